@@ -1,0 +1,1 @@
+"""Dagster assets: load, call one engine step, write, report."""

@@ -1,0 +1,1 @@
+"""The commands of `em`, one module a topic; cli.py puts them together."""

@@ -1,0 +1,1 @@
+"""From landed interactions to cleaned messages and their sessions."""

@@ -1,0 +1,1 @@
+"""From messages to mentions and claims: segmentation, gate, extractors."""

@@ -1,0 +1,122 @@
+"""What an extractor reads and returns: the protocol that every extractor implements.
+
+Plain objects without ids: `em_pipelines.extraction.assemble` gives them ids and turns them into table rows.
+"""
+
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from typing import Protocol
+
+from em_pipelines.vocabulary import EntityType, Flag, HedgeLevel, Mechanism, PrivacyLevel, TemporalType
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One message as an extractor sees it.
+
+    `subject` is whose facts the message states: `user`, another human's name, or None where it states nobody's
+    (the assistant, tools, the system). `timestamp` has an offset; relative dates are resolved against it.
+    """
+
+    message_id: str
+    turn_number: int
+    role: str
+    subject: str | None
+    text: str
+    timestamp: datetime
+    has_code: bool = False
+    entities_mentioned: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """Consecutive turns of one session; `context` holds earlier turns of it, to be read but not extracted from."""
+
+    segment_id: str
+    user_id: str
+    session_id: str
+    channel: str
+    turns: tuple[Turn, ...]
+    context: tuple[Turn, ...] = ()
+    trust: str = "trusted"
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """A thing named in one turn; spans count characters of that turn's text, from 0."""
+
+    turn_number: int
+    name: str
+    entity_type: EntityType
+    start: int
+    end: int
+    is_explicit: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """One fact stated in one turn.
+
+    Exactly one of `object` (the name of an entity) and `value` (a literal) is set. `attribute` is the key of
+    has_attribute and None elsewhere. `valid_precision` is day, month or year where `valid_from` or `valid_to` is set.
+    """
+
+    turn_number: int
+    subject: str
+    subject_type: EntityType
+    relation: str
+    object: str | None
+    object_type: EntityType | None
+    value: str | None
+    confidence: float
+    start: int
+    end: int
+    temporal_type: TemporalType
+    polarity: int = 1
+    attribute: str | None = None
+    over: str | None = None
+    valid_from: date | None = None
+    valid_to: date | None = None
+    valid_precision: str | None = None
+    hedge_level: HedgeLevel = HedgeLevel.NONE
+    source_mechanism: Mechanism = Mechanism.EXPLICIT
+    flags: tuple[Flag, ...] = ()
+    context_tags: tuple[str, ...] = ()
+    privacy_level: PrivacyLevel = PrivacyLevel.PERSONAL
+    requires_verification: bool = False
+    pattern_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Issue:
+    """A doubt, or a message skipped (`issue` = "skipped") and why. `detail` never repeats the message's text."""
+
+    turn_number: int
+    issue: str
+    reason: str
+    severity: str = "info"
+    detail: str = ""
+
+
+@dataclass(slots=True)
+class Extraction:
+    """Everything read in one segment. Each of its turns has a mention, a claim or an issue, so that none is lost."""
+
+    mentions: list[Mention] = field(default_factory=list)
+    claims: list[Claim] = field(default_factory=list)
+    issues: list[Issue] = field(default_factory=list)
+
+
+class Extractor(Protocol):
+    """Reads segments. Implementations are deterministic in (segment, version) and keep no state between calls."""
+
+    @property
+    def name(self) -> str:
+        """`rules` or `llm`."""
+
+    @property
+    def version(self) -> str:
+        """Changes whenever the same segment could be read differently."""
+
+    def extract(self, segment: Segment) -> Extraction:
+        """Reads one segment; never raises for what a message says."""

@@ -1,0 +1,171 @@
+"""Partitions of tables on disk or any object store: one Parquet file a table and day, atomic and deterministic.
+
+A file carries in its footer the digest of its own rows and the digest of the inputs it was made from, so that
+whether a partition is current is read from the partition itself and survives any crash. Add here what every table
+needs; what one table means belongs to the step that makes it.
+"""
+
+import hashlib
+import io
+import os
+import posixpath
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import fsspec
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from em_pipelines.errors import CorruptTableError
+from em_pipelines.tables.schema import Table
+
+CONTENT_KEY = b"em.content_digest"
+INPUTS_KEY = b"em.inputs_digest"
+COMPRESSION = "zstd"
+ROW_GROUP_ROWS = 122_880  # DuckDB's own row group, so that its scans run in parallel on our files
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionInfo:
+    """What a partition's footer says: digests of its rows and inputs, and its number of rows."""
+
+    content_digest: str
+    inputs_digest: str
+    n_rows: int
+
+
+class Lake:
+    """All partitions below one root: a path, or any fsspec URL.
+
+    Writing is atomic: on local disks a temporary name, fsync and rename; object stores publish on close by
+    themselves. The same rows give the same bytes, in whatever order they were handed over.
+    """
+
+    def __init__(self, root: str | Path) -> None:
+        self._fs, self._root = fsspec.core.url_to_fs(str(root))
+        self._is_local = "file" in (self._fs.protocol if isinstance(self._fs.protocol, tuple) else (self._fs.protocol,))
+
+    def path(self, table: Table, day: date) -> str:
+        """Where the partition lies; the path alone, without the protocol."""
+        return posixpath.join(self._root, table.name, f"{day.isoformat()}.parquet")
+
+    def days(self, table: Table) -> list[date]:
+        """The days that have a partition, in order."""
+        folder = posixpath.join(self._root, table.name)
+        if not self._fs.exists(folder):
+            return []
+        names = (posixpath.basename(p) for p in self._fs.ls(folder, detail=False, refresh=True))
+        return sorted(date.fromisoformat(n.removesuffix(".parquet")) for n in names if _is_partition(n))
+
+    def latest(self, table: Table, until: date) -> date | None:
+        """The last day up to and with `until` that has a partition."""
+        return next((d for d in reversed(self.days(table)) if d <= until), None)
+
+    def info(self, table: Table, day: date) -> PartitionInfo | None:
+        """What the partition's footer says, or None where there is no partition. Raises CorruptTableError."""
+        path = self.path(table, day)
+        try:
+            with self._fs.open(path, "rb") as handle:
+                meta = pq.read_metadata(handle)
+        except FileNotFoundError:
+            return None
+        except (pa.ArrowException, OSError) as error:
+            raise self._corrupt(table, day, str(error)) from error
+        keys = meta.metadata or {}
+        return PartitionInfo(keys.get(CONTENT_KEY, b"").decode(), keys.get(INPUTS_KEY, b"").decode(), meta.num_rows)
+
+    def read(self, table: Table, day: date) -> pa.Table:
+        """Reads one partition; a day without one gives no rows. Raises CorruptTableError, never an empty table."""
+        path = self.path(table, day)
+        try:
+            with self._fs.open(path, "rb") as handle:
+                found = pq.ParquetFile(handle).read()
+        except FileNotFoundError:
+            return table.empty()
+        except (pa.ArrowException, OSError) as error:
+            raise self._corrupt(table, day, str(error)) from error
+        if not found.schema.equals(table.schema):
+            raise self._corrupt(table, day, "its columns differ from the declared schema")
+        return found
+
+    def read_days(self, table: Table, days: Iterable[date]) -> pa.Table:
+        """Reads several partitions as one table, in the order given."""
+        return pa.concat_tables([table.empty(), *(self.read(table, day) for day in days)])
+
+    def write(self, table: Table, day: date, rows: pa.Table, inputs_digest: str = "") -> PartitionInfo:
+        """Writes a partition whole, replacing what stood there.
+
+        Rows are sorted by the table's sort order and cast to its schema; raises CorruptTableError where they do not
+        fit it.
+        """
+        ordered = canonical(table, rows)
+        buffer = io.BytesIO()
+        with pq.ParquetWriter(
+            buffer, table.schema, compression=COMPRESSION, store_schema=True, use_dictionary=True
+        ) as writer:
+            writer.write_table(ordered, row_group_size=ROW_GROUP_ROWS)
+            content = hashlib.sha256(buffer.getbuffer()).hexdigest()
+            writer.add_key_value_metadata({CONTENT_KEY: content, INPUTS_KEY: inputs_digest})
+        self._publish(self.path(table, day), buffer.getbuffer())
+        return PartitionInfo(content, inputs_digest, ordered.num_rows)
+
+    def delete(self, table: Table, day: date) -> None:
+        """Removes a partition; a missing one is no error."""
+        path = self.path(table, day)
+        if self._fs.exists(path):
+            self._fs.rm_file(path)
+
+    def _publish(self, path: str, data: memoryview) -> None:
+        self._fs.makedirs(posixpath.dirname(path), exist_ok=True)
+        if not self._is_local:
+            self._fs.pipe_file(path, bytes(data))
+            return
+        write_atomically(Path(path), data)
+
+    def _corrupt(self, table: Table, day: date, found: str) -> CorruptTableError:
+        return CorruptTableError(
+            f"reading {table.name} of {day}: {found}; delete {self.path(table, day)} and run `em run` to rebuild it"
+        )
+
+
+def write_atomically(path: Path, data: bytes | memoryview) -> None:
+    """Writes a local file so that readers and crashes see the old or the new content, never a part."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    with temporary.open("wb") as handle:
+        handle.write(data)
+        handle.flush()
+        os.fsync(handle.fileno())
+    temporary.replace(path)
+
+
+def canonical(table: Table, rows: pa.Table) -> pa.Table:
+    """Returns the rows in declared column order, types and sort order; raises CorruptTableError where they misfit."""
+    try:
+        cast = rows.select(table.schema.names).cast(table.schema)
+    except (pa.ArrowException, KeyError, ValueError) as error:
+        raise CorruptTableError(f"writing {table.name}: {error}; the step that made these rows is at fault") from error
+    for column in table.columns:
+        if not column.is_nullable and cast[column.name].null_count:
+            raise CorruptTableError(f"writing {table.name}: nulls in {column.name}, which is never null")
+    order = pc.sort_indices(cast, sort_keys=[(name, "ascending") for name in table.sort_by])
+    return cast.take(order).combine_chunks()
+
+
+def digest(parts: Iterable[str]) -> str:
+    """SHA-256 over parts in order, each on a line of its own."""
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+
+
+def _is_partition(name: str) -> bool:
+    return name.endswith(".parquet") and not name.startswith(".")
+
+
+def rows_of(table: pa.Table) -> Iterator[dict[str, Any]]:
+    """The rows as dicts, batch by batch."""
+    for batch in table.to_batches(max_chunksize=10_000):
+        yield from batch.to_pylist()

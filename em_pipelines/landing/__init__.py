@@ -1,0 +1,1 @@
+"""From files that people have to landed log records, duplicates and dead letters."""

@@ -1,0 +1,70 @@
+"""The landed log: append-only JSON Lines, the one thing that cannot be rebuilt.
+
+Every landing adds new segment files beside the old ones and never touches those: `KIND/DAY/000001-HASH.jsonl`,
+numbered in the order of landing within kind and day, named by the hash of their content. All tables are made from
+this. Callers that append hold the home's landing lock.
+"""
+
+import hashlib
+import posixpath
+from collections.abc import Iterator, Sequence
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import fsspec
+import orjson
+
+from em_pipelines.lake import digest, write_atomically
+
+Record = dict[str, Any]
+
+
+class LandedLog:
+    """All landed records below one root: a path, or any fsspec URL."""
+
+    def __init__(self, root: str | Path) -> None:
+        self._fs, self._root = fsspec.core.url_to_fs(str(root))
+        self._is_local = "file" in (self._fs.protocol if isinstance(self._fs.protocol, tuple) else (self._fs.protocol,))
+
+    def days(self, kind: str) -> list[date]:
+        """The days for which records of this kind have landed, in order."""
+        return [date.fromisoformat(name) for name in self._names(posixpath.join(self._root, kind))]
+
+    def digest(self, kind: str, day: date) -> str | None:
+        """Digest of everything landed of a kind for a day, or None where nothing has; reads names only."""
+        segments = self._segments(kind, day)
+        return digest(segments) if segments else None
+
+    def read(self, kind: str, day: date) -> Iterator[Record]:
+        """The records of a kind and day, in the order of landing."""
+        for name in self._segments(kind, day):
+            with self._fs.open(posixpath.join(self._folder(kind, day), name), "rb") as handle:
+                for line in handle.read().splitlines():
+                    yield orjson.loads(line)
+
+    def append(self, kind: str, day: date, records: Sequence[Record]) -> None:
+        """Adds one segment holding the records; either all of them stand afterwards, or none."""
+        if not records:
+            return
+        data = b"".join(orjson.dumps(r, option=orjson.OPT_SORT_KEYS) + b"\n" for r in records)
+        number = len(self._segments(kind, day)) + 1
+        name = f"{number:06d}-{hashlib.sha256(data).hexdigest()[:16]}.jsonl"
+        path = posixpath.join(self._folder(kind, day), name)
+        if self._is_local:
+            write_atomically(Path(path), data)
+        else:
+            self._fs.makedirs(posixpath.dirname(path), exist_ok=True)
+            self._fs.pipe_file(path, data)
+
+    def _folder(self, kind: str, day: date) -> str:
+        return posixpath.join(self._root, kind, day.isoformat())
+
+    def _segments(self, kind: str, day: date) -> list[str]:
+        return [n for n in self._names(self._folder(kind, day)) if n.endswith(".jsonl")]
+
+    def _names(self, folder: str) -> list[str]:
+        if not self._fs.exists(folder):
+            return []
+        found = (posixpath.basename(p.rstrip("/")) for p in self._fs.ls(folder, detail=False, refresh=True))
+        return sorted(n for n in found if not n.startswith("."))

@@ -1,0 +1,1 @@
+"""What time does to facts: decay, expiry, archival."""

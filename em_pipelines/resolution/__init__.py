@@ -1,0 +1,1 @@
+"""From mentions to entities: normalization, matching, the registry."""

@@ -1,0 +1,1 @@
+"""What readers take out: facts, snapshots, state hashes."""

@@ -1,0 +1,1 @@
+"""The declared schema of every table, one module a group."""

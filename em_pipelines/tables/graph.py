@@ -1,0 +1,170 @@
+"""Graph tables: who and what is known, the facts between them, and every operation that made them so."""
+
+import pyarrow as pa
+
+from em_pipelines.tables.schema import (
+    CORRELATION_ID,
+    DATE,
+    FLAG,
+    INSTANT,
+    INT,
+    REAL,
+    SESSION_ID,
+    TEXT,
+    TEXTS,
+    TIMESTAMP,
+    TURN,
+    USER_ID,
+    Column,
+    Table,
+    col,
+    opt,
+)
+
+PROVENANCE = pa.list_(
+    pa.field(
+        "item",
+        pa.struct(
+            [
+                pa.field("session_id", TEXT, nullable=False),
+                pa.field("turn_number", INT, nullable=False),
+                pa.field("span_start", INT, nullable=False),
+                pa.field("span_end", INT, nullable=False),
+                pa.field("extraction_id", TEXT, nullable=False),
+            ]
+        ),
+        nullable=False,
+    )
+)
+
+ENTITIES = Table(
+    name="entities",
+    group="resolution",
+    about="Every entity of every user at the end of the day.",
+    columns=(
+        col("entity_id", TEXT, "hash of user and normalised name"),
+        USER_ID,
+        col("canonical_name", TEXT, "the name it is shown by"),
+        col("name_key", TEXT, "the canonical name, normalised"),
+        col("aliases", TEXTS, "other names, as worded"),
+        col("entity_type", TEXT, "from the closed list of types"),
+        col("first_seen", INSTANT, "first mention"),
+        col("last_referenced", INSTANT, "last mention"),
+        col("mention_count", INT, "mentions so far"),
+        col("importance", REAL, "0 to 1, from how often it is mentioned"),
+        col("certainty", REAL, "0 to 1, that it is a thing of its own"),
+        col("privacy_level", TEXT, "L0 to L4"),
+        col("requires_verification", FLAG, "never surfaced before it is verified"),
+        col("status", TEXT, "active or archived"),
+    ),
+    key=("entity_id",),
+    sort_by=("user_id", "entity_id"),
+    is_state=True,
+)
+
+ENTITY_MENTIONS = Table(
+    name="entity_mentions",
+    group="resolution",
+    about="Which entity each of the day's mentions is, and why.",
+    columns=(
+        col("mention_id", TEXT, "the mention"),
+        USER_ID,
+        col("entity_id", TEXT, "the entity it was resolved to"),
+        col("method", TEXT, "exact, alias or new"),
+        col("score", REAL, "0 to 1, similarity of the match"),
+        TIMESTAMP,
+        CORRELATION_ID,
+    ),
+    key=("mention_id",),
+    sort_by=("user_id", "mention_id"),
+)
+
+EDGE_COLUMNS: tuple[Column, ...] = (
+    col("edge_id", TEXT, "hash of what the fact says and of its spell"),
+    USER_ID,
+    col("subject_id", TEXT, "entity of the subject"),
+    col("relation", TEXT, "from the closed vocabulary"),
+    opt("object_id", TEXT, "entity of the object"),
+    opt("value", TEXT, "the object, where it is a literal"),
+    opt("attribute", TEXT, "attribute key, of has_attribute only"),
+    opt("over", TEXT, "what the object is preferred over, of prefers only"),
+    col("object_key", TEXT, "object_id, or the literal normalised: equal for equal objects"),
+    col("spell", INT, "how many times this fact has become active, from 1"),
+    col("polarity", INT, "+1, or -1 for a negated fact"),
+    col("temporal_type", TEXT, "attribute, trait, state, wish, plan or episode"),
+    opt("valid_from", DATE, "event time: since when it holds"),
+    opt("valid_to", DATE, "event time: the first day it no longer held"),
+    opt("valid_precision", TEXT, "day, month or year: how exact valid_from is"),
+    col("learned_at", INSTANT, "transaction time: first said"),
+    opt("unlearned_at", INSTANT, "transaction time: when it was superseded"),
+    col("last_reinforced", INSTANT, "last said"),
+    col("confidence", REAL, "0 to 1, as last asserted"),
+    col("reinforcement_count", INT, "sessions that repeated it"),
+    col("hedge_level", TEXT, "of the last assertion"),
+    col("source_mechanism", TEXT, "how it came to be known"),
+    col("flags", TEXTS, "hypothetical, secondhand and their kin"),
+    col("context_tags", TEXTS, "where the fact matters"),
+    col("privacy_level", TEXT, "L0 to L4"),
+    col("requires_verification", FLAG, "never surfaced before it is verified"),
+    col("status", TEXT, "active, contradicted, superseded or retracted"),
+    opt("supersedes", TEXT, "edge that this one revised"),
+    opt("superseded_by", TEXT, "edge that revised this one"),
+    col("provenance", PROVENANCE, "where it was said; never empty"),
+)
+
+EDGES = Table(
+    name="edges",
+    group="graph",
+    about="Every fact as asserted, at the end of the day; nothing is computed from the passing of time.",
+    columns=EDGE_COLUMNS,
+    key=("edge_id",),
+    sort_by=("user_id", "subject_id", "relation", "object_key", "edge_id"),
+    is_state=True,
+)
+
+GRAPH_OPS = Table(
+    name="graph_ops",
+    group="graph",
+    about="Every operation of the day's diff: what changed, from what to what, because of which claim.",
+    columns=(
+        col("op_id", TEXT, "hash of edge, operation and claim"),
+        USER_ID,
+        col("operation", TEXT, "INSERT, REINFORCE or REVISE"),
+        col("edge_id", TEXT, "the edge it changed"),
+        col("claim_id", TEXT, "the claim that caused it"),
+        TIMESTAMP,
+        col("reason", TEXT, "why this operation and no other"),
+        opt("before", TEXT, "status and validity before, as JSON"),
+        col("after", TEXT, "status and validity after, as JSON"),
+        opt("confidence_before", REAL, "effective, at that moment"),
+        col("confidence_after", REAL, "as asserted"),
+        col("source_mechanism", TEXT, "of the claim"),
+        SESSION_ID,
+        TURN,
+        CORRELATION_ID,
+    ),
+    key=("op_id",),
+    sort_by=("user_id", "timestamp", "session_id", "turn_number", "op_id"),
+)
+
+CONTRADICTIONS = Table(
+    name="contradictions",
+    group="graph",
+    about="Pairs of facts that cannot both hold.",
+    columns=(
+        col("contradiction_id", TEXT, "hash of the two edges"),
+        USER_ID,
+        col("edge_id", TEXT, "the newer fact"),
+        col("other_edge_id", TEXT, "the older fact"),
+        col("entity_id", TEXT, "the subject they share"),
+        col("reason", TEXT, "polarity or another value"),
+        col("status", TEXT, "open or settled"),
+        col("detected_at", INSTANT, "when they met"),
+        opt("resolved_at", INSTANT, "when later evidence decided"),
+    ),
+    key=("contradiction_id",),
+    sort_by=("user_id", "contradiction_id"),
+    is_state=True,
+)
+
+TABLES = (ENTITIES, ENTITY_MENTIONS, EDGES, GRAPH_OPS, CONTRADICTIONS)

@@ -1,0 +1,1 @@
+"""Dagster resources: the lake and the settings, built for assets."""
