@@ -6,19 +6,24 @@ depends on the route by which a record arrived.
 
 import hashlib
 
+SEPARATOR = b"\x1f"
+
 
 def content_id(kind: str, *parts: object) -> str:
     """Returns `kind_` and 20 hex digits (80 bits) of SHA-256 over the parts, in order.
 
-    Parts are length-prefixed, so ("ab", "c") and ("a", "bc") differ; None differs from "". By the birthday bound
-    80 bits hold 10^9 rows of one kind with a collision chance below 10^-6.
+    Parts carry their length in bytes, so ("ab", "c") and ("a", "bc") differ; None differs from "". By the birthday
+    bound 80 bits hold 10^9 rows of one kind with a collision chance below 10^-6. `graph/sql/macros.sql` has the same
+    function for SQL.
     """
-    digest = hashlib.sha256(kind.encode())
+    encoded = [kind.encode()]
     for part in parts:
-        data = b"\x00" if part is None else b"\x01" + str(part).encode("utf-8", "surrogatepass")
-        digest.update(len(data).to_bytes(8, "big"))
-        digest.update(data)
-    return f"{kind}_{digest.hexdigest()[:20]}"
+        if part is None:
+            encoded.append(b"-")
+            continue
+        data = str(part).encode("utf-8", "surrogatepass")
+        encoded.append(b"%d:%s" % (len(data), data))
+    return f"{kind}_{hashlib.sha256(SEPARATOR.join(encoded)).hexdigest()[:20]}"
 
 
 def message_id(user_id: str, session_id: str, turn_number: int) -> str:

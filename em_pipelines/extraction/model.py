@@ -43,7 +43,11 @@ class Segment:
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """A thing named in one turn; spans count characters of that turn's text, from 0."""
+    """A thing named in one turn; spans count characters of that turn's text, from 0.
+
+    `role` is the unique role by which a name is given as well ("wife" of "my wife Lena"): from then on both words are
+    one entity. Roles that several people can have (sister, friend) are no names and stay out.
+    """
 
     turn_number: int
     name: str
@@ -51,6 +55,7 @@ class Mention:
     start: int
     end: int
     is_explicit: bool = True
+    role: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,6 +54,7 @@ MENTIONS = Table(
         SEGMENT_ID,
         col("name", TEXT, "as worded, without determiners"),
         col("entity_type", TEXT, "from the closed list of types"),
+        opt("role", TEXT, 'the unique role it was named by as well: the wife of "my wife Lena"'),
         SPAN_START,
         SPAN_END,
         col("is_explicit", FLAG, "stands in the text; false: implied"),

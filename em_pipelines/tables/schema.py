@@ -70,3 +70,45 @@ SESSION_ID = col("session_id", TEXT, "the conversation")
 TURN = col("turn_number", INT, "number of the message in its conversation, from 0")
 CORRELATION_ID = col("correlation_id", TEXT, "ties together everything that came of one message")
 TIMESTAMP = col("timestamp", INSTANT, "when it was said, by the log")
+
+PERSONAL_COLUMNS = frozenset(
+    {
+        "user_id",
+        "session_id",
+        "speaker",
+        "subject",
+        "participants",
+        "content",
+        "raw",
+        "payload",
+        "output_summary",
+        "entities_mentioned",
+        "file",
+        "detail",
+        "name",
+        "role",
+        "object",
+        "value",
+        "over",
+        "object_key",
+        "canonical_name",
+        "name_key",
+        "aliases",
+        "alias_keys",
+        "before",
+        "after",
+        "text",
+        "gap",
+        "source_id",
+        "provenance",
+        "reason",
+        "tags",
+        "context_tags",
+        "old_value",
+        "new_value",
+        "decision_reasoning",
+        "metadata",
+    }
+)
+"""Columns that say who somebody is or what they wrote. They stay in tables: no log, metric or event repeats them,
+for nothing that is erased may live on there."""

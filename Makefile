@@ -1,0 +1,54 @@
+# Every target builds what it needs in .venv/ by itself. PYTHON names the interpreter for it, 3.11 or later.
+PYTHON ?= python3
+BIN := .venv/bin
+EM_HOME ?= .em
+export EM_HOME
+export DAGSTER_DISABLE_TELEMETRY := 1
+export GX_ANALYTICS_ENABLED := false
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.PHONY: install install-test run test test-slow check dev bench lock clean
+
+install: .venv/.installed
+install-test: .venv/.installed-test
+
+run: install
+	$(BIN)/em run examples/logs
+
+test: install-test
+	$(BIN)/pytest -m "not slow"
+
+test-slow: install-test
+	$(BIN)/pytest -m slow
+
+check: install-test
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+dev: install
+	$(BIN)/em run examples/logs
+	DAGSTER_HOME="$(abspath $(EM_HOME))/dagster" $(BIN)/dagster dev --workspace workspace.yaml
+
+bench: install
+	$(BIN)/python -m benchmarks
+
+# Without index addresses and origins: the file says what, not where from.
+lock: install-test
+	$(BIN)/pip install --quiet uv
+	$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-header --no-annotate --no-emit-index-url --no-strip-extras --output-file requirements.txt pyproject.toml requirements-build.in
+	$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-header --no-annotate --no-emit-index-url --no-strip-extras --extra test --output-file requirements-test.txt pyproject.toml requirements-build.in
+
+clean:
+	rm -rf .venv .em dist
+
+.venv/.installed: requirements.txt pyproject.toml
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --require-hashes --requirement requirements.txt
+	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
+	touch $@
+
+.venv/.installed-test: requirements-test.txt .venv/.installed
+	$(BIN)/python -m pip install --quiet --require-hashes --requirement requirements-test.txt
+	touch $@

@@ -1,0 +1,117 @@
+"""One factory for all daily assets: a step of the engine becomes a Dagster asset a table.
+
+A new step needs no code here. What an asset does is in the engine; what is here is what Dagster wants to know of it:
+dependencies, partitions, versions, columns and what to show of a materialization.
+"""
+
+from collections.abc import Iterator
+from datetime import date
+
+import dagster as dg
+
+from assets.partitions import DAILY, YESTERDAY
+from em_pipelines.pipeline import Step, StepReport, Store
+from em_pipelines.tables.schema import PERSONAL_COLUMNS, Table
+from resources.store import HomeResource
+
+OWNERS = ["team:memory"]
+SAMPLE_ROWS = 5
+SAMPLE_CHARACTERS = 80
+
+
+def daily_assets(step: Step) -> dg.AssetsDefinition:
+    """Returns the assets of one step: one a table that it makes, all made together."""
+
+    @dg.multi_asset(
+        name=step.name,
+        specs=[_spec(step, table) for table in step.outputs],
+        partitions_def=DAILY,
+        backfill_policy=dg.BackfillPolicy.single_run(),
+    )
+    def materialize_days(context: dg.AssetExecutionContext, home: HomeResource) -> Iterator[dg.MaterializeResult]:
+        days = [date.fromisoformat(key) for key in context.partition_keys]
+        with home.home.lock(f"step-{step.name}"):
+            report = home.home.store.run_days(
+                step, days, is_forced=context.run.tags.get("em/full") == "true", on_days=home.days_done
+            )
+        context.log.info(f"{step.name}: made {len(report.made)} days, found {len(report.current)} current")
+        for table in step.outputs:
+            yield dg.MaterializeResult(asset_key=table.name, metadata=_metadata(home.home.store, table, report, days))
+
+    return materialize_days
+
+
+def _spec(step: Step, table: Table) -> dg.AssetSpec:
+    deps: list[dg.AssetDep] = [dg.AssetDep(source.name) for source in (*step.inputs, *step.latest)]
+    if table in step.previous:
+        deps.append(dg.AssetDep(table.name, partition_mapping=YESTERDAY))
+    return dg.AssetSpec(
+        key=table.name,
+        group_name=table.group,
+        description=table.about,
+        deps=deps,
+        code_version=step.version[:64],
+        owners=OWNERS,
+        kinds={"duckdb", "parquet"} if step.is_fold or step.name == "decay" else {"python", "parquet"},
+        tags={"em/table": "state" if table.is_state else "events"},
+        metadata={
+            "dagster/column_schema": dg.TableSchema(
+                columns=[
+                    dg.TableColumn(
+                        name=column.name,
+                        type=str(column.type),
+                        description=column.about,
+                        constraints=dg.TableColumnConstraints(nullable=column.is_nullable),
+                    )
+                    for column in table.columns
+                ]
+            ),
+            "dagster/column_lineage": _lineage(step, table),
+            "key": ", ".join(table.key),
+        },
+    )
+
+
+def _lineage(step: Step, table: Table) -> dg.TableColumnLineage:
+    """Columns keep their names from table to table, so a column comes from those of its name in the step's inputs."""
+    return dg.TableColumnLineage(
+        {
+            column.name: [
+                dg.TableColumnDep(asset_key=dg.AssetKey(source.name), column_name=column.name)
+                for source in (*step.inputs, *step.latest)
+                if column.name in source.schema.names
+            ]
+            for column in table.columns
+        }
+    )
+
+
+def _metadata(store: Store, table: Table, report: StepReport, days: list[date]) -> dict[str, dg.MetadataValue]:
+    infos = {day: info for day in report.made if (info := store.lake.info(table, day)) is not None}
+    found: dict[str, dg.MetadataValue] = {
+        "dagster/row_count": dg.IntMetadataValue(sum(info.n_rows for info in infos.values())),
+        "days_made": dg.IntMetadataValue(len(report.made)),
+        "days_already_current": dg.IntMetadataValue(len(report.current)),
+        "days_without_input": dg.IntMetadataValue(len(days) - len(report.made) - len(report.current)),
+    }
+    if infos:
+        rows = "\n".join(f"| {day} | {info.n_rows} |" for day, info in infos.items())
+        found["rows_by_day"] = dg.MarkdownMetadataValue(f"| day | rows |\n| --- | --: |\n{rows}")
+        last = max(infos)
+        found["path"] = dg.PathMetadataValue(store.lake.path(table, last))
+        found["sample"] = dg.MarkdownMetadataValue(_sample(store, table, last))
+    return found
+
+
+def _sample(store: Store, table: Table, day: date) -> str:
+    """The first rows as a table, without what people wrote: Dagster's event log is no place for it."""
+    names = [c.name for c in table.columns if c.name not in PERSONAL_COLUMNS]
+    rows = store.lake.read(table, day).select(names).slice(0, SAMPLE_ROWS).to_pylist()
+    lines = [f"| {' | '.join(names)} |", "| " + " | ".join("---" for _ in names) + " |"]
+    lines += ["| " + " | ".join(_cell(row[name]) for name in names) + " |" for row in rows]
+    return "\n".join(lines)
+
+
+def _cell(value: object) -> str:
+    text = str(value).replace("|", "\\|").replace("\n", " ")
+    return text if len(text) <= SAMPLE_CHARACTERS else text[: SAMPLE_CHARACTERS - 1] + "…"

@@ -1,0 +1,29 @@
+"""The published snapshot: one self-contained DuckDB file for analysts. Unpartitioned: only the latest matters."""
+
+import dagster as dg
+
+from assets.daily import OWNERS
+from em_pipelines.serving.snapshot import publish
+from em_pipelines.tables.graph import EDGES
+from resources.store import HomeResource
+
+
+@dg.asset(
+    name="snapshot",
+    group_name="serving",
+    deps=["current_edges", "graph_ops", "entities", "messages", "sessions", "claims", "extraction_issues"],
+    owners=OWNERS,
+    kinds={"duckdb"},
+    description="The memory as one DuckDB file, named by date, with documented views; latest.duckdb beside it.",
+)
+def snapshot(home: HomeResource) -> dg.MaterializeResult:
+    report = publish(home.home.store, home.home.snapshots)
+    return dg.MaterializeResult(
+        metadata={
+            "path": dg.PathMetadataValue(str(report.path)),
+            "as_of": dg.TextMetadataValue(str(report.as_of)),
+            "dagster/row_count": dg.IntMetadataValue(report.n_rows.get(EDGES.name, 0)),
+            "rows": dg.JsonMetadataValue(report.n_rows),
+            "already_current": dg.BoolMetadataValue(not report.is_new),
+        }
+    )

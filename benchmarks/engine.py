@@ -1,0 +1,111 @@
+"""Engine throughput: from cleaned messages to current facts with the rules extractor, outside Dagster.
+
+The text is that of examples/logs, said by as many invented users as it takes, on the days of the original. Besides
+messages a second it prints them against a fixed amount of plain Python work timed in the same run: that ratio can be
+compared between machines and between noisy moments of one, the bare figure cannot.
+"""
+
+import resource
+import tempfile
+import time
+from collections import defaultdict
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+from rich.console import Console
+from rich.table import Table as Printed
+
+from em_pipelines.episodes.messages import messages
+from em_pipelines.extraction.rules.extractor import RulesExtractor
+from em_pipelines.ids import correlation_id
+from em_pipelines.lake import rows_of
+from em_pipelines.landing.land import land
+from em_pipelines.landing.log import LandedLog
+from em_pipelines.landing.tables import interactions_table
+from em_pipelines.settings import load_settings
+from em_pipelines.steps import build_steps
+from em_pipelines.tables.raw import INTERACTIONS
+
+EXAMPLES = Path(__file__).parents[1] / "examples" / "logs"
+N_MESSAGES = 60_000
+STAGES = ("messages", "segments", "extraction", "resolution", "fold", "decay")
+REFERENCE_LOOPS = 5_000_000
+TARGET_PER_SECOND = 1_500
+
+
+def main() -> None:
+    """Runs the benchmark and prints it."""
+    console = Console()
+    days = replicated(example_interactions(), N_MESSAGES)
+    n_messages = sum(rows.num_rows for rows in days.values())
+    reference = reference_seconds()
+    seconds = run(days)
+    total = sum(seconds.values())
+    table = Printed(title=f"{n_messages} messages in {len(days)} days, messages → current_edges", title_justify="left")
+    for column in ("stage", "seconds", "share", "messages/s"):
+        table.add_column(column, justify="left" if column == "stage" else "right")
+    for stage, spent in seconds.items():
+        table.add_row(stage, f"{spent:.2f}", f"{spent / total:.0%}", f"{n_messages / spent:,.0f}")
+    table.add_row("all", f"{total:.2f}", "100%", f"{n_messages / total:,.0f}", style="bold")
+    console.print(table)
+    console.print(
+        f"wanted: {TARGET_PER_SECOND:,} messages/s; reached {n_messages / total / TARGET_PER_SECOND:.2f} × that"
+    )
+    console.print(
+        f"{n_messages * reference / total:,.0f} messages in the time of {REFERENCE_LOOPS:,} additions in Python"
+    )
+    peak_mb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    console.print(f"peak memory {peak_mb:,.0f} MB")
+
+
+def example_interactions() -> list[dict[str, Any]]:
+    """The interactions of the example logs, as rows."""
+    with tempfile.TemporaryDirectory() as folder:
+        log = LandedLog(folder)
+        land([EXAMPLES], log, now=datetime.now(UTC), settings=load_settings().landing)
+        return [
+            row
+            for day in log.days("interactions")
+            for row in rows_of(interactions_table(log.read("interactions", day)))
+        ]
+
+
+def replicated(rows: list[dict[str, Any]], n_messages: int) -> dict[str, pa.Table]:
+    """The rows said by as many users as give `n_messages`, one table a day."""
+    days: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for copy in range(-(-n_messages // len(rows))):
+        for row in rows:
+            user = f"{row['user_id']}-{copy}"
+            key = correlation_id(user, row["session_id"], row["turn_number"])
+            days[row["timestamp"].date().isoformat()].append({**row, "user_id": user, "correlation_id": key})
+    return {day: INTERACTIONS.from_rows(found) for day, found in sorted(days.items())}
+
+
+def run(days: dict[str, pa.Table]) -> dict[str, float]:
+    """Runs every stage over every day, state in memory; returns seconds by stage."""
+    steps = build_steps(load_settings(), RulesExtractor())
+    seconds = dict.fromkeys(STAGES, 0.0)
+    state = {f"state_{table.name}": table.empty() for name in ("resolution", "fold") for table in steps[name].previous}
+    for day, interactions in days.items():
+        tables = {"interactions": interactions, **state}
+        for stage in STAGES:
+            begun = time.perf_counter()
+            when = datetime.fromisoformat(day).date()
+            made = {"messages": messages(interactions)} if stage == "messages" else steps[stage].run(when, tables, ())
+            seconds[stage] += time.perf_counter() - begun
+            tables |= made
+            if stage == "fold":
+                tables["state_edges"] = made["edges"]
+        state = {"state_entities": tables["entities"], "state_edges": tables["edges"]}
+    return seconds
+
+
+def reference_seconds() -> float:
+    """Seconds for a fixed amount of plain Python work."""
+    begun = time.perf_counter()
+    total = 0
+    for number in range(REFERENCE_LOOPS):
+        total += number
+    return time.perf_counter() - begun

@@ -1,0 +1,86 @@
+"""How every command talks: tables on stdout for people, one JSON document for pipes, one sentence on stderr for
+whatever is not success."""
+
+import sys
+from collections.abc import Iterable, Sequence
+from enum import IntEnum
+from pathlib import Path
+from typing import Annotated, Any, NoReturn
+
+import orjson
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from em_pipelines.home import Home
+from em_pipelines.settings import load_settings
+
+HomeOption = Annotated[
+    Path | None,
+    typer.Option("--home", help="Where log, lake and snapshots lie; EM_HOME, else .em.", show_default=False),
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
+UserOption = Annotated[str, typer.Option("--user", help="Whose memory.")]
+
+
+PIPE_COLUMNS = 160
+
+
+class Exit(IntEnum):
+    """Exit codes of every command."""
+
+    OK = 0
+    FINDING = 1
+    USAGE = 2
+    RETRY = 3
+
+
+class Defaults:
+    """What was given before the command's name, for commands that are not told otherwise."""
+
+    home: Path | None = None
+
+
+def open_home(home: Path | None, **overrides: Any) -> Home:
+    """The home named on the command line, by EM_HOME or em.yaml, else .em of the working directory."""
+    chosen = home or Defaults.home
+    return Home(load_settings(**({"home": chosen} if chosen else {}), **overrides))
+
+
+def out() -> Console:
+    """The console on stdout. A pipe has no width to fit into: lines there are as long as they need to be."""
+    return Console(highlight=False, width=None if sys.stdout.isatty() else PIPE_COLUMNS)
+
+
+def err() -> Console:
+    """The console on stderr."""
+    return Console(stderr=True, highlight=False)
+
+
+def print_json(document: Any) -> None:
+    """Prints one JSON document and a newline."""
+    sys.stdout.buffer.write(orjson.dumps(document, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE, default=str))
+    sys.stdout.buffer.flush()
+
+
+def print_table(
+    title: str, columns: Sequence[str], rows: Iterable[Sequence[object]], *, right: Iterable[str] = ()
+) -> None:
+    """Prints a table; columns named in `right` are aligned for figures. Cells are text, never markup."""
+    table = Table(title=title, title_justify="left", header_style="bold")
+    numeric = set(right)
+    for column in columns:
+        table.add_column(column, justify="right" if column in numeric else "left", overflow="fold")
+    for row in rows:
+        table.add_row(*("" if cell is None else _plain(cell) for cell in row))
+    out().print(table)
+
+
+def fail(sentence: str, code: Exit) -> NoReturn:
+    """Says what is wrong in one sentence on stderr and ends the command."""
+    sys.stderr.write(f"em: {' '.join(sentence.split())}\n")
+    raise typer.Exit(code)
+
+
+def _plain(cell: object) -> str:
+    return str(cell).replace("[", "\\[")

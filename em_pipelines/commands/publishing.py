@@ -1,0 +1,44 @@
+"""`em snapshot`: the DuckDB file for analysts."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from em_pipelines.commands.console import HomeOption, JsonOption, open_home, out, print_json
+from em_pipelines.commands.reading import parse_day
+from em_pipelines.serving.snapshot import publish
+from em_pipelines.sql import connect
+
+
+def snapshot(
+    date: Annotated[
+        str | None,
+        typer.Option(
+            "--date", metavar="YYYY-MM-DD", help="Its day; the last with facts if left out.", show_default=False
+        ),
+    ] = None,
+    home: HomeOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Publish the memory of a day as one DuckDB file, and point latest.duckdb at the newest.
+
+    Example: em snapshot --date 2026-10-31
+    """
+    opened = open_home(home)
+    with opened.lock("snapshot"):
+        report = publish(opened.store, opened.snapshots, parse_day(date, "--date"))
+    if as_json:
+        print_json(
+            {"path": str(report.path), "as_of": str(report.as_of), "is_new": report.is_new, "rows": report.n_rows}
+        )
+        return
+    out().print(f"{'wrote' if report.is_new else 'already current:'} {report.path}", markup=False, soft_wrap=True)
+
+
+def users(path: Path) -> list[tuple[object, ...]]:
+    """Rows of the snapshot's view `users`: user, messages, conversations, entities, facts, last seen."""
+    with connect(str(path), is_read_only=True) as connection:
+        return connection.execute(
+            "SELECT user_id, n_messages, n_sessions, n_entities, n_facts, CAST(last_seen AS DATE) FROM users"
+        ).fetchall()

@@ -1,0 +1,43 @@
+"""The composition root: everything Dagster shows, built from settings. Dagster loads `defs` from here.
+
+Nothing is read or opened before Dagster asks for `defs`, and nothing is wired anywhere else; tests and the CLI call
+`build_definitions` with settings of their own.
+"""
+
+import dagster as dg
+
+from assets.daily import daily_assets
+from assets.snapshot import snapshot
+from em_pipelines.home import Home
+from em_pipelines.settings import Settings, load_settings
+from quality.checks import build_checks
+from resources.store import HomeResource, Progress
+from sensors.jobs import build_jobs, land_inbox
+from sensors.landing import landing_sensor, stale_days_sensor
+from sensors.schedules import build_schedules
+
+
+def build_definitions(settings: Settings | None = None, *, on_days: Progress | None = None) -> dg.Definitions:
+    """Builds the definitions for the settings given, or for those of em.yaml and the environment.
+
+    `on_days(step, n_days)` hears of every day that a step has done.
+    """
+    settings = settings or load_settings()
+    steps = Home(settings).steps.values()
+    jobs = build_jobs()
+    return dg.Definitions(
+        assets=[*(daily_assets(step) for step in steps), snapshot],
+        asset_checks=build_checks(steps),
+        jobs=[*jobs.values(), land_inbox],
+        schedules=build_schedules(jobs),
+        sensors=[landing_sensor(land_inbox), stale_days_sensor(jobs["main"])],
+        resources={"home": HomeResource.of(settings, on_days)},
+        # One process a run: the work is batched inside the steps, and checks share one import of Great Expectations.
+        executor=dg.in_process_executor,
+    )
+
+
+@dg.definitions
+def defs() -> dg.Definitions:
+    """What `dagster dev` and `dg dev` load."""
+    return build_definitions()

@@ -1,0 +1,156 @@
+"""Runs an extractor over segments and gives what it read ids, times and a place in the tables.
+
+What is checked here holds for every extractor: a closed vocabulary, both ends of a claim mentioned in its message, no
+claim of a thing about itself, nothing durable from untrusted sessions, and every message accounted for.
+"""
+
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import pyarrow as pa
+
+from em_pipelines.extraction.model import Claim, Extraction, Extractor, Issue, Mention, Segment, Turn
+from em_pipelines.ids import content_id, correlation_id
+from em_pipelines.resolution.normalization import name_key
+from em_pipelines.resolution.roles import unique_role
+from em_pipelines.tables.extraction import CLAIMS, EXTRACTION_ISSUES, MENTIONS
+from em_pipelines.vocabulary import RELATIONS, USER, EntityType
+
+Row = dict[str, Any]
+
+
+@dataclass(slots=True)
+class Extracted:
+    """Rows of mentions, claims and extraction_issues, by their ids, so that nothing stands twice."""
+
+    mentions: dict[str, Row] = field(default_factory=dict)
+    claims: dict[str, Row] = field(default_factory=dict)
+    issues: dict[str, Row] = field(default_factory=dict)
+
+    def tables(self) -> dict[str, pa.Table]:
+        """The three tables, by name."""
+        return {
+            "mentions": MENTIONS.from_rows(list(self.mentions.values())),
+            "claims": CLAIMS.from_rows(list(self.claims.values())),
+            "extraction_issues": EXTRACTION_ISSUES.from_rows(list(self.issues.values())),
+        }
+
+
+def extract(segments: Iterable[Segment], extractor: Extractor) -> dict[str, pa.Table]:
+    """Reads segments; returns the tables mentions, claims and extraction_issues, by name."""
+    found = Extracted()
+    for segment in segments:
+        if segment.trust == "untrusted":
+            reading = Extraction(issues=[_untrusted(turn) for turn in segment.turns])
+        else:
+            reading = extractor.extract(segment)
+        _collect(found, segment, reading, f"{extractor.name}@{extractor.version}")
+    return found.tables()
+
+
+def _untrusted(turn: Turn) -> Issue:
+    return Issue(turn.turn_number, "skipped", "untrusted_session", detail="no durable fact from an untrusted session")
+
+
+def _collect(found: Extracted, segment: Segment, reading: Extraction, extractor: str) -> None:
+    turns = {turn.turn_number: turn for turn in segment.turns}
+    mentioned: set[tuple[int, str]] = set()
+    for mention in reading.mentions:
+        mentioned.add((mention.turn_number, mention.name))
+        _put_mention(found, segment, turns[mention.turn_number], mention, extractor)
+    extraction_id = content_id("ext", segment.segment_id, extractor)
+    for claim in reading.claims:
+        turn = turns[claim.turn_number]
+        doubt = _doubt(claim)
+        if doubt:
+            _put_issue(found, segment, turn, Issue(claim.turn_number, *doubt, severity="warning"), extractor)
+            continue
+        for name, entity_type in _ends(claim):
+            if (claim.turn_number, name) not in mentioned:
+                mentioned.add((claim.turn_number, name))
+                implied = Mention(claim.turn_number, name, entity_type, claim.start, claim.end, is_explicit=False)
+                _put_mention(found, segment, turn, implied, extractor)
+        _put_claim(found, segment, turn, claim, extraction_id, extractor)
+    accounted = {n for n, _ in mentioned} | {issue.turn_number for issue in reading.issues}
+    missed = [Issue(n, "skipped", "nothing_found") for n in turns if n not in accounted]
+    for issue in [*reading.issues, *missed]:
+        _put_issue(found, segment, turns[issue.turn_number], issue, extractor)
+
+
+def _doubt(claim: Claim) -> tuple[str, str] | None:
+    """The name of the issue that keeps a claim out, and its reason; None where nothing does."""
+    if claim.relation not in RELATIONS:
+        return "out_of_vocabulary", claim.relation
+    if (claim.object is None) == (claim.value is None):
+        return "orphan_relation", "needs an object or a value, and not both"
+    ends = [name_key(name) for name, _ in _ends(claim)]
+    if not all(ends):
+        return "orphan_relation", "an end has no name"
+    if len(ends) > 1 and ends[0] == ends[1]:
+        return "orphan_relation", "says something of a thing and itself"
+    return None
+
+
+def _ends(claim: Claim) -> list[tuple[str, EntityType]]:
+    ends = [(claim.subject, EntityType.PERSON if claim.subject == USER else claim.subject_type)]
+    if claim.object is not None:
+        ends.append((claim.object, claim.object_type or EntityType.CONCEPT))
+    return ends
+
+
+def _origin(segment: Segment, turn: Turn, extractor: str) -> Row:
+    return {
+        "user_id": segment.user_id,
+        "session_id": segment.session_id,
+        "turn_number": turn.turn_number,
+        "message_id": turn.message_id,
+        "segment_id": segment.segment_id,
+        "timestamp": turn.timestamp,
+        "extractor": extractor,
+        "correlation_id": correlation_id(segment.user_id, segment.session_id, turn.turn_number),
+    }
+
+
+def _put_mention(found: Extracted, segment: Segment, turn: Turn, mention: Mention, extractor: str) -> None:
+    key = content_id("men", turn.message_id, mention.start, mention.end, mention.name, mention.entity_type)
+    found.mentions[key] = {
+        "mention_id": key,
+        **_origin(segment, turn, extractor),
+        "name": mention.name,
+        "entity_type": mention.entity_type.value,
+        "role": mention.role or _role(turn, mention),
+        "span_start": mention.start,
+        "span_end": mention.end,
+        "is_explicit": mention.is_explicit,
+    }
+
+
+def _role(turn: Turn, mention: Mention) -> str | None:
+    is_name = mention.entity_type is EntityType.PERSON and mention.is_explicit and mention.name[:1].isupper()
+    return unique_role(turn.text, mention.start, mention.end) if is_name and turn.subject == USER else None
+
+
+def _put_claim(
+    found: Extracted, segment: Segment, turn: Turn, claim: Claim, extraction_id: str, extractor: str
+) -> None:
+    said = (claim.subject, claim.relation, claim.object, claim.value, claim.attribute, claim.polarity)
+    key = content_id("claim", turn.message_id, *said)
+    row = asdict(claim)
+    row["span_start"], row["span_end"] = row.pop("start"), row.pop("end")
+    row["flags"], row["context_tags"] = [flag.value for flag in claim.flags], list(claim.context_tags)
+    found.claims.setdefault(
+        key, {"claim_id": key, "extraction_id": extraction_id, **row, **_origin(segment, turn, extractor)}
+    )
+
+
+def _put_issue(found: Extracted, segment: Segment, turn: Turn, issue: Issue, extractor: str) -> None:
+    key = content_id("issue", turn.message_id, issue.issue, issue.reason, issue.detail)
+    found.issues[key] = {
+        "issue_id": key,
+        **_origin(segment, turn, extractor),
+        "issue": issue.issue,
+        "reason": issue.reason,
+        "severity": issue.severity,
+        "detail": issue.detail,
+    }

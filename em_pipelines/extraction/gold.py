@@ -1,0 +1,69 @@
+"""Reads rows of the labelled corpora with an extractor, and writes what was found in the form that is scored."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from em_pipelines.extraction.cleaning import clean_text, looks_like_code
+from em_pipelines.extraction.model import Claim, Extraction, Extractor, Segment, Turn
+from em_pipelines.vocabulary import USER
+
+
+def predictions(row: Mapping[str, Any], extractor: Extractor) -> dict[str, Any]:
+    """Returns the PREDICTIONS line of one row of an extraction or attacks corpus; its gold part is not looked at."""
+    written_at = datetime.fromisoformat(row["timestamp"])
+    context = [_turn(row["id"], n, said, written_at) for n, said in enumerate(row.get("context") or [])]
+    turn = _turn(row["id"], len(context), row["message"], written_at)
+    segment = Segment(
+        segment_id=str(row["id"]),
+        user_id=USER,
+        session_id=str(row["id"]),
+        channel=row.get("channel") or "text",
+        turns=(turn,),
+        context=tuple(context),
+    )
+    return scored_form(row["id"], turn.turn_number, extractor.extract(segment))
+
+
+def scored_form(row_id: str, turn_number: int, found: Extraction) -> dict[str, Any]:
+    """What was found in one turn, as a line of PREDICTIONS."""
+    issues = [issue for issue in found.issues if issue.turn_number == turn_number]
+    skipped = [issue.reason for issue in issues if issue.issue == "skipped"]
+    names = {(m.name, str(m.entity_type)): None for m in found.mentions if m.turn_number == turn_number}
+    return {
+        "id": row_id,
+        "entities": [{"name": name, "type": kind} for name, kind in names],
+        "relations": [_relation(claim) for claim in found.claims if claim.turn_number == turn_number],
+        "skip": skipped[0] if skipped else None,
+        "issues": [issue.issue for issue in issues if issue.issue != "skipped"],
+    }
+
+
+def _relation(claim: Claim) -> dict[str, Any]:
+    stated = claim.object if claim.object is not None else claim.value
+    digits = {"year": 4, "month": 7}.get(claim.valid_precision or "day", 10)
+    return {
+        "subject": claim.subject,
+        "relation": claim.relation,
+        "object": f"{claim.attribute}: {stated}" if claim.attribute else stated,
+        "polarity": claim.polarity,
+        "temporal_type": str(claim.temporal_type),
+        "flags": [str(flag) for flag in claim.flags],
+        "confidence": claim.confidence,
+        "valid_from": claim.valid_from.isoformat()[:digits] if claim.valid_from else None,
+    }
+
+
+def _turn(row_id: str, number: int, said: Mapping[str, str], written_at: datetime) -> Turn:
+    speaker = said["speaker"]
+    role = speaker if speaker in {"assistant", "system", "tool"} else "user"
+    text = clean_text(said["text"])
+    return Turn(
+        message_id=f"{row_id}-{number}",
+        turn_number=number,
+        role=role,
+        subject=speaker if role == "user" else None,
+        text=text,
+        timestamp=written_at,
+        has_code=looks_like_code(text),
+    )

@@ -1,0 +1,72 @@
+"""The rules extractor: reads segments by patterns, without a model, the same on every run."""
+
+import hashlib
+from functools import lru_cache
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from em_pipelines.extraction.gate import GateSettings, skip_reason
+from em_pipelines.extraction.model import Extraction, Issue, Segment
+from em_pipelines.extraction.rules.lexicon import PATTERNS_DIR
+from em_pipelines.extraction.rules.patterns import by_lemma, load_patterns
+from em_pipelines.extraction.rules.people import People
+from em_pipelines.extraction.rules.reader import MessageReader
+
+
+class RulesSettings(BaseModel):
+    """Bounds of the rules extractor."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    max_characters: int = Field(default=20_000, ge=1)
+    """Of one message; the rest of a longer one is not read, and an issue says so."""
+    gate: GateSettings = GateSettings()
+
+
+@lru_cache(maxsize=1)
+def source_version() -> str:
+    """Twelve hex digits of SHA-256 over the source and the pattern files: changes when a reading could change."""
+    digest = hashlib.sha256()
+    folder = Path(__file__).resolve().parent
+    sources = [*folder.glob("*.py"), *folder.parent.glob("*.py"), *PATTERNS_DIR.rglob("*.yaml")]
+    for path in sorted(sources):
+        digest.update(path.relative_to(folder.parent).as_posix().encode())
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:12]
+
+
+class RulesExtractor:
+    """Implements `em_pipelines.extraction.model.Extractor`. Raises PatternError when the pattern files are bad."""
+
+    def __init__(self, settings: RulesSettings | None = None) -> None:
+        self.settings = settings or RulesSettings()
+        self._patterns = by_lemma(load_patterns())
+
+    @property
+    def name(self) -> str:
+        return "rules"
+
+    @property
+    def version(self) -> str:
+        return source_version()
+
+    def extract(self, segment: Segment) -> Extraction:
+        """Reads the turns of one segment; every turn ends with a mention, a claim or an issue."""
+        out = Extraction()
+        people = People()
+        for turn in segment.turns:
+            reason = skip_reason(turn, self.settings.gate)
+            if reason is not None:
+                out.issues.append(Issue(turn.turn_number, "skipped", reason))
+                continue
+            if len(turn.text) > self.settings.max_characters:
+                detail = f"only the first {self.settings.max_characters} characters were read"
+                out.issues.append(Issue(turn.turn_number, "truncated", "too_long", "warning", detail))
+            reader = MessageReader(turn, self._patterns, people, self.settings.max_characters)
+            reader.read()
+            out.claims += reader.claims
+            out.mentions += reader.mentions
+            if not reader.claims and not reader.mentions:
+                out.issues.append(Issue(turn.turn_number, "nothing_found", "no_pattern"))
+        return out

@@ -1,0 +1,45 @@
+"""Word classes: the closed lists that the engine and the gate read, kept as YAML beside the patterns.
+
+Only loading lives here. A new list is a new key in one of the files of `patterns/lexicon/`.
+"""
+
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from em_pipelines.errors import PatternError
+
+PATTERNS_DIR = Path(__file__).resolve().parent.parent / "patterns"
+LEXICON_DIR = PATTERNS_DIR / "lexicon"
+
+
+@lru_cache(maxsize=32)
+def load_lexicon(name: str, folder: Path = LEXICON_DIR) -> dict[str, Any]:
+    """Reads one lexicon file, without its `.yaml`. Raises PatternError when it cannot be read."""
+    path = folder / f"{name}.yaml"
+    try:
+        data = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (OSError, yaml.YAMLError) as error:
+        raise PatternError(f"Reading the word lists {path}: {error}. Mend or restore the file.") from error
+    if not isinstance(data, dict):
+        raise PatternError(f"Reading the word lists {path}: found {type(data).__name__}, expected lists by name.")
+    return data
+
+
+def words(name: str, key: str) -> frozenset[str]:
+    """Returns one list of a lexicon file as a set; its entries may be written in one string, split at blanks."""
+    return frozenset(_entries(load_lexicon(name)[key]))
+
+
+def mapping(name: str, key: str) -> dict[str, str]:
+    """Returns the map from each entry to its group, for a list written as `group: entries`."""
+    groups: dict[str, Any] = load_lexicon(name)[key]
+    return {entry: str(group) for group, entries in groups.items() for entry in _entries(entries)}
+
+
+def _entries(value: Any) -> list[str]:
+    if isinstance(value, str):
+        return value.split()
+    return [str(entry) for entry in value or []]

@@ -1,0 +1,278 @@
+"""Reads one message: sentences, clauses, people and frames, to claims and mentions."""
+
+import re
+from collections.abc import Mapping, Sequence
+
+from em_pipelines.extraction.cleaning import CODE_MARK, blank_code
+from em_pipelines.extraction.model import Claim, Mention, Turn
+from em_pipelines.extraction.rules.claims import build_claims, speaker
+from em_pipelines.extraction.rules.clauses import Clause, parse_clauses, sentences
+from em_pipelines.extraction.rules.kinds import is_kind
+from em_pipelines.extraction.rules.kinship import kin_claim, named_after, named_in_apposition, owner_of, stated_relation
+from em_pipelines.extraction.rules.matching import Slots, match_left, match_right, verb_fits
+from em_pipelines.extraction.rules.modifiers import Modifiers, find_phrases, set_modifiers
+from em_pipelines.extraction.rules.names import Reading, is_name
+from em_pipelines.extraction.rules.noun_phrases import KIN, PETS, NounPhrase
+from em_pipelines.extraction.rules.patterns import KIN_RELATION, Pattern
+from em_pipelines.extraction.rules.people import FIRST_PERSON, People, Referent, refer
+from em_pipelines.extraction.rules.slots import Fill
+from em_pipelines.extraction.rules.tokens import tokenise
+from em_pipelines.extraction.rules.word_classes import MONTH, WEEKDAY
+from em_pipelines.vocabulary import USER, EntityType
+
+NOBODY = frozenset({"it", "you", "u", "this", "that", "these", "those", "there", "here"})
+"""Subjects that stand for nobody whose facts are kept, or for what no rule can tell."""
+_BEFORE_PLACES = frozenset({"in", "at", "near", "into", "on", "around", "across"})
+_STRAIGHT = str.maketrans("’‘ʼ“”„«»", "'''" + '"' * 5)
+_QUOTED = re.compile(r'"([^"\n]{8,600})"')
+_SPEECH = re.compile(r"(?i)\b(?:i|my|we|our|you|he|she|they|is|are|was)\b")
+
+
+def _blanked_quote(match: re.Match[str]) -> str:
+    """Whole sentences in quotes are somebody's words, not the speaker's statement; titles and names stay."""
+    return CODE_MARK * len(match.group()) if _SPEECH.search(match.group(1)) else match.group()
+
+
+class MessageReader:
+    """State of reading one message; `people` is shared by the turns of a segment."""
+
+    def __init__(
+        self, turn: Turn, patterns: Mapping[str, Sequence[Pattern]], people: People, max_characters: int
+    ) -> None:
+        text = _QUOTED.sub(_blanked_quote, blank_code(turn.text[:max_characters]).translate(_STRAIGHT))
+        self.turn = turn
+        self.patterns = patterns
+        self.people = people
+        self.subject = turn.subject or USER
+        tokens = tokenise(text)
+        self.reading = Reading(tokens, text, turn.timestamp.date(), any(t.is_capital and t.low != "i" for t in tokens))
+        self.claims: list[Claim] = []
+        self.mentions: list[Mention] = []
+        self._renamed: set[tuple[str, str]] = set()
+        """(owner, kin noun) of those whose name is known by now: the noun alone is no second person."""
+        self._seen: set[tuple[object, ...]] = set()
+
+    def read(self) -> None:
+        """Fills `claims` and `mentions`."""
+        tokens, text = self.reading.tokens, self.reading.text
+        phrases = find_phrases(tokens)
+        for start, stop in sentences(tokens, text):
+            clauses, nouns = parse_clauses(tokens, start, stop)
+            modifiers = set_modifiers(clauses, tokens, start, stop, phrases)
+            n_met = 0
+            for clause, mods in zip(clauses, modifiers, strict=True):
+                n_met = self._meet(nouns, n_met, clause.verb.start, start)
+                self._read_clause(clause, mods)
+            self._meet(nouns, n_met, stop, start)
+
+    def _meet(self, nouns: list[NounPhrase], n: int, until: int, sentence_start: int) -> int:
+        """Notes the people and names of the phrases before a token, and the kin edges they state."""
+        while n < len(nouns) and nouns[n].start < until:
+            phrase = nouns[n]
+            n += 1
+            if phrase.possessor_phrase is not None:
+                owner = refer(self.reading, phrase.possessor_phrase)
+                self.people.meet(owner)
+                if owner.kin:
+                    self._state_kin(owner, phrase.possessor_phrase, [])
+            person = refer(self.reading, phrase)
+            if person.kin:
+                self._state_kin(person, phrase, nouns[n:])
+            if person.entity_type is EntityType.PERSON:
+                before = self.reading.tokens[phrase.start - 1].low if phrase.start else ""
+                is_told = person.kin or (person.start > sentence_start and before not in _BEFORE_PLACES)
+                if is_told:
+                    self.people.meet(person)
+            self._mention_name(person, phrase, sentence_start)
+        return n
+
+    def _state_kin(self, person: Referent, phrase: NounPhrase, following: list[NounPhrase]) -> None:
+        relation = stated_relation(self.reading, person, phrase)
+        owner = owner_of(self.reading, self.people, self.subject, person, phrase)
+        if owner is None:
+            return
+        if (named := named_in_apposition(self.reading, person, phrase, following)) is not None:
+            self._rename(person, named, owner)
+            return
+        if relation is None:
+            return
+        self._add_kin(owner, relation, person)
+        if person.gender == "p" and person.name.casefold() != person.kin:
+            for other in named_after(self.reading, phrase, following):
+                self._add_kin(owner, relation, other)
+
+    def _add_kin(self, owner: Referent, relation: str, person: Referent) -> None:
+        if (owner.name, person.name.casefold()) in self._renamed:
+            return
+        self._add(kin_claim(self.reading, self.turn.turn_number, owner, relation, person))
+        self._mention(person.name, person.entity_type, person.start, person.end)
+
+    def _mention_name(self, person: Referent, phrase: NounPhrase, sentence_start: int) -> None:
+        """A name by itself is worth a mention where capitals can only mean a name."""
+        head = self.reading.tokens[phrase.head]
+        if not head.is_capital or head.bits & (WEEKDAY | MONTH) or person.start <= sentence_start or person.kin:
+            return
+        self._mention(person.name, person.entity_type, person.start, person.end)
+
+    def _mention(self, name: str, kind: EntityType, start: int, end: int) -> None:
+        tokens = self.reading.tokens
+        key = ("mention", name.casefold())
+        if name == self.subject or key in self._seen:
+            return
+        self._seen.add(key)
+        self.mentions.append(Mention(self.turn.turn_number, name, kind, tokens[start].start, tokens[end - 1].end))
+
+    def _read_clause(self, clause: Clause, mods: Modifiers) -> None:
+        if mods.is_supposed or mods.is_question:
+            return
+        tokens = self.reading.tokens
+        if clause.pronoun is not None and tokens[clause.pronoun].low in NOBODY:
+            return
+        after = {token.low for token in tokens[clause.verb.end : clause.right]}
+        is_bare = clause.is_shared or (clause.pronoun is None and not clause.subject)
+        tried: set[int] = set()
+        for lemma in (*clause.verb.lemmas, "any"):
+            for pattern in self.patterns.get(lemma, ()):
+                if id(pattern) in tried:
+                    continue
+                tried.add(id(pattern))
+                if pattern.trigger_words and after.isdisjoint(pattern.trigger_words):
+                    continue
+                if verb_fits(pattern.spec, clause.verb, mods, is_bare=is_bare):
+                    self._try(pattern, clause, mods)
+
+    def _try(self, pattern: Pattern, clause: Clause, mods: Modifiers) -> None:
+        slots: Slots | None = {}
+        if not pattern.takes_clause_subject:
+            slots = match_left(self.reading, pattern, clause)
+            if slots is None:
+                return
+        right = match_right(self.reading, pattern, clause, either=clause.verb.is_negated)
+        if right is None or slots is None:
+            return
+        slots.update(right)
+        subjects = self._subjects(pattern, clause, slots)
+        if not subjects or (mods.is_reported and any(s.name == self.subject for s in subjects)):
+            return
+        if pattern.spec.relation == KIN_RELATION:
+            if not mods.is_hypothetical:
+                self._name_kin(clause, subjects, slots[pattern.spec.object])
+            return
+        if pattern.spec.object == "speaker":
+            slots["speaker"] = [Fill(clause.verb.start, clause.verb.end, text=self.subject)]
+        for claim in build_claims(self.reading, pattern, clause, mods, subjects, slots, self.turn.turn_number):
+            self._add_with_mentions(claim, subjects, slots[pattern.spec.object])
+
+    def _name_kin(self, clause: Clause, subjects: list[Referent], fills: list[Fill]) -> None:
+        """`My husband is called Tomasz`, `Rosalie is my sister`, `I have two brothers`."""
+        if clause.verb.is_negated:
+            return
+        for fill in fills:
+            if fill.phrase is None:
+                continue
+            meant = refer(self.reading, fill.phrase)
+            for subject in subjects:
+                if meant.kin and "have" in clause.verb.lemmas:
+                    relation = stated_relation(self.reading, meant, fill.phrase)
+                    if relation is not None:
+                        self._add_kin(subject, relation, meant)
+                elif meant.kin and not subject.kin:
+                    self._rename(meant, subject, owner_of(self.reading, self.people, self.subject, meant, fill.phrase))
+                elif subject.kin and subject.name.casefold() == subject.kin and clause.subject:
+                    owner = owner_of(self.reading, self.people, self.subject, subject, clause.subject[0])
+                    self._rename(subject, meant, owner)
+
+    def _rename(self, kin: Referent, named: Referent, owner: Referent | None) -> None:
+        """Puts the name in the place of the kin noun, in what was claimed and for the pronouns to come."""
+        person = Referent(named.name, kin.entity_type, named.start, named.end, kin.gender, kin.kin, kin.is_own)
+        relation = "has_pet" if kin.kin in PETS else KIN.get(kin.kin)
+        if owner is None or relation is None:
+            return
+        self._renamed.add((owner.name, kin.kin))
+        self.claims = [c for c in self.claims if (c.subject, c.relation, c.object) != (owner.name, relation, kin.name)]
+        self._add_kin(owner, relation, person)
+        self.people.met = [person if other.name == kin.name else other for other in self.people.met]
+        self.people.meet(person)
+
+    def _subjects(self, pattern: Pattern, clause: Clause, slots: Slots) -> list[Referent]:
+        spec = pattern.spec
+        if spec.subject == "speaker":
+            return [speaker(self.subject, clause.lead)]
+        if spec.subject != "subject" or not pattern.takes_clause_subject:
+            return [refer(self.reading, f.phrase) for f in slots.get(spec.subject, ()) if f.phrase is not None]
+        kinds = pattern.left[0].words
+        if clause.pronoun is not None:
+            return self._pronoun(clause.pronoun, kinds)
+        if clause.subject:
+            found = [refer(self.reading, phrase) for phrase in clause.subject]
+            fitting = [r for r, p in zip(found, clause.subject, strict=True) if self._subject_fits(r, p, kinds)]
+            for person in fitting:
+                self.people.meet(person)
+            return fitting
+        if spec.may_drop_subject and kinds & {"person", "self"} and self._may_drop(clause):
+            return [speaker(self.subject, clause.verb.start)]
+        return []
+
+    def _may_drop(self, clause: Clause) -> bool:
+        """`Prefer aisle seats`, `Finished it`: no verb in the third person, which would be about somebody else."""
+        low = self.reading.tokens[clause.verb.start].low
+        return not low.endswith("s") or low.endswith("ss") or low in {"was", "'s"}
+
+    def _pronoun(self, token: int, kinds: frozenset[str]) -> list[Referent]:
+        low = self.reading.tokens[token].low
+        if not kinds & {"person", "self", "any"}:
+            return []
+        if low in FIRST_PERSON:
+            return [speaker(self.subject, token)]
+        person = self.people.named_by(low) if "self" not in kinds else None
+        return (
+            [Referent(person.name, person.entity_type, token, token + 1, person.gender, person.kin)] if person else []
+        )
+
+    def _subject_fits(self, meant: Referent, phrase: NounPhrase, kinds: frozenset[str]) -> bool:
+        if "any" in kinds:
+            return True
+        is_person = meant.entity_type is EntityType.PERSON
+        if meant.kin:
+            return (
+                "person" in kinds
+                and is_person
+                and (
+                    meant.is_own
+                    or phrase.possessor_phrase is not None
+                    or meant.name.casefold() != meant.kin
+                    or (phrase.possessor is not None and self.people.named_by(phrase.possessor) is not None)
+                )
+            )
+        if kinds & {"person", "named"} and is_person:
+            return is_name(self.reading, phrase)
+        return (not is_person and "thing" in kinds) or (
+            "event" in kinds and is_kind(self.reading, frozenset({"event"}), phrase)
+        )
+
+    def _add_with_mentions(self, claim: Claim, subjects: list[Referent], fills: list[Fill]) -> None:
+        self._add(claim)
+        for subject in subjects:
+            if subject.name == claim.subject and subject.name != self.subject:
+                self._mention(subject.name, claim.subject_type, subject.start, subject.end)
+        if claim.object is None or claim.object_type is None:
+            return
+        for fill in fills:
+            start = fill.phrase.first if fill.phrase else fill.start
+            name = refer(self.reading, fill.phrase).name if fill.phrase else None
+            if name is None or name == claim.object:
+                self._mention(claim.object, claim.object_type, start, fill.end)
+                return
+
+    def _add(self, claim: Claim) -> None:
+        """Keeps a claim once: what is said twice in a message is one fact."""
+        key = (
+            claim.subject,
+            claim.relation,
+            (claim.object or claim.value or "").casefold(),
+            claim.attribute,
+            claim.polarity,
+        )
+        if key not in self._seen and claim.subject != claim.object:
+            self._seen.add(key)
+            self.claims.append(claim)

@@ -1,0 +1,93 @@
+"""Tokens: words, numbers and marks with their spans; contractions come apart, spans stay those of the text."""
+
+import re
+from functools import lru_cache
+
+from em_pipelines.extraction.cleaning import CODE_MARK
+from em_pipelines.extraction.rules.word_classes import ADV, BE, DET, NUMBER, POSS, PUNCT, SUBJECT, VERB_FORMS, bits_of
+
+_TOKEN = re.compile(
+    r"(?:mr|mrs|ms|dr|prof|st|jr|sr)\.(?=\s)|(?:[A-Z]\.){1,5}(?=[A-Z\s,;]|$)|\d+(?:[.,:/-]\d+)+(?:st|nd|rd|th|am|pm)?"
+    r"|[^\W_]+(?:[.'/&+@_-][^\W_]+)*(?:\+{1,2}|\#)?|\n|" + CODE_MARK + r"+|[^\s\w]|_",
+    re.IGNORECASE,
+)
+_SPLIT = {
+    "im": ("i", "'m"), "ive": ("i", "'ve"), "dont": ("do", "n't"), "doesnt": ("does", "n't"), "didnt": ("did", "n't"),
+    "cant": ("ca", "n't"), "wont": ("wo", "n't"), "isnt": ("is", "n't"), "arent": ("are", "n't"), "wasnt": ("was", "n't"),
+    "havent": ("have", "n't"), "hasnt": ("has", "n't"), "cannot": ("can", "not"), "wouldnt": ("would", "n't"),
+    "gonna": ("going", "to"), "wanna": ("want", "to"), "gotta": ("got", "to"), "theyre": ("they", "'re"),
+    "shes": ("she", "'s"), "hes": ("he", "'s"), "thats": ("that", "'s"), "youre": ("you", "'re"), "theres": ("there", "'s"),
+    "werent": ("were", "n't"), "couldnt": ("could", "n't"), "shouldnt": ("should", "n't"), "whats": ("what", "'s"),
+    "weve": ("we", "'ve"), "youve": ("you", "'ve"), "id": ("i", "'d"),
+}  # fmt: skip
+_HEDGING_NOUNS = frozenset({"kind", "sort"})
+_BEFORE_HEDGE = SUBJECT | BE | ADV
+"""`I sort of like it` hedges, `this sort of music` does not."""
+_NEVER_AFTER = DET | POSS
+"""`my id` is a noun, `id like` a contraction."""
+_ENDINGS = ("n't", "'m", "'re", "'ve", "'ll", "'d", "'s")
+
+
+class Token:
+    """A word, number or mark. `low` is case-folded with straight apostrophes, `bits` its word classes."""
+
+    __slots__ = ("bits", "end", "is_capital", "low", "start", "verbs")
+
+    def __init__(self, low: str, start: int, end: int, is_capital: bool) -> None:
+        self.low = low
+        self.start = start
+        self.end = end
+        self.is_capital = is_capital
+        self.bits, self.verbs = _looked_up(low)
+
+    def __repr__(self) -> str:
+        return f"{self.low}[{self.start}:{self.end}]"
+
+
+@lru_cache(maxsize=65536)
+def _looked_up(low: str) -> tuple[int, dict[str, int] | None]:
+    first = low[:1]
+    if not first.isalnum() and (first != "'" or len(low) == 1) and low != "n't":
+        return PUNCT, None
+    bits = bits_of(low)
+    if first.isdigit():
+        bits |= NUMBER
+    return bits, VERB_FORMS.get(low)
+
+
+def tokenise(text: str) -> list[Token]:
+    """Splits text, in which apostrophes are straight, into tokens in order."""
+    tokens: list[Token] = []
+    for match in _TOKEN.finditer(text):
+        start, end = match.span()
+        word = match.group()
+        low = word.lower()
+        if "'" in low and _split_ending(tokens, low, start, end, word):
+            continue
+        if low == "of" and len(tokens) > 1 and tokens[-1].low in _HEDGING_NOUNS and tokens[-2].bits & _BEFORE_HEDGE:
+            tokens[-1] = Token("kinda", tokens[-1].start, end, False)
+            continue
+        if low in _SPLIT and _split_known(tokens, low, start, end, word):
+            continue
+        tokens.append(Token(low, start, end, word[0].isupper()))
+    return tokens
+
+
+def _split_ending(tokens: list[Token], low: str, start: int, end: int, word: str) -> bool:
+    for ending in _ENDINGS:
+        if low.endswith(ending) and len(low) > len(ending):
+            cut = end - len(ending)
+            tokens.append(Token(low[: -len(ending)], start, cut, word[0].isupper()))
+            tokens.append(Token(ending, cut, end, False))
+            return True
+    return False
+
+
+def _split_known(tokens: list[Token], low: str, start: int, end: int, word: str) -> bool:
+    parts = _SPLIT.get(low)
+    if parts is None or (low == "id" and (word != low or (tokens and tokens[-1].bits & _NEVER_AFTER))):
+        return False
+    cut = start + min(len(parts[0]), end - start)
+    tokens.append(Token(parts[0], start, cut, word[0].isupper()))
+    tokens.append(Token(parts[1], cut, end, False))
+    return True

@@ -1,0 +1,217 @@
+"""Verb groups: auxiliaries, negation, adverbs and the main verb, read as one."""
+
+from em_pipelines.extraction.rules.tokens import Token
+from em_pipelines.extraction.rules.word_classes import (
+    ADV,
+    AUX,
+    BASE,
+    BE,
+    DO,
+    HAVE,
+    ING,
+    MODAL,
+    NEG,
+    NOT_IN_PHRASE,
+    PARTICIPLE,
+    PAST,
+    S_FORM,
+    SUBJECT,
+    WORD_BITS,
+)
+from em_pipelines.extraction.rules.lexicon import words
+
+_BE_PAST = words("words", "be_past")
+_HAVE_PAST = words("words", "have_past")
+_MODAL_NAMES = {"'ll": "will", "wo": "will", "'d": "would", "ca": "can", "sha": "shall"}
+
+
+class VerbGroup:
+    """Tokens `start` to `end`; `lemmas` are what the main verb may be a form of."""
+
+    __slots__ = (
+        "adverbs", "end", "is_participle", "has_ended", "inverted_subject", "is_future", "is_inverted", "is_negated", "is_passive",
+        "is_past", "is_perfect", "is_progressive", "lemmas", "main", "modal", "start", "used_to",
+    )  # fmt: skip
+
+    def __init__(self, start: int) -> None:
+        self.start = start
+        self.end = start + 1
+        self.main = start
+        self.lemmas: tuple[str, ...] = ()
+        self.modal: str | None = None
+        self.adverbs: list[str] = []
+        self.is_negated = False
+        self.has_ended = False
+        """`no longer`, and `not … any more`: it did hold before."""
+        self.used_to = False
+        self.is_past = False
+        self.is_perfect = False
+        self.is_progressive = False
+        self.is_passive = False
+        self.is_future = False
+        self.is_participle = False
+        """`based in …`, without an auxiliary: passive where the subject is not said."""
+        self.is_inverted = False
+        self.inverted_subject: int | None = None
+
+
+def parse_verb_group(tokens: list[Token], i: int, stop: int) -> VerbGroup:
+    """Reads the group that starts at token i."""
+    group = VerbGroup(i)
+    last: Token | None = None
+    last_at = i
+    j = i
+    while j < stop:
+        token = tokens[j]
+        bits = token.bits
+        if token.low == "no" and j + 1 < stop and tokens[j + 1].low == "longer":
+            group.is_negated = group.has_ended = True
+            j += 2
+            continue
+        if bits & NEG:
+            group.is_negated = True
+        elif bits & AUX:
+            if last is not None and not _may_follow(last, token):
+                break
+            _note_auxiliary(group, token)
+            last, last_at = token, j
+        elif bits & SUBJECT and last is not None and group.inverted_subject is None and j == last_at + 1:
+            group.is_inverted, group.inverted_subject = True, j
+        elif bits & ADV and not (last is not None and _is_main(token, last)):
+            group.adverbs.append(token.low)
+        else:
+            break
+        j += 1
+    _set_main(group, tokens, j, stop, last, last_at)
+    return group
+
+
+def _may_follow(last: Token, token: Token) -> bool:
+    """`have been`, `will have`, `do have`: an auxiliary after another; `is had` is not."""
+    if last.bits & BE:
+        return token.low == "being" or (last.low == "'s" and token.low == "been")
+    if last.bits & HAVE:
+        return token.low in {"been", "had"}
+    return token.low in {"be", "have", "do"}
+
+
+def _note_auxiliary(group: VerbGroup, token: Token) -> None:
+    if token.bits & MODAL:
+        group.modal = _MODAL_NAMES.get(token.low, token.low)
+    elif token.low in _BE_PAST or token.low in _HAVE_PAST or token.low == "did":
+        group.is_past = True
+    elif token.low == "been":
+        group.is_perfect = True
+
+
+def _is_main(token: Token, last: Token) -> bool:
+    kinds = 0
+    for kind in (token.verbs or {}).values():
+        kinds |= kind
+    if last.bits & (DO | MODAL):
+        return bool(kinds & BASE)
+    return bool(kinds & (ING | PARTICIPLE))
+
+
+def _set_main(group: VerbGroup, tokens: list[Token], j: int, stop: int, last: Token | None, last_at: int) -> None:
+    token = tokens[j] if j < stop else None
+    if last is None:
+        if token is not None:
+            _set_finite(group, tokens, j, stop)
+        return
+    if token is not None and _try_main(group, token, last):
+        group.main, group.end = j, j + 1
+        if "go" in group.lemmas and group.is_progressive and _base_after_to(tokens, j + 1, stop):
+            group.is_future, group.is_progressive = True, False
+            group.main, group.end = j + 2, j + 3
+            group.lemmas = _lemmas(tokens[j + 2], BASE) or (tokens[j + 2].low,)
+        return
+    group.main, group.end = last_at, max(j if group.is_inverted else last_at + 1, last_at + 1)
+    while (
+        group.end < j
+        and tokens[group.end].bits & (NEG | ADV)
+        or (group.end < j and tokens[group.end].low in {"no", "longer"})
+    ):
+        group.end += 1
+    if last.bits & BE:
+        group.lemmas = ("be",)
+    elif last.bits & HAVE:
+        group.lemmas = ("have",)
+        group.is_past = group.is_past or last.low == "had"
+    elif last.bits & DO:
+        group.lemmas = ("do",)
+    else:
+        group.lemmas = ("would",) if group.modal == "would" else (group.modal or "",)
+
+
+def _try_main(group: VerbGroup, token: Token, last: Token) -> bool:
+    """Whether the token is the main verb after this auxiliary; notes aspect and voice when it is."""
+    if last.bits & BE:
+        group.lemmas = _lemmas(token, ING)
+        if group.lemmas or (
+            token.low.endswith("ing") and len(token.low) > 5 and not token.is_capital and token.bits == 0
+        ):
+            group.lemmas = group.lemmas or (token.low,)
+            group.is_progressive = True
+            return True
+        group.lemmas = _lemmas(token, PARTICIPLE)
+        group.is_passive = bool(group.lemmas)
+        return group.is_passive
+    if last.bits & HAVE:
+        group.lemmas = _lemmas(token, PARTICIPLE)
+        if token.low == "got":
+            group.lemmas = ("have",)
+            return True
+        group.is_perfect = bool(group.lemmas)
+        return group.is_perfect
+    group.lemmas = _lemmas(token, BASE)
+    if (
+        not group.lemmas
+        and last.bits & (DO | MODAL)
+        and not token.bits & (NOT_IN_PHRASE | ADV)
+        and not token.is_capital
+    ):
+        group.lemmas = (token.low,)
+    return bool(group.lemmas)
+
+
+def _set_finite(group: VerbGroup, tokens: list[Token], j: int, stop: int) -> None:
+    token = tokens[j]
+    group.main, group.end = j, j + 1
+    group.lemmas = tuple((token.verbs or {}).keys()) or _unlisted(token.low)
+    kinds = 0
+    for kind in (token.verbs or {}).values():
+        kinds |= kind
+    if token.low == "used" and _base_after_to(tokens, j + 1, stop):
+        group.used_to = True
+        group.main, group.end = j + 2, j + 3
+        group.lemmas = _lemmas(tokens[j + 2], BASE) or (tokens[j + 2].low,)
+    elif token.verbs:
+        group.is_participle = bool(kinds & PARTICIPLE) and not kinds & (BASE | S_FORM)
+        group.is_past = bool(kinds & PAST) and not kinds & (BASE | S_FORM)
+        group.is_progressive = bool(kinds & ING) and not kinds & (BASE | S_FORM | PAST)
+    else:
+        group.is_past = token.low.endswith("ed")
+
+
+def _unlisted(low: str) -> tuple[str, ...]:
+    return (low, low[:-1]) if low.endswith("s") else (low,)
+
+
+def _lemmas(token: Token, kind: int) -> tuple[str, ...]:
+    if token.verbs is None:
+        return ("be",) if kind & BASE and token.low == "be" else ()
+    return tuple(lemma for lemma, kinds in token.verbs.items() if kinds & kind)
+
+
+def _base_after_to(tokens: list[Token], j: int, stop: int) -> bool:
+    if j + 1 >= stop or tokens[j].low != "to":
+        return False
+    token = tokens[j + 1]
+    return (
+        bool(_lemmas(token, BASE))
+        or token.low in {"be", "have", "do"}
+        or WORD_BITS.get(token.low, 0) == 0
+        and token.verbs is None
+        and not token.is_capital
+    )

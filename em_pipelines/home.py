@@ -1,0 +1,80 @@
+"""One home: where everything of one installation lies, and the objects that work on it.
+
+HOME/log        the landed log, append-only: all else can be made again from it
+HOME/lake       tables, one Parquet file a table and day
+HOME/snapshots  DuckDB files for analysts, one a date, and `latest.duckdb`
+HOME/inbox      files dropped here are landed by the landing sensor
+HOME/dagster    Dagster's own home
+HOME/locks      who is at work
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cached_property
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+from em_pipelines.errors import LockedError
+from em_pipelines.extraction.model import Extractor
+from em_pipelines.extraction.rules.extractor import RulesExtractor
+from em_pipelines.lake import Lake
+from em_pipelines.landing.log import LandedLog
+from em_pipelines.pipeline import Step, Store
+from em_pipelines.settings import Settings
+from em_pipelines.steps import build_steps
+
+
+class Home:
+    """The objects of one home. Nothing is read or made on disk before it is asked for."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.path = settings.home
+
+    @cached_property
+    def store(self) -> Store:
+        """The log and the lake."""
+        return Store(LandedLog(self.path / "log"), Lake(self.path / "lake"))
+
+    @cached_property
+    def extractor(self) -> Extractor:
+        """The extractor that the settings name."""
+        return RulesExtractor()
+
+    @cached_property
+    def steps(self) -> dict[str, Step]:
+        """Every step by name, in order."""
+        return build_steps(self.settings, self.extractor)
+
+    @property
+    def snapshots(self) -> Path:
+        """The folder of snapshots."""
+        return self.path / "snapshots"
+
+    @property
+    def inbox(self) -> Path:
+        """The folder that the landing sensor watches."""
+        return self.path / "inbox"
+
+    @property
+    def dagster_home(self) -> Path:
+        """Dagster's own home."""
+        return self.path / "dagster"
+
+    @contextmanager
+    def lock(self, name: str, *, timeout_seconds: float = 600) -> Iterator[None]:
+        """Holds one of the home's locks; raises LockedError where another process keeps it for too long.
+
+        The lock is the operating system's, on an open file: it is gone with its process, however that ends.
+        """
+        folder = self.path / "locks"
+        folder.mkdir(parents=True, exist_ok=True)
+        try:
+            with FileLock(folder / f"{name}.lock", timeout=timeout_seconds):
+                yield
+        except Timeout as error:
+            raise LockedError(
+                f"taking the {name} lock of {self.path}: another process has held it for {timeout_seconds:g} s; "
+                "wait for it to end and try again"
+            ) from error

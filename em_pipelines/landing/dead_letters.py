@@ -1,0 +1,137 @@
+"""What becomes of dead letters: listed, replayed after a fix, or discarded. Letters themselves are never changed.
+
+A change of status is a record of its own beside the letter, on the same day; the table takes the last one.
+"""
+
+import base64
+from collections import defaultdict
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from datetime import date, datetime
+from pathlib import Path
+
+import orjson
+
+from em_pipelines.errors import UsageError
+from em_pipelines.landing.detect import detect
+from em_pipelines.landing.formats.base import Format, Item, Parsed, Source
+from em_pipelines.landing.intake import Intake, Origin
+from em_pipelines.landing.letters import DISCARDED, KIND, OPEN, REPLAYED, all_letters
+from em_pipelines.landing.log import LandedLog, Record
+from em_pipelines.landing.reader import InputFile
+from em_pipelines.landing.reasons import RuleError
+from em_pipelines.landing.records import NOT_TEXT
+from em_pipelines.landing.registry import AUTO, format_named
+from em_pipelines.landing.settings import LandingSettings
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayReport:
+    """One replay: the ids that have landed now, those still refused with the reason, and the days with news."""
+
+    replayed: tuple[str, ...]
+    refused: Mapping[str, str]
+    n_landed: int
+    days: frozenset[date]
+
+
+def open_letters(log: LandedLog) -> list[Record]:
+    """The dead letters that wait for a decision, as landed (`raw` in base64), in order of day and landing."""
+    return [letter for letter in all_letters(log).values() if letter["status"] == OPEN]
+
+
+def replay(
+    log: LandedLog,
+    ids: Collection[str] | None = None,
+    *,
+    now: datetime,
+    settings: LandingSettings,
+    user_id: str | None = None,
+    changes: Mapping[str, str] | None = None,
+) -> ReplayReport:
+    """Tries open letters again, all or those named, and lands what passes now.
+
+    `user_id` names the user where that was missing; `changes` is field → new value (JSON for fields that are no
+    text). A letter of which anything is refused stays open, however much of it has landed: trying again does no
+    harm. Raises UsageError for ids that are not of open letters and for changes that are no JSON.
+    """
+    chosen = _chosen(log, ids)
+    overrides = {field: _value(field, text) for field, text in (changes or {}).items()}
+    intake = Intake(log, now=now, settings=settings)
+    replayed: list[Record] = []
+    refused: dict[str, str] = {}
+    for letter in chosen:
+        problem = _replay_letter(letter, intake, settings, user_id, overrides)
+        if problem is None:
+            replayed.append(letter)
+        else:
+            refused[letter["dead_letter_id"]] = problem
+    _set_status(log, replayed, REPLAYED)
+    counts = intake.counts
+    ids_replayed = tuple(letter["dead_letter_id"] for letter in replayed)
+    return ReplayReport(ids_replayed, refused, counts.n_landed, frozenset(counts.days))
+
+
+def discard(log: LandedLog, ids: Collection[str]) -> int:
+    """Sets open letters aside for good and returns how many. Raises UsageError for ids that are not of open letters."""
+    chosen = _chosen(log, ids)
+    _set_status(log, chosen, DISCARDED)
+    return len(chosen)
+
+
+def _chosen(log: LandedLog, ids: Collection[str] | None) -> list[Record]:
+    letters = open_letters(log)
+    if ids is None:
+        return letters
+    if missing := set(ids) - {letter["dead_letter_id"] for letter in letters}:
+        raise UsageError(f"dead letters: none open of id {', '.join(sorted(missing))}; see `em dead-letters list`")
+    return [letter for letter in letters if letter["dead_letter_id"] in ids]
+
+
+def _replay_letter(
+    letter: Record, intake: Intake, settings: LandingSettings, user_id: str | None, overrides: Mapping[str, object]
+) -> str | None:
+    """Lands what a letter holds; returns None, or why it is refused still."""
+    path = Path(letter["file"])
+    file = InputFile(path, settings, base64.b64decode(letter["raw"]))
+    n_before = intake.counts.n_rows
+    try:
+        file.check()
+        known = _format_of(letter, file)
+        source = Source(path.name, user_id, letter["user_id"])
+        for item in known.convert(file, source):
+            intake.take(_changed(item, overrides), Origin(letter["file"], known.name, user_id or letter["user_id"]))
+    except RuleError as error:
+        intake.flush()
+        return f"{error.reason}: {error.detail}"
+    refused = intake.flush()
+    if refused:
+        return f"{refused[0].reason}: {refused[0].detail}"
+    return None if intake.counts.n_rows > n_before else "it holds no record that can be read"
+
+
+def _format_of(letter: Record, file: InputFile) -> Format:
+    return detect(file) if letter["format"] == AUTO else format_named(letter["format"])
+
+
+def _changed(item: Item, overrides: Mapping[str, object]) -> Item:
+    if not overrides or not isinstance(item, Parsed):
+        return item
+    return Parsed(item.line_number, item.kind, {**item.fields, **overrides}, item.raw)
+
+
+def _value(field: str, text: str) -> object:
+    if field not in NOT_TEXT:
+        return text
+    try:
+        return orjson.loads(text)
+    except orjson.JSONDecodeError as error:
+        raise UsageError(f"changing {field}: {text!r:.80} is no JSON; give a number or a list") from error
+
+
+def _set_status(log: LandedLog, letters: list[Record], status: str) -> None:
+    by_day: dict[str, list[Record]] = defaultdict(list)
+    for letter in letters:
+        by_day[letter["landed_on"]].append({"dead_letter_id": letter["dead_letter_id"], "status": status})
+    for day, changes in sorted(by_day.items()):
+        log.append(KIND, date.fromisoformat(day), changes)

@@ -1,0 +1,1 @@
+"""Converters: one module a format that people already have, each from its shape to fields of records."""

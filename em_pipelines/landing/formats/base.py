@@ -1,0 +1,188 @@
+"""What every converter is made of: what it is given, what it yields, and the reading of JSON lines and documents.
+
+A converter knows the shape of its format and nothing else: rules of records, masking, duplicates and dates are
+checked for all formats alike where records are landed.
+"""
+
+import re
+import reprlib
+import unicodedata
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+import orjson
+
+from em_pipelines.landing.fields import iso_instant, parse_instant
+from em_pipelines.landing.reader import InputFile, Line
+from em_pipelines.landing.reasons import Reason, RuleError
+
+Fields = dict[str, Any]
+_MILLISECONDS_FROM = 10**11  # as seconds: the year 5138; as milliseconds: 1973
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """One record as found. `raw` is its own input where that alone can be read again; else it is kept as fields."""
+
+    line_number: int
+    kind: str
+    fields: Fields
+    raw: bytes | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Rejected:
+    """Input that is no record. With `fields`, what is kept are those, in this project's own format."""
+
+    line_number: int
+    reason: Reason
+    detail: str
+    raw: bytes = b""
+    fields: Fields | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Ignored:
+    """Input that is well-formed and means nothing here, such as a summary line."""
+
+    line_number: int
+
+
+Item = Parsed | Rejected | Ignored
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """What is known of a file beside its content.
+
+    `user_id` is what the caller said, `folder_user` the sub-folder it lies in, `mapping` field → column of a CSV.
+    """
+
+    name: str
+    user_id: str | None = None
+    folder_user: str | None = None
+    mapping: Mapping[str, str] = field(default_factory=dict)
+
+    def user(self, said: object = None) -> object:
+        """Whose a foreign record is: the caller's word, else the record's, else the folder's; None: nobody's."""
+        return self.user_id or said or self.folder_user
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """The beginning of a file, for telling formats apart: its text and the JSON objects in its first lines."""
+
+    name: str
+    text: str
+    objects: tuple[Fields, ...]
+
+    def has(self, *names: str) -> bool:
+        """Whether all of these stand in it as JSON keys."""
+        return all(f'"{name}"' in self.text for name in names)
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """A format: its name for people, how it is known, and how it is read."""
+
+    name: str
+    sniff: Callable[[Sample], bool]
+    convert: Callable[[InputFile, Source], Iterator[Item]]
+
+
+def json_lines(file: InputFile) -> Iterator[tuple[Line, Fields] | Rejected]:
+    """The objects of a JSON Lines file with their lines; what is no object comes rejected."""
+    for line in file.lines():
+        if line.reason is not None:
+            yield Rejected(line.number, line.reason, line.detail, line.raw)
+            continue
+        try:
+            found = orjson.loads(line.raw)
+        except orjson.JSONDecodeError as error:
+            yield _not_json(line, error)
+            continue
+        if isinstance(found, dict):
+            yield line, found
+        else:
+            detail = f"expected one JSON object a line, found a JSON {type(found).__name__}"
+            yield Rejected(line.number, Reason.NOT_AN_OBJECT, detail, line.raw)
+
+
+def json_document(file: InputFile) -> Any:
+    """Parses a whole file as one JSON document. Raises RuleError with the line at which it breaks."""
+    data = file.document()
+    try:
+        return orjson.loads(data)
+    except orjson.JSONDecodeError as error:
+        raise RuleError(
+            *not_json(data, error), raw=data[: file.settings.max_letter_bytes], line_number=max(1, error.lineno)
+        ) from error
+
+
+def json_conversations(file: InputFile) -> Iterator[tuple[int, Fields] | Rejected]:
+    """The objects of a document that is a list of conversations, numbered from 1; a lone object is a list of one."""
+    found = json_document(file)
+    for number, conversation in enumerate(found if isinstance(found, list) else [found], start=1):
+        if isinstance(conversation, dict):
+            yield number, conversation
+        else:
+            detail = f"conversation {number}: expected a JSON object, found a JSON {type(conversation).__name__}"
+            yield Rejected(number, Reason.NOT_AN_OBJECT, detail, dumps(conversation))
+
+
+def not_json(data: bytes, error: orjson.JSONDecodeError) -> tuple[Reason, str]:
+    """Why data is no JSON: not UTF-8 at all, or what the parser found."""
+    try:
+        data.decode()
+    except UnicodeDecodeError as wrong:
+        return Reason.NOT_UTF8, f"byte {wrong.start} is not UTF-8; convert the file to UTF-8"
+    return Reason.INVALID_JSON, f"no valid JSON at column {error.colno}: {error.msg.partition(':')[0]}"
+
+
+def _not_json(line: Line, error: orjson.JSONDecodeError) -> Rejected:
+    return Rejected(line.number, *not_json(line.raw, error), line.raw)
+
+
+def instant_of(value: object) -> datetime | None:
+    """A timestamp as exports write it: ISO 8601 (without offset: UTC) or Unix seconds or milliseconds; else None."""
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        return None
+    try:
+        if isinstance(value, int | float):
+            return datetime.fromtimestamp(value / 1000 if abs(value) >= _MILLISECONDS_FROM else value, UTC)
+        text = value.strip()
+        if re.fullmatch(r"-?\d{9,13}(\.\d{1,9})?", text):
+            return instant_of(float(text))
+        found = datetime.fromisoformat(text)
+        return parse_instant(found if found.tzinfo else found.replace(tzinfo=UTC))
+    except (ValueError, OverflowError, OSError):
+        return None
+
+
+def iso_or_none(moment: datetime | None) -> str | None:
+    """As landed, or None."""
+    return iso_instant(moment) if moment else None
+
+
+def id_of(value: object) -> str | None:
+    """An id as text, whether it was written as text or number; None for anything else."""
+    if isinstance(value, str) and value:
+        return value
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def dumps(value: object) -> bytes:
+    """JSON with sorted keys; for what nests too deep to be written, as much as Python shows of it."""
+    try:
+        return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
+    except (orjson.JSONEncodeError, RecursionError):
+        return reprlib.repr(value).encode("utf-8", "backslashreplace")
+
+
+def slug(name: str) -> str:
+    """A name as an id: lower case, ASCII where it has an ASCII form, words joined by hyphens."""
+    plain = unicodedata.normalize("NFKD", name).casefold()
+    plain = "".join(c for c in plain if not unicodedata.combining(c))
+    return re.sub(r"[^\w]+", "-", plain).strip("-") or "unnamed"

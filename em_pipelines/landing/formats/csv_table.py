@@ -1,0 +1,210 @@
+"""CSV and TSV with a header, one message a row.
+
+    user,session,turn,role,text,date
+    ada,s1,0,user,"Hello, you",2026-01-05T17:40:00Z
+
+Columns are known by their names or usual synonyms, in any case, or by a mapping field → column, which wins. Without
+a turn number rows are numbered in their session as they come; without a session there is one a user and day; without
+a role all are the user's.
+"""
+
+import csv
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from itertools import chain
+from typing import Any
+
+import orjson
+
+from em_pipelines.errors import UsageError
+from em_pipelines.landing.formats.base import (
+    Fields,
+    Format,
+    Item,
+    Parsed,
+    Rejected,
+    Sample,
+    Source,
+    instant_of,
+    iso_or_none,
+)
+from em_pipelines.landing.reader import InputFile, Line
+from em_pipelines.landing.reasons import Reason, RuleError
+
+SYNONYMS: dict[str, tuple[str, ...]] = {
+    "user_id": ("user_id", "user"),
+    "session_id": ("session_id", "session", "conversation_id", "conversation", "thread", "thread_id"),
+    "turn_number": ("turn_number", "turn", "index"),
+    "role": ("role", "sender", "author"),
+    "content": ("content", "text", "message", "body"),
+    "timestamp": ("timestamp", "time", "date", "created_at"),
+    "speaker": ("speaker", "speaker_name"),
+    "channel": ("channel",),
+    "participants": ("participants",),
+    "agent_id": ("agent_id",),
+    "domain": ("domain",),
+    "trust": ("trust",),
+    "source_id": ("source_id", "message_id", "id"),
+}
+_ROLES = {
+    "human": "user",
+    "me": "user",
+    "customer": "user",
+    "ai": "assistant",
+    "bot": "assistant",
+    "agent": "assistant",
+}
+_DELIMITERS = ",;\t|"
+
+
+def sniff(sample: Sample) -> bool:
+    """Whether the first line is a header that names content and one more known column."""
+    text = sample.text.lstrip()
+    if not text or text[0] in "{[":
+        return False
+    header = text.splitlines()[0]
+    columns = _columns(next(csv.reader([header], delimiter=_delimiter(header)), []), {})
+    return "content" in columns and len(columns) >= 2
+
+
+def convert(file: InputFile, source: Source) -> Iterator[Item]:
+    """Yields a row each. Raises UsageError for a mapping that does not fit, RuleError for a header that does not."""
+    lines = _Lines(file)
+    header = next(lines, "")
+    # Strict: an open quote would else swallow the rows after it into one message.
+    reader = csv.reader(chain([header], lines), delimiter=_delimiter(header), strict=True)
+    try:
+        names = next(reader)
+    except csv.Error as error:
+        raise RuleError(Reason.INVALID_CSV, f"the header cannot be read: {error}", raw=lines.row()) from error
+    columns = _columns(names, source.mapping)
+    for needed in ("content", "timestamp"):
+        if needed not in columns:
+            detail = f"no column for {needed} among {', '.join(names)[:200]}; map one with {needed}=COLUMN"
+            raise RuleError(Reason.MISSING_FIELD, detail, raw=lines.row())
+    turns: Counter[tuple[str, str]] = Counter()
+    while True:
+        started = lines.begin_row()
+        try:
+            row = next(reader)
+        except StopIteration:
+            break
+        except csv.Error as error:
+            yield Rejected(started, Reason.INVALID_CSV, f"the row cannot be read: {error}", lines.row())
+            continue
+        if any(cell.strip() for cell in row):
+            yield _row(started, {f: row[i] for f, i in columns.items() if i < len(row)}, turns, source)
+        yield from lines.take_unread()
+    yield from lines.take_unread()
+
+
+class _Lines:
+    """The lines as text for the csv module, counted; those that cannot be read are kept aside."""
+
+    def __init__(self, file: InputFile) -> None:
+        self.number = 0
+        self._row: list[str] = []
+        self._lines = file.lines(keep_blank=True)
+        self._unread: list[Rejected] = []
+
+    def __iter__(self) -> Iterator[str]:
+        return self
+
+    def __next__(self) -> str:
+        for line in self._lines:
+            self.number = line.number
+            if (text := self._text(line)) is not None:
+                self._row.append(text + "\n")
+                return text + "\n"
+        raise StopIteration
+
+    def begin_row(self) -> int:
+        """Says that a row begins, and gives the number of its first line."""
+        self._row.clear()
+        return self.number + 1
+
+    def row(self) -> bytes:
+        """The lines of the row so far; no more than the csv module allows a cell to be, and a line."""
+        return "".join(self._row).encode()
+
+    def take_unread(self) -> list[Rejected]:
+        found, self._unread = self._unread, []
+        return found
+
+    def _text(self, line: Line) -> str | None:
+        reason, detail = line.reason, line.detail
+        if reason is None:
+            try:
+                return line.raw.decode()
+            except UnicodeDecodeError as error:
+                reason = Reason.NOT_UTF8
+                detail = f"byte {error.start} is not UTF-8; convert the file to UTF-8"
+        self._unread.append(Rejected(line.number, reason, detail, line.raw))
+        return None
+
+
+def _row(number: int, cells: dict[str, str], turns: Counter[tuple[str, str]], source: Source) -> Item:
+    fields: Fields = {name: cell for name, cell in cells.items() if cell.strip() or name == "content"}
+    at = instant_of(cells.get("timestamp", ""))
+    role = str(fields.get("role", "user")).strip().casefold()
+    fields |= {
+        "user_id": source.user(fields.get("user_id")),
+        "role": _ROLES.get(role, role),
+        "timestamp": iso_or_none(at),
+        "source_format": "csv",
+    }
+    if "participants" in fields:
+        fields["participants"] = _names(str(fields["participants"]))
+    if at is None:
+        detail = f"timestamp: expected ISO 8601 or Unix time, found {cells.get('timestamp', '')!r:.80}"
+        return Rejected(number, Reason.MISSING_TIMESTAMP, detail, fields=fields)
+    fields.setdefault("session_id", f"{source.name}/{at.date().isoformat()}")
+    session = (str(fields["user_id"]), str(fields["session_id"]))
+    if "turn_number" in fields:
+        fields["turn_number"] = _integer(str(fields["turn_number"]))
+    else:
+        fields["turn_number"] = turns[session]
+        turns[session] += 1
+    return Parsed(number, "interactions", fields)
+
+
+def _columns(names: list[str], mapping: Mapping[str, str]) -> dict[str, int]:
+    """Field → place of its column: as mapped, else by the first synonym that is there."""
+    places: dict[str, int] = {}
+    for place, name in enumerate(names):
+        places.setdefault(name.strip().casefold(), place)
+    found = {
+        field: places[same] for field, synonyms in SYNONYMS.items() for same in reversed(synonyms) if same in places
+    }
+    for field, name in mapping.items():
+        if field not in SYNONYMS:
+            raise UsageError(f"mapping CSV columns: {field!r} is no field; use one of {', '.join(SYNONYMS)}")
+        if name.strip().casefold() not in places:
+            raise UsageError(f"mapping CSV columns: {name!r} is not in the header; it has {', '.join(names)[:200]}")
+        found[field] = places[name.strip().casefold()]
+    return found
+
+
+def _delimiter(header: str) -> str:
+    return max(_DELIMITERS, key=header.count)
+
+
+def _integer(text: str) -> Any:
+    """A turn number as written; what is none is left for the rules to refuse."""
+    try:
+        return int(text.strip())
+    except ValueError:
+        return text
+
+
+def _names(text: str) -> list[str]:
+    if text.lstrip().startswith("["):
+        try:
+            found = orjson.loads(text)
+        except orjson.JSONDecodeError:
+            return [text]
+        return found if isinstance(found, list) else [text]
+    return [name.strip() for name in text.replace(";", ",").split(",") if name.strip()]
+
+
+FORMAT = Format("csv", sniff, convert)

@@ -1,0 +1,124 @@
+"""OpenAI-style chat logs: JSON Lines, one conversation a line.
+
+    {"id": …, "user": …, "created": 1790063280, "messages": [{"role": "user", "content": …, "timestamp": …}, …]}
+
+Content is a string or a list of parts. A message without a time of its own gets the conversation's and a second for
+each message before it. Without an id, a conversation is named by its number in the file.
+"""
+
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from typing import Any
+
+from em_pipelines.landing.formats.base import (
+    Fields,
+    Format,
+    Ignored,
+    Item,
+    Parsed,
+    Rejected,
+    Sample,
+    Source,
+    id_of,
+    instant_of,
+    iso_or_none,
+    json_lines,
+)
+from em_pipelines.landing.reader import InputFile, Line
+from em_pipelines.landing.reasons import Reason
+
+_TIMES = ("timestamp", "created_at", "created", "create_time")
+_IDS = ("session_id", "conversation_id", "thread_id", "id")
+_USERS = ("user_id", "user")
+_ROLES = {"developer": "system", "function": "tool"}
+_NAMED_PARTS = {
+    "image_asset_pointer": "image",
+    "image_url": "image",
+    "input_image": "image",
+    "input_audio": "audio",
+    "file": "file",
+}
+
+
+def sniff(sample: Sample) -> bool:
+    """Whether the first lines hold lists of messages with roles."""
+    return any(
+        isinstance(found.get("messages"), list) and all(isinstance(m, dict) and "role" in m for m in found["messages"])
+        for found in sample.objects
+    )
+
+
+def convert(file: InputFile, source: Source) -> Iterator[Item]:
+    """Yields a message each; a line without messages is rejected whole."""
+    for item in json_lines(file):
+        if isinstance(item, Rejected):
+            yield item
+            continue
+        line, conversation = item
+        if not isinstance(conversation.get("messages"), list):
+            yield Rejected(line.number, Reason.MISSING_FIELD, "messages: expected a list of messages", line.raw)
+            continue
+        yield from _messages(line, conversation, source)
+
+
+def _messages(line: Line, conversation: Fields, source: Source) -> Iterator[Item]:
+    metadata = conversation.get("metadata")
+    metadata = metadata if isinstance(metadata, dict) else {}
+    user_id = source.user(_first(conversation, _USERS) or _first(metadata, _USERS))
+    session_id = _first(conversation, _IDS) or _first(metadata, _IDS) or f"{source.name}#{line.number}"
+    started_at = _first_instant(conversation) or _first_instant(metadata)
+    for turn, message in enumerate(conversation["messages"]):
+        if not isinstance(message, dict):
+            detail = f"message {turn}: expected a JSON object, found {type(message).__name__}"
+            yield Rejected(line.number, Reason.NOT_AN_OBJECT, detail, line.raw)
+            continue
+        content = text_of(message.get("content"))
+        if content is None and message.get("tool_calls"):
+            yield Ignored(line.number)  # a call without words: what it gave follows as a message of its own
+            continue
+        role = message.get("role")
+        at = _first_instant(message) or (started_at + timedelta(seconds=turn) if started_at else None)
+        fields = {
+            "user_id": user_id,
+            "session_id": session_id,
+            "turn_number": turn,
+            "role": _ROLES.get(role, role) if isinstance(role, str) else role,
+            "content": "" if content is None and message.get("refusal") else content,
+            "timestamp": iso_or_none(at),
+            "agent_id": id_of(conversation.get("model")),
+            "source_id": id_of(message.get("id")),
+            "source_format": "openai",
+        }
+        if at is None:
+            detail = f"message {turn}: no time; add `timestamp` to the message or `created` to the conversation"
+            yield Rejected(line.number, Reason.MISSING_TIMESTAMP, detail, fields=fields)
+        else:
+            yield Parsed(line.number, "interactions", fields)
+
+
+def text_of(content: Any) -> Any:
+    """The text of a message's content: strings as they are, parts joined by line breaks, anything else unchanged."""
+    if not isinstance(content, list):
+        return content
+    texts = []
+    for part in content:
+        if isinstance(part, str):
+            texts.append(part)
+        elif isinstance(part, dict) and isinstance(part.get("text"), str):
+            texts.append(part["text"])
+        elif isinstance(part, dict):
+            texts.append(
+                f"[{_NAMED_PARTS.get(id_of(part.get('type') or part.get('content_type')) or '', 'attachment')}]"
+            )
+    return "\n".join(texts)
+
+
+def _first(found: Fields, names: tuple[str, ...]) -> str | None:
+    return next((text for name in names if (text := id_of(found.get(name)))), None)
+
+
+def _first_instant(found: Fields) -> datetime | None:
+    return next((at for name in _TIMES if (at := instant_of(found.get(name)))), None)
+
+
+FORMAT = Format("openai", sniff, convert)

@@ -1,0 +1,174 @@
+"""Reads files as lines or documents of UTF-8, never holding more of a line than its limit.
+
+Unpacks gzip, takes off byte order marks, recodes UTF-16. Knows nothing of formats.
+"""
+
+import codecs
+import gzip
+import io
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import BinaryIO, cast
+
+from em_pipelines.landing.reasons import Reason, RuleError
+from em_pipelines.landing.settings import LandingSettings
+
+HEAD_BYTES = 64 * 1024
+BINARY_LETTER_BYTES = 4096
+_CHUNK_BYTES = 64 * 1024
+_GZIP_MAGIC = b"\x1f\x8b"
+_ALLOWED_CONTROLS = frozenset(b"\t\n\x0b\x0c\r\x1b")
+_CONTROL_SHARE = 0.05  # of the head; text with colour codes of terminals stays below
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line without its end, numbered from 1; with a reason, what could be kept of one that cannot be read."""
+
+    number: int
+    raw: bytes
+    reason: Reason | None = None
+    detail: str = ""
+
+
+class InputFile:
+    """One file to land. Everything that cannot be read at all raises RuleError with what is to be kept of it."""
+
+    def __init__(self, path: Path, settings: LandingSettings, data: bytes | None = None) -> None:
+        """`data` stands in for the content of the file, which then need not exist."""
+        self.path = path
+        self.settings = settings
+        self._data = data
+
+    @cached_property
+    def head(self) -> bytes:
+        """The first 64 KiB as UTF-8. Raises RuleError for files that are empty, binary, broken or unreadable."""
+        try:
+            with self._open() as stream:
+                head = stream.read(HEAD_BYTES)
+                if not head.strip() and not any(c.strip() for c in iter(lambda: stream.read(_CHUNK_BYTES), b"")):
+                    raise RuleError(
+                        Reason.EMPTY_FILE, f"{self.path.name} holds nothing but white space", raw=head[:100]
+                    )
+        except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
+            raise self._unreadable(error, 1) from error
+        if _is_binary(head):
+            raise RuleError(
+                Reason.BINARY_FILE,
+                f"{self.path.name} is no text; expected JSON or CSV in UTF-8",
+                raw=head[:BINARY_LETTER_BYTES],
+            )
+        return head
+
+    def check(self) -> None:
+        """Raises RuleError where the file cannot be read at all, whatever its format: see `head`."""
+        _ = self.head
+
+    def lines(self, *, keep_blank: bool = False) -> Iterator[Line]:
+        """The lines, blank ones only if asked for. A file that breaks off ends with a line that says so."""
+        number, limit = 0, self.settings.max_line_bytes
+        try:
+            with self._open() as stream:
+                while raw := stream.readline(limit + 1):
+                    number += 1
+                    if len(raw) > limit and not raw.endswith(b"\n"):
+                        yield self._too_long(stream, raw, number)
+                    elif keep_blank or not raw.isspace():
+                        yield Line(number, raw.rstrip(b"\r\n"))
+        except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
+            wrong = self._unreadable(error, number + 1)
+            yield Line(wrong.line_number, b"", wrong.reason, wrong.detail)
+
+    def document(self) -> bytes:
+        """The whole file as UTF-8. Raises RuleError where it cannot be read or is larger than a document may be."""
+        limit = self.settings.max_document_bytes
+        try:
+            with self._open() as stream:
+                data = stream.read(limit + 1)
+        except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
+            raise self._unreadable(error, 1) from error
+        if len(data) > limit:
+            raise RuleError(
+                Reason.DOCUMENT_TOO_LARGE,
+                f"{self.path.name} holds more than {limit} bytes in one document; split it or raise max_document_bytes",
+                raw=data[: self.settings.max_letter_bytes],
+            )
+        return data
+
+    def _too_long(self, stream: BinaryIO, beginning: bytes, number: int) -> Line:
+        length, limit = len(beginning), self.settings.max_line_bytes
+        while chunk := stream.readline(_CHUNK_BYTES):
+            length += len(chunk)
+            if chunk.endswith(b"\n"):
+                break
+        detail = f"line {number} of {self.path.name} has {length} bytes, more than the {limit} allowed"
+        return Line(number, beginning[: self.settings.max_letter_bytes], Reason.LINE_TOO_LONG, detail)
+
+    def _open(self) -> BinaryIO:
+        stream = self._open_bytes()
+        try:
+            start = stream.read(4)
+            stream.seek(0)
+            if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+                return io.BufferedReader(_FromUtf16(stream))
+            if start.startswith(codecs.BOM_UTF8):
+                stream.seek(len(codecs.BOM_UTF8))
+        except BaseException:
+            stream.close()
+            raise
+        return stream
+
+    def _open_bytes(self) -> BinaryIO:
+        if self._data is not None:
+            return io.BytesIO(self._data)
+        stream = self.path.open("rb")
+        if self.path.suffix != ".gz" and stream.peek(2)[:2] != _GZIP_MAGIC:
+            return stream
+        stream.close()
+        return cast("BinaryIO", gzip.GzipFile(self.path, "rb"))
+
+    def _unreadable(self, error: Exception, line_number: int) -> RuleError:
+        if isinstance(error, gzip.BadGzipFile | EOFError | zlib.error):
+            reason, detail = Reason.BROKEN_GZIP, f"{self.path.name} cannot be unpacked: {error}"
+        elif isinstance(error, UnicodeDecodeError):
+            reason, detail = Reason.NOT_UTF8, f"{self.path.name} begins as UTF-16 and is not: {error.reason}"
+        else:
+            reason, detail = Reason.UNREADABLE_FILE, f"{self.path.name} cannot be read: {error}"
+        return RuleError(reason, detail, line_number=line_number)
+
+
+class _FromUtf16(io.RawIOBase):
+    """A stream of UTF-8 over a stream of UTF-16 with a byte order mark."""
+
+    def __init__(self, source: BinaryIO) -> None:
+        self._source = source
+        self._decoder = codecs.getincrementaldecoder("utf-16")()
+        self._pending = b""
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: bytearray | memoryview) -> int:  # type: ignore[override]
+        while not self._pending:
+            chunk = self._source.read(_CHUNK_BYTES)
+            self._pending = self._decoder.decode(chunk, final=not chunk).encode()
+            if not chunk:
+                break
+        taken = self._pending[: len(buffer)]
+        self._pending = self._pending[len(taken) :]
+        buffer[: len(taken)] = taken
+        return len(taken)
+
+    def close(self) -> None:
+        self._source.close()
+        super().close()
+
+
+def _is_binary(head: bytes) -> bool:
+    if b"\x00" in head:
+        return True
+    controls = sum(1 for byte in head[:BINARY_LETTER_BYTES] if byte < 32 and byte not in _ALLOWED_CONTROLS)
+    return controls > _CONTROL_SHARE * min(len(head), BINARY_LETTER_BYTES)

@@ -1,0 +1,46 @@
+"""Why input becomes a dead letter. Add a code here when a rule is added; codes are stored and never change."""
+
+from enum import StrEnum
+
+
+class Reason(StrEnum):
+    """Codes of the rules that input can break."""
+
+    # of files
+    UNREADABLE_FILE = "unreadable_file"
+    EMPTY_FILE = "empty_file"
+    BINARY_FILE = "binary_file"
+    BROKEN_GZIP = "broken_gzip"
+    UNKNOWN_FORMAT = "unknown_format"
+    DOCUMENT_TOO_LARGE = "document_too_large"
+    # of lines, rows and conversations
+    LINE_TOO_LONG = "line_too_long"
+    NOT_UTF8 = "not_utf8"
+    INVALID_JSON = "invalid_json"
+    INVALID_CSV = "invalid_csv"
+    NOT_AN_OBJECT = "not_an_object"
+    # of records
+    UNKNOWN_KIND = "unknown_kind"
+    MISSING_FIELD = "missing_field"
+    MISSING_USER = "missing_user"
+    MISSING_TIMESTAMP = "missing_timestamp"
+    WRONG_TYPE = "wrong_type"
+    INVALID_FIELD = "invalid_field"
+    SECRET_IN_ID = "secret_in_id"
+    FUTURE_DATE = "future_date"
+    TOO_OLD = "too_old"
+    KEY_CONFLICT = "key_conflict"
+
+
+class RuleError(Exception):
+    """A record or a file breaks a rule; `raw` and `line_number` are what is to be kept of it.
+
+    Caught where it becomes a dead letter, never seen by callers of landing.
+    """
+
+    def __init__(self, reason: Reason, detail: str, *, raw: bytes = b"", line_number: int = 1) -> None:
+        super().__init__(detail)
+        self.reason = reason
+        self.detail = detail
+        self.raw = raw
+        self.line_number = line_number

@@ -1,0 +1,239 @@
+"""The four kinds of record: what a log may say, and what of it is landed.
+
+A model here is the rule book of one kind; `land_record` turns fields as a converter found them into the landed
+record, a dict of JSON values whose keys are the columns of the raw table. Where records come from is no matter here.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any, Literal
+
+import orjson
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from em_pipelines import ids
+from em_pipelines.landing.fields import Amount, Count, Day, Identifier, Instant, Integer, Name, Text, iso_instant
+from em_pipelines.landing.log import Record
+from em_pipelines.landing.masking import mask_text, mask_value, secret_kinds
+from em_pipelines.landing.reasons import Reason, RuleError
+from em_pipelines.vocabulary import USER
+
+FeedbackType = Literal[
+    "correct", "confirm", "retract", "forget", "merge", "split", "recalled", "add_facts", "probe_delivered",
+    "probe_accepted", "probe_ignored", "probe_deflected", "starter_delivered", "starter_engaged",
+]  # fmt: skip
+
+NOT_CONTENT = ("correlation_id", "source_format", "source_id", "entities_mentioned", "agent_id")
+"""Columns of an interaction in which two tellings of the same message may differ."""
+
+NOT_TEXT = frozenset(
+    {"turn_number", "participants", "entities_mentioned", "exit_code", "duration_ms", "cost_usd", "topics"}
+)
+"""Fields whose value is a number or a list."""
+
+Key = tuple[str, str, int]
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(strict=True, frozen=True, extra="ignore")
+
+
+class Interaction(_Model):
+    """One message. `subject`, `source_id` and `source_format` are what converters add."""
+
+    user_id: Identifier
+    session_id: Identifier
+    turn_number: Count
+    role: Literal["user", "assistant", "system", "tool"]
+    content: Text
+    timestamp: Instant
+    speaker: Name | None = None
+    subject: Name | None = None
+    channel: Literal["text", "voice", "group", "email"] = "text"
+    participants: list[Name] = Field(default_factory=list)
+    agent_id: Name | None = None
+    domain: Name | None = None
+    trust: Literal["trusted", "untrusted"] = "trusted"
+    entities_mentioned: list[Text] = Field(default_factory=list)
+    correlation_id: Identifier | None = None
+    source_id: Identifier | None = None
+    source_format: Name | None = None
+
+
+class SkillInvocation(_Model):
+    """One call of one skill, as agents report it."""
+
+    timestamp: Instant
+    user_id: Identifier
+    session_id: Identifier
+    skill_name: Name
+    input_hash: Text | None = None
+    output_summary: Text | None = None
+    error_category: Text | None = None
+    exit_code: Integer | None = None
+    duration_ms: Amount | None = None
+    cost_usd: Amount | None = None
+
+
+class Feedback(BaseModel):
+    """What is said about memory itself; all further fields belong to the payload."""
+
+    model_config = ConfigDict(strict=True, frozen=True, extra="allow")
+
+    timestamp: Instant
+    user_id: Identifier
+    session_id: Identifier | None = None
+    type: FeedbackType
+
+
+class WorldEvent(_Model):
+    """A dated public event."""
+
+    timestamp: Instant
+    title: Text = Field(min_length=1)
+    place: Text | None = None
+    topics: list[Text] = Field(default_factory=list)
+    happens_on: Day | None = None
+    source: Text | None = None
+
+
+def land_record(kind: str, fields: Mapping[str, Any], source_format: str) -> Record:
+    """Checks the fields against the rules of the kind and returns the landed record, secrets masked.
+
+    Fields that are null count as absent. Raises RuleError with the first rule that is broken.
+    """
+    if kind not in _LANDERS:
+        raise RuleError(Reason.UNKNOWN_KIND, f"kind: expected one of {', '.join(_LANDERS)}, found {kind!r:.80}")
+    given = {name: value for name, value in fields.items() if value is not None}
+    if kind != "world_events" and "user_id" not in given:
+        raise RuleError(Reason.MISSING_USER, "user_id: nothing says whose memory this is; give --user-id")
+    try:
+        return _LANDERS[kind](given, source_format)
+    except ValidationError as error:
+        raise _rule_error(error) from error
+    except (orjson.JSONEncodeError, RecursionError) as error:
+        raise RuleError(Reason.INVALID_FIELD, f"the record cannot be stored as JSON: {error}") from error
+
+
+def interaction_key(record: Record) -> Key:
+    """The idempotency key of a landed interaction."""
+    return record["user_id"], record["session_id"], record["turn_number"]
+
+
+def is_same_content(one: Record, other: Record) -> bool:
+    """Whether two landed interactions say the same; both are masked as of now, however they were when they landed."""
+    first, second = _content(one), _content(other)
+    return first == second or mask_value(first) == mask_value(second)
+
+
+def _content(record: Record) -> Record:
+    return {k: v for k, v in record.items() if k not in NOT_CONTENT}
+
+
+def _land_interaction(fields: dict[str, Any], source_format: str) -> Record:
+    said = Interaction.model_validate(fields)
+    for name in (said.user_id, said.session_id, said.correlation_id, said.source_id):
+        _refuse_secret(name)
+    return {
+        "user_id": said.user_id,
+        "session_id": said.session_id,
+        "turn_number": said.turn_number,
+        "role": said.role,
+        "content": mask_text(said.content),
+        "timestamp": iso_instant(said.timestamp),
+        "speaker": _masked(said.speaker),
+        "subject": _masked(_subject(said)),
+        "channel": said.channel,
+        "participants": [mask_text(p) for p in said.participants],
+        "agent_id": _masked(said.agent_id),
+        "domain": _masked(said.domain),
+        "trust": said.trust,
+        "entities_mentioned": [mask_text(e) for e in said.entities_mentioned],
+        "correlation_id": said.correlation_id or ids.correlation_id(said.user_id, said.session_id, said.turn_number),
+        "source_id": said.source_id,
+        "source_format": _masked(said.source_format) or source_format,
+    }
+
+
+def _subject(said: Interaction) -> str | None:
+    """Whose facts a message states: only humans state facts, and in a group each of them their own."""
+    if said.role != "user":
+        return None
+    if said.subject is not None:
+        return said.subject
+    is_group = said.channel == "group" or len(said.participants) > 1
+    if is_group and said.speaker is not None and said.speaker.casefold() != said.user_id.casefold():
+        return said.speaker
+    return USER
+
+
+def _land_skill_invocation(fields: dict[str, Any], _: str) -> Record:
+    said = SkillInvocation.model_validate(fields)
+    _refuse_secret(said.user_id)
+    _refuse_secret(said.session_id)
+    content = mask_value(said.model_dump(exclude={"timestamp"})) | {"timestamp": iso_instant(said.timestamp)}
+    return {"invocation_id": ids.content_id("skill", canonical_json(content)), **content}
+
+
+def _land_feedback(fields: dict[str, Any], _: str) -> Record:
+    said = Feedback.model_validate(fields)
+    _refuse_secret(said.user_id)
+    _refuse_secret(said.session_id)
+    content = {
+        "timestamp": iso_instant(said.timestamp),
+        "user_id": said.user_id,
+        "session_id": said.session_id,
+        "type": said.type,
+        "payload": canonical_json(mask_value(said.model_extra or {})),
+    }
+    return {"feedback_id": ids.content_id("fbk", canonical_json(content)), **content}
+
+
+def _land_world_event(fields: dict[str, Any], _: str) -> Record:
+    said = WorldEvent.model_validate(fields)
+    content = mask_value(said.model_dump(exclude={"timestamp", "happens_on"})) | {
+        "timestamp": iso_instant(said.timestamp),
+        "happens_on": said.happens_on.isoformat() if said.happens_on else None,
+    }
+    return {"world_event_id": ids.content_id("wev", canonical_json(content)), **content}
+
+
+_LANDERS: dict[str, Callable[[dict[str, Any], str], Record]] = {
+    "interactions": _land_interaction,
+    "skill_invocations": _land_skill_invocation,
+    "feedback": _land_feedback,
+    "world_events": _land_world_event,
+}
+
+
+def canonical_json(value: object) -> str:
+    """JSON with sorted keys and no spaces: equal values give equal text. Raises orjson.JSONEncodeError."""
+    return orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode()
+
+
+def _masked(text: str | None) -> str | None:
+    return None if text is None else mask_text(text)
+
+
+def _refuse_secret(identifier: str | None) -> None:
+    # Masking an id could make two users one, so a secret there is refused. Bare digits are left alone: many an
+    # honest numeric id has the form of a card number.
+    kinds = secret_kinds(identifier) if identifier else ()
+    if kinds:
+        raise RuleError(Reason.SECRET_IN_ID, f"an id looks like a secret ({', '.join(kinds)}); name it otherwise")
+
+
+def _rule_error(error: ValidationError) -> RuleError:
+    first = error.errors(include_url=False)[0]
+    where = ".".join(str(part) for part in first["loc"]) or "record"
+    if first["type"] == "missing":
+        return RuleError(Reason.MISSING_FIELD, f"{where}: the field is required")
+    is_type = first["type"].endswith(("_type", "_unicode")) or first["type"] == "int_from_float"
+    reason = Reason.WRONG_TYPE if is_type else Reason.INVALID_FIELD
+    return RuleError(reason, mask_text(f"{where}: {first['msg']}; found {_shown(first['input'])}"))
+
+
+def _shown(value: object) -> str:
+    try:
+        return f"{value!r:.120}" if not isinstance(value, str | list | dict) else f"{value!r}"[:120]
+    except RecursionError:
+        return type(value).__name__

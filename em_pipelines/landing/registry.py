@@ -1,0 +1,26 @@
+"""The formats that can be landed, in the order in which they are tried. Add a converter here."""
+
+from em_pipelines.errors import UsageError
+from em_pipelines.landing.formats import chatgpt, claude, claude_code, csv_table, locomo, native, openai
+from em_pipelines.landing.formats.base import Format
+
+AUTO = "auto"
+
+FORMATS: tuple[Format, ...] = (
+    openai.FORMAT,
+    claude_code.FORMAT,
+    locomo.FORMAT,
+    claude.FORMAT,
+    chatgpt.FORMAT,
+    native.FORMAT,
+    csv_table.FORMAT,
+)
+
+
+def format_named(name: str) -> Format:
+    """The format of that name; underscores count as hyphens. Raises UsageError."""
+    wanted = name.replace("_", "-").casefold()
+    for known in FORMATS:
+        if known.name == wanted:
+            return known
+    raise UsageError(f"landing as {name!r}: no such format; use auto or one of {', '.join(f.name for f in FORMATS)}")

@@ -1,0 +1,35 @@
+"""What a landing did, in numbers that add up."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import date
+
+
+@dataclass(frozen=True, slots=True)
+class LandingReport:
+    """One landing: n_rows = n_landed + n_duplicates + n_refused.
+
+    `n_dead_letters` counts by reason all that was refused, also what stood refused before; `n_new_dead_letters` of
+    them are new. `n_ignored` is what means nothing here (summaries, hidden messages). `days` are the UTC days that
+    got new records; `files` are those read, as named; `notes` are sentences for people.
+    """
+
+    files: tuple[str, ...] = ()
+    n_rows: int = 0
+    n_landed: int = 0
+    n_duplicates: int = 0
+    n_ignored: int = 0
+    n_dead_letters: Mapping[str, int] = field(default_factory=dict)
+    n_new_dead_letters: int = 0
+    days: frozenset[date] = frozenset()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def n_refused(self) -> int:
+        """Refused input of all reasons."""
+        return sum(self.n_dead_letters.values())
+
+    @property
+    def has_news(self) -> bool:
+        """Whether the log has grown by records."""
+        return self.n_landed > 0

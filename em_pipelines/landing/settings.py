@@ -1,0 +1,25 @@
+"""What steers landing. Nothing here reads a file or the environment: the caller composes and hands over."""
+
+from datetime import date
+
+from pydantic import BaseModel, ConfigDict, Field
+
+MIB = 1024 * 1024
+
+
+class LandingSettings(BaseModel):
+    """Limits that input is held to, and how much of it is held in memory at once."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    max_line_bytes: int = Field(default=4 * MIB, ge=1024, description="longer lines become dead letters, unread")
+    max_letter_bytes: int = Field(
+        default=64 * 1024, ge=1024, description="of an over-long line, kept in its dead letter"
+    )
+    max_document_bytes: int = Field(
+        default=1024 * MIB, ge=1024, description="larger JSON documents become dead letters"
+    )
+    max_future_skew_minutes: int = Field(default=60, ge=0, description="how far a clock may run ahead of `now`")
+    earliest_day: date = Field(default=date(2010, 1, 1), description="older timestamps are taken for mistakes")
+    max_buffer_records: int = Field(default=50_000, ge=1, description="records held before they are written")
+    max_buffer_bytes: int = Field(default=64 * MIB, ge=1, description="input bytes held before they are written")

@@ -1,0 +1,111 @@
+"""Decay, expiry and archival: what time does to facts, as a closed form of state and day.
+
+Never an iteration: any day is computed without the days before it. Nothing here is written back into the state.
+"""
+
+from datetime import date
+from enum import StrEnum
+from pathlib import Path
+
+import duckdb
+import pyarrow as pa
+from pydantic import BaseModel, ConfigDict, Field
+
+from em_pipelines.sql import fetch, statement
+from em_pipelines.vocabulary import TemporalType
+
+HERE = Path(__file__).parent
+PERIOD_DAYS = 30
+DIGITS = 12
+"""Confidences are rounded here, so that 0.3 − 0.2 is not below the bound of 0.1."""
+
+
+class Curve(StrEnum):
+    LINEAR = "linear"
+    EXPONENTIAL = "exponential"
+
+
+class DecaySettings(BaseModel):
+    """How facts fade. Losses are of confidence (0 to 1) a 30 unreferenced days; half-lives are in days, 0 = never."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    curve: Curve = Field(default=Curve.LINEAR, description="linear (a loss per 30 days) or exponential (half-lives)")
+    loss_per_30_days: dict[TemporalType, float] = Field(
+        default={
+            TemporalType.ATTRIBUTE: 0.0,
+            TemporalType.TRAIT: 0.02,
+            TemporalType.STATE: 0.05,
+            TemporalType.PLAN: 0.10,
+            TemporalType.WISH: 0.10,
+            TemporalType.EPISODE: 0.10,
+        },
+        description="confidence lost per 30 unreferenced days, by temporal type (curve linear)",
+    )
+    half_life_days: dict[TemporalType, float] = Field(
+        default={
+            TemporalType.ATTRIBUTE: 0.0,
+            TemporalType.TRAIT: 720.0,
+            TemporalType.STATE: 365.0,
+            TemporalType.PLAN: 120.0,
+            TemporalType.WISH: 120.0,
+            TemporalType.EPISODE: 120.0,
+        },
+        description="days in which confidence halves, by temporal type; 0: never (curve exponential)",
+    )
+    wish_expiry_days: int = Field(default=180, description="a wish expires this long after its last mention")
+    event_expiry_days: int = Field(default=30, description="a plan or dated event expires this long after its date")
+    archive_below_confidence: float = Field(
+        default=0.10, description="effective confidence below which a fact is archived"
+    )
+
+
+def effective_confidence(
+    confidence: float, unreferenced_days: int, temporal_type: TemporalType, settings: DecaySettings
+) -> float:
+    """Returns the confidence (0 to 1) left of `confidence` after whole days without a mention.
+
+    Linear: c − loss × days ÷ 30, never below 0. Exponential: c × 2^(−days ÷ half-life). Both compose: decaying by a
+    days and then by b more gives what a + b days give. sql/macro_*.sql is the same formula on columns.
+    """
+    days = max(0, unreferenced_days)
+    if settings.curve is Curve.LINEAR:
+        left = max(0.0, confidence - settings.loss_per_30_days[temporal_type] / PERIOD_DAYS * days)
+        return round(left, DIGITS)
+    half_life = settings.half_life_days[temporal_type]
+    return round(confidence if half_life == 0 else confidence * 2.0 ** (-days / half_life), DIGITS)
+
+
+def install_macros(connection: duckdb.DuckDBPyConnection, settings: DecaySettings) -> None:
+    """Defines the macro `decayed` of the chosen curve and the table `decay_rates` on a connection."""
+    rates = pa.table(
+        {
+            "temporal_type": pa.array([t.value for t in TemporalType]),
+            "loss_per_day": [settings.loss_per_30_days[t] / PERIOD_DAYS for t in TemporalType],
+            "half_life_days": [settings.half_life_days[t] or None for t in TemporalType],
+        },
+        schema=pa.schema(
+            [("temporal_type", pa.string()), ("loss_per_day", pa.float64()), ("half_life_days", pa.float64())]
+        ),
+    )
+    connection.register("decay_rates", rates)
+    connection.execute(statement(HERE, f"macro_{settings.curve.value}"))
+
+
+def current_edges(
+    edges: pa.Table, as_of: date, settings: DecaySettings, connection: duckdb.DuckDBPyConnection
+) -> pa.Table:
+    """Returns every edge as it stands at the end of the day `as_of`, in the columns of the table current_edges.
+
+    Adds effective_confidence and turns the status of active and contradicted edges to expired or archived where
+    their time has come. One scan; nothing depends on earlier days.
+    """
+    install_macros(connection, settings)
+    connection.register("edges", edges)
+    try:
+        connection.execute("SET VARIABLE as_of = ?::DATE", [as_of])
+        for name in ("wish_expiry_days", "event_expiry_days", "archive_below_confidence"):
+            connection.execute(f"SET VARIABLE {name} = {getattr(settings, name)}")
+        return fetch(connection, statement(HERE, "current_edges"))
+    finally:
+        connection.unregister("edges")

@@ -1,0 +1,166 @@
+"""The steps from landed log to current facts, and which days of each are out of date.
+
+A step makes its tables of one day from other tables of that day, and from the state of the day before where it folds.
+Whether a partition is current is a comparison of digests: that of the inputs it was made from, which stands in its
+footer, with that of the inputs as they are. So a crash, late data, a changed rule or setting all come to the same
+thing: some partitions are out of date, and making them again gives what an undisturbed run would have given.
+"""
+
+import hashlib
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import date, timedelta
+from functools import cache
+from pathlib import Path
+
+import pyarrow as pa
+
+from em_pipelines.lake import Lake, digest
+from em_pipelines.landing.log import LandedLog
+from em_pipelines.tables.schema import Table
+
+ROOT = Path(__file__).parent
+SOURCE_SUFFIXES = {".py", ".sql", ".yaml"}
+Tables = dict[str, pa.Table]
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step.
+
+    `run(day, tables, records)` gets the inputs of the day by name, states as `state_NAME`, and the landed records
+    where the step reads the log; it returns the outputs by name. `version` changes whenever
+    the same inputs could give something else. `previous` names state tables that the step itself makes; `latest`
+    state tables of which the newest up to the day is read, so that the step can be run for days on which nothing
+    happened, too.
+    """
+
+    name: str
+    outputs: tuple[Table, ...]
+    run: Callable[[date, Tables, Iterable[dict[str, object]]], Tables]
+    version: str
+    inputs: tuple[Table, ...] = ()
+    latest: tuple[Table, ...] = ()
+    previous: tuple[Table, ...] = ()
+    log_kind: str | None = None
+
+    @property
+    def is_fold(self) -> bool:
+        """Its days depend on each other."""
+        return bool(self.previous)
+
+
+@dataclass(frozen=True, slots=True)
+class StepReport:
+    """What a step did over some days: days made, days found current, and rows made by table."""
+
+    made: tuple[date, ...] = ()
+    current: tuple[date, ...] = ()
+    n_rows: dict[str, int] = field(default_factory=dict)
+
+
+class Store:
+    """The log and the lake of one home, as steps see them."""
+
+    def __init__(self, log: LandedLog, lake: Lake) -> None:
+        self.log = log
+        self.lake = lake
+
+    def days(self, step: Step) -> list[date]:
+        """The days on which the step has anything to do: those on which one of its inputs exists."""
+        if step.log_kind:
+            return self.log.days(step.log_kind)
+        return sorted({day for table in (*step.inputs, *step.latest) for day in self.lake.days(table)})
+
+    def inputs_digest(self, step: Step, day: date) -> str:
+        """Digest of everything that determines the step's outputs of a day."""
+        parts = [step.version]
+        if step.log_kind:
+            parts.append(f"log {step.log_kind} {self.log.digest(step.log_kind, day)}")
+        for table in step.inputs:
+            info = self.lake.info(table, day)
+            parts.append(f"input {table.name} {info.content_digest if info else None}")
+        for table, found in self._states(step, day):
+            info = self.lake.info(table, found) if found else None
+            parts.append(f"state {table.name} {info.content_digest if info else None}")
+        return digest(parts)
+
+    def is_current(self, step: Step, day: date) -> bool:
+        """Whether all outputs of the day stand and were made from the inputs as they are."""
+        wanted = self.inputs_digest(step, day)
+        infos = [self.lake.info(table, day) for table in step.outputs]
+        return all(info is not None and info.inputs_digest == wanted for info in infos)
+
+    def stale_days(self, step: Step) -> list[date]:
+        """Days to make again, judged by what stands now; for a fold also every later day on which it has work.
+
+        Whether those later days really change shows when the days before them have been made: `run_days` then finds
+        them current and leaves them.
+        """
+        days = self.days(step)
+        stale = [day for day in days if not self.is_current(step, day)]
+        if step.is_fold and stale:
+            return [day for day in days if day >= stale[0]]
+        return stale
+
+    def run_days(
+        self,
+        step: Step,
+        days: Sequence[date],
+        *,
+        is_forced: bool = False,
+        on_days: Callable[[str, int], None] = lambda _, __: None,
+    ) -> StepReport:
+        """Makes the step's partitions of those of the days that are out of date, in order of time.
+
+        Days without input are passed over, but for a single day asked for by itself: state stands on every day.
+        """
+        made: list[date] = []
+        current: list[date] = []
+        n_rows: dict[str, int] = {table.name: 0 for table in step.outputs}
+        wanted = set(days)
+        todo = [day for day in self.days(step) if day in wanted]
+        if step.latest and len(days) == 1 and any(found for _, found in self._states(step, days[0])):
+            todo = list(days)
+        for day in todo:
+            on_days(step.name, 1)
+            if not is_forced and self.is_current(step, day):
+                current.append(day)
+                continue
+            for name, rows in self._run_day(step, day).items():
+                n_rows[name] += rows
+            made.append(day)
+        return StepReport(tuple(made), tuple(current), n_rows)
+
+    def _states(self, step: Step, day: date) -> list[tuple[Table, date | None]]:
+        """The state tables that a step reads for a day, and the day of each that it reads."""
+        before = day - timedelta(days=1)
+        return [
+            *((table, self.lake.latest(table, before)) for table in step.previous),
+            *((table, self.lake.latest(table, day)) for table in step.latest),
+        ]
+
+    def _run_day(self, step: Step, day: date) -> dict[str, int]:
+        inputs_digest = self.inputs_digest(step, day)
+        tables = {table.name: self.lake.read(table, day) for table in step.inputs}
+        for table, found in self._states(step, day):
+            tables[f"state_{table.name}"] = self.lake.read(table, found) if found else table.empty()
+        records = self.log.read(step.log_kind, day) if step.log_kind else ()
+        made = step.run(day, tables, records)
+        return {
+            table.name: self.lake.write(table, day, made[table.name], inputs_digest).n_rows for table in step.outputs
+        }
+
+
+@cache
+def source_version(*packages: str) -> str:
+    """Hash of the source, SQL and data files of packages or modules of the engine ("extraction", "lake.py").
+
+    The version of a deterministic step: whoever changes its code need not remember to say so.
+    """
+    parts = []
+    for package in packages:
+        path = ROOT / package
+        files = [path] if path.is_file() else sorted(p for p in path.rglob("*") if p.suffix in SOURCE_SUFFIXES)
+        parts += [f"{f.relative_to(ROOT)} {hashlib.sha256(f.read_bytes()).hexdigest()}" for f in files]
+    return digest(parts)[:16]

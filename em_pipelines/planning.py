@@ -1,0 +1,52 @@
+"""What to run: the days that are out of date, as ranges that one Dagster run each can take."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import date
+
+from em_pipelines.lake import digest
+from em_pipelines.pipeline import Step, Store
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Ranges of days (first, last), in order of time; to be run one after the other. Empty: all is current."""
+
+    ranges: tuple[tuple[date, date], ...]
+    digest: str
+
+
+def plan(store: Store, steps: Iterable[Step], *, gap_days: int, is_full: bool = False) -> Plan:
+    """Finds the days to run again: every day with a partition out of date and, because a fold reads the day before,
+    every later day with input.
+
+    Days further apart than `gap_days` go into different ranges: an empty day in a range still costs Dagster an event
+    a table. `is_full` takes all days with input.
+    """
+    steps = list(steps)
+    stale = {day for step in steps for day in (store.days(step) if is_full else store.stale_days(step))}
+    days = set(stale)
+    if stale:
+        days |= {day for step in steps if step.is_fold for day in store.days(step) if day >= min(stale)}
+    ranges = tuple(ranges_of(sorted(days), gap_days))
+    return Plan(ranges, digest([*(f"{a} {b}" for a, b in ranges), *(_log_state(store, steps))]))
+
+
+def ranges_of(days: Sequence[date], gap_days: int) -> Iterable[tuple[date, date]]:
+    """Joins sorted days into ranges, a new one wherever more than `gap_days` lie between two of them."""
+    start = last = None
+    for day in days:
+        if start is None or last is None:
+            start = day
+        elif (day - last).days > gap_days:
+            yield start, last
+            start = day
+        last = day
+    if start is not None and last is not None:
+        yield start, last
+
+
+def _log_state(store: Store, steps: Iterable[Step]) -> Iterable[str]:
+    for step in steps:
+        if step.log_kind:
+            yield from (f"{step.log_kind} {day} {store.log.digest(step.log_kind, day)}" for day in store.days(step))

@@ -1,0 +1,99 @@
+"""Reading facts: what held at the end of a day, as memory knew it then or at another time."""
+
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from em_pipelines.lifecycle.decay import DecaySettings, current_edges
+from em_pipelines.pipeline import Store
+from em_pipelines.resolution.normalization import name_key
+from em_pipelines.sql import connect, fetch, statement
+from em_pipelines.tables.graph import EDGES, ENTITIES
+from em_pipelines.tables.schema import Table
+
+HERE = Path(__file__).parent
+SHOWN = ("active", "contradicted")
+PRECISION_CHARACTERS = {"year": 4, "month": 7, "day": 10}
+
+
+@dataclass(frozen=True, slots=True)
+class FactQuery:
+    """Which facts: of one user, as they held at the end of `as_of`.
+
+    `known_at` asks what memory knew at the end of that day instead of then; `entity` keeps facts with that name (or
+    alias) at either end; `is_all` keeps every status.
+    """
+
+    user_id: str
+    as_of: date
+    known_at: date | None = None
+    entity: str | None = None
+    is_all: bool = False
+
+
+def facts(store: Store, query: FactQuery, decay: DecaySettings) -> list[dict[str, Any]]:
+    """Returns the facts, best first, as JSON-able dicts with effective confidence (0 to 1).
+
+    A user of whom nothing is known has no facts: the list is empty. Raises CorruptTableError where a partition cannot
+    be read, never an empty list for it.
+    """
+    known_at = query.known_at or query.as_of
+    edges = _state(store, EDGES, known_at, query.user_id)
+    entities = _state(store, ENTITIES, known_at, query.user_id)
+    with connect() as connection:
+        connection.register("standing", current_edges(edges, query.as_of, decay, connection))
+        connection.register("entities", entities)
+        rows = fetch(connection, statement(HERE, "facts")).to_pylist()
+    key = name_key(query.entity) if query.entity else None
+    return [
+        _shown(row)
+        for row in rows
+        if (query.is_all or row["status"] in SHOWN or _held_then(row, query))
+        and (query.is_all or _has_begun(row, query))
+        and (key is None or key in row["end_keys"])
+    ]
+
+
+def _state(store: Store, table: Table, until: date, user_id: str) -> pa.Table:
+    day = store.lake.latest(table, until)
+    rows = store.lake.read(table, day) if day else table.empty()
+    return rows.filter(pc.equal(rows["user_id"], user_id))
+
+
+def _held_then(row: dict[str, Any], query: FactQuery) -> bool:
+    """Known at K to have ended, but only after D: at D it held."""
+    ended: date | None = row["valid_to"]
+    return query.known_at is not None and row["status"] == "superseded" and ended is not None and ended > query.as_of
+
+
+def _has_begun(row: dict[str, Any], query: FactQuery) -> bool:
+    """Looking back from K, a fact that began only after D did not hold at D."""
+    begun: date | None = row["valid_from"]
+    is_ahead = row["temporal_type"] in ("plan", "wish")
+    return query.known_at is None or is_ahead or begun is None or begun <= query.as_of
+
+
+def _shown(row: dict[str, Any]) -> dict[str, Any]:
+    precision = PRECISION_CHARACTERS[row["valid_precision"] or "day"]
+    return {
+        "subject": row["subject"],
+        "relation": row["relation"],
+        "object": row["object"],
+        "polarity": row["polarity"],
+        "status": row["status"],
+        "confidence": round(row["effective_confidence"], 4),
+        "valid_from": row["valid_from"].isoformat()[:precision] if row["valid_from"] else None,
+        "valid_to": row["valid_to"].isoformat() if row["valid_to"] else None,
+        "temporal_type": row["temporal_type"],
+        "over": row["over"],
+        "flags": row["flags"],
+        "learned_at": row["learned_at"].isoformat(),
+        "last_reinforced": row["last_reinforced"].isoformat(),
+        "reinforcement_count": row["reinforcement_count"],
+        "edge_id": row["edge_id"],
+        "provenance": [{"session_id": p["session_id"], "turn_number": p["turn_number"]} for p in row["provenance"]],
+    }

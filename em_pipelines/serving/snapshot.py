@@ -1,0 +1,146 @@
+"""Snapshots: the memory of a day as one DuckDB file that needs nothing else to be read.
+
+Written beside its final name and renamed, so that a reader sees a whole file or the one before. Tables of events
+hold all days up to the snapshot's; tables of state hold its day. The views stand in sql/views.sql and are documented
+in docs/snapshot.md.
+"""
+
+import os
+from dataclasses import dataclass, field
+from datetime import date
+from pathlib import Path
+
+import duckdb
+import pyarrow as pa
+
+from em_pipelines.errors import UsageError
+from em_pipelines.lake import digest
+from em_pipelines.pipeline import Store, source_version
+from em_pipelines.sql import connect, scalar, statement
+from em_pipelines.tables.catalog import CATALOG
+from em_pipelines.tables.derived import CURRENT_EDGES
+from em_pipelines.tables.schema import Table
+
+HERE = Path(__file__).parent
+LATEST = "latest.duckdb"
+PUBLISHED = (
+    "messages", "sessions", "segments", "mentions", "claims", "extraction_issues", "entity_mentions", "graph_ops",
+    "skill_invocations", "feedback", "world_events", "dead_letters", "entities", "edges", "current_edges",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class SnapshotReport:
+    """Where the snapshot lies, its day, and its rows by table; `is_new` is False where it already stood."""
+
+    path: Path
+    as_of: date
+    is_new: bool
+    n_rows: dict[str, int] = field(default_factory=dict)
+
+
+def publish(store: Store, folder: Path, as_of: date | None = None) -> SnapshotReport:
+    """Writes FOLDER/AS_OF.duckdb and points latest.duckdb at the newest snapshot.
+
+    `as_of` is the last day with facts unless given. Raises UsageError where nothing has been learned by then.
+    """
+    as_of = store.lake.latest(CURRENT_EDGES, as_of or date.max)
+    if as_of is None:
+        raise UsageError("publishing a snapshot: no facts up to that day; land logs with `em run PATH` first")
+    path = folder / f"{as_of.isoformat()}.duckdb"
+    partitions = {name: _days(store, CATALOG[name], as_of) for name in PUBLISHED}
+    wanted = _digest(store, partitions)
+    rows = _rows_if_current(path, wanted)
+    if rows is None:
+        rows = _write(store, path, partitions, as_of, wanted)
+        is_new = True
+    else:
+        is_new = False
+    _point_latest(folder)
+    return SnapshotReport(path, as_of, is_new, rows)
+
+
+def is_current(store: Store, folder: Path) -> bool:
+    """Whether the newest snapshot stands and holds what the lake holds; reads footers, not rows."""
+    as_of = store.lake.latest(CURRENT_EDGES, date.max)
+    if as_of is None:
+        return False
+    wanted = _digest(store, {name: _days(store, CATALOG[name], as_of) for name in PUBLISHED})
+    return _rows_if_current(folder / f"{as_of.isoformat()}.duckdb", wanted) is not None
+
+
+def _days(store: Store, table: Table, as_of: date) -> list[date]:
+    if table.is_state:
+        latest = store.lake.latest(table, as_of)
+        return [latest] if latest else []
+    return [day for day in store.lake.days(table) if day <= as_of]
+
+
+def _digest(store: Store, partitions: dict[str, list[date]]) -> str:
+    parts = [source_version("serving")]
+    for name, days in partitions.items():
+        for day in days:
+            info = store.lake.info(CATALOG[name], day)
+            parts.append(f"{name} {day} {info.content_digest if info else None}")
+    return digest(parts)
+
+
+def _rows_if_current(path: Path, wanted: str) -> dict[str, int] | None:
+    """Rows by table of the snapshot that stands at `path`, if it was made from the same content."""
+    if not path.exists():
+        return None
+    try:
+        with connect(str(path), is_read_only=True) as connection:
+            if scalar(connection, "SELECT content_digest FROM snapshot_info") != wanted:
+                return None
+            counts = connection.execute("SELECT table_name, n_rows FROM snapshot_tables").fetchall()
+    except duckdb.Error:  # half a file of an older layout, or none of ours: written anew
+        return None
+    return {str(name): int(n) for name, n in counts}
+
+
+def _write(
+    store: Store, path: Path, partitions: dict[str, list[date]], as_of: date, content_digest: str
+) -> dict[str, int]:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.stem}.{os.getpid()}.tmp")
+    temporary.unlink(missing_ok=True)
+    n_rows: dict[str, int] = {}
+    with connect(str(temporary)) as connection:
+        for name, days in partitions.items():
+            rows = store.lake.read_days(CATALOG[name], days)
+            n_rows[name] = rows.num_rows
+            connection.register("incoming", rows)
+            connection.execute(f"CREATE TABLE {name} AS FROM incoming")
+            connection.unregister("incoming")
+            _comment(connection, CATALOG[name])
+        counts = pa.table({"table_name": list(n_rows), "n_rows": pa.array(n_rows.values(), pa.int64())})
+        connection.register("counts", counts)
+        connection.execute("CREATE TABLE snapshot_tables AS FROM counts")
+        connection.execute(
+            "CREATE TABLE snapshot_info AS SELECT ?::DATE AS as_of, ?::VARCHAR AS content_digest",
+            [as_of, content_digest],
+        )
+        connection.execute(statement(HERE, "views"))
+    with temporary.open("rb") as handle:
+        os.fsync(handle.fileno())
+    temporary.replace(path)
+    return n_rows
+
+
+def _comment(connection: duckdb.DuckDBPyConnection, table: Table) -> None:
+    connection.execute(f"COMMENT ON TABLE {table.name} IS '{_quoted(table.about)}'")
+    for column in table.columns:
+        connection.execute(f"COMMENT ON COLUMN {table.name}.\"{column.name}\" IS '{_quoted(column.about)}'")
+
+
+def _quoted(text: str) -> str:
+    return text.replace("'", "''")
+
+
+def _point_latest(folder: Path) -> None:
+    newest = max(p.name for p in folder.glob("????-??-??.duckdb"))
+    link = folder / f".{LATEST}.{os.getpid()}.tmp"
+    link.unlink(missing_ok=True)
+    link.symlink_to(newest)
+    link.replace(folder / LATEST)

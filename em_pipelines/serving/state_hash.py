@@ -1,0 +1,72 @@
+"""One hash a table, and one of all: equal for equal memory, whatever the route that led there.
+
+Hashes what rows say, not the bytes they lie in, and leaves out what only tells the route: the file and line of a dead
+letter, and the day on which it was landed.
+"""
+
+import base64
+import hashlib
+from datetime import date
+
+import orjson
+
+from em_pipelines.lake import rows_of
+from em_pipelines.lifecycle.decay import DecaySettings, current_edges
+from em_pipelines.pipeline import Store
+from em_pipelines.sql import connect
+from em_pipelines.tables.catalog import CATALOG
+from em_pipelines.tables.clean import DEAD_LETTERS
+from em_pipelines.tables.derived import CURRENT_EDGES
+from em_pipelines.tables.graph import EDGES
+from em_pipelines.tables.raw import INTERACTIONS
+from em_pipelines.tables.schema import Table
+
+DEAD_LETTER_CONTENT = ("reason", "raw", "format", "user_id", "status")
+
+
+def state_hash(store: Store, decay: DecaySettings, as_of: date | None = None) -> dict[str, str]:
+    """Returns SHA-256 (hex) of the canonical content of each table up to the end of `as_of`, and of all as `all`.
+
+    `as_of` is the last day of the log unless given. Canonical: each row as JSON with sorted keys, rows sorted; of
+    state tables the rows of the last day, of others those of all days, of dead letters the open ones.
+    """
+    days = store.lake.days(INTERACTIONS)
+    as_of = as_of or (days[-1] if days else date.min)
+    hashes = {name: _hash(_rows(store, table, as_of, decay)) for name, table in CATALOG.items()}
+    together = hashlib.sha256("".join(f"{name} {value}\n" for name, value in hashes.items()).encode())
+    return {**hashes, "all": together.hexdigest()}
+
+
+def _rows(store: Store, table: Table, as_of: date, decay: DecaySettings) -> list[bytes]:
+    if table is CURRENT_EDGES:  # computed: it stands on any day, whether somebody wrote it down or not
+        latest = store.lake.latest(EDGES, as_of)
+        edges = store.lake.read(EDGES, latest) if latest else EDGES.empty()
+        with connect() as connection:
+            return [_line(row) for row in rows_of(current_edges(edges, as_of, decay, connection))]
+    if table is DEAD_LETTERS:
+        found = store.lake.read_days(table, store.lake.days(table))
+        return [_line({k: row[k] for k in DEAD_LETTER_CONTENT}) for row in rows_of(found) if row["status"] == "open"]
+    if table.is_state:
+        latest = store.lake.latest(table, as_of)
+        found = store.lake.read(table, latest) if latest else table.empty()
+    else:
+        found = store.lake.read_days(table, (day for day in store.lake.days(table) if day <= as_of))
+    return [_line(row) for row in rows_of(found)]
+
+
+def _line(row: dict[str, object]) -> bytes:
+    return orjson.dumps(row, option=orjson.OPT_SORT_KEYS, default=_encoded)
+
+
+def _encoded(value: object) -> str:
+    if isinstance(value, bytes):
+        return base64.b64encode(value).decode()
+    raise TypeError(f"no canonical form for {type(value).__name__}")
+
+
+def _hash(lines: list[bytes]) -> str:
+    found = hashlib.sha256()
+    for line in sorted(lines):
+        found.update(line)
+        found.update(b"\n")
+    return found.hexdigest()

@@ -1,0 +1,77 @@
+"""All settings in one place: composed of the small settings that stand beside the functions they steer.
+
+The one reader of em.yaml and of EM_ variables. A variable beats the file, the file beats the default; nested fields
+are joined by two underscores (EM_FOLD__MIN_STORAGE_CONFIDENCE=0.2).
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, Field, ValidationError
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, YamlConfigSettingsSource
+
+from em_pipelines.errors import SettingsError
+from em_pipelines.extraction.segmentation import SegmentationSettings
+from em_pipelines.graph.fold import FoldSettings
+from em_pipelines.landing.settings import LandingSettings
+from em_pipelines.lifecycle.decay import DecaySettings
+
+SETTINGS_FILE = "em.yaml"
+
+
+class Settings(BaseSettings):
+    """Every setting of the project; frozen once read."""
+
+    model_config = SettingsConfigDict(
+        env_prefix="EM_", env_nested_delimiter="__", frozen=True, extra="forbid", yaml_file=SETTINGS_FILE
+    )
+
+    home: Path = Field(default=Path(".em"), description="where the log, the lake, snapshots and Dagster's own home lie")
+    extractor: str = Field(default="rules", pattern="^rules$", description="which extractor reads the messages")
+    run_gap_days: int = Field(
+        default=14, ge=1, description="days without input after which `em run` starts a run of its own"
+    )
+    landing: LandingSettings = Field(default_factory=LandingSettings)
+    segmentation: SegmentationSettings = Field(default_factory=SegmentationSettings)
+    fold: FoldSettings = Field(default_factory=FoldSettings)
+    decay: DecaySettings = Field(default_factory=DecaySettings)
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003  (the signature is the library's)
+        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """What is passed in beats the environment, which beats em.yaml."""
+        return init_settings, env_settings, YamlConfigSettingsSource(settings_cls)
+
+
+def load_settings(**overrides: Any) -> Settings:
+    """Reads em.yaml of the working directory and EM_ variables; raises SettingsError naming the field at fault."""
+    try:
+        return Settings(**overrides)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        where = ".".join(str(part) for part in first["loc"]) or SETTINGS_FILE
+        raise SettingsError(
+            f"reading settings: {where}: {first['msg']}; see `em settings` for every field and its meaning"
+        ) from error
+    except ValueError as error:
+        raise SettingsError(f"reading settings: {error}; see `em settings` for every field and its meaning") from error
+
+
+def described(settings: BaseModel, prefix: str = "") -> Iterator[tuple[str, str, str]]:
+    """Yields (dotted name, value, meaning) of every field, nested ones after their parents."""
+    for name, info in type(settings).model_fields.items():
+        value = getattr(settings, name)
+        if isinstance(value, BaseModel):
+            yield from described(value, f"{prefix}{name}.")
+        elif isinstance(value, dict):
+            for key, entry in value.items():
+                yield f"{prefix}{name}.{getattr(key, 'value', key)}", str(entry), info.description or ""
+        else:
+            yield f"{prefix}{name}", str(getattr(value, "value", value)), info.description or ""

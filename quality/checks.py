@@ -1,0 +1,141 @@
+"""The asset checks: one Great Expectations suite a table, and checks of our own on meaning.
+
+A check looks at the days of the run it is part of; run by itself, at the last day there is. Broken integrity blocks
+what lies downstream.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from datetime import date
+
+import dagster as dg
+
+from em_pipelines.errors import CorruptTableError
+from em_pipelines.pipeline import Step, Store
+from em_pipelines.tables import clean, extraction, graph, raw
+from em_pipelines.tables.schema import Table
+from quality import meaning
+from quality.suites import validate
+from resources.store import HomeResource
+
+RANGE_TAGS = ("dagster/asset_partition_range_start", "dagster/asset_partition_range_end")
+PARTITION_TAG = "dagster/partition"
+NEVER_EMPTY = frozenset({"interactions", "messages", "segments", "sessions"})
+"""Tables that have rows wherever they have a partition."""
+
+
+@dataclass(frozen=True, slots=True)
+class MeaningCheck:
+    """A check of our own: the asset it stands on, the tables it reads a day at a time, and what it asks of them."""
+
+    name: str
+    asset: Table
+    reads: tuple[Table, ...]
+    ask: Callable[..., meaning.Finding]
+    about: str
+    is_blocking: bool = True
+
+
+MEANING = (
+    MeaningCheck(
+        "provenance_present",
+        graph.EDGES,
+        (graph.EDGES,),
+        meaning.provenance_present,
+        "Every fact says where it was said.",
+    ),
+    MeaningCheck(
+        "messages_complete",
+        clean.MESSAGES,
+        (raw.INTERACTIONS, clean.MESSAGES),
+        meaning.messages_complete,
+        "Every landed interaction is a message.",
+    ),
+    MeaningCheck(
+        "extraction_coverage",
+        extraction.CLAIMS,
+        (clean.MESSAGES, extraction.MENTIONS, extraction.CLAIMS, extraction.EXTRACTION_ISSUES),
+        meaning.extraction_coverage,
+        "Every message was extracted or skipped with a reason.",
+    ),
+    MeaningCheck(
+        "relates_to_share",
+        extraction.CLAIMS,
+        (extraction.CLAIMS,),
+        meaning.relates_to_share,
+        f"At most {meaning.MAX_RELATES_TO_SHARE:.0%} of a day's claims use the last-resort relation.",
+        is_blocking=False,
+    ),
+)
+
+
+def build_checks(steps: Iterable[Step]) -> list[dg.AssetChecksDefinition]:
+    """All checks of the assets that these steps make."""
+    tables = [table for step in steps for table in step.outputs]
+    return [*(_contract_check(table) for table in tables), *(_meaning_check(c) for c in MEANING if c.asset in tables)]
+
+
+def _contract_check(table: Table) -> dg.AssetChecksDefinition:
+    @dg.asset_check(
+        asset=table.name,
+        name="table_contract",
+        blocking=True,
+        description=f"Great Expectations suite of {table.name}: columns, nulls, keys, closed sets, ranges.",
+    )
+    def check(context: dg.AssetCheckExecutionContext, home: HomeResource) -> dg.AssetCheckResult:
+        store = home.home.store
+        days = _days(context, store, table)
+        shown = days[-1:] if table.is_state else days  # a state holds all that came before it
+        try:
+            rows = store.lake.read_days(table, shown)
+        except CorruptTableError as error:
+            return dg.AssetCheckResult(passed=False, severity=dg.AssetCheckSeverity.ERROR, description=str(error))
+        found = validate(table, rows, min_rows=len(shown) if table.name in NEVER_EMPTY else 0)
+        return dg.AssetCheckResult(
+            passed=found.is_success,
+            severity=dg.AssetCheckSeverity.ERROR,
+            description="" if found.is_success else "; ".join(found.broken),
+            metadata={"rows": rows.num_rows, "days": len(shown), "expectations": found.n_expectations},
+        )
+
+    return check
+
+
+def _meaning_check(wanted: MeaningCheck) -> dg.AssetChecksDefinition:
+    @dg.asset_check(
+        asset=wanted.asset.name,
+        name=wanted.name,
+        blocking=wanted.is_blocking,
+        description=wanted.about,
+        additional_deps=[t.name for t in wanted.reads if t is not wanted.asset],
+    )
+    def check(context: dg.AssetCheckExecutionContext, home: HomeResource) -> dg.AssetCheckResult:
+        store = home.home.store
+        found = {
+            day: wanted.ask(*(store.lake.read(table, day) for table in wanted.reads))
+            for day in _days(context, store, wanted.asset)
+        }
+        failed = {day: finding for day, finding in found.items() if not finding.is_success}
+        advice = next((f.advice for f in failed.values()), "")
+        figures = "\n".join(
+            f"| {day} | {f.figure:g} | {'ok' if f.is_success else 'FAILED'} |" for day, f in found.items()
+        )
+        return dg.AssetCheckResult(
+            passed=not failed,
+            severity=dg.AssetCheckSeverity.ERROR,
+            description=f"{len(failed)} of {len(found)} days fail, first {min(failed)}: {advice}" if failed else "",
+            metadata={"by_day": dg.MarkdownMetadataValue(f"| day | figure | |\n| --- | --: | --- |\n{figures}")},
+        )
+
+    return check
+
+
+def _days(context: dg.AssetCheckExecutionContext, store: Store, table: Table) -> list[date]:
+    """The days of the run that have a partition; of a run without partitions the last day."""
+    days = store.lake.days(table)
+    tags = context.run.tags
+    if PARTITION_TAG in tags:
+        return [day for day in days if day.isoformat() == tags[PARTITION_TAG]]
+    if RANGE_TAGS[0] in tags:
+        return [day for day in days if tags[RANGE_TAGS[0]] <= day.isoformat() <= tags[RANGE_TAGS[1]]]
+    return days[-1:]

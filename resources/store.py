@@ -1,0 +1,39 @@
+"""The home as a resource: log, lake, steps and snapshots, built once a process from a path."""
+
+from collections.abc import Callable
+from functools import cached_property
+from pathlib import Path
+
+import dagster as dg
+from pydantic import PrivateAttr
+
+from em_pipelines.home import Home
+from em_pipelines.settings import Settings, load_settings
+
+Progress = Callable[[str, int], None]
+
+
+class HomeResource(dg.ConfigurableResource[Home]):
+    """Gives assets the home that lies at `path`. Settings come from em.yaml and EM_ variables."""
+
+    path: str
+    _settings: Settings | None = PrivateAttr(default=None)
+    _on_days: Progress | None = PrivateAttr(default=None)
+
+    @classmethod
+    def of(cls, settings: Settings, on_days: Progress | None = None) -> "HomeResource":
+        """A resource for settings already read; `on_days(step, n_days)` hears of days done."""
+        resource = cls(path=str(settings.home))
+        resource._settings = settings
+        resource._on_days = on_days
+        return resource
+
+    @cached_property
+    def home(self) -> Home:
+        """The home itself."""
+        return Home(self._settings or load_settings(home=Path(self.path)))
+
+    def days_done(self, step: str, n_days: int) -> None:
+        """Tells whoever waits that a step has done some more days."""
+        if self._on_days:
+            self._on_days(step, n_days)

@@ -1,0 +1,70 @@
+"""Jobs: the whole pipeline, each group by itself, publishing, and landing what lies in the inbox."""
+
+import shutil
+from datetime import UTC, datetime
+from pathlib import Path
+
+import dagster as dg
+from dagster._core.definitions.unresolved_asset_job_definition import UnresolvedAssetJobDefinition as AssetJob
+
+from assets.partitions import DAILY
+from em_pipelines.landing.land import land
+from resources.store import HomeResource
+
+DAILY_GROUPS = ("landing", "episodes", "extraction", "resolution", "graph", "lifecycle")
+LANDED_FOLDER = ".landed"
+
+
+def build_jobs() -> dict[str, AssetJob]:
+    """Returns the asset jobs by name: `main`, one a group, and `publish`."""
+    jobs = {
+        group: dg.define_asset_job(
+            group, dg.AssetSelection.groups(group), partitions_def=DAILY, description=f"The assets of {group} alone."
+        )
+        for group in DAILY_GROUPS
+    }
+    jobs["main"] = dg.define_asset_job(
+        "main",
+        dg.AssetSelection.groups(*DAILY_GROUPS),
+        partitions_def=DAILY,
+        description="From the landed log to current facts, for a range of days in one run.",
+    )
+    jobs["publish"] = dg.define_asset_job(
+        "publish", dg.AssetSelection.assets("snapshot"), description="The DuckDB snapshot for analysts."
+    )
+    return jobs
+
+
+@dg.op(description="Lands every file of the inbox and moves it to .landed, so that nothing is read twice.")
+def land_files(context: dg.OpExecutionContext, home: HomeResource) -> None:
+    inbox = home.home.inbox
+    now = datetime.now(UTC)
+    for path in waiting_files(inbox):
+        with home.home.lock("landing"):
+            user = path.relative_to(inbox).parts[0] if path.parent != inbox else None
+            report = land([path], home.home.store.log, now=now, settings=home.home.settings.landing, user_id=user)
+        target = inbox / LANDED_FOLDER / now.strftime("%Y%m%dT%H%M%S") / path.relative_to(inbox)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.move(path, target)
+        context.log.info(
+            f"landed {report.n_landed} records, {report.n_duplicates} duplicates, "
+            f"{sum(report.n_dead_letters.values())} dead letters"
+        )
+
+
+def waiting_files(inbox: Path) -> list[Path]:
+    """Files of the inbox to land, in order of name: hidden ones and those still being written (.tmp, .part) wait."""
+    if not inbox.is_dir():
+        return []
+    return sorted(
+        path
+        for path in inbox.rglob("*")
+        if path.is_file()
+        and not any(part.startswith(".") for part in path.relative_to(inbox).parts)
+        and path.suffix not in {".tmp", ".part"}
+    )
+
+
+@dg.job(description="Lands what lies in the inbox; the days it touches are materialized by the stale_days sensor.")
+def land_inbox() -> None:
+    land_files()

@@ -1,0 +1,96 @@
+"""Sensors of new logs: files in the inbox are landed, and days that landing touched are materialized."""
+
+import json
+from collections.abc import Iterator
+from datetime import UTC, datetime
+
+import dagster as dg
+
+from em_pipelines.home import Home
+from em_pipelines.lake import digest
+from em_pipelines.planning import plan
+from resources.store import HomeResource
+from sensors.jobs import AssetJob, waiting_files
+
+INTERVAL_SECONDS = 10
+SETTLED_SECONDS = 3
+"""A file that has not changed for this long has been written to its end."""
+PLAN_TAG = "em/plan"
+AT_WORK = [
+    dg.DagsterRunStatus.QUEUED,
+    dg.DagsterRunStatus.NOT_STARTED,
+    dg.DagsterRunStatus.STARTING,
+    dg.DagsterRunStatus.STARTED,
+]
+
+
+def landing_sensor(job: dg.JobDefinition) -> dg.SensorDefinition:
+    """Asks for a landing run when files of the inbox have settled."""
+
+    @dg.sensor(
+        name="landing",
+        job=job,
+        minimum_interval_seconds=INTERVAL_SECONDS,
+        default_status=dg.DefaultSensorStatus.RUNNING,
+        description="A file dropped into HOME/inbox is landed. Put files that name no user into a folder of that name.",
+    )
+    def watch_inbox(home: HomeResource) -> dg.RunRequest | dg.SkipReason:
+        files = waiting_files(home.home.inbox)
+        if not files:
+            return dg.SkipReason(f"nothing in {home.home.inbox}")
+        stats = {str(path): path.stat() for path in files}
+        if max(s.st_mtime for s in stats.values()) > datetime.now(UTC).timestamp() - SETTLED_SECONDS:
+            return dg.SkipReason("a file is still being written")
+        key = digest(f"{name} {s.st_size} {s.st_mtime_ns}" for name, s in stats.items())
+        return dg.RunRequest(run_key=key)
+
+    return watch_inbox
+
+
+def stale_days_sensor(job: AssetJob) -> dg.SensorDefinition:
+    """Asks for the first range of days that are out of date; the next tick sees to the rest."""
+
+    @dg.sensor(
+        name="stale_days",
+        job=job,
+        minimum_interval_seconds=INTERVAL_SECONDS,
+        default_status=dg.DefaultSensorStatus.RUNNING,
+        description="Days with newly landed logs, and all folds after them, are materialized.",
+    )
+    def watch_log(context: dg.SensorEvaluationContext, home: HomeResource) -> Iterator[dg.RunRequest | dg.SkipReason]:
+        state = _log_state(home.home)
+        if context.cursor == state:
+            yield dg.SkipReason("nothing landed since everything was last found current")
+            return
+        if context.instance.get_runs(dg.RunsFilter(job_name=job.name, statuses=AT_WORK), limit=1):
+            yield dg.SkipReason("a run is at work")
+            return
+        todo = plan(home.home.store, home.home.steps.values(), gap_days=home.home.settings.run_gap_days)
+        if not todo.ranges:
+            context.update_cursor(state)
+            yield dg.SkipReason("every day is current")
+            return
+        last = context.instance.get_runs(dg.RunsFilter(job_name=job.name, tags={PLAN_TAG: todo.digest[:32]}), limit=1)
+        if last and last[0].status is dg.DagsterRunStatus.FAILURE:
+            yield dg.SkipReason(f"run {last[0].run_id} of the same days failed: mend what it says and run it again")
+            return
+        first, end = todo.ranges[0]
+        yield dg.RunRequest(
+            tags={
+                "dagster/asset_partition_range_start": first.isoformat(),
+                "dagster/asset_partition_range_end": end.isoformat(),
+                PLAN_TAG: todo.digest[:32],
+            }
+        )
+
+    return watch_log
+
+
+def _log_state(home: Home) -> str:
+    """Changes with every landing and every change of a step; read from names alone."""
+    kinds = {step.log_kind for step in home.steps.values() if step.log_kind}
+    landed = {
+        kind: [str(home.store.log.digest(kind, day)) for day in home.store.log.days(kind)] for kind in sorted(kinds)
+    }
+    versions = [step.version for step in home.steps.values()]
+    return digest([json.dumps(landed), *versions])

@@ -1,0 +1,36 @@
+"""Schedules: what happens every night, whether or not anything was said by day."""
+
+from datetime import timedelta
+
+import dagster as dg
+
+from sensors.jobs import AssetJob
+
+DECAY_CRON = "0 2 * * *"
+PUBLISH_CRON = "30 3 * * *"
+
+
+def build_schedules(jobs: dict[str, AssetJob]) -> list[dg.ScheduleDefinition]:
+    """Returns the nightly schedules (UTC): decay at 02:00 for the day that ended, the snapshot at 03:30."""
+
+    @dg.schedule(
+        name="nightly_decay",
+        job=jobs["lifecycle"],
+        cron_schedule=DECAY_CRON,
+        execution_timezone="UTC",
+        default_status=dg.DefaultScheduleStatus.RUNNING,
+        description="Yesterday's current_edges, on quiet days too: facts fade whether or not anybody speaks.",
+    )
+    def nightly_decay(context: dg.ScheduleEvaluationContext) -> dg.RunRequest:
+        yesterday = (context.scheduled_execution_time - timedelta(days=1)).date().isoformat()
+        return dg.RunRequest(run_key=yesterday, partition_key=yesterday)
+
+    nightly_snapshot = dg.ScheduleDefinition(
+        name="nightly_snapshot",
+        job=jobs["publish"],
+        cron_schedule=PUBLISH_CRON,
+        execution_timezone="UTC",
+        default_status=dg.DefaultScheduleStatus.RUNNING,
+        description="The snapshot for analysts, after the night's decay.",
+    )
+    return [nightly_decay, nightly_snapshot]

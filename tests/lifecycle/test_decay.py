@@ -1,0 +1,84 @@
+"""Decay: monotone, bounded, composing; the SQL is the Python formula; expiry and archival come on their day."""
+
+from datetime import UTC, date, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from em_pipelines.lifecycle.decay import Curve, DecaySettings, current_edges, effective_confidence
+from em_pipelines.sql import connect
+from em_pipelines.tables.graph import EDGES
+from em_pipelines.vocabulary import TemporalType
+
+SAID = datetime(2026, 1, 1, 9, tzinfo=UTC)
+CURVES = st.sampled_from([DecaySettings(curve=c) for c in Curve])
+TYPES = st.sampled_from(list(TemporalType))
+SHARE = st.floats(0, 1)
+CONNECTION = connect()
+
+
+def edge(temporal_type: str = "state", confidence: float = 0.9, **changes: object) -> dict[str, object]:
+    return {
+        "edge_id": "edge_1", "user_id": "ada", "subject_id": "ent_user", "relation": "wants", "object_id": "ent_1",
+        "object_key": "ent_1", "spell": 1, "polarity": 1, "temporal_type": temporal_type, "learned_at": SAID,
+        "last_reinforced": SAID, "confidence": confidence, "reinforcement_count": 0, "hedge_level": "none",
+        "source_mechanism": "explicit", "flags": [], "context_tags": [], "privacy_level": "L2",
+        "requires_verification": False, "status": "active",
+        "provenance": [{"session_id": "s", "turn_number": 0, "span_start": 0, "span_end": 1, "extraction_id": "x"}],
+        **changes,
+    }  # fmt: skip
+
+
+def on(row: dict[str, object], days: int, settings: DecaySettings | None = None) -> dict[str, object]:
+    as_of = SAID.date() + timedelta(days=days)
+    found = current_edges(EDGES.from_rows([row]), as_of, settings or DecaySettings(), CONNECTION)
+    return dict(found.to_pylist()[0])
+
+
+@given(SHARE, st.integers(0, 2000), st.integers(0, 2000), TYPES, CURVES)
+def test_decay_composes(confidence: float, a: int, b: int, kind: TemporalType, settings: DecaySettings) -> None:
+    twice = effective_confidence(effective_confidence(confidence, a, kind, settings), b, kind, settings)
+    assert twice == pytest.approx(effective_confidence(confidence, a + b, kind, settings), abs=1e-9)
+
+
+@given(SHARE, st.integers(-10, 2000), st.integers(0, 500), TYPES, CURVES)
+def test_decay_is_monotone_and_bounded(c: float, days: int, more: int, kind: TemporalType, settings: DecaySettings) -> None:
+    before, after = (effective_confidence(c, d, kind, settings) for d in (days, days + more))
+    assert 0 <= after <= before <= c + 1e-12  # rounded at the twelfth digit
+
+
+@given(SHARE, st.integers(0, 2000), TYPES, CURVES)
+def test_the_sql_is_the_formula(confidence: float, days: int, kind: TemporalType, settings: DecaySettings) -> None:
+    found = on(edge(kind.value, confidence), days, settings)["effective_confidence"]
+    assert found == pytest.approx(effective_confidence(confidence, days, kind, settings), abs=1e-12)
+
+
+@pytest.mark.parametrize(("kind", "left"), [("attribute", 0.9), ("trait", 0.86), ("state", 0.8), ("wish", 0.7)])
+def test_sixty_days_cost_what_the_table_says(kind: str, left: float) -> None:
+    assert on(edge(kind), 60)["effective_confidence"] == pytest.approx(left)
+
+
+@pytest.mark.parametrize(("days", "status"), [(179, "active"), (180, "expired")])
+def test_a_wish_expires_half_a_year_after_its_last_mention(days: int, status: str) -> None:
+    assert on(edge("wish", 1.0), days)["status"] == status
+
+
+@pytest.mark.parametrize(("days", "status"), [(39, "active"), (40, "expired")])
+def test_a_dated_event_expires_thirty_days_after_its_date(days: int, status: str) -> None:
+    row = edge("plan", relation="scheduled_for", object_id=None, value="2026-01-11", object_key="2026-01-11")
+    assert on(row, days)["status"] == status
+
+
+def test_a_dated_plan_expires_after_its_date_and_an_undated_one_fades() -> None:
+    assert on(edge("plan", valid_from=date(2026, 1, 11)), 40)["status"] == "expired"
+    assert on(edge("plan"), 40)["status"] == "active"
+
+
+def test_what_has_faded_below_a_tenth_is_archived() -> None:
+    assert on(edge("episode", 0.3), 60)["status"] == "active"
+    assert on(edge("episode", 0.3), 61)["status"] == "archived"
+
+
+def test_a_superseded_fact_stays_superseded() -> None:
+    assert on(edge(status="superseded"), 900)["status"] == "superseded"
