@@ -104,7 +104,7 @@ def _materialize(home: Home, first: date | None, last: date | None, *, is_full: 
     has_facts = bool(home.store.lake.days(home.steps["decay"].outputs[0]))
     if not ranges and (not has_facts or is_current(home.store, home.snapshots)):
         return summary
-    with _dagster(home) as (instance, definitions, progress):
+    with _dagster(home, ranges) as (instance, definitions, progress):
         for a, b in ranges:
             tags = {"dagster/asset_partition_range_start": str(a), "dagster/asset_partition_range_end": str(b)}
             if is_full:
@@ -117,7 +117,9 @@ def _materialize(home: Home, first: date | None, last: date | None, *, is_full: 
 
 
 @contextmanager
-def _dagster(home: Home) -> Iterator["tuple[dg.DagsterInstance, dg.Definitions, Progress]"]:
+def _dagster(
+    home: Home, ranges: list[tuple[date, date]]
+) -> Iterator["tuple[dg.DagsterInstance, dg.Definitions, Progress]"]:
     """An instance in the home, the definitions over it, and a progress bar that hears of days done.
 
     Dagster takes a second to import, which only this command pays.
@@ -133,8 +135,10 @@ def _dagster(home: Home) -> Iterator["tuple[dg.DagsterInstance, dg.Definitions, 
     with Progress(*columns, console=err(), transient=True) as progress:
 
         def days_done(step: str, n_days: int) -> None:
-            if step not in tasks:
-                tasks[step] = progress.add_task(f"{step} (days)", total=None)
+            if step not in tasks:  # what a step has to do shows when those before it are done
+                days = home.store.days(home.steps[step])
+                n_todo = sum(any(a <= day <= b for a, b in ranges) for day in days)
+                tasks[step] = progress.add_task(f"{step} (days)", total=n_todo)
             progress.update(tasks[step], advance=n_days)
 
         with dg.DagsterInstance.from_config(str(prepare_dagster_home(home))) as instance:

@@ -48,6 +48,7 @@ class Lake:
     def __init__(self, root: str | Path) -> None:
         self._fs, self._root = fsspec.core.url_to_fs(str(root))
         self._is_local = "file" in (self._fs.protocol if isinstance(self._fs.protocol, tuple) else (self._fs.protocol,))
+        self._footers: dict[str, tuple[tuple[int, int, int], PartitionInfo]] = {}
 
     def path(self, table: Table, day: date) -> str:
         """Where the partition lies; the path alone, without the protocol."""
@@ -66,9 +67,16 @@ class Lake:
         return next((d for d in reversed(self.days(table)) if d <= until), None)
 
     def info(self, table: Table, day: date) -> PartitionInfo | None:
-        """What the partition's footer says, or None where there is no partition. Raises CorruptTableError."""
+        """What the partition's footer says, or None where there is no partition. Raises CorruptTableError.
+
+        A local footer is read once for as long as its file stays the same: planning asks for each many times.
+        """
         path = self.path(table, day)
         try:
+            version = self._file_version(path)
+            known = self._footers.get(path)
+            if known and version and known[0] == version:
+                return known[1]
             with self._fs.open(path, "rb") as handle:
                 meta = pq.read_metadata(handle)
         except FileNotFoundError:
@@ -76,7 +84,17 @@ class Lake:
         except (pa.ArrowException, OSError) as error:
             raise self._corrupt(table, day, str(error)) from error
         keys = meta.metadata or {}
-        return PartitionInfo(keys.get(CONTENT_KEY, b"").decode(), keys.get(INPUTS_KEY, b"").decode(), meta.num_rows)
+        found = PartitionInfo(keys.get(CONTENT_KEY, b"").decode(), keys.get(INPUTS_KEY, b"").decode(), meta.num_rows)
+        if version:
+            self._footers[path] = (version, found)
+        return found
+
+    def _file_version(self, path: str) -> tuple[int, int, int] | None:
+        """Differs between any two files that a path has named: replacing a file gives it another inode and time."""
+        if not self._is_local:
+            return None
+        stat = Path(path).stat()
+        return stat.st_ino, stat.st_mtime_ns, stat.st_size
 
     def read(self, table: Table, day: date) -> pa.Table:
         """Reads one partition; a day without one gives no rows. Raises CorruptTableError, never an empty table."""

@@ -10,7 +10,7 @@ import hashlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import date, timedelta
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 
 import pyarrow as pa
@@ -49,6 +49,12 @@ class Step:
         """Its days depend on each other."""
         return bool(self.previous)
 
+    @cached_property
+    def code_version(self) -> str:
+        """Digest of the version and of how the tables it reads and makes are declared."""
+        tables = (*self.outputs, *self.inputs, *self.latest, *self.previous)
+        return digest([self.version, *(f"{t.name} {t.schema} {t.sort_by}" for t in tables)])[:16]
+
 
 @dataclass(frozen=True, slots=True)
 class StepReport:
@@ -67,14 +73,19 @@ class Store:
         self.lake = lake
 
     def days(self, step: Step) -> list[date]:
-        """The days on which the step has anything to do: those on which one of its inputs exists."""
+        """The days on which the step has anything to do: those on which one of its inputs exists.
+
+        A step that reads the newest state also has those on which it was run without one of that day: what it made
+        there is out of date when the state before it changes.
+        """
         if step.log_kind:
             return self.log.days(step.log_kind)
-        return sorted({day for table in (*step.inputs, *step.latest) for day in self.lake.days(table)})
+        tables = (*step.inputs, *step.latest, *(step.outputs if step.latest else ()))
+        return sorted({day for table in tables for day in self.lake.days(table)})
 
     def inputs_digest(self, step: Step, day: date) -> str:
         """Digest of everything that determines the step's outputs of a day."""
-        parts = [step.version]
+        parts = [step.code_version]
         if step.log_kind:
             parts.append(f"log {step.log_kind} {self.log.digest(step.log_kind, day)}")
         for table in step.inputs:

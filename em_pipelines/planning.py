@@ -10,15 +10,18 @@ from em_pipelines.pipeline import Step, Store
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Ranges of days (first, last), in order of time; to be run one after the other. Empty: all is current."""
+    """Ranges of days (first, last), in order of time; to be run one after the other. Empty: all is current.
+
+    `digest` differs wherever running the ranges could end differently: with other days, log or code.
+    """
 
     ranges: tuple[tuple[date, date], ...]
     digest: str
 
 
 def plan(store: Store, steps: Iterable[Step], *, gap_days: int, is_full: bool = False) -> Plan:
-    """Finds the days to run again: every day with a partition out of date and, because a fold reads the day before,
-    every later day with input.
+    """Finds the days to run again: every day with a partition out of date and, because state is read from the days
+    before, every later day of the steps that read it.
 
     Days further apart than `gap_days` go into different ranges: an empty day in a range still costs Dagster an event
     a table. `is_full` takes all days with input.
@@ -27,9 +30,10 @@ def plan(store: Store, steps: Iterable[Step], *, gap_days: int, is_full: bool = 
     stale = {day for step in steps for day in (store.days(step) if is_full else store.stale_days(step))}
     days = set(stale)
     if stale:
-        days |= {day for step in steps if step.is_fold for day in store.days(step) if day >= min(stale)}
+        readers = [step for step in steps if step.is_fold or step.latest]
+        days |= {day for step in readers for day in store.days(step) if day >= min(stale)}
     ranges = tuple(ranges_of(sorted(days), gap_days))
-    return Plan(ranges, digest([*(f"{a} {b}" for a, b in ranges), *(_log_state(store, steps))]))
+    return Plan(ranges, digest([*(f"{a} {b}" for a, b in ranges), *_made_from(store, steps)]))
 
 
 def ranges_of(days: Sequence[date], gap_days: int) -> Iterable[tuple[date, date]]:
@@ -46,7 +50,9 @@ def ranges_of(days: Sequence[date], gap_days: int) -> Iterable[tuple[date, date]
         yield start, last
 
 
-def _log_state(store: Store, steps: Iterable[Step]) -> Iterable[str]:
+def _made_from(store: Store, steps: Iterable[Step]) -> Iterable[str]:
+    """What the days will be made from: the steps as they are and the log as it stands."""
     for step in steps:
+        yield f"{step.name} {step.code_version}"
         if step.log_kind:
             yield from (f"{step.log_kind} {day} {store.log.digest(step.log_kind, day)}" for day in store.days(step))

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable
 from datetime import date
 
+import duckdb
 import pyarrow as pa
 
 from em_pipelines.episodes.messages import messages
@@ -26,36 +27,24 @@ Records = Iterable[dict[str, object]]
 def build_steps(settings: Settings, extractor: Extractor) -> dict[str, Step]:
     """Returns every step by name, in the order in which they run."""
     connection = connect()
+    steps = [*_landing(), *_reading(settings, extractor), *_folding(settings, connection)]
+    return {step.name: step for step in steps}
 
-    def run_extraction(_: date, tables: Tables, __: Records) -> Tables:
-        return extract(segment_objects(tables["messages"], settings.segmentation), extractor)
 
-    def run_resolution(_: date, tables: Tables, __: Records) -> Tables:
-        made = resolve(tables["state_entities"], tables["mentions"], connection)
-        return {"entities": made.entities, "entity_mentions": made.entity_mentions}
-
-    def run_fold(_: date, tables: Tables, __: Records) -> Tables:
-        made = fold(
-            tables["state_edges"],
-            tables["claims"],
-            tables["mentions"],
-            tables["entity_mentions"],
-            settings=settings.fold,
-            decay=settings.decay,
-            connection=connection,
-        )
-        return {"edges": made.edges, "graph_ops": made.graph_ops}
-
-    def run_decay(day: date, tables: Tables, _: Records) -> Tables:
-        return {"current_edges": current_edges(tables["state_edges"], day, settings.decay, connection)}
-
-    decay = settings.decay.model_dump_json()
-    steps = [
+def _landing() -> list[Step]:
+    """The log becomes tables."""
+    return [
         _landed_step(raw.INTERACTIONS, landed.interactions_table),
         _landed_step(raw.SKILL_INVOCATIONS, landed.skill_invocations_table),
         _landed_step(raw.FEEDBACK, landed.feedback_table),
         _landed_step(raw.WORLD_EVENTS, landed.world_events_table),
         _landed_step(clean.DEAD_LETTERS, landed.dead_letters_table),
+    ]
+
+
+def _reading(settings: Settings, extractor: Extractor) -> list[Step]:
+    """Messages are read, each day by itself."""
+    return [
         Step(
             name="messages",
             inputs=(raw.INTERACTIONS,),
@@ -75,7 +64,7 @@ def build_steps(settings: Settings, extractor: Extractor) -> dict[str, Step]:
             name="extraction",
             inputs=(clean.MESSAGES, extraction.SEGMENTS),
             outputs=(extraction.MENTIONS, extraction.CLAIMS, extraction.EXTRACTION_ISSUES),
-            run=run_extraction,
+            run=lambda _, tables, __: extract(segment_objects(tables["messages"], settings.segmentation), extractor),
             version=f"{extractor.name}@{extractor.version} "
             + source_version("extraction/assemble.py", "extraction/confidence.py", "resolution/roles.py"),
         ),
@@ -86,6 +75,26 @@ def build_steps(settings: Settings, extractor: Extractor) -> dict[str, Step]:
             run=lambda _, tables, __: {"sessions": sessions(tables["messages"], tables["mentions"], tables["claims"])},
             version=source_version("episodes/sessions.py"),
         ),
+    ]
+
+
+def _folding(settings: Settings, connection: duckdb.DuckDBPyConnection) -> list[Step]:
+    """What was read meets what was known, one day after the other."""
+    decay = settings.decay.model_dump_json()
+
+    def run_resolution(_: date, tables: Tables, __: Records) -> Tables:
+        made = resolve(tables["state_entities"], tables["mentions"], connection)
+        return {"entities": made.entities, "entity_mentions": made.entity_mentions}
+
+    def run_fold(_: date, tables: Tables, __: Records) -> Tables:
+        said = (tables["claims"], tables["mentions"], tables["entity_mentions"])
+        made = fold(tables["state_edges"], *said, settings=settings.fold, decay=settings.decay, connection=connection)
+        return {"edges": made.edges, "graph_ops": made.graph_ops}
+
+    def run_decay(day: date, tables: Tables, _: Records) -> Tables:
+        return {"current_edges": current_edges(tables["state_edges"], day, settings.decay, connection)}
+
+    return [
         Step(
             name="resolution",
             inputs=(extraction.MENTIONS,),
@@ -110,7 +119,6 @@ def build_steps(settings: Settings, extractor: Extractor) -> dict[str, Step]:
             version=source_version("lifecycle") + decay,
         ),
     ]
-    return {step.name: step for step in steps}
 
 
 def _landed_step(table: Table, build: Callable[[Records], pa.Table]) -> Step:

@@ -27,17 +27,18 @@ _INLINE = re.compile(r"`([^`\n]{1,200})`")
 _PLAIN_WORDS = re.compile(r"[A-Za-z][\w+#-]{0,30}(?: [A-Za-z][\w+#-]{0,30}){0,2}")
 _CODE_LINE = re.compile(
     r"""(?x)^\s*(?:
-      (?:from\s+[\w.]+\s+)?import\s+[\w{*."'] | \#include\s*[<"] | package\s+[\w.]+;
+      import\s+[\w.]+(?:\s+as\s+\w+)?$ | from\s+[\w.]+\s+import\s | import\s.{1,80}\sfrom\s+["']
+    | \#include\s*[<"] | package\s+[\w.]+;
     | (?:async\s+)?def\s+\w+\s*\( | class\s+\w+\s*[:({] | (?:export\s+)?(?:const|let|var)\s+[\w{\[]+.{0,80}=
-    | (?:public|private|protected|static)\s+[\w<>\[\]]+\s+\w+ | func(?:tion)?\s+\w*\s*\( | fn\s+\w+\s*[(<]
+    | (?:public|private|protected|static)\s+[\w<>\[\]]+\s+\w+\s*[(=;{] | func(?:tion)?\s+\w*\s*\( | fn\s+\w+\s*[(<]
     | (?:if|for|while|switch)\s*\(.{0,200}\)\s*\{? | (?:elif|else|try|except|finally)\b.{0,100}:$ | return\b.{0,200};$
     | @\w+[\w.]*(?:\(.{0,200}\))?$ | \$\s\w+ | >>>\s | \}?[\])}]*[;,]?$
     | [\w.\[\]"']+\s*(?:=|:=|\+=|==|=>|->)\s*\S.{0,300} | [\w.]+\(.{0,300}\)\s*[;{]?$
     | ["'][\w -]+["']\s*:\s*\S.{0,300} | [\[{]\s*["'{\[].{0,2000} | </?[a-zA-Z][\w-]*(?:\s[^<>]{0,300})?/?>.{0,300}
-    | (?:SELECT\b.{1,300}\bFROM|INSERT\s+INTO|UPDATE\b.{1,200}\bSET|DELETE\s+FROM|(?:CREATE|ALTER|DROP)\s+TABLE)\b.{0,500}
+    | (?:SELECT\b.{1,300}\bFROM|INSERT\s+INTO|UPDATE\b.{1,200}\bSET|DELETE\s+FROM)\b | (?:CREATE|ALTER|DROP)\s+TABLE\b
     | Traceback\s\(most\srecent | File\s"[^"]{1,300}",\sline\s\d | at\s[\w.$<>]+\([\w.]+:\d+\) | \w+(?:Error|Exception):
     | \d{4}-\d\d-\d\d[T ][\d:.,]+Z?\s+\[?(?:DEBUG|INFO|WARN|WARNING|ERROR|FATAL)\b.{0,500}
-    | (?:\+\+\+|---)\s[ab]/ | @@\s-\d | \w+\s*::\s*\S | data\s+\w+\s*= | .{1,200}[;{]$
+    | (?:\+\+\+|---)\s[ab]/ | @@\s-\d | \w+\s*::\s*\S | data\s+\w+\s*=
     )"""
 )
 _KEY_LINE = re.compile(r"^\s*(?:-\s+)?[A-Za-z_][\w.-]{0,60}\s?[:=](?:\s+\S.{0,200})?$")
@@ -110,7 +111,7 @@ def _unquoted(match: re.Match[str]) -> str:
 
 
 def _may_hold_code_lines(text: str) -> bool:
-    return any(c in text for c in "=;{}()<>:@$[") or "SELECT" in text
+    return any(c in text for c in "=;{}()<>:@$[") or "SELECT" in text or "import" in text
 
 
 def _code_lines(lines: list[str]) -> set[int]:

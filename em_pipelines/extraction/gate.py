@@ -26,11 +26,13 @@ _MEMORY_LIST = re.compile(
     r"(?i)^\W{0,5}(?:here is what i (?:know|remember) about|(?:known )?facts about the user|memories)\b"
 )
 _REPORT = re.compile(
-    r"(?i)^\W{0,5}(?:(?:session|conversation|chat) summary\b|(?:the )?user (?:has |is |was )?(?:\w+ly )?[a-z]+(?:s|ed)\b|the assistant )"
+    r"(?i)^\W{0,5}(?:(?:session|conversation|chat) summary\b|"
+    r"(?:the )?user (?:has |is |was )?(?:\w+ly )?[a-z]+(?:s|ed)\b|the assistant )"
 )
+_ABOUT_SELF = r"(?!.{0,400}\b(?:i|my|we|our|me|im|us)\b)"
 _QUESTION_START = re.compile(
-    r"(?i)^\W{0,5}(?:so |and |ok |okay |hey |hi )?(?:can|could|would|will) (?:you|u)\b(?!.{0,400}\b(?:i|my|we|our|me|im|us)\b)|"
-    r"^\W{0,5}(?:what|how|why|when|where|who|which|is|are|does|do|did)\b(?!.{0,400}\b(?:i|my|we|our|me|im|us)\b)"
+    r"(?i)^\W{0,5}(?:(?:so |and |ok |okay |hey |hi )?(?:can|could|would|will) (?:you|u)\b|"
+    r"(?:what|how|why|when|where|who|which|is|are|does|do|did)\b)" + _ABOUT_SELF
 )
 
 

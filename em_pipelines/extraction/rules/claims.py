@@ -5,14 +5,16 @@ The same for every pattern, so that a pattern file says only what its words mean
 
 from em_pipelines.extraction.confidence import initial_confidence
 from em_pipelines.extraction.model import Claim
-from em_pipelines.extraction.rules.clauses import Clause
-from em_pipelines.extraction.rules.dates import PartialDate, find_date, find_since, past_of
+from em_pipelines.extraction.rules.clause import Clause
+from em_pipelines.extraction.rules.date_words import PartialDate
+from em_pipelines.extraction.rules.dates import find_date, find_since, past_of
 from em_pipelines.extraction.rules.entity_types import EXPECTED_OBJECT, guess_type
+from em_pipelines.extraction.rules.lasting import is_lasting
 from em_pipelines.extraction.rules.modifiers import Modifiers
+from em_pipelines.extraction.rules.names import Reading
 from em_pipelines.extraction.rules.patterns import Pattern
 from em_pipelines.extraction.rules.people import Referent, joined_text, refer
-from em_pipelines.extraction.rules.names import Reading
-from em_pipelines.extraction.rules.slots import Fill, is_lasting
+from em_pipelines.extraction.rules.slots import Fill
 from em_pipelines.vocabulary import (
     LITERAL_OBJECT,
     RELATIONS_BY_GROUP,
@@ -28,7 +30,8 @@ from em_pipelines.vocabulary import (
 _TEMPORAL = {
     relation: kind
     for kind, names in {
-        TemporalType.TRAIT: "likes dislikes prefers interested_in might_be_interested_in follows speaks has_nationality is_a",
+        TemporalType.TRAIT: "likes dislikes prefers interested_in might_be_interested_in follows speaks "
+        "has_nationality is_a",
         TemporalType.WISH: "wants needs",
         TemporalType.PLAN: "plans decided scheduled_for",
         TemporalType.ATTRIBUTE: "has_name has_birthday born_in has_attribute graduated_from",

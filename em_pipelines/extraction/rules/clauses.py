@@ -4,9 +4,11 @@ What this module finds is grammar alone: verb groups (auxiliaries, negation and 
 where its complements may stand. What a clause is worth (hedged, asked, supposed, reported) is `modifiers`' business.
 """
 
+from em_pipelines.extraction.rules.clause import Clause
+from em_pipelines.extraction.rules.lexicon import words
 from em_pipelines.extraction.rules.noun_phrases import NounPhrase, parse_noun_phrase
 from em_pipelines.extraction.rules.tokens import Token
-from em_pipelines.extraction.rules.verb_groups import VerbGroup, parse_verb_group
+from em_pipelines.extraction.rules.verb_groups import parse_verb_group
 from em_pipelines.extraction.rules.word_classes import (
     ADV,
     ALSO_NOUNS,
@@ -16,7 +18,6 @@ from em_pipelines.extraction.rules.word_classes import (
     CONJ,
     CONTRAST,
     DET,
-    ING,
     NEG,
     NOT_IN_PHRASE,
     OBJECT,
@@ -33,57 +34,7 @@ from em_pipelines.extraction.rules.word_classes import (
 )
 
 _LEADS = CONJ | SUBORD | ADV | RELATIVE | PUNCT | BOUNDARY | CONTRAST | WH
-_DEICTIC = frozenset("today tomorrow yesterday tonight here there everything".split())
-_LINE_OF_PROSE = 55
-
-
-class Clause:
-    """One finite verb with its subject. Tokens `left` to `right`; `lead` is where its own words begin.
-
-    `subject` is a pronoun's token index, a list of noun phrases, or None when the sentence names none. `is_relative`
-    marks a subject taken from the phrase before `who` or `which`, `is_shared` one taken from the clause before.
-    """
-
-    __slots__ = ("is_relative", "is_shared", "lead", "left", "pronoun", "right", "subject", "verb")
-
-    def __init__(self, verb: VerbGroup, left: int) -> None:
-        self.verb = verb
-        self.left = left
-        self.lead = verb.start
-        self.right = verb.end
-        self.pronoun: int | None = None
-        self.subject: list[NounPhrase] = []
-        self.is_relative = False
-        self.is_shared = False
-
-
-def sentences(tokens: list[Token], text: str) -> list[tuple[int, int]]:
-    """Token ranges of sentences, without the closing mark. A line break ends one unless the line is wrapped prose."""
-    ranges: list[tuple[int, int]] = []
-    start = 0
-    line_start = 0
-    for i, token in enumerate(tokens):
-        if not token.bits & PUNCT:
-            continue
-        if token.low == "\n":
-            following = tokens[i + 1] if i + 1 < len(tokens) else None
-            is_wrapped = (
-                token.start - line_start >= _LINE_OF_PROSE
-                and following is not None
-                and following.low != "\n"
-                and text[following.start].islower()
-            )
-            line_start = token.end
-            if is_wrapped:
-                continue
-        elif token.low not in ".!?;…":
-            continue
-        if i > start:
-            ranges.append((start, i))
-        start = i + 1
-    if start < len(tokens):
-        ranges.append((start, len(tokens)))
-    return ranges
+_DEICTIC = words("words", "deictic")
 
 
 def parse_clauses(tokens: list[Token], start: int, stop: int) -> tuple[list[Clause], list[NounPhrase]]:
@@ -111,7 +62,7 @@ class _Parser:
         self._set_spans()
         return self.clauses
 
-    def _step(self, i: int) -> int:
+    def _step(self, i: int) -> int:  # noqa: PLR0911, one return a kind of word
         token = self.tokens[i]
         bits = token.bits
         if bits & PUNCT:
@@ -123,11 +74,9 @@ class _Parser:
             if phrase is not None:
                 self.chunks.append(("np", i, phrase))
                 return phrase.end
-        if (
-            bits & SUBJECT
-            and not bits & DET
-            or token.low in {"this", "that", "these", "those", "there"}
-            and self._aux_next(i)
+        if (bits & SUBJECT and not bits & DET) or (
+            token.low in {"this", "that", "these", "those", "there"}
+            and (i + 1 < self.stop and self.tokens[i + 1].bits & AUX)
         ):
             return self._chunk("pron", i)
         if bits & RELATIVE and self.chunks:
@@ -153,14 +102,11 @@ class _Parser:
         self.chunks.append((kind, i, None))
         return i + 1
 
-    def _aux_next(self, i: int) -> bool:
-        return i + 1 < self.stop and bool(self.tokens[i + 1].bits & AUX)
-
     def _is_base(self, i: int) -> bool:
         token = self.tokens[i]
         return any(kind & BASE for kind in (token.verbs or {}).values()) or bool(token.bits & AUX)
 
-    def _starts_verb(self, i: int) -> bool:
+    def _starts_verb(self, i: int) -> bool:  # noqa: PLR0911, one return a rule of grammar
         token = self.tokens[i]
         bits = token.bits
         kind, at, _ = self.chunks[-1] if self.chunks else ("start", 0, None)
@@ -182,16 +128,15 @@ class _Parser:
             return False
         if token.low in {"called", "named"} and kind == "np" and i + 1 < self.stop and self.tokens[i + 1].is_capital:
             return False
-        finite = forms & (BASE | S_FORM | PAST)
-        if not finite:
+        if not forms & (BASE | S_FORM | PAST):
             return False
         if kind in {"np", "rel"}:
             return not bits & PREP or kind == "rel"
         if bits & (PREP | SUBORD) and kind != "start":
             return False
-        return self._is_coordinated(kind, token, i, forms)
+        return self._is_coordinated(kind, token, i)
 
-    def _is_coordinated(self, kind: str, token: Token, i: int, forms: int) -> bool:
+    def _is_coordinated(self, kind: str, token: Token, i: int) -> bool:
         """Verbs without a subject of their own: after `and` or a comma, or at the very start of a sentence."""
         following = self.tokens[i + 1] if i + 1 < self.stop else None
         if kind in {"start", "other"} or (not self.clauses and kind == "mark"):
@@ -251,7 +196,7 @@ class _Parser:
         return verb_start
 
     def _closes_apposition(self) -> bool:
-        """`my mother, Rivka, was …`: the name between commas is the subject."""
+        """`my mother, Ruth, was …`: the name between commas is the subject."""
         kinds = [chunk[0] for chunk in self.chunks[-4:]]
         if kinds != ["np", "mark", "np", "mark"] or any(self.tokens[self.chunks[n][1]].low != "," for n in (-1, -3)):
             return False

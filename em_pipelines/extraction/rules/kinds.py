@@ -36,7 +36,7 @@ _NEEDS_QUALIFIER = frozenset({"number", "size", "plate", "colour", "color", "cod
 
 
 def kin_noun(reading: Reading, phrase: NounPhrase) -> int | None:
-    """The token of the kin or pet noun of `my best friend Tadeo`; None when the phrase is no kin phrase."""
+    """The token of the kin or pet noun of `my best friend Jonne`; None when the phrase is no kin phrase."""
     tokens = reading.tokens
     i = phrase.first
     while i < phrase.end and tokens[i].low in KIN_MODIFIERS and tokens[i].low not in KIN:
@@ -94,7 +94,7 @@ def _is_place(reading: Reading, phrase: NounPhrase) -> bool:
 
 
 def _is_organization(reading: Reading, phrase: NounPhrase) -> bool:
-    if not _is_thing(reading, phrase) or phrase.possessor_phrase is not None and not is_name(reading, phrase):
+    if not _is_thing(reading, phrase) or (phrase.possessor_phrase is not None and not is_name(reading, phrase)):
         return False
     return phrase.det is not None or is_name(reading, phrase)
 
@@ -134,7 +134,7 @@ def _is_profession(reading: Reading, phrase: NounPhrase) -> bool:
 
 
 GRAMMATICAL: dict[str, Test] = {
-    "any": lambda reading, phrase: True,
+    "any": lambda _reading, _phrase: True,
     "attribute": _is_attribute,
     "given_name": is_given_name,
     "kin": lambda reading, phrase: kin_noun(reading, phrase) is not None,
@@ -144,6 +144,7 @@ GRAMMATICAL: dict[str, Test] = {
     "nationality": _is_nationality,
     "org": _is_organization,
     "owned": _is_owned,
+    "part": lambda reading, phrase: phrase.det in {"a", "an"} and _is_owned(reading, phrase),
     "person": _is_person,
     "place": _is_place,
     "profession": _is_profession,

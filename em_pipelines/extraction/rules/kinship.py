@@ -1,4 +1,4 @@
-"""The edges that kin phrases state: `my wife Lena`, `our twins Sami and Leila`, `her brother`, `I have two sons`."""
+"""The edges that kin phrases state: `my wife Lena`, `our twins Jonne and Aino`, `her brother`, `I have two sons`."""
 
 from em_pipelines.extraction.confidence import initial_confidence
 from em_pipelines.extraction.model import Claim
@@ -40,7 +40,7 @@ def owner_of(reading: Reading, people: People, subject: str, person: Referent, p
 
 
 def named_after(reading: Reading, phrase: NounPhrase, following: list[NounPhrase]) -> list[Referent]:
-    """The further names of `our twins Sami and Leila`."""
+    """The further names of `our twins Jonne and Aino`."""
     found = []
     end = phrase.end
     for other in following:
@@ -56,7 +56,7 @@ def named_after(reading: Reading, phrase: NounPhrase, following: list[NounPhrase
 def named_in_apposition(
     reading: Reading, person: Referent, phrase: NounPhrase, following: list[NounPhrase]
 ) -> Referent | None:
-    """The name in `my mother, Rivka, …`."""
+    """The name in `my mother, Ruth, …`."""
     tokens = reading.tokens
     if person.name.casefold() != person.kin or not following or phrase.end >= len(tokens):
         return None

@@ -33,6 +33,11 @@ def words(name: str, key: str) -> frozenset[str]:
     return frozenset(_entries(load_lexicon(name)[key]))
 
 
+def in_order(name: str, key: str) -> list[str]:
+    """Returns one list of a lexicon file as it is written."""
+    return _entries(load_lexicon(name)[key])
+
+
 def mapping(name: str, key: str) -> dict[str, str]:
     """Returns the map from each entry to its group, for a list written as `group: entries`."""
     groups: dict[str, Any] = load_lexicon(name)[key]

@@ -1,9 +1,9 @@
 """Matching one frame on one clause: the conditions on its verb, then what stands right of it, slot by slot."""
 
-from em_pipelines.extraction.rules.clauses import Clause
+from em_pipelines.extraction.rules.clause import Clause
 from em_pipelines.extraction.rules.modifiers import Modifiers
-from em_pipelines.extraction.rules.patterns import Element, Pattern, PatternSpec
 from em_pipelines.extraction.rules.names import Reading
+from em_pipelines.extraction.rules.patterns import Element, Pattern, PatternSpec
 from em_pipelines.extraction.rules.slots import Fill, fill_slot
 from em_pipelines.extraction.rules.verb_groups import VerbGroup
 from em_pipelines.extraction.rules.word_classes import ADV, PREP, PUNCT
@@ -13,7 +13,9 @@ Slots = dict[str, list[Fill]]
 _MAX_GAP = 8
 
 
-def verb_fits(spec: PatternSpec, verb: VerbGroup, mods: Modifiers, *, is_bare: bool = False) -> bool:
+def verb_fits(
+    spec: PatternSpec, verb: VerbGroup, mods: Modifiers, *, is_bare: bool = False, is_lasting: bool = False
+) -> bool:
     """Whether tense, modal verb and the pattern's own needs allow this verb group."""
     if mods.is_timed and not spec.may_be_timed:
         return False
@@ -26,8 +28,10 @@ def verb_fits(spec: PatternSpec, verb: VerbGroup, mods: Modifiers, *, is_bare: b
     if verb.is_future and "future" not in spec.needs:
         return False
     is_left_out = is_bare and verb.is_participle and "passive" in spec.needs
-    if not verb.used_to and not is_left_out and not _tense_fits(spec, verb):
+    if not verb.used_to and not is_left_out and not _tense_fits(spec, verb, is_lasting=is_lasting):
         return False
+    if not spec.needs:
+        return not verb.is_passive
     has = {
         "modal": verb.modal in spec.modals,
         "negation": verb.is_negated,
@@ -39,8 +43,8 @@ def verb_fits(spec: PatternSpec, verb: VerbGroup, mods: Modifiers, *, is_bare: b
     return all(has[need] for need in spec.needs) and (not verb.is_passive or "passive" in spec.needs)
 
 
-def _tense_fits(spec: PatternSpec, verb: VerbGroup) -> bool:
-    is_past = verb.is_past or (verb.is_perfect and not verb.is_progressive)
+def _tense_fits(spec: PatternSpec, verb: VerbGroup, *, is_lasting: bool) -> bool:
+    is_past = verb.is_past or (verb.is_perfect and not verb.is_progressive and not is_lasting)
     if spec.tense == "any":
         return True
     if spec.tense == "past":
@@ -56,7 +60,7 @@ def match_right(reading: Reading, pattern: Pattern, clause: Clause, *, either: b
 
 
 def match_left(reading: Reading, pattern: Pattern, clause: Clause) -> Slots | None:
-    """Fills the slots of a frame that spells out its subject, `my favourite {key} <be> …`: the phrase must fit whole."""
+    """Fills the slots of a frame that spells out its subject, `my favourite {key} <be> …`; it must fit whole."""
     if clause.pronoun is not None or len(clause.subject) != 1 or clause.is_relative:
         return None
     phrase = clause.subject[0]
@@ -65,7 +69,7 @@ def match_left(reading: Reading, pattern: Pattern, clause: Clause) -> Slots | No
     return slots if end == phrase.end else None
 
 
-def _match(
+def _match(  # noqa: PLR0911, one return a kind of element and outcome
     reading: Reading, elements: tuple[Element, ...], n: int, i: int, stop: int, slots: Slots, either: bool
 ) -> int | None:
     if n == len(elements):
@@ -81,8 +85,11 @@ def _match(
                 return end
         return None
     if element.kind == "not":
-        return None if i < stop and tokens[i].low in element.words else _match(
-            reading, elements, n + 1, i, stop, slots, either)
+        return (
+            None
+            if i < stop and tokens[i].low in element.words
+            else _match(reading, elements, n + 1, i, stop, slots, either)
+        )
     if element.kind == "word":
         at = i
         while (

@@ -4,7 +4,7 @@ The phrases are data (`patterns/lexicon/hedges.yaml`); the scopes are here: a co
 question from its inverted verb onward, a report over the clause after its verb.
 """
 
-from em_pipelines.extraction.rules.clauses import Clause
+from em_pipelines.extraction.rules.clause import Clause
 from em_pipelines.extraction.rules.lexicon import load_lexicon, words
 from em_pipelines.extraction.rules.tokens import Token, tokenise
 from em_pipelines.extraction.rules.word_classes import CONDITION, CONTRAST, PUNCT, WH
@@ -18,6 +18,7 @@ _FIRST_PERSON = words("words", "first_person")
 _UNREAL = frozenset({"wish", "hope", "imagine", "pretend", "suppose"})
 _TIMED = frozenset({"when", "whenever", "until", "till", "before", "after", "once", "while"})
 _INVERTED_CONDITION = frozenset({"had", "were", "should"})
+_SURE = words("words", "certainty")
 _ENDED = (("any", "more"), ("anymore",), ("any", "longer"))
 
 
@@ -64,7 +65,10 @@ def find_phrases(tokens: list[Token]) -> list[Phrase]:
     """Every listed phrase in the message, in order."""
     found: list[Phrase] = []
     for i, token in enumerate(tokens):
-        for parts, tag in _PHRASES.get(token.low, ()):
+        listed = _PHRASES.get(token.low)
+        if listed is None:
+            continue
+        for parts, tag in listed:
             if len(parts) == 1 or tuple(t.low for t in tokens[i : i + len(parts)]) == parts:
                 found.append((i, tag))
     return found
@@ -74,7 +78,7 @@ def set_modifiers(
     clauses: list[Clause], tokens: list[Token], start: int, stop: int, phrases: list[Phrase]
 ) -> list[Modifiers]:
     """The modifiers of the clauses of one sentence, from `start` to `stop`."""
-    here = [phrase for phrase in phrases if start <= phrase[0] <= stop]
+    here = [phrase for phrase in phrases if start <= phrase[0] <= stop] if phrases else []
     is_sarcastic = any(tag == "sarcasm" for _, tag in here) or any(tag == "mockery" for _, tag in phrases)
     is_venting = any(tag == "venting" for _, tag in phrases)
     is_asked = stop < len(tokens) and tokens[stop].low == "?"
@@ -162,7 +166,7 @@ def _set_phrases(
     left, right = clause.left, clause.right
     if previous is not None and _only_hedges(previous, tokens):
         left = previous.left
-    if following is not None and _only_hedges(following, tokens) and following.right == following.verb.end:
+    if following is not None and _only_hedges(following, tokens):
         right = following.right
     for at, tag in here:
         if not left <= at < max(right, clause.verb.end):
@@ -179,4 +183,7 @@ def _set_phrases(
 def _only_hedges(clause: Clause, tokens: list[Token]) -> bool:
     """`I think`, `I guess`: said of oneself, and nothing but the next clause after it."""
     is_own = clause.pronoun is not None and tokens[clause.pronoun].low in _FIRST_PERSON
+    if is_own and "be" in clause.verb.lemmas:
+        complement = {token.low for token in tokens[clause.verb.end : clause.right]}
+        return "sure" in complement and complement <= _SURE
     return is_own and bool(_SELF_HEDGING.intersection(clause.verb.lemmas)) and clause.right == clause.verb.end

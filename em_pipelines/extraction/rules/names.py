@@ -37,11 +37,8 @@ def is_name(reading: Reading, phrase: NounPhrase) -> bool:
     """Whether the phrase is a name: capitalised, or any short bare phrase in a message written without capitals."""
     tokens = reading.tokens
     head = tokens[phrase.head]
-    if (
-        (head.bits | tokens[phrase.first].bits) & (WEEKDAY | MONTH)
-        or head.bits & NUMBER
-        and head.low.isdigit()
-        and phrase.first == phrase.head
+    if (head.bits | tokens[phrase.first].bits) & (WEEKDAY | MONTH) or (
+        head.bits & NUMBER and head.low.isdigit() and phrase.first == phrase.head
     ):
         return False
     if not reading.has_capitals:

@@ -37,11 +37,9 @@ PETS = words("people", "pets")
 _PLURAL_KIN = words("people", "plural")
 _VERB_COMPLEMENTS = DET | POSS | OBJECT | SUBJECT | NUMBER
 _TIME_STARTS = frozenset({"last", "next", "coming", "past"})
-_TIME_SPANS = frozenset("day days week weeks month months year years hour hours minute minutes".split())
-_TIME_UNITS = frozenset("week month year night weekend summer winter spring autumn fall".split()) | words(
-    "words", "weekdays"
-) | words("words", "weekday_short")
-_PREPS_AFTER_VERBS = frozenset("in at as for on to with from".split())
+_TIME_SPANS = words("words", "time_spans")
+_TIME_UNITS = words("words", "time_units") | words("words", "weekdays") | words("words", "weekday_short")
+_PREPS_AFTER_VERBS = words("words", "prepositions_after_verbs")
 
 
 class NounPhrase:
@@ -120,7 +118,7 @@ def _trimmed(tokens: list[Token], phrase: NounPhrase, first: int, end: int) -> i
     while first < end - 1:
         token = tokens[first]
         if token.bits & NUMBER and not token.is_capital:
-            if first + 2 < end and not tokens[first + 1].low.endswith("s") and tokens[first + 1].bits == 0:
+            if first + 2 < end and token.low not in {"one", "1"} and not tokens[end - 1].low.endswith(("s", "n")):
                 break
             phrase.number = token.low
         elif not (token.bits & (ADV | QUANT) or token.low in EVALUATIVE) or token.is_capital:
@@ -146,7 +144,7 @@ def _content_end(tokens: list[Token], i: int, stop: int, *, has_determiner: bool
             if j == i and not has_determiner:
                 if not _can_start(token):
                     break
-            elif j > i and _ends_phrase(tokens, i, j, stop):
+            elif j > i and _ends_phrase(tokens, j, stop):
                 break
         j += 1
     return j
@@ -188,7 +186,7 @@ def _kinds(token: Token) -> int:
     return kinds
 
 
-def _ends_phrase(tokens: list[Token], i: int, j: int, stop: int) -> bool:
+def _ends_phrase(tokens: list[Token], j: int, stop: int) -> bool:  # noqa: PLR0911, one return a rule of grammar
     """Whether the word at j, which may be a verb, is the verb of the phrase before it rather than part of it."""
     token, before = tokens[j], tokens[j - 1]
     following = tokens[j + 1] if j + 1 < stop else None
@@ -217,7 +215,7 @@ def _ends_phrase(tokens: list[Token], i: int, j: int, stop: int) -> bool:
     if kinds & S_FORM and not is_plural:
         return is_person or following.low in _PREPS_AFTER_VERBS or not following.bits & NOT_IN_PHRASE
     if kinds & BASE and (is_plural or before.is_capital):
-        return is_plural and is_person or following.low in _PREPS_AFTER_VERBS or not following.bits & NOT_IN_PHRASE
+        return (is_plural and is_person) or following.low in _PREPS_AFTER_VERBS or not following.bits & NOT_IN_PHRASE
     return bool(kinds & PAST) and is_person
 
 

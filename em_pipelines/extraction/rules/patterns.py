@@ -29,9 +29,12 @@ from em_pipelines.extraction.rules.slots import KINDS, SUBJECT_KINDS
 from em_pipelines.extraction.rules.word_classes import VERB_FORMS
 from em_pipelines.vocabulary import LITERAL_OBJECT, RELATIONS, EntityType, Flag, TemporalType
 
-
 KIN_RELATION = "=kin"
 """Instead of a relation: the one that the kin noun of the subject states, between its owner and the object."""
+
+
+ANY_VERB = "any"
+"""Stands for every verb; tried after `going to` only, since elsewhere most verbs say nothing that lasts."""
 
 
 class Strict(BaseModel):
@@ -108,6 +111,11 @@ class Pattern:
     is_literal: bool
 
     @cached_property
+    def lead_words(self) -> frozenset[str]:
+        """Words of which one must open the subject phrase; empty when any may."""
+        return self.left[0].words if self.left[0].kind == "word" and not self.left[0].is_optional else frozenset()
+
+    @cached_property
     def trigger_words(self) -> frozenset[str]:
         """Words of which one must stand after the verb; empty when none must."""
         return next((e.words for e in self.right if e.kind == "word" and not e.is_optional), frozenset())
@@ -142,7 +150,7 @@ def compile_frame(frame: str) -> tuple[tuple[Element, ...], frozenset[str], tupl
             lemmas = frozenset(match["verb"][1:-1].split("|"))
             continue
         (right if lemmas else left).append(_element(match))
-    unknown = lemmas - _LEMMAS - {"any"}
+    unknown = lemmas - _LEMMAS - {ANY_VERB}
     if unknown:
         raise ValueError(f"{', '.join(sorted(unknown))} is in no list of verbs (lexicon/verbs.yaml)")
     if not lemmas or not left:

@@ -5,17 +5,20 @@ from collections.abc import Mapping, Sequence
 
 from em_pipelines.extraction.cleaning import CODE_MARK, blank_code
 from em_pipelines.extraction.model import Claim, Mention, Turn
-from em_pipelines.extraction.rules.claims import build_claims, speaker
-from em_pipelines.extraction.rules.clauses import Clause, parse_clauses, sentences
-from em_pipelines.extraction.rules.kinds import is_kind
+from em_pipelines.extraction.rules.claims import build_claims
+from em_pipelines.extraction.rules.clause import Clause
+from em_pipelines.extraction.rules.clauses import parse_clauses
+from em_pipelines.extraction.rules.kinds import kin_noun
 from em_pipelines.extraction.rules.kinship import kin_claim, named_after, named_in_apposition, owner_of, stated_relation
 from em_pipelines.extraction.rules.matching import Slots, match_left, match_right, verb_fits
 from em_pipelines.extraction.rules.modifiers import Modifiers, find_phrases, set_modifiers
-from em_pipelines.extraction.rules.names import Reading, is_name
+from em_pipelines.extraction.rules.names import Reading
 from em_pipelines.extraction.rules.noun_phrases import KIN, PETS, NounPhrase
-from em_pipelines.extraction.rules.patterns import KIN_RELATION, Pattern
-from em_pipelines.extraction.rules.people import FIRST_PERSON, People, Referent, refer
+from em_pipelines.extraction.rules.patterns import ANY_VERB, KIN_RELATION, Pattern
+from em_pipelines.extraction.rules.people import People, Referent, refer
+from em_pipelines.extraction.rules.sentences import sentences
 from em_pipelines.extraction.rules.slots import Fill
+from em_pipelines.extraction.rules.subjects import subjects_of
 from em_pipelines.extraction.rules.tokens import tokenise
 from em_pipelines.extraction.rules.word_classes import MONTH, WEEKDAY
 from em_pipelines.vocabulary import USER, EntityType
@@ -75,6 +78,9 @@ class MessageReader:
                 self.people.meet(owner)
                 if owner.kin:
                     self._state_kin(owner, phrase.possessor_phrase, [])
+            head = self.reading.tokens[phrase.head]
+            if self.reading.has_capitals and not head.is_capital and kin_noun(self.reading, phrase) is None:
+                continue
             person = refer(self.reading, phrase)
             if person.kin:
                 self._state_kin(person, phrase, nouns[n:])
@@ -128,17 +134,23 @@ class MessageReader:
         tokens = self.reading.tokens
         if clause.pronoun is not None and tokens[clause.pronoun].low in NOBODY:
             return
+        lemmas = (*clause.verb.lemmas, ANY_VERB) if clause.verb.is_future else clause.verb.lemmas
+        if self.patterns.keys().isdisjoint(lemmas):
+            return
+        first = tokens[clause.subject[0].start].low if clause.subject else ""
         after = {token.low for token in tokens[clause.verb.end : clause.right]}
         is_bare = clause.is_shared or (clause.pronoun is None and not clause.subject)
         tried: set[int] = set()
-        for lemma in (*clause.verb.lemmas, "any"):
+        for lemma in lemmas:
             for pattern in self.patterns.get(lemma, ()):
                 if id(pattern) in tried:
                     continue
                 tried.add(id(pattern))
+                if pattern.lead_words and (not clause.subject or first not in pattern.lead_words):
+                    continue
                 if pattern.trigger_words and after.isdisjoint(pattern.trigger_words):
                     continue
-                if verb_fits(pattern.spec, clause.verb, mods, is_bare=is_bare):
+                if verb_fits(pattern.spec, clause.verb, mods, is_bare=is_bare, is_lasting="since" in after):
                     self._try(pattern, clause, mods)
 
     def _try(self, pattern: Pattern, clause: Clause, mods: Modifiers) -> None:
@@ -151,7 +163,7 @@ class MessageReader:
         if right is None or slots is None:
             return
         slots.update(right)
-        subjects = self._subjects(pattern, clause, slots)
+        subjects = subjects_of(self.reading, self.people, self.subject, pattern, clause, slots)
         if not subjects or (mods.is_reported and any(s.name == self.subject for s in subjects)):
             return
         if pattern.spec.relation == KIN_RELATION:
@@ -164,7 +176,7 @@ class MessageReader:
             self._add_with_mentions(claim, subjects, slots[pattern.spec.object])
 
     def _name_kin(self, clause: Clause, subjects: list[Referent], fills: list[Fill]) -> None:
-        """`My husband is called Tomasz`, `Rosalie is my sister`, `I have two brothers`."""
+        """`My husband is called Anders`, `Rosalie is my sister`, `I have two brothers`."""
         if clause.verb.is_negated:
             return
         for fill in fills:
@@ -193,62 +205,6 @@ class MessageReader:
         self._add_kin(owner, relation, person)
         self.people.met = [person if other.name == kin.name else other for other in self.people.met]
         self.people.meet(person)
-
-    def _subjects(self, pattern: Pattern, clause: Clause, slots: Slots) -> list[Referent]:
-        spec = pattern.spec
-        if spec.subject == "speaker":
-            return [speaker(self.subject, clause.lead)]
-        if spec.subject != "subject" or not pattern.takes_clause_subject:
-            return [refer(self.reading, f.phrase) for f in slots.get(spec.subject, ()) if f.phrase is not None]
-        kinds = pattern.left[0].words
-        if clause.pronoun is not None:
-            return self._pronoun(clause.pronoun, kinds)
-        if clause.subject:
-            found = [refer(self.reading, phrase) for phrase in clause.subject]
-            fitting = [r for r, p in zip(found, clause.subject, strict=True) if self._subject_fits(r, p, kinds)]
-            for person in fitting:
-                self.people.meet(person)
-            return fitting
-        if spec.may_drop_subject and kinds & {"person", "self"} and self._may_drop(clause):
-            return [speaker(self.subject, clause.verb.start)]
-        return []
-
-    def _may_drop(self, clause: Clause) -> bool:
-        """`Prefer aisle seats`, `Finished it`: no verb in the third person, which would be about somebody else."""
-        low = self.reading.tokens[clause.verb.start].low
-        return not low.endswith("s") or low.endswith("ss") or low in {"was", "'s"}
-
-    def _pronoun(self, token: int, kinds: frozenset[str]) -> list[Referent]:
-        low = self.reading.tokens[token].low
-        if not kinds & {"person", "self", "any"}:
-            return []
-        if low in FIRST_PERSON:
-            return [speaker(self.subject, token)]
-        person = self.people.named_by(low) if "self" not in kinds else None
-        return (
-            [Referent(person.name, person.entity_type, token, token + 1, person.gender, person.kin)] if person else []
-        )
-
-    def _subject_fits(self, meant: Referent, phrase: NounPhrase, kinds: frozenset[str]) -> bool:
-        if "any" in kinds:
-            return True
-        is_person = meant.entity_type is EntityType.PERSON
-        if meant.kin:
-            return (
-                "person" in kinds
-                and is_person
-                and (
-                    meant.is_own
-                    or phrase.possessor_phrase is not None
-                    or meant.name.casefold() != meant.kin
-                    or (phrase.possessor is not None and self.people.named_by(phrase.possessor) is not None)
-                )
-            )
-        if kinds & {"person", "named"} and is_person:
-            return is_name(self.reading, phrase)
-        return (not is_person and "thing" in kinds) or (
-            "event" in kinds and is_kind(self.reading, frozenset({"event"}), phrase)
-        )
 
     def _add_with_mentions(self, claim: Claim, subjects: list[Referent], fills: list[Fill]) -> None:
         self._add(claim)

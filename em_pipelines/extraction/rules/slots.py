@@ -6,7 +6,8 @@ Every matcher is given a token and a limit and returns what fills the slot and w
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from em_pipelines.extraction.rules.dates import PartialDate, number_of, read_date
+from em_pipelines.extraction.rules.date_words import PartialDate, number_of
+from em_pipelines.extraction.rules.dates import read_date
 from em_pipelines.extraction.rules.kinds import TESTS, is_kind
 from em_pipelines.extraction.rules.lexicon import words
 from em_pipelines.extraction.rules.names import Reading, is_name
@@ -34,13 +35,7 @@ SUBJECT_KINDS = frozenset({"person", "self", "named", "thing", "event", "any"})
 _MAX_LIST = 12
 _MAX_VALUE = 5
 _LANGUAGES = words("nouns", "languages")
-_BETWEEN_LANGUAGES = frozenset(
-    "and & , a little bit of some basic fluent native broken decent both plus also the".split()
-)
-_EMPTY_VERBS = words("verbs", "empty")
-_LIGHT_VERBS = words("verbs", "light")
-_MOMENTARY = words("words", "object_pronouns")
-_VAGUE = words("nouns", "vague") | words("words", "light_heads")
+_BETWEEN_LANGUAGES = words("words", "between_languages")
 _FEELINGS = words("nouns", "feelings")
 
 
@@ -54,26 +49,6 @@ def fill_slot(reading: Reading, kinds: frozenset[str], i: int, stop: int, *, eit
         if found is not None:
             return found
     return _phrases(reading, kinds, i, stop, either=either)
-
-
-def is_lasting(reading: Reading, fill: Fill, *, is_dropped: bool) -> bool:
-    """Whether a liking or wish for this says anything tomorrow: not `love that photo`, `want to tell you`, `like it`.
-
-    What is pointed at, what is the listener's, and doings of no content of their own are of the moment. `is_dropped`:
-    the sentence left out its subject, as exclamations do (`Love the colours!`).
-    """
-    phrase = fill.phrase
-    if phrase is not None:
-        if phrase.det in {"this", "that", "these", "those", "such", "what"} or phrase.possessor == "your":
-            return False
-        return not (is_dropped and phrase.det == "the")
-    words_in = [token.low for token in reading.tokens[fill.start : fill.end]]
-    verbs = reading.tokens[fill.start].verbs or {}
-    if _MOMENTARY.intersection(words_in[-1:]) or "your" in words_in or "you" in words_in:
-        return False
-    if _EMPTY_VERBS.intersection(verbs) and words_in[0] != "going":
-        return False
-    return not (_LIGHT_VERBS.intersection(verbs) and (len(words_in) == 1 or _VAGUE.intersection(words_in[-1:])))
 
 
 def _phrases(reading: Reading, kinds: frozenset[str], i: int, stop: int, *, either: bool) -> Filled | None:
@@ -95,7 +70,7 @@ def _phrases(reading: Reading, kinds: frozenset[str], i: int, stop: int, *, eith
 
 
 def _by_name(reading: Reading, phrase: NounPhrase, stop: int) -> NounPhrase:
-    """`a band called Los Cuervos` is Los Cuervos."""
+    """`a band called Tin Weasel` is Tin Weasel."""
     if phrase.end < stop and reading.tokens[phrase.end].low in {"called", "named"}:
         named = parse_noun_phrase(reading.tokens, phrase.end + 1, stop)
         if named is not None and is_name(reading, named):
@@ -148,7 +123,9 @@ def _infinitive(reading: Reading, i: int, stop: int) -> Filled | None:
     if reading.tokens[i].low != "to":
         return None
     i += 1
-    while i < stop and reading.tokens[i].bits & ADV and not reading.tokens[i].verbs and reading.tokens[i].low != "never":
+    while (
+        i < stop and reading.tokens[i].bits & ADV and not reading.tokens[i].verbs and reading.tokens[i].low != "never"
+    ):
         i += 1
     end = verb_phrase_end(reading.tokens, i, stop)
     return ([Fill(i, end)], end) if end else None
@@ -194,7 +171,7 @@ def _age(reading: Reading, i: int, stop: int) -> Filled | None:
 
 
 def _languages(reading: Reading, i: int, stop: int) -> Filled | None:
-    """Languages in a row, however joined: `swahili english and a bit of luo`."""
+    """Languages in a row, however joined: `english dutch and a bit of welsh`."""
     fills: list[Fill] = []
     end = i
     while i < stop and len(fills) < _MAX_LIST:

@@ -13,10 +13,12 @@ _TOKEN = re.compile(
 )
 _SPLIT = {
     "im": ("i", "'m"), "ive": ("i", "'ve"), "dont": ("do", "n't"), "doesnt": ("does", "n't"), "didnt": ("did", "n't"),
-    "cant": ("ca", "n't"), "wont": ("wo", "n't"), "isnt": ("is", "n't"), "arent": ("are", "n't"), "wasnt": ("was", "n't"),
-    "havent": ("have", "n't"), "hasnt": ("has", "n't"), "cannot": ("can", "not"), "wouldnt": ("would", "n't"),
+    "cant": ("ca", "n't"), "wont": ("wo", "n't"), "isnt": ("is", "n't"), "arent": ("are", "n't"),
+    "wasnt": ("was", "n't"), "havent": ("have", "n't"), "hasnt": ("has", "n't"), "cannot": ("can", "not"),
+    "wouldnt": ("would", "n't"),
     "gonna": ("going", "to"), "wanna": ("want", "to"), "gotta": ("got", "to"), "theyre": ("they", "'re"),
-    "shes": ("she", "'s"), "hes": ("he", "'s"), "thats": ("that", "'s"), "youre": ("you", "'re"), "theres": ("there", "'s"),
+    "shes": ("she", "'s"), "hes": ("he", "'s"),
+    "thats": ("that", "'s"), "youre": ("you", "'re"), "theres": ("there", "'s"),
     "werent": ("were", "n't"), "couldnt": ("could", "n't"), "shouldnt": ("should", "n't"), "whats": ("what", "'s"),
     "weve": ("we", "'ve"), "youve": ("you", "'ve"), "id": ("i", "'d"),
 }  # fmt: skip

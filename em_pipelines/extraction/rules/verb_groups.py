@@ -1,5 +1,6 @@
 """Verb groups: auxiliaries, negation, adverbs and the main verb, read as one."""
 
+from em_pipelines.extraction.rules.lexicon import words
 from em_pipelines.extraction.rules.tokens import Token
 from em_pipelines.extraction.rules.word_classes import (
     ADV,
@@ -18,7 +19,6 @@ from em_pipelines.extraction.rules.word_classes import (
     SUBJECT,
     WORD_BITS,
 )
-from em_pipelines.extraction.rules.lexicon import words
 
 _BE_PAST = words("words", "be_past")
 _HAVE_PAST = words("words", "have_past")
@@ -29,8 +29,23 @@ class VerbGroup:
     """Tokens `start` to `end`; `lemmas` are what the main verb may be a form of."""
 
     __slots__ = (
-        "adverbs", "end", "is_participle", "has_ended", "inverted_subject", "is_future", "is_inverted", "is_negated", "is_passive",
-        "is_past", "is_perfect", "is_progressive", "lemmas", "main", "modal", "start", "used_to",
+        "adverbs",
+        "end",
+        "has_ended",
+        "inverted_subject",
+        "is_future",
+        "is_inverted",
+        "is_negated",
+        "is_participle",
+        "is_passive",
+        "is_past",
+        "is_perfect",
+        "is_progressive",
+        "lemmas",
+        "main",
+        "modal",
+        "start",
+        "used_to",
     )  # fmt: skip
 
     def __init__(self, start: int) -> None:
@@ -127,10 +142,8 @@ def _set_main(group: VerbGroup, tokens: list[Token], j: int, stop: int, last: To
             group.lemmas = _lemmas(tokens[j + 2], BASE) or (tokens[j + 2].low,)
         return
     group.main, group.end = last_at, max(j if group.is_inverted else last_at + 1, last_at + 1)
-    while (
-        group.end < j
-        and tokens[group.end].bits & (NEG | ADV)
-        or (group.end < j and tokens[group.end].low in {"no", "longer"})
+    while (group.end < j and tokens[group.end].bits & (NEG | ADV)) or (
+        group.end < j and tokens[group.end].low in {"no", "longer"}
     ):
         group.end += 1
     if last.bits & BE:
@@ -211,7 +224,5 @@ def _base_after_to(tokens: list[Token], j: int, stop: int) -> bool:
     return (
         bool(_lemmas(token, BASE))
         or token.low in {"be", "have", "do"}
-        or WORD_BITS.get(token.low, 0) == 0
-        and token.verbs is None
-        and not token.is_capital
+        or (WORD_BITS.get(token.low, 0) == 0 and token.verbs is None and not token.is_capital)
     )

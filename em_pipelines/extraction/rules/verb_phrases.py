@@ -1,5 +1,6 @@
 """Where verb phrases end: `learn how to make X`, `resign from Y`, `moving to Z`. A base or -ing verb and its object."""
 
+from em_pipelines.extraction.rules.lexicon import words
 from em_pipelines.extraction.rules.noun_phrases import NounPhrase, parse_noun_phrase
 from em_pipelines.extraction.rules.tokens import Token
 from em_pipelines.extraction.rules.word_classes import (
@@ -15,9 +16,9 @@ from em_pipelines.extraction.rules.word_classes import (
     WH,
 )
 
-_TIME_HEADS = frozenset("week month year day weekend time summer winter spring today tomorrow tonight".split())
+_TIME_HEADS = words("words", "time_heads")
 _LINKING = frozenset({"like", "until", "till", "since", "before", "after", "except", "because", "than"})
-_PARTICLES = frozenset("up out back down off away over on in home around".split())
+_PARTICLES = words("words", "particles")
 
 
 def is_ing(token: Token) -> bool:
@@ -39,7 +40,7 @@ def verb_phrase_end(tokens: list[Token], i: int, stop: int) -> int | None:
     return complement_end(tokens, i + 1, stop)
 
 
-def complement_end(tokens: list[Token], i: int, stop: int) -> int:
+def complement_end(tokens: list[Token], i: int, stop: int) -> int:  # noqa: PLR0911, one return a kind of complement
     """Past the object after a verb, or its particle and preposition phrase when it has no object."""
     start = i
     if i < stop and tokens[i].bits & WH and i + 1 < stop and tokens[i + 1].low == "to":

@@ -1,0 +1,24 @@
+"""What a clause is: one finite verb, its subject, and the tokens that belong to it."""
+
+from em_pipelines.extraction.rules.noun_phrases import NounPhrase
+from em_pipelines.extraction.rules.verb_groups import VerbGroup
+
+
+class Clause:
+    """One finite verb with its subject. Tokens `left` to `right`; `lead` is where its own words begin.
+
+    `subject` is a pronoun's token index, a list of noun phrases, or None when the sentence names none. `is_relative`
+    marks a subject taken from the phrase before `who` or `which`, `is_shared` one taken from the clause before.
+    """
+
+    __slots__ = ("is_relative", "is_shared", "lead", "left", "pronoun", "right", "subject", "verb")
+
+    def __init__(self, verb: VerbGroup, left: int) -> None:
+        self.verb = verb
+        self.left = left
+        self.lead = verb.start
+        self.right = verb.end
+        self.pronoun: int | None = None
+        self.subject: list[NounPhrase] = []
+        self.is_relative = False
+        self.is_shared = False

@@ -1,0 +1,70 @@
+"""Who a matched clause is about: the speaker, somebody named, the one a pronoun can mean, or a thing."""
+
+from em_pipelines.extraction.rules.claims import speaker
+from em_pipelines.extraction.rules.clause import Clause
+from em_pipelines.extraction.rules.kinds import is_kind
+from em_pipelines.extraction.rules.matching import Slots
+from em_pipelines.extraction.rules.names import Reading, is_name
+from em_pipelines.extraction.rules.noun_phrases import NounPhrase
+from em_pipelines.extraction.rules.patterns import Pattern
+from em_pipelines.extraction.rules.people import FIRST_PERSON, People, Referent, refer
+from em_pipelines.vocabulary import EntityType
+
+
+def subjects_of(
+    reading: Reading, people: People, speaker_name: str, pattern: Pattern, clause: Clause, slots: Slots
+) -> list[Referent]:
+    """The subjects of a matched pattern; none where they are not certain."""
+    spec = pattern.spec
+    if spec.subject == "speaker":
+        return [speaker(speaker_name, clause.lead)]
+    if spec.subject != "subject" or not pattern.takes_clause_subject:
+        return [refer(reading, f.phrase) for f in slots.get(spec.subject, ()) if f.phrase is not None]
+    kinds = pattern.left[0].words
+    if clause.pronoun is not None:
+        return _pronoun(reading, people, speaker_name, clause.pronoun, kinds)
+    if clause.subject:
+        found = [refer(reading, phrase) for phrase in clause.subject]
+        fitting = [r for r, p in zip(found, clause.subject, strict=True) if _fits(reading, people, r, p, kinds)]
+        for person in fitting:
+            people.meet(person)
+        return fitting
+    if spec.may_drop_subject and kinds & {"person", "self"} and _may_drop(reading, clause):
+        return [speaker(speaker_name, clause.verb.start)]
+    return []
+
+
+def _may_drop(reading: Reading, clause: Clause) -> bool:
+    """`Prefer aisle seats`, `Finished it`: no verb in the third person, which would be about somebody else."""
+    low = reading.tokens[clause.verb.start].low
+    return not low.endswith("s") or low.endswith("ss") or low in {"was", "'s"}
+
+
+def _pronoun(reading: Reading, people: People, speaker_name: str, token: int, kinds: frozenset[str]) -> list[Referent]:
+    low = reading.tokens[token].low
+    if not kinds & {"person", "self", "any"}:
+        return []
+    if low in FIRST_PERSON:
+        return [speaker(speaker_name, token)]
+    person = people.named_by(low) if "self" not in kinds else None
+    return [Referent(person.name, person.entity_type, token, token + 1, person.gender, person.kin)] if person else []
+
+
+def _fits(reading: Reading, people: People, meant: Referent, phrase: NounPhrase, kinds: frozenset[str]) -> bool:
+    if "any" in kinds:
+        return True
+    is_person = meant.entity_type is EntityType.PERSON
+    if meant.kin:
+        return (
+            "person" in kinds
+            and is_person
+            and (
+                meant.is_own
+                or phrase.possessor_phrase is not None
+                or meant.name.casefold() != meant.kin
+                or (phrase.possessor is not None and people.named_by(phrase.possessor) is not None)
+            )
+        )
+    if kinds & {"person", "named"} and is_person:
+        return is_name(reading, phrase)
+    return (not is_person and "thing" in kinds) or ("event" in kinds and is_kind(reading, frozenset({"event"}), phrase))

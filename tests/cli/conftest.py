@@ -1,0 +1,79 @@
+"""The command line as others use it: a process of its own, its exit code, its two streams."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import orjson
+import pytest
+
+ROOT = Path(__file__).parents[2]
+EM = (sys.executable, "-c", "from em_pipelines.cli import main; main()")
+Em = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture(scope="session")
+def root() -> Path:
+    """The checkout."""
+    return ROOT
+
+
+@pytest.fixture(scope="session")
+def em_command() -> tuple[str, ...]:
+    """The command `em`, by this interpreter."""
+    return EM
+
+
+@pytest.fixture(scope="session")
+def em() -> Em:
+    """Runs `em` with arguments and returns what became of it."""
+
+    def run(*arguments: object, cwd: Path = ROOT, **environment: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [*EM, *map(str, arguments)],
+            cwd=cwd,
+            env={**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "160", **environment},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=False,
+        )
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def examples_home(em: Em, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home into which the example logs were run, for tests that only read."""
+    home = tmp_path_factory.mktemp("examples") / "home"
+    done = em("run", "examples/logs", "--home", home)
+    assert done.returncode == 0, done.stderr
+    return home
+
+
+@pytest.fixture
+def native(tmp_path: Path) -> Callable[..., Path]:
+    """Writes native lines to a file and returns its path."""
+
+    def write(*messages: dict[str, object], name: str = "log.jsonl") -> Path:
+        lines = [
+            orjson.dumps(
+                {
+                    "user_id": "ada",
+                    "session_id": "s1",
+                    "turn_number": number,
+                    "role": "user",
+                    "timestamp": f"2026-03-0{1 + number % 9}T10:00:00Z",
+                    **message,
+                }
+            )
+            for number, message in enumerate(messages)
+        ]
+        path = tmp_path / name
+        path.write_bytes(b"\n".join(lines) + b"\n")
+        return path
+
+    return write

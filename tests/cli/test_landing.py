@@ -1,0 +1,100 @@
+"""`em land` and `em dead-letters` with what people really have: broken, binary, empty, late and strange."""
+
+import orjson
+import pytest
+
+GOOD = {"user_id": "ada", "session_id": "s", "turn_number": 0, "role": "user", "content": "I live in Oslo.",
+        "timestamp": "2026-03-01T10:00:00Z"}  # fmt: skip
+
+
+def line(**changes: object) -> bytes:
+    return orjson.dumps({**GOOD, **changes})
+
+
+BROKEN = {
+    "truncated JSON": line(turn_number=1)[:-20],
+    "a missing field": orjson.dumps({k: v for k, v in GOOD.items() if k != "session_id"}),
+    "a wrong type": line(turn_number="three"),
+    "a 10 MB line": line(turn_number=1, content="x" * 10_000_000),
+    "another encoding": '{"content": "på norsk"}'.encode("latin-1"),
+    "a future date": line(turn_number=1, timestamp="2199-01-01T00:00:00Z"),
+    "no offset": line(turn_number=1, timestamp="2026-03-01T10:00:00"),
+    "turn -1": line(turn_number=-1),
+    "an unknown role": line(turn_number=1, role="narrator"),
+    "no object": b'"just text"',
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_broken_line_is_a_dead_letter_and_the_others_land(em, tmp_path, name) -> None:
+    log = tmp_path / "log.jsonl"
+    log.write_bytes(b"\n".join([line(), BROKEN[name], line(turn_number=7)]) + b"\n")
+    done = em("land", log, "--home", tmp_path / "home", "--json")
+    report = orjson.loads(done.stdout)
+    assert (done.returncode, report["n_landed"], report["n_dead_letters"]) == (1, 2, 1)
+    assert done.stderr.count("\n") == 1
+    letters = orjson.loads(em("dead-letters", "list", "--home", tmp_path / "home", "--json").stdout)
+    assert [(letter["file"].endswith("log.jsonl"), letter["line_number"]) for letter in letters] == [(True, 2)]
+    again = orjson.loads(em("land", log, "--home", tmp_path / "home", "--json").stdout)
+    assert (again["n_landed"], again["n_duplicates"]) == (0, 2)
+    assert len(orjson.loads(em("dead-letters", "list", "--home", tmp_path / "home", "--json").stdout)) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [("photo.jsonl", b"\x89PNG\x00\x01\x02\xff" * 50), ("empty.jsonl", b""), ("conversations.json", b'[{"mapping": {')],
+)
+def test_a_file_that_is_no_log_is_one_dead_letter_and_no_traceback(em, tmp_path, name, content) -> None:
+    (tmp_path / name).write_bytes(content)
+    (tmp_path / "good.jsonl").write_bytes(line())
+    done = em(
+        "land", tmp_path / name, tmp_path / "good.jsonl", "--user-id", "ada", "--home", tmp_path / "home", "--json"
+    )
+    report = orjson.loads(done.stdout)
+    assert (done.returncode, report["n_landed"], report["n_dead_letters"]) == (1, 1, 1)
+    assert "Traceback" not in done.stderr
+
+
+def test_the_first_of_two_records_with_one_key_stands(em, tmp_path) -> None:
+    log = tmp_path / "log.jsonl"
+    log.write_bytes(line() + b"\n" + line(content="I own a helicopter.") + b"\n" + line() + b"\n")
+    done = em("land", log, "--home", tmp_path / "home", "--json")
+    report = orjson.loads(done.stdout)
+    assert (done.returncode, report["n_landed"], report["n_duplicates"]) == (0, 1, 1)
+    assert report["dead_letters"] == {"key_conflict": 1}
+    assert "first stands" in done.stderr
+
+
+def test_a_dead_letter_is_shown_mended_and_landed(em, tmp_path) -> None:
+    home = tmp_path / "home"
+    (tmp_path / "log.jsonl").write_bytes(line(turn_number=-1) + b"\n")
+    em("land", tmp_path / "log.jsonl", "--home", home)
+    letter = orjson.loads(em("dead-letters", "list", "--home", home, "--json").stdout)[0]["dead_letter_id"]
+    assert "I live in Oslo." in em("dead-letters", "show", letter[:12], "--home", home).stdout
+    refused = em("dead-letters", "replay", "--all", "--home", home)
+    assert (refused.returncode, letter in refused.stdout) == (1, True)
+    mended = em("dead-letters", "replay", letter, "--set", "turn_number=3", "--home", home, "--json")
+    assert (mended.returncode, orjson.loads(mended.stdout)["n_landed"]) == (0, 1)
+    assert orjson.loads(em("dead-letters", "list", "--home", home, "--json").stdout) == []
+
+
+def test_secrets_reach_neither_the_log_nor_a_dead_letter(em, tmp_path) -> None:
+    secret = "AKIA" + "IOSFODNN7" + "EXAMPLE"
+    content = f"my key is {secret}"
+    (tmp_path / "log.jsonl").write_bytes(line(content=content) + b"\n" + line(turn_number=-1, content=content) + b"\n")
+    em("land", tmp_path / "log.jsonl", "--home", tmp_path / "home")
+    files = [p for p in (tmp_path / "home").rglob("*") if p.is_file()]
+    assert files
+    assert not [p for p in files if secret.encode() in p.read_bytes()]
+    letters = em("dead-letters", "list", "--home", tmp_path / "home", "--json").stdout
+    shown = em("dead-letters", "show", orjson.loads(letters)[0]["dead_letter_id"], "--home", tmp_path / "home").stdout
+    assert secret not in shown
+    assert "masked" in shown
+
+
+def test_nothing_is_written_outside_the_home(em, tmp_path) -> None:
+    work = tmp_path / "work"
+    work.mkdir()
+    (work / "log.jsonl").write_bytes(line() + b"\n")
+    em("land", "log.jsonl", "--home", tmp_path / "home", cwd=work)
+    assert [p.name for p in work.iterdir()] == ["log.jsonl"]

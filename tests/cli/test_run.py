@@ -1,0 +1,89 @@
+"""`em run`: repeated, interrupted, restricted, twice at once."""
+
+import os
+import signal
+import subprocess
+import time
+
+import orjson
+
+
+def state(em, home) -> str:
+    return orjson.loads(em("state-hash", "--home", home, "--json").stdout)["all"]
+
+
+def test_a_second_run_changes_nothing_and_says_so(em, examples_home) -> None:
+    before = state(em, examples_home)
+    done = em("run", "examples/logs", "--home", examples_home)
+    assert done.returncode == 0
+    assert "Nothing is new" in done.stdout
+    assert state(em, examples_home) == before
+
+
+def test_a_run_restricted_to_days_leaves_the_others_for_later(em, native, tmp_path) -> None:
+    home = tmp_path / "home"
+    log = native({"content": "I live in Oslo."}, {"content": "I love tea."}, {"content": "I own a canoe."})
+    assert em("run", log, "--to", "2026-03-02", "--home", home).returncode == 0
+    assert {p.stem for p in (home / "lake" / "edges").iterdir()} == {"2026-03-01", "2026-03-02"}
+    assert em("doctor", "--home", home).returncode == 1
+    assert em("run", "--home", home).returncode == 0
+    assert em("doctor", "--home", home).returncode == 0
+
+
+def test_an_interrupted_run_says_so_and_the_next_one_goes_on(em, em_command, native, root, tmp_path) -> None:
+    home = tmp_path / "home"
+    log = native({"content": "I live in Oslo."}, {"content": "I love tea."})
+    process = subprocess.Popen(
+        [*em_command, "run", str(log), "--home", str(home)],
+        cwd=root,
+        env={**os.environ, "PYTHONPATH": str(root)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    deadline = time.monotonic() + 60
+    while not (home / "lake" / "messages").exists() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=120)
+    assert process.returncode == 3, err
+    assert "Traceback" not in err
+    assert em("run", "--home", home).returncode == 0
+    assert em("doctor", "--home", home).returncode == 0
+
+
+def test_two_runs_at_once_wait_for_each_other(em, em_command, native, root, tmp_path) -> None:
+    home = tmp_path / "home"
+    logs = [
+        native({"content": "I live in Oslo."}, name="a.jsonl"),
+        native({"content": "I love tea.", "session_id": "s2"}, name="b.jsonl"),
+    ]
+    processes = [
+        subprocess.Popen(
+            [*em_command, "run", str(log), "--home", str(home)],
+            cwd=root,
+            env={**os.environ, "PYTHONPATH": str(root)},
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for log in logs
+    ]
+    errors = [p.communicate(timeout=240)[1] for p in processes]
+    assert [p.returncode for p in processes] == [0, 0], errors
+    assert em("doctor", "--home", home).returncode == 0
+    found = orjson.loads(em("facts", "--user", "ada", "--as-of", "2026-03-01", "--json", "--home", home).stdout)
+    assert {(f["relation"], f["object"]) for f in found} >= {("lives_in", "Oslo"), ("likes", "tea")}
+
+
+def test_a_damaged_partition_is_a_finding_and_deleting_it_heals_the_home(em, native, tmp_path) -> None:
+    home = tmp_path / "home"
+    em("run", native({"content": "I live in Oslo."}), "--home", home)
+    before = state(em, home)
+    path = home / "lake" / "claims" / "2026-03-01.parquet"
+    path.write_bytes(path.read_bytes()[:200])
+    sick = em("doctor", "--home", home)
+    assert (sick.returncode, "damaged" in sick.stdout) == (1, True)
+    path.unlink()
+    assert em("run", "--home", home).returncode == 0
+    assert state(em, home) == before

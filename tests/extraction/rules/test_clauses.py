@@ -1,0 +1,111 @@
+import pytest
+
+from em_pipelines.extraction.rules.clause import Clause
+from em_pipelines.extraction.rules.clauses import parse_clauses
+from em_pipelines.extraction.rules.modifiers import Modifiers, find_phrases, set_modifiers
+from em_pipelines.extraction.rules.sentences import sentences
+from em_pipelines.extraction.rules.tokens import Token, tokenise
+from em_pipelines.vocabulary import HedgeLevel
+
+
+def read(text: str) -> tuple[list[Token], list[Clause], list[Modifiers]]:
+    tokens = tokenise(text)
+    phrases = find_phrases(tokens)
+    clauses: list[Clause] = []
+    modifiers: list[Modifiers] = []
+    for start, stop in sentences(tokens, text):
+        here, _ = parse_clauses(tokens, start, stop)
+        clauses += here
+        modifiers += set_modifiers(here, tokens, start, stop, phrases)
+    return tokens, clauses, modifiers
+
+
+def summary(text: str) -> list[tuple[str, str]]:
+    tokens, clauses, _ = read(text)
+    found = []
+    for clause in clauses:
+        if clause.pronoun is not None:
+            who = tokens[clause.pronoun].low
+        else:
+            who = "+".join(" ".join(t.low for t in tokens[p.first : p.end]) for p in clause.subject)
+        found.append((who, clause.verb.lemmas[0]))
+    return found
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("I don't own a boat, but my aunt Gerd sails every week.", [("i", "own"), ("aunt gerd", "sail")]),
+        ("Olga and Piet report to me.", [("olga+piet", "report")]),
+        ("I call Wim, who runs the mill and hates eels.", [("i", "call"), ("wim", "run"), ("wim", "hate")]),
+        ("I like plums and Nadja likes pears.", [("i", "like"), ("nadja", "like")]),
+        ("The lock on the gate causes trouble.", [("lock", "cause")]),
+        ("My mother, Ruth, was born in Delft.", [("ruth", "bear")]),
+        ("im based in Delft and dont drive", [("i", "base"), ("i", "drive")]),
+    ],
+)
+def test_clauses_come_apart_at_their_verbs_with_their_subjects(text: str, expected: list[tuple[str, str]]) -> None:
+    assert summary(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "attribute"),
+    [
+        ("I don't like fog.", "is_negated"),
+        ("I no longer like fog.", "has_ended"),
+        ("I used to like fog.", "used_to"),
+        ("I was born there.", "is_passive"),
+        ("I'm building a raft.", "is_progressive"),
+        ("I've lost it.", "is_perfect"),
+        ("I'm going to build a raft.", "is_future"),
+        ("Do you build rafts?", "is_inverted"),
+    ],
+)
+def test_verb_group_notes_negation_tense_and_voice(text: str, attribute: str) -> None:
+    assert getattr(read(text)[1][0].verb, attribute)
+
+
+@pytest.mark.parametrize(
+    ("text", "n", "attribute"),
+    [
+        ("If I had a raft I'd sail.", 0, "is_supposed"),
+        ("If I had a raft I'd sail.", 1, "is_hypothetical"),
+        ("I'd sail if I had a raft.", 0, "is_hypothetical"),
+        ("I wish I had a raft.", 1, "is_supposed"),
+        ("Had we sailed, we'd know.", 0, "is_supposed"),
+        ("Do you think I sail?", 1, "is_question"),
+        ("Wim says that Olga sails.", 1, "is_reported"),
+        ("I heard that Olga sails.", 1, "is_secondhand"),
+        ("I don't sail any more.", 0, "has_ended"),
+        ("When I lived in Delft I sailed.", 0, "is_timed"),
+    ],
+)
+def test_modifiers_reach_their_clause(text: str, n: int, attribute: str) -> None:
+    assert getattr(read(text)[2][n], attribute)
+
+
+def test_but_ends_a_condition() -> None:
+    _, _, modifiers = read("If I had a raft I'd sail, but I own a bike.")
+    assert not modifiers[2].is_hypothetical
+
+
+@pytest.mark.parametrize(
+    ("text", "level"),
+    [
+        ("I'm pretty sure I own a map.", HedgeLevel.SLIGHT),
+        ("I sort of like fog.", HedgeLevel.MODERATE),
+        ("I think I like fog.", HedgeLevel.MODERATE),
+        ("Maybe I like fog.", HedgeLevel.STRONG),
+        ("I like fog.", HedgeLevel.NONE),
+    ],
+)
+def test_hedges_weaken_the_clause_they_stand_with(text: str, level: HedgeLevel) -> None:
+    assert read(text)[2][-1].hedge is level
+
+
+def test_wrapped_lines_are_one_sentence_and_paragraphs_are_not() -> None:
+    wrapped = "I have been meaning to tell you for quite some time that I\nlike fog a lot."
+    tokens = tokenise(wrapped)
+    assert len(sentences(tokens, wrapped)) == 1
+    short = "Hello\nI like fog"
+    assert len(sentences(tokenise(short), short)) == 2

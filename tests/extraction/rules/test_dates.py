@@ -1,0 +1,80 @@
+from datetime import date
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from em_pipelines.extraction.rules.dates import find_date, find_since, read_date
+from em_pipelines.extraction.rules.tokens import tokenise
+
+THURSDAY = date(2026, 3, 5)
+
+
+@pytest.mark.parametrize(
+    ("text", "iso"),
+    [
+        ("2026-05-29", "2026-05-29"),
+        ("on 12 September 2025", "2025-09-12"),
+        ("September 12, 2025", "2025-09-12"),
+        ("the 3rd of May", "2026-05-03"),
+        ("on 3 January", "2027-01-03"),
+        ("today", "2026-03-05"),
+        ("tomorrow", "2026-03-06"),
+        ("yesterday", "2026-03-04"),
+        ("next Tuesday", "2026-03-10"),
+        ("on Monday", "2026-03-09"),
+        ("this Saturday", "2026-03-07"),
+        ("last Monday", "2026-03-02"),
+        ("in two weeks", "2026-03-19"),
+        ("three days ago", "2026-03-02"),
+        ("in May", "2026-05"),
+        ("in June next year", "2027-06"),
+        ("next month", "2026-04"),
+        ("last year", "2025"),
+        ("in 2019", "2019"),
+        ("in twenty eighteen", "2018"),
+        ("25/12/2026", "2026-12-25"),
+    ],
+)
+def test_dates_in_words_are_resolved_against_the_message(text: str, iso: str) -> None:
+    tokens = tokenise(text)
+    found = read_date(tokens, 0, len(tokens), THURSDAY)
+    assert found is not None
+    assert found[0].iso() == iso
+
+
+@pytest.mark.parametrize(
+    "text", ["31 February 2026", "03/04/2026", "may be", "2026-13-01", "the may pole", "in two minds"]
+)
+def test_what_is_no_date_or_can_be_read_in_two_ways_gives_none(text: str) -> None:
+    tokens = tokenise(text)
+    assert read_date(tokens, 0, len(tokens), THURSDAY) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "iso"),
+    [
+        ("there since 2019", "2019"),
+        ("there since December", "2025-12"),
+        ("there for three years", "2023"),
+        ("there for the last two months", "2026-01"),
+        ("boss as of 1 February 2026", "2026-02-01"),
+    ],
+)
+def test_since_and_for_give_the_start(text: str, iso: str) -> None:
+    tokens = tokenise(text)
+    found = find_since(tokens, 0, len(tokens), THURSDAY)
+    assert found is not None
+    assert found.iso() == iso
+
+
+def test_two_dates_are_no_date() -> None:
+    tokens = tokenise("on 3 May 2026 or 4 May 2026")
+    assert find_date(tokens, 0, len(tokens), THURSDAY) is None
+
+
+@given(st.text(max_size=60), st.dates(min_value=date(1950, 1, 1), max_value=date(2090, 1, 1)))
+def test_reading_dates_never_fails(text: str, written_on: date) -> None:
+    tokens = tokenise(text)
+    for i in range(len(tokens)):
+        read_date(tokens, i, len(tokens), written_on)

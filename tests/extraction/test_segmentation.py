@@ -1,0 +1,46 @@
+from datetime import UTC, datetime
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from em_pipelines.extraction.model import Turn
+from em_pipelines.extraction.segmentation import SegmentationSettings, n_tokens, segment_session
+
+
+def turns_of(lengths: list[int]) -> list[Turn]:
+    when = datetime(2026, 3, 5, tzinfo=UTC)
+    return [Turn(f"m{n}", n, "user", "user", "x" * length, when) for n, length in enumerate(lengths)]
+
+
+@given(st.lists(st.integers(min_value=0, max_value=200), max_size=30), st.integers(min_value=1, max_value=40))
+def test_every_turn_is_in_exactly_one_segment_within_the_limit(lengths: list[int], limit: int) -> None:
+    turns = turns_of(lengths)
+    settings = SegmentationSettings(max_segment_tokens=limit)
+    segments = segment_session(turns, user_id="u", session_id="s", settings=settings)
+    assert [turn for segment in segments for turn in segment.turns] == turns
+    for segment in segments:
+        assert len(segment.turns) == 1 or sum(n_tokens(turn.text) for turn in segment.turns) <= limit
+    assert len({segment.segment_id for segment in segments}) == len(segments)
+
+
+def test_segments_are_the_same_in_whatever_order_the_turns_come() -> None:
+    turns = turns_of([50, 60, 70])
+    assert segment_session(turns[::-1], user_id="u", session_id="s") == segment_session(
+        turns, user_id="u", session_id="s"
+    )
+
+
+def test_segment_id_follows_its_content() -> None:
+    first, other = (segment_session(turns_of([n]), user_id="u", session_id="s")[0] for n in (5, 6))
+    assert first.segment_id != other.segment_id
+
+
+def test_context_is_what_came_before() -> None:
+    settings = SegmentationSettings(max_segment_tokens=10, n_context_turns=2)
+    segments = segment_session(turns_of([40, 40, 40, 40]), user_id="u", session_id="s", settings=settings)
+    assert [turn.turn_number for turn in segments[3].context] == [1, 2]
+    assert segments[0].context == ()
+
+
+def test_tokens_are_characters_by_four_rounded_up() -> None:
+    assert [n_tokens("x" * n) for n in (0, 1, 4, 5)] == [0, 1, 1, 2]
