@@ -17,6 +17,8 @@ from resources.store import HomeResource
 OWNERS = ["team:memory"]
 SAMPLE_ROWS = 5
 SAMPLE_CHARACTERS = 80
+SHOWN_DAYS = 31
+"""Dagster repeats what is said of a run on each of its days: a table of all days would grow with their square."""
 
 
 def daily_assets(step: Step) -> dg.AssetsDefinition:
@@ -36,7 +38,12 @@ def daily_assets(step: Step) -> dg.AssetsDefinition:
             )
         context.log.info(f"{step.name}: made {len(report.made)} days, found {len(report.current)} current")
         for table in step.outputs:
-            yield dg.MaterializeResult(asset_key=table.name, metadata=_metadata(home.home.store, table, report, days))
+            n_rows = _n_rows(home.home.store, table, report)
+            for day, count in n_rows.items():
+                of_day = _of_day(home.home.store, table, day, count)
+                context.add_asset_metadata(of_day, asset_key=table.name, partition_key=day.isoformat())
+            of_run = _of_run(home.home.store, table, report, n_rows, n_days=len(days))
+            yield dg.MaterializeResult(asset_key=table.name, metadata=of_run)
 
     return materialize_days
 
@@ -50,7 +57,7 @@ def _spec(step: Step, table: Table) -> dg.AssetSpec:
         group_name=table.group,
         description=table.about,
         deps=deps,
-        code_version=step.version[:64],
+        code_version=step.code_version,
         owners=OWNERS,
         kinds={"duckdb", "parquet"} if step.is_fold or step.name == "decay" else {"python", "parquet"},
         tags={"em/table": "state" if table.is_state else "events"},
@@ -86,20 +93,34 @@ def _lineage(step: Step, table: Table) -> dg.TableColumnLineage:
     )
 
 
-def _metadata(store: Store, table: Table, report: StepReport, days: list[date]) -> dict[str, dg.MetadataValue]:
-    infos = {day: info for day in report.made if (info := store.lake.info(table, day)) is not None}
+def _n_rows(store: Store, table: Table, report: StepReport) -> dict[date, int]:
+    """Rows of each partition that stands after the run, whether the run made it or found it."""
+    infos = {day: store.lake.info(table, day) for day in sorted((*report.made, *report.current))}
+    return {day: info.n_rows for day, info in infos.items() if info is not None}
+
+
+def _of_day(store: Store, table: Table, day: date, n_rows: int) -> dict[str, dg.MetadataValue]:
+    """What is shown of one partition."""
+    return {
+        "dagster/row_count": dg.IntMetadataValue(n_rows),
+        "path": dg.PathMetadataValue(store.lake.path(table, day)),
+    }
+
+
+def _of_run(
+    store: Store, table: Table, report: StepReport, n_rows: dict[date, int], n_days: int
+) -> dict[str, dg.MetadataValue]:
+    """What is shown of the run as a whole; a day without input keeps the row count of 0."""
     found: dict[str, dg.MetadataValue] = {
-        "dagster/row_count": dg.IntMetadataValue(sum(info.n_rows for info in infos.values())),
+        "dagster/row_count": dg.IntMetadataValue(0),
         "days_made": dg.IntMetadataValue(len(report.made)),
         "days_already_current": dg.IntMetadataValue(len(report.current)),
-        "days_without_input": dg.IntMetadataValue(len(days) - len(report.made) - len(report.current)),
+        "days_without_input": dg.IntMetadataValue(n_days - len(report.made) - len(report.current)),
     }
-    if infos:
-        rows = "\n".join(f"| {day} | {info.n_rows} |" for day, info in infos.items())
+    if n_rows:
+        rows = "\n".join(f"| {day} | {count} |" for day, count in list(n_rows.items())[-SHOWN_DAYS:])
         found["rows_by_day"] = dg.MarkdownMetadataValue(f"| day | rows |\n| --- | --: |\n{rows}")
-        last = max(infos)
-        found["path"] = dg.PathMetadataValue(store.lake.path(table, last))
-        found["sample"] = dg.MarkdownMetadataValue(_sample(store, table, last))
+        found["sample"] = dg.MarkdownMetadataValue(_sample(store, table, max(n_rows)))
     return found
 
 

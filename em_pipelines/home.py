@@ -40,7 +40,7 @@ class Home:
     @cached_property
     def extractor(self) -> Extractor:
         """The extractor that the settings name."""
-        return RulesExtractor()
+        return RulesExtractor(self.settings.rules)
 
     @cached_property
     def steps(self) -> dict[str, Step]:

@@ -12,6 +12,7 @@ from pydantic import BaseModel, Field, ValidationError
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, YamlConfigSettingsSource
 
 from em_pipelines.errors import SettingsError
+from em_pipelines.extraction.rules.extractor import RulesSettings
 from em_pipelines.extraction.segmentation import SegmentationSettings
 from em_pipelines.graph.fold import FoldSettings
 from em_pipelines.landing.settings import LandingSettings
@@ -33,6 +34,7 @@ class Settings(BaseSettings):
         default=14, ge=1, description="days without input after which `em run` starts a run of its own"
     )
     landing: LandingSettings = Field(default_factory=LandingSettings)
+    rules: RulesSettings = Field(default_factory=RulesSettings)
     segmentation: SegmentationSettings = Field(default_factory=SegmentationSettings)
     fold: FoldSettings = Field(default_factory=FoldSettings)
     decay: DecaySettings = Field(default_factory=DecaySettings)

@@ -39,7 +39,7 @@ _QUESTION_START = re.compile(
 class GateSettings(BaseModel):
     """What the gate lets through."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     min_characters: int = Field(default=15, ge=0)
     """Shorter messages pass only with a name or a number in them."""

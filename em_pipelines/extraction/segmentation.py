@@ -11,9 +11,10 @@ from em_pipelines.ids import content_id
 class SegmentationSettings(BaseModel):
     """How large a segment may grow."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     max_segment_tokens: int = Field(default=1500, ge=1)
+    """Turns of a session are packed up to this size, estimated as characters ÷ 4."""
     n_context_turns: int = Field(default=4, ge=0)
     """Earlier turns of the session handed over with a segment, to be read but not extracted from."""
 

@@ -5,6 +5,8 @@ from datetime import date
 from pydantic import BaseModel, ConfigDict, Field
 
 MIB = 1024 * 1024
+FIRST_PARTITION = date(2010, 1, 1)
+"""The first daily partition there is: nothing older can land."""
 
 
 class LandingSettings(BaseModel):
@@ -20,6 +22,8 @@ class LandingSettings(BaseModel):
         default=1024 * MIB, ge=1024, description="larger JSON documents become dead letters"
     )
     max_future_skew_minutes: int = Field(default=60, ge=0, description="how far a clock may run ahead of `now`")
-    earliest_day: date = Field(default=date(2010, 1, 1), description="older timestamps are taken for mistakes")
+    earliest_day: date = Field(
+        default=FIRST_PARTITION, ge=FIRST_PARTITION, description="older timestamps are taken for mistakes"
+    )
     max_buffer_records: int = Field(default=50_000, ge=1, description="records held before they are written")
     max_buffer_bytes: int = Field(default=64 * MIB, ge=1, description="input bytes held before they are written")

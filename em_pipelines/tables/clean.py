@@ -67,7 +67,7 @@ SESSIONS = Table(
         col("trust", TEXT, "trusted or untrusted, as a whole"),
         col("channel", TEXT, "of its first message"),
     ),
-    key=("user_id", "session_id"),
+    key=("user_id", "session_id", "started_at"),
     sort_by=("user_id", "session_id"),
 )
 

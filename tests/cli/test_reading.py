@@ -92,7 +92,7 @@ def test_em_yaml_is_read_and_a_mistake_in_it_is_named(em, tmp_path) -> None:
         (("run", "no/such/path"), "no/such/path"),
         (("run", "--extractor", "oracle"), "extractor"),
         (("land", "README.md", "--format", "morse"), "morse"),
-        (("land",), "PATHS"),
+        (("land",), "paths"),
         (("extract", "nothing.jsonl", "--output", "out.jsonl"), "nothing.jsonl"),
         (("dead-letters", "replay"), "--all"),
         (("dead-letters", "show", "dead_0"), "dead-letters list"),

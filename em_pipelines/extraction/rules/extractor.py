@@ -17,7 +17,7 @@ from em_pipelines.extraction.rules.reader import MessageReader
 class RulesSettings(BaseModel):
     """Bounds of the rules extractor."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     max_characters: int = Field(default=20_000, ge=1)
     """Of one message; the rest of a longer one is not read, and an issue says so."""
@@ -49,7 +49,8 @@ class RulesExtractor:
 
     @property
     def version(self) -> str:
-        return source_version()
+        """Changes with the source, with a pattern file and with the settings."""
+        return f"{source_version()}-{hashlib.sha256(self.settings.model_dump_json().encode()).hexdigest()[:6]}"
 
     def extract(self, segment: Segment) -> Extraction:
         """Reads the turns of one segment; every turn ends with a mention, a claim or an issue."""
