@@ -16,7 +16,7 @@ run: install
 	$(BIN)/em run examples/logs
 
 test: install-test
-	$(BIN)/pytest -m "not slow"
+	$(BIN)/pytest -m "not slow" --numprocesses 2 --dist loadfile
 
 test-slow: install-test
 	$(BIN)/pytest -m slow

@@ -25,10 +25,14 @@ def daily_assets(step: Step) -> dg.AssetsDefinition:
     """Returns the assets of one step: one a table that it makes, all made together."""
 
     @dg.multi_asset(
-        name=step.name,
+        name=f"materialize_{step.name}",  # ops and jobs share one space of names
         specs=[_spec(step, table) for table in step.outputs],
         partitions_def=DAILY,
         backfill_policy=dg.BackfillPolicy.single_run(),
+        # All tables of a step are made together, whichever are selected. But of assets that cannot be selected one by
+        # one Dagster compares how their days are represented, which differs by the route through the graph on which
+        # it found them, and refuses backfills from the UI.
+        can_subset=True,
     )
     def materialize_days(context: dg.AssetExecutionContext, home: HomeResource) -> Iterator[dg.MaterializeResult]:
         days = [date.fromisoformat(key) for key in context.partition_keys]
@@ -37,7 +41,7 @@ def daily_assets(step: Step) -> dg.AssetsDefinition:
                 step, days, is_forced=context.run.tags.get("em/full") == "true", on_days=home.days_done
             )
         context.log.info(f"{step.name}: made {len(report.made)} days, found {len(report.current)} current")
-        for table in step.outputs:
+        for table in (t for t in step.outputs if dg.AssetKey(t.name) in context.selected_asset_keys):
             n_rows = _n_rows(home.home.store, table, report)
             for day, count in n_rows.items():
                 of_day = _of_day(home.home.store, table, day, count)

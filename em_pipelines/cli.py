@@ -79,6 +79,7 @@ def run(
     if report:
         landing.show(report)
     with opened.lock("run"):
+        opened.sweep()
         summary = _materialize(opened, first, last, is_full=is_full)
     _show(opened, summary)
     if summary.failed_checks:
@@ -109,11 +110,18 @@ def _materialize(home: Home, first: date | None, last: date | None, *, is_full: 
             tags = {"dagster/asset_partition_range_start": str(a), "dagster/asset_partition_range_end": str(b)}
             if is_full:
                 tags["em/full"] = "true"
-            _execute(definitions, instance, "main", tags, summary)
+            _execute(definitions, instance, "main", tags, summary, _assets_with_work(home, a, b))
         if not summary.failed_checks:
             progress.console.print("publishing the snapshot", style="dim")
             _execute(definitions, instance, "publish", {}, summary)
     return summary
+
+
+def _assets_with_work(home: Home, first: date, last: date) -> list[str]:
+    """All daily assets but those of logs that have nothing in the range: Dagster would note each of their days."""
+    steps = home.steps.values()
+    idle = {s.name for s in steps if s.log_kind and not any(first <= day <= last for day in home.store.days(s))}
+    return [table.name for step in steps if step.name not in idle for table in step.outputs]
 
 
 @contextmanager
@@ -165,7 +173,12 @@ def _bury_dead_runs(instance: "dg.DagsterInstance") -> None:
 
 
 def _execute(
-    definitions: "dg.Definitions", instance: "dg.DagsterInstance", job: str, tags: dict[str, str], summary: Summary
+    definitions: "dg.Definitions",
+    instance: "dg.DagsterInstance",
+    job: str,
+    tags: dict[str, str],
+    summary: Summary,
+    assets: list[str] | None = None,
 ) -> None:
     import dagster as dg  # noqa: PLC0415
 
@@ -173,6 +186,7 @@ def _execute(
         instance=instance,
         tags={**tags, LAUNCHER_TAG: "cli"},
         run_config={"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}},
+        asset_selection=[dg.AssetKey(name) for name in assets] if assets else None,
         raise_on_error=False,
     )
     summary.n_runs += 1

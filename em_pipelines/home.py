@@ -8,6 +8,7 @@ HOME/dagster    Dagster's own home
 HOME/locks      who is at work
 """
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cached_property
@@ -62,6 +63,13 @@ class Home:
         """Dagster's own home."""
         return self.path / "dagster"
 
+    def sweep(self) -> list[Path]:
+        """Deletes temporary files whose writer was killed, and returns them. Those of living processes stay."""
+        left = [path for path in self.path.rglob(".*.tmp") if not _is_alive(path.name.split(".")[-2])]
+        for path in left:
+            path.unlink(missing_ok=True)
+        return left
+
     @contextmanager
     def lock(self, name: str, *, timeout_seconds: float = 600) -> Iterator[None]:
         """Holds one of the home's locks; raises LockedError where another process keeps it for too long.
@@ -78,3 +86,14 @@ class Home:
                 f"taking the {name} lock of {self.path}: another process has held it for {timeout_seconds:g} s; "
                 "wait for it to end and try again"
             ) from error
+
+
+def _is_alive(process_id: str) -> bool:
+    """Whether a process of this machine has the id; what is no id may be anybody's."""
+    try:
+        os.kill(int(process_id), 0)
+    except ProcessLookupError:
+        return False
+    except (ValueError, PermissionError):
+        return True
+    return True

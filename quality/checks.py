@@ -89,7 +89,7 @@ def _contract_check(table: Table) -> dg.AssetChecksDefinition:
         try:
             rows = store.lake.read_days(table, shown)
         except CorruptTableError as error:
-            return dg.AssetCheckResult(passed=False, severity=dg.AssetCheckSeverity.ERROR, description=str(error))
+            return _unreadable(error)
         found = validate(table, rows, min_rows=len(shown) if table.name in NEVER_EMPTY else 0)
         return dg.AssetCheckResult(
             passed=found.is_success,
@@ -111,10 +111,13 @@ def _meaning_check(wanted: MeaningCheck) -> dg.AssetChecksDefinition:
     )
     def check(context: dg.AssetCheckExecutionContext, home: HomeResource) -> dg.AssetCheckResult:
         store = home.home.store
-        found = {
-            day: wanted.ask(*(store.lake.read(table, day) for table in wanted.reads))
-            for day in _days(context, store, wanted.asset)
-        }
+        try:
+            found = {
+                day: wanted.ask(*(store.lake.read(table, day) for table in wanted.reads))
+                for day in _days(context, store, wanted.asset)
+            }
+        except CorruptTableError as error:
+            return _unreadable(error)
         failed = {day: finding for day, finding in found.items() if not finding.is_success}
         advice = next((f.advice for f in failed.values()), "")
         figures = "\n".join(
@@ -128,6 +131,10 @@ def _meaning_check(wanted: MeaningCheck) -> dg.AssetChecksDefinition:
         )
 
     return check
+
+
+def _unreadable(error: CorruptTableError) -> dg.AssetCheckResult:
+    return dg.AssetCheckResult(passed=False, severity=dg.AssetCheckSeverity.ERROR, description=str(error))
 
 
 def _days(context: dg.AssetCheckExecutionContext, store: Store, table: Table) -> list[date]:

@@ -1,8 +1,9 @@
 """The home as a resource: log, lake, steps and snapshots, built once a process from a path."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import dagster as dg
 from pydantic import PrivateAttr
@@ -31,7 +32,14 @@ class HomeResource(dg.ConfigurableResource[Home]):
     @cached_property
     def home(self) -> Home:
         """The home itself."""
-        return Home(self._settings or load_settings(home=Path(self.path)))
+        path = Path(self.path)
+        return Home(self._settings.model_copy(update={"home": path}) if self._settings else load_settings(home=path))
+
+    def _with_updated_values(self, values: Mapping[str, Any] | None) -> "HomeResource":
+        """The copy that Dagster makes for each run knows fields alone: what is private is handed on here."""
+        copy = super()._with_updated_values(values)
+        copy._settings, copy._on_days = self._settings, self._on_days
+        return copy
 
     def days_done(self, step: str, n_days: int) -> None:
         """Tells whoever waits that a step has done some more days."""

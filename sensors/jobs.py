@@ -7,7 +7,6 @@ from pathlib import Path
 import dagster as dg
 from dagster._core.definitions.unresolved_asset_job_definition import UnresolvedAssetJobDefinition as AssetJob
 
-from assets.partitions import DAILY
 from em_pipelines.landing.land import land
 from resources.store import HomeResource
 
@@ -18,15 +17,12 @@ LANDED_FOLDER = ".landed"
 def build_jobs() -> dict[str, AssetJob]:
     """Returns the asset jobs by name: `main`, one a group, and `publish`."""
     jobs = {
-        group: dg.define_asset_job(
-            group, dg.AssetSelection.groups(group), partitions_def=DAILY, description=f"The assets of {group} alone."
-        )
+        group: dg.define_asset_job(group, dg.AssetSelection.groups(group), description=f"The assets of {group} alone.")
         for group in DAILY_GROUPS
     }
     jobs["main"] = dg.define_asset_job(
         "main",
         dg.AssetSelection.groups(*DAILY_GROUPS),
-        partitions_def=DAILY,
         description="From the landed log to current facts, for a range of days in one run.",
     )
     jobs["publish"] = dg.define_asset_job(
@@ -41,11 +37,13 @@ def land_files(context: dg.OpExecutionContext, home: HomeResource) -> None:
     now = datetime.now(UTC)
     for path in waiting_files(inbox):
         with home.home.lock("landing"):
+            if not path.exists():  # a run that began before this one has landed it in the meantime
+                continue
             user = path.relative_to(inbox).parts[0] if path.parent != inbox else None
             report = land([path], home.home.store.log, now=now, settings=home.home.settings.landing, user_id=user)
-        target = inbox / LANDED_FOLDER / now.strftime("%Y%m%dT%H%M%S") / path.relative_to(inbox)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.move(path, target)
+            target = inbox / LANDED_FOLDER / now.strftime("%Y%m%dT%H%M%S") / path.relative_to(inbox)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.move(path, target)
         context.log.info(
             f"landed {report.n_landed} records, {report.n_duplicates} duplicates, "
             f"{sum(report.n_dead_letters.values())} dead letters"

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from contextlib import suppress
 from datetime import UTC, datetime
 
 import dagster as dg
@@ -12,7 +13,9 @@ from em_pipelines.planning import plan
 from resources.store import HomeResource
 from sensors.jobs import AssetJob, waiting_files
 
-INTERVAL_SECONDS = 10
+INTERVAL_SECONDS = 5
+"""The shortest that the daemon knows: two ticks and two starts of a run have to fit into the minute in which a log
+becomes a fact."""
 SETTLED_SECONDS = 3
 """A file that has not changed for this long has been written to its end."""
 PLAN_TAG = "em/plan"
@@ -35,10 +38,12 @@ def landing_sensor(job: dg.JobDefinition) -> dg.SensorDefinition:
         description="A file dropped into HOME/inbox is landed. Put files that name no user into a folder of that name.",
     )
     def watch_inbox(home: HomeResource) -> dg.RunRequest | dg.SkipReason:
-        files = waiting_files(home.home.inbox)
-        if not files:
+        stats = {}
+        for path in waiting_files(home.home.inbox):
+            with suppress(FileNotFoundError):  # a landing run moves files while this one looks
+                stats[str(path)] = path.stat()
+        if not stats:
             return dg.SkipReason(f"nothing in {home.home.inbox}")
-        stats = {str(path): path.stat() for path in files}
         if max(s.st_mtime for s in stats.values()) > datetime.now(UTC).timestamp() - SETTLED_SECONDS:
             return dg.SkipReason("a file is still being written")
         key = digest(f"{name} {s.st_size} {s.st_mtime_ns}" for name, s in stats.items())
@@ -92,5 +97,5 @@ def _log_state(home: Home) -> str:
     landed = {
         kind: [str(home.store.log.digest(kind, day)) for day in home.store.log.days(kind)] for kind in sorted(kinds)
     }
-    versions = [step.version for step in home.steps.values()]
+    versions = [step.code_version for step in home.steps.values()]
     return digest([json.dumps(landed), *versions])

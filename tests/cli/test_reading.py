@@ -140,3 +140,11 @@ def test_a_broken_labelled_file_is_wrong_use(em, tmp_path, line) -> None:
     done = em("extract", tmp_path / "corpus.jsonl", "--output", tmp_path / "out.jsonl")
     assert done.returncode == 2
     assert not (tmp_path / "out.jsonl").exists()
+
+
+def test_a_second_run_changes_nothing_and_says_so(em, examples_home) -> None:
+    before = em("state-hash", "--home", examples_home).stdout
+    done = em("run", "examples/logs", "--home", examples_home)
+    assert done.returncode == 0
+    assert "Nothing is new" in done.stdout
+    assert em("state-hash", "--home", examples_home).stdout == before

@@ -3,21 +3,16 @@
 import os
 import signal
 import subprocess
+import sys
 import time
 
 import orjson
 
+from em_pipelines.home import Home
+
 
 def state(em, home) -> str:
     return orjson.loads(em("state-hash", "--home", home, "--json").stdout)["all"]
-
-
-def test_a_second_run_changes_nothing_and_says_so(em, examples_home) -> None:
-    before = state(em, examples_home)
-    done = em("run", "examples/logs", "--home", examples_home)
-    assert done.returncode == 0
-    assert "Nothing is new" in done.stdout
-    assert state(em, examples_home) == before
 
 
 def test_a_run_restricted_to_days_leaves_the_others_for_later(em, native, tmp_path) -> None:
@@ -74,6 +69,18 @@ def test_two_runs_at_once_wait_for_each_other(em, em_command, native, root, tmp_
     assert em("doctor", "--home", home).returncode == 0
     found = orjson.loads(em("facts", "--user", "ada", "--as-of", "2026-03-01", "--json", "--home", home).stdout)
     assert {(f["relation"], f["object"]) for f in found} >= {("lives_in", "Oslo"), ("likes", "tea")}
+
+
+def test_what_a_killed_writer_left_is_swept_by_the_next_run_and_a_living_ones_stays(settings) -> None:
+    home = Home(settings)
+    (home.path / "lake" / "edges").mkdir(parents=True)
+    dead = subprocess.Popen([sys.executable, "-c", ""])
+    dead.wait()
+    left, living = (home.path / "lake" / "edges" / f".2026-03-01.parquet.{pid}.tmp" for pid in (dead.pid, os.getpid()))
+    left.touch()
+    living.touch()
+    assert home.sweep() == [left]
+    assert (left.exists(), living.exists()) == (False, True)
 
 
 def test_a_damaged_partition_is_a_finding_and_deleting_it_heals_the_home(em, native, tmp_path) -> None:

@@ -13,7 +13,11 @@ LEFT JOIN entities AS o ON o.entity_id = e.object_id;
 COMMENT ON VIEW facts IS 'Every fact with names, as it stands on the snapshot''s day, in every status.';
 
 CREATE VIEW current_facts AS
-SELECT * FROM facts WHERE status IN ('active', 'contradicted') AND confidence >= 0.40;
+SELECT f.*
+FROM facts AS f
+JOIN current_edges AS e USING (edge_id)
+WHERE f.status IN ('active', 'contradicted') AND f.confidence >= 0.40
+  AND NOT e.requires_verification AND e.privacy_level <> 'L4';
 COMMENT ON VIEW current_facts IS 'What an agent would be told: active facts of at least 0.40 effective confidence.';
 
 CREATE MACRO facts_as_of(day) AS TABLE

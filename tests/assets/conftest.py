@@ -1,0 +1,122 @@
+"""Homes with an extractor of two verbs, a real instance, and runs of the assets without their checks."""
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime
+from pathlib import Path
+
+import dagster as dg
+import orjson
+import pytest
+
+from assets.daily import daily_assets
+from assets.snapshot import snapshot
+from em_pipelines.extraction.model import Claim, Extraction, Mention, Segment
+from em_pipelines.home import Home
+from em_pipelines.landing.land import land
+from em_pipelines.planning import Plan, plan
+from em_pipelines.settings import load_settings
+from em_pipelines.vocabulary import EntityType, TemporalType
+from resources.store import HomeResource
+
+LATER = datetime(2026, 4, 1, tzinfo=UTC)
+QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
+VERBS = {"like": ("likes", EntityType.FOOD), "live in": ("lives_in", EntityType.PLACE)}
+
+
+@dataclass(frozen=True)
+class TinyExtractor:
+    """Reads `I like X.` and `I live in X.`, and nothing else."""
+
+    version: str = "1"
+    name: str = "tiny"
+
+    def extract(self, segment: Segment) -> Extraction:
+        found = Extraction()
+        for turn in segment.turns:
+            for match in re.finditer(r"I (like|live in) (\w+)", turn.text):
+                relation, kind = VERBS[match[1]]
+                start, end = match.span(2)
+                found.mentions.append(Mention(turn.turn_number, match[2], kind, start, end))
+                found.claims.append(
+                    Claim(
+                        turn.turn_number, "user", EntityType.PERSON, relation, match[2], kind, None, 0.9, start, end,
+                        TemporalType.STATE,
+                    )
+                )  # fmt: skip
+        return found
+
+
+@dataclass
+class World:
+    """A home and its assets, and a real instance to run them on."""
+
+    home: Home
+    instance: dg.DagsterInstance
+
+    def land(self, day: int, text: str, session: str = "s1") -> None:
+        """Lands one message of ada on a day of March 2026."""
+        path = self.home.path / "files" / f"{day}-{session}.jsonl"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        message = {
+            "user_id": "ada", "session_id": session, "turn_number": day, "role": "user", "content": text,
+            "timestamp": f"2026-03-{day:02}T10:00:00Z",
+        }  # fmt: skip
+        path.write_bytes(orjson.dumps(message))
+        assert land([path], self.home.store.log, now=LATER, settings=self.home.settings.landing).n_landed == 1
+
+    def change_step(self, name: str, version: str) -> None:
+        """Gives a step another version, as an edit of its code would."""
+        self.home.steps[name] = replace(self.home.steps[name], version=version)
+
+    def definitions(self) -> dg.Definitions:
+        return dg.Definitions(
+            assets=[*(daily_assets(step) for step in self.home.steps.values()), snapshot],
+            resources={"home": HomeResource.of(self.home.settings)},
+            executor=dg.in_process_executor,
+        )
+
+    def run(self, *days: int, select: list[str] | None = None, **tags: str) -> dg.ExecuteInProcessResult:
+        """One run over the days from the first to the last, of all daily assets or of those selected."""
+        keys = [name for step in self.home.steps.values() for name in (table.name for table in step.outputs)]
+        if days:
+            first, last = (date(2026, 3, day).isoformat() for day in (days[0], days[-1]))
+            tags |= {"dagster/asset_partition_range_start": first, "dagster/asset_partition_range_end": last}
+        return (
+            self.definitions()
+            .resolve_implicit_global_asset_job_def()
+            .execute_in_process(
+                instance=self.instance,
+                asset_selection=[dg.AssetKey(name) for name in select or keys],
+                tags=tags,
+                run_config=QUIET,
+                raise_on_error=False,
+            )
+        )
+
+    def plan(self) -> Plan:
+        return plan(self.home.store, self.home.steps.values(), gap_days=14)
+
+    def files(self) -> dict[str, bytes]:
+        """Every partition of the lake with its bytes, by `table/day`."""
+        lake = self.home.path / "lake"
+        return {str(p.relative_to(lake).with_suffix("")): p.read_bytes() for p in sorted(lake.rglob("*.parquet"))}
+
+
+@pytest.fixture
+def new_world(tmp_path: Path) -> Iterator[Callable[..., World]]:
+    """Makes worlds of their own, all on one instance."""
+    with dg.DagsterInstance.ephemeral(str(tmp_path), settings={"telemetry": {"enabled": False}}) as instance:
+
+        def make(name: str = "home", version: str = "1") -> World:
+            home = Home(load_settings(home=tmp_path / name))
+            home.extractor = TinyExtractor(version)
+            return World(home, instance)
+
+        yield make
+
+
+@pytest.fixture
+def world(new_world: Callable[..., World]) -> World:
+    return new_world()

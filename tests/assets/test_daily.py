@@ -1,0 +1,228 @@
+"""The daily assets on a real instance and real Parquet: days alone and in ranges, late data, quiet days, new code."""
+
+from collections.abc import Callable
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import dagster as dg
+import pytest
+
+from em_pipelines.tables.catalog import CATALOG
+from em_pipelines.tables.clean import MESSAGES
+from em_pipelines.tables.derived import CURRENT_EDGES
+from em_pipelines.tables.graph import EDGES
+from em_pipelines.tables.schema import PERSONAL_COLUMNS
+
+NewWorld = Callable[..., Any]
+NEVER_LANDED = {"skill_invocations", "feedback", "world_events", "dead_letters"}
+
+
+def materialized(result: dg.ExecuteInProcessResult, asset: str) -> dict[str, dict[str, Any]]:
+    """Metadata of the asset's materializations, by partition."""
+    return {
+        event.partition: {k: v.value for k, v in event.materialization.metadata.items()}
+        for event in result.get_asset_materialization_events()
+        if event.asset_key == dg.AssetKey(asset) and event.partition
+    }
+
+
+def facts(world: Any, day: int) -> set[tuple[str, str]]:
+    rows = world.home.store.lake.read(EDGES, date(2026, 3, day)).to_pylist()
+    return {(row["relation"], row["status"]) for row in rows}
+
+
+def test_one_day_becomes_facts_in_every_table(world: Any) -> None:
+    world.land(1, "I like tea.")
+    result = world.run(1)
+    assert result.success
+    asked = {event.asset_key.to_user_string() for event in result.get_asset_materialization_events()}
+    assert asked == {table.name for step in world.home.steps.values() for table in step.outputs}
+    assert world.files().keys() == {f"{name}/2026-03-01" for name in asked - NEVER_LANDED}
+    assert facts(world, 1) == {("likes", "active")}
+
+
+def test_three_days_in_one_run_leave_the_bytes_of_three_runs(new_world: NewWorld) -> None:
+    together, alone = new_world("together"), new_world("alone")
+    for world in (together, alone):
+        for day, text in enumerate(("I live in Oslo.", "I like tea.", "I live in Rome."), 1):
+            world.land(day, text)
+    result = together.run(1, 3)
+    assert result.success
+    assert together.instance.get_runs_count() == 1
+    assert set(materialized(result, "edges")) == {"2026-03-01", "2026-03-02", "2026-03-03"}
+    assert facts(together, 3) == {("lives_in", "superseded"), ("lives_in", "active"), ("likes", "active")}
+    for day in (1, 2, 3):
+        assert alone.run(day).success
+    assert together.files() == alone.files()
+
+
+@pytest.mark.parametrize("tags", [{}, {"em/full": "true"}], ids=["found current", "made again"])
+def test_one_day_run_again_alone_leaves_identical_bytes(tags: dict[str, str], world: Any) -> None:
+    for day in (1, 2, 3):
+        world.land(day, f"I like dish{day}.")
+    assert world.run(1, 3).success
+    before = world.files()
+    result = world.run(2, **tags)
+    assert result.success
+    assert world.files() == before
+    said = materialized(result, "edges")["2026-03-02"]
+    assert (said["days_made"], said["days_already_current"]) == ((1, 0) if tags else (0, 1))
+
+
+def test_every_partition_shows_its_own_number_of_rows_whether_made_or_found(world: Any) -> None:
+    world.land(1, "I like tea.")
+    world.land(1, "I like rice.", session="s2")
+    world.land(3, "I like tea.", session="s3")
+    for result in (world.run(1, 3), world.run(1, 3)):
+        said = materialized(result, "messages")
+        assert {day: said[day]["dagster/row_count"] for day in said} == {
+            "2026-03-01": 2,
+            "2026-03-02": 0,
+            "2026-03-03": 1,
+        }
+    assert said["2026-03-01"]["path"].endswith("messages/2026-03-01.parquet")
+    assert "path" not in said["2026-03-02"]
+
+
+def test_late_data_opens_its_own_day_again_and_the_fold_after_it(new_world: NewWorld) -> None:
+    late, in_order = new_world("late"), new_world("in_order")
+    for day in (1, 2, 4):
+        late.land(day, f"I like dish{day}.")
+    assert late.run(1, 4).success
+    before = late.files()
+    late.land(2, "I live in Oslo.", session="late")
+    assert late.plan().ranges == ((date(2026, 3, 2), date(2026, 3, 4)),)
+    assert late.run(2, 4).success
+    assert late.plan().ranges == ()
+    changed = {name for name, data in late.files().items() if data != before[name]}
+    assert changed >= {f"{table}/2026-03-0{day}" for table in ("edges", "entities", "current_edges") for day in (2, 4)}
+    assert not any(name.endswith("2026-03-01") for name in changed)
+    assert not {"interactions/2026-03-04", "messages/2026-03-04", "claims/2026-03-04"} & changed
+    in_order.land(1, "I like dish1.")
+    in_order.land(2, "I like dish2.")
+    in_order.land(2, "I live in Oslo.", session="late")
+    in_order.land(4, "I like dish4.")
+    assert in_order.run(1, 4).success
+    assert late.files() == in_order.files()
+
+
+def test_a_quiet_day_in_between_has_no_partition_and_breaks_no_fold(world: Any) -> None:
+    world.land(1, "I live in Oslo.")
+    world.land(3, "I live in Rome.")
+    result = world.run(1, 3)
+    assert result.success
+    assert not any(name.endswith("2026-03-02") for name in world.files())
+    assert materialized(result, "edges")["2026-03-02"]["days_without_input"] == 1
+    assert facts(world, 3) == {("lives_in", "superseded"), ("lives_in", "active")}
+
+
+def test_facts_of_a_quiet_day_are_made_when_asked_for_and_follow_late_data(world: Any) -> None:
+    world.land(1, "I like tea.")
+    assert world.run(1).success
+    assert world.run(9, select=["current_edges"]).success
+    quiet = date(2026, 3, 9)
+    (row,) = world.home.store.lake.read(CURRENT_EDGES, quiet).to_pylist()
+    assert (row["as_of"], row["effective_confidence"] < row["confidence"]) == (quiet, True)
+    assert world.plan().ranges == ()
+    world.land(1, "I live in Oslo.", session="late")
+    assert world.plan().ranges == ((date(2026, 3, 1), quiet),)
+    assert world.run(1, 9).success
+    assert world.home.store.lake.read(CURRENT_EDGES, quiet).num_rows == 2
+    assert world.plan().ranges == ()
+
+
+def test_nothing_that_a_person_said_or_is_called_reaches_the_event_log(world: Any) -> None:
+    world.land(1, "I live in Zanzibar.", session="secretive")
+    result = world.run(1)
+    samples = {
+        event.asset_key.to_user_string(): str(event.materialization.metadata["sample"].value)
+        for event in result.get_asset_materialization_events()
+        if event.asset_key and "sample" in event.materialization.metadata
+    }
+    assert samples.keys() == {name.split("/")[0] for name in world.files()}
+    for asset, sample in samples.items():
+        header = {name.strip() for name in sample.splitlines()[0].strip("| ").split("|")}
+        assert header == set(CATALOG[asset].schema.names) - PERSONAL_COLUMNS
+        assert len(sample.splitlines()) > 2 or asset == "extraction_issues"
+    logged = "".join(str(entry) for entry in world.instance.all_logs(result.run_id))
+    assert "Zanzibar".casefold() not in logged.casefold()
+    assert "secretive" not in logged
+    assert "'ada'" not in logged and "| ada |" not in logged
+
+
+def test_what_is_shown_of_a_long_run_does_not_grow_with_it(world: Any) -> None:
+    lake, step = world.home.store.lake, world.home.steps["decay"]
+    for day in range(1, 32):
+        lake.write(EDGES, date(2026, 1, day), EDGES.empty())
+        lake.write(EDGES, date(2026, 3, day), EDGES.empty())
+    world.home.store.run_days(step, world.home.store.days(step))
+    range_tags = {
+        "dagster/asset_partition_range_start": "2026-01-01",
+        "dagster/asset_partition_range_end": "2026-03-31",
+    }
+    said = materialized(world.run(select=["current_edges"], **range_tags), "current_edges")
+    assert len(said) == 90
+    assert all("| 2026-03-31 |" in shown["rows_by_day"] for shown in said.values())
+    assert all("2026-01" not in shown["rows_by_day"] for shown in said.values())
+
+
+@pytest.mark.parametrize("state", ["edges", "entities"])
+def test_a_fold_depends_on_its_own_day_before(state: str, world: Any) -> None:
+    key = dg.AssetKey(state)
+    (spec,) = (spec for spec in world.definitions().resolve_all_asset_specs() if spec.key == key)
+    (itself,) = (dep for dep in spec.deps if dep.asset_key == key)
+    assert itself.partition_mapping == dg.TimeWindowPartitionMapping(start_offset=-1, end_offset=-1)
+    others = [dep for dep in spec.deps if dep.asset_key != key]
+    assert others and all(dep.partition_mapping is None for dep in others)
+
+
+def test_a_changed_step_makes_its_days_stale_and_nothing_before_it(world: Any) -> None:
+    for day in (1, 2):
+        world.land(day, f"I like dish{day}.")
+    assert world.run(1, 2).success
+    before = world.files()
+    world.change_step("sessions", "another")
+    assert world.home.store.stale_days(world.home.steps["sessions"]) == [date(2026, 3, 1), date(2026, 3, 2)]
+    assert world.home.store.stale_days(world.home.steps["messages"]) == []
+    result = world.run(1, 2)
+    assert materialized(result, "sessions")["2026-03-01"]["days_made"] == 2
+    assert materialized(result, "messages")["2026-03-01"]["days_already_current"] == 2
+    assert materialized(result, "current_edges")["2026-03-01"]["days_already_current"] == 2
+    changed = {name.split("/")[0] for name, data in world.files().items() if data != before[name]}
+    assert changed == {"sessions"}  # its footer; what it holds is the same, so that nothing follows
+
+
+def test_a_changed_extractor_changes_the_code_version_that_dagster_compares(new_world: NewWorld) -> None:
+    old, new = new_world("home", "1"), new_world("home", "2")
+    old.land(1, "I like tea.")
+    run = old.run(1)
+    (event,) = (e for e in run.get_asset_materialization_events() if e.asset_key == dg.AssetKey("claims"))
+    tag = event.materialization.tags["dagster/code_version"]
+
+    def declared(world: Any, asset: str) -> str | None:
+        specs = world.definitions().resolve_all_asset_specs()
+        return next(spec.code_version for spec in specs if spec.key == dg.AssetKey(asset))
+
+    assert tag == declared(old, "claims") != declared(new, "claims")
+    assert declared(old, "messages") == declared(new, "messages")
+    assert new.plan().ranges == ((date(2026, 3, 1), date(2026, 3, 1)),)
+
+
+def test_a_corrupt_partition_fails_the_run_with_what_to_do_and_the_rest_is_kept(world: Any) -> None:
+    for day in (1, 2):
+        world.land(day, f"I like dish{day}.")
+    assert world.run(1, 2).success
+    path = Path(world.home.store.lake.path(MESSAGES, date(2026, 3, 2)))
+    path.write_bytes(path.read_bytes()[:100])
+    before = world.files()
+    result = world.run(1, 2)
+    assert not result.success
+    failure = next(event for event in result.all_events if event.is_step_failure)
+    error = failure.step_failure_data.error
+    assert error and error.cause
+    assert f"delete {path} and run `em run` to rebuild it" in error.cause.message
+    assert world.files() == before
+    path.unlink()
+    assert world.run(1, 2).success
+    assert world.plan().ranges == ()

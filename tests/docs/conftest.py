@@ -1,0 +1,156 @@
+"""Pages, their blocks, and a checkout of its own in which the commands of a page are run as a reader would."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+SOURCES = (
+    "assets", "em_pipelines", "examples", "quality", "resources", "sensors", "tests",
+    "Makefile", "pyproject.toml", "requirements.txt", "requirements-test.txt", "workspace.yaml",
+)  # fmt: skip
+PROGRAMS = {
+    "em": "-c 'from em_pipelines.cli import main; main()'",
+    "python": "",
+    "pytest": "-m pytest -p no:cacheprovider",
+}
+BLOCK = re.compile(r"^```(?P<info>[^\n]*)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
+MAKE = re.compile(r"^make (.+)$", re.MULTILINE)
+MEMORY = Path("/dev/shm")
+"""Dagster's SQLite waits for the disk at every event; a home in memory does not."""
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A fenced block: the words behind the fence, the text, and the line of the page it begins at."""
+
+    info: tuple[str, ...]
+    text: str
+    line: int
+
+
+@dataclass(frozen=True)
+class Checkout:
+    """A folder with the sources of the project, `.venv/bin/em` and its kin, and whatever a page makes in it."""
+
+    path: Path
+
+    @classmethod
+    def of(cls, source: Path, path: Path, names: tuple[str, ...]) -> "Checkout":
+        """Copies files and folders by name, and puts the programs into `.venv/bin`."""
+        ignored = shutil.ignore_patterns("__pycache__")
+        for name in names:
+            if (source / name).is_dir():
+                shutil.copytree(source / name, path / name, symlinks=True, ignore=ignored)
+            else:
+                path.mkdir(parents=True, exist_ok=True)
+                shutil.copy2(source / name, path / name)
+        programs = path / ".venv" / "bin"
+        programs.mkdir(parents=True)
+        for name, arguments in PROGRAMS.items():
+            script = f'#!/bin/sh\nPYTHONPATH="{path}" exec "{sys.executable}" {arguments} "$@"\n'
+            (programs / name).write_text(script, encoding="utf-8")
+            (programs / name).chmod(0o755)
+        return cls(path)
+
+    def run(self, script: str) -> subprocess.CompletedProcess[str]:
+        """Runs a block in a shell that stops at the first command that fails; of make it asks the plan alone."""
+        return subprocess.run(
+            ["sh", "-eu", "-c", MAKE.sub(r"make -n \1 > make.log", script)],
+            cwd=self.path,
+            env=_environment(),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=False,
+        )
+
+
+@dataclass(frozen=True)
+class Walk:
+    """A page whose commands have been run: where, and what went wrong, a sentence a block."""
+
+    checkout: Checkout
+    failures: tuple[str, ...]
+
+
+@pytest.fixture(scope="session")
+def root() -> Path:
+    """The checkout under test."""
+    return ROOT
+
+
+@pytest.fixture(scope="session")
+def page() -> Callable[[str], str]:
+    """The text of a page, by its path below the root."""
+    return lambda name: (ROOT / name).read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="session")
+def blocks() -> Callable[[str, str], list[Block]]:
+    """The blocks of a page in one language."""
+    return _blocks
+
+
+@pytest.fixture(scope="session")
+def tracked() -> list[Path]:
+    """Every file that is or would be tracked, below the root."""
+    listing = ["git", "-c", "safe.directory=*", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    found = subprocess.run(listing, cwd=ROOT, capture_output=True, text=True, check=False)
+    if found.returncode == 0:
+        return [path for name in found.stdout.split("\0") if name and (path := ROOT / name).is_file()]
+    inside = (path for path in ROOT.rglob("*") if path.is_file())
+    return [path for path in inside if not any(part.startswith(".") for part in path.relative_to(ROOT).parts)]
+
+
+@pytest.fixture(scope="session")
+def made_run() -> Iterator[Checkout]:
+    """A checkout after `make run`: the example logs are in its home."""
+    with tempfile.TemporaryDirectory(dir=MEMORY if os.access(MEMORY, os.W_OK) else None) as folder:
+        checkout = Checkout.of(ROOT, Path(folder) / "made", SOURCES)
+        done = checkout.run(".venv/bin/em run examples/logs")
+        assert done.returncode == 0, done.stderr
+        yield checkout
+
+
+@pytest.fixture(scope="session")
+def walk(made_run: Checkout) -> Callable[[str], Walk]:
+    """Runs the commands of a page in order, each page in a copy of the checkout after `make run`, and only once."""
+
+    @cache
+    def run_page(name: str) -> Walk:
+        path = made_run.path.parent / name.replace("/", "-")
+        checkout = Checkout.of(made_run.path, path, (*SOURCES, ".em"))
+        failures = []
+        for block in _blocks(name, "sh"):
+            done = checkout.run(block.text)
+            if done.returncode:
+                failures.append(f"{name}:{block.line} ends with {done.returncode}: {done.stderr[-2000:]}")
+        return Walk(checkout, tuple(failures))
+
+    return run_page
+
+
+def _blocks(name: str, language: str) -> list[Block]:
+    text = (ROOT / name).read_text(encoding="utf-8")
+    found = [
+        Block(tuple(m["info"].split()), m["text"], text.count("\n", 0, m.start()) + 1) for m in BLOCK.finditer(text)
+    ]
+    return [block for block in found if block.info[:1] == (language,)]
+
+
+def _environment() -> dict[str, str]:
+    """The environment without what would steer make, pytest or the project from outside."""
+    foreign = ("EM_", "OPENAI_", "DAGSTER_", "NEO4J_", "PYTEST_", "MAKE", "MFLAGS", "PYTHONPATH")
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(foreign)}
+    return {**kept, "COLUMNS": "160", "DAGSTER_DISABLE_TELEMETRY": "1", "GX_ANALYTICS_ENABLED": "false"}

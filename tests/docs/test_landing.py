@@ -1,0 +1,36 @@
+"""docs/landing.md against the rules and formats of landing."""
+
+import re
+from datetime import UTC, datetime
+
+import pytest
+
+from em_pipelines.landing.detect import detect
+from em_pipelines.landing.land import land
+from em_pipelines.landing.log import LandedLog
+from em_pipelines.landing.reader import InputFile
+from em_pipelines.landing.reasons import Reason
+from em_pipelines.landing.registry import FORMATS
+from em_pipelines.landing.settings import LandingSettings
+
+PAGE = "docs/landing.md"
+NAMES = [known.name for known in FORMATS]
+
+
+def test_reasons_of_dead_letters_are_those_of_the_page(page) -> None:
+    rows = re.findall(r"^\| `([a-z_0-9]+)` \| [^|]+ \| [^|]+ \|$", page(PAGE), re.MULTILINE)
+    assert sorted(rows) == sorted(reason.value for reason in Reason)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_sample_of_a_format_is_found_to_be_of_it_and_lands_whole(name: str, blocks, tmp_path) -> None:
+    samples = [block for language in ("json", "csv") for block in blocks(PAGE, language) if block.info[1:] == (name,)]
+    assert len(samples) == 1
+    path = tmp_path / "sample"
+    path.write_text(samples[0].text, encoding="utf-8")
+    settings = LandingSettings()
+    assert detect(InputFile(path, settings)).name == name
+    report = land(
+        [path], LandedLog(tmp_path / "log"), now=datetime(2026, 12, 1, tzinfo=UTC), settings=settings, user_id="nora"
+    )
+    assert report.n_landed == report.n_rows > 0

@@ -1,0 +1,57 @@
+"""README and docs as a reader follows them: every command in order, then every query of docs/snapshot.md.
+
+All tests that need the example run stand in this one file, so that it is made once, however tests are spread over
+processes.
+"""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from em_pipelines.serving.snapshot import LATEST
+from em_pipelines.sql import connect
+
+ROOT = Path(__file__).parents[2]
+PAGES = [
+    str(path.relative_to(ROOT))
+    for path in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
+    if "```sh\n" in path.read_text(encoding="utf-8")
+]
+SNAPSHOT = "docs/snapshot.md"
+TABLES_AND_VIEWS = (
+    "SELECT table_name FROM duckdb_tables() UNION ALL SELECT view_name FROM duckdb_views() WHERE NOT internal"
+)
+MACROS = "SELECT function_name FROM duckdb_functions() WHERE NOT internal"
+MAY_BE_EMPTY = ("ATTACH ", "dead_letters")
+
+
+@pytest.fixture
+def snapshot(walk, monkeypatch: pytest.MonkeyPatch):
+    """The newest snapshot, opened from where the page's commands were run."""
+    monkeypatch.chdir(walk(SNAPSHOT).checkout.path)
+    with connect(f".em/snapshots/{LATEST}", is_read_only=True) as connection:
+        yield connection
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_commands_of_a_page_run_in_order_after_make_run(name: str, walk) -> None:
+    assert not walk(name).failures
+
+
+def test_queries_of_the_snapshot_page_run_in_order_and_give_rows(snapshot, blocks) -> None:
+    for query in blocks(SNAPSHOT, "sql"):
+        rows = snapshot.execute(query.text).fetchall()
+        assert rows or any(word in query.text for word in MAY_BE_EMPTY), f"{SNAPSHOT}:{query.line} gives no rows"
+
+
+def test_tables_views_and_macros_of_a_snapshot_are_those_of_its_page(snapshot, page) -> None:
+    found = snapshot.execute(f"{TABLES_AND_VIEWS} UNION ALL {MACROS}").fetchall()
+    assert set(re.findall(r"^\*\*`(\w+)", page(SNAPSHOT), re.MULTILINE)) == {name for (name,) in found}
+
+
+def test_every_table_and_view_of_a_snapshot_is_queried_on_its_page(snapshot, blocks) -> None:
+    queries = " ".join(block.text for block in blocks(SNAPSHOT, "sql"))
+    found = snapshot.execute(TABLES_AND_VIEWS).fetchall()
+    assert found
+    assert not [name for (name,) in found if not re.search(rf"\b{name}\b", queries)]

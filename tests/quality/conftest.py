@@ -1,0 +1,165 @@
+"""Rows that fit any declared table, and a small world of real runs: a home, an instance, an extractor of two words."""
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import Any
+
+import dagster as dg
+import orjson
+import pyarrow as pa
+import pytest
+
+from assets.daily import daily_assets
+from em_pipelines.extraction.model import Claim, Extraction, Mention, Segment
+from em_pipelines.home import Home
+from em_pipelines.landing.land import land
+from em_pipelines.settings import Settings
+from em_pipelines.tables.schema import DATE, FLAG, INSTANT, INT, REAL, TEXT, TEXTS, Table
+from em_pipelines.vocabulary import EntityType, TemporalType
+from quality.checks import build_checks
+from resources.store import HomeResource
+
+FITTING = {
+    "role": "user", "channel": "text", "trust": "trusted", "relation": "likes", "polarity": 1, "status": "active",
+    "entity_type": "person", "subject_type": "person", "object_type": "food", "temporal_type": "state",
+    "hedge_level": "none", "source_mechanism": "explicit", "privacy_level": "L2", "valid_precision": "day",
+    "session_type": "chat", "operation": "INSERT",
+}  # fmt: skip
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+LATER = datetime(2026, 4, 1, tzinfo=UTC)
+QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
+
+Rows = Callable[..., pa.Table]
+
+
+def _value(table: Table, name: str, kind: pa.DataType, number: int) -> Any:
+    if (table.name, name) == ("dead_letters", "status"):
+        return "open"
+    if name in FITTING:
+        return FITTING[name]
+    if kind == TEXT:
+        return f"{name}-{number}"
+    if kind == TEXTS:
+        return [f"{name}-{number}"]
+    plain = {INT: 1 + number, REAL: 0.5, FLAG: False, INSTANT: NOON, DATE: NOON.date(), pa.binary(): b"raw"}
+    if kind in plain:
+        return plain[kind]
+    return [{"session_id": "s1", "turn_number": 0, "span_start": 0, "span_end": 1, "extraction_id": "e1"}]
+
+
+@pytest.fixture(scope="session")
+def rows_of() -> Rows:
+    """rows_of(table, {column: value}, {…}): one row for each dict, everything that it leaves open fitting the table."""
+
+    def make(table: Table, *changes: dict[str, Any]) -> pa.Table:
+        return table.from_rows(
+            [
+                {c.name: _value(table, c.name, c.type, number) for c in table.columns} | changed
+                for number, changed in enumerate(changes)
+            ]
+        )
+
+    return make
+
+
+class TinyExtractor:
+    """Reads `I like X.` and `I relate to X.`; with `surely` in the message its confidence is out of any range."""
+
+    name = "tiny"
+    version = "1"
+
+    def extract(self, segment: Segment) -> Extraction:
+        found = Extraction()
+        for turn in segment.turns:
+            match = re.search(r"I (like|relate to) (\w+)", turn.text)
+            if match:
+                start, end = match.span(2)
+                found.mentions.append(Mention(turn.turn_number, match[2], EntityType.FOOD, start, end))
+                found.claims.append(
+                    Claim(
+                        turn.turn_number,
+                        subject="user",
+                        subject_type=EntityType.PERSON,
+                        relation={"like": "likes", "relate to": "relates_to"}[match[1]],
+                        object=match[2],
+                        object_type=EntityType.FOOD,
+                        value=None,
+                        confidence=1.5 if "surely" in turn.text else 0.9,
+                        start=start,
+                        end=end,
+                        temporal_type=TemporalType.STATE,
+                    )
+                )
+        return found
+
+
+@dataclass
+class World:
+    """A home with its assets and checks, and a real instance to run them on."""
+
+    home: Home
+    instance: dg.DagsterInstance
+    folder: Path
+
+    def land(self, day: int, *texts: str) -> None:
+        """Lands messages of ada on a day of March 2026."""
+        path = self.folder / f"{day}.jsonl"
+        path.write_bytes(
+            b"\n".join(
+                orjson.dumps(
+                    {
+                        "user_id": "ada", "session_id": f"s{day}", "turn_number": turn, "role": "user",
+                        "content": text, "timestamp": f"2026-03-{day:02}T10:{turn:02}:00Z",
+                    }
+                )
+                for turn, text in enumerate(texts)
+            )
+        )  # fmt: skip
+        report = land([path], self.home.store.log, now=LATER, settings=self.home.settings.landing)
+        assert report.n_landed == len(texts)
+
+    def make_tables(self) -> None:
+        """Runs every step without Dagster, so that there are tables to check."""
+        for step in self.home.steps.values():
+            self.home.store.run_days(step, self.home.store.days(step))
+
+    def change(self, table: Table, day: int, changed: Callable[[list[dict[str, Any]]], list[dict[str, Any]]]) -> None:
+        """Rewrites one partition as somebody with an editor would."""
+        on = date(2026, 3, day)
+        rows = changed(self.home.store.lake.read(table, on).to_pylist())
+        self.home.store.lake.write(table, on, table.from_rows(rows))
+
+    def run(self, selection: dg.AssetSelection, **tags: str) -> dg.ExecuteInProcessResult:
+        """One run of what is selected; without tags it has no partition."""
+        steps = self.home.steps.values()
+        definitions = dg.Definitions(
+            assets=[daily_assets(step) for step in steps],
+            asset_checks=build_checks(steps),
+            jobs=[dg.define_asset_job("some", selection)],
+            resources={"home": HomeResource.of(self.home.settings)},
+            executor=dg.in_process_executor,
+        )
+        job = definitions.resolve_job_def("some")
+        return job.execute_in_process(instance=self.instance, tags=tags, run_config=QUIET, raise_on_error=False)
+
+    def check(self, asset: str, name: str, **tags: str) -> dg.AssetCheckEvaluation:
+        """Runs one check by itself and returns what it found."""
+        result = self.run(dg.AssetSelection.checks(dg.AssetCheckKey(dg.AssetKey(asset), name)), **tags)
+        (found,) = result.get_asset_check_evaluations()
+        return found
+
+
+@pytest.fixture
+def tiny() -> TinyExtractor:
+    return TinyExtractor()
+
+
+@pytest.fixture
+def world(settings: Settings, tiny: TinyExtractor, tmp_path: Path) -> Iterator[World]:
+    home = Home(settings)
+    home.extractor = tiny
+    with dg.DagsterInstance.ephemeral(str(tmp_path), settings={"telemetry": {"enabled": False}}) as instance:
+        yield World(home, instance, tmp_path)

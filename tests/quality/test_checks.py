@@ -1,0 +1,155 @@
+"""The checks as Dagster runs them: on the days of their run, blocking what lies downstream, surviving a broken file."""
+
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import dagster as dg
+import pytest
+
+from em_pipelines.tables.clean import MESSAGES
+from em_pipelines.tables.extraction import CLAIMS, EXTRACTION_ISSUES
+from em_pipelines.tables.graph import EDGES
+from em_pipelines.tables.raw import INTERACTIONS
+from em_pipelines.tables.schema import Table
+from quality.checks import MEANING
+
+ASSETS = dg.AssetSelection.all().without_checks()
+DAY = {"dagster/partition": "2026-03-01"}
+RANGE = {"dagster/asset_partition_range_start": "2026-03-01", "dagster/asset_partition_range_end": "2026-03-02"}
+Row = dict[str, Any]
+
+
+def without_source(rows: list[Row]) -> list[Row]:
+    return [row | {"provenance": []} for row in rows]
+
+
+def without_last(rows: list[Row]) -> list[Row]:
+    return rows[:-1]
+
+
+def last_resort(rows: list[Row]) -> list[Row]:
+    return [row | {"relation": "relates_to"} for row in rows]
+
+
+BREAKAGES = {
+    "provenance_present": (EDGES, without_source),
+    "messages_complete": (MESSAGES, without_last),
+    "extraction_coverage": (EXTRACTION_ISSUES, without_last),
+    "relates_to_share": (CLAIMS, last_resort),
+}
+
+
+DAMAGES = {
+    "half of it": lambda data: data[: len(data) // 2],
+    "nothing": lambda _: b"",
+    "a hole": lambda data: data[:4] + data[9:],
+}
+
+
+def checks(*names: tuple[str, str]) -> dg.AssetSelection:
+    return dg.AssetSelection.checks(*(dg.AssetCheckKey(dg.AssetKey(asset), name) for asset, name in names))
+
+
+def made(result: dg.ExecuteInProcessResult) -> set[str]:
+    return {event.asset_key.to_user_string() for event in result.get_asset_materialization_events() if event.asset_key}
+
+
+@pytest.mark.parametrize("wanted", MEANING, ids=lambda wanted: wanted.name)
+def test_every_check_on_meaning_passes_on_good_tables_and_fails_on_broken_ones(wanted: Any, world: Any) -> None:
+    world.land(1, "I like tea.", "Thank you.")
+    world.make_tables()
+    good = world.check(wanted.asset.name, wanted.name)
+    assert good.passed
+    assert "| 2026-03-01 |" in str(good.metadata["by_day"].value)
+    world.change(BREAKAGES[wanted.name][0], 1, BREAKAGES[wanted.name][1])
+    bad = world.check(wanted.asset.name, wanted.name)
+    assert not bad.passed
+    assert bad.severity is dg.AssetCheckSeverity.ERROR
+    assert bad.description is not None
+    assert bad.description.startswith("1 of 1 days fail, first 2026-03-01: ")
+
+
+def test_a_check_looks_at_the_days_of_its_run_and_at_no_other(world: Any) -> None:
+    for day in (1, 2, 3):
+        world.land(day, "I like tea.", "Thank you.")
+    world.make_tables()
+    world.change(MESSAGES, 1, without_last)
+    in_range = world.check("messages", "messages_complete", **RANGE)
+    assert in_range.description is not None
+    assert in_range.description.startswith("1 of 2 days fail, first 2026-03-01")
+    assert not world.check("messages", "messages_complete", **DAY).passed
+    assert world.check("messages", "messages_complete", **{"dagster/partition": "2026-03-02"}).passed
+    assert world.check("messages", "messages_complete").passed  # by itself: the last day there is
+
+
+def test_a_suite_sees_all_days_of_its_run_and_of_a_state_only_the_last(world: Any) -> None:
+    for day in (1, 2):
+        world.land(day, "I like tea.")
+    world.make_tables()
+    messages = world.check("messages", "table_contract", **RANGE)
+    assert (messages.metadata["days"].value, messages.metadata["rows"].value) == (2, 2)
+    edges = world.check("edges", "table_contract", **RANGE)
+    assert (edges.metadata["days"].value, edges.metadata["rows"].value) == (1, 1)
+
+
+def test_a_table_that_has_rows_on_every_day_fails_when_it_lost_them(world: Any) -> None:
+    world.land(1, "I like tea.")
+    world.make_tables()
+    world.change(INTERACTIONS, 1, lambda _: [])
+    found = world.check("interactions", "table_contract")
+    assert not found.passed
+    assert found.description == "expect_table_row_count_to_be_between on the table: found 0"
+
+
+def test_a_blocking_check_that_fails_stops_what_lies_downstream_and_nothing_else(world: Any) -> None:
+    world.land(1, "I like tea, surely.")
+    result = world.run(ASSETS | checks(("claims", "table_contract"), ("mentions", "table_contract")), **DAY)
+    failed = [found for found in result.get_asset_check_evaluations() if not found.passed]
+    assert not result.success
+    assert [(found.asset_key.to_user_string(), found.check_name) for found in failed] == [("claims", "table_contract")]
+    assert failed[0].description == "expect_column_values_to_be_between on confidence: 1 rows break it"
+    assert not made(result) & {"sessions", "edges", "graph_ops", "current_edges"}
+    assert made(result) >= {"interactions", "messages", "claims", "mentions", "entities"}
+    assert not world.home.store.lake.days(EDGES)
+
+
+def test_a_check_that_does_not_block_fails_and_the_run_goes_on(world: Any) -> None:
+    world.land(1, "I relate to tea.")
+    result = world.run(ASSETS | checks(("claims", "relates_to_share"), ("claims", "extraction_coverage")), **DAY)
+    failed = {found.check_name for found in result.get_asset_check_evaluations() if not found.passed}
+    assert failed == {"relates_to_share"}
+    assert result.success
+    assert "current_edges" in made(result)
+
+
+@pytest.mark.parametrize("name", ["table_contract", "messages_complete"])
+@pytest.mark.parametrize("left", DAMAGES)
+def test_a_corrupt_file_fails_the_check_with_a_sentence(name: str, left: str, world: Any) -> None:
+    world.land(1, "I like tea.")
+    world.make_tables()
+    path = Path(world.home.store.lake.path(MESSAGES, date(2026, 3, 1)))
+    path.write_bytes(DAMAGES[left](path.read_bytes()))
+    found = world.check("messages", name)
+    assert not found.passed
+    assert found.description is not None
+    assert found.description.startswith("reading messages of 2026-03-01: ")
+    assert "to rebuild it" in found.description
+
+
+def test_a_file_of_another_schema_fails_the_check_with_a_sentence(world: Any) -> None:
+    world.land(1, "I like tea.")
+    world.make_tables()
+    lake, day = world.home.store.lake, date(2026, 3, 1)
+    sessions: Table = world.home.steps["sessions"].outputs[0]
+    Path(lake.path(MESSAGES, day)).write_bytes(Path(lake.path(sessions, day)).read_bytes())
+    found = world.check("messages", "table_contract")
+    assert not found.passed
+    assert "its columns differ from the declared schema" in str(found.description)
+
+
+def test_a_day_without_partition_passes(world: Any) -> None:
+    world.land(1, "I like tea.")
+    world.make_tables()
+    assert world.check("messages", "table_contract", **{"dagster/partition": "2026-03-02"}).passed
+    assert world.check("edges", "provenance_present", **{"dagster/partition": "2026-03-02"}).passed

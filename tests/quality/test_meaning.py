@@ -1,0 +1,64 @@
+"""The checks of our own: what each asks of its tables, seen to hold and seen to fail."""
+
+from collections.abc import Callable
+
+import pyarrow as pa
+import pytest
+
+from em_pipelines.tables.clean import MESSAGES
+from em_pipelines.tables.extraction import CLAIMS, EXTRACTION_ISSUES, MENTIONS
+from em_pipelines.tables.graph import EDGES
+from em_pipelines.tables.raw import INTERACTIONS
+from quality import meaning
+
+Rows = Callable[..., pa.Table]
+
+
+def test_a_fact_without_a_source_fails(rows_of: Rows) -> None:
+    assert meaning.provenance_present(rows_of(EDGES, {}, {})).is_success
+    found = meaning.provenance_present(rows_of(EDGES, {}, {"provenance": []}, {"provenance": None}))
+    assert (found.is_success, found.figure) == (False, 2)
+    assert "materialize edges again" in found.advice
+
+
+def test_a_message_that_nothing_came_of_fails(rows_of: Rows) -> None:
+    messages = rows_of(MESSAGES, *({"message_id": i} for i in "abc"))
+    read = (
+        rows_of(MENTIONS, {"message_id": "a"}, {"message_id": "a"}),
+        rows_of(CLAIMS, {"message_id": "b"}),
+        rows_of(EXTRACTION_ISSUES, {"message_id": "c"}),
+    )
+    assert meaning.extraction_coverage(messages, *read).is_success
+    found = meaning.extraction_coverage(messages, read[0], read[1], EXTRACTION_ISSUES.empty())
+    assert (found.is_success, round(found.figure, 3)) == (False, 0.667)
+    assert "materialize claims again" in found.advice
+
+
+def test_a_message_of_another_day_does_not_make_up_for_a_lost_one(rows_of: Rows) -> None:
+    messages = rows_of(MESSAGES, {"message_id": "a"})
+    other = rows_of(CLAIMS, {"message_id": "z"})
+    assert not meaning.extraction_coverage(messages, MENTIONS.empty(), other, EXTRACTION_ISSUES.empty()).is_success
+
+
+def test_an_interaction_that_became_no_message_fails(rows_of: Rows) -> None:
+    interactions = rows_of(INTERACTIONS, {}, {})
+    assert meaning.messages_complete(interactions, rows_of(MESSAGES, {}, {})).is_success
+    found = meaning.messages_complete(interactions, rows_of(MESSAGES, {}))
+    assert (found.is_success, found.figure) == (False, 1)
+    assert not meaning.messages_complete(interactions, rows_of(MESSAGES, {}, {}, {})).is_success
+
+
+@pytest.mark.parametrize(("n_last_resort", "is_success"), [(0, True), (1, True), (2, False)])
+def test_one_claim_in_twenty_may_use_the_last_resort(n_last_resort: int, is_success: bool, rows_of: Rows) -> None:
+    relations = ["relates_to"] * n_last_resort + ["likes"] * (20 - n_last_resort)
+    found = meaning.relates_to_share(rows_of(CLAIMS, *({"relation": r} for r in relations)))
+    assert found.is_success is is_success
+    assert found.figure == pytest.approx(n_last_resort / 20)
+
+
+def test_a_day_on_which_nothing_was_said_passes_every_check() -> None:
+    nothing = (MENTIONS.empty(), CLAIMS.empty(), EXTRACTION_ISSUES.empty())
+    assert meaning.extraction_coverage(MESSAGES.empty(), *nothing).is_success
+    assert meaning.messages_complete(INTERACTIONS.empty(), MESSAGES.empty()).is_success
+    assert meaning.provenance_present(EDGES.empty()).is_success
+    assert meaning.relates_to_share(CLAIMS.empty()).is_success

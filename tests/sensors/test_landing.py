@@ -1,0 +1,127 @@
+"""The sensors of new logs: when they ask for a run, for which one, and why otherwise for none."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+import dagster as dg
+import pytest
+
+from sensors.landing import AT_WORK, PLAN_TAG
+
+FIRST, LAST = "dagster/asset_partition_range_start", "dagster/asset_partition_range_end"
+NEVER = datetime(2999, 1, 1, tzinfo=UTC).timestamp()
+
+
+def skipped(answer: tuple[Any, str | None]) -> str:
+    found, _ = answer
+    assert isinstance(found, dg.SkipReason), found
+    return str(found.skip_message)
+
+
+def asked(answer: tuple[Any, str | None]) -> dg.RunRequest:
+    found, _ = answer
+    assert isinstance(found, dg.RunRequest), found
+    return found
+
+
+def days(request: dg.RunRequest) -> tuple[str, str]:
+    return request.tags[FIRST], request.tags[LAST]
+
+
+def test_an_inbox_that_is_not_there_or_empty_asks_for_nothing(world: Any) -> None:
+    assert skipped(world.tick("landing")) == f"nothing in {world.home.inbox}"
+    world.home.inbox.mkdir(parents=True)
+    assert skipped(world.tick("landing")) == f"nothing in {world.home.inbox}"
+
+
+@pytest.mark.parametrize(
+    "name", [".hidden.jsonl", "log.jsonl.part", "log.tmp", ".landed/20260301T000000/log.jsonl", "ada/.git/log.jsonl"]
+)
+def test_hidden_and_unfinished_files_wait(name: str, world: Any) -> None:
+    world.drop(name, b"{}")
+    assert skipped(world.tick("landing")).startswith("nothing in ")
+
+
+def test_a_file_that_still_changes_waits_and_the_others_with_it(world: Any) -> None:
+    world.drop("settled.jsonl", b"{}")
+    growing = world.drop("growing.jsonl", b"{}", changed_at=NEVER)
+    assert skipped(world.tick("landing")) == "a file is still being written"
+    growing.unlink()
+    asked(world.tick("landing"))
+
+
+def test_a_settled_file_is_asked_for_once_and_again_when_it_changes(world: Any) -> None:
+    world.drop("log.jsonl", b"{}")
+    first = asked(world.tick("landing")).run_key
+    assert first
+    assert asked(world.tick("landing")).run_key == first
+    world.drop("log.jsonl", b"{ }")
+    second = asked(world.tick("landing")).run_key
+    world.drop("ada/other.jsonl", b"{}")
+    assert len({first, second, asked(world.tick("landing")).run_key}) == 3
+
+
+def test_with_nothing_landed_every_day_is_current_and_stays_so(world: Any) -> None:
+    answer = world.tick("stale_days")
+    assert skipped(answer) == "every day is current"
+    assert skipped(world.tick("stale_days", answer[1])) == "nothing landed since everything was last found current"
+
+
+def test_landed_days_are_asked_for_range_by_range(world: Any) -> None:
+    world.land("2026-03-01", "2026-03-03", "2026-03-20")
+    answer = world.tick("stale_days")
+    assert days(asked(answer)) == ("2026-03-01", "2026-03-03")
+    assert answer[1] is None  # the cursor stays until everything is current
+    for step in world.home.steps.values():
+        world.home.store.run_days(step, [day for day in world.home.store.days(step) if day.day < 20])
+    assert days(asked(world.tick("stale_days"))) == ("2026-03-20", "2026-03-20")
+    world.make_tables()
+    answer = world.tick("stale_days")
+    assert skipped(answer) == "every day is current"
+    assert answer[1]
+
+
+def test_a_new_log_or_new_code_wakes_the_sensor_again(world: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    world.land("2026-03-01", "2026-03-02")
+    world.make_tables()
+    _, cursor = world.tick("stale_days")
+    assert skipped(world.tick("stale_days", cursor)) == "nothing landed since everything was last found current"
+    monkeypatch.setattr("em_pipelines.home.RulesExtractor.version", "2")
+    assert days(asked(world.tick("stale_days", cursor))) == ("2026-03-01", "2026-03-02")
+    monkeypatch.undo()
+    monkeypatch.setattr("em_pipelines.home.RulesExtractor", type(world.home.extractor))
+    world.land("2026-03-02", session_id="late")
+    assert days(asked(world.tick("stale_days", cursor))) == ("2026-03-02", "2026-03-02")
+
+
+@pytest.mark.parametrize("status", [status for status in AT_WORK if status is not dg.DagsterRunStatus.QUEUED])
+def test_while_a_run_is_at_work_nothing_more_is_asked_for(status: dg.DagsterRunStatus, world: Any) -> None:
+    world.land("2026-03-01")
+    world.record_run("main", status, {})
+    assert skipped(world.tick("stale_days")) == "a run is at work"
+
+
+def test_a_run_of_another_job_is_no_reason_to_wait(world: Any) -> None:
+    world.land("2026-03-01")
+    world.record_run("publish", dg.DagsterRunStatus.STARTED, {})
+    asked(world.tick("stale_days"))
+
+
+def test_a_plan_that_failed_is_left_alone_until_log_or_code_change(world: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    world.land("2026-03-01")
+    request = asked(world.tick("stale_days"))
+    world.record_run("main", dg.DagsterRunStatus.FAILURE, dict(request.tags))
+    assert "of the same days failed: mend what it says" in skipped(world.tick("stale_days"))
+    with monkeypatch.context() as patch:
+        patch.setattr("em_pipelines.home.RulesExtractor.version", "2")
+        assert asked(world.tick("stale_days")).tags[PLAN_TAG] != request.tags[PLAN_TAG]
+    world.land("2026-03-01", session_id="more")
+    assert asked(world.tick("stale_days")).tags[PLAN_TAG] != request.tags[PLAN_TAG]
+
+
+def test_a_plan_that_failed_and_then_succeeded_by_hand_may_be_asked_for_again(world: Any) -> None:
+    world.land("2026-03-01")
+    tags = dict(asked(world.tick("stale_days")).tags)
+    world.record_run("main", dg.DagsterRunStatus.FAILURE, tags)
+    world.record_run("main", dg.DagsterRunStatus.SUCCESS, tags)
+    asked(world.tick("stale_days"))

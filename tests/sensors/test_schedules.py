@@ -1,0 +1,56 @@
+"""The schedules: what they ask for each night."""
+
+from datetime import UTC, date, datetime
+from typing import Any
+
+import dagster as dg
+import pytest
+
+from em_pipelines.tables.derived import CURRENT_EDGES
+
+
+def requests(world: Any, name: str, at: datetime) -> list[dg.RunRequest]:
+    schedule = world.definitions.resolve_schedule_def(name)
+    context = dg.build_schedule_context(
+        instance=world.instance,
+        scheduled_execution_time=at,
+        repository_def=world.definitions.get_repository_def(),
+        resources=world.resources,
+    )
+    return list(schedule.evaluate_tick(context).run_requests or [])
+
+
+@pytest.mark.parametrize(
+    ("at", "yesterday"),
+    [
+        (datetime(2026, 3, 10, 2, tzinfo=UTC), "2026-03-09"),
+        (datetime(2026, 3, 1, 2, tzinfo=UTC), "2026-02-28"),
+        (datetime(2027, 1, 1, 2, tzinfo=UTC), "2026-12-31"),
+    ],
+)
+def test_decay_asks_for_the_day_that_ended(at: datetime, yesterday: str, world: Any) -> None:
+    (request,) = requests(world, "nightly_decay", at)
+    assert (request.partition_key, request.run_key) == (yesterday, yesterday)
+
+
+def test_the_night_after_a_quiet_day_still_makes_its_facts(world: Any) -> None:
+    world.land("2026-03-01")
+    world.make_tables()
+    (request,) = requests(world, "nightly_decay", datetime(2026, 3, 5, 2, tzinfo=UTC))
+    result = world.definitions.resolve_job_def("lifecycle").execute_in_process(
+        instance=world.instance,
+        partition_key=request.partition_key,
+        asset_selection=[dg.AssetKey(CURRENT_EDGES.name)],
+        run_config={"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}},
+    )
+    assert result.success
+    assert world.home.store.lake.days(CURRENT_EDGES) == [date(2026, 3, 1), date(2026, 3, 4)]
+
+
+def test_the_snapshot_is_asked_for_after_the_decay(world: Any) -> None:
+    schedules = {name: world.definitions.resolve_schedule_def(name) for name in ("nightly_decay", "nightly_snapshot")}
+    minute, hour = (int(part) for part in str(schedules["nightly_snapshot"].cron_schedule).split()[:2])
+    assert (hour, minute) > (2, 0)
+    (request,) = requests(world, "nightly_snapshot", datetime(2026, 3, 10, hour, minute, tzinfo=UTC))
+    assert request.partition_key is None
+    assert schedules["nightly_snapshot"].job_name == "publish"
