@@ -170,9 +170,6 @@ def canonical(table: Table, rows: pa.Table) -> pa.Table:
         cast = rows.select(table.schema.names).cast(table.schema)
     except (pa.ArrowException, KeyError, ValueError) as error:
         raise CorruptTableError(f"writing {table.name}: {error}; the step that made these rows is at fault") from error
-    for column in table.columns:
-        if not column.is_nullable and cast[column.name].null_count:
-            raise CorruptTableError(f"writing {table.name}: nulls in {column.name}, which is never null")
     order = pc.sort_indices(cast, sort_keys=[(name, "ascending") for name in table.sort_by])
     return cast.take(order).combine_chunks()
 

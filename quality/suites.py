@@ -50,7 +50,9 @@ SETS_BY_TABLE: dict[str, dict[str, list[Any]]] = {
     "current_edges": {"status": [s.value for s in Status]},
 }
 """Sets of columns whose name means something else in other tables."""
-SHARES = ("confidence", "effective_confidence", "importance", "certainty", "score", "confidence_before", "confidence_after")
+SHARES = (
+    "confidence", "effective_confidence", "importance", "certainty", "score", "confidence_before", "confidence_after",
+)  # fmt: skip
 COUNTS = (
     "turn_number", "n_tokens", "span_start", "span_end", "first_turn", "last_turn", "n_turns", "n_observations",
     "n_entities", "n_facts", "reinforcement_count", "duration_ms", "cost_usd",

@@ -7,13 +7,18 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parents[2]
+PAGES = tuple(
+    str(path.relative_to(ROOT))
+    for path in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
+    if "```sh\n" in path.read_text(encoding="utf-8")
+)
 SOURCES = (
     "assets", "em_pipelines", "examples", "quality", "resources", "sensors", "tests",
     "Makefile", "pyproject.toml", "requirements.txt", "requirements-test.txt", "workspace.yaml",
@@ -47,10 +52,9 @@ class Checkout:
     @classmethod
     def of(cls, source: Path, path: Path, names: tuple[str, ...]) -> "Checkout":
         """Copies files and folders by name, and puts the programs into `.venv/bin`."""
-        ignored = shutil.ignore_patterns("__pycache__")
         for name in names:
             if (source / name).is_dir():
-                shutil.copytree(source / name, path / name, symlinks=True, ignore=ignored)
+                shutil.copytree(source / name, path / name, symlinks=True)
             else:
                 path.mkdir(parents=True, exist_ok=True)
                 shutil.copy2(source / name, path / name)
@@ -124,21 +128,21 @@ def made_run() -> Iterator[Checkout]:
 
 
 @pytest.fixture(scope="session")
-def walk(made_run: Checkout) -> Callable[[str], Walk]:
-    """Runs the commands of a page in order, each page in a copy of the checkout after `make run`, and only once."""
+def walks(made_run: Checkout) -> Iterator[Callable[[str], Walk]]:
+    """Runs the commands of pages, each page in a copy of the checkout after `make run`, only once, two at a time."""
+    with ThreadPoolExecutor(max_workers=2) as pool:
+        begun = {name: pool.submit(_walk, made_run, name) for name in PAGES}
+        yield lambda name: begun[name].result()
 
-    @cache
-    def run_page(name: str) -> Walk:
-        path = made_run.path.parent / name.replace("/", "-")
-        checkout = Checkout.of(made_run.path, path, (*SOURCES, ".em"))
-        failures = []
-        for block in _blocks(name, "sh"):
-            done = checkout.run(block.text)
-            if done.returncode:
-                failures.append(f"{name}:{block.line} ends with {done.returncode}: {done.stderr[-2000:]}")
-        return Walk(checkout, tuple(failures))
 
-    return run_page
+def _walk(made_run: Checkout, name: str) -> Walk:
+    checkout = Checkout.of(made_run.path, made_run.path.parent / name.replace("/", "-"), (*SOURCES, ".em"))
+    failures = []
+    for block in _blocks(name, "sh"):
+        done = checkout.run(block.text)
+        if done.returncode:
+            failures.append(f"{name}:{block.line} ends with {done.returncode}: {done.stderr[-2000:]}")
+    return Walk(checkout, tuple(failures))
 
 
 def _blocks(name: str, language: str) -> list[Block]:

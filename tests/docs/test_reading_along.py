@@ -27,16 +27,16 @@ MAY_BE_EMPTY = ("ATTACH ", "dead_letters")
 
 
 @pytest.fixture
-def snapshot(walk, monkeypatch: pytest.MonkeyPatch):
+def snapshot(walks, monkeypatch: pytest.MonkeyPatch):
     """The newest snapshot, opened from where the page's commands were run."""
-    monkeypatch.chdir(walk(SNAPSHOT).checkout.path)
+    monkeypatch.chdir(walks(SNAPSHOT).checkout.path)
     with connect(f".em/snapshots/{LATEST}", is_read_only=True) as connection:
         yield connection
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_commands_of_a_page_run_in_order_after_make_run(name: str, walk) -> None:
-    assert not walk(name).failures
+def test_commands_of_a_page_run_in_order_after_make_run(name: str, walks) -> None:
+    assert not walks(name).failures
 
 
 def test_queries_of_the_snapshot_page_run_in_order_and_give_rows(snapshot, blocks) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 HOSTS = re.compile(
     r"pypi\.org|pythonhosted\.org|npmjs\.(?:com|org)|anaconda\.(?:com|org)|crates\.io|proxy\.golang\.org"
-    r"|(?:docker|ghcr|quay|gcr)\.io|artifactory|sonatype|--(?:extra-)?index-url",
+    r"|(?:docker|ghcr|quay|gcr)\.io|artifactor[y]|sonatyp[e]|--(?:extra-)?index-url",
     re.IGNORECASE,
 )
 PATHS = re.compile(

@@ -63,14 +63,27 @@ def tables_of(said: list[Said]) -> tuple[pa.Table, pa.Table, pa.Table]:
             }  # fmt: skip
         claims.append(
             {
-                **origin, "claim_id": one.claim_id, "extraction_id": "ext", "subject": "user",
-                "subject_type": "person", "relation": one.relation, "object": one.object, "object_type": "concept",
-                "polarity": one.polarity, "temporal_type": "state", "valid_from": one.valid_from,
-                "valid_precision": "day" if one.valid_from else None, "hedge_level": "none",
-                "confidence": one.confidence, "source_mechanism": "explicit", "flags": [], "context_tags": [],
-                "privacy_level": "L2", "requires_verification": False,
+                **origin,
+                "claim_id": one.claim_id,
+                "extraction_id": "ext",
+                "subject": "user",
+                "subject_type": "person",
+                "relation": one.relation,
+                "object": one.object,
+                "object_type": "concept",
+                "polarity": one.polarity,
+                "temporal_type": "state",
+                "valid_from": one.valid_from,
+                "valid_precision": "day" if one.valid_from else None,
+                "hedge_level": "none",
+                "confidence": one.confidence,
+                "source_mechanism": "explicit",
+                "flags": [],
+                "context_tags": [],
+                "privacy_level": "L2",
+                "requires_verification": False,
             }
-        )  # fmt: skip
+        )
     return (
         CLAIMS.from_rows(claims),
         MENTIONS.from_rows(list(mentions.values())),
@@ -86,7 +99,8 @@ def fold_days(said: list[Said], previous: pa.Table | None = None) -> tuple[pa.Ta
     state = previous if previous is not None else EDGES.empty()
     ops: list[dict[str, Any]] = []
     for _, group in groupby(sorted(said, key=lambda s: s.day), key=lambda s: s.day):
-        made = fold(state, *tables_of(list(group)), settings=FoldSettings(), decay=DecaySettings(), connection=CONNECTION)
+        rules = {"settings": FoldSettings(), "decay": DecaySettings()}
+        made = fold(state, *tables_of(list(group)), **rules, connection=CONNECTION)
         state = canonical(EDGES, made.edges)
         ops += canonical(GRAPH_OPS, made.graph_ops).to_pylist()
     return state, ops
@@ -140,7 +154,18 @@ def naive_fold(said: list[Said]) -> set[tuple[Any, ...]]:
             NaiveEdge(one.object, one.polarity, spell, one.confidence, one.timestamp, "active", [one.session], 0, since)
         )
     return {
-        (r, e.object, e.polarity, e.spell, round(e.confidence, 6), e.status, e.n, len(e.sessions), e.valid_from, e.valid_to)
+        (
+            r,
+            e.object,
+            e.polarity,
+            e.spell,
+            round(e.confidence, 6),
+            e.status,
+            e.n,
+            len(e.sessions),
+            e.valid_from,
+            e.valid_to,
+        )
         for r, known in edges.items()
         for e in known
     }

@@ -43,7 +43,9 @@ def test_decay_composes(confidence: float, a: int, b: int, kind: TemporalType, s
 
 
 @given(SHARE, st.integers(-10, 2000), st.integers(0, 500), TYPES, CURVES)
-def test_decay_is_monotone_and_bounded(c: float, days: int, more: int, kind: TemporalType, settings: DecaySettings) -> None:
+def test_decay_is_monotone_and_bounded(
+    c: float, days: int, more: int, kind: TemporalType, settings: DecaySettings
+) -> None:
     before, after = (effective_confidence(c, d, kind, settings) for d in (days, days + more))
     assert 0 <= after <= before <= c + 1e-12  # rounded at the twelfth digit
 
