@@ -1,15 +1,18 @@
 """The home as a resource: log, lake, steps and snapshots, built once a process from a path."""
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import dagster as dg
+from filelock import FileLock, Timeout
 from pydantic import PrivateAttr
 
 from em_pipelines.home import Home
 from em_pipelines.settings import Settings, load_settings
+from resources.run_locks import run_lock
 
 Progress = Callable[[str, int], None]
 
@@ -20,6 +23,7 @@ class HomeResource(dg.ConfigurableResource[Home]):
     path: str
     _settings: Settings | None = PrivateAttr(default=None)
     _on_days: Progress | None = PrivateAttr(default=None)
+    _run_lock: FileLock | None = PrivateAttr(default=None)
 
     @classmethod
     def of(cls, settings: Settings, on_days: Progress | None = None) -> "HomeResource":
@@ -40,6 +44,20 @@ class HomeResource(dg.ConfigurableResource[Home]):
         copy = super()._with_updated_values(values)
         copy._settings, copy._on_days = self._settings, self._on_days
         return copy
+
+    def setup_for_execution(self, context: dg.InitResourceContext) -> None:
+        """Takes the lock of the run; sensors have none, and a step in another process finds it held."""
+        if context.run_id:
+            lock = run_lock(self.home, context.run_id)
+            Path(lock.lock_file).parent.mkdir(parents=True, exist_ok=True)
+            with suppress(Timeout):
+                lock.acquire()
+                self._run_lock = lock
+
+    def teardown_after_execution(self, context: dg.InitResourceContext) -> None:  # noqa: ARG002  (Dagster's signature)
+        """Gives it back."""
+        if self._run_lock:
+            self._run_lock.release()
 
     def days_done(self, step: str, n_days: int) -> None:
         """Tells whoever waits that a step has done some more days."""

@@ -10,6 +10,7 @@ import dagster as dg
 from em_pipelines.home import Home
 from em_pipelines.lake import digest
 from em_pipelines.planning import plan
+from resources.run_locks import was_killed
 from resources.store import HomeResource
 from sensors.jobs import AssetJob, waiting_files
 
@@ -67,7 +68,8 @@ def stale_days_sensor(job: AssetJob) -> dg.SensorDefinition:
         if context.cursor == state:
             yield dg.SkipReason("nothing landed since everything was last found current")
             return
-        if context.instance.get_runs(dg.RunsFilter(job_name=job.name, statuses=AT_WORK), limit=1):
+        at_work = context.instance.get_runs(dg.RunsFilter(job_name=job.name, statuses=AT_WORK))
+        if not all([_is_buried(run, home.home, context.instance) for run in at_work]):
             yield dg.SkipReason("a run is at work")
             return
         todo = plan(home.home.store, home.home.steps.values(), gap_days=home.home.settings.run_gap_days)
@@ -89,6 +91,14 @@ def stale_days_sensor(job: AssetJob) -> dg.SensorDefinition:
         )
 
     return watch_log
+
+
+def _is_buried(run: dg.DagsterRun, home: Home, instance: dg.DagsterInstance) -> bool:
+    """Whether the run's process was killed; then nobody but us can say so, and its days are asked for again."""
+    is_dead = run.status is dg.DagsterRunStatus.STARTED and was_killed(home, run.run_id)
+    if is_dead:
+        instance.report_run_canceled(run, "The process was killed before the run ended; finished days are kept.")
+    return is_dead
 
 
 def _log_state(home: Home) -> str:

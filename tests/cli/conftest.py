@@ -74,15 +74,6 @@ def call_here(words: list[str], cwd: Path, environment: dict[str, str]) -> subpr
     return subprocess.CompletedProcess(words, code, out, err)
 
 
-@pytest.fixture(scope="session")
-def examples_home(em: Em, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A home into which the example logs were run, for tests that only read."""
-    home = tmp_path_factory.mktemp("examples") / "home"
-    done = em("run", "examples/logs", "--home", home)
-    assert done.returncode == 0, done.stderr
-    return home
-
-
 @pytest.fixture
 def native(tmp_path: Path) -> Callable[..., Path]:
     """Writes native lines to a file and returns its path."""

@@ -1,6 +1,7 @@
 """What to run: staleness found, ranges cut, folds carried on."""
 
 import itertools
+from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
@@ -94,3 +95,46 @@ def test_a_quiet_day_asked_for_by_itself_is_made(home, tmp_path) -> None:
     decay = home.steps["decay"]
     assert home.store.run_days(decay, [date(2026, 3, 9)]).made == (date(2026, 3, 9),)
     assert home.store.run_days(decay, [date(2026, 3, 10), date(2026, 3, 11)]).made == ()
+
+
+@pytest.mark.parametrize(("later", "n_ranges"), [(14, 1), (15, 2)])
+def test_a_gap_as_long_as_allowed_stays_in_one_range(later: int, n_ranges: int) -> None:
+    assert len(list(ranges_of([FIRST, FIRST + timedelta(days=later)], 14))) == n_ranges
+
+
+def test_planning_an_empty_home_finds_nothing_and_makes_nothing(home) -> None:
+    assert ranges(home) == []
+    assert not home.path.exists()
+
+
+def test_a_full_plan_takes_every_day_with_input(home, tmp_path) -> None:
+    say(home, tmp_path, 1, 3, 25)
+    make(home)
+    found = plan(home.store, home.steps.values(), gap_days=14, is_full=True)
+    assert [(a.day, b.day) for a, b in found.ranges] == [(1, 3), (25, 25)]
+
+
+def test_late_data_opens_quiet_days_on_which_facts_were_shown(home, tmp_path) -> None:
+    say(home, tmp_path, 3)
+    make(home)
+    home.store.run_days(home.steps["decay"], [date(2026, 3, 9)])
+    assert ranges(home) == []
+    say(home, tmp_path, 2)
+    assert ranges(home) == [(2, 9)]
+    make(home)
+    assert ranges(home) == []
+
+
+def test_a_plan_is_known_by_its_days_its_log_and_its_code(home, tmp_path) -> None:
+    def digest() -> str:
+        return plan(home.store, home.steps.values(), gap_days=14).digest
+
+    say(home, tmp_path, 3)
+    first = digest()
+    assert digest() == first
+    home.steps["decay"] = replace(home.steps["decay"], version="another")
+    other_code = digest()
+    say(home, tmp_path, 4)
+    other_log = digest()
+    make(home)
+    assert len({first, other_code, other_log, digest()}) == 4

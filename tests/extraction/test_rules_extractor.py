@@ -111,7 +111,7 @@ def test_any_text_is_read_without_failing_and_every_turn_is_accounted_for(extrac
 
 def test_version_is_stable_and_short(extractor) -> None:
     assert extractor.version == RulesExtractor().version
-    assert len(extractor.version) == 12
+    assert len(extractor.version) < 24
     assert extractor.name == "rules"
 
 

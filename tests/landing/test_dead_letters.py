@@ -1,6 +1,7 @@
 """What becomes of dead letters."""
 
 import base64
+from datetime import timedelta
 from typing import Any
 
 import orjson
@@ -47,8 +48,9 @@ def test_a_letter_lands_once_its_user_is_named(home: Any, message: Any) -> None:
 
 
 def test_a_letter_lands_once_the_rule_is_another(home: Any, message: Any) -> None:
-    home.land_data("a.jsonl", [message(timestamp="2009-01-01T00:00:00Z")])
-    settings = LandingSettings(earliest_day="2000-01-01")
+    ahead = home.now + timedelta(hours=3)
+    home.land_data("a.jsonl", [message(timestamp=ahead.isoformat())])
+    settings = LandingSettings(max_future_skew_minutes=240)
     assert replay(home.log, now=home.now, settings=settings).n_landed == 1
 
 

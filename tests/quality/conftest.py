@@ -105,13 +105,13 @@ class World:
     folder: Path
 
     def land(self, day: int, *texts: str) -> None:
-        """Lands messages of ada on a day of March 2026."""
+        """Lands messages of ada on a day of March 2026, all of one session that goes on from day to day."""
         path = self.folder / f"{day}.jsonl"
         path.write_bytes(
             b"\n".join(
                 orjson.dumps(
                     {
-                        "user_id": "ada", "session_id": f"s{day}", "turn_number": turn, "role": "user",
+                        "user_id": "ada", "session_id": "s1", "turn_number": 100 * day + turn, "role": "user",
                         "content": text, "timestamp": f"2026-03-{day:02}T10:{turn:02}:00Z",
                     }
                 )

@@ -83,6 +83,16 @@ def test_a_check_looks_at_the_days_of_its_run_and_at_no_other(world: Any) -> Non
     assert world.check("messages", "messages_complete").passed  # by itself: the last day there is
 
 
+@pytest.mark.parametrize("table", ["sessions", "segments"])
+def test_a_conversation_that_goes_on_for_days_is_no_duplicate(table: str, world: Any) -> None:
+    for day in (1, 2):
+        world.land(day, "I like tea.")
+    world.make_tables()
+    found = world.check(table, "table_contract", **RANGE)
+    assert found.passed, found.description
+    assert found.metadata["rows"].value == 2
+
+
 def test_a_suite_sees_all_days_of_its_run_and_of_a_state_only_the_last(world: Any) -> None:
     for day in (1, 2):
         world.land(day, "I like tea.")

@@ -1,0 +1,28 @@
+"""Locks of runs: how others tell a run at work from one whose process was killed and could say nothing.
+
+The lock is the operating system's, on an open file: it is gone with its process, and the file with a run that ended
+by itself. Add nothing here that outlives a run.
+"""
+
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+from em_pipelines.home import Home
+
+
+def run_lock(home: Home, run_id: str) -> FileLock:
+    """The lock that a run holds from its start to its end; entering it raises Timeout at once where it is held."""
+    return FileLock(home.path / "locks" / f"run-{run_id}.lock", timeout=0, thread_local=False)
+
+
+def was_killed(home: Home, run_id: str) -> bool:
+    """Whether the run took its lock on this machine and its process is no more; False where nothing is known of it."""
+    lock = run_lock(home, run_id)
+    if not Path(lock.lock_file).exists():
+        return False
+    try:
+        with lock:
+            return True
+    except Timeout:
+        return False
