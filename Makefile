@@ -27,8 +27,9 @@ check: install-test
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+# The examples go into a home that is not there yet, never into one of yours.
 dev: install
-	$(BIN)/em run examples/logs
+	$(BIN)/em run $(if $(wildcard $(EM_HOME)),,examples/logs)
 	DAGSTER_HOME="$(abspath $(EM_HOME))/dagster" $(BIN)/dagster dev --workspace workspace.yaml
 
 bench: install

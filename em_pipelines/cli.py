@@ -78,6 +78,7 @@ def run(
     report = landing.land_into(opened, paths, landing.Format(format), user_id) if paths else None
     if report:
         landing.show(report)
+    prepare_dagster_home(opened)
     with opened.lock("run"):
         opened.sweep()
         summary = _materialize(opened, first, last, is_full=is_full)
@@ -85,7 +86,7 @@ def run(
     if summary.failed_checks:
         fail(f"checks failed: {'; '.join(summary.failed_checks)}; see them in the UI (`make dev`)", Exit.FINDING)
     if report:
-        landing.end_with(report)
+        landing.end_with(opened, report)
 
 
 @dataclass
@@ -100,11 +101,12 @@ class Summary:
 def _materialize(home: Home, first: date | None, last: date | None, *, is_full: bool) -> Summary:
     todo = plan(home.store, home.steps.values(), gap_days=home.settings.run_gap_days, is_full=is_full)
     ranges = [(max(a, first or a), min(b, last or b)) for a, b in todo.ranges]
-    ranges = [(a, b) for a, b in ranges if a <= b]
+    ranges = sorted({*((a, b) for a, b in ranges if a <= b), *home.unchecked_ranges()})
     summary = Summary(n_days=sum((b - a).days + 1 for a, b in ranges))
     has_facts = bool(home.store.lake.days(home.steps["decay"].outputs[0]))
     if not ranges and (not has_facts or is_current(home.store, home.snapshots)):
         return summary
+    home.note_unchecked(ranges)
     with _dagster(home, ranges) as (instance, definitions, progress):
         for a, b in ranges:
             tags = {"dagster/asset_partition_range_start": str(a), "dagster/asset_partition_range_end": str(b)}
@@ -114,6 +116,7 @@ def _materialize(home: Home, first: date | None, last: date | None, *, is_full: 
         if not summary.failed_checks:
             progress.console.print("publishing the snapshot", style="dim")
             _execute(definitions, instance, "publish", {}, summary)
+            home.note_unchecked([])
     return summary
 
 

@@ -11,19 +11,23 @@ HOME/locks      who is at work
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import date
 from functools import cached_property
 from pathlib import Path
 
+import orjson
 from filelock import FileLock, Timeout
 
 from em_pipelines.errors import LockedError
 from em_pipelines.extraction.model import Extractor
 from em_pipelines.extraction.rules.extractor import RulesExtractor
-from em_pipelines.lake import Lake
+from em_pipelines.lake import Lake, write_atomically
 from em_pipelines.landing.log import LandedLog
 from em_pipelines.pipeline import Step, Store
 from em_pipelines.settings import Settings
 from em_pipelines.steps import build_steps
+
+UNCHECKED = "unchecked.json"
 
 
 class Home:
@@ -69,6 +73,18 @@ class Home:
         for path in left:
             path.unlink(missing_ok=True)
         return left
+
+    def unchecked_ranges(self) -> list[tuple[date, date]]:
+        """Ranges of days whose checks have not passed since they were made: they failed, or their run was killed."""
+        path = self.path / UNCHECKED
+        if not path.exists():
+            return []
+        return [(date.fromisoformat(a), date.fromisoformat(b)) for a, b in orjson.loads(path.read_bytes())]
+
+    def note_unchecked(self, ranges: list[tuple[date, date]]) -> None:
+        """Replaces what `unchecked_ranges` gives. Noted before a run and cleared after it, so that nothing that a
+        check found, or never looked at, is forgotten because its days are current."""
+        write_atomically(self.path / UNCHECKED, orjson.dumps([[str(a), str(b)] for a, b in ranges]))
 
     @contextmanager
     def lock(self, name: str, *, timeout_seconds: float = 600) -> Iterator[None]:

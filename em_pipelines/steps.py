@@ -66,7 +66,8 @@ def _reading(settings: Settings, extractor: Extractor) -> list[Step]:
             outputs=(extraction.MENTIONS, extraction.CLAIMS, extraction.EXTRACTION_ISSUES),
             run=lambda _, tables, __: extract(segment_objects(tables["messages"], settings.segmentation), extractor),
             version=f"{extractor.name}@{extractor.version} "
-            + source_version("extraction/assemble.py", "extraction/confidence.py", "resolution/roles.py"),
+            + source_version("extraction/assemble.py", "extraction/confidence.py", "resolution/roles.py")
+            + settings.segmentation.model_dump_json(),
         ),
         Step(
             name="sessions",

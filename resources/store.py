@@ -47,16 +47,17 @@ class HomeResource(dg.ConfigurableResource[Home]):
 
     def setup_for_execution(self, context: dg.InitResourceContext) -> None:
         """Takes the lock of the run; sensors have none, and a step in another process finds it held."""
-        if context.run_id:
-            lock = run_lock(self.home, context.run_id)
+        if context.run:
+            lock = run_lock(self.home, context.run.run_id)
             Path(lock.lock_file).parent.mkdir(parents=True, exist_ok=True)
             with suppress(Timeout):
                 lock.acquire()
                 self._run_lock = lock
 
     def teardown_after_execution(self, context: dg.InitResourceContext) -> None:  # noqa: ARG002  (Dagster's signature)
-        """Gives it back."""
+        """Gives it back, and leaves no file of it: a file without a holder tells of a process that was killed."""
         if self._run_lock:
+            Path(self._run_lock.lock_file).unlink(missing_ok=True)
             self._run_lock.release()
 
     def days_done(self, step: str, n_days: int) -> None:

@@ -69,7 +69,7 @@ def stale_days_sensor(job: AssetJob) -> dg.SensorDefinition:
             yield dg.SkipReason("nothing landed since everything was last found current")
             return
         at_work = context.instance.get_runs(dg.RunsFilter(job_name=job.name, statuses=AT_WORK))
-        if not all([_is_buried(run, home.home, context.instance) for run in at_work]):
+        if not all(_is_buried(run, home.home, context.instance) for run in at_work):
             yield dg.SkipReason("a run is at work")
             return
         todo = plan(home.home.store, home.home.steps.values(), gap_days=home.home.settings.run_gap_days)

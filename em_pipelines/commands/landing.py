@@ -9,6 +9,7 @@ import typer
 
 from em_pipelines.commands.console import Exit, HomeOption, JsonOption, fail, open_home, out, print_json, print_table
 from em_pipelines.home import Home
+from em_pipelines.landing.dead_letters import open_letters
 from em_pipelines.landing.land import land as land_paths
 from em_pipelines.landing.report import LandingReport
 
@@ -46,12 +47,13 @@ def land(
 
     Example: em land chats/ export/conversations.json --user-id ada
     """
-    report = land_into(open_home(home), paths, format, user_id)
+    opened = open_home(home)
+    report = land_into(opened, paths, format, user_id)
     if as_json:
         print_json(as_document(report))
     else:
         show(report)
-    end_with(report)
+    end_with(opened, report)
 
 
 def land_into(home: Home, paths: list[Path], format_: Format, user_id: str | None) -> LandingReport:
@@ -100,13 +102,13 @@ def show(report: LandingReport) -> None:
         out().print(note, markup=False)
 
 
-def end_with(report: LandingReport) -> None:
-    """Ends with a finding where lines were refused that no other record stands for.
+def end_with(home: Home, report: LandingReport) -> None:
+    """Ends with a finding where lines were refused that no other record stands for and nobody has decided upon.
 
     A key that came again with other content is a dead letter, too, but memory lacks nothing: the first stands.
     """
     total = sum(report.n_dead_letters.values())
-    if not total:
+    if not total or not open_letters(home.store.log):
         return
     reasons = ", ".join(f"{n} {reason}" for reason, n in sorted(report.n_dead_letters.items()))
     sentence = f"{total} lines are dead letters ({reasons}); see `em dead-letters list`"

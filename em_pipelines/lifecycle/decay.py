@@ -9,7 +9,7 @@ from pathlib import Path
 
 import duckdb
 import pyarrow as pa
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
 
 from em_pipelines.sql import fetch, statement
 from em_pipelines.vocabulary import TemporalType
@@ -55,6 +55,14 @@ class DecaySettings(BaseModel):
     )
     wish_expiry_days: int = Field(default=180, description="a wish expires this long after its last mention")
     event_expiry_days: int = Field(default=30, description="a plan or dated event expires this long after its date")
+
+    @field_validator("loss_per_30_days", "half_life_days", mode="before")
+    @classmethod
+    def _complete(cls, given: object, info: ValidationInfo) -> object:
+        """Types that a setting leaves out keep their default."""
+        default = cls.model_fields[str(info.field_name)].default
+        return {**{kind.value: rate for kind, rate in default.items()}, **given} if isinstance(given, dict) else given
+
     archive_below_confidence: float = Field(
         default=0.10, description="effective confidence below which a fact is archived"
     )

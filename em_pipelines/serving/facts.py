@@ -17,6 +17,7 @@ from em_pipelines.tables.schema import Table
 
 HERE = Path(__file__).parent
 SHOWN = ("active", "contradicted")
+ALWAYS_OR_AHEAD = ("attribute", "plan", "wish")
 PRECISION_CHARACTERS = {"year": 4, "month": 7, "day": 10}
 
 
@@ -71,10 +72,12 @@ def _held_then(row: dict[str, Any], query: FactQuery) -> bool:
 
 
 def _has_begun(row: dict[str, Any], query: FactQuery) -> bool:
-    """Looking back from K, a fact that began only after D did not hold at D."""
-    begun: date | None = row["valid_from"]
-    is_ahead = row["temporal_type"] in ("plan", "wish")
-    return query.known_at is None or is_ahead or begun is None or begun <= query.as_of
+    """Looking back from K, a fact that began only after D did not hold at D; if nobody said when it began, it began
+    when it was learned. Attributes always hold, plans and wishes are about what is to come."""
+    if query.known_at is None or row["temporal_type"] in ALWAYS_OR_AHEAD:
+        return True
+    begun: date = row["valid_from"] or row["learned_at"].date()
+    return begun <= query.as_of
 
 
 def _shown(row: dict[str, Any]) -> dict[str, Any]:

@@ -177,6 +177,15 @@ def test_a_fold_depends_on_its_own_day_before(state: str, world: Any) -> None:
     assert others and all(dep.partition_mapping is None for dep in others)
 
 
+def test_every_table_of_a_step_can_be_materialized_alone(world: Any) -> None:
+    world.land(1, "I like tea.")
+    assert world.run(1, select=["interactions", "messages", "segments"]).success
+    result = world.run(1, select=["mentions"])
+    assert result.success
+    assert [event.asset_key for event in result.get_asset_materialization_events()] == [dg.AssetKey("mentions")]
+    assert materialized(result, "mentions")["2026-03-01"]["dagster/row_count"] == 2
+
+
 def test_a_changed_step_makes_its_days_stale_and_nothing_before_it(world: Any) -> None:
     for day in (1, 2):
         world.land(day, f"I like dish{day}.")

@@ -78,6 +78,13 @@ def test_a_dead_letter_is_shown_mended_and_landed(em, tmp_path) -> None:
     assert orjson.loads(em("dead-letters", "list", "--home", home, "--json").stdout) == []
 
 
+def test_a_discarded_letter_is_no_finding_when_its_file_comes_again(em, tmp_path) -> None:
+    (tmp_path / "log.jsonl").write_bytes(line(turn_number=-1) + b"\n")
+    assert em("land", tmp_path / "log.jsonl", "--home", tmp_path / "home").returncode == 1
+    assert em("dead-letters", "discard", "--all", "--home", tmp_path / "home").returncode == 0
+    assert em("land", tmp_path / "log.jsonl", "--home", tmp_path / "home").returncode == 0
+
+
 def test_secrets_reach_neither_the_log_nor_a_dead_letter(em, tmp_path) -> None:
     secret = "AKIA" + "IOSFODNN7" + "EXAMPLE"
     content = f"my key is {secret}"

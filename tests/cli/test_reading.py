@@ -3,6 +3,9 @@
 import orjson
 import pytest
 
+from em_pipelines.home import Home
+from em_pipelines.settings import load_settings
+
 
 def documents(done):
     assert done.returncode == 0, done.stderr
@@ -71,6 +74,22 @@ def test_settings_name_their_variable_and_the_variable_wins(em, tmp_path) -> Non
     done = em("settings", "--json", "--home", tmp_path, EM_DECAY__WISH_EXPIRY_DAYS="7")
     assert documents(done)["decay.wish_expiry_days"] == "7"
     assert "EM_DECAY__WISH_EXPIRY_DAYS" in em("settings", "--home", tmp_path).stdout
+
+
+def test_a_rate_given_alone_leaves_the_others_as_they_are(em, tmp_path) -> None:
+    found = documents(em("settings", "--json", "--home", tmp_path, EM_DECAY__LOSS_PER_30_DAYS__TRAIT="0.5"))
+    assert found["decay.loss_per_30_days.trait"] == "0.5"
+    assert found["decay.loss_per_30_days.state"] == "0.05"
+
+
+def test_looking_back_a_fact_of_unknown_beginning_begins_when_it_was_learned(em, native, tmp_path) -> None:
+    home = Home(load_settings(home=tmp_path / "home"))
+    log = native({"content": "I love tea."}, {"content": "I love kayaking."})
+    em("land", log, "--home", home.path)
+    for step in home.steps.values():
+        home.store.run_days(step, home.store.days(step))
+    options = ("--user", "ada", "--as-of", "2026-03-01", "--known-at", "2026-03-05", "--json", "--home", home.path)
+    assert {fact["object"] for fact in documents(em("facts", *options))} == {"tea"}
 
 
 def test_em_yaml_is_read_and_a_mistake_in_it_is_named(em, tmp_path) -> None:

@@ -5,10 +5,12 @@ import signal
 import subprocess
 import sys
 import time
+from datetime import date
 
 import orjson
 
 from em_pipelines.home import Home
+from em_pipelines.settings import load_settings
 
 
 def state(em, home) -> str:
@@ -23,6 +25,11 @@ def test_a_run_restricted_to_days_leaves_the_others_for_later(em, native, tmp_pa
     assert em("doctor", "--home", home).returncode == 1
     assert em("run", "--home", home).returncode == 0
     assert em("doctor", "--home", home).returncode == 0
+    assert "Nothing is new" in em("run", "--home", home).stdout
+    Home(load_settings(home=home)).note_unchecked([(date(2026, 3, 2), date(2026, 3, 3))])
+    again = em("run", "--home", home)
+    assert (again.returncode, "Materialized 2 days" in again.stdout) == (0, True), "checks that never passed are run"
+    assert "Nothing is new" in em("run", "--home", home).stdout
 
 
 def test_an_interrupted_run_says_so_and_the_next_one_goes_on(em, em_command, native, root, tmp_path) -> None:

@@ -146,6 +146,11 @@ def test_every_dependency_is_an_asset_of_its_own(specs: dict[str, dg.AssetSpec])
         assert {dep.asset_key.to_user_string() for dep in spec.deps} <= specs.keys()
 
 
+def test_no_asset_drags_others_along_so_that_backfills_take_any_selection(defs: dg.Definitions) -> None:
+    graph = defs.get_repository_def().asset_graph
+    assert all(graph.get(key).execution_set_asset_keys == {key} for key in graph.materializable_asset_keys)
+
+
 def test_every_table_has_a_blocking_contract(defs: dg.Definitions, specs: dict[str, dg.AssetSpec]) -> None:
     graph = defs.get_repository_def().asset_graph
     for name in specs.keys() - UNTABLED:

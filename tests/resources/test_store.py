@@ -66,6 +66,6 @@ def test_another_path_in_the_run_config_wins_and_keeps_the_other_settings(
     assert (found.path, found.settings.run_gap_days) == (elsewhere, 3)
 
 
-def test_nothing_is_made_on_disk_before_it_is_asked_for(home_path: Path, home_of_run: Callable[..., Home]) -> None:
+def test_a_run_leaves_nothing_on_disk_that_was_not_asked_for(home_path: Path, home_of_run: Callable[..., Home]) -> None:
     home_of_run(HomeResource.of(load_settings(home=home_path)))
-    assert not home_path.exists()
+    assert [path.name for path in home_path.rglob("*")] == ["locks"]

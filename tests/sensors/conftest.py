@@ -80,14 +80,15 @@ class World:
     def tick(self, name: str, cursor: str | None = None) -> tuple[dg.RunRequest | dg.SkipReason, str | None]:
         """Evaluates a sensor once; returns what it asks for, or why for nothing, and its cursor afterwards."""
         sensor = self.definitions.resolve_sensor_def(name)
-        context = dg.build_sensor_context(instance=self.instance, cursor=cursor, resources=self.resources)
-        found = sensor(context)
-        (answer,) = [found] if isinstance(found, dg.RunRequest | dg.SkipReason) else list(found)
-        return answer, context.cursor
+        with dg.build_sensor_context(instance=self.instance, cursor=cursor, resources=self.resources) as context:
+            found = sensor(context)
+            (answer,) = [found] if isinstance(found, dg.RunRequest | dg.SkipReason) else list(found)
+            return answer, context.cursor
 
-    def record_run(self, job: str, status: dg.DagsterRunStatus, tags: dict[str, str]) -> None:
-        """A run of the job as the instance remembers it."""
-        self.instance.create_run_for_job(self.definitions.resolve_job_def(job), status=status, tags=tags)
+    def record_run(self, job: str, status: dg.DagsterRunStatus, tags: dict[str, str]) -> str:
+        """A run of the job as the instance remembers it; returns its id."""
+        job_def = self.definitions.resolve_job_def(job)
+        return self.instance.create_run_for_job(job_def, status=status, tags=tags).run_id
 
 
 @pytest.fixture

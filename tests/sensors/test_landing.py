@@ -1,11 +1,13 @@
 """The sensors of new logs: when they ask for a run, for which one, and why otherwise for none."""
 
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import dagster as dg
 import pytest
 
+from resources.run_locks import run_lock
 from sensors.landing import AT_WORK, PLAN_TAG
 
 FIRST, LAST = "dagster/asset_partition_range_start", "dagster/asset_partition_range_end"
@@ -99,6 +101,18 @@ def test_while_a_run_is_at_work_nothing_more_is_asked_for(status: dg.DagsterRunS
     world.land("2026-03-01")
     world.record_run("main", status, {})
     assert skipped(world.tick("stale_days")) == "a run is at work"
+
+
+def test_a_run_that_holds_its_lock_is_at_work_and_one_whose_process_was_killed_is_not(world: Any) -> None:
+    world.land("2026-03-01")
+    run_id = world.record_run("main", dg.DagsterRunStatus.STARTED, {})
+    lock = run_lock(world.home, run_id)
+    Path(lock.lock_file).parent.mkdir(parents=True, exist_ok=True)
+    with lock:
+        assert skipped(world.tick("stale_days")) == "a run is at work"
+    Path(lock.lock_file).touch()  # what a killed process leaves behind: the file, and nobody who holds it
+    assert days(asked(world.tick("stale_days"))) == ("2026-03-01", "2026-03-01")
+    assert world.instance.get_run_by_id(run_id).status is dg.DagsterRunStatus.CANCELED
 
 
 def test_a_run_of_another_job_is_no_reason_to_wait(world: Any) -> None:

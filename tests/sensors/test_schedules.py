@@ -11,13 +11,13 @@ from em_pipelines.tables.derived import CURRENT_EDGES
 
 def requests(world: Any, name: str, at: datetime) -> list[dg.RunRequest]:
     schedule = world.definitions.resolve_schedule_def(name)
-    context = dg.build_schedule_context(
+    with dg.build_schedule_context(
         instance=world.instance,
         scheduled_execution_time=at,
         repository_def=world.definitions.get_repository_def(),
         resources=world.resources,
-    )
-    return list(schedule.evaluate_tick(context).run_requests or [])
+    ) as context:
+        return list(schedule.evaluate_tick(context).run_requests or [])
 
 
 @pytest.mark.parametrize(
