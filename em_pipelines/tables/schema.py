@@ -79,6 +79,7 @@ PERSONAL_COLUMNS = frozenset(
         "subject",
         "participants",
         "content",
+        "content_hash",
         "raw",
         "payload",
         "output_summary",
