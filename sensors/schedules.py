@@ -4,6 +4,8 @@ from datetime import timedelta
 
 import dagster as dg
 
+from em_pipelines.tables.derived import CURRENT_EDGES
+from resources.store import HomeResource
 from sensors.jobs import AssetJob
 
 DECAY_CRON = "0 2 * * *"
@@ -25,7 +27,7 @@ def build_schedules(jobs: dict[str, AssetJob]) -> list[dg.ScheduleDefinition]:
         yesterday = (context.scheduled_execution_time - timedelta(days=1)).date().isoformat()
         return dg.RunRequest(run_key=yesterday, partition_key=yesterday)
 
-    nightly_snapshot = dg.ScheduleDefinition(
+    @dg.schedule(
         name="nightly_snapshot",
         job=jobs["publish"],
         cron_schedule=PUBLISH_CRON,
@@ -33,4 +35,9 @@ def build_schedules(jobs: dict[str, AssetJob]) -> list[dg.ScheduleDefinition]:
         default_status=dg.DefaultScheduleStatus.RUNNING,
         description="The snapshot for analysts, after the night's decay.",
     )
+    def nightly_snapshot(home: HomeResource) -> dg.RunRequest | dg.SkipReason:
+        if not home.home.store.lake.days(CURRENT_EDGES):
+            return dg.SkipReason("no facts yet: nothing to publish")
+        return dg.RunRequest()
+
     return [nightly_decay, nightly_snapshot]

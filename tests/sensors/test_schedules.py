@@ -47,10 +47,13 @@ def test_the_night_after_a_quiet_day_still_makes_its_facts(world: Any) -> None:
     assert world.home.store.lake.days(CURRENT_EDGES) == [date(2026, 3, 1), date(2026, 3, 4)]
 
 
-def test_the_snapshot_is_asked_for_after_the_decay(world: Any) -> None:
+def test_the_snapshot_is_asked_for_after_the_decay_once_there_are_facts(world: Any) -> None:
     schedules = {name: world.definitions.resolve_schedule_def(name) for name in ("nightly_decay", "nightly_snapshot")}
     minute, hour = (int(part) for part in str(schedules["nightly_snapshot"].cron_schedule).split()[:2])
     assert (hour, minute) > (2, 0)
+    assert requests(world, "nightly_snapshot", datetime(2026, 3, 9, hour, minute, tzinfo=UTC)) == [], "no facts yet"
+    world.land("2026-03-01")
+    world.make_tables()
     (request,) = requests(world, "nightly_snapshot", datetime(2026, 3, 10, hour, minute, tzinfo=UTC))
     assert request.partition_key is None
     assert schedules["nightly_snapshot"].job_name == "publish"
