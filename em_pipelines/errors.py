@@ -3,12 +3,22 @@
     EmError
     ├── TransientError      worth a retry: exit code 3
     │   ├── LockedError         another run holds the home
-    │   └── RunFailedError      a materialization failed half way; what was done is kept
+    │   ├── RunFailedError      a materialization failed half way; what was done is kept
+    │   └── (ModelError)        a model gave no usable answer this time:
+    │       ├── ModelUnavailableError   5xx, no connection, time over
+    │       ├── RateLimitedError        429, with how long to wait
+    │       ├── UnusableAnswerError     an answer came, and nothing could be made of it
+    │       ├── BreakerOpenError        not asked: too many calls failed just before
+    │       ├── BudgetSpentError        not asked: the budget of the day or night is used up
+    │       └── AnswerPendingError      asked, or queued to be asked, in a batch that has not come back
     └── PermanentError      a retry gives the same again: exit code 2
         ├── UsageError          wrong path, option or value
         ├── SettingsError       em.yaml or an EM_ variable cannot be read
         ├── PatternError        a pattern file breaks the pattern grammar
-        └── CorruptTableError   a table's file does not match its declared schema
+        ├── CorruptTableError   a table's file does not match its declared schema
+        └── (ModelError)        a model will give no answer:
+            ├── ModelRefusedError       to nothing we ask: wrong key, unknown model, no credit
+            └── RequestRefusedError     to this request: too long, not allowed; a smaller one may pass
 
 A message has three parts: what was attempted, what was found, what to do. Errors in single lines of input are no
 exceptions: they are dead letters (`em_pipelines.landing`).
@@ -39,6 +49,44 @@ class RunFailedError(TransientError):
     """A Dagster run ended without success; finished partitions are kept and the next run goes on from them."""
 
 
+class ModelError(EmError):
+    """A model gave no usable answer; leaves are transient or permanent, too. Messages hold neither key nor prompt."""
+
+
+class ModelUnavailableError(ModelError, TransientError):
+    """The endpoint failed (5xx), could not be reached, broke off or took too long."""
+
+
+class RateLimitedError(ModelError, TransientError):
+    """The endpoint asks to be left alone for a while."""
+
+    def __init__(self, message: str, retry_after_seconds: float | None = None) -> None:
+        super().__init__(message)
+        self.retry_after_seconds = retry_after_seconds
+        """How long it asks for; None where it does not say."""
+
+
+class UnusableAnswerError(ModelError, TransientError):
+    """An answer came, and nothing could be made of it: raised by whoever reads answers."""
+
+
+class BreakerOpenError(ModelError, TransientError):
+    """Not asked: too many calls failed just before."""
+
+    def __init__(self, message: str, retry_after_seconds: float = 0.0) -> None:
+        super().__init__(message)
+        self.retry_after_seconds = retry_after_seconds
+        """Seconds until one call is let through to try."""
+
+
+class BudgetSpentError(ModelError, TransientError):
+    """Not asked: the budget is used up. The work is deferred, not dropped."""
+
+
+class AnswerPendingError(ModelError, TransientError):
+    """The question is in a batch, or queued for the next one; ask again once batches were collected."""
+
+
 class UsageError(PermanentError):
     """A path, option or value that cannot be used."""
 
@@ -53,3 +101,11 @@ class PatternError(PermanentError):
 
 class CorruptTableError(PermanentError):
     """A table's file does not match its declared schema."""
+
+
+class ModelRefusedError(ModelError, PermanentError):
+    """The endpoint refuses whatever we ask: wrong key, unknown model, no credit. Somebody has to mend the settings."""
+
+
+class RequestRefusedError(ModelError, PermanentError):
+    """The endpoint refuses this one request, as too long or not allowed; a smaller one may pass."""

@@ -1,0 +1,1 @@
+"""Asking a language model: requests and answers, the store of what was paid for, budgets, breakers, retries."""
