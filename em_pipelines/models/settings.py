@@ -1,0 +1,124 @@
+"""What steers the asking of models. The key of the endpoint is no setting: it is read where the client is made
+(`resources.chat_model`), so that nothing that prints settings can print it."""
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from em_pipelines.errors import SettingsError
+
+
+class ModelPrice(BaseModel):
+    """What a model costs, in US dollars a million tokens."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+    input_usd: float = Field(ge=0)
+    """Tokens sent."""
+    output_usd: float = Field(ge=0)
+    """Tokens received."""
+    cached_input_usd: float | None = Field(default=None, ge=0)
+    """Tokens sent that the endpoint knew already; unset: as any other."""
+
+
+class BudgetSettings(BaseModel):
+    """How much may be spent before the rest of the work is deferred. Unset: without limit."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+    max_tokens_a_day: int | None = Field(default=5_000_000, ge=0)
+    """Tokens, sent and received, of each model on one UTC day."""
+    max_calls_a_night: int | None = Field(default=20_000, ge=0)
+    """Calls of all models from noon to noon, UTC."""
+    max_usd_a_night: float | None = Field(default=None, ge=0)
+    """US dollars for all models from noon to noon, UTC; needs `llm.prices`."""
+    warning_share: float = Field(default=0.9, gt=0, le=1)
+    """Share of a budget at which a warning is given."""
+
+
+class BreakerSettings(BaseModel):
+    """When calls stop because too many failed, and for how long."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+    n_failures: int = Field(ge=1)
+    """Failures in a row that stop calls."""
+    window_seconds: float = Field(default=60, gt=0)
+    """They have to lie within this time."""
+    open_seconds: float = Field(gt=0)
+    """How long calls stop before one is let through to try."""
+
+
+class LadderSettings(BaseModel):
+    """How often a failing piece of work is asked again."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+    delays_seconds: tuple[float, ...] = (1, 5, 30)
+    """Waits before the second, third, … rung."""
+    max_retry_after_seconds: float = Field(default=120, ge=0)
+    """An endpoint that asks to be left alone for longer than this is asked in the next run."""
+    max_rate_limits: int = Field(default=5, ge=0)
+    """How often in a row a rung waits out a rate limit before it is left to the next run."""
+    max_deferrals: int = Field(default=3, ge=1)
+    """Runs that may put a piece of work off because the endpoint was down, if others were answered in the meantime."""
+
+
+class LlmSettings(BaseModel):
+    """The endpoint, its models and their limits."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+    base_url: str | None = None
+    """Address of an OpenAI-compatible endpoint, with its /v1; unset: OpenAI's own. Variable: EM_LLM_BASE_URL."""
+    small: str | None = None
+    """The model that reads segments. Variable: EM_LLM_SMALL."""
+    large: str | None = None
+    """The model for inference and consolidation; unset: the small one. Variable: EM_LLM_LARGE."""
+    mode: Literal["realtime", "batch"] = "realtime"
+    """realtime: calls that answer at once; batch: the Batch API, at half the price. Variable: EM_LLM_MODE."""
+    timeout_seconds: float = Field(default=60, gt=0)
+    """A call without its whole answer after this long has failed."""
+    max_concurrent_calls: int = Field(default=8, ge=1)
+    """Calls at work together."""
+    n_awaited_trials: int = Field(default=2, ge=0)
+    """How many trial calls of an open breaker a run waits for before it puts its work off."""
+    budget: BudgetSettings = Field(default_factory=BudgetSettings)
+    """Limits of spending."""
+    prices: dict[str, ModelPrice] = Field(default_factory=dict)
+    """US dollars a million tokens, by name of the model."""
+    batch_price_share: float = Field(default=0.5, ge=0, le=1)
+    """What a token costs in a batch, as a share of its price."""
+    max_batch_requests: int = Field(default=50_000, ge=1, le=50_000)
+    """Requests of one batch; the limit is OpenAI's."""
+    max_batch_bytes: int = Field(default=200_000_000, ge=1, le=200_000_000)
+    """Bytes of the file of one batch; the limit is OpenAI's."""
+    small_breaker: BreakerSettings = BreakerSettings(n_failures=3, open_seconds=15)
+    """For calls of the small model."""
+    large_breaker: BreakerSettings = BreakerSettings(n_failures=2, open_seconds=60)
+    """For calls of the large model."""
+    ladder: LadderSettings = Field(default_factory=LadderSettings)
+    """Retries of work that fails."""
+
+    @model_validator(mode="after")
+    def _dollars_need_prices(self) -> "LlmSettings":
+        unpriced = sorted({name for name in (self.small, self.large) if name and name not in self.prices})
+        if self.budget.max_usd_a_night is not None and unpriced:
+            raise ValueError(f"max_usd_a_night needs the prices of {', '.join(unpriced)}: add them to llm.prices")
+        return self
+
+    def model_of(self, size: Literal["small", "large"]) -> str:
+        """The name of the small or the large model; raises SettingsError where none is set."""
+        name = (self.large or self.small) if size == "large" else self.small
+        if not name:
+            raise SettingsError(f"choosing the {size} model: none is set; name one in EM_LLM_{size.upper()}")
+        return name
+
+    def cost_usd(self, model: str, prompt_tokens: int, completion_tokens: int, cached_tokens: int = 0) -> float:
+        """US dollars that a call costs outside a batch; 0.0 for a model without a price."""
+        price = self.prices.get(model)
+        if price is None:
+            return 0.0
+        cached_usd = price.input_usd if price.cached_input_usd is None else price.cached_input_usd
+        sent = (prompt_tokens - cached_tokens) * price.input_usd + cached_tokens * cached_usd
+        return (sent + completion_tokens * price.output_usd) / 1_000_000
