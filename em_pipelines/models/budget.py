@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import datetime
 
 from em_pipelines.errors import BudgetSpentError
 from em_pipelines.models.answers import AnswerStore
@@ -51,24 +50,27 @@ class Budget:
         self._warned: set[tuple[str, str]] = set()
         self._at_work: list[ChatRequest] = []
 
-    def uses(self, model: str, now: datetime | None = None) -> list[BudgetUse]:
+    def uses(self, model: str, *, n_more_calls: int = 0, n_more_tokens: int = 0) -> list[BudgetUse]:
         """Every budget that a call of the model draws on, those without limit left out."""
-        now = now or self._clock.now()
+        now = self._clock.now()
         day, night = self._store.spent_on_day(model, now), self._store.spent_in_night(now)
         batched, all_batched = reserved(self._store.database, model), reserved(self._store.database)
         n_tokens = sum(request.n_prompt_tokens for request in self._at_work if request.model == model)
-        n_calls = night.n_calls + len(self._at_work) + all_batched.n_requests
+        n_calls = night.n_calls + len(self._at_work) + all_batched.n_requests + n_more_calls
         found = [
-            (f"tokens a day of {model}", day_of(now), day.n_tokens + n_tokens + batched.n_tokens,
+            (f"tokens a day of {model}", day_of(now), day.n_tokens + n_tokens + batched.n_tokens + n_more_tokens,
              self._settings.max_tokens_a_day),
             ("calls a night", night_of(now), n_calls, self._settings.max_calls_a_night),
             ("dollars a night", night_of(now), night.cost_usd, self._settings.max_usd_a_night),
         ]  # fmt: skip
         return [BudgetUse(name, period, used, limit) for name, period, used, limit in found if limit is not None]
 
-    def check(self, model: str) -> None:
-        """Raises BudgetSpentError where a budget is used up; warns where one soon will be."""
-        for use in self.uses(model):
+    def check(self, model: str, *, n_more_calls: int = 0, n_more_tokens: int = 0) -> None:
+        """Raises BudgetSpentError where a budget is used up; warns where one soon will be.
+
+        `n_more_calls` and `n_more_tokens` are planned besides, and not yet known to the store.
+        """
+        for use in self.uses(model, n_more_calls=n_more_calls, n_more_tokens=n_more_tokens):
             if use.used >= use.limit:
                 raise BudgetSpentError(
                     f"calling {model}: the budget of {use.limit:g} {use.name} is spent ({use.period}: {use.used:g}); "
