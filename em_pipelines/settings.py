@@ -4,12 +4,19 @@ The one reader of em.yaml and of EM_ variables. A variable beats the file, the f
 are joined by two underscores (EM_FOLD__MIN_STORAGE_CONFIDENCE=0.2).
 """
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel, Field, ValidationError
-from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, YamlConfigSettingsSource
+from pydantic_settings import (
+    BaseSettings,
+    InitSettingsSource,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    YamlConfigSettingsSource,
+)
 
 from em_pipelines.errors import SettingsError
 from em_pipelines.extraction.rules.extractor import RulesSettings
@@ -17,8 +24,11 @@ from em_pipelines.extraction.segmentation import SegmentationSettings
 from em_pipelines.graph.fold import FoldSettings
 from em_pipelines.landing.settings import LandingSettings
 from em_pipelines.lifecycle.decay import DecaySettings
+from em_pipelines.models.settings import LlmSettings
 
 SETTINGS_FILE = "em.yaml"
+SHORT_VARIABLES = {name: f"EM_LLM_{name.upper()}" for name in ("base_url", "small", "large", "mode")}
+"""Fields of `llm` that have a short variable besides EM_LLM__FIELD."""
 
 
 class Settings(BaseSettings):
@@ -38,6 +48,7 @@ class Settings(BaseSettings):
     segmentation: SegmentationSettings = Field(default_factory=SegmentationSettings)
     fold: FoldSettings = Field(default_factory=FoldSettings)
     decay: DecaySettings = Field(default_factory=DecaySettings)
+    llm: LlmSettings = Field(default_factory=LlmSettings)
 
     @classmethod
     def settings_customise_sources(
@@ -49,7 +60,9 @@ class Settings(BaseSettings):
         file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """What is passed in beats the environment, which beats em.yaml."""
-        return init_settings, env_settings, YamlConfigSettingsSource(settings_cls)
+        short = {name: os.environ[name_of] for name, name_of in SHORT_VARIABLES.items() if os.environ.get(name_of)}
+        short_settings = InitSettingsSource(settings_cls, {"llm": short} if short else {})
+        return init_settings, env_settings, short_settings, YamlConfigSettingsSource(settings_cls)
 
 
 def load_settings(**overrides: Any) -> Settings:

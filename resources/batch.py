@@ -7,21 +7,17 @@ is sent. One process at a time sends and collects. See `em_pipelines.models.batc
 
 import json
 from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Any
+from contextlib import contextmanager, suppress
 
 import openai
 from filelock import FileLock, Timeout
 from openai.types import Batch
-from openai.types.chat import ChatCompletion
-from pydantic import SecretStr, ValidationError
+from pydantic import SecretStr
 
 from em_pipelines.errors import (
-    BudgetSpentError,
     LockedError,
+    ModelError,
     ModelRefusedError,
-    ModelUnavailableError,
     RateLimitedError,
     RequestRefusedError,
 )
@@ -31,33 +27,17 @@ from em_pipelines.models.budget import Budget
 from em_pipelines.models.clock import Clock
 from em_pipelines.models.protocol import ChatRequest
 from em_pipelines.models.settings import LlmSettings
-from resources.chat_model import Dialect, answer_of
+from resources.batch_lines import Collected, keep_lines
+from resources.chat_model import Dialect
 from resources.clock import SystemClock
-from resources.endpoint import Endpoint, is_refused, our_errors
+from resources.endpoint import Endpoint, our_errors
 
 MARK = "em_batch"
 """The metadata under which a batch carries its key."""
 RUNNING = {"validating", "in_progress", "finalizing", "cancelling"}
 PAGE = 100
 LOCK_SECONDS = 5
-
-
-@dataclass(frozen=True, slots=True)
-class Collected:
-    """What collecting found. Released requests were in batches that ended without them; they are queued again."""
-
-    n_answered: int = 0
-    n_failed: int = 0
-    n_released: int = 0
-    n_open: int = 0
-
-    def __add__(self, other: "Collected") -> "Collected":
-        return Collected(
-            self.n_answered + other.n_answered,
-            self.n_failed + other.n_failed,
-            self.n_released + other.n_released,
-            self.n_open + other.n_open,
-        )
+GRACE_SECONDS = 60
 
 
 class BatchClient:
@@ -134,16 +114,15 @@ class BatchClient:
         """The next requests that fit into one batch and into the budget, with their lines."""
         chunk: list[tuple[ChatRequest, bytes]] = []
         n_bytes = n_tokens = 0
+        n_calls_left, n_tokens_left = self._budget.room(model)
         for request in self._queue.queued(model, self._settings.max_batch_requests):
             line = self._line(request)
             n_bytes += len(line)
             if chunk and n_bytes > self._settings.max_batch_bytes:
                 break
-            try:
-                self._budget.check(model, n_more_calls=len(chunk), n_more_tokens=n_tokens)
-            except BudgetSpentError:
-                break
             n_tokens += request.n_prompt_tokens
+            if len(chunk) >= n_calls_left or n_tokens > n_tokens_left:
+                break
             chunk.append((request, line))
         return chunk
 
@@ -171,8 +150,11 @@ class BatchClient:
         self._queue.opened(batch_key, batch.id)
 
     async def _find_lost(self) -> None:
-        """Names batches that were intended and perhaps made; where the endpoint has none, requests are queued again."""
-        lost = {batch.batch_key for batch in self._queue.open_batches() if batch.batch_id is None}
+        """Names batches that were intended and perhaps made; where the endpoint has none, requests are queued again.
+
+        A list may lag behind what was made: who was intended just now is given time to turn up in it.
+        """
+        lost = {batch.batch_key: batch.made_at for batch in self._queue.open_batches() if batch.batch_id is None}
         if not lost:
             return
         with our_errors("looking for a batch that was sent", self._clock):
@@ -180,11 +162,12 @@ class BatchClient:
                 batch_key = (batch.metadata or {}).get(MARK)
                 if batch_key in lost:
                     self._queue.opened(batch_key, batch.id)
-                    lost.remove(batch_key)
+                    del lost[batch_key]
                     if not lost:
                         return
-        for batch_key in sorted(lost):
-            self._queue.released(batch_key)
+        for batch_key, made_at in lost.items():
+            if (self._clock.now() - made_at).total_seconds() > GRACE_SECONDS:
+                self._queue.released(batch_key)
 
     async def _retrieve(self, batch_id: str) -> Batch | None:
         """The batch as the endpoint knows it; None where it knows none of that name."""
@@ -204,42 +187,20 @@ class BatchClient:
         awaited = self._queue.requests(batch.batch_key)
         for file_id in (known.output_file_id, known.error_file_id) if known else ():
             if file_id:
-                found += self._keep(awaited, await self._lines(file_id))
-        return found + Collected(n_released=self._queue.released(batch.batch_key))
+                found += keep_lines(self._queue, awaited, await self._lines(file_id), self._settings, self._clock)
+        found += Collected(n_released=self._queue.released(batch.batch_key))
+        if known is not None:
+            await self._delete_files(known)
+        return found
+
+    async def _delete_files(self, batch: Batch) -> None:
+        """Leaves no prompt and no answer at the endpoint; some know no deleting, and let files expire."""
+        for file_id in (batch.input_file_id, batch.output_file_id, batch.error_file_id):
+            if file_id:
+                with suppress(ModelError), our_errors("deleting the file of a batch", self._clock):
+                    await self._endpoint.client.files.delete(file_id)
 
     async def _lines(self, file_id: str) -> list[bytes]:
         with our_errors("fetching the answers of a batch", self._clock):
             content = await self._endpoint.client.files.content(file_id)
             return [line for line in content.content.splitlines() if line.strip()]
-
-    def _keep(self, awaited: dict[str, ChatRequest], lines: list[bytes]) -> Collected:
-        """Keeps each line by itself: a crash on the way leaves the rest to the next time."""
-        n_answered = n_failed = 0
-        for line in lines:
-            row = _row(line)
-            request = awaited.get(str(row.get("custom_id")))
-            response = row.get("response")
-            if request is None or not isinstance(response, dict):
-                continue  # not ours, erased since, or never asked: then it is released with its batch
-            try:
-                answer = answer_of(
-                    request,
-                    ChatCompletion.model_validate(response.get("body")),
-                    self._settings,
-                    latency_ms=0.0,
-                    price_share=self._settings.batch_price_share,
-                )
-                n_answered += self._queue.answered(request, answer, self._clock.now())
-            except (ValidationError, ModelUnavailableError):
-                kind = RequestRefusedError if is_refused(int(response.get("status_code", 0))) else ModelUnavailableError
-                n_failed += self._queue.failed(request, kind.__name__, self._clock.now())
-        return Collected(n_answered, n_failed)
-
-
-def _row(line: bytes) -> dict[str, Any]:
-    """The object of a line; empty for one that is none."""
-    try:
-        row = json.loads(line)
-    except ValueError:
-        return {}
-    return row if isinstance(row, dict) else {}

@@ -27,6 +27,7 @@ class OpenBatch:
     batch_id: str | None
     model: str
     n_requests: int
+    made_at: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +107,13 @@ class BatchQueue:
         """Batches that have not ended, oldest first."""
         query = "SELECT * FROM batches WHERE status <> ? ORDER BY made_at, batch_key"
         return [
-            OpenBatch(row["batch_key"], row["batch_id"], row["model"], row["n_requests"])
+            OpenBatch(
+                row["batch_key"],
+                row["batch_id"],
+                row["model"],
+                row["n_requests"],
+                datetime.fromisoformat(row["made_at"]),
+            )
             for row in self._database.rows(query, ENDED)
         ]
 

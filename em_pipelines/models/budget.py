@@ -1,5 +1,6 @@
 """Budgets: tokens a day of each model, calls and dollars a night. What was spent is read from the answer store."""
 
+import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -11,6 +12,8 @@ from em_pipelines.models.clock import Clock
 from em_pipelines.models.database import day_of, night_of
 from em_pipelines.models.protocol import ChatRequest
 from em_pipelines.models.settings import BudgetSettings
+
+CALLS, DOLLARS = "calls a night", "dollars a night"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,27 +53,31 @@ class Budget:
         self._warned: set[tuple[str, str]] = set()
         self._at_work: list[ChatRequest] = []
 
-    def uses(self, model: str, *, n_more_calls: int = 0, n_more_tokens: int = 0) -> list[BudgetUse]:
+    def uses(self, model: str) -> list[BudgetUse]:
         """Every budget that a call of the model draws on, those without limit left out."""
         now = self._clock.now()
         day, night = self._store.spent_on_day(model, now), self._store.spent_in_night(now)
         batched, all_batched = reserved(self._store.database, model), reserved(self._store.database)
         n_tokens = sum(request.n_prompt_tokens for request in self._at_work if request.model == model)
-        n_calls = night.n_calls + len(self._at_work) + all_batched.n_requests + n_more_calls
+        n_calls = night.n_calls + len(self._at_work) + all_batched.n_requests
         found = [
-            (f"tokens a day of {model}", day_of(now), day.n_tokens + n_tokens + batched.n_tokens + n_more_tokens,
+            (_tokens(model), day_of(now), day.n_tokens + n_tokens + batched.n_tokens,
              self._settings.max_tokens_a_day),
-            ("calls a night", night_of(now), n_calls, self._settings.max_calls_a_night),
-            ("dollars a night", night_of(now), night.cost_usd, self._settings.max_usd_a_night),
+            (CALLS, night_of(now), n_calls, self._settings.max_calls_a_night),
+            (DOLLARS, night_of(now), night.cost_usd, self._settings.max_usd_a_night),
         ]  # fmt: skip
         return [BudgetUse(name, period, used, limit) for name, period, used, limit in found if limit is not None]
 
-    def check(self, model: str, *, n_more_calls: int = 0, n_more_tokens: int = 0) -> None:
-        """Raises BudgetSpentError where a budget is used up; warns where one soon will be.
+    def room(self, model: str) -> tuple[float, float]:
+        """Calls and tokens of a model that fit into all budgets yet; infinite where nothing limits them."""
+        self.warn(model)
+        uses = {use.name: max(0.0, use.limit - use.used) for use in self.uses(model)}
+        has_dollars = uses.get(DOLLARS, math.inf) > 0
+        return (uses.get(CALLS, math.inf), uses.get(_tokens(model), math.inf)) if has_dollars else (0.0, 0.0)
 
-        `n_more_calls` and `n_more_tokens` are planned besides, and not yet known to the store.
-        """
-        for use in self.uses(model, n_more_calls=n_more_calls, n_more_tokens=n_more_tokens):
+    def check(self, model: str) -> None:
+        """Raises BudgetSpentError where a budget is used up; warns where one soon will be."""
+        for use in self.uses(model):
             if use.used >= use.limit:
                 raise BudgetSpentError(
                     f"calling {model}: the budget of {use.limit:g} {use.name} is spent ({use.period}: {use.used:g}); "
@@ -96,3 +103,7 @@ class Budget:
         finally:
             self._at_work.remove(request)
         self.warn(request.model)
+
+
+def _tokens(model: str) -> str:
+    return f"tokens a day of {model}"

@@ -2,8 +2,9 @@
 (`resources.chat_model`), so that nothing that prints settings can print it."""
 
 from typing import Literal
+from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from em_pipelines.errors import SettingsError
 
@@ -100,6 +101,13 @@ class LlmSettings(BaseModel):
     ladder: LadderSettings = Field(default_factory=LadderSettings)
     """Retries of work that fails."""
 
+    @field_validator("base_url")
+    @classmethod
+    def _holds_no_password(cls, value: str | None) -> str | None:
+        if value and "@" in urlsplit(value).netloc:
+            raise ValueError("holds a user name or a password, which settings would print; use EM_LLM_API_KEY")
+        return value
+
     @model_validator(mode="after")
     def _dollars_need_prices(self) -> "LlmSettings":
         unpriced = sorted({name for name in (self.small, self.large) if name and name not in self.prices})
@@ -113,6 +121,11 @@ class LlmSettings(BaseModel):
         if not name:
             raise SettingsError(f"choosing the {size} model: none is set; name one in EM_LLM_{size.upper()}")
         return name
+
+    @property
+    def retries(self) -> LadderSettings:
+        """The ladder of the mode: between two batches there is nothing to wait for."""
+        return self.ladder if self.mode == "realtime" else self.ladder.model_copy(update={"delays_seconds": ()})
 
     def cost_usd(self, model: str, prompt_tokens: int, completion_tokens: int, cached_tokens: int = 0) -> float:
         """US dollars that a call costs outside a batch; 0.0 for a model without a price."""

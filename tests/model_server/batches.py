@@ -29,10 +29,12 @@ class Batches:
         """Of an expired or cancelled batch, the share of lines that were answered before."""
         self.is_lost_after_create = False
         """Whether the connection breaks once a batch was made, before the client hears of it."""
+        self._n_files = 0
         self._polls: dict[str, int] = {}
 
     def add_file(self, purpose: str, data: bytes) -> dict[str, Any]:
-        name = f"file-{len(self.files) + 1}"
+        self._n_files += 1
+        name = f"file-{self._n_files}"
         self.files[name] = data
         return {"id": name, "object": "file", "bytes": len(data), "created_at": 0, "filename": name,
                 "purpose": purpose, "status": "processed"}  # fmt: skip

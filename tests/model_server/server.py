@@ -179,6 +179,9 @@ class _Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         self._route("GET", b"")
 
+    def do_DELETE(self) -> None:
+        self._route("DELETE", b"")
+
     def do_POST(self) -> None:
         self._route("POST", self.rfile.read(int(self.headers.get("content-length", 0))))
 
@@ -195,7 +198,10 @@ class _Handler(BaseHTTPRequestHandler):
                                                         "owned_by": "tests"} for name in owner.models]})  # fmt: skip
             case ["POST", "files"]:
                 self._send(owner.batches.add_file(*multipart(self.headers["content-type"], data)))
-            case ["GET", "files", name, "content"]:
+            case ["DELETE", "files", name] if name in owner.batches.files:
+                del owner.batches.files[name]
+                self._send({"id": name, "object": "file", "deleted": True})
+            case ["GET", "files", name, "content"] if name in owner.batches.files:
                 self._send_bytes(200, owner.batches.files[name], "application/octet-stream")
             case ["POST", "batches"]:
                 made = owner.batches.create(json.loads(data))
