@@ -174,6 +174,7 @@ def save_answer(execute: Execute, request: ChatRequest, answer: ChatAnswer, now:
             answer.prompt_tokens, answer.completion_tokens, answer.latency_ms, answer.cost_usd, instant(now),
         ),
     )  # fmt: skip
+    execute("DELETE FROM batch_requests WHERE key = ? AND batch_key IS NULL", (request.key,))
     _refer(execute, request)
     _note_call(execute, _next_call_id(execute, request.key), request, now, answer)
     _spend(execute, request.model, answer, now)

@@ -45,8 +45,16 @@ class BatchQueue:
         self._database = database
 
     def add(self, request: ChatRequest) -> None:
-        """Queues a request; one that is queued or in a batch already stays as it is."""
+        """Queues a request; one that is queued or in a batch already stays as it is.
+
+        What waits for the same reference with a prompt of another version is of no use any longer, and goes.
+        """
         with self._database.transaction() as execute:
+            execute(
+                """DELETE FROM batch_requests WHERE user_id = ? AND reference = ? AND batch_key IS NULL
+                   AND request ->> 'task' = ? AND request ->> 'prompt_version' <> ?""",
+                (request.user_id, request.reference, request.task, request.prompt_version),
+            )
             execute(
                 "INSERT OR IGNORE INTO batch_requests VALUES (?, NULL, ?, ?, ?, ?, ?)",
                 (request.key, request.user_id, request.reference, request.model, request.n_prompt_tokens,
@@ -68,9 +76,8 @@ class BatchQueue:
         return kind("asking in a batch: this request failed in it; it is asked again at the next rung of its ladder")
 
     def queued(self, model: str, limit: int) -> list[ChatRequest]:
-        """Requests for one model that wait and were not answered in the meantime, in order of key, at most so many."""
-        query = """SELECT request FROM batch_requests WHERE batch_key IS NULL AND model = ?
-                   AND key NOT IN (SELECT key FROM answers WHERE NOT is_rejected) ORDER BY key LIMIT ?"""
+        """Requests for one model that wait, in order of key, at most so many."""
+        query = "SELECT request FROM batch_requests WHERE batch_key IS NULL AND model = ? ORDER BY key LIMIT ?"
         return [_request(row["request"]) for row in self._database.rows(query, model, limit)]
 
     def queued_models(self) -> list[str]:

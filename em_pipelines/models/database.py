@@ -61,6 +61,7 @@ CREATE TABLE batch_requests (
     n_tokens INTEGER NOT NULL, request TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX batch_requests_by_batch ON batch_requests (batch_key);
+CREATE INDEX batch_requests_by_reference ON batch_requests (user_id, reference);
 CREATE TABLE batch_errors (
     key TEXT PRIMARY KEY, user_id TEXT NOT NULL, reference TEXT NOT NULL, error_type TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;

@@ -12,8 +12,8 @@ context, no prior turns. Waits before the second, third and fourth are 1, 5 and 
 | a spent budget, an answer that has to come with a batch, an endpoint that refuses us | pending at this rung |
 
 After the last rung the work is exhausted, a dead letter, unless it is the endpoint that failed and not the work: the
-endpoint was unavailable, and the model has answered nobody since the climb began. Then it is pending. What is put off
-like this run after run while others are answered in between is exhausted after `max_deferrals` runs.
+endpoint was unavailable, and the model has answered nobody since that began. Then it is pending. What is put off like
+this run after run while others are answered in between is exhausted after `max_deferrals` runs.
 
 Where it stands is written after each failure, together with the rejection of the answer that failed. A crash goes on
 at the next rung; a run after an answer asks the rung that was answered, and the cache has it. Exhausted work is not
@@ -165,9 +165,9 @@ class _Ladder:
         is_unavailable = isinstance(error, ModelUnavailableError)
         place = self.place
         streak = (place.rung if place.streak_rung is None else place.streak_rung) if is_unavailable else None
-        n_before = place.n_answered_before
-        if is_unavailable and place.streak_rung is None and not place.n_deferrals:
-            n_before = self._n_answered
+        if is_unavailable and place.streak_rung is None:
+            self._n_answered = self._store.n_answered(self._first.model)
+        n_before = place.n_answered_before if place.n_deferrals else self._n_answered
         place = replace(
             place, status=CLIMBING, rung=place.rung + 1, streak_rung=streak, n_attempts=place.n_attempts + 1,
             n_answered_before=n_before, last_error=type(error).__name__,
