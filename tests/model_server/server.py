@@ -56,6 +56,8 @@ class ModelServer:
         self.api_key = api_key
         self.models = tuple(models)
         self.refused_formats = set(refused_formats)
+        self.refuses_files = False
+        """Whether uploads are refused with 401."""
         self.calls: list[Call] = []
         """Every request for a completion, in batches too, also those that were refused or got no answer."""
         self.requests: list[str] = []
@@ -142,6 +144,7 @@ class ModelServer:
 
 class _Http(ThreadingHTTPServer):
     daemon_threads = True
+    request_queue_size = 128  # with the default of 5, eight connections at once wait a second for the kernel
     owner: ModelServer
 
     def __init__(self, *arguments: Any) -> None:
@@ -196,6 +199,8 @@ class _Handler(BaseHTTPRequestHandler):
             case ["GET", "models"]:
                 self._send({"object": "list", "data": [{"id": name, "object": "model", "created": 0,
                                                         "owned_by": "tests"} for name in owner.models]})  # fmt: skip
+            case ["POST", "files"] if owner.refuses_files:
+                self._send_error(Step("status", status=401, message="not for you", code="invalid_api_key"))
             case ["POST", "files"]:
                 self._send(owner.batches.add_file(*multipart(self.headers["content-type"], data)))
             case ["DELETE", "files", name] if name in owner.batches.files:

@@ -1,0 +1,232 @@
+"""The chat model against a real server: answers, formats, errors, and what must never be in a message."""
+
+import asyncio
+import gc
+import logging
+import traceback
+from datetime import timedelta
+from email.utils import format_datetime
+from typing import Any
+
+import pytest
+from pydantic import SecretStr
+
+from em_pipelines.errors import (
+    ModelError,
+    ModelRefusedError,
+    ModelUnavailableError,
+    RateLimitedError,
+    RequestRefusedError,
+    SettingsError,
+)
+from em_pipelines.models.clock import ManualClock
+from em_pipelines.models.protocol import ChatAnswer, ChatRequest
+from em_pipelines.models.settings import LlmSettings, ModelPrice
+from resources.chat_model import OpenAIChatModel
+from resources.endpoint import read_api_key
+from tests.model_server.questions import SCHEMA, question
+from tests.model_server.script import Step, answer, dropped, failed, garbage, hang, rate_limited, truncated
+from tests.model_server.server import ModelServer
+
+KEY = "sk-nobody-may-read-this"
+
+
+def ask(server: ModelServer, *requests: ChatRequest, **changes: Any) -> list[ChatAnswer]:
+    """Asks one after the other, in one loop and with one model."""
+    settings = LlmSettings(**{"base_url": server.base_url, "small": "small", "timeout_seconds": 5, **changes})
+
+    async def asking() -> list[ChatAnswer]:
+        async with OpenAIChatModel(settings, SecretStr(KEY), ManualClock()) as model:
+            return [await model.complete(request) for request in requests or (question(),)]
+
+    return asyncio.run(asking())
+
+
+def test_a_question_goes_out_whole_and_its_answer_comes_back_with_what_it_took() -> None:
+    price = ModelPrice(input_usd=1, output_usd=4, cached_input_usd=0.5)
+    with ModelServer([answer({"likes": "plums"}, cached_tokens=10)]) as server:
+        (found,) = ask(server, prices={"small": price})
+        (call,) = server.calls
+    assert call.headers["authorization"] == f"Bearer {KEY}"
+    assert call.body == {
+        "model": "small",
+        "messages": [
+            {"role": "system", "content": "Say what is liked."},
+            {"role": "user", "content": "Ines likes plums."},
+        ],
+        "max_completion_tokens": 200,
+        "temperature": 0.0,
+        "response_format": {
+            "type": "json_schema",
+            "json_schema": {"name": "likes", "schema": SCHEMA, "strict": True},
+        },
+    }
+    assert (found.key, found.text, found.finish_reason) == (question().key, '{"likes": "plums"}', "stop")
+    assert (found.prompt_tokens, found.completion_tokens) == (-(-call.n_prompt_characters // 4), 5)
+    assert found.cost_usd == pytest.approx(((found.prompt_tokens - 10) * 1 + 10 * 0.5 + 5 * 4) / 1e6)
+
+
+def test_tokens_that_the_endpoint_does_not_count_are_estimated() -> None:
+    with ModelServer([answer("x" * 41, has_usage=False)]) as server:
+        (found,) = ask(server)
+    assert (found.prompt_tokens, found.completion_tokens) == (question().n_prompt_tokens, 11)
+
+
+def test_a_cut_answer_says_so() -> None:
+    with ModelServer([truncated('{"likes": "plums"}')]) as server:
+        (found,) = ask(server)
+    assert (found.finish_reason, found.text) == ("length", '{"likes":')
+
+
+def test_formats_that_an_endpoint_refuses_are_not_tried_again() -> None:
+    with ModelServer([answer("{}")], refused_formats=["json_schema"]) as server:
+        ask(server, question("one"), question("two"))
+        kinds = [call.body.get("response_format", {}).get("type") for call in server.calls]
+        assert kinds == ["json_schema", "json_object", "json_object"]
+        assert '"likes"' in server.calls[-1].messages[0]["content"], "the schema stands in the prompt instead"
+        server.refused_formats.add("json_object")
+        server.calls.clear()
+        ask(server, question("one"), question("two"))
+        kinds = [call.body.get("response_format", {}).get("type") for call in server.calls]
+        assert kinds == ["json_schema", "json_object", None, None]
+
+
+def test_calls_at_once_learn_of_a_refused_format_together() -> None:
+    with ModelServer([answer("{}")], refused_formats=["json_schema"]) as server:
+        settings = LlmSettings(base_url=server.base_url, small="small")
+
+        async def asking() -> None:
+            async with OpenAIChatModel(settings, SecretStr(KEY)) as model:
+                await asyncio.gather(*(model.complete(question(str(number))) for number in range(8)))
+
+        asyncio.run(asking())
+        kinds = [call.body.get("response_format", {}).get("type") for call in server.calls]
+        assert kinds.count("json_object") == 8
+        assert kinds.count("json_schema") <= 8
+
+
+@pytest.mark.parametrize("name", ["max_completion_tokens", "temperature"])
+def test_parameters_that_an_endpoint_does_not_know_are_left_out(name: str) -> None:
+    def script(call: Any) -> Step:
+        return failed(400, f"Unsupported parameter: '{name}'.") if name in call.body else answer("{}")
+
+    with ModelServer(script) as server:
+        ask(server, question("one"), question("two"))
+        assert [name in call.body for call in server.calls] == [True, False, False]
+        assert ("max_tokens" in server.calls[-1].body) == (name == "max_completion_tokens")
+
+
+def raised(step: Step, **changes: Any) -> ModelError:
+    with ModelServer([step]) as server, pytest.raises(ModelError) as found:
+        ask(server, **changes)
+    assert KEY not in str(found.value)
+    assert "plums" not in "".join(traceback.format_exception(found.value))
+    return found.value
+
+
+@pytest.mark.parametrize(
+    ("step", "kind", "said"),
+    [
+        (failed(500), ModelUnavailableError, "asking the model small: HTTP 500; try again"),
+        (failed(503, code="overloaded"), ModelUnavailableError, "HTTP 503, overloaded"),
+        (failed(408), ModelUnavailableError, "HTTP 408"),
+        (dropped(), ModelUnavailableError, "there was no connection, or it broke"),
+        (garbage(), ModelUnavailableError, "what came back was no answer of the API"),
+        (failed(401, f"Incorrect API key provided: {KEY}", "invalid_api_key"), ModelRefusedError, "HTTP 401"),
+        (failed(404, code="model_not_found"), ModelRefusedError, "HTTP 404, model_not_found; check EM_LLM_API_KEY"),
+        (failed(429, code="insufficient_quota"), ModelRefusedError, "HTTP 429, insufficient_quota"),
+        (failed(400, "too long: Ines likes plums.", "context_length_exceeded"), RequestRefusedError, "HTTP 400"),
+        (failed(413), RequestRefusedError, "HTTP 413; a shorter request may pass"),
+        (failed(400, code="Ines likes plums"), RequestRefusedError, "HTTP 400; a"),
+        (rate_limited(), RateLimitedError, "HTTP 429, rate_limit_exceeded; try again later"),
+    ],
+    ids=lambda value: value.kind + str(value.status) if isinstance(value, Step) else "",
+)
+def test_every_error_becomes_ours_without_key_or_prompt(step: Step, kind: type[ModelError], said: str) -> None:
+    found = raised(step)
+    assert type(found) is kind
+    assert said in str(found)
+
+
+@pytest.mark.parametrize(
+    ("header", "seconds"),
+    [
+        (None, None), ("7", 7), ("0.5", 0.5), ("-3", 0), ("soon", None),
+        (format_datetime(ManualClock().now() + timedelta(seconds=90), usegmt=True), 90),
+    ],
+)  # fmt: skip
+def test_retry_after_is_seconds_or_a_date(header: str | None, seconds: float | None) -> None:
+    found = raised(rate_limited(header))
+    assert isinstance(found, RateLimitedError)
+    assert found.retry_after_seconds == seconds
+
+
+def test_an_endpoint_that_hangs_is_given_up_when_the_time_is_over() -> None:
+    found = raised(hang(), timeout_seconds=0.03)
+    assert isinstance(found, ModelUnavailableError)
+    assert "the time was over" in str(found)
+
+
+def test_nobody_at_home_is_an_unavailable_model() -> None:
+    with ModelServer() as server:
+        pass
+    with pytest.raises(ModelUnavailableError, match="check EM_LLM_BASE_URL"):
+        ask(server)
+
+
+def test_an_answer_without_a_message_is_an_unavailable_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tests.model_server.server.completion", lambda call, step: {"choices": []})
+    with ModelServer() as server, pytest.raises(ModelUnavailableError, match="holds no message"):
+        ask(server)
+
+
+def test_one_call_is_one_attempt() -> None:
+    with ModelServer([failed(500)]) as server:
+        with pytest.raises(ModelUnavailableError):
+            ask(server)
+        assert server.n_calls == 1
+
+
+def test_it_works_in_one_loop_after_the_other_and_leaves_no_connection_open() -> None:
+    with ModelServer([answer("{}")]) as server:
+        settings = LlmSettings(base_url=server.base_url, small="small")
+        model = OpenAIChatModel(settings, SecretStr(KEY))
+
+        async def asking() -> str:
+            async with model:
+                return (await model.complete(question())).text
+
+        assert [asyncio.run(asking()) for _ in range(2)] == ["{}", "{}"]
+    gc.collect()  # an unclosed socket would warn here, and warnings are errors
+
+
+def test_a_second_loop_before_the_first_was_closed_is_a_mistake_that_is_named() -> None:
+    with ModelServer([answer("{}")]) as server:
+        model = OpenAIChatModel(LlmSettings(base_url=server.base_url, small="small"), SecretStr(KEY))
+        first = asyncio.new_event_loop()
+        first.run_until_complete(model.complete(question()))
+        with pytest.raises(RuntimeError, match="close it before"):
+            asyncio.run(model.complete(question()))
+        first.run_until_complete(model.__aexit__())
+        first.close()
+
+
+def test_key_and_prompt_reach_no_log(caplog: pytest.LogCaptureFixture) -> None:
+    with (
+        ModelServer([answer("{}"), failed(401, f"Incorrect API key provided: {KEY}")]) as server,
+        caplog.at_level(logging.DEBUG),
+        pytest.raises(ModelRefusedError),
+    ):
+        ask(server, question("one"), question("two"))
+    assert "chat/completions" in caplog.text
+    assert KEY not in caplog.text
+    assert "what is liked" not in caplog.text
+
+
+def test_keys_are_read_from_two_variables_and_shown_by_neither() -> None:
+    both = {"EM_LLM_API_KEY": "first", "OPENAI_API_KEY": "second"}
+    assert read_api_key(both).get_secret_value() == "first"
+    assert read_api_key({"EM_LLM_API_KEY": " ", "OPENAI_API_KEY": "second"}).get_secret_value() == "second"
+    assert "first" not in repr(read_api_key(both))
+    with pytest.raises(SettingsError, match="none of EM_LLM_API_KEY and OPENAI_API_KEY is set"):
+        read_api_key({})
