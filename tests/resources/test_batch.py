@@ -16,6 +16,7 @@ from em_pipelines.errors import (
     ModelRefusedError,
     ModelUnavailableError,
     RequestRefusedError,
+    UnusableAnswerError,
 )
 from em_pipelines.models.answers import AnswerStore
 from em_pipelines.models.batch_queue import BatchQueue
@@ -23,6 +24,7 @@ from em_pipelines.models.breakers import ModelBreakers
 from em_pipelines.models.budget import Budget
 from em_pipelines.models.clock import ManualClock
 from em_pipelines.models.gateway import ModelGateway
+from em_pipelines.models.ladder import Climb, Outcome, climb
 from em_pipelines.models.protocol import ChatAnswer, ChatRequest
 from em_pipelines.models.settings import LlmSettings, ModelPrice
 from resources.batch import BatchClient
@@ -308,3 +310,33 @@ def test_whether_something_can_be_collected_is_asked_without_changing_anything(w
     assert len(world.queue.open_batches()) == 1
     world.collect()
     assert world.run(lambda _, batches: batches.has_ended()) is False
+
+
+def test_a_ladder_climbs_from_batch_to_batch_and_asks_less_each_time(world: World) -> None:
+    world.server.script = lambda call: answer("fine") if "half" in call.messages[-1]["content"] else truncated("cut")
+
+    async def work(gateway: ModelGateway, _: BatchClient) -> Climb[str]:
+        rungs = [lambda c=c: question(c) for c in ("all", "all", "half", "none")]
+        return await climb(
+            rungs,
+            read_whole,
+            gateway=gateway,
+            store=world.store,
+            clock=world.clock,
+            settings=LlmSettings(mode="batch").retries,
+        )
+
+    ends = []
+    for _ in range(4):
+        ends.append(world.run(work).outcome)
+        world.flush()
+        world.collect()
+    assert ends == [Outcome.PENDING, Outcome.PENDING, Outcome.PENDING, Outcome.ANSWERED]
+    assert [call.messages[-1]["content"] for call in world.server.calls] == ["all", "all", "half"]
+    assert world.clock.slept == [0.0, 0.0], "between batches there is nothing to wait for"
+
+
+def read_whole(found: ChatAnswer) -> str:
+    if found.finish_reason != "stop":
+        raise UnusableAnswerError("reading an answer: it was cut; ask again")
+    return found.text
