@@ -22,6 +22,9 @@ from em_pipelines.tables.schema import Table
 ROOT = Path(__file__).parent
 SOURCE_SUFFIXES = {".py", ".sql", ".yaml"}
 Tables = dict[str, pa.Table]
+INCOMPLETE = "incomplete"
+DAYS_AT_ONCE = 31
+"""Days that a step is told of before it makes them: a month's texts fit into memory."""
 
 
 @dataclass(frozen=True)
@@ -33,6 +36,10 @@ class Step:
     the same inputs could give something else. `previous` names state tables that the step itself makes; `latest`
     state tables of which the newest up to the day is read, so that the step can be run for days on which nothing
     happened, too.
+
+    `prepare(inputs of many days)` is called before those days are made, for steps that ask somebody and had better ask
+    for all at once. A day whose outputs are not `is_complete` stands, but stays out of date. `circumstances(day)` is
+    what else determines the outputs of a day; empty as long as nothing does.
     """
 
     name: str
@@ -43,6 +50,9 @@ class Step:
     latest: tuple[Table, ...] = ()
     previous: tuple[Table, ...] = ()
     log_kind: str | None = None
+    prepare: Callable[[Iterable[Tables]], None] | None = None
+    is_complete: Callable[[Tables], bool] = lambda _: True
+    circumstances: Callable[[date], str] = lambda _: ""
 
     @property
     def is_fold(self) -> bool:
@@ -86,6 +96,8 @@ class Store:
     def inputs_digest(self, step: Step, day: date) -> str:
         """Digest of everything that determines the step's outputs of a day."""
         parts = [step.code_version]
+        if circumstances := step.circumstances(day):
+            parts.append(circumstances)
         if step.log_kind:
             parts.append(f"log {step.log_kind} {self.log.digest(step.log_kind, day)}")
         for table in step.inputs:
@@ -133,14 +145,20 @@ class Store:
         todo = [day for day in self.days(step) if day in wanted]
         if step.latest and len(days) == 1 and any(found for _, found in self._states(step, days[0])):
             todo = list(days)
-        for day in todo:
-            on_days(step.name, 1)
-            if not is_forced and self.is_current(step, day):
-                current.append(day)
-                continue
-            for name, rows in self._run_day(step, day).items():
-                n_rows[name] += rows
-            made.append(day)
+        # Only a step whose days do not depend on each other can be told of many at once.
+        chunk = DAYS_AT_ONCE if step.prepare else 1
+        for days_at_once in (todo[n : n + chunk] for n in range(0, len(todo), chunk)):
+            stale = [day for day in days_at_once if is_forced or not self.is_current(step, day)]
+            if step.prepare and stale:
+                step.prepare(self._inputs(step, day) for day in stale)
+            for day in days_at_once:
+                on_days(step.name, 1)
+                if day not in stale:
+                    current.append(day)
+                    continue
+                for name, rows in self._run_day(step, day).items():
+                    n_rows[name] += rows
+                made.append(day)
         return StepReport(tuple(made), tuple(current), n_rows)
 
     def _states(self, step: Step, day: date) -> list[tuple[Table, date | None]]:
@@ -151,13 +169,18 @@ class Store:
             *((table, self.lake.latest(table, day)) for table in step.latest),
         ]
 
-    def _run_day(self, step: Step, day: date) -> dict[str, int]:
-        inputs_digest = self.inputs_digest(step, day)
+    def _inputs(self, step: Step, day: date) -> Tables:
         tables = {table.name: self.lake.read(table, day) for table in step.inputs}
         for table, found in self._states(step, day):
             tables[f"state_{table.name}"] = self.lake.read(table, found) if found else table.empty()
+        return tables
+
+    def _run_day(self, step: Step, day: date) -> dict[str, int]:
+        inputs_digest = self.inputs_digest(step, day)
         records = self.log.read(step.log_kind, day) if step.log_kind else ()
-        made = step.run(day, tables, records)
+        made = step.run(day, self._inputs(step, day), records)
+        if not step.is_complete(made):
+            inputs_digest = INCOMPLETE  # no inputs have this digest, so the day is made again
         return {
             table.name: self.lake.write(table, day, made[table.name], inputs_digest).n_rows for table in step.outputs
         }

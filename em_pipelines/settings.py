@@ -21,6 +21,7 @@ from pydantic_settings import (
 from em_pipelines.errors import SettingsError
 from em_pipelines.extraction.rules.extractor import RulesSettings
 from em_pipelines.extraction.segmentation import SegmentationSettings
+from em_pipelines.extraction.verification import VerificationSettings
 from em_pipelines.graph.fold import FoldSettings
 from em_pipelines.landing.settings import LandingSettings
 from em_pipelines.lifecycle.decay import DecaySettings
@@ -46,6 +47,7 @@ class Settings(BaseSettings):
     landing: LandingSettings = Field(default_factory=LandingSettings)
     rules: RulesSettings = Field(default_factory=RulesSettings)
     segmentation: SegmentationSettings = Field(default_factory=SegmentationSettings)
+    verification: VerificationSettings = Field(default_factory=VerificationSettings)
     fold: FoldSettings = Field(default_factory=FoldSettings)
     decay: DecaySettings = Field(default_factory=DecaySettings)
     llm: LlmSettings = Field(default_factory=LlmSettings)

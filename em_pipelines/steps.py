@@ -8,8 +8,8 @@ import pyarrow as pa
 
 from em_pipelines.episodes.messages import messages
 from em_pipelines.episodes.sessions import sessions
-from em_pipelines.extraction.assemble import extract
-from em_pipelines.extraction.model import Extractor
+from em_pipelines.extraction.assemble import extract, incomplete, prepare
+from em_pipelines.extraction.model import Extractor, Segment
 from em_pipelines.extraction.segments import segment_objects, segments
 from em_pipelines.graph.fold import fold
 from em_pipelines.landing import tables as landed
@@ -22,6 +22,14 @@ from em_pipelines.tables import clean, derived, extraction, graph, raw
 from em_pipelines.tables.schema import Table
 
 Records = Iterable[dict[str, object]]
+EXTRACTION_SOURCES = (
+    "extraction/assemble.py",
+    "extraction/confidence.py",
+    "extraction/spans.py",
+    "extraction/verification.py",
+    "resolution/roles.py",
+)
+"""What judges every reading, whoever made it; an extractor's own source is part of its version."""
 
 
 def build_steps(settings: Settings, extractor: Extractor) -> dict[str, Step]:
@@ -60,15 +68,7 @@ def _reading(settings: Settings, extractor: Extractor) -> list[Step]:
             version=source_version("extraction/segments.py", "extraction/segmentation.py")
             + settings.segmentation.model_dump_json(),
         ),
-        Step(
-            name="extraction",
-            inputs=(clean.MESSAGES, extraction.SEGMENTS),
-            outputs=(extraction.MENTIONS, extraction.CLAIMS, extraction.EXTRACTION_ISSUES),
-            run=lambda _, tables, __: extract(segment_objects(tables["messages"], settings.segmentation), extractor),
-            version=f"{extractor.name}@{extractor.version} "
-            + source_version("extraction/assemble.py", "extraction/confidence.py", "resolution/roles.py")
-            + settings.segmentation.model_dump_json(),
-        ),
+        _extraction(settings, extractor),
         Step(
             name="sessions",
             inputs=(clean.MESSAGES, extraction.MENTIONS, extraction.CLAIMS),
@@ -77,6 +77,25 @@ def _reading(settings: Settings, extractor: Extractor) -> list[Step]:
             version=source_version("episodes/sessions.py"),
         ),
     ]
+
+
+def _extraction(settings: Settings, extractor: Extractor) -> Step:
+    def segments_of(tables: Tables) -> Iterable[Segment]:
+        return segment_objects(tables["messages"], settings.segmentation)
+
+    return Step(
+        name="extraction",
+        inputs=(clean.MESSAGES, extraction.SEGMENTS),
+        outputs=(extraction.MENTIONS, extraction.CLAIMS, extraction.EXTRACTION_ISSUES, extraction.LLM_CALLS),
+        run=lambda _, tables, __: extract(segments_of(tables), extractor, settings.verification),
+        prepare=lambda days: prepare((segment for tables in days for segment in segments_of(tables)), extractor),
+        is_complete=lambda made: not incomplete(made["extraction_issues"]),
+        circumstances=extractor.replays,
+        version=f"{extractor.name}@{extractor.version} "
+        + source_version(*EXTRACTION_SOURCES)
+        + settings.segmentation.model_dump_json()
+        + settings.verification.model_dump_json(),
+    )
 
 
 def _folding(settings: Settings, connection: duckdb.DuckDBPyConnection) -> list[Step]:

@@ -30,7 +30,7 @@ def extract(
     if extractor != "rules":
         raise UsageError(f"choosing an extractor: found {extractor!r}; `rules` is the one there is")
     rules = RulesExtractor()
-    _write(output, (predictions(row, rules) for row in _rows(file)))
+    _write(output, predictions(_rows(file), rules))
 
 
 def resolve(file: FileArgument, output: OutputOption) -> None:

@@ -1,52 +1,80 @@
 """Runs an extractor over segments and gives what it read ids, times and a place in the tables.
 
-What is checked here holds for every extractor: a closed vocabulary, both ends of a claim mentioned in its message, no
-claim of a thing about itself, nothing durable from untrusted sessions, and every message accounted for.
+What is checked here holds for every extractor: what `em_pipelines.extraction.verification` asks of each reading,
+nothing durable from untrusted sessions, and every message accounted for.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, field
+from itertools import tee
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from em_pipelines.extraction.model import Claim, Extraction, Extractor, Issue, Mention, Segment, Turn
+from em_pipelines.extraction.verification import VerificationSettings, verify
 from em_pipelines.ids import content_id, correlation_id
-from em_pipelines.resolution.normalization import name_key
 from em_pipelines.resolution.roles import unique_role
-from em_pipelines.tables.extraction import CLAIMS, EXTRACTION_ISSUES, MENTIONS
-from em_pipelines.vocabulary import RELATIONS, USER, EntityType
+from em_pipelines.tables.extraction import CLAIMS, EXTRACTION_ISSUES, LLM_CALLS, MENTIONS
+from em_pipelines.vocabulary import USER, EntityType
 
 Row = dict[str, Any]
+UNTRUSTED = "untrusted"
+PENDING = "pending"
+"""The issue of a message that a later run will read."""
 
 
 @dataclass(slots=True)
 class Extracted:
-    """Rows of mentions, claims and extraction_issues, by their ids, so that nothing stands twice."""
+    """Rows of mentions, claims, extraction_issues and llm_calls, by their ids, so that nothing stands twice."""
 
     mentions: dict[str, Row] = field(default_factory=dict)
     claims: dict[str, Row] = field(default_factory=dict)
     issues: dict[str, Row] = field(default_factory=dict)
+    calls: dict[str, Row] = field(default_factory=dict)
 
     def tables(self) -> dict[str, pa.Table]:
-        """The three tables, by name."""
+        """The four tables, by name."""
         return {
             "mentions": MENTIONS.from_rows(list(self.mentions.values())),
             "claims": CLAIMS.from_rows(list(self.claims.values())),
             "extraction_issues": EXTRACTION_ISSUES.from_rows(list(self.issues.values())),
+            "llm_calls": LLM_CALLS.from_rows(list(self.calls.values())),
         }
 
 
-def extract(segments: Iterable[Segment], extractor: Extractor) -> dict[str, pa.Table]:
-    """Reads segments; returns the tables mentions, claims and extraction_issues, by name."""
+def extract(
+    segments: Iterable[Segment], extractor: Extractor, verification: VerificationSettings | None = None
+) -> dict[str, pa.Table]:
+    """Reads segments; returns the tables mentions, claims, extraction_issues and llm_calls, by name."""
     found = Extracted()
-    for segment in segments:
-        if segment.trust == "untrusted":
-            reading = Extraction(issues=[_untrusted(turn) for turn in segment.turns])
-        else:
-            reading = extractor.extract(segment)
+    for segment, reading in readings(segments, extractor, verification):
         _collect(found, segment, reading, f"{extractor.name}@{extractor.version}")
     return found.tables()
+
+
+def prepare(segments: Iterable[Segment], extractor: Extractor) -> None:
+    """Tells an extractor of the segments it will be asked to read, so that it can ask for many at once."""
+    extractor.prepare(segment for segment in segments if segment.trust != UNTRUSTED)
+
+
+def readings(
+    segments: Iterable[Segment], extractor: Extractor, verification: VerificationSettings | None = None
+) -> Iterator[tuple[Segment, Extraction]]:
+    """Each segment with what may be believed of it, in order. An extractor never sees an untrusted session."""
+    asked, kept = tee(segments)
+    read = extractor.extract_all(segment for segment in asked if segment.trust != UNTRUSTED)
+    for segment in kept:
+        if segment.trust == UNTRUSTED:
+            yield segment, Extraction(issues=[_untrusted(turn) for turn in segment.turns])
+        else:
+            yield segment, verify(next(read), segment, verification)
+
+
+def incomplete(issues: pa.Table) -> bool:
+    """Whether a day's extraction_issues say that something is still to be read."""
+    return bool(pc.any(pc.equal(issues["issue"], PENDING)).as_py())
 
 
 def _untrusted(turn: Turn) -> Issue:
@@ -62,10 +90,6 @@ def _collect(found: Extracted, segment: Segment, reading: Extraction, extractor:
     extraction_id = content_id("ext", segment.segment_id, extractor)
     for claim in reading.claims:
         turn = turns[claim.turn_number]
-        doubt = _doubt(claim)
-        if doubt:
-            _put_issue(found, segment, turn, Issue(claim.turn_number, *doubt, severity="warning"), extractor)
-            continue
         for name, entity_type in _ends(claim):
             if (claim.turn_number, name) not in mentioned:
                 mentioned.add((claim.turn_number, name))
@@ -76,20 +100,8 @@ def _collect(found: Extracted, segment: Segment, reading: Extraction, extractor:
     missed = [Issue(n, "skipped", "nothing_found") for n in turns if n not in accounted]
     for issue in [*reading.issues, *missed]:
         _put_issue(found, segment, turns[issue.turn_number], issue, extractor)
-
-
-def _doubt(claim: Claim) -> tuple[str, str] | None:
-    """The name of the issue that keeps a claim out, and its reason; None where nothing does."""
-    if claim.relation not in RELATIONS:
-        return "out_of_vocabulary", claim.relation
-    if (claim.object is None) == (claim.value is None):
-        return "orphan_relation", "needs an object or a value, and not both"
-    ends = [name_key(name) for name, _ in _ends(claim)]
-    if not all(ends):
-        return "orphan_relation", "an end has no name"
-    if len(ends) > 1 and ends[0] == ends[1]:
-        return "orphan_relation", "says something of a thing and itself"
-    return None
+    for call in reading.calls:
+        found.calls[call["call_id"]] = call
 
 
 def _ends(claim: Claim) -> list[tuple[str, EntityType]]:

@@ -1,20 +1,29 @@
 """Reads rows of the labelled corpora with an extractor, and writes what was found in the form that is scored."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
+from em_pipelines.extraction.assemble import readings
 from em_pipelines.extraction.cleaning import clean_text, looks_like_code
 from em_pipelines.extraction.model import Claim, Extraction, Extractor, Segment, Turn
+from em_pipelines.extraction.verification import VerificationSettings
 from em_pipelines.vocabulary import USER
 
 
-def predictions(row: Mapping[str, Any], extractor: Extractor) -> dict[str, Any]:
-    """Returns the PREDICTIONS line of one row of an extraction or attacks corpus; its gold part is not looked at."""
+def predictions(
+    rows: Iterable[Mapping[str, Any]], extractor: Extractor, verification: VerificationSettings | None = None
+) -> Iterator[dict[str, Any]]:
+    """Yields the PREDICTIONS line of each row of an extraction or attacks corpus; gold parts are not looked at."""
+    for segment, reading in readings((_segment(row) for row in rows), extractor, verification):
+        yield scored_form(segment.segment_id, segment.turns[0].turn_number, reading)
+
+
+def _segment(row: Mapping[str, Any]) -> Segment:
     written_at = datetime.fromisoformat(row["timestamp"])
     context = [_turn(row["id"], n, said, written_at) for n, said in enumerate(row.get("context") or [])]
     turn = _turn(row["id"], len(context), row["message"], written_at)
-    segment = Segment(
+    return Segment(
         segment_id=str(row["id"]),
         user_id=USER,
         session_id=str(row["id"]),
@@ -22,7 +31,6 @@ def predictions(row: Mapping[str, Any], extractor: Extractor) -> dict[str, Any]:
         turns=(turn,),
         context=tuple(context),
     )
-    return scored_form(row["id"], turn.turn_number, extractor.extract(segment))
 
 
 def scored_form(row_id: str, turn_number: int, found: Extraction) -> dict[str, Any]:

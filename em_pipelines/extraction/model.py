@@ -3,9 +3,12 @@
 Plain objects without ids: `em_pipelines.extraction.assemble` gives them ids and turns them into table rows.
 """
 
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import date, datetime
-from typing import Protocol
+from enum import StrEnum
+from typing import Any, Protocol
 
 from em_pipelines.vocabulary import EntityType, Flag, HedgeLevel, Mechanism, PrivacyLevel, TemporalType
 
@@ -103,17 +106,33 @@ class Issue:
     detail: str = ""
 
 
+class Outcome(StrEnum):
+    """How the reading of a segment ended."""
+
+    COMPLETE = "complete"
+    PENDING = "pending"
+    """Nobody could be asked (a model is down, a budget spent, a batch under way): a later run reads it."""
+    FAILED = "failed"
+    """Asked as often as is sensible without a whole answer: a dead letter. What could be salvaged is kept."""
+
+
 @dataclass(slots=True)
 class Extraction:
-    """Everything read in one segment. Each of its turns has a mention, a claim or an issue, so that none is lost."""
+    """Everything read in one segment. Each of its turns has a mention, a claim or an issue, so that none is lost.
+
+    `reason` says why a reading is not complete, in a word. `calls` are rows of the table llm_calls.
+    """
 
     mentions: list[Mention] = field(default_factory=list)
     claims: list[Claim] = field(default_factory=list)
     issues: list[Issue] = field(default_factory=list)
+    outcome: Outcome = Outcome.COMPLETE
+    reason: str = ""
+    calls: list[dict[str, Any]] = field(default_factory=list)
 
 
 class Extractor(Protocol):
-    """Reads segments. Implementations are deterministic in (segment, version) and keep no state between calls."""
+    """Reads segments. What a segment gives depends on the segment and the version alone."""
 
     @property
     def name(self) -> str:
@@ -123,5 +142,30 @@ class Extractor(Protocol):
     def version(self) -> str:
         """Changes whenever the same segment could be read differently."""
 
+    def extract_all(self, segments: Iterable[Segment]) -> Iterator[Extraction]:
+        """Reads segments, one extraction each, in their order; never raises for what a message says."""
+
+    def prepare(self, segments: Iterable[Segment]) -> None:
+        """Hears of segments that `extract_all` will be asked for, many days of them at once. Free to do nothing."""
+
+    def replays(self, day: date) -> str:
+        """Changes whenever dead letters of the day are to be read again; empty as long as none ever was."""
+
+
+class LocalExtractor(ABC):
+    """Base of extractors that ask nobody: they read one segment after the other, and always to the end."""
+
+    @abstractmethod
     def extract(self, segment: Segment) -> Extraction:
-        """Reads one segment; never raises for what a message says."""
+        """Reads one segment."""
+
+    def extract_all(self, segments: Iterable[Segment]) -> Iterator[Extraction]:
+        """Reads segments as they are asked for."""
+        return map(self.extract, segments)
+
+    def prepare(self, segments: Iterable[Segment]) -> None:  # noqa: B027  (empty on purpose: who asks nobody may)
+        """Needs no preparation."""
+
+    def replays(self, day: date) -> str:  # noqa: ARG002  (the protocol's signature)
+        """Nothing fails that could be read again."""
+        return ""

@@ -1,7 +1,7 @@
 """One hash a table, and one of all: equal for equal memory, whatever the route that led there.
 
 Hashes what rows say, not the bytes they lie in, and leaves out what only tells the route: the file and line of a dead
-letter, and the day on which it was landed.
+letter, the day on which it was landed, and what models were asked and took for it.
 """
 
 import base64
@@ -17,6 +17,7 @@ from em_pipelines.sql import connect
 from em_pipelines.tables.catalog import CATALOG
 from em_pipelines.tables.clean import DEAD_LETTERS
 from em_pipelines.tables.derived import CURRENT_EDGES
+from em_pipelines.tables.extraction import LLM_CALLS
 from em_pipelines.tables.graph import EDGES
 from em_pipelines.tables.raw import INTERACTIONS
 from em_pipelines.tables.schema import Table
@@ -32,7 +33,8 @@ def state_hash(store: Store, decay: DecaySettings, as_of: date | None = None) ->
     """
     days = store.lake.days(INTERACTIONS)
     as_of = as_of or (days[-1] if days else date.min)
-    hashes = {name: _hash(_rows(store, table, as_of, decay)) for name, table in CATALOG.items()}
+    told = {name: table for name, table in CATALOG.items() if table is not LLM_CALLS}
+    hashes = {name: _hash(_rows(store, table, as_of, decay)) for name, table in told.items()}
     together = hashlib.sha256("".join(f"{name} {value}\n" for name, value in hashes.items()).encode())
     return {**hashes, "all": together.hexdigest()}
 

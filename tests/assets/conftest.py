@@ -12,7 +12,7 @@ import pytest
 
 from assets.daily import daily_assets
 from assets.snapshot import snapshot
-from em_pipelines.extraction.model import Claim, Extraction, Mention, Segment
+from em_pipelines.extraction.model import Claim, Extraction, LocalExtractor, Mention, Segment
 from em_pipelines.home import Home
 from em_pipelines.landing.land import land
 from em_pipelines.planning import Plan, plan
@@ -26,7 +26,7 @@ VERBS = {"like": ("likes", EntityType.FOOD), "live in": ("lives_in", EntityType.
 
 
 @dataclass(frozen=True)
-class TinyExtractor:
+class TinyExtractor(LocalExtractor):
     """Reads `I like X.` and `I live in X.`, and nothing else."""
 
     version: str = "1"

@@ -16,7 +16,7 @@ from dagster._core.definitions.metadata import TableMetadataSet
 
 from em_pipelines import definitions as module
 from em_pipelines.definitions import build_definitions
-from em_pipelines.extraction.model import Extraction, Segment
+from em_pipelines.extraction.model import Extraction, LocalExtractor, Segment
 from em_pipelines.settings import load_settings
 from em_pipelines.tables.catalog import CATALOG
 
@@ -26,7 +26,7 @@ UNTABLED = {"snapshot"}
 """Assets that are no table of the lake."""
 
 
-class NoExtractor:
+class NoExtractor(LocalExtractor):
     """Reads nothing: the graph does not depend on what is extracted."""
 
     name = "none"

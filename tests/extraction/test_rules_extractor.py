@@ -235,10 +235,10 @@ def test_gold_rows_become_predictions(extractor) -> None:
         "context": [{"speaker": "assistant", "text": "Where do you live?"}],
         "message": {"speaker": "user", "text": "We moved to Graz in February. My timezone is Europe/Vienna."},
     }
-    line = predictions(row, extractor)
+    (line,) = predictions([row], extractor)
     assert line["id"] == "x1"
     assert line["skip"] is None
     assert line["relations"][0]["valid_from"] == "2026-02"
     assert line["relations"][1]["object"] == "timezone: Europe/Vienna"
-    skipped = predictions(row | {"message": {"speaker": "assistant", "text": "I like moss."}}, extractor)
+    (skipped,) = predictions([row | {"message": {"speaker": "assistant", "text": "I like moss."}}], extractor)
     assert (skipped["skip"], skipped["relations"]) == ("not_a_person", [])

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 
 from assets.daily import daily_assets
-from em_pipelines.extraction.model import Claim, Extraction, Mention, Segment
+from em_pipelines.extraction.model import Claim, Extraction, LocalExtractor, Mention, Segment
 from em_pipelines.home import Home
 from em_pipelines.landing.land import land
 from em_pipelines.settings import Settings
@@ -65,7 +65,7 @@ def rows_of() -> Rows:
     return make
 
 
-class TinyExtractor:
+class TinyExtractor(LocalExtractor):
     """Reads `I like X.` and `I relate to X.`; with `surely` in the message its confidence is out of any range."""
 
     name = "tiny"

@@ -12,7 +12,7 @@ import orjson
 import pytest
 
 from em_pipelines.definitions import build_definitions
-from em_pipelines.extraction.model import Extraction, Segment
+from em_pipelines.extraction.model import Extraction, LocalExtractor, Segment
 from em_pipelines.home import Home
 from em_pipelines.landing.land import land
 from em_pipelines.settings import load_settings
@@ -23,7 +23,7 @@ LONG_AGO = LATER.timestamp()
 QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
 
 
-class NoExtractor:
+class NoExtractor(LocalExtractor):
     """Reads nothing; its version can be set."""
 
     name = "none"

@@ -7,7 +7,7 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, Field
 
 from em_pipelines.extraction.gate import GateSettings, skip_reason
-from em_pipelines.extraction.model import Extraction, Issue, Segment
+from em_pipelines.extraction.model import Extraction, Issue, LocalExtractor, Segment
 from em_pipelines.extraction.rules.lexicon import PATTERNS_DIR
 from em_pipelines.extraction.rules.patterns import by_lemma, load_patterns
 from em_pipelines.extraction.rules.people import People
@@ -36,7 +36,7 @@ def source_version() -> str:
     return digest.hexdigest()[:12]
 
 
-class RulesExtractor:
+class RulesExtractor(LocalExtractor):
     """Implements `em_pipelines.extraction.model.Extractor`. Raises PatternError when the pattern files are bad."""
 
     def __init__(self, settings: RulesSettings | None = None) -> None:

@@ -1,0 +1,1 @@
+"""The llm extractor: one structured answer of a model a segment, checked section by section."""

@@ -1,0 +1,120 @@
+"""What the model is asked to answer: four sections, each valid or not by itself, and the JSON schema of them.
+
+Names in the schema are short because the schema is paid for with every call. The closed vocabulary stands in it, so
+that an endpoint with structured outputs cannot leave it; an answer that does all the same is judged item by item.
+"""
+
+from enum import StrEnum
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict
+
+from em_pipelines.vocabulary import RELATIONS_BY_GROUP, EntityType, Flag, HedgeLevel, TemporalType
+
+
+class Section(StrEnum):
+    """Stages 2 to 5, in the order in which they are answered."""
+
+    ENTITIES = "entities"
+    RELATIONS = "relations"
+    TONE = "tone"
+    TIMES = "times"
+
+
+ALL_SECTIONS = tuple(Section)
+
+
+def _word(value: Any) -> Any:
+    return value.strip().casefold().replace(" ", "_") if isinstance(value, str) else value
+
+
+class Item(BaseModel):
+    """One item of a section. Unknown keys are ignored: they cost the item nothing."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+class EntityItem(Item):
+    """A thing named in turn `t`."""
+
+    t: int
+    name: str
+    type: Annotated[EntityType, BeforeValidator(_word)]
+
+
+class RelationItem(Item):
+    """A fact stated in turn `t`. `relation` is checked later: one outside the vocabulary is an issue of its own."""
+
+    t: int
+    subject: str
+    relation: Annotated[str, BeforeValidator(_word)]
+    object: str
+    attribute: str | None = None
+    polarity: Literal[1, -1] = 1
+
+
+class ToneItem(Item):
+    """How relation number `r` is meant, where it is not plainly said."""
+
+    r: int
+    hedge: Annotated[HedgeLevel, BeforeValidator(_word)] = HedgeLevel.NONE
+    flags: tuple[Annotated[Flag, BeforeValidator(_word)], ...] = ()
+
+
+class TimeItem(Item):
+    """When relation number `r` holds: `when` is the date as worded."""
+
+    r: int
+    kind: Annotated[TemporalType, BeforeValidator(_word)]
+    when: str | None = None
+
+
+ITEMS: dict[Section, type[Item]] = {
+    Section.ENTITIES: EntityItem,
+    Section.RELATIONS: RelationItem,
+    Section.TONE: ToneItem,
+    Section.TIMES: TimeItem,
+}
+
+_TEXT = {"type": "string"}
+_TEXT_OR_NULL = {"type": ["string", "null"]}
+_INT = {"type": "integer"}
+_OFFERED = [r for group, names in RELATIONS_BY_GROUP.items() if group != "health" for r in names]
+
+
+def _one_of(values: list[str]) -> dict[str, Any]:
+    return {"type": "string", "enum": values}
+
+
+def _properties(section: Section, *, is_health_asked: bool) -> dict[str, Any]:
+    if section is Section.ENTITIES:
+        return {"t": _INT, "name": _TEXT, "type": _one_of([t.value for t in EntityType])}
+    if section is Section.RELATIONS:
+        relations = [*_OFFERED, *(RELATIONS_BY_GROUP["health"] if is_health_asked else ())]
+        return {
+            "t": _INT, "subject": _TEXT, "relation": _one_of(relations), "object": _TEXT,
+            "attribute": _TEXT_OR_NULL, "polarity": {"type": "integer", "enum": [1, -1]},
+        }  # fmt: skip
+    if section is Section.TONE:
+        flags = {"type": "array", "items": _one_of([f.value for f in Flag])}
+        return {"r": _INT, "hedge": _one_of([h.value for h in HedgeLevel]), "flags": flags}
+    return {"r": _INT, "kind": _one_of([t.value for t in TemporalType]), "when": _TEXT_OR_NULL}
+
+
+def answer_schema(sections: tuple[Section, ...] = ALL_SECTIONS, *, is_health_asked: bool = False) -> dict[str, Any]:
+    """The JSON schema of an answer with these sections, in the strict subset of structured outputs: every property
+    required, none besides."""
+    return _object({s.value: _array(_properties(s, is_health_asked=is_health_asked)) for s in sections})
+
+
+def _array(properties: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "array", "items": _object(properties)}
+
+
+def _object(properties: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }

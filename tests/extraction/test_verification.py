@@ -1,0 +1,146 @@
+"""Each hallucination check is seen to find what it is there for, and to leave alone what only looks like it."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+import pytest
+
+from em_pipelines.extraction.model import Claim, Extraction, Mention, Segment, Turn
+from em_pipelines.extraction.verification import DISCARDED, HALLUCINATIONS, TEMPLATE_NAMES, verify
+from em_pipelines.vocabulary import EntityType, HedgeLevel, TemporalType
+
+SAID = "My sister Petra moved to Lund and she likes the harbour there a lot."
+EARLIER = "We talked about Ottilie yesterday."
+Change = Callable[[Extraction], None]
+
+
+def turn(number: int, text: str) -> Turn:
+    return Turn(f"m{number}", number, "user", "user", text, datetime(2026, 4, 1, tzinfo=UTC))
+
+
+def segment(text: str = SAID) -> Segment:
+    return Segment("s1", "u", "c", "text", (turn(3, text),), context=(turn(2, EARLIER),))
+
+
+def mention(name: str, said: str = SAID, **changes: object) -> Mention:
+    start = max(said.find(name), 0)
+    return Mention(**{"turn_number": 3, "name": name, "entity_type": EntityType.PERSON, "start": start,
+                      "end": start + len(name), **changes})  # fmt: skip
+
+
+def claim(subject: str = "Petra", relation: str = "lives_in", stated: str | None = "Lund", **changes: object) -> Claim:
+    found = {"turn_number": 3, "subject": subject, "subject_type": EntityType.PERSON, "relation": relation,
+             "object": stated, "object_type": EntityType.PLACE, "value": None, "confidence": 0.9, "start": 0,
+             "end": 33, "temporal_type": TemporalType.STATE}  # fmt: skip
+    return Claim(**{**found, **changes})
+
+
+def sound() -> Extraction:
+    return Extraction(mentions=[mention("Petra"), mention("Lund")], claims=[claim()])
+
+
+def doubts(reading: Extraction, text: str = SAID) -> list[str]:
+    return [issue.issue for issue in verify(reading, segment(text)).issues]
+
+
+def test_a_sound_reading_passes_untouched() -> None:
+    reading = sound()
+    assert verify(reading, segment()) is reading
+
+
+def test_near_matches_and_possessives_are_names_that_stand_there() -> None:
+    reading = Extraction(mentions=[mention("Petras", start=10, end=15), mention("harbours", start=0, end=0)])
+    assert doubts(reading) == []
+
+
+def add_mention(*args: object, **changes: object) -> Change:
+    return lambda reading: reading.mentions.append(mention(*args, **changes))
+
+
+def add_claim(*args: object, **changes: object) -> Change:
+    return lambda reading: reading.claims.append(claim(*args, **changes))
+
+
+@pytest.mark.parametrize(
+    ("issue", "change"),
+    [
+        ("span", add_mention("Wilhelmina", start=0, end=0)),
+        ("context_bleed", add_mention("Ottilie", start=0, end=0)),
+        ("template_leak", add_mention(TEMPLATE_NAMES[0], start=0, end=0)),
+        ("template_leak", add_mention("<name>", start=0, end=0)),
+        ("orphan_relation", add_claim("Petra", "knows", "Wilhelmina")),
+        ("orphan_relation", add_claim("Petra", "knows", "petra")),
+        ("orphan_relation", add_claim("Petra", "knows", None)),
+        ("out_of_vocabulary", add_claim("Petra", "adores", "Lund")),
+        ("repetition", add_claim()),
+    ],
+)
+def test_an_invention_is_a_named_issue(issue: str, change: Change) -> None:
+    reading = sound()
+    change(reading)
+    assert doubts(reading) == [issue]
+    assert issue in HALLUCINATIONS
+
+
+@pytest.mark.parametrize("hedge", ["Maybe", "I think that", "Perhaps", "Not sure, but maybe"])
+def test_high_confidence_on_a_hedged_clause_is_an_anomaly(hedge: str) -> None:
+    said = f"{hedge} Petra moved to Lund."
+    reading = Extraction(
+        mentions=[mention("Petra", said), mention("Lund", said)],
+        claims=[claim(start=said.index("Petra"), end=len(said) - 1)],
+    )
+    assert doubts(reading, said) == ["confidence_anomaly"]
+    (halved,) = verify(reading, segment(said)).claims
+    assert halved.confidence == pytest.approx(0.45)
+
+
+def test_a_hedge_that_the_claim_knows_of_or_in_another_sentence_is_none() -> None:
+    said = "Maybe it rains. Petra moved to Lund."
+    plain = claim(start=said.index("Petra"), end=len(said) - 1)
+    hedged = claim(start=0, end=33, hedge_level=HedgeLevel.MODERATE, confidence=0.65)
+    mentions = [mention("Petra", said), mention("Lund", said)]
+    assert doubts(Extraction(mentions=mentions, claims=[plain]), said) == []
+    assert doubts(Extraction(mentions=mentions, claims=[hedged]), f"I think {said[16:]}") == []
+
+
+def test_more_entities_than_half_the_words_are_too_many() -> None:
+    said = "well that was one very long day for all"
+    words = said.split()[:6]
+    reading = Extraction(mentions=[mention(word, said) for word in words])
+    assert doubts(reading, said) == ["count"]
+    short = "Petra, Lund, Ada, Bo"
+    assert doubts(Extraction(mentions=[mention(w, short) for w in short.split(", ")]), short) == []
+
+
+def test_one_warning_halves_what_it_touches_and_nothing_else() -> None:
+    reading = sound()
+    add_mention("Wilhelmina", start=0, end=0)(reading)
+    add_claim("Petra", "knows", "Wilhelmina")(reading)
+    kept = {c.relation: c.confidence for c in verify(reading, segment()).claims}
+    assert kept == {"lives_in": 0.9, "knows": 0.45}
+
+
+def test_three_warnings_discard_the_extraction_and_each_item_is_counted() -> None:
+    reading = sound()
+    for name in ("Wilhelmina", "Ottilie", "Quentin"):
+        add_mention(name, start=0, end=0)(reading)
+    checked = verify(reading, segment())
+    assert (checked.mentions, checked.claims) == ([], [])
+    found = [issue.issue for issue in checked.issues]
+    assert sorted(found[:3]) == ["context_bleed", "span", "span"]
+    assert found[3:] == [DISCARDED] * 6
+    assert len({issue.detail for issue in checked.issues}) == len(checked.issues), "issues of one detail would be one"
+
+
+def test_no_issue_repeats_what_was_said() -> None:
+    reading = sound()
+    for name in ("Wilhelmina", "Ottilie", "Quentin"):
+        add_mention(name, start=0, end=0)(reading)
+    told = " ".join(issue.detail for issue in verify(reading, segment()).issues)
+    assert not {"Wilhelmina", "Petra", "Lund"}.intersection(told.split())
+
+
+def test_ends_may_stand_in_earlier_turns_for_pronouns() -> None:
+    reading = sound()
+    add_claim("Ottilie", "likes", "harbour")(reading)
+    assert doubts(reading) == []
