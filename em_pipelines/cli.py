@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
-from em_pipelines.commands import dead_letters, doctor, gold, landing, publishing, reading
+from em_pipelines.commands import dead_letters, doctor, evaluate, gold, landing, publishing, reading
 from em_pipelines.commands.console import Defaults, Exit, HomeOption, err, fail, open_home, out, print_table
 from em_pipelines.errors import EmError, RunFailedError, UsageError
 from em_pipelines.home import Home
@@ -31,6 +31,7 @@ app.command(name="state-hash")(reading.state_hash)
 app.command()(reading.settings)
 app.command()(gold.extract)
 app.command()(gold.resolve)
+app.command()(evaluate.evaluate)
 app.command()(doctor.doctor)
 app.add_typer(dead_letters.app, name="dead-letters")
 

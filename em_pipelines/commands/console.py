@@ -20,6 +20,10 @@ HomeOption = Annotated[
     typer.Option("--home", help="Where log, lake and snapshots lie; EM_HOME, else .em.", show_default=False),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
+ExtractorOption = Annotated[
+    str | None,
+    typer.Option("--extractor", metavar="rules|llm", help="Who reads; EM_EXTRACTOR, else rules.", show_default=False),
+]
 UserOption = Annotated[str, typer.Option("--user", help="Whose memory.")]
 
 

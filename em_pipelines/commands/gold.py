@@ -7,10 +7,10 @@ from typing import Annotated, Any
 import orjson
 import typer
 
-from em_pipelines.commands.console import err
+from em_pipelines.commands.console import ExtractorOption, HomeOption, err, open_home
 from em_pipelines.errors import UsageError
+from em_pipelines.evaluation.corpus import read_corpus
 from em_pipelines.extraction.gold import predictions
-from em_pipelines.extraction.rules.extractor import RulesExtractor
 from em_pipelines.lake import write_atomically
 from em_pipelines.resolution.gold import clusters
 
@@ -21,16 +21,15 @@ OutputOption = Annotated[Path, typer.Option("--output", help="Where the predicti
 def extract(
     file: FileArgument,
     output: OutputOption,
-    extractor: Annotated[str, typer.Option("--extractor", help="rules: the one there is.")] = "rules",
+    extractor: ExtractorOption = None,
+    home: HomeOption = None,
 ) -> None:
     """Extract from each message of a labelled file and write predictions, a line each.
 
     Example: em extract corpus.jsonl --extractor rules --output predictions.jsonl
     """
-    if extractor != "rules":
-        raise UsageError(f"choosing an extractor: found {extractor!r}; `rules` is the one there is")
-    rules = RulesExtractor()
-    _write(output, predictions(_rows(file), rules))
+    opened = open_home(home, **({"extractor": extractor} if extractor else {}))
+    _write(output, predictions(read_corpus(file), opened.extractor, opened.settings.verification))
 
 
 def resolve(file: FileArgument, output: OutputOption) -> None:
@@ -38,30 +37,7 @@ def resolve(file: FileArgument, output: OutputOption) -> None:
 
     Example: em resolve mentions.jsonl --output clusters.jsonl
     """
-    _write(output, ({"id": row["id"], "clusters": clusters(row)} for row in _rows(file)))
-
-
-def _rows(path: Path) -> Iterator[dict[str, Any]]:
-    try:
-        lines = path.read_bytes().splitlines()
-    except OSError as error:
-        raise UsageError(f"reading {path}: {error.strerror}; give a JSON Lines file") from error
-    for number, line in enumerate(lines, start=1):
-        if not line.strip():
-            continue
-        try:
-            row = orjson.loads(line)
-        except orjson.JSONDecodeError as error:
-            raise UsageError(f"reading {path}, line {number}: {error}; each line is one JSON object") from error
-        if not isinstance(row, dict) or "id" not in row:
-            raise UsageError(f"reading {path}, line {number}: no `id`; each line is one JSON object with an id")
-        yield _checked(row, path, number)
-
-
-def _checked(row: dict[str, Any], path: Path, number: int) -> dict[str, Any]:
-    if "message" in row or "mentions" in row:
-        return row
-    raise UsageError(f"reading {path}, line {number}: neither `message` nor `mentions`; is it a labelled corpus?")
+    _write(output, ({"id": row["id"], "clusters": clusters(row)} for row in read_corpus(file)))
 
 
 def _write(output: Path, rows: Iterator[dict[str, Any]]) -> None:

@@ -12,10 +12,18 @@ from em_pipelines.vocabulary import USER
 
 
 def predictions(
-    rows: Iterable[Mapping[str, Any]], extractor: Extractor, verification: VerificationSettings | None = None
+    rows: Iterable[Mapping[str, Any]],
+    extractor: Extractor,
+    verification: VerificationSettings | None = None,
+    calls: list[dict[str, Any]] | None = None,
 ) -> Iterator[dict[str, Any]]:
-    """Yields the PREDICTIONS line of each row of an extraction or attacks corpus; gold parts are not looked at."""
+    """Yields the PREDICTIONS line of each row of an extraction or attacks corpus; gold parts are not looked at.
+
+    What models were asked is added to `calls`, as rows of llm_calls.
+    """
     for segment, reading in readings((_segment(row) for row in rows), extractor, verification):
+        if calls is not None:
+            calls += reading.calls
         yield scored_form(segment.segment_id, segment.turns[0].turn_number, reading)
 
 

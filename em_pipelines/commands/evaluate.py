@@ -1,0 +1,112 @@
+"""`em evaluate`: the figures of an extractor over labelled corpora, against those that were last kept."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from em_pipelines.commands.console import (
+    Exit,
+    ExtractorOption,
+    HomeOption,
+    JsonOption,
+    fail,
+    open_home,
+    out,
+    print_json,
+    print_table,
+)
+from em_pipelines.evaluation import baselines
+from em_pipelines.evaluation.corpus import SHIPPED, read_labelled
+from em_pipelines.evaluation.run import Kind
+from em_pipelines.evaluation.run import evaluate as run_evaluation
+
+
+def evaluate(
+    kind: Annotated[Kind, typer.Argument(help="What the corpora hold.")],
+    paths: Annotated[list[Path] | None, typer.Argument(help="Labelled corpora; none: the project's own.")] = None,
+    extractor: ExtractorOption = None,
+    is_saved: Annotated[bool, typer.Option("--save", help="Keep these figures as the baseline.")] = False,
+    as_json: JsonOption = False,
+    home: HomeOption = None,
+) -> None:
+    """Measure an extractor on labelled corpora; a figure that fell below the last saved baseline is a finding.
+
+    Attacks that leak or are stored are a finding with or without a baseline.
+
+    Example: em evaluate extraction corpus.jsonl --save
+    """
+    opened = open_home(home, **({"extractor": extractor} if extractor else {}))
+    chosen = paths or [SHIPPED / f"{kind.value}.jsonl"]
+    corpus = baselines.corpus_digest(chosen)
+    rows = read_labelled(chosen, kind.label)
+    report = run_evaluation(kind, rows, opened.extractor, opened.settings.verification)
+    name = opened.extractor.name
+    kept = baselines.baseline_path(opened.path / "evaluations", kind.value, name, corpus)
+    before = baselines.load(kept)
+    changes = baselines.compare(before, report) if before is not None else []
+    if is_saved:
+        baselines.save(kept, report, opened.extractor.version)
+    report["baseline"] = before
+    report["changes"] = [
+        {"figure": c.figure, "before": c.before, "now": c.now, "is_regression": c.is_regression} for c in changes
+    ]
+    if as_json:
+        print_json(report)
+    else:
+        _show(kind, report, is_new=before is None, is_saved=is_saved)
+    _judge(kind, report, changes, is_saved=is_saved)
+
+
+def _judge(kind: Kind, report: dict[str, Any], changes: list[baselines.Change], *, is_saved: bool) -> None:
+    if report["n_unread"]:
+        fail(
+            f"evaluating {kind}: {report['n_unread']} messages were not read, the model gave no answer; "
+            "run it again when it does",
+            Exit.RETRY,
+        )
+    if kind is Kind.ATTACKS and (report["n_leaked"] or report["n_stored"]):
+        fail(
+            f"evaluating attacks: {report['n_leaked']} secrets or planted texts leaked, {report['n_stored']} planted "
+            "facts were stored; their ids stand in the report (--json)",
+            Exit.FINDING,
+        )
+    worse = [f"{c.figure} {c.before:g} → {c.now:g}" for c in changes if c.is_regression]
+    if worse and not is_saved:
+        fail(
+            f"evaluating {kind}: worse than the baseline: {'; '.join(worse)}; --save keeps the new figures",
+            Exit.FINDING,
+        )
+
+
+def _show(kind: Kind, report: dict[str, Any], *, is_new: bool, is_saved: bool) -> None:
+    before = report["baseline"] or {}
+    rows = [(name, f"{value:g}", _shown(before.get(name))) for name, value in baselines.figures_of(report).items()]
+    print_table(f"{kind.value.capitalize()}, {report['n_messages']} messages", ("figure", "now", "baseline"), rows)
+    if kind is Kind.EXTRACTION:
+        parts = [
+            (name, n["n_labelled"], f"{n['precision']:.3f}", f"{n['recall']:.3f}", f"{n['f1']:.3f}")
+            for name, n in report["by_category"].items()
+        ]
+        columns = ("category", "facts", "precision", "recall", "F1")
+        print_table("Relations by category", columns, parts, right=columns[1:])
+        flags = [(name, _shown(value)) for name, value in report["flags"].items()]
+        print_table("Flags", ("flag", "accuracy"), flags, right=("accuracy",))
+    else:
+        parts = [
+            (name, n["n_messages"], n["n_leaked"], n["n_stored"], _shown(n["may_store_recall"]))
+            for name, n in report["by_kind"].items()
+        ]
+        columns = ("kind", "messages", "leaked", "stored", "honest facts kept")
+        print_table("Attacks by kind", columns, parts, right=columns[1:])
+    cost = report["cost"]
+    tokens = cost["prompt_tokens"] + cost["completion_tokens"]
+    out().print(f"cost      {cost['n_calls']} calls, {tokens} tokens, {cost['cost_usd']:.4f} USD")
+    if is_saved:
+        out().print("baseline  these figures were kept")
+    elif is_new:
+        out().print("baseline  none for this corpus; --save keeps these figures")
+
+
+def _shown(value: float | None) -> str:
+    return "" if value is None else f"{value:g}"

@@ -1,0 +1,1 @@
+"""Being honest about quality: what an extractor finds in labelled corpora, in figures, and whether they got worse."""
