@@ -38,8 +38,7 @@ class Step:
     happened, too.
 
     `prepare(inputs of many days)` is called before those days are made, for steps that ask somebody and had better ask
-    for all at once. A day whose outputs are not `is_complete` stands, but stays out of date. `circumstances(day)` is
-    what else determines the outputs of a day; empty as long as nothing does.
+    for all at once. A day whose outputs are not `is_complete` stands, but stays out of date.
     """
 
     name: str
@@ -52,7 +51,6 @@ class Step:
     log_kind: str | None = None
     prepare: Callable[[Iterable[Tables]], None] | None = None
     is_complete: Callable[[Tables], bool] = lambda _: True
-    circumstances: Callable[[date], str] = lambda _: ""
 
     @property
     def is_fold(self) -> bool:
@@ -96,8 +94,6 @@ class Store:
     def inputs_digest(self, step: Step, day: date) -> str:
         """Digest of everything that determines the step's outputs of a day."""
         parts = [step.code_version]
-        if circumstances := step.circumstances(day):
-            parts.append(circumstances)
         if step.log_kind:
             parts.append(f"log {step.log_kind} {self.log.digest(step.log_kind, day)}")
         for table in step.inputs:
@@ -160,6 +156,11 @@ class Store:
                     n_rows[name] += rows
                 made.append(day)
         return StepReport(tuple(made), tuple(current), n_rows)
+
+    def reopen(self, step: Step, day: date) -> None:
+        """Puts a day that stands out of date, so that the next run makes it again. Its rows stay until then."""
+        for table in step.outputs:
+            self.lake.write(table, day, self.lake.read(table, day), INCOMPLETE)
 
     def _states(self, step: Step, day: date) -> list[tuple[Table, date | None]]:
         """The state tables that a step reads for a day, and the day of each that it reads."""

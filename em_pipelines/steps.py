@@ -90,7 +90,6 @@ def _extraction(settings: Settings, extractor: Extractor) -> Step:
         run=lambda _, tables, __: extract(segments_of(tables), extractor, settings.verification),
         prepare=lambda days: prepare((segment for tables in days for segment in segments_of(tables)), extractor),
         is_complete=lambda made: not incomplete(made["extraction_issues"]),
-        circumstances=extractor.replays,
         version=f"{extractor.name}@{extractor.version} "
         + source_version(*EXTRACTION_SOURCES)
         + settings.segmentation.model_dump_json()

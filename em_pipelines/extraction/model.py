@@ -148,9 +148,6 @@ class Extractor(Protocol):
     def prepare(self, segments: Iterable[Segment]) -> None:
         """Hears of segments that `extract_all` will be asked for, many days of them at once. Free to do nothing."""
 
-    def replays(self, day: date) -> str:
-        """Changes whenever dead letters of the day are to be read again; empty as long as none ever was."""
-
 
 class LocalExtractor(ABC):
     """Base of extractors that ask nobody: they read one segment after the other, and always to the end."""
@@ -165,7 +162,3 @@ class LocalExtractor(ABC):
 
     def prepare(self, segments: Iterable[Segment]) -> None:  # noqa: B027  (empty on purpose: who asks nobody may)
         """Needs no preparation."""
-
-    def replays(self, day: date) -> str:  # noqa: ARG002  (the protocol's signature)
-        """Nothing fails that could be read again."""
-        return ""

@@ -4,6 +4,7 @@ Everything is scoped by user. Prompts are not kept, answers are: both are free o
 a prompt is made of them. The file itself is described in `em_pipelines.models.database`.
 """
 
+import sqlite3
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -110,15 +111,12 @@ class AnswerStore:
     def calls(self, user_id: str | None = None) -> list[CallRecord]:
         """Every call, in order of id; of one user where one is named."""
         query = "SELECT * FROM calls WHERE ?1 IS NULL OR user_id = ?1 ORDER BY call_id"
-        return [
-            CallRecord(
-                row["call_id"], datetime.fromisoformat(row["at"]), datetime.fromisoformat(row["called_at"]),
-                row["user_id"], row["reference"], row["correlation_id"], row["model"], row["task"],
-                row["prompt_tokens"], row["completion_tokens"], row["cost_usd"], row["latency_ms"],
-                bool(row["is_cache_hit"]), row["outcome"], row["error_type"],
-            )
-            for row in self.database.rows(query, user_id)
-        ]  # fmt: skip
+        return [_record(row) for row in self.database.rows(query, user_id)]
+
+    def calls_of(self, user_id: str, reference: str) -> list[CallRecord]:
+        """The calls made for one reference of a user, in order of id."""
+        query = "SELECT * FROM calls WHERE user_id = ? AND reference = ? ORDER BY call_id"
+        return [_record(row) for row in self.database.rows(query, user_id, reference)]
 
     def spent_on_day(self, model: str, now: datetime) -> Spend:
         """What a model took on the UTC day of the instant."""
@@ -161,6 +159,15 @@ class AnswerStore:
 
 
 # The id goes, too: it is a hash over the prompt, by which a text could be guessed and checked.
+def _record(row: sqlite3.Row) -> CallRecord:
+    return CallRecord(
+        row["call_id"], datetime.fromisoformat(row["at"]), datetime.fromisoformat(row["called_at"]), row["user_id"],
+        row["reference"], row["correlation_id"], row["model"], row["task"], row["prompt_tokens"],
+        row["completion_tokens"], row["cost_usd"], row["latency_ms"], bool(row["is_cache_hit"]), row["outcome"],
+        row["error_type"],
+    )  # fmt: skip
+
+
 _NOBODY = """call_id = 'call_' || lower(hex(randomblob(10))), key = NULL, user_id = NULL, reference = NULL,
              correlation_id = NULL"""
 

@@ -57,8 +57,8 @@ def ground(segment: Segment, targets: dict[int, Turn], parsed: Parsed) -> Extrac
     for item in parsed.items.get(Section.ENTITIES, []):
         _ground_entity(state, cast(EntityItem, item))
     relations = cast(list[RelationItem], parsed.items.get(Section.RELATIONS, []))
-    tones = {parsed.shifted.get(t.r, -1): t for t in cast(list[ToneItem], parsed.items.get(Section.TONE, []))}
-    times = {parsed.shifted.get(t.r, -1): t for t in cast(list[TimeItem], parsed.items.get(Section.TIMES, []))}
+    tones = {t.r: t for t in cast(list[ToneItem], parsed.items.get(Section.TONE, []))}
+    times = {t.r: t for t in cast(list[TimeItem], parsed.items.get(Section.TIMES, []))}
     # A tone that cannot be had is assumed to be a moderate hedge; times, to be states without end.
     unknown = ToneItem(r=0, hedge=HedgeLevel.MODERATE) if Section.TONE in parsed.missing else None
     for number, relation in enumerate(relations):

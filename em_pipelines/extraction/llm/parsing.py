@@ -12,7 +12,7 @@ from typing import Any
 import json_repair
 from pydantic import ValidationError
 
-from em_pipelines.extraction.llm.answer import ALL_SECTIONS, ITEMS, Item, Section
+from em_pipelines.extraction.llm.answer import ALL_SECTIONS, ITEMS, Item, Section, TimeItem, ToneItem
 
 MAX_ITEMS = 400
 """Of one section; a model that goes round in circles writes more, and is not believed."""
@@ -21,14 +21,12 @@ MAX_ITEMS = 400
 @dataclass(slots=True)
 class Parsed:
     """Valid items by section; `missing` names sections to be asked for again. What a missing section has in `items`
-    was salvaged: the first part of a list that was cut off."""
+    was salvaged: the first part of a list that was cut off. `r` of tone and times is a place in the relations."""
 
     items: dict[Section, list[Item]] = field(default_factory=dict)
     missing: tuple[Section, ...] = ()
     is_repaired: bool = False
     n_invalid: int = 0
-    shifted: dict[int, int] = field(default_factory=dict)
-    """Number of a relation in the answer → its place in `items`: dropping an invalid one must not move the others."""
 
 
 def parse(text: str, *, is_truncated: bool, wanted: tuple[Section, ...] = ALL_SECTIONS) -> Parsed:
@@ -50,7 +48,18 @@ def parse(text: str, *, is_truncated: bool, wanted: tuple[Section, ...] = ALL_SE
         if section is last or not is_sound:
             missing.append(section)
     found.missing = tuple(missing)
+    _renumber(found, document)
     return found
+
+
+def merged(first: Parsed, again: Parsed) -> Parsed:
+    """The sections of a first answer, those of a follow-up in the place of what was missing."""
+    return Parsed(
+        items={**first.items, **again.items},
+        missing=tuple(section for section in first.missing if section not in again.items or section in again.missing),
+        is_repaired=first.is_repaired or again.is_repaired,
+        n_invalid=first.n_invalid + again.n_invalid,
+    )
 
 
 def _load(text: str) -> tuple[dict[str, Any], bool]:
@@ -80,16 +89,27 @@ def _is_closed(text: str) -> bool:
 
 def _validate(found: Parsed, section: Section, raw: list[Any]) -> bool:
     """Keeps the valid items of a section; returns whether the section can be relied on."""
-    valid: list[Item] = []
-    for number, item in enumerate(raw[:MAX_ITEMS]):
-        try:
-            checked = ITEMS[section].model_validate(item)
-        except ValidationError:
-            continue
-        if section is Section.RELATIONS:
-            found.shifted[number] = len(valid)
-        valid.append(checked)
+    valid = [item for item in (_valid(section, item) for item in raw[:MAX_ITEMS]) if item is not None]
     n_invalid = len(raw) - len(valid)
     found.n_invalid += n_invalid
     found.items[section] = valid
     return n_invalid * 2 <= len(raw)
+
+
+def _valid(section: Section, item: Any) -> Item | None:
+    try:
+        return ITEMS[section].model_validate(item)
+    except ValidationError:
+        return None
+
+
+def _renumber(found: Parsed, document: dict[str, Any]) -> None:
+    """Dropping an invalid relation moves those behind it; tone and times follow, and lose what they say of it."""
+    if Section.RELATIONS not in found.items:
+        return
+    is_valid = [_valid(Section.RELATIONS, item) is not None for item in document[Section.RELATIONS.value][:MAX_ITEMS]]
+    places = {number: sum(is_valid[:number]) for number, valid in enumerate(is_valid) if valid}
+    for section in (Section.TONE, Section.TIMES):
+        items = [item for item in found.items.get(section, []) if isinstance(item, ToneItem | TimeItem)]
+        if items:
+            found.items[section] = [i.model_copy(update={"r": places[i.r]}) for i in items if i.r in places]

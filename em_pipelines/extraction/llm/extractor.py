@@ -1,0 +1,253 @@
+"""The llm extractor: one question a segment for stages 2 to 5, a smaller one for what is missing, and no third.
+
+What is asked goes through a gateway that remembers every answer, so reading a segment again costs nothing. A segment
+that nobody answers for is pending; one whose answers cannot be used is a dead letter, with what could be salvaged.
+"""
+
+import asyncio
+import hashlib
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import asdict, dataclass
+from functools import lru_cache, partial
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from em_pipelines.errors import UnusableAnswerError
+from em_pipelines.extraction.gate import GateSettings, skip_reason
+from em_pipelines.extraction.llm import prompt
+from em_pipelines.extraction.llm.answer import ALL_SECTIONS, EntityItem, RelationItem, Section, answer_schema
+from em_pipelines.extraction.llm.grounding import ground
+from em_pipelines.extraction.llm.parsing import Parsed, merged, parse
+from em_pipelines.extraction.model import Extraction, Issue, Outcome, Segment, Turn
+from em_pipelines.ids import content_id, correlation_id
+from em_pipelines.models import ladder
+from em_pipelines.models.answers import AnswerStore
+from em_pipelines.models.clock import Clock
+from em_pipelines.models.gateway import ModelGateway
+from em_pipelines.models.protocol import ChatAnswer, ChatRequest
+from em_pipelines.models.settings import LadderSettings
+
+TASK = "extraction"
+FOLLOW_UP_TASK = "extraction_follow_up"
+
+
+class LlmExtractionSettings(BaseModel):
+    """How the model is asked to read."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+    max_output_tokens: int = Field(default=4096, ge=256)
+    """Of one answer; a longer one is cut off, and what is missing is asked again."""
+    temperature: float = Field(default=0.0, ge=0, le=2)
+    """0: the likeliest answer."""
+    gate: GateSettings = GateSettings()
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """What asking takes: the gateway, what it remembers, a clock, and how often to try."""
+
+    gateway: ModelGateway
+    store: AnswerStore
+    clock: Clock
+    ladder: LadderSettings
+    collect: Callable[[], Awaitable[int]] | None = None
+    """Fetches what batches have answered in the meantime."""
+
+
+OpenAsking = Callable[[], AbstractAsyncContextManager[Asking]]
+
+
+@lru_cache(maxsize=1)
+def source_version() -> str:
+    """Twelve hex digits of SHA-256 over what turns an answer into claims: prompts, schema, grounding, dates, lists."""
+    folder = Path(__file__).resolve().parent
+    rules = folder.parent / "rules"
+    sources = [*folder.glob("*.py"), *folder.parent.glob("*.py"), *rules.glob("*.py")]
+    sources += (folder.parent / "patterns" / "lexicon").glob("*.yaml")
+    found = hashlib.sha256()
+    for path in sorted(sources):
+        found.update(path.relative_to(folder.parent).as_posix().encode())
+        found.update(path.read_bytes())
+    return found.hexdigest()[:12]
+
+
+class LLMExtractor:
+    """Implements `em_pipelines.extraction.model.Extractor` over a model.
+
+    `open_asking` is called when something is to be asked, and not before; what `prepare` has read is held until
+    `extract_all` asks for it.
+    """
+
+    def __init__(
+        self,
+        model: str,
+        open_asking: OpenAsking,
+        settings: LlmExtractionSettings | None = None,
+        *,
+        is_health_asked: bool = False,
+    ) -> None:
+        self.settings = settings or LlmExtractionSettings()
+        self._model = model
+        self._open_asking = open_asking
+        self._is_health_asked = is_health_asked
+        self._held: dict[str, Extraction] = {}
+
+    @property
+    def name(self) -> str:
+        return "llm"
+
+    @property
+    def version(self) -> str:
+        """Changes with the source, the prompts, the model and the settings."""
+        parts = (self._model, self.settings.model_dump_json(), self._is_health_asked)
+        return f"{source_version()}-{content_id('v', *parts)[-6:]}"
+
+    def prepare(self, segments: Iterable[Segment]) -> None:
+        """Asks for all segments, many at a time, and in batch mode sends off what is not answered yet."""
+        wanted = list(segments)
+        for segment, reading in zip(wanted, self._read_now(wanted), strict=True):
+            self._held[segment.segment_id] = reading
+
+    def extract_all(self, segments: Iterable[Segment]) -> Iterator[Extraction]:
+        """Reads segments, many at a time; yields in their order."""
+        wanted = list(segments)
+        missing = [segment for segment in wanted if segment.segment_id not in self._held]
+        read = dict(zip((s.segment_id for s in missing), self._read_now(missing), strict=True))
+        for segment in wanted:
+            yield read.get(segment.segment_id) or self._held.pop(segment.segment_id)
+
+    def _read_now(self, segments: Sequence[Segment]) -> list[Extraction]:
+        return asyncio.run(self._read_all(segments)) if segments else []
+
+    async def _read_all(self, segments: Sequence[Segment]) -> list[Extraction]:
+        gated = [_gated(segment, self.settings.gate) for segment in segments]
+        if not any(targets for targets, _ in gated):
+            return [Extraction(issues=issues) for _, issues in gated]
+        async with self._open_asking() as asking:
+            if asking.collect is not None:
+                await asking.collect()
+            found = await asyncio.gather(
+                *(self._read(asking, s, targets, issues) for s, (targets, issues) in zip(segments, gated, strict=True))
+            )
+            await asking.gateway.flush()
+            return found
+
+    async def _read(
+        self, asking: Asking, segment: Segment, targets: dict[int, Turn], issues: list[Issue]
+    ) -> Extraction:
+        if not targets:
+            return Extraction(issues=issues)
+        climbed = await self._climb(asking, segment, targets, ALL_SECTIONS, TASK, known="")
+        parsed, reason, outcome = climbed.value, climbed.error_type, climbed.outcome
+        if parsed is not None and parsed.missing:
+            again = await self._climb(asking, segment, targets, parsed.missing, FOLLOW_UP_TASK, known=_known(parsed))
+            outcome, reason = again.outcome, again.error_type
+            parsed = merged(parsed, again.value) if again.value is not None else parsed
+        reading = ground(segment, targets, parsed) if parsed is not None else Extraction()
+        if parsed is not None and (parsed.is_repaired or parsed.n_invalid):
+            detail = f"{parsed.n_invalid} invalid items dropped"
+            reading.issues.append(Issue(next(iter(targets.values())).turn_number, "repaired", "answer", detail=detail))
+        ended = _ENDINGS[outcome]
+        if ended is Outcome.PENDING:  # half a reading today would be another one tomorrow
+            reading = Extraction()
+        reading.outcome, reading.reason = ended, _in_words(reason or "")
+        if ended is not Outcome.COMPLETE:
+            issue = "pending" if ended is Outcome.PENDING else "dead_letter"
+            reading.issues += [Issue(t.turn_number, issue, reading.reason, "error") for t in targets.values()]
+        reading.issues += issues
+        reading.calls = [asdict(call) for call in asking.store.calls_of(segment.user_id, segment.segment_id)]
+        return reading
+
+    async def _climb(
+        self, asking: Asking, segment: Segment, targets: dict[int, Turn], sections: tuple[Section, ...], task: str,
+        *, known: str,
+    ) -> ladder.Climb[Parsed]:  # fmt: skip
+        def asked(n_context: int) -> ChatRequest:
+            return self._request(segment, targets, n_context, sections, task, known)
+
+        n_context = len(segment.context)
+        windows = (n_context, n_context, n_context // 2, 0)
+        return await ladder.climb(
+            [partial(asked, window) for window in windows],
+            partial(_readable, sections=sections, store=asking.store),
+            gateway=asking.gateway,
+            store=asking.store,
+            clock=asking.clock,
+            settings=asking.ladder,
+        )
+
+    def _request(
+        self, segment: Segment, targets: dict[int, Turn], n_context: int, sections: tuple[Section, ...], task: str,
+        known: str,
+    ) -> ChatRequest:  # fmt: skip
+        context = segment.context[len(segment.context) - n_context :]
+        shown = frozenset(turn.turn_number for turn in targets.values())
+        first = next(iter(targets.values()))
+        schema = answer_schema(sections, is_health_asked=self._is_health_asked)
+        return ChatRequest(
+            user_id=segment.user_id,
+            task=task,
+            model=self._model,
+            prompt_version=content_id("prompt", prompt.SYSTEM)[-12:],
+            messages=(
+                prompt.system_message(is_health_asked=self._is_health_asked),
+                prompt.segment_message(segment, shown, context, sections=sections, known=known),
+            ),
+            schema_name="facts",
+            schema=schema,
+            max_output_tokens=self.settings.max_output_tokens,
+            temperature=self.settings.temperature,
+            reference=segment.segment_id,
+            correlation_id=correlation_id(segment.user_id, segment.session_id, first.turn_number),
+            at=first.timestamp,
+        )
+
+
+_ENDINGS = {
+    ladder.Outcome.ANSWERED: Outcome.COMPLETE,
+    ladder.Outcome.PENDING: Outcome.PENDING,
+    ladder.Outcome.EXHAUSTED: Outcome.FAILED,
+}
+
+
+def _gated(segment: Segment, settings: GateSettings) -> tuple[dict[int, Turn], list[Issue]]:
+    """The turns worth asking about, by their index, and why the others are not."""
+    targets, issues = {}, []
+    for index, turn in enumerate(segment.turns):
+        reason = skip_reason(turn, settings)
+        if reason is None:
+            targets[index] = turn
+        else:
+            issues.append(Issue(turn.turn_number, "skipped", reason))
+    return targets, issues
+
+
+def _readable(answer: ChatAnswer, sections: tuple[Section, ...], store: AnswerStore) -> Parsed:
+    """The sections of an answer. Raises UnusableAnswerError where none are there, or of a follow-up not all."""
+    parsed = parse(answer.text, is_truncated=answer.finish_reason == "length", wanted=sections)
+    is_follow_up = sections != ALL_SECTIONS
+    if parsed.missing and (is_follow_up or set(parsed.missing) == set(sections)):
+        raise UnusableAnswerError(
+            f"reading an answer: {', '.join(parsed.missing)} missing or cut off; it is asked again"
+        )
+    if not answer.is_cache_hit and (parsed.missing or parsed.is_repaired or parsed.n_invalid):
+        store.mark(answer.key, "partial" if parsed.missing else "repaired")
+    return parsed
+
+
+def _known(parsed: Parsed) -> str:
+    """What a follow-up is told of the sections that stand."""
+    if Section.RELATIONS not in parsed.missing:
+        relations = [item for item in parsed.items.get(Section.RELATIONS, []) if isinstance(item, RelationItem)]
+        return prompt.known_relations([(r.t, r.subject, r.relation, r.object) for r in relations])
+    entities = [item.name for item in parsed.items.get(Section.ENTITIES, []) if isinstance(item, EntityItem)]
+    return prompt.known_entities(entities)
+
+
+def _in_words(error_type: str) -> str:
+    """BreakerOpenError → breaker_open."""
+    words = "".join(f"_{c.lower()}" if c.isupper() else c for c in error_type.removesuffix("Error"))
+    return words.lstrip("_")
