@@ -1,27 +1,21 @@
-"""The command line `em`: its commands, what they end with, and `em run`, which drives Dagster in this process."""
+"""The command line `em`: its commands, and what they end with."""
 
 import os
 import sys
-import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field
-from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
 from em_pipelines.commands import dead_letters, doctor, evaluate, gold, landing, publishing, reading
-from em_pipelines.commands.console import Defaults, Exit, HomeOption, err, fail, open_home, out, print_table
-from em_pipelines.errors import EmError, RunFailedError, UsageError
+from em_pipelines.commands.console import Defaults, Exit, ExtractorOption, HomeOption, fail, open_home, out, print_table
+from em_pipelines.errors import EmError, UsageError
+from em_pipelines.extraction.llm.extractor import OpenAsking
+from em_pipelines.extraction.unread import DEAD_LETTER, PENDING
 from em_pipelines.home import Home
-from em_pipelines.planning import plan
-from em_pipelines.serving.snapshot import LATEST, is_current
-
-if TYPE_CHECKING:
-    import dagster as dg
+from em_pipelines.running import Summary, materialize, prepare_dagster_home
+from em_pipelines.serving.snapshot import LATEST
+from em_pipelines.settings import Settings
 
 app = typer.Typer(name="em", no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 app.command()(landing.land)
@@ -35,12 +29,6 @@ app.command()(evaluate.evaluate)
 app.command()(doctor.doctor)
 app.add_typer(dead_letters.app, name="dead-letters")
 
-DAGSTER_YAML = """\
-telemetry: {enabled: false}
-nux: {enabled: false}
-"""
-LAUNCHER_TAG = "em/launcher"
-
 
 @app.callback()
 def before_command(home: HomeOption = None) -> None:
@@ -49,6 +37,14 @@ def before_command(home: HomeOption = None) -> None:
     Exit codes: 0 success, 1 a finding (dead letters, a failed check), 2 wrong use, 3 a failure worth a retry.
     """
     Defaults.home = home
+    Defaults.open_models = _open_models
+
+
+def _open_models(settings: Settings, answers: Path) -> OpenAsking:
+    """The client takes a second to import, which only those who ask a model pay."""
+    from resources.asking import asking_of  # noqa: PLC0415
+
+    return asking_of(settings, answers)
 
 
 @app.command()
@@ -62,7 +58,7 @@ def run(
     to_day: Annotated[
         str | None, typer.Option("--to", metavar="YYYY-MM-DD", help="Materialize up to this day.")
     ] = None,
-    extractor: Annotated[str, typer.Option("--extractor", help="rules: the one there is.")] = "rules",
+    extractor: ExtractorOption = None,
     is_full: Annotated[bool, typer.Option("--full", help="Make every day again, current or not.")] = False,
     home: HomeOption = None,
 ) -> None:
@@ -75,139 +71,24 @@ def run(
     first, last = reading.parse_day(from_day, "--from"), reading.parse_day(to_day, "--to")
     if first and last and first > last:
         raise UsageError(f"reading --from and --to: {first} is after {last}; give the earlier day first")
-    opened = open_home(home, **({} if extractor == "rules" else {"extractor": extractor}))
+    opened = open_home(home, **({"extractor": extractor} if extractor else {}))
     report = landing.land_into(opened, paths, landing.Format(format), user_id) if paths else None
     if report:
         landing.show(report)
     prepare_dagster_home(opened)
     with opened.lock("run"):
         opened.sweep()
-        summary = _materialize(opened, first, last, is_full=is_full)
+        summary = materialize(opened, first, last, is_full=is_full)
     _show(opened, summary)
     if summary.failed_checks:
         fail(f"checks failed: {'; '.join(summary.failed_checks)}; see them in the UI (`make dev`)", Exit.FINDING)
+    if n_dead := summary.n_unread(DEAD_LETTER):
+        fail(f"{n_dead} messages could not be read and are dead letters; see `em dead-letters list`", Exit.FINDING)
+    if n_pending := summary.n_unread(PENDING):
+        why = ", ".join(sorted({segment.reason for segment in summary.unread if segment.status == PENDING}))
+        fail(f"{n_pending} messages wait to be read by the model ({why}); `em run` goes on from there", Exit.RETRY)
     if report:
         landing.end_with(opened, report)
-
-
-@dataclass
-class Summary:
-    """What `em run` did: days and runs, checks that failed, and whether there is a new snapshot."""
-
-    n_days: int = 0
-    n_runs: int = 0
-    failed_checks: list[str] = field(default_factory=list)
-
-
-def _materialize(home: Home, first: date | None, last: date | None, *, is_full: bool) -> Summary:
-    todo = plan(home.store, home.steps.values(), gap_days=home.settings.run_gap_days, is_full=is_full)
-    ranges = [(max(a, first or a), min(b, last or b)) for a, b in todo.ranges]
-    ranges = sorted({*((a, b) for a, b in ranges if a <= b), *home.unchecked_ranges()})
-    summary = Summary(n_days=sum((b - a).days + 1 for a, b in ranges))
-    has_facts = bool(home.store.lake.days(home.steps["decay"].outputs[0]))
-    if not ranges and (not has_facts or is_current(home.store, home.snapshots)):
-        return summary
-    home.note_unchecked(ranges)
-    with _dagster(home, ranges) as (instance, definitions, progress):
-        for a, b in ranges:
-            tags = {"dagster/asset_partition_range_start": str(a), "dagster/asset_partition_range_end": str(b)}
-            if is_full:
-                tags["em/full"] = "true"
-            _execute(definitions, instance, "main", tags, summary, _assets_with_work(home, a, b))
-        if not summary.failed_checks:
-            progress.console.print("publishing the snapshot", style="dim")
-            _execute(definitions, instance, "publish", {}, summary)
-            home.note_unchecked([])
-    return summary
-
-
-def _assets_with_work(home: Home, first: date, last: date) -> list[str]:
-    """All daily assets but those of logs that have nothing in the range: Dagster would note each of their days."""
-    steps = home.steps.values()
-    idle = {s.name for s in steps if s.log_kind and not any(first <= day <= last for day in home.store.days(s))}
-    return [table.name for step in steps if step.name not in idle for table in step.outputs]
-
-
-@contextmanager
-def _dagster(
-    home: Home, ranges: list[tuple[date, date]]
-) -> Iterator["tuple[dg.DagsterInstance, dg.Definitions, Progress]"]:
-    """An instance in the home, the definitions over it, and a progress bar that hears of days done.
-
-    Dagster takes a second to import, which only this command pays.
-    """
-    os.environ.setdefault("DAGSTER_DISABLE_TELEMETRY", "1")
-    import dagster as dg  # noqa: PLC0415
-
-    from em_pipelines.definitions import build_definitions  # noqa: PLC0415
-
-    warnings.filterwarnings("ignore", category=dg.BetaWarning)  # of Dagster's own code: nothing a user could mend
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    tasks: dict[str, TaskID] = {}
-    with Progress(*columns, console=err(), transient=True) as progress:
-
-        def days_done(step: str, n_days: int) -> None:
-            if step not in tasks:  # what a step has to do shows when those before it are done
-                days = home.store.days(home.steps[step])
-                n_todo = sum(any(a <= day <= b for a, b in ranges) for day in days)
-                tasks[step] = progress.add_task(f"{step} (days)", total=n_todo)
-            progress.update(tasks[step], advance=n_days)
-
-        with dg.DagsterInstance.from_config(str(prepare_dagster_home(home))) as instance:
-            _bury_dead_runs(instance)
-            yield instance, build_definitions(home.settings, on_days=days_done), progress
-
-
-def prepare_dagster_home(home: Home) -> Path:
-    """Makes Dagster's own home with a configuration that calls nobody; an existing one is left as it is."""
-    folder = home.dagster_home.absolute()
-    folder.mkdir(parents=True, exist_ok=True)
-    if not (folder / "dagster.yaml").exists():
-        (folder / "dagster.yaml").write_text(DAGSTER_YAML, encoding="utf-8")
-    return folder
-
-
-def _bury_dead_runs(instance: "dg.DagsterInstance") -> None:
-    """Marks runs of this command that were killed as failed. Whoever holds the run lock knows that none is alive."""
-    import dagster as dg  # noqa: PLC0415
-
-    alive = [dg.DagsterRunStatus.NOT_STARTED, dg.DagsterRunStatus.STARTING, dg.DagsterRunStatus.STARTED]
-    for found in instance.get_runs(dg.RunsFilter(tags={LAUNCHER_TAG: "cli"}, statuses=alive)):
-        instance.report_run_failed(found, "The process ended before the run did; the next run goes on from there.")
-
-
-def _execute(
-    definitions: "dg.Definitions",
-    instance: "dg.DagsterInstance",
-    job: str,
-    tags: dict[str, str],
-    summary: Summary,
-    assets: list[str] | None = None,
-) -> None:
-    import dagster as dg  # noqa: PLC0415
-
-    result = definitions.resolve_job_def(job).execute_in_process(
-        instance=instance,
-        tags={**tags, LAUNCHER_TAG: "cli"},
-        run_config={"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}},
-        asset_selection=[dg.AssetKey(name) for name in assets] if assets else None,
-        raise_on_error=False,
-    )
-    summary.n_runs += 1
-    summary.failed_checks += [
-        f"{found.check_name} on {found.asset_key.to_user_string()}: {found.description or 'failed'}"
-        for found in result.get_asset_check_evaluations()
-        if not found.passed and found.severity is dg.AssetCheckSeverity.ERROR
-    ]
-    if result.success or summary.failed_checks:
-        return
-    failure = next((e for e in result.all_events if e.is_step_failure), None)
-    error = failure.step_failure_data.error if failure else None
-    cause = error.cause if error and error.cause else error
-    raise RunFailedError(
-        f"running {job}: {failure.step_key if failure else 'the run'} failed with "
-        f"{cause.message.strip() if cause else 'no message'}; finished days are kept, `em run` goes on from there"
-    )
 
 
 def _show(home: Home, summary: Summary) -> None:

@@ -11,6 +11,7 @@ from assets.snapshot import snapshot
 from em_pipelines.home import Home
 from em_pipelines.settings import Settings, load_settings
 from quality.checks import build_checks
+from resources.asking import asking_of
 from resources.store import HomeResource, Progress
 from sensors.jobs import build_jobs, land_inbox
 from sensors.landing import landing_sensor, stale_days_sensor
@@ -23,7 +24,7 @@ def build_definitions(settings: Settings | None = None, *, on_days: Progress | N
     `on_days(step, n_days)` hears of every day that a step has done.
     """
     settings = settings or load_settings()
-    steps = Home(settings).steps.values()
+    steps = Home(settings, asking_of).steps.values()
     jobs = build_jobs()
     return dg.Definitions(
         assets=[*(daily_assets(step) for step in steps), snapshot],

@@ -5,11 +5,12 @@ HOME/lake       tables, one Parquet file a table and day
 HOME/snapshots  DuckDB files for analysts, one a date, and `latest.duckdb`
 HOME/inbox      files dropped here are landed by the landing sensor
 HOME/dagster    Dagster's own home
+HOME/llm        answers of models that were paid for
 HOME/locks      who is at work
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import date
 from functools import cached_property
@@ -18,7 +19,8 @@ from pathlib import Path
 import orjson
 from filelock import FileLock, Timeout
 
-from em_pipelines.errors import LockedError
+from em_pipelines.errors import LockedError, UsageError
+from em_pipelines.extraction.llm.extractor import LLMExtractor, OpenAsking
 from em_pipelines.extraction.model import Extractor
 from em_pipelines.extraction.rules.extractor import RulesExtractor
 from em_pipelines.lake import Lake, write_atomically
@@ -28,14 +30,17 @@ from em_pipelines.settings import Settings
 from em_pipelines.steps import build_steps
 
 UNCHECKED = "unchecked.json"
+OpenModels = Callable[[Settings, Path], OpenAsking]
+"""Settings and the file of answers → what opens the way to models. `resources.asking` has the one that calls out."""
 
 
 class Home:
     """The objects of one home. Nothing is read or made on disk before it is asked for."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, open_models: OpenModels | None = None) -> None:
         self.settings = settings
         self.path = settings.home
+        self._open_models = open_models
 
     @cached_property
     def store(self) -> Store:
@@ -44,8 +49,19 @@ class Home:
 
     @cached_property
     def extractor(self) -> Extractor:
-        """The extractor that the settings name."""
-        return RulesExtractor(self.settings.rules)
+        """The extractor that the settings name. Nobody is asked before it reads."""
+        if self.settings.extractor == "rules":
+            return RulesExtractor(self.settings.rules)
+        if self._open_models is None:
+            raise UsageError("reading with a model: this process has no client for one; use `em`, or the llm resource")
+        return LLMExtractor(
+            self.settings.llm.model_of("small"), self._open_models(self.settings, self.answers), self.settings.reading
+        )
+
+    @property
+    def answers(self) -> Path:
+        """The file of what models have answered."""
+        return self.path / "llm" / "answers.sqlite"
 
     @cached_property
     def steps(self) -> dict[str, Step]:

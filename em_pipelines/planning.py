@@ -36,6 +36,13 @@ def plan(store: Store, steps: Iterable[Step], *, gap_days: int, is_full: bool = 
     return Plan(ranges, digest([*(f"{a} {b}" for a, b in ranges), *_made_from(store, steps)]))
 
 
+def assets_with_work(store: Store, steps: Iterable[Step], first: date, last: date) -> list[str]:
+    """All daily assets but those of logs that have nothing in the range: Dagster would note each of their days."""
+    steps = list(steps)
+    idle = {s.name for s in steps if s.log_kind and not any(first <= day <= last for day in store.days(s))}
+    return [table.name for step in steps if step.name not in idle for table in step.outputs]
+
+
 def ranges_of(days: Sequence[date], gap_days: int) -> Iterable[tuple[date, date]]:
     """Joins sorted days into ranges, a new one wherever more than `gap_days` lie between two of them."""
     start = last = None

@@ -19,6 +19,7 @@ from pydantic_settings import (
 )
 
 from em_pipelines.errors import SettingsError
+from em_pipelines.extraction.llm.extractor import LlmExtractionSettings
 from em_pipelines.extraction.rules.extractor import RulesSettings
 from em_pipelines.extraction.segmentation import SegmentationSettings
 from em_pipelines.extraction.verification import VerificationSettings
@@ -40,7 +41,9 @@ class Settings(BaseSettings):
     )
 
     home: Path = Field(default=Path(".em"), description="where the log, the lake, snapshots and Dagster's own home lie")
-    extractor: str = Field(default="rules", pattern="^rules$", description="which extractor reads the messages")
+    extractor: str = Field(
+        default="rules", pattern="^(rules|llm)$", description="which extractor reads the messages: rules or llm"
+    )
     run_gap_days: int = Field(
         default=14, ge=1, description="days without input after which `em run` starts a run of its own"
     )
@@ -51,6 +54,7 @@ class Settings(BaseSettings):
     fold: FoldSettings = Field(default_factory=FoldSettings)
     decay: DecaySettings = Field(default_factory=DecaySettings)
     llm: LlmSettings = Field(default_factory=LlmSettings)
+    reading: LlmExtractionSettings = Field(default_factory=LlmExtractionSettings)
 
     @classmethod
     def settings_customise_sources(

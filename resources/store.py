@@ -12,6 +12,7 @@ from pydantic import PrivateAttr
 
 from em_pipelines.home import Home
 from em_pipelines.settings import Settings, load_settings
+from resources.asking import asking_of
 from resources.run_locks import run_lock
 
 Progress = Callable[[str, int], None]
@@ -37,7 +38,8 @@ class HomeResource(dg.ConfigurableResource[Home]):
     def home(self) -> Home:
         """The home itself."""
         path = Path(self.path)
-        return Home(self._settings.model_copy(update={"home": path}) if self._settings else load_settings(home=path))
+        settings = self._settings.model_copy(update={"home": path}) if self._settings else load_settings(home=path)
+        return Home(settings, asking_of)
 
     def _with_updated_values(self, values: Mapping[str, Any] | None) -> "HomeResource":
         """The copy that Dagster makes for each run knows fields alone: what is private is handed on here."""

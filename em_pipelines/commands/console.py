@@ -12,7 +12,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from em_pipelines.home import Home
+from em_pipelines.home import Home, OpenModels
 from em_pipelines.settings import load_settings
 
 HomeOption = Annotated[
@@ -40,15 +40,16 @@ class Exit(IntEnum):
 
 
 class Defaults:
-    """What was given before the command's name, for commands that are not told otherwise."""
+    """What was given before the command's name, for commands that are not told otherwise, and the way to models."""
 
     home: Path | None = None
+    open_models: OpenModels | None = None
 
 
 def open_home(home: Path | None, **overrides: Any) -> Home:
     """The home named on the command line, by EM_HOME or em.yaml, else .em of the working directory."""
     chosen = home or Defaults.home
-    return Home(load_settings(**({"home": chosen} if chosen else {}), **overrides))
+    return Home(load_settings(**({"home": chosen} if chosen else {}), **overrides), Defaults.open_models)
 
 
 def out() -> Console:

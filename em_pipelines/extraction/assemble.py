@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from em_pipelines.extraction.model import Claim, Extraction, Extractor, Issue, Mention, Segment, Turn
+from em_pipelines.extraction.unread import PENDING
 from em_pipelines.extraction.verification import VerificationSettings, verify
 from em_pipelines.ids import content_id, correlation_id
 from em_pipelines.resolution.roles import unique_role
@@ -21,8 +22,6 @@ from em_pipelines.vocabulary import USER, EntityType
 
 Row = dict[str, Any]
 UNTRUSTED = "untrusted"
-PENDING = "pending"
-"""The issue of a message that a later run will read."""
 
 
 @dataclass(slots=True)

@@ -72,7 +72,7 @@ class LlmSettings(BaseModel):
 
     base_url: str | None = None
     """Address of an OpenAI-compatible endpoint, with its /v1; unset: OpenAI's own. Variable: EM_LLM_BASE_URL."""
-    small: str | None = None
+    small: str = "gpt-4.1-mini"
     """The model that reads segments. Variable: EM_LLM_SMALL."""
     large: str | None = None
     """The model for inference and consolidation; unset: the small one. Variable: EM_LLM_LARGE."""

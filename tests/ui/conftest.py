@@ -20,9 +20,9 @@ from typing import Any
 import orjson
 import pytest
 
-from em_pipelines.cli import prepare_dagster_home
 from em_pipelines.home import Home
 from em_pipelines.landing.land import land
+from em_pipelines.running import prepare_dagster_home
 from em_pipelines.serving.facts import FactQuery, facts
 from em_pipelines.settings import load_settings
 

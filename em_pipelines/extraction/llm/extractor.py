@@ -6,6 +6,7 @@ that nobody answers for is pending; one whose answers cannot be used is a dead l
 
 import asyncio
 import hashlib
+import logging
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import asdict, dataclass
@@ -14,13 +15,14 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from em_pipelines.errors import UnusableAnswerError
+from em_pipelines.errors import LockedError, ModelError, UnusableAnswerError
 from em_pipelines.extraction.gate import GateSettings, skip_reason
 from em_pipelines.extraction.llm import prompt
 from em_pipelines.extraction.llm.answer import ALL_SECTIONS, EntityItem, RelationItem, Section, answer_schema
 from em_pipelines.extraction.llm.grounding import ground
 from em_pipelines.extraction.llm.parsing import Parsed, merged, parse
 from em_pipelines.extraction.model import Extraction, Issue, Outcome, Segment, Turn
+from em_pipelines.extraction.unread import DEAD_LETTER, PENDING
 from em_pipelines.ids import content_id, correlation_id
 from em_pipelines.models import ladder
 from em_pipelines.models.answers import AnswerStore
@@ -29,6 +31,7 @@ from em_pipelines.models.gateway import ModelGateway
 from em_pipelines.models.protocol import ChatAnswer, ChatRequest
 from em_pipelines.models.settings import LadderSettings
 
+_LOGGER = logging.getLogger(__name__)
 TASK = "extraction"
 FOLLOW_UP_TASK = "extraction_follow_up"
 
@@ -53,7 +56,7 @@ class Asking:
     store: AnswerStore
     clock: Clock
     ladder: LadderSettings
-    collect: Callable[[], Awaitable[int]] | None = None
+    collect: Callable[[], Awaitable[object]] | None = None
     """Fetches what batches have answered in the meantime."""
 
 
@@ -127,12 +130,11 @@ class LLMExtractor:
         if not any(targets for targets, _ in gated):
             return [Extraction(issues=issues) for _, issues in gated]
         async with self._open_asking() as asking:
-            if asking.collect is not None:
-                await asking.collect()
+            await _tried("collecting batches", asking.collect)
             found = await asyncio.gather(
                 *(self._read(asking, s, targets, issues) for s, (targets, issues) in zip(segments, gated, strict=True))
             )
-            await asking.gateway.flush()
+            await _tried("sending a batch", asking.gateway.flush)
             return found
 
     async def _read(
@@ -147,15 +149,12 @@ class LLMExtractor:
             outcome, reason = again.outcome, again.error_type
             parsed = merged(parsed, again.value) if again.value is not None else parsed
         reading = ground(segment, targets, parsed) if parsed is not None else Extraction()
-        if parsed is not None and (parsed.is_repaired or parsed.n_invalid):
-            detail = f"{parsed.n_invalid} invalid items dropped"
-            reading.issues.append(Issue(next(iter(targets.values())).turn_number, "repaired", "answer", detail=detail))
         ended = _ENDINGS[outcome]
         if ended is Outcome.PENDING:  # half a reading today would be another one tomorrow
             reading = Extraction()
         reading.outcome, reading.reason = ended, _in_words(reason or "")
         if ended is not Outcome.COMPLETE:
-            issue = "pending" if ended is Outcome.PENDING else "dead_letter"
+            issue = PENDING if ended is Outcome.PENDING else DEAD_LETTER
             reading.issues += [Issue(t.turn_number, issue, reading.reason, "error") for t in targets.values()]
         reading.issues += issues
         reading.calls = [asdict(call) for call in asking.store.calls_of(segment.user_id, segment.segment_id)]
@@ -211,6 +210,16 @@ _ENDINGS = {
     ladder.Outcome.PENDING: Outcome.PENDING,
     ladder.Outcome.EXHAUSTED: Outcome.FAILED,
 }
+
+
+async def _tried(what: str, act: Callable[[], Awaitable[object]] | None) -> None:
+    """Does what can be done later as well: where it fails, its segments stay pending."""
+    if act is None:
+        return
+    try:
+        await act()
+    except (ModelError, LockedError) as error:
+        _LOGGER.warning("%s failed: %s", what, error)
 
 
 def _gated(segment: Segment, settings: GateSettings) -> tuple[dict[int, Turn], list[Issue]]:

@@ -1,0 +1,160 @@
+"""Driving Dagster in this process: what `em run` does between landing and its summary.
+
+Days that are out of date are materialized range by range, then the snapshot is published. What a user sees of it is
+`em_pipelines.cli`'s business.
+"""
+
+import os
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import date
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+
+from em_pipelines.commands.console import err
+from em_pipelines.errors import RunFailedError
+from em_pipelines.extraction.unread import UnreadSegment, unread_segments
+from em_pipelines.home import Home
+from em_pipelines.planning import assets_with_work, plan
+from em_pipelines.serving.snapshot import is_current
+from em_pipelines.tables.extraction import EXTRACTION_ISSUES
+
+if TYPE_CHECKING:
+    import dagster as dg
+
+DAGSTER_YAML = """\
+telemetry: {enabled: false}
+nux: {enabled: false}
+"""
+LAUNCHER_TAG = "em/launcher"
+UNREAD_CHECK = "extraction_complete"
+"""Fails while a model has not read everything; the facts that are there are served all the same."""
+
+
+@dataclass
+class Summary:
+    """What `em run` did: days and runs, checks that failed, and what no model has read yet."""
+
+    n_days: int = 0
+    n_runs: int = 0
+    failed_checks: list[str] = field(default_factory=list)
+    unread: list[UnreadSegment] = field(default_factory=list)
+
+    def n_unread(self, status: str) -> int:
+        """Messages that are pending, or dead letters."""
+        return sum(segment.n_messages for segment in self.unread if segment.status == status)
+
+
+def materialize(home: Home, first: date | None, last: date | None, *, is_full: bool) -> Summary:
+    """Makes the days that are out of date, within first and last, and publishes; raises RunFailedError where a run
+    fails for another reason than a check."""
+    todo = plan(home.store, home.steps.values(), gap_days=home.settings.run_gap_days, is_full=is_full)
+    ranges = [(max(a, first or a), min(b, last or b)) for a, b in todo.ranges]
+    ranges = sorted({*((a, b) for a, b in ranges if a <= b), *home.unchecked_ranges()})
+    summary = Summary(n_days=sum((b - a).days + 1 for a, b in ranges))
+    has_facts = bool(home.store.lake.days(home.steps["decay"].outputs[0]))
+    if not ranges and (not has_facts or is_current(home.store, home.snapshots)):
+        return summary
+    home.note_unchecked(ranges)
+    with _dagster(home, ranges) as (instance, definitions, progress):
+        for a, b in ranges:
+            tags = {"dagster/asset_partition_range_start": str(a), "dagster/asset_partition_range_end": str(b)}
+            if is_full:
+                tags["em/full"] = "true"
+            _execute(
+                definitions, instance, "main", tags, summary, assets_with_work(home.store, home.steps.values(), a, b)
+            )
+        days = home.store.lake.days(EXTRACTION_ISSUES)
+        touched = [day for day in days if any(a <= day <= b for a, b in ranges)]
+        summary.unread = unread_segments(home.store.lake, touched)
+        if not summary.failed_checks:
+            progress.console.print("publishing the snapshot", style="dim")
+            _execute(definitions, instance, "publish", {}, summary)
+            home.note_unchecked([])
+    return summary
+
+
+@contextmanager
+def _dagster(
+    home: Home, ranges: list[tuple[date, date]]
+) -> Iterator["tuple[dg.DagsterInstance, dg.Definitions, Progress]"]:
+    """An instance in the home, the definitions over it, and a progress bar that hears of days done.
+
+    Dagster takes a second to import, which only this command pays.
+    """
+    os.environ.setdefault("DAGSTER_DISABLE_TELEMETRY", "1")
+    import dagster as dg  # noqa: PLC0415
+
+    from em_pipelines.definitions import build_definitions  # noqa: PLC0415
+
+    warnings.filterwarnings("ignore", category=dg.BetaWarning)  # of Dagster's own code: nothing a user could mend
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    tasks: dict[str, TaskID] = {}
+    with Progress(*columns, console=err(), transient=True) as progress:
+
+        def days_done(step: str, n_days: int) -> None:
+            if step not in tasks:  # what a step has to do shows when those before it are done
+                days = home.store.days(home.steps[step])
+                n_todo = sum(any(a <= day <= b for a, b in ranges) for day in days)
+                tasks[step] = progress.add_task(f"{step} (days)", total=n_todo)
+            progress.update(tasks[step], advance=n_days)
+
+        with dg.DagsterInstance.from_config(str(prepare_dagster_home(home))) as instance:
+            _bury_dead_runs(instance)
+            yield instance, build_definitions(home.settings, on_days=days_done), progress
+
+
+def prepare_dagster_home(home: Home) -> Path:
+    """Makes Dagster's own home with a configuration that calls nobody; an existing one is left as it is."""
+    folder = home.dagster_home.absolute()
+    folder.mkdir(parents=True, exist_ok=True)
+    if not (folder / "dagster.yaml").exists():
+        (folder / "dagster.yaml").write_text(DAGSTER_YAML, encoding="utf-8")
+    return folder
+
+
+def _bury_dead_runs(instance: "dg.DagsterInstance") -> None:
+    """Marks runs of this command that were killed as failed. Whoever holds the run lock knows that none is alive."""
+    import dagster as dg  # noqa: PLC0415
+
+    alive = [dg.DagsterRunStatus.NOT_STARTED, dg.DagsterRunStatus.STARTING, dg.DagsterRunStatus.STARTED]
+    for found in instance.get_runs(dg.RunsFilter(tags={LAUNCHER_TAG: "cli"}, statuses=alive)):
+        instance.report_run_failed(found, "The process ended before the run did; the next run goes on from there.")
+
+
+def _execute(
+    definitions: "dg.Definitions",
+    instance: "dg.DagsterInstance",
+    job: str,
+    tags: dict[str, str],
+    summary: Summary,
+    assets: list[str] | None = None,
+) -> None:
+    import dagster as dg  # noqa: PLC0415
+
+    result = definitions.resolve_job_def(job).execute_in_process(
+        instance=instance,
+        tags={**tags, LAUNCHER_TAG: "cli"},
+        run_config={"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}},
+        asset_selection=[dg.AssetKey(name) for name in assets] if assets else None,
+        raise_on_error=False,
+    )
+    summary.n_runs += 1
+    summary.failed_checks += [
+        f"{found.check_name} on {found.asset_key.to_user_string()}: {found.description or 'failed'}"
+        for found in result.get_asset_check_evaluations()
+        if not found.passed and found.severity is dg.AssetCheckSeverity.ERROR and found.check_name != UNREAD_CHECK
+    ]
+    if result.success or summary.failed_checks:
+        return
+    failure = next((e for e in result.all_events if e.is_step_failure), None)
+    error = failure.step_failure_data.error if failure else None
+    cause = error.cause if error and error.cause else error
+    raise RunFailedError(
+        f"running {job}: {failure.step_key if failure else 'the run'} failed with "
+        f"{cause.message.strip() if cause else 'no message'}; finished days are kept, `em run` goes on from there"
+    )
