@@ -4,11 +4,12 @@ A check looks at the days of the run it is part of; run by itself, at the last d
 what lies downstream.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date
 
 import dagster as dg
+from dagster._core.storage.asset_check_execution_record import AssetCheckExecutionRecordStatus
 
 from em_pipelines.errors import CorruptTableError
 from em_pipelines.pipeline import Step, Store
@@ -20,6 +21,7 @@ from resources.store import HomeResource
 
 RANGE_TAGS = ("dagster/asset_partition_range_start", "dagster/asset_partition_range_end")
 PARTITION_TAG = "dagster/partition"
+SEEN_EVALUATIONS = 1000
 NEVER_EMPTY = frozenset({"interactions", "messages", "segments", "sessions"})
 """Tables that have rows wherever they have a partition."""
 
@@ -34,6 +36,8 @@ class MeaningCheck:
     ask: Callable[..., meaning.Finding]
     about: str
     is_blocking: bool = True
+    is_partitioned: bool = False
+    """Whether each day has a row of its own in the check's history."""
 
 
 MEANING = (
@@ -65,6 +69,25 @@ MEANING = (
         meaning.relates_to_share,
         f"At most {meaning.MAX_RELATES_TO_SHARE:.0%} of a day's claims use the last-resort relation.",
         is_blocking=False,
+    ),
+    MeaningCheck(
+        "hallucination_rate",
+        extraction.CLAIMS,
+        (extraction.CLAIMS, extraction.MENTIONS, extraction.EXTRACTION_ISSUES),
+        meaning.hallucination_rate,
+        f"Less than {meaning.MAX_HALLUCINATION_RATE_WARN:.0%} of what a day's messages gave is doubted (warning), "
+        f"never {meaning.MAX_HALLUCINATION_RATE:.0%} (failure).",
+        is_blocking=False,
+        is_partitioned=True,
+    ),
+    MeaningCheck(
+        "extraction_complete",
+        extraction.EXTRACTION_ISSUES,
+        (extraction.EXTRACTION_ISSUES,),
+        meaning.extraction_complete,
+        "No message waits to be read by a model. Facts that are there are served all the same.",
+        is_blocking=False,
+        is_partitioned=True,
     ),
 )
 
@@ -119,18 +142,57 @@ def _meaning_check(wanted: MeaningCheck) -> dg.AssetChecksDefinition:
         except CorruptTableError as error:
             return _unreadable(error)
         failed = {day: finding for day, finding in found.items() if not finding.is_success}
+        if wanted.is_partitioned:
+            _report_days(context, wanted, found)
         advice = next((f.advice for f in failed.values()), "")
         figures = "\n".join(
             f"| {day} | {f.figure:g} | {'ok' if f.is_success else 'FAILED'} |" for day, f in found.items()
         )
         return dg.AssetCheckResult(
             passed=not failed,
-            severity=dg.AssetCheckSeverity.ERROR,
+            severity=_severity(failed.values()),
             description=f"{len(failed)} of {len(found)} days fail, first {min(failed)}: {advice}" if failed else "",
             metadata={"by_day": dg.MarkdownMetadataValue(f"| day | figure | |\n| --- | --: | --- |\n{figures}")},
         )
 
     return check
+
+
+def _severity(findings: Iterable[meaning.Finding]) -> dg.AssetCheckSeverity:
+    """A warning where every failing day is no more than that."""
+    found = list(findings)
+    is_warning = bool(found) and all(finding.is_warning for finding in found)
+    return dg.AssetCheckSeverity.WARN if is_warning else dg.AssetCheckSeverity.ERROR
+
+
+def _report_days(
+    context: dg.AssetCheckExecutionContext, wanted: MeaningCheck, found: Mapping[date, meaning.Finding]
+) -> None:
+    """A check of a range runs once; its days are reported one by one: those on which something was found, and all of
+    them where something ever was, so that a day that has been mended says so."""
+    key = dg.AssetCheckKey(dg.AssetKey(wanted.asset.name), wanted.name)
+    history = context.instance.event_log_storage.get_asset_check_execution_history(key, limit=SEEN_EVALUATIONS)
+    has_failed = any(record.status is AssetCheckExecutionRecordStatus.FAILED for record in history)
+    for day, finding in found.items():
+        if has_failed or not finding.is_success:
+            evaluation = dg.AssetCheckEvaluation(
+                asset_key=key.asset_key,
+                check_name=wanted.name,
+                passed=finding.is_success,
+                severity=_severity([] if finding.is_success else [finding]),
+                description="" if finding.is_success else finding.advice,
+                metadata={"figure": finding.figure},
+                partition=day.isoformat(),
+            )
+            # As events of this run: Dagster takes an event without a run once a partition, and never again.
+            context.instance.report_dagster_event(
+                dg.DagsterEvent(
+                    event_type_value=dg.DagsterEventType.ASSET_CHECK_EVALUATION.value,
+                    job_name=context.run.job_name,
+                    event_specific_data=evaluation,
+                ),
+                run_id=context.run.run_id,
+            )
 
 
 def _unreadable(error: CorruptTableError) -> dg.AssetCheckResult:

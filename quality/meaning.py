@@ -5,16 +5,23 @@ from dataclasses import dataclass
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from em_pipelines.extraction.unread import DEAD_LETTER, PENDING
+from em_pipelines.extraction.verification import DISCARDED, HALLUCINATIONS
+
 MAX_RELATES_TO_SHARE = 0.05
+MAX_HALLUCINATION_RATE_WARN = 0.02
+MAX_HALLUCINATION_RATE = 0.05
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Whether a check holds, the figure it rests on, and what to do if it does not."""
+    """Whether a check holds, the figure it rests on, and what to do if it does not. `is_warning`: it is no failure yet,
+    but on the way to one."""
 
     is_success: bool
     figure: float
     advice: str
+    is_warning: bool = False
 
 
 def provenance_present(edges: pa.Table) -> Finding:
@@ -61,4 +68,30 @@ def relates_to_share(claims: pa.Table) -> Finding:
         share <= MAX_RELATES_TO_SHARE,
         share,
         "the extractor does not understand what it reads: look at these claims and add patterns for them",
+    )
+
+
+def hallucination_rate(claims: pa.Table, mentions: pa.Table, extraction_issues: pa.Table) -> Finding:
+    """Share, 0 to 1, of what was read that was doubted or thrown away: from 2 % a warning, from 5 % a failure."""
+    doubts = pc.is_in(extraction_issues["issue"], value_set=pa.array([*HALLUCINATIONS, DISCARDED]))
+    n_doubted = pc.sum(doubts).as_py() or 0
+    n_read = claims.num_rows + mentions.num_rows + n_doubted
+    share = n_doubted / n_read if n_read else 0.0
+    return Finding(
+        share < MAX_HALLUCINATION_RATE_WARN,
+        share,
+        "the extractor says what nobody said: look at these issues by name in extraction_issues, then at the prompt or "
+        "the model",
+        is_warning=share < MAX_HALLUCINATION_RATE,
+    )
+
+
+def extraction_complete(extraction_issues: pa.Table) -> Finding:
+    """No message waits for a model; the figure is the number that do, pending ones and dead letters."""
+    waiting = pc.is_in(extraction_issues["issue"], value_set=pa.array([PENDING, DEAD_LETTER]))
+    n_waiting = pc.sum(waiting).as_py() or 0
+    return Finding(
+        n_waiting == 0,
+        float(n_waiting),
+        "messages were not read: pending ones are read by the next run, dead letters after `em dead-letters replay`",
     )

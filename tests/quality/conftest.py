@@ -132,6 +132,21 @@ class World:
         rows = changed(self.home.store.lake.read(table, on).to_pylist())
         self.home.store.lake.write(table, on, table.from_rows(rows))
 
+    def rows(self, table: Table, day: int) -> list[dict[str, Any]]:
+        """The rows of one partition."""
+        return self.home.store.lake.read(table, date(2026, 3, day)).to_pylist()
+
+    def days_of_check(self, asset: str, name: str) -> dict[str, bool]:
+        """What was last reported of each partition of a check: whether it passed."""
+        found: dict[str, bool] = {}
+        key = dg.AssetCheckKey(dg.AssetKey(asset), name)
+        for record in reversed(self.instance.event_log_storage.get_asset_check_execution_history(key, limit=100)):
+            event = record.event.dagster_event if record.event else None
+            data = event.event_specific_data if event else None
+            if isinstance(data, dg.AssetCheckEvaluation) and data.partition:
+                found[data.partition] = data.passed
+        return found
+
     def run(self, selection: dg.AssetSelection, **tags: str) -> dg.ExecuteInProcessResult:
         """One run of what is selected; without tags it has no partition."""
         steps = self.home.steps.values()
@@ -148,6 +163,9 @@ class World:
     def check(self, asset: str, name: str, **tags: str) -> dg.AssetCheckEvaluation:
         """Runs one check by itself and returns what it found."""
         result = self.run(dg.AssetSelection.checks(dg.AssetCheckKey(dg.AssetKey(asset), name)), **tags)
+        assert result.success or result.get_asset_check_evaluations(), [
+            event.step_failure_data.error for event in result.all_events if event.is_step_failure
+        ]
         (found,) = result.get_asset_check_evaluations()
         return found
 

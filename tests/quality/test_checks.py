@@ -32,11 +32,21 @@ def last_resort(rows: list[Row]) -> list[Row]:
     return [row | {"relation": "relates_to"} for row in rows]
 
 
+def doubted(rows: list[Row]) -> list[Row]:
+    return [row | {"issue": "span"} for row in rows]
+
+
+def unread(rows: list[Row]) -> list[Row]:
+    return [row | {"issue": "pending", "reason": "breaker_open"} for row in rows]
+
+
 BREAKAGES = {
     "provenance_present": (EDGES, without_source),
     "messages_complete": (MESSAGES, without_last),
     "extraction_coverage": (EXTRACTION_ISSUES, without_last),
     "relates_to_share": (CLAIMS, last_resort),
+    "hallucination_rate": (EXTRACTION_ISSUES, doubted),
+    "extraction_complete": (EXTRACTION_ISSUES, unread),
 }
 
 
@@ -131,6 +141,27 @@ def test_a_check_that_does_not_block_fails_and_the_run_goes_on(world: Any) -> No
     assert failed == {"relates_to_share"}
     assert result.success
     assert "current_edges" in made(result)
+
+
+def test_a_partitioned_check_has_a_row_for_each_day_that_fails_and_one_when_it_is_mended(world: Any) -> None:
+    for day in (1, 2):
+        world.land(day, "I like tea.", "Thank you.")
+    world.make_tables()
+    kept = world.rows(EXTRACTION_ISSUES, 1)
+    world.change(EXTRACTION_ISSUES, 1, unread)
+    assert not world.check("extraction_issues", "extraction_complete", **RANGE).passed
+    assert world.days_of_check("extraction_issues", "extraction_complete") == {"2026-03-01": False}
+    world.change(EXTRACTION_ISSUES, 1, lambda _: kept)
+    assert world.check("extraction_issues", "extraction_complete", **RANGE).passed
+    assert world.days_of_check("extraction_issues", "extraction_complete") == {"2026-03-01": True, "2026-03-02": True}
+
+
+def test_a_rate_between_the_two_thresholds_is_a_warning(world: Any) -> None:
+    world.land(1, *(f"I like tea{n}." for n in range(30)), "Thank you.", "Thanks.")
+    world.make_tables()
+    world.change(EXTRACTION_ISSUES, 1, doubted)  # two of sixty-two
+    found = world.check("claims", "hallucination_rate")
+    assert (found.passed, found.severity) == (False, dg.AssetCheckSeverity.WARN)
 
 
 @pytest.mark.parametrize("name", ["table_contract", "messages_complete"])

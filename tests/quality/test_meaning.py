@@ -56,6 +56,28 @@ def test_one_claim_in_twenty_may_use_the_last_resort(n_last_resort: int, is_succ
     assert found.figure == pytest.approx(n_last_resort / 20)
 
 
+@pytest.mark.parametrize(
+    ("n_doubted", "is_success", "is_warning"), [(0, True, True), (3, False, True), (6, False, False)]
+)
+def test_doubts_warn_from_two_in_a_hundred_and_fail_from_five(
+    n_doubted: int, is_success: bool, is_warning: bool, rows_of: Rows
+) -> None:
+    doubts = [{"issue_id": str(n), "issue": "span" if n % 2 else "discarded"} for n in range(n_doubted)]
+    issues = rows_of(EXTRACTION_ISSUES, *doubts, {"issue_id": "s", "issue": "skipped"})
+    claims = rows_of(CLAIMS, *({} for _ in range(60)))
+    mentions = rows_of(MENTIONS, *({} for _ in range(40 - n_doubted)))
+    found = meaning.hallucination_rate(claims, mentions, issues)
+    assert found.figure == pytest.approx(n_doubted / 100)
+    assert (found.is_success, found.is_warning) == (is_success, is_warning)
+
+
+@pytest.mark.parametrize("issue", ["pending", "dead_letter"])
+def test_a_message_that_waits_for_a_model_fails(issue: str, rows_of: Rows) -> None:
+    assert meaning.extraction_complete(rows_of(EXTRACTION_ISSUES, {"issue": "skipped"})).is_success
+    found = meaning.extraction_complete(rows_of(EXTRACTION_ISSUES, {"issue": issue}, {"issue": "skipped"}))
+    assert (found.is_success, found.figure) == (False, 1)
+
+
 def test_a_day_on_which_nothing_was_said_passes_every_check() -> None:
     nothing = (MENTIONS.empty(), CLAIMS.empty(), EXTRACTION_ISSUES.empty())
     assert meaning.extraction_coverage(MESSAGES.empty(), *nothing).is_success

@@ -18,7 +18,8 @@ Rows = Callable[..., pa.Table]
 
 TABLES = (
     "interactions", "skill_invocations", "feedback", "world_events", "dead_letters", "messages", "segments", "mentions",
-    "claims", "extraction_issues", "sessions", "entities", "entity_mentions", "edges", "graph_ops", "current_edges",
+    "claims", "extraction_issues", "llm_calls", "sessions", "entities", "entity_mentions", "edges", "graph_ops",
+    "current_edges",
 )  # fmt: skip
 every_table = pytest.mark.parametrize("table", [CATALOG[name] for name in TABLES], ids=TABLES)
 
