@@ -14,8 +14,8 @@ from pathlib import PurePath
 from em_pipelines import ids
 from em_pipelines.landing.intake import Refusal
 from em_pipelines.landing.log import LandedLog, Record
-from em_pipelines.landing.masking import mask_bytes, mask_text
 from em_pipelines.landing.tables import fold_letters
+from em_pipelines.safety.masking import mask_bytes, mask_text
 
 KIND = "dead_letters"
 OPEN, REPLAYED, DISCARDED = "open", "replayed", "discarded"

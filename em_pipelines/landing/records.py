@@ -13,8 +13,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from em_pipelines import ids
 from em_pipelines.landing.fields import Amount, Count, Day, Identifier, Instant, Integer, Name, Text, iso_instant
 from em_pipelines.landing.log import Record
-from em_pipelines.landing.masking import mask_text, mask_value, secret_kinds
 from em_pipelines.landing.reasons import Reason, RuleError
+from em_pipelines.safety.masking import mask_text, mask_value, secret_kinds
 from em_pipelines.vocabulary import USER
 
 FeedbackType = Literal[

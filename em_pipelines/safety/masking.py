@@ -1,7 +1,8 @@
 """Takes secrets out of text before it is landed: what is masked here reaches no table, cache, prompt or report.
 
-The patterns are data (masking.yaml); the mechanism is here. Facts that are merely private (health, money) are no
-matter of this module: those are judged where claims are made.
+The patterns are data (masking.yaml); the mechanism is here, checksums in `numbers`, keys that a library knows in
+`detectors`. Bank details and numbers of identity documents are masked like secrets. Facts that are merely private
+(health, money) are no matter of this module: those are judged where claims are made.
 """
 
 import re
@@ -15,38 +16,48 @@ from typing import Any
 import orjson
 import yaml
 
+from em_pipelines.safety.detectors import mask_detected
+from em_pipelines.safety.numbers import CHECKS, mask_cards, mask_ibans
+
 MAX_CACHED_CHARACTERS = 64
+_RUNS = {"card": mask_cards, "iban": mask_ibans}
 _SECRET_GROUPS = ("secret", "secret_bare")
 _START = r"(?:(?<![A-Za-z0-9])|(?<=\\[nrt]))"
 _SMALLEST_NUMBER = 10**8  # as written, the least of a number kind: nine digits
-_MIN_CARD_DIGITS, _MAX_CARD_DIGITS = 13, 19
-_CARD_FIRST_DIGITS = range(2, 7)
 _DIGITS_HINT = "\0digits"  # no text has it: stands for what _DIGITS finds
 _DIGITS = re.compile(r"\d(?:[ \u00a0.–-]?\d){4}")  # stands in every kind that is looked for without a hint
 
 
 @dataclass(frozen=True, slots=True)
 class SecretPattern:
-    """One entry of masking.yaml, compiled."""
+    """One entry of masking.yaml, compiled. `check` names a test of `numbers`, or how runs of digits are searched."""
 
     kind: str
     pattern: re.Pattern[str]
-    is_number: bool
-    is_card: bool
+    check: str | None
+    is_in_ids: bool
+    topic: re.Pattern[str] | None
 
     def mask(self, text: str) -> str:
-        return self.pattern.sub(self._card_replacement if self.is_card else self._replacement, text)
+        if self.topic is not None and not self.topic.search(text):
+            return text
+        return self.pattern.sub(self._replacement, text)
 
     def _replacement(self, match: re.Match[str]) -> str:
-        whole = match.group()
+        whole, mask = match.group(), f"[masked:{self.kind}]"
+        if self.check in _RUNS:
+            return _RUNS[self.check](whole, mask)
+        start, end = self._span_of_secret(match)
+        secret = whole[start:end]
+        if self.check is not None and not CHECKS[self.check](secret):
+            return whole
+        return f"{whole[:start]}{mask}{whole[end:]}"
+
+    def _span_of_secret(self, match: re.Match[str]) -> tuple[int, int]:
         for group in _SECRET_GROUPS:
             if group in self.pattern.groupindex and match.group(group) is not None:
-                start, end = match.start(group) - match.start(), match.end(group) - match.start()
-                return f"{whole[:start]}[masked:{self.kind}]{whole[end:]}"
-        return f"[masked:{self.kind}]"
-
-    def _card_replacement(self, match: re.Match[str]) -> str:
-        return _mask_cards(match.group(), f"[masked:{self.kind}]")
+                return match.start(group) - match.start(), match.end(group) - match.start()
+        return 0, len(match.group())
 
 
 def mask_text(text: str) -> str:
@@ -96,7 +107,7 @@ def mask_bytes(raw: bytes) -> bytes:
 @lru_cache(maxsize=65_536)
 def secret_kinds(identifier: str) -> tuple[str, ...]:
     """The kinds of secret that stand in an id; forms of digits alone do not count, as honest ids have them too."""
-    return tuple(p.kind for p in _candidates(identifier) if not p.is_number and p.mask(identifier) != identifier)
+    return tuple(p.kind for p in _candidates(identifier) if p.is_in_ids and p.mask(identifier) != identifier)
 
 
 def _mask(text: str) -> str:
@@ -104,6 +115,7 @@ def _mask(text: str) -> str:
         masked = text
         for pattern in _candidates(text):
             masked = pattern.mask(masked)
+        masked = mask_detected(masked)
         # A mask can lay open what stood in its shadow, so the end is where nothing changes; mostly the first round.
         if masked == text:
             return masked
@@ -139,8 +151,9 @@ def _patterns() -> tuple[tuple[SecretPattern, ...], Mapping[str, list[int]]]:
         SecretPattern(
             kind=e["kind"],
             pattern=re.compile(e["pattern"].replace("START", _START)),
-            is_number=bool(e.get("number", False)),
-            is_card=e.get("check") == "card",
+            check=e.get("check"),
+            is_in_ids=not (e.get("number", False) or e.get("prose", False)),
+            topic=re.compile(e["topic"]) if "topic" in e else None,
         )
         for e in entries
     )
@@ -149,52 +162,3 @@ def _patterns() -> tuple[tuple[SecretPattern, ...], Mapping[str, list[int]]]:
         for hint in e.get("hints") or [_DIGITS_HINT]:
             by_hint[hint].append(i)
     return patterns, by_hint
-
-
-def _mask_cards(run: str, mask: str) -> str:
-    """Masks the card numbers in a run of digit groups, each from the start of a group to the end of one."""
-    groups = [m.span() for m in re.finditer(r"\d+", run)]
-    out: list[str] = []
-    copied = first = 0
-    while first < len(groups):
-        last = _last_group_of_card(run, groups, first)
-        if last is None:
-            first += 1
-            continue
-        out += (run[copied : groups[first][0]], mask)
-        copied, first = groups[last][1], last + 1
-    return "".join(out) + run[copied:]
-
-
-def _last_group_of_card(run: str, groups: list[tuple[int, int]], first: int) -> int | None:
-    """The group with which the longest card number that begins at `first` ends; None if none does."""
-    digits, found = "", None
-    if int(run[groups[first][0]]) not in _CARD_FIRST_DIGITS:
-        return None
-    for i in range(first, min(len(groups), first + _MAX_CARD_DIGITS)):
-        digits += run[slice(*groups[i])]
-        if len(digits) > _MAX_CARD_DIGITS:
-            break
-        if len(digits) >= _MIN_CARD_DIGITS and len(digits) in _card_lengths(int(digits[:4])) and _has_luhn(digits):
-            found = i
-    return found
-
-
-def _card_lengths(beginning: int) -> tuple[int, ...]:
-    """How many digits a card number has that begins with these four; brands by ISO/IEC 7812 as issued today."""
-    first_two = beginning // 100
-    if first_two // 10 == 4:
-        return (13, 16, 19)
-    if first_two in (34, 37):
-        return (15,)
-    if first_two in (30, 36, 38, 39):
-        return (14,)
-    if 51 <= first_two <= 55 or 2221 <= beginning <= 2720:
-        return (16,)
-    return (16, 17, 18, 19) if first_two in (35, 50, 56, 57, 58, 60, 62, 63, 64, 65, 67) else ()
-
-
-def _has_luhn(digits: str) -> bool:
-    """Whether the checksum of ISO/IEC 7812-1, annex B, holds."""
-    numbers = [int(d) for d in digits]
-    return (sum(numbers[-1::-2]) + sum(sum(divmod(2 * n, 10)) for n in numbers[-2::-2])) % 10 == 0

@@ -1,13 +1,17 @@
 """Masking. The secrets are invented and put together here, so that no scanner takes this file for a leak."""
 
+import re
 import string
+from pathlib import Path
 
 import orjson
 import pytest
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from em_pipelines.landing.masking import mask_bytes, mask_text, mask_value
+from em_pipelines.safety import masking
+from em_pipelines.safety.masking import mask_bytes, mask_text, mask_value
 
 LONG = "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 CARD = "4" + "1" * 15
@@ -90,6 +94,21 @@ def test_assignments_and_phrases_that_give_a_secret_are_masked(text: str, masked
 )
 def test_prose_code_and_plain_numbers_are_left_alone(text: str) -> None:
     assert mask_text(text) == text
+
+
+MIXED = "a1B2c3D4e5F6g7H8i9J0" * 5
+ENTRIES = yaml.safe_load(Path(masking.__file__).with_name("masking.yaml").read_text(encoding="utf-8"))
+EXAMPLES = [(entry["kind"], example) for entry in ENTRIES for example in entry.get("examples", [])]
+
+
+def spelt_out(text: str) -> str:
+    return re.sub(r"<(\d+)>", lambda match: MIXED[: int(match.group(1))], text)
+
+
+@pytest.mark.parametrize(("kind", "example"), EXAMPLES, ids=[f"{kind}: {e['text']}" for kind, e in EXAMPLES])
+def test_an_example_of_the_pattern_file_is_masked_as_it_says(kind: str, example: dict[str, str]) -> None:
+    text = spelt_out(example["text"])
+    assert mask_text(text) == example.get("masked", text)
 
 
 def test_what_stands_under_a_telling_key_is_masked() -> None:
