@@ -20,6 +20,7 @@ import orjson
 from filelock import FileLock, Timeout
 
 from em_pipelines.errors import LockedError, UsageError
+from em_pipelines.extraction.assemble import Checks
 from em_pipelines.extraction.llm.extractor import LLMExtractor, OpenAsking
 from em_pipelines.extraction.model import Extractor
 from em_pipelines.extraction.rules.extractor import RulesExtractor
@@ -57,6 +58,11 @@ class Home:
         return LLMExtractor(
             self.settings.llm.model_of("small"), self._open_models(self.settings, self.answers), self.settings.reading
         )
+
+    @property
+    def checks(self) -> Checks:
+        """What every reading has to pass."""
+        return Checks(self.settings.verification, self.settings.safety)
 
     @property
     def answers(self) -> Path:

@@ -27,6 +27,7 @@ from em_pipelines.graph.fold import FoldSettings
 from em_pipelines.landing.settings import LandingSettings
 from em_pipelines.lifecycle.decay import DecaySettings
 from em_pipelines.models.settings import LlmSettings
+from em_pipelines.safety.settings import SafetySettings
 
 SETTINGS_FILE = "em.yaml"
 SHORT_VARIABLES = {name: f"EM_LLM_{name.upper()}" for name in ("base_url", "small", "large", "mode")}
@@ -48,6 +49,7 @@ class Settings(BaseSettings):
         default=14, ge=1, description="days without input after which `em run` starts a run of its own"
     )
     landing: LandingSettings = Field(default_factory=LandingSettings)
+    safety: SafetySettings = Field(default_factory=SafetySettings)
     rules: RulesSettings = Field(default_factory=RulesSettings)
     segmentation: SegmentationSettings = Field(default_factory=SegmentationSettings)
     verification: VerificationSettings = Field(default_factory=VerificationSettings)

@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from em_pipelines.episodes.messages import messages
 from em_pipelines.episodes.sessions import sessions
-from em_pipelines.extraction.assemble import extract, incomplete, prepare
+from em_pipelines.extraction.assemble import Checks, extract, incomplete, prepare
 from em_pipelines.extraction.model import Extractor, Segment
 from em_pipelines.extraction.segments import segment_objects, segments
 from em_pipelines.graph.fold import fold
@@ -28,6 +28,7 @@ EXTRACTION_SOURCES = (
     "extraction/spans.py",
     "extraction/verification.py",
     "resolution/roles.py",
+    "safety",
 )
 """What judges every reading, whoever made it; an extractor's own source is part of its version."""
 
@@ -83,17 +84,21 @@ def _extraction(settings: Settings, extractor: Extractor) -> Step:
     def segments_of(tables: Tables) -> Iterable[Segment]:
         return segment_objects(tables["messages"], settings.segmentation)
 
+    checks = Checks(settings.verification, settings.safety)
     return Step(
         name="extraction",
         inputs=(clean.MESSAGES, extraction.SEGMENTS),
         outputs=(extraction.MENTIONS, extraction.CLAIMS, extraction.EXTRACTION_ISSUES, extraction.LLM_CALLS),
-        run=lambda _, tables, __: extract(segments_of(tables), extractor, settings.verification),
-        prepare=lambda days: prepare((segment for tables in days for segment in segments_of(tables)), extractor),
+        run=lambda _, tables, __: extract(segments_of(tables), extractor, checks),
+        prepare=lambda days: prepare(
+            (segment for tables in days for segment in segments_of(tables)), extractor, checks
+        ),
         is_complete=lambda made: not incomplete(made["extraction_issues"]),
         version=f"{extractor.name}@{extractor.version} "
         + source_version(*EXTRACTION_SOURCES)
         + settings.segmentation.model_dump_json()
-        + settings.verification.model_dump_json(),
+        + settings.verification.model_dump_json()
+        + settings.safety.model_dump_json(),
     )
 
 

@@ -40,7 +40,7 @@ def evaluate(
     chosen = paths or [SHIPPED / f"{kind.value}.jsonl"]
     corpus = baselines.corpus_digest(chosen)
     rows = read_labelled(chosen, kind.label)
-    report = run_evaluation(kind, rows, opened.extractor, opened.settings.verification)
+    report = run_evaluation(kind, rows, opened.extractor, opened.checks)
     name = opened.extractor.name
     kept = baselines.baseline_path(opened.path / "evaluations", kind.value, name, corpus)
     before = baselines.load(kept)

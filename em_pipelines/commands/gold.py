@@ -29,7 +29,7 @@ def extract(
     Example: em extract corpus.jsonl --extractor rules --output predictions.jsonl
     """
     opened = open_home(home, **({"extractor": extractor} if extractor else {}))
-    _write(output, predictions(read_corpus(file), opened.extractor, opened.settings.verification))
+    _write(output, predictions(read_corpus(file), opened.extractor, opened.checks))
 
 
 def resolve(file: FileArgument, output: OutputOption) -> None:

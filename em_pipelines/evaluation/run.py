@@ -6,9 +6,9 @@ from typing import Any
 
 from em_pipelines.errors import UsageError
 from em_pipelines.evaluation.scoring import Report, score_attacks, score_extraction
+from em_pipelines.extraction.assemble import DEFAULT_CHECKS, Checks
 from em_pipelines.extraction.gold import predictions
 from em_pipelines.extraction.model import Extractor
-from em_pipelines.extraction.verification import VerificationSettings
 
 
 class Kind(StrEnum):
@@ -27,7 +27,7 @@ def evaluate(
     kind: Kind,
     rows: Iterable[Mapping[str, Any]],
     extractor: Extractor,
-    verification: VerificationSettings | None = None,
+    checks: Checks = DEFAULT_CHECKS,
 ) -> Report:
     """Returns the report of the kind, with `cost`: model calls, tokens, dollars, and calls a message.
 
@@ -36,7 +36,7 @@ def evaluate(
     rows = list(rows)
     calls: list[dict[str, Any]] = []
     try:
-        lines = list(predictions(rows, extractor, verification, calls=calls))
+        lines = list(predictions(rows, extractor, checks, calls=calls))
         report = score_extraction(rows, lines) if kind is Kind.EXTRACTION else score_attacks(rows, lines)
     except (KeyError, TypeError, ValueError) as error:
         raise UsageError(f"reading a labelled row: {type(error).__name__}: {error}; see the corpus format") from error

@@ -17,11 +17,24 @@ from em_pipelines.extraction.unread import PENDING
 from em_pipelines.extraction.verification import VerificationSettings, verify
 from em_pipelines.ids import content_id, correlation_id
 from em_pipelines.resolution.roles import unique_role
+from em_pipelines.safety.guard import guarded, screened
+from em_pipelines.safety.settings import SafetySettings
 from em_pipelines.tables.extraction import CLAIMS, EXTRACTION_ISSUES, LLM_CALLS, MENTIONS
 from em_pipelines.vocabulary import USER, EntityType
 
 Row = dict[str, Any]
 UNTRUSTED = "untrusted"
+
+
+@dataclass(frozen=True, slots=True)
+class Checks:
+    """What every reading has to pass: the settings of verification and of the safety guard."""
+
+    verification: VerificationSettings = field(default_factory=VerificationSettings)
+    safety: SafetySettings = field(default_factory=SafetySettings)
+
+
+DEFAULT_CHECKS = Checks()
 
 
 @dataclass(slots=True)
@@ -43,32 +56,45 @@ class Extracted:
         }
 
 
-def extract(
-    segments: Iterable[Segment], extractor: Extractor, verification: VerificationSettings | None = None
-) -> dict[str, pa.Table]:
+def extract(segments: Iterable[Segment], extractor: Extractor, checks: Checks = DEFAULT_CHECKS) -> dict[str, pa.Table]:
     """Reads segments; returns the tables mentions, claims, extraction_issues and llm_calls, by name."""
     found = Extracted()
-    for segment, reading in readings(segments, extractor, verification):
+    for segment, reading in readings(segments, extractor, checks):
         _collect(found, segment, reading, f"{extractor.name}@{extractor.version}")
     return found.tables()
 
 
-def prepare(segments: Iterable[Segment], extractor: Extractor) -> None:
+def prepare(segments: Iterable[Segment], extractor: Extractor, checks: Checks = DEFAULT_CHECKS) -> None:
     """Tells an extractor of the segments it will be asked to read, so that it can ask for many at once."""
-    extractor.prepare(segment for segment in segments if segment.trust != UNTRUSTED)
+    extractor.prepare(guarded(segment, checks.safety)[0] for segment in segments if segment.trust != UNTRUSTED)
 
 
 def readings(
-    segments: Iterable[Segment], extractor: Extractor, verification: VerificationSettings | None = None
+    segments: Iterable[Segment], extractor: Extractor, checks: Checks = DEFAULT_CHECKS
 ) -> Iterator[tuple[Segment, Extraction]]:
-    """Each segment with what may be believed of it, in order. An extractor never sees an untrusted session."""
-    asked, kept = tee(segments)
-    read = extractor.extract_all(segment for segment in asked if segment.trust != UNTRUSTED)
-    for segment in kept:
-        if segment.trust == UNTRUSTED:
-            yield segment, Extraction(issues=[_untrusted(turn) for turn in segment.turns])
-        else:
-            yield segment, verify(next(read), segment, verification)
+    """Each segment with what may be believed of it, in order.
+
+    An extractor sees neither untrusted sessions nor what the guard takes out of a text; what it says of the rest is
+    verified first and screened then, so that what is withheld still counts as a hallucination where it is one.
+    """
+    guards = ((segment, *_guarded(segment, checks.safety)) for segment in segments)
+    asked, kept = tee(guards)
+    read = extractor.extract_all(seen for _, seen, _ in asked if seen is not None)
+    for segment, seen, issues in kept:
+        if seen is None:
+            yield segment, Extraction(issues=issues)
+            continue
+        reading = screened(verify(next(read), seen, checks.verification), seen, checks.safety)
+        reading.issues += issues
+        yield segment, reading
+
+
+def _guarded(segment: Segment, safety: SafetySettings) -> tuple[Segment | None, list[Issue]]:
+    """What an extractor may see of a segment, and what was taken out of it; nothing of an untrusted one."""
+    if segment.trust == UNTRUSTED:
+        return None, [_untrusted(turn) for turn in segment.turns]
+    seen, issues = guarded(segment, safety)
+    return seen, issues
 
 
 def incomplete(issues: pa.Table) -> bool:

@@ -4,27 +4,29 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
-from em_pipelines.extraction.assemble import readings
+from em_pipelines.extraction.assemble import DEFAULT_CHECKS, Checks, readings
 from em_pipelines.extraction.cleaning import clean_text, looks_like_code
 from em_pipelines.extraction.model import Claim, Extraction, Extractor, Segment, Turn
-from em_pipelines.extraction.verification import VerificationSettings
+from em_pipelines.safety.guard import surfaced
+from em_pipelines.safety.masking import mask_text
 from em_pipelines.vocabulary import USER
 
 
 def predictions(
     rows: Iterable[Mapping[str, Any]],
     extractor: Extractor,
-    verification: VerificationSettings | None = None,
+    checks: Checks = DEFAULT_CHECKS,
     calls: list[dict[str, Any]] | None = None,
 ) -> Iterator[dict[str, Any]]:
     """Yields the PREDICTIONS line of each row of an extraction or attacks corpus; gold parts are not looked at.
 
-    What models were asked is added to `calls`, as rows of llm_calls.
+    Nothing of a corpus is landed, so that secrets are masked here. Claims of rank are not printed. What models were
+    asked is added to `calls`, as rows of llm_calls.
     """
-    for segment, reading in readings((_segment(row) for row in rows), extractor, verification):
+    for segment, reading in readings((_segment(row) for row in rows), extractor, checks):
         if calls is not None:
             calls += reading.calls
-        yield scored_form(segment.segment_id, segment.turns[0].turn_number, reading)
+        yield scored_form(segment.segment_id, segment.turns[0].turn_number, surfaced(reading))
 
 
 def _segment(row: Mapping[str, Any]) -> Segment:
@@ -73,7 +75,7 @@ def _relation(claim: Claim) -> dict[str, Any]:
 def _turn(row_id: str, number: int, said: Mapping[str, str], written_at: datetime) -> Turn:
     speaker = said["speaker"]
     role = speaker if speaker in {"assistant", "system", "tool"} else "user"
-    text = clean_text(said["text"])
+    text = mask_text(clean_text(said["text"]))
     return Turn(
         message_id=f"{row_id}-{number}",
         turn_number=number,

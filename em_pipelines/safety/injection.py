@@ -1,0 +1,208 @@
+"""Takes out of a text what addresses the agent or its memory, and what still asks to be obeyed.
+
+Memory is data: no stored text may be an instruction. What is found is blanked character by character with
+`CODE_MARK`, so that spans of what remains hold; the honest facts around it stay readable. What counts as an
+instruction is data: injection.yaml, and commands.yaml for what asks to be run. The order is: cleaning (invisible
+signs, look-alikes; `extraction.cleaning`), masking of secrets, then this.
+"""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from em_pipelines.safety.encoded import disguised, hidden_texts, is_telling, reversed_reading, spelled
+from em_pipelines.safety.passages import (
+    Span,
+    blanked,
+    folded,
+    merged,
+    overlaps,
+    paragraph_end,
+    quoted_blocks,
+    section_end,
+    sentences,
+)
+from em_pipelines.safety.phrases import Found, Rule, rule_book
+
+_FIRST_PERSON = re.compile(r"\b(?:i|i'm|im|i've|ive|i'd|i'll|me|my|mine|we|we're|we've|us|our|ours)\b")
+_HARMLESS = frozenset({"strip", "match", "weak"})
+_MAX_DEPTH = 2
+_TAG_NAME = re.compile(r"[<\[]\|?([a-z_]{2,40})")
+
+
+@dataclass(frozen=True, slots=True)
+class Stripped:
+    """A text with its instructions blanked, of the same length; the kinds found, and where."""
+
+    text: str
+    kinds: tuple[str, ...] = ()
+    spans: tuple[Span, ...] = ()
+
+
+@dataclass(slots=True)
+class _Search:
+    """What is known of one text while it is searched."""
+
+    text: str
+    folded: str
+    sentences: list[Span]
+    gone: list[Span] = field(default_factory=list)
+    kinds: dict[str, None] = field(default_factory=dict)
+
+    def drop(self, kind: str, *spans: Span) -> None:
+        self.kinds[kind] = None
+        self.gone += spans
+
+    def sentence_at(self, place: int) -> int:
+        """The number of the sentence of a place; the one before where it lies between two."""
+        low, high = 0, len(self.sentences)
+        while low < high:
+            middle = (low + high) // 2
+            if self.sentences[middle][0] <= place:
+                low = middle + 1
+            else:
+                high = middle
+        return max(0, low - 1)
+
+
+def strip_instructions(text: str) -> Stripped:
+    """Blanks what orders the agent about or writes to its memory, in any of the languages of injection.yaml.
+
+    "Remember that I sail" keeps "I sail": a plain statement in the first person loses only the words of the order.
+    It goes as a whole where it speaks of the user in the third person, orders something, or stands beside anything
+    else that was found.
+    """
+    return _stripped(text, 0)
+
+
+def quarantine(text: str) -> Stripped:
+    """Blanks the sentences that ask for something to be run, paid, switched off or followed as a rule."""
+    search = _begun(text)
+    if search is None:
+        return Stripped(text)
+    book = rule_book("commands")
+    for found in book.find(text, search.folded, search.sentences, book.candidates(text, search.folded)):
+        search.drop(found.rule.kind, _whole_sentences(search, found))
+    return _result(search)
+
+
+def is_quarantined(text: str) -> bool:
+    """Whether a text holds anything that asks to be obeyed."""
+    return bool(quarantine(text).kinds)
+
+
+def _stripped(text: str, depth: int) -> Stripped:
+    search = _begun(text)
+    if search is None:
+        return Stripped(text)
+    _drop_encoded(search, depth)
+    book = rule_book("injection")
+    candidates = book.candidates(text, search.folded)
+    mild = [rule for rule in candidates if rule.effect in _HARMLESS]
+    _drop_hostile(search, [rule for rule in candidates if rule.effect not in _HARMLESS])
+    _drop_disguised(search)
+    is_hostile = bool(search.gone)
+    _drop_mild(search, mild, is_hostile)
+    return _result(search)
+
+
+def _begun(text: str) -> _Search | None:
+    return _Search(text, folded(text), sentences(text)) if text and not text.isspace() else None
+
+
+def _result(search: _Search) -> Stripped:
+    if not search.gone:
+        return Stripped(search.text)
+    spans = merged(search.gone)
+    return Stripped(blanked(search.text, spans), tuple(search.kinds), tuple(spans))
+
+
+def _drop_hostile(search: _Search, rules: list[Rule]) -> None:
+    if not rules:
+        return
+    found = list(rule_book("injection").find(search.text, search.folded, search.sentences, rules))
+    if not found:
+        return
+    blocks = sorted(quoted_blocks(search.text), key=lambda block: block[1] - block[0])
+    for find in found:
+        block = next((b for b in blocks if b[0] <= find.start and find.end <= b[1]), None)
+        if block is not None and find.rule.effect != "previous":
+            search.drop(find.rule.kind, block)
+        search.drop(find.rule.kind, *_spans_of(search, find))
+
+
+def _spans_of(search: _Search, found: Found) -> Iterable[Span]:
+    """What goes for one find, by the effect of its rule."""
+    effect = found.rule.effect
+    if effect == "rest":
+        return [(found.start, max(_end_of_tag(search, found), paragraph_end(search.text, found.end)))]
+    if effect == "section":
+        return [(found.start, section_end(search.text, found.end))]
+    start, end = _whole_sentences(search, found)
+    if effect == "previous":
+        number = search.sentence_at(start)
+        before = search.sentences[number - 1] if number else (start, start)
+        is_own = _FIRST_PERSON.search(search.folded, *before) is not None
+        return [(start, end)] if is_own else [before, (start, end)]
+    if effect == "paragraph":
+        return [(search.text.rfind("\n\n", 0, found.start) + 1, paragraph_end(search.text, found.end))]
+    if effect == "drop" and _FIRST_PERSON.search(search.folded, start, found.start):
+        return [(found.start, end)]
+    return [(start, end)]
+
+
+def _whole_sentences(search: _Search, found: Found) -> Span:
+    first = search.sentences[search.sentence_at(found.start)]
+    last = search.sentences[search.sentence_at(max(found.start, found.end - 1))]
+    return min(first[0], found.start), max(last[1], found.end)
+
+
+def _end_of_tag(search: _Search, found: Found) -> int:
+    """Where the element that a tag opens is closed; where it is not, the end of the tag."""
+    name = _TAG_NAME.match(search.folded, found.start)
+    if name is None:
+        return found.end
+    close = max(search.folded.find(f"</{name[1]}", found.end), search.folded.find(f"[/{name[1]}", found.end))
+    return found.end if close < 0 else close + len(name[1]) + 3
+
+
+def _drop_disguised(search: _Search) -> None:
+    """Sentences that are instructions once their letters are put right."""
+    book = rule_book("injection")
+    for reading in disguised(search.folded):
+        rules = [rule for rule in book.candidates(reading, reading) if rule.effect not in _HARMLESS and not rule.is_cased]
+        for found in book.find(reading, reading, search.sentences, rules):
+            search.drop("encoded", _whole_sentences(search, found))
+    backwards = reversed_reading(search.folded)
+    if backwards is not None:
+        for start, end in search.sentences:
+            if reversed_reading(search.folded[start:end]) is not None:
+                search.drop("encoded", (start, end))
+
+
+def _drop_encoded(search: _Search, depth: int) -> None:
+    for span, prose in hidden_texts(search.text):
+        is_order = prose and depth < _MAX_DEPTH and (is_telling(prose) or bool(_stripped(prose, depth + 1).kinds))
+        search.drop("encoded" if is_order else "opaque", span)
+    for span, word in spelled(search.text):
+        if is_telling(word) or any(sign in word.lower() for sign in ("ignore", "remember", "system", "user", "memory")):
+            search.drop("encoded", span)
+
+
+def _drop_mild(search: _Search, rules: list[Rule], is_hostile: bool) -> None:
+    if not rules:
+        return
+    orders: list[Found] = []
+    for found in rule_book("injection").find(search.text, search.folded, search.sentences, rules):
+        if found.rule.effect == "match":
+            search.drop(found.rule.kind, (found.start, found.end))
+        elif found.rule.effect == "strip":
+            orders.append(found)
+        elif is_hostile:
+            search.drop(found.rule.kind, _whole_sentences(search, found))
+    for found in orders:
+        whole = _whole_sentences(search, found)
+        remainder = (found.end, whole[1])
+        is_plain = _FIRST_PERSON.search(search.folded, *remainder) is not None
+        is_bad = overlaps(remainder, search.gone) or (is_hostile and not is_plain)
+        search.drop(found.rule.kind, (found.start, whole[1]) if is_bad else (found.start, found.end))

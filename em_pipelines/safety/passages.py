@@ -1,0 +1,122 @@
+"""Cuts text into sentences, paragraphs and quoted blocks, and blanks parts of it. Works in any language.
+
+Everything here is about where things begin and end, in characters of the text given; what they mean is judged
+elsewhere. Every function is linear in the text.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterable
+from functools import lru_cache
+
+from em_pipelines.extraction.cleaning import CODE_MARK
+
+Span = tuple[int, int]
+
+_SENTENCE_END = re.compile(r"[.!?;…]+[\"'”’»)\]]{0,3}(?=\s)|[。！？；]+[」』”]{0,2}|\n+| <- |(?<=\s)(?:—|–|--)(?=\s)|\.{3}(?= )")
+_QUOTED_LINES = re.compile(r"(?m)^[ \t]{0,8}>[^\n]{0,4000}(?:\n[ \t]{0,8}>[^\n]{0,4000})*+")
+_FENCE = re.compile(r"(?ms)^[ \t]{0,8}(```|~~~)[^\n]{0,200}\n.*?(?:^[ \t]{0,8}\1[ \t]*$|\Z)")
+_QUOTES = re.compile(r"\"[^\"]{8,3000}\"|“[^”]{8,3000}”|«[^»]{8,3000}»|„[^“”]{8,3000}[“”]|「[^」]{4,3000}」")
+_SINGLE_QUOTES = re.compile(r"(?<![\w'])'(?=\S)[^\n]{8,600}?(?<=\S)'(?!\w)")
+_WORD = re.compile(r"\w{2,80}")
+_EXTRA_LOOKALIKES = str.maketrans(
+    "аеорсухкмнтвіјѕԁһԛԝɡɩɪʀɴαοεικνρτυχօսցհոɑпгьѵүηωᴀʙᴄᴅᴇɢʜᴊᴋʟᴍᴏᴘᴛᴜᴠᴡʏᴢıłøđ",
+    "aeopcyxkmhtbijsdhqwgiirnaoeikvptuxoughnanrbvynwabcdeghjklmoptuvwyzilod",
+)
+_STRAIGHT = str.maketrans({"’": "'", "‘": "'", "ʼ": "'", "`": "'", "“": '"', "”": '"', "„": '"', "«": '"', "»": '"'})
+
+
+@lru_cache(maxsize=4096)
+def _folded_char(char: str) -> str:
+    plain = unicodedata.normalize("NFKC", char)
+    if len(plain) != 1:
+        plain = char
+    base = unicodedata.normalize("NFD", plain)[0]
+    if base.isascii() and base.isalpha():
+        plain = base
+    lowered = plain.lower()
+    return lowered if len(lowered) == 1 else plain
+
+
+def folded(text: str) -> str:
+    """Small letters without accents, straight quotes, letters of other alphabets in Latin words made Latin.
+
+    As long as the text, so that spans found in it hold.
+    """
+    if text.isascii():
+        return text.lower().replace("`", "'")
+    text = "".join(map(_folded_char, text)).translate(_STRAIGHT)
+    return _WORD.sub(_in_latin, text)
+
+
+def _in_latin(match: re.Match[str]) -> str:
+    word = match.group()
+    if word.isascii() or not any(c.isascii() and c.isalpha() for c in word):
+        return word
+    return word.translate(_EXTRA_LOOKALIKES)
+
+
+def sentences(text: str) -> list[Span]:
+    """Spans of sentences and lines, without what ends them; together they hold every word of the text."""
+    spans: list[Span] = []
+    start = 0
+    for end in _SENTENCE_END.finditer(text):
+        if text[start : end.start()].strip():
+            spans.append((start, end.start()))
+        start = end.end()
+    if text[start:].strip():
+        spans.append((start, len(text)))
+    return spans
+
+
+def quoted_blocks(text: str) -> list[Span]:
+    """Spans of what stands between quotation marks or fences, or is quoted line by line."""
+    found = [m.span() for m in _QUOTED_LINES.finditer(text)] if ">" in text else []
+    if "```" in text or "~~~" in text:
+        found += [m.span() for m in _FENCE.finditer(text)]
+    if any(mark in text for mark in '"“«„「'):
+        found += [m.span() for m in _QUOTES.finditer(text)]
+    if "'" in text:
+        found += [m.span() for m in _SINGLE_QUOTES.finditer(text)]
+    return found
+
+
+def paragraph_end(text: str, start: int) -> int:
+    """Where the paragraph of a place ends: at the next empty line, or with the text."""
+    end = text.find("\n\n", start)
+    return len(text) if end < 0 else end
+
+
+def section_end(text: str, start: int) -> int:
+    """Where the Markdown section of a place ends: at the next heading, or with the text."""
+    end = text.find("\n#", start)
+    return len(text) if end < 0 else end
+
+
+def blanked(text: str, spans: Iterable[Span]) -> str:
+    """The text with `CODE_MARK` for each character of the spans but line breaks; the same length."""
+    out: list[str] = []
+    copied = 0
+    for start, end in merged(spans):
+        out.append(text[copied:start])
+        out.append("".join("\n" if c == "\n" else CODE_MARK for c in text[start:end]))
+        copied = end
+    return "".join(out) + text[copied:]
+
+
+def merged(spans: Iterable[Span]) -> list[Span]:
+    """Spans in order, those that touch or overlap joined."""
+    out: list[Span] = []
+    for start, end in sorted(spans):
+        if start >= end:
+            continue
+        if out and start <= out[-1][1]:
+            out[-1] = (out[-1][0], max(end, out[-1][1]))
+        else:
+            out.append((start, end))
+    return out
+
+
+def overlaps(span: Span, spans: Iterable[Span]) -> bool:
+    """Whether a span shares a character with any of the others."""
+    return any(start < span[1] and span[0] < end for start, end in spans)
