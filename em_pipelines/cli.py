@@ -40,11 +40,11 @@ def before_command(home: HomeOption = None) -> None:
     Defaults.open_models = _open_models
 
 
-def _open_models(settings: Settings, answers: Path) -> OpenAsking:
+def _open_models(settings: Settings) -> OpenAsking:
     """The client takes a second to import, which only those who ask a model pay."""
     from resources.asking import asking_of  # noqa: PLC0415
 
-    return asking_of(settings, answers)
+    return asking_of(settings)
 
 
 @app.command()

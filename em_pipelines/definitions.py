@@ -13,6 +13,7 @@ from em_pipelines.settings import Settings, load_settings
 from quality.checks import build_checks
 from resources.asking import asking_of
 from resources.store import HomeResource, Progress
+from sensors.batches import batches_sensor, collect_batches
 from sensors.jobs import build_jobs, land_inbox
 from sensors.landing import landing_sensor, stale_days_sensor
 from sensors.schedules import build_schedules
@@ -29,9 +30,9 @@ def build_definitions(settings: Settings | None = None, *, on_days: Progress | N
     return dg.Definitions(
         assets=[*(daily_assets(step) for step in steps), snapshot],
         asset_checks=build_checks(steps),
-        jobs=[*jobs.values(), land_inbox],
+        jobs=[*jobs.values(), land_inbox, collect_batches],
         schedules=build_schedules(jobs),
-        sensors=[landing_sensor(land_inbox), stale_days_sensor(jobs["main"])],
+        sensors=[landing_sensor(land_inbox), stale_days_sensor(jobs["main"]), batches_sensor(collect_batches)],
         resources={"home": HomeResource.of(settings, on_days)},
         # One process a run: the work is batched inside the steps, and checks share one import of Great Expectations.
         executor=dg.in_process_executor,

@@ -10,7 +10,7 @@ HOME/locks      who is at work
 """
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from datetime import date
 from functools import cached_property
@@ -24,15 +24,19 @@ from em_pipelines.extraction.assemble import Checks
 from em_pipelines.extraction.llm.extractor import LLMExtractor, OpenAsking
 from em_pipelines.extraction.model import Extractor
 from em_pipelines.extraction.rules.extractor import RulesExtractor
+from em_pipelines.extraction.unread import UnreadSegment
 from em_pipelines.lake import Lake, write_atomically
 from em_pipelines.landing.log import LandedLog
+from em_pipelines.models.answers import AnswerStore
+from em_pipelines.models.ladder_state import LadderStore
 from em_pipelines.pipeline import Step, Store
 from em_pipelines.settings import Settings
 from em_pipelines.steps import build_steps
 
 UNCHECKED = "unchecked.json"
-OpenModels = Callable[[Settings, Path], OpenAsking]
-"""Settings and the file of answers → what opens the way to models. `resources.asking` has the one that calls out."""
+ANSWERS = Path("llm", "answers.sqlite")
+OpenModels = Callable[[Settings], OpenAsking]
+"""Settings → what opens the way to their models. `resources.asking` has the one that calls out."""
 
 
 class Home:
@@ -56,18 +60,13 @@ class Home:
         if self._open_models is None:
             raise UsageError("reading with a model: this process has no client for one; use `em`, or the llm resource")
         return LLMExtractor(
-            self.settings.llm.model_of("small"), self._open_models(self.settings, self.answers), self.settings.reading
+            self.settings.llm.model_of("small"), self._open_models(self.settings), self.settings.reading
         )
 
     @property
     def checks(self) -> Checks:
         """What every reading has to pass."""
         return Checks(self.settings.verification, self.settings.safety)
-
-    @property
-    def answers(self) -> Path:
-        """The file of what models have answered."""
-        return self.path / "llm" / "answers.sqlite"
 
     @cached_property
     def steps(self) -> dict[str, Step]:
@@ -85,9 +84,28 @@ class Home:
         return self.path / "inbox"
 
     @property
+    def answers(self) -> Path:
+        """The file of what models have answered."""
+        return self.path / ANSWERS
+
+    @property
     def dagster_home(self) -> Path:
         """Dagster's own home."""
         return self.path / "dagster"
+
+    def give_back(self, segments: Iterable[UnreadSegment]) -> None:
+        """Lets dead letters of the extraction be asked for again, and puts their days out of date.
+
+        Days first: after a crash in between a replay is asked for once more, and nothing is forgotten.
+        """
+        wanted = list(segments)
+        for day in {segment.day for segment in wanted}:
+            with self.lock("step-extraction"):
+                self.store.reopen(self.steps["extraction"], day)
+        if wanted:
+            with AnswerStore(self.answers) as store:
+                for segment in wanted:
+                    LadderStore(store.database).reset(segment.user_id, segment.segment_id)
 
     def sweep(self) -> list[Path]:
         """Deletes temporary files whose writer was killed, and returns them. Those of living processes stay."""

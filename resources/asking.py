@@ -1,44 +1,43 @@
-"""Everything that asking a model takes, put together: client, answer store, budgets, breakers, batches."""
+"""The way to models for the llm extractor: opened when something is to be asked, closed when its event loop ends."""
 
+import logging
 import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from pathlib import Path
 
 from em_pipelines.extraction.llm.extractor import Asking, OpenAsking
-from em_pipelines.models.answers import AnswerStore
 from em_pipelines.models.breakers import ModelBreakers
-from em_pipelines.models.budget import Budget
+from em_pipelines.models.budget import BudgetUse
 from em_pipelines.models.clock import Clock
-from em_pipelines.models.gateway import ModelGateway
 from em_pipelines.settings import Settings
-from resources.batch import BatchClient
-from resources.chat_model import OpenAIChatModel
 from resources.clock import SystemClock
 from resources.endpoint import read_api_key
+from resources.models import open_models
+
+_LOGGER = logging.getLogger(__name__)
 
 
-def asking_of(settings: Settings, answers: Path, clock: Clock | None = None) -> OpenAsking:
-    """Returns what opens the way to the models of the settings, with the answers in the SQLite file `answers`.
+def asking_of(settings: Settings, clock: Clock | None = None) -> OpenAsking:
+    """Returns what opens the way to the models of the settings; opening raises SettingsError where no key is set.
 
-    Breakers live as long as what is returned, so that one day's failures hold the next day back. Opening it raises
-    SettingsError where no key is set.
+    Breakers live as long as what is returned, so that one day's failures hold the next day back.
     """
     clock = clock or SystemClock()
-    llm = settings.llm
-    breakers = ModelBreakers(llm, clock)
+    breakers = ModelBreakers(settings.llm, clock)
 
     @asynccontextmanager
     async def open_asking() -> AsyncIterator[Asking]:
-        api_key = read_api_key(os.environ)
-        with AnswerStore(answers) as store:
-            budget = Budget(store, llm.budget, clock)
-            async with (
-                OpenAIChatModel(llm, api_key, clock) as model,
-                BatchClient(llm, api_key, store, budget, clock) as batches,
-                ModelGateway(model, store, budget, breakers, clock, llm, batches) as gateway,
-            ):
-                collect = batches.collect if llm.mode == "batch" else None
-                yield Asking(gateway, store, clock, llm.ladder, collect)
+        key = read_api_key(os.environ)
+        opened = open_models(
+            settings.home, settings.llm, key, clock=clock, breakers=breakers, on_warning=_warn_of_budget
+        )
+        async with opened as models:
+            collect = models.batches.collect if settings.llm.mode == "batch" else None
+            yield Asking(models.gateway, models.store, models.clock, settings.llm.ladder, collect)
 
     return open_asking
+
+
+def _warn_of_budget(use: BudgetUse) -> None:
+    _LOGGER.warning("the budget of %s for %s is used to %.0f %%: %g of %g", use.name, use.period, use.share * 100,
+                    use.used, use.limit)  # fmt: skip

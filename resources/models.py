@@ -7,6 +7,7 @@ from pathlib import Path
 
 from pydantic import SecretStr
 
+from em_pipelines.home import ANSWERS
 from em_pipelines.models.answers import AnswerStore
 from em_pipelines.models.breakers import ModelBreakers
 from em_pipelines.models.budget import Budget, BudgetUse
@@ -33,7 +34,7 @@ class Models:
 
 def answers_path(home: Path) -> Path:
     """Where a home keeps the answers that were paid for."""
-    return home / "llm" / "answers.sqlite"
+    return home / ANSWERS
 
 
 @asynccontextmanager
@@ -43,16 +44,17 @@ async def open_models(
     api_key: SecretStr,
     *,
     clock: Clock | None = None,
+    breakers: ModelBreakers | None = None,
     on_warning: Callable[[BudgetUse], None] | None = None,
 ) -> AsyncIterator[Models]:
     """Opens the models of a home, and closes every connection and the store on leaving. One event loop, one opening.
 
-    `on_warning(use)` hears of budgets that are nearly spent.
+    `on_warning(use)` hears of budgets that are nearly spent; `breakers` may outlive what is opened here.
     """
     clock = clock or SystemClock()
     with AnswerStore(answers_path(home)) as store:
         budget = Budget(store, settings.budget, clock, on_warning)
-        breakers = ModelBreakers(settings, clock)
+        breakers = breakers or ModelBreakers(settings, clock)
         async with (
             OpenAIChatModel(settings, api_key, clock) as model,
             BatchClient(settings, api_key, store, budget, clock) as batches,

@@ -1,6 +1,7 @@
-"""`em dead-letters`: what could not be landed, and how it is landed after all."""
+"""`em dead-letters`: what could not be landed or read, and how it is after all."""
 
 import base64
+from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Annotated, Any
 
@@ -8,11 +9,13 @@ import typer
 
 from em_pipelines.commands.console import Exit, HomeOption, JsonOption, fail, open_home, out, print_json, print_table
 from em_pipelines.errors import UsageError
+from em_pipelines.extraction.unread import DEAD_LETTER, UnreadSegment, unread_segments
+from em_pipelines.home import Home
 from em_pipelines.landing.dead_letters import discard as discard_letters
 from em_pipelines.landing.dead_letters import open_letters
 from em_pipelines.landing.dead_letters import replay as replay_letters
 
-app = typer.Typer(no_args_is_help=True, help="Input that could not be landed: list, show, replay, discard.")
+app = typer.Typer(no_args_is_help=True, help="What could not be landed or read: list, show, replay, discard.")
 SHOWN_CHARACTERS = 2_000
 
 IdsArgument = Annotated[list[str] | None, typer.Argument(help="Ids of dead letters, or their beginnings.")]
@@ -25,9 +28,10 @@ def list_letters(home: HomeOption = None, as_json: JsonOption = False) -> None:
 
     Example: em dead-letters list
     """
-    letters = open_letters(open_home(home).store.log)
+    opened = open_home(home)
+    letters, segments = open_letters(opened.store.log), _segments(opened)
     if as_json:
-        print_json([_document(letter) for letter in letters])
+        print_json([*(_document(letter) for letter in letters), *(_segment_document(s) for s in segments)])
         return
     print_table(
         f"{len(letters)} open dead letters",
@@ -38,6 +42,13 @@ def list_letters(home: HomeOption = None, as_json: JsonOption = False) -> None:
         ],
         right=("line",),
     )
+    if segments:
+        print_table(
+            f"{len(segments)} conversations that the model gave no usable answer for",
+            ("id", "day", "user", "session", "messages", "reason"),
+            [(s.segment_id, s.day, s.user_id, s.session_id, s.n_messages, s.reason) for s in segments],
+            right=("messages",),
+        )
 
 
 @app.command()
@@ -50,8 +61,9 @@ def show(
 
     Example: em dead-letters show dead_0a1b
     """
-    letters = open_letters(open_home(home).store.log)
-    document = _document(_found(letters, [letter_id])[0])
+    opened = open_home(home)
+    documents = [*(_document(x) for x in open_letters(opened.store.log)), *map(_segment_document, _segments(opened))]
+    document = _found(documents, [letter_id])[0]
     if as_json:
         print_json(document)
         return
@@ -75,11 +87,16 @@ def replay(
 ) -> None:
     """Try again to land dead letters, after a fix or with fields mended; `em run` materializes what lands.
 
+    Conversations that a model gave no usable answer for are given back: `em run` asks for them again.
+
     Example: em dead-letters replay dead_0a1b --set turn_number=3
     """
     opened = open_home(home)
     with opened.lock("landing"):
-        letters = _chosen(open_letters(opened.store.log), ids, is_all)
+        chosen = _chosen([*open_letters(opened.store.log), *map(_segment_document, _segments(opened))], ids, is_all)
+        segments = {letter["dead_letter_id"] for letter in chosen if "segment_id" in letter}
+        letters = [letter for letter in chosen if "segment_id" not in letter]
+        opened.give_back(segment for segment in _segments(opened) if segment.segment_id in segments)
         report = replay_letters(
             opened.store.log,
             [letter["dead_letter_id"] for letter in letters],
@@ -93,11 +110,14 @@ def replay(
         "refused": dict(report.refused),
         "n_landed": report.n_landed,
         "days": sorted(day.isoformat() for day in report.days),
+        "given_back": sorted(segments),
     }
     if as_json:
         print_json(document)
     else:
         out().print(f"{len(report.replayed)} replayed, {report.n_landed} records landed, {len(report.refused)} refused")
+        if segments:
+            out().print(f"{len(segments)} conversations given back: `em run` asks for them again")
         for letter_id, problem in report.refused.items():
             out().print(f"{letter_id}  {problem}", markup=False, soft_wrap=True)
     if report.refused:
@@ -112,9 +132,26 @@ def discard(ids: IdsArgument = None, is_all: AllOption = False, home: HomeOption
     """
     opened = open_home(home)
     with opened.lock("landing"):
+        if any(_segments_of(opened, prefix) for prefix in ids or ()):
+            raise UsageError(
+                "discarding a conversation that was not read: its messages stay in memory; replay it, or read it with "
+                "`em run --extractor rules`"
+            )
         letters = _chosen(open_letters(opened.store.log), ids, is_all)
         discard_letters(opened.store.log, [letter["dead_letter_id"] for letter in letters])
     out().print(f"{len(letters)} discarded")
+
+
+def _segments(home: Home) -> list[UnreadSegment]:
+    return [segment for segment in unread_segments(home.store.lake) if segment.status == DEAD_LETTER]
+
+
+def _segments_of(home: Home, prefix: str) -> list[UnreadSegment]:
+    return [segment for segment in _segments(home) if segment.segment_id.startswith(prefix)]
+
+
+def _segment_document(segment: UnreadSegment) -> dict[str, Any]:
+    return {"dead_letter_id": segment.segment_id, **asdict(segment), "day": segment.day.isoformat()}
 
 
 def _chosen(letters: list[dict[str, Any]], ids: list[str] | None, is_all: bool) -> list[dict[str, Any]]:
