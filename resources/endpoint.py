@@ -83,12 +83,26 @@ class Endpoint:
 
 
 @contextmanager
-def our_errors(asked: str, now: Clock) -> Iterator[None]:
-    """Turns every error of the client, of HTTP and of reading an answer into ours; `asked` says what was attempted."""
+def our_errors(asked: str, clock: Clock) -> Iterator[None]:
+    """Turns every error of the client, of HTTP and of reading an answer into ours; `asked` says what was attempted.
+
+    Ours hold no reference to what they were made of: a vendor's error carries the request, with key and prompt, and
+    what prints errors likes to print their contexts, too.
+    """
+    try:
+        with _translated(asked, clock):
+            yield
+    except ModelError as error:
+        error.__context__ = error.__cause__ = None
+        raise
+
+
+@contextmanager
+def _translated(asked: str, clock: Clock) -> Iterator[None]:
     try:
         yield
     except openai.APIStatusError as error:
-        raise _of_status(asked, error, now.now()) from None
+        raise _of_status(asked, error, clock.now()) from None
     except (openai.APITimeoutError, TimeoutError):
         raise ModelUnavailableError(f"{asked}: the time was over before the answer had come; try again") from None
     except openai.APIConnectionError:

@@ -120,6 +120,7 @@ def raised(step: Step, **changes: Any) -> ModelError:
     with ModelServer([step]) as server, pytest.raises(ModelError) as found:
         ask(server, **changes)
     assert KEY not in str(found.value)
+    assert found.value.__context__ is found.value.__cause__ is None, "a vendor's error holds the whole request"
     assert "plums" not in "".join(traceback.format_exception(found.value))
     return found.value
 
