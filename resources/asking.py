@@ -33,7 +33,7 @@ def asking_of(settings: Settings, clock: Clock | None = None) -> OpenAsking:
         )
         async with opened as models:
             collect = models.batches.collect if settings.llm.mode == "batch" else None
-            yield Asking(models.gateway, models.store, models.clock, settings.llm.ladder, collect)
+            yield Asking(models.gateway, models.store, models.clock, settings.llm.retries, collect)
 
     return open_asking
 

@@ -6,8 +6,6 @@ from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
-from em_pipelines.errors import SettingsError
-
 
 class ModelPrice(BaseModel):
     """What a model costs, in US dollars a million tokens."""
@@ -72,7 +70,7 @@ class LlmSettings(BaseModel):
 
     base_url: str | None = None
     """Address of an OpenAI-compatible endpoint, with its /v1; unset: OpenAI's own. Variable: EM_LLM_BASE_URL."""
-    small: str = "gpt-4.1-mini"
+    small: str = Field(default="gpt-4.1-mini", min_length=1)
     """The model that reads segments. Variable: EM_LLM_SMALL."""
     large: str | None = None
     """The model for inference and consolidation; unset: the small one. Variable: EM_LLM_LARGE."""
@@ -116,11 +114,8 @@ class LlmSettings(BaseModel):
         return self
 
     def model_of(self, size: Literal["small", "large"]) -> str:
-        """The name of the small or the large model; raises SettingsError where none is set."""
-        name = (self.large or self.small) if size == "large" else self.small
-        if not name:
-            raise SettingsError(f"choosing the {size} model: none is set; name one in EM_LLM_{size.upper()}")
-        return name
+        """The name of the small or the large model."""
+        return (self.large or self.small) if size == "large" else self.small
 
     @property
     def retries(self) -> LadderSettings:

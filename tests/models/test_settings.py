@@ -52,8 +52,7 @@ def test_costs_tell_cached_tokens_from_others() -> None:
 def test_models_are_chosen_by_size() -> None:
     assert LlmSettings(small="tiny").model_of("large") == "tiny"
     assert LlmSettings(small="tiny", large="big").model_of("large") == "big"
-    with pytest.raises(SettingsError, match="EM_LLM_SMALL"):
-        LlmSettings().model_of("small")
+    assert LlmSettings().model_of("small"), "an endpoint and a key are enough"
 
 
 def test_batches_leave_nothing_to_wait_for() -> None:
