@@ -35,6 +35,8 @@ from em_pipelines.steps import build_steps
 
 UNCHECKED = "unchecked.json"
 ANSWERS = Path("llm", "answers.sqlite")
+COLLECTED = Path("llm", "collected")
+"""Touched when days that wait for a model are worth another try at once: a batch has brought answers, or a replay."""
 OpenModels = Callable[[Settings], OpenAsking]
 """Settings → what opens the way to their models. `resources.asking` has the one that calls out."""
 
@@ -106,6 +108,7 @@ class Home:
             with AnswerStore(self.answers) as store:
                 for segment in wanted:
                     LadderStore(store.database).reset(segment.user_id, segment.segment_id)
+            (self.path / COLLECTED).touch()
 
     def sweep(self) -> list[Path]:
         """Deletes temporary files whose writer was killed, and returns them. Those of living processes stay."""

@@ -11,7 +11,7 @@ import os
 import posixpath
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from datetime import date
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
@@ -95,6 +95,14 @@ class Lake:
             return None
         stat = Path(path).stat()
         return stat.st_ino, stat.st_mtime_ns, stat.st_size
+
+    def modified_at(self, table: Table, day: date) -> datetime | None:
+        """When the partition was last written, with an offset; None where there is none."""
+        try:
+            found: datetime = self._fs.modified(self.path(table, day))
+        except FileNotFoundError:
+            return None
+        return found if found.tzinfo else found.replace(tzinfo=UTC)
 
     def read(self, table: Table, day: date) -> pa.Table:
         """Reads one partition; a day without one gives no rows. Raises CorruptTableError, never an empty table."""

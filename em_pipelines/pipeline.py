@@ -110,6 +110,11 @@ class Store:
         infos = [self.lake.info(table, day) for table in step.outputs]
         return all(info is not None and info.inputs_digest == wanted for info in infos)
 
+    def is_incomplete(self, step: Step, day: date) -> bool:
+        """Whether the day was made, and something in it is still to come."""
+        infos = (self.lake.info(table, day) for table in step.outputs)
+        return any(info is not None and info.inputs_digest == INCOMPLETE for info in infos)
+
     def stale_days(self, step: Step) -> list[date]:
         """Days to make again, judged by what stands now; for a fold also every later day on which it has work.
 

@@ -1,6 +1,6 @@
 """What to run: the days that are out of date, as ranges that one Dagster run each can take."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
 
@@ -19,15 +19,27 @@ class Plan:
     digest: str
 
 
-def plan(store: Store, steps: Iterable[Step], *, gap_days: int, is_full: bool = False) -> Plan:
+def plan(
+    store: Store,
+    steps: Iterable[Step],
+    *,
+    gap_days: int,
+    is_full: bool = False,
+    is_due: Callable[[Step, date], bool] = lambda _, __: True,
+) -> Plan:
     """Finds the days to run again: every day with a partition out of date and, because state is read from the days
     before, every later day of the steps that read it.
 
     Days further apart than `gap_days` go into different ranges: an empty day in a range still costs Dagster an event
-    a table. `is_full` takes all days with input.
+    a table. `is_full` takes all days with input. Days that were left incomplete are taken only where they `is_due`.
     """
     steps = list(steps)
-    stale = {day for step in steps for day in (store.days(step) if is_full else store.stale_days(step))}
+    stale = {
+        day
+        for step in steps
+        for day in (store.days(step) if is_full else store.stale_days(step))
+        if is_full or not store.is_incomplete(step, day) or is_due(step, day)
+    }
     days = set(stale)
     if stale:
         readers = [step for step in steps if step.is_fold or step.latest]

@@ -7,8 +7,9 @@ from pathlib import Path
 
 from pydantic import SecretStr
 
-from em_pipelines.home import ANSWERS
+from em_pipelines.home import ANSWERS, Home
 from em_pipelines.models.answers import AnswerStore
+from em_pipelines.models.batch_queue import BatchQueue
 from em_pipelines.models.breakers import ModelBreakers
 from em_pipelines.models.budget import Budget, BudgetUse
 from em_pipelines.models.clock import Clock
@@ -35,6 +36,15 @@ class Models:
 def answers_path(home: Path) -> Path:
     """Where a home keeps the answers that were paid for."""
     return home / ANSWERS
+
+
+def n_open_batches(home: Home) -> int:
+    """Batches that have not been collected."""
+    path = home.answers
+    if not path.exists():
+        return 0
+    with AnswerStore(path) as store:
+        return len(BatchQueue(store.database).open_batches())
 
 
 @asynccontextmanager

@@ -8,12 +8,10 @@ from typing import TypeVar
 import dagster as dg
 
 from em_pipelines.errors import LockedError, ModelError, SettingsError
-from em_pipelines.home import Home
-from em_pipelines.models.answers import AnswerStore
-from em_pipelines.models.batch_queue import BatchQueue
+from em_pipelines.home import COLLECTED, Home
 from resources.batch import BatchClient
 from resources.endpoint import read_api_key
-from resources.models import answers_path, open_models
+from resources.models import n_open_batches, open_models
 from resources.store import HomeResource
 from sensors.landing import AT_WORK
 
@@ -53,6 +51,8 @@ def collect_answers(context: dg.OpExecutionContext, home: HomeResource) -> None:
         found = with_batches(home.home, lambda batches: batches.collect())
     except (ModelError, LockedError) as error:
         raise dg.Failure(str(error)) from None
+    if found.n_answered or found.n_failed or found.n_released:
+        (home.home.path / COLLECTED).touch()
     context.log.info(
         f"collected {found.n_answered} answers and {found.n_failed} failures; {found.n_released} questions wait again, "
         f"{found.n_open} batches are out"
@@ -62,15 +62,6 @@ def collect_answers(context: dg.OpExecutionContext, home: HomeResource) -> None:
 @dg.job(description="Collects answers from the Batch API; days that waited for them are extracted by the next run.")
 def collect_batches() -> None:
     collect_answers()
-
-
-def n_open_batches(home: Home) -> int:
-    """Batches that have not been collected."""
-    path = answers_path(home.path)
-    if not path.exists():
-        return 0
-    with AnswerStore(path) as store:
-        return len(BatchQueue(store.database).open_batches())
 
 
 def with_batches(home: Home, work: Callable[[BatchClient], Awaitable[T]]) -> T:

@@ -3,13 +3,16 @@
 import json
 from collections.abc import Iterator
 from contextlib import suppress
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime, timedelta
+from functools import partial
 
 import dagster as dg
 
-from em_pipelines.home import Home
+from em_pipelines.home import COLLECTED, Home
 from em_pipelines.lake import digest
+from em_pipelines.pipeline import Step
 from em_pipelines.planning import plan
+from resources.models import n_open_batches
 from resources.run_locks import was_killed
 from resources.store import HomeResource
 from sensors.jobs import AssetJob, waiting_files
@@ -72,7 +75,12 @@ def stale_days_sensor(job: AssetJob) -> dg.SensorDefinition:
         if not all(_is_buried(run, home.home, context.instance) for run in at_work):
             yield dg.SkipReason("a run is at work")
             return
-        todo = plan(home.home.store, home.home.steps.values(), gap_days=home.home.settings.run_gap_days)
+        steps = list(home.home.steps.values())
+        gap_days = home.home.settings.run_gap_days
+        todo = plan(home.home.store, steps, gap_days=gap_days, is_due=partial(_is_due, home.home))
+        if not todo.ranges and any(home.home.store.is_incomplete(s, d) for s in steps for d in home.home.store.days(s)):
+            yield dg.SkipReason("some days wait for a model; they are tried again later")
+            return
         if not todo.ranges:
             context.update_cursor(state)
             yield dg.SkipReason("every day is current")
@@ -91,6 +99,19 @@ def stale_days_sensor(job: AssetJob) -> dg.SensorDefinition:
         )
 
     return watch_log
+
+
+def _is_due(home: Home, step: Step, day: date) -> bool:
+    """Whether a day that waits for a model is worth another try: some time has passed, or a batch has brought answers.
+    Where a batch is out, nothing but its answers can help."""
+    made_at = [home.store.lake.modified_at(table, day) for table in step.outputs]
+    last_made_at = max((at for at in made_at if at is not None), default=datetime.min.replace(tzinfo=UTC))
+    collected = home.path / COLLECTED
+    if collected.exists() and datetime.fromtimestamp(collected.stat().st_mtime, UTC) > last_made_at:
+        return True
+    if home.settings.llm.mode == "batch" and n_open_batches(home):
+        return False
+    return datetime.now(UTC) - last_made_at > timedelta(minutes=home.settings.llm.retry_minutes)
 
 
 def _is_buried(run: dg.DagsterRun, home: Home, instance: dg.DagsterInstance) -> bool:

@@ -82,6 +82,8 @@ class LlmSettings(BaseModel):
     """Calls at work together."""
     n_awaited_trials: int = Field(default=2, ge=0)
     """How many trial calls of an open breaker a run waits for before it puts its work off."""
+    retry_minutes: float = Field(default=15, gt=0)
+    """How long the sensor leaves a day alone that waits for a model."""
     budget: BudgetSettings = Field(default_factory=BudgetSettings)
     """Limits of spending."""
     prices: dict[str, ModelPrice] = Field(default_factory=dict)
