@@ -7,6 +7,7 @@ Nothing is read or opened before Dagster asks for `defs`, and nothing is wired a
 import dagster as dg
 
 from assets.daily import daily_assets
+from assets.evaluation import evaluation_asset
 from assets.snapshot import snapshot
 from em_pipelines.home import Home
 from em_pipelines.settings import Settings, load_settings
@@ -25,10 +26,11 @@ def build_definitions(settings: Settings | None = None, *, on_days: Progress | N
     `on_days(step, n_days)` hears of every day that a step has done.
     """
     settings = settings or load_settings()
-    steps = Home(settings, asking_of).steps.values()
+    by_name = Home(settings, asking_of).steps
+    steps = by_name.values()
     jobs = build_jobs()
     return dg.Definitions(
-        assets=[*(daily_assets(step) for step in steps), snapshot],
+        assets=[*(daily_assets(step) for step in steps), snapshot, evaluation_asset(by_name["extraction"])],
         asset_checks=build_checks(steps),
         jobs=[*jobs.values(), land_inbox, collect_batches],
         schedules=build_schedules(jobs),

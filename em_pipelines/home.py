@@ -3,6 +3,7 @@
 HOME/log        the landed log, append-only: all else can be made again from it
 HOME/lake       tables, one Parquet file a table and day
 HOME/snapshots  DuckDB files for analysts, one a date, and `latest.duckdb`
+HOME/evaluations  figures that later ones are compared with
 HOME/inbox      files dropped here are landed by the landing sensor
 HOME/dagster    Dagster's own home
 HOME/llm        answers of models that were paid for
@@ -79,6 +80,11 @@ class Home:
     def snapshots(self) -> Path:
         """The folder of snapshots."""
         return self.path / "snapshots"
+
+    @property
+    def evaluations(self) -> Path:
+        """The folder of baselines."""
+        return self.path / "evaluations"
 
     @property
     def inbox(self) -> Path:

@@ -19,6 +19,7 @@ from pydantic_settings import (
 )
 
 from em_pipelines.errors import SettingsError
+from em_pipelines.evaluation.settings import EvaluationSettings
 from em_pipelines.extraction.llm.extractor import LlmExtractionSettings
 from em_pipelines.extraction.rules.extractor import RulesSettings
 from em_pipelines.extraction.segmentation import SegmentationSettings
@@ -53,6 +54,7 @@ class Settings(BaseSettings):
     rules: RulesSettings = Field(default_factory=RulesSettings)
     segmentation: SegmentationSettings = Field(default_factory=SegmentationSettings)
     verification: VerificationSettings = Field(default_factory=VerificationSettings)
+    evaluation: EvaluationSettings = Field(default_factory=EvaluationSettings)
     fold: FoldSettings = Field(default_factory=FoldSettings)
     decay: DecaySettings = Field(default_factory=DecaySettings)
     llm: LlmSettings = Field(default_factory=LlmSettings)

@@ -15,7 +15,7 @@ LANDED_FOLDER = ".landed"
 
 
 def build_jobs() -> dict[str, AssetJob]:
-    """Returns the asset jobs by name: `main`, one a group, and `publish`."""
+    """Returns the asset jobs by name: `main`, one a group, `publish` and `evaluate`."""
     jobs = {
         group: dg.define_asset_job(group, dg.AssetSelection.groups(group), description=f"The assets of {group} alone.")
         for group in DAILY_GROUPS
@@ -27,6 +27,9 @@ def build_jobs() -> dict[str, AssetJob]:
     )
     jobs["publish"] = dg.define_asset_job(
         "publish", dg.AssetSelection.assets("snapshot"), description="The DuckDB snapshot for analysts."
+    )
+    jobs["evaluate"] = dg.define_asset_job(
+        "evaluate", dg.AssetSelection.assets("evaluation"), description="The figures of the extractor."
     )
     return jobs
 

@@ -17,14 +17,14 @@ from em_pipelines.commands.console import (
     print_table,
 )
 from em_pipelines.evaluation import baselines
-from em_pipelines.evaluation.corpus import SHIPPED, read_labelled
+from em_pipelines.evaluation.corpus import read_labelled
 from em_pipelines.evaluation.run import Kind
 from em_pipelines.evaluation.run import evaluate as run_evaluation
 
 
 def evaluate(
     kind: Annotated[Kind, typer.Argument(help="What the corpora hold.")],
-    paths: Annotated[list[Path] | None, typer.Argument(help="Labelled corpora; none: the project's own.")] = None,
+    paths: Annotated[list[Path] | None, typer.Argument(help="Labelled corpora; none: those of the settings.")] = None,
     extractor: ExtractorOption = None,
     is_saved: Annotated[bool, typer.Option("--save", help="Keep these figures as the baseline.")] = False,
     as_json: JsonOption = False,
@@ -37,14 +37,14 @@ def evaluate(
     Example: em evaluate extraction corpus.jsonl --save
     """
     opened = open_home(home, **({"extractor": extractor} if extractor else {}))
-    chosen = paths or [SHIPPED / f"{kind.value}.jsonl"]
+    chosen = paths or [opened.settings.evaluation.corpus(kind)]
     corpus = baselines.corpus_digest(chosen)
     rows = read_labelled(chosen, kind.label)
     report = run_evaluation(kind, rows, opened.extractor, opened.checks)
     name = opened.extractor.name
-    kept = baselines.baseline_path(opened.path / "evaluations", kind.value, name, corpus)
+    kept = baselines.baseline_path(opened.evaluations, kind.value, name, corpus)
     before = baselines.load(kept)
-    changes = baselines.compare(before, report) if before is not None else []
+    changes = baselines.compare(before, report, opened.settings.evaluation.tolerance) if before is not None else []
     if is_saved:
         baselines.save(kept, report, opened.extractor.version)
     report["baseline"] = before

@@ -1,0 +1,23 @@
+"""What the evaluation asset measures, and how far a figure may fall."""
+
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from em_pipelines.evaluation.corpus import SHIPPED
+from em_pipelines.evaluation.run import Kind
+
+
+class EvaluationSettings(BaseModel):
+    """Labelled corpora of your own, and the tolerance of comparisons."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+    folder: Path | None = None
+    """A folder with extraction.jsonl and attacks.jsonl; unset: the project's own corpora."""
+    tolerance: float = Field(default=0.005, ge=0, le=1)
+    """How far a rate may move the wrong way before it is a regression; counts may not move at all."""
+
+    def corpus(self, kind: Kind) -> Path:
+        """The corpus of a kind."""
+        return (self.folder or SHIPPED) / f"{kind.value}.jsonl"
