@@ -12,8 +12,10 @@ from assets.snapshot import snapshot
 from em_pipelines.home import Home
 from em_pipelines.settings import Settings, load_settings
 from quality.checks import build_checks
+from resources.alerts import AlertsResource
 from resources.asking import asking_of
 from resources.store import HomeResource, Progress
+from sensors.alerts import alerts_sensor
 from sensors.batches import batches_sensor, collect_batches
 from sensors.jobs import build_jobs, land_inbox
 from sensors.landing import landing_sensor, stale_days_sensor
@@ -29,13 +31,21 @@ def build_definitions(settings: Settings | None = None, *, on_days: Progress | N
     by_name = Home(settings, asking_of).steps
     steps = by_name.values()
     jobs = build_jobs()
+    checks = build_checks(steps)
+    evaluation = evaluation_asset(by_name["extraction"])
+    watched = [key for found in (*checks, evaluation) for key in found.check_keys]
     return dg.Definitions(
-        assets=[*(daily_assets(step) for step in steps), snapshot, evaluation_asset(by_name["extraction"])],
-        asset_checks=build_checks(steps),
+        assets=[*(daily_assets(step) for step in steps), snapshot, evaluation],
+        asset_checks=checks,
         jobs=[*jobs.values(), land_inbox, collect_batches],
         schedules=build_schedules(jobs),
-        sensors=[landing_sensor(land_inbox), stale_days_sensor(jobs["main"]), batches_sensor(collect_batches)],
-        resources={"home": HomeResource.of(settings, on_days)},
+        sensors=[
+            landing_sensor(land_inbox),
+            stale_days_sensor(jobs["main"]),
+            batches_sensor(collect_batches),
+            alerts_sensor(watched),
+        ],
+        resources={"home": HomeResource.of(settings, on_days), "alerts": AlertsResource()},
         # One process a run: the work is batched inside the steps, and checks share one import of Great Expectations.
         executor=dg.in_process_executor,
     )

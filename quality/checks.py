@@ -81,6 +81,15 @@ MEANING = (
         is_partitioned=True,
     ),
     MeaningCheck(
+        "hallucination_spike",
+        extraction.EXTRACTION_ISSUES,
+        (extraction.EXTRACTION_ISSUES,),
+        meaning.hallucination_spike,
+        f"At most {meaning.MAX_DISCARDED_AN_HOUR} extractions are discarded within an hour of event time.",
+        is_blocking=False,
+        is_partitioned=True,
+    ),
+    MeaningCheck(
         "extraction_complete",
         extraction.EXTRACTION_ISSUES,
         (extraction.EXTRACTION_ISSUES,),

@@ -1,6 +1,7 @@
 """Checks of our own on meaning, as functions from tables to findings: what no schema can say."""
 
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -11,6 +12,7 @@ from em_pipelines.extraction.verification import DISCARDED, HALLUCINATIONS
 MAX_RELATES_TO_SHARE = 0.05
 MAX_HALLUCINATION_RATE_WARN = 0.02
 MAX_HALLUCINATION_RATE = 0.05
+MAX_DISCARDED_AN_HOUR = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,3 +97,25 @@ def extraction_complete(extraction_issues: pa.Table) -> Finding:
         float(n_waiting),
         "messages were not read: pending ones are read by the next run, dead letters after `em dead-letters replay`",
     )
+
+
+def hallucination_spike(extraction_issues: pa.Table) -> Finding:
+    """At most five extractions are discarded within any hour of event time; the figure is the most there were."""
+    discarded = extraction_issues.filter(pc.equal(extraction_issues["issue"], DISCARDED))
+    first_at = discarded.group_by("segment_id").aggregate([("timestamp", "min")])["timestamp_min"].to_pylist()
+    most = most_within(sorted(first_at), timedelta(hours=1))
+    return Finding(
+        most <= MAX_DISCARDED_AN_HOUR,
+        float(most),
+        "the model makes things up, one conversation after the other: look at its answers before more are asked for",
+    )
+
+
+def most_within(instants: list[datetime], span: timedelta) -> int:
+    """The largest number of the sorted instants that lie within one span, its end left out."""
+    most = first = 0
+    for last, instant in enumerate(instants):
+        while instants[first] <= instant - span:
+            first += 1
+        most = max(most, last - first + 1)
+    return most

@@ -85,7 +85,7 @@ def graph_of(defs: dg.Definitions) -> dict[str, Any]:
         },
         "sensors": {
             sensor.name: {
-                "job": sensor.job_name,
+                "job": sensor.job_name if sensor.targets else None,
                 "interval_seconds": sensor.minimum_interval_seconds,
                 "status": sensor.default_status.value,
             }

@@ -40,12 +40,18 @@ def unread(rows: list[Row]) -> list[Row]:
     return [row | {"issue": "pending", "reason": "breaker_open"} for row in rows]
 
 
+def six_discarded(rows: list[Row]) -> list[Row]:
+    first = rows[0] | {"issue": "discarded"}
+    return [first | {"issue_id": f"i{n}", "segment_id": f"s{n}"} for n in range(6)]
+
+
 BREAKAGES = {
     "provenance_present": (EDGES, without_source),
     "messages_complete": (MESSAGES, without_last),
     "extraction_coverage": (EXTRACTION_ISSUES, without_last),
     "relates_to_share": (CLAIMS, last_resort),
     "hallucination_rate": (EXTRACTION_ISSUES, doubted),
+    "hallucination_spike": (EXTRACTION_ISSUES, six_discarded),
     "extraction_complete": (EXTRACTION_ISSUES, unread),
 }
 

@@ -1,6 +1,7 @@
 """The checks of our own: what each asks of its tables, seen to hold and seen to fail."""
 
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 
 import pyarrow as pa
 import pytest
@@ -76,6 +77,28 @@ def test_a_message_that_waits_for_a_model_fails(issue: str, rows_of: Rows) -> No
     assert meaning.extraction_complete(rows_of(EXTRACTION_ISSUES, {"issue": "skipped"})).is_success
     found = meaning.extraction_complete(rows_of(EXTRACTION_ISSUES, {"issue": issue}, {"issue": "skipped"}))
     assert (found.is_success, found.figure) == (False, 1)
+
+
+def test_more_than_five_discarded_extractions_in_an_hour_are_a_spike(rows_of: Rows) -> None:
+    noon = datetime(2026, 3, 1, 12, tzinfo=UTC)
+
+    def discarded(*minutes: int) -> pa.Table:
+        rows = [
+            {
+                "issue_id": f"{m} {n}",
+                "issue": "discarded",
+                "segment_id": str(m),
+                "timestamp": noon + timedelta(minutes=m),
+            }
+            for m in minutes
+            for n in range(3)  # three items of one extraction are one extraction
+        ]
+        return rows_of(EXTRACTION_ISSUES, *rows, {"issue_id": "s", "issue": "skipped"})
+
+    assert meaning.hallucination_spike(discarded(0, 1, 2, 3, 4, 60, 61)).figure == 5
+    assert meaning.hallucination_spike(discarded(0, 1, 2, 3, 4, 60)).is_success
+    found = meaning.hallucination_spike(discarded(0, 1, 2, 3, 4, 59))
+    assert (found.is_success, found.figure) == (False, 6)
 
 
 def test_a_day_on_which_nothing_was_said_passes_every_check() -> None:
