@@ -17,6 +17,7 @@ from em_pipelines.extraction.unread import PENDING
 from em_pipelines.extraction.verification import VerificationSettings, verify
 from em_pipelines.ids import content_id, correlation_id
 from em_pipelines.resolution.roles import unique_role
+from em_pipelines.safety.content import has_pasted_block
 from em_pipelines.safety.guard import guarded, screened
 from em_pipelines.safety.settings import SafetySettings
 from em_pipelines.tables.extraction import CLAIMS, EXTRACTION_ISSUES, LLM_CALLS, MENTIONS
@@ -45,9 +46,13 @@ class Extracted:
     claims: dict[str, Row] = field(default_factory=dict)
     issues: dict[str, Row] = field(default_factory=dict)
     calls: dict[str, Row] = field(default_factory=dict)
+    pasted: set[tuple[str, str]] = field(default_factory=set)
+    """Sessions, by user and id, in which somebody else's words may have been pasted."""
 
     def tables(self) -> dict[str, pa.Table]:
         """The four tables, by name."""
+        for row in self.claims.values():
+            row["has_pasted_source"] = (row["user_id"], row["session_id"]) in self.pasted
         return {
             "mentions": MENTIONS.from_rows(list(self.mentions.values())),
             "claims": CLAIMS.from_rows(list(self.claims.values())),
@@ -108,6 +113,8 @@ def _untrusted(turn: Turn) -> Issue:
 
 def _collect(found: Extracted, segment: Segment, reading: Extraction, extractor: str) -> None:
     turns = {turn.turn_number: turn for turn in segment.turns}
+    if any(turn.subject is not None and has_pasted_block(turn.text) for turn in segment.turns):
+        found.pasted.add((segment.user_id, segment.session_id))
     mentioned: set[tuple[int, str]] = set()
     for mention in reading.mentions:
         mentioned.add((mention.turn_number, mention.name))

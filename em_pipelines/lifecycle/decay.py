@@ -66,6 +66,12 @@ class DecaySettings(BaseModel):
     archive_below_confidence: float = Field(
         default=0.10, description="effective confidence below which a fact is archived"
     )
+    max_unsupported_confidence: float = Field(
+        default=0.84,
+        ge=0,
+        le=1,
+        description="effective confidence, at most, of a fact that only one conversation with pasted blocks has stated",
+    )
 
 
 def effective_confidence(
@@ -112,7 +118,7 @@ def current_edges(
     connection.register("edges", edges)
     try:
         connection.execute("SET VARIABLE as_of = ?::DATE", [as_of])
-        for name in ("wish_expiry_days", "event_expiry_days", "archive_below_confidence"):
+        for name in ("wish_expiry_days", "event_expiry_days", "archive_below_confidence", "max_unsupported_confidence"):
             connection.execute(f"SET VARIABLE {name} = {getattr(settings, name)}")
         return fetch(connection, statement(HERE, "current_edges"))
     finally:

@@ -100,6 +100,7 @@ CLAIMS = Table(
         col("context_tags", TEXTS, "where the fact matters"),
         col("privacy_level", TEXT, "L0 to L4"),
         col("requires_verification", FLAG, "never surfaced before it is verified"),
+        col("has_pasted_source", FLAG, "said in a conversation that held pasted blocks"),
         opt("pattern_id", TEXT, "the pattern that matched, of the rules extractor"),
         SPAN_START,
         SPAN_END,

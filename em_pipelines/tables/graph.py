@@ -107,6 +107,7 @@ EDGE_COLUMNS: tuple[Column, ...] = (
     col("context_tags", TEXTS, "where the fact matters"),
     col("privacy_level", TEXT, "L0 to L4"),
     col("requires_verification", FLAG, "never surfaced before it is verified"),
+    col("has_pasted_source", FLAG, "said in a conversation that held pasted blocks"),
     col("status", TEXT, "active, contradicted, superseded or retracted"),
     opt("supersedes", TEXT, "edge that this one revised"),
     opt("superseded_by", TEXT, "edge that revised this one"),

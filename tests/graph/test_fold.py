@@ -82,6 +82,7 @@ def tables_of(said: list[Said]) -> tuple[pa.Table, pa.Table, pa.Table]:
                 "context_tags": [],
                 "privacy_level": "L2",
                 "requires_verification": False,
+                "has_pasted_source": False,
             }
         )
     return (

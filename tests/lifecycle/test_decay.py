@@ -24,7 +24,7 @@ def edge(temporal_type: str = "state", confidence: float = 0.9, **changes: objec
         "object_key": "ent_1", "spell": 1, "polarity": 1, "temporal_type": temporal_type, "learned_at": SAID,
         "last_reinforced": SAID, "confidence": confidence, "reinforcement_count": 0, "hedge_level": "none",
         "source_mechanism": "explicit", "flags": [], "context_tags": [], "privacy_level": "L2",
-        "requires_verification": False, "status": "active",
+        "requires_verification": False, "has_pasted_source": False, "status": "active",
         "provenance": [{"session_id": "s", "turn_number": 0, "span_start": 0, "span_end": 1, "extraction_id": "x"}],
         **changes,
     }  # fmt: skip
@@ -34,6 +34,24 @@ def on(row: dict[str, object], days: int, settings: DecaySettings | None = None)
     as_of = SAID.date() + timedelta(days=days)
     found = current_edges(EDGES.from_rows([row]), as_of, settings or DecaySettings(), CONNECTION)
     return dict(found.to_pylist()[0])
+
+
+def source(session: str) -> dict[str, object]:
+    return {"session_id": session, "turn_number": 0, "span_start": 0, "span_end": 1, "extraction_id": "x"}
+
+
+def test_what_one_conversation_with_pasted_blocks_says_is_never_quite_sure() -> None:
+    alone = edge(has_pasted_source=True)
+    assert on(alone, 0)["effective_confidence"] == 0.84
+    assert on({**alone, "confidence": 0.5}, 0)["effective_confidence"] == 0.5
+    twice = {**alone, "provenance": [source("s"), source("s")]}
+    assert on(twice, 0)["effective_confidence"] == 0.84, "a second turn of one conversation is no second source"
+
+
+def test_a_second_conversation_or_the_users_own_word_lifts_the_bound() -> None:
+    supported = edge(has_pasted_source=True, provenance=[source("s"), source("t")])
+    assert on(supported, 0)["effective_confidence"] == 0.9
+    assert on(edge(has_pasted_source=True, source_mechanism="user_correction"), 0)["effective_confidence"] == 0.9
 
 
 @given(SHARE, st.integers(0, 2000), st.integers(0, 2000), TYPES, CURVES)

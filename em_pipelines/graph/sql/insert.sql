@@ -7,7 +7,8 @@ SELECT
     valid_to,
     coalesce(valid_precision, CASE WHEN len(m.rival_ids) > 0 AND polarity = 1 THEN 'day' END) AS valid_precision,
     timestamp AS learned_at, timestamp AS last_reinforced, confidence, 0 AS reinforcement_count, hedge_level,
-    source_mechanism, flags, context_tags, privacy_level, requires_verification, 'active' AS status,
+    source_mechanism, flags, context_tags, privacy_level, requires_verification, has_pasted_source,
+    'active' AS status,
     m.rival_ids[1] AS supersedes, [source] AS provenance, slot
 FROM meeting AS m
 JOIN incoming AS i USING (claim_id)

@@ -1,12 +1,21 @@
 -- The state at the end of the day `as_of`: confidence after decay, then expiry, then archival.
+-- What one conversation alone has said, and one in which somebody else's words were pasted, is never quite sure.
 WITH decayed_edges AS (
     SELECT
         e.*,
-        decayed(
-            e.confidence,
-            date_diff('day', CAST(e.last_reinforced AS DATE), getvariable('as_of')),
-            r.loss_per_day,
-            r.half_life_days
+        least(
+            decayed(
+                e.confidence,
+                date_diff('day', CAST(e.last_reinforced AS DATE), getvariable('as_of')),
+                r.loss_per_day,
+                r.half_life_days
+            ),
+            CASE
+                WHEN e.has_pasted_source AND e.source_mechanism <> 'user_correction'
+                    AND len(list_distinct(list_transform(e.provenance, lambda p: p.session_id))) = 1
+                    THEN CAST(getvariable('max_unsupported_confidence') AS DOUBLE)
+                ELSE 1.0
+            END
         ) AS effective_confidence,
         CASE
             WHEN e.temporal_type = 'wish'
