@@ -69,7 +69,7 @@ class Home:
     @property
     def checks(self) -> Checks:
         """What every reading has to pass."""
-        return Checks(self.settings.verification, self.settings.safety)
+        return Checks(self.settings.verification, self.settings.safety, self.settings.durable)
 
     @cached_property
     def steps(self) -> dict[str, Step]:

@@ -20,6 +20,7 @@ from pydantic_settings import (
 
 from em_pipelines.errors import SettingsError
 from em_pipelines.evaluation.settings import EvaluationSettings
+from em_pipelines.extraction.durable import DurableSettings
 from em_pipelines.extraction.llm.extractor import LlmExtractionSettings
 from em_pipelines.extraction.rules.extractor import RulesSettings
 from em_pipelines.extraction.segmentation import SegmentationSettings
@@ -53,6 +54,7 @@ class Settings(BaseSettings):
     safety: SafetySettings = Field(default_factory=SafetySettings)
     rules: RulesSettings = Field(default_factory=RulesSettings)
     segmentation: SegmentationSettings = Field(default_factory=SegmentationSettings)
+    durable: DurableSettings = Field(default_factory=DurableSettings)
     verification: VerificationSettings = Field(default_factory=VerificationSettings)
     evaluation: EvaluationSettings = Field(default_factory=EvaluationSettings)
     fold: FoldSettings = Field(default_factory=FoldSettings)

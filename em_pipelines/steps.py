@@ -25,6 +25,7 @@ Records = Iterable[dict[str, object]]
 EXTRACTION_SOURCES = (
     "extraction/assemble.py",
     "extraction/confidence.py",
+    "extraction/durable.py",
     "extraction/spans.py",
     "extraction/verification.py",
     "resolution/roles.py",
@@ -84,7 +85,7 @@ def _extraction(settings: Settings, extractor: Extractor) -> Step:
     def segments_of(tables: Tables) -> Iterable[Segment]:
         return segment_objects(tables["messages"], settings.segmentation)
 
-    checks = Checks(settings.verification, settings.safety)
+    checks = Checks(settings.verification, settings.safety, settings.durable)
     return Step(
         name="extraction",
         inputs=(clean.MESSAGES, extraction.SEGMENTS),
@@ -98,7 +99,8 @@ def _extraction(settings: Settings, extractor: Extractor) -> Step:
         + source_version(*EXTRACTION_SOURCES)
         + settings.segmentation.model_dump_json()
         + settings.verification.model_dump_json()
-        + settings.safety.model_dump_json(),
+        + settings.safety.model_dump_json()
+        + settings.durable.model_dump_json(),
     )
 
 

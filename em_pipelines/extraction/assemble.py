@@ -4,14 +4,16 @@ What is checked here holds for every extractor: what `em_pipelines.extraction.ve
 nothing durable from untrusted sessions, and every message accounted for.
 """
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, field
-from itertools import tee
+from itertools import chain, tee
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from em_pipelines.extraction.durable import DurableSettings, lasting_facts, whole_sessions
 from em_pipelines.extraction.model import Claim, Extraction, Extractor, Issue, Mention, Segment, Turn
 from em_pipelines.extraction.unread import PENDING
 from em_pipelines.extraction.verification import VerificationSettings, verify
@@ -29,10 +31,11 @@ UNTRUSTED = "untrusted"
 
 @dataclass(frozen=True, slots=True)
 class Checks:
-    """What every reading has to pass: the settings of verification and of the safety guard."""
+    """What every reading has to pass: the settings of verification, of the safety guard and of the session's end."""
 
     verification: VerificationSettings = field(default_factory=VerificationSettings)
     safety: SafetySettings = field(default_factory=SafetySettings)
+    durable: DurableSettings = field(default_factory=DurableSettings)
 
 
 DEFAULT_CHECKS = Checks()
@@ -64,14 +67,24 @@ class Extracted:
 def extract(segments: Iterable[Segment], extractor: Extractor, checks: Checks = DEFAULT_CHECKS) -> dict[str, pa.Table]:
     """Reads segments; returns the tables mentions, claims, extraction_issues and llm_calls, by name."""
     found = Extracted()
+    reader = f"{extractor.name}@{extractor.version}"
+    read: dict[tuple[str, str], list[Claim]] = defaultdict(list)
+    segments, again = tee(segments)
     for segment, reading in readings(segments, extractor, checks):
-        _collect(found, segment, reading, f"{extractor.name}@{extractor.version}")
+        _collect(found, segment, reading, reader)
+        if checks.durable.is_enabled:
+            read[segment.user_id, segment.session_id] += reading.claims
+    for session, reading in readings(whole_sessions(again, checks.durable), extractor, checks):
+        added = lasting_facts(reading, read[session.user_id, session.session_id], checks.durable)
+        _collect(found, session, added, reader, is_addition=True)
     return found.tables()
 
 
 def prepare(segments: Iterable[Segment], extractor: Extractor, checks: Checks = DEFAULT_CHECKS) -> None:
     """Tells an extractor of the segments it will be asked to read, so that it can ask for many at once."""
-    extractor.prepare(guarded(segment, checks.safety)[0] for segment in segments if segment.trust != UNTRUSTED)
+    segments, again = tee(segments)
+    wanted = chain(segments, whole_sessions(again, checks.durable))
+    extractor.prepare(guarded(segment, checks.safety)[0] for segment in wanted if segment.trust != UNTRUSTED)
 
 
 def readings(
@@ -111,7 +124,9 @@ def _untrusted(turn: Turn) -> Issue:
     return Issue(turn.turn_number, "skipped", "untrusted_session", detail="no durable fact from an untrusted session")
 
 
-def _collect(found: Extracted, segment: Segment, reading: Extraction, extractor: str) -> None:
+def _collect(
+    found: Extracted, segment: Segment, reading: Extraction, extractor: str, *, is_addition: bool = False
+) -> None:
     turns = {turn.turn_number: turn for turn in segment.turns}
     if any(turn.subject is not None and has_pasted_block(turn.text) for turn in segment.turns):
         found.pasted.add((segment.user_id, segment.session_id))
@@ -129,7 +144,7 @@ def _collect(found: Extracted, segment: Segment, reading: Extraction, extractor:
                 _put_mention(found, segment, turn, implied, extractor)
         _put_claim(found, segment, turn, claim, extraction_id, extractor)
     accounted = {n for n, _ in mentioned} | {issue.turn_number for issue in reading.issues}
-    missed = [Issue(n, "skipped", "nothing_found") for n in turns if n not in accounted]
+    missed = [Issue(n, "skipped", "nothing_found") for n in turns if n not in accounted and not is_addition]
     for issue in [*reading.issues, *missed]:
         _put_issue(found, segment, turns[issue.turn_number], issue, extractor)
     for call in reading.calls:
