@@ -36,10 +36,7 @@ _LEET = str.maketrans("013457@$!|", "oieastasil")
 _LEET_WORD = re.compile(r"(?<!\w)(?=[\w@$!|]{0,20}[013457@$!|])(?=[\w@$!|]{0,20}[a-z])[\w@$!|]{3,24}(?!\w)")
 _ROT13_SIGNS = frozenset(
     codecs.encode(word, "rot13")
-    for word in (
-        "ignore disregard forget previous instructions rules remember store save record memory user system assistant "
-        "that the always prefers wants owns likes trusts"
-    ).split()
+    for word in ["ignore", "disregard", "forget", "previous", "instructions", "rules", "remember", "store", "save", "record", "memory", "user", "system", "assistant", "that", "the", "always", "prefers", "wants", "owns", "likes", "trusts"]
 )
 _MORSE_LETTERS = {
     ".-": "a", "-...": "b", "-.-.": "c", "-..": "d", ".": "e", "..-.": "f", "--.": "g", "....": "h", "..": "i",
@@ -78,7 +75,9 @@ def disguised(folded: str) -> Iterator[str]:
 
 def reversed_reading(folded: str) -> str | None:
     """The text read backwards, where that gives words of instructions."""
-    is_backwards = any(sign in folded for sign in ("erongi", "rebmemer", "snoitcurtsni", "yromem", "eht taht", "resu eht"))
+    is_backwards = any(
+        sign in folded for sign in ("erongi", "rebmemer", "snoitcurtsni", "yromem", "eht taht", "resu eht")
+    )
     return folded[::-1] if is_backwards else None
 
 

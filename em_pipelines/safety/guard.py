@@ -4,6 +4,7 @@ Whatever an extractor is, it sees no instruction, no secret and nothing that set
 kind leaves it. Issues name what was done and never repeat the text.
 """
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import lru_cache
@@ -18,8 +19,7 @@ from em_pipelines.safety.settings import SafetySettings
 from em_pipelines.vocabulary import USER, PrivacyLevel
 
 DEFAULT_SETTINGS = SafetySettings()
-_MASK, _MASK_END = "[masked:", "]"
-_MAX_MASK_CHARACTERS = 40
+_MASKED = re.compile(r"(?:(?<![\w.-])[\w.-]{1,40}\s?=\s?[\"']?)?\[masked:[a-z_]{1,40}\][\"']?")
 Found = tuple[str, str, str]
 """The name of an issue, its reason and its severity."""
 
@@ -88,7 +88,7 @@ def _guarded_turn(turn: Turn, settings: SafetySettings) -> Turn:
 @lru_cache(maxsize=512)
 def _guarded_text(text: str, withheld: tuple[str, ...]) -> tuple[str, tuple[Found, ...]]:
     found: dict[Found, None] = {}
-    masks = list(_mask_spans(text))
+    masks = list(_mask_spans(text)) if "[masked:" in text else []
     if masks:
         found["credential_masked", "secret", "warning"] = None
         text = blanked(text, masks)
@@ -109,12 +109,8 @@ def _guarded_text(text: str, withheld: tuple[str, ...]) -> tuple[str, tuple[Foun
 
 
 def _mask_spans(text: str) -> Iterator[Span]:
-    start = text.find(_MASK)
-    while start >= 0:
-        end = text.find(_MASK_END, start, start + _MAX_MASK_CHARACTERS)
-        end = start + len(_MASK) if end < 0 else end + 1
-        yield start, end
-        start = text.find(_MASK, end)
+    """What masking left in place of secrets, with the key of an assignment before it: "TOKEN='[masked:…]'"."""
+    return (match.span() for match in _MASKED.finditer(text))
 
 
 def _claim_refused(claim: Claim, withheld: tuple[str, ...]) -> Found | None:

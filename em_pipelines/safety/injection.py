@@ -69,8 +69,8 @@ def strip_instructions(text: str) -> Stripped:
     """Blanks what orders the agent about or writes to its memory, in any of the languages of injection.yaml.
 
     "Remember that I sail" keeps "I sail": a plain statement in the first person loses only the words of the order.
-    It goes as a whole where it speaks of the user in the third person, orders something, or stands beside anything
-    else that was found.
+    It goes as a whole where it speaks of the user in the third person or orders something, and, unless it is in the
+    first person, where it stands beside anything else that was found.
     """
     return _stripped(text, 0)
 
@@ -125,7 +125,7 @@ def _drop_hostile(search: _Search, rules: list[Rule]) -> None:
         return
     blocks = sorted(quoted_blocks(search.text), key=lambda block: block[1] - block[0])
     for find in found:
-        block = next((b for b in blocks if b[0] <= find.start and find.end <= b[1]), None)
+        block = next((b for b in blocks if b[0] < find.end <= b[1]), None)
         if block is not None and find.rule.effect != "previous":
             search.drop(find.rule.kind, block)
         search.drop(find.rule.kind, *_spans_of(search, find))
@@ -144,8 +144,8 @@ def _spans_of(search: _Search, found: Found) -> Iterable[Span]:
         before = search.sentences[number - 1] if number else (start, start)
         is_own = _FIRST_PERSON.search(search.folded, *before) is not None
         return [(start, end)] if is_own else [before, (start, end)]
-    if effect == "paragraph":
-        return [(search.text.rfind("\n\n", 0, found.start) + 1, paragraph_end(search.text, found.end))]
+    if effect == "message":
+        return [(0, len(search.text))]
     if effect == "drop" and _FIRST_PERSON.search(search.folded, start, found.start):
         return [(found.start, end)]
     return [(start, end)]
@@ -170,7 +170,9 @@ def _drop_disguised(search: _Search) -> None:
     """Sentences that are instructions once their letters are put right."""
     book = rule_book("injection")
     for reading in disguised(search.folded):
-        rules = [rule for rule in book.candidates(reading, reading) if rule.effect not in _HARMLESS and not rule.is_cased]
+        rules = [
+            rule for rule in book.candidates(reading, reading) if rule.effect not in _HARMLESS and not rule.is_cased
+        ]
         for found in book.find(reading, reading, search.sentences, rules):
             search.drop("encoded", _whole_sentences(search, found))
     backwards = reversed_reading(search.folded)
@@ -204,5 +206,6 @@ def _drop_mild(search: _Search, rules: list[Rule], is_hostile: bool) -> None:
         whole = _whole_sentences(search, found)
         remainder = (found.end, whole[1])
         is_plain = _FIRST_PERSON.search(search.folded, *remainder) is not None
-        is_bad = overlaps(remainder, search.gone) or (is_hostile and not is_plain)
+        is_within = bool(search.text[whole[0] : found.start].strip())
+        is_bad = overlaps(remainder, search.gone) or ((is_hostile or is_within) and not is_plain)
         search.drop(found.rule.kind, (found.start, whole[1]) if is_bad else (found.start, found.end))

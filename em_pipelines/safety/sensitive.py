@@ -5,6 +5,7 @@ stays. What is somebody's work or study is no such fact: a nurse, a pharmacy, ca
 """
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache, lru_cache
@@ -13,8 +14,7 @@ from typing import Any
 
 import yaml
 
-from em_pipelines.extraction.cleaning import CODE_MARK
-from em_pipelines.safety.passages import Span, folded, merged
+from em_pipelines.safety.passages import Span, folded, merged, overlaps, sentences
 from em_pipelines.vocabulary import RELATIONS_BY_GROUP
 
 HEALTH, FINANCIAL, IDENTITY_DOCUMENT = "health", "financial", "identity_document"
@@ -33,7 +33,7 @@ class Category:
     suffixes: tuple[str, ...]
     besides: frozenset[str]
     phrases: tuple[re.Pattern[str], ...]
-    triggers: re.Pattern[str] | None
+    companions: tuple[re.Pattern[str], ...]
     exempt_before: frozenset[str]
     exempt_after: frozenset[str]
     examples: tuple[dict[str, Any], ...]
@@ -69,16 +69,24 @@ def is_sensitive(name: str, category: str) -> bool:
 
 
 def _spans(plain: str, words: list[re.Match[str]], category: Category) -> Iterator[Span]:
-    for n, word in enumerate(words):
-        if category.has(word.group()) and not _is_exempt(words, n, n, category):
-            yield word.span()
-    if category.triggers is None or not category.triggers.search(plain):
-        return
+    found = [
+        word.span()
+        for n, word in enumerate(words)
+        if category.has(word.group()) and not _is_exempt(words, n, n, category)
+    ]
     for pattern in category.phrases:
-        for match in pattern.finditer(plain):
-            inside = [n for n, word in enumerate(words) if match.start() <= word.start() < match.end()]
-            if inside and not _is_exempt(words, inside[0], inside[-1], category):
-                yield match.span()
+        found += [m.span() for m in pattern.finditer(plain) if not _is_exempt_phrase(words, m, category)]
+    yield from found
+    if found and category.companions:
+        for place in sentences(plain):
+            if overlaps(place, found):
+                yield from (m.span() for pattern in category.companions for m in pattern.finditer(plain, *place))
+
+
+def _is_exempt_phrase(words: list[re.Match[str]], match: re.Match[str], category: Category) -> bool:
+    first = bisect_left(words, match.start(), key=lambda word: word.start())
+    last = bisect_left(words, match.end(), key=lambda word: word.start()) - 1
+    return last < first or _is_exempt(words, first, last, category)
 
 
 def _is_exempt(words: list[re.Match[str]], first: int, last: int, category: Category) -> bool:
@@ -102,13 +110,8 @@ def _category(name: str, entry: dict[str, Any]) -> Category:
         suffixes=tuple(entry["suffixes"].split()),
         besides=frozenset(entry["besides"].split()),
         phrases=phrases,
-        triggers=re.compile("|".join(entry["triggers"])) if "triggers" in entry else re.compile(""),
+        companions=tuple(re.compile(pattern) for pattern in entry.get("companions", ())),
         exempt_before=frozenset(entry["exempt_before"].split()),
         exempt_after=frozenset(entry["exempt_after"].split()),
         examples=tuple(entry["examples"]),
     )
-
-
-def withheld_mark(text: str) -> bool:
-    """Whether a name or value holds blanked characters: part of it may not be kept."""
-    return CODE_MARK in text

@@ -5,8 +5,9 @@ from collections.abc import Callable
 import pytest
 
 from em_pipelines.safety.injection import Stripped, quarantine, strip_instructions
-from em_pipelines.safety.privilege import privilege_spans
 from em_pipelines.safety.phrases import Rule, rule_book
+from em_pipelines.safety.privilege import privilege_spans
+
 
 def rank(text: str) -> Stripped:
     spans = privilege_spans(text)
@@ -28,8 +29,6 @@ def test_an_example_is_found_by_its_rule(book: str, rule: Rule, text: str) -> No
     assert rule.kind in FINDERS[book](text).kinds
 
 
-@pytest.mark.parametrize(
-    ("book", "text"), [(b, t) for b, r in RULES for t in r.counter_examples], ids=lambda v: str(v)
-)
+@pytest.mark.parametrize(("book", "text"), [(b, t) for b, r in RULES for t in r.counter_examples], ids=lambda v: str(v))
 def test_a_counter_example_is_left_alone(book: str, text: str) -> None:
     assert FINDERS[book](text) == Stripped(text)
