@@ -34,10 +34,13 @@ _SIGNS = re.compile(
 )
 _LEET = str.maketrans("013457@$!|", "oieastasil")
 _LEET_WORD = re.compile(r"(?<!\w)(?=[\w@$!|]{0,20}[013457@$!|])(?=[\w@$!|]{0,20}[a-z])[\w@$!|]{3,24}(?!\w)")
-_ROT13_SIGNS = frozenset(
-    codecs.encode(word, "rot13")
-    for word in ["ignore", "disregard", "forget", "previous", "instructions", "rules", "remember", "store", "save", "record", "memory", "user", "system", "assistant", "that", "the", "always", "prefers", "wants", "owns", "likes", "trusts"]
+_ROT13_WORDS = (
+    "ignore disregard forget previous instructions rules remember store save record memory user system assistant "
+    "that the always prefers wants owns likes trusts"
 )
+_ROT13_SIGNS = frozenset(codecs.encode(_ROT13_WORDS, "rot13").split())
+_BACKWARDS_SIGNS = ("erongi", "rebmemer", "snoitcurtsni", "yromem", "eht taht", "resu eht")
+_SPELLED_SIGNS = ("ignore", "remember", "system", "user", "memory", "store", "instruction", "assistant")
 _MORSE_LETTERS = {
     ".-": "a", "-...": "b", "-.-.": "c", "-..": "d", ".": "e", "..-.": "f", "--.": "g", "....": "h", "..": "i",
     ".---": "j", "-.-": "k", ".-..": "l", "--": "m", "-.": "n", "---": "o", ".--.": "p", "--.-": "q", ".-.": "r",
@@ -75,10 +78,12 @@ def disguised(folded: str) -> Iterator[str]:
 
 def reversed_reading(folded: str) -> str | None:
     """The text read backwards, where that gives words of instructions."""
-    is_backwards = any(
-        sign in folded for sign in ("erongi", "rebmemer", "snoitcurtsni", "yromem", "eht taht", "resu eht")
-    )
-    return folded[::-1] if is_backwards else None
+    return folded[::-1] if any(sign in folded for sign in _BACKWARDS_SIGNS) else None
+
+
+def is_telling_word(word: str) -> bool:
+    """The same for letters that were spelled out without blanks between words."""
+    return any(sign in word.lower() for sign in _SPELLED_SIGNS)
 
 
 def spelled(text: str) -> Iterator[tuple[Span, str]]:

@@ -14,7 +14,7 @@ from em_pipelines.safety.content import is_unsafe_content
 from em_pipelines.safety.injection import quarantine, strip_instructions
 from em_pipelines.safety.passages import Span, blanked, overlaps
 from em_pipelines.safety.privilege import privilege_spans, verified_first
-from em_pipelines.safety.sensitive import HEALTH, HEALTH_RELATIONS, is_sensitive, sensitive_spans
+from em_pipelines.safety.sensitive import HEALTH, HEALTH_RELATIONS, is_sensitive, spans_by_category
 from em_pipelines.safety.settings import SafetySettings
 from em_pipelines.vocabulary import USER, PrivacyLevel
 
@@ -98,11 +98,9 @@ def _guarded_text(text: str, withheld: tuple[str, ...]) -> tuple[str, tuple[Foun
     ):
         found.update(dict.fromkeys((name, kind, severity) for kind in stripped.kinds))
         text = blanked(text, stripped.spans)
-    for category in withheld:
-        spans = sensitive_spans(text, (category,))
-        if spans:
-            found[f"{category}_withheld", category, "info"] = None
-            text = blanked(text, spans)
+    for category, spans in spans_by_category(text, withheld).items():
+        found[f"{category}_withheld", category, "info"] = None
+        text = blanked(text, spans)
     if privilege_spans(text):
         found["privilege_claim", "rank", "warning"] = None
     return text, tuple(found)

@@ -10,7 +10,14 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from em_pipelines.safety.encoded import disguised, hidden_texts, is_telling, reversed_reading, spelled
+from em_pipelines.safety.encoded import (
+    disguised,
+    hidden_texts,
+    is_telling,
+    is_telling_word,
+    reversed_reading,
+    spelled,
+)
 from em_pipelines.safety.passages import (
     Span,
     blanked,
@@ -77,11 +84,12 @@ def strip_instructions(text: str) -> Stripped:
 
 def quarantine(text: str) -> Stripped:
     """Blanks the sentences that ask for something to be run, paid, switched off or followed as a rule."""
-    search = _begun(text)
-    if search is None:
+    book, plain = rule_book("commands"), folded(text)
+    rules = book.candidates(plain)
+    if not rules:
         return Stripped(text)
-    book = rule_book("commands")
-    for found in book.find(text, search.folded, search.sentences, book.candidates(text, search.folded)):
+    search = _Search(text, plain, sentences(text))
+    for found in book.find(text, plain, search.sentences, rules):
         search.drop(found.rule.kind, _whole_sentences(search, found))
     return _result(search)
 
@@ -92,22 +100,20 @@ def is_quarantined(text: str) -> bool:
 
 
 def _stripped(text: str, depth: int) -> Stripped:
-    search = _begun(text)
-    if search is None:
+    plain = folded(text)
+    candidates = rule_book("injection").candidates(plain)
+    readings, backwards = list(disguised(plain)), reversed_reading(plain)
+    encoded = _encoded(text, depth)
+    if not (candidates or readings or backwards or encoded):
         return Stripped(text)
-    _drop_encoded(search, depth)
-    book = rule_book("injection")
-    candidates = book.candidates(text, search.folded)
+    search = _Search(text, plain, sentences(text))
+    for kind, span in encoded:
+        search.drop(kind, span)
     mild = [rule for rule in candidates if rule.effect in _HARMLESS]
     _drop_hostile(search, [rule for rule in candidates if rule.effect not in _HARMLESS])
-    _drop_disguised(search)
-    is_hostile = bool(search.gone)
-    _drop_mild(search, mild, is_hostile)
+    _drop_disguised(search, readings, backwards)
+    _drop_mild(search, mild, is_hostile=bool(search.gone))
     return _result(search)
-
-
-def _begun(text: str) -> _Search | None:
-    return _Search(text, folded(text), sentences(text)) if text and not text.isspace() else None
 
 
 def _result(search: _Search) -> Stripped:
@@ -166,29 +172,26 @@ def _end_of_tag(search: _Search, found: Found) -> int:
     return found.end if close < 0 else close + len(name[1]) + 3
 
 
-def _drop_disguised(search: _Search) -> None:
+def _drop_disguised(search: _Search, readings: list[str], backwards: str | None) -> None:
     """Sentences that are instructions once their letters are put right."""
     book = rule_book("injection")
-    for reading in disguised(search.folded):
-        rules = [
-            rule for rule in book.candidates(reading, reading) if rule.effect not in _HARMLESS and not rule.is_cased
-        ]
+    for reading in readings:
+        rules = [rule for rule in book.candidates(reading) if rule.effect not in _HARMLESS and not rule.is_cased]
         for found in book.find(reading, reading, search.sentences, rules):
             search.drop("encoded", _whole_sentences(search, found))
-    backwards = reversed_reading(search.folded)
     if backwards is not None:
-        for start, end in search.sentences:
-            if reversed_reading(search.folded[start:end]) is not None:
-                search.drop("encoded", (start, end))
+        turned = [(start, end) for start, end in search.sentences if reversed_reading(search.folded[start:end])]
+        if turned:
+            search.drop("encoded", *turned)
 
 
-def _drop_encoded(search: _Search, depth: int) -> None:
-    for span, prose in hidden_texts(search.text):
+def _encoded(text: str, depth: int) -> list[tuple[str, Span]]:
+    """Passages that only a machine reads: `encoded` where they hold orders, `opaque` otherwise."""
+    out: list[tuple[str, Span]] = []
+    for span, prose in hidden_texts(text):
         is_order = prose and depth < _MAX_DEPTH and (is_telling(prose) or bool(_stripped(prose, depth + 1).kinds))
-        search.drop("encoded" if is_order else "opaque", span)
-    for span, word in spelled(search.text):
-        if is_telling(word) or any(sign in word.lower() for sign in ("ignore", "remember", "system", "user", "memory")):
-            search.drop("encoded", span)
+        out.append(("encoded" if is_order else "opaque", span))
+    return out + [("encoded", span) for span, word in spelled(text) if is_telling_word(word)]
 
 
 def _drop_mild(search: _Search, rules: list[Rule], is_hostile: bool) -> None:

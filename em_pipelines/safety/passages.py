@@ -13,9 +13,11 @@ from em_pipelines.extraction.cleaning import CODE_MARK
 
 Span = tuple[int, int]
 
-_SENTENCE_END = re.compile(
-    r"(?<!\bMr)(?<!\bMs)(?<!\bMrs)(?<!\bDr)(?<!\bSt)(?<!\be\.g)(?<!\bi\.e)[.!?;…]+[\"'”’»)\]]{0,3}(?=\s)|[。！？；]+[」』”]{0,2}|\n+| <- |(?<=\s)(?:—|–|--)(?=\s)|\.{3}(?= )"
-)
+_MARKS = re.compile(r"[.!?;…。！？；\n—–-]+")
+_WIDE_MARKS = frozenset("。！？；")
+_DASHES = frozenset("—–-")
+_CLOSING = "\"'”’»)]」』"
+_ABBREVIATED = re.compile(r"\b(?:Mr|Ms|Mrs|Dr|St|e\.g|i\.e|No|vs|approx|mr|ms|mrs|dr|st)\Z")
 _QUOTED_LINES = re.compile(r"(?m)^[ \t]{0,8}>[^\n]{0,4000}(?:\n[ \t]{0,8}>[^\n]{0,4000})*+")
 _FENCE = re.compile(r"(?ms)^[ \t]{0,8}(```|~~~)[^\n]{0,200}\n.*?(?:^[ \t]{0,8}\1[ \t]*$|\Z)")
 _QUOTES = re.compile(r"\"[^\"]{8,3000}\"|“[^”]{8,3000}”|«[^»]{8,3000}»|„[^“”]{8,3000}[“”]|「[^」]{4,3000}」")
@@ -40,6 +42,7 @@ def _folded_char(char: str) -> str:
     return lowered if len(lowered) == 1 else plain
 
 
+@lru_cache(maxsize=8)
 def folded(text: str) -> str:
     """Small letters without accents, straight quotes, letters of other alphabets in Latin words made Latin.
 
@@ -62,13 +65,29 @@ def sentences(text: str) -> list[Span]:
     """Spans of sentences and lines, without what ends them; together they hold every word of the text."""
     spans: list[Span] = []
     start = 0
-    for end in _SENTENCE_END.finditer(text):
-        if text[start : end.start()].strip():
-            spans.append((start, end.start()))
-        start = end.end()
+    for marks in _MARKS.finditer(text):
+        end = marks.end()
+        if not _ends_sentence(text, marks.group(), marks.start(), end):
+            continue
+        while end < len(text) and text[end] in _CLOSING:
+            end += 1
+        if text[start : marks.start()].strip():
+            spans.append((start, marks.start()))
+        start = end
     if text[start:].strip():
         spans.append((start, len(text)))
     return spans
+
+
+def _ends_sentence(text: str, marks: str, start: int, end: int) -> bool:
+    """Whether a run of marks ends a sentence: at a blank or the end, a wide mark anywhere, a dash between blanks."""
+    if "\n" in marks or not _WIDE_MARKS.isdisjoint(marks):
+        return True
+    is_before_blank = end == len(text) or text[end].isspace() or text[end] in _CLOSING
+    if _DASHES.issuperset(marks):
+        is_after_blank = start == 0 or text[start - 1].isspace()
+        return is_before_blank and is_after_blank and (len(marks) > 1 or marks != "-" or text[start - 2 : start] == " <")
+    return is_before_blank and not (marks == "." and _ABBREVIATED.search(text, max(0, start - 8), start))
 
 
 def quoted_blocks(text: str) -> list[Span]:

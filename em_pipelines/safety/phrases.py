@@ -8,9 +8,10 @@ begin some word of the text, by its first four letters, or signs that must stand
 """
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -60,24 +61,32 @@ class RuleBook:
             data = yaml.safe_load(path.read_text(encoding="utf-8"))
             self.words: dict[str, list[str]] = {k: _entries(v) for k, v in (data.get("words") or {}).items()}
             self.rules = [Rule.model_validate(entry) for entry in _instances(data)]
-            self._compiled = [(rule, *self._patterns(rule), *_split_hints(rule)) for rule in self.rules]
+            self._patterns_by_id = {rule.id: self._patterns(rule) for rule in self.rules}
         except (OSError, yaml.YAMLError, ValidationError, re.error, KeyError, AttributeError) as error:
             raise PatternError(f"reading the rules {path.name}: {error}; mend the entry or restore the file") from error
 
-    def candidates(self, text: str, folded: str) -> list[Rule]:
+        self._by_start: dict[str, list[int]] = defaultdict(list)
+        self._by_sign: dict[str, list[int]] = defaultdict(list)
+        for n, rule in enumerate(self.rules):
+            for hint in rule.hints:
+                is_word = hint.isalpha() and hint.isascii()
+                (self._by_start[hint[:HINT_LETTERS]] if is_word else self._by_sign[hint]).append(n)
+
+    def candidates(self, folded: str) -> list[Rule]:
         """The rules whose hints stand in the text: mostly none, and then there is nothing to look for."""
-        beginnings = {word[:HINT_LETTERS] for word in _WORDS.findall(folded)}
-        return [
-            rule
-            for rule, _, _, starts, signs in self._compiled
-            if (starts and not starts.isdisjoint(beginnings)) or any(sign in folded for sign in signs)
-        ]
+        beginnings = _beginnings(folded)
+        numbers = {n for start in beginnings & self._by_start.keys() for n in self._by_start[start]}
+        is_ascii = folded.isascii()
+        for sign, places in self._by_sign.items():
+            if (not is_ascii or sign.isascii()) and sign in folded:
+                numbers.update(places)
+        return [self.rules[n] for n in sorted(numbers)]
 
     def find(self, text: str, folded: str, sentences: Iterable[Span], rules: Iterable[Rule]) -> Iterator[Found]:
         """Every place where one of the rules applies; `folded` is as long as `text`."""
         sentences = list(sentences)
         for rule in rules:
-            pattern, parts = self._by_id[rule.id]
+            pattern, parts = self._patterns_by_id[rule.id]
             if pattern is not None:
                 for match in pattern.finditer(text if rule.is_cased else folded):
                     yield Found(rule, *match.span())
@@ -86,10 +95,6 @@ class RuleBook:
                 spans = [part.search(folded, start, end) for part in parts]
                 if all(spans):
                     yield Found(rule, min(m.start() for m in spans if m), max(m.end() for m in spans if m))
-
-    @cached_property
-    def _by_id(self) -> dict[str, tuple[re.Pattern[str] | None, tuple[re.Pattern[str], ...]]]:
-        return {rule.id: (pattern, parts) for rule, pattern, parts, _, _ in self._compiled}
 
     def _patterns(self, rule: Rule) -> tuple[re.Pattern[str] | None, tuple[re.Pattern[str], ...]]:
         pattern = re.compile(self._expanded(rule.pattern), re.MULTILINE) if rule.pattern else None
@@ -119,16 +124,16 @@ def _instances(data: dict[str, Any]) -> Iterator[dict[str, Any]]:
             }
 
 
+@lru_cache(maxsize=8)
+def _beginnings(folded: str) -> frozenset[str]:
+    """Of all words of a text; each of the rule files asks for them in turn."""
+    return frozenset(word[:HINT_LETTERS] for word in _WORDS.findall(folded))
+
+
 def _any_of(stems: str | list[str], is_unspaced: bool) -> str:
     """Words that begin with one of the stems; where words are not spaced, the stems anywhere."""
     alternation = "|".join(_entries(stems))
     return f"(?:{alternation})" if is_unspaced else rf"(?<!\w)(?:{alternation})"
-
-
-def _split_hints(rule: Rule) -> tuple[frozenset[str], tuple[str, ...]]:
-    is_word = [h.isalpha() and h.isascii() for h in rule.hints]
-    starts = frozenset(h[:HINT_LETTERS] for h, word in zip(rule.hints, is_word, strict=True) if word)
-    return starts, tuple(h for h, word in zip(rule.hints, is_word, strict=True) if not word)
 
 
 def _entries(value: Any) -> list[str]:

@@ -11,7 +11,7 @@ from em_pipelines.vocabulary import PrivacyLevel
 def privilege_spans(text: str) -> list[Span]:
     """The sentences of a text that claim rank, by privilege.yaml; in order, without overlaps."""
     book, plain = rule_book("privilege"), folded(text)
-    rules = book.candidates(text, plain)
+    rules = book.candidates(plain)
     if not rules:
         return []
     places = sentences(text)

@@ -6,7 +6,6 @@ stays. What is somebody's work or study is no such fact: a nurse, a pharmacy, ca
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
@@ -20,8 +19,9 @@ from em_pipelines.vocabulary import RELATIONS_BY_GROUP
 HEALTH, FINANCIAL, IDENTITY_DOCUMENT = "health", "financial", "identity_document"
 HEALTH_RELATIONS = frozenset(RELATIONS_BY_GROUP["health"])
 MIN_SUFFIXED_CHARACTERS = 8
+HINT_LETTERS = 4
 N_EXEMPT_BEFORE, N_EXEMPT_AFTER = 3, 2
-_WORD = re.compile(r"[^\W_]+(?:['-][^\W_]+)*")
+_WORD = re.compile(r"[^\W\d_]+(?:['-][^\W\d_]+)*|[0-9]+")
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Category:
     words: frozenset[str]
     suffixes: tuple[str, ...]
     besides: frozenset[str]
-    phrases: tuple[re.Pattern[str], ...]
+    phrases: tuple[tuple[frozenset[str], re.Pattern[str]], ...]
     companions: tuple[re.Pattern[str], ...]
     exempt_before: frozenset[str]
     exempt_after: frozenset[str]
@@ -40,12 +40,13 @@ class Category:
 
     def has(self, word: str) -> bool:
         """Whether a folded word by itself belongs to the category; a plural or possessive s is put aside."""
-        for form in _forms(word):
-            if form in self.words:
-                return True
+        bare = word.removesuffix("'s").removesuffix("'")
+        forms = (word, bare, bare.removesuffix("s"), bare.removesuffix("es"), bare.partition("-")[0])
+        if any(form in self.words for form in forms):
+            return True
         if len(word) < MIN_SUFFIXED_CHARACTERS or not self.suffixes:
             return False
-        return any(f.endswith(self.suffixes) and f not in self.besides for f in _forms(word))
+        return any(form.endswith(self.suffixes) and form not in self.besides for form in forms)
 
 
 @cache
@@ -57,9 +58,16 @@ def categories() -> dict[str, Category]:
 
 def sensitive_spans(text: str, names: tuple[str, ...]) -> list[Span]:
     """Where a text speaks of one of the categories, in order and without overlaps."""
+    return merged(span for spans in spans_by_category(text, names).values() for span in spans)
+
+
+def spans_by_category(text: str, names: tuple[str, ...]) -> dict[str, list[Span]]:
+    """The same by category, for those that were found."""
     plain = folded(text)
     words = list(_WORD.finditer(plain))
-    return merged(span for name in names for span in _spans(plain, words, categories()[name]))
+    beginnings = {word.group()[: 1 if word.group()[0].isdigit() else HINT_LETTERS] for word in words}
+    found = {name: _spans(plain, words, beginnings, categories()[name]) for name in names}
+    return {name: spans for name, spans in found.items() if spans}
 
 
 @lru_cache(maxsize=16_384)
@@ -68,19 +76,19 @@ def is_sensitive(name: str, category: str) -> bool:
     return bool(sensitive_spans(name, (category,)))
 
 
-def _spans(plain: str, words: list[re.Match[str]], category: Category) -> Iterator[Span]:
+def _spans(plain: str, words: list[re.Match[str]], beginnings: set[str], category: Category) -> list[Span]:
     found = [
         word.span()
         for n, word in enumerate(words)
-        if category.has(word.group()) and not _is_exempt(words, n, n, category)
+        if category.name in _categories_of(word.group()) and not _is_exempt(words, n, n, category)
     ]
-    for pattern in category.phrases:
-        found += [m.span() for m in pattern.finditer(plain) if not _is_exempt_phrase(words, m, category)]
-    yield from found
+    for hints, pattern in category.phrases:
+        if not hints.isdisjoint(beginnings):
+            found += [m.span() for m in pattern.finditer(plain) if not _is_exempt_phrase(words, m, category)]
     if found and category.companions:
-        for place in sentences(plain):
-            if overlaps(place, found):
-                yield from (m.span() for pattern in category.companions for m in pattern.finditer(plain, *place))
+        places = [place for place in sentences(plain) if overlaps(place, found)]
+        found += [m.span() for place in places for p in category.companions for m in p.finditer(plain, *place)]
+    return found
 
 
 def _is_exempt_phrase(words: list[re.Match[str]], match: re.Match[str], category: Category) -> bool:
@@ -97,13 +105,16 @@ def _is_exempt(words: list[re.Match[str]], first: int, last: int, category: Cate
     )
 
 
-def _forms(word: str) -> tuple[str, ...]:
-    bare = word.removesuffix("'s").removesuffix("'")
-    return (word, bare, bare.removesuffix("s"), bare.removesuffix("es"))
+@lru_cache(maxsize=65_536)
+def _categories_of(word: str) -> frozenset[str]:
+    return frozenset(name for name, category in categories().items() if category.has(word))
 
 
 def _category(name: str, entry: dict[str, Any]) -> Category:
-    phrases = tuple(re.compile(pattern) for pattern in entry["phrases"])
+    phrases = tuple(
+        (frozenset(hint[:HINT_LETTERS] for hint in phrase["hints"].split()), re.compile(phrase["pattern"]))
+        for phrase in entry["phrases"]
+    )
     return Category(
         name=name,
         words=frozenset(entry["words"].split()),
