@@ -55,10 +55,22 @@ class _Search:
     sentences: list[Span]
     gone: list[Span] = field(default_factory=list)
     kinds: dict[str, None] = field(default_factory=dict)
+    is_gone: bytearray = field(default_factory=bytearray)
+    """One byte a character: many finds in one sentence are then no more work than one."""
+
+    def __post_init__(self) -> None:
+        self.is_gone = bytearray(len(self.text))
 
     def drop(self, kind: str, *spans: Span) -> None:
         self.kinds[kind] = None
-        self.gone += spans
+        for start, end in spans:
+            if start < end and not self.has_dropped(start, end):
+                self.gone.append((start, end))
+                self.is_gone[start:end] = b"\x01" * (end - start)
+
+    def has_dropped(self, start: int, end: int) -> bool:
+        """Whether a passage is gone already, by its first and last character."""
+        return bool(self.is_gone[start] and self.is_gone[end - 1])
 
     def sentence_at(self, place: int) -> int:
         """The number of the sentence of a place; the one before where it lies between two."""
@@ -129,12 +141,23 @@ def _drop_hostile(search: _Search, rules: list[Rule]) -> None:
     found = list(rule_book("injection").find(search.text, search.folded, search.sentences, rules))
     if not found:
         return
-    blocks = sorted(quoted_blocks(search.text), key=lambda block: block[1] - block[0])
+    owner = _block_by_place(search.text)
     for find in found:
-        block = next((b for b in blocks if b[0] < find.end <= b[1]), None)
+        if find.rule.effect != "previous" and search.has_dropped(find.start, max(find.start + 1, find.end)):
+            search.drop(find.rule.kind)
+            continue
+        block = owner.get(max(find.start, find.end - 1))
         if block is not None and find.rule.effect != "previous":
             search.drop(find.rule.kind, block)
         search.drop(find.rule.kind, *_spans_of(search, find))
+
+
+def _block_by_place(text: str) -> dict[int, Span]:
+    """The smallest quoted block around each character that is in one."""
+    owner: dict[int, Span] = {}
+    for block in sorted(quoted_blocks(text), key=lambda b: b[0] - b[1]):
+        owner.update(dict.fromkeys(range(*block), block))
+    return owner
 
 
 def _spans_of(search: _Search, found: Found) -> Iterable[Span]:

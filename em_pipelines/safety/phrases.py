@@ -119,7 +119,7 @@ def _instances(data: dict[str, Any]) -> Iterator[dict[str, Any]]:
                 "kind": template["kind"],
                 "effect": template["effect"],
                 "all": groups,
-                "hints": [hint.replace(r"\b", "") for hint in hints],
+                "hints": [re.split(r"\\[sb]", hint)[0] for hint in hints],
                 "examples": [entry["example"]] if name == "override" else [],
             }
 
