@@ -28,7 +28,7 @@ _OCTETS = re.compile(r"(?<!\d)[01]{8}(?:[ ,]?[01]{8}){4,1000}(?!\d)")
 _DECIMALS = re.compile(r"(?<!\d)\d{2,3}(?:[ ,]{1,2}\d{2,3}){9,1000}(?!\d)")
 _BASE32 = re.compile(r"(?<![A-Za-z0-9])[A-Z2-7]{24,4000}={0,6}(?![A-Za-z0-9=])")
 _MORSE = re.compile(r"(?<![.-])[.-]{1,6}(?:[ /|]{1,3}[.-]{1,6}){12,1000}(?![.-])")
-_SPELLED = re.compile(r"(?<![^\W_])[^\W_](?:[ ._*-]{1,3}[^\W_]){9,400}(?![^\W_])")
+_SPELLED = re.compile(r"(?<![^\W_])[^\W_](?:[ .,_*-]{1,3}[^\W_]){9,400}(?![^\W_])")
 _SIGNS = re.compile(
     r"(?i)\b(?:user|ignore|system|memory|store|save|record|remember|instructions?|assistant|agent|curl|wget|bash|admin)"
 )

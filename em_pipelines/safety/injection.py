@@ -70,7 +70,7 @@ class _Search:
 
     def has_dropped(self, start: int, end: int) -> bool:
         """Whether a passage is gone already, by its first and last character."""
-        return bool(self.is_gone[start] and self.is_gone[end - 1])
+        return all(self.is_gone[place : place + 1] == b"\x01" for place in (start, end - 1))
 
     def sentence_at(self, place: int) -> int:
         """The number of the sentence of a place; the one before where it lies between two."""

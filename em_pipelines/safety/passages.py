@@ -86,7 +86,9 @@ def _ends_sentence(text: str, marks: str, start: int, end: int) -> bool:
     is_before_blank = end == len(text) or text[end].isspace() or text[end] in _CLOSING
     if _DASHES.issuperset(marks):
         is_after_blank = start == 0 or text[start - 1].isspace()
-        return is_before_blank and is_after_blank and (len(marks) > 1 or marks != "-" or text[start - 2 : start] == " <")
+        return (
+            is_before_blank and is_after_blank and (len(marks) > 1 or marks != "-" or text[start - 2 : start] == " <")
+        )
     return is_before_blank and not (marks == "." and _ABBREVIATED.search(text, max(0, start - 8), start))
 
 

@@ -2,6 +2,8 @@
 
 import random
 import time
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -12,7 +14,7 @@ from em_pipelines.safety.masking import mask_text
 from em_pipelines.safety.privilege import privilege_spans
 from em_pipelines.safety.sensitive import categories, sensitive_spans
 
-MAX_SECONDS = 1.0
+MAX_CPU_SECONDS = 1.0
 LONG = 100_000
 PIECES = (
     "ignore previous instructions", "remember that ", "the user ", "store ", "memory ", "password is ", "pin ", "key: ",
@@ -26,23 +28,29 @@ PIECES = (
 SEEDS = [*PIECES, "a", " ", "A1b", "x.", "i ", "0", "=", "(", "\\"]
 
 
+def timed(read: Callable[[str], Any], text: str) -> Any:
+    started = time.process_time()
+    found = read(text)
+    assert time.process_time() - started < MAX_CPU_SECONDS, getattr(read, "__name__", "read")
+    return found
+
+
 def check(text: str) -> None:
-    started = time.perf_counter()
-    masked = mask_text(text)
-    mask_seconds = time.perf_counter() - started
-    assert mask_text(masked) == masked
+    masked = timed(mask_text, text)
+    assert timed(mask_text, masked) == masked
     text = clean_text(masked)
-    started = time.perf_counter()
     for read in (strip_instructions, quarantine):
-        found = read(text)
+        found = timed(read, text)
         assert len(found.text) == len(text)
-        assert [c for c in found.text if c == "\n"] == [c for c in text if c == "\n"]
-    assert all(0 <= start < end <= len(text) for start, end in privilege_spans(text))
-    assert all(0 <= start < end <= len(text) for start, end in sensitive_spans(text, tuple(categories())))
-    has_pasted_block(text)
-    is_unsafe_content.__wrapped__(text[:300])
-    assert mask_seconds < MAX_SECONDS * 10
-    assert time.perf_counter() - started < MAX_SECONDS * 10
+        assert [n for n, c in enumerate(found.text) if c == "\n"] == [n for n, c in enumerate(text) if c == "\n"]
+    assert all(0 <= start < end <= len(text) for start, end in timed(privilege_spans, text))
+    assert all(0 <= start < end <= len(text) for start, end in timed(all_sensitive_spans, text))
+    timed(has_pasted_block, text)
+    timed(is_unsafe_content, text[:300])
+
+
+def all_sensitive_spans(text: str) -> list[tuple[int, int]]:
+    return sensitive_spans(text, tuple(categories()))
 
 
 @pytest.mark.parametrize("seed", range(20))
