@@ -29,6 +29,6 @@ def test_an_example_is_found_by_its_rule(book: str, rule: Rule, text: str) -> No
     assert rule.kind in FINDERS[book](text).kinds
 
 
-@pytest.mark.parametrize(("book", "text"), [(b, t) for b, r in RULES for t in r.counter_examples], ids=lambda v: str(v))
+@pytest.mark.parametrize(("book", "text"), [(b, t) for b, r in RULES for t in r.counter_examples], ids=str)
 def test_a_counter_example_is_left_alone(book: str, text: str) -> None:
     assert FINDERS[book](text) == Stripped(text)
