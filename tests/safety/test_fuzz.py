@@ -23,7 +23,8 @@ PIECES = (
     "sk-", "aGVsbG8gd29ybGQ", "%41%42", "\\x41", "0100100001", ".- -... ", "i g n o r e ", "vtaber ", "1gn0re ",
     "allergic to nuts, ", "and ", "owe 12k ", "takes ", "mg ", "word ", "zero one ", "seed ", "Ignоre ", "无视", "用户",
     "\u200b", "\u202e", "\ud800", "🙂", "é", "ß", "İ", "#", "# system", "--- ", "Assistant: ", "you must run ",
-    "if you ", "whenever i say, ", "my name is ", "access ", "https://a:", "a@b ", "?token=", "iban ", "no. ", "always ",
+    "if you ", "whenever i say, ", "my name is ", "access ", "https://a:", "a@b ", "?token=", "iban ", "no. ",
+    "always ",
     "never ",
 )  # fmt: skip
 SEEDS = [*PIECES, "a", " ", "A1b", "x.", "i ", "0", "=", "(", "\\"]
