@@ -24,6 +24,8 @@ _BASE64 = re.compile(r"(?<![A-Za-z0-9+/_=-])[A-Za-z0-9+/_-]{16,8000}={0,2}(?![A-
 _HEX = re.compile(r"(?<![A-Za-z0-9])(?:0x)?[0-9A-Fa-f]{2}(?:[ :,]?(?:0x|\\x)?[0-9A-Fa-f]{2}){11,2000}(?![A-Za-z0-9])")
 _ESCAPES = re.compile(r"(?:%[0-9A-Fa-f]{2}|\\x[0-9A-Fa-f]{2}|\\u[0-9A-Fa-f]{4}|&#x?[0-9A-Fa-f]{2,6};)")
 _ESCAPED_RUN = re.compile(rf"(?:{_ESCAPES.pattern}[\w .,:-]{{0,3}}){{8,2000}}")
+_ENTITY = re.compile(r"&(?:lt|gt|quot|amp|apos|nbsp|lbrace|lbrack|colon);")
+_LINE = re.compile(r"[^\n]{1,2000}")
 _OCTETS = re.compile(r"(?<!\d)[01]{8}(?:[ ,]?[01]{8}){4,1000}(?!\d)")
 _DECIMALS = re.compile(r"(?<!\d)\d{2,3}(?:[ ,]{1,2}\d{2,3}){9,1000}(?!\d)")
 _BASE32 = re.compile(r"(?<![A-Za-z0-9])[A-Z2-7]{24,4000}={0,6}(?![A-Za-z0-9=])")
@@ -58,6 +60,17 @@ def hidden_texts(text: str) -> Iterator[tuple[Span, str]]:
                     yield match.span(), prose
                 elif pattern is _BASE64 and _is_opaque(match.group()):
                     yield match.span(), ""
+
+
+def escaped_lines(text: str) -> Iterator[tuple[Span, str]]:
+    """Lines in which some letters are written as escapes, with what they say."""
+    if not any(sign in text for sign in ("\\u", "\\x", "&", "%")):
+        return
+    for line in _LINE.finditer(text):
+        if _ESCAPES.search(line.group()) or _ENTITY.search(line.group()):
+            plain = _from_escapes(line.group())
+            if plain and plain != line.group():
+                yield line.span(), plain
 
 
 def is_telling(prose: str) -> bool:

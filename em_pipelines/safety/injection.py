@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 from em_pipelines.safety.encoded import (
     disguised,
+    escaped_lines,
     hidden_texts,
     is_telling,
     is_telling_word,
@@ -214,6 +215,9 @@ def _encoded(text: str, depth: int) -> list[tuple[str, Span]]:
     for span, prose in hidden_texts(text):
         is_order = prose and depth < _MAX_DEPTH and (is_telling(prose) or bool(_stripped(prose, depth + 1).kinds))
         out.append(("encoded" if is_order else "opaque", span))
+    for span, prose in escaped_lines(text):
+        if depth < _MAX_DEPTH and _stripped(prose, depth + 1).kinds:
+            out.append(("encoded", span))
     return out + [("encoded", span) for span, word in spelled(text) if is_telling_word(word)]
 
 

@@ -16,6 +16,7 @@ from stdnum.fr import nir
 from stdnum.in_ import aadhaar
 from stdnum.it import codicefiscale
 from stdnum.mx import curp
+from stdnum.se import personnummer
 
 MIN_CARD_DIGITS, MAX_CARD_DIGITS = 13, 19
 MIN_IBAN_CHARACTERS = 15
@@ -31,6 +32,7 @@ CHECKS: dict[str, Callable[[str], bool]] = {
     "hetu": hetu.is_valid,
     "nie": nie.is_valid,
     "nir": nir.is_valid,
+    "personnummer": personnummer.is_valid,
 }
 
 

@@ -111,6 +111,8 @@ def _instances(data: dict[str, Any]) -> Iterator[dict[str, Any]]:
     yield from data.get("rules") or []
     for language, entry in (data.get("languages") or {}).items():
         for name, template in (data.get("templates") or {}).items():
+            if any(group not in entry for group in template["all"]):
+                continue
             names = [*template["all"], *(["marks"] if "marks" in entry else [])]
             groups = [_any_of(entry[group], bool(entry.get("is_unspaced"))) for group in names]
             hints = [stem for group in template["hints"] for stem in _entries(entry[group])]
