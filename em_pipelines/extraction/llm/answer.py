@@ -7,7 +7,7 @@ that an endpoint with structured outputs cannot leave it; an answer that does al
 from enum import StrEnum
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict
 
 from em_pipelines.vocabulary import RELATIONS_BY_GROUP, EntityType, Flag, HedgeLevel, TemporalType
 
@@ -28,6 +28,15 @@ def _word(value: Any) -> Any:
     return value.strip().casefold().replace(" ", "_") if isinstance(value, str) else value
 
 
+def _storable(value: str) -> str:
+    """Refuses half of a surrogate pair, which no file can hold."""
+    value.encode("utf-8")  # UnicodeEncodeError is a ValueError
+    return value
+
+
+Words = Annotated[str, AfterValidator(_storable)]
+
+
 class Item(BaseModel):
     """One item of a section. Unknown keys are ignored: they cost the item nothing."""
 
@@ -38,7 +47,7 @@ class EntityItem(Item):
     """A thing named in turn `t`."""
 
     t: int
-    name: str
+    name: Words
     type: Annotated[EntityType, BeforeValidator(_word)]
 
 
@@ -46,10 +55,10 @@ class RelationItem(Item):
     """A fact stated in turn `t`. `relation` is checked later: one outside the vocabulary is an issue of its own."""
 
     t: int
-    subject: str
-    relation: Annotated[str, BeforeValidator(_word)]
-    object: str
-    attribute: str | None = None
+    subject: Words
+    relation: Annotated[Words, BeforeValidator(_word)]
+    object: Words
+    attribute: Words | None = None
     polarity: Literal[1, -1] = 1
 
 
@@ -66,7 +75,7 @@ class TimeItem(Item):
 
     r: int
     kind: Annotated[TemporalType, BeforeValidator(_word)]
-    when: str | None = None
+    when: Words | None = None
 
 
 ITEMS: dict[Section, type[Item]] = {

@@ -236,7 +236,7 @@ def _gated(segment: Segment, settings: GateSettings) -> tuple[dict[int, Turn], l
 
 def _readable(answer: ChatAnswer, sections: tuple[Section, ...], store: AnswerStore) -> Parsed:
     """The sections of an answer. Raises UnusableAnswerError where none are there, or of a follow-up not all."""
-    parsed = parse(answer.text, is_truncated=answer.finish_reason == "length", wanted=sections)
+    parsed = parse(answer.text, wanted=sections)
     is_follow_up = sections != ALL_SECTIONS
     if parsed.missing and (is_follow_up or set(parsed.missing) == set(sections)):
         raise UnusableAnswerError(

@@ -1,11 +1,12 @@
 """From the text of an answer to its sections: repaired where it is broken, validated item by item.
 
 A section stands or falls by itself: it is missing when it is not there, is no list, was cut off, or when most of its
-items are invalid. Single invalid items are dropped and counted. Nothing here knows what an item means.
+items are invalid. Tone and times count relations, and are missing with them. Single invalid items are dropped and
+counted. Nothing here knows what an item means.
 """
 
 import json
-import re
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,6 +14,7 @@ import json_repair
 from pydantic import ValidationError
 
 from em_pipelines.extraction.llm.answer import ALL_SECTIONS, ITEMS, Item, Section, TimeItem, ToneItem
+from em_pipelines.extraction.llm.closing import closed_lists
 
 MAX_ITEMS = 400
 """Of one section; a model that goes round in circles writes more, and is not believed."""
@@ -29,24 +31,23 @@ class Parsed:
     n_invalid: int = 0
 
 
-def parse(text: str, *, is_truncated: bool, wanted: tuple[Section, ...] = ALL_SECTIONS) -> Parsed:
+def parse(text: str, *, wanted: tuple[Section, ...] = ALL_SECTIONS) -> Parsed:
     """Reads the sections `wanted` out of the text of an answer; never raises."""
     document, is_repaired = _load(text)
     found = Parsed(is_repaired=is_repaired)
-    present = [s for s in Section if isinstance(document.get(s.value), list)]
-    is_cut = is_repaired and (is_truncated or not _is_closed(text))
-    last = max(present, key=lambda s: text.rfind(f"{s.value}"), default=None) if is_cut else None
+    closed = closed_lists(text) if is_repaired else frozenset(document)
     missing = []
     for section in wanted:
-        if section not in present:
+        raw = document.get(section.value)
+        if not isinstance(raw, list):
             missing.append(section)
             continue
-        raw = document[section.value]
-        if section is last:  # its last item was being written when the answer ended
-            raw = raw[:-1]
-        is_sound = _validate(found, section, raw)
-        if section is last or not is_sound:
+        is_closed = section.value in closed
+        is_sound = _validate(found, section, raw if is_closed else raw[:-1])  # the last item was being written
+        if not (is_closed and is_sound):
             missing.append(section)
+    if Section.RELATIONS in missing:
+        missing = [s for s in wanted if s in missing or s in {Section.TONE, Section.TIMES}]
     found.missing = tuple(missing)
     _renumber(found, document)
     return found
@@ -64,27 +65,22 @@ def merged(first: Parsed, again: Parsed) -> Parsed:
 
 def _load(text: str) -> tuple[dict[str, Any], bool]:
     """The document and whether it had to be repaired; an answer without any JSON is an empty document."""
+    document: Any = {}
+    is_repaired = False
     try:
         document = json.loads(text)
-        is_repaired = False
+    except RecursionError:
+        is_repaired = True
     except ValueError:
         is_repaired = True
-        try:
+        with suppress(ValueError, RecursionError):
             document = json_repair.loads(text)
-        except (ValueError, RecursionError):
-            document = {}
     if isinstance(document, list):  # several objects one after the other, or the object in a list
         merged: dict[str, Any] = {}
         for part in document:
             merged.update(part if isinstance(part, dict) else {})
         document, is_repaired = merged, True
     return (document, is_repaired) if isinstance(document, dict) else ({}, True)
-
-
-def _is_closed(text: str) -> bool:
-    """Whether the text ends an object, give or take a fence or a closing remark."""
-    tail = re.sub(r"\s+", "", text[-2000:])
-    return tail.endswith("}") or "]}" in tail[-400:]
 
 
 def _validate(found: Parsed, section: Section, raw: list[Any]) -> bool:
