@@ -7,7 +7,7 @@ import re
 
 _TOKEN = re.compile(r"""(?s)"(?P<quoted>[^"\\]*(?:\\.[^"\\]*)*)(?P<ends>")?|(?P<word>\w+)|(?P<mark>['\[\]{}:,])""")
 _SINGLE = re.compile(r"(?s)(?P<quoted>(?:[^'\\]|\\.|'(?!\s{0,9}(?:[,:\]}]|$)))*)(?P<ends>')?")
-"""After an opening quote: up to one that something follows which may follow a string, so that `it's` does not end it."""
+"""After an opening quote: up to one before what may follow a string, so that `it's` does not end it."""
 _OPENED_BY = {"]": "[", "}": "{"}
 
 

@@ -96,7 +96,7 @@ class LLMExtractor:
         self._model = model
         self._open_asking = open_asking
         self._is_health_asked = is_health_asked
-        self._held: dict[str, Extraction] = {}
+        self._held: dict[Segment, Extraction] = {}
 
     @property
     def name(self) -> str:
@@ -111,16 +111,15 @@ class LLMExtractor:
     def prepare(self, segments: Iterable[Segment]) -> None:
         """Asks for all segments, many at a time, and in batch mode sends off what is not answered yet."""
         wanted = list(segments)
-        for segment, reading in zip(wanted, self._read_now(wanted), strict=True):
-            self._held[segment.segment_id] = reading
+        self._held.update(zip(wanted, self._read_now(wanted), strict=True))
 
     def extract_all(self, segments: Iterable[Segment]) -> Iterator[Extraction]:
         """Reads segments, many at a time; yields in their order."""
         wanted = list(segments)
-        missing = [segment for segment in wanted if segment.segment_id not in self._held]
-        read = dict(zip((s.segment_id for s in missing), self._read_now(missing), strict=True))
-        for segment in wanted:
-            yield read.get(segment.segment_id) or self._held.pop(segment.segment_id)
+        held = [self._held.pop(segment, None) for segment in wanted]
+        read = iter(self._read_now([s for s, reading in zip(wanted, held, strict=True) if reading is None]))
+        for reading in held:
+            yield reading if reading is not None else next(read)
 
     def _read_now(self, segments: Sequence[Segment]) -> list[Extraction]:
         return asyncio.run(self._read_all(segments)) if segments else []

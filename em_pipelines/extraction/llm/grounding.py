@@ -14,6 +14,8 @@ from em_pipelines.extraction.model import Claim, Extraction, Issue, Mention, Seg
 from em_pipelines.extraction.rules.date_words import PartialDate
 from em_pipelines.extraction.rules.dates import find_date, find_since, past_of
 from em_pipelines.extraction.rules.entity_types import EXPECTED_OBJECT, guess_type
+from em_pipelines.extraction.rules.lexicon import words
+from em_pipelines.extraction.rules.people import FIRST_PERSON
 from em_pipelines.extraction.rules.tokens import tokenise
 from em_pipelines.extraction.spans import Span, find_span
 from em_pipelines.resolution.normalization import name_key
@@ -31,7 +33,17 @@ from em_pipelines.vocabulary import (
 
 MAX_NAME_CHARACTERS = 120
 """A longer name is no name: the model copied a sentence."""
+_FIRST_PERSON = FIRST_PERSON | {"my", "mine", "myself"}
+_OF_OTHERS = (
+    words("words", "subject_pronouns")
+    | words("words", "object_pronouns")
+    | words("words", "demonstratives")
+    | words("words", "possessives")
+) - _FIRST_PERSON
+_PRONOUNS = _FIRST_PERSON | _OF_OTHERS
 _WISHES = frozenset(RELATIONS_BY_GROUP["intent"])
+_ARTICLES = frozenset({"a", "an", "the"})
+_DETERMINERS = _ARTICLES | {"my", "our", "his", "her", "their"}
 _DATES = frozenset({"has_birthday", "scheduled_for", "happened_on"})
 _PREFERENCES = frozenset(RELATIONS_BY_GROUP["preference"])
 
@@ -68,7 +80,7 @@ def ground(segment: Segment, targets: dict[int, Turn], parsed: Parsed) -> Extrac
 
 def _ground_entity(state: _Grounding, item: EntityItem) -> None:
     name = _cleaned(item.name)
-    if not name or name.casefold() == USER:
+    if not name or name.casefold() == USER or _pronoun(name) in _PRONOUNS:
         return
     turn, span = _placed(state, name, item.t)
     state.types.setdefault(name_key(name), item.type)
@@ -97,17 +109,31 @@ def _ground_relation(state: _Grounding, item: RelationItem, tone: ToneItem | Non
         detail = "a relation out of a turn that is only there to be understood"
         state.out.issues.append(Issue(anchor.turn_number, "context_bleed", "hallucination", "warning", detail))
         return
-    if not subject or not stated:
+    is_literal = item.relation in LITERAL_OBJECT
+    ends = [subject] if is_literal else [subject, stated]
+    if not subject or not stated or any(_pronoun(end) in _OF_OTHERS for end in ends):
         detail = "a relation with an end that is no name"
         state.out.issues.append(Issue(turn.turn_number, "orphan_relation", "hallucination", "warning", detail))
         return
     relation, flags = _meant(item.relation, tone.flags if tone else ())
     if relation is None:
         return
+    speaker = turn.subject or USER
+    if not is_literal and _is_speaker(stated, speaker):
+        stated = speaker
     # The speaker may be named in two ways: as whose turn it is, or as the user.
-    if subject.casefold() in {USER, "i", "me", (turn.subject or "").casefold()}:
-        subject = turn.subject or USER
+    if _is_speaker(subject, speaker) or (subject.casefold() == USER and (is_literal or stated != speaker)):
+        subject = speaker
     state.out.claims.append(_claim(state, turn, item, relation, (subject, stated), tone, flags, time))
+
+
+def _is_speaker(name: str, speaker: str) -> bool:
+    return name.casefold() == speaker.casefold() or _pronoun(name) in _FIRST_PERSON
+
+
+def _pronoun(name: str) -> str:
+    """The word to look up among pronouns; IT and US are names."""
+    return "" if len(name) > 1 and name.isupper() else name.casefold()
 
 
 def _meant(relation: str, flags: tuple[Flag, ...]) -> tuple[str | None, tuple[Flag, ...]]:
@@ -126,8 +152,10 @@ def _claim(
     subject, stated = ends
     hedge = tone.hedge if tone else HedgeLevel.NONE
     is_literal = relation in LITERAL_OBJECT
-    is_past = relation == "happened_on" or (time is not None and time.kind is TemporalType.EPISODE)
-    said = resolve(stated, turn.timestamp.date(), is_past=is_past) if relation in _DATES else None
+    kind = time.kind if time else _usual_type(relation)
+    is_past = relation != "scheduled_for" and kind not in {TemporalType.PLAN, TemporalType.WISH}
+    is_event = relation == "happened_on"
+    said = resolve(stated, turn.timestamp.date(), is_past=is_event) if relation in _DATES else None
     since = resolve(time.when, turn.timestamp.date(), is_past=is_past) if time and time.when else None
     spans = [span for name in ends if (span := find_span(name, turn.text))]
     is_dated = since is not None and item.polarity > 0 and not is_literal
@@ -142,7 +170,7 @@ def _claim(
         confidence=initial_confidence(Mechanism.EXPLICIT, hedge, flags, is_wish=relation in _WISHES),
         start=min((s.start for s in spans), default=0),
         end=max((s.end for s in spans), default=len(turn.text)),
-        temporal_type=time.kind if time else _usual_type(relation),
+        temporal_type=kind,
         polarity=item.polarity,
         attribute=_cleaned(item.attribute or "").casefold() or "note" if relation == "has_attribute" else None,
         valid_from=since.day if since and is_dated else None,
@@ -154,15 +182,16 @@ def _claim(
 
 
 def resolve(words: str, written_on: date, *, is_past: bool) -> PartialDate | None:
-    """The date that words stand for, against the day they were written on; None where no date is in them."""
-    tokens = tokenise(words)
-    for read in (find_since, find_date):
-        found = read(tokens, 0, len(tokens), written_on)
+    """The date that words stand for, against the day they were written on; None where no date is in them.
+
+    Of what `is_past` and was said without a year it is the last such date, else the next one.
+    """
+    for said in (words, f"in {words}"):
+        tokens = tokenise(said)
+        found = find_since(tokens, 0, len(tokens), written_on) or find_date(tokens, 0, len(tokens), written_on)
         if found is not None:
-            return past_of(found, written_on) if is_past else found
-    prefixed = tokenise(f"in {words}")
-    found = find_date(prefixed, 0, len(prefixed), written_on)
-    return past_of(found, written_on) if found is not None and is_past else found
+            return past_of(found, written_on) if is_past and f"{found.day.year}" not in words else found
+    return None
 
 
 def _iso(said: PartialDate, words: str, relation: str) -> str:
@@ -190,7 +219,8 @@ def _usual_type(relation: str) -> TemporalType:
 
 def _cleaned(name: str) -> str:
     """The name without determiners and surrounding marks, in the case it was given in; empty for what is no name."""
-    words = " ".join(name.split()).strip("\"'“”‘’.,;:!?()[] ")
-    while " " in words and words.split(" ", 1)[0].casefold() in {"a", "an", "the", "my", "our", "his", "her", "their"}:
-        words = words.split(" ", 1)[1]
-    return words if len(words) <= MAX_NAME_CHARACTERS else ""
+    visible = "".join(c if c.isprintable() else " " for c in name)
+    left = " ".join(visible.split()).strip("\"'“”‘’.,;:!?()[] ")
+    while " " in left and left.split(" ", 1)[0].casefold() in _DETERMINERS:
+        left = left.split(" ", 1)[1]
+    return left if len(left) <= MAX_NAME_CHARACTERS and left.casefold() not in _ARTICLES else ""
