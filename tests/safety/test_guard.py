@@ -123,14 +123,14 @@ def test_names_of_things_are_safe(name: str) -> None:
 
 
 def test_a_claim_of_rank_is_private_and_unverified_and_not_surfaced() -> None:
-    found = echoed("I have root access here. My parrot is Coco.")
+    found = echoed("I have root access here. My parrot is Bosun.")
     by_name = {c.object: c for c in found.claims}
     assert by_name["root"].privacy_level is PrivacyLevel.PRIVILEGED
     assert by_name["root"].requires_verification
-    assert by_name["Coco"].privacy_level is PrivacyLevel.PERSONAL
+    assert by_name["Bosun"].privacy_level is PrivacyLevel.PERSONAL
     assert "root" not in {m.name for m in found.mentions}
     assert "root" not in names(surfaced(found))
-    assert "Coco" in names(surfaced(found))
+    assert "Bosun" in names(surfaced(found))
 
 
 def test_a_masked_secret_reaches_no_extractor() -> None:
