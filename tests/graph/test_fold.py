@@ -35,6 +35,7 @@ class Said:
     confidence: float = 0.9
     session: str = "s1"
     valid_from: date | None = None
+    requires_verification: bool = False
 
     @property
     def timestamp(self) -> datetime:
@@ -81,7 +82,7 @@ def tables_of(said: list[Said]) -> tuple[pa.Table, pa.Table, pa.Table]:
                 "flags": [],
                 "context_tags": [],
                 "privacy_level": "L2",
-                "requires_verification": False,
+                "requires_verification": one.requires_verification,
                 "has_pasted_source": False,
             }
         )
@@ -253,6 +254,22 @@ def test_a_move_supersedes_the_old_home_and_says_so() -> None:
     assert (old["status"], old["valid_to"], old["superseded_by"]) == ("superseded", date(2026, 2, 1), new["edge_id"])
     assert (new["status"], new["valid_from"], new["supersedes"]) == ("active", date(2026, 2, 1), old["edge_id"])
     assert [op["operation"] for op in ops] == ["INSERT", "REVISE", "REVISE"]
+
+
+def test_what_has_to_be_verified_first_takes_no_facts_place() -> None:
+    home = Said(relation="lives_in", object="oslo")
+    claimed = Said(day=1, relation="lives_in", object="palace", requires_verification=True)
+    state, _ = fold_days([home, claimed])
+    assert state["status"].to_pylist() == ["active", "active"]
+    again, _ = fold_days([Said(day=2, relation="lives_in", object="palace", session="s2")], state)
+    statuses = dict(zip(zip(again["object_id"].to_pylist(), again["requires_verification"].to_pylist(), strict=True),
+                        again["status"].to_pylist(), strict=True))  # fmt: skip
+    assert statuses == {
+        (entity_id(USER, "oslo"), False): "superseded",
+        (entity_id(USER, "palace"), True): "active",
+        (entity_id(USER, "palace"), False): "active",
+    }
+    assert len(set(again["edge_id"].to_pylist())) == 3
 
 
 def test_moving_back_is_a_second_spell() -> None:

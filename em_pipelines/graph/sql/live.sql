@@ -4,7 +4,11 @@ SELECT
     e.*,
     concat_ws(
         chr(31), e.user_id, e.subject_id, e.relation, coalesce(e.attribute, ''),
-        CASE WHEN e.relation IN (SELECT relation FROM functional_relations) THEN '' ELSE e.object_key END
+        CASE
+            WHEN e.relation IN (SELECT relation FROM functional_relations) AND NOT e.requires_verification THEN ''
+            ELSE e.object_key
+        END,
+        unverified_mark(e.requires_verification)
     ) AS slot
 FROM edges AS e
 SEMI JOIN incoming AS i

@@ -45,7 +45,10 @@ SELECT
     END AS confidence_after,
     coalesce(
         j.same_id,
-        edge_hash(i.user_id, i.subject_id, i.relation, i.object_key, i.attribute, i.polarity, j.next_spell)
+        edge_hash(
+            i.user_id, i.subject_id, i.relation, concat(i.object_key, unverified_mark(i.requires_verification)),
+            i.attribute, i.polarity, j.next_spell
+        )
     ) AS edge_id
 FROM judged AS j
 JOIN incoming AS i USING (claim_id);
