@@ -184,7 +184,7 @@ def canonical(table: Table, rows: pa.Table) -> pa.Table:
 
 def digest(parts: Iterable[str]) -> str:
     """SHA-256 over parts in order, each on a line of its own."""
-    return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+    return hashlib.sha256("\n".join(parts).encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _is_partition(name: str) -> bool:
