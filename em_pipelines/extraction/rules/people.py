@@ -6,7 +6,7 @@ person named before it in the session fits; else nothing is said about anybody.
 
 from dataclasses import dataclass, field
 
-from em_pipelines.extraction.rules.entity_types import listed_type
+from em_pipelines.extraction.rules.entity_types import gender_of_name, listed_type, type_of_name
 from em_pipelines.extraction.rules.kinds import kin_noun
 from em_pipelines.extraction.rules.lexicon import words
 from em_pipelines.extraction.rules.names import NOT_NAMES, Reading, is_name
@@ -97,8 +97,11 @@ def refer(reading: Reading, phrase: NounPhrase) -> Referent:
     head = tokens[phrase.head]
     is_person = head.low in KIN or (is_name(reading, phrase) and head.low not in NOT_NAMES and phrase.det is None)
     is_thing = listed_type(head.low) not in {None, EntityType.PERSON}
-    kind = EntityType.PERSON if is_person and not is_thing and phrase.possessor_phrase is None else EntityType.CONCEPT
-    return Referent(name, kind, phrase.first, phrase.end)
+    if is_person and type_of_name(name) is EntityType.PLACE:
+        return Referent(name, EntityType.PLACE, phrase.first, phrase.end)
+    is_person = is_person and not is_thing and phrase.possessor_phrase is None
+    kind = EntityType.PERSON if is_person else EntityType.CONCEPT
+    return Referent(name, kind, phrase.first, phrase.end, gender_of_name(name) if is_person else "")
 
 
 def _is_proper(reading: Reading, start: int, end: int) -> bool:
