@@ -44,6 +44,11 @@ def parse_clauses(tokens: list[Token], start: int, stop: int) -> tuple[list[Clau
     return clauses, [chunk[2] for chunk in parser.chunks if chunk[2] is not None]
 
 
+def _is_finite(token: Token) -> bool:
+    """`improves`, after a noun that could be a verb as well: `Compost improves …`."""
+    return token.low not in ALSO_NOUNS and any(kind & (S_FORM | PAST) for kind in (token.verbs or {}).values())
+
+
 class _Parser:
     """One pass over a sentence: chunks it, and opens a clause at every finite verb."""
 
@@ -143,7 +148,7 @@ class _Parser:
             return (
                 following is not None
                 and not following.bits & (AUX | PUNCT)
-                and (token.low not in ALSO_NOUNS or not following.bits & PREP)
+                and (token.low not in ALSO_NOUNS or not (following.bits & PREP or _is_finite(following)))
             )
         if kind in {"conj", "mark"} and self.clauses:
             if token.low in ALSO_NOUNS:

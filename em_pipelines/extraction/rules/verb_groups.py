@@ -22,6 +22,7 @@ from em_pipelines.extraction.rules.word_classes import (
 
 _BE_PAST = words("words", "be_past")
 _HAVE_PAST = words("words", "have_past")
+_ADJECTIVES = words("verbs", "participial_adjectives")
 _MODAL_NAMES = {"'ll": "will", "wo": "will", "'d": "would", "ca": "can", "sha": "shall"}
 
 
@@ -167,7 +168,7 @@ def _try_main(group: VerbGroup, token: Token, last: Token) -> bool:
             group.lemmas = group.lemmas or (token.low,)
             group.is_progressive = True
             return True
-        group.lemmas = _lemmas(token, PARTICIPLE)
+        group.lemmas = () if token.low in _ADJECTIVES else _lemmas(token, PARTICIPLE)
         group.is_passive = bool(group.lemmas)
         return group.is_passive
     if last.bits & HAVE:
