@@ -36,6 +36,7 @@ KIN_MODIFIERS = words("people", "modifiers")
 PETS = words("people", "pets")
 _PLURAL_KIN = words("people", "plural")
 _VERB_COMPLEMENTS = DET | POSS | OBJECT | SUBJECT | NUMBER
+_NAMING = frozenset({"called", "named", "nicknamed"})
 _TIME_STARTS = frozenset({"last", "next", "coming", "past"})
 _TIME_SPANS = words("words", "time_spans")
 _TIME_UNITS = words("words", "time_units") | words("words", "weekdays") | words("words", "weekday_short")
@@ -132,6 +133,8 @@ def _content_end(tokens: list[Token], i: int, stop: int, *, has_determiner: bool
     while j < stop:
         token = tokens[j]
         bits = token.bits
+        if j > i and not token.is_capital and (token.low in _NAMING or _is_after_kin_name(tokens, i, j)):
+            break
         if bits & NOT_IN_PHRASE and not _is_name_part(tokens, i, j, stop):
             break
         if j > i and bits & NUMBER and j + 1 < stop and tokens[j + 1].low in _TIME_SPANS:
@@ -148,6 +151,16 @@ def _content_end(tokens: list[Token], i: int, stop: int, *, has_determiner: bool
                 break
         j += 1
     return j
+
+
+def _is_after_kin_name(tokens: list[Token], i: int, j: int) -> bool:
+    """Whether `my cat Pudding` is complete before token j: what follows a name in small letters is no part of it."""
+    if not tokens[j - 1].is_capital:
+        return False
+    k = j - 1
+    while k > i and tokens[k].is_capital:
+        k -= 1
+    return not tokens[k].is_capital and (tokens[k].low in KIN or tokens[k].low in PETS)
 
 
 def _is_name_part(tokens: list[Token], i: int, j: int, stop: int) -> bool:
@@ -202,7 +215,9 @@ def _ends_phrase(tokens: list[Token], j: int, stop: int) -> bool:  # noqa: PLR09
             following is not None and following.bits & (_VERB_COMPLEMENTS | PREP) and not following.bits & PUNCT
         )
         return bool(takes_object) or not kinds & ING
-    is_plural = before.low in _PLURAL_KIN or (before.low.endswith("s") and not before.low.endswith("ss"))
+    is_plural = before.low in _PLURAL_KIN or (
+        before.low.endswith("s") and not before.low.endswith("ss") and not before.is_capital
+    )
     if not kinds & (S_FORM | PAST) and not is_plural and not before.is_capital:
         return False
     if token.low not in ALSO_NOUNS:
