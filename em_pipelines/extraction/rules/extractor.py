@@ -1,17 +1,22 @@
 """The rules extractor: reads segments by patterns, without a model, the same on every run."""
 
 import hashlib
+import re
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from em_pipelines.extraction.gate import GateSettings, skip_reason
-from em_pipelines.extraction.model import Extraction, Issue, Segment
+from em_pipelines.extraction.model import Extraction, Issue, Segment, Turn
 from em_pipelines.extraction.rules.lexicon import PATTERNS_DIR
 from em_pipelines.extraction.rules.patterns import by_lemma, load_patterns
 from em_pipelines.extraction.rules.people import People
 from em_pipelines.extraction.rules.reader import MessageReader
+
+
+_YOUR = re.compile(r"(?i)\byour\b")
 
 
 class RulesSettings(BaseModel):
@@ -52,10 +57,23 @@ class RulesExtractor:
         """Changes with the source, with a pattern file and with the settings."""
         return f"{source_version()}-{hashlib.sha256(self.settings.model_dump_json().encode()).hexdigest()[:6]}"
 
+    def _people_of(self, context: tuple[Turn, ...]) -> People:
+        """Those of whom the turns before a segment speak: no claim is made of them, but `she` may mean one of them.
+
+        In the assistant's turns `your brother` is the user's.
+        """
+        people = People()
+        for turn in context:
+            if turn.role not in {"user", "assistant"}:
+                continue
+            text = _YOUR.sub("my", turn.text) if turn.role == "assistant" else turn.text
+            MessageReader(replace(turn, text=text), self._patterns, people, self.settings.max_characters).read()
+        return people
+
     def extract(self, segment: Segment) -> Extraction:
         """Reads the turns of one segment; every turn ends with a mention, a claim or an issue."""
         out = Extraction()
-        people = People()
+        people = self._people_of(segment.context)
         for turn in segment.turns:
             reason = skip_reason(turn, self.settings.gate)
             if reason is not None:

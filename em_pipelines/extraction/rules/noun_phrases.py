@@ -36,7 +36,7 @@ KIN_MODIFIERS = words("people", "modifiers")
 PETS = words("people", "pets")
 _PLURAL_KIN = words("people", "plural")
 _VERB_COMPLEMENTS = DET | POSS | OBJECT | SUBJECT | NUMBER
-_NAMING = frozenset({"called", "named", "nicknamed"})
+NAMING = frozenset({"called", "named", "nicknamed"})
 _TIME_STARTS = frozenset({"last", "next", "coming", "past"})
 _TIME_SPANS = words("words", "time_spans")
 _TIME_UNITS = words("words", "time_units") | words("words", "weekdays") | words("words", "weekday_short")
@@ -133,7 +133,7 @@ def _content_end(tokens: list[Token], i: int, stop: int, *, has_determiner: bool
     while j < stop:
         token = tokens[j]
         bits = token.bits
-        if j > i and not token.is_capital and (token.low in _NAMING or _is_after_kin_name(tokens, i, j)):
+        if j > i and not token.is_capital and (token.low in NAMING or _is_after_kin_name(tokens, i, j)):
             break
         if bits & NOT_IN_PHRASE and not _is_name_part(tokens, i, j, stop):
             break

@@ -23,7 +23,7 @@ from em_pipelines.extraction.rules.tokens import tokenise
 from em_pipelines.extraction.rules.word_classes import MONTH, WEEKDAY
 from em_pipelines.vocabulary import USER, EntityType
 
-NOBODY = frozenset({"it", "you", "u", "this", "that", "these", "those", "there", "here"})
+NOBODY = frozenset({"you", "u", "this", "that", "these", "those", "there", "here"})
 """Subjects that stand for nobody whose facts are kept, or for what no rule can tell."""
 _BEFORE_PLACES = frozenset({"in", "at", "near", "into", "on", "around", "across"})
 _STRAIGHT = str.maketrans("’‘ʼ“”„«»", "'''" + '"' * 5)
@@ -60,6 +60,7 @@ class MessageReader:
         tokens, text = self.reading.tokens, self.reading.text
         phrases = find_phrases(tokens)
         for start, stop in sentences(tokens, text):
+            self.people.sentence += 1
             clauses, nouns = parse_clauses(tokens, start, stop)
             modifiers = set_modifiers(clauses, tokens, start, stop, phrases)
             n_met = 0
@@ -86,7 +87,8 @@ class MessageReader:
                 self._state_kin(person, phrase, nouns[n:])
             if person.entity_type is EntityType.PERSON:
                 before = self.reading.tokens[phrase.start - 1].low if phrase.start else ""
-                is_told = person.kin or (person.start > sentence_start and before not in _BEFORE_PLACES)
+                is_told = person.kin or person.gender or person.start > sentence_start
+                is_told = is_told and before not in _BEFORE_PLACES
                 if is_told:
                     self.people.meet(person)
             self._mention_name(person, phrase, sentence_start)
@@ -204,6 +206,7 @@ class MessageReader:
         self.claims = [c for c in self.claims if (c.subject, c.relation, c.object) != (owner.name, relation, kin.name)]
         self._add_kin(owner, relation, person)
         self.people.met = [person if other.name == kin.name else other for other in self.people.met]
+        self.people.last_met[person.name] = self.people.sentence
         self.people.meet(person)
 
     def _add_with_mentions(self, claim: Claim, subjects: list[Referent], fills: list[Fill]) -> None:
@@ -213,6 +216,7 @@ class MessageReader:
                 self._mention(subject.name, claim.subject_type, subject.start, subject.end)
         if claim.object is None or claim.object_type is None:
             return
+        self.people.speak_of(Referent(claim.object, claim.object_type, fills[0].start, fills[-1].end))
         for fill in fills:
             start = fill.phrase.first if fill.phrase else fill.start
             name = refer(self.reading, fill.phrase).name if fill.phrase else None

@@ -42,12 +42,15 @@ def _may_drop(reading: Reading, clause: Clause) -> bool:
 
 def _pronoun(reading: Reading, people: People, speaker_name: str, token: int, kinds: frozenset[str]) -> list[Referent]:
     low = reading.tokens[token].low
+    if low == "it":
+        thing = people.it() if kinds & {"thing", "event"} else None
+        return [] if thing is None else [Referent(thing.name, thing.entity_type, token, token + 1)]
     if not kinds & {"person", "self", "any"}:
         return []
     if low in FIRST_PERSON:
         return [speaker(speaker_name, token)]
-    person = people.named_by(low) if "self" not in kinds else None
-    return [Referent(person.name, person.entity_type, token, token + 1, person.gender, person.kin)] if person else []
+    met = people.all_named_by(low) if "self" not in kinds else []
+    return [Referent(person.name, person.entity_type, token, token + 1, person.gender, person.kin) for person in met]
 
 
 def _fits(reading: Reading, people: People, meant: Referent, phrase: NounPhrase, kinds: frozenset[str]) -> bool:
