@@ -15,7 +15,6 @@ from em_pipelines.extraction.rules.patterns import by_lemma, load_patterns
 from em_pipelines.extraction.rules.people import People
 from em_pipelines.extraction.rules.reader import MessageReader
 
-
 _YOUR = re.compile(r"(?i)\byour\b")
 
 
