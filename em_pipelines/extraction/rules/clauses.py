@@ -6,6 +6,7 @@ where its complements may stand. What a clause is worth (hedged, asked, supposed
 
 from em_pipelines.extraction.rules.clause import Clause
 from em_pipelines.extraction.rules.clause_subjects import Chunk, set_subject
+from em_pipelines.extraction.rules.lexicon import words
 from em_pipelines.extraction.rules.noun_phrases import NAMING, NounPhrase, parse_noun_phrase
 from em_pipelines.extraction.rules.tokens import Token
 from em_pipelines.extraction.rules.verb_groups import parse_verb_group
@@ -18,6 +19,7 @@ from em_pipelines.extraction.rules.word_classes import (
     CONJ,
     CONTRAST,
     DET,
+    ING,
     NEG,
     NOT_IN_PHRASE,
     OBJECT,
@@ -41,6 +43,9 @@ def parse_clauses(tokens: list[Token], start: int, stop: int) -> tuple[list[Clau
     parser = _Parser(tokens, start, stop)
     clauses = parser.run()
     return clauses, [chunk[2] for chunk in parser.chunks if chunk[2] is not None]
+
+
+_TAKES_ING = words("verbs", "before_ing")
 
 
 def _is_finite(token: Token) -> bool:
@@ -134,12 +139,20 @@ class _Parser:
         if token.is_capital and i > self.start:
             return False
         if not forms & (BASE | S_FORM | PAST):
-            return False
+            return bool(forms & ING) and kind in {"conj", "mark"} and self._goes_on(i)
         if kind in {"np", "rel"}:
             return not bits & PREP or kind == "rel"
         if bits & (PREP | SUBORD) and kind != "start":
             return False
         return self._is_coordinated(kind, token, i)
+
+    def _goes_on(self, i: int) -> bool:
+        """`I'm porting X and experimenting with Y`: after a progressive verb, a form in -ing with its complement."""
+        before = self.clauses[-1].verb if self.clauses else None
+        if before is None or not before.is_progressive or not _TAKES_ING.isdisjoint(before.lemmas):
+            return False
+        following = self.tokens[i + 1] if i + 1 < self.stop else None
+        return following is not None and (bool(following.bits & (DET | POSS | PREP)) or following.is_capital)
 
     def _is_coordinated(self, kind: str, token: Token, i: int) -> bool:
         """Verbs without a subject of their own: after `and` or a comma, or at the very start of a sentence."""

@@ -5,7 +5,7 @@ To add a kind: a line in `kinds.yaml`, or an entry of `GRAMMATICAL`.
 
 from collections.abc import Callable
 
-from em_pipelines.extraction.rules.entity_types import is_profession, listed_type
+from em_pipelines.extraction.rules.entity_types import is_profession, listed_type, type_of_name
 from em_pipelines.extraction.rules.lexicon import load_lexicon, words
 from em_pipelines.extraction.rules.names import NOT_NAMES, Reading, is_given_name, is_name
 from em_pipelines.extraction.rules.noun_phrases import KIN, KIN_MODIFIERS, PETS, NounPhrase
@@ -32,6 +32,11 @@ _PERSON_ROLES = words("people", "person_roles") | KIN.keys()
 _SCHOOLS = words("nouns", "schools")
 _ATTRIBUTE_KEYS = words("nouns", "attribute_keys")
 _PRIVATE_NUMBERS = words("nouns", "private_numbers")
+_WORKPLACES = words("nouns", "workplaces") | words("nouns", "businesses")
+_FIRM_NOUNS = _WORKPLACES | words("nouns", "services")
+_POSTS = words("nouns", "posts")
+_NOT_FIRMS = words("nouns", "not_firms")
+_NOT_OCCASIONS = words("nouns", "not_occasions")
 _NEEDS_QUALIFIER = frozenset({"number", "size", "plate", "colour", "color", "code"})
 
 
@@ -96,7 +101,7 @@ def _is_place(reading: Reading, phrase: NounPhrase) -> bool:
 def _is_organization(reading: Reading, phrase: NounPhrase) -> bool:
     if not _is_thing(reading, phrase) or (phrase.possessor_phrase is not None and not is_name(reading, phrase)):
         return False
-    return phrase.det is not None or is_name(reading, phrase)
+    return phrase.det is not None or (is_name(reading, phrase) and not _is_listed_name(reading, phrase))
 
 
 def _is_definite(reading: Reading, phrase: NounPhrase) -> bool:
@@ -128,30 +133,81 @@ def _is_nationality(reading: Reading, phrase: NounPhrase) -> bool:
 
 def _is_profession(reading: Reading, phrase: NounPhrase) -> bool:
     low = reading.tokens[phrase.head].low
-    if phrase.det is None and phrase.possessor is None and not low.endswith("s"):
+    is_bare = phrase.det is None and phrase.possessor is None
+    if (is_bare and not low.endswith("s")) or (phrase.possessor is not None and low in KIN):
         return False
     return phrase.end == phrase.head + 1 and is_profession(reading.tokens[phrase.head].low)
+
+
+def _is_firm(reading: Reading, phrase: NounPhrase) -> bool:
+    """A company by its name, or a kind of organization with an article: no town, no person, no `at Anna's`."""
+    tokens = reading.tokens
+    if phrase.end < len(tokens) and tokens[phrase.end].low in {"'s", "'"}:
+        return False
+    if phrase.possessor is not None or phrase.possessor_phrase is not None:
+        return False
+    head = tokens[phrase.head].low
+    if phrase.det in {"the", "a", "an"}:
+        return head in _FIRM_NOUNS
+    is_taken = head in KIN.keys() | NOT_NAMES | _NOT_FIRMS
+    return is_name(reading, phrase) and type_of_name(_name(reading, phrase)) is None and not is_taken
+
+
+def _name(reading: Reading, phrase: NounPhrase) -> str:
+    return " ".join(reading.text[t.start : t.end] for t in reading.tokens[phrase.first : phrase.end])
+
+
+def _is_listed_name(reading: Reading, phrase: NounPhrase) -> bool:
+    return is_given_name(reading, phrase) and type_of_name(_name(reading, phrase)) is EntityType.PERSON
+
+
+def _is_post(reading: Reading, phrase: NounPhrase) -> bool:
+    """`the head of design`, `assistant coach`: what somebody does, with or without an article."""
+    if phrase.possessor is not None or phrase.possessor_phrase is not None:
+        return False
+    low = reading.tokens[phrase.head].low
+    if reading.tokens[phrase.start].low.startswith("fav"):
+        return False
+    return is_profession(low) or (low in _POSTS and (phrase.end > phrase.head + 1 or phrase.first < phrase.head))
+
+
+def _is_workplace(reading: Reading, phrase: NounPhrase) -> bool:
+    return phrase.det in {"a", "an", "the"} and reading.tokens[phrase.head].low in _WORKPLACES
+
+
+def _is_occasion(reading: Reading, phrase: NounPhrase) -> bool:
+    """Anything that a date may be said of: no person, no stretch of time, no word of judgement."""
+    low = reading.tokens[phrase.head].low
+    if phrase.end > phrase.head + 1 and reading.tokens[phrase.head + 1].low == "of":
+        return False
+    return low not in _NOT_OCCASIONS and _is_thing(reading, phrase) and not is_profession(low)
 
 
 GRAMMATICAL: dict[str, Test] = {
     "any": lambda _reading, _phrase: True,
     "attribute": _is_attribute,
+    "firm": _is_firm,
     "given_name": is_given_name,
     "kin": lambda reading, phrase: kin_noun(reading, phrase) is not None,
+    "listed_name": _is_listed_name,
     "name": lambda reading, phrase: (
         is_name(reading, phrase) and reading.tokens[phrase.head].low not in KIN.keys() | NOT_NAMES
     ),
     "nationality": _is_nationality,
+    "effect": lambda reading, phrase: phrase.det not in {"the", "this", "that"} and _is_thing(reading, phrase),
+    "occasion": _is_occasion,
     "org": _is_organization,
     "owned": _is_owned,
     "part": lambda reading, phrase: phrase.det in {"a", "an"} and _is_owned(reading, phrase),
     "person": _is_person,
     "place": _is_place,
+    "post": _is_post,
     "profession": _is_profession,
     "role": lambda reading, phrase: _is_thing(reading, phrase) and phrase.possessor is None,
     "school": _is_school,
     "sight": _is_sight,
     "team": _is_definite,
+    "workplace": _is_workplace,
 }
 TESTS: dict[str, Test] = {kind: _listed(kind) for kind in _LISTED} | GRAMMATICAL
 

@@ -31,7 +31,7 @@ class Fill:
 Filled = tuple[list[Fill], int]
 """The fills (several for `A, B and C`) and the token after them."""
 
-SUBJECT_KINDS = frozenset({"person", "self", "named", "thing", "event", "any"})
+SUBJECT_KINDS = frozenset({"person", "self", "named", "thing", "event", "matter", "occasion", "any"})
 _MAX_LIST = 12
 _MAX_VALUE = 5
 _LANGUAGES = words("nouns", "languages")

@@ -43,7 +43,7 @@ def _may_drop(reading: Reading, clause: Clause) -> bool:
 def _pronoun(reading: Reading, people: People, speaker_name: str, token: int, kinds: frozenset[str]) -> list[Referent]:
     low = reading.tokens[token].low
     if low == "it":
-        thing = people.it() if kinds & {"thing", "event"} else None
+        thing = people.it() if kinds & {"thing", "event", "matter"} else None
         return [] if thing is None else [Referent(thing.name, thing.entity_type, token, token + 1)]
     if not kinds & {"person", "self", "any"}:
         return []
@@ -57,6 +57,10 @@ def _fits(reading: Reading, people: People, meant: Referent, phrase: NounPhrase,
     if "any" in kinds:
         return True
     is_person = meant.entity_type is EntityType.PERSON
+    if "matter" in kinds:
+        return not meant.kin and not meant.gender
+    if "occasion" in kinds:
+        return not is_person and not meant.kin and is_kind(reading, frozenset({"occasion"}), phrase)
     if meant.kin:
         return (
             "person" in kinds

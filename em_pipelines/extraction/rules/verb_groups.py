@@ -181,7 +181,7 @@ def _try_main(group: VerbGroup, token: Token, last: Token) -> bool:
     group.lemmas = _lemmas(token, BASE)
     if (
         not group.lemmas
-        and last.bits & (DO | MODAL)
+        and (last.bits & MODAL or (last.bits & DO and (group.is_negated or group.is_inverted)))
         and not token.bits & (NOT_IN_PHRASE | ADV)
         and not token.is_capital
     ):
