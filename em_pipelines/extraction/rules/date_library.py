@@ -7,7 +7,7 @@ dateparser reads far more than may be believed (`may`, `12.6.2026`), so it gets 
 from datetime import date, datetime, time
 from functools import lru_cache
 
-from dateparser.date import DateDataParser
+from dateparser.date import DateDataParser  # type: ignore[import-untyped]
 
 from em_pipelines.extraction.rules.date_words import PartialDate
 

@@ -58,7 +58,7 @@ class PatternSpec(Strict):
     """What a negated clause states: `negate` (polarity −1), `drop`, or another relation."""
     subject: str = "subject"
     object: str = "object"
-    """Slots that give the claim's two ends."""
+    """Slots that give the claim's two ends; `speaker`, and as a subject `it`: the thing last spoken of."""
     tense: Literal["present", "simple", "past", "any"] = "present"
     modals: tuple[str, ...] = ()
     """Modal verbs it may stand with; without them it may stand with none."""
@@ -200,7 +200,7 @@ def compile_file(path: Path) -> list[Pattern]:
 
 
 def _check_slots(spec: PatternSpec, elements: tuple[Element, ...]) -> None:
-    names = {element.name for element in elements if element.kind == "slot"} | {"speaker"}
+    names = {element.name for element in elements if element.kind == "slot"} | {"speaker", "it"}
     for wanted in (spec.subject, spec.object):
         if wanted not in names and not wanted.startswith("="):
             raise ValueError(f"no slot named {wanted!r}")

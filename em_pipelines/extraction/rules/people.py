@@ -7,7 +7,7 @@ person named before it in the session fits; else nothing is said about anybody.
 from dataclasses import dataclass, field
 
 from em_pipelines.extraction.rules.entity_types import gender_of_name, listed_type, type_of_name
-from em_pipelines.extraction.rules.kinds import kin_noun
+from em_pipelines.extraction.rules.kinds_listed import kin_noun
 from em_pipelines.extraction.rules.lexicon import words
 from em_pipelines.extraction.rules.names import NOT_NAMES, Reading, is_name
 from em_pipelines.extraction.rules.noun_phrases import KIN, PETS, NounPhrase

@@ -8,7 +8,8 @@ from em_pipelines.extraction.model import Claim, Mention, Turn
 from em_pipelines.extraction.rules.claims import build_claims
 from em_pipelines.extraction.rules.clause import Clause
 from em_pipelines.extraction.rules.clauses import parse_clauses
-from em_pipelines.extraction.rules.kinds import kin_noun
+from em_pipelines.extraction.rules.fillers import Fill
+from em_pipelines.extraction.rules.kinds_listed import kin_noun
 from em_pipelines.extraction.rules.kinship import kin_claim, named_after, named_in_apposition, owner_of, stated_relation
 from em_pipelines.extraction.rules.matching import Slots, match_left, match_right, verb_fits
 from em_pipelines.extraction.rules.modifiers import Modifiers, find_phrases, set_modifiers
@@ -17,7 +18,6 @@ from em_pipelines.extraction.rules.noun_phrases import KIN, PETS, NounPhrase
 from em_pipelines.extraction.rules.patterns import ANY_VERB, KIN_RELATION, Pattern
 from em_pipelines.extraction.rules.people import People, Referent, refer
 from em_pipelines.extraction.rules.sentences import sentences
-from em_pipelines.extraction.rules.slots import Fill
 from em_pipelines.extraction.rules.subjects import subjects_of
 from em_pipelines.extraction.rules.tokens import tokenise
 from em_pipelines.extraction.rules.word_classes import MONTH, WEEKDAY
@@ -214,9 +214,11 @@ class MessageReader:
         for subject in subjects:
             if subject.name == claim.subject and subject.name != self.subject:
                 self._mention(subject.name, claim.subject_type, subject.start, subject.end)
+                self.people.speak_of(subject)
         if claim.object is None or claim.object_type is None:
             return
-        self.people.speak_of(Referent(claim.object, claim.object_type, fills[0].start, fills[-1].end))
+        if claim.subject_type is EntityType.PERSON:
+            self.people.speak_of(Referent(claim.object, claim.object_type, fills[0].start, fills[-1].end))
         for fill in fills:
             start = fill.phrase.first if fill.phrase else fill.start
             name = refer(self.reading, fill.phrase).name if fill.phrase else None

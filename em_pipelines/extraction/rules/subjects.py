@@ -11,13 +11,15 @@ from em_pipelines.extraction.rules.people import FIRST_PERSON, People, Referent,
 from em_pipelines.vocabulary import EntityType
 
 
-def subjects_of(
+def subjects_of(  # noqa: PLR0911, one return a kind of subject
     reading: Reading, people: People, speaker_name: str, pattern: Pattern, clause: Clause, slots: Slots
 ) -> list[Referent]:
     """The subjects of a matched pattern; none where they are not certain."""
     spec = pattern.spec
     if spec.subject == "speaker":
         return [speaker(speaker_name, clause.lead)]
+    if spec.subject == "it":
+        return _it(people, clause.lead)
     if spec.subject != "subject" or not pattern.takes_clause_subject:
         return [refer(reading, f.phrase) for f in slots.get(spec.subject, ()) if f.phrase is not None]
     kinds = pattern.left[0].words
@@ -40,11 +42,15 @@ def _may_drop(reading: Reading, clause: Clause) -> bool:
     return not low.endswith("s") or low.endswith("ss") or low in {"was", "'s"}
 
 
+def _it(people: People, token: int) -> list[Referent]:
+    thing = people.it()
+    return [] if thing is None else [Referent(thing.name, thing.entity_type, token, token + 1)]
+
+
 def _pronoun(reading: Reading, people: People, speaker_name: str, token: int, kinds: frozenset[str]) -> list[Referent]:
     low = reading.tokens[token].low
     if low == "it":
-        thing = people.it() if kinds & {"thing", "event", "matter"} else None
-        return [] if thing is None else [Referent(thing.name, thing.entity_type, token, token + 1)]
+        return _it(people, token) if kinds & {"thing", "event", "matter"} else []
     if not kinds & {"person", "self", "any"}:
         return []
     if low in FIRST_PERSON:
