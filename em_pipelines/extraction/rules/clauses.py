@@ -38,11 +38,11 @@ from em_pipelines.extraction.rules.word_classes import (
 _LEADS = CONJ | SUBORD | ADV | RELATIVE | PUNCT | BOUNDARY | CONTRAST | WH
 
 
-def parse_clauses(tokens: list[Token], start: int, stop: int) -> tuple[list[Clause], list[NounPhrase]]:
-    """The clauses of one sentence and all its noun phrases, in order."""
+def parse_clauses(tokens: list[Token], start: int, stop: int) -> tuple[list[Clause], list[Chunk]]:
+    """The clauses of one sentence and all its chunks, in order."""
     parser = _Parser(tokens, start, stop)
     clauses = parser.run()
-    return clauses, [chunk[2] for chunk in parser.chunks if chunk[2] is not None]
+    return clauses, parser.chunks
 
 
 _TAKES_ING = words("verbs", "before_ing")

@@ -100,7 +100,7 @@ def _trimmed(tokens: list[Token], phrase: NounPhrase, first: int, end: int) -> i
     """The first word that carries meaning: numbers, adverbs and words of judgement go."""
     while first < end - 1:
         token = tokens[first]
-        if token.bits & NUMBER and not token.is_capital:
+        if token.bits & NUMBER and not (token.is_capital and tokens[first + 1].is_capital):
             if first + 2 < end and token.low not in {"one", "1"} and not tokens[end - 1].low.endswith(("s", "n")):
                 break
             phrase.number = token.low

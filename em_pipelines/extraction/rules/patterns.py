@@ -33,6 +33,9 @@ KIN_RELATION = "=kin"
 """Instead of a relation: the one that the kin noun of the subject states, between its owner and the object."""
 
 
+LABEL = "label"
+"""Stands for the colon of `City: Pune`."""
+
 ANY_VERB = "any"
 """Stands for every verb; tried after `going to` only, since elsewhere most verbs say nothing that lasts."""
 
@@ -150,7 +153,7 @@ def compile_frame(frame: str) -> tuple[tuple[Element, ...], frozenset[str], tupl
             lemmas = frozenset(match["verb"][1:-1].split("|"))
             continue
         (right if lemmas else left).append(_element(match))
-    unknown = lemmas - _LEMMAS - {ANY_VERB}
+    unknown = lemmas - _LEMMAS - {ANY_VERB, LABEL}
     if unknown:
         raise ValueError(f"{', '.join(sorted(unknown))} is in no list of verbs (lexicon/verbs.yaml)")
     if not lemmas or not left:

@@ -20,6 +20,7 @@ from em_pipelines.extraction.rules.people import People, Referent, refer
 from em_pipelines.extraction.rules.sentences import sentences
 from em_pipelines.extraction.rules.subjects import subjects_of
 from em_pipelines.extraction.rules.tokens import tokenise
+from em_pipelines.extraction.rules.verbless import introduces_writer, own_unsaid_subjects, verbless_clauses
 from em_pipelines.extraction.rules.word_classes import MONTH, WEEKDAY
 from em_pipelines.vocabulary import USER, EntityType
 
@@ -59,15 +60,21 @@ class MessageReader:
         """Fills `claims` and `mentions`."""
         tokens, text = self.reading.tokens, self.reading.text
         phrases = find_phrases(tokens)
+        is_profile = introduces_writer(tokens)
         for start, stop in sentences(tokens, text):
             self.people.sentence += 1
-            clauses, nouns = parse_clauses(tokens, start, stop)
+            clauses, chunks = parse_clauses(tokens, start, stop)
+            if is_profile:
+                own_unsaid_subjects(clauses)
+            nouns = [phrase for _, _, phrase in chunks if phrase is not None]
             modifiers = set_modifiers(clauses, tokens, start, stop, phrases)
             n_met = 0
             for clause, mods in zip(clauses, modifiers, strict=True):
                 n_met = self._meet(nouns, n_met, clause.verb.start, start)
                 self._read_clause(clause, mods)
             self._meet(nouns, n_met, stop, start)
+            for clause in verbless_clauses(tokens, start, stop, chunks, clauses, is_profile=is_profile):
+                self._read_clause(clause, set_modifiers([clause], tokens, start, stop, phrases)[0])
 
     def _meet(self, nouns: list[NounPhrase], n: int, until: int, sentence_start: int) -> int:
         """Notes the people and names of the phrases before a token, and the kin edges they state."""

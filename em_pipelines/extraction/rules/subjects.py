@@ -23,6 +23,8 @@ def subjects_of(  # noqa: PLR0911, one return a kind of subject
     if spec.subject != "subject" or not pattern.takes_clause_subject:
         return [refer(reading, f.phrase) for f in slots.get(spec.subject, ()) if f.phrase is not None]
     kinds = pattern.left[0].words
+    if clause.is_own:
+        return [speaker(speaker_name, clause.lead)] if "person" in kinds else []
     if clause.pronoun is not None:
         return _pronoun(reading, people, speaker_name, clause.pronoun, kinds)
     if clause.subject:

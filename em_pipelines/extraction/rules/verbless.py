@@ -1,0 +1,194 @@
+"""Clauses without a verb: `Priya, a data engineer at Monzo, …`, `I'm Marco, 27, from Bari`, `Two kids.`, `City: Pune`.
+
+They become clauses of `be`, `have` or `label` with an empty verb group, so that the patterns read them as they read
+any other. Who is meant is settled here: the person before an insertion, or the speaker where the message plainly
+introduces its writer. Anything else is left alone.
+"""
+
+from em_pipelines.extraction.rules.clause import Clause
+from em_pipelines.extraction.rules.clause_subjects import Chunk
+from em_pipelines.extraction.rules.entity_types import FEMALE_NAMES, MALE_NAMES
+from em_pipelines.extraction.rules.lexicon import words
+from em_pipelines.extraction.rules.noun_phrases import KIN, NounPhrase
+from em_pipelines.extraction.rules.patterns import LABEL
+from em_pipelines.extraction.rules.people import FIRST_PERSON
+from em_pipelines.extraction.rules.tokens import Token
+from em_pipelines.extraction.rules.verb_groups import VerbGroup
+from em_pipelines.extraction.rules.verb_phrases import is_ing
+from em_pipelines.extraction.rules.word_classes import ADV, CONJ, DET, NUMBER, POSS, PUNCT, QUANT
+
+Piece = tuple[int, int]
+"""First token and the one after the last of what stands between two marks."""
+
+INTRODUCTIONS = words("words", "introductions")
+_PROFILE_LABELS = words("words", "profile_labels")
+_MARKS = frozenset({",", ":", "(", ")", "-", "–", "—", ";", "|", "/", "•", "*", "\n"})
+_OPENERS = frozenset({",", "(", ":", "-", "–", "—"})
+_SELF_VERBS = frozenset({"be", "live", "work", "study", "have"})
+_BEFORE_NAME = frozenset({"full", "first", "my"})
+_CLAUSAL = frozenset({"vg", "pron", "rel", "inf"})
+_MIN_LABELS = 2
+_MAX_LABEL_WORDS = 3
+
+
+def introduces_writer(tokens: list[Token]) -> bool:
+    """Whether a message is a profile of its writer: `About me: …`, or lines such as `Name: …` and `Age: …`."""
+    labels = 0
+    for i, token in enumerate(tokens):
+        if token.low != ":" or i == 0:
+            continue
+        if tokens[i - 1].low in INTRODUCTIONS:
+            return True
+        starts_line = i == 1 or bool(tokens[i - 2].bits & PUNCT) or tokens[i - 2].low in _BEFORE_NAME
+        labels += tokens[i - 1].low in _PROFILE_LABELS
+        labels += tokens[i - 1].low == "name" and starts_line
+    return labels >= _MIN_LABELS
+
+
+def own_unsaid_subjects(clauses: list[Clause]) -> None:
+    """`Lives in Porto.` in a profile of the writer is about the writer."""
+    for clause in clauses:
+        if clause.pronoun is None and not clause.subject and not clause.verb.is_inverted:
+            clause.is_own = True
+
+
+def verbless_clauses(
+    tokens: list[Token], start: int, stop: int, chunks: list[Chunk], clauses: list[Clause], *, is_profile: bool
+) -> list[Clause]:
+    """The clauses without a verb of one sentence, whose chunks and ordinary clauses are given."""
+    named = {c.verb.end for c in clauses if c.pronoun is not None and tokens[c.pronoun].low in FIRST_PERSON}
+    found = _insertions(tokens, stop, chunks, named)
+    described = {clause.left for clause in found}
+    pieces = _pieces(tokens, start, stop)
+    kinds = {at: kind for kind, at, _ in chunks}
+    own_from = _own_from(tokens, start, stop, clauses, pieces, is_profile=is_profile)
+    for n, (left, right) in enumerate(pieces):
+        label = _label(tokens, pieces, n)
+        if label is not None and is_profile:
+            found.append(_clause(LABEL, left, right, subject=[label]))
+        elif left in described or (right < stop and tokens[right].low == ":"):
+            continue
+        elif own_from is not None and left >= own_from and _is_verbless(kinds, left, right):
+            if n and _ends_in_person(tokens, chunks, pieces[n - 1]) and not is_profile:
+                own_from = None
+                continue
+            found += _own(tokens, left, right)
+    return found
+
+
+def _pieces(tokens: list[Token], start: int, stop: int) -> list[Piece]:
+    """What stands between marks, without leading joints."""
+    pieces: list[Piece] = []
+    left = start
+    for i in range(start, stop + 1):
+        if i < stop and tokens[i].low not in _MARKS:
+            continue
+        while left < i and tokens[left].bits & (CONJ | ADV) and not tokens[left].bits & (DET | QUANT | NUMBER):
+            left += 1
+        if left < i:
+            pieces.append((left, i))
+        left = i + 1
+    return pieces
+
+
+def _own_from(
+    tokens: list[Token],
+    start: int,
+    stop: int,
+    clauses: list[Clause],
+    pieces: list[Piece],
+    *,
+    is_profile: bool,
+) -> int | None:
+    """The token from which fragments are the speaker's; None where they are nobody's for certain."""
+    for left, right in pieces[:1]:
+        is_intro = right < stop and tokens[right].low == ":" and tokens[right - 1].low in INTRODUCTIONS
+        if is_intro and right - left <= _MAX_LABEL_WORDS:
+            return right + 1
+    for clause in clauses:
+        if clause.pronoun is None or tokens[clause.pronoun].low not in FIRST_PERSON:
+            return None
+        if _SELF_VERBS.intersection(clause.verb.lemmas) and not clause.verb.is_inverted and not clause.verb.is_negated:
+            return clause.verb.end
+    return start if is_profile and not clauses else None
+
+
+def _is_verbless(kinds: dict[int, str], left: int, right: int) -> bool:
+    return all(kinds.get(i) not in _CLAUSAL for i in range(left, right))
+
+
+def _ends_in_person(tokens: list[Token], chunks: list[Chunk], piece: Piece) -> bool:
+    """Whether a name or relative stands right before the comma, so that what follows describes them."""
+    for _, _, phrase in chunks:
+        if phrase is not None and phrase.end == piece[1] and phrase.start > piece[0]:
+            return tokens[phrase.head].is_capital or phrase.possessor is not None
+    return False
+
+
+def _own(tokens: list[Token], left: int, right: int) -> list[Clause]:
+    """What a fragment may say of the speaker: that he is it, has it, or does it."""
+    first = tokens[left]
+    if is_ing(first) and first.verbs:
+        clause = _clause(next(iter(first.verbs)), left, right)
+        clause.verb.end, clause.verb.is_progressive, clause.is_own = left + 1, True, True
+        return [clause]
+    lemmas = ["be"] + (["have"] if first.bits & (NUMBER | DET | QUANT) else [])
+    found = [_clause(lemma, left, right) for lemma in lemmas]
+    for clause in found:
+        clause.is_own = True
+    return found
+
+
+def _label(tokens: list[Token], pieces: list[Piece], n: int) -> NounPhrase | None:
+    """The words before a colon that open the piece, as the subject of a `label` clause over the next piece."""
+    if n == 0 or tokens[pieces[n][0] - 1].low != ":":
+        return None
+    left, right = pieces[n - 1]
+    if right - left > _MAX_LABEL_WORDS or any(tokens[i].bits & PUNCT for i in range(left, right)):
+        return None
+    return NounPhrase(left, left, right - 1, right)
+
+
+def _insertions(tokens: list[Token], stop: int, chunks: list[Chunk], named: set[int]) -> list[Clause]:
+    """`Priya, a data engineer at Monzo, …`, `Nell (7)`, `Viktor, my flatmate, …`: the phrase before is described.
+
+    Not where the phrase starts at one of `named`, as in `I'm Marco, 27`: that is the speaker himself.
+    """
+    found: list[Clause] = []
+    for n in range(2, len(chunks)):
+        kind, at, phrase = chunks[n]
+        before = chunks[n - 2][2]
+        opening = tokens[chunks[n - 1][1]].low if chunks[n - 1][0] == "mark" else ""
+        if kind != "np" or phrase is None or before is None or opening not in _OPENERS:
+            continue
+        if before.end != chunks[n - 1][1] or phrase.start != at or before.start in named:
+            continue
+        right = next((k for k in range(at, stop) if tokens[k].low in _MARKS), stop)
+        is_closed = right == stop or tokens[right].low in {",", ")", "-", "–", "—", ";"}
+        is_clausal = any(c[0] in _CLAUSAL for c in chunks[n:] if c[1] < right)
+        if not is_closed or is_clausal or _is_listed(tokens, right, stop):
+            continue
+        is_described = phrase.det is not None or bool(tokens[at].bits & (NUMBER | POSS | DET)) or opening == "("
+        if (is_described and opening in {",", "("}) or (opening not in {",", "("} and _is_known_person(tokens, before)):
+            found.append(_clause("be", at, right, subject=[before]))
+    return found
+
+
+def _is_known_person(tokens: list[Token], phrase: NounPhrase) -> bool:
+    low = tokens[phrase.first].low
+    return low in FEMALE_NAMES or low in MALE_NAMES or tokens[phrase.head].low in KIN
+
+
+def _is_listed(tokens: list[Token], right: int, stop: int) -> bool:
+    """`Tom, my brother, and Ana`: a row of people, not a description."""
+    return right + 1 < stop and tokens[right].low == "," and tokens[right + 1].low in {"and", "&", "or"}
+
+
+def _clause(lemma: str, left: int, right: int, subject: list[NounPhrase] | None = None) -> Clause:
+    """A clause over the tokens from left to right, with no word for its verb."""
+    verb = VerbGroup(left)
+    verb.end, verb.lemmas = left, (lemma,)
+    clause = Clause(verb, left)
+    clause.right = right
+    clause.subject = subject or []
+    return clause
