@@ -77,7 +77,7 @@ def build_claims(
 def _stated(pattern: Pattern, clause: Clause, mods: Modifiers, slots: dict[str, list[Fill]]) -> tuple[str | None, int]:
     """The relation and polarity, given negation: `no longer like` ends a liking, `don't like` is a dislike."""
     spec = pattern.spec
-    if mods.has_ended:
+    if mods.has_ended and "negation" not in spec.needs:
         return spec.relation, -spec.polarity
     fills = slots.get(spec.object, [])
     has_no = bool(fills) and fills[0].phrase is not None and fills[0].phrase.det == "no"

@@ -114,10 +114,16 @@ def _phrases_before(tokens: list[Token], chunks: list[Chunk]) -> list[NounPhrase
         if before not in {"conj", "mark"} or n < 2 or chunks[n - 2][0] != "np":
             break
         origin = chunks[n - 3][0] if n >= 3 else "start"
-        if origin in {"vg", "prep", "inf"} or tokens[chunks[n - 1][1]].low not in _JOINTS:
+        is_object = n >= 3 and origin == "np" and _touches(chunks[n - 3], chunks[n - 2])
+        if is_object or origin in {"vg", "prep", "inf"} or tokens[chunks[n - 1][1]].low not in _JOINTS:
             break
         n -= 2
     return found[-1:] if len(found) > 1 and not _has_and(tokens, found) else found
+
+
+def _touches(before: Chunk, chunk: Chunk) -> bool:
+    """`selling` and `the canoe`: the second is the object of the first."""
+    return before[2] is not None and chunk[2] is not None and before[2].end == chunk[2].start
 
 
 def _has_and(tokens: list[Token], phrases: list[NounPhrase]) -> bool:

@@ -83,8 +83,8 @@ class RulesExtractor:
                 out.issues.append(Issue(turn.turn_number, "truncated", "too_long", "warning", detail))
             reader = MessageReader(turn, self._patterns, people, self.settings.max_characters)
             reader.read()
-            out.claims += reader.claims
-            out.mentions += reader.mentions
-            if not reader.claims and not reader.mentions:
+            out.claims += reader.notes.claims
+            out.mentions += reader.notes.mentions
+            if not reader.notes.claims and not reader.notes.mentions:
                 out.issues.append(Issue(turn.turn_number, "nothing_found", "no_pattern"))
         return out

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from em_pipelines.extraction.rules.date_words import PartialDate, number_of
 from em_pipelines.extraction.rules.dates import read_date
 from em_pipelines.extraction.rules.kinds import is_kind
+from em_pipelines.extraction.rules.kinds_listed import kin_noun
 from em_pipelines.extraction.rules.lexicon import words
 from em_pipelines.extraction.rules.names import Reading
 from em_pipelines.extraction.rules.noun_phrases import NounPhrase, parse_noun_phrase
@@ -129,6 +130,10 @@ def read_owner(reading: Reading, i: int, stop: int) -> Filled | None:
     for k in range(i + 1, min(stop, i + 6)):
         if reading.tokens[k].low == "'s":
             phrase = parse_noun_phrase(reading.tokens, i, k)
-            if phrase is not None and phrase.end == k and is_kind(reading, frozenset({"person"}), phrase):
+            if (
+                phrase is not None
+                and phrase.end == k
+                and (is_kind(reading, frozenset({"person"}), phrase) or kin_noun(reading, phrase) is not None)
+            ):
                 return [Fill(i, k + 1, phrase)], k + 1
     return None

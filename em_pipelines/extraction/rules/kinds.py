@@ -3,7 +3,7 @@
 To add a kind: a line in `kinds.yaml`, or an entry of `GRAMMATICAL`.
 """
 
-from em_pipelines.extraction.rules.entity_types import is_profession
+from em_pipelines.extraction.rules.entity_types import is_profession, listed_type
 from em_pipelines.extraction.rules.kinds_listed import LISTED, Test, is_possession, is_thing, kin_noun, listed
 from em_pipelines.extraction.rules.kinds_named import (
     is_firm,
@@ -23,10 +23,15 @@ from em_pipelines.extraction.rules.lexicon import words
 from em_pipelines.extraction.rules.names import NOT_NAMES, Reading, is_given_name, is_name
 from em_pipelines.extraction.rules.noun_phrases import KIN, NounPhrase
 from em_pipelines.extraction.rules.word_classes import MONTH, NUMBER, WEEKDAY
+from em_pipelines.vocabulary import EntityType
 
 _PERSON_ROLES = words("people", "person_roles") | KIN.keys()
 _ATTRIBUTE_KEYS = words("nouns", "attribute_keys")
 _PRIVATE_NUMBERS = words("nouns", "private_numbers")
+_JOURNEYS = words("nouns", "journeys")
+_PRODUCTS = words("nouns", "products") | words("nouns", "gadgets") | words("nouns", "instruments")
+_PROVIDERS = words("nouns", "providers")
+_TOOLS = _PROVIDERS | words("nouns", "gadgets")
 _MEASURES = words("nouns", "measures")
 _POSTS = words("nouns", "posts")
 _NOT_OCCASIONS = words("nouns", "not_occasions")
@@ -40,6 +45,14 @@ def _is_owned(reading: Reading, phrase: NounPhrase) -> bool:
     if phrase.det == "the":
         return is_name(reading, phrase)
     return phrase.det is not None or phrase.number is not None
+
+
+def _is_gotten(reading: Reading, phrase: NounPhrase) -> bool:
+    """What one keeps after getting it: `a lathe`, `a Tacoma`; not `a cold`."""
+    if not _is_owned(reading, phrase):
+        return False
+    low = reading.tokens[phrase.head].low
+    return low in _PRODUCTS or listed_type(low) is EntityType.VEHICLE or reading.tokens[phrase.head].is_capital
 
 
 def _is_part(reading: Reading, phrase: NounPhrase) -> bool:
@@ -86,7 +99,7 @@ def _is_nationality(reading: Reading, phrase: NounPhrase) -> bool:
 def _is_profession(reading: Reading, phrase: NounPhrase) -> bool:
     low = reading.tokens[phrase.head].low
     is_bare = phrase.det is None and phrase.possessor is None
-    if (is_bare and not low.endswith("s")) or (phrase.possessor is not None and low in KIN):
+    if (is_bare and not low.endswith("s")) or (phrase.possessor is not None and (low in KIN or low in _TOOLS)):
         return False
     return phrase.end == phrase.head + 1 and is_profession(reading.tokens[phrase.head].low)
 
@@ -96,7 +109,9 @@ def _is_post(reading: Reading, phrase: NounPhrase) -> bool:
     if phrase.possessor is not None or phrase.possessor_phrase is not None:
         return False
     low = reading.tokens[phrase.head].low
-    if reading.tokens[phrase.start].low.startswith("fav"):
+    if reading.tokens[phrase.start].low.startswith("fav") or low in _PROVIDERS:
+        return False
+    if low in KIN and phrase.end == phrase.head + 1:
         return False
     return is_profession(low) or (low in _POSTS and (phrase.end > phrase.head + 1 or phrase.first < phrase.head))
 
@@ -123,6 +138,10 @@ GRAMMATICAL: dict[str, Test] = {
     "nationality": _is_nationality,
     "effect": lambda reading, phrase: phrase.det not in {"the", "this", "that"} and is_thing(reading, phrase),
     "numbered": is_numbered_place,
+    "own_thing": lambda reading, phrase: phrase.possessor in {"my", "our"} and is_possession(reading, phrase),
+    "duty": lambda reading, phrase: _is_post(reading, phrase) and reading.tokens[phrase.head].low not in _TOOLS,
+    "gotten": _is_gotten,
+    "journey": lambda reading, phrase: phrase.end > phrase.head + 1 and reading.tokens[phrase.head].low in _JOURNEYS,
     "occasion": _is_occasion,
     "org": is_organization,
     "owned": _is_owned,

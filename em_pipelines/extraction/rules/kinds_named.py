@@ -95,6 +95,8 @@ def is_software(reading: Reading, phrase: NounPhrase) -> bool:
     low = reading.tokens[phrase.first].low
     if phrase.det is not None or phrase.possessor is not None or phrase.possessor_phrase is not None:
         return False
+    if low in NOT_NAMES:
+        return False
     is_named = reading.tokens[phrase.first].is_capital and type_of_name(_name(reading, phrase)) is None
     return low in _SOFTWARE or (is_named and listed_type(reading.tokens[phrase.head].low) is None)
 

@@ -20,6 +20,8 @@ from em_pipelines.extraction.rules.word_classes import (
 __all__ = ["KIN", "KIN_MODIFIERS", "NAMING", "PETS", "NounPhrase", "parse_noun_phrase"]
 
 _JOURNEYS = words("nouns", "journeys")
+_POSTPOSED = words("words", "postposed")
+_TIME_SPANS = words("words", "time_spans")
 KIN_MODIFIERS = words("people", "modifiers")
 
 
@@ -80,9 +82,12 @@ def _finished(tokens: list[Token], phrase: NounPhrase, first: int, end: int, sto
         inner = parse_noun_phrase(tokens, end + 1, stop)
         if tokens[end - 1].low in MEASURE_NOUNS and not tokens[end - 1].is_capital:
             return _moved(inner, phrase.start)
-        if inner is not None and inner.possessor is None:
+        is_span = inner is not None and inner.number is not None and tokens[inner.head].low in _TIME_SPANS
+        if inner is not None and inner.possessor is None and not is_span:
             phrase.first, phrase.head, phrase.end = _trimmed(tokens, phrase, first, end), end - 1, inner.end
             return phrase
+    if end - first > 1 and tokens[end - 1].low in _POSTPOSED and not tokens[end - 1].is_capital:
+        end -= 1
     phrase.first = _trimmed(tokens, phrase, first, end)
     phrase.head, phrase.end = end - 1, end
     if end + 1 < stop and tokens[end].low == "to" and tokens[end - 1].low in _JOURNEYS and tokens[end + 1].is_capital:

@@ -33,6 +33,9 @@ KIN_RELATION = "=kin"
 """Instead of a relation: the one that the kin noun of the subject states, between its owner and the object."""
 
 
+RATHER = "rather"
+"""Stands for any verb after `would rather`."""
+
 LABEL = "label"
 """Stands for the colon of `City: Pune`."""
 
@@ -153,7 +156,7 @@ def compile_frame(frame: str) -> tuple[tuple[Element, ...], frozenset[str], tupl
             lemmas = frozenset(match["verb"][1:-1].split("|"))
             continue
         (right if lemmas else left).append(_element(match))
-    unknown = lemmas - _LEMMAS - {ANY_VERB, LABEL}
+    unknown = lemmas - _LEMMAS - {ANY_VERB, LABEL, RATHER}
     if unknown:
         raise ValueError(f"{', '.join(sorted(unknown))} is in no list of verbs (lexicon/verbs.yaml)")
     if not lemmas or not left:
@@ -203,7 +206,7 @@ def compile_file(path: Path) -> list[Pattern]:
 
 
 def _check_slots(spec: PatternSpec, elements: tuple[Element, ...]) -> None:
-    names = {element.name for element in elements if element.kind == "slot"} | {"speaker", "it"}
+    names = {element.name for element in elements if element.kind == "slot"} | {"speaker", "it", "unnamed"}
     for wanted in (spec.subject, spec.object):
         if wanted not in names and not wanted.startswith("="):
             raise ValueError(f"no slot named {wanted!r}")

@@ -52,6 +52,8 @@ class People:
     sentence: int = 0
     last_met: dict[str, int] = field(default_factory=dict)
     thing: tuple[Referent, int] | None = None
+    unnamed: tuple[Referent, Referent, int] | None = None
+    """Kin or pet last given by its noun alone, whose it is, and the sentence: `her name is Olive` names it."""
 
     def meet(self, person: Referent) -> None:
         if person.entity_type is not EntityType.PERSON:

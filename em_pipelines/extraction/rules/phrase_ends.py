@@ -22,6 +22,7 @@ from em_pipelines.extraction.rules.word_classes import (
     S_FORM,
     SUBJECT,
     TITLE,
+    WEEKDAY,
 )
 
 KIN = mapping("people", "relations")
@@ -45,6 +46,10 @@ def content_end(tokens: list[Token], i: int, stop: int, *, has_determiner: bool)
         if bits & NOT_IN_PHRASE and not _is_name_part(tokens, i, j, stop):
             break
         if j > i and bits & NUMBER and j + 1 < stop and tokens[j + 1].low in _TIME_SPANS:
+            break
+        if j > i and bits & WEEKDAY and not _has_content_at(tokens, j + 1, stop):
+            break
+        if j > i and token.low == "size" and j + 1 < stop and tokens[j + 1].bits & NUMBER:
             break
         if j > i and token.low in _TIME_STARTS and j + 1 < stop and tokens[j + 1].low in _TIME_UNITS:
             break

@@ -26,7 +26,7 @@ from em_pipelines.extraction.rules.tokens import Token
 from em_pipelines.extraction.rules.verb_phrases import complement_end, is_ing, verb_phrase_end
 from em_pipelines.extraction.rules.word_classes import ADV
 
-SUBJECT_KINDS = frozenset({"person", "self", "named", "thing", "event", "matter", "occasion", "any"})
+SUBJECT_KINDS = frozenset({"person", "self", "named", "thing", "event", "matter", "occasion", "pet", "any"})
 
 
 def fill_slot(reading: Reading, kinds: frozenset[str], i: int, stop: int, *, either: bool = False) -> Filled | None:
@@ -127,6 +127,17 @@ def _predicate(reading: Reading, i: int, stop: int) -> Filled | None:
     return [Fill(i - 1, end)], end
 
 
+def _predicate_place(reading: Reading, i: int, stop: int) -> Filled | None:
+    """As the predicate, where a place follows: `visiting Bergen`."""
+    place = _phrases(reading, frozenset({"place"}), i, stop, either=False)
+    return ([Fill(i - 1, place[1])], place[1]) if place else None
+
+
+def _wedding(reading: Reading, i: int, stop: int) -> Filled | None:
+    is_wedding = i < stop and reading.tokens[i].low in {"married", "engaged", "divorced"}
+    return ([Fill(i - 1, i + 1)], i + 1) if is_wedding else None
+
+
 def _predicate_to(reading: Reading, i: int, stop: int) -> Filled | None:
     """As the predicate, where `to` or `for` and a place follow: `moving to Bergen`."""
     if reading.tokens[i].low not in {"to", "for"}:
@@ -146,7 +157,9 @@ _SPECIAL: dict[str, Callable[[Reading, int, int], Filled | None]] = {
     "measure_of": read_measure_of,
     "owner": read_owner,
     "predicate": _predicate,
+    "predicate_place": _predicate_place,
     "predicate_to": _predicate_to,
+    "wedding": _wedding,
     "thing_owner": read_thing_owner,
     "value": read_value,
 }

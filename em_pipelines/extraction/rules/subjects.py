@@ -18,6 +18,8 @@ def subjects_of(  # noqa: PLR0911, one return a kind of subject
     spec = pattern.spec
     if spec.subject == "speaker":
         return [speaker(speaker_name, clause.lead)]
+    if spec.subject == "unnamed":
+        return [people.unnamed[0]] if people.unnamed is not None else []
     if spec.subject == "it":
         return _it(people, clause.lead)
     if spec.subject != "subject" or not pattern.takes_clause_subject:
@@ -71,8 +73,8 @@ def _fits(reading: Reading, people: People, meant: Referent, phrase: NounPhrase,
         return not is_person and not meant.kin and is_kind(reading, frozenset({"occasion"}), phrase)
     if meant.kin:
         return (
-            "person" in kinds
-            and is_person
+            ("person" in kinds if is_person else "pet" in kinds)
+            and (is_person or meant.entity_type is EntityType.ANIMAL)
             and (
                 meant.is_own
                 or phrase.possessor_phrase is not None

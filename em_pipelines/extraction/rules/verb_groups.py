@@ -20,6 +20,7 @@ from em_pipelines.extraction.rules.word_classes import (
     WORD_BITS,
 )
 
+_DAYS = frozenset({"today", "tonight", "tomorrow", "yesterday"})
 _BE_PAST = words("words", "be_past")
 _HAVE_PAST = words("words", "have_past")
 _ADJECTIVES = words("verbs", "participial_adjectives")
@@ -93,6 +94,8 @@ def parse_verb_group(tokens: list[Token], i: int, stop: int) -> VerbGroup:
             last, last_at = token, j
         elif bits & SUBJECT and last is not None and group.inverted_subject is None and j == last_at + 1:
             group.is_inverted, group.inverted_subject = True, j
+        elif token.low in _DAYS and last is not None:
+            break
         elif bits & ADV and not (last is not None and _is_main(token, last)):
             group.adverbs.append(token.low)
         else:

@@ -65,7 +65,7 @@ def verbless_clauses(
     for n, (left, right) in enumerate(pieces):
         label = _label(tokens, pieces, n)
         if label is not None and is_profile:
-            found.append(_clause(LABEL, left, right, subject=[label]))
+            found.append(_clause(LABEL, left, _value_end(tokens, pieces, n, stop), subject=[label]))
         elif left in described or (right < stop and tokens[right].low == ":"):
             continue
         elif own_from is not None and left >= own_from and _is_verbless(kinds, left, right):
@@ -102,15 +102,22 @@ def _own_from(
 ) -> int | None:
     """The token from which fragments are the speaker's; None where they are nobody's for certain."""
     for left, right in pieces[:1]:
-        is_intro = right < stop and tokens[right].low == ":" and tokens[right - 1].low in INTRODUCTIONS
-        if is_intro and right - left <= _MAX_LABEL_WORDS:
-            return right + 1
+        if right < stop and right - left <= _MAX_LABEL_WORDS and tokens[right - 1].low in INTRODUCTIONS:
+            colon = next((k for k in range(right, stop) if tokens[k].low == ":"), None)
+            if colon is not None:
+                return colon + 1
+    first = clauses[0] if clauses else None
+    if first is None:
+        return start if is_profile else None
+    is_self = first.pronoun is not None and tokens[first.pronoun].low in FIRST_PERSON and not first.verb.is_inverted
+    if is_self and first.lead > start and tokens[first.lead - 1].low == ",":
+        return start
     for clause in clauses:
         if clause.pronoun is None or tokens[clause.pronoun].low not in FIRST_PERSON:
             return None
         if _SELF_VERBS.intersection(clause.verb.lemmas) and not clause.verb.is_inverted and not clause.verb.is_negated:
             return clause.verb.end
-    return start if is_profile and not clauses else None
+    return None
 
 
 def _is_verbless(kinds: dict[int, str], left: int, right: int) -> bool:
@@ -144,9 +151,19 @@ def _label(tokens: list[Token], pieces: list[Piece], n: int) -> NounPhrase | Non
     if n == 0 or tokens[pieces[n][0] - 1].low != ":":
         return None
     left, right = pieces[n - 1]
+    if tokens[right - 1].low in INTRODUCTIONS:
+        return None
     if right - left > _MAX_LABEL_WORDS or any(tokens[i].bits & PUNCT for i in range(left, right)):
         return None
     return NounPhrase(left, left, right - 1, right)
+
+
+def _value_end(tokens: list[Token], pieces: list[Piece], n: int, stop: int) -> int:
+    """A value may be a list: it runs to the next label or the end of the sentence."""
+    for left, right in pieces[n + 1 :]:
+        if right < stop and tokens[right].low == ":":
+            return left - 1
+    return stop
 
 
 def _insertions(tokens: list[Token], stop: int, chunks: list[Chunk], named: set[int]) -> list[Clause]:
