@@ -11,7 +11,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from em_pipelines.extraction.gate import GateSettings, skip_reason
 from em_pipelines.extraction.model import Extraction, Issue, Segment, Turn
 from em_pipelines.extraction.rules.lexicon import PATTERNS_DIR
-from em_pipelines.extraction.rules.patterns import by_lemma, load_patterns
+from em_pipelines.extraction.rules.pattern_index import PatternIndex
+from em_pipelines.extraction.rules.patterns import load_patterns
 from em_pipelines.extraction.rules.people import People
 from em_pipelines.extraction.rules.reader import MessageReader
 
@@ -45,7 +46,7 @@ class RulesExtractor:
 
     def __init__(self, settings: RulesSettings | None = None) -> None:
         self.settings = settings or RulesSettings()
-        self._patterns = by_lemma(load_patterns())
+        self._patterns = PatternIndex(load_patterns())
 
     @property
     def name(self) -> str:

@@ -14,7 +14,6 @@ To add a pattern, add it to a file of `patterns/` with examples; nothing here ch
 """
 
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -233,12 +232,3 @@ def load_patterns(folder: Path = PATTERNS_DIR) -> tuple[Pattern, ...]:
     if not paths:
         raise PatternError(f"Reading the patterns of {folder}: found no .yaml file. Restore the folder.")
     return tuple(pattern for path in paths for pattern in compile_file(path))
-
-
-def by_lemma(patterns: Iterable[Pattern]) -> dict[str, list[Pattern]]:
-    """Which patterns a verb can start, so that only few are tried on a clause."""
-    index: dict[str, list[Pattern]] = {}
-    for pattern in patterns:
-        for lemma in pattern.lemmas:
-            index.setdefault(lemma, []).append(pattern)
-    return index

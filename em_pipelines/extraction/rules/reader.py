@@ -1,7 +1,6 @@
 """Reads one message: sentences, clauses, people and frames, to claims and mentions."""
 
 import re
-from collections.abc import Mapping, Sequence
 
 from em_pipelines.extraction.cleaning import CODE_MARK, blank_code
 from em_pipelines.extraction.model import Claim, Turn
@@ -17,6 +16,7 @@ from em_pipelines.extraction.rules.modifiers import Modifiers, find_phrases, set
 from em_pipelines.extraction.rules.names import Reading
 from em_pipelines.extraction.rules.notes import Notes
 from em_pipelines.extraction.rules.noun_phrases import PETS, NounPhrase
+from em_pipelines.extraction.rules.pattern_index import PatternIndex
 from em_pipelines.extraction.rules.patterns import ANY_VERB, KIN_RELATION, RATHER, Pattern
 from em_pipelines.extraction.rules.people import People, Referent, refer
 from em_pipelines.extraction.rules.sentences import sentences
@@ -48,9 +48,7 @@ def _blanked_quote(match: re.Match[str]) -> str:
 class MessageReader:
     """State of reading one message; `people` is shared by the turns of a segment."""
 
-    def __init__(
-        self, turn: Turn, patterns: Mapping[str, Sequence[Pattern]], people: People, max_characters: int
-    ) -> None:
+    def __init__(self, turn: Turn, patterns: PatternIndex, people: People, max_characters: int) -> None:
         text = _QUOTED.sub(_blanked_quote, blank_code(turn.text[:max_characters]).translate(_STRAIGHT))
         self.turn = turn
         self.patterns = patterns
@@ -124,23 +122,15 @@ class MessageReader:
         lemmas = (*clause.verb.lemmas, ANY_VERB) if clause.verb.is_future else clause.verb.lemmas
         if clause.verb.modal == "would" and "rather" in clause.verb.adverbs:
             lemmas = (RATHER,)
-        if self.patterns.keys().isdisjoint(lemmas):
+        if not self.patterns.has(lemmas):
             return
         first = tokens[clause.subject[0].start].low if clause.subject else ""
         after = {token.low for token in tokens[clause.verb.end : clause.right]}
         is_bare = clause.is_shared or (clause.pronoun is None and not clause.subject)
-        tried: set[int] = set()
-        for lemma in lemmas:
-            for pattern in self.patterns.get(lemma, ()):
-                if id(pattern) in tried:
-                    continue
-                tried.add(id(pattern))
-                if pattern.lead_words and (not clause.subject or first not in pattern.lead_words):
-                    continue
-                if pattern.trigger_words and after.isdisjoint(pattern.trigger_words):
-                    continue
-                if verb_fits(pattern.spec, clause.verb, mods, is_bare=is_bare, is_lasting=_lasts(after, clause)):
-                    self._try(pattern, clause, mods)
+        lasts = _lasts(after, clause)
+        for pattern in self.patterns.candidates(lemmas, first, after):
+            if verb_fits(pattern.spec, clause.verb, mods, is_bare=is_bare, is_lasting=lasts):
+                self._try(pattern, clause, mods)
 
     def _try(self, pattern: Pattern, clause: Clause, mods: Modifiers) -> None:
         slots: Slots | None = {}
