@@ -80,7 +80,7 @@ def _stated(pattern: Pattern, clause: Clause, mods: Modifiers, slots: dict[str, 
     if mods.has_ended and "negation" not in spec.needs:
         return spec.relation, -spec.polarity
     fills = slots.get(spec.object, [])
-    has_no = bool(fills) and fills[0].phrase is not None and fills[0].phrase.det == "no"
+    has_no = bool(fills) and fills[0].phrase is not None and fills[0].phrase.det in {"no", "neither"}
     if not (clause.verb.is_negated or has_no) or "negation" in spec.needs:
         return spec.relation, spec.polarity
     if spec.negated == "drop":

@@ -81,6 +81,8 @@ class _Parser:
             return self._chunk("prep", i)
         if self._starts_verb(i):
             return self._open_clause(i)
+        if token.low == "both" and i + 1 < self.stop and self._is_base(i + 1):
+            return self._chunk("pron", i)
         if bits & (DET | POSS) or not bits & NOT_IN_PHRASE or token.is_capital:
             phrase = self._phrase(i)
             if phrase is not None:

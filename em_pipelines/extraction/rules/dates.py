@@ -53,7 +53,7 @@ def read_date(tokens: list[Token], i: int, stop: int, written_on: date) -> Found
     low = tokens[i].low
     if found is None and (low in NUMBERS or low[0].isdigit()):
         found = distance(tokens, i, stop, preposition, written_on) or spoken_year(tokens, i, stop, preposition)
-    if found is None and i > 0 and tokens[i - 1].low == "the" and low[-2:] in {"st", "nd", "rd", "th"}:
+    if found is None and i > 0 and tokens[i - 1].low == "the" and low[0].isdigit() and low[-1].isalpha():
         number = day_number(low)
         found = day_of_month(tokens, i, stop, number, written_on) if number else None
     return found

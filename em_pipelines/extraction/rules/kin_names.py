@@ -55,7 +55,7 @@ class KinNames:
         if clause.verb.is_negated:
             return
         for fill in fills:
-            if fill.phrase is None:
+            if fill.phrase is None or fill.phrase.det == "no":
                 continue
             meant = refer(self.reading, fill.phrase)
             for subject in subjects:

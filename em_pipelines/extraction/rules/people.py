@@ -22,7 +22,17 @@ _FEMALE_TITLES = frozenset({"mrs", "ms", "miss", "madam", "aunt", "auntie"})
 _MALE_TITLES = frozenset({"mr", "sir", "uncle"})
 _PLURAL = words("people", "plural")
 _BARE_KIN = frozenset({"mum", "mom", "dad", "mam", "mummy", "mommy", "daddy"})
-_GENDER_OF = {"he": "m", "him": "m", "his": "m", "she": "f", "her": "f", "they": "p", "their": "p", "them": "p"}
+_GENDER_OF = {
+    "he": "m",
+    "him": "m",
+    "his": "m",
+    "she": "f",
+    "her": "f",
+    "they": "p",
+    "their": "p",
+    "them": "p",
+    "both": "p",
+}
 
 
 @dataclass(frozen=True, slots=True)
