@@ -28,6 +28,8 @@ from em_pipelines.vocabulary import EntityType
 _PERSON_ROLES = words("people", "person_roles") | KIN.keys()
 _ATTRIBUTE_KEYS = words("nouns", "attribute_keys")
 _PRIVATE_NUMBERS = words("nouns", "private_numbers")
+_COMPANIONS = words("nouns", "companions")
+_RIDES = frozenset({"train", "flight", "bus", "ferry", "drive"})
 _JOURNEYS = words("nouns", "journeys")
 _PRODUCTS = words("nouns", "products") | words("nouns", "gadgets") | words("nouns", "instruments")
 _PROVIDERS = words("nouns", "providers")
@@ -139,9 +141,14 @@ GRAMMATICAL: dict[str, Test] = {
     "effect": lambda reading, phrase: phrase.det not in {"the", "this", "that"} and is_thing(reading, phrase),
     "numbered": is_numbered_place,
     "own_thing": lambda reading, phrase: phrase.possessor in {"my", "our"} and is_possession(reading, phrase),
+    "companion": lambda reading, phrase: (
+        reading.tokens[phrase.head].low in _COMPANIONS and kin_noun(reading, phrase) is None
+    ),
     "duty": lambda reading, phrase: _is_post(reading, phrase) and reading.tokens[phrase.head].low not in _TOOLS,
     "gotten": _is_gotten,
-    "journey": lambda reading, phrase: phrase.end > phrase.head + 1 and reading.tokens[phrase.head].low in _JOURNEYS,
+    "journey": lambda reading, phrase: (
+        phrase.end > phrase.head + 1 and reading.tokens[phrase.head].low in _JOURNEYS - _RIDES
+    ),
     "occasion": _is_occasion,
     "org": is_organization,
     "owned": _is_owned,

@@ -30,6 +30,8 @@ def names_behind(reading: Reading, phrase: NounPhrase, person: Referent, stop: i
         name = reading.text[tokens[i].start : tokens[end - 1].end]
         found.append(Referent(name, kind, i, end, person.gender if person.gender != "p" else "", person.kin))
         i = end
+        if i + 2 < stop and tokens[i].low == "(" and tokens[i + 2].low == ")":
+            i += 3
         while i < stop and tokens[i].low in _JOINTS:
             i += 1
     if not found or (len(found) > 1 and not person.kin.endswith("s") and person.kin not in {"children"}):

@@ -76,9 +76,9 @@ class MessageReader:
                 n_met = self._meet(nouns, n_met, clause.verb.start, start)
                 self._read_clause(clause, mods)
             self._meet(nouns, n_met, stop, start)
-            self.kin.name_those_behind(nouns, stop)
             for clause in verbless_clauses(tokens, start, stop, chunks, clauses, is_profile=is_profile):
                 self._read_clause(clause, set_modifiers([clause], tokens, start, stop, phrases)[0])
+            self.kin.name_those_behind(nouns, stop)
 
     def _meet(self, nouns: list[NounPhrase], n: int, until: int, sentence_start: int) -> int:
         """Notes the people and names of the phrases before a token, and the kin edges they state."""

@@ -25,6 +25,8 @@ _PROFILE_LABELS = words("words", "profile_labels")
 _MARKS = frozenset({",", ":", "(", ")", "-", "–", "—", ";", "|", "/", "•", "*", "\n"})
 _OPENERS = frozenset({",", "(", ":", "-", "–", "—"})
 _SELF_VERBS = frozenset({"be", "live", "work", "study", "have"})
+_BEFORE_PLACES = frozenset({"in", "at", "from", "near", "to", "on", "of"})
+_BEFORE_FAN = frozenset({"not", "a", "big", "huge", "massive", "lifelong", "total", "avid"})
 _BEFORE_NAME = frozenset({"full", "first", "my"})
 _CLAUSAL = frozenset({"vg", "pron", "rel", "inf"})
 _MIN_LABELS = 2
@@ -57,7 +59,7 @@ def verbless_clauses(
 ) -> list[Clause]:
     """The clauses without a verb of one sentence, whose chunks and ordinary clauses are given."""
     named = {c.verb.end for c in clauses if c.pronoun is not None and tokens[c.pronoun].low in FIRST_PERSON}
-    found = _insertions(tokens, stop, chunks, named)
+    found = _insertions(tokens, stop, chunks, named) + _fans(tokens, start, stop)
     described = {clause.left for clause in found}
     pieces = _pieces(tokens, start, stop)
     kinds = {at: kind for kind, at, _ in chunks}
@@ -69,10 +71,14 @@ def verbless_clauses(
         elif left in described or (right < stop and tokens[right].low == ":"):
             continue
         elif own_from is not None and left >= own_from and _is_verbless(kinds, left, right):
-            if n and _ends_in_person(tokens, chunks, pieces[n - 1]) and not is_profile:
+            if n and not is_profile and _speaks_of_others(tokens, chunks, clauses, pieces[n - 1], named):
                 own_from = None
                 continue
             found += _own(tokens, left, right)
+        elif (
+            own_from is not None and not is_profile and _speaks_of_others(tokens, chunks, clauses, (left, right), named)
+        ):
+            own_from = None
     return found
 
 
@@ -124,11 +130,20 @@ def _is_verbless(kinds: dict[int, str], left: int, right: int) -> bool:
     return all(kinds.get(i) not in _CLAUSAL for i in range(left, right))
 
 
-def _ends_in_person(tokens: list[Token], chunks: list[Chunk], piece: Piece) -> bool:
-    """Whether a name or relative stands right before the comma, so that what follows describes them."""
+def _speaks_of_others(
+    tokens: list[Token], chunks: list[Chunk], clauses: list[Clause], piece: Piece, named: set[int]
+) -> bool:
+    """Whether a piece names somebody else or says something of them, so that what follows may be theirs."""
+    left, right = piece
+    for clause in clauses:
+        is_own = clause.pronoun is not None and tokens[clause.pronoun].low in FIRST_PERSON
+        if left <= clause.verb.start < right and not (is_own and _SELF_VERBS.intersection(clause.verb.lemmas)):
+            return True
     for _, _, phrase in chunks:
-        if phrase is not None and phrase.end == piece[1] and phrase.start > piece[0]:
-            return tokens[phrase.head].is_capital or phrase.possessor is not None
+        if phrase is None or not left <= phrase.start < right or phrase.start in named:
+            continue
+        if tokens[phrase.head].low in KIN or _is_known_person(tokens, phrase) or phrase.possessor is not None:
+            return True
     return False
 
 
@@ -158,6 +173,19 @@ def _label(tokens: list[Token], pieces: list[Piece], n: int) -> NounPhrase | Non
     return NounPhrase(left, left, right - 1, right)
 
 
+def _fans(tokens: list[Token], start: int, stop: int) -> list[Clause]:
+    """`Big fan of Murakami`, `not a fan of horror`: said of oneself, as the sentence opens."""
+    i = start
+    while i < stop and tokens[i].low in _BEFORE_FAN:
+        i += 1
+    if i == start or i >= stop or tokens[i].low not in {"fan", "lover"}:
+        return []
+    is_negated = tokens[start].low == "not"
+    clause = _clause("be", start + is_negated, stop)
+    clause.is_own, clause.verb.is_negated = True, is_negated
+    return [clause]
+
+
 def _value_end(tokens: list[Token], pieces: list[Piece], n: int, stop: int) -> int:
     """A value may be a list: it runs to the next label or the end of the sentence."""
     for left, right in pieces[n + 1 :]:
@@ -180,8 +208,12 @@ def _insertions(tokens: list[Token], stop: int, chunks: list[Chunk], named: set[
             continue
         if before.end != chunks[n - 1][1] or phrase.start != at or before.start in named:
             continue
+        if n > 2 and chunks[n - 3][0] == "prep" and tokens[chunks[n - 3][1]].low in _BEFORE_PLACES:
+            continue
         right = next((k for k in range(at, stop) if tokens[k].low in _MARKS), stop)
         is_closed = right == stop or tokens[right].low in {",", ")", "-", "–", "—", ";"}
+        if phrase.possessor is not None and (before.possessor is not None or tokens[phrase.head].is_capital):
+            continue
         is_clausal = any(c[0] in _CLAUSAL for c in chunks[n:] if c[1] < right)
         if not is_closed or is_clausal or _is_listed(tokens, right, stop):
             continue
