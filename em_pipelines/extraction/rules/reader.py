@@ -77,7 +77,8 @@ class MessageReader:
                 self._read_clause(clause, mods)
             self._meet(nouns, n_met, stop, start)
             for clause in verbless_clauses(tokens, start, stop, chunks, clauses, is_profile=is_profile):
-                self._read_clause(clause, set_modifiers([clause], tokens, start, stop, phrases)[0])
+                if not any(m.is_supposed or m.is_hypothetical or m.is_reported or m.is_question for m in modifiers):
+                    self._read_clause(clause, set_modifiers([clause], tokens, start, stop, phrases)[0])
             self.kin.name_those_behind(nouns, stop)
 
     def _meet(self, nouns: list[NounPhrase], n: int, until: int, sentence_start: int) -> int:

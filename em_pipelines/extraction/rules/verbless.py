@@ -7,28 +7,40 @@ introduces its writer. Anything else is left alone.
 
 from em_pipelines.extraction.rules.clause import Clause
 from em_pipelines.extraction.rules.clause_subjects import Chunk
-from em_pipelines.extraction.rules.entity_types import FEMALE_NAMES, MALE_NAMES
+from em_pipelines.extraction.rules.insertions import CLAUSAL, MARKS, empty_clause, insertions, is_known_person
 from em_pipelines.extraction.rules.lexicon import words
 from em_pipelines.extraction.rules.noun_phrases import KIN, NounPhrase
 from em_pipelines.extraction.rules.patterns import LABEL
 from em_pipelines.extraction.rules.people import FIRST_PERSON
 from em_pipelines.extraction.rules.tokens import Token
-from em_pipelines.extraction.rules.verb_groups import VerbGroup
 from em_pipelines.extraction.rules.verb_phrases import is_ing
-from em_pipelines.extraction.rules.word_classes import ADV, CONJ, DET, NUMBER, POSS, PUNCT, QUANT
+from em_pipelines.extraction.rules.word_classes import ADV, CONJ, DET, NEG, NUMBER, PUNCT, QUANT
 
 Piece = tuple[int, int]
 """First token and the one after the last of what stands between two marks."""
 
 INTRODUCTIONS = words("words", "introductions")
 _PROFILE_LABELS = words("words", "profile_labels")
-_MARKS = frozenset({",", ":", "(", ")", "-", "–", "—", ";", "|", "/", "•", "*", "\n"})
-_OPENERS = frozenset({",", "(", ":", "-", "–", "—"})
-_SELF_VERBS = frozenset({"be", "live", "work", "study", "have"})
-_BEFORE_PLACES = frozenset({"in", "at", "from", "near", "to", "on", "of"})
+_SELF_VERBS = frozenset({"be", "live", "work", "study"})
+_BEFORE_INTRODUCTION = INTRODUCTIONS | {
+    "about",
+    "my",
+    "quick",
+    "short",
+    "brief",
+    "a",
+    "bit",
+    "little",
+    "some",
+    "few",
+    "facts",
+}
+_BEFORE_OTHERS = frozenset({"with", "for", "to", "about", "by", "beside", "behind", "opposite", "under", "like", "as"})
+_DENIED = frozenset(
+    {"no", "without", "neither", "former", "formerly", "previously", "ex", "instead", "minus", "except"}
+)
 _BEFORE_FAN = frozenset({"not", "a", "big", "huge", "massive", "lifelong", "total", "avid"})
 _BEFORE_NAME = frozenset({"full", "first", "my"})
-_CLAUSAL = frozenset({"vg", "pron", "rel", "inf"})
 _MIN_LABELS = 2
 _MAX_LABEL_WORDS = 3
 
@@ -39,12 +51,21 @@ def introduces_writer(tokens: list[Token]) -> bool:
     for i, token in enumerate(tokens):
         if token.low != ":" or i == 0:
             continue
-        if tokens[i - 1].low in INTRODUCTIONS:
+        if _is_introduction(tokens, i):
             return True
         starts_line = i == 1 or bool(tokens[i - 2].bits & PUNCT) or tokens[i - 2].low in _BEFORE_NAME
         labels += tokens[i - 1].low in _PROFILE_LABELS
         labels += tokens[i - 1].low == "name" and starts_line
     return labels >= _MIN_LABELS
+
+
+def _is_introduction(tokens: list[Token], right: int) -> bool:
+    """`about me`, `quick intro`, before token `right`: not `customer profile`."""
+    left = right - 1
+    while left >= 0 and tokens[left].low in _BEFORE_INTRODUCTION:
+        left -= 1
+    is_whole = left < 0 or bool(tokens[left].bits & PUNCT)
+    return is_whole and left < right - 1 and tokens[right - 1].low in INTRODUCTIONS
 
 
 def own_unsaid_subjects(clauses: list[Clause]) -> None:
@@ -59,7 +80,7 @@ def verbless_clauses(
 ) -> list[Clause]:
     """The clauses without a verb of one sentence, whose chunks and ordinary clauses are given."""
     named = {c.verb.end for c in clauses if c.pronoun is not None and tokens[c.pronoun].low in FIRST_PERSON}
-    found = _insertions(tokens, stop, chunks, named) + _fans(tokens, start, stop)
+    found = insertions(tokens, stop, chunks, named) + _fans(tokens, start, stop)
     described = {clause.left for clause in found}
     pieces = _pieces(tokens, start, stop)
     kinds = {at: kind for kind, at, _ in chunks}
@@ -67,7 +88,7 @@ def verbless_clauses(
     for n, (left, right) in enumerate(pieces):
         label = _label(tokens, pieces, n)
         if label is not None and is_profile:
-            found.append(_clause(LABEL, left, _value_end(tokens, pieces, n, stop), subject=[label]))
+            found.append(empty_clause(LABEL, left, _value_end(tokens, pieces, n, stop), subject=[label]))
         elif left in described or (right < stop and tokens[right].low == ":"):
             continue
         elif own_from is not None and left >= own_from and _is_verbless(kinds, left, right):
@@ -87,7 +108,7 @@ def _pieces(tokens: list[Token], start: int, stop: int) -> list[Piece]:
     pieces: list[Piece] = []
     left = start
     for i in range(start, stop + 1):
-        if i < stop and tokens[i].low not in _MARKS:
+        if i < stop and tokens[i].low not in MARKS:
             continue
         while left < i and tokens[left].bits & (CONJ | ADV) and not tokens[left].bits & (DET | QUANT | NUMBER):
             left += 1
@@ -108,26 +129,21 @@ def _own_from(
 ) -> int | None:
     """The token from which fragments are the speaker's; None where they are nobody's for certain."""
     for left, right in pieces[:1]:
-        if right < stop and right - left <= _MAX_LABEL_WORDS and tokens[right - 1].low in INTRODUCTIONS:
+        if right < stop and right - left <= _MAX_LABEL_WORDS and _is_introduction(tokens, right):
             colon = next((k for k in range(right, stop) if tokens[k].low == ":"), None)
             if colon is not None:
                 return colon + 1
-    first = clauses[0] if clauses else None
-    if first is None:
+    if not clauses:
         return start if is_profile else None
-    is_self = first.pronoun is not None and tokens[first.pronoun].low in FIRST_PERSON and not first.verb.is_inverted
-    if is_self and first.lead > start and tokens[first.lead - 1].low == ",":
-        return start
-    for clause in clauses:
-        if clause.pronoun is None or tokens[clause.pronoun].low not in FIRST_PERSON:
-            return None
-        if _SELF_VERBS.intersection(clause.verb.lemmas) and not clause.verb.is_inverted and not clause.verb.is_negated:
-            return clause.verb.end
-    return None
+    only = clauses[0]
+    is_own = only.pronoun is not None and tokens[only.pronoun].low in FIRST_PERSON
+    is_plain = not only.verb.is_inverted and not only.verb.is_negated
+    says_self = bool(_SELF_VERBS.intersection(only.verb.lemmas))
+    return only.verb.end if len(clauses) == 1 and is_own and is_plain and says_self else None
 
 
 def _is_verbless(kinds: dict[int, str], left: int, right: int) -> bool:
-    return all(kinds.get(i) not in _CLAUSAL for i in range(left, right))
+    return all(kinds.get(i) not in CLAUSAL for i in range(left, right))
 
 
 def _speaks_of_others(
@@ -135,6 +151,8 @@ def _speaks_of_others(
 ) -> bool:
     """Whether a piece names somebody else or says something of them, so that what follows may be theirs."""
     left, right = piece
+    if any(tokens[i].low in _BEFORE_OTHERS for i in range(left, right)):
+        return True
     for clause in clauses:
         is_own = clause.pronoun is not None and tokens[clause.pronoun].low in FIRST_PERSON
         if left <= clause.verb.start < right and not (is_own and _SELF_VERBS.intersection(clause.verb.lemmas)):
@@ -142,20 +160,22 @@ def _speaks_of_others(
     for _, _, phrase in chunks:
         if phrase is None or not left <= phrase.start < right or phrase.start in named:
             continue
-        if tokens[phrase.head].low in KIN or _is_known_person(tokens, phrase) or phrase.possessor is not None:
+        if tokens[phrase.head].low in KIN or is_known_person(tokens, phrase) or phrase.possessor is not None:
             return True
     return False
 
 
 def _own(tokens: list[Token], left: int, right: int) -> list[Clause]:
-    """What a fragment may say of the speaker: that he is it, has it, or does it."""
+    """What a fragment may say of the speaker: that he is it, has it, or does it; nothing where it is denied or past."""
     first = tokens[left]
+    if any(tokens[i].bits & NEG or tokens[i].low in _DENIED for i in range(left, right)):
+        return []
     if is_ing(first) and first.verbs:
-        clause = _clause(next(iter(first.verbs)), left, right)
+        clause = empty_clause(next(iter(first.verbs)), left, right)
         clause.verb.end, clause.verb.is_progressive, clause.is_own = left + 1, True, True
         return [clause]
     lemmas = ["be"] + (["have"] if first.bits & (NUMBER | DET | QUANT) else [])
-    found = [_clause(lemma, left, right) for lemma in lemmas]
+    found = [empty_clause(lemma, left, right) for lemma in lemmas]
     for clause in found:
         clause.is_own = True
     return found
@@ -181,7 +201,7 @@ def _fans(tokens: list[Token], start: int, stop: int) -> list[Clause]:
     if i == start or i >= stop or tokens[i].low not in {"fan", "lover"}:
         return []
     is_negated = tokens[start].low == "not"
-    clause = _clause("be", start + is_negated, stop)
+    clause = empty_clause("be", start + is_negated, stop)
     clause.is_own, clause.verb.is_negated = True, is_negated
     return [clause]
 
@@ -192,52 +212,3 @@ def _value_end(tokens: list[Token], pieces: list[Piece], n: int, stop: int) -> i
         if right < stop and tokens[right].low == ":":
             return left - 1
     return stop
-
-
-def _insertions(tokens: list[Token], stop: int, chunks: list[Chunk], named: set[int]) -> list[Clause]:
-    """`Priya, a data engineer at Monzo, …`, `Nell (7)`, `Viktor, my flatmate, …`: the phrase before is described.
-
-    Not where the phrase starts at one of `named`, as in `I'm Marco, 27`: that is the speaker himself.
-    """
-    found: list[Clause] = []
-    for n in range(2, len(chunks)):
-        kind, at, phrase = chunks[n]
-        before = chunks[n - 2][2]
-        opening = tokens[chunks[n - 1][1]].low if chunks[n - 1][0] == "mark" else ""
-        if kind != "np" or phrase is None or before is None or opening not in _OPENERS:
-            continue
-        if before.end != chunks[n - 1][1] or phrase.start != at or before.start in named:
-            continue
-        if n > 2 and chunks[n - 3][0] == "prep" and tokens[chunks[n - 3][1]].low in _BEFORE_PLACES:
-            continue
-        right = next((k for k in range(at, stop) if tokens[k].low in _MARKS), stop)
-        is_closed = right == stop or tokens[right].low in {",", ")", "-", "–", "—", ";"}
-        if phrase.possessor is not None and (before.possessor is not None or tokens[phrase.head].is_capital):
-            continue
-        is_clausal = any(c[0] in _CLAUSAL for c in chunks[n:] if c[1] < right)
-        if not is_closed or is_clausal or _is_listed(tokens, right, stop):
-            continue
-        is_described = phrase.det is not None or bool(tokens[at].bits & (NUMBER | POSS | DET)) or opening == "("
-        if (is_described and opening in {",", "("}) or (opening not in {",", "("} and _is_known_person(tokens, before)):
-            found.append(_clause("be", at, right, subject=[before]))
-    return found
-
-
-def _is_known_person(tokens: list[Token], phrase: NounPhrase) -> bool:
-    low = tokens[phrase.first].low
-    return low in FEMALE_NAMES or low in MALE_NAMES or tokens[phrase.head].low in KIN
-
-
-def _is_listed(tokens: list[Token], right: int, stop: int) -> bool:
-    """`Tom, my brother, and Ana`: a row of people, not a description."""
-    return right + 1 < stop and tokens[right].low == "," and tokens[right + 1].low in {"and", "&", "or"}
-
-
-def _clause(lemma: str, left: int, right: int, subject: list[NounPhrase] | None = None) -> Clause:
-    """A clause over the tokens from left to right, with no word for its verb."""
-    verb = VerbGroup(left)
-    verb.end, verb.lemmas = left, (lemma,)
-    clause = Clause(verb, left)
-    clause.right = right
-    clause.subject = subject or []
-    return clause
