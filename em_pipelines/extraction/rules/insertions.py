@@ -34,6 +34,8 @@ def insertions(tokens: list[Token], stop: int, chunks: list[Chunk], named: set[i
         is_closed = right == stop or tokens[right].low in {",", ")", "-", "–", "—", ";"}
         if phrase.possessor is not None and (before.possessor is not None or tokens[phrase.head].is_capital):
             continue
+        if tokens[at].bits & NUMBER and tokens[phrase.head].low in KIN:
+            continue
         is_clausal = any(c[0] in CLAUSAL for c in chunks[n:] if c[1] < right)
         if not is_closed or is_clausal or _is_listed(tokens, right, stop):
             continue

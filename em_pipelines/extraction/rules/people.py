@@ -150,6 +150,7 @@ def refer(reading: Reading, phrase: NounPhrase) -> Referent:
     if is_person and type_of_name(name) is EntityType.PLACE:
         return Referent(name, EntityType.PLACE, phrase.first, phrase.end)
     is_person = is_person and not is_thing and phrase.possessor_phrase is None
+    is_person = is_person and (reading.has_capitals or bool(gender_of_name(name)) or head.low in KIN)
     kind = EntityType.PERSON if is_person else EntityType.CONCEPT
     title = tokens[phrase.first].low.rstrip(".")
     gender = "m" if title in _MALE_TITLES else "f" if title in _FEMALE_TITLES else gender_of_name(name)

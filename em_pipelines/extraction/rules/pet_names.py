@@ -4,7 +4,7 @@ from em_pipelines.extraction.rules.names import Reading, starts_sentence
 from em_pipelines.extraction.rules.noun_phrases import PETS, NounPhrase
 from em_pipelines.extraction.rules.people import Referent
 from em_pipelines.extraction.rules.tokens import Token
-from em_pipelines.extraction.rules.word_classes import MONTH, NOT_IN_PHRASE, PUNCT, WEEKDAY
+from em_pipelines.extraction.rules.word_classes import CONJ, MONTH, NOT_IN_PHRASE, PREP, PUNCT, RELATIVE, WEEKDAY
 from em_pipelines.vocabulary import EntityType
 
 _OPENERS = frozenset({":", ",", "(", "-", "–", "—", "called", "named"})
@@ -37,7 +37,9 @@ def names_behind(reading: Reading, phrase: NounPhrase, person: Referent, stop: i
     if not found or (len(found) > 1 and not person.kin.endswith("s") and person.kin not in {"children"}):
         return []
     last = found[-1].end
-    is_closed = last >= stop or bool(tokens[last].bits & (PUNCT | NOT_IN_PHRASE)) or opener in {"called", "named", ""}
+    is_closed = (
+        last >= stop or bool(tokens[last].bits & (PUNCT | CONJ | PREP | RELATIVE)) or opener in {"called", "named", ""}
+    )
     return found if is_closed else []
 
 
