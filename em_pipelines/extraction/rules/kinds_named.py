@@ -3,13 +3,15 @@
 Capitals tell a name; lists of given names, towns and head nouns tell what it names where they can.
 """
 
-from em_pipelines.extraction.rules.entity_types import listed_type, type_of_name
+from em_pipelines.extraction.rules.entity_types import PLACES, listed_type, type_of_name
 from em_pipelines.extraction.rules.kinds_listed import is_thing, kin_noun
 from em_pipelines.extraction.rules.lexicon import words
 from em_pipelines.extraction.rules.names import NOT_NAMES, Reading, is_given_name, is_name
 from em_pipelines.extraction.rules.noun_phrases import KIN, NounPhrase
 from em_pipelines.vocabulary import EntityType
 
+_ALSO_THINGS = frozenset({"china", "panama", "cologne", "bordeaux", "champagne", "jersey", "limerick"})
+"""Towns and countries whose names in small letters are things."""
 _SCHOOLS = words("nouns", "schools")
 _WORKPLACES = words("nouns", "workplaces") | words("nouns", "businesses")
 _FIRM_NOUNS = _WORKPLACES | words("nouns", "services")
@@ -30,8 +32,9 @@ def is_listed_name(reading: Reading, phrase: NounPhrase) -> bool:
 def is_place(reading: Reading, phrase: NounPhrase) -> bool:
     if phrase.det not in {None, "the"} or listed_type(reading.tokens[phrase.head].low) is EntityType.EVENT:
         return False
+    is_listed = phrase.det is None and _name(reading, phrase).casefold() in PLACES - _ALSO_THINGS
     return (
-        is_name(reading, phrase)
+        (is_listed or is_name(reading, phrase))
         and phrase.possessor is None
         and reading.tokens[phrase.head].low not in NOT_NAMES | KIN.keys()
     )
