@@ -110,7 +110,7 @@ def test_any_text_is_read_without_failing_and_every_turn_is_accounted_for(extrac
 
 
 def test_version_is_stable_and_short(extractor) -> None:
-    assert extractor.version == RulesExtractor().version
+    assert extractor.version == RulesExtractor(extractor.settings).version
     assert len(extractor.version) < 24
     assert extractor.name == "rules"
 
@@ -242,3 +242,11 @@ def test_gold_rows_become_predictions(extractor) -> None:
     assert line["relations"][1]["object"] == "timezone: Europe/Vienna"
     skipped = predictions(row | {"message": {"speaker": "assistant", "text": "I like moss."}}, extractor)
     assert (skipped["skip"], skipped["relations"]) == ("not_a_person", [])
+
+
+def test_health_is_neither_claimed_nor_mentioned_unless_it_is_kept() -> None:
+    text = "I have asthma, I take metformin and I'm allergic to wasps. I live in Graz."
+    turn = Turn("m1", 0, "user", "user", text, datetime(2026, 3, 5, tzinfo=UTC))
+    found = RulesExtractor().extract(Segment("seg", "u1", "s1", "text", (turn,)))
+    assert [(claim.relation, claim.object) for claim in found.claims] == [("lives_in", "Graz")]
+    assert [mention.name for mention in found.mentions] == ["Graz"]

@@ -26,6 +26,8 @@ class RulesSettings(BaseModel):
 
     max_characters: int = Field(default=20_000, ge=1)
     """Of one message; the rest of a longer one is not read, and an issue says so."""
+    keeps_health: bool = False
+    """Whether claims of allergies, conditions and medicines are made at all."""
     gate: GateSettings = GateSettings()
 
 
@@ -82,7 +84,8 @@ class RulesExtractor:
             if len(turn.text) > self.settings.max_characters:
                 detail = f"only the first {self.settings.max_characters} characters were read"
                 out.issues.append(Issue(turn.turn_number, "truncated", "too_long", "warning", detail))
-            reader = MessageReader(turn, self._patterns, people, self.settings.max_characters)
+            limit, keeps_health = self.settings.max_characters, self.settings.keeps_health
+            reader = MessageReader(turn, self._patterns, people, limit, keeps_health=keeps_health)
             reader.read()
             out.claims += reader.notes.claims
             out.mentions += reader.notes.mentions

@@ -24,12 +24,13 @@ from em_pipelines.extraction.rules.subjects import subjects_of
 from em_pipelines.extraction.rules.tokens import tokenise
 from em_pipelines.extraction.rules.verbless import introduces_writer, own_unsaid_subjects, verbless_clauses
 from em_pipelines.extraction.rules.word_classes import MONTH, WEEKDAY
-from em_pipelines.vocabulary import USER, EntityType
+from em_pipelines.vocabulary import RELATIONS_BY_GROUP, USER, EntityType
 
 NOBODY = frozenset({"you", "u", "this", "that", "these", "those", "there", "here"})
 """Subjects that stand for nobody whose facts are kept, or for what no rule can tell."""
 _BEFORE_PLACES = frozenset({"in", "at", "near", "into", "on", "around", "across"})
 _SPANS = words("words", "time_spans") | {"decade", "decades", "ages", "fortnight"}
+_HEALTH = frozenset(RELATIONS_BY_GROUP["health"])
 _STRAIGHT = str.maketrans("’‘ʼ“”„«»", "'''" + '"' * 5)
 _QUOTED = re.compile(r'"([^"\n]{8,600})"')
 _SPEECH = re.compile(r"(?i)\b(?:i|my|we|our|you|he|she|they|is|are|was)\b")
@@ -48,10 +49,13 @@ def _blanked_quote(match: re.Match[str]) -> str:
 class MessageReader:
     """State of reading one message; `people` is shared by the turns of a segment."""
 
-    def __init__(self, turn: Turn, patterns: PatternIndex, people: People, max_characters: int) -> None:
+    def __init__(
+        self, turn: Turn, patterns: PatternIndex, people: People, max_characters: int, *, keeps_health: bool = False
+    ) -> None:
         text = _QUOTED.sub(_blanked_quote, blank_code(turn.text[:max_characters]).translate(_STRAIGHT))
         self.turn = turn
         self.patterns = patterns
+        self.keeps_health = keeps_health
         self.people = people
         self.subject = turn.subject or USER
         tokens = tokenise(text)
@@ -139,6 +143,8 @@ class MessageReader:
             slots = match_left(self.reading, pattern, clause)
             if slots is None:
                 return
+        if pattern.spec.relation in _HEALTH and not self.keeps_health:
+            return
         right = match_right(self.reading, pattern, clause, either=clause.verb.is_negated)
         if right is None or slots is None:
             return
