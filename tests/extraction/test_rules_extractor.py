@@ -138,6 +138,10 @@ def test_version_is_stable_and_short(extractor) -> None:
         "I like learning to how to " * 4_000,
         "1 " * 50_000,
         "- x: " * 20_000,
+        "Tom, a nurse, " * 7_000,
+        "the 14th of the " * 6_000,
+        "Name: Bo (7), " * 7_000,
+        "I'm Bo, 27, " * 8_000,
     ],
     ids=lambda text: repr(text[:12]),
 )

@@ -1,5 +1,7 @@
 """What stands between two marks and describes the phrase before: `Priya, a data engineer at Monzo, …`, `Nell (7)`."""
 
+from collections.abc import Iterator
+
 from em_pipelines.extraction.rules.clause import Clause
 from em_pipelines.extraction.rules.clause_subjects import Chunk
 from em_pipelines.extraction.rules.entity_types import FEMALE_NAMES, MALE_NAMES
@@ -36,13 +38,19 @@ def insertions(tokens: list[Token], stop: int, chunks: list[Chunk], named: set[i
             continue
         if tokens[at].bits & NUMBER and tokens[phrase.head].low in KIN:
             continue
-        is_clausal = any(c[0] in CLAUSAL for c in chunks[n:] if c[1] < right)
+        is_clausal = any(c[0] in CLAUSAL for c in _within(chunks, n, right))
         if not is_closed or is_clausal or _is_listed(tokens, right, stop):
             continue
         is_described = phrase.det is not None or bool(tokens[at].bits & (NUMBER | POSS | DET)) or opening == "("
         if (is_described and opening in {",", "("}) or (opening not in {",", "("} and is_known_person(tokens, before)):
             found.append(empty_clause("be", at, right, subject=[before]))
     return found
+
+
+def _within(chunks: list[Chunk], n: int, right: int) -> Iterator[Chunk]:
+    while n < len(chunks) and chunks[n][1] < right:
+        yield chunks[n]
+        n += 1
 
 
 def is_known_person(tokens: list[Token], phrase: NounPhrase) -> bool:

@@ -20,6 +20,8 @@ from em_pipelines.extraction.rules.word_classes import (
 __all__ = ["KIN", "KIN_MODIFIERS", "NAMING", "PETS", "NounPhrase", "parse_noun_phrase"]
 
 _JOURNEYS = words("nouns", "journeys")
+_MAX_DEPTH = 4
+"""Of phrases within phrases, `the lid of the box of the key`."""
 _POSTPOSED = words("words", "postposed")
 _TIME_SPANS = words("words", "time_spans")
 KIN_MODIFIERS = words("people", "modifiers")
@@ -45,8 +47,10 @@ class NounPhrase:
         return f"NP({self.start}, {self.first}..{self.head}, {self.end})"
 
 
-def parse_noun_phrase(tokens: list[Token], i: int, stop: int) -> NounPhrase | None:
-    """Reads the phrase that starts at token i, at most to `stop`; None where none starts."""
+def parse_noun_phrase(tokens: list[Token], i: int, stop: int, depth: int = 0) -> NounPhrase | None:
+    """Reads the phrase that starts at token i, at most to `stop`; None where none starts, or too deep in others."""
+    if depth > _MAX_DEPTH:
+        return None
     start = i
     phrase = NounPhrase(start, start, start, start)
     while i < stop:
@@ -61,14 +65,16 @@ def parse_noun_phrase(tokens: list[Token], i: int, stop: int) -> NounPhrase | No
             break
         i += 1
     if i < stop and i > start and tokens[i].low == "of" and phrase.det and tokens[i - 1].bits & QUANT:
-        return _moved(parse_noun_phrase(tokens, i + 1, stop), start)
+        return _moved(parse_noun_phrase(tokens, i + 1, stop, depth + 1), start)
     end = content_end(tokens, i, stop, has_determiner=i > start)
     if end == i:
         return None
-    return _finished(tokens, phrase, i, end, stop)
+    return _finished(tokens, phrase, i, end, stop, depth)
 
 
-def _finished(tokens: list[Token], phrase: NounPhrase, first: int, end: int, stop: int) -> NounPhrase | None:
+def _finished(
+    tokens: list[Token], phrase: NounPhrase, first: int, end: int, stop: int, depth: int
+) -> NounPhrase | None:
     """Settles possessors, numbers, `of` and empty adjectives once the first run of words is known."""
     while end + 1 < stop and is_possessive(tokens, end, stop):
         owner = NounPhrase(phrase.start, first, end - 1, end)
@@ -79,7 +85,7 @@ def _finished(tokens: list[Token], phrase: NounPhrase, first: int, end: int, sto
         if end == first:
             return None
     if end + 1 < stop and tokens[end].low == "of":
-        inner = parse_noun_phrase(tokens, end + 1, stop)
+        inner = parse_noun_phrase(tokens, end + 1, stop, depth + 1)
         if tokens[end - 1].low in MEASURE_NOUNS and not tokens[end - 1].is_capital:
             return _moved(inner, phrase.start)
         is_span = inner is not None and inner.number is not None and tokens[inner.head].low in _TIME_SPANS
