@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 import pytest
 
 from em_pipelines.extraction.model import Claim, Extraction, Segment, Turn
-from em_pipelines.extraction.rules.extractor import RulesExtractor
+from em_pipelines.extraction.rules.extractor import RulesExtractor, RulesSettings
 
 WRITTEN_AT = datetime(2026, 3, 5, 18, 20, tzinfo=UTC)
 """A Thursday."""
@@ -25,7 +25,7 @@ def stated(claim: Claim) -> str:
 
 @pytest.fixture(scope="session")
 def extractor() -> RulesExtractor:
-    return RulesExtractor()
+    return RulesExtractor(RulesSettings(keeps_health=True))
 
 
 @pytest.fixture

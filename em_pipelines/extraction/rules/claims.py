@@ -9,12 +9,12 @@ from em_pipelines.extraction.rules.clause import Clause
 from em_pipelines.extraction.rules.date_words import PartialDate
 from em_pipelines.extraction.rules.dates import find_date, find_since, past_of
 from em_pipelines.extraction.rules.entity_types import EXPECTED_OBJECT, guess_type
+from em_pipelines.extraction.rules.fillers import Fill
 from em_pipelines.extraction.rules.lasting import is_lasting
 from em_pipelines.extraction.rules.modifiers import Modifiers
 from em_pipelines.extraction.rules.names import Reading
 from em_pipelines.extraction.rules.patterns import Pattern
 from em_pipelines.extraction.rules.people import Referent, joined_text, refer
-from em_pipelines.extraction.rules.slots import Fill
 from em_pipelines.vocabulary import (
     LITERAL_OBJECT,
     RELATIONS_BY_GROUP,
@@ -77,10 +77,10 @@ def build_claims(
 def _stated(pattern: Pattern, clause: Clause, mods: Modifiers, slots: dict[str, list[Fill]]) -> tuple[str | None, int]:
     """The relation and polarity, given negation: `no longer like` ends a liking, `don't like` is a dislike."""
     spec = pattern.spec
-    if mods.has_ended:
+    if mods.has_ended and "negation" not in spec.needs:
         return spec.relation, -spec.polarity
     fills = slots.get(spec.object, [])
-    has_no = bool(fills) and fills[0].phrase is not None and fills[0].phrase.det == "no"
+    has_no = bool(fills) and fills[0].phrase is not None and fills[0].phrase.det in {"no", "neither"}
     if not (clause.verb.is_negated or has_no) or "negation" in spec.needs:
         return spec.relation, spec.polarity
     if spec.negated == "drop":
@@ -99,6 +99,8 @@ def _claim(
         return None
     name, kind = _object(reading, fill, relation, spec.object_type, clause.verb.is_past)
     if not name or name.casefold() == subject.name.casefold():
+        return None
+    if relation == "scheduled_for" and name < reading.written_on.isoformat()[: len(name)]:
         return None
     flags = tuple(dict.fromkeys(_flags(mods, relation) + spec.flags))
     hedge = HedgeLevel.STRONG if clause.verb.modal in _LATE_HEDGE else mods.hedge
@@ -151,7 +153,7 @@ def _object(
 def _date_value(reading: Reading, fill: Fill, relation: str, is_past: bool) -> str:
     """ISO; a birthday without its year is `05-04`, as no year may be made up."""
     assert fill.when is not None
-    when = past_of(fill.when, reading.written_on) if is_past else fill.when
+    when = past_of(fill.when, reading.written_on) if is_past and relation != "scheduled_for" else fill.when
     iso = when.iso()
     has_year = any(iso[:4] in token.low for token in reading.tokens[fill.start : fill.end])
     return iso[5:] if relation == "has_birthday" and not has_year else iso

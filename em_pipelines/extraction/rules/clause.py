@@ -8,10 +8,23 @@ class Clause:
     """One finite verb with its subject. Tokens `left` to `right`; `lead` is where its own words begin.
 
     `subject` is a pronoun's token index, a list of noun phrases, or None when the sentence names none. `is_relative`
-    marks a subject taken from the phrase before `who` or `which`, `is_shared` one taken from the clause before.
+    marks a subject taken from the phrase before `who` or `which`, `is_shared` one taken from the clause before,
+    `is_resumed` one from before an insertion: `Jana, who …, is`; `is_own` that the speaker is meant without being
+    named.
     """
 
-    __slots__ = ("is_relative", "is_shared", "lead", "left", "pronoun", "right", "subject", "verb")
+    __slots__ = (
+        "is_own",
+        "is_relative",
+        "is_resumed",
+        "is_shared",
+        "lead",
+        "left",
+        "pronoun",
+        "right",
+        "subject",
+        "verb",
+    )
 
     def __init__(self, verb: VerbGroup, left: int) -> None:
         self.verb = verb
@@ -20,5 +33,7 @@ class Clause:
         self.right = verb.end
         self.pronoun: int | None = None
         self.subject: list[NounPhrase] = []
+        self.is_own = False
         self.is_relative = False
+        self.is_resumed = False
         self.is_shared = False

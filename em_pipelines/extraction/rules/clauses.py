@@ -5,8 +5,9 @@ where its complements may stand. What a clause is worth (hedged, asked, supposed
 """
 
 from em_pipelines.extraction.rules.clause import Clause
+from em_pipelines.extraction.rules.clause_subjects import Chunk, set_subject
 from em_pipelines.extraction.rules.lexicon import words
-from em_pipelines.extraction.rules.noun_phrases import NounPhrase, parse_noun_phrase
+from em_pipelines.extraction.rules.noun_phrases import NAMING, NounPhrase, parse_noun_phrase
 from em_pipelines.extraction.rules.tokens import Token
 from em_pipelines.extraction.rules.verb_groups import parse_verb_group
 from em_pipelines.extraction.rules.word_classes import (
@@ -18,6 +19,7 @@ from em_pipelines.extraction.rules.word_classes import (
     CONJ,
     CONTRAST,
     DET,
+    ING,
     NEG,
     NOT_IN_PHRASE,
     OBJECT,
@@ -34,14 +36,21 @@ from em_pipelines.extraction.rules.word_classes import (
 )
 
 _LEADS = CONJ | SUBORD | ADV | RELATIVE | PUNCT | BOUNDARY | CONTRAST | WH
-_DEICTIC = words("words", "deictic")
 
 
-def parse_clauses(tokens: list[Token], start: int, stop: int) -> tuple[list[Clause], list[NounPhrase]]:
-    """The clauses of one sentence and all its noun phrases, in order."""
+def parse_clauses(tokens: list[Token], start: int, stop: int) -> tuple[list[Clause], list[Chunk]]:
+    """The clauses of one sentence and all its chunks, in order."""
     parser = _Parser(tokens, start, stop)
     clauses = parser.run()
-    return clauses, [chunk[2] for chunk in parser.chunks if chunk[2] is not None]
+    return clauses, parser.chunks
+
+
+_TAKES_ING = words("verbs", "before_ing")
+
+
+def _is_finite(token: Token) -> bool:
+    """`improves`, after a noun that could be a verb as well: `Compost improves …`."""
+    return token.low not in ALSO_NOUNS and any(kind & (S_FORM | PAST) for kind in (token.verbs or {}).values())
 
 
 class _Parser:
@@ -52,7 +61,7 @@ class _Parser:
         self.start = start
         self.stop = stop
         self.clauses: list[Clause] = []
-        self.chunks: list[tuple[str, int, NounPhrase | None]] = []
+        self.chunks: list[Chunk] = []
         """(kind, first token, phrase): np, pron, vg, rel, conj, prep, mark, other. Adverbs leave no chunk."""
 
     def run(self) -> list[Clause]:
@@ -67,8 +76,13 @@ class _Parser:
         bits = token.bits
         if bits & PUNCT:
             return self._chunk("mark", i)
+        is_naming = token.low in NAMING and i + 1 < self.stop and self.tokens[i + 1].is_capital
+        if is_naming and self.chunks and self.chunks[-1][0] == "np":
+            return self._chunk("prep", i)
         if self._starts_verb(i):
             return self._open_clause(i)
+        if token.low == "both" and i + 1 < self.stop and self._is_base(i + 1):
+            return self._chunk("pron", i)
         if bits & (DET | POSS) or not bits & NOT_IN_PHRASE or token.is_capital:
             phrase = self._phrase(i)
             if phrase is not None:
@@ -126,15 +140,21 @@ class _Parser:
             return low in VERB_SUBJECTS and not bits & (NOT_IN_PHRASE | ADV)
         if token.is_capital and i > self.start:
             return False
-        if token.low in {"called", "named"} and kind == "np" and i + 1 < self.stop and self.tokens[i + 1].is_capital:
-            return False
         if not forms & (BASE | S_FORM | PAST):
-            return False
+            return bool(forms & ING) and kind in {"conj", "mark"} and self._goes_on(i)
         if kind in {"np", "rel"}:
             return not bits & PREP or kind == "rel"
         if bits & (PREP | SUBORD) and kind != "start":
             return False
         return self._is_coordinated(kind, token, i)
+
+    def _goes_on(self, i: int) -> bool:
+        """`I'm porting X and experimenting with Y`: after a progressive verb, a form in -ing with its complement."""
+        before = self.clauses[-1].verb if self.clauses else None
+        if before is None or not before.is_progressive or not _TAKES_ING.isdisjoint(before.lemmas):
+            return False
+        following = self.tokens[i + 1] if i + 1 < self.stop else None
+        return following is not None and (bool(following.bits & (DET | POSS | PREP)) or following.is_capital)
 
     def _is_coordinated(self, kind: str, token: Token, i: int) -> bool:
         """Verbs without a subject of their own: after `and` or a comma, or at the very start of a sentence."""
@@ -143,7 +163,7 @@ class _Parser:
             return (
                 following is not None
                 and not following.bits & (AUX | PUNCT)
-                and (token.low not in ALSO_NOUNS or not following.bits & PREP)
+                and (token.low not in ALSO_NOUNS or not (following.bits & PREP or _is_finite(following)))
             )
         if kind in {"conj", "mark"} and self.clauses:
             if token.low in ALSO_NOUNS:
@@ -156,84 +176,10 @@ class _Parser:
     def _open_clause(self, i: int) -> int:
         verb = parse_verb_group(self.tokens, i, self.stop)
         clause = Clause(verb, self.start)
-        self._set_subject(clause)
+        set_subject(clause, self.tokens, self.chunks, self.clauses)
         self.clauses.append(clause)
         self.chunks.append(("vg", i, None))
         return max(verb.end, i + 1)
-
-    def _set_subject(self, clause: Clause) -> None:
-        kind, at, phrase = self.chunks[-1] if self.chunks else ("start", 0, None)
-        if kind == "pron":
-            clause.pronoun = clause.lead = at
-        elif kind == "np" and phrase is not None:
-            clause.subject = self._subject_phrases()
-            clause.lead = clause.subject[0].start
-        elif kind == "rel":
-            clause.is_relative = True
-            clause.lead = at
-            before = next((c for c in reversed(self.chunks[:-1]) if c[0] != "mark"), None)
-            if before is not None and before[2] is not None:
-                clause.subject = [before[2]]
-        elif kind == "mark" and self._closes_apposition():
-            named = self.chunks[-2][2]
-            assert named is not None
-            clause.subject, clause.lead = [named], named.start
-        elif clause.verb.inverted_subject is not None:
-            clause.pronoun = clause.verb.inverted_subject
-        elif kind in {"conj", "mark"} and self.clauses and self.tokens[clause.verb.start - 1].low not in _DEICTIC:
-            shared = self.clauses[-1]
-            if not shared.verb.is_inverted:
-                clause.pronoun, clause.subject = shared.pronoun, shared.subject
-                clause.is_shared = True
-        if clause.pronoun is None and not clause.subject and not clause.is_relative:
-            clause.lead = self._start_of_unread(clause.verb.start)
-
-    def _start_of_unread(self, verb_start: int) -> int:
-        """Where the words before a verb without a known subject begin: after the last mark, joint or verb."""
-        for kind, at, _ in reversed(self.chunks):
-            if kind in {"mark", "conj", "vg"}:
-                return at + 1 if kind != "vg" else verb_start
-        return verb_start
-
-    def _closes_apposition(self) -> bool:
-        """`my mother, Ruth, was …`: the name between commas is the subject."""
-        kinds = [chunk[0] for chunk in self.chunks[-4:]]
-        if kinds != ["np", "mark", "np", "mark"] or any(self.tokens[self.chunks[n][1]].low != "," for n in (-1, -3)):
-            return False
-        earlier = self.chunks[-5][0] if len(self.chunks) > 4 else "start"
-        named = self.chunks[-2][2]
-        return (
-            earlier in {"start", "conj", "mark", "other"} and named is not None and self.tokens[named.first].is_capital
-        )
-
-    def _subject_phrases(self) -> list[NounPhrase]:
-        """The phrases before the verb: `A and B`, or the first of `A in B`; never the object of the verb before."""
-        found: list[NounPhrase] = []
-        n = len(self.chunks) - 1
-        while n >= 0:
-            kind, _, phrase = self.chunks[n]
-            if kind != "np" or phrase is None:
-                break
-            found.insert(0, phrase)
-            before = self.chunks[n - 1][0] if n else "start"
-            if before == "prep" and n >= 2 and self.chunks[n - 2][0] == "np":
-                earlier = self.chunks[n - 3][0] if n >= 3 else "start"
-                if earlier in {"start", "mark", "conj", "other"}:
-                    found.clear()
-                    n -= 2
-                    continue
-            if before not in {"conj", "mark"} or n < 2 or self.chunks[n - 2][0] != "np":
-                break
-            origin = self.chunks[n - 3][0] if n >= 3 else "start"
-            if origin in {"vg", "prep", "inf"} or self.tokens[self.chunks[n - 1][1]].low not in {"and", ",", "&"}:
-                break
-            n -= 2
-        if len(found) > 1 and not self._has_and(found):
-            return found[-1:]
-        return found
-
-    def _has_and(self, phrases: list[NounPhrase]) -> bool:
-        return any(self.tokens[k].low in {"and", "&"} for k in range(phrases[-2].end, phrases[-1].start))
 
     def _set_spans(self) -> None:
         """Ends each clause where the words that lead into the next one begin."""
@@ -247,3 +193,8 @@ class _Parser:
                 right -= 1
             clause.right = max(right, clause.verb.end)
             following.left = clause.right
+        for n, clause in enumerate(self.clauses):
+            resumed = clause.subject[0].start if clause.is_resumed else clause.lead
+            for before in self.clauses[:n] if clause.is_resumed else ():
+                if before.verb.end <= resumed < before.right:
+                    before.right = resumed

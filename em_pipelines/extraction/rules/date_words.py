@@ -4,6 +4,8 @@ import calendar
 from dataclasses import dataclass
 from datetime import date, timedelta
 
+from dateutil.relativedelta import relativedelta
+
 from em_pipelines.extraction.rules.lexicon import in_order
 from em_pipelines.extraction.rules.tokens import Token
 
@@ -17,8 +19,10 @@ NUMBERS = {word: n for n, word in enumerate(in_order("words", "spoken_numbers"))
 NUMBERS |= {"a": 1, "an": 1, "couple": 2, "thirty": 30, "forty": 40, "fifty": 50}
 TENS = {"twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80, "ninety": 90}
 ORDINALS = {word: n + 1 for n, word in enumerate(in_order("words", "ordinals"))}
-UNITS = {"day": 1, "days": 1, "week": 7, "weeks": 7, "fortnight": 14}
-DAY_WORDS = {"today": 0, "tonight": 0, "tomorrow": 1, "tmrw": 1, "tmr": 1, "yesterday": -1}
+SEASONS = {"spring": 4, "summer": 7, "autumn": 10, "fall": 10, "winter": 1}
+"""Seasons, with a month in their middle north of the equator, which only decides whether one has been this year."""
+UNITS = {"day": 1, "days": 1, "week": 7, "weeks": 7, "wks": 7, "fortnight": 14}
+DAY_WORDS = {"today": 0, "tonight": 0, "tomorrow": 1, "tmrw": 1, "tmr": 1, "yesterday": -1, "tonite": 0}
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +68,7 @@ def read_span(tokens: list[Token], i: int, stop: int) -> tuple[int, str, int] | 
     if number is None or j >= stop:
         return None
     unit = tokens[j].low
-    if unit in UNITS or unit in {"month", "months", "year", "years"}:
+    if unit in UNITS or unit in {"month", "months", "year", "years", "yrs"}:
         return number, unit, j + 1
     return None
 
@@ -73,9 +77,12 @@ def back_from(written_on: date, number: int, unit: str) -> PartialDate:
     if unit in UNITS:
         return PartialDate(written_on - timedelta(days=number * UNITS[unit]), "day")
     if unit.startswith("month"):
-        n = written_on.year * 12 + written_on.month - 1 - number
-        return PartialDate(date(n // 12, n % 12 + 1, 1), "month")
+        return PartialDate(month_of(written_on - relativedelta(months=number)), "month")
     return PartialDate(date(written_on.year - number, 1, 1), "year")
+
+
+def month_of(day: date) -> date:
+    return day.replace(day=1)
 
 
 def coming_weekday(written_on: date, weekday: int) -> date:

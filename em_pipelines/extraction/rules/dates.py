@@ -6,12 +6,20 @@ said; the first day stands for a month or a year.
 
 from datetime import date, timedelta
 
+from em_pipelines.extraction.rules.date_relative import (
+    SIGNS,
+    day_of_month,
+    distance,
+    named_day,
+    relative,
+    season,
+)
 from em_pipelines.extraction.rules.date_words import (
     AMBIGUOUS_MONTHS,
-    DAY_WORDS,
     MONTHS,
     NUMBERS,
     ORDINALS,
+    SEASONS,
     WEEKDAYS,
     Found,
     PartialDate,
@@ -25,42 +33,83 @@ from em_pipelines.extraction.rules.date_words import (
 )
 from em_pipelines.extraction.rules.tokens import Token
 
-_LEADING = frozenset({"on", "in", "at", "since", "from", "by", "the", "for", "this"})
+_LEADING = frozenset({"on", "in", "at", "since", "from", "by", "the", "for", "this", "around", "about"})
+_VAGUE_PARTS = frozenset({"early", "late", "mid", "beginning", "end", "start", "middle"})
 
 
 def read_date(tokens: list[Token], i: int, stop: int, written_on: date) -> Found | None:
     """Reads the date that starts at token i, with or without its preposition; None when there is none."""
     preposition = ""
     while i < stop and tokens[i].low in _LEADING:
-        if (
-            tokens[i].low == "this"
-            and i + 1 < stop
-            and (tokens[i + 1].low in WEEKDAYS or tokens[i + 1].low in {"month", "week", "year"})
-        ):
+        if tokens[i].low == "this":
             break
         preposition = tokens[i].low if tokens[i].low != "the" else preposition
         i += 1
+    if i < stop and tokens[i].low in _VAGUE_PARTS:
+        return _part_of(tokens, i, stop, written_on)
     if i >= stop:
         return None
+    found = _by_first_word(tokens, i, stop, preposition, written_on)
     low = tokens[i].low
-    found: Found | None = None
+    if found is None and (low in NUMBERS or low[0].isdigit()):
+        found = distance(tokens, i, stop, preposition, written_on) or spoken_year(tokens, i, stop, preposition)
+    if found is None and i > 0 and tokens[i - 1].low == "the" and low[0].isdigit() and low[-1].isalpha():
+        number = day_number(low)
+        found = day_of_month(tokens, i, stop, number, written_on) if number else None
+    return found
+
+
+def _by_first_word(  # noqa: PLR0911, one return a kind of word
+    tokens: list[Token], i: int, stop: int, preposition: str, written_on: date
+) -> Found | None:
+    low = tokens[i].low
     if low[0].isdigit():
-        found = _numeric(tokens, i, stop, preposition, written_on)
-    elif low in DAY_WORDS:
-        found = PartialDate(written_on + timedelta(days=DAY_WORDS[low]), "day"), i + 1
-    elif low in {"next", "last", "this", "coming", "past"}:
-        found = _relative(tokens, i, stop, written_on)
-    elif low in WEEKDAYS and (len(low) > 3 or preposition):
-        found = PartialDate(coming_weekday(written_on, WEEKDAYS[low]), "day"), i + 1
-    elif low in MONTHS and (
+        return _numeric(tokens, i, stop, preposition, written_on)
+    if low in SIGNS:
+        return relative(tokens, i, stop, written_on)
+    if low in WEEKDAYS and (len(low) > 3 or preposition):
+        return _weekday(tokens, i, stop, written_on)
+    if low in SEASONS:
+        return season(tokens, i, stop, written_on, sign=None)
+    if low in MONTHS and (
         tokens[i].is_capital or low not in AMBIGUOUS_MONTHS or preposition in {"in", "since", "of", "by"}
     ):
-        found = _month_first(tokens, i, stop, preposition, written_on)
-    elif low in ORDINALS:
-        found = _day_first(tokens, i, stop, ORDINALS[low], written_on)
-    if found is None and (low in NUMBERS or low[0].isdigit()):
-        found = _distance(tokens, i, stop, preposition, written_on) or spoken_year(tokens, i, stop, preposition)
-    return found
+        return _month_first(tokens, i, stop, preposition, written_on)
+    if low in ORDINALS:
+        return _day_first(tokens, i, stop, ORDINALS[low], written_on)
+    return named_day(tokens, i, stop, written_on)
+
+
+def _weekday(tokens: list[Token], i: int, stop: int, written_on: date) -> Found | None:
+    """`Friday`, `Friday next week`, and `Tuesday, 9 June`, where the date says more than the day."""
+    day = coming_weekday(written_on, WEEKDAYS[tokens[i].low])
+    j = i + 1
+    if j + 1 < stop and tokens[j].low == "next" and tokens[j + 1].low == "week":
+        monday = written_on + timedelta(days=7 - written_on.weekday())
+        return PartialDate(monday + timedelta(days=WEEKDAYS[tokens[i].low]), "day"), j + 2
+    while j < stop and tokens[j].low in {",", "the"}:
+        j += 1
+    if j < stop and (tokens[j].low in MONTHS or tokens[j].low[0].isdigit() or tokens[j].low in ORDINALS):
+        full = read_date(tokens, j, stop, written_on)
+        if full is not None and full[0].precision == "day":
+            return full
+    return PartialDate(day, "day"), i + 1
+
+
+def _part_of(tokens: list[Token], i: int, stop: int, written_on: date) -> Found | None:
+    """`early May`, `the end of June 2027`: the month or year that it is a part of."""
+    j = i + 1
+    while j < stop and tokens[j].low in {"of", "-", "in", "the"}:
+        j += 1
+    if j >= stop or (tokens[j].low not in MONTHS and tokens[j].low not in SIGNS and not tokens[j].low.isdecimal()):
+        return None
+    found = read_date(tokens, j, stop, written_on) if tokens[j].low in SIGNS else None
+    if tokens[j].low in MONTHS:
+        found = _month_first(tokens, j, stop, "in", written_on)
+    elif found is None:
+        year = year_at(tokens, j, stop)
+        found = (PartialDate(date(year[0], 1, 1), "year"), year[1]) if year else None
+    return found if found is not None and found[0].precision != "day" else None
 
 
 def find_date(tokens: list[Token], start: int, stop: int, written_on: date) -> PartialDate | None:
@@ -155,6 +204,10 @@ def _day_first(tokens: list[Token], i: int, stop: int, number: int, written_on: 
     j = i + 1
     if j < stop and tokens[j].low == "of":
         j += 1
+    if j + 2 < stop and tokens[j].low in {"to", "-", "–", "and"} and day_number(tokens[j + 1].low):
+        j += 2
+        if tokens[j].low == "of":
+            j += 1
     if j >= stop or tokens[j].low not in MONTHS:
         return None
     month = MONTHS[tokens[j].low]
@@ -180,39 +233,3 @@ def _month_first(tokens: list[Token], i: int, stop: int, preposition: str, writt
     if said[1] == i + 1 and not preposition:
         return None
     return PartialDate(date(said[0], month, 1), "month"), said[1]
-
-
-def _relative(tokens: list[Token], i: int, stop: int, written_on: date) -> Found | None:
-    """`next Tuesday`, `last week`, `this month`. The next weekday is the coming one, never that of the week after."""
-    if i + 1 >= stop:
-        return None
-    which, low = tokens[i].low, tokens[i + 1].low
-    sign = {"next": 1, "coming": 1, "last": -1, "past": -1, "this": 0}[which]
-    if low in WEEKDAYS:
-        day = coming_weekday(written_on, WEEKDAYS[low])
-        return PartialDate(
-            day if sign >= 0 else day - timedelta(days=7 if day != written_on + timedelta(days=7) else 14), "day"
-        ), i + 2
-    if low == "month":
-        n = written_on.year * 12 + written_on.month - 1 + sign
-        return PartialDate(date(n // 12, n % 12 + 1, 1), "month"), i + 2
-    if low == "year":
-        return PartialDate(date(written_on.year + sign, 1, 1), "year"), i + 2
-    if low in MONTHS and sign:
-        month = MONTHS[low]
-        passed = month <= written_on.month if sign > 0 else month >= written_on.month
-        return PartialDate(date(written_on.year + (sign if passed else 0), month, 1), "month"), i + 2
-    return None
-
-
-def _distance(tokens: list[Token], i: int, stop: int, preposition: str, written_on: date) -> Found | None:
-    """`in two weeks`, `three days ago`."""
-    span = read_span(tokens, i, stop)
-    if span is None:
-        return None
-    number, unit, end = span
-    if end < stop and tokens[end].low == "ago":
-        return back_from(written_on, number, unit), end + 1
-    if preposition == "in":
-        return back_from(written_on, -number, unit), end
-    return None

@@ -11,6 +11,9 @@ _PROFESSIONS = words("nouns", "professions")
 _PROFESSION_ENDINGS = tuple(words("nouns", "profession_suffixes"))
 _ORIGINS = words("nouns", "nationalities") | words("nouns", "diets_and_faiths")
 _NOT_PROFESSIONS = words("nouns", "not_professions")
+PLACES = words("names", "countries") | words("names", "cities")
+FEMALE_NAMES = words("names", "female")
+MALE_NAMES = words("names", "male")
 
 EXPECTED_OBJECT: dict[str, EntityType] = {
     "owns": EntityType.PRODUCT,
@@ -51,6 +54,22 @@ def listed_type(head: str) -> EntityType | None:
     return _BY_NOUN.get(head)
 
 
+def type_of_name(name: str) -> EntityType | None:
+    """Place or person, where the name is a listed one; None where it could name anything."""
+    low = name.casefold()
+    if low in PLACES:
+        return EntityType.PLACE
+    first = low.split(" ", 1)[0]
+    is_given = name[:1].isupper() and (first in FEMALE_NAMES or first in MALE_NAMES)
+    return EntityType.PERSON if is_given else None
+
+
+def gender_of_name(name: str) -> str:
+    """`f` or `m` for a listed given name, else an empty string."""
+    first = name.casefold().split(" ", 1)[0]
+    return "f" if first in FEMALE_NAMES else "m" if first in MALE_NAMES else ""
+
+
 @lru_cache(maxsize=16384)
 def guess_type(name: str, expected: EntityType | None = None) -> EntityType:
     """The type of a thing called `name`."""
@@ -61,6 +80,9 @@ def guess_type(name: str, expected: EntityType | None = None) -> EntityType:
     if expected is not None:
         return expected
     first = name.casefold().split(" ", 1)[0]
+    named = type_of_name(name)
+    if named is not None:
+        return named
     if (head.endswith("ing") and len(head) > 5) or (first.endswith("ing") and len(first) > 5):
         return EntityType.ACTIVITY
     return EntityType.CONCEPT

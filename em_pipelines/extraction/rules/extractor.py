@@ -1,17 +1,22 @@
 """The rules extractor: reads segments by patterns, without a model, the same on every run."""
 
 import hashlib
+import re
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from em_pipelines.extraction.gate import GateSettings, skip_reason
-from em_pipelines.extraction.model import Extraction, Issue, LocalExtractor, Segment
+from em_pipelines.extraction.model import Extraction, Issue, LocalExtractor, Segment, Turn
 from em_pipelines.extraction.rules.lexicon import PATTERNS_DIR
-from em_pipelines.extraction.rules.patterns import by_lemma, load_patterns
+from em_pipelines.extraction.rules.pattern_index import PatternIndex
+from em_pipelines.extraction.rules.patterns import load_patterns
 from em_pipelines.extraction.rules.people import People
 from em_pipelines.extraction.rules.reader import MessageReader
+
+_YOUR = re.compile(r"(?i)\byour\b")
 
 
 class RulesSettings(BaseModel):
@@ -21,6 +26,8 @@ class RulesSettings(BaseModel):
 
     max_characters: int = Field(default=20_000, ge=1)
     """Of one message; the rest of a longer one is not read, and an issue says so."""
+    keeps_health: bool = False
+    """Whether claims of allergies, conditions and medicines are made at all."""
     gate: GateSettings = GateSettings()
 
 
@@ -41,7 +48,7 @@ class RulesExtractor(LocalExtractor):
 
     def __init__(self, settings: RulesSettings | None = None) -> None:
         self.settings = settings or RulesSettings()
-        self._patterns = by_lemma(load_patterns())
+        self._patterns = PatternIndex(load_patterns())
 
     @property
     def name(self) -> str:
@@ -52,10 +59,23 @@ class RulesExtractor(LocalExtractor):
         """Changes with the source, with a pattern file and with the settings."""
         return f"{source_version()}-{hashlib.sha256(self.settings.model_dump_json().encode()).hexdigest()[:6]}"
 
+    def _people_of(self, context: tuple[Turn, ...]) -> People:
+        """Those of whom the turns before a segment speak: no claim is made of them, but `she` may mean one of them.
+
+        In the assistant's turns `your brother` is the user's.
+        """
+        people = People()
+        for turn in context:
+            if turn.role not in {"user", "assistant"}:
+                continue
+            text = _YOUR.sub("my", turn.text) if turn.role == "assistant" else turn.text
+            MessageReader(replace(turn, text=text), self._patterns, people, self.settings.max_characters).read()
+        return people
+
     def extract(self, segment: Segment) -> Extraction:
         """Reads the turns of one segment; every turn ends with a mention, a claim or an issue."""
         out = Extraction()
-        people = People()
+        people = self._people_of(segment.context)
         for turn in segment.turns:
             reason = skip_reason(turn, self.settings.gate)
             if reason is not None:
@@ -64,10 +84,11 @@ class RulesExtractor(LocalExtractor):
             if len(turn.text) > self.settings.max_characters:
                 detail = f"only the first {self.settings.max_characters} characters were read"
                 out.issues.append(Issue(turn.turn_number, "truncated", "too_long", "warning", detail))
-            reader = MessageReader(turn, self._patterns, people, self.settings.max_characters)
+            limit, keeps_health = self.settings.max_characters, self.settings.keeps_health
+            reader = MessageReader(turn, self._patterns, people, limit, keeps_health=keeps_health)
             reader.read()
-            out.claims += reader.claims
-            out.mentions += reader.mentions
-            if not reader.claims and not reader.mentions:
+            out.claims += reader.notes.claims
+            out.mentions += reader.notes.mentions
+            if not reader.notes.claims and not reader.notes.mentions:
                 out.issues.append(Issue(turn.turn_number, "nothing_found", "no_pattern"))
         return out

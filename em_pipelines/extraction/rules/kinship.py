@@ -3,6 +3,7 @@
 from em_pipelines.extraction.confidence import initial_confidence
 from em_pipelines.extraction.model import Claim
 from em_pipelines.extraction.rules.claims import speaker
+from em_pipelines.extraction.rules.kinds_listed import kin_noun
 from em_pipelines.extraction.rules.lexicon import words
 from em_pipelines.extraction.rules.names import Reading, is_given_name, is_name
 from em_pipelines.extraction.rules.noun_phrases import KIN, PETS, NounPhrase
@@ -45,7 +46,8 @@ def named_after(reading: Reading, phrase: NounPhrase, following: list[NounPhrase
     end = phrase.end
     for other in following:
         between = {t.low for t in reading.tokens[end : other.start]}
-        if not between or not between <= {"and", ",", "&"} or not is_name(reading, other):
+        is_other = other.possessor is not None or other.det is not None or kin_noun(reading, other) is not None
+        if not between or is_other or not between <= {"and", ",", "&"} or not is_name(reading, other):
             break
         meant = refer(reading, other)
         found.append(Referent(meant.name, EntityType.PERSON, meant.start, meant.end))

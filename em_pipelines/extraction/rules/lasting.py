@@ -1,8 +1,8 @@
 """What is worth remembering as liked, wanted or planned, and what is only of the moment."""
 
+from em_pipelines.extraction.rules.fillers import Fill
 from em_pipelines.extraction.rules.lexicon import words
 from em_pipelines.extraction.rules.names import Reading
-from em_pipelines.extraction.rules.slots import Fill
 
 _EMPTY_VERBS = words("verbs", "empty")
 _LIGHT_VERBS = words("verbs", "light")

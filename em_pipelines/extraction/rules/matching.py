@@ -1,10 +1,11 @@
 """Matching one frame on one clause: the conditions on its verb, then what stands right of it, slot by slot."""
 
 from em_pipelines.extraction.rules.clause import Clause
+from em_pipelines.extraction.rules.fillers import Fill
 from em_pipelines.extraction.rules.modifiers import Modifiers
 from em_pipelines.extraction.rules.names import Reading
 from em_pipelines.extraction.rules.patterns import Element, Pattern, PatternSpec
-from em_pipelines.extraction.rules.slots import Fill, fill_slot
+from em_pipelines.extraction.rules.slots import fill_slot
 from em_pipelines.extraction.rules.verb_groups import VerbGroup
 from em_pipelines.extraction.rules.word_classes import ADV, PREP, PUNCT
 

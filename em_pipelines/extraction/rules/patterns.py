@@ -14,7 +14,6 @@ To add a pattern, add it to a file of `patterns/` with examples; nothing here ch
 """
 
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -32,6 +31,12 @@ from em_pipelines.vocabulary import LITERAL_OBJECT, RELATIONS, EntityType, Flag,
 KIN_RELATION = "=kin"
 """Instead of a relation: the one that the kin noun of the subject states, between its owner and the object."""
 
+
+RATHER = "rather"
+"""Stands for any verb after `would rather`."""
+
+LABEL = "label"
+"""Stands for the colon of `City: Pune`."""
 
 ANY_VERB = "any"
 """Stands for every verb; tried after `going to` only, since elsewhere most verbs say nothing that lasts."""
@@ -58,7 +63,7 @@ class PatternSpec(Strict):
     """What a negated clause states: `negate` (polarity −1), `drop`, or another relation."""
     subject: str = "subject"
     object: str = "object"
-    """Slots that give the claim's two ends."""
+    """Slots that give the claim's two ends; `speaker`, and as a subject `it`: the thing last spoken of."""
     tense: Literal["present", "simple", "past", "any"] = "present"
     modals: tuple[str, ...] = ()
     """Modal verbs it may stand with; without them it may stand with none."""
@@ -150,7 +155,7 @@ def compile_frame(frame: str) -> tuple[tuple[Element, ...], frozenset[str], tupl
             lemmas = frozenset(match["verb"][1:-1].split("|"))
             continue
         (right if lemmas else left).append(_element(match))
-    unknown = lemmas - _LEMMAS - {ANY_VERB}
+    unknown = lemmas - _LEMMAS - {ANY_VERB, LABEL, RATHER}
     if unknown:
         raise ValueError(f"{', '.join(sorted(unknown))} is in no list of verbs (lexicon/verbs.yaml)")
     if not lemmas or not left:
@@ -200,7 +205,7 @@ def compile_file(path: Path) -> list[Pattern]:
 
 
 def _check_slots(spec: PatternSpec, elements: tuple[Element, ...]) -> None:
-    names = {element.name for element in elements if element.kind == "slot"} | {"speaker"}
+    names = {element.name for element in elements if element.kind == "slot"} | {"speaker", "it", "unnamed"}
     for wanted in (spec.subject, spec.object):
         if wanted not in names and not wanted.startswith("="):
             raise ValueError(f"no slot named {wanted!r}")
@@ -227,12 +232,3 @@ def load_patterns(folder: Path = PATTERNS_DIR) -> tuple[Pattern, ...]:
     if not paths:
         raise PatternError(f"Reading the patterns of {folder}: found no .yaml file. Restore the folder.")
     return tuple(pattern for path in paths for pattern in compile_file(path))
-
-
-def by_lemma(patterns: Iterable[Pattern]) -> dict[str, list[Pattern]]:
-    """Which patterns a verb can start, so that only few are tried on a clause."""
-    index: dict[str, list[Pattern]] = {}
-    for pattern in patterns:
-        for lemma in pattern.lemmas:
-            index.setdefault(lemma, []).append(pattern)
-    return index

@@ -6,20 +6,33 @@ person named before it in the session fits; else nothing is said about anybody.
 
 from dataclasses import dataclass, field
 
-from em_pipelines.extraction.rules.entity_types import listed_type
-from em_pipelines.extraction.rules.kinds import kin_noun
+from em_pipelines.extraction.rules.entity_types import gender_of_name, listed_type, type_of_name
+from em_pipelines.extraction.rules.kinds_listed import kin_noun
 from em_pipelines.extraction.rules.lexicon import words
 from em_pipelines.extraction.rules.names import NOT_NAMES, Reading, is_name
 from em_pipelines.extraction.rules.noun_phrases import KIN, PETS, NounPhrase
 from em_pipelines.vocabulary import EntityType
 
 FIRST_PERSON = words("words", "first_person")
+_PAIR = 2
 _OWN = frozenset({"my", "our"})
 _FEMALE = words("people", "female")
 _MALE = words("people", "male")
+_FEMALE_TITLES = frozenset({"mrs", "ms", "miss", "madam", "aunt", "auntie"})
+_MALE_TITLES = frozenset({"mr", "sir", "uncle"})
 _PLURAL = words("people", "plural")
 _BARE_KIN = frozenset({"mum", "mom", "dad", "mam", "mummy", "mommy", "daddy"})
-_GENDER_OF = {"he": "m", "him": "m", "his": "m", "she": "f", "her": "f", "they": "p", "their": "p", "them": "p"}
+_GENDER_OF = {
+    "he": "m",
+    "him": "m",
+    "his": "m",
+    "she": "f",
+    "her": "f",
+    "they": "p",
+    "their": "p",
+    "them": "p",
+    "both": "p",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,27 +52,64 @@ class Referent:
 
 @dataclass(slots=True)
 class People:
-    """The persons mentioned so far in one session, in order, for pronouns."""
+    """The persons mentioned so far in one session, in order, for pronouns.
+
+    `sentence` counts the sentences read; `last_met` says in which one each person was last mentioned. `thing` is what
+    was last spoken of, with its sentence, for `it`.
+    """
 
     met: list[Referent] = field(default_factory=list)
+    sentence: int = 0
+    last_met: dict[str, int] = field(default_factory=dict)
+    thing: tuple[Referent, int] | None = None
+    unnamed: tuple[Referent, Referent, int] | None = None
+    """Kin or pet last given by its noun alone, whose it is, and the sentence: `her name is Olive` names it."""
 
     def meet(self, person: Referent) -> None:
         if person.entity_type is not EntityType.PERSON:
             return
+        self.last_met[person.name] = self.sentence
         for n, other in enumerate(self.met):
             if other.name == person.name:
-                if person.gender and not other.gender:
+                if (person.gender and not other.gender) or (person.kin and not other.kin):
                     self.met[n] = person
                 return
         self.met.append(person)
 
-    def named_by(self, pronoun: str, since: int = 0) -> Referent | None:
-        """The one person whom the pronoun can mean, of those met since the `since`-th; None when not exactly one."""
+    def named_by(self, pronoun: str) -> Referent | None:
+        """The one person whom the pronoun can mean; None when not exactly one."""
+        fitting = self.all_named_by(pronoun)
+        return fitting[0] if len(fitting) == 1 else None
+
+    def all_named_by(self, pronoun: str) -> list[Referent]:
+        """Whom the pronoun means: one person, the two of `they`, or nobody where it could be several.
+
+        Those of this sentence and the one before come first; only when there is nobody, the rest of the session.
+        """
         gender = _GENDER_OF.get(pronoun)
         if gender is None:
-            return None
-        fitting = [p for p in self.met[since:] if p.gender == gender or (not p.gender and gender != "p")]
-        return fitting[0] if len(fitting) == 1 else None
+            return []
+        near = [p for p in self.met if self.last_met.get(p.name, 0) >= self.sentence - 1]
+        for among in (near, self.met):
+            if gender == "p":
+                many = [p for p in among if p.gender == "p"]
+                if many or among:
+                    return many if len(many) == 1 else among if not many and len(among) <= _PAIR else []
+                continue
+            sure = [p for p in among if p.gender == gender]
+            fitting = sure + [p for p in among if not p.gender]
+            if fitting:
+                return fitting if len(fitting) == 1 else []
+        return []
+
+    def speak_of(self, thing: Referent) -> None:
+        """Notes a thing for a coming `it`."""
+        if thing.entity_type is not EntityType.PERSON:
+            self.thing = (thing, self.sentence)
+
+    def it(self) -> Referent | None:
+        """What `it` means: the thing spoken of in this sentence or the one before."""
+        return self.thing[0] if self.thing is not None and self.thing[1] >= self.sentence - 1 else None
 
 
 def phrase_text(reading: Reading, phrase: NounPhrase) -> str:
@@ -97,8 +147,14 @@ def refer(reading: Reading, phrase: NounPhrase) -> Referent:
     head = tokens[phrase.head]
     is_person = head.low in KIN or (is_name(reading, phrase) and head.low not in NOT_NAMES and phrase.det is None)
     is_thing = listed_type(head.low) not in {None, EntityType.PERSON}
-    kind = EntityType.PERSON if is_person and not is_thing and phrase.possessor_phrase is None else EntityType.CONCEPT
-    return Referent(name, kind, phrase.first, phrase.end)
+    if is_person and type_of_name(name) is EntityType.PLACE:
+        return Referent(name, EntityType.PLACE, phrase.first, phrase.end)
+    is_person = is_person and not is_thing and phrase.possessor_phrase is None
+    is_person = is_person and (reading.has_capitals or bool(gender_of_name(name)) or head.low in KIN)
+    kind = EntityType.PERSON if is_person else EntityType.CONCEPT
+    title = tokens[phrase.first].low.rstrip(".")
+    gender = "m" if title in _MALE_TITLES else "f" if title in _FEMALE_TITLES else gender_of_name(name)
+    return Referent(name, kind, phrase.first, phrase.end, gender if is_person else "")
 
 
 def _is_proper(reading: Reading, start: int, end: int) -> bool:

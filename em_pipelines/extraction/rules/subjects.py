@@ -11,16 +11,22 @@ from em_pipelines.extraction.rules.people import FIRST_PERSON, People, Referent,
 from em_pipelines.vocabulary import EntityType
 
 
-def subjects_of(
+def subjects_of(  # noqa: PLR0911, one return a kind of subject
     reading: Reading, people: People, speaker_name: str, pattern: Pattern, clause: Clause, slots: Slots
 ) -> list[Referent]:
     """The subjects of a matched pattern; none where they are not certain."""
     spec = pattern.spec
     if spec.subject == "speaker":
         return [speaker(speaker_name, clause.lead)]
+    if spec.subject == "unnamed":
+        return [people.unnamed[0]] if people.unnamed is not None else []
+    if spec.subject == "it":
+        return _it(people, clause.lead)
     if spec.subject != "subject" or not pattern.takes_clause_subject:
         return [refer(reading, f.phrase) for f in slots.get(spec.subject, ()) if f.phrase is not None]
     kinds = pattern.left[0].words
+    if clause.is_own:
+        return [speaker(speaker_name, clause.lead)] if "person" in kinds else []
     if clause.pronoun is not None:
         return _pronoun(reading, people, speaker_name, clause.pronoun, kinds)
     if clause.subject:
@@ -40,24 +46,35 @@ def _may_drop(reading: Reading, clause: Clause) -> bool:
     return not low.endswith("s") or low.endswith("ss") or low in {"was", "'s"}
 
 
+def _it(people: People, token: int) -> list[Referent]:
+    thing = people.it()
+    return [] if thing is None else [Referent(thing.name, thing.entity_type, token, token + 1)]
+
+
 def _pronoun(reading: Reading, people: People, speaker_name: str, token: int, kinds: frozenset[str]) -> list[Referent]:
     low = reading.tokens[token].low
+    if low == "it":
+        return _it(people, token) if kinds & {"thing", "event", "matter"} else []
     if not kinds & {"person", "self", "any"}:
         return []
     if low in FIRST_PERSON:
         return [speaker(speaker_name, token)]
-    person = people.named_by(low) if "self" not in kinds else None
-    return [Referent(person.name, person.entity_type, token, token + 1, person.gender, person.kin)] if person else []
+    met = people.all_named_by(low) if "self" not in kinds else []
+    return [Referent(person.name, person.entity_type, token, token + 1, person.gender, person.kin) for person in met]
 
 
 def _fits(reading: Reading, people: People, meant: Referent, phrase: NounPhrase, kinds: frozenset[str]) -> bool:
     if "any" in kinds:
         return True
     is_person = meant.entity_type is EntityType.PERSON
+    if "matter" in kinds:
+        return not meant.kin and not meant.gender
+    if "occasion" in kinds:
+        return not is_person and not meant.kin and is_kind(reading, frozenset({"occasion"}), phrase)
     if meant.kin:
         return (
-            "person" in kinds
-            and is_person
+            ("person" in kinds if is_person else "pet" in kinds)
+            and (is_person or meant.entity_type is EntityType.ANIMAL)
             and (
                 meant.is_own
                 or phrase.possessor_phrase is not None

@@ -20,8 +20,10 @@ from em_pipelines.extraction.rules.word_classes import (
     WORD_BITS,
 )
 
+_DAYS = frozenset({"today", "tonight", "tomorrow", "yesterday"})
 _BE_PAST = words("words", "be_past")
 _HAVE_PAST = words("words", "have_past")
+_ADJECTIVES = words("verbs", "participial_adjectives")
 _MODAL_NAMES = {"'ll": "will", "wo": "will", "'d": "would", "ca": "can", "sha": "shall"}
 
 
@@ -92,6 +94,8 @@ def parse_verb_group(tokens: list[Token], i: int, stop: int) -> VerbGroup:
             last, last_at = token, j
         elif bits & SUBJECT and last is not None and group.inverted_subject is None and j == last_at + 1:
             group.is_inverted, group.inverted_subject = True, j
+        elif token.low in _DAYS and last is not None:
+            break
         elif bits & ADV and not (last is not None and _is_main(token, last)):
             group.adverbs.append(token.low)
         else:
@@ -167,7 +171,7 @@ def _try_main(group: VerbGroup, token: Token, last: Token) -> bool:
             group.lemmas = group.lemmas or (token.low,)
             group.is_progressive = True
             return True
-        group.lemmas = _lemmas(token, PARTICIPLE)
+        group.lemmas = () if token.low in _ADJECTIVES else _lemmas(token, PARTICIPLE)
         group.is_passive = bool(group.lemmas)
         return group.is_passive
     if last.bits & HAVE:
@@ -180,7 +184,7 @@ def _try_main(group: VerbGroup, token: Token, last: Token) -> bool:
     group.lemmas = _lemmas(token, BASE)
     if (
         not group.lemmas
-        and last.bits & (DO | MODAL)
+        and (last.bits & MODAL or (last.bits & DO and (group.is_negated or group.is_inverted)))
         and not token.bits & (NOT_IN_PHRASE | ADV)
         and not token.is_capital
     ):

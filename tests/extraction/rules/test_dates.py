@@ -34,6 +34,26 @@ THURSDAY = date(2026, 3, 5)
         ("in 2019", "2019"),
         ("in twenty eighteen", "2018"),
         ("25/12/2026", "2026-12-25"),
+        ("the day after tomorrow", "2026-03-07"),
+        ("a week from Friday", "2026-03-13"),
+        ("on the 14th", "2026-03-14"),
+        ("on the 3rd", "2026-04-03"),
+        ("the 3rd of next month", "2026-04-03"),
+        ("last summer", "2025"),
+        ("next summer", "2026"),
+        ("in the summer of 2019", "2019"),
+        ("last week", "2026-02"),
+        ("this weekend", "2026-03-07"),
+        ("last night", "2026-03-04"),
+        ("early May", "2026-05"),
+        ("the end of June 2027", "2027-06"),
+        ("Tuesday, 9 June", "2026-06-09"),
+        ("Friday next week", "2026-03-13"),
+        ("from 3 to 5 June", "2026-06-03"),
+        ("2 years and 3 months ago", "2023-12"),
+        ("in a year and two months", "2027-05"),
+        ("two weeks from now", "2026-03-19"),
+        ("Christmas Eve", "2026-12-24"),
     ],
 )
 def test_dates_in_words_are_resolved_against_the_message(text: str, iso: str) -> None:
@@ -44,7 +64,21 @@ def test_dates_in_words_are_resolved_against_the_message(text: str, iso: str) ->
 
 
 @pytest.mark.parametrize(
-    "text", ["31 February 2026", "03/04/2026", "may be", "2026-13-01", "the may pole", "in two minds"]
+    "text",
+    [
+        "31 February 2026",
+        "03/04/2026",
+        "may be",
+        "2026-13-01",
+        "the may pole",
+        "in two minds",
+        "the 14th floor",
+        "the first Monday",
+        "this cat",
+        "half past two",
+        "early riser",
+        "12.3.2027",
+    ],
 )
 def test_what_is_no_date_or_can_be_read_in_two_ways_gives_none(text: str) -> None:
     tokens = tokenise(text)

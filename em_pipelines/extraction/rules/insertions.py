@@ -1,0 +1,73 @@
+"""What stands between two marks and describes the phrase before: `Priya, a data engineer at Monzo, …`, `Nell (7)`."""
+
+from collections.abc import Iterator
+
+from em_pipelines.extraction.rules.clause import Clause
+from em_pipelines.extraction.rules.clause_subjects import Chunk
+from em_pipelines.extraction.rules.entity_types import FEMALE_NAMES, MALE_NAMES
+from em_pipelines.extraction.rules.noun_phrases import KIN, NounPhrase
+from em_pipelines.extraction.rules.tokens import Token
+from em_pipelines.extraction.rules.verb_groups import VerbGroup
+from em_pipelines.extraction.rules.word_classes import DET, NUMBER, POSS
+
+MARKS = frozenset({",", ":", "(", ")", "-", "–", "—", ";", "|", "/", "•", "*", "\n"})
+_OPENERS = frozenset({",", "(", ":", "-", "–", "—"})
+CLAUSAL = frozenset({"vg", "pron", "rel", "inf"})
+_BEFORE_PLACES = frozenset({"in", "at", "from", "near", "to", "on", "of"})
+
+
+def insertions(tokens: list[Token], stop: int, chunks: list[Chunk], named: set[int]) -> list[Clause]:
+    """`Priya, a data engineer at Monzo, …`, `Nell (7)`, `Viktor, my flatmate, …`: the phrase before is described.
+
+    Not where the phrase starts at one of `named`, as in `I'm Marco, 27`: that is the speaker himself.
+    """
+    found: list[Clause] = []
+    for n in range(2, len(chunks)):
+        kind, at, phrase = chunks[n]
+        before = chunks[n - 2][2]
+        opening = tokens[chunks[n - 1][1]].low if chunks[n - 1][0] == "mark" else ""
+        if kind != "np" or phrase is None or before is None or opening not in _OPENERS:
+            continue
+        if before.end != chunks[n - 1][1] or phrase.start != at or before.start in named:
+            continue
+        if n > 2 and chunks[n - 3][0] == "prep" and tokens[chunks[n - 3][1]].low in _BEFORE_PLACES:
+            continue
+        right = next((k for k in range(at, stop) if tokens[k].low in MARKS), stop)
+        is_closed = right == stop or tokens[right].low in {",", ")", "-", "–", "—", ";"}
+        if phrase.possessor is not None and (before.possessor is not None or tokens[phrase.head].is_capital):
+            continue
+        if tokens[at].bits & NUMBER and tokens[phrase.head].low in KIN:
+            continue
+        is_clausal = any(c[0] in CLAUSAL for c in _within(chunks, n, right))
+        if not is_closed or is_clausal or _is_listed(tokens, right, stop):
+            continue
+        is_described = phrase.det is not None or bool(tokens[at].bits & (NUMBER | POSS | DET)) or opening == "("
+        if (is_described and opening in {",", "("}) or (opening not in {",", "("} and is_known_person(tokens, before)):
+            found.append(empty_clause("be", at, right, subject=[before]))
+    return found
+
+
+def _within(chunks: list[Chunk], n: int, right: int) -> Iterator[Chunk]:
+    while n < len(chunks) and chunks[n][1] < right:
+        yield chunks[n]
+        n += 1
+
+
+def is_known_person(tokens: list[Token], phrase: NounPhrase) -> bool:
+    low = tokens[phrase.first].low
+    return low in FEMALE_NAMES or low in MALE_NAMES or tokens[phrase.head].low in KIN
+
+
+def _is_listed(tokens: list[Token], right: int, stop: int) -> bool:
+    """`Tom, my brother, and Ana`: a row of people, not a description."""
+    return right + 1 < stop and tokens[right].low == "," and tokens[right + 1].low in {"and", "&", "or"}
+
+
+def empty_clause(lemma: str, left: int, right: int, subject: list[NounPhrase] | None = None) -> Clause:
+    """A clause over the tokens from left to right, with no word for its verb."""
+    verb = VerbGroup(left)
+    verb.end, verb.lemmas = left, (lemma,)
+    clause = Clause(verb, left)
+    clause.right = right
+    clause.subject = subject or []
+    return clause

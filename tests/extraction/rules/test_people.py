@@ -1,0 +1,55 @@
+from datetime import UTC, datetime
+
+import pytest
+
+from em_pipelines.extraction.model import Segment, Turn
+from em_pipelines.extraction.rules.extractor import RulesExtractor
+
+WRITTEN_AT = datetime(2026, 3, 5, 18, 20, tzinfo=UTC)
+
+
+def after(context: list[tuple[str, str]], text: str, extractor: RulesExtractor) -> list[str]:
+    """Claims of a message after earlier turns, given as (role, text)."""
+    before = tuple(
+        Turn(f"c{n}", n, role, "user" if role == "user" else None, said, WRITTEN_AT)
+        for n, (role, said) in enumerate(context)
+    )
+    turn = Turn("m", len(before), "user", "user", text, WRITTEN_AT)
+    found = extractor.extract(Segment("s", "u", "s1", "text", (turn,), before))
+    assert {claim.turn_number for claim in found.claims} <= {turn.turn_number}
+    return sorted(f"{c.subject} | {c.relation} | {c.object or c.value}" for c in found.claims)
+
+
+@pytest.mark.parametrize(
+    ("context", "text", "expected"),
+    [
+        ([("user", "My sister Elke moved.")], "She works at Barco now.", ["Elke | works_at | Barco"]),
+        ([("assistant", "What does your brother do?")], "He's a plumber.", ["brother | works_as | plumber"]),
+        ([("user", "I met Tom and Elke.")], "He likes figs.", ["Tom | likes | figs"]),
+        ([("user", "I met Tom and Piet.")], "He likes figs.", []),
+        ([("user", "I like figs.")], "She likes plums.", []),
+        ([("tool", "My sister Elke moved.")], "She works at Barco now.", []),
+    ],
+)
+def test_pronouns_mean_those_of_the_turns_before(
+    extractor: RulesExtractor, context: list[tuple[str, str]], text: str, expected: list[str]
+) -> None:
+    assert after(context, text, extractor) == expected
+
+
+def test_they_are_the_two_who_were_spoken_of(claims_of) -> None:
+    assert sorted(claims_of("Marta is married to Piotr and they live in Kraków.")) == [
+        "Marta | lives_in | Kraków",
+        "Marta | spouse_of | Piotr",
+        "Piotr | lives_in | Kraków",
+    ]
+
+
+def test_its_belongs_to_the_thing_last_spoken_of(claims_of) -> None:
+    found = claims_of("The file server runs FreeNAS and its hostname is barrel.")
+    assert "file server | has_attribute | hostname: barrel" in found
+
+
+def test_whoever_was_met_last_is_meant_before_those_met_long_ago(claims_of) -> None:
+    found = claims_of("My brother Tom is here. I like figs. I like plums. My uncle Piet came. He likes eels.")
+    assert "Piet | likes | eels" in found
