@@ -63,7 +63,10 @@ class Home:
         if self._open_models is None:
             raise UsageError("reading with a model: this process has no client for one; use `em`, or the llm resource")
         return LLMExtractor(
-            self.settings.llm.model_of("small"), self._open_models(self.settings), self.settings.reading
+            self.settings.llm.model_of("small"),
+            self._open_models(self.settings),
+            self.settings.reading,
+            is_health_asked=self.settings.safety.is_health_enabled,
         )
 
     @property

@@ -116,7 +116,8 @@ def answer_of(
     choice = completion.choices[0] if completion.choices else None
     if choice is None or choice.message is None:
         raise ModelUnavailableError(f"asking the model {request.model}: the answer holds no message; try again")
-    text = choice.message.content or ""
+    # Half of a surrogate pair, as of an emoji that was cut in two, is text to JSON and none to any file.
+    text = (choice.message.content or "").encode("utf-8", "replace").decode("utf-8")
     usage = completion.usage
     prompt_tokens = usage.prompt_tokens if usage else request.n_prompt_tokens
     completion_tokens = usage.completion_tokens if usage else math.ceil(len(text) / 4)

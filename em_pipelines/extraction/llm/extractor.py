@@ -5,13 +5,11 @@ that nobody answers for is pending; one whose answers cannot be used is a dead l
 """
 
 import asyncio
-import hashlib
 import logging
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import asdict, dataclass
-from functools import lru_cache, partial
-from pathlib import Path
+from functools import partial
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -21,6 +19,7 @@ from em_pipelines.extraction.llm import prompt
 from em_pipelines.extraction.llm.answer import ALL_SECTIONS, EntityItem, RelationItem, Section, answer_schema
 from em_pipelines.extraction.llm.grounding import ground
 from em_pipelines.extraction.llm.parsing import Parsed, merged, parse
+from em_pipelines.extraction.llm.version import source_version
 from em_pipelines.extraction.model import Extraction, Issue, Outcome, Segment, Turn
 from em_pipelines.extraction.unread import DEAD_LETTER, PENDING
 from em_pipelines.ids import content_id, correlation_id
@@ -61,20 +60,6 @@ class Asking:
 
 
 OpenAsking = Callable[[], AbstractAsyncContextManager[Asking]]
-
-
-@lru_cache(maxsize=1)
-def source_version() -> str:
-    """Twelve hex digits of SHA-256 over what turns an answer into claims: prompts, schema, grounding, dates, lists."""
-    folder = Path(__file__).resolve().parent
-    rules = folder.parent / "rules"
-    sources = [*folder.glob("*.py"), *folder.parent.glob("*.py"), *rules.glob("*.py")]
-    sources += (folder.parent / "patterns" / "lexicon").glob("*.yaml")
-    found = hashlib.sha256()
-    for path in sorted(sources):
-        found.update(path.relative_to(folder.parent).as_posix().encode())
-        found.update(path.read_bytes())
-    return found.hexdigest()[:12]
 
 
 class LLMExtractor:

@@ -1,4 +1,4 @@
-"""From items to claims: places in the text, dates against the day of writing, and what is assumed where it is silent."""
+"""From items to claims: places in the text, dates against the day of writing, and what silence means."""
 
 from datetime import UTC, date, datetime
 from typing import Any

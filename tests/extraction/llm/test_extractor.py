@@ -1,0 +1,229 @@
+"""One question a segment, one smaller one for what is missing; whoever cannot be read is pending or a dead letter."""
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from em_pipelines.extraction.llm.extractor import FOLLOW_UP_TASK, TASK, LLMExtractor
+from em_pipelines.extraction.model import Extraction, Outcome, Segment, Turn
+from em_pipelines.extraction.unread import DEAD_LETTER, PENDING
+from em_pipelines.home import Home
+from em_pipelines.models.answers import AnswerStore
+from em_pipelines.models.ladder_state import LadderStore
+from em_pipelines.models.settings import BudgetSettings
+from em_pipelines.settings import load_settings
+from resources.models import answers_path
+from tests.model_server import oracle
+from tests.model_server.script import Call, Step, answer, by_attempt, failed, rate_limited, truncated
+from tests.model_server.server import ModelServer
+
+SAID = "I live in Tartu. I think I love rowing."
+DEEP = "[" * 50_000
+HALF_A_PAIR = '{"entities":[{"t":0,"name":"\ud83d","type":"place"}],"relations":[],"tone":[],"times":[]}'
+
+
+def turn(number: int, text: str, *, role: str = "user", subject: str | None = "user") -> Turn:
+    return Turn(f"m{number}", number, role, subject, text, datetime(2026, 3, 5, 18, 20, tzinfo=UTC))
+
+
+def segment(*texts: str, name: str = "seg", context: tuple[str, ...] = ()) -> Segment:
+    turns = tuple(turn(10 + n, text) for n, text in enumerate(texts or (SAID,)))
+    earlier = tuple(turn(n, text) for n, text in enumerate(context))
+    return Segment(name, "u", "s", "text", turns, earlier)
+
+
+def read_one(extractor: LLMExtractor, read: Segment | None = None) -> Extraction:
+    (found,) = extractor.extract_all([read or segment()])
+    return found
+
+
+def stated(found: Extraction) -> set[tuple[str, str, str]]:
+    return {(c.subject, c.relation, str(c.object or c.value)) for c in found.claims}
+
+
+def sections_of(call: Call) -> list[str]:
+    assert call.schema is not None
+    return list(call.schema["schema"]["properties"])
+
+
+def without(*names: str) -> Callable[[Call], Step]:
+    """The oracle, which leaves these sections out of the first answer to each prompt that asks for all."""
+
+    def script(call: Call) -> Step:
+        step = oracle.reading(call)
+        if len(sections_of(call)) < 4:
+            return step
+        document = json.loads(step.text(call))
+        return answer({name: items for name, items in document.items() if name not in names})
+
+    return script
+
+
+def test_a_segment_is_one_question_and_a_second_reading_is_none(llm: Any) -> None:
+    extractor, server = llm(oracle.reading)
+    first = read_one(extractor)
+    assert stated(first) >= {("user", "lives_in", "Tartu"), ("user", "likes", "rowing")}
+    assert (first.outcome, len(first.calls), server.n_calls) == (Outcome.COMPLETE, 1, 1)
+    second = read_one(extractor)
+    assert (second.claims, second.mentions, server.n_calls) == (first.claims, first.mentions, 1)
+
+
+def test_what_the_gate_holds_back_is_never_asked_about(llm: Any) -> None:
+    extractor, server = llm(oracle.reading)
+    found = read_one(extractor, segment("thanks!", "ok", "sounds good, bye"))
+    assert server.n_calls == 0
+    assert [(issue.issue, issue.reason) for issue in found.issues] == [("skipped", "no_information")] * 3
+
+
+@pytest.mark.parametrize("lost", [("times",), ("tone", "times"), ("relations",), ("entities",), ("entities", "times")])
+def test_what_is_missing_is_asked_for_alone_and_smaller_and_gives_what_the_whole_would_have(
+    llm: Any, tmp_path: Path, lost: tuple[str, ...]
+) -> None:
+    whole, _ = llm(oracle.reading)
+    wanted = read_one(whole)
+    answers_path(tmp_path / "home").unlink()
+    extractor, server = llm(without(*lost))
+    found = read_one(extractor)
+    assert (found.outcome, found.claims, found.mentions) == (Outcome.COMPLETE, wanted.claims, wanted.mentions)
+    first, again = server.calls
+    asked = [*lost, "tone", "times"] if "relations" in lost else list(lost)
+    assert sections_of(again) == asked
+    assert len(json.dumps(again.schema)) < len(json.dumps(first.schema))
+    assert again.messages[0] == first.messages[0], "the prefix that the provider has in its cache stays"
+    assert again.n_prompt_characters < first.n_prompt_characters + 100
+    assert {call["task"] for call in found.calls} == {TASK, FOLLOW_UP_TASK}
+
+
+def test_an_answer_cut_in_the_middle_is_completed_by_one_follow_up(llm: Any) -> None:
+    extractor, server = llm(by_attempt(truncated(lambda call: oracle.reading(call).text(call), 0.6)))
+    server.script = lambda call: (
+        oracle.reading(call) if len(sections_of(call)) < 4 else truncated(oracle.reading(call).text(call), 0.6)
+    )
+    found = read_one(extractor)
+    assert found.outcome is Outcome.COMPLETE
+    assert ("user", "lives_in", "Tartu") in stated(found)
+    assert server.n_calls == 2
+
+
+def test_a_follow_up_that_never_comes_is_a_dead_letter_and_what_was_read_is_kept(llm: Any) -> None:
+    def script(call: Call) -> Step:
+        return without("tone", "times")(call) if len(sections_of(call)) == 4 else answer("no JSON today")
+
+    extractor, server = llm(script)
+    found = read_one(extractor)
+    assert (found.outcome, found.reason) == (Outcome.FAILED, "unusable_answer")
+    assert ("user", "lives_in", "Tartu") in stated(found)
+    assert {claim.confidence for claim in found.claims} == {0.65}, "of a tone that is not known the worst is assumed"
+    assert [(i.turn_number, i.issue) for i in found.issues] == [(10, DEAD_LETTER)]
+    n_asked = server.n_calls
+    again = read_one(extractor)
+    assert (again.outcome, again.claims, server.n_calls) == (Outcome.FAILED, found.claims, n_asked)
+
+
+def test_the_ladder_asks_the_same_twice_then_with_less_context_then_with_none(llm: Any, tmp_path: Path) -> None:
+    extractor, server = llm([answer("I'd rather not.")])
+    context = ("We met in Narva.", "It was cold.", "Then it thawed.", "Finally!")
+    found = read_one(extractor, segment(context=context))
+    assert (found.outcome, found.claims) == (Outcome.FAILED, [])
+    shown = [[said in call.prompt for said in context] for call in server.calls]
+    assert shown == [[True] * 4, [True] * 4, [False, False, True, True], [False] * 4]
+    with AnswerStore(answers_path(tmp_path / "home")) as store:
+        assert LadderStore(store.database).reset("u", "seg") == 1
+    server.script = oracle.reading
+    assert read_one(extractor, segment(context=context)).outcome is Outcome.COMPLETE
+
+
+@pytest.mark.parametrize("step", [failed(), failed(401, code="invalid_api_key"), rate_limited(3600)])
+def test_who_cannot_be_asked_now_is_pending_and_nothing_of_it_is_kept(llm: Any, step: Step) -> None:
+    extractor, server = llm([step])
+    found = read_one(extractor, segment(SAID, "thanks!"))
+    assert (found.outcome, found.claims, found.mentions) == (Outcome.PENDING, [], [])
+    assert [(i.turn_number, i.issue) for i in found.issues] == [(10, PENDING), (11, "skipped")]
+    assert found.reason
+    server.script = oracle.reading
+    extractor, _ = llm(oracle.reading)
+    assert read_one(extractor).outcome is Outcome.COMPLETE
+
+
+def test_half_a_reading_is_none_while_the_other_half_is_pending(llm: Any) -> None:
+    extractor, server = llm(lambda call: without("times")(call) if len(sections_of(call)) == 4 else failed())
+    found = read_one(extractor)
+    assert (found.outcome, found.claims, found.mentions) == (Outcome.PENDING, [], [])
+    server.script = without("times")
+    extractor, again = llm(without("times"))
+    assert read_one(extractor).outcome is Outcome.COMPLETE
+    assert [len(sections_of(call)) for call in again.calls] == [1], "the half that was answered is not asked again"
+
+
+def test_a_spent_budget_defers(llm: Any) -> None:
+    extractor, server = llm(oracle.reading, budget=BudgetSettings(max_calls_a_night=1), max_concurrent_calls=1)
+    readings = list(extractor.extract_all([segment(name="a"), segment("I own a canoe.", name="b")]))
+    assert [r.outcome for r in readings] == [Outcome.COMPLETE, Outcome.PENDING]
+    assert (readings[1].reason, server.n_calls) == ("budget_spent", 1)
+
+
+def test_what_was_prepared_is_not_asked_again_and_is_given_once(llm: Any) -> None:
+    extractor, server = llm(oracle.reading)
+    segments = [segment(f"I own {n} canoes.", name=f"seg{n}") for n in range(2, 7)]
+    extractor.prepare(segments)
+    assert server.n_calls == 5
+    answers = list(extractor.extract_all(segments[1:3]))
+    assert [r.mentions[0].name for r in answers] == [r.mentions[0].name for r in extractor.extract_all(segments[1:3])]
+    assert len(list(extractor.extract_all(segments))) == 5
+    assert server.n_calls == 5
+
+
+def test_segments_of_one_name_keep_their_own_readings(llm: Any) -> None:
+    extractor, _ = llm(oracle.reading)
+    pair = [segment("I own a canoe."), segment("I live in Tartu.")]
+    for _ in range(2):
+        assert [stated(r) for r in extractor.extract_all(pair)] == [{("user", "owns", "canoe")},
+                                                                   {("user", "lives_in", "Tartu")}]  # fmt: skip
+        extractor.prepare(pair)
+
+
+def test_equal_questions_of_two_users_are_two_questions(llm: Any) -> None:
+    extractor, server = llm(oracle.reading)
+    for user in ("ada", "bo"):
+        read_one(extractor, replace(segment(), user_id=user))
+    assert server.n_calls == 2
+
+
+@pytest.mark.parametrize("text", [DEEP, HALF_A_PAIR, "", "\x00", "null", "9" * 5000])
+def test_no_answer_breaks_the_reading_of_the_others(llm: Any, text: str) -> None:
+    extractor, _ = llm(lambda call: answer(text) if "canoe" in call.prompt else oracle.reading(call))
+    found = list(extractor.extract_all([segment("I own a canoe.", name="a"), segment(name="b")]))
+    assert ("user", "lives_in", "Tartu") in stated(found[1])
+    assert found[1].outcome is Outcome.COMPLETE
+    for reading in found:
+        json.dumps([c.object for c in reading.claims], ensure_ascii=False).encode()
+
+
+def test_health_is_asked_for_where_the_settings_of_the_home_keep_it(llm: Any, tmp_path: Path) -> None:
+    extractor, server = llm(oracle.reading, is_health_asked=True)
+    plain, other = llm(oracle.reading)
+    read_one(extractor)
+    read_one(plain)
+    assert "allergic_to" in json.dumps(server.calls[0].schema)
+    assert "allergic_to" in server.calls[0].messages[0]["content"]
+    assert "allergic_to" not in json.dumps(other.calls[0].body)
+    assert extractor.version != plain.version
+
+
+@pytest.mark.parametrize("is_enabled", [True, False])
+def test_a_home_asks_for_health_where_safety_keeps_it(tmp_path: Path, is_enabled: bool) -> None:
+    settings = load_settings(home=tmp_path / "home", extractor="llm", safety={"is_health_enabled": is_enabled})
+    with ModelServer(oracle.reading) as server:
+        from resources.asking import asking_of
+
+        asked = settings.model_copy(update={"llm": settings.llm.model_copy(update={"base_url": server.base_url})})
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("EM_LLM_API_KEY", "sk-test-0000000000000000")
+            found = list(Home(asked, asking_of).extractor.extract_all([segment()]))
+        assert found[0].outcome is Outcome.COMPLETE
+        assert ("allergic_to" in json.dumps(server.calls[0].body)) is is_enabled
