@@ -59,7 +59,8 @@ class Home:
     def extractor(self) -> Extractor:
         """The extractor that the settings name. Nobody is asked before it reads."""
         if self.settings.extractor == "rules":
-            return RulesExtractor(self.settings.rules)
+            keeps_health = self.settings.rules.keeps_health or self.settings.safety.is_health_enabled
+            return RulesExtractor(self.settings.rules.model_copy(update={"keeps_health": keeps_health}))
         if self._open_models is None:
             raise UsageError("reading with a model: this process has no client for one; use `em`, or the llm resource")
         return LLMExtractor(

@@ -27,7 +27,7 @@ class RulesSettings(BaseModel):
     max_characters: int = Field(default=20_000, ge=1)
     """Of one message; the rest of a longer one is not read, and an issue says so."""
     keeps_health: bool = False
-    """Whether claims of allergies, conditions and medicines are made at all."""
+    """Whether claims of allergies, conditions and medicines are made at all; `safety.is_health_enabled` implies it."""
     gate: GateSettings = GateSettings()
 
 
