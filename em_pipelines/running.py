@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
+from em_pipelines import errors
 from em_pipelines.commands.console import err
-from em_pipelines.errors import RunFailedError
+from em_pipelines.errors import PermanentError, RunFailedError
 from em_pipelines.extraction.unread import UnreadSegment, unread_segments
 from em_pipelines.home import Home
 from em_pipelines.planning import assets_with_work, plan
@@ -51,7 +52,7 @@ class Summary:
 
 def materialize(home: Home, first: date | None, last: date | None, *, is_full: bool) -> Summary:
     """Makes the days that are out of date, within first and last, and publishes; raises RunFailedError where a run
-    fails for another reason than a check."""
+    fails for another reason than a check, or what a step raised of PermanentError."""
     todo = plan(home.store, home.steps.values(), gap_days=home.settings.run_gap_days, is_full=is_full)
     ranges = [(max(a, first or a), min(b, last or b)) for a, b in todo.ranges]
     ranges = sorted({*((a, b) for a, b in ranges if a <= b), *home.unchecked_ranges()})
@@ -154,7 +155,15 @@ def _execute(
     failure = next((e for e in result.all_events if e.is_step_failure), None)
     error = failure.step_failure_data.error if failure else None
     cause = error.cause if error and error.cause else error
-    raise RunFailedError(
+    kind = _permanent(cause.cls_name) if cause else None
+    found = cause.message.strip() if cause else "no message"
+    raise (kind or RunFailedError)(
         f"running {job}: {failure.step_key if failure else 'the run'} failed with "
-        f"{cause.message.strip() if cause else 'no message'}; finished days are kept, `em run` goes on from there"
+        f"{found.split(': ', 1)[-1] if kind else found}; finished days are kept, `em run` goes on from there"
     )
+
+
+def _permanent(name: str | None) -> type[PermanentError] | None:
+    """The error of ours of that name, if a retry gives it again: it ends `em run` as it would any other command."""
+    kind = getattr(errors, name or "", None)
+    return kind if isinstance(kind, type) and issubclass(kind, PermanentError) else None
