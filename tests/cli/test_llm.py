@@ -139,6 +139,7 @@ def test_faults_cost_nothing_but_time(by_model, served, log, tmp_path, em, clean
         by_model(server, "dead-letters", "replay", "--all")
         done = by_model(server, "run")
     assert (done.returncode, unread(home)) == (0, {})
+    assert server.n_calls > len(TEXTS), "there were faults"
     assert state(em, home) == clean_hash
 
 
