@@ -4,6 +4,7 @@ import base64
 import binascii
 import importlib.util
 import json
+import re
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,6 +23,7 @@ GOLD = ROOT.parent / "shared" / "gold"
 ATTACKS = GOLD / "attacks.jsonl"
 KINDS = {".parquet", ".duckdb", ".jsonl", "answers.sqlite"}
 """Files in which every home holds what was said, and homes of a model too."""
+MAX_CHANCE_CHARACTERS = 5
 needs_gold = pytest.mark.skipif(not ATTACKS.exists(), reason="the labelled attacks are not beside the checkout")
 INVENTED = [
     ("My staging key is AKIA" + "QZ7PLMNRTUVWXYB3, please rotate it.", ["QZ7PLMNRTUVWXYB3"]),
@@ -38,6 +40,14 @@ def secrets() -> list[tuple[str, list[str]]]:
     rows = [json.loads(line) for line in ATTACKS.read_text(encoding="utf-8").splitlines()] if ATTACKS.exists() else []
     labelled = [r for r in rows if r["kind"] in {"credential", "pii"} and r["must_not_store"]]
     return [*INVENTED, *((r["message"]["text"], r["must_not_store"]) for r in labelled)]
+
+
+def stands_in(secret: str, text: str, name: str) -> bool:
+    """Whether a text holds a secret. Four digits stand in every second id and count by chance: there, as a word."""
+    if len(secret) > MAX_CHANCE_CHARACTERS:
+        return secret in text
+    is_of_dagster = name.endswith(".db")
+    return not is_of_dagster and bool(re.search(rf"(?<![\w.-]){re.escape(secret)}(?![\w-])", text))
 
 
 def written(home: Path) -> Iterator[tuple[str, str]]:
@@ -97,7 +107,15 @@ def test_no_secret_stands_in_a_byte_of_the_home_nor_in_a_request(native, tmp_pat
     found = list(written(home))
     seen_in = {kind for kind in KINDS for name, text in found if kind in name and "Tartu" in text}
     assert seen_in >= KINDS - ({"answers.sqlite"} if extractor == "rules" else set()), "the search finds what is there"
-    left = sorted({(secret, name) for _, hidden in said for secret in hidden for name, text in found if secret in text})
+    left = sorted(
+        {
+            (secret, name)
+            for _, hidden in said
+            for secret in hidden
+            for name, text in found
+            if stands_in(secret, text, name)
+        }
+    )
     assert (left, sent) == ([], [])
     told = [secret for _, hidden in said for secret in hidden if secret in done.stdout + done.stderr]
     assert told == []
