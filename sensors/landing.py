@@ -123,10 +123,13 @@ def _is_buried(run: dg.DagsterRun, home: Home, instance: dg.DagsterInstance) -> 
 
 
 def _log_state(home: Home) -> str:
-    """Changes with every landing and every change of a step; read from names alone."""
+    """Changes with every landing, every change of a step, every batch collected and every replay; read from names and
+    one date alone."""
     kinds = {step.log_kind for step in home.steps.values() if step.log_kind}
     landed = {
         kind: [str(home.store.log.digest(kind, day)) for day in home.store.log.days(kind)] for kind in sorted(kinds)
     }
     versions = [step.code_version for step in home.steps.values()]
-    return digest([json.dumps(landed), *versions])
+    collected = home.path / COLLECTED
+    given_back = str(collected.stat().st_mtime_ns) if collected.exists() else ""
+    return digest([json.dumps(landed), *versions, given_back])
