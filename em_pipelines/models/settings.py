@@ -48,6 +48,24 @@ class BreakerSettings(BaseModel):
     """How long calls stop before one is let through to try."""
 
 
+class SmallBreakerSettings(BreakerSettings):
+    """Of the small model: a blip is short, and much work waits behind it."""
+
+    n_failures: int = Field(default=3, ge=1)
+    """Failures in a row that stop calls."""
+    open_seconds: float = Field(default=15, gt=0)
+    """How long calls stop before one is let through to try."""
+
+
+class LargeBreakerSettings(BreakerSettings):
+    """Of the large model: its calls are few and dear."""
+
+    n_failures: int = Field(default=2, ge=1)
+    """Failures in a row that stop calls."""
+    open_seconds: float = Field(default=60, gt=0)
+    """How long calls stop before one is let through to try."""
+
+
 class LadderSettings(BaseModel):
     """How often a failing piece of work is asked again."""
 
@@ -94,9 +112,9 @@ class LlmSettings(BaseModel):
     """Requests of one batch; the limit is OpenAI's."""
     max_batch_bytes: int = Field(default=200_000_000, ge=1, le=200_000_000)
     """Bytes of the file of one batch; the limit is OpenAI's."""
-    small_breaker: BreakerSettings = BreakerSettings(n_failures=3, open_seconds=15)
+    small_breaker: SmallBreakerSettings = SmallBreakerSettings()
     """For calls of the small model."""
-    large_breaker: BreakerSettings = BreakerSettings(n_failures=2, open_seconds=60)
+    large_breaker: LargeBreakerSettings = LargeBreakerSettings()
     """For calls of the large model."""
     ladder: LadderSettings = Field(default_factory=LadderSettings)
     """Retries of work that fails."""
