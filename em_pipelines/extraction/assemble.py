@@ -6,7 +6,7 @@ nothing durable from untrusted sessions, and every message accounted for.
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from itertools import chain, tee
 from typing import Any
 
@@ -84,7 +84,8 @@ def prepare(segments: Iterable[Segment], extractor: Extractor, checks: Checks = 
     """Tells an extractor of the segments it will be asked to read, so that it can ask for many at once."""
     segments, again = tee(segments)
     wanted = chain(segments, whole_sessions(again, checks.durable))
-    extractor.prepare(guarded(segment, checks.safety)[0] for segment in wanted if segment.trust != UNTRUSTED)
+    guards = (_guarded(segment, checks.safety)[0] for segment in wanted)
+    extractor.prepare(seen for seen in guards if seen is not None)
 
 
 def readings(
@@ -111,8 +112,23 @@ def _guarded(segment: Segment, safety: SafetySettings) -> tuple[Segment | None, 
     """What an extractor may see of a segment, and what was taken out of it; nothing of an untrusted one."""
     if segment.trust == UNTRUSTED:
         return None, [_untrusted(turn) for turn in segment.turns]
-    seen, issues = guarded(segment, safety)
-    return seen, issues
+    bounded, cut = _bounded(segment, safety.max_characters)
+    seen, issues = guarded(bounded, safety)
+    return seen, [*cut, *issues]
+
+
+def _bounded(segment: Segment, max_characters: int) -> tuple[Segment, list[Issue]]:
+    """The segment with the beginning of each turn: what nobody guards, nobody reads."""
+    if all(len(turn.text) <= max_characters for turn in (*segment.turns, *segment.context)):
+        return segment, []
+    detail = f"only the first {max_characters} characters were read"
+    issues = [
+        Issue(turn.turn_number, "truncated", "too_long", "warning", detail)
+        for turn in segment.turns
+        if len(turn.text) > max_characters
+    ]
+    cut = [tuple(replace(t, text=t.text[:max_characters]) for t in turns) for turns in (segment.turns, segment.context)]
+    return replace(segment, turns=cut[0], context=cut[1]), issues
 
 
 def incomplete(issues: pa.Table) -> bool:
