@@ -8,17 +8,20 @@ import base64
 import binascii
 import codecs
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from html import unescape
 from urllib.parse import unquote
 
 from em_pipelines.safety.detectors import decoded, readable
 from em_pipelines.safety.passages import Span
+from em_pipelines.safety.signs import signs_of
 
 MIN_LETTER_SHARE = 0.7
 MIN_OPAQUE_CHARACTERS = 40
 """A word so long, of letters and digits mixed, is nothing a person reads."""
 MAX_ENCODED_CHARACTERS = 8_000
+MIN_BASE64_CHARACTERS, MIN_BASE32_CHARACTERS, MIN_MORSE_LETTERS = 16, 24, 13
+"""What the patterns below ask for; a text without so much is not searched."""
 
 _BASE64 = re.compile(r"(?<![A-Za-z0-9+/_=-])[A-Za-z0-9+/_-]{16,8000}={0,2}(?![A-Za-z0-9+/_=-])")
 _HEX = re.compile(r"(?<![A-Za-z0-9])(?:0x)?[0-9A-Fa-f]{2}(?:[ :,]?(?:0x|\\x)?[0-9A-Fa-f]{2}){11,2000}(?![A-Za-z0-9])")
@@ -30,10 +33,14 @@ _OCTETS = re.compile(r"(?<!\d)[01]{8}(?:[ ,]?[01]{8}){4,1000}(?!\d)")
 _DECIMALS = re.compile(r"(?<!\d)\d{2,3}(?:[ ,]{1,2}\d{2,3}){9,1000}(?!\d)")
 _BASE32 = re.compile(r"(?<![A-Za-z0-9])[A-Z2-7]{24,4000}={0,6}(?![A-Za-z0-9=])")
 _MORSE = re.compile(r"(?<![.-])[.-]{1,6}(?:[ /|]{1,3}[.-]{1,6}){12,1000}(?![.-])")
+_TWO_DIGITS = re.compile(r"\d\d")
+_ESCAPE_SIGNS = ("%", "\\", "&")
 _SPELLED = re.compile(r"(?<![^\W_])[^\W_](?:[ .,_*-]{1,3}[^\W_]){9,400}(?![^\W_])")
+_TWO_SPELLED = re.compile(r"(?<![^\W_])[^\W_][ .,_*-]{1,3}[^\W_][ .,_*-]")
 _SIGNS = re.compile(
     r"(?i)\b(?:user|ignore|system|memory|store|save|record|remember|instructions?|assistant|agent|curl|wget|bash|admin)"
 )
+_LEET_SIGN = re.compile(r"[013457@$|]")
 _LEET = str.maketrans("013457@$!|", "oieastasil")
 _LEET_WORD = re.compile(r"(?<!\w)(?=[\w@$!|]{0,20}[013457@$!|])(?=[\w@$!|]{0,20}[a-z])[\w@$!|]{3,24}(?!\w)")
 _ROT13_WORDS = (
@@ -53,7 +60,7 @@ _MORSE_LETTERS = {
 def hidden_texts(text: str) -> Iterator[tuple[Span, str]]:
     """Every place that decodes to prose, with the prose; long opaque words with an empty one."""
     if not text.isascii() or len(text) >= MIN_OPAQUE_CHARACTERS // 2:
-        for pattern, decode in _DECODERS:
+        for pattern, decode in _decoders_for(text):
             for match in pattern.finditer(text):
                 prose = decode(match.group())
                 if prose is not None and _is_prose(prose):
@@ -62,9 +69,26 @@ def hidden_texts(text: str) -> Iterator[tuple[Span, str]]:
                     yield match.span(), ""
 
 
+def _decoders_for(text: str) -> Iterator[tuple[re.Pattern[str], Callable[[str], str | None]]]:
+    """The decoders that have anything to try: most prose has neither long words, digits nor escapes."""
+    longest = max(map(len, text.split()), default=0)
+    if longest >= MIN_BASE64_CHARACTERS:
+        yield _BASE64, _from_base64
+    if longest >= MIN_BASE32_CHARACTERS:
+        yield _BASE32, _from_base32
+    yield _HEX, _from_hex
+    if _TWO_DIGITS.search(text):
+        yield _OCTETS, _from_octets
+        yield _DECIMALS, _from_decimals
+    if any(sign in text for sign in _ESCAPE_SIGNS):
+        yield _ESCAPED_RUN, _from_escapes
+    if text.count(".") + text.count("-") >= MIN_MORSE_LETTERS:
+        yield _MORSE, _from_morse
+
+
 def escaped_lines(text: str) -> Iterator[tuple[Span, str]]:
     """Lines in which some letters are written as escapes, with what they say."""
-    if not any(sign in text for sign in ("\\u", "\\x", "&", "%")):
+    if not any(sign in text for sign in _ESCAPE_SIGNS):
         return
     for line in _LINE.finditer(text):
         if _ESCAPES.search(line.group()) or _ENTITY.search(line.group()):
@@ -80,10 +104,10 @@ def is_telling(prose: str) -> bool:
 
 def disguised(folded: str) -> Iterator[str]:
     """Other readings of a folded text, letter for letter: rot13 and leet, where it looks like either; and reversed."""
-    words = set(re.findall(r"[a-z]{3,}", folded))
-    if len(words & _ROT13_SIGNS) >= 2:
+    words = signs_of(folded).marks if folded.isascii() else re.findall(r"[a-z]{3,}", folded)
+    if len(_ROT13_SIGNS.intersection(words)) >= 2:
         yield codecs.encode(folded, "rot13")
-    if any(c in folded for c in "013457@$|") and _LEET_WORD.search(folded):
+    if _LEET_SIGN.search(folded) and _LEET_WORD.search(folded):
         plain = _LEET_WORD.sub(lambda match: match.group().translate(_LEET), folded)
         if plain != folded:
             yield plain
@@ -101,6 +125,8 @@ def is_telling_word(word: str) -> bool:
 
 def spelled(text: str) -> Iterator[tuple[Span, str]]:
     """Runs of single letters with blanks or marks between them, with the word that they spell."""
+    if _TWO_SPELLED.search(text) is None:
+        return
     for match in _SPELLED.finditer(text):
         yield match.span(), "".join(c for c in match.group() if c.isalnum())
 
@@ -157,14 +183,3 @@ def _from_escapes(run: str) -> str | None:
 def _from_morse(run: str) -> str | None:
     letters = [_MORSE_LETTERS.get(sign) for sign in re.split(r"[ /|]+", run)]
     return None if None in letters else "".join(letter or "" for letter in letters)
-
-
-_DECODERS = (
-    (_BASE64, _from_base64),
-    (_BASE32, _from_base32),
-    (_HEX, _from_hex),
-    (_OCTETS, _from_octets),
-    (_DECIMALS, _from_decimals),
-    (_ESCAPED_RUN, _from_escapes),
-    (_MORSE, _from_morse),
-)

@@ -32,12 +32,13 @@ def guarded(segment: Segment, settings: SafetySettings = DEFAULT_SETTINGS) -> tu
     """
     issues: list[Issue] = []
     turns = []
+    withheld = settings.withheld
     for turn in segment.turns:
-        text, found = _guarded_text(turn.text, settings.withheld)
+        text, found = _guarded_text(turn.text, withheld)
         turns.append(turn if text == turn.text else replace(turn, text=text))
         if turn.subject is not None:
             issues += [Issue(turn.turn_number, name, reason, severity) for name, reason, severity in found]
-    context = tuple(_guarded_turn(turn, settings) for turn in segment.context)
+    context = tuple(_guarded_turn(turn, withheld) for turn in segment.context)
     return replace(segment, turns=tuple(turns), context=context), issues
 
 
@@ -47,17 +48,18 @@ def screened(extraction: Extraction, segment: Segment, settings: SafetySettings 
     Claims of rank come out at L4 with requires_verification. Dropped are claims and mentions with unsafe content
     (issue unsafe_content) and of withheld categories, by relation, by name and by value. The extraction is not changed.
     """
+    withheld = settings.withheld
     ranks = {turn.turn_number: privilege_spans(turn.text) for turn in segment.turns}
     out = replace(extraction, mentions=[], claims=[], issues=list(extraction.issues))
     refused: dict[tuple[int, Found], None] = {}
     for claim in extraction.claims:
-        reason = _claim_refused(claim, settings.withheld)
+        reason = _claim_refused(claim, withheld)
         if reason is None:
             out.claims.append(verified_first(claim, ranks.get(claim.turn_number, [])))
         else:
             refused[claim.turn_number, reason] = None
     for mention in extraction.mentions:
-        reason = _name_refused(mention.name, settings.withheld)
+        reason = _name_refused(mention.name, withheld)
         if reason is not None:
             refused[mention.turn_number, reason] = None
         elif not _is_of_rank(mention, ranks.get(mention.turn_number, [])):
@@ -80,8 +82,8 @@ def surfaced(extraction: Extraction) -> Extraction:
     return replace(extraction, mentions=mentions, claims=claims)
 
 
-def _guarded_turn(turn: Turn, settings: SafetySettings) -> Turn:
-    text = _guarded_text(turn.text, settings.withheld)[0]
+def _guarded_turn(turn: Turn, withheld: tuple[str, ...]) -> Turn:
+    text = _guarded_text(turn.text, withheld)[0]
     return turn if text == turn.text else replace(turn, text=text)
 
 
@@ -97,7 +99,7 @@ def _guarded_text(text: str, withheld: tuple[str, ...]) -> tuple[str, tuple[Foun
         (quarantine(text), "quarantined", "error"),
     ):
         found.update(dict.fromkeys((name, kind, severity) for kind in stripped.kinds))
-        text = blanked(text, stripped.spans)
+        text = blanked(text, stripped.spans) if stripped.spans else text
     for category, spans in spans_by_category(text, withheld).items():
         found[f"{category}_withheld", category, "info"] = None
         text = blanked(text, spans)

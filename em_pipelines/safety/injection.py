@@ -7,8 +7,10 @@ signs, look-alikes; `extraction.cleaning`), masking of secrets, then this.
 """
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from operator import itemgetter
 
 from em_pipelines.safety.encoded import (
     disguised,
@@ -53,7 +55,6 @@ class _Search:
 
     text: str
     folded: str
-    sentences: list[Span]
     gone: list[Span] = field(default_factory=list)
     kinds: dict[str, None] = field(default_factory=dict)
     is_gone: bytearray = field(default_factory=bytearray)
@@ -61,6 +62,9 @@ class _Search:
 
     def __post_init__(self) -> None:
         self.is_gone = bytearray(len(self.text))
+
+    def sentences(self) -> tuple[Span, ...]:
+        return sentences(self.text)
 
     def drop(self, kind: str, *spans: Span) -> None:
         self.kinds[kind] = None
@@ -75,14 +79,7 @@ class _Search:
 
     def sentence_at(self, place: int) -> int:
         """The number of the sentence of a place; the one before where it lies between two."""
-        low, high = 0, len(self.sentences)
-        while low < high:
-            middle = (low + high) // 2
-            if self.sentences[middle][0] <= place:
-                low = middle + 1
-            else:
-                high = middle
-        return max(0, low - 1)
+        return max(0, bisect_right(self.sentences(), place, key=itemgetter(0)) - 1)
 
 
 def strip_instructions(text: str) -> Stripped:
@@ -101,7 +98,7 @@ def quarantine(text: str) -> Stripped:
     rules = book.candidates(plain)
     if not rules:
         return Stripped(text)
-    search = _Search(text, plain, sentences(text))
+    search = _Search(text, plain)
     for found in book.find(text, plain, search.sentences, rules):
         search.drop(found.rule.kind, _whole_sentences(search, found))
     return _result(search)
@@ -119,7 +116,7 @@ def _stripped(text: str, depth: int) -> Stripped:
     encoded = _encoded(text, depth)
     if not (candidates or readings or backwards or encoded):
         return Stripped(text)
-    search = _Search(text, plain, sentences(text))
+    search = _Search(text, plain)
     for kind, span in encoded:
         search.drop(kind, span)
     mild = [rule for rule in candidates if rule.effect in _HARMLESS]
@@ -171,7 +168,7 @@ def _spans_of(search: _Search, found: Found) -> Iterable[Span]:
     start, end = _whole_sentences(search, found)
     if effect == "previous":
         number = search.sentence_at(start)
-        before = search.sentences[number - 1] if number else (start, start)
+        before = search.sentences()[number - 1] if number else (start, start)
         is_own = _FIRST_PERSON.search(search.folded, *before) is not None
         return [(start, end)] if is_own else [before, (start, end)]
     if effect == "message":
@@ -182,8 +179,8 @@ def _spans_of(search: _Search, found: Found) -> Iterable[Span]:
 
 
 def _whole_sentences(search: _Search, found: Found) -> Span:
-    first = search.sentences[search.sentence_at(found.start)]
-    last = search.sentences[search.sentence_at(max(found.start, found.end - 1))]
+    first = search.sentences()[search.sentence_at(found.start)]
+    last = search.sentences()[search.sentence_at(max(found.start, found.end - 1))]
     return min(first[0], found.start), max(last[1], found.end)
 
 
@@ -204,7 +201,7 @@ def _drop_disguised(search: _Search, readings: list[str], backwards: str | None)
         for found in book.find(reading, reading, search.sentences, rules):
             search.drop("encoded", _whole_sentences(search, found))
     if backwards is not None:
-        turned = [(start, end) for start, end in search.sentences if reversed_reading(search.folded[start:end])]
+        turned = [(start, end) for start, end in search.sentences() if reversed_reading(search.folded[start:end])]
         if turned:
             search.drop("encoded", *turned)
 

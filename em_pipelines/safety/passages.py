@@ -61,7 +61,8 @@ def _in_latin(match: re.Match[str]) -> str:
     return word.translate(_EXTRA_LOOKALIKES)
 
 
-def sentences(text: str) -> list[Span]:
+@lru_cache(maxsize=8)
+def sentences(text: str) -> tuple[Span, ...]:
     """Spans of sentences and lines, without what ends them; together they hold every word of the text."""
     spans: list[Span] = []
     start = 0
@@ -76,7 +77,7 @@ def sentences(text: str) -> list[Span]:
         start = end
     if text[start:].strip():
         spans.append((start, len(text)))
-    return spans
+    return tuple(spans)
 
 
 def _ends_sentence(text: str, marks: str, start: int, end: int) -> bool:

@@ -4,12 +4,13 @@ A rule has an id, a kind, an effect and either a `pattern` or, in `all`, several
 Patterns are Python regular expressions over folded text (`passages.folded`): small letters, no accents. `{name}` in
 one stands for the alternation of the word list of that name in the same file. `hints` are words of which one must
 begin some word of the text, by its first four letters, or signs that must stand in it: else the rule is not tried.
+Nor is it where the text lacks what its patterns `needs`, which never changes what is found.
 `examples` and `counter_examples` are run by the tests.
 """
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -19,10 +20,10 @@ import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from em_pipelines.errors import PatternError
+from em_pipelines.safety.needs import Needs, needs_of
 from em_pipelines.safety.passages import Span
+from em_pipelines.safety.signs import TextSigns, beginning_mark, signs_of
 
-HINT_LETTERS = 4
-_WORDS = re.compile(r"[^\W\d_]{2,}")
 _MACRO = re.compile(r"\{([a-z_]+)\}")
 
 
@@ -65,36 +66,64 @@ class RuleBook:
         except (OSError, yaml.YAMLError, ValidationError, re.error, KeyError, AttributeError) as error:
             raise PatternError(f"reading the rules {path.name}: {error}; mend the entry or restore the file") from error
 
+        self._needs: list[tuple[Needs, ...] | None] = [() if rule.is_cased else None for rule in self.rules]
+        self._gates: list[frozenset[str] | None] = [None] * len(self.rules)
+        """Of each rule marks of which one must be there, where that is known."""
         self._by_start: dict[str, list[int]] = defaultdict(list)
-        self._by_sign: dict[str, list[int]] = defaultdict(list)
+        self._by_sign: dict[str, dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
         for n, rule in enumerate(self.rules):
             for hint in rule.hints:
                 is_word = hint.isalpha() and hint.isascii()
-                (self._by_start[hint[:HINT_LETTERS]] if is_word else self._by_sign[hint]).append(n)
+                place = self._by_start[beginning_mark(hint)] if is_word else self._by_sign[_rarest(hint)][hint]
+                place.append(n)
+        self._keys = frozenset([*self._by_start, *self._by_sign])
 
     def candidates(self, folded: str) -> list[Rule]:
-        """The rules whose hints stand in the text: mostly none, and then there is nothing to look for."""
-        beginnings = _beginnings(folded)
-        numbers = {n for start in beginnings & self._by_start.keys() for n in self._by_start[start]}
-        is_ascii = folded.isascii()
-        for sign, places in self._by_sign.items():
-            if (not is_ascii or sign.isascii()) and sign in folded:
-                numbers.update(places)
-        return [self.rules[n] for n in sorted(numbers)]
+        """The rules that can apply to the text: mostly none, and then there is nothing to look for."""
+        signs = signs_of(folded)
+        numbers: set[int] = set()
+        for key in self._keys & signs.marks:
+            if key in self._by_start:
+                numbers.update(self._by_start[key])
+                continue
+            for sign, places in self._by_sign[key].items():
+                if sign in folded:
+                    numbers.update(places)
+        gates, marks = self._gates, signs.marks
+        return [
+            self.rules[n]
+            for n in sorted(numbers)
+            if ((gate := gates[n]) is None or not gate.isdisjoint(marks)) and self._can_apply(n, signs)
+        ]
 
-    def find(self, text: str, folded: str, sentences: Iterable[Span], rules: Iterable[Rule]) -> Iterator[Found]:
-        """Every place where one of the rules applies; `folded` is as long as `text`."""
-        sentences = list(sentences)
+    def find(
+        self, text: str, folded: str, sentences: Callable[[], Sequence[Span]], rules: Iterable[Rule]
+    ) -> Iterator[Found]:
+        """Every place where one of the rules applies; `folded` is as long as `text`, `sentences` are asked for late."""
         for rule in rules:
             pattern, parts = self._patterns_by_id[rule.id]
             if pattern is not None:
                 for match in pattern.finditer(text if rule.is_cased else folded):
                     yield Found(rule, *match.span())
                 continue
-            for start, end in sentences:
+            for start, end in sentences():
                 spans = [part.search(folded, start, end) for part in parts]
                 if all(spans):
                     yield Found(rule, min(m.start() for m in spans if m), max(m.end() for m in spans if m))
+
+    def patterns(self) -> list[re.Pattern[str]]:
+        """All patterns of all rules, compiled, as they are sought in folded text; not those in text as written."""
+        both = [self._patterns_by_id[rule.id] for rule in self.rules if not rule.is_cased]
+        return [pattern for whole, parts in both for pattern in (whole, *parts) if pattern is not None]
+
+    def _can_apply(self, number: int, signs: TextSigns) -> bool:
+        needs = self._needs[number]
+        if needs is None:  # read when first asked for: most rules never are
+            pattern, parts = self._patterns_by_id[self.rules[number].id]
+            needs = tuple(needs_of(part.pattern) for part in ((pattern,) if pattern is not None else parts))
+            self._needs[number] = needs
+            self._gates[number] = next((need.gate for need in needs if need.gate is not None), None)
+        return all(need.are_met(signs) for need in needs)
 
     def _patterns(self, rule: Rule) -> tuple[re.Pattern[str] | None, tuple[re.Pattern[str], ...]]:
         pattern = re.compile(self._expanded(rule.pattern), re.MULTILINE) if rule.pattern else None
@@ -126,10 +155,9 @@ def _instances(data: dict[str, Any]) -> Iterator[dict[str, Any]]:
             }
 
 
-@lru_cache(maxsize=8)
-def _beginnings(folded: str) -> frozenset[str]:
-    """Of all words of a text; each of the rule files asks for them in turn."""
-    return frozenset(word[:HINT_LETTERS] for word in _WORDS.findall(folded))
+def _rarest(sign: str) -> str:
+    """The character of a sign by which it is looked up: another alphabet's before a mark before a letter."""
+    return max(sign, key=lambda c: (not c.isascii(), not c.isalnum() and not c.isspace(), c))
 
 
 def _any_of(stems: str | list[str], is_unspaced: bool) -> str:

@@ -13,7 +13,9 @@ from typing import Any
 
 import yaml
 
+from em_pipelines.safety.needs import Needs, needs_of
 from em_pipelines.safety.passages import Span, folded, merged, overlaps, sentences
+from em_pipelines.safety.signs import TOKENS, signs_of
 from em_pipelines.vocabulary import RELATIONS_BY_GROUP
 
 HEALTH, FINANCIAL, IDENTITY_DOCUMENT = "health", "financial", "identity_document"
@@ -21,7 +23,8 @@ HEALTH_RELATIONS = frozenset(RELATIONS_BY_GROUP["health"])
 MIN_SUFFIXED_CHARACTERS = 8
 HINT_LETTERS = 4
 N_EXEMPT_BEFORE, N_EXEMPT_AFTER = 3, 2
-_WORD = re.compile(r"[^\W\d_]+(?:['-][^\W\d_]+)*|[0-9]+")
+_NONE: frozenset[tuple[str, int]] = frozenset()
+_SINGLE = -1
 
 
 @dataclass(frozen=True)
@@ -32,7 +35,8 @@ class Category:
     words: frozenset[str]
     suffixes: tuple[str, ...]
     besides: frozenset[str]
-    phrases: tuple[tuple[frozenset[str], re.Pattern[str]], ...]
+    phrases: tuple[tuple[frozenset[str], re.Pattern[str], Needs], ...]
+    """Hints, the pattern, and what a text must hold for it to be tried."""
     companions: tuple[re.Pattern[str], ...]
     exempt_before: frozenset[str]
     exempt_after: frozenset[str]
@@ -64,9 +68,8 @@ def sensitive_spans(text: str, names: tuple[str, ...]) -> list[Span]:
 def spans_by_category(text: str, names: tuple[str, ...]) -> dict[str, list[Span]]:
     """The same by category, for those that were found."""
     plain = folded(text)
-    words = list(_WORD.finditer(plain))
-    beginnings = {word.group()[: 1 if word.group()[0].isdigit() else HINT_LETTERS] for word in words}
-    found = {name: _spans(plain, words, beginnings, categories()[name]) for name in names}
+    touched = _touched_by(plain)
+    found = {name: _spans(plain, touched, categories()[name]) for name in names if name in touched}
     return {name: spans for name, spans in found.items() if spans}
 
 
@@ -76,15 +79,41 @@ def is_sensitive(name: str, category: str) -> bool:
     return bool(sensitive_spans(name, (category,)))
 
 
-def _spans(plain: str, words: list[re.Match[str]], beginnings: set[str], category: Category) -> list[Span]:
+def _touched_by(plain: str) -> dict[str, set[int]]:
+    """The categories that a text may speak of, by its words taken one by one, and their phrases to try: mostly none.
+
+    The number of a phrase is its place; `_SINGLE` stands for a word that tells the category by itself.
+    """
+    signs = signs_of(plain)
+    touched: dict[str, set[int]] = {}
+    for name, number in _NONE.union(*map(_touched_by_word, signs.tokens)):
+        if number == _SINGLE or categories()[name].phrases[number][2].are_met(signs):
+            touched.setdefault(name, set()).add(number)
+    return touched
+
+
+@lru_cache(maxsize=65_536)
+def _touched_by_word(word: str) -> frozenset[tuple[str, int]]:
+    """The categories of a word, and the phrases that have a word which begins like it."""
+    start = word[: 1 if word[0].isdigit() else HINT_LETTERS]
+    entries = categories().items()
+    hinted = {(name, n) for name, entry in entries for n, (hints, *_) in enumerate(entry.phrases) if start in hints}
+    return frozenset(hinted.union((name, _SINGLE) for name in _categories_of(word)))
+
+
+def _spans(plain: str, touched: dict[str, set[int]], category: Category) -> list[Span]:
+    numbers = touched[category.name]
+    phrases = [category.phrases[n][1] for n in sorted(numbers - {_SINGLE})]
+    matches = [match for pattern in phrases for match in pattern.finditer(plain)]
+    if not matches and _SINGLE not in numbers:
+        return []
+    words = list(TOKENS.finditer(plain))
     found = [
         word.span()
         for n, word in enumerate(words)
         if category.name in _categories_of(word.group()) and not _is_exempt(words, n, n, category)
     ]
-    for hints, pattern in category.phrases:
-        if not hints.isdisjoint(beginnings):
-            found += [m.span() for m in pattern.finditer(plain) if not _is_exempt_phrase(words, m, category)]
+    found += [match.span() for match in matches if not _is_exempt_phrase(words, match, category)]
     if found and category.companions:
         places = [place for place in sentences(plain) if overlaps(place, found)]
         found += [m.span() for place in places for p in category.companions for m in p.finditer(plain, *place)]
@@ -112,7 +141,11 @@ def _categories_of(word: str) -> frozenset[str]:
 
 def _category(name: str, entry: dict[str, Any]) -> Category:
     phrases = tuple(
-        (frozenset(hint[:HINT_LETTERS] for hint in phrase["hints"].split()), re.compile(phrase["pattern"]))
+        (
+            frozenset(hint[:HINT_LETTERS] for hint in phrase["hints"].split()),
+            re.compile(phrase["pattern"]),
+            needs_of(phrase["pattern"]),
+        )
         for phrase in entry["phrases"]
     )
     return Category(
