@@ -142,7 +142,7 @@ def test_a_masked_secret_reaches_no_extractor() -> None:
 def test_labelled_rows_are_masked_guarded_and_screened() -> None:
     row = {"id": "a", "timestamp": "2026-03-05T18:20:00Z"}
     row |= {"message": {"speaker": "user", "text": HOSTILE + " The garage code is 4471#. I have root access."}}
-    out = str(predictions(row, EchoExtractor()))
+    out = str(list(predictions([row], EchoExtractor())))
     assert "sail" in out
     assert not [word for word in ("Korvel", "4471", "root", "masked:") if word in out]
 
