@@ -100,7 +100,7 @@ def _claim(
     name, kind = _object(reading, fill, relation, spec.object_type, clause.verb.is_past)
     if not name or name.casefold() == subject.name.casefold():
         return None
-    flags = tuple(dict.fromkeys(_flags(mods, relation) + spec.flags))
+    flags = tuple(dict.fromkeys(_flags(mods, relation, is_own=subject.kin == "" and subject.is_own) + spec.flags))
     hedge = HedgeLevel.STRONG if clause.verb.modal in _LATE_HEDGE else mods.hedge
     since = _valid_from(reading, pattern, clause, polarity)
     is_literal = relation in LITERAL_OBJECT
@@ -161,13 +161,13 @@ def _subject_type(subject: Referent) -> EntityType:
     return subject.entity_type if subject.entity_type is not EntityType.CONCEPT else guess_type(subject.name)
 
 
-def _flags(mods: Modifiers, relation: str) -> tuple[Flag, ...]:
+def _flags(mods: Modifiers, relation: str, *, is_own: bool) -> tuple[Flag, ...]:
     flags = []
     if relation == "might_be_interested_in":
         flags.append(Flag.HYPOTHETICAL)
     if mods.is_secondhand:
         flags.append(Flag.SECONDHAND)
-    if mods.is_venting and relation in _WISHES | {"dislikes", "feels"}:
+    if mods.is_venting and is_own and relation in _WISHES | {"dislikes", "feels"}:
         flags.append(Flag.EMOTIONAL_STATE)
     return tuple(flags)
 
@@ -185,7 +185,7 @@ def _valid_from(reading: Reading, pattern: Pattern, clause: Clause, polarity: in
     if pattern.spec.dates == "none" or polarity < 0 or pattern.is_literal:
         return None
     stop = clause.right
-    if pattern.spec.dates == "since":
+    if pattern.spec.dates == "since" and not clause.verb.has_begun:
         found = find_since(reading.tokens, clause.verb.end, stop, reading.written_on)
         return found or find_since(reading.tokens, clause.left, clause.lead, reading.written_on)
     found = find_date(reading.tokens, clause.verb.end, stop, reading.written_on) or find_date(

@@ -23,12 +23,14 @@ def verb_fits(
         verb.modal is not None
         and verb.modal not in spec.modals
         and not (mods.is_hypothetical and verb.modal == "would")
+        and not (mods.is_guess and verb.modal == "might" and not spec.needs)
     ):
         return False
     if verb.is_future and "future" not in spec.needs:
         return False
     is_left_out = is_bare and verb.is_participle and "passive" in spec.needs
-    if not verb.used_to and not is_left_out and not _tense_fits(spec, verb, is_lasting=is_lasting):
+    is_told = verb.used_to or verb.has_begun or (verb.has_ended and (verb.is_past or verb.is_perfect))
+    if not is_told and not is_left_out and not _tense_fits(spec, verb, is_lasting=is_lasting):
         return False
     if not spec.needs:
         return not verb.is_passive

@@ -5,9 +5,10 @@ question from its inverted verb onward, a report over the clause after its verb.
 """
 
 from em_pipelines.extraction.rules.clause import Clause
-from em_pipelines.extraction.rules.lexicon import load_lexicon, words
-from em_pipelines.extraction.rules.tokens import Token, tokenise
-from em_pipelines.extraction.rules.word_classes import CONDITION, CONTRAST, PUNCT, WH
+from em_pipelines.extraction.rules.cues import AFTERTHOUGHT, Cue
+from em_pipelines.extraction.rules.lexicon import words
+from em_pipelines.extraction.rules.tokens import Token
+from em_pipelines.extraction.rules.word_classes import ADV, CONDITION, CONTRAST, PUNCT, WH
 from em_pipelines.vocabulary import HedgeLevel
 
 _LEVELS = {"slight": HedgeLevel.SLIGHT, "moderate": HedgeLevel.MODERATE, "strong": HedgeLevel.STRONG}
@@ -16,23 +17,29 @@ _REPORTING = words("verbs", "reporting")
 _SELF_HEDGING = words("verbs", "self_hedging")
 _FIRST_PERSON = words("words", "first_person")
 _UNREAL = frozenset({"wish", "hope", "imagine", "pretend", "suppose"})
+_NEG_RAISING = words("verbs", "neg_raising")
+_UNBELIEVED = words("verbs", "unbelieved")
+_UNSAID = words("verbs", "unsaid")
+_CERTAIN = frozenset({"sure", "certain", "positive", "convinced"})
+_JOINTS = frozenset({"and", "but", "because", "so", "who", "which"})
 _TIMED = frozenset({"when", "whenever", "until", "till", "before", "after", "once", "while"})
 _INVERTED_CONDITION = frozenset({"had", "were", "should"})
 _SURE = words("words", "certainty")
-_ENDED = (("any", "more"), ("anymore",), ("any", "longer"))
 
 
 class Modifiers:
     """How one clause is meant. `is_supposed`: stands in an if; `is_hypothetical`: would hold only then."""
 
     __slots__ = (
-        "has_ended", "hedge", "is_hypothetical", "is_question", "is_reported", "is_sarcastic", "is_secondhand",
-        "is_supposed", "is_timed", "is_venting",
+        "has_ended", "hedge", "is_guess", "is_hypothetical", "is_question", "is_reported", "is_sarcastic",
+        "is_secondhand", "is_supposed", "is_timed", "is_venting",
     )  # fmt: skip
 
     def __init__(self) -> None:
         self.hedge = HedgeLevel.NONE
         self.has_ended = False
+        self.is_guess = False
+        """What somebody else might be or do: `he might like it`."""
         self.is_hypothetical = False
         self.is_question = False
         self.is_reported = False
@@ -43,59 +50,44 @@ class Modifiers:
         self.is_venting = False
 
 
-Phrase = tuple[int, str]
-"""(first token, tag)"""
-
-
-def _phrases_by_first_word() -> dict[str, list[tuple[tuple[str, ...], str]]]:
-    index: dict[str, list[tuple[tuple[str, ...], str]]] = {}
-    for tag, phrases in load_lexicon("hedges").items():
-        for phrase in phrases:
-            parts = tuple(token.low for token in tokenise(phrase.strip()))
-            index.setdefault(parts[0], []).append((parts, tag))
-    for parts in _ENDED:
-        index.setdefault(parts[0], []).append((parts, "ended"))
-    return index
-
-
-_PHRASES = _phrases_by_first_word()
-
-
-def find_phrases(tokens: list[Token]) -> list[Phrase]:
-    """Every listed phrase in the message, in order."""
-    found: list[Phrase] = []
-    for i, token in enumerate(tokens):
-        listed = _PHRASES.get(token.low)
-        if listed is None:
-            continue
-        for parts, tag in listed:
-            if len(parts) == 1 or tuple(t.low for t in tokens[i : i + len(parts)]) == parts:
-                found.append((i, tag))
-    return found
-
-
 def set_modifiers(
-    clauses: list[Clause], tokens: list[Token], start: int, stop: int, phrases: list[Phrase]
+    clauses: list[Clause], tokens: list[Token], start: int, stop: int, cues: list[Cue]
 ) -> list[Modifiers]:
     """The modifiers of the clauses of one sentence, from `start` to `stop`."""
-    here = [phrase for phrase in phrases if start <= phrase[0] <= stop] if phrases else []
-    is_sarcastic = any(tag == "sarcasm" for _, tag in here) or any(tag == "mockery" for _, tag in phrases)
-    is_venting = any(tag == "venting" for _, tag in phrases)
+    here = [cue for cue in cues if start <= cue.start <= stop] if cues else []
+    is_sarcastic = any(cue.tag == "sarcasm" for cue in here) or any(cue.tag == "mockery" for cue in cues)
     is_asked = stop < len(tokens) and tokens[stop].low == "?"
     all_modifiers: list[Modifiers] = []
     for n, clause in enumerate(clauses):
         mods = Modifiers()
-        mods.is_sarcastic, mods.is_venting = is_sarcastic, is_venting
+        mods.is_sarcastic = is_sarcastic
         before = all_modifiers[n - 1] if n else None
         previous = clauses[n - 1] if n else None
         lead = tokens[clause.left : clause.lead]
+        mods.is_guess = clause.verb.modal == "might" and (
+            bool(clause.subject) or (clause.pronoun is not None and tokens[clause.pronoun].low not in _FIRST_PERSON)
+        )
         _set_question(mods, before, clause, lead, is_asked)
-        _set_condition(mods, before, previous, clause, lead, tokens)
+        _set_condition(mods, before, previous, clause, lead, tokens, here)
         _set_report(mods, before, previous, clause, lead, tokens)
         _set_phrases(mods, clause, previous, clauses[n + 1] if n + 1 < len(clauses) else None, tokens, here)
         all_modifiers.append(mods)
     _suppose_backwards(clauses, all_modifiers)
+    _weaken_backwards(clauses, all_modifiers, here)
     return all_modifiers
+
+
+def weaken(mods: Modifiers, tag: str) -> None:
+    """Applies the hedge of an afterthought (`… but don't quote me`) to the clause before it."""
+    mods.hedge = max(mods.hedge, _LEVELS[tag.removesuffix(AFTERTHOUGHT)], key=_ORDER.index)
+
+
+def _weaken_backwards(clauses: list[Clause], all_modifiers: list[Modifiers], here: list[Cue]) -> None:
+    for at, _, tag in here:
+        if tag.endswith(AFTERTHOUGHT):
+            before = [n for n, clause in enumerate(clauses) if clause.verb.start < at]
+            if before:
+                weaken(all_modifiers[before[-1]], tag)
 
 
 def _set_question(mods: Modifiers, before: Modifiers | None, clause: Clause, lead: list[Token], is_asked: bool) -> None:
@@ -113,12 +105,14 @@ def _set_condition(
     clause: Clause,
     lead: list[Token],
     tokens: list[Token],
+    here: list[Cue],
 ) -> None:
     contrast = any(t.bits & CONTRAST for t in lead)
     first = tokens[clause.verb.start].low
-    says_if = any(t.bits & CONDITION for t in lead) and not any(
-        t.low in {"so", "but"} for t in lead[:-1] if t.low == "but"
-    )
+    hedged = {cue.start for cue in here if cue.tag in _LEVELS}
+    ifs = (k for k in range(clause.left, clause.lead) if tokens[k].bits & CONDITION and k not in hedged)
+    says_if = any(True for _ in ifs) and not any(t.low == "but" for t in lead[:-1])
+    says_if = says_if or any(t.low == "whether" for t in lead) or _is_set_up(clause, lead, tokens)
     inverted = clause.verb.is_inverted and first in _INVERTED_CONDITION and not mods.is_question
     unreal = previous is not None and bool(_UNREAL.intersection(previous.verb.lemmas)) and not contrast
     if clause.verb.is_inverted and first in {"had", "were"}:
@@ -126,6 +120,9 @@ def _set_condition(
     mods.is_supposed = says_if or inverted or unreal
     carried = before is not None and (before.is_supposed or before.is_hypothetical) and not contrast
     mods.is_hypothetical = carried
+    is_joined = before is not None and clause.verb.modal is None and all(t.low == "and" or t.bits & ADV for t in lead)
+    if is_joined and before is not None and before.is_supposed and any(t.low == "and" for t in lead):
+        mods.is_supposed = True
     mods.is_timed = any(t.low in _TIMED or (t.low == "since" and clause.verb.is_past) for t in lead)
 
 
@@ -147,12 +144,41 @@ def _set_report(
     if previous is None or before is None:
         return
     joined = {t.low for t in lead}
-    if _REPORTING.intersection(previous.verb.lemmas) and not joined & {"and", "but", "because", "so", "who", "which"}:
+    if not joined & _JOINTS:
+        _set_denied(mods, previous, clause, tokens)
+    if _REPORTING.intersection(previous.verb.lemmas) and not joined & _JOINTS:
         is_own = previous.pronoun is not None and tokens[previous.pronoun].low in _FIRST_PERSON
         mods.is_reported = not is_own and not clause.is_shared and previous.verb.lemmas != ("know",)
         mods.is_secondhand = mods.is_reported or "hear" in previous.verb.lemmas
     elif before.is_reported and (clause.is_shared or "that" in joined):
         mods.is_reported, mods.is_secondhand = True, True
+
+
+def _is_set_up(clause: Clause, lead: list[Token], tokens: list[Token]) -> bool:
+    """`Say I owned a café, …`, `Let's say …`: `say` before a subject, with no subject of its own."""
+    at = clause.lead - 1
+    if at < 0 or tokens[at].low not in {"say", "that"} or not lead:
+        return False
+    at -= tokens[at].low == "that"
+    return tokens[at].low == "say" and (
+        at == 0 or bool(tokens[at - 1].bits & PUNCT) or tokens[at - 1].low in {"'s", "us", "so", "just", "ok", "and"}
+    )
+
+
+def _set_denied(mods: Modifiers, previous: Clause, clause: Clause, tokens: list[Token]) -> None:
+    """`I don't think I like it` is a dislike; `I never said I like it`, `I doubt I like it` say nothing."""
+    lemmas = previous.verb.lemmas
+    if previous.verb.is_negated and _NEG_RAISING.intersection(lemmas):
+        clause.verb.is_negated = not clause.verb.is_negated
+    elif (
+        (previous.verb.is_negated and _REPORTING.intersection(lemmas))
+        or _UNBELIEVED.intersection(lemmas)
+        or (_UNSAID.intersection(lemmas) and previous.pronoun is None and not previous.subject)
+    ):
+        mods.is_supposed = True
+    elif previous.verb.is_past and clause.verb.is_past and {"think", "assume", "believe"}.intersection(lemmas):
+        is_own = previous.pronoun is not None and tokens[previous.pronoun].low in _FIRST_PERSON
+        mods.is_supposed = mods.is_supposed or is_own
 
 
 def _set_phrases(
@@ -161,14 +187,14 @@ def _set_phrases(
     previous: Clause | None,
     following: Clause | None,
     tokens: list[Token],
-    here: list[Phrase],
+    here: list[Cue],
 ) -> None:
     left, right = clause.left, clause.right
-    if previous is not None and _only_hedges(previous, tokens):
+    if previous is not None and _only_hedges(previous, tokens, here):
         left = previous.left
-    if following is not None and _only_hedges(following, tokens):
+    if following is not None and _only_hedges(following, tokens, here):
         right = following.right
-    for at, tag in here:
+    for at, _, tag in here:
         if not left <= at < max(right, clause.verb.end):
             continue
         if tag in _LEVELS:
@@ -180,10 +206,12 @@ def _set_phrases(
     mods.has_ended = mods.has_ended or clause.verb.has_ended or clause.verb.used_to
 
 
-def _only_hedges(clause: Clause, tokens: list[Token]) -> bool:
-    """`I think`, `I guess`: said of oneself, and nothing but the next clause after it."""
+def _only_hedges(clause: Clause, tokens: list[Token], here: list[Cue]) -> bool:
+    """`I think`, `I'm fairly sure`, `if memory serves`: nothing but a hedge of the clause beside it."""
+    if any(c.tag in _LEVELS and c.start < clause.right <= c.stop and clause.verb.start < c.stop for c in here):
+        return True
     is_own = clause.pronoun is not None and tokens[clause.pronoun].low in _FIRST_PERSON
     if is_own and "be" in clause.verb.lemmas:
         complement = {token.low for token in tokens[clause.verb.end : clause.right]}
-        return "sure" in complement and complement <= _SURE
+        return not _CERTAIN.isdisjoint(complement) and complement <= _SURE
     return is_own and bool(_SELF_HEDGING.intersection(clause.verb.lemmas)) and clause.right == clause.verb.end

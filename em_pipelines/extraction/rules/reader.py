@@ -8,10 +8,11 @@ from em_pipelines.extraction.model import Claim, Mention, Turn
 from em_pipelines.extraction.rules.claims import build_claims
 from em_pipelines.extraction.rules.clause import Clause
 from em_pipelines.extraction.rules.clauses import parse_clauses
+from em_pipelines.extraction.rules.cues import AFTERTHOUGHT, find_phrases
 from em_pipelines.extraction.rules.kinds import kin_noun
 from em_pipelines.extraction.rules.kinship import kin_claim, named_after, named_in_apposition, owner_of, stated_relation
 from em_pipelines.extraction.rules.matching import Slots, match_left, match_right, verb_fits
-from em_pipelines.extraction.rules.modifiers import Modifiers, find_phrases, set_modifiers
+from em_pipelines.extraction.rules.modifiers import Modifiers, set_modifiers, weaken
 from em_pipelines.extraction.rules.names import Reading
 from em_pipelines.extraction.rules.noun_phrases import KIN, PETS, NounPhrase
 from em_pipelines.extraction.rules.patterns import ANY_VERB, KIN_RELATION, Pattern
@@ -20,6 +21,7 @@ from em_pipelines.extraction.rules.sentences import sentences
 from em_pipelines.extraction.rules.slots import Fill
 from em_pipelines.extraction.rules.subjects import subjects_of
 from em_pipelines.extraction.rules.tokens import tokenise
+from em_pipelines.extraction.rules.venting import is_venting
 from em_pipelines.extraction.rules.word_classes import MONTH, WEEKDAY
 from em_pipelines.vocabulary import USER, EntityType
 
@@ -59,11 +61,22 @@ class MessageReader:
         """Fills `claims` and `mentions`."""
         tokens, text = self.reading.tokens, self.reading.text
         phrases = find_phrases(tokens)
+        vents = is_venting(tokens, text, phrases)
+        parsed = []
+        last: Modifiers | None = None
         for start, stop in sentences(tokens, text):
             clauses, nouns = parse_clauses(tokens, start, stop)
             modifiers = set_modifiers(clauses, tokens, start, stop, phrases)
+            opening = clauses[0].verb.start if clauses else stop
+            for at, _, tag in phrases:
+                if last is not None and start <= at <= opening and tag.endswith(AFTERTHOUGHT):
+                    weaken(last, tag)
+            last = modifiers[-1] if modifiers else last
+            parsed.append((start, stop, clauses, nouns, modifiers))
+        for start, stop, clauses, nouns, modifiers in parsed:
             n_met = 0
             for clause, mods in zip(clauses, modifiers, strict=True):
+                mods.is_venting = vents
                 n_met = self._meet(nouns, n_met, clause.verb.start, start)
                 self._read_clause(clause, mods)
             self._meet(nouns, n_met, stop, start)

@@ -22,6 +22,12 @@ from em_pipelines.extraction.rules.word_classes import (
 
 _BE_PAST = words("words", "be_past")
 _HAVE_PAST = words("words", "have_past")
+_FEELINGS = frozenset(feeling for feeling in words("nouns", "feelings") if "-" in feeling)
+"""`I'm fed up` says how somebody feels, not what was done to them."""
+_RAISING = words("verbs", "raising")
+_ENDING = words("verbs", "ending")
+_BEGINNING = words("verbs", "beginning")
+_OF_STATE = words("verbs", "of_state")
 _MODAL_NAMES = {"'ll": "will", "wo": "will", "'d": "would", "ca": "can", "sha": "shall"}
 
 
@@ -31,6 +37,7 @@ class VerbGroup:
     __slots__ = (
         "adverbs",
         "end",
+        "has_begun",
         "has_ended",
         "inverted_subject",
         "is_future",
@@ -57,7 +64,9 @@ class VerbGroup:
         self.adverbs: list[str] = []
         self.is_negated = False
         self.has_ended = False
-        """`no longer`, and `not … any more`: it did hold before."""
+        """`no longer`, `not … any more`, `stopped using`: it did hold before."""
+        self.has_begun = False
+        """`started using`: it holds since then."""
         self.used_to = False
         self.is_past = False
         self.is_perfect = False
@@ -98,7 +107,27 @@ def parse_verb_group(tokens: list[Token], i: int, stop: int) -> VerbGroup:
             break
         j += 1
     _set_main(group, tokens, j, stop, last, last_at)
+    _look_through(group, tokens, stop)
     return group
+
+
+def _look_through(group: VerbGroup, tokens: list[Token], stop: int) -> None:
+    """`seems to like` likes, `stopped using` no longer uses, `started working` works since then."""
+    lemmas = group.lemmas
+    following = tokens[group.end] if group.end < stop else None
+    if following is None or group.is_passive:
+        return
+    if _RAISING.intersection(lemmas) and _base_after_to(tokens, group.end, stop):
+        group.lemmas = _lemmas(tokens[group.end + 1], BASE) or (tokens[group.end + 1].low,)
+        group.main, group.end = group.end + 1, group.end + 2
+        return
+    is_ending = bool(_ENDING.intersection(lemmas))
+    if not (is_ending or _BEGINNING.intersection(lemmas)) or group.is_negated or group.modal or group.is_progressive:
+        return
+    inner = _lemmas(following, ING)
+    if _OF_STATE.intersection(inner) and (group.is_past or group.is_perfect or "quit" in lemmas):
+        group.has_ended, group.has_begun = is_ending, not is_ending
+        group.lemmas, group.main, group.end = inner, group.end, group.end + 1
 
 
 def _may_follow(last: Token, token: Token) -> bool:
@@ -134,7 +163,8 @@ def _set_main(group: VerbGroup, tokens: list[Token], j: int, stop: int, last: To
         if token is not None:
             _set_finite(group, tokens, j, stop)
         return
-    if token is not None and _try_main(group, token, last):
+    is_feeling = j + 1 < stop and last.bits & BE and f"{tokens[j].low}-{tokens[j + 1].low}" in _FEELINGS
+    if token is not None and not is_feeling and _try_main(group, token, last):
         group.main, group.end = j, j + 1
         if "go" in group.lemmas and group.is_progressive and _base_after_to(tokens, j + 1, stop):
             group.is_future, group.is_progressive = True, False
