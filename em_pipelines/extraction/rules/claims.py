@@ -63,6 +63,8 @@ def build_claims(
         if relation not in _MIGHT or clause.verb.modal is None or pattern.is_literal:
             return []
         relation, polarity = "might_be_interested_in", 1
+    if mods.is_abandoned and relation not in _WISHES:
+        return []
     if mods.is_sarcastic and relation in _PREFERENCES | _WISHES:
         return []
     claims = []
@@ -95,7 +97,11 @@ def _claim(
     polarity: int, slots: dict[str, list[Fill]], turn_number: int,
 ) -> Claim | None:  # fmt: skip
     spec = pattern.spec
-    if relation in _OF_LASTING_THINGS and not is_lasting(reading, fill, is_dropped=subject.start == clause.verb.start):
+    if (
+        relation in _OF_LASTING_THINGS
+        and not mods.is_settled
+        and not is_lasting(reading, fill, is_dropped=subject.start == clause.verb.start)
+    ):
         return None
     name, kind = _object(reading, fill, relation, spec.object_type, clause.verb.is_past)
     if not name or name.casefold() == subject.name.casefold():
@@ -165,6 +171,8 @@ def _flags(mods: Modifiers, relation: str, *, is_own: bool) -> tuple[Flag, ...]:
     flags = []
     if relation == "might_be_interested_in":
         flags.append(Flag.HYPOTHETICAL)
+    if mods.is_abandoned:
+        flags.append(Flag.ABANDONED_INTENT)
     if mods.is_secondhand:
         flags.append(Flag.SECONDHAND)
     if mods.is_venting and is_own and relation in _WISHES | {"dislikes", "feels"}:

@@ -64,7 +64,8 @@ class RulesExtractor:
             if len(turn.text) > self.settings.max_characters:
                 detail = f"only the first {self.settings.max_characters} characters were read"
                 out.issues.append(Issue(turn.turn_number, "truncated", "too_long", "warning", detail))
-            reader = MessageReader(turn, self._patterns, people, self.settings.max_characters)
+            is_spoken = segment.channel == "voice"
+            reader = MessageReader(turn, self._patterns, people, self.settings.max_characters, is_spoken=is_spoken)
             reader.read()
             out.claims += reader.claims
             out.mentions += reader.mentions

@@ -39,6 +39,8 @@ def verb_fits(
         "negation": verb.is_negated,
         "progressive": verb.is_progressive,
         "future": verb.is_future,
+        "dictated": mods.is_settled and is_bare,
+        "settled": mods.is_settled,
         "hypothetical": mods.is_hypothetical,
         "passive": verb.is_passive or (verb.is_participle and spec.may_drop_subject and is_bare),
     }

@@ -8,7 +8,7 @@ from em_pipelines.extraction.rules.clause import Clause
 from em_pipelines.extraction.rules.cues import AFTERTHOUGHT, Cue
 from em_pipelines.extraction.rules.lexicon import words
 from em_pipelines.extraction.rules.tokens import Token
-from em_pipelines.extraction.rules.word_classes import ADV, CONDITION, CONTRAST, PUNCT, WH
+from em_pipelines.extraction.rules.word_classes import ADV, BOUNDARY, CONDITION, CONTRAST, PUNCT, SUBORD, WH
 from em_pipelines.vocabulary import HedgeLevel
 
 _LEVELS = {"slight": HedgeLevel.SLIGHT, "moderate": HedgeLevel.MODERATE, "strong": HedgeLevel.STRONG}
@@ -31,13 +31,15 @@ class Modifiers:
     """How one clause is meant. `is_supposed`: stands in an if; `is_hypothetical`: would hold only then."""
 
     __slots__ = (
-        "has_ended", "hedge", "is_guess", "is_hypothetical", "is_question", "is_reported", "is_sarcastic",
-        "is_secondhand", "is_supposed", "is_timed", "is_venting",
+        "has_ended", "hedge", "is_abandoned", "is_guess", "is_hypothetical", "is_question", "is_reported",
+        "is_sarcastic", "is_secondhand", "is_settled", "is_supposed", "is_timed", "is_venting",
     )  # fmt: skip
 
     def __init__(self) -> None:
         self.hedge = HedgeLevel.NONE
         self.has_ended = False
+        self.is_abandoned = False
+        """Taken back at once: `buy a ladder, no wait`."""
         self.is_guess = False
         """What somebody else might be or do: `he might like it`."""
         self.is_hypothetical = False
@@ -45,6 +47,8 @@ class Modifiers:
         self.is_reported = False
         self.is_sarcastic = False
         self.is_secondhand = False
+        self.is_settled = False
+        """Said while thinking aloud, in speech that corrects itself."""
         self.is_supposed = False
         self.is_timed = False
         self.is_venting = False
@@ -67,7 +71,7 @@ def set_modifiers(
         mods.is_guess = clause.verb.modal == "might" and (
             bool(clause.subject) or (clause.pronoun is not None and tokens[clause.pronoun].low not in _FIRST_PERSON)
         )
-        _set_question(mods, before, clause, lead, is_asked)
+        _set_question(mods, before, previous, clause, lead, is_asked)
         _set_condition(mods, before, previous, clause, lead, tokens, here)
         _set_report(mods, before, previous, clause, lead, tokens)
         _set_phrases(mods, clause, previous, clauses[n + 1] if n + 1 < len(clauses) else None, tokens, here)
@@ -90,12 +94,21 @@ def _weaken_backwards(clauses: list[Clause], all_modifiers: list[Modifiers], her
                 weaken(all_modifiers[before[-1]], tag)
 
 
-def _set_question(mods: Modifiers, before: Modifiers | None, clause: Clause, lead: list[Token], is_asked: bool) -> None:
+def _set_question(
+    mods: Modifiers,
+    before: Modifiers | None,
+    previous: Clause | None,
+    clause: Clause,
+    lead: list[Token],
+    is_asked: bool,
+) -> None:
     asks = clause.verb.is_inverted or (is_asked and any(t.bits & WH and t.low != "that" for t in lead))
     if not asks and is_asked and clause.pronoun is None and not clause.subject:
         asks = not clause.verb.is_past
-    broken = any(t.bits & (PUNCT | CONTRAST) for t in lead)
-    mods.is_question = asks or (before is not None and before.is_question and not broken)
+    broken = any(t.bits & (PUNCT | CONTRAST | BOUNDARY) and not t.bits & (WH | SUBORD) for t in lead)
+    is_own_start = clause.pronoun is not None and clause.pronoun == clause.left and not clause.is_shared
+    is_over = is_own_start and previous is not None and _REPORTING.isdisjoint(previous.verb.lemmas)
+    mods.is_question = asks or (before is not None and before.is_question and not broken and not is_over)
 
 
 def _set_condition(

@@ -37,6 +37,9 @@ ANY_VERB = "any"
 """Stands for every verb; tried after `going to` only, since elsewhere most verbs say nothing that lasts."""
 
 
+Need = Literal["modal", "negation", "progressive", "future", "hypothetical", "passive", "dictated", "settled"]
+
+
 class Strict(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -46,6 +49,7 @@ class Example(Strict):
 
     text: str
     claims: tuple[str, ...] = ()
+    channel: Literal["text", "voice", "group", "email"] = "text"
 
 
 class PatternSpec(Strict):
@@ -62,7 +66,9 @@ class PatternSpec(Strict):
     tense: Literal["present", "simple", "past", "any"] = "present"
     modals: tuple[str, ...] = ()
     """Modal verbs it may stand with; without them it may stand with none."""
-    needs: tuple[Literal["modal", "negation", "progressive", "future", "hypothetical", "passive"], ...] = ()
+    needs: tuple[
+        Literal["modal", "negation", "progressive", "future", "hypothetical", "passive", "dictated", "settled"], ...
+    ] = ()
     may_drop_subject: bool = False
     may_be_timed: bool = False
     dates: Literal["since", "when", "none"] = "since"

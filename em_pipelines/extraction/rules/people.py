@@ -73,6 +73,9 @@ def phrase_text(reading: Reading, phrase: NounPhrase) -> str:
 
 def joined_text(reading: Reading, start: int, end: int) -> str:
     """The text of tokens, on one line and without quotes."""
+    seam = next((k for k in range(start + 1, end) if k in reading.seams), None) if reading.seams else None
+    if seam is not None:
+        return f"{joined_text(reading, start, seam)} {joined_text(reading, seam, end)}"
     raw = reading.text[reading.tokens[start].start : reading.tokens[end - 1].end]
     return " ".join(raw.replace('"', " ").split())
 

@@ -7,21 +7,18 @@ from em_pipelines.extraction.cleaning import CODE_MARK, blank_code
 from em_pipelines.extraction.model import Claim, Mention, Turn
 from em_pipelines.extraction.rules.claims import build_claims
 from em_pipelines.extraction.rules.clause import Clause
-from em_pipelines.extraction.rules.clauses import parse_clauses
-from em_pipelines.extraction.rules.cues import AFTERTHOUGHT, find_phrases
 from em_pipelines.extraction.rules.kinds import kin_noun
 from em_pipelines.extraction.rules.kinship import kin_claim, named_after, named_in_apposition, owner_of, stated_relation
 from em_pipelines.extraction.rules.matching import Slots, match_left, match_right, verb_fits
-from em_pipelines.extraction.rules.modifiers import Modifiers, set_modifiers, weaken
+from em_pipelines.extraction.rules.message import parse_message
+from em_pipelines.extraction.rules.modifiers import Modifiers
 from em_pipelines.extraction.rules.names import Reading
 from em_pipelines.extraction.rules.noun_phrases import KIN, PETS, NounPhrase
 from em_pipelines.extraction.rules.patterns import ANY_VERB, KIN_RELATION, Pattern
 from em_pipelines.extraction.rules.people import People, Referent, refer
-from em_pipelines.extraction.rules.sentences import sentences
 from em_pipelines.extraction.rules.slots import Fill
 from em_pipelines.extraction.rules.subjects import subjects_of
 from em_pipelines.extraction.rules.tokens import tokenise
-from em_pipelines.extraction.rules.venting import is_venting
 from em_pipelines.extraction.rules.word_classes import MONTH, WEEKDAY
 from em_pipelines.vocabulary import USER, EntityType
 
@@ -42,15 +39,24 @@ class MessageReader:
     """State of reading one message; `people` is shared by the turns of a segment."""
 
     def __init__(
-        self, turn: Turn, patterns: Mapping[str, Sequence[Pattern]], people: People, max_characters: int
+        self,
+        turn: Turn,
+        patterns: Mapping[str, Sequence[Pattern]],
+        people: People,
+        max_characters: int,
+        *,
+        is_spoken: bool = False,
     ) -> None:
         text = _QUOTED.sub(_blanked_quote, blank_code(turn.text[:max_characters]).translate(_STRAIGHT))
         self.turn = turn
         self.patterns = patterns
         self.people = people
         self.subject = turn.subject or USER
-        tokens = tokenise(text)
-        self.reading = Reading(tokens, text, turn.timestamp.date(), any(t.is_capital and t.low != "i" for t in tokens))
+        mended, self.sentences = parse_message(tokenise(text), text, is_spoken=is_spoken)
+        tokens = mended.tokens
+        self.reading = Reading(
+            tokens, text, turn.timestamp.date(), any(t.is_capital and t.low != "i" for t in tokens), mended.seams
+        )
         self.claims: list[Claim] = []
         self.mentions: list[Mention] = []
         self._renamed: set[tuple[str, str]] = set()
@@ -59,27 +65,12 @@ class MessageReader:
 
     def read(self) -> None:
         """Fills `claims` and `mentions`."""
-        tokens, text = self.reading.tokens, self.reading.text
-        phrases = find_phrases(tokens)
-        vents = is_venting(tokens, text, phrases)
-        parsed = []
-        last: Modifiers | None = None
-        for start, stop in sentences(tokens, text):
-            clauses, nouns = parse_clauses(tokens, start, stop)
-            modifiers = set_modifiers(clauses, tokens, start, stop, phrases)
-            opening = clauses[0].verb.start if clauses else stop
-            for at, _, tag in phrases:
-                if last is not None and start <= at <= opening and tag.endswith(AFTERTHOUGHT):
-                    weaken(last, tag)
-            last = modifiers[-1] if modifiers else last
-            parsed.append((start, stop, clauses, nouns, modifiers))
-        for start, stop, clauses, nouns, modifiers in parsed:
+        for sentence in self.sentences:
             n_met = 0
-            for clause, mods in zip(clauses, modifiers, strict=True):
-                mods.is_venting = vents
-                n_met = self._meet(nouns, n_met, clause.verb.start, start)
+            for clause, mods in zip(sentence.clauses, sentence.modifiers, strict=True):
+                n_met = self._meet(sentence.nouns, n_met, clause.verb.start, sentence.start)
                 self._read_clause(clause, mods)
-            self._meet(nouns, n_met, stop, start)
+            self._meet(sentence.nouns, n_met, sentence.stop, sentence.start)
 
     def _meet(self, nouns: list[NounPhrase], n: int, until: int, sentence_start: int) -> int:
         """Notes the people and names of the phrases before a token, and the kin edges they state."""

@@ -2,6 +2,7 @@
 
 from em_pipelines.extraction.rules.lexicon import words
 from em_pipelines.extraction.rules.tokens import Token
+from em_pipelines.extraction.rules.verb_forms import base_after_to, lemmas_of, unlisted
 from em_pipelines.extraction.rules.word_classes import (
     ADV,
     AUX,
@@ -17,7 +18,6 @@ from em_pipelines.extraction.rules.word_classes import (
     PAST,
     S_FORM,
     SUBJECT,
-    WORD_BITS,
 )
 
 _BE_PAST = words("words", "be_past")
@@ -82,6 +82,7 @@ class VerbGroup:
 def parse_verb_group(tokens: list[Token], i: int, stop: int) -> VerbGroup:
     """Reads the group that starts at token i."""
     group = VerbGroup(i)
+    may_invert = i == 0 or not tokens[i - 1].bits & SUBJECT
     last: Token | None = None
     last_at = i
     j = i
@@ -99,7 +100,7 @@ def parse_verb_group(tokens: list[Token], i: int, stop: int) -> VerbGroup:
                 break
             _note_auxiliary(group, token)
             last, last_at = token, j
-        elif bits & SUBJECT and last is not None and group.inverted_subject is None and j == last_at + 1:
+        elif bits & SUBJECT and may_invert and last is not None and not group.is_inverted and j == last_at + 1:
             group.is_inverted, group.inverted_subject = True, j
         elif bits & ADV and not (last is not None and _is_main(token, last)):
             group.adverbs.append(token.low)
@@ -117,14 +118,14 @@ def _look_through(group: VerbGroup, tokens: list[Token], stop: int) -> None:
     following = tokens[group.end] if group.end < stop else None
     if following is None or group.is_passive:
         return
-    if _RAISING.intersection(lemmas) and _base_after_to(tokens, group.end, stop):
-        group.lemmas = _lemmas(tokens[group.end + 1], BASE) or (tokens[group.end + 1].low,)
+    if _RAISING.intersection(lemmas) and base_after_to(tokens, group.end, stop):
+        group.lemmas = lemmas_of(tokens[group.end + 1], BASE) or (tokens[group.end + 1].low,)
         group.main, group.end = group.end + 1, group.end + 2
         return
     is_ending = bool(_ENDING.intersection(lemmas))
     if not (is_ending or _BEGINNING.intersection(lemmas)) or group.is_negated or group.modal or group.is_progressive:
         return
-    inner = _lemmas(following, ING)
+    inner = lemmas_of(following, ING)
     if _OF_STATE.intersection(inner) and (group.is_past or group.is_perfect or "quit" in lemmas):
         group.has_ended, group.has_begun = is_ending, not is_ending
         group.lemmas, group.main, group.end = inner, group.end, group.end + 1
@@ -166,10 +167,10 @@ def _set_main(group: VerbGroup, tokens: list[Token], j: int, stop: int, last: To
     is_feeling = j + 1 < stop and last.bits & BE and f"{tokens[j].low}-{tokens[j + 1].low}" in _FEELINGS
     if token is not None and not is_feeling and _try_main(group, token, last):
         group.main, group.end = j, j + 1
-        if "go" in group.lemmas and group.is_progressive and _base_after_to(tokens, j + 1, stop):
+        if "go" in group.lemmas and group.is_progressive and base_after_to(tokens, j + 1, stop):
             group.is_future, group.is_progressive = True, False
             group.main, group.end = j + 2, j + 3
-            group.lemmas = _lemmas(tokens[j + 2], BASE) or (tokens[j + 2].low,)
+            group.lemmas = lemmas_of(tokens[j + 2], BASE) or (tokens[j + 2].low,)
         return
     group.main, group.end = last_at, max(j if group.is_inverted else last_at + 1, last_at + 1)
     while (group.end < j and tokens[group.end].bits & (NEG | ADV)) or (
@@ -190,24 +191,24 @@ def _set_main(group: VerbGroup, tokens: list[Token], j: int, stop: int, last: To
 def _try_main(group: VerbGroup, token: Token, last: Token) -> bool:
     """Whether the token is the main verb after this auxiliary; notes aspect and voice when it is."""
     if last.bits & BE:
-        group.lemmas = _lemmas(token, ING)
+        group.lemmas = lemmas_of(token, ING)
         if group.lemmas or (
             token.low.endswith("ing") and len(token.low) > 5 and not token.is_capital and token.bits == 0
         ):
             group.lemmas = group.lemmas or (token.low,)
             group.is_progressive = True
             return True
-        group.lemmas = _lemmas(token, PARTICIPLE)
+        group.lemmas = lemmas_of(token, PARTICIPLE)
         group.is_passive = bool(group.lemmas)
         return group.is_passive
     if last.bits & HAVE:
-        group.lemmas = _lemmas(token, PARTICIPLE)
+        group.lemmas = lemmas_of(token, PARTICIPLE)
         if token.low == "got":
             group.lemmas = ("have",)
             return True
         group.is_perfect = bool(group.lemmas)
         return group.is_perfect
-    group.lemmas = _lemmas(token, BASE)
+    group.lemmas = lemmas_of(token, BASE)
     if (
         not group.lemmas
         and last.bits & (DO | MODAL)
@@ -221,38 +222,17 @@ def _try_main(group: VerbGroup, token: Token, last: Token) -> bool:
 def _set_finite(group: VerbGroup, tokens: list[Token], j: int, stop: int) -> None:
     token = tokens[j]
     group.main, group.end = j, j + 1
-    group.lemmas = tuple((token.verbs or {}).keys()) or _unlisted(token.low)
+    group.lemmas = tuple((token.verbs or {}).keys()) or unlisted(token.low)
     kinds = 0
     for kind in (token.verbs or {}).values():
         kinds |= kind
-    if token.low == "used" and _base_after_to(tokens, j + 1, stop):
+    if token.low == "used" and base_after_to(tokens, j + 1, stop):
         group.used_to = True
         group.main, group.end = j + 2, j + 3
-        group.lemmas = _lemmas(tokens[j + 2], BASE) or (tokens[j + 2].low,)
+        group.lemmas = lemmas_of(tokens[j + 2], BASE) or (tokens[j + 2].low,)
     elif token.verbs:
         group.is_participle = bool(kinds & PARTICIPLE) and not kinds & (BASE | S_FORM)
         group.is_past = bool(kinds & PAST) and not kinds & (BASE | S_FORM)
         group.is_progressive = bool(kinds & ING) and not kinds & (BASE | S_FORM | PAST)
     else:
         group.is_past = token.low.endswith("ed")
-
-
-def _unlisted(low: str) -> tuple[str, ...]:
-    return (low, low[:-1]) if low.endswith("s") else (low,)
-
-
-def _lemmas(token: Token, kind: int) -> tuple[str, ...]:
-    if token.verbs is None:
-        return ("be",) if kind & BASE and token.low == "be" else ()
-    return tuple(lemma for lemma, kinds in token.verbs.items() if kinds & kind)
-
-
-def _base_after_to(tokens: list[Token], j: int, stop: int) -> bool:
-    if j + 1 >= stop or tokens[j].low != "to":
-        return False
-    token = tokens[j + 1]
-    return (
-        bool(_lemmas(token, BASE))
-        or token.low in {"be", "have", "do"}
-        or (WORD_BITS.get(token.low, 0) == 0 and token.verbs is None and not token.is_capital)
-    )

@@ -1,0 +1,51 @@
+"""A message taken apart before anybody is looked for in it: sentences, clauses and what each clause is worth."""
+
+from dataclasses import dataclass
+
+from em_pipelines.extraction.rules.clause import Clause
+from em_pipelines.extraction.rules.clauses import parse_clauses
+from em_pipelines.extraction.rules.cues import AFTERTHOUGHT, find_phrases
+from em_pipelines.extraction.rules.modifiers import Modifiers, set_modifiers, weaken
+from em_pipelines.extraction.rules.noun_phrases import NounPhrase
+from em_pipelines.extraction.rules.repairs import Mended, mend
+from em_pipelines.extraction.rules.sentences import sentences
+from em_pipelines.extraction.rules.tokens import Token
+from em_pipelines.extraction.rules.venting import is_venting
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """Tokens `start` to `stop`, its clauses with their modifiers, and its noun phrases, in order."""
+
+    start: int
+    stop: int
+    clauses: list[Clause]
+    modifiers: list[Modifiers]
+    nouns: list[NounPhrase]
+
+
+def parse_message(tokens: list[Token], text: str, *, is_spoken: bool = False) -> tuple[Mended, list[Sentence]]:
+    """The tokens, in which self-corrections are mended, and the sentences. `is_spoken`: a transcript of speech."""
+    cues = find_phrases(tokens)
+    mended = mend(tokens, cues)
+    tokens, marks = mended.tokens, mended.marks
+    if marks:
+        cues = find_phrases(tokens)
+    vents = is_venting(tokens, text, cues)
+    parsed: list[Sentence] = []
+    last: Modifiers | None = None
+    for start, stop in sentences(tokens, text):
+        clauses, nouns = parse_clauses(tokens, start, stop)
+        modifiers = set_modifiers(clauses, tokens, start, stop, cues)
+        opening = clauses[0].verb.start if clauses else stop
+        for at, _, tag in cues:
+            if last is not None and start <= at <= opening and tag.endswith(AFTERTHOUGHT):
+                weaken(last, tag)
+        for mods in modifiers:
+            mods.is_venting = vents
+            mods.is_settled = is_spoken and bool(marks)
+        last = modifiers[-1] if modifiers else last
+        if stop in marks and last is not None:
+            last.is_abandoned = True
+        parsed.append(Sentence(start, stop, clauses, modifiers, nouns))
+    return mended, parsed
