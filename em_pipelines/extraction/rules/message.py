@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from em_pipelines.extraction.rules.clause import Clause
 from em_pipelines.extraction.rules.clauses import parse_clauses
 from em_pipelines.extraction.rules.cues import AFTERTHOUGHT, find_phrases
-from em_pipelines.extraction.rules.modifiers import Modifiers, set_modifiers, weaken
+from em_pipelines.extraction.rules.modifiers import Modifiers, end_questions, set_modifiers, weaken
 from em_pipelines.extraction.rules.noun_phrases import NounPhrase
 from em_pipelines.extraction.rules.repairs import Mended, mend
 from em_pipelines.extraction.rules.sentences import sentences
@@ -44,6 +44,8 @@ def parse_message(tokens: list[Token], text: str, *, is_spoken: bool = False) ->
         for mods in modifiers:
             mods.is_venting = vents
             mods.is_settled = is_spoken and bool(marks)
+        if is_spoken:
+            end_questions(clauses, modifiers, tokens)
         last = modifiers[-1] if modifiers else last
         if stop in marks and last is not None:
             last.is_abandoned = True

@@ -8,7 +8,7 @@ from em_pipelines.extraction.rules.clause import Clause
 from em_pipelines.extraction.rules.cues import AFTERTHOUGHT, Cue
 from em_pipelines.extraction.rules.lexicon import words
 from em_pipelines.extraction.rules.tokens import Token
-from em_pipelines.extraction.rules.word_classes import ADV, BOUNDARY, CONDITION, CONTRAST, PUNCT, SUBORD, WH
+from em_pipelines.extraction.rules.word_classes import ADV, CONDITION, CONTRAST, PUNCT, WH
 from em_pipelines.vocabulary import HedgeLevel
 
 _LEVELS = {"slight": HedgeLevel.SLIGHT, "moderate": HedgeLevel.MODERATE, "strong": HedgeLevel.STRONG}
@@ -24,6 +24,7 @@ _CERTAIN = frozenset({"sure", "certain", "positive", "convinced"})
 _JOINTS = frozenset({"and", "but", "because", "so", "who", "which"})
 _TIMED = frozenset({"when", "whenever", "until", "till", "before", "after", "once", "while"})
 _INVERTED_CONDITION = frozenset({"had", "were", "should"})
+_INTERJECTIONS = words("words", "interjections")
 _SURE = words("words", "certainty")
 
 
@@ -71,7 +72,7 @@ def set_modifiers(
         mods.is_guess = clause.verb.modal == "might" and (
             bool(clause.subject) or (clause.pronoun is not None and tokens[clause.pronoun].low not in _FIRST_PERSON)
         )
-        _set_question(mods, before, previous, clause, lead, is_asked)
+        _set_question(mods, before, clause, lead, is_asked)
         _set_condition(mods, before, previous, clause, lead, tokens, here)
         _set_report(mods, before, previous, clause, lead, tokens)
         _set_phrases(mods, clause, previous, clauses[n + 1] if n + 1 < len(clauses) else None, tokens, here)
@@ -94,21 +95,25 @@ def _weaken_backwards(clauses: list[Clause], all_modifiers: list[Modifiers], her
                 weaken(all_modifiers[before[-1]], tag)
 
 
-def _set_question(
-    mods: Modifiers,
-    before: Modifiers | None,
-    previous: Clause | None,
-    clause: Clause,
-    lead: list[Token],
-    is_asked: bool,
-) -> None:
+def _set_question(mods: Modifiers, before: Modifiers | None, clause: Clause, lead: list[Token], is_asked: bool) -> None:
     asks = clause.verb.is_inverted or (is_asked and any(t.bits & WH and t.low != "that" for t in lead))
     if not asks and is_asked and clause.pronoun is None and not clause.subject:
         asks = not clause.verb.is_past
-    broken = any(t.bits & (PUNCT | CONTRAST | BOUNDARY) and not t.bits & (WH | SUBORD) for t in lead)
-    is_own_start = clause.pronoun is not None and clause.pronoun == clause.left and not clause.is_shared
-    is_over = is_own_start and previous is not None and _REPORTING.isdisjoint(previous.verb.lemmas)
-    mods.is_question = asks or (before is not None and before.is_question and not broken and not is_over)
+    broken = any(t.bits & (PUNCT | CONTRAST) for t in lead)
+    mods.is_question = asks or (before is not None and before.is_question and not broken)
+
+
+def end_questions(clauses: list[Clause], all_modifiers: list[Modifiers], tokens: list[Token]) -> None:
+    """In speech no mark ends a question: `okay yes I …` does, unless that is what was asked after."""
+    for n in range(1, len(clauses)):
+        clause, previous = clauses[n], clauses[n - 1]
+        if clause.pronoun is None or clause.is_shared or tokens[clause.pronoun].low != "i":
+            continue
+        lead = tokens[clause.left : clause.pronoun]
+        starts_anew = all(token.low in _INTERJECTIONS for token in lead) and bool(lead)
+        if starts_anew and not clause.verb.is_inverted and _REPORTING.isdisjoint(previous.verb.lemmas):
+            for mods in all_modifiers[n:]:
+                mods.is_question = False
 
 
 def _set_condition(
