@@ -183,7 +183,8 @@ def test_another_human_speaks_for_herself(claims_of) -> None:
         ("Wim says I like moss.", []),
         ("`user.wife` is Lena", []),
         ('She wrote "I love the fog in my town" yesterday.', []),
-        ("Oh great, I love meetings, just what I needed.", []),
+        ("Oh great, I love meetings, just what I needed.", ["user | dislikes | meetings"]),
+        ("Oh great, I love meetings.", []),
     ],
 )  # fmt: skip
 def test_people_are_told_apart_and_in_doubt_nobody_is_named(claims_of, text: str, expected: list[str]) -> None:

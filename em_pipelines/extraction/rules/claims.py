@@ -65,8 +65,11 @@ def build_claims(
         relation, polarity = "might_be_interested_in", 1
     if mods.is_abandoned and relation not in _WISHES:
         return []
-    if mods.is_sarcastic and relation in _PREFERENCES | _WISHES:
-        return []
+    if mods.is_sarcastic or mods.is_doubtful:
+        if mods.is_sarcastic and relation == "likes" and polarity > 0 and all(s.is_own and not s.kin for s in subjects):
+            relation = "dislikes"
+        elif relation in _PREFERENCES | _WISHES:
+            return []
     claims = []
     for subject in subjects:
         for fill in slots.get(spec.object, ()):
@@ -171,6 +174,8 @@ def _flags(mods: Modifiers, relation: str, *, is_own: bool) -> tuple[Flag, ...]:
     flags = []
     if relation == "might_be_interested_in":
         flags.append(Flag.HYPOTHETICAL)
+    if mods.is_sarcastic and relation == "dislikes":
+        flags.append(Flag.SARCASM_DETECTED)
     if mods.is_abandoned:
         flags.append(Flag.ABANDONED_INTENT)
     if mods.is_secondhand:

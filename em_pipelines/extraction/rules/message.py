@@ -8,6 +8,7 @@ from em_pipelines.extraction.rules.cues import AFTERTHOUGHT, find_phrases
 from em_pipelines.extraction.rules.modifiers import Modifiers, end_questions, set_modifiers, weaken
 from em_pipelines.extraction.rules.noun_phrases import NounPhrase
 from em_pipelines.extraction.rules.repairs import Mended, mend
+from em_pipelines.extraction.rules.sarcasm import mark_sarcasm, mocked_phrases
 from em_pipelines.extraction.rules.sentences import sentences
 from em_pipelines.extraction.rules.tokens import Token
 from em_pipelines.extraction.rules.venting import is_venting
@@ -22,6 +23,8 @@ class Sentence:
     clauses: list[Clause]
     modifiers: list[Modifiers]
     nouns: list[NounPhrase]
+    mocked: list[NounPhrase]
+    """What a sarcastic sentence complains of, apart from its claims."""
 
 
 def parse_message(tokens: list[Token], text: str, *, is_spoken: bool = False) -> tuple[Mended, list[Sentence]]:
@@ -46,8 +49,10 @@ def parse_message(tokens: list[Token], text: str, *, is_spoken: bool = False) ->
             mods.is_settled = is_spoken and bool(marks)
         if is_spoken:
             end_questions(clauses, modifiers, tokens)
+        is_mocking = mark_sarcasm(tokens, text, start, stop, cues, modifiers)
         last = modifiers[-1] if modifiers else last
         if stop in marks and last is not None:
             last.is_abandoned = True
-        parsed.append(Sentence(start, stop, clauses, modifiers, nouns))
+        mocked = mocked_phrases(tokens, start, stop, cues, clauses) if is_mocking else []
+        parsed.append(Sentence(start, stop, clauses, modifiers, nouns, mocked))
     return mended, parsed

@@ -32,8 +32,8 @@ class Modifiers:
     """How one clause is meant. `is_supposed`: stands in an if; `is_hypothetical`: would hold only then."""
 
     __slots__ = (
-        "has_ended", "hedge", "is_abandoned", "is_guess", "is_hypothetical", "is_question", "is_reported",
-        "is_sarcastic", "is_secondhand", "is_settled", "is_supposed", "is_timed", "is_venting",
+        "has_ended", "hedge", "is_abandoned", "is_doubtful", "is_guess", "is_hypothetical", "is_question",
+        "is_reported", "is_sarcastic", "is_secondhand", "is_settled", "is_supposed", "is_timed", "is_venting",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -41,6 +41,8 @@ class Modifiers:
         self.has_ended = False
         self.is_abandoned = False
         """Taken back at once: `buy a ladder, no wait`."""
+        self.is_doubtful = False
+        """A liking may be meant or mocked."""
         self.is_guess = False
         """What somebody else might be or do: `he might like it`."""
         self.is_hypothetical = False
@@ -60,12 +62,10 @@ def set_modifiers(
 ) -> list[Modifiers]:
     """The modifiers of the clauses of one sentence, from `start` to `stop`."""
     here = [cue for cue in cues if start <= cue.start <= stop] if cues else []
-    is_sarcastic = any(cue.tag == "sarcasm" for cue in here) or any(cue.tag == "mockery" for cue in cues)
     is_asked = stop < len(tokens) and tokens[stop].low == "?"
     all_modifiers: list[Modifiers] = []
     for n, clause in enumerate(clauses):
         mods = Modifiers()
-        mods.is_sarcastic = is_sarcastic
         before = all_modifiers[n - 1] if n else None
         previous = clauses[n - 1] if n else None
         lead = tokens[clause.left : clause.lead]

@@ -16,6 +16,7 @@ from em_pipelines.extraction.rules.names import Reading
 from em_pipelines.extraction.rules.noun_phrases import KIN, PETS, NounPhrase
 from em_pipelines.extraction.rules.patterns import ANY_VERB, KIN_RELATION, Pattern
 from em_pipelines.extraction.rules.people import People, Referent, refer
+from em_pipelines.extraction.rules.plain_claims import mocked_claim
 from em_pipelines.extraction.rules.slots import Fill
 from em_pipelines.extraction.rules.subjects import subjects_of
 from em_pipelines.extraction.rules.tokens import tokenise
@@ -71,6 +72,10 @@ class MessageReader:
                 n_met = self._meet(sentence.nouns, n_met, clause.verb.start, sentence.start)
                 self._read_clause(clause, mods)
             self._meet(sentence.nouns, n_met, sentence.stop, sentence.start)
+            for phrase in sentence.mocked:
+                claim = mocked_claim(self.reading, self.turn.turn_number, self.subject, phrase)
+                if claim is not None and not any(c.object == claim.object for c in self.claims):
+                    self._add(claim)
 
     def _meet(self, nouns: list[NounPhrase], n: int, until: int, sentence_start: int) -> int:
         """Notes the people and names of the phrases before a token, and the kin edges they state."""
