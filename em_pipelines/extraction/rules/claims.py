@@ -44,7 +44,9 @@ _WISHES = frozenset({"wants", "needs", "plans", "decided"})
 _MIGHT = frozenset(
     {"wants", "likes", "needs", "plans", "owns", "prefers", "interested_in", "has_pet", "uses", "studies"}
 )
-_OF_LASTING_THINGS = _PREFERENCES | _WISHES
+_OF_LASTING_THINGS = _PREFERENCES | _WISHES | {"did"}
+_STANDINGS = frozenset({"works_as", "is_a", "member_of"})
+_FORMER = frozenset({"former", "ex", "erstwhile", "retired"})
 _PII = frozenset({"has_birthday"})
 _LATE_HEDGE = frozenset({"might", "may"})
 
@@ -83,7 +85,8 @@ def _stated(pattern: Pattern, clause: Clause, mods: Modifiers, slots: dict[str, 
     """The relation and polarity, given negation: `no longer like` ends a liking, `don't like` is a dislike."""
     spec = pattern.spec
     if mods.has_ended:
-        return spec.relation, -spec.polarity
+        ended = spec.polarity if "negation" in spec.needs else -spec.polarity
+        return (spec.relation, ended) if spec.relation != "feels" else (None, 1)
     fills = slots.get(spec.object, [])
     has_no = bool(fills) and fills[0].phrase is not None and fills[0].phrase.det == "no"
     if not (clause.verb.is_negated or has_no) or "negation" in spec.needs:
@@ -100,6 +103,8 @@ def _claim(
     polarity: int, slots: dict[str, list[Fill]], turn_number: int,
 ) -> Claim | None:  # fmt: skip
     spec = pattern.spec
+    if fill.phrase is not None and relation in _STANDINGS and reading.tokens[fill.phrase.first].low in _FORMER:
+        fill.phrase.first, polarity = min(fill.phrase.first + 1, fill.phrase.head), -polarity
     if (
         relation in _OF_LASTING_THINGS
         and not mods.is_settled

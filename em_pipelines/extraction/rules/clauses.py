@@ -165,6 +165,8 @@ class _Parser:
         kind, at, phrase = self.chunks[-1] if self.chunks else ("start", 0, None)
         if kind == "pron":
             clause.pronoun = clause.lead = at
+            if [c[0] for c in self.chunks[-3:-1]] == ["np", "conj"] and (len(self.chunks) == 3 or not self.clauses):
+                clause.companion = self.chunks[-3][2]
         elif kind == "np" and phrase is not None:
             clause.subject = self._subject_phrases()
             clause.lead = clause.subject[0].start

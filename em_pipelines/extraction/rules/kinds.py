@@ -39,7 +39,9 @@ def kin_noun(reading: Reading, phrase: NounPhrase) -> int | None:
     """The token of the kin or pet noun of `my best friend Jonne`; None when the phrase is no kin phrase."""
     tokens = reading.tokens
     i = phrase.first
-    while i < phrase.end and tokens[i].low in KIN_MODIFIERS and tokens[i].low not in KIN:
+    while i < phrase.end and tokens[i].low in KIN_MODIFIERS:
+        if tokens[i].low in KIN and not (i + 1 < phrase.end and tokens[i + 1].low in KIN):
+            break
         i += 1
     return i if i < phrase.end and (tokens[i].low in KIN or tokens[i].low in PETS) else None
 
@@ -65,6 +67,12 @@ def _is_owned(reading: Reading, phrase: NounPhrase) -> bool:
     if phrase.det == "the":
         return is_name(reading, phrase)
     return phrase.det is not None or phrase.number is not None
+
+
+def _is_particular(reading: Reading, phrase: NounPhrase) -> bool:
+    """`my barge`, `the barge`: one thing, of which somebody says what became of it."""
+    is_own = phrase.possessor in {"my", "our"} or (phrase.det == "the" and phrase.possessor_phrase is None)
+    return is_own and _is_possession(reading, phrase) and reading.tokens[phrase.head].low not in KIN
 
 
 def _is_person(reading: Reading, phrase: NounPhrase) -> bool:
@@ -146,6 +154,7 @@ GRAMMATICAL: dict[str, Test] = {
     "owned": _is_owned,
     "part": lambda reading, phrase: phrase.det in {"a", "an"} and _is_owned(reading, phrase),
     "person": _is_person,
+    "particular": _is_particular,
     "place": _is_place,
     "profession": _is_profession,
     "role": lambda reading, phrase: _is_thing(reading, phrase) and phrase.possessor is None,

@@ -16,12 +16,21 @@ PATTERN_ID = "people.kin_phrase"
 
 def stated_relation(reading: Reading, person: Referent, phrase: NounPhrase) -> str | None:
     """The relation between the owner of a kin phrase and the person; None for ex-wives and unnamed vague roles."""
-    if any(reading.tokens[k].low in _EX for k in range(phrase.first, phrase.end)):
+    if any(reading.tokens[k].low in _EX or reading.tokens[k].low.startswith("ex-") for k in range(phrase.first, phrase.end)):
         return None
     if person.kin in PETS:
         return "has_pet"
     relation = KIN.get(person.kin)
     return None if relation in _ONLY_NAMED and person.name.casefold() == person.kin else relation
+
+
+def ended_relation(reading: Reading, person: Referent, phrase: NounPhrase) -> str | None:
+    """What `my ex Jonne`, `my ex-wife` say is over; None where nothing is, or where death ended it."""
+    words_in = [reading.tokens[k].low for k in range(phrase.first, phrase.end)]
+    if any(word == "ex" or word.startswith("ex-") for word in words_in):
+        relation = KIN.get(person.kin)
+        return relation if relation in {"spouse_of", "partner_of"} else None
+    return None
 
 
 def owner_of(reading: Reading, people: People, subject: str, person: Referent, phrase: NounPhrase) -> Referent | None:
@@ -69,7 +78,9 @@ def named_in_apposition(
     return refer(reading, named) if is_between_commas and is_given_name(reading, named) else None
 
 
-def kin_claim(reading: Reading, turn_number: int, owner: Referent, relation: str, person: Referent) -> Claim:
+def kin_claim(
+    reading: Reading, turn_number: int, owner: Referent, relation: str, person: Referent, *, polarity: int = 1
+) -> Claim:
     """The edge from owner to person."""
     tokens = reading.tokens
     spans = [tokens[k] for k in (owner.start, owner.end - 1, person.start, person.end - 1)]
@@ -85,5 +96,6 @@ def kin_claim(reading: Reading, turn_number: int, owner: Referent, relation: str
         start=min(token.start for token in spans),
         end=max(token.end for token in spans),
         temporal_type=TemporalType.STATE,
+        polarity=polarity,
         pattern_id=PATTERN_ID,
     )

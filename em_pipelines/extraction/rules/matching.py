@@ -29,7 +29,8 @@ def verb_fits(
     if verb.is_future and "future" not in spec.needs:
         return False
     is_left_out = is_bare and verb.is_participle and "passive" in spec.needs
-    is_told = verb.used_to or verb.has_begun or (verb.has_ended and (verb.is_past or verb.is_perfect))
+    has_never = verb.is_perfect and "never" in verb.adverbs
+    is_told = has_never or verb.used_to or verb.has_begun or (mods.has_ended and (verb.is_past or verb.is_perfect))
     if not is_told and not is_left_out and not _tense_fits(spec, verb, is_lasting=is_lasting):
         return False
     if not spec.needs:

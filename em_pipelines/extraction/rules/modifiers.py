@@ -22,6 +22,7 @@ _UNBELIEVED = words("verbs", "unbelieved")
 _UNSAID = words("verbs", "unsaid")
 _CERTAIN = frozenset({"sure", "certain", "positive", "convinced"})
 _JOINTS = frozenset({"and", "but", "because", "so", "who", "which"})
+_UNTIL = frozenset({"until", "till", "til"})
 _TIMED = frozenset({"when", "whenever", "until", "till", "before", "after", "once", "while"})
 _INVERTED_CONDITION = frozenset({"had", "were", "should"})
 _INTERJECTIONS = words("words", "interjections")
@@ -221,7 +222,13 @@ def _set_phrases(
             mods.is_secondhand = True
         elif tag == "ended" and clause.verb.is_negated:
             mods.has_ended = True
-    mods.has_ended = mods.has_ended or clause.verb.has_ended or clause.verb.used_to
+    is_over = clause.verb.is_past and not clause.verb.is_negated and _ends_later(tokens[clause.verb.end : clause.right])
+    mods.has_ended = mods.has_ended or clause.verb.has_ended or clause.verb.used_to or is_over
+
+
+def _ends_later(after: list[Token]) -> bool:
+    """`was a nurse until 2019`: a state that a year ended."""
+    return any(t.low in _UNTIL and after[k + 1].low.isdigit() for k, t in enumerate(after[:-1]))
 
 
 def _only_hedges(clause: Clause, tokens: list[Token], here: list[Cue]) -> bool:

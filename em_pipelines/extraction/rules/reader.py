@@ -8,7 +8,7 @@ from em_pipelines.extraction.model import Claim, Mention, Turn
 from em_pipelines.extraction.rules.claims import build_claims
 from em_pipelines.extraction.rules.clause import Clause
 from em_pipelines.extraction.rules.kinds import kin_noun
-from em_pipelines.extraction.rules.kinship import kin_claim, named_after, named_in_apposition, owner_of, stated_relation
+from em_pipelines.extraction.rules.kinship import ended_relation, kin_claim, named_after, named_in_apposition, owner_of, stated_relation
 from em_pipelines.extraction.rules.matching import Slots, match_left, match_right, verb_fits
 from em_pipelines.extraction.rules.message import parse_message
 from em_pipelines.extraction.rules.modifiers import Modifiers
@@ -103,12 +103,15 @@ class MessageReader:
 
     def _state_kin(self, person: Referent, phrase: NounPhrase, following: list[NounPhrase]) -> None:
         relation = stated_relation(self.reading, person, phrase)
+        ended = ended_relation(self.reading, person, phrase) if relation is None else None
         owner = owner_of(self.reading, self.people, self.subject, person, phrase)
         if owner is None:
             return
         if (named := named_in_apposition(self.reading, person, phrase, following)) is not None:
             self._rename(person, named, owner)
             return
+        if ended is not None:
+            self._add(kin_claim(self.reading, self.turn.turn_number, owner, ended, person, polarity=-1))
         if relation is None:
             return
         self._add_kin(owner, relation, person)
@@ -172,6 +175,12 @@ class MessageReader:
         if right is None or slots is None:
             return
         slots.update(right)
+        if clause.companion is not None:
+            slots["companion"] = [Fill(clause.companion.start, clause.companion.end, clause.companion)]
+        if pattern.spec.object == "companion" and (
+            clause.companion is None or refer(self.reading, clause.companion).kin
+        ):
+            return
         subjects = subjects_of(self.reading, self.people, self.subject, pattern, clause, slots)
         if not subjects or (mods.is_reported and any(s.name == self.subject for s in subjects)):
             return

@@ -22,7 +22,12 @@ def subjects_of(
         return [refer(reading, f.phrase) for f in slots.get(spec.subject, ()) if f.phrase is not None]
     kinds = pattern.left[0].words
     if clause.pronoun is not None:
-        return _pronoun(reading, people, speaker_name, clause.pronoun, kinds)
+        found = _pronoun(reading, people, speaker_name, clause.pronoun, kinds)
+        if clause.companion is not None and spec.object != "companion":
+            other = refer(reading, clause.companion)
+            if other.entity_type is EntityType.PERSON and _fits(reading, people, other, clause.companion, kinds):
+                found = [*found, other]
+        return found
     if clause.subject:
         found = [refer(reading, phrase) for phrase in clause.subject]
         fitting = [r for r, p in zip(found, clause.subject, strict=True) if _fits(reading, people, r, p, kinds)]

@@ -95,6 +95,7 @@ def parse_verb_group(tokens: list[Token], i: int, stop: int) -> VerbGroup:
             continue
         if bits & NEG:
             group.is_negated = True
+            group.adverbs.append(token.low)
         elif bits & AUX:
             if last is not None and not _may_follow(last, token):
                 break
