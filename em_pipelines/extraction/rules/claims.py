@@ -111,7 +111,7 @@ def _claim(
         and not is_lasting(reading, fill, is_dropped=subject.start == clause.verb.start)
     ):
         return None
-    name, kind = _object(reading, fill, relation, spec.object_type, clause.verb.is_past)
+    name, kind = _object(reading, fill, relation, spec.object_type, clause.verb.is_past and relation != "scheduled_for")
     if not name or name.casefold() == subject.name.casefold():
         return None
     flags = tuple(dict.fromkeys(_flags(mods, relation, is_own=subject.kin == "" and subject.is_own) + spec.flags))

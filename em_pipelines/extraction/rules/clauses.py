@@ -165,7 +165,7 @@ class _Parser:
         kind, at, phrase = self.chunks[-1] if self.chunks else ("start", 0, None)
         if kind == "pron":
             clause.pronoun = clause.lead = at
-            if [c[0] for c in self.chunks[-3:-1]] == ["np", "conj"] and (len(self.chunks) == 3 or not self.clauses):
+            if not self.clauses and [c[0] for c in self.chunks[-3:-1]] == ["np", "conj"]:
                 clause.companion = self.chunks[-3][2]
         elif kind == "np" and phrase is not None:
             clause.subject = self._subject_phrases()
@@ -173,9 +173,8 @@ class _Parser:
         elif kind == "rel":
             clause.is_relative = True
             clause.lead = at
-            before = next((c for c in reversed(self.chunks[:-1]) if c[0] != "mark"), None)
-            if before is not None and before[2] is not None:
-                clause.subject = [before[2]]
+            before = next((c[2] for c in reversed(self.chunks[:-1]) if c[0] != "mark"), None)
+            clause.subject = [before] if before is not None else []
         elif kind == "mark" and self._closes_apposition():
             named = self.chunks[-2][2]
             assert named is not None

@@ -7,6 +7,7 @@ from em_pipelines.extraction.rules.lexicon import words
 from em_pipelines.extraction.rules.names import Reading, is_given_name, is_name
 from em_pipelines.extraction.rules.noun_phrases import KIN, PETS, NounPhrase
 from em_pipelines.extraction.rules.people import People, Referent, refer
+from em_pipelines.extraction.rules.slots import Fill
 from em_pipelines.vocabulary import EntityType, HedgeLevel, Mechanism, TemporalType
 
 _EX = words("people", "ex")
@@ -16,7 +17,9 @@ PATTERN_ID = "people.kin_phrase"
 
 def stated_relation(reading: Reading, person: Referent, phrase: NounPhrase) -> str | None:
     """The relation between the owner of a kin phrase and the person; None for ex-wives and unnamed vague roles."""
-    if any(reading.tokens[k].low in _EX or reading.tokens[k].low.startswith("ex-") for k in range(phrase.first, phrase.end)):
+    if any(
+        reading.tokens[k].low in _EX or reading.tokens[k].low.startswith("ex-") for k in range(phrase.first, phrase.end)
+    ):
         return None
     if person.kin in PETS:
         return "has_pet"
@@ -99,3 +102,24 @@ def kin_claim(
         polarity=polarity,
         pattern_id=PATTERN_ID,
     )
+
+
+def denied_kin(
+    reading: Reading, people: People, turn_number: int, speaker_name: str, subjects: list[Referent], fills: list[Fill]
+) -> list[Claim]:
+    """`Piet isn't my boss anymore`: the edge, with polarity −1."""
+    claims = []
+    for phrase in (fill.phrase for fill in fills if fill.phrase is not None):
+        meant = refer(reading, phrase)
+        relation = KIN.get(meant.kin)
+        owner = owner_of(reading, people, speaker_name, meant, phrase)
+        for subject in subjects:
+            if relation is not None and owner is not None and not subject.kin and subject.name != owner.name:
+                claims.append(kin_claim(reading, turn_number, owner, relation, subject, polarity=-1))
+    return claims
+
+
+def without_kin(claims: list[Claim], denied: Claim) -> list[Claim]:
+    """The claims without the edge that a phrase stated by itself and its sentence denies: `our parrot died`."""
+    edge = (denied.subject, denied.relation, denied.object)
+    return [c for c in claims if c is denied or c.pattern_id != PATTERN_ID or (c.subject, c.relation, c.object) != edge]

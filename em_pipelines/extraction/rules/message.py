@@ -1,7 +1,9 @@
 """A message taken apart before anybody is looked for in it: sentences, clauses and what each clause is worth."""
 
+import re
 from dataclasses import dataclass
 
+from em_pipelines.extraction.cleaning import CODE_MARK, blank_code
 from em_pipelines.extraction.rules.clause import Clause
 from em_pipelines.extraction.rules.clauses import parse_clauses
 from em_pipelines.extraction.rules.cues import AFTERTHOUGHT, find_phrases
@@ -12,6 +14,20 @@ from em_pipelines.extraction.rules.sarcasm import mark_sarcasm, mocked_phrases
 from em_pipelines.extraction.rules.sentences import sentences
 from em_pipelines.extraction.rules.tokens import Token
 from em_pipelines.extraction.rules.venting import is_venting
+
+_STRAIGHT = str.maketrans("’‘ʼ“”„«»", "'''" + '"' * 5)
+_QUOTED = re.compile(r'"([^"\n]{8,600})"')
+_SPEECH = re.compile(r"(?i)\b(?:i|my|we|our|you|he|she|they|is|are|was)\b")
+
+
+def _blanked_quote(match: re.Match[str]) -> str:
+    """Whole sentences in quotes are somebody's words, not the speaker's statement; titles and names stay."""
+    return CODE_MARK * len(match.group()) if _SPEECH.search(match.group(1)) else match.group()
+
+
+def readable(text: str) -> str:
+    """The text to be read, of the same length: code and others' words blanked, quotes and apostrophes straight."""
+    return _QUOTED.sub(_blanked_quote, blank_code(text).translate(_STRAIGHT))
 
 
 @dataclass(frozen=True, slots=True)

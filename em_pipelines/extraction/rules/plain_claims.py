@@ -9,8 +9,13 @@ from em_pipelines.extraction.rules.people import refer
 from em_pipelines.vocabulary import EntityType, Flag, HedgeLevel, Mechanism, TemporalType
 
 
-def mocked_claim(reading: Reading, turn_number: int, speaker: str, phrase: NounPhrase) -> Claim | None:
-    """What is mocked is disliked: `Oh great, another fire drill`. None for people and bare pronouns."""
+def mocked_claims(reading: Reading, turn_number: int, speaker: str, phrases: list[NounPhrase]) -> list[Claim]:
+    """What is mocked is disliked: `Oh great, another fire drill`. Nothing for people and bare pronouns."""
+    found = (_mocked_claim(reading, turn_number, speaker, phrase) for phrase in phrases)
+    return [claim for claim in found if claim is not None]
+
+
+def _mocked_claim(reading: Reading, turn_number: int, speaker: str, phrase: NounPhrase) -> Claim | None:
     meant = refer(reading, phrase)
     if meant.kin or not meant.name or (meant.entity_type is EntityType.PERSON and phrase.det is None):
         return None

@@ -1,22 +1,29 @@
 """Reads one message: sentences, clauses, people and frames, to claims and mentions."""
 
-import re
 from collections.abc import Mapping, Sequence
 
-from em_pipelines.extraction.cleaning import CODE_MARK, blank_code
 from em_pipelines.extraction.model import Claim, Mention, Turn
 from em_pipelines.extraction.rules.claims import build_claims
 from em_pipelines.extraction.rules.clause import Clause
 from em_pipelines.extraction.rules.kinds import kin_noun
-from em_pipelines.extraction.rules.kinship import ended_relation, kin_claim, named_after, named_in_apposition, owner_of, stated_relation
+from em_pipelines.extraction.rules.kinship import (
+    denied_kin,
+    ended_relation,
+    kin_claim,
+    named_after,
+    named_in_apposition,
+    owner_of,
+    stated_relation,
+    without_kin,
+)
 from em_pipelines.extraction.rules.matching import Slots, match_left, match_right, verb_fits
-from em_pipelines.extraction.rules.message import parse_message
+from em_pipelines.extraction.rules.message import parse_message, readable
 from em_pipelines.extraction.rules.modifiers import Modifiers
 from em_pipelines.extraction.rules.names import Reading
 from em_pipelines.extraction.rules.noun_phrases import KIN, PETS, NounPhrase
 from em_pipelines.extraction.rules.patterns import ANY_VERB, KIN_RELATION, Pattern
 from em_pipelines.extraction.rules.people import People, Referent, refer
-from em_pipelines.extraction.rules.plain_claims import mocked_claim
+from em_pipelines.extraction.rules.plain_claims import mocked_claims
 from em_pipelines.extraction.rules.slots import Fill
 from em_pipelines.extraction.rules.subjects import subjects_of
 from em_pipelines.extraction.rules.tokens import tokenise
@@ -26,14 +33,6 @@ from em_pipelines.vocabulary import USER, EntityType
 NOBODY = frozenset({"it", "you", "u", "this", "that", "these", "those", "there", "here"})
 """Subjects that stand for nobody whose facts are kept, or for what no rule can tell."""
 _BEFORE_PLACES = frozenset({"in", "at", "near", "into", "on", "around", "across"})
-_STRAIGHT = str.maketrans("’‘ʼ“”„«»", "'''" + '"' * 5)
-_QUOTED = re.compile(r'"([^"\n]{8,600})"')
-_SPEECH = re.compile(r"(?i)\b(?:i|my|we|our|you|he|she|they|is|are|was)\b")
-
-
-def _blanked_quote(match: re.Match[str]) -> str:
-    """Whole sentences in quotes are somebody's words, not the speaker's statement; titles and names stay."""
-    return CODE_MARK * len(match.group()) if _SPEECH.search(match.group(1)) else match.group()
 
 
 class MessageReader:
@@ -48,7 +47,7 @@ class MessageReader:
         *,
         is_spoken: bool = False,
     ) -> None:
-        text = _QUOTED.sub(_blanked_quote, blank_code(turn.text[:max_characters]).translate(_STRAIGHT))
+        text = readable(turn.text[:max_characters])
         self.turn = turn
         self.patterns = patterns
         self.people = people
@@ -72,9 +71,8 @@ class MessageReader:
                 n_met = self._meet(sentence.nouns, n_met, clause.verb.start, sentence.start)
                 self._read_clause(clause, mods)
             self._meet(sentence.nouns, n_met, sentence.stop, sentence.start)
-            for phrase in sentence.mocked:
-                claim = mocked_claim(self.reading, self.turn.turn_number, self.subject, phrase)
-                if claim is not None and not any(c.object == claim.object for c in self.claims):
+            for claim in mocked_claims(self.reading, self.turn.turn_number, self.subject, sentence.mocked):
+                if not any(c.object == claim.object for c in self.claims):
                     self._add(claim)
 
     def _meet(self, nouns: list[NounPhrase], n: int, until: int, sentence_start: int) -> int:
@@ -196,6 +194,8 @@ class MessageReader:
     def _name_kin(self, clause: Clause, subjects: list[Referent], fills: list[Fill]) -> None:
         """`My husband is called Anders`, `Rosalie is my sister`, `I have two brothers`."""
         if clause.verb.is_negated:
+            for claim in denied_kin(self.reading, self.people, self.turn.turn_number, self.subject, subjects, fills):
+                self._add(claim)
             return
         for fill in fills:
             if fill.phrase is None:
@@ -226,6 +226,9 @@ class MessageReader:
 
     def _add_with_mentions(self, claim: Claim, subjects: list[Referent], fills: list[Fill]) -> None:
         self._add(claim)
+        if claim.polarity < 0 and claim.object is not None:
+            self._renamed.add((claim.subject, claim.object.casefold()))
+            self.claims = without_kin(self.claims, claim)
         for subject in subjects:
             if subject.name == claim.subject and subject.name != self.subject:
                 self._mention(subject.name, claim.subject_type, subject.start, subject.end)

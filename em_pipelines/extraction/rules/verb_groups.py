@@ -114,12 +114,16 @@ def parse_verb_group(tokens: list[Token], i: int, stop: int) -> VerbGroup:
 
 
 def _look_through(group: VerbGroup, tokens: list[Token], stop: int) -> None:
-    """`seems to like` likes, `stopped using` no longer uses, `started working` works since then."""
+    """`seems to like` likes, `had to sell` sold, `stopped using` no longer uses, `started working` works since then."""
     lemmas = group.lemmas
     following = tokens[group.end] if group.end < stop else None
     if following is None or group.is_passive:
         return
     if _RAISING.intersection(lemmas) and base_after_to(tokens, group.end, stop):
+        group.lemmas = lemmas_of(tokens[group.end + 1], BASE) or (tokens[group.end + 1].low,)
+        group.main, group.end = group.end + 1, group.end + 2
+        return
+    if "have" in lemmas and group.is_past and base_after_to(tokens, group.end, stop):
         group.lemmas = lemmas_of(tokens[group.end + 1], BASE) or (tokens[group.end + 1].low,)
         group.main, group.end = group.end + 1, group.end + 2
         return
@@ -138,6 +142,8 @@ def _may_follow(last: Token, token: Token) -> bool:
         return token.low == "being" or (last.low == "'s" and token.low == "been")
     if last.bits & HAVE:
         return token.low in {"been", "had"}
+    if last.low == "'d" and token.low in {"been", "had"}:
+        return True
     return token.low in {"be", "have", "do"}
 
 
@@ -148,6 +154,8 @@ def _note_auxiliary(group: VerbGroup, token: Token) -> None:
         group.is_past = True
     elif token.low == "been":
         group.is_perfect = True
+        if group.modal == "would" and "have" not in group.adverbs:
+            group.modal, group.is_past = None, True
 
 
 def _is_main(token: Token, last: Token) -> bool:
