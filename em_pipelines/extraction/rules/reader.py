@@ -101,16 +101,16 @@ class MessageReader:
 
     def _state_kin(self, person: Referent, phrase: NounPhrase, following: list[NounPhrase]) -> None:
         relation = stated_relation(self.reading, person, phrase)
-        ended = ended_relation(self.reading, person, phrase) if relation is None else None
+        ended = ended_relation(self.reading, person, phrase)
         owner = owner_of(self.reading, self.people, self.subject, person, phrase)
         if owner is None:
             return
         if (named := named_in_apposition(self.reading, person, phrase, following)) is not None:
             self._rename(person, named, owner)
             return
-        if ended is not None:
-            self._add(kin_claim(self.reading, self.turn.turn_number, owner, ended, person, polarity=-1))
         if relation is None:
+            if ended is not None:
+                self._add(kin_claim(self.reading, self.turn.turn_number, owner, ended, person, polarity=-1))
             return
         self._add_kin(owner, relation, person)
         if person.gender == "p" and person.name.casefold() != person.kin:
@@ -175,9 +175,9 @@ class MessageReader:
         slots.update(right)
         if clause.companion is not None:
             slots["companion"] = [Fill(clause.companion.start, clause.companion.end, clause.companion)]
-        if pattern.spec.object == "companion" and (
-            clause.companion is None or refer(self.reading, clause.companion).kin
-        ):
+            if pattern.spec.object == "companion" and refer(self.reading, clause.companion).kin:
+                return
+        elif pattern.spec.object == "companion":
             return
         subjects = subjects_of(self.reading, self.people, self.subject, pattern, clause, slots)
         if not subjects or (mods.is_reported and any(s.name == self.subject for s in subjects)):
@@ -243,13 +243,8 @@ class MessageReader:
 
     def _add(self, claim: Claim) -> None:
         """Keeps a claim once: what is said twice in a message is one fact."""
-        key = (
-            claim.subject,
-            claim.relation,
-            (claim.object or claim.value or "").casefold(),
-            claim.attribute,
-            claim.polarity,
-        )
+        end = (claim.object or claim.value or "").casefold()
+        key = (claim.subject, claim.relation, end, claim.attribute, claim.polarity)
         if key not in self._seen and claim.subject != claim.object:
             self._seen.add(key)
             self.claims.append(claim)
