@@ -183,7 +183,7 @@ def _flags(mods: Modifiers, relation: str, *, is_own: bool) -> tuple[Flag, ...]:
         flags.append(Flag.SARCASM_DETECTED)
     if mods.is_abandoned:
         flags.append(Flag.ABANDONED_INTENT)
-    if mods.is_secondhand:
+    if mods.is_secondhand and not is_own:
         flags.append(Flag.SECONDHAND)
     if mods.is_venting and is_own and relation in _WISHES | {"dislikes", "feels"}:
         flags.append(Flag.EMOTIONAL_STATE)

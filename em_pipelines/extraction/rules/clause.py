@@ -11,7 +11,18 @@ class Clause:
     marks a subject taken from the phrase before `who` or `which`, `is_shared` one taken from the clause before.
     """
 
-    __slots__ = ("companion", "is_relative", "is_shared", "lead", "left", "pronoun", "right", "subject", "verb")
+    __slots__ = (
+        "companion",
+        "holder",
+        "is_relative",
+        "is_shared",
+        "lead",
+        "left",
+        "pronoun",
+        "right",
+        "subject",
+        "verb",
+    )
 
     def __init__(self, verb: VerbGroup, left: int) -> None:
         self.verb = verb
@@ -19,6 +30,8 @@ class Clause:
         self.lead = verb.start
         self.right = verb.end
         self.pronoun: int | None = None
+        self.holder: Clause | None = None
+        """The clause of who thinks or says this: `Piet thinks …`."""
         self.companion: NounPhrase | None = None
         """Who does it together with the pronoun: `Jonne and I`."""
         self.subject: list[NounPhrase] = []

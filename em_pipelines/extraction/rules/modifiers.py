@@ -85,6 +85,9 @@ def set_modifiers(
 
 def weaken(mods: Modifiers, tag: str) -> None:
     """Applies the hedge of an afterthought (`… but don't quote me`) to the clause before it."""
+    if tag.startswith("secondhand"):
+        mods.is_secondhand = True
+        return
     mods.hedge = max(mods.hedge, _LEVELS[tag.removesuffix(AFTERTHOUGHT)], key=_ORDER.index)
 
 
@@ -169,6 +172,9 @@ def _set_report(
         is_own = previous.pronoun is not None and tokens[previous.pronoun].low in _FIRST_PERSON
         mods.is_reported = not is_own and not clause.is_shared and previous.verb.lemmas != ("know",)
         mods.is_secondhand = mods.is_reported or "hear" in previous.verb.lemmas
+        clause.holder = previous
+    elif before.is_secondhand and previous.right <= previous.verb.end + 1 and not joined & _JOINTS:
+        mods.is_secondhand = True
     elif before.is_reported and (clause.is_shared or "that" in joined):
         mods.is_reported, mods.is_secondhand = True, True
 

@@ -206,7 +206,7 @@ def compile_file(path: Path) -> list[Pattern]:
 
 
 def _check_slots(spec: PatternSpec, elements: tuple[Element, ...]) -> None:
-    names = {element.name for element in elements if element.kind == "slot"} | {"speaker", "companion"}
+    names = {element.name for element in elements if element.kind == "slot"} | {"speaker", "companion", "holder"}
     for wanted in (spec.subject, spec.object):
         if wanted not in names and not wanted.startswith("="):
             raise ValueError(f"no slot named {wanted!r}")

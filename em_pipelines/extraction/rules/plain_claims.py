@@ -1,12 +1,56 @@
 """Claims that no frame states: built from a phrase and what the sentence around it does with it."""
 
+from dataclasses import replace
+
 from em_pipelines.extraction.confidence import initial_confidence
 from em_pipelines.extraction.model import Claim
 from em_pipelines.extraction.rules.entity_types import EXPECTED_OBJECT, guess_type
+from em_pipelines.extraction.rules.message import Sentence
 from em_pipelines.extraction.rules.names import Reading
 from em_pipelines.extraction.rules.noun_phrases import NounPhrase
 from em_pipelines.extraction.rules.people import refer
-from em_pipelines.vocabulary import EntityType, Flag, HedgeLevel, Mechanism, TemporalType
+from em_pipelines.vocabulary import RELATIONS_BY_GROUP, EntityType, Flag, HedgeLevel, Mechanism, TemporalType
+
+_SHAREABLE = frozenset(RELATIONS_BY_GROUP["preference"]) | {"wants", "believes", "follows"}
+_AGREED = (
+    ("me", "too"),
+    ("so", "do", "i"),
+    ("so", "am", "i"),
+    ("same", "here"),
+    ("as", "do", "i"),
+    ("so", "would", "i"),
+)
+
+
+def shared_claims(reading: Reading, claims: list[Claim], speaker: str, sentence: Sentence) -> list[Claim]:
+    """What the speaker shares of the likings and opinions just told of somebody else: `… and I agree`."""
+    told = [c for c in claims if c.subject != speaker and c.relation in _SHAREABLE]
+    if not told or not _agrees(reading, sentence):
+        return []
+    last = told[-1]
+    flags = tuple(flag for flag in last.flags if flag is not Flag.SECONDHAND)
+    is_wish = last.relation == "wants"
+    confidence = initial_confidence(Mechanism.EXPLICIT, HedgeLevel.NONE, flags, is_wish=is_wish)
+    return [
+        replace(c, subject=speaker, subject_type=EntityType.PERSON, flags=flags, confidence=confidence)
+        for c in told
+        if (c.subject, c.relation, c.start) == (last.subject, last.relation, last.start)
+    ]
+
+
+def _agrees(reading: Reading, sentence: Sentence) -> bool:
+    lows = tuple(token.low for token in reading.tokens[sentence.start : sentence.stop])
+    if any(lows[k : k + len(words)] == words for words in _AGREED for k in range(len(lows))):
+        return True
+    return any(
+        "agree" in clause.verb.lemmas
+        and not clause.verb.is_negated
+        and clause.verb.modal is None
+        and clause.pronoun is not None
+        and reading.tokens[clause.pronoun].low in {"i", "we"}
+        and (clause.right == clause.verb.end or reading.tokens[clause.verb.end].low in {"with", ",", "completely"})
+        for clause in sentence.clauses
+    )
 
 
 def mocked_claims(reading: Reading, turn_number: int, speaker: str, phrases: list[NounPhrase]) -> list[Claim]:

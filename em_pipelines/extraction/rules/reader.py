@@ -23,9 +23,9 @@ from em_pipelines.extraction.rules.names import Reading
 from em_pipelines.extraction.rules.noun_phrases import KIN, PETS, NounPhrase
 from em_pipelines.extraction.rules.patterns import ANY_VERB, KIN_RELATION, Pattern
 from em_pipelines.extraction.rules.people import People, Referent, refer
-from em_pipelines.extraction.rules.plain_claims import mocked_claims
+from em_pipelines.extraction.rules.plain_claims import mocked_claims, shared_claims
 from em_pipelines.extraction.rules.slots import Fill
-from em_pipelines.extraction.rules.subjects import subjects_of
+from em_pipelines.extraction.rules.subjects import meet_speakers, subjects_of
 from em_pipelines.extraction.rules.tokens import tokenise
 from em_pipelines.extraction.rules.word_classes import MONTH, WEEKDAY
 from em_pipelines.vocabulary import USER, EntityType
@@ -67,10 +67,13 @@ class MessageReader:
         """Fills `claims` and `mentions`."""
         for sentence in self.sentences:
             n_met = 0
+            meet_speakers(self.reading, self.people, sentence.clauses)
             for clause, mods in zip(sentence.clauses, sentence.modifiers, strict=True):
                 n_met = self._meet(sentence.nouns, n_met, clause.verb.start, sentence.start)
                 self._read_clause(clause, mods)
             self._meet(sentence.nouns, n_met, sentence.stop, sentence.start)
+            for claim in shared_claims(self.reading, self.claims, self.subject, sentence):
+                self._add(claim)
             for claim in mocked_claims(self.reading, self.turn.turn_number, self.subject, sentence.mocked):
                 if not any(c.object == claim.object for c in self.claims):
                     self._add(claim)
@@ -180,7 +183,8 @@ class MessageReader:
         elif pattern.spec.object == "companion":
             return
         subjects = subjects_of(self.reading, self.people, self.subject, pattern, clause, slots)
-        if not subjects or (mods.is_reported and any(s.name == self.subject for s in subjects)):
+        is_told = mods.is_reported and pattern.spec.subject != "holder"
+        if not subjects or (is_told and any(s.name == self.subject for s in subjects)):
             return
         if pattern.spec.relation == KIN_RELATION:
             if not mods.is_hypothetical:

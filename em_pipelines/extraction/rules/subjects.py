@@ -18,6 +18,8 @@ def subjects_of(
     spec = pattern.spec
     if spec.subject == "speaker":
         return [speaker(speaker_name, clause.lead)]
+    if spec.subject == "holder":
+        return _holder(reading, people, speaker_name, clause)
     if spec.subject != "subject" or not pattern.takes_clause_subject:
         return [refer(reading, f.phrase) for f in slots.get(spec.subject, ()) if f.phrase is not None]
     kinds = pattern.left[0].words
@@ -37,6 +39,32 @@ def subjects_of(
     if spec.may_drop_subject and kinds & {"person", "self"} and _may_drop(reading, clause):
         return [speaker(speaker_name, clause.verb.start)]
     return []
+
+
+def _holder(reading: Reading, people: People, speaker_name: str, clause: Clause) -> list[Referent]:
+    """Whose opinion it is: who thinks or says it, or the speaker where `in my opinion` or the like stands before."""
+    held = clause.holder
+    if held is None:
+        before = [reading.tokens[k].low for k in range(max(0, clause.lead - 5), clause.lead)]
+        before = [word for word in before if word != ","]
+        is_own = any(word in {"imo", "imho", "personally"} for word in before) or (
+            not {"my", "opinion"} - set(before) or before[-2:] in (["for", "me"], ["to", "me"])
+        )
+        return [speaker(speaker_name, clause.verb.start)] if is_own else []
+    if held.pronoun is not None:
+        return _pronoun(reading, people, speaker_name, held.pronoun, frozenset({"person"}))
+    found = [refer(reading, phrase) for phrase in held.subject]
+    person = frozenset({"person"})
+    return [r for r, p in zip(found, held.subject, strict=True) if _fits(reading, people, r, p, person)]
+
+
+def meet_speakers(reading: Reading, people: People, clauses: list[Clause]) -> None:
+    """Whoever is reported to say or think something is a person, at the start of a sentence too."""
+    for clause in clauses:
+        if clause.holder is not None:
+            for phrase in clause.holder.subject:
+                if phrase.det is None and is_name(reading, phrase):
+                    people.meet(refer(reading, phrase))
 
 
 def _may_drop(reading: Reading, clause: Clause) -> bool:
