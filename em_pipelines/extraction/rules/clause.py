@@ -12,17 +12,8 @@ class Clause:
     """
 
     __slots__ = (
-        "companion",
-        "holder",
-        "is_relative",
-        "is_shared",
-        "lead",
-        "left",
-        "pronoun",
-        "right",
-        "subject",
-        "verb",
-    )
+        "companion", "holder", "is_relative", "is_shared", "lead", "left", "pronoun", "right", "subject", "verb",
+    )  # fmt: skip
 
     def __init__(self, verb: VerbGroup, left: int) -> None:
         self.verb = verb

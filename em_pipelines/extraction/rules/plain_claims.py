@@ -12,14 +12,16 @@ from em_pipelines.extraction.rules.people import refer
 from em_pipelines.vocabulary import RELATIONS_BY_GROUP, EntityType, Flag, HedgeLevel, Mechanism, TemporalType
 
 _SHAREABLE = frozenset(RELATIONS_BY_GROUP["preference"]) | {"wants", "believes", "follows"}
-_AGREED = (
-    ("me", "too"),
-    ("so", "do", "i"),
-    ("so", "am", "i"),
-    ("same", "here"),
-    ("as", "do", "i"),
-    ("so", "would", "i"),
-)
+_AGREED = tuple(tuple(p.split()) for p in ("me too", "so do i", "so am i", "same here", "as do i", "so would i"))
+
+
+def unframed_claims(
+    reading: Reading, claims: list[Claim], turn_number: int, speaker: str, sentence: Sentence
+) -> list[Claim]:
+    """What a sentence says without a frame for it, given the claims read so far."""
+    mocked = mocked_claims(reading, turn_number, speaker, sentence.mocked)
+    known = {claim.object for claim in claims}
+    return shared_claims(reading, claims, speaker, sentence) + [c for c in mocked if c.object not in known]
 
 
 def shared_claims(reading: Reading, claims: list[Claim], speaker: str, sentence: Sentence) -> list[Claim]:

@@ -23,7 +23,7 @@ from em_pipelines.extraction.rules.names import Reading
 from em_pipelines.extraction.rules.noun_phrases import KIN, PETS, NounPhrase
 from em_pipelines.extraction.rules.patterns import ANY_VERB, KIN_RELATION, Pattern
 from em_pipelines.extraction.rules.people import People, Referent, refer
-from em_pipelines.extraction.rules.plain_claims import mocked_claims, shared_claims
+from em_pipelines.extraction.rules.plain_claims import unframed_claims
 from em_pipelines.extraction.rules.slots import Fill
 from em_pipelines.extraction.rules.subjects import meet_speakers, subjects_of
 from em_pipelines.extraction.rules.tokens import tokenise
@@ -72,11 +72,8 @@ class MessageReader:
                 n_met = self._meet(sentence.nouns, n_met, clause.verb.start, sentence.start)
                 self._read_clause(clause, mods)
             self._meet(sentence.nouns, n_met, sentence.stop, sentence.start)
-            for claim in shared_claims(self.reading, self.claims, self.subject, sentence):
+            for claim in unframed_claims(self.reading, self.claims, self.turn.turn_number, self.subject, sentence):
                 self._add(claim)
-            for claim in mocked_claims(self.reading, self.turn.turn_number, self.subject, sentence.mocked):
-                if not any(c.object == claim.object for c in self.claims):
-                    self._add(claim)
 
     def _meet(self, nouns: list[NounPhrase], n: int, until: int, sentence_start: int) -> int:
         """Notes the people and names of the phrases before a token, and the kin edges they state."""

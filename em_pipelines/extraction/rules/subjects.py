@@ -16,10 +16,9 @@ def subjects_of(
 ) -> list[Referent]:
     """The subjects of a matched pattern; none where they are not certain."""
     spec = pattern.spec
-    if spec.subject == "speaker":
-        return [speaker(speaker_name, clause.lead)]
-    if spec.subject == "holder":
-        return _holder(reading, people, speaker_name, clause)
+    if spec.subject in {"speaker", "holder"}:
+        is_own = spec.subject == "speaker"
+        return [speaker(speaker_name, clause.lead)] if is_own else _holder(reading, people, speaker_name, clause)
     if spec.subject != "subject" or not pattern.takes_clause_subject:
         return [refer(reading, f.phrase) for f in slots.get(spec.subject, ()) if f.phrase is not None]
     kinds = pattern.left[0].words
