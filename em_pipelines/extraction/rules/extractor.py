@@ -7,11 +7,15 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, Field
 
 from em_pipelines.extraction.gate import GateSettings, skip_reason
-from em_pipelines.extraction.model import Extraction, Issue, Segment
+from em_pipelines.extraction.model import Claim, Extraction, Issue, Segment, Turn
+from em_pipelines.extraction.rules.dialogue import claims_in_dialogue, with_new
 from em_pipelines.extraction.rules.lexicon import PATTERNS_DIR
 from em_pipelines.extraction.rules.patterns import by_lemma, load_patterns
 from em_pipelines.extraction.rules.people import People
 from em_pipelines.extraction.rules.reader import MessageReader
+
+_READABLE = frozenset({None, "no_information"})
+"""Reasons of the gate for which a turn may still answer the one before."""
 
 
 class RulesSettings(BaseModel):
@@ -56,19 +60,29 @@ class RulesExtractor:
         """Reads the turns of one segment; every turn ends with a mention, a claim or an issue."""
         out = Extraction()
         people = People()
-        for turn in segment.turns:
+        is_spoken = segment.channel == "voice"
+        for n, turn in enumerate(segment.turns):
             reason = skip_reason(turn, self.settings.gate)
-            if reason is not None:
+            together = self._read_together(turn, (*segment.context, *segment.turns[:n])) if reason in _READABLE else []
+            if reason is not None and not together:
                 out.issues.append(Issue(turn.turn_number, "skipped", reason))
                 continue
             if len(turn.text) > self.settings.max_characters:
                 detail = f"only the first {self.settings.max_characters} characters were read"
                 out.issues.append(Issue(turn.turn_number, "truncated", "too_long", "warning", detail))
-            is_spoken = segment.channel == "voice"
             reader = MessageReader(turn, self._patterns, people, self.settings.max_characters, is_spoken=is_spoken)
             reader.read()
-            out.claims += reader.claims
+            claims = with_new(reader.claims, together)
+            out.claims += claims
             out.mentions += reader.mentions
-            if not reader.claims and not reader.mentions:
+            if not claims and not reader.mentions:
                 out.issues.append(Issue(turn.turn_number, "nothing_found", "no_pattern"))
         return out
+
+    def _read_together(self, turn: Turn, earlier: tuple[Turn, ...]) -> list[Claim]:
+        def read(other: Turn) -> list[Claim]:
+            reader = MessageReader(other, self._patterns, People(), self.settings.max_characters)
+            reader.read()
+            return reader.claims
+
+        return claims_in_dialogue(turn, earlier, read)

@@ -16,7 +16,7 @@ from em_pipelines.extraction.rules.kinship import (
     stated_relation,
     without_kin,
 )
-from em_pipelines.extraction.rules.matching import Slots, match_left, match_right, verb_fits
+from em_pipelines.extraction.rules.matching import match_left, match_right, verb_fits
 from em_pipelines.extraction.rules.message import parse_message, readable
 from em_pipelines.extraction.rules.modifiers import Modifiers
 from em_pipelines.extraction.rules.names import Reading
@@ -164,13 +164,11 @@ class MessageReader:
                     self._try(pattern, clause, mods)
 
     def _try(self, pattern: Pattern, clause: Clause, mods: Modifiers) -> None:
-        slots: Slots | None = {}
-        if not pattern.takes_clause_subject:
-            slots = match_left(self.reading, pattern, clause)
-            if slots is None:
-                return
+        slots = {} if pattern.takes_clause_subject else match_left(self.reading, pattern, clause)
+        if slots is None:
+            return
         right = match_right(self.reading, pattern, clause, either=clause.verb.is_negated)
-        if right is None or slots is None:
+        if right is None:
             return
         slots.update(right)
         if clause.companion is not None:
