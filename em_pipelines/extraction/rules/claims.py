@@ -114,7 +114,10 @@ def _claim(
     name, kind = _object(reading, fill, relation, spec.object_type, clause.verb.is_past and relation != "scheduled_for")
     if not name or name.casefold() == subject.name.casefold():
         return None
-    flags = tuple(dict.fromkeys(_flags(mods, relation, is_own=subject.kin == "" and subject.is_own) + spec.flags))
+    unsure = (Flag.ATTRIBUTION_UNCERTAIN,) if clause.is_uncertain else ()
+    flags = tuple(
+        dict.fromkeys(unsure + _flags(mods, relation, is_own=subject.kin == "" and subject.is_own) + spec.flags)
+    )
     hedge = HedgeLevel.STRONG if clause.verb.modal in _LATE_HEDGE else mods.hedge
     since = _valid_from(reading, pattern, clause, polarity)
     is_literal = relation in LITERAL_OBJECT

@@ -12,7 +12,8 @@ class Clause:
     """
 
     __slots__ = (
-        "companion", "holder", "is_relative", "is_shared", "lead", "left", "pronoun", "right", "subject", "verb",
+        "companion", "holder", "is_relative", "is_shared", "is_uncertain", "lead", "left", "pronoun", "right",
+        "subject", "verb",
     )  # fmt: skip
 
     def __init__(self, verb: VerbGroup, left: int) -> None:
@@ -28,3 +29,5 @@ class Clause:
         self.subject: list[NounPhrase] = []
         self.is_relative = False
         self.is_shared = False
+        self.is_uncertain = False
+        """It is not clear whose clause it is: `Jonne or Ida …`, `somebody …, I think Jonne`."""

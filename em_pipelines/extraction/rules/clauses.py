@@ -226,7 +226,7 @@ class _Parser:
             if before not in {"conj", "mark"} or n < 2 or self.chunks[n - 2][0] != "np":
                 break
             origin = self.chunks[n - 3][0] if n >= 3 else "start"
-            if origin in {"vg", "prep", "inf"} or self.tokens[self.chunks[n - 1][1]].low not in {"and", ",", "&"}:
+            if origin in {"vg", "prep", "inf"} or self.tokens[self.chunks[n - 1][1]].low not in {"and", ",", "&", "or"}:
                 break
             n -= 2
         if len(found) > 1 and not self._has_and(found):
@@ -234,7 +234,7 @@ class _Parser:
         return found
 
     def _has_and(self, phrases: list[NounPhrase]) -> bool:
-        return any(self.tokens[k].low in {"and", "&"} for k in range(phrases[-2].end, phrases[-1].start))
+        return any(self.tokens[k].low in {"and", "&", "or"} for k in range(phrases[-2].end, phrases[-1].start))
 
     def _set_spans(self) -> None:
         """Ends each clause where the words that lead into the next one begin."""

@@ -41,6 +41,7 @@ def verb_fits(
         "progressive": verb.is_progressive,
         "future": verb.is_future,
         "dictated": mods.is_settled and is_bare,
+        "rather": verb.modal == "would" and "rather" in verb.adverbs,
         "settled": mods.is_settled,
         "hypothetical": mods.is_hypothetical,
         "passive": verb.is_passive or (verb.is_participle and spec.may_drop_subject and is_bare),

@@ -7,6 +7,7 @@ from em_pipelines.extraction.cleaning import CODE_MARK, blank_code
 from em_pipelines.extraction.rules.clause import Clause
 from em_pipelines.extraction.rules.clauses import parse_clauses
 from em_pipelines.extraction.rules.cues import AFTERTHOUGHT, find_phrases
+from em_pipelines.extraction.rules.fiction import Fiction
 from em_pipelines.extraction.rules.modifiers import Modifiers, end_questions, set_modifiers, weaken
 from em_pipelines.extraction.rules.noun_phrases import NounPhrase
 from em_pipelines.extraction.rules.repairs import Mended, mend
@@ -51,6 +52,7 @@ def parse_message(tokens: list[Token], text: str, *, is_spoken: bool = False) ->
     if marks:
         cues = find_phrases(tokens)
     vents = is_venting(tokens, text, cues)
+    fiction = Fiction(cues)
     parsed: list[Sentence] = []
     last: Modifiers | None = None
     for start, stop in sentences(tokens, text):
@@ -65,6 +67,7 @@ def parse_message(tokens: list[Token], text: str, *, is_spoken: bool = False) ->
             mods.is_settled = is_spoken and bool(marks)
         if is_spoken:
             end_questions(clauses, modifiers, tokens)
+        fiction.mark(tokens, start, stop, clauses, modifiers)
         is_mocking = mark_sarcasm(tokens, text, start, stop, cues, modifiers)
         last = modifiers[-1] if modifiers else last
         if stop in marks and last is not None:

@@ -7,6 +7,7 @@ question from its inverted verb onward, a report over the clause after its verb.
 from em_pipelines.extraction.rules.clause import Clause
 from em_pipelines.extraction.rules.cues import AFTERTHOUGHT, Cue
 from em_pipelines.extraction.rules.lexicon import words
+from em_pipelines.extraction.rules.suppositions import is_denied, is_set_up
 from em_pipelines.extraction.rules.tokens import Token
 from em_pipelines.extraction.rules.word_classes import ADV, CONDITION, CONTRAST, PUNCT, WH
 from em_pipelines.vocabulary import HedgeLevel
@@ -17,9 +18,6 @@ _REPORTING = words("verbs", "reporting")
 _SELF_HEDGING = words("verbs", "self_hedging")
 _FIRST_PERSON = words("words", "first_person")
 _UNREAL = frozenset({"wish", "hope", "imagine", "pretend", "suppose"})
-_NEG_RAISING = words("verbs", "neg_raising")
-_UNBELIEVED = words("verbs", "unbelieved")
-_UNSAID = words("verbs", "unsaid")
 _CERTAIN = frozenset({"sure", "certain", "positive", "convinced"})
 _JOINTS = frozenset({"and", "but", "because", "so", "who", "which"})
 _UNTIL = frozenset({"until", "till", "til"})
@@ -77,6 +75,8 @@ def set_modifiers(
         _set_condition(mods, before, previous, clause, lead, tokens, here)
         _set_report(mods, before, previous, clause, lead, tokens)
         _set_phrases(mods, clause, previous, clauses[n + 1] if n + 1 < len(clauses) else None, tokens, here)
+        if mods.is_hypothetical and clause.is_shared and previous and not clause.verb.modal and not clause.verb.is_past:
+            clause.verb.modal = previous.verb.modal
         all_modifiers.append(mods)
     _suppose_backwards(clauses, all_modifiers)
     _weaken_backwards(clauses, all_modifiers, here)
@@ -134,7 +134,7 @@ def _set_condition(
     hedged = {cue.start for cue in here if cue.tag in _LEVELS}
     ifs = (k for k in range(clause.left, clause.lead) if tokens[k].bits & CONDITION and k not in hedged)
     says_if = any(True for _ in ifs) and not any(t.low == "but" for t in lead[:-1])
-    says_if = says_if or any(t.low == "whether" for t in lead) or _is_set_up(clause, lead, tokens)
+    says_if = says_if or any(t.low == "whether" for t in lead) or is_set_up(clause, lead, tokens)
     inverted = clause.verb.is_inverted and first in _INVERTED_CONDITION and not mods.is_question
     unreal = previous is not None and bool(_UNREAL.intersection(previous.verb.lemmas)) and not contrast
     if clause.verb.is_inverted and first in {"had", "were"}:
@@ -167,7 +167,7 @@ def _set_report(
         return
     joined = {t.low for t in lead}
     if not joined & _JOINTS:
-        _set_denied(mods, previous, clause, tokens)
+        mods.is_supposed = mods.is_supposed or is_denied(previous, clause, tokens)
     if _REPORTING.intersection(previous.verb.lemmas) and not joined & _JOINTS:
         is_own = previous.pronoun is not None and tokens[previous.pronoun].low in _FIRST_PERSON
         mods.is_reported = not is_own and not clause.is_shared and previous.verb.lemmas != ("know",)
@@ -177,33 +177,6 @@ def _set_report(
         mods.is_secondhand = True
     elif before.is_reported and (clause.is_shared or "that" in joined):
         mods.is_reported, mods.is_secondhand = True, True
-
-
-def _is_set_up(clause: Clause, lead: list[Token], tokens: list[Token]) -> bool:
-    """`Say I owned a café, …`, `Let's say …`: `say` before a subject, with no subject of its own."""
-    at = clause.lead - 1
-    if at < 0 or tokens[at].low not in {"say", "that"} or not lead:
-        return False
-    at -= tokens[at].low == "that"
-    return tokens[at].low == "say" and (
-        at == 0 or bool(tokens[at - 1].bits & PUNCT) or tokens[at - 1].low in {"'s", "us", "so", "just", "ok", "and"}
-    )
-
-
-def _set_denied(mods: Modifiers, previous: Clause, clause: Clause, tokens: list[Token]) -> None:
-    """`I don't think I like it` is a dislike; `I never said I like it`, `I doubt I like it` say nothing."""
-    lemmas = previous.verb.lemmas
-    if previous.verb.is_negated and _NEG_RAISING.intersection(lemmas):
-        clause.verb.is_negated = not clause.verb.is_negated
-    elif (
-        (previous.verb.is_negated and _REPORTING.intersection(lemmas))
-        or _UNBELIEVED.intersection(lemmas)
-        or (_UNSAID.intersection(lemmas) and previous.pronoun is None and not previous.subject)
-    ):
-        mods.is_supposed = True
-    elif previous.verb.is_past and clause.verb.is_past and {"think", "assume", "believe"}.intersection(lemmas):
-        is_own = previous.pronoun is not None and tokens[previous.pronoun].low in _FIRST_PERSON
-        mods.is_supposed = mods.is_supposed or is_own
 
 
 def _set_phrases(
@@ -220,7 +193,9 @@ def _set_phrases(
     if following is not None and _only_hedges(following, tokens, here):
         right = following.right
     for at, _, tag in here:
-        if not left <= at < max(right, clause.verb.end):
+        opens_next = following is not None and at >= clause.verb.end and _opens(tokens, at)
+        opened = previous is not None and previous.verb.end <= at < left and _opens(tokens, at)
+        if opens_next or not (opened or left <= at < max(right, clause.verb.end)):
             continue
         if tag in _LEVELS:
             mods.hedge = max(mods.hedge, _LEVELS[tag], key=_ORDER.index)
@@ -230,6 +205,13 @@ def _set_phrases(
             mods.has_ended = True
     is_over = clause.verb.is_past and not clause.verb.is_negated and _ends_later(tokens[clause.verb.end : clause.right])
     mods.has_ended = mods.has_ended or clause.verb.has_ended or clause.verb.used_to or is_over
+
+
+def _opens(tokens: list[Token], at: int) -> bool:
+    """`…, and, according to Ida, he sings`: after an `and` or `but` a cue is about what follows."""
+    while at and tokens[at - 1].bits & PUNCT:
+        at -= 1
+    return at > 0 and tokens[at - 1].low in {"and", "but"}
 
 
 def _ends_later(after: list[Token]) -> bool:

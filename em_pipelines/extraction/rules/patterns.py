@@ -37,7 +37,7 @@ ANY_VERB = "any"
 """Stands for every verb; tried after `going to` only, since elsewhere most verbs say nothing that lasts."""
 
 
-Need = Literal["modal", "negation", "progressive", "future", "hypothetical", "passive", "dictated", "settled"]
+Need = Literal["modal", "negation", "progressive", "future", "hypothetical", "passive", "dictated", "settled", "rather"]
 
 
 class Strict(BaseModel):
@@ -66,9 +66,7 @@ class PatternSpec(Strict):
     tense: Literal["present", "simple", "past", "any"] = "present"
     modals: tuple[str, ...] = ()
     """Modal verbs it may stand with; without them it may stand with none."""
-    needs: tuple[
-        Literal["modal", "negation", "progressive", "future", "hypothetical", "passive", "dictated", "settled"], ...
-    ] = ()
+    needs: tuple[Need, ...] = ()
     may_drop_subject: bool = False
     may_be_timed: bool = False
     dates: Literal["since", "when", "none"] = "since"

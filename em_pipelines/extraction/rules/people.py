@@ -98,7 +98,9 @@ def refer(reading: Reading, phrase: NounPhrase) -> Referent:
             return Referent(joined_text(reading, at, phrase.end), kind, at, phrase.end, gender, noun, own)
     name = phrase_text(reading, phrase)
     head = tokens[phrase.head]
-    is_person = head.low in KIN or (is_name(reading, phrase) and head.low not in NOT_NAMES and phrase.det is None)
+    is_person = head.low in KIN or (
+        is_name(reading, phrase) and head.low not in NOT_NAMES and phrase.det in {None, "either"}
+    )
     is_thing = listed_type(head.low) not in {None, EntityType.PERSON}
     kind = EntityType.PERSON if is_person and not is_thing and phrase.possessor_phrase is None else EntityType.CONCEPT
     return Referent(name, kind, phrase.first, phrase.end)

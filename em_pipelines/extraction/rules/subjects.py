@@ -5,10 +5,12 @@ from em_pipelines.extraction.rules.clause import Clause
 from em_pipelines.extraction.rules.kinds import is_kind
 from em_pipelines.extraction.rules.matching import Slots
 from em_pipelines.extraction.rules.names import Reading, is_name
-from em_pipelines.extraction.rules.noun_phrases import NounPhrase
+from em_pipelines.extraction.rules.noun_phrases import NounPhrase, parse_noun_phrase
 from em_pipelines.extraction.rules.patterns import Pattern
 from em_pipelines.extraction.rules.people import FIRST_PERSON, People, Referent, refer
 from em_pipelines.vocabulary import EntityType
+
+_MAX_GUESSES = 3
 
 
 def subjects_of(
@@ -29,15 +31,43 @@ def subjects_of(
             if other.entity_type is EntityType.PERSON and _fits(reading, people, other, clause.companion, kinds):
                 found = [*found, other]
         return found
-    if clause.subject:
-        found = [refer(reading, phrase) for phrase in clause.subject]
-        fitting = [r for r, p in zip(found, clause.subject, strict=True) if _fits(reading, people, r, p, kinds)]
-        for person in fitting:
-            people.meet(person)
-        return fitting
+    guessed = _somebody(reading, people, clause, kinds) if "person" in kinds else []
+    if guessed or clause.subject:
+        return guessed or _named(reading, people, clause, kinds)
     if spec.may_drop_subject and kinds & {"person", "self"} and _may_drop(reading, clause):
         return [speaker(speaker_name, clause.verb.start)]
     return []
+
+
+def _named(reading: Reading, people: People, clause: Clause, kinds: frozenset[str]) -> list[Referent]:
+    found = [refer(reading, phrase) for phrase in clause.subject]
+    fitting = [r for r, p in zip(found, clause.subject, strict=True) if _fits(reading, people, r, p, kinds)]
+    for person in fitting:
+        people.meet(person)
+    clause.is_uncertain = len(fitting) > 1 and _has_or(reading, clause.subject)
+    return fitting
+
+
+def _has_or(reading: Reading, phrases: list[NounPhrase]) -> bool:
+    return any(reading.tokens[k].low == "or" for k in range(phrases[0].end, phrases[-1].start))
+
+
+def _somebody(reading: Reading, people: People, clause: Clause, kinds: frozenset[str]) -> list[Referent]:
+    """`somebody here hates cumin, Jonne or maybe Ida`: the names after a clause about somebody."""
+    tokens = reading.tokens
+    before = tokens[max(clause.left, clause.verb.start - 4) : clause.verb.start]
+    if not any(token.low in {"somebody", "someone"} for token in before):
+        return []
+    clause.is_uncertain = True
+    found: list[Referent] = []
+    i = clause.verb.end
+    while i < len(tokens) and tokens[i].low not in ".!?\n" and len(found) < _MAX_GUESSES:
+        phrase = parse_noun_phrase(tokens, i, len(tokens)) if tokens[i].is_capital else None
+        if phrase is not None and is_name(reading, phrase):
+            named = refer(reading, phrase)
+            found += [named] if _fits(reading, people, named, phrase, kinds) else []
+        i = phrase.end if phrase is not None else i + 1
+    return found
 
 
 def _holder(reading: Reading, people: People, speaker_name: str, clause: Clause) -> list[Referent]:

@@ -66,6 +66,10 @@ def tokenise(text: str) -> list[Token]:
         start, end = match.span()
         word = match.group()
         low = word.lower()
+        if low == "i.":
+            tokens.append(Token("i", start, end - 1, True))
+            tokens.append(Token(".", end - 1, end, False))
+            continue
         if "'" in low and _split_ending(tokens, low, start, end, word):
             continue
         if low == "of" and len(tokens) > 1 and tokens[-1].low in _HEDGING_NOUNS and tokens[-2].bits & _BEFORE_HEDGE:
