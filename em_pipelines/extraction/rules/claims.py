@@ -18,7 +18,6 @@ from em_pipelines.extraction.rules.slots import Fill
 from em_pipelines.vocabulary import (
     LITERAL_OBJECT,
     RELATIONS_BY_GROUP,
-    USER,
     EntityType,
     Flag,
     HedgeLevel,
@@ -225,4 +224,4 @@ def _attribute(reading: Reading, key: str | None, slots: dict[str, list[Fill]]) 
 
 def speaker(name: str, token: int) -> Referent:
     """The one whose turn it is."""
-    return Referent(name, EntityType.PERSON, token, token + 1, is_own=name == USER)
+    return Referent(name, EntityType.PERSON, token, token + 1, is_own=True)

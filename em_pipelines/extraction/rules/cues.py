@@ -21,7 +21,7 @@ class Cue(NamedTuple):
 
 AFTERTHOUGHT = "_before"
 """Ends the tags of what weakens the words before it (`but don't quote me`), not those around it."""
-_ENDED = (("any", "more"), ("anymore",), ("any", "longer"))
+_ENDED = (["any", "more"], ["anymore"], ["any", "longer"])
 _SURENESS = frozenset({"sure", "certain", "positive", "convinced"})
 _NEARLY = words("words", "nearly_certain")
 _FAR_BACK = 5
@@ -30,11 +30,11 @@ _SLIGHT_FROM = 80
 """Per cent from which being sure is only slightly hedged."""
 
 
-def _phrases_by_first_word() -> dict[str, list[tuple[tuple[str, ...], str]]]:
-    index: dict[str, list[tuple[tuple[str, ...], str]]] = {}
+def _phrases_by_first_word() -> dict[str, list[tuple[list[str], str]]]:
+    index: dict[str, list[tuple[list[str], str]]] = {}
     for tag, phrases in load_lexicon("hedges").items():
         for phrase in phrases:
-            parts = tuple(token.low for token in tokenise(phrase.strip()))
+            parts = [token.low for token in tokenise(phrase.strip())]
             index.setdefault(parts[0], []).append((parts, tag))
     for parts in _ENDED:
         index.setdefault(parts[0], []).append((parts, "ended"))
@@ -47,15 +47,18 @@ _PHRASES = _phrases_by_first_word()
 def find_phrases(tokens: list[Token]) -> list[Cue]:
     """Every cue in the message, in order."""
     found: list[Cue] = []
-    for i, token in enumerate(tokens):
-        if token.low in _SURENESS and (level := _sureness(tokens, i)) is not None:
+    lows = [token.low for token in tokens]
+    lows.append("")
+    for i, low in enumerate(lows):
+        listed = _PHRASES.get(low)
+        if listed is not None:
+            after = lows[i + 1] if low else ""
+            for parts, tag in listed:
+                n = len(parts)
+                if n == 1 or (parts[1] == after and (n == 2 or lows[i : i + n] == parts)):
+                    found.append(Cue(i, i + n, tag))
+        if low in _SURENESS and (level := _sureness(tokens, i)) is not None:
             found.append(level)
-        listed = _PHRASES.get(token.low)
-        if listed is None:
-            continue
-        for parts, tag in listed:
-            if len(parts) == 1 or tuple(t.low for t in tokens[i : i + len(parts)]) == parts:
-                found.append(Cue(i, i + len(parts), tag))
     return found
 
 

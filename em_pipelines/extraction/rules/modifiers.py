@@ -170,7 +170,8 @@ def _set_report(
         mods.is_supposed = mods.is_supposed or is_denied(previous, clause, tokens)
     if _REPORTING.intersection(previous.verb.lemmas) and not joined & _JOINTS:
         is_own = previous.pronoun is not None and tokens[previous.pronoun].low in _FIRST_PERSON
-        mods.is_reported = not is_own and not clause.is_shared and previous.verb.lemmas != ("know",)
+        is_nobody = previous.pronoun is not None and tokens[previous.pronoun].low == "it"
+        mods.is_reported = not is_own and not is_nobody and not clause.is_shared and previous.verb.lemmas != ("know",)
         mods.is_secondhand = mods.is_reported or "hear" in previous.verb.lemmas
         clause.holder = previous
     elif before.is_secondhand and previous.right <= previous.verb.end + 1 and not joined & _JOINTS:
