@@ -18,6 +18,13 @@ from em_pipelines.extraction.rules.venting import is_venting
 
 _STRAIGHT = str.maketrans("’‘ʼ“”„«»", "'''" + '"' * 5)
 _QUOTED = re.compile(r'"([^"\n]{8,600})"')
+_MATERIAL = re.compile(
+    r"(?im)(?:^|[.!?\n] {0,2})(?:(?:please|pls|can you|could you|hey|hi|now)\b,? ){0,2}"
+    r"(?:translate|summari[sz]e|proofread|correct|rewrite|rephrase|paraphrase|polish|shorten|edit|"
+    r"(?:check|fix) (?:my|the) (?:grammar|spelling))\b[^:\n]{0,80}:"
+)
+"""What comes after `Translate this:` is material to work on, not what its writer says of himself."""
+_CITED = re.compile(r"(?im)^ {0,3}(?:>|(?:e\.g\.|for example|example|lyrics|quote(?: of the day)?) ?[:,]?).{0,500}$")
 _SPEECH = re.compile(r"(?i)\b(?:i|my|we|our|you|he|she|they|is|are|was)\b")
 
 
@@ -28,7 +35,11 @@ def _blanked_quote(match: re.Match[str]) -> str:
 
 def readable(text: str) -> str:
     """The text to be read, of the same length: code and others' words blanked, quotes and apostrophes straight."""
-    return _QUOTED.sub(_blanked_quote, blank_code(text).translate(_STRAIGHT))
+    text = _QUOTED.sub(_blanked_quote, blank_code(text).translate(_STRAIGHT))
+    material = _MATERIAL.search(text)
+    if material is not None:
+        text = text[: material.end()] + CODE_MARK * (len(text) - material.end())
+    return _CITED.sub(lambda match: CODE_MARK * len(match.group()), text)
 
 
 @dataclass(frozen=True, slots=True)
