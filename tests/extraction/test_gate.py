@@ -52,7 +52,6 @@ def test_the_shortest_message_is_a_setting() -> None:
         ("[memory] lives in Delft", "system_text"),
         ("From our previous conversations: you live in Delft.", "system_text"),
         ("As an AI language model I like looms.", "system_text"),
-        ("User interviews take me all day, I live in Delft.", None),
         ("Memories of Delft make me sad.", None),
     ],
 )

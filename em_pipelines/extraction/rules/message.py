@@ -8,7 +8,7 @@ from em_pipelines.extraction.rules.clause import Clause
 from em_pipelines.extraction.rules.clauses import parse_clauses
 from em_pipelines.extraction.rules.cues import AFTERTHOUGHT, find_phrases
 from em_pipelines.extraction.rules.fiction import Fiction
-from em_pipelines.extraction.rules.modifiers import Modifiers, end_questions, set_modifiers, weaken
+from em_pipelines.extraction.rules.modifiers import LEVELS, Modifiers, end_questions, only_hedges, set_modifiers, weaken
 from em_pipelines.extraction.rules.noun_phrases import NounPhrase
 from em_pipelines.extraction.rules.repairs import Mended, mend
 from em_pipelines.extraction.rules.sarcasm import mark_sarcasm, mocked_phrases
@@ -70,8 +70,12 @@ def parse_message(tokens: list[Token], text: str, *, is_spoken: bool = False) ->
         clauses, nouns = parse_clauses(tokens, start, stop)
         modifiers = set_modifiers(clauses, tokens, start, stop, cues)
         opening = clauses[0].verb.start if clauses else stop
-        for at, _, tag in cues:
-            if last is not None and start <= at <= opening and tag.endswith(AFTERTHOUGHT):
+        is_comment = only_hedges(clauses, tokens, cues)
+        for at, until, tag in cues:
+            if last is None or not start <= at < stop:
+                continue
+            is_alone = at <= opening and not any(clause.verb.start >= until for clause in clauses)
+            if (tag.endswith(AFTERTHOUGHT) and is_alone) or (is_comment and tag in LEVELS):
                 weaken(last, tag)
         for mods in modifiers:
             mods.is_venting = vents

@@ -9,10 +9,10 @@ from em_pipelines.extraction.rules.cues import AFTERTHOUGHT, Cue
 from em_pipelines.extraction.rules.lexicon import words
 from em_pipelines.extraction.rules.suppositions import is_denied, is_set_up
 from em_pipelines.extraction.rules.tokens import Token
-from em_pipelines.extraction.rules.word_classes import ADV, CONDITION, CONTRAST, PUNCT, WH
+from em_pipelines.extraction.rules.word_classes import ADV, CONDITION, CONJ, CONTRAST, PUNCT, WH
 from em_pipelines.vocabulary import HedgeLevel
 
-_LEVELS = {"slight": HedgeLevel.SLIGHT, "moderate": HedgeLevel.MODERATE, "strong": HedgeLevel.STRONG}
+LEVELS = {"slight": HedgeLevel.SLIGHT, "moderate": HedgeLevel.MODERATE, "strong": HedgeLevel.STRONG}
 _ORDER = [HedgeLevel.NONE, HedgeLevel.SLIGHT, HedgeLevel.MODERATE, HedgeLevel.STRONG]
 _REPORTING = words("verbs", "reporting")
 _SELF_HEDGING = words("verbs", "self_hedging")
@@ -21,6 +21,7 @@ _UNREAL = frozenset({"wish", "hope", "imagine", "pretend", "suppose"})
 _CERTAIN = frozenset({"sure", "certain", "positive", "convinced"})
 _JOINTS = frozenset({"and", "but", "because", "so", "who", "which"})
 _UNTIL = frozenset({"until", "till", "til"})
+_MAY_BE = frozenset({"might", "may", "could"})
 _TIMED = frozenset({"when", "whenever", "until", "till", "before", "after", "once", "while"})
 _INVERTED_CONDITION = frozenset({"had", "were", "should"})
 _INTERJECTIONS = words("words", "interjections")
@@ -74,7 +75,7 @@ def set_modifiers(
         _set_question(mods, before, clause, lead, is_asked)
         _set_condition(mods, before, previous, clause, lead, tokens, here)
         _set_report(mods, before, previous, clause, lead, tokens)
-        _set_phrases(mods, clause, previous, clauses[n + 1] if n + 1 < len(clauses) else None, tokens, here)
+        _set_phrases(mods, clauses, n, tokens, here)
         if mods.is_hypothetical and clause.is_shared and previous and not clause.verb.modal and not clause.verb.is_past:
             clause.verb.modal = previous.verb.modal
         all_modifiers.append(mods)
@@ -88,15 +89,16 @@ def weaken(mods: Modifiers, tag: str) -> None:
     if tag.startswith("secondhand"):
         mods.is_secondhand = True
         return
-    mods.hedge = max(mods.hedge, _LEVELS[tag.removesuffix(AFTERTHOUGHT)], key=_ORDER.index)
+    mods.hedge = max(mods.hedge, LEVELS[tag.removesuffix(AFTERTHOUGHT)], key=_ORDER.index)
 
 
 def _weaken_backwards(clauses: list[Clause], all_modifiers: list[Modifiers], here: list[Cue]) -> None:
-    for at, _, tag in here:
+    """Afterthoughts weaken the clause before them, or the last one of a sentence that opens with them."""
+    for at, stop, tag in here:
         if tag.endswith(AFTERTHOUGHT):
             before = [n for n, clause in enumerate(clauses) if clause.verb.start < at]
-            if before:
-                weaken(all_modifiers[before[-1]], tag)
+            if before or any(clause.verb.start >= stop for clause in clauses):
+                weaken(all_modifiers[before[-1] if before else -1], tag)
 
 
 def _set_question(mods: Modifiers, before: Modifiers | None, clause: Clause, lead: list[Token], is_asked: bool) -> None:
@@ -131,7 +133,7 @@ def _set_condition(
 ) -> None:
     contrast = any(t.bits & CONTRAST for t in lead)
     first = tokens[clause.verb.start].low
-    hedged = {cue.start for cue in here if cue.tag in _LEVELS}
+    hedged = {cue.start for cue in here if cue.tag in LEVELS}
     ifs = (k for k in range(clause.left, clause.lead) if tokens[k].bits & CONDITION and k not in hedged)
     says_if = any(True for _ in ifs) and not any(t.low == "but" for t in lead[:-1])
     says_if = says_if or any(t.low == "whether" for t in lead) or is_set_up(clause, lead, tokens)
@@ -180,26 +182,27 @@ def _set_report(
         mods.is_reported, mods.is_secondhand = True, True
 
 
-def _set_phrases(
-    mods: Modifiers,
-    clause: Clause,
-    previous: Clause | None,
-    following: Clause | None,
-    tokens: list[Token],
-    here: list[Cue],
-) -> None:
+def _set_phrases(mods: Modifiers, clauses: list[Clause], n: int, tokens: list[Token], here: list[Cue]) -> None:
+    clause = clauses[n]
+    previous = clauses[n - 1] if n else None
+    following = clauses[n + 1] if n + 1 < len(clauses) else None
     left, right = clause.left, clause.right
-    if previous is not None and _only_hedges(previous, tokens, here):
-        left = previous.left
-    if following is not None and _only_hedges(following, tokens, here):
+    for k in range(n - 1, -1, -1):
+        if not _only_hedges(clauses[k], tokens, here):
+            break
+        left = clauses[k].left
+    if following is not None and _only_hedges(following, tokens, here) and _is_comment(clauses, n + 1, tokens):
         right = following.right
+    if previous is not None and previous.verb.modal in _MAY_BE and previous.verb.lemmas == ("be",):
+        is_it = previous.pronoun is not None and tokens[previous.pronoun].low == "it"
+        mods.hedge = HedgeLevel.STRONG if is_it and previous.right == previous.verb.end else mods.hedge
     for at, _, tag in here:
         opens_next = following is not None and at >= clause.verb.end and _opens(tokens, at)
         opened = previous is not None and previous.verb.end <= at < left and _opens(tokens, at)
         if opens_next or not (opened or left <= at < max(right, clause.verb.end)):
             continue
-        if tag in _LEVELS:
-            mods.hedge = max(mods.hedge, _LEVELS[tag], key=_ORDER.index)
+        if tag in LEVELS:
+            mods.hedge = max(mods.hedge, LEVELS[tag], key=_ORDER.index)
         elif tag == "secondhand":
             mods.is_secondhand = True
         elif tag == "ended" and clause.verb.is_negated:
@@ -220,12 +223,24 @@ def _ends_later(after: list[Token]) -> bool:
     return any(t.low in _UNTIL and after[k + 1].low.isdigit() for k, t in enumerate(after[:-1]))
 
 
+def _is_comment(clauses: list[Clause], n: int, tokens: list[Token]) -> bool:
+    """Whether the hedge in clause n looks back: `…, I think, and …`, not `…, I think it …`."""
+    if n + 1 == len(clauses):
+        return True
+    return any(t.bits & (PUNCT | CONJ | CONTRAST) for t in tokens[clauses[n].right : clauses[n + 1].lead])
+
+
+def only_hedges(clauses: list[Clause], tokens: list[Token], cues: list[Cue]) -> bool:
+    """Whether a sentence is nothing but a hedge of the one before: `I think?`."""
+    return bool(clauses) and all(_only_hedges(clause, tokens, cues) for clause in clauses)
+
+
 def _only_hedges(clause: Clause, tokens: list[Token], here: list[Cue]) -> bool:
     """`I think`, `I'm fairly sure`, `if memory serves`: nothing but a hedge of the clause beside it."""
-    if any(c.tag in _LEVELS and c.start < clause.right <= c.stop and clause.verb.start < c.stop for c in here):
+    if any(c.tag in LEVELS and c.start < clause.right <= c.stop and clause.verb.start < c.stop for c in here):
         return True
     is_own = clause.pronoun is not None and tokens[clause.pronoun].low in _FIRST_PERSON
+    complement = {token.low for token in tokens[clause.verb.end : clause.right] if not token.bits & PUNCT}
     if is_own and "be" in clause.verb.lemmas:
-        complement = {token.low for token in tokens[clause.verb.end : clause.right]}
         return not _CERTAIN.isdisjoint(complement) and complement <= _SURE
-    return is_own and bool(_SELF_HEDGING.intersection(clause.verb.lemmas)) and clause.right == clause.verb.end
+    return is_own and bool(_SELF_HEDGING.intersection(clause.verb.lemmas)) and not complement

@@ -138,8 +138,10 @@ def _content_end(tokens: list[Token], i: int, stop: int, *, has_determiner: bool
             break
         if j > i and token.low in _TIME_STARTS and j + 1 < stop and tokens[j + 1].low in _TIME_UNITS:
             break
-        if bits & (ADV | NEG) and not token.is_capital and not _has_content_at(tokens, j + 1, stop):
-            break
+        if bits & (ADV | NEG) and not token.is_capital:
+            after_name = j > i and tokens[j - 1].is_capital
+            if after_name or not _has_content_at(tokens, j + 1, stop):
+                break
         if token.verbs and not token.is_capital:
             if j == i and not has_determiner:
                 if not _can_start(token):
