@@ -58,7 +58,7 @@ class Sentence:
 def parse_message(tokens: list[Token], text: str, *, is_spoken: bool = False) -> tuple[Mended, list[Sentence]]:
     """The tokens, in which self-corrections are mended, and the sentences. `is_spoken`: a transcript of speech."""
     cues = find_phrases(tokens)
-    mended = mend(tokens, cues)
+    mended = mend(tokens, cues, is_spoken=is_spoken)
     tokens, marks = mended.tokens, mended.marks
     if marks:
         cues = find_phrases(tokens)

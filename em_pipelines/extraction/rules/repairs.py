@@ -15,6 +15,7 @@ from em_pipelines.extraction.rules.word_classes import (
     ALSO_NOUNS,
     AUX,
     BOUNDARY,
+    CONJ,
     DET,
     NOT_IN_PHRASE,
     POSS,
@@ -24,6 +25,7 @@ from em_pipelines.extraction.rules.word_classes import (
 
 _MARK = ";"
 _ENDS = ".!?;…\n"
+_SOMEBODY = frozenset({"he", "she", "they", "it"})
 _LONGEST = 24
 """Words before a replacement that are said again at most."""
 
@@ -36,9 +38,11 @@ class Mended(NamedTuple):
     seams: frozenset[int] = frozenset()
 
 
-def mend(tokens: list[Token], cues: list[Cue]) -> Mended:
+def mend(tokens: list[Token], cues: list[Cue], *, is_spoken: bool = False) -> Mended:
     """Takes the corrections out of a message; the tokens are as they were where there is none."""
     found = [cue for cue in cues if cue.tag in {"repair", "replacement"} and cue.start]
+    if is_spoken:
+        found = sorted(found + _spoken(tokens))
     if not found:
         return Mended(tokens)
     out: list[Token] = []
@@ -68,6 +72,20 @@ def mend(tokens: list[Token], cues: list[Cue]) -> Mended:
             seams.add(len(out))
         done = stop
     return Mended(out + tokens[done:], frozenset(marks), frozenset(seams))
+
+
+def _spoken(tokens: list[Token]) -> list[Cue]:
+    """`call mum no she's asleep I'll text her`: in speech a lone `no`, `wait` or `actually` before a new start."""
+    found = []
+    for i in range(1, len(tokens) - 1):
+        stop = i + 2 if tokens[i].low in {"hang", "hold"} and tokens[i + 1].low == "on" else i + 1
+        if stop == i + 1 and tokens[i].low not in {"no", "wait", "actually"}:
+            continue
+        after = tokens[stop].low if stop < len(tokens) else ""
+        begins = after in {"let", "i", "we", "better"} or (tokens[i].low == "no" and after in _SOMEBODY)
+        if begins and not tokens[i - 1].bits & (CONJ | AUX | DET | SUBJECT):
+            found.append(Cue(i, stop, "repair"))
+    return found
 
 
 def _is_exclaimed(tokens: list[Token], cue: Cue) -> bool:
