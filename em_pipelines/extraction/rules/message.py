@@ -25,6 +25,7 @@ _MATERIAL = re.compile(
 )
 """What comes after `Translate this:` is material to work on, not what its writer says of himself."""
 _CITED = re.compile(r"(?im)^ {0,3}(?:>|(?:e\.g\.|for example|example|lyrics|quote(?: of the day)?) ?[:,]?).{0,500}$")
+_INTENDING = frozenset({"want", "need", "plan", "decide", "intend", "hope"})
 _SPEECH = re.compile(r"(?i)\b(?:i|my|we|our|you|he|she|they|is|are|was)\b")
 
 
@@ -86,7 +87,17 @@ def parse_message(tokens: list[Token], text: str, *, is_spoken: bool = False) ->
         is_mocking = mark_sarcasm(tokens, text, start, stop, cues, modifiers)
         last = modifiers[-1] if modifiers else last
         if stop in marks and last is not None:
-            last.is_abandoned = True
+            _taken_back(clauses, modifiers, last).is_abandoned = True
         mocked = mocked_phrases(tokens, start, stop, cues, clauses) if is_mocking else []
         parsed.append(Sentence(start, stop, clauses, modifiers, nouns, mocked))
     return mended, parsed
+
+
+def _taken_back(clauses: list[Clause], modifiers: list[Modifiers], last: Modifiers) -> Modifiers:
+    """The clause that a correction takes back: the last that intends something, else the last there is."""
+    for clause, mods in zip(reversed(clauses), reversed(modifiers), strict=True):
+        verb = clause.verb
+        is_told_to = clause.pronoun is None and not clause.subject and not verb.is_past
+        if verb.is_future or is_told_to or verb.modal in {"will", "might"} or not _INTENDING.isdisjoint(verb.lemmas):
+            return mods
+    return last
