@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from em_pipelines.extraction.rules.lexicon import load_lexicon, words
 from em_pipelines.extraction.rules.tokens import Token, tokenise
-from em_pipelines.extraction.rules.word_classes import CONJ, CONTRAST, NEG, PUNCT
+from em_pipelines.extraction.rules.word_classes import CONJ, CONTRAST, NEG, PUNCT, WH
 
 
 class Cue(NamedTuple):
@@ -63,9 +63,13 @@ def find_phrases(tokens: list[Token]) -> list[Cue]:
 
 
 def _sureness(tokens: list[Token], i: int) -> Cue | None:
-    """How sure `sure` at token i is: None where it hedges nothing (`I'm sure`, `make sure`, `certain cheeses`)."""
+    """How sure `sure` at token i is: None where it hedges nothing (`I'm sure`, `make sure`, `certain cheeses`) or only
+    a part (`not sure which, but …`)."""
     following = tokens[i + 1] if i + 1 < len(tokens) else None
     is_adjective = following is not None and not following.bits and not following.is_capital
+    is_of_something = following is not None and (bool(following.bits & WH) or following.low in {"about", "of"})
+    if is_of_something and not (i + 2 < len(tokens) and tokens[i + 2].low in {"that", "it", "this"}):
+        return None
     if is_adjective or (i and tokens[i - 1].low in {"make", "for", "making", "made"}):
         return None
     share: int | None = None
