@@ -87,7 +87,7 @@ def _stated(pattern: Pattern, clause: Clause, mods: Modifiers, slots: dict[str, 
         ended = spec.polarity if "negation" in spec.needs else -spec.polarity
         return (spec.relation, ended) if spec.relation != "feels" else (None, 1)
     fills = slots.get(spec.object, [])
-    has_no = bool(fills) and fills[0].phrase is not None and fills[0].phrase.det == "no"
+    has_no = bool(fills) and fills[0].phrase is not None and fills[0].phrase.det in {"no", "neither"}
     if not (clause.verb.is_negated or has_no) or "negation" in spec.needs:
         return spec.relation, spec.polarity
     if spec.negated == "drop":

@@ -21,6 +21,7 @@ _UNREAL = frozenset({"wish", "hope", "imagine", "pretend", "suppose"})
 _CERTAIN = frozenset({"sure", "certain", "positive", "convinced"})
 _JOINTS = frozenset({"and", "but", "because", "so", "who", "which"})
 _UNTIL = frozenset({"until", "till", "til"})
+_ASSURED = frozenset({"definitely", "certainly", "undoubtedly", "absolutely"})
 _MAY_BE = frozenset({"might", "may", "could"})
 _TIMED = frozenset({"when", "whenever", "until", "till", "before", "after", "once", "while"})
 _INVERTED_CONDITION = frozenset({"had", "were", "should"})
@@ -188,7 +189,7 @@ def _set_phrases(mods: Modifiers, clauses: list[Clause], n: int, tokens: list[To
     following = clauses[n + 1] if n + 1 < len(clauses) else None
     left, right = clause.left, clause.right
     for k in range(n - 1, -1, -1):
-        if not _only_hedges(clauses[k], tokens, here):
+        if not _only_hedges(clauses[k], tokens, here) or "know" in clauses[k].verb.lemmas:
             break
         left = clauses[k].left
     if following is not None and _only_hedges(following, tokens, here) and _is_comment(clauses, n + 1, tokens):
@@ -207,6 +208,8 @@ def _set_phrases(mods: Modifiers, clauses: list[Clause], n: int, tokens: list[To
             mods.is_secondhand = True
         elif tag == "ended" and clause.verb.is_negated:
             mods.has_ended = True
+    if not _ASSURED.isdisjoint(clause.verb.adverbs):
+        mods.hedge = HedgeLevel.NONE
     is_over = clause.verb.is_past and not clause.verb.is_negated and _ends_later(tokens[clause.verb.end : clause.right])
     mods.has_ended = mods.has_ended or clause.verb.has_ended or clause.verb.used_to or is_over
 

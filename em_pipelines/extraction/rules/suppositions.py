@@ -35,6 +35,8 @@ def is_denied(previous: Clause, clause: Clause, tokens: list[Token]) -> bool:
         return False
     if previous.verb.is_negated and _REPORTING.intersection(lemmas):
         return True
+    if previous.verb.is_negated and previous.verb.lemmas == ("be",) and tokens[clause.lead - 1].low in {"that", "like"}:
+        return previous.pronoun is not None and tokens[previous.pronoun].low == "it"
     if _UNBELIEVED.intersection(lemmas):
         return True
     if _UNSAID.intersection(lemmas):

@@ -24,6 +24,8 @@ _BE_PAST = words("words", "be_past")
 _HAVE_PAST = words("words", "have_past")
 _FEELINGS = frozenset(feeling for feeling in words("nouns", "feelings") if "-" in feeling)
 """`I'm fed up` says how somebody feels, not what was done to them."""
+_MERELY = frozenset({"just", "only", "merely", "simply"})
+"""`not just a nurse` is a nurse, too."""
 _RAISING = words("verbs", "raising")
 _ENDING = words("verbs", "ending")
 _BEGINNING = words("verbs", "beginning")
@@ -94,7 +96,7 @@ def parse_verb_group(tokens: list[Token], i: int, stop: int) -> VerbGroup:
             j += 2
             continue
         if bits & NEG:
-            group.is_negated = True
+            group.is_negated = j + 1 >= stop or tokens[j + 1].low not in _MERELY
             group.adverbs.append(token.low)
         elif bits & AUX:
             if last is not None and not _may_follow(last, token):
