@@ -138,6 +138,11 @@ def test_version_is_stable_and_short(extractor) -> None:
         "I like learning to how to " * 4_000,
         "1 " * 50_000,
         "- x: " * 20_000,
+        "I think " * 12_000,
+        "maybe. " * 14_000,
+        "sorry a " * 12_000,
+        "oh great love " * 7_000,
+        "Anna or " * 12_000,
     ],
     ids=lambda text: repr(text[:12]),
 )

@@ -4,6 +4,7 @@ Most are data (`patterns/lexicon/hedges.yaml`). What has a form rather than a wo
 to be (`not a hundred percent sure`, `fairly certain`, `90% sure`), and `not … any more`.
 """
 
+from bisect import bisect_left
 from typing import NamedTuple
 
 from em_pipelines.extraction.rules.lexicon import load_lexicon, words
@@ -26,6 +27,8 @@ _SURENESS = frozenset({"sure", "certain", "positive", "convinced"})
 _NEARLY = words("words", "nearly_certain")
 _FAR_BACK = 5
 """`not` and `sure` stand at most this many words apart."""
+LONGEST = 8
+"""Words of the longest phrase, at most."""
 _SLIGHT_FROM = 80
 """Per cent from which being sure is only slightly hedged."""
 
@@ -59,7 +62,13 @@ def find_phrases(tokens: list[Token]) -> list[Cue]:
                     found.append(Cue(i, i + n, tag))
         if low in _SURENESS and (level := _sureness(tokens, i)) is not None:
             found.append(level)
+    found.sort()
     return found
+
+
+def between(cues: list[Cue], start: int, stop: int) -> list[Cue]:
+    """The cues, which are in order, that begin at a token from `start` up to and without `stop`."""
+    return cues[bisect_left(cues, (start, 0, "")) : bisect_left(cues, (stop, 0, ""))] if cues else cues
 
 
 def _sureness(tokens: list[Token], i: int) -> Cue | None:

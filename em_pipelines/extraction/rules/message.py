@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from em_pipelines.extraction.cleaning import CODE_MARK, blank_code
 from em_pipelines.extraction.rules.clause import Clause
 from em_pipelines.extraction.rules.clauses import parse_clauses
-from em_pipelines.extraction.rules.cues import AFTERTHOUGHT, find_phrases
+from em_pipelines.extraction.rules.cues import AFTERTHOUGHT, between, find_phrases
 from em_pipelines.extraction.rules.fiction import Fiction
 from em_pipelines.extraction.rules.modifiers import LEVELS, Modifiers, end_questions, only_hedges, set_modifiers, weaken
 from em_pipelines.extraction.rules.noun_phrases import NounPhrase
@@ -65,18 +65,19 @@ def parse_message(tokens: list[Token], text: str, *, is_spoken: bool = False) ->
         cues = find_phrases(tokens)
     vents = is_venting(tokens, text, cues)
     fiction = Fiction(cues)
+    is_earnest = any(cue.tag == "earnest" for cue in cues)
+    mockery = [cue for cue in cues if cue.tag == "mockery"][:1]
     parsed: list[Sentence] = []
     last: Modifiers | None = None
     for start, stop in sentences(tokens, text):
         clauses, nouns = parse_clauses(tokens, start, stop)
-        modifiers = set_modifiers(clauses, tokens, start, stop, cues)
+        here = between(cues, start, stop + 1)
+        modifiers = set_modifiers(clauses, tokens, start, stop, here)
         opening = clauses[0].verb.start if clauses else stop
-        is_comment = only_hedges(clauses, tokens, cues)
-        for at, until, tag in cues:
-            if last is None or not start <= at < stop:
-                continue
-            is_alone = at <= opening and not any(clause.verb.start >= until for clause in clauses)
-            if (tag.endswith(AFTERTHOUGHT) and is_alone) or (is_comment and tag in LEVELS):
+        is_comment = only_hedges(clauses, tokens, here)
+        for at, until, tag in here:
+            is_alone = at <= opening and not (clauses and clauses[-1].verb.start >= until)
+            if last is not None and ((tag.endswith(AFTERTHOUGHT) and is_alone) or (is_comment and tag in LEVELS)):
                 weaken(last, tag)
         for mods in modifiers:
             mods.is_venting = vents
@@ -84,11 +85,11 @@ def parse_message(tokens: list[Token], text: str, *, is_spoken: bool = False) ->
         if is_spoken:
             end_questions(clauses, modifiers, tokens)
         fiction.mark(tokens, start, stop, clauses, modifiers)
-        is_mocking = mark_sarcasm(tokens, text, start, stop, cues, modifiers)
+        is_mocking = not is_earnest and mark_sarcasm(tokens, text, start, stop, here + mockery, modifiers)
         last = modifiers[-1] if modifiers else last
         if stop in marks and last is not None:
             _taken_back(clauses, modifiers, last).is_abandoned = True
-        mocked = mocked_phrases(tokens, start, stop, cues, clauses) if is_mocking else []
+        mocked = mocked_phrases(tokens, start, stop, here, clauses) if is_mocking else []
         parsed.append(Sentence(start, stop, clauses, modifiers, nouns, mocked))
     return mended, parsed
 

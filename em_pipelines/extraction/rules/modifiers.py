@@ -5,7 +5,7 @@ question from its inverted verb onward, a report over the clause after its verb.
 """
 
 from em_pipelines.extraction.rules.clause import Clause
-from em_pipelines.extraction.rules.cues import AFTERTHOUGHT, Cue
+from em_pipelines.extraction.rules.cues import AFTERTHOUGHT, LONGEST, Cue, between
 from em_pipelines.extraction.rules.lexicon import words
 from em_pipelines.extraction.rules.suppositions import is_denied, is_set_up
 from em_pipelines.extraction.rules.tokens import Token
@@ -62,7 +62,7 @@ def set_modifiers(
     clauses: list[Clause], tokens: list[Token], start: int, stop: int, cues: list[Cue]
 ) -> list[Modifiers]:
     """The modifiers of the clauses of one sentence, from `start` to `stop`."""
-    here = [cue for cue in cues if start <= cue.start <= stop] if cues else []
+    here = between(cues, start, stop + 1)
     is_asked = stop < len(tokens) and tokens[stop].low == "?"
     all_modifiers: list[Modifiers] = []
     for n, clause in enumerate(clauses):
@@ -134,7 +134,7 @@ def _set_condition(
 ) -> None:
     contrast = any(t.bits & CONTRAST for t in lead)
     first = tokens[clause.verb.start].low
-    hedged = {cue.start for cue in here if cue.tag in LEVELS}
+    hedged = {cue.start for cue in between(here, clause.left, clause.lead) if cue.tag in LEVELS}
     ifs = (k for k in range(clause.left, clause.lead) if tokens[k].bits & CONDITION and k not in hedged)
     says_if = any(True for _ in ifs) and not any(t.low == "but" for t in lead[:-1])
     says_if = says_if or any(t.low == "whether" for t in lead) or is_set_up(clause, lead, tokens)
@@ -188,7 +188,7 @@ def _set_phrases(mods: Modifiers, clauses: list[Clause], n: int, tokens: list[To
     previous = clauses[n - 1] if n else None
     following = clauses[n + 1] if n + 1 < len(clauses) else None
     left, right = clause.left, clause.right
-    for k in range(n - 1, -1, -1):
+    for k in range(n - 1, max(-1, n - 4), -1):
         if not _only_hedges(clauses[k], tokens, here) or "know" in clauses[k].verb.lemmas:
             break
         left = clauses[k].left
@@ -197,7 +197,8 @@ def _set_phrases(mods: Modifiers, clauses: list[Clause], n: int, tokens: list[To
     if previous is not None and previous.verb.modal in _MAY_BE and previous.verb.lemmas == ("be",):
         is_it = previous.pronoun is not None and tokens[previous.pronoun].low == "it"
         mods.hedge = HedgeLevel.STRONG if is_it and previous.right == previous.verb.end else mods.hedge
-    for at, _, tag in here:
+    since = min(left, previous.verb.end) if previous is not None else left
+    for at, _, tag in between(here, since, max(right, clause.verb.end)):
         opens_next = following is not None and at >= clause.verb.end and _opens(tokens, at)
         opened = previous is not None and previous.verb.end <= at < left and _opens(tokens, at)
         if opens_next or not (opened or left <= at < max(right, clause.verb.end)):
@@ -208,8 +209,7 @@ def _set_phrases(mods: Modifiers, clauses: list[Clause], n: int, tokens: list[To
             mods.is_secondhand = True
         elif tag == "ended" and clause.verb.is_negated:
             mods.has_ended = True
-    if not _ASSURED.isdisjoint(clause.verb.adverbs):
-        mods.hedge = HedgeLevel.NONE
+    mods.hedge = mods.hedge if _ASSURED.isdisjoint(clause.verb.adverbs) else HedgeLevel.NONE
     is_over = clause.verb.is_past and not clause.verb.is_negated and _ends_later(tokens[clause.verb.end : clause.right])
     mods.has_ended = mods.has_ended or clause.verb.has_ended or clause.verb.used_to or is_over
 
@@ -240,7 +240,8 @@ def only_hedges(clauses: list[Clause], tokens: list[Token], cues: list[Cue]) -> 
 
 def _only_hedges(clause: Clause, tokens: list[Token], here: list[Cue]) -> bool:
     """`I think`, `I'm fairly sure`, `if memory serves`: nothing but a hedge of the clause beside it."""
-    if any(c.tag in LEVELS and c.start < clause.right <= c.stop and clause.verb.start < c.stop for c in here):
+    near = between(here, clause.right - LONGEST, clause.right)
+    if any(c.tag in LEVELS and clause.right <= c.stop and clause.verb.start < c.stop for c in near):
         return True
     is_own = clause.pronoun is not None and tokens[clause.pronoun].low in _FIRST_PERSON
     complement = {token.low for token in tokens[clause.verb.end : clause.right] if not token.bits & PUNCT}

@@ -28,9 +28,12 @@ _NEAR = 25
 def mark_sarcasm(
     tokens: list[Token], text: str, start: int, stop: int, cues: list[Cue], modifiers: list[Modifiers]
 ) -> bool:
-    """Notes on the clauses of a sentence whether they mock or may; returns whether the sentence does."""
+    """Notes on the clauses of a sentence whether they mock or may; returns whether the sentence does.
+
+    `cues` are those of the sentence, and one of open mockery (`🙄`) where there is one anywhere in the message.
+    """
     here = [cue.tag for cue in cues if start <= cue.start <= stop]
-    if any(cue.tag == "earnest" for cue in cues) or not ("sarcasm" in here or _is_evaluative(tokens, start, stop)):
+    if not ("sarcasm" in here or _is_evaluative(tokens, start, stop)):
         return False
     direct = 2 * here.count("sarcasm") + here.count("irony") + any(cue.tag == "mockery" for cue in cues)
     lows = {token.low for token in tokens[start:stop]}
