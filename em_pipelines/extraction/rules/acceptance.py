@@ -46,6 +46,7 @@ _TAKEN = re.compile(
 _NUMBERED = re.compile(r"(?m)^ {0,4}(?:\d{1,2}[.)]|[-*•]) {1,3}(.{2,120})$")
 _NTH = {"first": 0, "second": 1, "third": 2, "fourth": 3, "last": -1}
 _MAX_FRAGMENT = 10
+_LONGEST_QUESTION = 600
 
 
 def in_own_words(asked: str, answered: str) -> list[str]:
@@ -56,17 +57,19 @@ def in_own_words(asked: str, answered: str) -> list[str]:
         options = _NUMBERED.findall(asked)
         place = _NTH[taken[1].lower()]
         return [f"I decided on {_named(options[place])}."] if place < len(options) and options else []
+    yes = _YES.match(answered)
+    if yes is None and "?" not in asked[-_LONGEST_QUESTION:]:
+        return []
     last = _last_sentence(asked)
     if not last:
         return []
     is_question = last.endswith("?")
     question = _OPENER.sub("", _TAG.sub("", last.rstrip(".!\n "))).strip()
-    fragment = _fragment(answered)
-    if (yes := _YES.match(answered)) is not None and (is_question or _FIRMLY.search(yes.group())):
+    if yes is not None and (is_question or _FIRMLY.search(yes.group())):
         return _affirmed(question, _fragment(answered[yes.end() :]))
     if _NO.match(answered) is not None and is_question:
         return _denied(question, has_ended=_ENDED.match(answered) is not None)
-    return _filled(question, fragment) if is_question and fragment else []
+    return _filled(question, answered) if is_question else []
 
 
 def _affirmed(question: str, fragment: str) -> list[str]:
@@ -93,13 +96,15 @@ def _denied(question: str, *, has_ended: bool) -> list[str]:
     return [f"{start} do not {rest}{ending}." if start == "I" else f"{start} not {rest}{ending}."]
 
 
-def _filled(question: str, fragment: str) -> list[str]:
+def _filled(question: str, answered: str) -> list[str]:
     """An open question with its answer put in: `where do you live` and `Delft`."""
-    if (what := _WHAT_IS.match(question)) is not None:
-        return [f"My {what[1]} is {fragment}."]
-    asked = _ASKED.match(question)
-    if asked is None or _NO_FACT.search(asked[3]):
+    what = _WHAT_IS.match(question)
+    asked = _ASKED.match(question) if what is None else None
+    if (what is None and (asked is None or _NO_FACT.search(asked[3]))) or not (fragment := _fragment(answered)):
         return []
+    if what is not None:
+        return [f"My {what[1]} is {fragment}."]
+    assert asked is not None
     start, rest = _start(asked[2]), asked[3].strip()
     if rest in {"do", "do for a living", "do for work"}:
         return [f"I am {fragment}."]
@@ -117,7 +122,7 @@ def _own(text: str) -> str:
 
 
 def _last_sentence(text: str) -> str:
-    found = [s.strip() for s in _SENTENCE.findall(text[-600:]) if s.strip(" \n.!?")]
+    found = [s.strip() for s in _SENTENCE.findall(text[-_LONGEST_QUESTION:]) if s.strip(" \n.!?")]
     return found[-1] if found else ""
 
 

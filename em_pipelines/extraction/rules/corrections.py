@@ -25,11 +25,15 @@ _TAKEN_BACK = re.compile(
 _ALL_BACK = re.compile(r"(?i)\bi take (?:that|it) back\b")
 _DETERMINER = re.compile(r"(?i)^(?:the|a|an|my|our) ")
 _WORD = re.compile(r"[\w+#]+")
+_HINTS = re.compile(r"(?i)\b(?:not|meant|forget|disregard|ignore|scratch|strike|delete|retract|take|drop)\b")
+"""One of these words stands in every correction."""
 PATTERN_ID = "correction.earlier"
 
 
 def may_correct(text: str) -> bool:
     """Whether it is worth looking at what was said before."""
+    if _HINTS.search(text) is None:
+        return False
     straight = text.replace("’", "'")
     return any(p.search(straight) for p in (_NEW_NOT_OLD, _NOT_OLD_NEW, _MEANT, _TAKEN_BACK, _ALL_BACK))
 

@@ -11,7 +11,7 @@ from em_pipelines.extraction.rules.fiction import Fiction
 from em_pipelines.extraction.rules.modifiers import LEVELS, Modifiers, end_questions, only_hedges, set_modifiers, weaken
 from em_pipelines.extraction.rules.noun_phrases import NounPhrase
 from em_pipelines.extraction.rules.repairs import Mended, mend
-from em_pipelines.extraction.rules.sarcasm import mark_sarcasm, mocked_phrases
+from em_pipelines.extraction.rules.sarcasm import mark_sarcasm, may_mock, mocked_phrases
 from em_pipelines.extraction.rules.sentences import sentences
 from em_pipelines.extraction.rules.tokens import Token
 from em_pipelines.extraction.rules.venting import is_venting
@@ -69,7 +69,7 @@ def parse_message(tokens: list[Token], text: str, *, is_spoken: bool = False) ->
     vents = is_venting(tokens, text, cues)
     fiction = Fiction(cues)
     is_profile = introduces_writer(tokens)
-    is_earnest = any(cue.tag == "earnest" for cue in cues)
+    is_earnest = any(cue.tag == "earnest" for cue in cues) or not may_mock(tokens, cues)
     mockery = [cue for cue in cues if cue.tag == "mockery"][:1]
     parsed: list[Sentence] = []
     last: Modifiers | None = None
@@ -81,7 +81,7 @@ def parse_message(tokens: list[Token], text: str, *, is_spoken: bool = False) ->
         here = between(cues, start, stop + 1)
         modifiers = set_modifiers(clauses, tokens, start, stop, here)
         opening = clauses[0].verb.start if clauses else stop
-        is_comment = only_hedges(clauses, tokens, here)
+        is_comment = last is not None and bool(here) and only_hedges(clauses, tokens, here)
         for at, until, tag in here:
             is_alone = at <= opening and not (clauses and clauses[-1].verb.start >= until)
             if last is not None and ((tag.endswith(AFTERTHOUGHT) and is_alone) or (is_comment and tag in LEVELS)):
@@ -90,13 +90,15 @@ def parse_message(tokens: list[Token], text: str, *, is_spoken: bool = False) ->
         if all(_is_stated(mods) for mods in modifiers):
             for clause in verbless_clauses(tokens, start, stop, chunks, clauses, is_profile=is_profile):
                 verbless.append((clause, set_modifiers([clause], tokens, start, stop, here)[0]))
-        for mods in [*modifiers, *(mods for _, mods in verbless)]:
-            mods.is_venting = vents
-            mods.is_settled = is_spoken and bool(marks)
+        unsaid = [clause for clause, _ in verbless]
+        every = modifiers + [mods for _, mods in verbless] if verbless else modifiers
+        if vents or marks:
+            for mods in every:
+                mods.is_venting = vents
+                mods.is_settled = is_spoken and bool(marks)
         if is_spoken:
             end_questions(clauses, modifiers, tokens)
-        unsaid = [clause for clause, _ in verbless]
-        fiction.mark(tokens, start, stop, clauses + unsaid, modifiers + [mods for _, mods in verbless])
+        fiction.mark(tokens, start, stop, clauses + unsaid, every)
         is_mocking = not is_earnest and mark_sarcasm(tokens, text, start, stop, here + mockery, modifiers)
         last = modifiers[-1] if modifiers else last
         if stop in marks and last is not None:

@@ -240,11 +240,14 @@ def only_hedges(clauses: list[Clause], tokens: list[Token], cues: list[Cue]) -> 
 
 def _only_hedges(clause: Clause, tokens: list[Token], here: list[Cue]) -> bool:
     """`I think`, `I'm fairly sure`, `if memory serves`: nothing but a hedge of the clause beside it."""
-    near = between(here, clause.right - LONGEST, clause.right)
-    if any(c.tag in LEVELS and clause.right <= c.stop and clause.verb.start < c.stop for c in near):
-        return True
-    is_own = clause.pronoun is not None and tokens[clause.pronoun].low in _FIRST_PERSON
+    if here:
+        near = between(here, clause.right - LONGEST, clause.right)
+        if any(c.tag in LEVELS and clause.right <= c.stop and clause.verb.start < c.stop for c in near):
+            return True
+    if clause.pronoun is None or tokens[clause.pronoun].low not in _FIRST_PERSON:
+        return False
+    is_being = "be" in clause.verb.lemmas
+    if not is_being and _SELF_HEDGING.isdisjoint(clause.verb.lemmas):
+        return False
     complement = {token.low for token in tokens[clause.verb.end : clause.right] if not token.bits & PUNCT}
-    if is_own and "be" in clause.verb.lemmas:
-        return not _CERTAIN.isdisjoint(complement) and complement <= _SURE
-    return is_own and bool(_SELF_HEDGING.intersection(clause.verb.lemmas)) and not complement
+    return (not _CERTAIN.isdisjoint(complement) and complement <= _SURE) if is_being else not complement

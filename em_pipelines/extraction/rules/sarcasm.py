@@ -20,9 +20,21 @@ _COMPLAINTS = words("sarcasm", "complaints")
 _INTENSIFIERS = words("sarcasm", "intensifiers")
 _LOVE = frozenset({"love", "adore", "enjoy"})
 _EVALUATIVE = _PRAISE | _OPENINGS
+_LOVING = frozenset({"love", "adore", "enjoy", "loves", "adores", "enjoys", "loved", "adored", "enjoyed"}) | {
+    "loving",
+    "adoring",
+    "enjoying",
+}
 _ENOUGH = 2
 _NEAR = 25
 """Words after the sentence in which a complaint still belongs to it."""
+
+
+def may_mock(tokens: list[Token], cues: list[Cue]) -> bool:
+    """Whether any sentence of a message could: most hold no word that judges, and need no closer look."""
+    return any(cue.tag == "sarcasm" for cue in cues) or any(
+        token.low in _EVALUATIVE or token.low in _LOVING for token in tokens
+    )
 
 
 def mark_sarcasm(
@@ -85,9 +97,7 @@ def _take_in_noun(tokens: list[Token], phrase: NounPhrase, stop: int) -> None:
 
 def _is_evaluative(tokens: list[Token], start: int, stop: int) -> bool:
     return any(
-        token.low in _PRAISE
-        or token.low in _OPENINGS
-        or (token.verbs is not None and not _LOVE.isdisjoint(token.verbs))
+        token.low in _EVALUATIVE or (token.verbs is not None and not _LOVE.isdisjoint(token.verbs))
         for token in tokens[start:stop]
     )
 

@@ -18,6 +18,13 @@ _EXCLAMATIONS = words("venting", "exclamations")
 _BURDENS = words("venting", "burdens")
 _ESCAPES = words("venting", "escapes")
 _HATE = frozenset({"hate", "loathe", "despise", "detest"})
+_HATING = frozenset(lemma + ending for lemma in _HATE for ending in ("", "s", "es", "d", "ed", "ing")) | {
+    "hating",
+    "loathing",
+    "despising",
+}
+_SIGNS = _ABSOLUTES | _FEELINGS | _EXCLAMATIONS | _HATING
+"""Words without one of which nothing vents; shouting and wishes alone do not."""
 _OWN = frozenset({"i", "'m", "me", "my", "am"})
 _NEAR = 8
 """Words within which two parts of a sign stand."""
@@ -28,6 +35,8 @@ def is_venting(tokens: list[Token], text: str, cues: list[Cue]) -> bool:
     """Whether the message as a whole lets off steam."""
     if any(cue.tag == "venting" for cue in cues):
         return True
+    if not any(token.low in _SIGNS or token.low.startswith("aa") for token in tokens):
+        return False
     signs: set[str] = set()
     for i, token in enumerate(tokens):
         low = token.low
