@@ -19,6 +19,7 @@ BY_MECHANISM: dict[Mechanism, float] = {
 CEILINGS: dict[Flag, float] = {
     Flag.HYPOTHETICAL: 0.20,
     Flag.EMOTIONAL_STATE: 0.30,
+    Flag.ABANDONED_INTENT: 0.30,
     Flag.ATTRIBUTION_UNCERTAIN: 0.50,
 }
 FACTORS: dict[Flag, float] = {Flag.SECONDHAND: 0.8, Flag.SARCASM_DETECTED: 0.7}
@@ -29,9 +30,10 @@ def initial_confidence(
 ) -> float:
     """Returns the confidence, 0 to 1, of a claim when it is first made.
 
-    The table value of the mechanism (of the hedge, for explicit statements), cut to the ceiling of a hypothetical,
-    a wish voiced while venting or an uncertain attribution, times the factors of secondhand and sarcasm. The venting
-    ceiling holds for wishes only: the feeling itself is stated plainly, so pass `is_wish=False` for it.
+    The table value of the mechanism (of the hedge, for explicit statements), cut to the ceiling of a hypothetical, a
+    wish voiced while venting, an intent given up at once or an uncertain attribution, times the factors of secondhand
+    and sarcasm. The venting ceiling holds for wishes only: the feeling itself is stated plainly, so pass
+    `is_wish=False` for it.
     """
     base = EXPLICIT_BY_HEDGE[hedge] if mechanism is Mechanism.EXPLICIT else BY_MECHANISM[mechanism]
     for flag, ceiling in CEILINGS.items():

@@ -23,10 +23,14 @@ _SYSTEM_PROMPT = re.compile(
     r"(?:assistant|agent|chatbot|bot|(?:language |ai )?model)\b)"
 )
 _MEMORY_LIST = re.compile(
-    r"(?i)^\W{0,5}(?:here is what i (?:know|remember) about|(?:known )?facts about the user|memories)\b"
+    r"(?i)^\W{0,5}(?:here is what i (?:know|remember) about|(?:known )?facts about the user|"
+    r"(?:relevant |recalled |retrieved |stored |saved |long-term )?memor(?:y|ies)\s{0,2}[:\]]|recalled\s{0,2}:|"
+    r"(?:from|based on) (?:our|your|the) (?:previous|past|earlier) (?:conversations?|chats?|sessions?)\b|"
+    r"user (?:profile|facts|context)\s{0,2}:|as an ai (?:language )?(?:model|assistant)\b|i am a helpful assistant\b)"
 )
 _REPORT = re.compile(
     r"(?i)^\W{0,5}(?:(?:session|conversation|chat) summary\b|"
+    r"(?:the )?user's [a-z]+ (?:is|was|has|are|works|lives|likes)\b|(?:context|note)\s{0,2}: (?:the )?user\b|"
     r"(?:the )?user (?:has |is |was )?(?:\w+ly )?[a-z]+(?:s|ed)\b|the assistant )"
 )
 _ABOUT_SELF = r"(?!.{0,400}\b(?:i|my|we|our|me|im|us)\b)"

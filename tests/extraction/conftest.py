@@ -12,9 +12,9 @@ WRITTEN_AT = datetime(2026, 3, 5, 18, 20, tzinfo=UTC)
 Read = Callable[..., Extraction]
 
 
-def one_turn(text: str, *, role: str = "user", subject: str | None = "user") -> Segment:
+def one_turn(text: str, *, role: str = "user", subject: str | None = "user", channel: str = "text") -> Segment:
     turn = Turn("m1", 0, role, subject, text, WRITTEN_AT)
-    return Segment("seg", "u1", "s1", "text", (turn,))
+    return Segment("seg", "u1", "s1", channel, (turn,))
 
 
 def stated(claim: Claim) -> str:

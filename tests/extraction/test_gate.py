@@ -40,3 +40,20 @@ def test_only_people_pass() -> None:
 
 def test_the_shortest_message_is_a_setting() -> None:
     assert skip_reason(turn("love sea kale"), GateSettings(min_characters=5)) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("User's wife is Olga.", "noise"),
+        ("Context: the user is a nurse.", "noise"),
+        ("Experienced with looms. Proficient in weaving.", "noise"),
+        ("Relevant memories:\n- I live in Delft", "system_text"),
+        ("[memory] lives in Delft", "system_text"),
+        ("From our previous conversations: you live in Delft.", "system_text"),
+        ("As an AI language model I like looms.", "system_text"),
+        ("Memories of Delft make me sad.", None),
+    ],
+)
+def test_notes_about_the_user_and_recalled_memory_are_not_the_users_words(text: str, reason: str | None) -> None:
+    assert skip_reason(turn(text)) == reason

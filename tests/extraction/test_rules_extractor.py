@@ -142,6 +142,11 @@ def test_version_is_stable_and_short(extractor) -> None:
         "the 14th of the " * 6_000,
         "Name: Bo (7), " * 7_000,
         "I'm Bo, 27, " * 8_000,
+        "I think " * 12_000,
+        "maybe. " * 14_000,
+        "sorry a " * 12_000,
+        "oh great love " * 7_000,
+        "Anna or " * 12_000,
     ],
     ids=lambda text: repr(text[:12]),
 )
@@ -187,7 +192,8 @@ def test_another_human_speaks_for_herself(claims_of) -> None:
         ("Wim says I like moss.", []),
         ("`user.wife` is Lena", []),
         ('She wrote "I love the fog in my town" yesterday.', []),
-        ("Oh great, I love meetings, just what I needed.", []),
+        ("Oh great, I love meetings, just what I needed.", ["user | dislikes | meetings"]),
+        ("Oh great, I love meetings.", []),
     ],
 )  # fmt: skip
 def test_people_are_told_apart_and_in_doubt_nobody_is_named(claims_of, text: str, expected: list[str]) -> None:

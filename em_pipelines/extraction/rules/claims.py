@@ -18,7 +18,6 @@ from em_pipelines.extraction.rules.people import Referent, joined_text, refer
 from em_pipelines.vocabulary import (
     LITERAL_OBJECT,
     RELATIONS_BY_GROUP,
-    USER,
     EntityType,
     Flag,
     HedgeLevel,
@@ -44,7 +43,9 @@ _WISHES = frozenset({"wants", "needs", "plans", "decided"})
 _MIGHT = frozenset(
     {"wants", "likes", "needs", "plans", "owns", "prefers", "interested_in", "has_pet", "uses", "studies"}
 )
-_OF_LASTING_THINGS = _PREFERENCES | _WISHES
+_OF_LASTING_THINGS = _PREFERENCES | _WISHES | {"did"}
+_STANDINGS = frozenset({"works_as", "is_a", "member_of"})
+_FORMER = frozenset({"former", "ex", "erstwhile", "retired"})
 _PII = frozenset({"has_birthday"})
 _LATE_HEDGE = frozenset({"might", "may"})
 
@@ -63,8 +64,13 @@ def build_claims(
         if relation not in _MIGHT or clause.verb.modal is None or pattern.is_literal:
             return []
         relation, polarity = "might_be_interested_in", 1
-    if mods.is_sarcastic and relation in _PREFERENCES | _WISHES:
+    if mods.is_abandoned and relation not in _WISHES:
         return []
+    if mods.is_sarcastic or mods.is_doubtful:
+        if mods.is_sarcastic and relation == "likes" and polarity > 0 and all(s.is_own and not s.kin for s in subjects):
+            relation = "dislikes"
+        elif relation in _PREFERENCES | _WISHES:
+            return []
     claims = []
     for subject in subjects:
         for fill in slots.get(spec.object, ()):
@@ -77,8 +83,10 @@ def build_claims(
 def _stated(pattern: Pattern, clause: Clause, mods: Modifiers, slots: dict[str, list[Fill]]) -> tuple[str | None, int]:
     """The relation and polarity, given negation: `no longer like` ends a liking, `don't like` is a dislike."""
     spec = pattern.spec
-    if mods.has_ended and "negation" not in spec.needs:
-        return spec.relation, -spec.polarity
+    if mods.has_ended and "negation" in spec.needs:
+        return spec.relation, spec.polarity
+    if mods.has_ended:
+        return (spec.relation, -spec.polarity) if spec.relation != "feels" else (None, 1)
     fills = slots.get(spec.object, [])
     has_no = bool(fills) and fills[0].phrase is not None and fills[0].phrase.det in {"no", "neither"}
     if not (clause.verb.is_negated or has_no) or "negation" in spec.needs:
@@ -95,14 +103,23 @@ def _claim(
     polarity: int, slots: dict[str, list[Fill]], turn_number: int,
 ) -> Claim | None:  # fmt: skip
     spec = pattern.spec
-    if relation in _OF_LASTING_THINGS and not is_lasting(reading, fill, is_dropped=subject.start == clause.verb.start):
+    if fill.phrase is not None and relation in _STANDINGS and reading.tokens[fill.phrase.first].low in _FORMER:
+        fill.phrase.first, polarity = min(fill.phrase.first + 1, fill.phrase.head), -polarity
+    if (
+        relation in _OF_LASTING_THINGS
+        and not mods.is_settled
+        and not is_lasting(reading, fill, is_dropped=subject.start == clause.verb.start)
+    ):
         return None
-    name, kind = _object(reading, fill, relation, spec.object_type, clause.verb.is_past)
+    name, kind = _object(reading, fill, relation, spec.object_type, clause.verb.is_past and relation != "scheduled_for")
     if not name or name.casefold() == subject.name.casefold():
         return None
     if relation == "scheduled_for" and name < reading.written_on.isoformat()[: len(name)]:
         return None
-    flags = tuple(dict.fromkeys(_flags(mods, relation) + spec.flags))
+    unsure = (Flag.ATTRIBUTION_UNCERTAIN,) if clause.is_uncertain else ()
+    flags = tuple(
+        dict.fromkeys(unsure + _flags(mods, relation, is_own=subject.kin == "" and subject.is_own) + spec.flags)
+    )
     hedge = HedgeLevel.STRONG if clause.verb.modal in _LATE_HEDGE else mods.hedge
     since = _valid_from(reading, pattern, clause, polarity)
     is_literal = relation in LITERAL_OBJECT
@@ -163,13 +180,17 @@ def _subject_type(subject: Referent) -> EntityType:
     return subject.entity_type if subject.entity_type is not EntityType.CONCEPT else guess_type(subject.name)
 
 
-def _flags(mods: Modifiers, relation: str) -> tuple[Flag, ...]:
+def _flags(mods: Modifiers, relation: str, *, is_own: bool) -> tuple[Flag, ...]:
     flags = []
     if relation == "might_be_interested_in":
         flags.append(Flag.HYPOTHETICAL)
-    if mods.is_secondhand:
+    if mods.is_sarcastic and relation == "dislikes":
+        flags.append(Flag.SARCASM_DETECTED)
+    if mods.is_abandoned:
+        flags.append(Flag.ABANDONED_INTENT)
+    if mods.is_secondhand and not is_own:
         flags.append(Flag.SECONDHAND)
-    if mods.is_venting and relation in _WISHES | {"dislikes", "feels"}:
+    if mods.is_venting and is_own and relation in _WISHES | {"dislikes", "feels"}:
         flags.append(Flag.EMOTIONAL_STATE)
     return tuple(flags)
 
@@ -187,7 +208,7 @@ def _valid_from(reading: Reading, pattern: Pattern, clause: Clause, polarity: in
     if pattern.spec.dates == "none" or polarity < 0 or pattern.is_literal:
         return None
     stop = clause.right
-    if pattern.spec.dates == "since":
+    if pattern.spec.dates == "since" and not clause.verb.has_begun:
         found = find_since(reading.tokens, clause.verb.end, stop, reading.written_on)
         return found or find_since(reading.tokens, clause.left, clause.lead, reading.written_on)
     found = find_date(reading.tokens, clause.verb.end, stop, reading.written_on) or find_date(
@@ -206,4 +227,4 @@ def _attribute(reading: Reading, key: str | None, slots: dict[str, list[Fill]]) 
 
 def speaker(name: str, token: int) -> Referent:
     """The one whose turn it is."""
-    return Referent(name, EntityType.PERSON, token, token + 1, is_own=name == USER)
+    return Referent(name, EntityType.PERSON, token, token + 1, is_own=True)

@@ -1,7 +1,7 @@
 """What a clause is: one finite verb, its subject, and the tokens that belong to it."""
 
 from em_pipelines.extraction.rules.noun_phrases import NounPhrase
-from em_pipelines.extraction.rules.verb_groups import VerbGroup
+from em_pipelines.extraction.rules.verb_group import VerbGroup
 
 
 class Clause:
@@ -14,17 +14,9 @@ class Clause:
     """
 
     __slots__ = (
-        "is_own",
-        "is_relative",
-        "is_resumed",
-        "is_shared",
-        "lead",
-        "left",
-        "pronoun",
-        "right",
-        "subject",
-        "verb",
-    )
+        "companion", "holder", "is_own", "is_relative", "is_resumed", "is_shared", "is_uncertain", "lead", "left",
+        "pronoun", "right", "subject", "verb",
+    )  # fmt: skip
 
     def __init__(self, verb: VerbGroup, left: int) -> None:
         self.verb = verb
@@ -32,8 +24,14 @@ class Clause:
         self.lead = verb.start
         self.right = verb.end
         self.pronoun: int | None = None
+        self.holder: Clause | None = None
+        """The clause of who thinks or says this: `Piet thinks …`."""
+        self.companion: NounPhrase | None = None
+        """Who does it together with the pronoun: `Jonne and I`."""
         self.subject: list[NounPhrase] = []
         self.is_own = False
         self.is_relative = False
         self.is_resumed = False
         self.is_shared = False
+        self.is_uncertain = False
+        """It is not clear whose clause it is: `Jonne or Ida …`, `somebody …, I think Jonne`."""

@@ -12,7 +12,7 @@ Chunk = tuple[str, int, NounPhrase | None]
 """(kind, first token, phrase): np, pron, vg, rel, conj, prep, inf, mark, other. Adverbs leave no chunk."""
 
 _DEICTIC = words("words", "deictic")
-_JOINTS = frozenset({"and", ",", "&"})
+_JOINTS = frozenset({"and", ",", "&", "or"})
 _OPENERS = frozenset({"start", "conj", "mark", "other"})
 _CLOSERS = frozenset({",", ")", "-", "–", "—"})
 _MAX_INSERTED = 12
@@ -24,15 +24,16 @@ def set_subject(clause: Clause, tokens: list[Token], chunks: list[Chunk], earlie
     kind, at, phrase = chunks[-1] if chunks else ("start", 0, None)
     if kind == "pron":
         clause.pronoun = clause.lead = at
+        if not earlier and [c[0] for c in chunks[-3:-1]] == ["np", "conj"]:
+            clause.companion = chunks[-3][2]
     elif kind == "np" and phrase is not None:
         clause.subject = _phrases_before(tokens, chunks)
         clause.lead = clause.subject[0].start
     elif kind == "rel":
         clause.is_relative = True
         clause.lead = at
-        before = next((c for c in reversed(chunks[:-1]) if c[0] != "mark"), None)
-        if before is not None and before[2] is not None:
-            clause.subject = [before[2]]
+        before = next((c[2] for c in reversed(chunks[:-1]) if c[0] != "mark"), None)
+        clause.subject = [before] if before is not None else []
     elif kind == "mark" and (resumed := _before_insertion(tokens, chunks)) is not None:
         clause.subject, clause.lead, clause.is_resumed = [resumed], clause.verb.start, True
     elif clause.verb.inverted_subject is not None:
@@ -127,4 +128,4 @@ def _touches(before: Chunk, chunk: Chunk) -> bool:
 
 
 def _has_and(tokens: list[Token], phrases: list[NounPhrase]) -> bool:
-    return any(tokens[k].low in {"and", "&"} for k in range(phrases[-2].end, phrases[-1].start))
+    return any(tokens[k].low in {"and", "&", "or"} for k in range(phrases[-2].end, phrases[-1].start))

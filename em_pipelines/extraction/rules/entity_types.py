@@ -88,6 +88,11 @@ def guess_type(name: str, expected: EntityType | None = None) -> EntityType:
     return EntityType.CONCEPT
 
 
+def is_listed_profession(head: str) -> bool:
+    """Whether a noun, case-folded, is in the list: no guess by its ending, as `cheaper` ends like `baker`."""
+    return head in _PROFESSIONS
+
+
 @lru_cache(maxsize=16384)
 def is_profession(head: str) -> bool:
     """Whether a noun, case-folded, names what somebody does for a living."""

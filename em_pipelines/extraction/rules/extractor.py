@@ -9,7 +9,8 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, Field
 
 from em_pipelines.extraction.gate import GateSettings, skip_reason
-from em_pipelines.extraction.model import Extraction, Issue, LocalExtractor, Segment, Turn
+from em_pipelines.extraction.model import Claim, Extraction, Issue, LocalExtractor, Segment, Turn
+from em_pipelines.extraction.rules.dialogue import claims_in_dialogue, with_new
 from em_pipelines.extraction.rules.lexicon import PATTERNS_DIR
 from em_pipelines.extraction.rules.pattern_index import PatternIndex
 from em_pipelines.extraction.rules.patterns import load_patterns
@@ -17,6 +18,8 @@ from em_pipelines.extraction.rules.people import People
 from em_pipelines.extraction.rules.reader import MessageReader
 
 _YOUR = re.compile(r"(?i)\byour\b")
+_READABLE = frozenset({None, "no_information"})
+"""Reasons of the gate for which a turn may still answer the one before."""
 
 
 class RulesSettings(BaseModel):
@@ -69,26 +72,39 @@ class RulesExtractor(LocalExtractor):
             if turn.role not in {"user", "assistant"}:
                 continue
             text = _YOUR.sub("my", turn.text) if turn.role == "assistant" else turn.text
-            MessageReader(replace(turn, text=text), self._patterns, people, self.settings.max_characters).read()
+            self._reader(replace(turn, text=text), people).read()
         return people
+
+    def _reader(self, turn: Turn, people: People, *, is_spoken: bool = False) -> MessageReader:
+        limit, keeps_health = self.settings.max_characters, self.settings.keeps_health
+        return MessageReader(turn, self._patterns, people, limit, keeps_health=keeps_health, is_spoken=is_spoken)
 
     def extract(self, segment: Segment) -> Extraction:
         """Reads the turns of one segment; every turn ends with a mention, a claim or an issue."""
         out = Extraction()
         people = self._people_of(segment.context)
-        for turn in segment.turns:
+        for n, turn in enumerate(segment.turns):
             reason = skip_reason(turn, self.settings.gate)
-            if reason is not None:
+            together = self._read_together(turn, (*segment.context, *segment.turns[:n])) if reason in _READABLE else []
+            if reason is not None and not together:
                 out.issues.append(Issue(turn.turn_number, "skipped", reason))
                 continue
             if len(turn.text) > self.settings.max_characters:
                 detail = f"only the first {self.settings.max_characters} characters were read"
                 out.issues.append(Issue(turn.turn_number, "truncated", "too_long", "warning", detail))
-            limit, keeps_health = self.settings.max_characters, self.settings.keeps_health
-            reader = MessageReader(turn, self._patterns, people, limit, keeps_health=keeps_health)
+            reader = self._reader(turn, people, is_spoken=segment.channel == "voice")
             reader.read()
-            out.claims += reader.notes.claims
+            claims = with_new(reader.notes.claims, together)
+            out.claims += claims
             out.mentions += reader.notes.mentions
-            if not reader.notes.claims and not reader.notes.mentions:
+            if not claims and not reader.notes.mentions:
                 out.issues.append(Issue(turn.turn_number, "nothing_found", "no_pattern"))
         return out
+
+    def _read_together(self, turn: Turn, earlier: tuple[Turn, ...]) -> list[Claim]:
+        def read(other: Turn) -> list[Claim]:
+            reader = self._reader(other, People())
+            reader.read()
+            return reader.notes.claims
+
+        return claims_in_dialogue(turn, earlier, read)

@@ -7,7 +7,7 @@ from em_pipelines.extraction.rules.clause_subjects import Chunk
 from em_pipelines.extraction.rules.entity_types import FEMALE_NAMES, MALE_NAMES
 from em_pipelines.extraction.rules.noun_phrases import KIN, NounPhrase
 from em_pipelines.extraction.rules.tokens import Token
-from em_pipelines.extraction.rules.verb_groups import VerbGroup
+from em_pipelines.extraction.rules.verb_group import VerbGroup
 from em_pipelines.extraction.rules.word_classes import DET, NUMBER, POSS
 
 MARKS = frozenset({",", ":", "(", ")", "-", "–", "—", ";", "|", "/", "•", "*", "\n"})

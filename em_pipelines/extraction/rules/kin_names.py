@@ -1,9 +1,19 @@
 """Relatives, friends and pets of one message: the edges their phrases state, and the names that take a noun's place."""
 
+from em_pipelines.extraction.model import Claim
 from em_pipelines.extraction.rules.clause import Clause
 from em_pipelines.extraction.rules.fillers import Fill
 from em_pipelines.extraction.rules.kinds_listed import kin_noun
-from em_pipelines.extraction.rules.kinship import kin_claim, named_after, named_in_apposition, owner_of, stated_relation
+from em_pipelines.extraction.rules.kinship import (
+    denied_kin,
+    ended_relation,
+    kin_claim,
+    named_after,
+    named_in_apposition,
+    owner_of,
+    stated_relation,
+    without_kin,
+)
 from em_pipelines.extraction.rules.names import Reading
 from em_pipelines.extraction.rules.notes import Notes
 from em_pipelines.extraction.rules.noun_phrases import KIN, PETS, NounPhrase
@@ -35,6 +45,10 @@ class KinNames:
             self.rename(person, named, owner)
             return True
         if relation is None:
+            ended = ended_relation(self.reading, person, phrase)
+            if ended is not None:
+                edge = kin_claim(self.reading, self.notes.turn_number, owner, ended, person, polarity=-1)
+                self.notes.add(edge)
             return False
         self._add_edge(owner, relation, person)
         if person.gender == "p" and person.name.casefold() != person.kin:
@@ -53,6 +67,9 @@ class KinNames:
     def name(self, clause: Clause, subjects: list[Referent], fills: list[Fill]) -> None:
         """`My husband is called Anders`, `Rosalie is my sister`, `I have two brothers`."""
         if clause.verb.is_negated:
+            turn_number = self.notes.turn_number
+            for claim in denied_kin(self.reading, self.people, turn_number, self.subject, subjects, fills):
+                self.notes.add(claim)
             return
         for fill in fills:
             if fill.phrase is None or fill.phrase.det == "no":
@@ -68,6 +85,11 @@ class KinNames:
                 elif subject.kin and subject.name.casefold() == subject.kin and clause.subject:
                     owner = owner_of(self.reading, self.people, self.subject, subject, clause.subject[0])
                     self.rename(subject, meant, owner)
+
+    def deny(self, claim: Claim) -> None:
+        """Takes back the edge that a phrase stated by itself and its sentence denies: `our parrot died`."""
+        self._renamed.add((claim.subject, (claim.object or "").casefold()))
+        self.notes.claims = without_kin(self.notes.claims, claim)
 
     def name_last(self, fills: list[Fill]) -> None:
         """`Her name is Olive`, after `we adopted a whippet`."""

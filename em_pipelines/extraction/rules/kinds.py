@@ -3,7 +3,7 @@
 To add a kind: a line in `kinds.yaml`, or an entry of `GRAMMATICAL`.
 """
 
-from em_pipelines.extraction.rules.entity_types import is_profession, listed_type
+from em_pipelines.extraction.rules.entity_types import is_listed_profession, is_profession, listed_type
 from em_pipelines.extraction.rules.kinds_listed import LISTED, Test, is_possession, is_thing, kin_noun, listed
 from em_pipelines.extraction.rules.kinds_named import (
     is_firm,
@@ -62,6 +62,12 @@ def _is_part(reading: Reading, phrase: NounPhrase) -> bool:
     return phrase.det in {"a", "an"} and not is_measure and _is_owned(reading, phrase)
 
 
+def _is_particular(reading: Reading, phrase: NounPhrase) -> bool:
+    """`my barge`, `the barge`: one thing, of which somebody says what became of it."""
+    is_own = phrase.possessor in {"my", "our"} or (phrase.det == "the" and phrase.possessor_phrase is None)
+    return is_own and is_possession(reading, phrase) and reading.tokens[phrase.head].low not in KIN
+
+
 def _is_person(reading: Reading, phrase: NounPhrase) -> bool:
     low = reading.tokens[phrase.head].low
     return (
@@ -115,6 +121,8 @@ def _is_post(reading: Reading, phrase: NounPhrase) -> bool:
         return False
     if low in KIN and phrase.end == phrase.head + 1:
         return False
+    if phrase.start == phrase.head and phrase.end == phrase.head + 1:
+        return is_listed_profession(low)
     return is_profession(low) or (low in _POSTS and (phrase.end > phrase.head + 1 or phrase.first < phrase.head))
 
 
@@ -141,6 +149,7 @@ GRAMMATICAL: dict[str, Test] = {
     "effect": lambda reading, phrase: phrase.det not in {"the", "this", "that"} and is_thing(reading, phrase),
     "numbered": is_numbered_place,
     "own_thing": lambda reading, phrase: phrase.possessor in {"my", "our"} and is_possession(reading, phrase),
+    "choice": lambda reading, phrase: is_thing(reading, phrase) and not _is_person(reading, phrase),
     "companion": lambda reading, phrase: (
         reading.tokens[phrase.head].low in _COMPANIONS and kin_noun(reading, phrase) is None
     ),
@@ -154,6 +163,7 @@ GRAMMATICAL: dict[str, Test] = {
     "owned": _is_owned,
     "part": _is_part,
     "person": _is_person,
+    "particular": _is_particular,
     "place": is_place,
     "post": _is_post,
     "profession": _is_profession,

@@ -38,7 +38,9 @@ def kin_noun(reading: Reading, phrase: NounPhrase) -> int | None:
     """The token of the kin or pet noun of `my best friend Jonne`; None when the phrase is no kin phrase."""
     tokens = reading.tokens
     i = phrase.first
-    while i < phrase.end and tokens[i].low in KIN_MODIFIERS and tokens[i].low not in KIN:
+    while i < phrase.end and tokens[i].low in KIN_MODIFIERS:
+        if tokens[i].low in KIN and not (i + 1 < phrase.end and tokens[i + 1].low in KIN):
+            break
         i += 1
     return i if i < phrase.end and (tokens[i].low in KIN or tokens[i].low in PETS) else None
 

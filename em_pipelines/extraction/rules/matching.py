@@ -6,7 +6,7 @@ from em_pipelines.extraction.rules.modifiers import Modifiers
 from em_pipelines.extraction.rules.names import Reading
 from em_pipelines.extraction.rules.patterns import Element, Pattern, PatternSpec
 from em_pipelines.extraction.rules.slots import fill_slot
-from em_pipelines.extraction.rules.verb_groups import VerbGroup
+from em_pipelines.extraction.rules.verb_group import VerbGroup
 from em_pipelines.extraction.rules.word_classes import ADV, PREP, PUNCT
 
 Slots = dict[str, list[Fill]]
@@ -24,12 +24,15 @@ def verb_fits(
         verb.modal is not None
         and verb.modal not in spec.modals
         and not (mods.is_hypothetical and verb.modal == "would")
+        and not (mods.is_guess and verb.modal == "might" and not spec.needs)
     ):
         return False
     if verb.is_future and "future" not in spec.needs:
         return False
     is_left_out = is_bare and verb.is_participle and "passive" in spec.needs
-    if not verb.used_to and not is_left_out and not _tense_fits(spec, verb, is_lasting=is_lasting):
+    has_never = verb.is_perfect and "never" in verb.adverbs
+    is_told = has_never or verb.used_to or verb.has_begun or (mods.has_ended and (verb.is_past or verb.is_perfect))
+    if not is_told and not is_left_out and not _tense_fits(spec, verb, is_lasting=is_lasting):
         return False
     if not spec.needs:
         return not verb.is_passive
@@ -38,6 +41,9 @@ def verb_fits(
         "negation": verb.is_negated,
         "progressive": verb.is_progressive,
         "future": verb.is_future,
+        "dictated": mods.is_settled and is_bare,
+        "rather": verb.modal == "would" and "rather" in verb.adverbs,
+        "settled": mods.is_settled,
         "hypothetical": mods.is_hypothetical,
         "passive": verb.is_passive or (verb.is_participle and spec.may_drop_subject and is_bare),
     }

@@ -5,97 +5,101 @@ question from its inverted verb onward, a report over the clause after its verb.
 """
 
 from em_pipelines.extraction.rules.clause import Clause
-from em_pipelines.extraction.rules.lexicon import load_lexicon, words
-from em_pipelines.extraction.rules.tokens import Token, tokenise
-from em_pipelines.extraction.rules.word_classes import CONDITION, CONTRAST, PUNCT, WH
+from em_pipelines.extraction.rules.cues import AFTERTHOUGHT, LONGEST, Cue, between
+from em_pipelines.extraction.rules.lexicon import words
+from em_pipelines.extraction.rules.suppositions import is_denied, is_set_up
+from em_pipelines.extraction.rules.tokens import Token
+from em_pipelines.extraction.rules.word_classes import ADV, CONDITION, CONJ, CONTRAST, PUNCT, WH
 from em_pipelines.vocabulary import HedgeLevel
 
-_LEVELS = {"slight": HedgeLevel.SLIGHT, "moderate": HedgeLevel.MODERATE, "strong": HedgeLevel.STRONG}
+LEVELS = {"slight": HedgeLevel.SLIGHT, "moderate": HedgeLevel.MODERATE, "strong": HedgeLevel.STRONG}
 _ORDER = [HedgeLevel.NONE, HedgeLevel.SLIGHT, HedgeLevel.MODERATE, HedgeLevel.STRONG]
 _REPORTING = words("verbs", "reporting")
 _SELF_HEDGING = words("verbs", "self_hedging")
 _FIRST_PERSON = words("words", "first_person")
 _UNREAL = frozenset({"wish", "hope", "imagine", "pretend", "suppose"})
+_CERTAIN = frozenset({"sure", "certain", "positive", "convinced"})
+_JOINTS = frozenset({"and", "but", "because", "so", "who", "which"})
+_UNTIL = frozenset({"until", "till", "til"})
+_ASSURED = frozenset({"definitely", "certainly", "undoubtedly", "absolutely"})
+_MAY_BE = frozenset({"might", "may", "could"})
 _TIMED = frozenset({"when", "whenever", "until", "till", "before", "after", "once", "while"})
 _INVERTED_CONDITION = frozenset({"had", "were", "should"})
+_INTERJECTIONS = words("words", "interjections")
 _SURE = words("words", "certainty")
-_ENDED = (("any", "more"), ("anymore",), ("any", "longer"))
 
 
 class Modifiers:
     """How one clause is meant. `is_supposed`: stands in an if; `is_hypothetical`: would hold only then."""
 
     __slots__ = (
-        "has_ended", "hedge", "is_hypothetical", "is_question", "is_reported", "is_sarcastic", "is_secondhand",
-        "is_supposed", "is_timed", "is_venting",
+        "has_ended", "hedge", "is_abandoned", "is_doubtful", "is_guess", "is_hypothetical", "is_question",
+        "is_reported", "is_sarcastic", "is_secondhand", "is_settled", "is_supposed", "is_timed", "is_venting",
     )  # fmt: skip
 
     def __init__(self) -> None:
         self.hedge = HedgeLevel.NONE
         self.has_ended = False
+        self.is_abandoned = False
+        """Taken back at once: `buy a ladder, no wait`."""
+        self.is_doubtful = False
+        """A liking may be meant or mocked."""
+        self.is_guess = False
+        """What somebody else might be or do: `he might like it`."""
         self.is_hypothetical = False
         self.is_question = False
         self.is_reported = False
         self.is_sarcastic = False
         self.is_secondhand = False
+        self.is_settled = False
+        """Said while thinking aloud, in speech that corrects itself."""
         self.is_supposed = False
         self.is_timed = False
         self.is_venting = False
 
 
-Phrase = tuple[int, str]
-"""(first token, tag)"""
-
-
-def _phrases_by_first_word() -> dict[str, list[tuple[tuple[str, ...], str]]]:
-    index: dict[str, list[tuple[tuple[str, ...], str]]] = {}
-    for tag, phrases in load_lexicon("hedges").items():
-        for phrase in phrases:
-            parts = tuple(token.low for token in tokenise(phrase.strip()))
-            index.setdefault(parts[0], []).append((parts, tag))
-    for parts in _ENDED:
-        index.setdefault(parts[0], []).append((parts, "ended"))
-    return index
-
-
-_PHRASES = _phrases_by_first_word()
-
-
-def find_phrases(tokens: list[Token]) -> list[Phrase]:
-    """Every listed phrase in the message, in order."""
-    found: list[Phrase] = []
-    for i, token in enumerate(tokens):
-        listed = _PHRASES.get(token.low)
-        if listed is None:
-            continue
-        for parts, tag in listed:
-            if len(parts) == 1 or tuple(t.low for t in tokens[i : i + len(parts)]) == parts:
-                found.append((i, tag))
-    return found
-
-
 def set_modifiers(
-    clauses: list[Clause], tokens: list[Token], start: int, stop: int, phrases: list[Phrase]
+    clauses: list[Clause], tokens: list[Token], start: int, stop: int, cues: list[Cue]
 ) -> list[Modifiers]:
     """The modifiers of the clauses of one sentence, from `start` to `stop`."""
-    here = [phrase for phrase in phrases if start <= phrase[0] <= stop] if phrases else []
-    is_sarcastic = any(tag == "sarcasm" for _, tag in here) or any(tag == "mockery" for _, tag in phrases)
-    is_venting = any(tag == "venting" for _, tag in phrases)
+    here = between(cues, start, stop + 1)
     is_asked = stop < len(tokens) and tokens[stop].low == "?"
     all_modifiers: list[Modifiers] = []
     for n, clause in enumerate(clauses):
         mods = Modifiers()
-        mods.is_sarcastic, mods.is_venting = is_sarcastic, is_venting
         before = all_modifiers[n - 1] if n else None
         previous = clauses[n - 1] if n else None
         lead = tokens[clause.left : clause.lead]
+        mods.is_guess = clause.verb.modal == "might" and (
+            bool(clause.subject) or (clause.pronoun is not None and tokens[clause.pronoun].low not in _FIRST_PERSON)
+        )
         _set_question(mods, before, clause, lead, is_asked)
-        _set_condition(mods, before, previous, clause, lead, tokens)
+        _set_condition(mods, before, previous, clause, lead, tokens, here)
         _set_report(mods, before, previous, clause, lead, tokens)
-        _set_phrases(mods, clause, previous, clauses[n + 1] if n + 1 < len(clauses) else None, tokens, here)
+        _set_phrases(mods, clauses, n, tokens, here)
+        if mods.is_hypothetical and clause.is_shared and previous and not clause.verb.modal and not clause.verb.is_past:
+            clause.verb.modal = previous.verb.modal
         all_modifiers.append(mods)
     _suppose_backwards(clauses, all_modifiers)
+    _weaken_backwards(clauses, all_modifiers, here)
     return all_modifiers
+
+
+def weaken(mods: Modifiers, tag: str) -> None:
+    """Applies the hedge of an afterthought (`… but don't quote me`) to the clause before it."""
+    if tag.startswith("secondhand"):
+        mods.is_secondhand = True
+        return
+    mods.hedge = max(mods.hedge, LEVELS[tag.removesuffix(AFTERTHOUGHT)], key=_ORDER.index)
+
+
+def _weaken_backwards(clauses: list[Clause], all_modifiers: list[Modifiers], here: list[Cue]) -> None:
+    """Afterthoughts weaken the clause before them, or the last one of a sentence that opens with them."""
+    for at, stop, tag in here:
+        if tag.endswith(AFTERTHOUGHT):
+            before = [n for n, clause in enumerate(clauses) if clause.verb.start < at]
+            if before or any(clause.verb.start >= stop for clause in clauses):
+                weaken(all_modifiers[before[-1] if before else -1], tag)
 
 
 def _set_question(mods: Modifiers, before: Modifiers | None, clause: Clause, lead: list[Token], is_asked: bool) -> None:
@@ -106,6 +110,19 @@ def _set_question(mods: Modifiers, before: Modifiers | None, clause: Clause, lea
     mods.is_question = asks or (before is not None and before.is_question and not broken)
 
 
+def end_questions(clauses: list[Clause], all_modifiers: list[Modifiers], tokens: list[Token]) -> None:
+    """In speech no mark ends a question: `okay yes I …` does, unless that is what was asked after."""
+    for n in range(1, len(clauses)):
+        clause, previous = clauses[n], clauses[n - 1]
+        if clause.pronoun is None or clause.is_shared or tokens[clause.pronoun].low != "i":
+            continue
+        lead = tokens[clause.left : clause.pronoun]
+        starts_anew = all(token.low in _INTERJECTIONS for token in lead) and bool(lead)
+        if starts_anew and not clause.verb.is_inverted and _REPORTING.isdisjoint(previous.verb.lemmas):
+            for mods in all_modifiers[n:]:
+                mods.is_question = False
+
+
 def _set_condition(
     mods: Modifiers,
     before: Modifiers | None,
@@ -113,12 +130,14 @@ def _set_condition(
     clause: Clause,
     lead: list[Token],
     tokens: list[Token],
+    here: list[Cue],
 ) -> None:
     contrast = any(t.bits & CONTRAST for t in lead)
     first = tokens[clause.verb.start].low
-    says_if = any(t.bits & CONDITION for t in lead) and not any(
-        t.low in {"so", "but"} for t in lead[:-1] if t.low == "but"
-    )
+    hedged = {cue.start for cue in between(here, clause.left, clause.lead) if cue.tag in LEVELS}
+    ifs = (k for k in range(clause.left, clause.lead) if tokens[k].bits & CONDITION and k not in hedged)
+    says_if = any(True for _ in ifs) and not any(t.low == "but" for t in lead[:-1])
+    says_if = says_if or any(t.low == "whether" for t in lead) or is_set_up(clause, lead, tokens)
     inverted = clause.verb.is_inverted and first in _INVERTED_CONDITION and not mods.is_question
     unreal = previous is not None and bool(_UNREAL.intersection(previous.verb.lemmas)) and not contrast
     if clause.verb.is_inverted and first in {"had", "were"}:
@@ -126,6 +145,9 @@ def _set_condition(
     mods.is_supposed = says_if or inverted or unreal
     carried = before is not None and (before.is_supposed or before.is_hypothetical) and not contrast
     mods.is_hypothetical = carried
+    is_joined = before is not None and clause.verb.modal is None and all(t.low == "and" or t.bits & ADV for t in lead)
+    if is_joined and before is not None and before.is_supposed and any(t.low == "and" for t in lead):
+        mods.is_supposed = True
     mods.is_timed = any(t.low in _TIMED or (t.low == "since" and clause.verb.is_past) for t in lead)
 
 
@@ -147,43 +169,85 @@ def _set_report(
     if previous is None or before is None:
         return
     joined = {t.low for t in lead}
-    if _REPORTING.intersection(previous.verb.lemmas) and not joined & {"and", "but", "because", "so", "who", "which"}:
+    if not joined & _JOINTS:
+        mods.is_supposed = mods.is_supposed or is_denied(previous, clause, tokens)
+    if _REPORTING.intersection(previous.verb.lemmas) and not joined & _JOINTS:
         is_own = previous.pronoun is not None and tokens[previous.pronoun].low in _FIRST_PERSON
-        mods.is_reported = not is_own and not clause.is_shared and previous.verb.lemmas != ("know",)
+        is_nobody = previous.pronoun is not None and tokens[previous.pronoun].low == "it"
+        mods.is_reported = not is_own and not is_nobody and not clause.is_shared and previous.verb.lemmas != ("know",)
         mods.is_secondhand = mods.is_reported or "hear" in previous.verb.lemmas
+        clause.holder = previous
+    elif before.is_secondhand and previous.right <= previous.verb.end + 1 and not joined & _JOINTS:
+        mods.is_secondhand = True
     elif before.is_reported and (clause.is_shared or "that" in joined):
         mods.is_reported, mods.is_secondhand = True, True
 
 
-def _set_phrases(
-    mods: Modifiers,
-    clause: Clause,
-    previous: Clause | None,
-    following: Clause | None,
-    tokens: list[Token],
-    here: list[Phrase],
-) -> None:
+def _set_phrases(mods: Modifiers, clauses: list[Clause], n: int, tokens: list[Token], here: list[Cue]) -> None:
+    clause = clauses[n]
+    previous = clauses[n - 1] if n else None
+    following = clauses[n + 1] if n + 1 < len(clauses) else None
     left, right = clause.left, clause.right
-    if previous is not None and _only_hedges(previous, tokens):
-        left = previous.left
-    if following is not None and _only_hedges(following, tokens):
+    for k in range(n - 1, max(-1, n - 4), -1):
+        if not _only_hedges(clauses[k], tokens, here) or "know" in clauses[k].verb.lemmas:
+            break
+        left = clauses[k].left
+    if following is not None and _only_hedges(following, tokens, here) and _is_comment(clauses, n + 1, tokens):
         right = following.right
-    for at, tag in here:
-        if not left <= at < max(right, clause.verb.end):
+    if previous is not None and previous.verb.modal in _MAY_BE and previous.verb.lemmas == ("be",):
+        is_it = previous.pronoun is not None and tokens[previous.pronoun].low == "it"
+        mods.hedge = HedgeLevel.STRONG if is_it and previous.right == previous.verb.end else mods.hedge
+    since = min(left, previous.verb.end) if previous is not None else left
+    for at, _, tag in between(here, since, max(right, clause.verb.end)):
+        opens_next = following is not None and at >= clause.verb.end and _opens(tokens, at)
+        opened = previous is not None and previous.verb.end <= at < left and _opens(tokens, at)
+        if opens_next or not (opened or left <= at < max(right, clause.verb.end)):
             continue
-        if tag in _LEVELS:
-            mods.hedge = max(mods.hedge, _LEVELS[tag], key=_ORDER.index)
+        if tag in LEVELS:
+            mods.hedge = max(mods.hedge, LEVELS[tag], key=_ORDER.index)
         elif tag == "secondhand":
             mods.is_secondhand = True
         elif tag == "ended" and clause.verb.is_negated:
             mods.has_ended = True
-    mods.has_ended = mods.has_ended or clause.verb.has_ended or clause.verb.used_to
+    mods.hedge = mods.hedge if _ASSURED.isdisjoint(clause.verb.adverbs) else HedgeLevel.NONE
+    is_over = clause.verb.is_past and not clause.verb.is_negated and _ends_later(tokens[clause.verb.end : clause.right])
+    mods.has_ended = mods.has_ended or clause.verb.has_ended or clause.verb.used_to or is_over
 
 
-def _only_hedges(clause: Clause, tokens: list[Token]) -> bool:
-    """`I think`, `I guess`: said of oneself, and nothing but the next clause after it."""
-    is_own = clause.pronoun is not None and tokens[clause.pronoun].low in _FIRST_PERSON
-    if is_own and "be" in clause.verb.lemmas:
-        complement = {token.low for token in tokens[clause.verb.end : clause.right]}
-        return "sure" in complement and complement <= _SURE
-    return is_own and bool(_SELF_HEDGING.intersection(clause.verb.lemmas)) and clause.right == clause.verb.end
+def _opens(tokens: list[Token], at: int) -> bool:
+    """`…, and, according to Ida, he sings`: after an `and` or `but` a cue is about what follows."""
+    while at and tokens[at - 1].bits & PUNCT:
+        at -= 1
+    return at > 0 and tokens[at - 1].low in {"and", "but"}
+
+
+def _ends_later(after: list[Token]) -> bool:
+    """`was a nurse until 2019`: a state that a year ended."""
+    return any(t.low in _UNTIL and after[k + 1].low.isdigit() for k, t in enumerate(after[:-1]))
+
+
+def _is_comment(clauses: list[Clause], n: int, tokens: list[Token]) -> bool:
+    """Whether the hedge in clause n looks back: `…, I think, and …`, not `…, I think it …`."""
+    if n + 1 == len(clauses):
+        return True
+    return any(t.bits & (PUNCT | CONJ | CONTRAST) for t in tokens[clauses[n].right : clauses[n + 1].lead])
+
+
+def only_hedges(clauses: list[Clause], tokens: list[Token], cues: list[Cue]) -> bool:
+    """Whether a sentence is nothing but a hedge of the one before: `I think?`."""
+    return bool(clauses) and all(_only_hedges(clause, tokens, cues) for clause in clauses)
+
+
+def _only_hedges(clause: Clause, tokens: list[Token], here: list[Cue]) -> bool:
+    """`I think`, `I'm fairly sure`, `if memory serves`: nothing but a hedge of the clause beside it."""
+    if here:
+        near = between(here, clause.right - LONGEST, clause.right)
+        if any(c.tag in LEVELS and clause.right <= c.stop and clause.verb.start < c.stop for c in near):
+            return True
+    if clause.pronoun is None or tokens[clause.pronoun].low not in _FIRST_PERSON:
+        return False
+    is_being = "be" in clause.verb.lemmas
+    if not is_being and _SELF_HEDGING.isdisjoint(clause.verb.lemmas):
+        return False
+    complement = {token.low for token in tokens[clause.verb.end : clause.right] if not token.bits & PUNCT}
+    return (not _CERTAIN.isdisjoint(complement) and complement <= _SURE) if is_being else not complement

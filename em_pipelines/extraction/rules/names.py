@@ -25,12 +25,16 @@ _STARTERS = frozenset(".!?…\n:;\"'(-–—•*")
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What a matcher works on: the message's tokens and text, its date, and whether it writes capitals at all."""
+    """What a matcher works on: the message's tokens and text, its date, and whether it writes capitals at all.
+
+    Before the tokens at `seams` the text holds words that were taken back (`repairs`).
+    """
 
     tokens: list[Token]
     text: str
     written_on: date
     has_capitals: bool
+    seams: frozenset[int] = frozenset()
 
 
 def is_name(reading: Reading, phrase: NounPhrase) -> bool:

@@ -28,6 +28,9 @@ from em_pipelines.extraction.rules.slots import KINDS, SUBJECT_KINDS
 from em_pipelines.extraction.rules.word_classes import VERB_FORMS
 from em_pipelines.vocabulary import LITERAL_OBJECT, RELATIONS, EntityType, Flag, TemporalType
 
+BUILT_IN_SLOTS = frozenset({"speaker", "it", "unnamed", "companion", "holder"})
+"""Ends of a claim that no slot of the frame gives: who speaks, was last spoken of, does it too, or says so."""
+
 KIN_RELATION = "=kin"
 """Instead of a relation: the one that the kin noun of the subject states, between its owner and the object."""
 
@@ -42,6 +45,9 @@ ANY_VERB = "any"
 """Stands for every verb; tried after `going to` only, since elsewhere most verbs say nothing that lasts."""
 
 
+Need = Literal["modal", "negation", "progressive", "future", "hypothetical", "passive", "dictated", "settled", "rather"]
+
+
 class Strict(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -51,6 +57,7 @@ class Example(Strict):
 
     text: str
     claims: tuple[str, ...] = ()
+    channel: Literal["text", "voice", "group", "email"] = "text"
 
 
 class PatternSpec(Strict):
@@ -67,7 +74,7 @@ class PatternSpec(Strict):
     tense: Literal["present", "simple", "past", "any"] = "present"
     modals: tuple[str, ...] = ()
     """Modal verbs it may stand with; without them it may stand with none."""
-    needs: tuple[Literal["modal", "negation", "progressive", "future", "hypothetical", "passive"], ...] = ()
+    needs: tuple[Need, ...] = ()
     may_drop_subject: bool = False
     may_be_timed: bool = False
     dates: Literal["since", "when", "none"] = "since"
@@ -205,7 +212,7 @@ def compile_file(path: Path) -> list[Pattern]:
 
 
 def _check_slots(spec: PatternSpec, elements: tuple[Element, ...]) -> None:
-    names = {element.name for element in elements if element.kind == "slot"} | {"speaker", "it", "unnamed"}
+    names = {element.name for element in elements if element.kind == "slot"} | BUILT_IN_SLOTS
     for wanted in (spec.subject, spec.object):
         if wanted not in names and not wanted.startswith("="):
             raise ValueError(f"no slot named {wanted!r}")

@@ -123,6 +123,9 @@ def phrase_text(reading: Reading, phrase: NounPhrase) -> str:
 
 def joined_text(reading: Reading, start: int, end: int) -> str:
     """The text of tokens, on one line and without quotes."""
+    seam = next((k for k in range(start + 1, end) if k in reading.seams), None) if reading.seams else None
+    if seam is not None:
+        return f"{joined_text(reading, start, seam)} {joined_text(reading, seam, end)}"
     raw = reading.text[reading.tokens[start].start : reading.tokens[end - 1].end]
     return " ".join(raw.replace('"', " ").split())
 
@@ -145,7 +148,9 @@ def refer(reading: Reading, phrase: NounPhrase) -> Referent:
             return Referent(joined_text(reading, at, phrase.end), kind, at, phrase.end, gender, noun, own)
     name = phrase_text(reading, phrase)
     head = tokens[phrase.head]
-    is_person = head.low in KIN or (is_name(reading, phrase) and head.low not in NOT_NAMES and phrase.det is None)
+    is_person = head.low in KIN or (
+        is_name(reading, phrase) and head.low not in NOT_NAMES and phrase.det in {None, "either"}
+    )
     is_thing = listed_type(head.low) not in {None, EntityType.PERSON}
     if is_person and type_of_name(name) is EntityType.PLACE:
         return Referent(name, EntityType.PLACE, phrase.first, phrase.end)

@@ -53,7 +53,7 @@ def content_end(tokens: list[Token], i: int, stop: int, *, has_determiner: bool)
             break
         if j > i and token.low in _TIME_STARTS and j + 1 < stop and tokens[j + 1].low in _TIME_UNITS:
             break
-        if bits & (ADV | NEG) and not token.is_capital and not _has_content_at(tokens, j + 1, stop):
+        if bits & (ADV | NEG) and not token.is_capital and _ends_before_adverb(tokens, i, j, stop):
             break
         if token.verbs and not token.is_capital:
             if j == i and not has_determiner:
@@ -63,6 +63,11 @@ def content_end(tokens: list[Token], i: int, stop: int, *, has_determiner: bool)
                 break
         j += 1
     return j
+
+
+def _ends_before_adverb(tokens: list[Token], i: int, j: int, stop: int) -> bool:
+    """`Ida really`, and adverbs that nothing of the phrase follows; not `a really old mill`."""
+    return (j > i and tokens[j - 1].is_capital) or not _has_content_at(tokens, j + 1, stop)
 
 
 def _is_after_kin_name(tokens: list[Token], i: int, j: int) -> bool:

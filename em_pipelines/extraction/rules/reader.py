@@ -1,28 +1,24 @@
 """Reads one message: sentences, clauses, people and frames, to claims and mentions."""
 
-import re
-
-from em_pipelines.extraction.cleaning import CODE_MARK, blank_code
 from em_pipelines.extraction.model import Claim, Turn
 from em_pipelines.extraction.rules.claims import build_claims
 from em_pipelines.extraction.rules.clause import Clause
-from em_pipelines.extraction.rules.clauses import parse_clauses
 from em_pipelines.extraction.rules.fillers import Fill
 from em_pipelines.extraction.rules.kin_names import KinNames
 from em_pipelines.extraction.rules.kinds_listed import kin_noun
 from em_pipelines.extraction.rules.lexicon import words
-from em_pipelines.extraction.rules.matching import Slots, match_left, match_right, verb_fits
-from em_pipelines.extraction.rules.modifiers import Modifiers, find_phrases, set_modifiers
+from em_pipelines.extraction.rules.matching import match_left, match_right, verb_fits
+from em_pipelines.extraction.rules.message import parse_message, readable
+from em_pipelines.extraction.rules.modifiers import Modifiers
 from em_pipelines.extraction.rules.names import Reading
 from em_pipelines.extraction.rules.notes import Notes
 from em_pipelines.extraction.rules.noun_phrases import PETS, NounPhrase
 from em_pipelines.extraction.rules.pattern_index import PatternIndex
 from em_pipelines.extraction.rules.patterns import ANY_VERB, KIN_RELATION, RATHER, Pattern
 from em_pipelines.extraction.rules.people import People, Referent, refer
-from em_pipelines.extraction.rules.sentences import sentences
-from em_pipelines.extraction.rules.subjects import subjects_of
+from em_pipelines.extraction.rules.plain_claims import unframed_claims
+from em_pipelines.extraction.rules.subjects import meet_speakers, subjects_of
 from em_pipelines.extraction.rules.tokens import tokenise
-from em_pipelines.extraction.rules.verbless import introduces_writer, own_unsaid_subjects, verbless_clauses
 from em_pipelines.extraction.rules.word_classes import MONTH, WEEKDAY
 from em_pipelines.vocabulary import RELATIONS_BY_GROUP, USER, EntityType
 
@@ -30,10 +26,9 @@ NOBODY = frozenset({"you", "u", "this", "that", "these", "those", "there", "here
 """Subjects that stand for nobody whose facts are kept, or for what no rule can tell."""
 _BEFORE_PLACES = frozenset({"in", "at", "near", "into", "on", "around", "across"})
 _SPANS = words("words", "time_spans") | {"decade", "decades", "ages", "fortnight"}
+_CONSUMING = frozenset({"have", "drink", "eat", "take", "use", "wear"})
+"""`I'd rather have rye` prefers the rye; `I'd rather walk` the walking."""
 _HEALTH = frozenset(RELATIONS_BY_GROUP["health"])
-_STRAIGHT = str.maketrans("’‘ʼ“”„«»", "'''" + '"' * 5)
-_QUOTED = re.compile(r'"([^"\n]{8,600})"')
-_SPEECH = re.compile(r"(?i)\b(?:i|my|we|our|you|he|she|they|is|are|was)\b")
 
 
 def _lasts(after: set[str], clause: Clause) -> bool:
@@ -41,49 +36,49 @@ def _lasts(after: set[str], clause: Clause) -> bool:
     return "since" in after or ("for" in after and not _SPANS.isdisjoint(after)) or "always" in clause.verb.adverbs
 
 
-def _blanked_quote(match: re.Match[str]) -> str:
-    """Whole sentences in quotes are somebody's words, not the speaker's statement; titles and names stay."""
-    return CODE_MARK * len(match.group()) if _SPEECH.search(match.group(1)) else match.group()
-
-
 class MessageReader:
     """State of reading one message; `people` is shared by the turns of a segment."""
 
     def __init__(
-        self, turn: Turn, patterns: PatternIndex, people: People, max_characters: int, *, keeps_health: bool = False
+        self,
+        turn: Turn,
+        patterns: PatternIndex,
+        people: People,
+        max_characters: int,
+        *,
+        keeps_health: bool = False,
+        is_spoken: bool = False,
     ) -> None:
-        text = _QUOTED.sub(_blanked_quote, blank_code(turn.text[:max_characters]).translate(_STRAIGHT))
+        text = readable(turn.text[:max_characters])
         self.turn = turn
         self.patterns = patterns
         self.keeps_health = keeps_health
         self.people = people
         self.subject = turn.subject or USER
-        tokens = tokenise(text)
-        self.reading = Reading(tokens, text, turn.timestamp.date(), any(t.is_capital and t.low != "i" for t in tokens))
+        mended, self.sentences = parse_message(tokenise(text), text, is_spoken=is_spoken)
+        tokens = mended.tokens
+        self.reading = Reading(
+            tokens, text, turn.timestamp.date(), any(t.is_capital and t.low != "i" for t in tokens), mended.seams
+        )
         self.notes = Notes(tokens, turn.turn_number, self.subject)
         self.kin = KinNames(self.reading, people, self.subject, self.notes)
 
     def read(self) -> None:
         """Fills the notes."""
-        tokens, text = self.reading.tokens, self.reading.text
-        phrases = find_phrases(tokens)
-        is_profile = introduces_writer(tokens)
-        for start, stop in sentences(tokens, text):
+        for sentence in self.sentences:
             self.people.sentence += 1
-            clauses, chunks = parse_clauses(tokens, start, stop)
-            if is_profile:
-                own_unsaid_subjects(clauses)
-            nouns = [phrase for _, _, phrase in chunks if phrase is not None]
-            modifiers = set_modifiers(clauses, tokens, start, stop, phrases)
             n_met = 0
-            for clause, mods in zip(clauses, modifiers, strict=True):
-                n_met = self._meet(nouns, n_met, clause.verb.start, start)
+            meet_speakers(self.reading, self.people, sentence.clauses)
+            for clause, mods in zip(sentence.clauses, sentence.modifiers, strict=True):
+                n_met = self._meet(sentence.nouns, n_met, clause.verb.start, sentence.start)
                 self._read_clause(clause, mods)
-            self._meet(nouns, n_met, stop, start)
-            for clause in verbless_clauses(tokens, start, stop, chunks, clauses, is_profile=is_profile):
-                if not any(m.is_supposed or m.is_hypothetical or m.is_reported or m.is_question for m in modifiers):
-                    self._read_clause(clause, set_modifiers([clause], tokens, start, stop, phrases)[0])
-            self.kin.name_those_behind(nouns, stop)
+            self._meet(sentence.nouns, n_met, sentence.stop, sentence.start)
+            for clause, mods in sentence.verbless:
+                self._read_clause(clause, mods)
+            self.kin.name_those_behind(sentence.nouns, sentence.stop)
+            claims = self.notes.claims
+            for claim in unframed_claims(self.reading, claims, self.turn.turn_number, self.subject, sentence):
+                self.notes.add(claim)
 
     def _meet(self, nouns: list[NounPhrase], n: int, until: int, sentence_start: int) -> int:
         """Notes the people and names of the phrases before a token, and the kin edges they state."""
@@ -125,7 +120,7 @@ class MessageReader:
         if clause.pronoun is not None and tokens[clause.pronoun].low in NOBODY:
             return
         lemmas = (*clause.verb.lemmas, ANY_VERB) if clause.verb.is_future else clause.verb.lemmas
-        if clause.verb.modal == "would" and "rather" in clause.verb.adverbs:
+        if clause.verb.modal == "would" and "rather" in clause.verb.adverbs and _CONSUMING.isdisjoint(lemmas):
             lemmas = (RATHER,)
         if not self.patterns.has(lemmas):
             return
@@ -138,19 +133,22 @@ class MessageReader:
                 self._try(pattern, clause, mods)
 
     def _try(self, pattern: Pattern, clause: Clause, mods: Modifiers) -> None:
-        slots: Slots | None = {}
-        if not pattern.takes_clause_subject:
-            slots = match_left(self.reading, pattern, clause)
-            if slots is None:
-                return
-        if pattern.spec.relation in _HEALTH and not self.keeps_health:
+        slots = {} if pattern.takes_clause_subject else match_left(self.reading, pattern, clause)
+        if slots is None or (pattern.spec.relation in _HEALTH and not self.keeps_health):
             return
         right = match_right(self.reading, pattern, clause, either=clause.verb.is_negated)
-        if right is None or slots is None:
+        if right is None:
             return
         slots.update(right)
+        if clause.companion is not None:
+            slots["companion"] = [Fill(clause.companion.start, clause.companion.end, clause.companion)]
+            if pattern.spec.object == "companion" and refer(self.reading, clause.companion).kin:
+                return
+        elif pattern.spec.object == "companion":
+            return
         subjects = subjects_of(self.reading, self.people, self.subject, pattern, clause, slots)
-        if not subjects or (mods.is_reported and any(s.name == self.subject for s in subjects)):
+        is_told = mods.is_reported and pattern.spec.subject != "holder"
+        if not subjects or (is_told and any(s.name == self.subject for s in subjects)):
             return
         if pattern.spec.relation == KIN_RELATION:
             if pattern.spec.subject == "unnamed":
@@ -165,6 +163,8 @@ class MessageReader:
 
     def _add_with_mentions(self, claim: Claim, subjects: list[Referent], fills: list[Fill]) -> None:
         self.notes.add(claim)
+        if claim.polarity < 0 and claim.object is not None:
+            self.kin.deny(claim)
         for subject in subjects:
             if subject.name == claim.subject and subject.name != self.subject:
                 self.notes.mention(subject.name, claim.subject_type, subject.start, subject.end)

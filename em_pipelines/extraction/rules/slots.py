@@ -118,13 +118,18 @@ def _infinitive(reading: Reading, i: int, stop: int) -> Filled | None:
     ):
         i += 1
     end = verb_phrase_end(reading.tokens, i, stop)
-    return ([Fill(i, end)], end) if end else None
+    return ([Fill(i, _untimed(reading.tokens, i, end))], end) if end else None
 
 
 def _predicate(reading: Reading, i: int, stop: int) -> Filled | None:
     """The clause's own verb, which ends before token i, with what follows it."""
     end = complement_end(reading.tokens, i, stop)
-    return [Fill(i - 1, end)], end
+    return [Fill(i - 1, _untimed(reading.tokens, i, end))], end
+
+
+def _untimed(tokens: list[Token], i: int, end: int) -> int:
+    """`fix the gate first` without the `first`."""
+    return end - 1 if end - 1 > i and tokens[end - 1].low == "first" else end
 
 
 def _predicate_place(reading: Reading, i: int, stop: int) -> Filled | None:

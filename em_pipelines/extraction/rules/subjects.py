@@ -5,10 +5,12 @@ from em_pipelines.extraction.rules.clause import Clause
 from em_pipelines.extraction.rules.kinds import is_kind
 from em_pipelines.extraction.rules.matching import Slots
 from em_pipelines.extraction.rules.names import Reading, is_name
-from em_pipelines.extraction.rules.noun_phrases import NounPhrase
+from em_pipelines.extraction.rules.noun_phrases import NounPhrase, parse_noun_phrase
 from em_pipelines.extraction.rules.patterns import Pattern
 from em_pipelines.extraction.rules.people import FIRST_PERSON, People, Referent, refer
 from em_pipelines.vocabulary import EntityType
+
+_MAX_GUESSES = 3
 
 
 def subjects_of(  # noqa: PLR0911, one return a kind of subject
@@ -18,6 +20,8 @@ def subjects_of(  # noqa: PLR0911, one return a kind of subject
     spec = pattern.spec
     if spec.subject == "speaker":
         return [speaker(speaker_name, clause.lead)]
+    if spec.subject == "holder":
+        return _holder(reading, people, speaker_name, clause)
     if spec.subject == "unnamed":
         return [people.unnamed[0]] if people.unnamed is not None else []
     if spec.subject == "it":
@@ -28,16 +32,75 @@ def subjects_of(  # noqa: PLR0911, one return a kind of subject
     if clause.is_own:
         return [speaker(speaker_name, clause.lead)] if "person" in kinds else []
     if clause.pronoun is not None:
-        return _pronoun(reading, people, speaker_name, clause.pronoun, kinds)
-    if clause.subject:
-        found = [refer(reading, phrase) for phrase in clause.subject]
-        fitting = [r for r, p in zip(found, clause.subject, strict=True) if _fits(reading, people, r, p, kinds)]
-        for person in fitting:
-            people.meet(person)
-        return fitting
+        found = _pronoun(reading, people, speaker_name, clause.pronoun, kinds)
+        if clause.companion is not None and spec.object != "companion":
+            other = refer(reading, clause.companion)
+            if other.entity_type is EntityType.PERSON and _fits(reading, people, other, clause.companion, kinds):
+                found = [*found, other]
+        return found
+    guessed = _somebody(reading, people, clause, kinds) if "person" in kinds else []
+    if guessed or clause.subject:
+        return guessed or _named(reading, people, clause, kinds)
     if spec.may_drop_subject and kinds & {"person", "self"} and _may_drop(reading, clause):
         return [speaker(speaker_name, clause.verb.start)]
     return []
+
+
+def _named(reading: Reading, people: People, clause: Clause, kinds: frozenset[str]) -> list[Referent]:
+    found = [refer(reading, phrase) for phrase in clause.subject]
+    fitting = [r for r, p in zip(found, clause.subject, strict=True) if _fits(reading, people, r, p, kinds)]
+    for person in fitting:
+        people.meet(person)
+    clause.is_uncertain = len(fitting) > 1 and _has_or(reading, clause.subject)
+    return fitting
+
+
+def _has_or(reading: Reading, phrases: list[NounPhrase]) -> bool:
+    return any(reading.tokens[k].low == "or" for k in range(phrases[0].end, phrases[-1].start))
+
+
+def _somebody(reading: Reading, people: People, clause: Clause, kinds: frozenset[str]) -> list[Referent]:
+    """`somebody here hates cumin, Jonne or maybe Ida`: the names after a clause about somebody."""
+    tokens = reading.tokens
+    before = tokens[max(clause.left, clause.verb.start - 4) : clause.verb.start]
+    if not any(token.low in {"somebody", "someone"} for token in before):
+        return []
+    clause.is_uncertain = True
+    found: list[Referent] = []
+    i = clause.verb.end
+    while i < len(tokens) and tokens[i].low not in ".!?\n" and len(found) < _MAX_GUESSES:
+        phrase = parse_noun_phrase(tokens, i, len(tokens)) if tokens[i].is_capital else None
+        if phrase is not None and is_name(reading, phrase):
+            named = refer(reading, phrase)
+            found += [named] if _fits(reading, people, named, phrase, kinds) else []
+        i = phrase.end if phrase is not None else i + 1
+    return found
+
+
+def _holder(reading: Reading, people: People, speaker_name: str, clause: Clause) -> list[Referent]:
+    """Whose opinion it is: who thinks or says it, or the speaker where `in my opinion` or the like stands before."""
+    held = clause.holder
+    if held is None:
+        before = [reading.tokens[k].low for k in range(max(0, clause.lead - 5), clause.lead)]
+        before = [word for word in before if word != ","]
+        is_own = any(word in {"imo", "imho", "personally"} for word in before) or (
+            not {"my", "opinion"} - set(before) or before[-2:] in (["for", "me"], ["to", "me"])
+        )
+        return [speaker(speaker_name, clause.verb.start)] if is_own else []
+    if held.pronoun is not None:
+        return _pronoun(reading, people, speaker_name, held.pronoun, frozenset({"person"}))
+    found = [refer(reading, phrase) for phrase in held.subject]
+    person = frozenset({"person"})
+    return [r for r, p in zip(found, held.subject, strict=True) if _fits(reading, people, r, p, person)]
+
+
+def meet_speakers(reading: Reading, people: People, clauses: list[Clause]) -> None:
+    """Whoever is reported to say or think something is a person, at the start of a sentence too."""
+    for clause in clauses:
+        if clause.holder is not None:
+            for phrase in clause.holder.subject:
+                if phrase.det is None and is_name(reading, phrase):
+                    people.meet(refer(reading, phrase))
 
 
 def _may_drop(reading: Reading, clause: Clause) -> bool:

@@ -25,6 +25,8 @@ _SPLIT = {
 _HEDGING_NOUNS = frozenset({"kind", "sort"})
 _BEFORE_HEDGE = SUBJECT | BE | ADV
 """`I sort of like it` hedges, `this sort of music` does not."""
+_COMPARED = frozenset({"more", "better", "less"})
+"""`likes rye more than spelt`: no part of the noun phrase before it."""
 _NEVER_AFTER = DET | POSS
 """`my id` is a noun, `id like` a contraction."""
 _ENDINGS = ("n't", "'m", "'re", "'ve", "'ll", "'d", "'s")
@@ -64,11 +66,17 @@ def tokenise(text: str) -> list[Token]:
         start, end = match.span()
         word = match.group()
         low = word.lower()
+        if low == "i.":
+            tokens.append(Token("i", start, end - 1, True))
+            tokens.append(Token(".", end - 1, end, False))
+            continue
         if "'" in low and _split_ending(tokens, low, start, end, word):
             continue
         if low == "of" and len(tokens) > 1 and tokens[-1].low in _HEDGING_NOUNS and tokens[-2].bits & _BEFORE_HEDGE:
             tokens[-1] = Token("kinda", tokens[-1].start, end, False)
             continue
+        if low == "than" and len(tokens) > 1 and tokens[-1].low in _COMPARED and not tokens[-2].bits:
+            tokens[-1].bits = ADV
         if low in _SPLIT and _split_known(tokens, low, start, end, word):
             continue
         tokens.append(Token(low, start, end, word[0].isupper()))

@@ -2,6 +2,8 @@
 
 from em_pipelines.extraction.rules.lexicon import words
 from em_pipelines.extraction.rules.tokens import Token
+from em_pipelines.extraction.rules.verb_forms import base_after_to, lemmas_of, unlisted
+from em_pipelines.extraction.rules.verb_group import VerbGroup
 from em_pipelines.extraction.rules.word_classes import (
     ADV,
     AUX,
@@ -17,64 +19,27 @@ from em_pipelines.extraction.rules.word_classes import (
     PAST,
     S_FORM,
     SUBJECT,
-    WORD_BITS,
 )
 
 _DAYS = frozenset({"today", "tonight", "tomorrow", "yesterday"})
 _BE_PAST = words("words", "be_past")
 _HAVE_PAST = words("words", "have_past")
 _ADJECTIVES = words("verbs", "participial_adjectives")
+_FEELINGS = frozenset(feeling for feeling in words("nouns", "feelings") if "-" in feeling)
+"""`I'm fed up` says how somebody feels, not what was done to them."""
+_MERELY = frozenset({"just", "only", "merely", "simply"})
+"""`not just a nurse` is a nurse, too."""
+_RAISING = words("verbs", "raising")
+_ENDING = words("verbs", "ending")
+_BEGINNING = words("verbs", "beginning")
+_OF_STATE = words("verbs", "of_state")
 _MODAL_NAMES = {"'ll": "will", "wo": "will", "'d": "would", "ca": "can", "sha": "shall"}
-
-
-class VerbGroup:
-    """Tokens `start` to `end`; `lemmas` are what the main verb may be a form of."""
-
-    __slots__ = (
-        "adverbs",
-        "end",
-        "has_ended",
-        "inverted_subject",
-        "is_future",
-        "is_inverted",
-        "is_negated",
-        "is_participle",
-        "is_passive",
-        "is_past",
-        "is_perfect",
-        "is_progressive",
-        "lemmas",
-        "main",
-        "modal",
-        "start",
-        "used_to",
-    )  # fmt: skip
-
-    def __init__(self, start: int) -> None:
-        self.start = start
-        self.end = start + 1
-        self.main = start
-        self.lemmas: tuple[str, ...] = ()
-        self.modal: str | None = None
-        self.adverbs: list[str] = []
-        self.is_negated = False
-        self.has_ended = False
-        """`no longer`, and `not … any more`: it did hold before."""
-        self.used_to = False
-        self.is_past = False
-        self.is_perfect = False
-        self.is_progressive = False
-        self.is_passive = False
-        self.is_future = False
-        self.is_participle = False
-        """`based in …`, without an auxiliary: passive where the subject is not said."""
-        self.is_inverted = False
-        self.inverted_subject: int | None = None
 
 
 def parse_verb_group(tokens: list[Token], i: int, stop: int) -> VerbGroup:
     """Reads the group that starts at token i."""
     group = VerbGroup(i)
+    may_invert = i == 0 or not tokens[i - 1].bits & SUBJECT
     last: Token | None = None
     last_at = i
     j = i
@@ -86,13 +51,14 @@ def parse_verb_group(tokens: list[Token], i: int, stop: int) -> VerbGroup:
             j += 2
             continue
         if bits & NEG:
-            group.is_negated = True
+            group.is_negated = j + 1 >= stop or tokens[j + 1].low not in _MERELY
+            group.adverbs.append(token.low)
         elif bits & AUX:
             if last is not None and not _may_follow(last, token):
                 break
             _note_auxiliary(group, token)
             last, last_at = token, j
-        elif bits & SUBJECT and last is not None and group.inverted_subject is None and j == last_at + 1:
+        elif bits & SUBJECT and may_invert and last is not None and not group.is_inverted and j == last_at + 1:
             group.is_inverted, group.inverted_subject = True, j
         elif token.low in _DAYS and last is not None:
             break
@@ -102,7 +68,31 @@ def parse_verb_group(tokens: list[Token], i: int, stop: int) -> VerbGroup:
             break
         j += 1
     _set_main(group, tokens, j, stop, last, last_at)
+    _look_through(group, tokens, stop)
     return group
+
+
+def _look_through(group: VerbGroup, tokens: list[Token], stop: int) -> None:
+    """`seems to like` likes, `had to sell` sold, `stopped using` no longer uses, `started working` works since then."""
+    lemmas = group.lemmas
+    following = tokens[group.end] if group.end < stop else None
+    if following is None or group.is_passive:
+        return
+    if _RAISING.intersection(lemmas) and base_after_to(tokens, group.end, stop):
+        group.lemmas = lemmas_of(tokens[group.end + 1], BASE) or (tokens[group.end + 1].low,)
+        group.main, group.end = group.end + 1, group.end + 2
+        return
+    if "have" in lemmas and group.is_past and base_after_to(tokens, group.end, stop):
+        group.lemmas = lemmas_of(tokens[group.end + 1], BASE) or (tokens[group.end + 1].low,)
+        group.main, group.end = group.end + 1, group.end + 2
+        return
+    is_ending = bool(_ENDING.intersection(lemmas))
+    if not (is_ending or _BEGINNING.intersection(lemmas)) or group.is_negated or group.modal or group.is_progressive:
+        return
+    inner = lemmas_of(following, ING)
+    if _OF_STATE.intersection(inner) and (group.is_past or group.is_perfect or "quit" in lemmas):
+        group.has_ended, group.has_begun = is_ending, not is_ending
+        group.lemmas, group.main, group.end = inner, group.end, group.end + 1
 
 
 def _may_follow(last: Token, token: Token) -> bool:
@@ -111,6 +101,8 @@ def _may_follow(last: Token, token: Token) -> bool:
         return token.low == "being" or (last.low == "'s" and token.low == "been")
     if last.bits & HAVE:
         return token.low in {"been", "had"}
+    if last.low == "'d" and token.low in {"been", "had"}:
+        return True
     return token.low in {"be", "have", "do"}
 
 
@@ -121,6 +113,8 @@ def _note_auxiliary(group: VerbGroup, token: Token) -> None:
         group.is_past = True
     elif token.low == "been":
         group.is_perfect = True
+        if group.modal == "would" and "have" not in group.adverbs:
+            group.modal, group.is_past = None, True
 
 
 def _is_main(token: Token, last: Token) -> bool:
@@ -138,12 +132,13 @@ def _set_main(group: VerbGroup, tokens: list[Token], j: int, stop: int, last: To
         if token is not None:
             _set_finite(group, tokens, j, stop)
         return
-    if token is not None and _try_main(group, token, last):
+    is_feeling = j + 1 < stop and last.bits & BE and f"{tokens[j].low}-{tokens[j + 1].low}" in _FEELINGS
+    if token is not None and not is_feeling and _try_main(group, token, last):
         group.main, group.end = j, j + 1
-        if "go" in group.lemmas and group.is_progressive and _base_after_to(tokens, j + 1, stop):
+        if "go" in group.lemmas and group.is_progressive and base_after_to(tokens, j + 1, stop):
             group.is_future, group.is_progressive = True, False
             group.main, group.end = j + 2, j + 3
-            group.lemmas = _lemmas(tokens[j + 2], BASE) or (tokens[j + 2].low,)
+            group.lemmas = lemmas_of(tokens[j + 2], BASE) or (tokens[j + 2].low,)
         return
     group.main, group.end = last_at, max(j if group.is_inverted else last_at + 1, last_at + 1)
     while (group.end < j and tokens[group.end].bits & (NEG | ADV)) or (
@@ -164,24 +159,28 @@ def _set_main(group: VerbGroup, tokens: list[Token], j: int, stop: int, last: To
 def _try_main(group: VerbGroup, token: Token, last: Token) -> bool:
     """Whether the token is the main verb after this auxiliary; notes aspect and voice when it is."""
     if last.bits & BE:
-        group.lemmas = _lemmas(token, ING)
+        group.lemmas = () if token.low in _ADJECTIVES else lemmas_of(token, ING)
         if group.lemmas or (
-            token.low.endswith("ing") and len(token.low) > 5 and not token.is_capital and token.bits == 0
+            token.low.endswith("ing")
+            and len(token.low) > 5
+            and token.low not in _ADJECTIVES
+            and not token.is_capital
+            and token.bits == 0
         ):
             group.lemmas = group.lemmas or (token.low,)
             group.is_progressive = True
             return True
-        group.lemmas = () if token.low in _ADJECTIVES else _lemmas(token, PARTICIPLE)
+        group.lemmas = () if token.low in _ADJECTIVES else lemmas_of(token, PARTICIPLE)
         group.is_passive = bool(group.lemmas)
         return group.is_passive
     if last.bits & HAVE:
-        group.lemmas = _lemmas(token, PARTICIPLE)
+        group.lemmas = lemmas_of(token, PARTICIPLE)
         if token.low == "got":
             group.lemmas = ("have",)
             return True
         group.is_perfect = bool(group.lemmas)
         return group.is_perfect
-    group.lemmas = _lemmas(token, BASE)
+    group.lemmas = lemmas_of(token, BASE)
     if (
         not group.lemmas
         and (last.bits & MODAL or (last.bits & DO and (group.is_negated or group.is_inverted)))
@@ -195,38 +194,17 @@ def _try_main(group: VerbGroup, token: Token, last: Token) -> bool:
 def _set_finite(group: VerbGroup, tokens: list[Token], j: int, stop: int) -> None:
     token = tokens[j]
     group.main, group.end = j, j + 1
-    group.lemmas = tuple((token.verbs or {}).keys()) or _unlisted(token.low)
+    group.lemmas = tuple((token.verbs or {}).keys()) or unlisted(token.low)
     kinds = 0
     for kind in (token.verbs or {}).values():
         kinds |= kind
-    if token.low == "used" and _base_after_to(tokens, j + 1, stop):
+    if token.low == "used" and base_after_to(tokens, j + 1, stop):
         group.used_to = True
         group.main, group.end = j + 2, j + 3
-        group.lemmas = _lemmas(tokens[j + 2], BASE) or (tokens[j + 2].low,)
+        group.lemmas = lemmas_of(tokens[j + 2], BASE) or (tokens[j + 2].low,)
     elif token.verbs:
         group.is_participle = bool(kinds & PARTICIPLE) and not kinds & (BASE | S_FORM)
         group.is_past = bool(kinds & PAST) and not kinds & (BASE | S_FORM)
         group.is_progressive = bool(kinds & ING) and not kinds & (BASE | S_FORM | PAST)
     else:
         group.is_past = token.low.endswith("ed")
-
-
-def _unlisted(low: str) -> tuple[str, ...]:
-    return (low, low[:-1]) if low.endswith("s") else (low,)
-
-
-def _lemmas(token: Token, kind: int) -> tuple[str, ...]:
-    if token.verbs is None:
-        return ("be",) if kind & BASE and token.low == "be" else ()
-    return tuple(lemma for lemma, kinds in token.verbs.items() if kinds & kind)
-
-
-def _base_after_to(tokens: list[Token], j: int, stop: int) -> bool:
-    if j + 1 >= stop or tokens[j].low != "to":
-        return False
-    token = tokens[j + 1]
-    return (
-        bool(_lemmas(token, BASE))
-        or token.low in {"be", "have", "do"}
-        or (WORD_BITS.get(token.low, 0) == 0 and token.verbs is None and not token.is_capital)
-    )

@@ -2,7 +2,8 @@ import pytest
 
 from em_pipelines.extraction.rules.clause import Clause
 from em_pipelines.extraction.rules.clauses import parse_clauses
-from em_pipelines.extraction.rules.modifiers import Modifiers, find_phrases, set_modifiers
+from em_pipelines.extraction.rules.cues import find_phrases
+from em_pipelines.extraction.rules.modifiers import Modifiers, set_modifiers
 from em_pipelines.extraction.rules.sentences import sentences
 from em_pipelines.extraction.rules.tokens import Token, tokenise
 from em_pipelines.vocabulary import HedgeLevel

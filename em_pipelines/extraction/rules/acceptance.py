@@ -1,0 +1,143 @@
+"""Answers and take-ups: what a turn says only together with the one before it, put into the speaker's own words.
+
+`Do you have pets?` `Yes, two cats.` is `I have two cats.`; `Where do you live?` `Delft` is `I live in Delft`. Nothing
+of a question holds by itself: it must be answered, and ask for a fact (`Shall I …?`, `Do you want me to …?` ask for
+none). Only sentences are made here; reading them is the reader's business.
+"""
+
+import re
+
+from em_pipelines.extraction.rules.date_words import number_of
+from em_pipelines.extraction.rules.message import parse_message
+from em_pipelines.extraction.rules.tokens import tokenise
+
+_YES = re.compile(
+    r"(?i)\W{0,3}(?:(?:oh|um|uh|haha|ah|well),? )?(?:yes|yeah|yep|yup|ja|indeed|correct|exactly|right|true|absolutely|"
+    r"of course|that'?s (?:right|correct|true|me)|you (?:got|guessed) it|spot on|i do|i am|i have)\b(?! not\b)"
+)
+_FIRMLY = re.compile(r"(?i)\b(?:exactly|correct|right|true|spot on|indeed|you (?:got|guessed) it)\b")
+_NO = re.compile(r"(?i)\W{0,3}(?:no|nope|nah|not anymore|not any more|not really|neither)\b")
+_ENDED = re.compile(r"(?i)\W{0,3}not any ?more\b")
+_SENTENCE = re.compile(r"[^.!?\n]{1,300}[.!?\n]?")
+_OPENER = re.compile(
+    r"(?i)^\W{0,3}(?:(?:and|so|ok|okay|great|nice|cool|then|got it|just to check|by the way|btw|"
+    r"it (?:sounds|seems) (?:like|as if)|sounds like|i (?:see|gather|understand)(?: that)?|to confirm)\b[,:]? ?){0,3}"
+)
+_POLAR = re.compile(r"(?i)^(do|did|are|were|have) you (.{2,120})$")
+_STATED = re.compile(r"(?i)^you(?:'re|'ve| [a-z]+) .{2,140}$")
+_ASKED = re.compile(r"(?i)^(where|what|which|who|how old)(?: [a-z]+){0,2}? (do|are|did) you ?(.{0,80})$")
+_WHAT_IS = re.compile(r"(?i)^what(?:'s| is| are) your (.{2,60})$")
+_TAG = re.compile(r"(?i)(?:,? (?:right|correct|yes|no|don't you|aren't you|is that right|is it))?\?+$")
+_NO_FACT = re.compile(
+    r"(?i)^(?:want|wish|need|think|mean|see|know|remember|mind|agree|care|prefer me|understand|happen|sure|ready|okay|"
+    r"able|looking|trying|asking|planning|going|tried|try|got)\b|\bme\b|\bI\b"
+)
+_OPEN = re.compile(r"(?i)\b(?:any|anything|something|some|other|else|anyone|someone|or)\b")
+_PERSONS = {
+    "you are": "I am", "you're": "I'm", "you were": "I was", "you've": "I've", "you'd": "I'd", "your": "my",
+    "yours": "mine", "yourself": "myself", "you": "I",
+}  # fmt: skip
+_PERSON = re.compile(r"(?i)\b(?:you are|you're|you were|you've|you'd|yourself|yours|your|you)\b")
+_TAKEN = re.compile(
+    r"(?i)^\W{0,3}(?:(?:ok|okay|great|perfect|yes|yeah|nice|cool)\b,? ?)?"
+    r"(?:i'?ll (?:take|go with|have|pick)|let'?s (?:go with|do|take)|i(?:'ve)? (?:pick|choose|chose|decided on)|"
+    r"(?:i'm )?going with) (?:the )?(first|second|third|fourth|last)(?: one| option)?\b"
+)
+_NUMBERED = re.compile(r"(?m)^ {0,4}(?:\d{1,2}[.)]|[-*•]) {1,3}(.{2,120})$")
+_NTH = {"first": 0, "second": 1, "third": 2, "fourth": 3, "last": -1}
+_MAX_FRAGMENT = 10
+_LONGEST_QUESTION = 600
+
+
+def in_own_words(asked: str, answered: str) -> list[str]:
+    """The sentences that an answer to the words `asked` amounts to; none where it is no answer."""
+    asked, answered = asked.replace("’", "'"), answered.replace("’", "'")
+    taken = _TAKEN.match(answered)
+    if taken is not None:
+        options = _NUMBERED.findall(asked)
+        place = _NTH[taken[1].lower()]
+        return [f"I decided on {_named(options[place])}."] if place < len(options) and options else []
+    yes = _YES.match(answered)
+    if yes is None and "?" not in asked[-_LONGEST_QUESTION:]:
+        return []
+    last = _last_sentence(asked)
+    if not last:
+        return []
+    is_question = last.endswith("?")
+    question = _OPENER.sub("", _TAG.sub("", last.rstrip(".!\n "))).strip()
+    if yes is not None and (is_question or _FIRMLY.search(yes.group())):
+        return _affirmed(question, _fragment(answered[yes.end() :]))
+    if _NO.match(answered) is not None and is_question:
+        return _denied(question, has_ended=_ENDED.match(answered) is not None)
+    return _filled(question, answered) if is_question else []
+
+
+def _affirmed(question: str, fragment: str) -> list[str]:
+    polar = _POLAR.match(question)
+    if polar is None:
+        is_statement = _STATED.match(question) is not None and not _OPEN.search(question)
+        return [f"{_own(question)}."] if is_statement else []
+    rest = polar[2]
+    if _NO_FACT.search(rest):
+        return []
+    start = _start(polar[1])
+    if fragment:
+        return [f"{start} {rest.split()[0]} {fragment}." if start == "I" else f"{start} {fragment}."]
+    return [] if _OPEN.search(rest) else [f"{start} {_own(rest)}."]
+
+
+def _denied(question: str, *, has_ended: bool) -> list[str]:
+    polar = _POLAR.match(question)
+    if polar is None or _NO_FACT.search(polar[2]) or polar[1].lower() in {"did", "were"}:
+        return []
+    start = _start(polar[1])
+    ending = " any more" if has_ended else ""
+    rest = re.sub(r"\b(?:any|a|an)\b", "a", _own(polar[2]))
+    return [f"{start} do not {rest}{ending}." if start == "I" else f"{start} not {rest}{ending}."]
+
+
+def _filled(question: str, answered: str) -> list[str]:
+    """An open question with its answer put in: `where do you live` and `Delft`."""
+    what = _WHAT_IS.match(question)
+    asked = _ASKED.match(question) if what is None else None
+    if (what is None and (asked is None or _NO_FACT.search(asked[3]))) or not (fragment := _fragment(answered)):
+        return []
+    if what is not None:
+        return [f"My {what[1]} is {fragment}."]
+    assert asked is not None
+    start, rest = _start(asked[2]), asked[3].strip()
+    if rest in {"do", "do for a living", "do for work"}:
+        return [f"I am {fragment}."]
+    if asked[1].lower() == "where" and not rest.endswith((" in", " at", "from")):
+        fragment = fragment if re.match(r"(?i)(?:in|at|near|on)\b", fragment) else f"in {fragment}"
+    return [" ".join(f"{start} {_own(rest)} {fragment}".split()) + "."]
+
+
+def _start(auxiliary: str) -> str:
+    return {"are": "I am", "were": "I was", "have": "I have", "did": "I did"}.get(auxiliary.lower(), "I")
+
+
+def _own(text: str) -> str:
+    return _PERSON.sub(lambda match: _PERSONS[match.group().lower()], text)
+
+
+def _last_sentence(text: str) -> str:
+    found = [s.strip() for s in _SENTENCE.findall(text[-_LONGEST_QUESTION:]) if s.strip(" \n.!?")]
+    return found[-1] if found else ""
+
+
+def _fragment(text: str) -> str:
+    """The first few words without a verb: an answer that is no sentence of its own."""
+    first = re.split(r"[.!?\n]", text.strip(" ,.!-–—:"), maxsplit=1)[0].strip()
+    tokens = tokenise(first)
+    if not first or len(tokens) > _MAX_FRAGMENT or _NO.match(first) or _YES.match(first):
+        return ""
+    if any(sentence.clauses for sentence in parse_message(tokens, first)[1]):
+        return ""
+    is_thing = any(t.bits == 0 or t.is_capital or number_of(tokens, n, len(tokens)) for n, t in enumerate(tokens))
+    return first if is_thing else ""
+
+
+def _named(option: str) -> str:
+    """`**The Harbour Inn** – quiet, by the water` is the Harbour Inn."""
+    return re.split(r" [-–—(]|[:,;.(]", option.replace("*", "").strip(), maxsplit=1)[0].strip()
