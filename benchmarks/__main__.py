@@ -1,6 +1,7 @@
 """`make bench`: every benchmark, one table each."""
 
-from benchmarks.engine import main
+from benchmarks import engine, reading
 
 if __name__ == "__main__":
-    main()
+    reading.main()
+    engine.main()
