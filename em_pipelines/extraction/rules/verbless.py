@@ -7,7 +7,7 @@ introduces its writer. Anything else is left alone.
 
 from em_pipelines.extraction.rules.clause import Clause
 from em_pipelines.extraction.rules.clause_subjects import Chunk
-from em_pipelines.extraction.rules.insertions import CLAUSAL, MARKS, empty_clause, insertions, is_known_person
+from em_pipelines.extraction.rules.insertions import CLAUSAL, MARKS, empty_clause, insertions, is_known_person, rankings
 from em_pipelines.extraction.rules.lexicon import words
 from em_pipelines.extraction.rules.noun_phrases import KIN, NounPhrase
 from em_pipelines.extraction.rules.patterns import LABEL
@@ -81,6 +81,7 @@ def verbless_clauses(
     """The clauses without a verb of one sentence, whose chunks and ordinary clauses are given."""
     named = {c.verb.end for c in clauses if c.pronoun is not None and tokens[c.pronoun].low in FIRST_PERSON}
     found = insertions(tokens, stop, chunks, named) + _fans(tokens, start, stop)
+    found += rankings(chunks, tokens, start, stop)
     described = {clause.left for clause in found}
     pieces = _pieces(tokens, start, stop)
     kinds = {at: kind for kind, at, _ in chunks}
@@ -136,10 +137,16 @@ def _own_from(
     if not clauses:
         return start if is_profile else None
     only = clauses[0]
+    clauses = [c for c in clauses if not (c.is_shared and c.verb.is_participle and _ends_at(tokens, c.verb.end))]
     is_own = only.pronoun is not None and tokens[only.pronoun].low in FIRST_PERSON
     is_plain = not only.verb.is_inverted and not only.verb.is_negated
     says_self = bool(_SELF_VERBS.intersection(only.verb.lemmas))
     return only.verb.end if len(clauses) == 1 and is_own and is_plain and says_self else None
+
+
+def _ends_at(tokens: list[Token], i: int) -> bool:
+    """`…, divorced, …`: a word by itself between two marks."""
+    return i >= len(tokens) or bool(tokens[i].bits & PUNCT)
 
 
 def _is_verbless(kinds: dict[int, str], left: int, right: int) -> bool:
