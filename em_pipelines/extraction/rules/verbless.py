@@ -39,7 +39,7 @@ _BEFORE_OTHERS = frozenset({"with", "for", "to", "about", "by", "beside", "behin
 _DENIED = frozenset(
     {"no", "without", "neither", "former", "formerly", "previously", "ex", "instead", "minus", "except"}
 )
-_BEFORE_FAN = frozenset({"not", "a", "big", "huge", "massive", "lifelong", "total", "avid"})
+_BEFORE_FAN = frozenset({"not", "really", "so", "a", "big", "huge", "massive", "lifelong", "total", "avid"})
 _BEFORE_NAME = frozenset({"full", "first", "my"})
 _MIN_LABELS = 2
 _MAX_LABEL_WORDS = 3
@@ -201,14 +201,15 @@ def _label(tokens: list[Token], pieces: list[Piece], n: int) -> NounPhrase | Non
 
 
 def _fans(tokens: list[Token], start: int, stop: int) -> list[Clause]:
-    """`Big fan of Murakami`, `not a fan of horror`: said of oneself, as the sentence opens."""
+    """`Big fan of Murakami`, `not a fan of horror`, `really not into horror`: said of oneself, as the sentence opens."""
     i = start
     while i < stop and tokens[i].low in _BEFORE_FAN:
         i += 1
-    if i == start or i >= stop or tokens[i].low not in {"fan", "lover"}:
+    is_into = i < stop and tokens[i].low == "into"
+    if i >= stop or not (is_into or (i > start and tokens[i].low in {"fan", "lover"})):
         return []
-    is_negated = tokens[start].low == "not"
-    clause = empty_clause("be", start + is_negated, stop)
+    is_negated = any(token.low == "not" for token in tokens[start:i])
+    clause = empty_clause("be", i if is_into else start + is_negated, stop)
     clause.is_own, clause.verb.is_negated = True, is_negated
     return [clause]
 
