@@ -32,6 +32,7 @@ _CODE_LINE = re.compile(
     | (?:async\s+)?def\s+\w+\s*\( | class\s+\w+\s*[:({] | (?:export\s+)?(?:const|let|var)\s+[\w{\[]+.{0,80}=
     | (?:public|private|protected|static)\s+[\w<>\[\]]+\s+\w+\s*[(=;{] | func(?:tion)?\s+\w*\s*\( | fn\s+\w+\s*[(<]
     | (?:if|for|while|switch)\s*\(.{0,200}\)\s*\{? | (?:elif|else|try|except|finally)\b.{0,100}:$ | return\b.{0,200};$
+    | (?:export|alias|declare|local)\s+[\w.-]+=\S.{0,300}
     | @\w+[\w.]*(?:\(.{0,200}\))?$ | \$\s\w+ | >>>\s | \}?[\])}]*[;,]?$
     | [\w.\[\]"']+\s*(?:=|:=|\+=|==|=>|->)\s*\S.{0,300} | [\w.]+\(.{0,300}\)\s*[;{]?$
     | ["'][\w -]+["']\s*:\s*\S.{0,300} | [\[{]\s*["'{\[].{0,2000} | </?[a-zA-Z][\w-]*(?:\s[^<>]{0,300})?/?>.{0,300}

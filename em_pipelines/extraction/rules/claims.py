@@ -64,6 +64,8 @@ def build_claims(
         if relation not in _MIGHT or clause.verb.modal is None or pattern.is_literal:
             return []
         relation, polarity = "might_be_interested_in", 1
+    if relation == "has_name" and clause.pronoun is not None and reading.tokens[clause.pronoun].low == "we":
+        return []
     if mods.is_abandoned and relation not in _WISHES:
         return []
     if mods.is_sarcastic or mods.is_doubtful:

@@ -5,7 +5,7 @@ Works on the chunks of a sentence before the verb; what the subject denotes is n
 
 from em_pipelines.extraction.rules.clause import Clause
 from em_pipelines.extraction.rules.lexicon import words
-from em_pipelines.extraction.rules.noun_phrases import NounPhrase
+from em_pipelines.extraction.rules.noun_phrases import KIN, NounPhrase
 from em_pipelines.extraction.rules.tokens import Token
 
 Chunk = tuple[str, int, NounPhrase | None]
@@ -32,7 +32,7 @@ def set_subject(clause: Clause, tokens: list[Token], chunks: list[Chunk], earlie
     elif kind == "rel":
         clause.is_relative = True
         clause.lead = at
-        before = next((c[2] for c in reversed(chunks[:-1]) if c[0] != "mark"), None)
+        before = _before_relative(tokens, chunks)
         clause.subject = [before] if before is not None else []
     elif kind == "mark" and (resumed := _before_insertion(tokens, chunks)) is not None:
         clause.subject, clause.lead, clause.is_resumed = [resumed], clause.verb.start, True
@@ -45,6 +45,18 @@ def set_subject(clause: Clause, tokens: list[Token], chunks: list[Chunk], earlie
             clause.is_shared = True
     if clause.pronoun is None and not clause.subject and not clause.is_relative:
         clause.lead = _start_of_unread(chunks, clause.verb.start)
+
+
+def _before_relative(tokens: list[Token], chunks: list[Chunk]) -> NounPhrase | None:
+    """What `who` or `which` stands for: the phrase before, or the relative of `a daughter at Oxford who …`."""
+    before = [c for c in chunks[:-1] if c[0] != "mark"]
+    if not before:
+        return None
+    if tokens[chunks[-1][1]].low == "who" and [c[0] for c in before[-3:]] == ["np", "prep", "np"]:
+        person = before[-3][2]
+        if person is not None and tokens[person.head].low in KIN:
+            return person
+    return before[-1][2]
 
 
 def _start_of_unread(chunks: list[Chunk], verb_start: int) -> int:

@@ -81,8 +81,8 @@ class _Parser:
             return self._chunk("prep", i)
         if self._starts_verb(i):
             return self._open_clause(i)
-        if token.low == "both" and i + 1 < self.stop and self._is_base(i + 1):
-            return self._chunk("pron", i)
+        if token.low in {"both", "all"} and i + 1 < self.stop and (floating := self._past_both(i)) is not None:
+            return floating
         if bits & (DET | POSS) or not bits & NOT_IN_PHRASE or token.is_capital:
             phrase = self._phrase(i)
             if phrase is not None:
@@ -147,6 +147,12 @@ class _Parser:
         if bits & (PREP | SUBORD) and kind != "start":
             return False
         return self._is_coordinated(kind, token, i)
+
+    def _past_both(self, i: int) -> int | None:
+        """`We both love it`, `They all work there`: floats after the pronoun; `both love it` stands for one."""
+        if self.chunks and self.chunks[-1][0] == "pron" and self._starts_verb(i + 1):
+            return i + 1
+        return self._chunk("pron", i) if self.tokens[i].low == "both" and self._is_base(i + 1) else None
 
     def _goes_on(self, i: int) -> bool:
         """`I'm porting X and experimenting with Y`: after a progressive verb, a form in -ing with its complement."""

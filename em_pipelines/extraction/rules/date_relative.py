@@ -59,13 +59,15 @@ def named_day(tokens: list[Token], i: int, stop: int, written_on: date) -> Found
 
 
 def relative(tokens: list[Token], i: int, stop: int, written_on: date) -> Found | None:  # noqa: PLR0911, one return a unit
-    """`next Tuesday`, `last week`, `this month`. The next weekday is the coming one, never that of the week after."""
+    """`next Tuesday`, `last week`, `this month`. The next weekday is that of the next week."""
     if i + 1 >= stop:
         return None
     which, low = tokens[i].low, tokens[i + 1].low
     sign = SIGNS[which]
     if low in WEEKDAYS:
         day = coming_weekday(written_on, WEEKDAYS[low])
+        if which == "next" and day.isocalendar().week == written_on.isocalendar().week:
+            day += timedelta(days=7)
         if sign < 0:
             day -= timedelta(days=7 if day != written_on + timedelta(days=7) else 14)
         return PartialDate(day, "day"), i + 2
@@ -117,6 +119,8 @@ def distance(tokens: list[Token], i: int, stop: int, preposition: str, written_o
             return back_from(written_on, number, unit), end + 1
         if following in {"from", "after"} and end + 1 < stop:
             return _counted_from(tokens, end + 1, written_on, number, unit)
+        if following in {"today", "tomorrow"}:
+            return _counted_from(tokens, end, written_on, number, unit)
         if preposition == "in" and following != "and":
             return back_from(written_on, -number, unit), end
     return _by_library(tokens, i, stop, preposition, written_on)

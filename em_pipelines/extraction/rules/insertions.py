@@ -5,14 +5,16 @@ from collections.abc import Iterator
 from em_pipelines.extraction.rules.clause import Clause
 from em_pipelines.extraction.rules.clause_subjects import Chunk
 from em_pipelines.extraction.rules.entity_types import FEMALE_NAMES, MALE_NAMES
+from em_pipelines.extraction.rules.lexicon import words
 from em_pipelines.extraction.rules.noun_phrases import KIN, NounPhrase
 from em_pipelines.extraction.rules.tokens import Token
 from em_pipelines.extraction.rules.verb_group import VerbGroup
-from em_pipelines.extraction.rules.word_classes import DET, NUMBER, POSS
+from em_pipelines.extraction.rules.word_classes import ADV, DET, NUMBER, POSS, PUNCT
 
 MARKS = frozenset({",", ":", "(", ")", "-", "–", "—", ";", "|", "/", "•", "*", "\n"})
 _OPENERS = frozenset({",", "(", ":", "-", "–", "—"})
 CLAUSAL = frozenset({"vg", "pron", "rel", "inf"})
+_OVER_NOUNS = words("nouns", "before_over")
 _BEFORE_PLACES = frozenset({"in", "at", "from", "near", "to", "on", "of"})
 
 
@@ -45,6 +47,22 @@ def insertions(tokens: list[Token], stop: int, chunks: list[Chunk], named: set[i
         if (is_described and opening in {",", "("}) or (opening not in {",", "("} and is_known_person(tokens, before)):
             found.append(empty_clause("be", at, right, subject=[before]))
     return found
+
+
+def rankings(chunks: list[Chunk], tokens: list[Token], start: int, stop: int) -> list[Clause]:
+    """`Rye over spelt, always`: what somebody prefers, as a sentence opens; not `fog over the bay`."""
+    if len(chunks) < 3 or [chunk[0] for chunk in chunks[:3]] != ["np", "prep", "np"] or chunks[0][1] != start:
+        return []
+    one, at, other = chunks[0][2], chunks[1][1], chunks[2][2]
+    if one is None or other is None or tokens[at].low != "over" or tokens[one.head].low in _OVER_NOUNS:
+        return []
+    is_plain = all(p.det is None and p.possessor is None and p.number is None for p in (one, other))
+    is_closed = other.end >= stop or bool(tokens[other.end].bits & (PUNCT | ADV))
+    if not is_plain or not is_closed or one.end != at or any(chunk[0] == "vg" for chunk in chunks):
+        return []
+    clause = empty_clause("prefer", start, stop)
+    clause.is_own = True
+    return [clause]
 
 
 def _within(chunks: list[Chunk], n: int, right: int) -> Iterator[Chunk]:

@@ -39,7 +39,7 @@ class KinNames:
         """Notes the edge that a kin phrase states; true where a name in apposition has taken its place."""
         relation = stated_relation(self.reading, person, phrase)
         owner = owner_of(self.reading, self.people, self.subject, person, phrase)
-        if owner is None:
+        if owner is None or (phrase.start and self.reading.tokens[phrase.start - 1].low == "not"):
             return False
         if (named := named_in_apposition(self.reading, person, phrase, following)) is not None:
             self.rename(person, named, owner)

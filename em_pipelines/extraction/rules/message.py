@@ -103,6 +103,7 @@ def parse_message(tokens: list[Token], text: str, *, is_spoken: bool = False) ->
         last = modifiers[-1] if modifiers else last
         if stop in marks and last is not None:
             _taken_back(clauses, modifiers, last).is_abandoned = True
+        verbless = [] if is_mocking else verbless
         mocked = mocked_phrases(tokens, start, stop, here, clauses) if is_mocking else []
         parsed.append(Sentence(start, stop, clauses, modifiers, nouns, verbless, mocked))
     return mended, parsed

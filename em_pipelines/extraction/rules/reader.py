@@ -117,7 +117,7 @@ class MessageReader:
         if mods.is_supposed or mods.is_question:
             return
         tokens = self.reading.tokens
-        if clause.pronoun is not None and tokens[clause.pronoun].low in NOBODY:
+        if clause.pronoun is not None and tokens[clause.pronoun].low in NOBODY and not self._asks_to_call(clause):
             return
         lemmas = (*clause.verb.lemmas, ANY_VERB) if clause.verb.is_future else clause.verb.lemmas
         if clause.verb.modal == "would" and "rather" in clause.verb.adverbs and _CONSUMING.isdisjoint(lemmas):
@@ -131,6 +131,11 @@ class MessageReader:
         for pattern in self.patterns.candidates(lemmas, first, after):
             if verb_fits(pattern.spec, clause.verb, mods, is_bare=is_bare, is_lasting=lasts):
                 self._try(pattern, clause, mods)
+
+    def _asks_to_call(self, clause: Clause) -> bool:
+        """`You can call me Ori` tells the speaker's name."""
+        tokens = self.reading.tokens
+        return "call" in clause.verb.lemmas and clause.verb.end < len(tokens) and tokens[clause.verb.end].low == "me"
 
     def _try(self, pattern: Pattern, clause: Clause, mods: Modifiers) -> None:
         slots = {} if pattern.takes_clause_subject else match_left(self.reading, pattern, clause)

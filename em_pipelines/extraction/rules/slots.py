@@ -20,19 +20,23 @@ from em_pipelines.extraction.rules.fillers import (
     read_when,
 )
 from em_pipelines.extraction.rules.kinds import TESTS, is_kind
+from em_pipelines.extraction.rules.lexicon import words
 from em_pipelines.extraction.rules.names import Reading, is_name
 from em_pipelines.extraction.rules.noun_phrases import NounPhrase, parse_noun_phrase
 from em_pipelines.extraction.rules.tokens import Token
 from em_pipelines.extraction.rules.verb_phrases import complement_end, is_ing, verb_phrase_end
 from em_pipelines.extraction.rules.word_classes import ADV
 
+_BARE = frozenset({"predicate"})
+"""A verb alone is a predicate: `I don't smoke`."""
+_BINOMIALS = words("nouns", "binomials")
 SUBJECT_KINDS = frozenset({"person", "self", "named", "thing", "event", "matter", "occasion", "pet", "any"})
 
 
 def fill_slot(reading: Reading, kinds: frozenset[str], i: int, stop: int, *, either: bool = False) -> Filled | None:
     """What of these kinds starts at token i; `either` lets `A or B` be a list too."""
     if i >= stop:
-        return None
+        return _predicate(reading, i, stop) if kinds == _BARE and reading.tokens[i - 1].verbs else None
     for kind in kinds:
         special = _SPECIAL.get(kind)
         found = special(reading, i, stop) if special is not None else None
@@ -49,7 +53,7 @@ def _phrases(reading: Reading, kinds: frozenset[str], i: int, stop: int, *, eith
         phrase = parse_noun_phrase(reading.tokens, i, stop)
         if phrase is None or not is_kind(reading, kinds, phrase):
             break
-        phrase = _by_name(reading, phrase, stop)
+        phrase = _whole(reading, _by_name(reading, phrase, stop), stop)
         fills.append(Fill(phrase.start, phrase.end, phrase))
         end = phrase.end
         joined = _after_joint(reading.tokens, end, stop, either=either)
@@ -65,6 +69,15 @@ def _by_name(reading: Reading, phrase: NounPhrase, stop: int) -> NounPhrase:
         named = parse_noun_phrase(reading.tokens, phrase.end + 1, stop)
         if named is not None and is_name(reading, named):
             return named
+    return phrase
+
+
+def _whole(reading: Reading, phrase: NounPhrase, stop: int) -> NounPhrase:
+    """`peace and quiet` is one thing."""
+    tokens, end = reading.tokens, phrase.end
+    is_joined = end + 1 < stop and tokens[end].low in {"and", "&", "n"}
+    if is_joined and f"{tokens[end - 1].low}-{tokens[end + 1].low}" in _BINOMIALS:
+        phrase.end = end + 2
     return phrase
 
 

@@ -158,6 +158,9 @@ def _set_main(group: VerbGroup, tokens: list[Token], j: int, stop: int, last: To
 
 def _try_main(group: VerbGroup, token: Token, last: Token) -> bool:
     """Whether the token is the main verb after this auxiliary; notes aspect and voice when it is."""
+    if last.low == "'s" and token.low == "got":
+        group.lemmas = ("have",)
+        return True
     if last.bits & BE:
         group.lemmas = () if token.low in _ADJECTIVES else lemmas_of(token, ING)
         if group.lemmas or (

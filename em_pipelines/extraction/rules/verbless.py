@@ -7,7 +7,7 @@ introduces its writer. Anything else is left alone.
 
 from em_pipelines.extraction.rules.clause import Clause
 from em_pipelines.extraction.rules.clause_subjects import Chunk
-from em_pipelines.extraction.rules.insertions import CLAUSAL, MARKS, empty_clause, insertions, is_known_person
+from em_pipelines.extraction.rules.insertions import CLAUSAL, MARKS, empty_clause, insertions, is_known_person, rankings
 from em_pipelines.extraction.rules.lexicon import words
 from em_pipelines.extraction.rules.noun_phrases import KIN, NounPhrase
 from em_pipelines.extraction.rules.patterns import LABEL
@@ -39,7 +39,7 @@ _BEFORE_OTHERS = frozenset({"with", "for", "to", "about", "by", "beside", "behin
 _DENIED = frozenset(
     {"no", "without", "neither", "former", "formerly", "previously", "ex", "instead", "minus", "except"}
 )
-_BEFORE_FAN = frozenset({"not", "a", "big", "huge", "massive", "lifelong", "total", "avid"})
+_BEFORE_FAN = frozenset({"not", "really", "so", "a", "big", "huge", "massive", "lifelong", "total", "avid"})
 _BEFORE_NAME = frozenset({"full", "first", "my"})
 _MIN_LABELS = 2
 _MAX_LABEL_WORDS = 3
@@ -81,6 +81,7 @@ def verbless_clauses(
     """The clauses without a verb of one sentence, whose chunks and ordinary clauses are given."""
     named = {c.verb.end for c in clauses if c.pronoun is not None and tokens[c.pronoun].low in FIRST_PERSON}
     found = insertions(tokens, stop, chunks, named) + _fans(tokens, start, stop)
+    found += rankings(chunks, tokens, start, stop)
     described = {clause.left for clause in found}
     pieces = _pieces(tokens, start, stop)
     kinds = {at: kind for kind, at, _ in chunks}
@@ -136,10 +137,16 @@ def _own_from(
     if not clauses:
         return start if is_profile else None
     only = clauses[0]
+    clauses = [c for c in clauses if not (c.is_shared and c.verb.is_participle and _ends_at(tokens, c.verb.end))]
     is_own = only.pronoun is not None and tokens[only.pronoun].low in FIRST_PERSON
     is_plain = not only.verb.is_inverted and not only.verb.is_negated
     says_self = bool(_SELF_VERBS.intersection(only.verb.lemmas))
     return only.verb.end if len(clauses) == 1 and is_own and is_plain and says_self else None
+
+
+def _ends_at(tokens: list[Token], i: int) -> bool:
+    """`…, divorced, …`: a word by itself between two marks."""
+    return i >= len(tokens) or bool(tokens[i].bits & PUNCT)
 
 
 def _is_verbless(kinds: dict[int, str], left: int, right: int) -> bool:
@@ -194,14 +201,15 @@ def _label(tokens: list[Token], pieces: list[Piece], n: int) -> NounPhrase | Non
 
 
 def _fans(tokens: list[Token], start: int, stop: int) -> list[Clause]:
-    """`Big fan of Murakami`, `not a fan of horror`: said of oneself, as the sentence opens."""
+    """`Big fan of Murakami`, `not a fan of horror`, `really not into horror`: said of oneself, as the sentence opens."""
     i = start
     while i < stop and tokens[i].low in _BEFORE_FAN:
         i += 1
-    if i == start or i >= stop or tokens[i].low not in {"fan", "lover"}:
+    is_into = i < stop and tokens[i].low == "into"
+    if i >= stop or not (is_into or (i > start and tokens[i].low in {"fan", "lover"})):
         return []
-    is_negated = tokens[start].low == "not"
-    clause = empty_clause("be", start + is_negated, stop)
+    is_negated = any(token.low == "not" for token in tokens[start:i])
+    clause = empty_clause("be", i if is_into else start + is_negated, stop)
     clause.is_own, clause.verb.is_negated = True, is_negated
     return [clause]
 
