@@ -260,3 +260,12 @@ def test_health_is_neither_claimed_nor_mentioned_unless_it_is_kept() -> None:
     found = RulesExtractor().extract(Segment("seg", "u1", "s1", "text", (turn,)))
     assert [(claim.relation, claim.object) for claim in found.claims] == [("lives_in", "Graz")]
     assert [mention.name for mention in found.mentions] == ["Graz"]
+
+
+def test_a_wish_in_the_middle_of_despair_is_of_the_hour(read) -> None:
+    said = "I am so angry, the third refusal this year and nobody at the council calls back. I want to move to Iceland."
+    (wish,) = [claim for claim in read(said).claims if claim.relation == "wants"]
+    assert (wish.confidence, [flag.value for flag in wish.flags]) == (0.3, ["emotional_state"])
+    calm = "I was a bit angry about the refusal. I want to move to Iceland."
+    (wish,) = [claim for claim in read(calm).claims if claim.relation == "wants"]
+    assert wish.confidence == 0.9

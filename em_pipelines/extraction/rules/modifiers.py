@@ -1,7 +1,7 @@
 """What a clause is worth: hedged, asked, supposed, reported, mocked or vented. Computed once, for every pattern alike.
 
-The phrases are data (`patterns/lexicon/hedges.yaml`); the scopes are here: a condition reaches to the next `but`, a
-question from its inverted verb onward, a report over the clause after its verb.
+Phrases are data (`lexicon/hedges.yaml`), scopes are here: a condition reaches to the next `but`, a question from its
+inverted verb onward, a report over the clause after its verb.
 """
 
 from em_pipelines.extraction.rules.clause import Clause
@@ -13,7 +13,7 @@ from em_pipelines.extraction.rules.word_classes import ADV, CONDITION, CONJ, CON
 from em_pipelines.vocabulary import HedgeLevel
 
 LEVELS = {"slight": HedgeLevel.SLIGHT, "moderate": HedgeLevel.MODERATE, "strong": HedgeLevel.STRONG}
-_ORDER = [HedgeLevel.NONE, HedgeLevel.SLIGHT, HedgeLevel.MODERATE, HedgeLevel.STRONG]
+_ORDER = [HedgeLevel.NONE, *LEVELS.values()]
 _REPORTING = words("verbs", "reporting")
 _SELF_HEDGING = words("verbs", "self_hedging")
 _FIRST_PERSON = words("words", "first_person")
@@ -240,14 +240,12 @@ def only_hedges(clauses: list[Clause], tokens: list[Token], cues: list[Cue]) -> 
 
 def _only_hedges(clause: Clause, tokens: list[Token], here: list[Cue]) -> bool:
     """`I think`, `I'm fairly sure`, `if memory serves`: nothing but a hedge of the clause beside it."""
-    if here:
-        near = between(here, clause.right - LONGEST, clause.right)
-        if any(c.tag in LEVELS and clause.right <= c.stop and clause.verb.start < c.stop for c in near):
-            return True
-    if clause.pronoun is None or tokens[clause.pronoun].low not in _FIRST_PERSON:
-        return False
+    near = between(here, clause.right - LONGEST, clause.right) if here else []
+    if any(c.tag in LEVELS and clause.right <= c.stop and clause.verb.start < c.stop for c in near):
+        return True
+    is_own = clause.pronoun is not None and tokens[clause.pronoun].low in _FIRST_PERSON
     is_being = "be" in clause.verb.lemmas
-    if not is_being and _SELF_HEDGING.isdisjoint(clause.verb.lemmas):
+    if not is_own or (not is_being and _SELF_HEDGING.isdisjoint(clause.verb.lemmas)):
         return False
     complement = {token.low for token in tokens[clause.verb.end : clause.right] if not token.bits & PUNCT}
     return (not _CERTAIN.isdisjoint(complement) and complement <= _SURE) if is_being else not complement

@@ -26,6 +26,9 @@ _HATING = frozenset(lemma + ending for lemma in _HATE for ending in ("", "s", "e
 _SIGNS = _ABSOLUTES | _FEELINGS | _EXCLAMATIONS | _HATING
 """Words without one of which nothing vents; shouting and wishes alone do not."""
 _OWN = frozenset({"i", "'m", "me", "my", "am"})
+_DESPAIR = words("venting", "despair")
+_INTENSE = frozenset({"so", "utterly", "completely", "totally", "absolutely", "beyond"})
+_WISHING = frozenset({"want", "wanna", "wish"})
 _NEAR = 8
 """Words within which two parts of a sign stand."""
 _SHOUTED = 3
@@ -46,7 +49,9 @@ def is_venting(tokens: list[Token], text: str, cues: list[Cue]) -> bool:
             signs.add("absolute")
         elif low in _FEELINGS and _lows(tokens, i - 4, i) & _OWN:
             signs.add("feeling")
-        elif low == "want" and _lows(tokens, i + 1, i + 5) & _ESCAPES:
+        elif low in _WISHING and "feeling" in signs and _is_intense(tokens):
+            signs.add("wish")
+        if low == "want" and _lows(tokens, i + 1, i + 5) & _ESCAPES:
             signs.add("escape")
         if token.verbs and not _HATE.isdisjoint(token.verbs) and _lows(tokens, i - 3, i) & _OWN:
             signs.add("hatred" if _lows(tokens, i + 1, i + 5) & (_BURDENS | _ABSOLUTES) else "dislike")
@@ -58,6 +63,14 @@ def is_venting(tokens: list[Token], text: str, cues: list[Cue]) -> bool:
         "exclamation" in signs and not signs.isdisjoint({"escape", "dislike"})
     )
     return is_unhappy and len(signs) >= _ENOUGH
+
+
+def _is_intense(tokens: list[Token]) -> bool:
+    """`I'm so angry`, `I feel utterly useless`: what is wished in such a state is of the hour."""
+    return any(
+        token.low in _DESPAIR and _lows(tokens, i - 2, i) & _INTENSE and _lows(tokens, i - 4, i) & _OWN
+        for i, token in enumerate(tokens)
+    )
 
 
 def _lows(tokens: list[Token], start: int, stop: int) -> set[str]:

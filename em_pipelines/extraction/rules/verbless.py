@@ -201,7 +201,7 @@ def _label(tokens: list[Token], pieces: list[Piece], n: int) -> NounPhrase | Non
 
 
 def _fans(tokens: list[Token], start: int, stop: int) -> list[Clause]:
-    """`Big fan of Murakami`, `not a fan of horror`, `really not into horror`: said of oneself, as the sentence opens."""
+    """`Big fan of Murakami`, `not a fan of horror`, `really not into horror`: of oneself, as the sentence opens."""
     i = start
     while i < stop and tokens[i].low in _BEFORE_FAN:
         i += 1
