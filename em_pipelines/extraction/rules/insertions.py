@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from em_pipelines.extraction.rules.clause import Clause
 from em_pipelines.extraction.rules.clause_subjects import Chunk
-from em_pipelines.extraction.rules.entity_types import FEMALE_NAMES, MALE_NAMES
+from em_pipelines.extraction.rules.entity_types import FEMALE_NAMES, MALE_NAMES, is_profession
 from em_pipelines.extraction.rules.lexicon import words
 from em_pipelines.extraction.rules.noun_phrases import KIN, NounPhrase
 from em_pipelines.extraction.rules.tokens import Token
@@ -61,6 +61,22 @@ def rankings(chunks: list[Chunk], tokens: list[Token], start: int, stop: int) ->
     if not is_plain or not is_closed or one.end != at or any(chunk[0] == "vg" for chunk in chunks):
         return []
     clause = empty_clause("prefer", start, stop)
+    clause.is_own = True
+    return [clause]
+
+
+def opening_roles(chunks: list[Chunk], tokens: list[Token], start: int, stop: int) -> list[Clause]:
+    """`Tram driver in Graz, been at it since May`: what the writer is, as a message opens; a mark has to follow."""
+    right = next((k for k in range(start, stop) if tokens[k].low in MARKS), stop)
+    kinds = [chunk[0] for chunk in chunks[:4]]
+    if start or right == stop or kinds != ["np", "prep", "np", "mark"] or chunks[3][1] != right:
+        return []
+    role, place = chunks[0][2], chunks[2][2]
+    if role is None or place is None or role.det is not None or role.possessor is not None or role.number is not None:
+        return []
+    if not is_profession(tokens[role.head].low) or not tokens[place.head].is_capital or place.possessor is not None:
+        return []
+    clause = empty_clause("be", start, right)
     clause.is_own = True
     return [clause]
 

@@ -1,7 +1,7 @@
 """What a clause is worth: hedged, asked, supposed, reported, mocked or vented. Computed once, for every pattern alike.
 
-Phrases are data (`lexicon/hedges.yaml`), scopes are here: a condition reaches to the next `but`, a question from its
-inverted verb onward, a report over the clause after its verb.
+The phrases are data (`patterns/lexicon/hedges.yaml`); the scopes are here: a condition reaches to the next `but`, a
+question from its inverted verb onward, a report over the clause after its verb.
 """
 
 from em_pipelines.extraction.rules.clause import Clause
@@ -13,7 +13,7 @@ from em_pipelines.extraction.rules.word_classes import ADV, CONDITION, CONJ, CON
 from em_pipelines.vocabulary import HedgeLevel
 
 LEVELS = {"slight": HedgeLevel.SLIGHT, "moderate": HedgeLevel.MODERATE, "strong": HedgeLevel.STRONG}
-_ORDER = [HedgeLevel.NONE, *LEVELS.values()]
+_ORDER = [HedgeLevel.NONE, HedgeLevel.SLIGHT, HedgeLevel.MODERATE, HedgeLevel.STRONG]
 _REPORTING = words("verbs", "reporting")
 _SELF_HEDGING = words("verbs", "self_hedging")
 _FIRST_PERSON = words("words", "first_person")
@@ -22,7 +22,6 @@ _CERTAIN = frozenset({"sure", "certain", "positive", "convinced"})
 _JOINTS = frozenset({"and", "but", "because", "so", "who", "which"})
 _UNTIL = frozenset({"until", "till", "til"})
 _ASSURED = frozenset({"definitely", "certainly", "undoubtedly", "absolutely"})
-_MAY_BE = frozenset({"might", "may", "could"})
 _TIMED = frozenset({"when", "whenever", "until", "till", "before", "after", "once", "while"})
 _INVERTED_CONDITION = frozenset({"had", "were", "should"})
 _INTERJECTIONS = words("words", "interjections")
@@ -194,7 +193,7 @@ def _set_phrases(mods: Modifiers, clauses: list[Clause], n: int, tokens: list[To
         left = clauses[k].left
     if following is not None and _only_hedges(following, tokens, here) and _is_comment(clauses, n + 1, tokens):
         right = following.right
-    if previous is not None and previous.verb.modal in _MAY_BE and previous.verb.lemmas == ("be",):
+    if previous is not None and previous.verb.modal in {"might", "may", "could"} and previous.verb.lemmas == ("be",):
         is_it = previous.pronoun is not None and tokens[previous.pronoun].low == "it"
         mods.hedge = HedgeLevel.STRONG if is_it and previous.right == previous.verb.end else mods.hedge
     since = min(left, previous.verb.end) if previous is not None else left
@@ -240,11 +239,11 @@ def only_hedges(clauses: list[Clause], tokens: list[Token], cues: list[Cue]) -> 
 
 def _only_hedges(clause: Clause, tokens: list[Token], here: list[Cue]) -> bool:
     """`I think`, `I'm fairly sure`, `if memory serves`: nothing but a hedge of the clause beside it."""
-    near = between(here, clause.right - LONGEST, clause.right) if here else []
-    if any(c.tag in LEVELS and clause.right <= c.stop and clause.verb.start < c.stop for c in near):
+    near = between(here, clause.right - LONGEST, clause.right)
+    if near and any(c.tag in LEVELS and clause.right <= c.stop and clause.verb.start < c.stop for c in near):
         return True
-    is_own = clause.pronoun is not None and tokens[clause.pronoun].low in _FIRST_PERSON
     is_being = "be" in clause.verb.lemmas
+    is_own = clause.pronoun is not None and tokens[clause.pronoun].low in _FIRST_PERSON
     if not is_own or (not is_being and _SELF_HEDGING.isdisjoint(clause.verb.lemmas)):
         return False
     complement = {token.low for token in tokens[clause.verb.end : clause.right] if not token.bits & PUNCT}

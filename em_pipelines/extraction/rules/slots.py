@@ -49,10 +49,16 @@ def _phrases(reading: Reading, kinds: frozenset[str], i: int, stop: int, *, eith
     """One phrase of the kinds, or a list of them joined by commas and `and`."""
     fills: list[Fill] = []
     end = i
-    while len(fills) < MAX_LIST:
+    for _ in range(MAX_LIST):
         phrase = parse_noun_phrase(reading.tokens, i, stop)
-        if phrase is None or not is_kind(reading, kinds, phrase):
+        if phrase is None:
             break
+        if not is_kind(reading, kinds, phrase):
+            skipped = _after_joint(reading.tokens, phrase.end, stop, either=either) if "owned" in kinds else None
+            if skipped is None or phrase.det is None:
+                break
+            i = skipped
+            continue
         phrase = _whole(reading, _by_name(reading, phrase, stop), stop)
         fills.append(Fill(phrase.start, phrase.end, phrase))
         end = phrase.end

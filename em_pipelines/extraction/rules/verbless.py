@@ -7,7 +7,15 @@ introduces its writer. Anything else is left alone.
 
 from em_pipelines.extraction.rules.clause import Clause
 from em_pipelines.extraction.rules.clause_subjects import Chunk
-from em_pipelines.extraction.rules.insertions import CLAUSAL, MARKS, empty_clause, insertions, is_known_person, rankings
+from em_pipelines.extraction.rules.insertions import (
+    CLAUSAL,
+    MARKS,
+    empty_clause,
+    insertions,
+    is_known_person,
+    opening_roles,
+    rankings,
+)
 from em_pipelines.extraction.rules.lexicon import words
 from em_pipelines.extraction.rules.noun_phrases import KIN, NounPhrase
 from em_pipelines.extraction.rules.patterns import LABEL
@@ -81,7 +89,7 @@ def verbless_clauses(
     """The clauses without a verb of one sentence, whose chunks and ordinary clauses are given."""
     named = {c.verb.end for c in clauses if c.pronoun is not None and tokens[c.pronoun].low in FIRST_PERSON}
     found = insertions(tokens, stop, chunks, named) + _fans(tokens, start, stop)
-    found += rankings(chunks, tokens, start, stop)
+    found += rankings(chunks, tokens, start, stop) + opening_roles(chunks, tokens, start, stop)
     described = {clause.left for clause in found}
     pieces = _pieces(tokens, start, stop)
     kinds = {at: kind for kind, at, _ in chunks}
@@ -201,7 +209,7 @@ def _label(tokens: list[Token], pieces: list[Piece], n: int) -> NounPhrase | Non
 
 
 def _fans(tokens: list[Token], start: int, stop: int) -> list[Clause]:
-    """`Big fan of Murakami`, `not a fan of horror`, `really not into horror`: of oneself, as the sentence opens."""
+    """`Big fan of Murakami`, `really not into horror`: said of oneself, as the sentence opens."""
     i = start
     while i < stop and tokens[i].low in _BEFORE_FAN:
         i += 1

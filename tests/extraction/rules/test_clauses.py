@@ -110,3 +110,21 @@ def test_wrapped_lines_are_one_sentence_and_paragraphs_are_not() -> None:
     assert len(sentences(tokens, wrapped)) == 1
     short = "Hello\nI like fog"
     assert len(sentences(tokenise(short), short)) == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("We both love figs.", ["user | likes | figs"]),
+        ("They all left.", []),
+        ("Wim's got a kiln.", ["Wim | owns | kiln"]),
+        ("We have a dog and a barge.", ["user | has_pet | dog", "user | owns | barge"]),
+        ("I just want peace and quiet.", ["user | wants | peace and quiet"]),
+        ("My uncle Wim has a daughter in Delft who plays chess.",
+         ["user | knows | Wim", "Wim | parent_of | daughter", "daughter | lives_in | Delft"]),
+        ("Ruth is my stepdaughter, not my daughter.", ["user | parent_of | Ruth"]),
+        ("We're Frisians.", []),
+    ],
+)  # fmt: skip
+def test_subjects_and_objects_stay_whole(claims_of, text: str, expected: list[str]) -> None:
+    assert sorted(claims_of(text)) == sorted(expected)

@@ -22,6 +22,8 @@ THURSDAY = date(2026, 3, 5)
         ("tomorrow", "2026-03-06"),
         ("yesterday", "2026-03-04"),
         ("next Tuesday", "2026-03-10"),
+        ("next Saturday", "2026-03-14"),
+        ("a week today", "2026-03-12"),
         ("on Monday", "2026-03-09"),
         ("this Saturday", "2026-03-07"),
         ("last Monday", "2026-03-02"),

@@ -72,3 +72,21 @@ def test_insertions_describe_the_phrase_before_and_do_not_hide_its_verb(
 )  # fmt: skip
 def test_names_behind_a_noun_take_its_place(claims_of, text: str, expected: list[str]) -> None:
     assert sorted(claims_of(text)) == sorted(expected)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Rye over spelt, always.", ["user | prefers | Rye"]),
+        ("Fog over Delft.", []),
+        ("Storms over the bay.", []),
+        ("Tram driver in Graz, been at it since May.", ["user | works_as | Tram driver"]),
+        ("Driver at the door, gotta go.", []),
+        ("Winter in Graz, what fun.", []),
+        ("Really not into puppet shows.", ["user | dislikes | puppet shows"]),
+        ("Into the barn we went.", []),
+        ("Oh great, another fire drill, my favourite thing.", ["user | dislikes | fire drill"]),
+    ],
+)  # fmt: skip
+def test_fragments_that_open_a_sentence_are_the_writers_own(claims_of, text: str, expected: list[str]) -> None:
+    assert sorted(claims_of(text)) == sorted(expected)
