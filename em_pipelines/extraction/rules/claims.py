@@ -105,6 +105,7 @@ def _claim(
     spec = pattern.spec
     if fill.phrase is not None and relation in _STANDINGS and reading.tokens[fill.phrase.first].low in _FORMER:
         fill.phrase.first, polarity = min(fill.phrase.first + 1, fill.phrase.head), -polarity
+        reading.phrases.clear()  # other patterns read the phrase whole
     if (
         relation in _OF_LASTING_THINGS
         and not mods.is_settled

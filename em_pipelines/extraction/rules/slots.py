@@ -4,6 +4,7 @@ Every matcher is given a token and a limit and returns what fills the slot and w
 """
 
 from collections.abc import Callable
+from functools import lru_cache
 
 from em_pipelines.extraction.rules.fillers import (
     MAX_LIST,
@@ -33,12 +34,26 @@ def fill_slot(reading: Reading, kinds: frozenset[str], i: int, stop: int, *, eit
     """What of these kinds starts at token i; `either` lets `A or B` be a list too."""
     if i >= stop:
         return None
-    for kind in kinds:
-        special = _SPECIAL.get(kind)
-        found = special(reading, i, stop) if special is not None else None
+    for special in _specials(kinds):
+        found = special(reading, i, stop)
         if found is not None:
             return found
+    first = _phrase_at(reading, i, stop)
+    if first is None or not is_kind(reading, kinds, first):
+        return None
     return _phrases(reading, kinds, i, stop, either=either)
+
+
+@lru_cache(maxsize=4096)
+def _specials(kinds: frozenset[str]) -> tuple[Callable[[Reading, int, int], Filled | None], ...]:
+    return tuple(special for kind, special in _SPECIAL.items() if kind in kinds)
+
+
+def _phrase_at(reading: Reading, i: int, stop: int) -> NounPhrase | None:
+    key = i, stop
+    if key not in reading.phrases:
+        reading.phrases[key] = parse_noun_phrase(reading.tokens, i, stop)
+    return reading.phrases[key]
 
 
 def _phrases(reading: Reading, kinds: frozenset[str], i: int, stop: int, *, either: bool) -> Filled | None:
@@ -46,7 +61,7 @@ def _phrases(reading: Reading, kinds: frozenset[str], i: int, stop: int, *, eith
     fills: list[Fill] = []
     end = i
     while len(fills) < MAX_LIST:
-        phrase = parse_noun_phrase(reading.tokens, i, stop)
+        phrase = _phrase_at(reading, i, stop)
         if phrase is None or not is_kind(reading, kinds, phrase):
             break
         phrase = _by_name(reading, phrase, stop)
