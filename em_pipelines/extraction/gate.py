@@ -83,10 +83,12 @@ def _has_no_prose(blanked: str) -> bool:
 
 def _is_note_about_nobody(text: str) -> bool:
     """`Uses grep. Familiar with X.`: verbs in the third person without any subject are notes about someone."""
+    if "?" in text:
+        return False
     sentences = [s.strip() for s in re.split(r"[.;\n]+", text[:1000]) if s.strip()]
     if not sentences:
         return False
-    return all(_first_word(s) in NOISE_VERBS and len(s.split()) > 1 for s in sentences) and "?" not in text
+    return all(_first_word(s) in NOISE_VERBS and len(s.split()) > 1 for s in sentences)
 
 
 def _first_word(sentence: str) -> str:
@@ -97,9 +99,9 @@ def _first_word(sentence: str) -> str:
 def _says_nothing(text: str, settings: GateSettings) -> bool:
     if not any(c.isalnum() for c in text):
         return True
-    found = _WORD.findall(text[:4000])
+    found = (match.group() for match in _WORD.finditer(text[:4000]))
     if all(w.casefold().replace("’", "'") in CHATTER for w in found):
         return True
     if len(text) < settings.min_characters:
-        return not (any(c.isdigit() for c in text) or any(w[0].isupper() for w in found))
+        return not (any(c.isdigit() for c in text) or any(w[0].isupper() for w in _WORD.findall(text[:4000])))
     return False

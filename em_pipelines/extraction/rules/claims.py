@@ -3,6 +3,9 @@
 The same for every pattern, so that a pattern file says only what its words mean.
 """
 
+from copy import copy
+from dataclasses import replace
+
 from em_pipelines.extraction.confidence import initial_confidence
 from em_pipelines.extraction.model import Claim
 from em_pipelines.extraction.rules.clause import Clause
@@ -106,7 +109,9 @@ def _claim(
 ) -> Claim | None:  # fmt: skip
     spec = pattern.spec
     if fill.phrase is not None and relation in _STANDINGS and reading.tokens[fill.phrase.first].low in _FORMER:
-        fill.phrase.first, polarity = min(fill.phrase.first + 1, fill.phrase.head), -polarity
+        held = copy(fill.phrase)  # other patterns read the phrase whole
+        held.first, polarity = min(held.first + 1, held.head), -polarity
+        fill = replace(fill, phrase=held)
     if (
         relation in _OF_LASTING_THINGS
         and not mods.is_settled

@@ -50,7 +50,7 @@ _TAKES_ING = words("verbs", "before_ing")
 
 def _is_finite(token: Token) -> bool:
     """`improves`, after a noun that could be a verb as well: `Compost improves …`."""
-    return token.low not in ALSO_NOUNS and any(kind & (S_FORM | PAST) for kind in (token.verbs or {}).values())
+    return token.low not in ALSO_NOUNS and bool(token.forms & (S_FORM | PAST))
 
 
 class _Parser:
@@ -118,7 +118,7 @@ class _Parser:
 
     def _is_base(self, i: int) -> bool:
         token = self.tokens[i]
-        return any(kind & BASE for kind in (token.verbs or {}).values()) or bool(token.bits & AUX)
+        return bool(token.forms & BASE or token.bits & AUX)
 
     def _starts_verb(self, i: int) -> bool:  # noqa: PLR0911, one return a rule of grammar
         token = self.tokens[i]
@@ -130,9 +130,7 @@ class _Parser:
             return kind in {"np", "pron", "rel"}
         if kind == "pron" and bits & NEG:
             return True
-        forms = 0
-        for form in (token.verbs or {}).values():
-            forms |= form
+        forms = token.forms
         if kind == "pron":
             low = self.tokens[at].low
             if forms & (BASE | S_FORM | PAST):

@@ -27,11 +27,15 @@ _DETERMINER = re.compile(r"(?i)^(?:the|a|an|my|our) ")
 _WORD = re.compile(r"[\w+#]+")
 _HINTS = re.compile(r"(?i)\b(?:not|meant|forget|disregard|ignore|scratch|strike|delete|retract|take|drop)\b")
 """One of these words stands in every correction."""
+_HINT_WORDS = _HINTS.pattern[len(r"(?i)\b(?:") : -len(r")\b")].split("|")
 PATTERN_ID = "correction.earlier"
 
 
 def may_correct(text: str) -> bool:
     """Whether it is worth looking at what was said before."""
+    low = text.lower()
+    if text.isascii() and not any(hint in low for hint in _HINT_WORDS):
+        return False
     if _HINTS.search(text) is None:
         return False
     straight = text.replace("’", "'")

@@ -45,6 +45,7 @@ def _phrases_by_first_word() -> dict[str, list[tuple[list[str], str]]]:
 
 
 _PHRASES = _phrases_by_first_word()
+_STARTS = _PHRASES.keys() | _SURENESS
 
 
 def find_phrases(tokens: list[Token]) -> list[Cue]:
@@ -52,7 +53,8 @@ def find_phrases(tokens: list[Token]) -> list[Cue]:
     found: list[Cue] = []
     lows = [token.low for token in tokens]
     lows.append("")
-    for i, low in enumerate(lows):
+    for i in [n for n, low in enumerate(lows) if low in _STARTS]:
+        low = lows[i]
         listed = _PHRASES.get(low)
         if listed is not None:
             after = lows[i + 1] if low else ""

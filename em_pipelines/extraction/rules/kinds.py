@@ -3,6 +3,8 @@
 To add a kind: a line in `kinds.yaml`, or an entry of `GRAMMATICAL`.
 """
 
+from functools import lru_cache
+
 from em_pipelines.extraction.rules.entity_types import is_listed_profession, is_profession, listed_type
 from em_pipelines.extraction.rules.kinds_listed import LISTED, Test, is_possession, is_thing, kin_noun, listed
 from em_pipelines.extraction.rules.kinds_named import (
@@ -185,6 +187,14 @@ def is_kind(reading: Reading, kinds: frozenset[str], phrase: NounPhrase) -> bool
     head = reading.tokens[phrase.head]
     if head.bits & (NUMBER | WEEKDAY | MONTH) and phrase.first == phrase.head and "any" not in kinds:
         return False
-    if _is_one_word_verb(reading, phrase):
-        return False
-    return any(TESTS[kind](reading, phrase) for kind in kinds if kind in TESTS)
+    heads, tests = _tests_of(kinds)
+    fits = head.low in heads or (bool(tests) and any(test(reading, phrase) for test in tests))
+    return fits and not _is_one_word_verb(reading, phrase)
+
+
+@lru_cache(maxsize=4096)
+def _tests_of(kinds: frozenset[str]) -> tuple[frozenset[str], tuple[Test, ...]]:
+    """The heads any of the kinds lists, and the tests of the kinds that list none."""
+    by_heads = {kind: LISTED[kind][0] for kind in kinds if kind in LISTED and kind not in GRAMMATICAL}
+    heads = frozenset[str]().union(*(listed_heads for listed_heads in by_heads.values() if listed_heads is not None))
+    return heads, tuple(test for kind, test in TESTS.items() if kind in kinds and by_heads.get(kind) is None)

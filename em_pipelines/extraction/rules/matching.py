@@ -76,7 +76,7 @@ def match_left(reading: Reading, pattern: Pattern, clause: Clause) -> Slots | No
     return slots if end == phrase.end else None
 
 
-def _match(  # noqa: PLR0911, one return a kind of element and outcome
+def _match(  # noqa: PLR0911, PLR0912, one return a kind of element and outcome
     reading: Reading, elements: tuple[Element, ...], n: int, i: int, stop: int, slots: Slots, either: bool
 ) -> int | None:
     if n == len(elements):
@@ -84,9 +84,12 @@ def _match(  # noqa: PLR0911, one return a kind of element and outcome
     element = elements[n]
     tokens = reading.tokens
     if element.kind == "gap":
+        wanted = _word_needed(elements, n + 1)
         for k in range(i, min(stop, i + _MAX_GAP) + 1):
             if k > i and tokens[k - 1].bits & PUNCT and tokens[k - 1].low != ",":
                 return None
+            if wanted and (k >= stop or not (tokens[k].low in wanted or tokens[k].bits & ADV)):
+                continue
             end = _match(reading, elements, n + 1, k, stop, slots, either)
             if end is not None:
                 return end
@@ -115,3 +118,10 @@ def _match(  # noqa: PLR0911, one return a kind of element and outcome
         if at >= stop or not tokens[at].bits & ADV or tokens[at].bits & PREP:
             return None
         at += 1
+
+
+def _word_needed(elements: tuple[Element, ...], n: int) -> frozenset[str]:
+    """The words of which one must come next, but for adverbs; empty where none must."""
+    if n < len(elements) and elements[n].kind == "word" and not elements[n].is_optional:
+        return elements[n].words
+    return frozenset()

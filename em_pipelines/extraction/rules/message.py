@@ -37,14 +37,16 @@ def _blanked_quote(match: re.Match[str]) -> str:
 
 def readable(text: str) -> str:
     """The text to be read, of the same length: code and others' words blanked, quotes and apostrophes straight."""
-    text = _QUOTED.sub(_blanked_quote, blank_code(text).translate(_STRAIGHT))
-    material = _MATERIAL.search(text)
+    text = blank_code(text)
+    text = text if text.isascii() else text.translate(_STRAIGHT)
+    text = _QUOTED.sub(_blanked_quote, text) if '"' in text else text
+    material = _MATERIAL.search(text) if ":" in text else None
     if material is not None:
         text = text[: material.end()] + CODE_MARK * (len(text) - material.end())
     return _CITED.sub(lambda match: CODE_MARK * len(match.group()), text)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Sentence:
     """Tokens `start` to `stop`, its clauses with their modifiers, and its noun phrases, in order."""
 

@@ -105,8 +105,8 @@ def _set_question(mods: Modifiers, before: Modifiers | None, clause: Clause, lea
     asks = clause.verb.is_inverted or (is_asked and any(t.bits & WH and t.low != "that" for t in lead))
     if not asks and is_asked and clause.pronoun is None and not clause.subject:
         asks = not clause.verb.is_past
-    broken = any(t.bits & (PUNCT | CONTRAST) for t in lead)
-    mods.is_question = asks or (before is not None and before.is_question and not broken)
+    goes_on = before is not None and before.is_question
+    mods.is_question = asks or (goes_on and not any(t.bits & (PUNCT | CONTRAST) for t in lead))
 
 
 def end_questions(clauses: list[Clause], all_modifiers: list[Modifiers], tokens: list[Token]) -> None:
@@ -123,20 +123,20 @@ def end_questions(clauses: list[Clause], all_modifiers: list[Modifiers], tokens:
 
 
 def _set_condition(
-    mods: Modifiers,
-    before: Modifiers | None,
-    previous: Clause | None,
-    clause: Clause,
-    lead: list[Token],
-    tokens: list[Token],
-    here: list[Cue],
-) -> None:
-    contrast = any(t.bits & CONTRAST for t in lead)
+    mods: Modifiers, before: Modifiers | None, previous: Clause | None, clause: Clause, lead: list[Token],
+    tokens: list[Token], here: list[Cue],
+) -> None:  # fmt: skip
+    bits = 0
+    for t in lead:
+        bits |= t.bits
+    contrast = bool(bits & CONTRAST)
     first = tokens[clause.verb.start].low
-    hedged = {cue.start for cue in between(here, clause.left, clause.lead) if cue.tag in LEVELS}
-    ifs = (k for k in range(clause.left, clause.lead) if tokens[k].bits & CONDITION and k not in hedged)
-    says_if = any(True for _ in ifs) and not any(t.low == "but" for t in lead[:-1])
-    says_if = says_if or any(t.low == "whether" for t in lead) or is_set_up(clause, lead, tokens)
+    says_if = False
+    if bits & CONDITION:
+        hedged = {cue.start for cue in between(here, clause.left, clause.lead) if cue.tag in LEVELS}
+        ifs = (k for k in range(clause.left, clause.lead) if tokens[k].bits & CONDITION and k not in hedged)
+        says_if = any(True for _ in ifs) and not any(t.low == "but" for t in lead[:-1])
+    says_if = says_if or (bool(lead) and (any(t.low == "whether" for t in lead) or is_set_up(clause, lead, tokens)))
     inverted = clause.verb.is_inverted and first in _INVERTED_CONDITION and not mods.is_question
     unreal = previous is not None and bool(_UNREAL.intersection(previous.verb.lemmas)) and not contrast
     if clause.verb.is_inverted and first in {"had", "were"}:
@@ -144,9 +144,8 @@ def _set_condition(
     mods.is_supposed = says_if or inverted or unreal
     carried = before is not None and (before.is_supposed or before.is_hypothetical) and not contrast
     mods.is_hypothetical = carried
-    is_joined = before is not None and clause.verb.modal is None and all(t.low == "and" or t.bits & ADV for t in lead)
-    if is_joined and before is not None and before.is_supposed and any(t.low == "and" for t in lead):
-        mods.is_supposed = True
+    if before is not None and before.is_supposed and clause.verb.modal is None and any(t.low == "and" for t in lead):
+        mods.is_supposed = mods.is_supposed or all(t.low == "and" or t.bits & ADV for t in lead)
     mods.is_timed = any(t.low in _TIMED or (t.low == "since" and clause.verb.is_past) for t in lead)
 
 
@@ -158,13 +157,9 @@ def _suppose_backwards(clauses: list[Clause], all_modifiers: list[Modifiers]) ->
 
 
 def _set_report(
-    mods: Modifiers,
-    before: Modifiers | None,
-    previous: Clause | None,
-    clause: Clause,
-    lead: list[Token],
+    mods: Modifiers, before: Modifiers | None, previous: Clause | None, clause: Clause, lead: list[Token],
     tokens: list[Token],
-) -> None:
+) -> None:  # fmt: skip
     if previous is None or before is None:
         return
     joined = {t.low for t in lead}

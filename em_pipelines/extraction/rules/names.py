@@ -1,6 +1,6 @@
 """Whether a phrase is a name. Capitals tell, except at the start of a sentence and in messages without any."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date
 
 from em_pipelines.extraction.rules.lexicon import load_lexicon, words
@@ -27,7 +27,8 @@ _STARTERS = frozenset(".!?…\n:;\"'(-–—•*")
 class Reading:
     """What a matcher works on: the message's tokens and text, its date, and whether it writes capitals at all.
 
-    Before the tokens at `seams` the text holds words that were taken back (`repairs`).
+    Before the tokens at `seams` the text holds words that were taken back (`repairs`). `phrases` keeps what slots have
+    read, by first token and limit: a dozen patterns ask for the same phrase.
     """
 
     tokens: list[Token]
@@ -35,6 +36,7 @@ class Reading:
     written_on: date
     has_capitals: bool
     seams: frozenset[int] = frozenset()
+    phrases: dict[tuple[int, int], NounPhrase | None] = field(default_factory=dict)
 
 
 def is_name(reading: Reading, phrase: NounPhrase) -> bool:

@@ -22,6 +22,8 @@ __all__ = ["KIN", "KIN_MODIFIERS", "NAMING", "PETS", "NounPhrase", "parse_noun_p
 _JOURNEYS = words("nouns", "journeys")
 _MAX_DEPTH = 4
 """Of phrases within phrases, `the lid of the box of the key`."""
+_MAX_DETERMINERS = 5
+"""Words such as `all the many` before a phrase; a longer run, `my my my …`, begins none."""
 _POSTPOSED = words("words", "postposed")
 _TIME_SPANS = words("words", "time_spans")
 KIN_MODIFIERS = words("people", "modifiers")
@@ -53,7 +55,7 @@ def parse_noun_phrase(tokens: list[Token], i: int, stop: int, depth: int = 0) ->
         return None
     start = i
     phrase = NounPhrase(start, start, start, start)
-    while i < stop:
+    while i < stop and i - start < _MAX_DETERMINERS:
         token = tokens[i]
         if token.bits & POSS:
             phrase.possessor = token.low

@@ -133,6 +133,11 @@ class Pattern:
         return next((e.words for e in self.right if e.kind == "word" and not e.is_optional), frozenset())
 
     @cached_property
+    def verb_conditions(self) -> str:
+        """The same for patterns that make the same conditions on the verb."""
+        return self.spec.model_dump_json(include={"may_be_timed", "modals", "needs", "tense", "may_drop_subject"})
+
+    @cached_property
     def takes_clause_subject(self) -> bool:
         first = self.left[0]
         return len(self.left) == 1 and first.name == "subject" and bool(first.words & SUBJECT_KINDS)

@@ -41,9 +41,13 @@ def content_end(tokens: list[Token], i: int, stop: int, *, has_determiner: bool)
     while j < stop:
         token = tokens[j]
         bits = token.bits
-        if j > i and not token.is_capital and (token.low in NAMING or _is_after_kin_name(tokens, i, j)):
-            break
         if bits & NOT_IN_PHRASE and not _is_name_part(tokens, i, j, stop):
+            break
+        if (
+            j > i
+            and not token.is_capital
+            and (token.low in NAMING or (tokens[j - 1].is_capital and _is_after_kin_name(tokens, i, j)))
+        ):
             break
         if j > i and bits & NUMBER and j + 1 < stop and tokens[j + 1].low in _TIME_SPANS:
             break
@@ -71,9 +75,10 @@ def _ends_before_adverb(tokens: list[Token], i: int, j: int, stop: int) -> bool:
 
 
 def _is_after_kin_name(tokens: list[Token], i: int, j: int) -> bool:
-    """Whether `my cat Pudding` is complete before token j: what follows a name in small letters is no part of it."""
-    if not tokens[j - 1].is_capital:
-        return False
+    """Whether `my cat Pudding` is complete before token j: what follows a name in small letters is no part of it.
+
+    The token before j has a capital.
+    """
     k = j - 1
     while k > i and tokens[k].is_capital:
         k -= 1
@@ -83,6 +88,8 @@ def _is_after_kin_name(tokens: list[Token], i: int, j: int) -> bool:
 def _is_name_part(tokens: list[Token], i: int, j: int, stop: int) -> bool:
     """`&`, `de` or a capitalised closed word between two capitalised words of one name; `Mrs.` and its kin."""
     token = tokens[j]
+    if not (token.is_capital or token.bits & TITLE or token.low == "&"):
+        return False
     if token.bits & TITLE:
         return j + 1 < stop and tokens[j + 1].is_capital
     if not (i < j < stop - 1 and tokens[j - 1].is_capital and tokens[j + 1].is_capital):
@@ -105,22 +112,15 @@ def _can_start(token: Token) -> bool:
     """Whether a word that may be a verb can open a phrase: -ing forms and words that are nouns too."""
     if not token.verbs or token.is_capital or token.low in ALSO_NOUNS:
         return True
-    kinds = _kinds(token)
+    kinds = token.forms
     return bool(kinds & (ING | PARTICIPLE)) and not kinds & (BASE | S_FORM)
-
-
-def _kinds(token: Token) -> int:
-    kinds = 0
-    for kind in (token.verbs or {}).values():
-        kinds |= kind
-    return kinds
 
 
 def _ends_phrase(tokens: list[Token], j: int, stop: int) -> bool:  # noqa: PLR0911, one return a rule of grammar
     """Whether the word at j, which may be a verb, is the verb of the phrase before it rather than part of it."""
     token, before = tokens[j], tokens[j - 1]
     following = tokens[j + 1] if j + 1 < stop else None
-    kinds = _kinds(token)
+    kinds = token.forms
     if (before.low.endswith("ly") or before.bits & NUMBER) and not kinds & (S_FORM | BASE):
         return False
     if not kinds & FINITE:
@@ -162,5 +162,5 @@ def is_possessive(tokens: list[Token], end: int, stop: int) -> bool:
         )
     if mark.low != "'s" or following.low == "got" or following.bits & (NOT_IN_PHRASE | ADV | NUMBER):
         return False
-    kinds = _kinds(following)
+    kinds = following.forms
     return not (kinds & (ING | PARTICIPLE) and following.low not in ALSO_NOUNS)

@@ -19,6 +19,8 @@ def unframed_claims(
     reading: Reading, claims: list[Claim], turn_number: int, speaker: str, sentence: Sentence
 ) -> list[Claim]:
     """What a sentence says without a frame for it, given the claims read so far."""
+    if not claims and not sentence.mocked:
+        return []
     mocked = mocked_claims(reading, turn_number, speaker, sentence.mocked)
     known = {claim.object for claim in claims}
     return shared_claims(reading, claims, speaker, sentence) + [c for c in mocked if c.object not in known]

@@ -18,8 +18,8 @@ from em_pipelines.extraction.rules.patterns import ANY_VERB, KIN_RELATION, RATHE
 from em_pipelines.extraction.rules.people import People, Referent, refer
 from em_pipelines.extraction.rules.plain_claims import unframed_claims
 from em_pipelines.extraction.rules.subjects import meet_speakers, subjects_of
-from em_pipelines.extraction.rules.tokens import tokenise
-from em_pipelines.extraction.rules.word_classes import MONTH, WEEKDAY
+from em_pipelines.extraction.rules.tokens import Token, tokenise
+from em_pipelines.extraction.rules.word_classes import ADV, MONTH, PREP, WEEKDAY
 from em_pipelines.vocabulary import RELATIONS_BY_GROUP, USER, EntityType
 
 NOBODY = frozenset({"you", "u", "this", "that", "these", "those", "there", "here"})
@@ -34,6 +34,16 @@ _HEALTH = frozenset(RELATIONS_BY_GROUP["health"])
 def _lasts(after: set[str], clause: Clause) -> bool:
     """`have been a nurse since May`, `for twelve years`, `have always liked`: it still holds."""
     return "since" in after or ("for" in after and not _SPANS.isdisjoint(after)) or "always" in clause.verb.adverbs
+
+
+def _at_once(tokens: list[Token], clause: Clause) -> set[str]:
+    """The word right after the verb, and the adverbs before it."""
+    found: set[str] = set()
+    for token in tokens[clause.verb.end : clause.right]:
+        found.add(token.low)
+        if not token.bits & ADV or token.bits & PREP:
+            break
+    return found
 
 
 class MessageReader:
@@ -128,8 +138,13 @@ class MessageReader:
         after = {token.low for token in tokens[clause.verb.end : clause.right]}
         is_bare = clause.is_shared or (clause.pronoun is None and not clause.subject)
         lasts = _lasts(after, clause)
-        for pattern in self.patterns.candidates(lemmas, first, after):
-            if verb_fits(pattern.spec, clause.verb, mods, is_bare=is_bare, is_lasting=lasts):
+        at_once = _at_once(tokens, clause)
+        fits: dict[str, bool] = {}
+        for pattern in self.patterns.candidates(lemmas, first, after, at_once):
+            conditions = pattern.verb_conditions
+            if conditions not in fits:
+                fits[conditions] = verb_fits(pattern.spec, clause.verb, mods, is_bare=is_bare, is_lasting=lasts)
+            if fits[conditions]:
                 self._try(pattern, clause, mods)
 
     def _asks_to_call(self, clause: Clause) -> bool:

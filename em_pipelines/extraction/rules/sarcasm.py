@@ -10,7 +10,7 @@ from em_pipelines.extraction.rules.lexicon import words
 from em_pipelines.extraction.rules.modifiers import Modifiers
 from em_pipelines.extraction.rules.noun_phrases import NounPhrase, parse_noun_phrase
 from em_pipelines.extraction.rules.tokens import Token
-from em_pipelines.extraction.rules.word_classes import PUNCT, WEEKDAY
+from em_pipelines.extraction.rules.word_classes import PUNCT, VERB_FORMS, WEEKDAY
 
 _OPENINGS = words("sarcasm", "openings")
 _PRAISE = words("sarcasm", "praise")
@@ -25,6 +25,8 @@ _LOVING = frozenset({"love", "adore", "enjoy", "loves", "adores", "enjoys", "lov
     "adoring",
     "enjoying",
 }
+_MOCKED_WITH = _EVALUATIVE | _LOVING
+_EVALUATING = _EVALUATIVE | {form for form, lemmas in VERB_FORMS.items() if not _LOVE.isdisjoint(lemmas)}
 _ENOUGH = 2
 _NEAR = 25
 """Words after the sentence in which a complaint still belongs to it."""
@@ -32,9 +34,7 @@ _NEAR = 25
 
 def may_mock(tokens: list[Token], cues: list[Cue]) -> bool:
     """Whether any sentence of a message could: most hold no word that judges, and need no closer look."""
-    return any(cue.tag == "sarcasm" for cue in cues) or any(
-        token.low in _EVALUATIVE or token.low in _LOVING for token in tokens
-    )
+    return any(cue.tag == "sarcasm" for cue in cues) or not _MOCKED_WITH.isdisjoint([token.low for token in tokens])
 
 
 def mark_sarcasm(
@@ -96,10 +96,7 @@ def _take_in_noun(tokens: list[Token], phrase: NounPhrase, stop: int) -> None:
 
 
 def _is_evaluative(tokens: list[Token], start: int, stop: int) -> bool:
-    return any(
-        token.low in _EVALUATIVE or (token.verbs is not None and not _LOVE.isdisjoint(token.verbs))
-        for token in tokens[start:stop]
-    )
+    return not _EVALUATING.isdisjoint([token.low for token in tokens[start:stop]])
 
 
 def _loves_unloved(tokens: list[Token], start: int, stop: int) -> bool:

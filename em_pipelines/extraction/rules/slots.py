@@ -4,6 +4,8 @@ Every matcher is given a token and a limit and returns what fills the slot and w
 """
 
 from collections.abc import Callable
+from copy import copy
+from functools import lru_cache
 
 from em_pipelines.extraction.rules.fillers import (
     MAX_LIST,
@@ -37,12 +39,26 @@ def fill_slot(reading: Reading, kinds: frozenset[str], i: int, stop: int, *, eit
     """What of these kinds starts at token i; `either` lets `A or B` be a list too."""
     if i >= stop:
         return _predicate(reading, i, stop) if kinds == _BARE and reading.tokens[i - 1].verbs else None
-    for kind in kinds:
-        special = _SPECIAL.get(kind)
-        found = special(reading, i, stop) if special is not None else None
+    for special in _specials(kinds):
+        found = special(reading, i, stop)
         if found is not None:
             return found
+    first = _phrase_at(reading, i, stop)
+    if first is None or ("owned" not in kinds and not is_kind(reading, kinds, first)):
+        return None
     return _phrases(reading, kinds, i, stop, either=either)
+
+
+@lru_cache(maxsize=4096)
+def _specials(kinds: frozenset[str]) -> tuple[Callable[[Reading, int, int], Filled | None], ...]:
+    return tuple(special for kind, special in _SPECIAL.items() if kind in kinds)
+
+
+def _phrase_at(reading: Reading, i: int, stop: int) -> NounPhrase | None:
+    key = i, stop
+    if key not in reading.phrases:
+        reading.phrases[key] = parse_noun_phrase(reading.tokens, i, stop)
+    return reading.phrases[key]
 
 
 def _phrases(reading: Reading, kinds: frozenset[str], i: int, stop: int, *, either: bool) -> Filled | None:
@@ -50,7 +66,7 @@ def _phrases(reading: Reading, kinds: frozenset[str], i: int, stop: int, *, eith
     fills: list[Fill] = []
     end = i
     for _ in range(MAX_LIST):
-        phrase = parse_noun_phrase(reading.tokens, i, stop)
+        phrase = _phrase_at(reading, i, stop)
         if phrase is None:
             break
         if not is_kind(reading, kinds, phrase):
@@ -83,6 +99,7 @@ def _whole(reading: Reading, phrase: NounPhrase, stop: int) -> NounPhrase:
     tokens, end = reading.tokens, phrase.end
     is_joined = end + 1 < stop and tokens[end].low in {"and", "&", "n"}
     if is_joined and f"{tokens[end - 1].low}-{tokens[end + 1].low}" in _BINOMIALS:
+        phrase = copy(phrase)  # other patterns may want its first half
         phrase.end = end + 2
     return phrase
 

@@ -7,10 +7,12 @@ from em_pipelines.extraction.cleaning import CODE_MARK
 from em_pipelines.extraction.rules.word_classes import ADV, BE, DET, NUMBER, POSS, PUNCT, SUBJECT, VERB_FORMS, bits_of
 
 _TOKEN = re.compile(
-    r"(?:mr|mrs|ms|dr|prof|st|jr|sr)\.(?=\s)|(?:[A-Z]\.){1,5}(?=[A-Z\s,;]|$)|\d+(?:[.,:/-]\d+)+(?:st|nd|rd|th|am|pm)?"
+    r"(?-i:[a-zA-Z]++(?=[ ,\n]))"
+    r"|(?:mr|mrs|ms|dr|prof|st|jr|sr)\.(?=\s)|(?:[A-Z]\.){1,5}(?=[A-Z\s,;]|$)|\d+(?:[.,:/-]\d+)+(?:st|nd|rd|th|am|pm)?"
     r"|[^\W_]+(?:[.'/&+@_-][^\W_]+)*(?:\+{1,2}|\#)?|\n|" + CODE_MARK + r"+|[^\s\w]|_",
     re.IGNORECASE,
 )
+"""The first branch reads nothing that a later one would read otherwise: it is there because most words are plain."""
 _SPLIT = {
     "im": ("i", "'m"), "ive": ("i", "'ve"), "dont": ("do", "n't"), "doesnt": ("does", "n't"), "didnt": ("did", "n't"),
     "cant": ("ca", "n't"), "wont": ("wo", "n't"), "isnt": ("is", "n't"), "arent": ("are", "n't"),
@@ -31,32 +33,49 @@ _NEVER_AFTER = DET | POSS
 """`my id` is a noun, `id like` a contraction."""
 _ENDINGS = ("n't", "'m", "'re", "'ve", "'ll", "'d", "'s")
 
+_Classes = tuple[int, dict[str, int] | None, int]
+
 
 class Token:
-    """A word, number or mark. `low` is case-folded with straight apostrophes, `bits` its word classes."""
+    """A word, number or mark. `low` is case-folded with straight apostrophes, `bits` its word classes.
 
-    __slots__ = ("bits", "end", "is_capital", "low", "start", "verbs")
+    `verbs` are the verbs it may be a form of, `forms` all those forms together.
+    """
 
-    def __init__(self, low: str, start: int, end: int, is_capital: bool) -> None:
+    __slots__ = ("bits", "end", "forms", "is_capital", "low", "start", "verbs")
+
+    def __init__(self, low: str, start: int, end: int, is_capital: bool, known: _Classes | None = None) -> None:
         self.low = low
         self.start = start
         self.end = end
         self.is_capital = is_capital
-        self.bits, self.verbs = _looked_up(low)
+        self.bits, self.verbs, self.forms = known or _looked_up(low)
 
     def __repr__(self) -> str:
         return f"{self.low}[{self.start}:{self.end}]"
 
 
 @lru_cache(maxsize=65536)
-def _looked_up(low: str) -> tuple[int, dict[str, int] | None]:
+def _looked_up(low: str) -> _Classes:
     first = low[:1]
     if not first.isalnum() and (first != "'" or len(low) == 1) and low != "n't":
-        return PUNCT, None
+        return PUNCT, None, 0
     bits = bits_of(low)
     if first.isdigit():
         bits |= NUMBER
-    return bits, VERB_FORMS.get(low)
+    verbs = VERB_FORMS.get(low)
+    forms = 0
+    for form in (verbs or {}).values():
+        forms |= form
+    return bits, verbs, forms
+
+
+@lru_cache(maxsize=65536)
+def _plain(word: str) -> tuple[str, bool, _Classes] | None:
+    """The word in small letters, whether it has a capital, and its classes; None where its neighbours matter."""
+    low = word.lower()
+    is_plain = "'" not in low and low not in _SPLIT and low not in {"i.", "of", "than"}
+    return (low, word[0].isupper(), _looked_up(low)) if is_plain else None
 
 
 def tokenise(text: str) -> list[Token]:
@@ -65,6 +84,10 @@ def tokenise(text: str) -> list[Token]:
     for match in _TOKEN.finditer(text):
         start, end = match.span()
         word = match.group()
+        plain = _plain(word)
+        if plain is not None:
+            tokens.append(Token(plain[0], start, end, plain[1], plain[2]))
+            continue
         low = word.lower()
         if low == "i.":
             tokens.append(Token("i", start, end - 1, True))

@@ -38,7 +38,7 @@ def is_venting(tokens: list[Token], text: str, cues: list[Cue]) -> bool:
     """Whether the message as a whole lets off steam."""
     if any(cue.tag == "venting" for cue in cues):
         return True
-    if not any(token.low in _SIGNS or token.low.startswith("aa") for token in tokens):
+    if _SIGNS.isdisjoint([token.low for token in tokens]) and "aa" not in text.lower():
         return False
     signs: set[str] = set()
     for i, token in enumerate(tokens):

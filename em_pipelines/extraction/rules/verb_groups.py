@@ -118,12 +118,9 @@ def _note_auxiliary(group: VerbGroup, token: Token) -> None:
 
 
 def _is_main(token: Token, last: Token) -> bool:
-    kinds = 0
-    for kind in (token.verbs or {}).values():
-        kinds |= kind
     if last.bits & (DO | MODAL):
-        return bool(kinds & BASE)
-    return bool(kinds & (ING | PARTICIPLE))
+        return bool(token.forms & BASE)
+    return bool(token.forms & (ING | PARTICIPLE))
 
 
 def _set_main(group: VerbGroup, tokens: list[Token], j: int, stop: int, last: Token | None, last_at: int) -> None:

@@ -87,6 +87,8 @@ def verbless_clauses(
     tokens: list[Token], start: int, stop: int, chunks: list[Chunk], clauses: list[Clause], *, is_profile: bool
 ) -> list[Clause]:
     """The clauses without a verb of one sentence, whose chunks and ordinary clauses are given."""
+    if not is_profile and MARKS.isdisjoint([token.low for token in tokens[start:stop]]):
+        return _fans(tokens, start, stop)
     named = {c.verb.end for c in clauses if c.pronoun is not None and tokens[c.pronoun].low in FIRST_PERSON}
     found = insertions(tokens, stop, chunks, named) + _fans(tokens, start, stop)
     found += rankings(chunks, tokens, start, stop) + opening_roles(chunks, tokens, start, stop)
