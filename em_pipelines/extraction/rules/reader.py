@@ -140,7 +140,10 @@ class MessageReader:
         lasts = _lasts(after, clause)
         at_once = _at_once(tokens, clause)
         fits: dict[str, bool] = {}
+        is_last = clause.verb.end >= clause.right
         for pattern in self.patterns.candidates(lemmas, first, after, at_once):
+            if is_last and pattern.right and pattern.right[0].kind == "slot":
+                continue
             conditions = pattern.verb_conditions
             if conditions not in fits:
                 fits[conditions] = verb_fits(pattern.spec, clause.verb, mods, is_bare=is_bare, is_lasting=lasts)
