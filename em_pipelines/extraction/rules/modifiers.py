@@ -22,6 +22,7 @@ _CERTAIN = frozenset({"sure", "certain", "positive", "convinced"})
 _JOINTS = frozenset({"and", "but", "because", "so", "who", "which"})
 _UNTIL = frozenset({"until", "till", "til"})
 _ASSURED = frozenset({"definitely", "certainly", "undoubtedly", "absolutely"})
+_MAY_BE = frozenset({"might", "may", "could"})
 _TIMED = frozenset({"when", "whenever", "until", "till", "before", "after", "once", "while"})
 _INVERTED_CONDITION = frozenset({"had", "were", "should"})
 _INTERJECTIONS = words("words", "interjections")
@@ -66,8 +67,7 @@ def set_modifiers(
     all_modifiers: list[Modifiers] = []
     for n, clause in enumerate(clauses):
         mods = Modifiers()
-        before = all_modifiers[n - 1] if n else None
-        previous = clauses[n - 1] if n else None
+        before, previous = (all_modifiers[n - 1], clauses[n - 1]) if n else (None, None)
         lead = tokens[clause.left : clause.lead]
         mods.is_guess = clause.verb.modal == "might" and (
             bool(clause.subject) or (clause.pronoun is not None and tokens[clause.pronoun].low not in _FIRST_PERSON)
@@ -126,16 +126,14 @@ def _set_condition(
     mods: Modifiers, before: Modifiers | None, previous: Clause | None, clause: Clause, lead: list[Token],
     tokens: list[Token], here: list[Cue],
 ) -> None:  # fmt: skip
-    bits = 0
+    bits, first, says_if = 0, tokens[clause.verb.start].low, False
     for t in lead:
         bits |= t.bits
     contrast = bool(bits & CONTRAST)
-    first = tokens[clause.verb.start].low
-    says_if = False
     if bits & CONDITION:
         hedged = {cue.start for cue in between(here, clause.left, clause.lead) if cue.tag in LEVELS}
-        ifs = (k for k in range(clause.left, clause.lead) if tokens[k].bits & CONDITION and k not in hedged)
-        says_if = any(True for _ in ifs) and not any(t.low == "but" for t in lead[:-1])
+        says_if = any(tokens[k].bits & CONDITION and k not in hedged for k in range(clause.left, clause.lead))
+        says_if = says_if and not any(t.low == "but" for t in lead[:-1])
     says_if = says_if or (bool(lead) and (any(t.low == "whether" for t in lead) or is_set_up(clause, lead, tokens)))
     inverted = clause.verb.is_inverted and first in _INVERTED_CONDITION and not mods.is_question
     unreal = previous is not None and bool(_UNREAL.intersection(previous.verb.lemmas)) and not contrast
@@ -178,8 +176,20 @@ def _set_report(
 
 
 def _set_phrases(mods: Modifiers, clauses: list[Clause], n: int, tokens: list[Token], here: list[Cue]) -> None:
-    clause = clauses[n]
-    previous = clauses[n - 1] if n else None
+    clause, previous = clauses[n], clauses[n - 1] if n else None
+    if previous is not None and previous.verb.modal in _MAY_BE and previous.verb.lemmas == ("be",):
+        is_it = previous.pronoun is not None and tokens[previous.pronoun].low == "it"
+        mods.hedge = HedgeLevel.STRONG if is_it and previous.right == previous.verb.end else mods.hedge
+    if here:
+        _set_cued(mods, clauses, n, tokens, here)
+    mods.hedge = mods.hedge if _ASSURED.isdisjoint(clause.verb.adverbs) else HedgeLevel.NONE
+    is_over = clause.verb.is_past and not clause.verb.is_negated and _ends_later(tokens[clause.verb.end : clause.right])
+    mods.has_ended = mods.has_ended or clause.verb.has_ended or clause.verb.used_to or is_over
+
+
+def _set_cued(mods: Modifiers, clauses: list[Clause], n: int, tokens: list[Token], here: list[Cue]) -> None:
+    """What the cues around a clause make of it."""
+    clause, previous = clauses[n], clauses[n - 1] if n else None
     following = clauses[n + 1] if n + 1 < len(clauses) else None
     left, right = clause.left, clause.right
     for k in range(n - 1, max(-1, n - 4), -1):
@@ -188,9 +198,6 @@ def _set_phrases(mods: Modifiers, clauses: list[Clause], n: int, tokens: list[To
         left = clauses[k].left
     if following is not None and _only_hedges(following, tokens, here) and _is_comment(clauses, n + 1, tokens):
         right = following.right
-    if previous is not None and previous.verb.modal in {"might", "may", "could"} and previous.verb.lemmas == ("be",):
-        is_it = previous.pronoun is not None and tokens[previous.pronoun].low == "it"
-        mods.hedge = HedgeLevel.STRONG if is_it and previous.right == previous.verb.end else mods.hedge
     since = min(left, previous.verb.end) if previous is not None else left
     for at, _, tag in between(here, since, max(right, clause.verb.end)):
         opens_next = following is not None and at >= clause.verb.end and _opens(tokens, at)
@@ -203,9 +210,6 @@ def _set_phrases(mods: Modifiers, clauses: list[Clause], n: int, tokens: list[To
             mods.is_secondhand = True
         elif tag == "ended" and clause.verb.is_negated:
             mods.has_ended = True
-    mods.hedge = mods.hedge if _ASSURED.isdisjoint(clause.verb.adverbs) else HedgeLevel.NONE
-    is_over = clause.verb.is_past and not clause.verb.is_negated and _ends_later(tokens[clause.verb.end : clause.right])
-    mods.has_ended = mods.has_ended or clause.verb.has_ended or clause.verb.used_to or is_over
 
 
 def _opens(tokens: list[Token], at: int) -> bool:

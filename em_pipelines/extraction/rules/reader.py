@@ -17,6 +17,7 @@ from em_pipelines.extraction.rules.pattern_index import PatternIndex
 from em_pipelines.extraction.rules.patterns import ANY_VERB, KIN_RELATION, RATHER, Pattern
 from em_pipelines.extraction.rules.people import People, Referent, refer
 from em_pipelines.extraction.rules.plain_claims import unframed_claims
+from em_pipelines.extraction.rules.slots import BARE
 from em_pipelines.extraction.rules.subjects import meet_speakers, subjects_of
 from em_pipelines.extraction.rules.tokens import Token, tokenise
 from em_pipelines.extraction.rules.word_classes import ADV, MONTH, PREP, WEEKDAY
@@ -140,7 +141,10 @@ class MessageReader:
         lasts = _lasts(after, clause)
         at_once = _at_once(tokens, clause)
         fits: dict[str, bool] = {}
+        is_last = clause.verb.end >= clause.right
         for pattern in self.patterns.candidates(lemmas, first, after, at_once):
+            if is_last and pattern.right and pattern.right[0].kind == "slot" and pattern.right[0].words != BARE:
+                continue
             conditions = pattern.verb_conditions
             if conditions not in fits:
                 fits[conditions] = verb_fits(pattern.spec, clause.verb, mods, is_bare=is_bare, is_lasting=lasts)

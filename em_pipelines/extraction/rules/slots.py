@@ -29,7 +29,7 @@ from em_pipelines.extraction.rules.tokens import Token
 from em_pipelines.extraction.rules.verb_phrases import complement_end, is_ing, verb_phrase_end
 from em_pipelines.extraction.rules.word_classes import ADV
 
-_BARE = frozenset({"predicate"})
+BARE = frozenset({"predicate"})
 """A verb alone is a predicate: `I don't smoke`."""
 _BINOMIALS = words("nouns", "binomials")
 SUBJECT_KINDS = frozenset({"person", "self", "named", "thing", "event", "matter", "occasion", "pet", "any"})
@@ -38,7 +38,7 @@ SUBJECT_KINDS = frozenset({"person", "self", "named", "thing", "event", "matter"
 def fill_slot(reading: Reading, kinds: frozenset[str], i: int, stop: int, *, either: bool = False) -> Filled | None:
     """What of these kinds starts at token i; `either` lets `A or B` be a list too."""
     if i >= stop:
-        return _predicate(reading, i, stop) if kinds == _BARE and reading.tokens[i - 1].verbs else None
+        return _predicate(reading, i, stop) if kinds == BARE and reading.tokens[i - 1].verbs else None
     for special in _specials(kinds):
         found = special(reading, i, stop)
         if found is not None:

@@ -1,6 +1,7 @@
 """Tokens: words, numbers and marks with their spans; contractions come apart, spans stay those of the text."""
 
 import re
+from collections.abc import Iterator
 from functools import lru_cache
 
 from em_pipelines.extraction.cleaning import CODE_MARK
@@ -34,6 +35,9 @@ _NEVER_AFTER = DET | POSS
 _ENDINGS = ("n't", "'m", "'re", "'ve", "'ll", "'d", "'s")
 
 _Classes = tuple[int, dict[str, int] | None, int]
+_Word = tuple[int, int, str, tuple[str, bool, _Classes] | None]
+_LONG_PIECE = 40
+"""Characters from which a piece between blanks is not worth keeping."""
 
 
 class Token:
@@ -70,7 +74,6 @@ def _looked_up(low: str) -> _Classes:
     return bits, verbs, forms
 
 
-@lru_cache(maxsize=65536)
 def _plain(word: str) -> tuple[str, bool, _Classes] | None:
     """The word in small letters, whether it has a capital, and its classes; None where its neighbours matter."""
     low = word.lower()
@@ -78,32 +81,54 @@ def _plain(word: str) -> tuple[str, bool, _Classes] | None:
     return (low, word[0].isupper(), _looked_up(low)) if is_plain else None
 
 
+def _cut(piece: str) -> tuple[_Word, ...]:
+    return tuple((*match.span(), match.group(), _plain(match.group())) for match in _TOKEN.finditer(piece))
+
+
+_cut_before = lru_cache(maxsize=65536)(_cut)
+"""No token goes across a blank, and the same few thousand pieces between blanks come again and again."""
+
+
+def _words(text: str) -> Iterator[tuple[int, tuple[_Word, ...]]]:
+    """Where each piece up to a blank begins, and its words, whose spans count from there."""
+    offset = 0
+    pieces = text.split(" ")
+    last = pieces.pop()
+    for piece in pieces:
+        yield offset, _cut_before(piece + " ") if len(piece) < _LONG_PIECE else _cut(piece + " ")
+        offset += len(piece) + 1
+    yield offset, _cut(last)
+
+
 def tokenise(text: str) -> list[Token]:
     """Splits text, in which apostrophes are straight, into tokens in order."""
     tokens: list[Token] = []
-    for match in _TOKEN.finditer(text):
-        start, end = match.span()
-        word = match.group()
-        plain = _plain(word)
-        if plain is not None:
-            tokens.append(Token(plain[0], start, end, plain[1], plain[2]))
-            continue
-        low = word.lower()
-        if low == "i.":
-            tokens.append(Token("i", start, end - 1, True))
-            tokens.append(Token(".", end - 1, end, False))
-            continue
-        if "'" in low and _split_ending(tokens, low, start, end, word):
-            continue
-        if low == "of" and len(tokens) > 1 and tokens[-1].low in _HEDGING_NOUNS and tokens[-2].bits & _BEFORE_HEDGE:
-            tokens[-1] = Token("kinda", tokens[-1].start, end, False)
-            continue
-        if low == "than" and len(tokens) > 1 and tokens[-1].low in _COMPARED and not tokens[-2].bits:
-            tokens[-1].bits = ADV
-        if low in _SPLIT and _split_known(tokens, low, start, end, word):
-            continue
-        tokens.append(Token(low, start, end, word[0].isupper()))
+    for offset, words in _words(text):
+        for start, end, word, plain in words:
+            if plain is not None:
+                tokens.append(Token(plain[0], offset + start, offset + end, plain[1], plain[2]))
+            else:
+                _take(tokens, offset + start, offset + end, word)
     return tokens
+
+
+def _take(tokens: list[Token], start: int, end: int, word: str) -> None:
+    """Adds a word that may come apart, or be another beside the words before it."""
+    low = word.lower()
+    if low == "i.":
+        tokens.append(Token("i", start, end - 1, True))
+        tokens.append(Token(".", end - 1, end, False))
+        return
+    if "'" in low and _split_ending(tokens, low, start, end, word):
+        return
+    if low == "of" and len(tokens) > 1 and tokens[-1].low in _HEDGING_NOUNS and tokens[-2].bits & _BEFORE_HEDGE:
+        tokens[-1] = Token("kinda", tokens[-1].start, end, False)
+        return
+    if low == "than" and len(tokens) > 1 and tokens[-1].low in _COMPARED and not tokens[-2].bits:
+        tokens[-1].bits = ADV
+    if low in _SPLIT and _split_known(tokens, low, start, end, word):
+        return
+    tokens.append(Token(low, start, end, word[0].isupper()))
 
 
 def _split_ending(tokens: list[Token], low: str, start: int, end: int, word: str) -> bool:
