@@ -99,6 +99,20 @@ RELATIONS_BY_GROUP: dict[str, tuple[str, ...]] = {
 
 RELATIONS: frozenset[str] = frozenset(r for group in RELATIONS_BY_GROUP.values() for r in group)
 
+USUAL_TEMPORAL_TYPE: dict[str, TemporalType] = {
+    relation: kind
+    for kind, names in {
+        TemporalType.TRAIT: "likes dislikes prefers interested_in might_be_interested_in follows speaks "
+        "has_nationality is_a",
+        TemporalType.WISH: "wants needs",
+        TemporalType.PLAN: "plans decided scheduled_for",
+        TemporalType.ATTRIBUTE: "has_name has_birthday born_in has_attribute graduated_from",
+        TemporalType.EPISODE: "visited attended did happened_on feels",
+    }.items()
+    for relation in names.split()
+}
+"""What a relation is unless something says otherwise; a state where it is not listed."""
+
 FUNCTIONAL: frozenset[str] = frozenset(
     {
         "has_name", "has_birthday", "has_age", "born_in", "spouse_of", "partner_of", "reports_to", "works_at",

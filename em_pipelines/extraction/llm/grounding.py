@@ -23,6 +23,7 @@ from em_pipelines.vocabulary import (
     LITERAL_OBJECT,
     RELATIONS_BY_GROUP,
     USER,
+    USUAL_TEMPORAL_TYPE,
     EntityType,
     Flag,
     HedgeLevel,
@@ -152,7 +153,7 @@ def _claim(
     subject, stated = ends
     hedge = tone.hedge if tone else HedgeLevel.NONE
     is_literal = relation in LITERAL_OBJECT
-    kind = time.kind if time else _usual_type(relation)
+    kind = time.kind if time else USUAL_TEMPORAL_TYPE.get(relation, TemporalType.STATE)
     is_past = relation != "scheduled_for" and kind not in {TemporalType.PLAN, TemporalType.WISH}
     is_event = relation == "happened_on"
     said = resolve(stated, turn.timestamp.date(), is_past=is_event) if relation in _DATES else None
@@ -202,19 +203,6 @@ def _iso(said: PartialDate, words: str, relation: str) -> str:
 
 def _type_of(state: _Grounding, name: str, expected: EntityType | None) -> EntityType:
     return state.types.get(name_key(name)) or guess_type(name, expected)
-
-
-def _usual_type(relation: str) -> TemporalType:
-    if relation in _PREFERENCES:
-        return TemporalType.TRAIT
-    if relation in {"wants", "needs"}:
-        return TemporalType.WISH
-    if relation in {"plans", "decided", "scheduled_for"}:
-        return TemporalType.PLAN
-    if relation in {"visited", "attended", "did", "happened_on", "feels"}:
-        return TemporalType.EPISODE
-    is_fixed = relation in {"has_name", "has_birthday", "born_in", "has_attribute", "graduated_from"}
-    return TemporalType.ATTRIBUTE if is_fixed else TemporalType.STATE
 
 
 def _cleaned(name: str) -> str:

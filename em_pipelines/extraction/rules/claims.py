@@ -21,6 +21,7 @@ from em_pipelines.extraction.rules.people import Referent, joined_text, refer
 from em_pipelines.vocabulary import (
     LITERAL_OBJECT,
     RELATIONS_BY_GROUP,
+    USUAL_TEMPORAL_TYPE,
     EntityType,
     Flag,
     HedgeLevel,
@@ -29,18 +30,6 @@ from em_pipelines.vocabulary import (
     TemporalType,
 )
 
-_TEMPORAL = {
-    relation: kind
-    for kind, names in {
-        TemporalType.TRAIT: "likes dislikes prefers interested_in might_be_interested_in follows speaks "
-        "has_nationality is_a",
-        TemporalType.WISH: "wants needs",
-        TemporalType.PLAN: "plans decided scheduled_for",
-        TemporalType.ATTRIBUTE: "has_name has_birthday born_in has_attribute graduated_from",
-        TemporalType.EPISODE: "visited attended did happened_on feels",
-    }.items()
-    for relation in names.split()
-}
 _PREFERENCES = frozenset(RELATIONS_BY_GROUP["preference"])
 _WISHES = frozenset({"wants", "needs", "plans", "decided"})
 _MIGHT = frozenset(
@@ -207,7 +196,7 @@ def _temporal_type(pattern: Pattern, relation: str, flags: tuple[Flag, ...]) -> 
         return TemporalType.EPISODE
     if pattern.spec.temporal_type is not None and relation == pattern.spec.relation:
         return pattern.spec.temporal_type
-    return _TEMPORAL.get(relation, TemporalType.STATE)
+    return USUAL_TEMPORAL_TYPE.get(relation, TemporalType.STATE)
 
 
 def _valid_from(reading: Reading, pattern: Pattern, clause: Clause, polarity: int) -> PartialDate | None:
