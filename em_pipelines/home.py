@@ -7,6 +7,7 @@ HOME/evaluations  figures that later ones are compared with
 HOME/inbox      files dropped here are landed by the landing sensor
 HOME/dagster    Dagster's own home
 HOME/llm        answers of models that were paid for
+HOME/record     ledger, certificates, and the salt of names that may not be kept
 HOME/locks      who is at work
 """
 
@@ -31,6 +32,7 @@ from em_pipelines.landing.log import LandedLog
 from em_pipelines.models.answers import AnswerStore
 from em_pipelines.models.ladder_state import LadderStore
 from em_pipelines.pipeline import Step, Store
+from em_pipelines.salting import Salt
 from em_pipelines.settings import Settings
 from em_pipelines.steps import build_steps
 
@@ -99,6 +101,16 @@ class Home:
     def answers(self) -> Path:
         """The file of what models have answered."""
         return self.path / ANSWERS
+
+    @property
+    def record(self) -> Path:
+        """The folder of what was done to memory: ledger, certificates, salt."""
+        return self.path / "record"
+
+    @cached_property
+    def salt(self) -> Salt:
+        """Makes hashes that only this home can make."""
+        return Salt(self.record / "salt")
 
     @property
     def dagster_home(self) -> Path:

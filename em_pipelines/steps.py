@@ -109,8 +109,10 @@ def _folding(settings: Settings, connection: duckdb.DuckDBPyConnection) -> list[
     decay = settings.decay.model_dump_json()
 
     def run_resolution(_: date, tables: Tables, __: Records) -> Tables:
-        made = resolve(tables["state_entities"], tables["mentions"], connection)
-        return {"entities": made.entities, "entity_mentions": made.entity_mentions}
+        made = resolve(tables["state_entities"], tables["mentions"], tables["messages"], connection)
+        return {
+            "entities": made.entities, "entity_mentions": made.entity_mentions, "entity_ops": made.entity_ops,
+        }  # fmt: skip
 
     def run_fold(_: date, tables: Tables, __: Records) -> Tables:
         said = (tables["claims"], tables["mentions"], tables["entity_mentions"])
@@ -123,15 +125,15 @@ def _folding(settings: Settings, connection: duckdb.DuckDBPyConnection) -> list[
     return [
         Step(
             name="resolution",
-            inputs=(extraction.MENTIONS,),
+            inputs=(clean.MESSAGES, extraction.MENTIONS, raw.FEEDBACK),
             previous=(graph.ENTITIES,),
-            outputs=(graph.ENTITIES, graph.ENTITY_MENTIONS),
+            outputs=(graph.ENTITIES, graph.ENTITY_MENTIONS, graph.ENTITY_OPS),
             run=run_resolution,
-            version=source_version("resolution"),
+            version=source_version("resolution", "feedback"),
         ),
         Step(
             name="fold",
-            inputs=(extraction.CLAIMS, extraction.MENTIONS, graph.ENTITY_MENTIONS),
+            inputs=(extraction.CLAIMS, extraction.MENTIONS, graph.ENTITY_MENTIONS, raw.FEEDBACK),
             previous=(graph.EDGES,),
             outputs=(graph.EDGES, graph.GRAPH_OPS),
             run=run_fold,

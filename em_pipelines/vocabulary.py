@@ -32,6 +32,15 @@ class TemporalType(StrEnum):
     EPISODE = "episode"
 
 
+class Act(StrEnum):
+    """What a statement does with its fact."""
+
+    ASSERT = "assert"
+    RETRACT = "retract"
+    CONFIRM = "confirm"
+    RECALL = "recall"
+
+
 class HedgeLevel(StrEnum):
     NONE = "none"
     SLIGHT = "slight"

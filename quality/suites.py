@@ -44,9 +44,12 @@ SETS_BY_TABLE: dict[str, dict[str, list[Any]]] = {
     "messages": {"role": ROLES},
     "sessions": {"session_type": ["debugging", "design", "learning", "exploration", "chat"]},
     "dead_letters": {"status": ["open", "replayed", "discarded"]},
-    "entities": {"status": ["active", "archived"]},
+    "entities": {"status": ["active", "merged"]},
     "edges": {"status": [s.value for s in Status if s not in (Status.EXPIRED, Status.ARCHIVED)]},
-    "graph_ops": {"operation": ["INSERT", "REINFORCE", "REVISE"]},
+    "claims": {"act": ["assert", "retract"]},
+    "entity_ops": {"operation": ["CREATE", "MERGE", "SPLIT"]},
+    "graph_ops": {"operation": ["INSERT", "REINFORCE", "CONTRADICT", "REVISE", "RETRACT", "CONFIRM", "DELETE"]},
+    "contradictions": {"status": ["open", "settled"]},
     "current_edges": {"status": [s.value for s in Status]},
 }
 """Sets of columns whose name means something else in other tables."""
@@ -55,9 +58,9 @@ SHARES = (
 )  # fmt: skip
 COUNTS = (
     "turn_number", "n_tokens", "span_start", "span_end", "first_turn", "last_turn", "n_turns", "n_observations",
-    "n_entities", "n_facts", "reinforcement_count", "duration_ms", "cost_usd",
+    "n_entities", "n_facts", "reinforcement_count", "mention_count", "duration_ms", "cost_usd",
 )  # fmt: skip
-FROM_ONE = ("line_number", "spell", "mention_count")
+FROM_ONE = ("line_number", "spell")
 COUNTS_ALONE = {"result_format": "BASIC", "partial_unexpected_count": 0}
 """How many rows break an expectation, and none of their values."""
 

@@ -10,7 +10,7 @@ from datetime import date, datetime
 from enum import StrEnum
 from typing import Any, Protocol
 
-from em_pipelines.vocabulary import EntityType, Flag, HedgeLevel, Mechanism, PrivacyLevel, TemporalType
+from em_pipelines.vocabulary import Act, EntityType, Flag, HedgeLevel, Mechanism, PrivacyLevel, TemporalType
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +67,7 @@ class Claim:
 
     Exactly one of `object` (the name of an entity) and `value` (a literal) is set. `attribute` is the key of
     has_attribute and None elsewhere. `valid_precision` is day, month or year where `valid_from` or `valid_to` is set.
+    `act` is retract where the message asks to forget the fact ("forget what I said about …"), else assert.
     """
 
     turn_number: int
@@ -93,6 +94,7 @@ class Claim:
     privacy_level: PrivacyLevel = PrivacyLevel.PERSONAL
     requires_verification: bool = False
     pattern_id: str | None = None
+    act: Act = Act.ASSERT
 
 
 @dataclass(frozen=True, slots=True)

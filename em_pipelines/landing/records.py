@@ -11,6 +11,7 @@ import orjson
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from em_pipelines import ids
+from em_pipelines.feedback.payloads import check_payload
 from em_pipelines.landing.fields import Amount, Count, Day, Identifier, Instant, Integer, Name, Text, iso_instant
 from em_pipelines.landing.log import Record
 from em_pipelines.landing.reasons import Reason, RuleError
@@ -19,7 +20,7 @@ from em_pipelines.vocabulary import USER
 
 FeedbackType = Literal[
     "correct", "confirm", "retract", "forget", "merge", "split", "recalled", "add_facts", "probe_delivered",
-    "probe_accepted", "probe_ignored", "probe_deflected", "starter_delivered", "starter_engaged",
+    "probe_accepted", "probe_ignored", "probe_deflected", "starter_delivered", "starter_engaged", "revision",
 ]  # fmt: skip
 
 NOT_CONTENT = ("correlation_id", "source_format", "source_id", "entities_mentioned", "agent_id")
@@ -178,6 +179,10 @@ def _land_feedback(fields: dict[str, Any], _: str) -> Record:
     said = Feedback.model_validate(fields)
     _refuse_secret(said.user_id)
     _refuse_secret(said.session_id)
+    try:
+        check_payload(said.type, said.model_extra or {})
+    except ValueError as error:
+        raise RuleError(Reason.INVALID_FIELD, mask_text(f"{error}")) from error
     content = {
         "timestamp": iso_instant(said.timestamp),
         "user_id": said.user_id,

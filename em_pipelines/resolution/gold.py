@@ -8,6 +8,7 @@ from em_pipelines.lake import rows_of
 from em_pipelines.resolution.registry import resolve
 from em_pipelines.resolution.roles import unique_role
 from em_pipelines.sql import connect
+from em_pipelines.tables.clean import MESSAGES
 from em_pipelines.tables.extraction import MENTIONS
 from em_pipelines.tables.graph import ENTITIES
 from em_pipelines.vocabulary import EntityType
@@ -24,7 +25,7 @@ def clusters(row: dict[str, Any]) -> list[list[str]]:
     user = str(row["id"])
     rows = [_mention(user, number, mention) for number, mention in enumerate(row["mentions"])]
     with connect() as connection:
-        links = resolve(ENTITIES.empty(), MENTIONS.from_rows(rows), connection).entity_mentions
+        links = resolve(ENTITIES.empty(), MENTIONS.from_rows(rows), MESSAGES.empty(), connection).entity_mentions
     entity = {link["mention_id"]: link["entity_id"] for link in rows_of(links)}
     found: dict[str, list[str]] = {}
     for mention in row["mentions"]:

@@ -4,6 +4,7 @@ Candidates are found by set-based joins on the user's name keys and aliases, nev
 other. What belongs here is which entity a name is; what is said about it belongs to the graph.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from math import log1p
@@ -14,11 +15,12 @@ import duckdb
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from em_pipelines.feedback.decisions import Decision
 from em_pipelines.ids import entity_id
 from em_pipelines.lake import rows_of
 from em_pipelines.resolution.normalization import name_key
 from em_pipelines.sql import fetch, statement
-from em_pipelines.tables.graph import ENTITIES, ENTITY_MENTIONS
+from em_pipelines.tables.graph import ENTITIES, ENTITY_MENTIONS, ENTITY_OPS
 from em_pipelines.vocabulary import USER, EntityType, PrivacyLevel
 
 HERE = Path(__file__).parent
@@ -30,16 +32,26 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Resolution:
-    """The registry after the day, in the columns of `entities`, and the links of the day's `entity_mentions`."""
+    """The registry after the day, in the columns of `entities`, the links of the day's `entity_mentions`, and what
+    changed in the registry, in the columns of `entity_ops`."""
 
     entities: pa.Table
     entity_mentions: pa.Table
+    entity_ops: pa.Table
 
 
-def resolve(previous: pa.Table, mentions: pa.Table, connection: duckdb.DuckDBPyConnection) -> Resolution:
+def resolve(
+    previous: pa.Table,
+    mentions: pa.Table,
+    messages: pa.Table,  # noqa: ARG001
+    connection: duckdb.DuckDBPyConnection,
+    *,
+    decisions: Sequence[Decision] = (),  # noqa: ARG001
+) -> Resolution:
     """Resolves one day's mentions against yesterday's registry.
 
-    `previous` has the columns of `entities`, `mentions` those of its table. Mentions are taken in the order in which
+    `previous` has the columns of `entities`, `mentions` those of its table; `messages` has message_id and content of
+    the messages that they stand in. `decisions` are the day's, of all users. Mentions are taken in the order in which
     they were said, so that equal logs give equal registries however they were landed.
     """
     ordered = sorted(rows_of(mentions), key=_said_order)
@@ -63,7 +75,7 @@ def resolve(previous: pa.Table, mentions: pa.Table, connection: duckdb.DuckDBPyC
     ids = pa.array([row["entity_id"] for row in touched], pa.string())
     untouched = previous.filter(pc.invert(pc.is_in(previous["entity_id"], value_set=ids)))
     entities = pa.concat_tables([untouched, ENTITIES.from_rows(touched)])
-    return Resolution(entities, ENTITY_MENTIONS.from_rows(links))
+    return Resolution(entities, ENTITY_MENTIONS.from_rows(links), ENTITY_OPS.empty())
 
 
 def _said_order(mention: Row) -> tuple[object, ...]:
@@ -148,6 +160,8 @@ def _new_entity(mention: Row, key: str) -> Row:
         "certainty": 0.0,
         "privacy_level": PrivacyLevel.PERSONAL.value,
         "requires_verification": False,
+        "qualifiers": [],
+        "distinct_from": [],
         "status": "active",
     }
 

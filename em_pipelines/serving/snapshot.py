@@ -24,8 +24,8 @@ from em_pipelines.tables.schema import Table
 HERE = Path(__file__).parent
 LATEST = "latest.duckdb"
 PUBLISHED = (
-    "messages", "sessions", "segments", "mentions", "claims", "extraction_issues", "entity_mentions", "graph_ops",
-    "skill_invocations", "feedback", "world_events", "dead_letters", "entities", "edges", "current_edges",
+    "messages", "sessions", "segments", "mentions", "claims", "extraction_issues", "entity_mentions", "entity_ops",
+    "graph_ops", "skill_invocations", "feedback", "world_events", "dead_letters", "entities", "edges", "current_edges",
 )  # fmt: skip
 
 

@@ -40,9 +40,9 @@ PROVENANCE = pa.list_(
 ENTITIES = Table(
     name="entities",
     group="resolution",
-    about="Every entity of every user at the end of the day.",
+    about="Every name of every user's world at the end of the day; names of one thing point at one of them.",
     columns=(
-        col("entity_id", TEXT, "hash of user and normalised name"),
+        col("entity_id", TEXT, "hash of user, normalised name and what tells namesakes apart"),
         USER_ID,
         col("canonical_name", TEXT, "the name it is shown by"),
         col("name_key", TEXT, "the canonical name, normalised"),
@@ -56,7 +56,11 @@ ENTITIES = Table(
         col("certainty", REAL, "0 to 1, that it is a thing of its own"),
         col("privacy_level", TEXT, "L0 to L4"),
         col("requires_verification", FLAG, "never surfaced before it is verified"),
-        col("status", TEXT, "active or archived"),
+        col("qualifiers", TEXTS, "roles and words that tell namesakes apart: sister, allotment"),
+        opt("merged_into", TEXT, "the entity that this name is one with, by which it is read; null: itself"),
+        opt("merged_at", INSTANT, "when it became one with it"),
+        col("distinct_from", TEXTS, "entities that somebody said are others, however alike"),
+        col("status", TEXT, "active, or merged"),
     ),
     key=("entity_id",),
     sort_by=("user_id", "entity_id"),
@@ -70,8 +74,8 @@ ENTITY_MENTIONS = Table(
     columns=(
         col("mention_id", TEXT, "the mention"),
         USER_ID,
-        col("entity_id", TEXT, "the entity it was resolved to"),
-        col("method", TEXT, "exact, alias, role or new"),
+        col("entity_id", TEXT, "the entity of its very name, merged or not"),
+        col("method", TEXT, "how it was found: exact, alias, role, …, or new"),
         col("score", REAL, "0 to 1, similarity of the match"),
         TIMESTAMP,
         CORRELATION_ID,
@@ -80,12 +84,34 @@ ENTITY_MENTIONS = Table(
     sort_by=("user_id", "mention_id"),
 )
 
+ENTITY_OPS = Table(
+    name="entity_ops",
+    group="resolution",
+    about="Every change of the registry on the day: names met first, merged and split, and why.",
+    columns=(
+        col("op_id", TEXT, "hash of operation, entities and what caused it"),
+        USER_ID,
+        col("operation", TEXT, "CREATE, MERGE or SPLIT"),
+        col("entity_id", TEXT, "the entity it changed"),
+        opt("other_id", TEXT, "the entity it was merged into or split from"),
+        col("method", TEXT, "exact, role, similarity, statement, alias_file, feedback, …"),
+        col("score", REAL, "0 to 1, similarity of the match"),
+        col("reason", TEXT, "a sentence without names"),
+        TIMESTAMP,
+        SESSION_ID,
+        TURN,
+        CORRELATION_ID,
+    ),
+    key=("op_id",),
+    sort_by=("user_id", "timestamp", "session_id", "turn_number", "op_id"),
+)
+
 EDGE_COLUMNS: tuple[Column, ...] = (
     col("edge_id", TEXT, "hash of what the fact says and of its spell"),
     USER_ID,
-    col("subject_id", TEXT, "entity of the subject"),
+    col("subject_id", TEXT, "entity of the subject, as it was named"),
     col("relation", TEXT, "from the closed vocabulary"),
-    opt("object_id", TEXT, "entity of the object"),
+    opt("object_id", TEXT, "entity of the object, as it was named"),
     opt("value", TEXT, "the object, where it is a literal"),
     opt("attribute", TEXT, "attribute key, of has_attribute only"),
     opt("over", TEXT, "what the object is preferred over, of prefers only"),
@@ -97,7 +123,7 @@ EDGE_COLUMNS: tuple[Column, ...] = (
     opt("valid_to", DATE, "event time: the first day it no longer held"),
     opt("valid_precision", TEXT, "day, month or year: how exact valid_from is"),
     col("learned_at", INSTANT, "transaction time: first said"),
-    opt("unlearned_at", INSTANT, "transaction time: when it was superseded"),
+    opt("unlearned_at", INSTANT, "transaction time: when it was superseded or retracted"),
     col("last_reinforced", INSTANT, "last said"),
     col("confidence", REAL, "0 to 1, as last asserted"),
     col("reinforcement_count", INT, "sessions that repeated it"),
@@ -111,6 +137,7 @@ EDGE_COLUMNS: tuple[Column, ...] = (
     col("status", TEXT, "active, contradicted, superseded or retracted"),
     opt("supersedes", TEXT, "edge that this one revised"),
     opt("superseded_by", TEXT, "edge that revised this one"),
+    opt("contradicts", TEXT, "older edge that this one spoke against without deciding"),
     col("provenance", PROVENANCE, "where it was said; never empty"),
 )
 
@@ -131,9 +158,9 @@ GRAPH_OPS = Table(
     columns=(
         col("op_id", TEXT, "hash of edge, operation and claim"),
         USER_ID,
-        col("operation", TEXT, "INSERT, REINFORCE or REVISE"),
+        col("operation", TEXT, "INSERT, REINFORCE, CONTRADICT, REVISE, RETRACT, CONFIRM or DELETE"),
         col("edge_id", TEXT, "the edge it changed"),
-        col("claim_id", TEXT, "the claim that caused it"),
+        col("claim_id", TEXT, "the claim or feedback that caused it"),
         TIMESTAMP,
         col("reason", TEXT, "why this operation and no other"),
         opt("before", TEXT, "status and validity before, as JSON"),
@@ -169,4 +196,4 @@ CONTRADICTIONS = Table(
     is_state=True,
 )
 
-TABLES = (ENTITIES, ENTITY_MENTIONS, EDGES, GRAPH_OPS, CONTRADICTIONS)
+TABLES = (ENTITIES, ENTITY_MENTIONS, ENTITY_OPS, EDGES, GRAPH_OPS, CONTRADICTIONS)

@@ -67,6 +67,7 @@ def tables_of(said: list[Said]) -> tuple[pa.Table, pa.Table, pa.Table]:
                 **origin,
                 "claim_id": one.claim_id,
                 "extraction_id": "ext",
+                "act": "assert",
                 "subject": "user",
                 "subject_type": "person",
                 "relation": one.relation,

@@ -113,7 +113,7 @@ def test_unknown_fields_of_a_message_are_left_out_without_complaint(message: Any
 
 
 def test_feedback_keeps_all_further_fields_as_canonical_json() -> None:
-    base = {"user_id": "ada", "timestamp": "2026-03-05T18:20:00Z", "type": "correct"}
+    base = {"user_id": "ada", "timestamp": "2026-03-05T18:20:00Z", "type": "probe_ignored"}
     record = land_record("feedback", base | {"value": {"b": 1, "a": [2]}, "fact": "x"}, "native")
     assert record["payload"] == '{"fact":"x","value":{"a":[2],"b":1}}'
     again = land_record("feedback", {"value": {"a": [2], "b": 1}, "fact": "x"} | base, "native")
@@ -122,16 +122,29 @@ def test_feedback_keeps_all_further_fields_as_canonical_json() -> None:
 
 def test_secrets_in_a_payload_are_masked_and_leave_json() -> None:
     card = int("4" + "1" * 15)
-    fields = {"user_id": "ada", "timestamp": "2026-03-05T18:20:00Z", "type": "correct", "password": "x", "n": card}
+    fields = {
+        "user_id": "ada",
+        "timestamp": "2026-03-05T18:20:00Z",
+        "type": "probe_ignored",
+        "password": "x",
+        "n": card,
+    }
     record = land_record("feedback", fields, "native")
     assert orjson.loads(record["payload"]) == {"password": "[masked:secret]", "n": "[masked:card_number]"}
+
+
+def test_feedback_that_nobody_could_act_upon_is_refused() -> None:
+    fields = {"user_id": "ada", "timestamp": "2026-03-05T18:20:00Z", "type": "correct", "relation": "dwells_in"}
+    with pytest.raises(RuleError, match="dwells_in") as caught:
+        land_record("feedback", fields, "native")
+    assert caught.value.reason == "invalid_field"
 
 
 def test_payloads_nested_beyond_reason_are_refused() -> None:
     deep: list[Any] = []
     for _ in range(900):
         deep = [deep]
-    fields = {"user_id": "ada", "timestamp": "2026-03-05T18:20:00Z", "type": "correct", "value": deep}
+    fields = {"user_id": "ada", "timestamp": "2026-03-05T18:20:00Z", "type": "probe_ignored", "value": deep}
     with pytest.raises(RuleError) as caught:
         land_record("feedback", fields, "native")
     assert caught.value.reason == "invalid_field"

@@ -9,7 +9,7 @@ SELECT
     timestamp AS learned_at, timestamp AS last_reinforced, confidence, 0 AS reinforcement_count, hedge_level,
     source_mechanism, flags, context_tags, privacy_level, requires_verification, has_pasted_source,
     'active' AS status,
-    m.rival_ids[1] AS supersedes, [source] AS provenance, slot
+    m.rival_ids[1] AS supersedes, CAST(NULL AS VARCHAR) AS contradicts, [source] AS provenance, slot
 FROM meeting AS m
 JOIN incoming AS i USING (claim_id)
 WHERE m.same_id IS NULL;
