@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from em_pipelines.commands import dead_letters, doctor, evaluate, gold, landing, publishing, reading
+from em_pipelines.commands import corrections, dead_letters, doctor, evaluate, gold, landing, publishing, reading
 from em_pipelines.commands.console import Defaults, Exit, ExtractorOption, HomeOption, fail, open_home, out, print_table
 from em_pipelines.errors import EmError, UsageError
 from em_pipelines.extraction.llm.extractor import OpenAsking
@@ -26,6 +26,8 @@ app.command()(reading.settings)
 app.command()(gold.extract)
 app.command()(gold.resolve)
 app.command()(evaluate.evaluate)
+for command in (corrections.correct, corrections.confirm, corrections.retract, corrections.merge, corrections.split):
+    app.command()(command)
 app.command()(doctor.doctor)
 app.add_typer(dead_letters.app, name="dead-letters")
 

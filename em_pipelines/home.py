@@ -17,6 +17,7 @@ from contextlib import contextmanager
 from datetime import date
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import orjson
 from filelock import FileLock, Timeout
@@ -27,14 +28,18 @@ from em_pipelines.extraction.llm.extractor import LLMExtractor, OpenAsking
 from em_pipelines.extraction.model import Extractor
 from em_pipelines.extraction.rules.extractor import RulesExtractor
 from em_pipelines.extraction.unread import UnreadSegment
-from em_pipelines.lake import Lake, write_atomically
+from em_pipelines.lake import Lake, rows_of, write_atomically
 from em_pipelines.landing.log import LandedLog
+from em_pipelines.landing.tables import feedback_table
 from em_pipelines.models.answers import AnswerStore
 from em_pipelines.models.ladder_state import LadderStore
 from em_pipelines.pipeline import Step, Store
 from em_pipelines.salting import Salt
+from em_pipelines.serving.overlay import Overlay
 from em_pipelines.settings import Settings
 from em_pipelines.steps import build_steps
+from em_pipelines.tables.graph import EDGES
+from em_pipelines.tables.raw import FEEDBACK
 
 UNCHECKED = "unchecked.json"
 ANSWERS = Path("llm", "answers.sqlite")
@@ -116,6 +121,19 @@ class Home:
     def dagster_home(self) -> Path:
         """Dagster's own home."""
         return self.path / "dagster"
+
+    def waiting(self, user_id: str, until: date) -> Overlay:
+        """The person's feedback, said up to the end of a day, that has landed and is not folded yet."""
+        found: list[dict[str, Any]] = []
+        for day in self.store.log.days("feedback"):
+            if day > until or all(self.store.is_current(self.steps[name], day) for name in ("feedback", "fold")):
+                continue
+            records = feedback_table(self.store.log.read("feedback", day))
+            # Of a day that is out of date, what its last fold has seen is in the state all the same.
+            is_folded = self.store.lake.info(EDGES, day) is not None
+            folded = set(self.store.lake.read(FEEDBACK, day)["feedback_id"].to_pylist()) if is_folded else set()
+            found += [r for r in rows_of(records) if r["user_id"] == user_id and r["feedback_id"] not in folded]
+        return Overlay(found, self.settings.fold, self.settings.decay, self.settings.safety)
 
     def give_back(self, segments: Iterable[UnreadSegment]) -> None:
         """Lets dead letters of the extraction be asked for again, and puts their days out of date.

@@ -10,6 +10,7 @@ import io
 import os
 import posixpath
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -20,7 +21,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from em_pipelines.copying import copy_to
 from em_pipelines.errors import CorruptTableError
+from em_pipelines.sql import ParquetRows, Query, Rows
 from em_pipelines.tables.schema import Table
 
 CONTENT_KEY = b"em.content_digest"
@@ -114,20 +117,36 @@ class Lake:
             return table.empty()
         except (pa.ArrowException, OSError) as error:
             raise self._corrupt(table, day, str(error)) from error
-        if not found.schema.equals(table.schema):
+        if found.schema.equals(table.schema):
+            return found
+        if found.schema.names != table.schema.names:
             raise self._corrupt(table, day, "its columns differ from the declared schema")
-        return found
+        try:  # DuckDB writes neither nullability nor names of list items
+            return found.cast(table.schema)
+        except (pa.ArrowException, ValueError) as error:
+            raise self._corrupt(table, day, "its columns differ from the declared schema") from error
+
+    def scan(self, table: Table, day: date) -> Rows:
+        """The rows of one partition for SQL: a local file is not read before somebody asks it something."""
+        path = self.path(table, day)
+        if not self._is_local or not Path(path).exists():
+            return self.read(table, day)
+        return ParquetRows(path)
 
     def read_days(self, table: Table, days: Iterable[date]) -> pa.Table:
         """Reads several partitions as one table, in the order given."""
         return pa.concat_tables([table.empty(), *(self.read(table, day) for day in days)])
 
-    def write(self, table: Table, day: date, rows: pa.Table, inputs_digest: str = "") -> PartitionInfo:
+    def write(self, table: Table, day: date, rows: pa.Table | Query, inputs_digest: str = "") -> PartitionInfo:
         """Writes a partition whole, replacing what stood there.
 
         Rows are sorted by the table's sort order and cast to its schema; raises CorruptTableError where they do not
-        fit it.
+        fit it. Those of a query go to a local disk without ever being in memory at once.
         """
+        if isinstance(rows, Query):
+            if self._is_local:
+                return self._write_query(table, day, rows, inputs_digest)
+            rows = rows.to_table()
         ordered = canonical(table, rows)
         buffer = io.BytesIO()
         with pq.ParquetWriter(
@@ -138,6 +157,14 @@ class Lake:
             writer.add_key_value_metadata({CONTENT_KEY: content, INPUTS_KEY: inputs_digest})
         self._publish(self.path(table, day), buffer.getbuffer())
         return PartitionInfo(content, inputs_digest, ordered.num_rows)
+
+    def _write_query(self, table: Table, day: date, rows: Query, inputs_digest: str) -> PartitionInfo:
+        path = Path(self.path(table, day))
+        with temporary_beside(path) as temporary:
+            options = {"COMPRESSION": COMPRESSION, "ROW_GROUP_SIZE": ROW_GROUP_ROWS}
+            content, n_rows = copy_to(temporary, table, rows, {INPUTS_KEY: inputs_digest}, CONTENT_KEY, options)
+            temporary.replace(path)
+        return PartitionInfo(content, inputs_digest, n_rows)
 
     def delete(self, table: Table, day: date) -> None:
         """Removes a partition; a missing one is no error."""
@@ -160,14 +187,21 @@ class Lake:
 
 def write_atomically(path: Path, data: bytes | memoryview) -> None:
     """Writes a local file so that readers and crashes see the old or the new content, never a part."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
+    with temporary_beside(path) as temporary:
         with temporary.open("wb") as handle:
             handle.write(data)
             handle.flush()
             os.fsync(handle.fileno())
         temporary.replace(path)
+
+
+@contextmanager
+def temporary_beside(path: Path) -> Iterator[Path]:
+    """A name beside a local file, to write to and rename from; gone afterwards, and swept up after a crash."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        yield temporary
     finally:
         temporary.unlink(missing_ok=True)
 

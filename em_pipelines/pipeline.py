@@ -12,8 +12,7 @@ from dataclasses import dataclass, field
 from datetime import date, timedelta
 from functools import cache, cached_property
 from pathlib import Path
-
-import pyarrow as pa
+from typing import Any
 
 from em_pipelines.lake import Lake, digest
 from em_pipelines.landing.log import LandedLog
@@ -21,7 +20,8 @@ from em_pipelines.tables.schema import Table
 
 ROOT = Path(__file__).parent
 SOURCE_SUFFIXES = {".py", ".sql", ".yaml"}
-Tables = dict[str, pa.Table]
+Tables = dict[str, Any]
+"""Inputs by name; those that a step wants `scanned` are `Rows`, outputs may be a `Query`."""
 INCOMPLETE = "incomplete"
 DAYS_AT_ONCE = 31
 """Days that a step is told of before it makes them: a month's texts fit into memory."""
@@ -35,7 +35,8 @@ class Step:
     where the step reads the log; it returns the outputs by name. `version` changes whenever
     the same inputs could give something else. `previous` names state tables that the step itself makes; `latest`
     state tables of which the newest up to the day is read, so that the step can be run for days on which nothing
-    happened, too.
+    happened, too. `scanned` names tables that are handed over unread, for SQL to read: states that may be larger than
+    memory.
 
     `prepare(inputs of many days)` is called before those days are made, for steps that ask somebody and had better ask
     for all at once. A day whose outputs are not `is_complete` stands, but stays out of date.
@@ -48,6 +49,7 @@ class Step:
     inputs: tuple[Table, ...] = ()
     latest: tuple[Table, ...] = ()
     previous: tuple[Table, ...] = ()
+    scanned: tuple[Table, ...] = ()
     log_kind: str | None = None
     prepare: Callable[[Iterable[Tables]], None] | None = None
     is_complete: Callable[[Tables], bool] = lambda _: True
@@ -176,10 +178,13 @@ class Store:
         ]
 
     def _inputs(self, step: Step, day: date) -> Tables:
-        tables = {table.name: self.lake.read(table, day) for table in step.inputs}
+        tables = {table.name: self._rows(step, table, day) for table in step.inputs}
         for table, found in self._states(step, day):
-            tables[f"state_{table.name}"] = self.lake.read(table, found) if found else table.empty()
+            tables[f"state_{table.name}"] = self._rows(step, table, found) if found else table.empty()
         return tables
+
+    def _rows(self, step: Step, table: Table, day: date) -> Any:
+        return self.lake.scan(table, day) if table in step.scanned else self.lake.read(table, day)
 
     def _run_day(self, step: Step, day: date) -> dict[str, int]:
         inputs_digest = self.inputs_digest(step, day)

@@ -30,6 +30,7 @@ from em_pipelines.landing.settings import LandingSettings
 from em_pipelines.lifecycle.decay import DecaySettings
 from em_pipelines.models.settings import LlmSettings
 from em_pipelines.safety.settings import SafetySettings
+from em_pipelines.sql import EngineSettings
 
 SETTINGS_FILE = "em.yaml"
 SHORT_VARIABLES = {name: f"EM_LLM_{name.upper()}" for name in ("base_url", "small", "large", "mode")}
@@ -50,6 +51,7 @@ class Settings(BaseSettings):
     run_gap_days: int = Field(
         default=14, ge=1, description="days without input after which `em run` starts a run of its own"
     )
+    engine: EngineSettings = Field(default_factory=EngineSettings)
     landing: LandingSettings = Field(default_factory=LandingSettings)
     safety: SafetySettings = Field(default_factory=SafetySettings)
     rules: RulesSettings = Field(default_factory=RulesSettings)

@@ -1,24 +1,80 @@
 """DuckDB as the engine's executor of set-based steps: connections, and SQL kept in files beside the modules."""
 
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import TypeAlias
 
 import duckdb
 import pyarrow as pa
+from pydantic import BaseModel, ConfigDict, Field
 
 
-def connect(path: str = ":memory:", *, is_read_only: bool = False) -> duckdb.DuckDBPyConnection:
+class EngineSettings(BaseModel):
+    """What the set-based steps may take of the machine."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    memory_limit_gb: float = Field(
+        default=5.0, gt=0, description="memory of the steps that run as SQL, GB; beyond it they spill to HOME/tmp"
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ParquetRows:
+    """The rows of one Parquet file, not read yet; for SQL they are as good as a table in memory."""
+
+    path: str
+
+
+Rows: TypeAlias = pa.Table | ParquetRows
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """Rows that a query gives when it is asked: to be taken before its connection is used for anything else."""
+
+    connection: duckdb.DuckDBPyConnection
+    sql: str
+
+    def to_table(self) -> pa.Table:
+        """All rows, in memory."""
+        return fetch(self.connection, self.sql)
+
+
+def connect(
+    path: str = ":memory:",
+    *,
+    is_read_only: bool = False,
+    engine: EngineSettings | None = None,
+    spill: Path | None = None,
+) -> duckdb.DuckDBPyConnection:
     """Opens a DuckDB connection that never reaches for the network and reads instants as UTC.
 
-    DuckDB would otherwise try to download extensions it meets the names of.
+    DuckDB would otherwise try to download extensions it meets the names of. `engine` bounds its memory; what does not
+    fit goes to the folder `spill`, or nowhere.
     """
-    connection = duckdb.connect(
-        path,
-        read_only=is_read_only,
-        config={"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"},
-    )
+    config: dict[str, str | bool | int | float | list[str]] = {
+        "autoinstall_known_extensions": "false",
+        "autoload_known_extensions": "false",
+    }
+    config["temp_directory"] = str(spill) if spill else ""
+    if engine:
+        config["memory_limit"] = f"{engine.memory_limit_gb}GB"
+    connection = duckdb.connect(path, read_only=is_read_only, config=config)
     connection.execute("SET TimeZone = 'UTC'")
+    connection.execute("SET enable_progress_bar = false")  # it would go to stdout, between our own words
     return connection
+
+
+def bind(connection: duckdb.DuckDBPyConnection, name: str, rows: Rows) -> None:
+    """Makes rows readable by SQL under a name; whatever had the name before is replaced."""
+    if isinstance(rows, ParquetRows):
+        quoted = rows.path.replace("'", "''")
+        connection.execute(f"CREATE OR REPLACE TEMP VIEW {name} AS FROM read_parquet('{quoted}')")
+    else:
+        connection.execute(f"DROP VIEW IF EXISTS {name}")
+        connection.register(name, rows)
 
 
 @cache

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from datetime import date
+from pathlib import Path
 
 import duckdb
 import pyarrow as pa
@@ -11,16 +12,21 @@ from em_pipelines.episodes.sessions import sessions
 from em_pipelines.extraction.assemble import Checks, extract, incomplete, prepare
 from em_pipelines.extraction.model import Extractor, Segment
 from em_pipelines.extraction.segments import segment_objects, segments
-from em_pipelines.graph.fold import fold
+from em_pipelines.feedback.statements import spoken
+from em_pipelines.graph.fold import Day, fold
+from em_pipelines.lake import rows_of
 from em_pipelines.landing import tables as landed
 from em_pipelines.lifecycle.decay import current_edges
 from em_pipelines.pipeline import Step, Tables, source_version
+from em_pipelines.resolution.normalization import name_key
 from em_pipelines.resolution.registry import resolve
 from em_pipelines.settings import Settings
 from em_pipelines.sql import connect
 from em_pipelines.tables import clean, derived, extraction, graph, raw
 from em_pipelines.tables.schema import Table
 
+SPILL = Path("tmp")
+"""Where steps put what does not fit into memory; empty between runs."""
 Records = Iterable[dict[str, object]]
 EXTRACTION_SOURCES = (
     "extraction/assemble.py",
@@ -36,7 +42,7 @@ EXTRACTION_SOURCES = (
 
 def build_steps(settings: Settings, extractor: Extractor) -> dict[str, Step]:
     """Returns every step by name, in the order in which they run."""
-    connection = connect()
+    connection = connect(engine=settings.engine, spill=settings.home / SPILL)
     steps = [*_landing(), *_reading(settings, extractor), *_folding(settings, connection)]
     return {step.name: step for step in steps}
 
@@ -109,18 +115,28 @@ def _folding(settings: Settings, connection: duckdb.DuckDBPyConnection) -> list[
     decay = settings.decay.model_dump_json()
 
     def run_resolution(_: date, tables: Tables, __: Records) -> Tables:
-        made = resolve(tables["state_entities"], tables["mentions"], tables["messages"], connection)
-        return {
-            "entities": made.entities, "entity_mentions": made.entity_mentions, "entity_ops": made.entity_ops,
-        }  # fmt: skip
+        said = spoken(rows_of(tables["feedback"]), settings.safety)
+        mentions = pa.concat_tables([tables["mentions"], said.mentions_table()])
+        made = resolve(tables["state_entities"], mentions, tables["messages"], connection, decisions=said.decisions)
+        return {"entities": made.entities, "entity_mentions": made.entity_mentions, "entity_ops": made.entity_ops}
 
-    def run_fold(_: date, tables: Tables, __: Records) -> Tables:
-        said = (tables["claims"], tables["mentions"], tables["entity_mentions"])
-        made = fold(tables["state_edges"], *said, settings=settings.fold, decay=settings.decay, connection=connection)
-        return {"edges": made.edges, "graph_ops": made.graph_ops}
+    def run_fold(day: date, tables: Tables, _: Records) -> Tables:
+        names = ("claims", "mentions", "entity_mentions", "entity_ops", "entities")
+        said = spoken(rows_of(tables["feedback"]), settings.safety)
+        made = fold(
+            tables["state_edges"],
+            tables["state_contradictions"],
+            Day(day=day, spoken=said, **{name: tables[name] for name in names}),
+            settings=settings.fold,
+            decay=settings.decay,
+            connection=connection,
+            name_key=name_key,
+        )
+        return {"edges": made.edges, "graph_ops": made.graph_ops, "contradictions": made.contradictions}
 
     def run_decay(day: date, tables: Tables, _: Records) -> Tables:
-        return {"current_edges": current_edges(tables["state_edges"], day, settings.decay, connection)}
+        states = (tables["state_edges"], tables["state_entities"])
+        return {"current_edges": current_edges(*states, day, settings.decay, connection)}
 
     return [
         Step(
@@ -133,15 +149,24 @@ def _folding(settings: Settings, connection: duckdb.DuckDBPyConnection) -> list[
         ),
         Step(
             name="fold",
-            inputs=(extraction.CLAIMS, extraction.MENTIONS, graph.ENTITY_MENTIONS, raw.FEEDBACK),
-            previous=(graph.EDGES,),
-            outputs=(graph.EDGES, graph.GRAPH_OPS),
+            inputs=(
+                extraction.CLAIMS,
+                extraction.MENTIONS,
+                graph.ENTITY_MENTIONS,
+                graph.ENTITY_OPS,
+                graph.ENTITIES,
+                raw.FEEDBACK,
+            ),
+            previous=(graph.EDGES, graph.CONTRADICTIONS),
+            scanned=(graph.EDGES, graph.ENTITIES),
+            outputs=(graph.EDGES, graph.GRAPH_OPS, graph.CONTRADICTIONS),
             run=run_fold,
-            version=source_version("graph") + settings.fold.model_dump_json() + decay,
+            version=source_version("graph", "feedback", "lifecycle") + settings.fold.model_dump_json() + decay,
         ),
         Step(
             name="decay",
-            latest=(graph.EDGES,),
+            latest=(graph.EDGES, graph.ENTITIES),
+            scanned=(graph.EDGES, graph.ENTITIES),
             outputs=(derived.CURRENT_EDGES,),
             run=run_decay,
             version=source_version("lifecycle") + decay,

@@ -33,12 +33,15 @@ class TemporalType(StrEnum):
 
 
 class Act(StrEnum):
-    """What a statement does with its fact."""
+    """What a statement does with its fact. Messages assert and retract; the others are feedback's."""
 
     ASSERT = "assert"
     RETRACT = "retract"
     CONFIRM = "confirm"
     RECALL = "recall"
+    VERIFY = "verify"
+    REPLACE = "replace"
+    REHOME = "rehome"
 
 
 class HedgeLevel(StrEnum):

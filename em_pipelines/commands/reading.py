@@ -53,7 +53,8 @@ def facts(
         entity=entity,
         is_all=is_all,
     )
-    found = read_facts(opened.store, query, opened.settings.decay)
+    waiting = opened.waiting(user, query.known_at or query.as_of)
+    found = read_facts(opened.store, query, opened.settings.decay, waiting)
     if as_json:
         print_json(found)
         return

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
-from em_pipelines.vocabulary import LITERAL_OBJECT, RELATIONS, USER, EntityType, TemporalType
+from em_pipelines.vocabulary import RELATIONS, USER, EntityType, TemporalType
 
 Named = Field(default=None, min_length=1, max_length=500)
 
@@ -244,8 +244,3 @@ def read_payload(type_: str, payload: Mapping[str, Any]) -> Any:
         first = error.errors(include_url=False, include_input=False)[0]
         where = ".".join(str(part) for part in first["loc"])
         raise ValueError(f"{type_}{'.' if where else ''}{where}: {first['msg']}") from error
-
-
-def is_literal(relation: str) -> bool:
-    """Whether the object of the relation is a literal, not an entity."""
-    return relation in LITERAL_OBJECT

@@ -1,25 +1,32 @@
-"""The diff and the fold: yesterday's edges and today's claims give today's edges and the operations between them.
+"""The diff and the fold: yesterday's edges and what is said today give today's edges and the operations between them.
 
-The only writer of facts. Claims that can meet each other (those of one slot) are folded in the order in which they
-were said, one a round; all slots go at once, as set-based SQL. A day has as many rounds as its busiest slot has
-claims, mostly one to three. Whatever the fold reads is in its arguments, so any day can be replayed.
+The only writer of facts. Statements that can meet each other (those of one slot) are folded in the order in which they
+were made, one a round; all slots go at once, as set-based SQL. A day has as many rounds as its busiest slot has
+statements, mostly one to three. Whatever the fold reads is in its arguments, so any day can be replayed.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import date
 from pathlib import Path
 
 import duckdb
 import pyarrow as pa
+import pyarrow.compute as pc
 from pydantic import BaseModel, ConfigDict, Field
 
+from em_pipelines.feedback.statements import Spoken, Targeted
+from em_pipelines.graph.circles import break_circles
+from em_pipelines.graph.regroup import regroup
+from em_pipelines.graph.relations import relation_kinds
+from em_pipelines.graph.targets import NameKey, aim
+from em_pipelines.lake import rows_of
 from em_pipelines.lifecycle.decay import DecaySettings, install_macros
-from em_pipelines.sql import fetch, scalar, statement
-from em_pipelines.tables.graph import EDGES, GRAPH_OPS
-from em_pipelines.vocabulary import FUNCTIONAL
+from em_pipelines.sql import Query, Rows, bind, fetch, scalar, statement
+from em_pipelines.vocabulary import Act
 
 HERE = Path(__file__).parent
-CHANGES = {"REINFORCE": "reinforce", "SUPERSEDE": "supersede", "REVISE": "insert", "INSERT": "insert"}
-"""The statement that makes each kind of change. Older sides of revisions end before newer ones begin."""
+INSERTING = ("INSERT", "REVISE", "CONTRADICT_NEW", "OVERRULED", "CONFIRM_NEW")
 
 
 class FoldSettings(BaseModel):
@@ -32,63 +39,105 @@ class FoldSettings(BaseModel):
 
 
 @dataclass(frozen=True, slots=True)
-class FoldResult:
-    """The state after the day, in the columns of `edges`, and the day's operations, in those of `graph_ops`."""
+class Day:
+    """What one day brings to the fold.
 
-    edges: pa.Table
+    `claims`, `mentions`, `entity_mentions` and `entity_ops` are the day's tables; `entities` the registry at its end;
+    `spoken` what its feedback says, whose mentions were resolved with the others. Both ends of a claim are mentions of
+    the same message (`extraction.assemble` sees to that), which is how a name finds its entity.
+    """
+
+    day: date
+    claims: pa.Table
+    mentions: pa.Table
+    entity_mentions: pa.Table
+    entity_ops: pa.Table
+    entities: Rows
+    spoken: Spoken
+
+
+@dataclass(frozen=True, slots=True)
+class FoldResult:
+    """The state after the day, in the columns of `edges`, the day's operations, in those of `graph_ops`, and conflicts,
+    in those of `contradictions`. The state is to be taken before the connection is used again."""
+
+    edges: Query
     graph_ops: pa.Table
+    contradictions: pa.Table
 
 
 def fold(
-    previous: pa.Table,
-    claims: pa.Table,
-    mentions: pa.Table,
-    entity_mentions: pa.Table,
+    previous: Rows,
+    conflicts: pa.Table,
+    today: Day,
     *,
     settings: FoldSettings,
     decay: DecaySettings,
     connection: duckdb.DuckDBPyConnection,
+    name_key: NameKey,
 ) -> FoldResult:
-    """Folds one day's claims into the state of the day before.
+    """Folds one day into the state of the day before.
 
-    `previous` has the columns of `edges`; `claims`, `mentions` and `entity_mentions` those of their tables, of the
-    same day. Both ends of a claim are mentions of the same message (`extraction.assemble` sees to that), which is how
-    a name finds its entity. Uses temporary tables of `connection` and leaves none behind that the next day reads.
+    `previous` has the columns of `edges`, `conflicts` those of `contradictions`; `name_key` makes names comparable as
+    the registry does. Uses temporary tables of `connection`, which the next fold replaces.
     """
-    install_macros(connection, decay)
-    connection.execute(statement(HERE, "macros"))
-    inputs = {
+    install_macros(connection, decay, today.day)
+    _bind(connection, previous, conflicts, today)
+    for name, value in settings.model_dump().items():
+        connection.execute(f"SET VARIABLE {name} = {value}")
+    for name in ("macros", "changes", "merged", "regrouped", "resolved"):
+        connection.execute(statement(HERE, name))
+    aim([*today.spoken.targeted, *_taken_back(today.claims)], connection, name_key)
+    for name in ("incoming", "live"):
+        connection.execute(statement(HERE, name))
+    regroup(connection)
+    n_rounds = int(str(scalar(connection, "SELECT coalesce(max(place), 0) FROM incoming")))
+    for number in range(1, n_rounds + 1):
+        connection.execute(f"SET VARIABLE round = {number}")
+        _run_round(connection)
+    if scalar(connection, "SELECT count(*) FROM changes WHERE kind = 'REPLACE'"):
+        connection.execute(statement(HERE, "link"))
+    break_circles(connection)
+    ops = fetch(connection, statement(HERE, "operations"))
+    contradictions = fetch(connection, statement(HERE, "contradictions"))
+    return FoldResult(Query(connection, statement(HERE, "result")), ops, contradictions)
+
+
+def _bind(connection: duckdb.DuckDBPyConnection, previous: Rows, conflicts: pa.Table, today: Day) -> None:
+    inputs: Mapping[str, Rows] = {
         "edges": previous,
-        "claims": claims,
-        "mentions": mentions,
-        "entity_mentions": entity_mentions,
-        "functional_relations": pa.table({"relation": sorted(FUNCTIONAL)}),
+        "conflicts_before": conflicts,
+        "claims": pa.concat_tables([today.claims, today.spoken.claims_table()]),
+        "mentions": pa.concat_tables([today.mentions, today.spoken.mentions_table()]),
+        "entity_mentions": today.entity_mentions,
+        "entity_ops": today.entity_ops,
+        "entities": today.entities,
+        "relation_kinds": relation_kinds(),
     }
     for name, rows in inputs.items():
-        connection.register(name, rows)
-    try:
-        for name, value in settings.model_dump().items():
-            connection.execute(f"SET VARIABLE {name} = {value}")
-        for name in ("changes", "incoming", "live"):
-            connection.execute(statement(HERE, name))
-        n_rounds = int(str(scalar(connection, "SELECT coalesce(max(place), 0) FROM incoming")))
-        for number in range(1, n_rounds + 1):
-            connection.execute(f"SET VARIABLE round = {number}")
-            _run_round(connection)
-        edges = fetch(connection, statement(HERE, "result"))
-        ops = fetch(connection, statement(HERE, "operations"))
-    finally:
-        for name in inputs:
-            connection.unregister(name)
-    return FoldResult(edges.select(EDGES.schema.names), ops.select(GRAPH_OPS.schema.names))
+        bind(connection, name, rows)
+
+
+def _taken_back(claims: pa.Table) -> list[Targeted]:
+    """Retractions that stand in messages."""
+    found = claims.filter(pc.equal(claims["act"], Act.RETRACT.value))
+    return [
+        Targeted(
+            Act.RETRACT, {**row}, None, row["subject"], row["relation"], row["object"] or row["value"],
+            row["attribute"], row["polarity"],
+        )
+        for row in rows_of(found)
+    ]  # fmt: skip
 
 
 def _run_round(connection: duckdb.DuckDBPyConnection) -> None:
-    """Folds one claim of every slot. Kinds of change that no claim of the round makes are not planned for nothing:
-    planning a statement costs more than running it on a day's rows."""
+    """Folds one statement of every slot. What no statement of the round does is not planned for nothing: planning
+    costs more than running it on a day's rows."""
     for name in ("meeting", "changes_of_round"):
         connection.execute(statement(HERE, name))
-    kinds = connection.execute("SELECT DISTINCT operation FROM changing").fetchall()
-    for name in dict.fromkeys(name for operation, name in CHANGES.items() if (operation,) in kinds):
-        connection.execute(statement(HERE, name))
+    kinds = {kind for (kind,) in connection.execute("SELECT DISTINCT kind FROM changing").fetchall()}
+    if kinds - set(INSERTING):  # older sides end before newer ones begin
+        connection.execute(statement(HERE, "update"))
+    if kinds & set(INSERTING):
+        connection.execute(statement(HERE, "insert"))
     connection.execute(statement(HERE, "settle"))

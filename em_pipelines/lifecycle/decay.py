@@ -8,10 +8,9 @@ from enum import StrEnum
 from pathlib import Path
 
 import duckdb
-import pyarrow as pa
 from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
 
-from em_pipelines.sql import fetch, statement
+from em_pipelines.sql import Query, Rows, bind, statement
 from em_pipelines.vocabulary import TemporalType
 
 HERE = Path(__file__).parent
@@ -66,6 +65,7 @@ class DecaySettings(BaseModel):
     archive_below_confidence: float = Field(
         default=0.10, description="effective confidence below which a fact is archived"
     )
+    archive_days: int = Field(default=180, ge=0, description="an archived fact is purged after this many days")
     max_unsupported_confidence: float = Field(
         default=0.84,
         ge=0,
@@ -90,36 +90,37 @@ def effective_confidence(
     return round(confidence if half_life == 0 else confidence * 2.0 ** (-days / half_life), DIGITS)
 
 
-def install_macros(connection: duckdb.DuckDBPyConnection, settings: DecaySettings) -> None:
-    """Defines the macro `decayed` of the chosen curve and the table `decay_rates` on a connection."""
-    rates = pa.table(
-        {
-            "temporal_type": pa.array([t.value for t in TemporalType]),
-            "loss_per_day": [settings.loss_per_30_days[t] / PERIOD_DAYS for t in TemporalType],
-            "half_life_days": [settings.half_life_days[t] or None for t in TemporalType],
-        },
-        schema=pa.schema(
-            [("temporal_type", pa.string()), ("loss_per_day", pa.float64()), ("half_life_days", pa.float64())]
-        ),
-    )
-    connection.register("decay_rates", rates)
+def install_macros(connection: duckdb.DuckDBPyConnection, settings: DecaySettings, as_of: date) -> None:
+    """Defines the macros `decayed`, `faded` and `is_purged` of sql/ for the chosen curve and the end of a day."""
+    rates = {
+        kind.value: {
+            "loss_per_day": settings.loss_per_30_days[kind] / PERIOD_DAYS,
+            "half_life_days": settings.half_life_days[kind] or None,
+        }
+        for kind in TemporalType
+    }
+    connection.execute("SET VARIABLE rates = $rates", {"rates": rates})
+    connection.execute("SET VARIABLE as_of = ?::DATE", [as_of])
+    for name in ("archive_days", "archive_below_confidence"):
+        connection.execute(f"SET VARIABLE {name} = {getattr(settings, name)}")
     connection.execute(statement(HERE, f"macro_{settings.curve.value}"))
+    connection.execute(statement(HERE, "macros"))
 
 
 def current_edges(
-    edges: pa.Table, as_of: date, settings: DecaySettings, connection: duckdb.DuckDBPyConnection
-) -> pa.Table:
+    edges: Rows, entities: Rows, as_of: date, settings: DecaySettings, connection: duckdb.DuckDBPyConnection
+) -> Query:
     """Returns every edge as it stands at the end of the day `as_of`, in the columns of the table current_edges.
 
     Adds effective_confidence and turns the status of active and contradicted edges to expired or archived where
-    their time has come. One scan; nothing depends on earlier days.
+    their time has come; what was archived for `archive_days` is gone. Ends are the entities by which names that are
+    one are read; of facts that thereby say the same one is left, the others are superseded by it. One scan; nothing
+    depends on earlier days. The query is to be taken before the connection is used again.
     """
-    install_macros(connection, settings)
-    connection.register("edges", edges)
-    try:
-        connection.execute("SET VARIABLE as_of = ?::DATE", [as_of])
-        for name in ("wish_expiry_days", "event_expiry_days", "archive_below_confidence", "max_unsupported_confidence"):
-            connection.execute(f"SET VARIABLE {name} = {getattr(settings, name)}")
-        return fetch(connection, statement(HERE, "current_edges"))
-    finally:
-        connection.unregister("edges")
+    install_macros(connection, settings, as_of)
+    bind(connection, "edges_standing", edges)
+    bind(connection, "entities_known", entities)
+    for name in ("wish_expiry_days", "event_expiry_days", "max_unsupported_confidence"):
+        connection.execute(f"SET VARIABLE {name} = {getattr(settings, name)}")
+    connection.execute(statement(HERE, "merged"))
+    return Query(connection, statement(HERE, "current_edges"))

@@ -5,13 +5,14 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from em_pipelines.lifecycle.decay import DecaySettings, current_edges
 from em_pipelines.pipeline import Store
 from em_pipelines.resolution.normalization import name_key
-from em_pipelines.sql import connect, fetch, statement
+from em_pipelines.serving.overlay import Overlay, laid_over
+from em_pipelines.sql import bind, connect, fetch, statement
 from em_pipelines.tables.graph import EDGES, ENTITIES
 from em_pipelines.tables.schema import Table
 
@@ -36,18 +37,20 @@ class FactQuery:
     is_all: bool = False
 
 
-def facts(store: Store, query: FactQuery, decay: DecaySettings) -> list[dict[str, Any]]:
+def facts(store: Store, query: FactQuery, decay: DecaySettings, waiting: Overlay | None = None) -> list[dict[str, Any]]:
     """Returns the facts, best first, as JSON-able dicts with effective confidence (0 to 1).
 
-    A user of whom nothing is known has no facts: the list is empty. Raises CorruptTableError where a partition cannot
-    be read, never an empty list for it.
+    `waiting` is the person's feedback up to then that no fold has seen yet. A user of whom nothing is known has no
+    facts: the list is empty. Raises CorruptTableError where a partition cannot be read, never an empty list for it.
     """
     known_at = query.known_at or query.as_of
-    edges = _state(store, EDGES, known_at, query.user_id)
-    entities = _state(store, ENTITIES, known_at, query.user_id)
     with connect() as connection:
-        connection.register("standing", current_edges(edges, query.as_of, decay, connection))
-        connection.register("entities", entities)
+        edges, entities = (_of_user(store, table, known_at, query.user_id, connection) for table in (EDGES, ENTITIES))
+        if waiting:
+            edges, entities = laid_over(edges, entities, waiting, known_at, connection)
+        standing = current_edges(edges, entities, query.as_of, decay, connection).to_table()
+        bind(connection, "standing", standing)
+        bind(connection, "entities", entities)
         rows = fetch(connection, statement(HERE, "facts")).to_pylist()
     key = name_key(query.entity) if query.entity else None
     return [
@@ -59,10 +62,16 @@ def facts(store: Store, query: FactQuery, decay: DecaySettings) -> list[dict[str
     ]
 
 
-def _state(store: Store, table: Table, until: date, user_id: str) -> pa.Table:
+def _of_user(store: Store, table: Table, until: date, user_id: str, connection: duckdb.DuckDBPyConnection) -> pa.Table:
+    """One person's rows of a state: of a file sorted by user the others are not even read."""
     day = store.lake.latest(table, until)
-    rows = store.lake.read(table, day) if day else table.empty()
-    return rows.filter(pc.equal(rows["user_id"], user_id))
+    if day is None:
+        return table.empty()
+    store.lake.info(table, day)  # a damaged file is named as such
+    bind(connection, "everybody", store.lake.scan(table, day))
+    connection.execute("SET VARIABLE user_id = ?", [user_id])
+    found = fetch(connection, "SELECT * FROM everybody WHERE user_id = getvariable('user_id')")
+    return found.select(table.schema.names).cast(table.schema)
 
 
 def _held_then(row: dict[str, Any], query: FactQuery) -> bool:

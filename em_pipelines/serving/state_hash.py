@@ -10,7 +10,7 @@ from datetime import date
 
 import orjson
 
-from em_pipelines.lake import rows_of
+from em_pipelines.lake import canonical, rows_of
 from em_pipelines.lifecycle.decay import DecaySettings, current_edges
 from em_pipelines.pipeline import Store
 from em_pipelines.sql import connect
@@ -18,7 +18,7 @@ from em_pipelines.tables.catalog import CATALOG
 from em_pipelines.tables.clean import DEAD_LETTERS
 from em_pipelines.tables.derived import CURRENT_EDGES
 from em_pipelines.tables.extraction import LLM_CALLS
-from em_pipelines.tables.graph import EDGES
+from em_pipelines.tables.graph import EDGES, ENTITIES
 from em_pipelines.tables.raw import INTERACTIONS
 from em_pipelines.tables.schema import Table
 
@@ -41,10 +41,13 @@ def state_hash(store: Store, decay: DecaySettings, as_of: date | None = None) ->
 
 def _rows(store: Store, table: Table, as_of: date, decay: DecaySettings) -> list[bytes]:
     if table is CURRENT_EDGES:  # computed: it stands on any day, whether somebody wrote it down or not
-        latest = store.lake.latest(EDGES, as_of)
-        edges = store.lake.read(EDGES, latest) if latest else EDGES.empty()
+        edges, entities = (
+            store.lake.scan(state, day) if (day := store.lake.latest(state, as_of)) else state.empty()
+            for state in (EDGES, ENTITIES)
+        )
         with connect() as connection:
-            return [_line(row) for row in rows_of(current_edges(edges, as_of, decay, connection))]
+            standing = canonical(table, current_edges(edges, entities, as_of, decay, connection).to_table())
+            return [_line(row) for row in rows_of(standing)]
     if table is DEAD_LETTERS:
         found = store.lake.read_days(table, store.lake.days(table))
         return [_line({k: row[k] for k in DEAD_LETTER_CONTENT}) for row in rows_of(found) if row["status"] == "open"]

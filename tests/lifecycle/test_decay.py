@@ -8,11 +8,12 @@ from hypothesis import strategies as st
 
 from em_pipelines.lifecycle.decay import Curve, DecaySettings, current_edges, effective_confidence
 from em_pipelines.sql import connect
-from em_pipelines.tables.graph import EDGES
+from em_pipelines.tables.graph import EDGES, ENTITIES
 from em_pipelines.vocabulary import TemporalType
 
 SAID = datetime(2026, 1, 1, 9, tzinfo=UTC)
-CURVES = st.sampled_from([DecaySettings(curve=c) for c in Curve])
+CURVES = st.sampled_from([DecaySettings(curve=c, archive_days=100_000) for c in Curve])
+KEEPING = DecaySettings(archive_days=100_000)
 TYPES = st.sampled_from(list(TemporalType))
 SHARE = st.floats(0, 1)
 CONNECTION = connect()
@@ -32,8 +33,26 @@ def edge(temporal_type: str = "state", confidence: float = 0.9, **changes: objec
 
 def on(row: dict[str, object], days: int, settings: DecaySettings | None = None) -> dict[str, object]:
     as_of = SAID.date() + timedelta(days=days)
-    found = current_edges(EDGES.from_rows([row]), as_of, settings or DecaySettings(), CONNECTION)
-    return dict(found.to_pylist()[0])
+    return standing([row], as_of, settings)[0]
+
+
+def standing(
+    rows: list[dict[str, object]],
+    as_of: date,
+    settings: DecaySettings | None = None,
+    merged: dict[str, str] | None = None,
+) -> list[dict[str, object]]:
+    registry = [
+        {
+            "entity_id": name, "user_id": "ada", "canonical_name": name, "name_key": name, "aliases": [],
+            "alias_keys": [], "entity_type": "concept", "first_seen": SAID, "last_referenced": SAID, "mention_count": 1,
+            "importance": 0.1, "certainty": 0.3, "privacy_level": "L2", "requires_verification": False,
+            "qualifiers": [], "merged_into": into, "distinct_from": [], "status": "merged",
+        }
+        for name, into in (merged or {}).items()
+    ]  # fmt: skip
+    tables = (EDGES.from_rows(rows), ENTITIES.from_rows(registry))
+    return list(current_edges(*tables, as_of, settings or KEEPING, CONNECTION).to_table().to_pylist())
 
 
 def source(session: str) -> dict[str, object]:
@@ -102,3 +121,26 @@ def test_what_has_faded_below_a_tenth_is_archived() -> None:
 
 def test_a_superseded_fact_stays_superseded() -> None:
     assert on(edge(status="superseded"), 900)["status"] == "superseded"
+
+
+def test_the_archive_keeps_half_a_year_and_no_longer() -> None:
+    faded = edge(confidence=0.5)  # 0.05 a month: below a tenth from day 241 on
+    days = [241, 241 + 179, 241 + 180]
+    found = [standing([faded], SAID.date() + timedelta(days=d), DecaySettings()) for d in days]
+    assert [[row["status"] for row in rows] for rows in found] == [["archived"], ["archived"], []]
+
+
+def test_what_is_superseded_is_no_archive_and_stays() -> None:
+    old = edge(confidence=0.5, status="superseded")
+    assert len(standing([old], SAID.date() + timedelta(days=2000), DecaySettings())) == 1
+
+
+def test_facts_on_two_names_of_one_thing_are_read_as_one() -> None:
+    one = edge(edge_id="edge_1", subject_id="ent_wife", confidence=0.8)
+    two = edge(edge_id="edge_2", subject_id="ent_lena", confidence=0.9)
+    apart = standing([one, two], SAID.date())
+    assert {row["status"] for row in apart} == {"active"}
+    joined = {r["edge_id"]: r for r in standing([one, two], SAID.date(), merged={"ent_wife": "ent_lena"})}
+    assert {r["subject_id"] for r in joined.values()} == {"ent_lena"}
+    assert (joined["edge_2"]["status"], joined["edge_1"]["status"]) == ("active", "superseded")
+    assert joined["edge_1"]["superseded_by"] == "edge_2"

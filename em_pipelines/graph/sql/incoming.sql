@@ -1,43 +1,37 @@
--- The day's claims with their ends resolved, in the order in which they were said.
--- `slot` is what can hold one fact at a time: the subject's relation where that is functional, else the very fact.
--- What has to be verified first has slots of its own: "my name is Admin" must not take the place of a name.
--- `place` counts within the slot: claims of one slot are folded one after the other, those of different slots at once.
+-- What is said today, in the order in which it was said. `place` counts within the slot: statements of one slot are
+-- folded one after the other, those of different slots at once.
 CREATE OR REPLACE TEMP TABLE incoming AS
-WITH named AS (
-    SELECT m.message_id, m.name, min(l.entity_id) AS entity_id
-    FROM mentions AS m
-    JOIN entity_mentions AS l USING (mention_id)
-    GROUP BY ALL
-),
-resolved AS (
+WITH joined AS (
     SELECT
         c.*,
-        s.entity_id AS subject_id,
-        o.entity_id AS object_id,
-        coalesce(o.entity_id, lower(trim(c.value))) AS object_key,
-        c.relation IN (SELECT relation FROM functional_relations) AND NOT c.requires_verification AS is_functional
-    FROM claims AS c
-    JOIN named AS s ON s.message_id = c.message_id AND s.name = c.subject
-    LEFT JOIN named AS o ON o.message_id = c.message_id AND o.name = c.object
-    WHERE c.confidence >= getvariable('min_storage_confidence')
-      AND coalesce(o.entity_id, c.value) IS NOT NULL
+        k.relation_key, k.family, k.is_functional, k.is_inverse, k.is_symmetric,
+        CASE WHEN c.polarity = 1 THEN k.tone ELSE k.tone_denied END AS tone,
+        coalesce(s.canonical_id, c.subject_id) AS subject_now,
+        coalesce(o.canonical_id, c.object_id) AS object_now
+    FROM resolved AS c
+    JOIN relation_kinds AS k USING (relation)
+    LEFT JOIN merged AS s ON s.entity_id = c.subject_id
+    LEFT JOIN merged AS o ON o.entity_id = c.object_id
 ),
-slotted AS (
+turned AS (
+    SELECT *, is_turned(is_inverse, is_symmetric, user_id, subject_now, object_now) AS turns FROM joined
+),
+placed AS (
     SELECT
-        *,
-        concat_ws(
-            chr(31), user_id, subject_id, relation, coalesce(attribute, ''),
-            CASE WHEN is_functional THEN '' ELSE object_key END, unverified_mark(requires_verification)
-        ) AS slot
-    FROM resolved
+        * EXCLUDE (turns, subject_now, object_now, is_inverse, is_symmetric),
+        CASE WHEN turns THEN object_now ELSE subject_now END AS subject_key,
+        CASE WHEN turns THEN subject_now ELSE coalesce(object_now, object_key) END AS target_key
+    FROM turned
 )
 SELECT
     *,
+    slot_of(user_id, subject_key, family, attribute, is_functional, target_key, requires_verification) AS slot,
     {
         'session_id': session_id, 'turn_number': turn_number, 'span_start': span_start, 'span_end': span_end,
         'extraction_id': extraction_id
     } AS source,
     row_number() OVER (
-        PARTITION BY slot ORDER BY timestamp, session_id, turn_number, span_start, span_end, claim_id
+        PARTITION BY slot
+        ORDER BY timestamp, session_id, turn_number, span_start, span_end, act = 'assert', claim_id
     ) AS place
-FROM slotted;
+FROM placed;

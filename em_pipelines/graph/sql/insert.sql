@@ -1,15 +1,23 @@
--- INSERT, and the newer side of REVISE: a new edge, or a new spell of one that had ended.
+-- New edges, and new spells of those that had ended.
 INSERT INTO live BY NAME
 SELECT
-    m.edge_id, user_id, subject_id, relation, object_id, value, attribute, "over", object_key, m.next_spell AS spell,
-    polarity, temporal_type,
-    coalesce(valid_from, CASE WHEN len(m.rival_ids) > 0 AND polarity = 1 THEN CAST(timestamp AS DATE) END) AS valid_from,
-    valid_to,
-    coalesce(valid_precision, CASE WHEN len(m.rival_ids) > 0 AND polarity = 1 THEN 'day' END) AS valid_precision,
-    timestamp AS learned_at, timestamp AS last_reinforced, confidence, 0 AS reinforcement_count, hedge_level,
-    source_mechanism, flags, context_tags, privacy_level, requires_verification, has_pasted_source,
-    'active' AS status,
-    m.rival_ids[1] AS supersedes, CAST(NULL AS VARCHAR) AS contradicts, [source] AS provenance, slot
-FROM meeting AS m
+    c.edge_id, i.user_id, i.subject_id, i.relation, i.object_id, i.value, i.attribute, i."over", i.object_key,
+    c.next_spell AS spell, i.polarity, i.temporal_type,
+    coalesce(i.valid_from, CASE WHEN c.kind = 'REVISE' AND i.polarity = 1 THEN CAST(i.timestamp AS DATE) END)
+        AS valid_from,
+    i.valid_to,
+    coalesce(i.valid_precision, CASE WHEN c.kind = 'REVISE' AND i.polarity = 1 THEN 'day' END) AS valid_precision,
+    i.timestamp AS learned_at,
+    CASE WHEN c.kind = 'OVERRULED' THEN i.timestamp END AS unlearned_at,
+    i.timestamp AS last_reinforced, c.new_confidence AS confidence, 0 AS reinforcement_count, i.hedge_level,
+    i.source_mechanism, i.flags, i.context_tags, i.privacy_level, i.requires_verification, i.has_pasted_source,
+    CASE c.kind WHEN 'OVERRULED' THEN 'superseded' WHEN 'CONTRADICT_NEW' THEN 'contradicted' ELSE 'active' END AS status,
+    CASE WHEN c.kind IN ('REVISE', 'CONFIRM_NEW') THEN c.rival_ids[1] END AS supersedes,
+    CASE WHEN c.kind = 'OVERRULED' THEN c.rival_ids[1] END AS superseded_by,
+    CASE WHEN c.kind = 'CONTRADICT_NEW' THEN c.rival_ids[1] END AS contradicts,
+    [i.source] AS provenance,
+    i.relation_key, i.family, i.is_functional AND NOT i.requires_verification AS is_functional, i.tone, i.subject_key,
+    i.target_key, i.slot
+FROM changing AS c
 JOIN incoming AS i USING (claim_id)
-WHERE m.same_id IS NULL;
+WHERE c.kind IN ('INSERT', 'REVISE', 'CONTRADICT_NEW', 'OVERRULED', 'CONFIRM_NEW');

@@ -5,10 +5,31 @@ CREATE OR REPLACE TEMP MACRO edge_hash(user_id, subject_id, relation, object_key
         chr(31), 'edge', id_part(user_id), id_part(subject_id), id_part(relation), id_part(object_key),
         id_part(attribute), id_part(CAST(polarity AS VARCHAR)), id_part(CAST(spell AS VARCHAR))
     )), 20);
+CREATE OR REPLACE TEMP MACRO op_hash(edge_id, kind, claim_id) AS
+    'op_' || left(sha256(concat_ws(chr(31), 'op', id_part(edge_id), id_part(kind), id_part(claim_id))), 20);
+CREATE OR REPLACE TEMP MACRO user_entity(user_id) AS
+    'ent_' || left(sha256(concat_ws(chr(31), 'ent', id_part(user_id), id_part('user'), id_part(''))), 20);
 CREATE OR REPLACE TEMP MACRO unverified_mark(requires_verification) AS
     CASE WHEN requires_verification THEN ' (unverified)' ELSE '' END;
-CREATE OR REPLACE TEMP MACRO op_hash(edge_id, operation, claim_id) AS
-    'op_' || left(sha256(concat_ws(chr(31), 'op', id_part(edge_id), id_part(operation), id_part(claim_id))), 20);
+-- Inverse and symmetric relations are stored as they were stated and compared in one direction: the remembered person
+-- first, else the lesser id.
+CREATE OR REPLACE TEMP MACRO is_turned(is_inverse, is_symmetric, user_id, subject_id, object_id) AS
+    object_id IS NOT NULL AND (
+        is_inverse
+        OR (
+            is_symmetric AND subject_id <> user_entity(user_id)
+            AND (object_id = user_entity(user_id) OR object_id < subject_id)
+        )
+    );
+-- What can hold one fact at a time: the subject's relation where that is functional, else the very fact. What has to
+-- be verified first has slots of its own: "my name is Admin" must not take the place of a name.
+CREATE OR REPLACE TEMP MACRO slot_of(
+    user_id, subject_key, family, attribute, is_functional, object_key, requires_verification
+) AS concat_ws(
+    chr(31), user_id, subject_key, family, coalesce(lower(attribute), ''),
+    CASE WHEN is_functional AND NOT requires_verification THEN '' ELSE object_key END,
+    unverified_mark(requires_verification)
+);
 -- What an operation changes of an edge, as an auditor reads it.
 CREATE OR REPLACE TEMP MACRO standing(status, valid_from, valid_to, spell, reinforcement_count) AS
     CAST(to_json({

@@ -1,48 +1,87 @@
--- One claim a slot (place = the round), met by the active edges of its slot.
--- `same` says the same; `rivals` cannot hold beside it: the other polarity, or another value of a functional relation.
+-- One statement a slot (place = the round), met by the edges of its slot. An edge stands while it is active or
+-- contradicted. `same` says the same; rivals cannot hold beside it: the other polarity, another value of a functional
+-- relation, or liking against disliking one thing.
+-- A statement is clear, and decides, if a person decided it, if it is explicit, hardly hedged and beyond doubt, or if
+-- it is at least as sure as what it meets. What is inferred, imported, shared or second-hand never displaces what the
+-- person said themselves.
 -- REINFORCE: min(1, max(effective confidence then, the claim's) + step), once a session; a repeat within a session
 -- refreshes the date alone.
 CREATE OR REPLACE TEMP TABLE meeting AS
-WITH met AS (
+WITH pairs AS (
     SELECT
-        i.claim_id,
-        min(l.edge_id) FILTER (l.status = 'active' AND l.object_key = i.object_key AND l.polarity = i.polarity) AS same_id,
-        list(l.edge_id ORDER BY l.edge_id) FILTER (
-            l.status = 'active'
-            AND (
-                (l.object_key = i.object_key AND l.polarity <> i.polarity)
-                OR (i.is_functional AND l.object_key <> i.object_key AND l.polarity = 1 AND i.polarity = 1)
-            )
-        ) AS rival_ids,
-        1 + coalesce(max(l.spell) FILTER (l.object_key = i.object_key AND l.polarity = i.polarity), 0) AS next_spell
+        i.claim_id, l.edge_id, l.status, l.subject_id = i.subject_id AS is_own,
+        l.status IN ('active', 'contradicted') AS stands,
+        l.relation_key = i.relation_key AND l.target_key = i.target_key AND l.polarity = i.polarity AS says_same,
+        (l.relation_key = i.relation_key AND l.target_key = i.target_key AND l.polarity <> i.polarity)
+        OR (
+            i.is_functional AND NOT i.requires_verification AND l.relation_key = i.relation_key
+            AND l.target_key <> i.target_key AND l.polarity = 1 AND i.polarity = 1
+        )
+        OR (l.relation_key <> i.relation_key AND l.target_key = i.target_key AND l.tone * i.tone = -1) AS is_rival,
+        l.subject_id = i.subject_id AND l.relation = i.relation AND l.object_key = i.object_key
+        AND l.attribute IS NOT DISTINCT FROM i.attribute AND l.polarity = i.polarity AS is_earlier_spell,
+        l.spell,
+        l.source_mechanism IN ('explicit', 'user_correction') AND NOT list_contains(l.flags, 'secondhand') AS is_own_word,
+        faded(
+            l.confidence, date_diff('day', CAST(l.last_reinforced AS DATE), CAST(i.timestamp AS DATE)), l.temporal_type
+        ) AS effective
     FROM incoming AS i
     LEFT JOIN live AS l ON l.slot = i.slot
     WHERE i.place = getvariable('round')
+),
+met AS (
+    SELECT
+        claim_id,
+        list(edge_id ORDER BY status <> 'active', NOT is_own, edge_id) FILTER (stands AND says_same)[1] AS same_id,
+        list(edge_id ORDER BY effective DESC, edge_id) FILTER (stands AND is_rival) AS rival_ids,
+        max(effective) FILTER (stands AND is_rival) AS rival_confidence,
+        coalesce(bool_or(is_own_word) FILTER (stands AND is_rival), false) AS faces_own_word,
+        list(edge_id ORDER BY edge_id) FILTER (says_same AND status <> 'retracted') AS known_ids,
+        list(edge_id ORDER BY edge_id) FILTER (says_same AND stands) AS standing_ids,
+        list(edge_id ORDER BY edge_id) FILTER (NOT says_same AND status = 'contradicted') AS doubted_ids,
+        1 + coalesce(max(spell) FILTER (is_earlier_spell), 0) AS next_spell
+    FROM pairs
     GROUP BY ALL
 ),
 judged AS (
     SELECT
-        m.*,
-        decayed(
-            l.confidence,
-            date_diff('day', CAST(l.last_reinforced AS DATE), CAST(i.timestamp AS DATE)),
-            r.loss_per_day,
-            r.half_life_days
-        ) AS effective,
-        l.confidence AS confidence_before,
-        list_contains(list_transform(l.provenance, lambda p: p.session_id), i.session_id) AS is_repeat
+        m.*, p.effective,
+        list_contains(list_transform(l.provenance, lambda p: p.session_id), i.session_id) AS is_repeat,
+        i.act IN ('confirm', 'verify') OR i.is_decided
+        OR (
+            i.source_mechanism = 'explicit' AND i.hedge_level IN ('none', 'slight')
+            AND NOT list_has_any(i.flags, ['secondhand', 'attribution_uncertain', 'sarcasm_detected', 'hypothetical'])
+        )
+        OR coalesce(i.confidence >= m.rival_confidence, true) AS is_clear,
+        m.faces_own_word AND NOT i.is_decided AND (
+            i.source_mechanism IN ('inferential', 'reflective', 'imported', 'shared')
+            OR list_contains(i.flags, 'secondhand')
+        ) AS is_overruled
     FROM met AS m
     JOIN incoming AS i USING (claim_id)
     LEFT JOIN live AS l ON l.edge_id = m.same_id
-    LEFT JOIN decay_rates AS r ON r.temporal_type = l.temporal_type
+    LEFT JOIN pairs AS p ON p.claim_id = m.claim_id AND p.edge_id = m.same_id
 )
 SELECT
     j.*,
+    j.is_clear AND NOT j.is_overruled AS settles,
     CASE
+        WHEN i.act IN ('retract', 'replace') THEN upper(i.act)
+        WHEN i.act IN ('recall', 'verify') THEN CASE WHEN j.same_id IS NOT NULL THEN upper(i.act) END
+        WHEN i.act = 'confirm' THEN CASE WHEN j.same_id IS NULL THEN 'CONFIRM_NEW' ELSE 'CONFIRM' END
+        WHEN j.same_id IS NOT NULL THEN 'REINFORCE'
+        WHEN j.rival_ids IS NULL THEN 'INSERT'
+        WHEN j.is_overruled THEN 'OVERRULED'
+        WHEN j.is_clear THEN 'REVISE'
+        ELSE 'CONTRADICT_NEW'
+    END AS kind,
+    CASE
+        WHEN i.act = 'confirm' THEN 1.0
         WHEN j.same_id IS NULL THEN i.confidence
-        WHEN j.is_repeat THEN j.confidence_before
+        WHEN i.act IN ('recall', 'verify') THEN NULL
+        WHEN j.is_repeat AND NOT i.is_decided THEN NULL
         ELSE round(least(1.0, greatest(j.effective, i.confidence) + getvariable('reinforcement_step')), 6)
-    END AS confidence_after,
+    END AS new_confidence,
     coalesce(
         j.same_id,
         edge_hash(

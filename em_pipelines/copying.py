@@ -1,0 +1,101 @@
+"""Writing the rows of a query as a Parquet file: sorted, typed, and never in memory at once.
+
+For tables that may be larger than memory. The file is the same for the same rows, whatever the number of threads.
+"""
+
+import hashlib
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import BinaryIO
+
+import duckdb
+import pyarrow as pa
+
+from em_pipelines.errors import CorruptTableError
+from em_pipelines.sql import Query
+from em_pipelines.tables.schema import DATE, FLAG, INSTANT, INT, REAL, TEXT, Table
+
+SQL_TYPES = {TEXT: "VARCHAR", INT: "BIGINT", REAL: "DOUBLE", FLAG: "BOOLEAN", INSTANT: "TIMESTAMPTZ", DATE: "DATE"}
+TO_COME = "?" * 64
+BLOCK_BYTES = 1 << 20
+FOOTER_TAIL_BYTES = 8
+"""The length of the footer, four bytes, and the magic word."""
+
+
+def copy_to(
+    path: Path,
+    table: Table,
+    rows: Query,
+    metadata: Mapping[bytes, str],
+    digest_key: bytes,
+    options: Mapping[str, object],
+) -> tuple[str, int]:
+    """Writes the query's rows to `path`, in the table's columns, types and order; returns digest and number of rows.
+
+    The footer holds `metadata` and, under `digest_key`, the `content_digest`. `options` are those of DuckDB's
+    Parquet writer. Raises CorruptTableError where rows do not fit the table.
+    """
+    columns = ", ".join(f'CAST("{f.name}" AS {sql_type(f.type)}) AS "{f.name}"' for f in table.schema)
+    order = ", ".join(f'"{name}"' for name in table.sort_by)
+    footer = {**metadata, digest_key: TO_COME}
+    entries = ", ".join(f"{_text(key.decode())}: {_text(value)}" for key, value in footer.items())
+    given = ", ".join(f"{name} {value}" for name, value in options.items())
+    try:
+        (found,) = rows.connection.execute(
+            f"COPY (SELECT {columns} FROM ({rows.sql}) ORDER BY {order}) TO {_text(str(path))} "
+            f"(FORMAT parquet, {given}, KV_METADATA {{{entries}}})"
+        ).fetchall()
+    except (duckdb.ConversionException, duckdb.BinderException) as error:
+        raise CorruptTableError(f"writing {table.name}: {error}; the step that made these rows is at fault") from error
+    return _stamp(path), int(found[0])
+
+
+def sql_type(kind: pa.DataType) -> str:
+    """What DuckDB calls an Arrow type of a declared table."""
+    if pa.types.is_list(kind):
+        return f"{sql_type(kind.value_type)}[]"
+    if pa.types.is_struct(kind):
+        fields = ", ".join(f'"{field.name}" {sql_type(field.type)}' for field in kind)
+        return f"STRUCT({fields})"
+    return SQL_TYPES[kind]
+
+
+def content_digest(path: Path) -> str:
+    """SHA-256 (hex) of everything before a Parquet file's footer: equal for equal rows, whatever the footer says."""
+    with path.open("rb") as handle:
+        left = _footer_start(handle)
+        handle.seek(0)
+        found = hashlib.sha256()
+        while left:
+            block = handle.read(min(left, BLOCK_BYTES))
+            found.update(block)
+            left -= len(block)
+    return found.hexdigest()
+
+
+def _footer_start(handle: BinaryIO) -> int:
+    size = handle.seek(0, os.SEEK_END)
+    handle.seek(-FOOTER_TAIL_BYTES, os.SEEK_END)
+    return size - FOOTER_TAIL_BYTES - int.from_bytes(handle.read(4), "little")
+
+
+def _stamp(path: Path) -> str:
+    """Puts the digest of a file's content into the place that was left for it in its footer, and returns it.
+
+    The place is as long as the digest, so that nothing moves.
+    """
+    found = content_digest(path)
+    with path.open("r+b") as handle:
+        start = _footer_start(handle)
+        handle.seek(start)
+        handle.seek(start + handle.read().rindex(TO_COME.encode()))
+        handle.write(found.encode())
+        handle.flush()
+        os.fsync(handle.fileno())
+    return found
+
+
+def _text(value: str) -> str:
+    quoted = value.replace("'", "''")
+    return f"'{quoted}'"

@@ -1,0 +1,115 @@
+"""A fact that feedback states, as a claim with mentions of its ends, past the safety guard."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from em_pipelines.extraction.model import Claim, Extraction, Segment, Turn
+from em_pipelines.feedback.payloads import FactNamed
+from em_pipelines.ids import content_id
+from em_pipelines.safety.guard import screened
+from em_pipelines.safety.settings import SafetySettings
+from em_pipelines.tables.extraction import CLAIMS
+from em_pipelines.vocabulary import (
+    LITERAL_OBJECT,
+    USER,
+    USUAL_TEMPORAL_TYPE,
+    Act,
+    EntityType,
+    Mechanism,
+    TemporalType,
+)
+
+OBJECT_TYPES: dict[str, EntityType] = {
+    relation: kind
+    for kind, names in {
+        EntityType.PLACE: "lives_in located_in born_in visited",
+        EntityType.ORGANIZATION: "works_at studies_at graduated_from member_of",
+        EntityType.PERSON: "spouse_of partner_of parent_of child_of sibling_of friend_of colleague_of manages "
+        "reports_to knows",
+        EntityType.ANIMAL: "has_pet",
+    }.items()
+    for relation in names.split()
+}
+"""What the object of a relation is, where feedback does not say; a concept elsewhere."""
+
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Stated:
+    """A claim in the columns of `claims`, and its ends in those of `mentions`."""
+
+    claim: Row
+    mentions: list[Row] = field(default_factory=list)
+
+
+def stated(
+    origin: Row, fact: FactNamed, object_: str, confidence: float, mechanism: Mechanism, safety: SafetySettings
+) -> Stated | None:
+    """The fact with `object_` as its object, or None where the safety guard refuses it.
+
+    A fact that is known by id alone gets its subject and relation later, when it is found. `origin` has what all rows
+    of one feedback share; `confidence` is 0 to 1.
+    """
+    relation = fact.relation or "relates_to"
+    is_literal = relation in LITERAL_OBJECT
+    kind = getattr(fact, "object_type", None) or OBJECT_TYPES.get(relation, EntityType.CONCEPT)
+    temporal = getattr(fact, "temporal_type", None)
+    said = Claim(
+        turn_number=0,
+        subject=fact.subject,
+        subject_type=EntityType.PERSON if fact.subject == USER else EntityType.CONCEPT,
+        relation=relation,
+        object=None if is_literal else object_,
+        object_type=None if is_literal else kind,
+        value=object_ if is_literal else None,
+        confidence=confidence,
+        start=0,
+        end=len(object_),
+        temporal_type=temporal or USUAL_TEMPORAL_TYPE.get(relation, TemporalType.STATE),
+        polarity=fact.polarity,
+        attribute=fact.attribute,
+        source_mechanism=mechanism,
+    )
+    kept = _screened(said, origin, safety)
+    if kept is None:
+        return None
+    mentions = [mention(origin, kept.subject, kept.subject_type)]
+    if kept.object is not None:
+        mentions.append(mention(origin, kept.object, kind))
+    what = (kept.subject, kept.relation, kept.object, kept.value, kept.attribute, kept.polarity)
+    claim = {
+        **origin,
+        **{name: getattr(kept, name) for name in CLAIMS.schema.names if hasattr(kept, name)},
+        "claim_id": content_id("claim", origin["message_id"], *what),
+        "extraction_id": origin["message_id"],
+        "act": Act.ASSERT.value,
+        "flags": [],
+        "context_tags": [],
+        "has_pasted_source": False,
+        "span_start": 0,
+        "span_end": len(object_),
+    }
+    return Stated(claim, mentions)
+
+
+def mention(origin: Row, name: str, kind: EntityType) -> Row:
+    """A name in feedback, in the columns of `mentions`."""
+    return {
+        **origin,
+        "mention_id": content_id("men", origin["message_id"], name),
+        "name": name,
+        "entity_type": EntityType.PERSON.value if name == USER else kind.value,
+        "role": None,
+        "span_start": 0,
+        "span_end": len(name),
+        "is_explicit": True,
+    }
+
+
+def _screened(said: Claim, origin: Row, safety: SafetySettings) -> Claim | None:
+    text = f"{said.subject} {said.attribute or said.relation} {said.object or said.value}"
+    turn = Turn(origin["message_id"], 0, "user", USER, text, origin["timestamp"])
+    segment = Segment(origin["segment_id"], origin["user_id"], origin["session_id"], "text", (turn,))
+    kept = screened(Extraction(claims=[said]), segment, safety).claims
+    return kept[0] if kept else None

@@ -1,0 +1,160 @@
+"""What becomes of facts when names are joined or parted: conflicts within one thing, and their end.
+
+Joining two names can give one thing two homes: the one said later stays. Parting them gives back what one name's facts
+had displaced of the other's, so that a merge and a split leave the graph as it was. Rare, so Python over the few edges
+of the names concerned.
+"""
+
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+
+from em_pipelines.sql import fetch, statement
+
+HERE = Path(__file__).parent
+STANDING = ("active", "contradicted")
+Row = dict[str, Any]
+
+
+def regroup(connection: duckdb.DuckDBPyConnection) -> None:
+    """Settles the table `live` after the day's `entity_ops`, and notes it in `changes`."""
+    ops = fetch(
+        connection, "FROM entity_ops WHERE operation IN ('MERGE', 'SPLIT') ORDER BY timestamp, op_id"
+    ).to_pylist()
+    if not ops:
+        return
+    edges = fetch(connection, "FROM live ORDER BY edge_id").to_pylist()
+    cause = {entity: op for op in ops for entity in (op["entity_id"], op["other_id"]) if entity}
+    by_id = {edge["edge_id"]: edge for edge in edges}
+    rejoined = _rejoined(connection)
+    found: list[Row] = []
+    for edge in edges:
+        winner = by_id.get(edge["superseded_by"])
+        if edge["status"] == "superseded" and winner and _met_by_name(edge, winner, rejoined):
+            found.append(_restored(edge, edges, _cause(edge, cause, ops)))
+    back = {row["edge_id"] for row in found}
+    by_slot: dict[str, list[Row]] = {}
+    for edge in edges:
+        if edge["status"] in STANDING or edge["edge_id"] in back:
+            by_slot.setdefault(edge["slot"], []).append(edge)
+    for group in by_slot.values():
+        found += _displaced(group, cause, ops)
+    if not found:
+        return
+    connection.register("regrouping", pa.Table.from_pylist(found, schema=_SCHEMA))
+    for name in ("regroup_note", "regroup_update"):
+        connection.execute(statement(HERE, name))
+    connection.unregister("regrouping")
+
+
+def _rejoined(connection: duckdb.DuckDBPyConnection) -> dict[str, str]:
+    """Names parted today, as they would be read if they had not been: each pair by one of the two."""
+    parted = connection.execute(statement(HERE, "parted")).fetchall()
+    return {str(entity): min(str(entity), str(other)) for pair in parted for entity, other in (pair, pair[::-1])}
+
+
+def _met_by_name(edge: Row, winner: Row, rejoined: dict[str, str]) -> bool:
+    """Whether only names that are now parted made the two facts meet."""
+    if _is_one_slot(edge, winner, {}) and _collide(edge, winner, {}):
+        return False
+    return _is_one_slot(edge, winner, rejoined) and _collide(edge, winner, rejoined)
+
+
+def _displaced(group: list[Row], cause: dict[str, Row], ops: list[Row]) -> list[Row]:
+    """Of facts that cannot stand beside each other and are on different names, all but the one said last."""
+    found: list[Row] = []
+    kept: list[Row] = []
+    for edge in sorted(group, key=lambda e: (e["last_reinforced"], e["edge_id"]), reverse=True):
+        rival = next((other for other in kept if _collide(edge, other, {}) and _is_new(edge, other)), None)
+        if rival is None:
+            kept.append(edge)
+            continue
+        op = _cause(edge, cause, ops)
+        found.append(
+            {
+                **_common(edge, op),
+                "kind": "SUPERSEDE",
+                "status": "superseded",
+                "superseded_by": rival["edge_id"],
+                "unlearned_at": op["timestamp"],
+                "valid_to": rival["valid_from"] or rival["learned_at"].date(),
+                "reason": "two names became one thing, and of the other something else was said later",
+            }
+        )
+    return found
+
+
+def _is_one_slot(one: Row, other: Row, read: dict[str, str]) -> bool:
+    keys = [read.get(edge["subject_key"], edge["subject_key"]) for edge in (one, other)]
+    return bool(keys[0] == keys[1] and one["family"] == other["family"] and one["attribute"] == other["attribute"])
+
+
+def _collide(one: Row, other: Row, read: dict[str, str]) -> bool:
+    """Whether two facts of one subject cannot hold together, their objects as they are `read`."""
+    targets = [read.get(edge["target_key"], edge["target_key"]) for edge in (one, other)]
+    is_same_target = targets[0] == targets[1]
+    if one["relation_key"] == other["relation_key"]:
+        if is_same_target:
+            return bool(one["polarity"] != other["polarity"])
+        return bool(one["is_functional"] and one["polarity"] == other["polarity"] == 1)
+    return bool(is_same_target and one["tone"] * other["tone"] == -1)
+
+
+def _is_new(one: Row, other: Row) -> bool:
+    """Whether the names are why they meet: facts on the same names have met before."""
+    return bool(
+        one["subject_id"] != other["subject_id"]
+        or (one["target_key"] == other["target_key"] and one["object_key"] != other["object_key"])
+    )
+
+
+def _restored(edge: Row, edges: list[Row], op: Row) -> Row:
+    """The edge as it stood before; a conflict that was open is open again."""
+    is_doubted = any(
+        other["status"] == "contradicted"
+        and edge["edge_id"] != other["edge_id"]
+        and (other["contradicts"] == edge["edge_id"] or edge["contradicts"] == other["edge_id"])
+        for other in edges
+    )
+    return {
+        **_common(edge, op),
+        "kind": "RESTORE",
+        "status": "contradicted" if is_doubted else "active",
+        "superseded_by": None,
+        "unlearned_at": None,
+        "valid_to": None,
+        "reason": "what took its place is about another thing",
+    }
+
+
+def _cause(edge: Row, cause: dict[str, Row], ops: list[Row]) -> Row:
+    ends = (edge["subject_id"], edge["object_id"], edge["subject_key"], edge["target_key"])
+    return next((cause[end] for end in ends if end in cause), ops[0])
+
+
+def _common(edge: Row, op: Row) -> Row:
+    timestamp: datetime = op["timestamp"]
+    return {
+        "edge_id": edge["edge_id"],
+        "claim_id": op["op_id"],
+        "user_id": edge["user_id"],
+        "timestamp": timestamp,
+        "session_id": op["session_id"],
+        "turn_number": op["turn_number"],
+        "correlation_id": op["correlation_id"],
+        "source_mechanism": edge["source_mechanism"],
+    }
+
+
+_INSTANT = pa.timestamp("us", tz="UTC")
+_SCHEMA = pa.schema(
+    {
+        "edge_id": pa.string(), "claim_id": pa.string(), "user_id": pa.string(), "timestamp": _INSTANT,
+        "session_id": pa.string(), "turn_number": pa.int64(), "correlation_id": pa.string(),
+        "source_mechanism": pa.string(), "kind": pa.string(), "status": pa.string(), "superseded_by": pa.string(),
+        "unlearned_at": _INSTANT, "valid_to": pa.date32(), "reason": pa.string(),
+    }
+)  # fmt: skip

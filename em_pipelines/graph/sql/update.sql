@@ -1,0 +1,48 @@
+-- What the round does to edges that are there.
+UPDATE live SET
+    status = CASE
+        WHEN c.kind = 'RETRACT' THEN 'retracted'
+        WHEN c.kind IN ('REPLACE', 'SUPERSEDE') THEN 'superseded'
+        WHEN c.kind = 'CONTRADICT' THEN 'contradicted'
+        WHEN c.kind IN ('RESTORE', 'CONFIRM', 'VERIFY') OR (c.kind = 'REINFORCE' AND c.settles) THEN 'active'
+        ELSE live.status
+    END,
+    confidence = CASE
+        WHEN c.kind IN ('REINFORCE', 'CONFIRM') THEN coalesce(c.new_confidence, live.confidence) ELSE live.confidence
+    END,
+    last_reinforced = CASE
+        WHEN c.kind IN ('REINFORCE', 'CONFIRM', 'RECALL', 'VERIFY') THEN greatest(live.last_reinforced, i.timestamp)
+        ELSE live.last_reinforced
+    END,
+    reinforcement_count = live.reinforcement_count + CASE WHEN c.kind = 'REINFORCE' AND NOT c.is_repeat THEN 1 ELSE 0 END,
+    hedge_level = CASE WHEN c.kind = 'REINFORCE' AND NOT c.is_repeat THEN i.hedge_level ELSE live.hedge_level END,
+    source_mechanism = CASE
+        WHEN c.kind = 'CONFIRM' OR (c.kind = 'REINFORCE' AND i.source_mechanism = 'user_correction')
+            THEN 'user_correction'
+        ELSE live.source_mechanism
+    END,
+    valid_from = CASE WHEN c.kind = 'REINFORCE' THEN coalesce(live.valid_from, i.valid_from) ELSE live.valid_from END,
+    valid_precision = CASE
+        WHEN c.kind = 'REINFORCE' AND live.valid_from IS NULL THEN i.valid_precision ELSE live.valid_precision
+    END,
+    valid_to = CASE
+        WHEN c.kind IN ('REPLACE', 'SUPERSEDE') THEN coalesce(i.valid_from, CAST(i.timestamp AS DATE))
+        WHEN c.kind = 'RESTORE' THEN NULL
+        ELSE live.valid_to
+    END,
+    unlearned_at = CASE
+        WHEN c.kind IN ('RETRACT', 'REPLACE', 'SUPERSEDE') THEN i.timestamp
+        WHEN c.kind = 'RESTORE' THEN NULL
+        ELSE live.unlearned_at
+    END,
+    superseded_by = CASE
+        WHEN c.kind = 'SUPERSEDE' THEN c.winner_id WHEN c.kind = 'RESTORE' THEN NULL ELSE live.superseded_by
+    END,
+    has_pasted_source = live.has_pasted_source OR (c.kind = 'REINFORCE' AND i.has_pasted_source),
+    provenance = CASE
+        WHEN c.kind IN ('REINFORCE', 'CONFIRM', 'VERIFY') THEN list_append(live.provenance, i.source)
+        ELSE live.provenance
+    END
+FROM changing AS c
+JOIN incoming AS i USING (claim_id)
+WHERE c.edge_id = live.edge_id;
