@@ -2,17 +2,29 @@
 
 import os
 import sys
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from em_pipelines.commands import corrections, dead_letters, doctor, evaluate, gold, landing, publishing, reading
+from em_pipelines.commands import (
+    corrections,
+    dead_letters,
+    doctor,
+    evaluate,
+    gold,
+    landing,
+    publishing,
+    reading,
+    revising,
+)
 from em_pipelines.commands.console import Defaults, Exit, ExtractorOption, HomeOption, fail, open_home, out, print_table
 from em_pipelines.errors import EmError, UsageError
 from em_pipelines.extraction.llm.extractor import OpenAsking
 from em_pipelines.extraction.unread import DEAD_LETTER, PENDING
 from em_pipelines.home import Home
+from em_pipelines.revision.model import Verifier
 from em_pipelines.running import Summary, materialize, prepare_dagster_home
 from em_pipelines.serving.snapshot import LATEST
 from em_pipelines.settings import Settings
@@ -28,6 +40,7 @@ app.command()(gold.resolve)
 app.command()(evaluate.evaluate)
 for command in (corrections.correct, corrections.confirm, corrections.retract, corrections.merge, corrections.split):
     app.command()(command)
+app.command()(revising.revise)
 app.command()(doctor.doctor)
 app.add_typer(dead_letters.app, name="dead-letters")
 
@@ -40,6 +53,7 @@ def before_command(home: HomeOption = None) -> None:
     """
     Defaults.home = home
     Defaults.open_models = _open_models
+    Defaults.open_verifier = _open_verifier
 
 
 def _open_models(settings: Settings) -> OpenAsking:
@@ -47,6 +61,12 @@ def _open_models(settings: Settings) -> OpenAsking:
     from resources.asking import asking_of  # noqa: PLC0415
 
     return asking_of(settings)
+
+
+def _open_verifier(settings: Settings) -> AbstractAsyncContextManager[Verifier]:
+    from resources.verifier import open_verifier  # noqa: PLC0415
+
+    return open_verifier(settings)
 
 
 @app.command()

@@ -8,6 +8,7 @@ import dagster as dg
 
 from assets.daily import daily_assets
 from assets.evaluation import evaluation_asset
+from assets.revision import revision_asset
 from assets.snapshot import snapshot
 from em_pipelines.home import Home
 from em_pipelines.settings import Settings, load_settings
@@ -15,6 +16,7 @@ from quality.checks import build_checks
 from resources.alerts import AlertsResource
 from resources.asking import asking_of
 from resources.store import HomeResource, Progress
+from resources.verifier import open_verifier
 from sensors.alerts import alerts_sensor
 from sensors.batches import batches_sensor, collect_batches
 from sensors.jobs import build_jobs, land_inbox
@@ -35,7 +37,7 @@ def build_definitions(settings: Settings | None = None, *, on_days: Progress | N
     evaluation = evaluation_asset(by_name["extraction"])
     watched = [key for found in (*checks, evaluation) for key in found.check_keys]
     return dg.Definitions(
-        assets=[*(daily_assets(step) for step in steps), snapshot, evaluation],
+        assets=[*(daily_assets(step) for step in steps), snapshot, evaluation, revision_asset(open_verifier)],
         asset_checks=checks,
         jobs=[*jobs.values(), land_inbox, collect_batches],
         schedules=build_schedules(jobs),

@@ -29,6 +29,7 @@ from em_pipelines.graph.fold import FoldSettings
 from em_pipelines.landing.settings import LandingSettings
 from em_pipelines.lifecycle.decay import DecaySettings
 from em_pipelines.models.settings import LlmSettings
+from em_pipelines.revision.settings import RevisionSettings
 from em_pipelines.safety.settings import SafetySettings
 from em_pipelines.sql import EngineSettings
 
@@ -63,6 +64,7 @@ class Settings(BaseSettings):
     decay: DecaySettings = Field(default_factory=DecaySettings)
     llm: LlmSettings = Field(default_factory=LlmSettings)
     reading: LlmExtractionSettings = Field(default_factory=LlmExtractionSettings)
+    revision: RevisionSettings = Field(default_factory=RevisionSettings)
 
     @classmethod
     def settings_customise_sources(

@@ -11,27 +11,39 @@ from em_pipelines.landing.land import land
 from resources.store import HomeResource
 
 DAILY_GROUPS = ("landing", "episodes", "extraction", "resolution", "graph", "lifecycle")
+UNDATED = ("revision",)
+"""Assets of these groups that have no days."""
 LANDED_FOLDER = ".landed"
 
 
 def build_jobs() -> dict[str, AssetJob]:
-    """Returns the asset jobs by name: `main`, one a group, `publish` and `evaluate`."""
+    """Returns the asset jobs by name: `main`, one a group, `publish`, `revise` and `evaluate`."""
     jobs = {
-        group: dg.define_asset_job(group, dg.AssetSelection.groups(group), description=f"The assets of {group} alone.")
+        group: dg.define_asset_job(group, _daily(group), description=f"The daily assets of {group} alone.")
         for group in DAILY_GROUPS
     }
     jobs["main"] = dg.define_asset_job(
         "main",
-        dg.AssetSelection.groups(*DAILY_GROUPS),
+        _daily(*DAILY_GROUPS),
         description="From the landed log to current facts, for a range of days in one run.",
     )
     jobs["publish"] = dg.define_asset_job(
         "publish", dg.AssetSelection.assets("snapshot"), description="The DuckDB snapshot for analysts."
     )
+    jobs["revise"] = dg.define_asset_job(
+        "revise",
+        dg.AssetSelection.assets(*UNDATED),
+        description="Stale public facts are looked up, if a verifier is set.",
+    )
     jobs["evaluate"] = dg.define_asset_job(
         "evaluate", dg.AssetSelection.assets("evaluation"), description="The figures of the extractor."
     )
     return jobs
+
+
+def _daily(*groups: str) -> dg.AssetSelection:
+    """What is made day by day: nobody is to be asked about the world because an old day is made again."""
+    return dg.AssetSelection.groups(*groups) - dg.AssetSelection.assets(*UNDATED)
 
 
 @dg.op(description="Lands every file of the inbox and moves it to .landed, so that nothing is read twice.")

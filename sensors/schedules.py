@@ -4,16 +4,20 @@ from datetime import timedelta
 
 import dagster as dg
 
+from assets.revision import NIGHT_TAG
+from em_pipelines.revision.model import NullVerifier
 from em_pipelines.tables.derived import CURRENT_EDGES
 from resources.store import HomeResource
 from sensors.jobs import AssetJob
 
 DECAY_CRON = "0 2 * * *"
+REVISION_CRON = "15 2 * * *"
 PUBLISH_CRON = "30 3 * * *"
 
 
 def build_schedules(jobs: dict[str, AssetJob]) -> list[dg.ScheduleDefinition]:
-    """Returns the nightly schedules (UTC): decay at 02:00 for the day that ended, the snapshot at 03:30."""
+    """Returns the nightly schedules (UTC): decay at 02:00 for the day that ended, revision at 02:15, the
+    snapshot at 03:30."""
 
     @dg.schedule(
         name="nightly_decay",
@@ -28,6 +32,20 @@ def build_schedules(jobs: dict[str, AssetJob]) -> list[dg.ScheduleDefinition]:
         return dg.RunRequest(run_key=yesterday, partition_key=yesterday)
 
     @dg.schedule(
+        name="nightly_revision",
+        job=jobs["revise"],
+        cron_schedule=REVISION_CRON,
+        execution_timezone="UTC",
+        default_status=dg.DefaultScheduleStatus.RUNNING,
+        description="Stale public facts are looked up, after the night's decay; nobody is asked unless it is set.",
+    )
+    def nightly_revision(context: dg.ScheduleEvaluationContext, home: HomeResource) -> dg.RunRequest | dg.SkipReason:
+        if not home.home.settings.revision.is_enabled:
+            return dg.SkipReason(NullVerifier.note)
+        yesterday = (context.scheduled_execution_time - timedelta(days=1)).date().isoformat()
+        return dg.RunRequest(run_key=yesterday, tags={NIGHT_TAG: yesterday})
+
+    @dg.schedule(
         name="nightly_snapshot",
         job=jobs["publish"],
         cron_schedule=PUBLISH_CRON,
@@ -40,4 +58,4 @@ def build_schedules(jobs: dict[str, AssetJob]) -> list[dg.ScheduleDefinition]:
             return dg.SkipReason("no facts yet: nothing to publish")
         return dg.RunRequest()
 
-    return [nightly_decay, nightly_snapshot]
+    return [nightly_decay, nightly_revision, nightly_snapshot]

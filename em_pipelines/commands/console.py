@@ -13,6 +13,7 @@ from rich.console import Console
 from rich.table import Table
 
 from em_pipelines.home import Home, OpenModels
+from em_pipelines.revision.night import OpenVerifier
 from em_pipelines.settings import load_settings
 
 HomeOption = Annotated[
@@ -40,10 +41,11 @@ class Exit(IntEnum):
 
 
 class Defaults:
-    """What was given before the command's name, for commands that are not told otherwise, and the way to models."""
+    """What was given before the command's name, for commands that are not told otherwise, and the ways to models."""
 
     home: Path | None = None
     open_models: OpenModels | None = None
+    open_verifier: OpenVerifier | None = None
 
 
 def open_home(home: Path | None, **overrides: Any) -> Home:

@@ -1,7 +1,7 @@
 """The fold in SQL against a naive one in Python, and what it must hold whatever the log."""
 
 from dataclasses import dataclass, field
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -351,7 +351,7 @@ def test_what_is_not_clear_leaves_both_sides_and_names_the_conflict() -> None:
     state = fold_days([Said(), doubt])
     assert {e["relation"]: e["status"] for e in state.rows()} == {"likes": "contradicted", "dislikes": "contradicted"}
     (conflict,) = state.contradictions.to_pylist()
-    assert (conflict["status"], conflict["reason"]) == ("open", "another value" if False else "polarity")
+    assert (conflict["status"], conflict["reason"]) == ("open", "polarity")
     settled = fold_days([Said(day=5, session="s3")], state)
     assert {e["relation"]: e["status"] for e in settled.rows()} == {"likes": "active", "dislikes": "superseded"}
     assert settled.contradictions["status"].to_pylist() == ["settled"]
@@ -364,6 +364,40 @@ def test_what_others_say_never_displaces_the_users_own_word() -> None:
     assert {e["object_id"]: e["status"] for e in state.rows()} == {
         entity_id(USER, "oslo"): "active",
         entity_id(USER, "tea"): "superseded",
+    }
+
+
+def revised(fact: dict[str, Any], outcome: str, **more: Any) -> Told:
+    payload = {"edge_id": fact["edge_id"], "subject": "Korvel", "relation": "located_in", "object": "oslo"}
+    return Told("revision", payload | {"outcome": outcome, **more}, day=100)
+
+
+def test_a_fact_that_was_looked_up_and_holds_is_fresh_again() -> None:
+    state = fold_days([Said(subject="Korvel", relation="located_in", object="oslo")])
+    verified = fold_days([revised(state.rows()[0], "verified")], state).rows()[0]
+    assert (verified["last_reinforced"], verified["confidence"]) == (START + timedelta(days=100), 0.9)
+    assert fold_days([revised(state.rows()[0], "unknown")], state).edges.equals(state.edges)
+
+
+def test_a_fact_that_has_changed_gives_way_to_what_holds_instead() -> None:
+    state = fold_days([Said(subject="Korvel", relation="located_in", object="oslo")])
+    changed = fold_days(
+        [revised(state.rows()[0], "changed", new_object="Kotor", source="https://korvel.example")], state
+    )
+    found = {e["status"]: e for e in changed.rows()}
+    assert found["superseded"]["superseded_by"] == found["active"]["edge_id"]
+    assert (found["active"]["object_id"], found["active"]["confidence"]) == (entity_id(USER, "kotor"), 0.8)
+    assert found["active"]["source_mechanism"] == "observational"
+
+
+def test_what_is_looked_up_settles_a_conflict() -> None:
+    doubt = Said(subject="Korvel", relation="located_in", object="tea", hedge="strong", confidence=0.4, minute=3)
+    state = fold_days([Said(subject="Korvel", relation="located_in", object="oslo"), doubt])
+    older = next(e for e in state.rows() if e["contradicts"] is None)
+    settled = fold_days([revised(older, "verified")], state)
+    assert {e["edge_id"] == older["edge_id"]: e["status"] for e in settled.rows()} == {
+        True: "active",
+        False: "superseded",
     }
 
 
@@ -404,4 +438,3 @@ def test_what_was_archived_for_half_a_year_is_gone() -> None:
     assert len(kept.rows()) == 2
     gone = fold_days([Said(day=211, object="oslo")], kept)
     assert entity_id(USER, "tea") not in {e["object_id"] for e in gone.rows()}
-    assert START.year == 2026

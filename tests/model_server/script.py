@@ -21,7 +21,9 @@ class Call:
 
     @property
     def messages(self) -> list[dict[str, str]]:
-        return list(self.body.get("messages", []))
+        told = self.body.get("instructions")
+        system = [{"role": "system", "content": told}] if told else []
+        return [*system, *self.body.get("messages", self.body.get("input", []))]
 
     @property
     def prompt(self) -> str:
@@ -31,7 +33,8 @@ class Call:
     @property
     def schema(self) -> dict[str, Any] | None:
         """The JSON schema asked for, if any."""
-        return dict(self.body.get("response_format", {})).get("json_schema")
+        responses = dict(self.body.get("text", {})).get("format")
+        return responses or dict(self.body.get("response_format", {})).get("json_schema")
 
     @property
     def n_prompt_characters(self) -> int:
@@ -58,6 +61,11 @@ class Step:
     delay_seconds: float = 0.0
     has_usage: bool = True
     cached_tokens: int = 0
+    pages: tuple[tuple[str, str], ...] = ()
+    """Address and title of what a web search found; a page without a title is found and not cited."""
+    n_searches: int = 0
+    error_code: str | None = None
+    """Of a response that failed although HTTP says 200."""
 
     def text(self, call: Call) -> str:
         """The content of the answer to the call."""
@@ -71,6 +79,12 @@ Script = Callable[[Call], Step]
 def answer(value: Answer | Callable[[Call], Answer], **changes: Any) -> Step:
     """Answers with a text, with JSON, or with what a function makes of the call."""
     return Step(answer=value, **changes)
+
+
+def searched(value: Answer | Callable[[Call], Answer], *urls: str, **changes: Any) -> Step:
+    """Answers after a web search that found these pages."""
+    pages = tuple((url, f"Page {number}") for number, url in enumerate(urls))
+    return Step(answer=value, **{"pages": pages, "n_searches": 1, **changes})
 
 
 def truncated(value: Answer | Callable[[Call], Answer], kept_share: float = 0.5) -> Step:

@@ -1,4 +1,4 @@
-"""A scripted server on loopback that speaks the OpenAI API: completions, files, batches and models.
+"""A scripted server on loopback that speaks the OpenAI API: completions, responses, files, batches and models.
 
     with ModelServer(lambda call: answer({"entities": []})) as server:
         client = OpenAI(base_url=server.base_url, api_key="any")
@@ -29,6 +29,7 @@ if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from tests.model_server.batches import Batches, multipart
+from tests.model_server.responses import citations, response
 from tests.model_server.script import Answer, Call, Script, Step, answer, in_turn, with_faults
 
 MAX_WAIT_SECONDS = 60.0
@@ -56,6 +57,8 @@ class ModelServer:
         self.api_key = api_key
         self.models = tuple(models)
         self.refused_formats = set(refused_formats)
+        self.refused_parameters: set[str] = set()
+        """Parameters of a call, or of its first tool, that are refused (400) by name."""
         self.refuses_files = False
         """Whether uploads are refused with 401."""
         self.calls: list[Call] = []
@@ -139,6 +142,11 @@ class ModelServer:
         if kind in self.refused_formats:
             return Step("status", status=400, message=f"'response_format' of type '{kind}' is not supported.",
                         code="unsupported_parameter")  # fmt: skip
+        sent = body.keys() | next(iter(body.get("tools") or [{}])).keys()
+        if unknown := sorted(sent & self.refused_parameters):
+            name = "text.format" if unknown[0] == "text" else unknown[0]
+            return Step("status", status=400, message=f"Unsupported parameter: '{name}'.",
+                        code="unsupported_parameter")  # fmt: skip
         return None
 
 
@@ -194,7 +202,7 @@ class _Handler(BaseHTTPRequestHandler):
         owner.requests.append(f"{method} {url.path}")
         owner.raw.append(data)
         match [method, *url.path.removeprefix("/v1").strip("/").split("/")]:
-            case ["POST", "chat", "completions"]:
+            case ["POST", "chat", "completions"] | ["POST", "responses"]:
                 self._complete(json.loads(data))
             case ["GET", "models"]:
                 self._send({"object": "list", "data": [{"id": name, "object": "model", "created": 0,
@@ -242,7 +250,7 @@ class _Handler(BaseHTTPRequestHandler):
                 case "status":
                     self._send_error(step)
                 case _:
-                    self._send(completion(call, step))
+                    self._send((response if "input" in body else completion)(call, step))
         finally:
             with owner._lock:
                 owner.n_at_once -= 1
@@ -282,7 +290,7 @@ def completion(call: Call, step: Step) -> dict[str, Any]:
             {
                 "index": 0,
                 "finish_reason": step.finish_reason,
-                "message": {"role": "assistant", "content": text, "refusal": None},
+                "message": {"role": "assistant", "content": text, "refusal": None, "annotations": citations(step)},
             }
         ],
     }

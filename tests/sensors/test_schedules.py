@@ -57,3 +57,19 @@ def test_the_snapshot_is_asked_for_after_the_decay_once_there_are_facts(world: A
     (request,) = requests(world, "nightly_snapshot", datetime(2026, 3, 10, hour, minute, tzinfo=UTC))
     assert request.partition_key is None
     assert schedules["nightly_snapshot"].job_name == "publish"
+
+
+def test_the_revision_is_asked_for_after_the_decay_and_only_where_it_is_switched_on(world: Any) -> None:
+    at = datetime(2026, 3, 10, 2, 15, tzinfo=UTC)
+    assert requests(world, "nightly_revision", at) == []
+    changed = world.home.settings.revision.model_copy(update={"is_enabled": True})
+    world.home.settings = world.home.settings.model_copy(update={"revision": changed})
+    (request,) = requests(world, "nightly_revision", at)
+    assert (request.run_key, request.tags["em/night"]) == ("2026-03-09", "2026-03-09")
+
+
+def test_making_old_days_again_asks_nobody_about_the_world(world: Any) -> None:
+    for name in ("main", "lifecycle"):
+        keys = world.definitions.resolve_job_def(name).asset_layer.selected_asset_keys
+        assert dg.AssetKey(CURRENT_EDGES.name) in keys
+        assert dg.AssetKey("revision") not in keys

@@ -1,0 +1,1 @@
+"""Revision: each night stale public facts go to a verifier; what it finds is feedback of the next day."""
