@@ -112,21 +112,35 @@ def _extraction(settings: Settings, extractor: Extractor) -> Step:
 
 def _folding(settings: Settings, connection: duckdb.DuckDBPyConnection) -> list[Step]:
     """What was read meets what was known, one day after the other."""
-    decay = settings.decay.model_dump_json()
+    return [_resolution(settings, connection), _fold(settings, connection), _decay(settings, connection)]
 
-    def run_resolution(_: date, tables: Tables, __: Records) -> Tables:
+
+def _resolution(settings: Settings, connection: duckdb.DuckDBPyConnection) -> Step:
+    def run(_: date, tables: Tables, __: Records) -> Tables:
         said = spoken(rows_of(tables["feedback"]), settings.safety)
         mentions = pa.concat_tables([tables["mentions"], said.mentions_table()])
         made = resolve(tables["state_entities"], mentions, tables["messages"], connection, decisions=said.decisions)
         return {"entities": made.entities, "entity_mentions": made.entity_mentions, "entity_ops": made.entity_ops}
 
-    def run_fold(day: date, tables: Tables, _: Records) -> Tables:
-        names = ("claims", "mentions", "entity_mentions", "entity_ops", "entities")
+    return Step(
+        name="resolution",
+        inputs=(clean.MESSAGES, extraction.MENTIONS, raw.FEEDBACK),
+        previous=(graph.ENTITIES,),
+        outputs=(graph.ENTITIES, graph.ENTITY_MENTIONS, graph.ENTITY_OPS),
+        run=run,
+        version=source_version("resolution", "feedback") + settings.safety.model_dump_json(),
+    )
+
+
+def _fold(settings: Settings, connection: duckdb.DuckDBPyConnection) -> Step:
+    said_today = (extraction.CLAIMS, extraction.MENTIONS, graph.ENTITY_MENTIONS, graph.ENTITY_OPS, graph.ENTITIES)
+
+    def run(day: date, tables: Tables, _: Records) -> Tables:
         said = spoken(rows_of(tables["feedback"]), settings.safety)
         made = fold(
             tables["state_edges"],
             tables["state_contradictions"],
-            Day(day=day, spoken=said, **{name: tables[name] for name in names}),
+            Day(day=day, spoken=said, **{table.name: tables[table.name] for table in said_today}),
             settings=settings.fold,
             decay=settings.decay,
             connection=connection,
@@ -134,44 +148,33 @@ def _folding(settings: Settings, connection: duckdb.DuckDBPyConnection) -> list[
         )
         return {"edges": made.edges, "graph_ops": made.graph_ops, "contradictions": made.contradictions}
 
-    def run_decay(day: date, tables: Tables, _: Records) -> Tables:
+    return Step(
+        name="fold",
+        inputs=(*said_today, raw.FEEDBACK),
+        previous=(graph.EDGES, graph.CONTRADICTIONS),
+        scanned=(graph.EDGES, graph.ENTITIES),
+        outputs=(graph.EDGES, graph.GRAPH_OPS, graph.CONTRADICTIONS),
+        run=run,
+        version=source_version("graph", "feedback", "lifecycle")
+        + settings.fold.model_dump_json()
+        + settings.decay.model_dump_json()
+        + settings.safety.model_dump_json(),
+    )
+
+
+def _decay(settings: Settings, connection: duckdb.DuckDBPyConnection) -> Step:
+    def run(day: date, tables: Tables, _: Records) -> Tables:
         states = (tables["state_edges"], tables["state_entities"])
         return {"current_edges": current_edges(*states, day, settings.decay, connection)}
 
-    return [
-        Step(
-            name="resolution",
-            inputs=(clean.MESSAGES, extraction.MENTIONS, raw.FEEDBACK),
-            previous=(graph.ENTITIES,),
-            outputs=(graph.ENTITIES, graph.ENTITY_MENTIONS, graph.ENTITY_OPS),
-            run=run_resolution,
-            version=source_version("resolution", "feedback"),
-        ),
-        Step(
-            name="fold",
-            inputs=(
-                extraction.CLAIMS,
-                extraction.MENTIONS,
-                graph.ENTITY_MENTIONS,
-                graph.ENTITY_OPS,
-                graph.ENTITIES,
-                raw.FEEDBACK,
-            ),
-            previous=(graph.EDGES, graph.CONTRADICTIONS),
-            scanned=(graph.EDGES, graph.ENTITIES),
-            outputs=(graph.EDGES, graph.GRAPH_OPS, graph.CONTRADICTIONS),
-            run=run_fold,
-            version=source_version("graph", "feedback", "lifecycle") + settings.fold.model_dump_json() + decay,
-        ),
-        Step(
-            name="decay",
-            latest=(graph.EDGES, graph.ENTITIES),
-            scanned=(graph.EDGES, graph.ENTITIES),
-            outputs=(derived.CURRENT_EDGES,),
-            run=run_decay,
-            version=source_version("lifecycle") + decay,
-        ),
-    ]
+    return Step(
+        name="decay",
+        latest=(graph.EDGES, graph.ENTITIES),
+        scanned=(graph.EDGES, graph.ENTITIES),
+        outputs=(derived.CURRENT_EDGES,),
+        run=run,
+        version=source_version("lifecycle") + settings.decay.model_dump_json(),
+    )
 
 
 def _landed_step(table: Table, build: Callable[[Records], pa.Table]) -> Step:

@@ -144,7 +144,12 @@ def test_nothing_that_a_person_said_or_is_called_reaches_the_event_log(world: An
     for asset, sample in samples.items():
         header = {name.strip() for name in sample.splitlines()[0].strip("| ").split("|")}
         assert header == set(CATALOG[asset].schema.names) - PERSONAL_COLUMNS
-        assert len(sample.splitlines()) > 2 or asset in {"extraction_issues", "llm_calls"}
+        assert len(sample.splitlines()) > 2 or asset in {
+            "extraction_issues",
+            "llm_calls",
+            "contradictions",
+            "entity_ops",
+        }
     logged = "".join(str(entry) for entry in world.instance.all_logs(result.run_id))
     assert "Zanzibar".casefold() not in logged.casefold()
     assert "secretive" not in logged

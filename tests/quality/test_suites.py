@@ -18,8 +18,8 @@ Rows = Callable[..., pa.Table]
 
 TABLES = (
     "interactions", "skill_invocations", "feedback", "world_events", "dead_letters", "messages", "segments", "mentions",
-    "claims", "extraction_issues", "llm_calls", "sessions", "entities", "entity_mentions", "edges", "graph_ops",
-    "current_edges",
+    "claims", "extraction_issues", "llm_calls", "sessions", "entities", "entity_mentions", "entity_ops",
+    "edges", "graph_ops", "contradictions", "current_edges",
 )  # fmt: skip
 every_table = pytest.mark.parametrize("table", [CATALOG[name] for name in TABLES], ids=TABLES)
 
@@ -27,7 +27,7 @@ CLOSED = frozenset(
     {
         "role", "channel", "trust", "relation", "polarity", "entity_type", "subject_type", "object_type",
         "temporal_type", "valid_precision", "hedge_level", "source_mechanism", "privacy_level", "session_type",
-        "operation", "status",
+        "operation", "status", "act",
     }
 )  # fmt: skip
 SHARES = frozenset(

@@ -7,13 +7,11 @@ WITH named AS (
             coalesce(o.canonical_id, e.object_id) AS object_id,
             coalesce(o.canonical_id, e.object_key) AS object_key
         ),
-        s.canonical_id IS NOT NULL OR o.canonical_id IS NOT NULL
-            OR e.subject_id IN (SELECT canonical_id FROM merged) OR e.object_id IN (SELECT canonical_id FROM merged)
-            AS may_repeat,
+        s.canonical_id IS NOT NULL OR o.canonical_id IS NOT NULL AS may_repeat,
         date_diff('day', CAST(e.last_reinforced AS DATE), getvariable('as_of')) AS unreferenced_days
     FROM edges_standing AS e
-    LEFT JOIN merged AS s ON s.entity_id = e.subject_id
-    LEFT JOIN merged AS o ON o.entity_id = e.object_id
+    LEFT JOIN clustered AS s ON s.entity_id = e.subject_id
+    LEFT JOIN clustered AS o ON o.entity_id = e.object_id
     WHERE NOT is_purged(e.status, e.confidence, e.last_reinforced, e.temporal_type)
 ),
 -- Facts on several names of one thing: few, so that only they are grouped.
