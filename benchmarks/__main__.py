@@ -1,7 +1,9 @@
 """`make bench`: every benchmark, one table each."""
 
-from benchmarks import engine, reading
+from benchmarks import engine, growth, reading, scale
 
 if __name__ == "__main__":
     reading.main()
     engine.main()
+    growth.main()
+    scale.run()

@@ -25,8 +25,9 @@ from em_pipelines.landing.land import land
 from em_pipelines.landing.log import LandedLog
 from em_pipelines.landing.tables import interactions_table
 from em_pipelines.settings import load_settings
+from em_pipelines.sql import Query
 from em_pipelines.steps import build_steps
-from em_pipelines.tables.raw import INTERACTIONS
+from em_pipelines.tables.raw import FEEDBACK, INTERACTIONS
 
 EXAMPLES = Path(__file__).parents[1] / "examples" / "logs"
 N_MESSAGES = 60_000
@@ -89,16 +90,17 @@ def run(days: dict[str, pa.Table]) -> dict[str, float]:
     seconds = dict.fromkeys(STAGES, 0.0)
     state = {f"state_{table.name}": table.empty() for name in ("resolution", "fold") for table in steps[name].previous}
     for day, interactions in days.items():
-        tables = {"interactions": interactions, **state}
+        tables = {"interactions": interactions, "feedback": FEEDBACK.empty(), **state}
         for stage in STAGES:
             begun = time.perf_counter()
             when = datetime.fromisoformat(day).date()
             made = {"messages": messages(interactions)} if stage == "messages" else steps[stage].run(when, tables, ())
+            tables |= {name: rows.to_table() if isinstance(rows, Query) else rows for name, rows in made.items()}
             seconds[stage] += time.perf_counter() - begun
-            tables |= made
-            if stage == "fold":
-                tables["state_edges"] = made["edges"]
-        state = {"state_entities": tables["entities"], "state_edges": tables["edges"]}
+            tables |= {
+                f"state_{name}": tables[name] for name in ("entities", "edges", "contradictions") if name in made
+            }
+        state = {name: rows for name, rows in tables.items() if name.startswith("state_")}
     return seconds
 
 
