@@ -8,10 +8,12 @@ HOME/inbox      files dropped here are landed by the landing sensor
 HOME/dagster    Dagster's own home
 HOME/llm        answers of models that were paid for
 HOME/record     ledger, certificates, and the salt of names that may not be kept
+HOME/tmp        what steps had no memory for
 HOME/locks      who is at work
 """
 
 import os
+import shutil
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from datetime import date
@@ -37,7 +39,7 @@ from em_pipelines.pipeline import Step, Store
 from em_pipelines.salting import Salt
 from em_pipelines.serving.overlay import Overlay
 from em_pipelines.settings import Settings
-from em_pipelines.steps import build_steps
+from em_pipelines.steps import SPILL, build_steps
 from em_pipelines.tables.graph import EDGES
 from em_pipelines.tables.raw import FEEDBACK
 
@@ -153,8 +155,12 @@ class Home:
     def sweep(self) -> list[Path]:
         """Deletes temporary files whose writer was killed, and returns them. Those of living processes stay."""
         left = [path for path in self.path.rglob(".*.tmp") if not _is_alive(path.name.split(".")[-2])]
+        left += [path for path in (self.path / SPILL).glob("*") if not _is_alive(path.name)]
         for path in left:
-            path.unlink(missing_ok=True)
+            if path.is_dir():
+                shutil.rmtree(path, ignore_errors=True)
+            else:
+                path.unlink(missing_ok=True)
         return left
 
     def unchecked_ranges(self) -> list[tuple[date, date]]:

@@ -1,5 +1,6 @@
 """The steps there are, in order: what each reads, makes and runs. Settings and the extractor come in from outside."""
 
+import os
 from collections.abc import Callable, Iterable
 from datetime import date
 from pathlib import Path
@@ -26,7 +27,7 @@ from em_pipelines.tables import clean, derived, extraction, graph, raw
 from em_pipelines.tables.schema import Table
 
 SPILL = Path("tmp")
-"""Where steps put what does not fit into memory; empty between runs."""
+"""Where steps put what does not fit into memory, a folder a process; gone with it."""
 Records = Iterable[dict[str, object]]
 EXTRACTION_SOURCES = (
     "extraction/assemble.py",
@@ -42,7 +43,7 @@ EXTRACTION_SOURCES = (
 
 def build_steps(settings: Settings, extractor: Extractor) -> dict[str, Step]:
     """Returns every step by name, in the order in which they run."""
-    connection = connect(engine=settings.engine, spill=settings.home / SPILL)
+    connection = connect(engine=settings.engine, spill=settings.home / SPILL / str(os.getpid()))
     steps = [*_landing(), *_reading(settings, extractor), *_folding(settings, connection)]
     return {step.name: step for step in steps}
 

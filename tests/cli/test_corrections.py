@@ -1,0 +1,79 @@
+"""Corrections from the command line: what they print, what they change, and what they refuse."""
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+
+
+@pytest.fixture
+def home(examples_home: Path, tmp_path: Path) -> Path:
+    """A copy of the examples' home that may be written to."""
+    return Path(shutil.copytree(examples_home, tmp_path / "home", symlinks=True))
+
+
+def facts(em: Any, home: Path, *options: str) -> list[dict[str, Any]]:
+    done = em("facts", "--user", "mirela", "--json", "--home", home, *options)
+    assert done.returncode == 0, done.stderr
+    found: list[dict[str, Any]] = orjson.loads(done.stdout)
+    return found
+
+
+def homes(em: Any, home: Path) -> set[str]:
+    return {f["object"] for f in facts(em, home) if (f["subject"], f["relation"]) == ("user", "lives_in")}
+
+
+def test_a_correction_by_id_is_seen_by_the_next_reader(em: Any, home: Path) -> None:
+    (known,) = (f for f in facts(em, home) if (f["subject"], f["relation"]) == ("user", "lives_in"))
+    done = em("correct", known["edge_id"], "--user", "mirela", "--object", "Lisbon", "--json", "--home", home)
+    assert done.returncode == 0, done.stderr
+    document = orjson.loads(done.stdout)
+    assert document["feedback_id"].startswith("fbk_")
+    assert document["facts"][0]["edge_id"] == known["edge_id"]
+    assert homes(em, home) == {"Lisbon"}
+
+
+def test_facts_are_shown_before_they_are_taken_back(em: Any, home: Path) -> None:
+    words = ("retract", "--user", "mirela", "--matching", "Dana Graz", "--home", home)
+    shown = em(*words, "--dry-run")
+    assert shown.returncode == 0
+    assert "Graz" in shown.stdout
+    assert ("Dana", "Graz") in {(f["subject"], f["object"]) for f in facts(em, home)}
+    done = em(*words, "--yes")
+    assert done.returncode == 0, done.stderr
+    assert ("Dana", "Graz") not in {(f["subject"], f["object"]) for f in facts(em, home)}
+
+
+def test_a_confirmed_fact_is_certain(em: Any, home: Path) -> None:
+    done = em("confirm", "--user", "mirela", "--subject", "Dana", "--relation", "lives_in", "--object", "Graz",
+              "--home", home)  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    (fact,) = (f for f in facts(em, home) if (f["subject"], f["relation"]) == ("Dana", "lives_in"))
+    assert fact["confidence"] == 1.0
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("correct", "edge_0000", "--object", "x"), "no fact with id edge_0000"),
+        (("correct", "--object", "x"), "naming a fact"),
+        (("correct", "--relation", "dwells_in", "--object", "x"), "dwells_in"),
+        (("confirm", "--relation", "lives_in"), "needs edge_id"),
+        (("retract", "--matching", "submarine"), "nothing that is known of mirela"),
+        (("retract", "--matching", " "), "the text is empty"),
+        (("split", "Dana", "--into", "Dana Marin"), "facts"),
+    ],
+    ids=lambda value: " ".join(value)[:40] if isinstance(value, tuple) else "",
+)
+def test_what_names_nothing_is_refused_in_a_sentence(em: Any, home: Path, words: tuple[str, ...], said: str) -> None:
+    done = em(*words, "--user", "mirela", "--home", home)
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_the_facts_of_others_are_out_of_reach(em: Any, home: Path) -> None:
+    known = facts(em, home)[0]["edge_id"]
+    assert em("retract", known, "--user", "ada", "--home", home).returncode == 2
