@@ -23,6 +23,7 @@ ROOT = Path(__file__).parent
 SOURCE_SUFFIXES = {".py", ".sql", ".yaml"}
 Tables = dict[str, pa.Table]
 INCOMPLETE = "incomplete"
+STATE_DAYS = "state_days"
 DAYS_AT_ONCE = 31
 """Days that a step is told of before it makes them: a month's texts fit into memory."""
 
@@ -32,10 +33,9 @@ class Step:
     """One step.
 
     `run(day, tables, records)` gets the inputs of the day by name, states as `state_NAME`, and the landed records
-    where the step reads the log; it returns the outputs by name. `version` changes whenever
-    the same inputs could give something else. `previous` names state tables that the step itself makes; `latest`
-    state tables of which the newest up to the day is read, so that the step can be run for days on which nothing
-    happened, too.
+    where the step reads the log; it returns the outputs by name. `version` changes whenever the same inputs could give
+    something else. `previous` names state tables of which the newest before the day is read; `latest` those of which
+    the newest up to the day is, so that the step can be run for days on which nothing happened, too.
 
     `prepare(inputs of many days)` is called before those days are made, for steps that ask somebody and had better ask
     for all at once. A day whose outputs are not `is_complete` stands, but stays out of date.
@@ -49,6 +49,7 @@ class Step:
     latest: tuple[Table, ...] = ()
     previous: tuple[Table, ...] = ()
     log_kind: str | None = None
+    is_dated: bool = False
     prepare: Callable[[Iterable[Tables]], None] | None = None
     is_complete: Callable[[Tables], bool] = lambda _: True
 
@@ -101,7 +102,8 @@ class Store:
             parts.append(f"input {table.name} {info.content_digest if info else None}")
         for table, found in self._states(step, day):
             info = self.lake.info(table, found) if found else None
-            parts.append(f"state {table.name} {info.content_digest if info else None}")
+            dated = f" {found}" if step.is_dated else ""
+            parts.append(f"state {table.name} {info.content_digest if info else None}{dated}")
         return digest(parts)
 
     def is_current(self, step: Step, day: date) -> bool:
@@ -179,6 +181,10 @@ class Store:
         tables = {table.name: self.lake.read(table, day) for table in step.inputs}
         for table, found in self._states(step, day):
             tables[f"state_{table.name}"] = self.lake.read(table, found) if found else table.empty()
+        if step.is_dated:
+            known = {table.name: found for table, found in self._states(step, day) if found}
+            columns = {"table_name": pa.array(known.keys(), pa.string()), "day": pa.array(known.values(), pa.date32())}
+            tables[STATE_DAYS] = pa.table(columns)
         return tables
 
     def _run_day(self, step: Step, day: date) -> dict[str, int]:

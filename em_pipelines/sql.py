@@ -1,5 +1,7 @@
 """DuckDB as the engine's executor of set-based steps: connections, and SQL kept in files beside the modules."""
 
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
@@ -25,6 +27,18 @@ def connect(path: str = ":memory:", *, is_read_only: bool = False) -> duckdb.Duc
 def statement(folder: Path, name: str) -> str:
     """The text of `folder/sql/name.sql`."""
     return (folder / "sql" / f"{name}.sql").read_text(encoding="utf-8")
+
+
+@contextmanager
+def registered(connection: duckdb.DuckDBPyConnection, tables: Mapping[str, pa.Table]) -> Iterator[None]:
+    """Lets SQL see Arrow tables by name, for as long as the block lasts."""
+    for name, rows in tables.items():
+        connection.register(name, rows)
+    try:
+        yield
+    finally:
+        for name in tables:
+            connection.unregister(name)
 
 
 def fetch(connection: duckdb.DuckDBPyConnection, sql: str) -> pa.Table:
