@@ -22,7 +22,7 @@ def build_jobs() -> dict[str, AssetJob]:
     }
     jobs["main"] = dg.define_asset_job(
         "main",
-        dg.AssetSelection.groups(*DAILY_GROUPS),
+        dg.AssetSelection.groups(*DAILY_GROUPS) | dg.AssetSelection.assets("audit_trail"),
         description="From the landed log to current facts, for a range of days in one run.",
     )
     jobs["publish"] = dg.define_asset_job(
