@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from em_pipelines.commands import dead_letters, doctor, evaluate, gold, landing, publishing, reading
+from em_pipelines.commands import dead_letters, doctor, evaluate, explaining, gold, landing, publishing, reading
 from em_pipelines.commands.console import Defaults, Exit, ExtractorOption, HomeOption, fail, open_home, out, print_table
 from em_pipelines.errors import EmError, UsageError
 from em_pipelines.extraction.llm.extractor import OpenAsking
@@ -27,6 +27,9 @@ app.command()(gold.extract)
 app.command()(gold.resolve)
 app.command()(evaluate.evaluate)
 app.command()(doctor.doctor)
+app.command()(explaining.why)
+app.command(name="why-not")(explaining.why_not)
+app.command()(explaining.trace)
 app.add_typer(dead_letters.app, name="dead-letters")
 
 

@@ -9,7 +9,7 @@ import hashlib
 import io
 import os
 import posixpath
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -117,6 +117,22 @@ class Lake:
         if not found.schema.equals(table.schema):
             raise self._corrupt(table, day, "its columns differ from the declared schema")
         return found
+
+    def find(self, table: Table, day: date, column: str, values: Collection[str]) -> pa.Table:
+        """The rows of one partition whose text column holds one of the values.
+
+        Of a partition without any, no other column is read. Raises CorruptTableError, as `read` does.
+        """
+        wanted = pa.array(sorted(values), pa.string())
+        try:
+            with self._fs.open(self.path(table, day), "rb") as handle:
+                held = pq.ParquetFile(handle).read(columns=[column])[column]
+        except FileNotFoundError:
+            return table.empty()
+        except (pa.ArrowException, OSError, KeyError) as error:
+            raise self._corrupt(table, day, str(error)) from error
+        is_wanted = pc.is_in(held, value_set=wanted)
+        return self.read(table, day).filter(is_wanted) if pc.any(is_wanted).as_py() else table.empty()
 
     def read_days(self, table: Table, days: Iterable[date]) -> pa.Table:
         """Reads several partitions as one table, in the order given."""

@@ -38,8 +38,9 @@ AUDIT_SOURCES = (
     "graph/sql/macros.sql",
     "lifecycle",
     "record/events.py",
+    "record/fading.py",
     "record/trail.py",
-    *(f"record/sql/{name}.sql" for name in ("faded", "standing", "trail", "trail_macros")),
+    *(f"record/sql/{name}.sql" for name in ("faded", "fading_macros", "standing", "trail", "trail_macros")),
 )
 
 

@@ -10,7 +10,7 @@ it and leaves the head as it was found.
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -107,8 +107,13 @@ class Ledger:
 
     def of_user(self, user_id: str) -> list[Entry]:
         """The entries about one user, in order."""
-        user = self._salt.hash("ledger user", user_id)
-        return [entry for entry in self.entries() if entry.user == user]
+        return [entry for entry in self.entries() if entry.user == self._salt.hash("ledger user", user_id)]
+
+    def of_target(self, target: str, user_ids: Iterable[str]) -> list[Entry]:
+        """The entries about one thing of any of these users, in order."""
+        entries = self.entries()
+        marks = {self._salt.hash("ledger target", user, target) for user in user_ids} if entries else set()
+        return [entry for entry in entries if entry.target in marks]
 
     def verify(self) -> list[Problem]:
         """Everything that shows an edit, the first line first; empty where nothing does.

@@ -5,7 +5,6 @@ said, and on those nothing is written: the next day that is tells of all that ha
 which it came to pass. So the trail does not depend on when it was made.
 """
 
-from collections.abc import Iterator
 from datetime import date, timedelta
 from pathlib import Path
 
@@ -16,9 +15,10 @@ import pyarrow.compute as pc
 from em_pipelines.extraction.unread import DEAD_LETTER
 from em_pipelines.extraction.verification import HALLUCINATIONS
 from em_pipelines.graph import fold
-from em_pipelines.lifecycle.decay import DecaySettings, current_edges
+from em_pipelines.lifecycle.decay import DecaySettings
 from em_pipelines.pipeline import STATE_DAYS, Tables
 from em_pipelines.record.events import EventType
+from em_pipelines.record.fading import FADED, fading
 from em_pipelines.sql import fetch, registered, statement
 from em_pipelines.tables.derived import INFERRED_EDGES
 from em_pipelines.tables.graph import EDGES
@@ -27,16 +27,6 @@ from em_pipelines.tables.record import AUDIT_TRAIL
 HERE = Path(__file__).parent
 SKIPS = ("skipped", DEAD_LETTER)
 """Issues of messages that were not read. Those that still wait to be read are no decision yet."""
-FADED = pa.schema(
-    [
-        *(EDGES.schema.field(name) for name in ("edge_id", "user_id", "subject_id", "source_mechanism", "provenance")),
-        pa.field("old_status", pa.string()),
-        pa.field("new_status", pa.string()),
-        pa.field("confidence_before", pa.float64()),
-        pa.field("confidence_after", pa.float64()),
-        pa.field("faded_on", pa.date32()),
-    ]
-)
 
 
 def audit_trail(day: date, tables: Tables, decay: DecaySettings, connection: duckdb.DuckDBPyConnection) -> pa.Table:
@@ -46,6 +36,8 @@ def audit_trail(day: date, tables: Tables, decay: DecaySettings, connection: duc
     before, and the day of that state in `state_days`; inferred_edges and state_inferred_edges where there are any.
     An operation for which the closed list has no name gives an event without a type, which the lake refuses.
     """
+    for folder, name in ((Path(fold.__file__).parent, "macros"), (HERE, "fading_macros"), (HERE, "trail_macros")):
+        connection.execute(statement(folder, name))
     inferred = INFERRED_EDGES.empty()
     said_of_itself = [t.value for t in EventType if t.value.startswith(("probe_", "starter_"))]
     inputs = {
@@ -64,8 +56,6 @@ def audit_trail(day: date, tables: Tables, decay: DecaySettings, connection: duc
 
 def _faded(day: date, tables: Tables, decay: DecaySettings, connection: duckdb.DuckDBPyConnection) -> pa.Table:
     """What time alone did to facts from the end of the day of `state_edges` to that of `day`, in columns FADED."""
-    connection.execute(statement(Path(fold.__file__).parent, "macros"))
-    connection.execute(statement(HERE, "trail_macros"))
     days = {row["table_name"]: row["day"] for row in tables[STATE_DAYS].to_pylist()}
     if EDGES.name not in days:
         return FADED.empty_table()
@@ -74,26 +64,5 @@ def _faded(day: date, tables: Tables, decay: DecaySettings, connection: duckdb.D
     found = [FADED.empty_table()]
     for is_touched, until in ((False, day), (True, day - timedelta(days=1))):
         facts = standing.filter(pc.equal(standing["is_touched"], is_touched)).drop_columns(["is_touched"])
-        found += [rows.cast(FADED) for rows in _fading(facts, days[EDGES.name], until, decay, connection)]
+        found.append(fading(facts, days[EDGES.name], until, decay, connection))
     return pa.concat_tables(found)
-
-
-def _fading(
-    facts: pa.Table, first: date, last: date, decay: DecaySettings, connection: duckdb.DuckDBPyConnection
-) -> Iterator[pa.Table]:
-    """The changes from the end of `first` to that of `last`, each on its day. Untouched facts only ever fade, so what
-    stands at both ends as it did needs no look in between."""
-    if first >= last or not facts.num_rows:
-        return
-    ends = {name: current_edges(facts, on, decay, connection) for name, on in (("earlier", first), ("later", last))}
-    with registered(connection, ends):
-        changed = fetch(connection, statement(HERE, "faded"))
-    if not changed.num_rows:
-        return
-    if last - first == timedelta(days=1):
-        yield changed.append_column("faded_on", pa.array([last] * changed.num_rows, pa.date32()))
-        return
-    middle = first + (last - first) // 2
-    facts = facts.filter(pc.is_in(facts["edge_id"], value_set=changed["edge_id"].combine_chunks()))
-    yield from _fading(facts, first, middle, decay, connection)
-    yield from _fading(facts, middle, last, decay, connection)
