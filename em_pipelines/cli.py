@@ -7,13 +7,23 @@ from typing import Annotated
 
 import typer
 
-from em_pipelines.commands import dead_letters, doctor, evaluate, explaining, gold, landing, publishing, reading
+from em_pipelines.commands import (
+    dead_letters,
+    doctor,
+    evaluate,
+    explaining,
+    gold,
+    landing,
+    publishing,
+    reading,
+    recording,
+)
 from em_pipelines.commands.console import Defaults, Exit, ExtractorOption, HomeOption, fail, open_home, out, print_table
 from em_pipelines.errors import EmError, UsageError
 from em_pipelines.extraction.llm.extractor import OpenAsking
 from em_pipelines.extraction.unread import DEAD_LETTER, PENDING
 from em_pipelines.home import Home
-from em_pipelines.running import Summary, materialize, prepare_dagster_home
+from em_pipelines.running import Summary, materialize, prepare_dagster_home, reset_runs
 from em_pipelines.serving.snapshot import LATEST
 from em_pipelines.settings import Settings
 
@@ -27,6 +37,8 @@ app.command()(gold.extract)
 app.command()(gold.resolve)
 app.command()(evaluate.evaluate)
 app.command()(doctor.doctor)
+app.command()(recording.repair)
+app.command(name="verify-ledger")(recording.verify_ledger)
 app.command()(explaining.why)
 app.command(name="why-not")(explaining.why_not)
 app.command()(explaining.trace)
@@ -41,6 +53,7 @@ def before_command(home: HomeOption = None) -> None:
     """
     Defaults.home = home
     Defaults.open_models = _open_models
+    Defaults.reset_runs = reset_runs
 
 
 def _open_models(settings: Settings) -> OpenAsking:

@@ -118,6 +118,22 @@ class Lake:
             raise self._corrupt(table, day, "its columns differ from the declared schema")
         return found
 
+    def damage(self, table: Table, day: date) -> str | None:
+        """What is wrong with a partition, in words; None where its data are, byte for byte, those that were written.
+
+        The content digest is that of everything before the footer, so a file that was edited shows whatever wrote it.
+        """
+        info = self.info(table, day)
+        if info is None:
+            return None
+        with self._fs.open(self.path(table, day), "rb") as handle:
+            data = handle.read()
+        footer_bytes = int.from_bytes(data[-8:-4], "little") + 8
+        if hashlib.sha256(data[:-footer_bytes]).hexdigest() != info.content_digest:
+            return "its rows are not those that were written"
+        self.read(table, day)
+        return None
+
     def find(self, table: Table, day: date, column: str, values: Collection[str]) -> pa.Table:
         """The rows of one partition whose text column holds one of the values.
 

@@ -1,7 +1,7 @@
-"""Integrity: what holds of every state of memory, whatever was said. Each rule is one SQL statement over one day.
+"""Integrity: what holds of every sound state of memory. Each rule is one SQL statement over the state of one day.
 
 A rule names the rows that break it by id and quotes nothing. Add a rule as a file in sql/integrity/ that gives
-`row_id`, and its line in RULES; what depends on settings or may be broken by what people say is no rule of this kind.
+`row_id`, and its line in RULES; a rule stops every user's run, so what settings decide is none.
 """
 
 from collections.abc import Iterable, Iterator
