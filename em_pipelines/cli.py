@@ -13,10 +13,12 @@ from em_pipelines.commands import (
     dead_letters,
     doctor,
     evaluate,
+    explaining,
     gold,
     landing,
     publishing,
     reading,
+    recording,
     revising,
 )
 from em_pipelines.commands.console import Defaults, Exit, ExtractorOption, HomeOption, fail, open_home, out, print_table
@@ -25,7 +27,7 @@ from em_pipelines.extraction.llm.extractor import OpenAsking
 from em_pipelines.extraction.unread import DEAD_LETTER, PENDING
 from em_pipelines.home import Home
 from em_pipelines.revision.model import Verifier
-from em_pipelines.running import Summary, materialize, prepare_dagster_home
+from em_pipelines.running import Summary, materialize, prepare_dagster_home, reset_runs
 from em_pipelines.serving.snapshot import LATEST
 from em_pipelines.settings import Settings
 
@@ -42,6 +44,11 @@ for command in (corrections.correct, corrections.confirm, corrections.retract, c
     app.command()(command)
 app.command()(revising.revise)
 app.command()(doctor.doctor)
+app.command()(recording.repair)
+app.command(name="verify-ledger")(recording.verify_ledger)
+app.command()(explaining.why)
+app.command(name="why-not")(explaining.why_not)
+app.command()(explaining.trace)
 app.add_typer(dead_letters.app, name="dead-letters")
 
 
@@ -54,6 +61,7 @@ def before_command(home: HomeOption = None) -> None:
     Defaults.home = home
     Defaults.open_models = _open_models
     Defaults.open_verifier = _open_verifier
+    Defaults.reset_runs = reset_runs
 
 
 def _open_models(settings: Settings) -> OpenAsking:

@@ -61,16 +61,14 @@ def sql_type(kind: pa.DataType) -> str:
     return SQL_TYPES[kind]
 
 
-def content_digest(path: Path) -> str:
+def content_digest(handle: BinaryIO) -> str:
     """SHA-256 (hex) of everything before a Parquet file's footer: equal for equal rows, whatever the footer says."""
-    with path.open("rb") as handle:
-        left = _footer_start(handle)
-        handle.seek(0)
-        found = hashlib.sha256()
-        while left:
-            block = handle.read(min(left, BLOCK_BYTES))
-            found.update(block)
-            left -= len(block)
+    left = _footer_start(handle)
+    handle.seek(0)
+    found = hashlib.sha256()
+    while left > 0 and (block := handle.read(min(left, BLOCK_BYTES))):
+        found.update(block)
+        left -= len(block)
     return found.hexdigest()
 
 
@@ -85,8 +83,8 @@ def _stamp(path: Path) -> str:
 
     The place is as long as the digest, so that nothing moves.
     """
-    found = content_digest(path)
     with path.open("r+b") as handle:
+        found = content_digest(handle)
         start = _footer_start(handle)
         handle.seek(start)
         handle.seek(start + handle.read().rindex(TO_COME.encode()))

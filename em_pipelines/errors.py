@@ -16,6 +16,7 @@
         ├── SettingsError       em.yaml or an EM_ variable cannot be read
         ├── PatternError        a pattern file breaks the pattern grammar
         ├── CorruptTableError   a table's file does not match its declared schema
+        ├── CorruptLedgerError  a line of the ledger is no entry
         └── (ModelError)        a model will give no answer:
             ├── ModelRefusedError       to nothing we ask: wrong key, unknown model, no credit
             └── RequestRefusedError     to this request: too long, not allowed; a smaller one may pass
@@ -101,6 +102,10 @@ class PatternError(PermanentError):
 
 class CorruptTableError(PermanentError):
     """A table's file does not match its declared schema."""
+
+
+class CorruptLedgerError(PermanentError):
+    """A line of the ledger is no entry: somebody edited it."""
 
 
 class ModelRefusedError(ModelError, PermanentError):

@@ -153,15 +153,19 @@ class Home:
             (self.path / COLLECTED).touch()
 
     def sweep(self) -> list[Path]:
-        """Deletes temporary files whose writer was killed, and returns them. Those of living processes stay."""
-        left = [path for path in self.path.rglob(".*.tmp") if not _is_alive(path.name.split(".")[-2])]
-        left += [path for path in (self.path / SPILL).glob("*") if not _is_alive(path.name)]
+        """Deletes `left_overs`, and returns them."""
+        left = self.left_overs()
         for path in left:
             if path.is_dir():
                 shutil.rmtree(path, ignore_errors=True)
             else:
                 path.unlink(missing_ok=True)
         return left
+
+    def left_overs(self) -> list[Path]:
+        """Temporary files and folders whose writer was killed, not those of living processes."""
+        files = [path for path in sorted(self.path.rglob(".*.tmp")) if not _is_alive(path.name.split(".")[-2])]
+        return files + [path for path in sorted((self.path / SPILL).glob("*")) if not _is_alive(path.name)]
 
     def unchecked_ranges(self) -> list[tuple[date, date]]:
         """Ranges of days whose checks have not passed since they were made: they failed, or their run was killed."""

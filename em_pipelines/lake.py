@@ -9,7 +9,7 @@ import hashlib
 import io
 import os
 import posixpath
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
@@ -21,7 +21,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from em_pipelines.copying import copy_to
+from em_pipelines.copying import content_digest, copy_to
 from em_pipelines.errors import CorruptTableError
 from em_pipelines.sql import ParquetRows, Query, Rows
 from em_pipelines.tables.schema import Table
@@ -132,6 +132,37 @@ class Lake:
         if not self._is_local or not Path(path).exists():
             return self.read(table, day)
         return ParquetRows(path)
+
+    def damage(self, table: Table, day: date) -> str | None:
+        """What is wrong with a partition, in words; None where its data are, byte for byte, those that were written.
+
+        The content digest is that of everything before the footer, so a file that was edited shows whatever wrote it.
+        """
+        info = self.info(table, day)
+        if info is None:
+            return None
+        with self._fs.open(self.path(table, day), "rb") as handle:
+            is_whole = content_digest(handle) == info.content_digest
+        if not is_whole:
+            return "its rows are not those that were written"
+        self.read(table, day)
+        return None
+
+    def find(self, table: Table, day: date, column: str, values: Collection[str]) -> pa.Table:
+        """The rows of one partition whose text column holds one of the values.
+
+        Of a partition without any, no other column is read. Raises CorruptTableError, as `read` does.
+        """
+        wanted = pa.array(sorted(values), pa.string())
+        try:
+            with self._fs.open(self.path(table, day), "rb") as handle:
+                held = pq.ParquetFile(handle).read(columns=[column])[column]
+        except FileNotFoundError:
+            return table.empty()
+        except (pa.ArrowException, OSError, KeyError) as error:
+            raise self._corrupt(table, day, str(error)) from error
+        is_wanted = pc.is_in(held, value_set=wanted)
+        return self.read(table, day).filter(is_wanted) if pc.any(is_wanted).as_py() else table.empty()
 
     def read_days(self, table: Table, days: Iterable[date]) -> pa.Table:
         """Reads several partitions as one table, in the order given."""

@@ -14,6 +14,8 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+
 from em_pipelines.lake import Lake, digest
 from em_pipelines.landing.log import LandedLog
 from em_pipelines.tables.schema import Table
@@ -23,6 +25,7 @@ SOURCE_SUFFIXES = {".py", ".sql", ".yaml"}
 Tables = dict[str, Any]
 """Inputs by name; those that a step wants `scanned` are `Rows`, outputs may be a `Query`."""
 INCOMPLETE = "incomplete"
+STATE_DAYS = "state_days"
 DAYS_AT_ONCE = 31
 """Days that a step is told of before it makes them: a month's texts fit into memory."""
 
@@ -32,11 +35,10 @@ class Step:
     """One step.
 
     `run(day, tables, records)` gets the inputs of the day by name, states as `state_NAME`, and the landed records
-    where the step reads the log; it returns the outputs by name. `version` changes whenever
-    the same inputs could give something else. `previous` names state tables that the step itself makes; `latest`
-    state tables of which the newest up to the day is read, so that the step can be run for days on which nothing
-    happened, too. `scanned` names tables that are handed over unread, for SQL to read: states that may be larger than
-    memory.
+    where the step reads the log; it returns the outputs by name. `version` changes whenever the same inputs could give
+    something else. `previous` names state tables of which the newest before the day is read; `latest` those of which
+    the newest up to the day is, so that the step can be run for days on which nothing happened, too. `scanned` names
+    tables that are handed over unread, for SQL to read: states that may be larger than memory.
 
     `prepare(inputs of many days)` is called before those days are made, for steps that ask somebody and had better ask
     for all at once. A day whose outputs are not `is_complete` stands, but stays out of date.
@@ -51,6 +53,7 @@ class Step:
     previous: tuple[Table, ...] = ()
     scanned: tuple[Table, ...] = ()
     log_kind: str | None = None
+    is_dated: bool = False
     prepare: Callable[[Iterable[Tables]], None] | None = None
     is_complete: Callable[[Tables], bool] = lambda _: True
 
@@ -103,7 +106,8 @@ class Store:
             parts.append(f"input {table.name} {info.content_digest if info else None}")
         for table, found in self._states(step, day):
             info = self.lake.info(table, found) if found else None
-            parts.append(f"state {table.name} {info.content_digest if info else None}")
+            dated = f" {found}" if step.is_dated else ""
+            parts.append(f"state {table.name} {info.content_digest if info else None}{dated}")
         return digest(parts)
 
     def is_current(self, step: Step, day: date) -> bool:
@@ -181,6 +185,10 @@ class Store:
         tables = {table.name: self._rows(step, table, day) for table in step.inputs}
         for table, found in self._states(step, day):
             tables[f"state_{table.name}"] = self._rows(step, table, found) if found else table.empty()
+        if step.is_dated:
+            known = {table.name: found for table, found in self._states(step, day) if found}
+            columns = {"table_name": pa.array(known.keys(), pa.string()), "day": pa.array(known.values(), pa.date32())}
+            tables[STATE_DAYS] = pa.table(columns)
         return tables
 
     def _rows(self, step: Step, table: Table, day: date) -> Any:

@@ -6,8 +6,8 @@ Days that are out of date are materialized range by range, then the snapshot is 
 
 import os
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
@@ -118,13 +118,37 @@ def prepare_dagster_home(home: Home) -> Path:
     return folder
 
 
+def reset_runs(home: Home, is_applied: bool) -> int:
+    """How many runs of `em run` are noted as at work, though no process is; marked as failed where `is_applied`, which
+    takes the run lock of the caller. While somebody else holds that, there are none."""
+    if not (home.dagster_home / "dagster.yaml").exists():
+        return 0
+    import dagster as dg  # noqa: PLC0415
+
+    try:
+        with (
+            nullcontext() if is_applied else home.lock("run", timeout_seconds=0),
+            dg.DagsterInstance.from_config(str(home.dagster_home.absolute())) as instance,
+        ):
+            found = _dead_runs(instance)
+            if is_applied:
+                _bury_dead_runs(instance)
+            return len(found)
+    except errors.LockedError:
+        return 0
+
+
 def _bury_dead_runs(instance: "dg.DagsterInstance") -> None:
     """Marks runs of this command that were killed as failed. Whoever holds the run lock knows that none is alive."""
+    for found in _dead_runs(instance):
+        instance.report_run_failed(found, "The process ended before the run did; the next run goes on from there.")
+
+
+def _dead_runs(instance: "dg.DagsterInstance") -> "Sequence[dg.DagsterRun]":
     import dagster as dg  # noqa: PLC0415
 
     alive = [dg.DagsterRunStatus.NOT_STARTED, dg.DagsterRunStatus.STARTING, dg.DagsterRunStatus.STARTED]
-    for found in instance.get_runs(dg.RunsFilter(tags={LAUNCHER_TAG: "cli"}, statuses=alive)):
-        instance.report_run_failed(found, "The process ended before the run did; the next run goes on from there.")
+    return instance.get_runs(dg.RunsFilter(tags={LAUNCHER_TAG: "cli"}, statuses=alive))
 
 
 def _execute(

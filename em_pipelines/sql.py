@@ -1,5 +1,7 @@
 """DuckDB as the engine's executor of set-based steps: connections, and SQL kept in files beside the modules."""
 
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -81,6 +83,18 @@ def bind(connection: duckdb.DuckDBPyConnection, name: str, rows: Rows) -> None:
 def statement(folder: Path, name: str) -> str:
     """The text of `folder/sql/name.sql`."""
     return (folder / "sql" / f"{name}.sql").read_text(encoding="utf-8")
+
+
+@contextmanager
+def registered(connection: duckdb.DuckDBPyConnection, tables: Mapping[str, Rows]) -> Iterator[None]:
+    """Lets SQL see rows by name, for as long as the block lasts."""
+    for name, rows in tables.items():
+        bind(connection, name, rows)
+    try:
+        yield
+    finally:
+        for name in tables:
+            connection.execute(f"DROP VIEW IF EXISTS {name}")
 
 
 def fetch(connection: duckdb.DuckDBPyConnection, sql: str) -> pa.Table:

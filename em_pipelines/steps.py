@@ -19,11 +19,12 @@ from em_pipelines.lake import rows_of
 from em_pipelines.landing import tables as landed
 from em_pipelines.lifecycle.decay import current_edges
 from em_pipelines.pipeline import Step, Tables, source_version
+from em_pipelines.record.trail import audit_trail
 from em_pipelines.resolution.normalization import name_key
 from em_pipelines.resolution.registry import resolve
 from em_pipelines.settings import Settings
 from em_pipelines.sql import connect
-from em_pipelines.tables import clean, derived, extraction, graph, raw
+from em_pipelines.tables import clean, derived, extraction, graph, raw, record
 from em_pipelines.tables.schema import Table
 
 SPILL = Path("tmp")
@@ -40,11 +41,21 @@ EXTRACTION_SOURCES = (
 )
 """What judges every reading, whoever made it; an extractor's own source is part of its version."""
 
+AUDIT_SOURCES = (
+    "graph/sql/macros.sql",
+    "lifecycle",
+    "record/events.py",
+    "record/fading.py",
+    "record/trail.py",
+    *(f"record/sql/{name}.sql" for name in ("faded", "fading_macros", "standing", "trail", "trail_macros")),
+)
+
 
 def build_steps(settings: Settings, extractor: Extractor) -> dict[str, Step]:
     """Returns every step by name, in the order in which they run."""
     connection = connect(engine=settings.engine, spill=settings.home / SPILL / str(os.getpid()))
-    steps = [*_landing(), *_reading(settings, extractor), *_folding(settings, connection)]
+    folding = [*_folding(settings, connection), _audit(settings, connection)]
+    steps = [*_landing(), *_reading(settings, extractor), *folding]
     return {step.name: step for step in steps}
 
 
@@ -175,6 +186,20 @@ def _decay(settings: Settings, connection: duckdb.DuckDBPyConnection) -> Step:
         outputs=(derived.CURRENT_EDGES,),
         run=run,
         version=source_version("lifecycle") + settings.decay.model_dump_json(),
+    )
+
+
+def _audit(settings: Settings, connection: duckdb.DuckDBPyConnection) -> Step:
+    """What was done, and why, becomes a table of its own."""
+    return Step(
+        name="audit",
+        inputs=(graph.EDGES, graph.GRAPH_OPS, graph.ENTITY_OPS, extraction.EXTRACTION_ISSUES, raw.FEEDBACK),
+        previous=(graph.EDGES,),
+        scanned=(graph.EDGES,),
+        is_dated=True,
+        outputs=(record.AUDIT_TRAIL,),
+        run=lambda day, tables, _: {"audit_trail": audit_trail(day, tables, settings.decay, connection)},
+        version=source_version(*AUDIT_SOURCES) + settings.decay.model_dump_json(),
     )
 
 

@@ -12,7 +12,9 @@ import dagster as dg
 from dagster._core.storage.asset_check_execution_record import AssetCheckExecutionRecordStatus
 
 from em_pipelines.errors import CorruptTableError
+from em_pipelines.lake import Lake
 from em_pipelines.pipeline import Step, Store
+from em_pipelines.record.integrity import RULES, Rule, violations_on
 from em_pipelines.tables import clean, extraction, graph, raw
 from em_pipelines.tables.schema import Table
 from quality import meaning
@@ -39,15 +41,30 @@ class MeaningCheck:
     is_partitioned: bool = False
     """Whether each day has a row of its own in the check's history."""
 
+    def find(self, store: Store, day: date) -> meaning.Finding:
+        """What the check finds on one day."""
+        return self.ask(*(store.lake.read(table, day) for table in self.reads))
+
+
+@dataclass(frozen=True, slots=True)
+class IntegrityCheck(MeaningCheck):
+    """A rule of the state: it looks at the last day, which holds all that came before."""
+
+    def find(self, store: Store, day: date) -> meaning.Finding:
+        """How many rows break the rule on one day."""
+        return self.ask(store.lake, day)
+
+
+def _integrity_check(rule: Rule) -> IntegrityCheck:
+    def ask(lake: Lake, day: date) -> meaning.Finding:
+        broken = violations_on(lake, day, [rule])[rule.name]
+        return meaning.Finding(not broken, float(len(broken)), rule.advice)
+
+    reads = (graph.ENTITIES,) if rule.table is graph.ENTITIES else (graph.EDGES, graph.ENTITIES)
+    return IntegrityCheck(rule.name, rule.table, reads, ask, rule.about)
+
 
 MEANING = (
-    MeaningCheck(
-        "provenance_present",
-        graph.EDGES,
-        (graph.EDGES,),
-        meaning.provenance_present,
-        "Every fact says where it was said.",
-    ),
     MeaningCheck(
         "messages_complete",
         clean.MESSAGES,
@@ -98,6 +115,7 @@ MEANING = (
         is_blocking=False,
         is_partitioned=True,
     ),
+    *(_integrity_check(rule) for rule in RULES),
 )
 
 
@@ -144,10 +162,8 @@ def _meaning_check(wanted: MeaningCheck) -> dg.AssetChecksDefinition:
     def check(context: dg.AssetCheckExecutionContext, home: HomeResource) -> dg.AssetCheckResult:
         store = home.home.store
         try:
-            found = {
-                day: wanted.ask(*(store.lake.read(table, day) for table in wanted.reads))
-                for day in _days(context, store, wanted.asset)
-            }
+            days = _days(context, store, wanted.asset)
+            found = {day: wanted.find(store, day) for day in (days[-1:] if wanted.asset.is_state else days)}
         except CorruptTableError as error:
             return _unreadable(error)
         failed = {day: finding for day, finding in found.items() if not finding.is_success}

@@ -26,17 +26,6 @@ class Finding:
     is_warning: bool = False
 
 
-def provenance_present(edges: pa.Table) -> Finding:
-    """Every edge says where it was said; the figure is the number that do not."""
-    lengths = pc.fill_null(pc.list_value_length(edges["provenance"]), 0)
-    n_without = edges.num_rows - (pc.sum(pc.greater(lengths, 0)).as_py() or 0)
-    return Finding(
-        n_without == 0,
-        float(n_without),
-        "facts without a source cannot be explained or erased: materialize edges again from the first day that fails",
-    )
-
-
 def extraction_coverage(
     messages: pa.Table, mentions: pa.Table, claims: pa.Table, extraction_issues: pa.Table
 ) -> Finding:

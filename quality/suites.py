@@ -12,6 +12,7 @@ from typing import Any
 import pandas as pd
 import pyarrow as pa
 
+from em_pipelines.record.events import EventType
 from em_pipelines.tables.schema import Table
 from em_pipelines.vocabulary import (
     RELATIONS,
@@ -51,6 +52,7 @@ SETS_BY_TABLE: dict[str, dict[str, list[Any]]] = {
     "graph_ops": {"operation": ["INSERT", "REINFORCE", "CONTRADICT", "REVISE", "RETRACT", "CONFIRM", "DELETE"]},
     "contradictions": {"status": ["open", "settled"]},
     "current_edges": {"status": [s.value for s in Status]},
+    "audit_trail": {"event_type": [e.value for e in EventType]},
 }
 """Sets of columns whose name means something else in other tables."""
 SHARES = (

@@ -24,7 +24,7 @@ def build_jobs() -> dict[str, AssetJob]:
     }
     jobs["main"] = dg.define_asset_job(
         "main",
-        _daily(*DAILY_GROUPS),
+        _daily(*DAILY_GROUPS) | dg.AssetSelection.assets("audit_trail"),
         description="From the landed log to current facts, for a range of days in one run.",
     )
     jobs["publish"] = dg.define_asset_job(

@@ -3,17 +3,30 @@
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
+import pyarrow as pa
 import pytest
 from filelock import FileLock
 from hypothesis import settings as hypothesis_settings
 
 from em_pipelines.settings import Settings, load_settings
+from em_pipelines.tables.schema import DATE, FLAG, INSTANT, INT, REAL, TEXT, TEXTS, Table
 
 hypothesis_settings.register_profile("project", deadline=None, derandomize=True, print_blob=True)
 hypothesis_settings.load_profile("project")
+
+FITTING = {
+    "role": "user", "channel": "text", "trust": "trusted", "relation": "likes", "polarity": 1, "status": "active",
+    "entity_type": "person", "subject_type": "person", "object_type": "food", "temporal_type": "state",
+    "hedge_level": "none", "source_mechanism": "explicit", "privacy_level": "L2", "valid_precision": "day",
+    "session_type": "chat", "operation": "INSERT", "event_type": "edge_created",
+}  # fmt: skip
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+Rows = Callable[..., pa.Table]
 
 
 @pytest.fixture(autouse=True)
@@ -55,3 +68,33 @@ def examples_home(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> P
             assert done.returncode == 0, done.stderr
             (shared / "examples.done").touch()
     return home
+
+
+def _value(table: Table, name: str, kind: pa.DataType, number: int) -> Any:
+    if (table.name, name) == ("dead_letters", "status"):
+        return "open"
+    if name in FITTING:
+        return FITTING[name]
+    if kind == TEXT:
+        return f"{name}-{number}"
+    if kind == TEXTS:
+        return [f"{name}-{number}"]
+    plain = {INT: 1 + number, REAL: 0.5, FLAG: False, INSTANT: NOON, DATE: NOON.date(), pa.binary(): b"raw"}
+    if kind in plain:
+        return plain[kind]
+    return [{"session_id": "s1", "turn_number": 0, "span_start": 0, "span_end": 1, "extraction_id": "e1"}]
+
+
+@pytest.fixture(scope="session")
+def rows_of() -> Rows:
+    """rows_of(table, {column: value}, {…}): one row for each dict, everything that it leaves open fitting the table."""
+
+    def make(table: Table, *changes: dict[str, Any]) -> pa.Table:
+        return table.from_rows(
+            [
+                {c.name: _value(table, c.name, c.type, number) for c in table.columns} | changed
+                for number, changed in enumerate(changes)
+            ]
+        )
+
+    return make

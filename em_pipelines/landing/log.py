@@ -43,13 +43,21 @@ class LandedLog:
                 for line in handle.read().splitlines():
                     yield orjson.loads(line)
 
+    def damaged(self, kind: str) -> Iterator[str]:
+        """The segments of a kind whose content is not that of their name, as KIND/DAY/NAME."""
+        for day in self.days(kind):
+            for name in self._segments(kind, day):
+                with self._fs.open(posixpath.join(self._folder(kind, day), name), "rb") as handle:
+                    if not name.endswith(f"-{_mark(handle.read())}.jsonl"):
+                        yield f"{kind}/{day}/{name}"
+
     def append(self, kind: str, day: date, records: Sequence[Record]) -> None:
         """Adds one segment holding the records; either all of them stand afterwards, or none."""
         if not records:
             return
         data = b"".join(orjson.dumps(r, option=orjson.OPT_SORT_KEYS) + b"\n" for r in records)
         number = len(self._segments(kind, day)) + 1
-        name = f"{number:06d}-{hashlib.sha256(data).hexdigest()[:16]}.jsonl"
+        name = f"{number:06d}-{_mark(data)}.jsonl"
         path = posixpath.join(self._folder(kind, day), name)
         if self._is_local:
             write_atomically(Path(path), data)
@@ -68,3 +76,8 @@ class LandedLog:
             return []
         found = (posixpath.basename(p.rstrip("/")) for p in self._fs.ls(folder, detail=False, refresh=True))
         return sorted(n for n in found if not n.startswith("."))
+
+
+def _mark(data: bytes) -> str:
+    """What a segment's name says of its content."""
+    return hashlib.sha256(data).hexdigest()[:16]

@@ -15,6 +15,7 @@ from em_pipelines.vocabulary import TemporalType
 
 HERE = Path(__file__).parent
 PERIOD_DAYS = 30
+KEPT_DAYS = 1_000_000
 DIGITS = 12
 """Confidences are rounded here, so that 0.3 − 0.2 is not below the bound of 0.1."""
 
@@ -72,6 +73,10 @@ class DecaySettings(BaseModel):
         le=1,
         description="effective confidence, at most, of a fact that only one conversation with pasted blocks has stated",
     )
+
+    def keeping(self) -> "DecaySettings":
+        """The same, with an archive that purges nothing: for who looks at what is about to go."""
+        return self.model_copy(update={"archive_days": KEPT_DAYS})
 
 
 def effective_confidence(

@@ -1,4 +1,4 @@
-"""Rows that fit any declared table, and a small world of real runs: a home, an instance, an extractor of two words."""
+"""A small world of real runs: a home, an instance, an extractor of two words."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -9,7 +9,6 @@ from typing import Any
 
 import dagster as dg
 import orjson
-import pyarrow as pa
 import pytest
 
 from assets.daily import daily_assets
@@ -17,52 +16,13 @@ from em_pipelines.extraction.model import Claim, Extraction, LocalExtractor, Men
 from em_pipelines.home import Home
 from em_pipelines.landing.land import land
 from em_pipelines.settings import Settings
-from em_pipelines.tables.schema import DATE, FLAG, INSTANT, INT, REAL, TEXT, TEXTS, Table
+from em_pipelines.tables.schema import Table
 from em_pipelines.vocabulary import EntityType, TemporalType
 from quality.checks import build_checks
 from resources.store import HomeResource
 
-FITTING = {
-    "role": "user", "channel": "text", "trust": "trusted", "relation": "likes", "polarity": 1, "status": "active",
-    "entity_type": "person", "subject_type": "person", "object_type": "food", "temporal_type": "state",
-    "hedge_level": "none", "source_mechanism": "explicit", "privacy_level": "L2", "valid_precision": "day",
-    "session_type": "chat", "operation": "INSERT",
-}  # fmt: skip
-NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 LATER = datetime(2026, 4, 1, tzinfo=UTC)
 QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
-
-Rows = Callable[..., pa.Table]
-
-
-def _value(table: Table, name: str, kind: pa.DataType, number: int) -> Any:
-    if (table.name, name) == ("dead_letters", "status"):
-        return "open"
-    if name in FITTING:
-        return FITTING[name]
-    if kind == TEXT:
-        return f"{name}-{number}"
-    if kind == TEXTS:
-        return [f"{name}-{number}"]
-    plain = {INT: 1 + number, REAL: 0.5, FLAG: False, INSTANT: NOON, DATE: NOON.date(), pa.binary(): b"raw"}
-    if kind in plain:
-        return plain[kind]
-    return [{"session_id": "s1", "turn_number": 0, "span_start": 0, "span_end": 1, "extraction_id": "e1"}]
-
-
-@pytest.fixture(scope="session")
-def rows_of() -> Rows:
-    """rows_of(table, {column: value}, {…}): one row for each dict, everything that it leaves open fitting the table."""
-
-    def make(table: Table, *changes: dict[str, Any]) -> pa.Table:
-        return table.from_rows(
-            [
-                {c.name: _value(table, c.name, c.type, number) for c in table.columns} | changed
-                for number, changed in enumerate(changes)
-            ]
-        )
-
-    return make
 
 
 class TinyExtractor(LocalExtractor):

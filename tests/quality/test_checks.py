@@ -1,5 +1,6 @@
 """The checks as Dagster runs them: on the days of their run, blocking what lies downstream, surviving a broken file."""
 
+from collections.abc import Callable
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,7 @@ import pytest
 
 from em_pipelines.tables.clean import MESSAGES
 from em_pipelines.tables.extraction import CLAIMS, EXTRACTION_ISSUES
-from em_pipelines.tables.graph import EDGES
+from em_pipelines.tables.graph import EDGES, ENTITIES
 from em_pipelines.tables.raw import INTERACTIONS
 from em_pipelines.tables.schema import Table
 from quality.checks import MEANING
@@ -45,8 +46,36 @@ def six_discarded(rows: list[Row]) -> list[Row]:
     return [first | {"issue_id": f"i{n}", "segment_id": f"s{n}"} for n in range(6)]
 
 
+def changed(**values: Any) -> Callable[[list[Row]], list[Row]]:
+    return lambda rows: [row | values for row in rows]
+
+
+def of_two_values(rows: list[Row]) -> list[Row]:
+    """The fact again, with the user for an object: two values of a functional relation."""
+    (row,) = rows
+    homes = [row["object_id"], row["subject_id"]]
+    return [
+        row | {"edge_id": f"edge_{n}", "relation": "lives_in", "object_id": x, "object_key": x}
+        for n, x in enumerate(homes)
+    ]
+
+
+def below_itself(rows: list[Row]) -> list[Row]:
+    return [
+        row | {"relation": "part_of", "object_id": row["subject_id"], "object_key": row["subject_id"]} for row in rows
+    ]
+
+
 BREAKAGES = {
     "provenance_present": (EDGES, without_source),
+    "confidence_in_bounds": (EDGES, changed(confidence=1.5)),
+    "ends_exist": (ENTITIES, without_last),
+    "users_apart": (EDGES, changed(user_id="ben")),
+    "ids_match_content": (EDGES, changed(polarity=-1)),
+    "one_functional_value": (EDGES, of_two_values),
+    "no_cycles": (EDGES, below_itself),
+    "names_lead_home": (ENTITIES, changed(merged_into="ent_gone", status="merged")),
+    "entity_ids_match_content": (ENTITIES, changed(name_key="somebody else")),
     "messages_complete": (MESSAGES, without_last),
     "extraction_coverage": (EXTRACTION_ISSUES, without_last),
     "relates_to_share": (CLAIMS, last_resort),

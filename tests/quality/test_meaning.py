@@ -8,18 +8,10 @@ import pytest
 
 from em_pipelines.tables.clean import MESSAGES
 from em_pipelines.tables.extraction import CLAIMS, EXTRACTION_ISSUES, MENTIONS
-from em_pipelines.tables.graph import EDGES
 from em_pipelines.tables.raw import INTERACTIONS
 from quality import meaning
 
 Rows = Callable[..., pa.Table]
-
-
-def test_a_fact_without_a_source_fails(rows_of: Rows) -> None:
-    assert meaning.provenance_present(rows_of(EDGES, {}, {})).is_success
-    found = meaning.provenance_present(rows_of(EDGES, {}, {"provenance": []}, {"provenance": None}))
-    assert (found.is_success, found.figure) == (False, 2)
-    assert "materialize edges again" in found.advice
 
 
 def test_a_message_that_nothing_came_of_fails(rows_of: Rows) -> None:
@@ -105,5 +97,4 @@ def test_a_day_on_which_nothing_was_said_passes_every_check() -> None:
     nothing = (MENTIONS.empty(), CLAIMS.empty(), EXTRACTION_ISSUES.empty())
     assert meaning.extraction_coverage(MESSAGES.empty(), *nothing).is_success
     assert meaning.messages_complete(INTERACTIONS.empty(), MESSAGES.empty()).is_success
-    assert meaning.provenance_present(EDGES.empty()).is_success
     assert meaning.relates_to_share(CLAIMS.empty()).is_success

@@ -1,0 +1,37 @@
+"""The closed list of what the audit trail may tell of."""
+
+from enum import StrEnum
+
+
+class EventType(StrEnum):
+    """Every change of the graph, and every decision about what memory reads, says and keeps."""
+
+    EDGE_CREATED = "edge_created"
+    EDGE_REINFORCED = "edge_reinforced"
+    EDGE_CONTRADICTED = "edge_contradicted"
+    EDGE_REVISED = "edge_revised"
+    EDGE_DECAYED = "edge_decayed"
+    EDGE_ARCHIVED = "edge_archived"
+    EDGE_DELETED_BY_USER = "edge_deleted_by_user"
+    ENTITY_CREATED = "entity_created"
+    ENTITY_MERGED = "entity_merged"
+    ENTITY_SPLIT = "entity_split"
+    ENTITY_DELETED_BY_USER = "entity_deleted_by_user"
+    FACT_CORRECTED = "fact_corrected"
+    PROBE_GENERATED = "probe_generated"
+    PROBE_DELIVERED = "probe_delivered"
+    PROBE_SUPPRESSED = "probe_suppressed"
+    PROBE_ACCEPTED = "probe_accepted"
+    PROBE_IGNORED = "probe_ignored"
+    PROBE_DEFLECTED = "probe_deflected"
+    STARTER_GENERATED = "starter_generated"
+    STARTER_DELIVERED = "starter_delivered"
+    STARTER_ENGAGED = "starter_engaged"
+    INFERENCE_CREATED = "inference_created"
+    EXPERIENCE_PROMOTED = "experience_promoted"
+    RULE_QUARANTINED = "rule_quarantined"
+    RULE_ROLLED_BACK = "rule_rolled_back"
+    HALLUCINATION_DETECTED = "hallucination_detected"
+    EXTRACTION_SKIPPED = "extraction_skipped"
+    REVISION_VERIFIED = "revision_verified"
+    REVISION_CHANGED = "revision_changed"

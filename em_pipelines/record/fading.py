@@ -1,0 +1,65 @@
+"""Fading: on which day a fact that nobody mentioned fell into a lower band of confidence, or out of use.
+
+Decay is a closed form, so any day can be looked at by itself; the days in between are looked at only where the ends
+of a span of time differ.
+"""
+
+from collections.abc import Iterator
+from datetime import date, timedelta
+from pathlib import Path
+
+import duckdb
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from em_pipelines.lifecycle.decay import DecaySettings, current_edges
+from em_pipelines.sql import fetch, registered, statement
+from em_pipelines.tables.graph import EDGES, ENTITIES
+
+HERE = Path(__file__).parent
+FADED = pa.schema(
+    [
+        *(EDGES.schema.field(name) for name in ("edge_id", "user_id", "subject_id", "source_mechanism", "provenance")),
+        pa.field("old_status", pa.string()),
+        pa.field("new_status", pa.string()),
+        pa.field("confidence_before", pa.float64()),
+        pa.field("confidence_after", pa.float64()),
+        pa.field("faded_on", pa.date32()),
+    ]
+)
+
+
+def fading(
+    facts: pa.Table, first: date, last: date, decay: DecaySettings, connection: duckdb.DuckDBPyConnection
+) -> pa.Table:
+    """What time alone does to facts from the end of day `first` to that of `last`, a row a change, in columns FADED.
+
+    `facts` has the columns of `edges`, as they stood all that time.
+    """
+    connection.execute(statement(HERE, "fading_macros"))
+    pieces = [piece.cast(FADED) for piece in _pieces(facts, first, last, decay, connection)]
+    return pa.concat_tables([FADED.empty_table(), *pieces])
+
+
+def _pieces(
+    facts: pa.Table, first: date, last: date, decay: DecaySettings, connection: duckdb.DuckDBPyConnection
+) -> Iterator[pa.Table]:
+    """The changes from the end of `first` to that of `last`, each on its day. Untouched facts only ever fade, so what
+    stands at both ends as it did needs no look in between."""
+    if first >= last or not facts.num_rows:
+        return
+    ends = {
+        name: current_edges(facts, ENTITIES.empty(), on, decay, connection).to_table()
+        for name, on in (("earlier", first), ("later", last))
+    }
+    with registered(connection, ends):
+        changed = fetch(connection, statement(HERE, "faded"))
+    if not changed.num_rows:
+        return
+    if last - first == timedelta(days=1):
+        yield changed.append_column("faded_on", pa.array([last] * changed.num_rows, pa.date32()))
+        return
+    middle = first + (last - first) // 2
+    facts = facts.filter(pc.is_in(facts["edge_id"], value_set=changed["edge_id"].combine_chunks()))
+    yield from _pieces(facts, first, middle, decay, connection)
+    yield from _pieces(facts, middle, last, decay, connection)
