@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from em_pipelines.commands import dead_letters, doctor, evaluate, gold, landing, publishing, reading
+from em_pipelines.commands import dead_letters, doctor, evaluate, forget, gold, landing, publishing, reading
 from em_pipelines.commands.console import Defaults, Exit, ExtractorOption, HomeOption, fail, open_home, out, print_table
 from em_pipelines.errors import EmError, UsageError
 from em_pipelines.extraction.llm.extractor import OpenAsking
@@ -23,6 +23,7 @@ app.command()(reading.facts)
 app.command()(publishing.snapshot)
 app.command(name="state-hash")(reading.state_hash)
 app.command()(reading.settings)
+app.command()(forget.forget)
 app.command()(gold.extract)
 app.command()(gold.resolve)
 app.command()(evaluate.evaluate)

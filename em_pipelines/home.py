@@ -21,6 +21,9 @@ from pathlib import Path
 import orjson
 from filelock import FileLock, Timeout
 
+from em_pipelines.erasure.gate import ErasureGate
+from em_pipelines.erasure.requests import RequestBook
+from em_pipelines.erasure.tombstones import Tombstones
 from em_pipelines.errors import LockedError, UsageError
 from em_pipelines.extraction.assemble import Checks
 from em_pipelines.extraction.llm.extractor import LLMExtractor, OpenAsking
@@ -55,7 +58,17 @@ class Home:
     @cached_property
     def store(self) -> Store:
         """The log and the lake."""
-        return Store(LandedLog(self.path / "log"), Lake(self.path / "lake"))
+        return Store(LandedLog(self.path / "log", ErasureGate(self.tombstones, self.book)), Lake(self.path / "lake"))
+
+    @cached_property
+    def tombstones(self) -> Tombstones:
+        """What was erased and may not come back."""
+        return Tombstones(self.record / "tombstones.jsonl", self.salt)
+
+    @cached_property
+    def book(self) -> RequestBook:
+        """Requests to forget, and certificates of those that were carried out."""
+        return RequestBook(self.record, self.salt)
 
     @cached_property
     def extractor(self) -> Extractor:
@@ -80,7 +93,7 @@ class Home:
     @cached_property
     def steps(self) -> dict[str, Step]:
         """Every step by name, in order."""
-        return build_steps(self.settings, self.extractor)
+        return build_steps(self.settings, self.extractor, self.tombstones)
 
     @property
     def snapshots(self) -> Path:
