@@ -47,15 +47,19 @@ class Spans:
     words: tuple[Span, ...] = ()
 
 
-def cut_content(record: Record, names: NameIndex, spans: Spans) -> Record:
-    """A message without the sentences of the names and without the spans. What somebody erased has said goes whole."""
+def cut_content(record: Record, names: NameIndex, spans: Spans, *, is_by_word: bool = False) -> Record:
+    """A message without the sentences of the names and without the spans. What somebody erased has said goes whole.
+
+    With `is_by_word` only the names themselves go: all else in their sentences is about other things.
+    """
     said_by = [record.get(field) for field in ("speaker", "subject")]
     if any(isinstance(name, str) and names.is_in(name) for name in said_by):
         return _without_names({**record, "content": MARKER, "speaker": MARKER, "subject": None}, names)
     text = clean_text(record["content"])
-    hits = [*spans.hits, *names.spans(text)]
+    hits, words, named = [*spans.hits], [*spans.words], [*names.spans(text)]
+    (words if is_by_word else hits).extend(named)
     changed = _without_names(record, names)
-    return {**changed, "content": cut(text, hits, spans.keeps, spans.words)} if hits or spans.words else changed
+    return {**changed, "content": cut(text, hits, spans.keeps, words)} if hits or words else changed
 
 
 def _without_names(record: Record, names: NameIndex) -> Record:

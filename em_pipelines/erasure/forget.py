@@ -58,9 +58,11 @@ def forget(
 def carry_out(home: Home, *, note: Note | None = None) -> list[Certificate]:
     """Carries out every pending request, in the order in which they were asked; returns their certificates.
 
-    The caller holds the home's run lock. Raises as `forget` does; requests that came first are done by then.
+    Who is to be forgotten whole comes first, for that takes the place of what else was asked about them. The caller
+    holds the home's run lock. Raises as `forget` does; requests that came first are done by then.
     """
-    return [_carry_out_one(home, request, note) for request in home.book.pending()]
+    waiting = sorted(home.book.pending(), key=lambda request: request.scope.kind is not ScopeKind.USER)
+    return [_carry_out_one(home, request, note) for request in waiting if home.book.is_pending(request)]
 
 
 def preview(home: Home, scope: Scope, now: datetime | None = None) -> Preview:

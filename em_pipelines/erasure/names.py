@@ -159,5 +159,5 @@ def _opens_sentence(text: str, start: int) -> bool:
 
 @lru_cache(maxsize=65_536)
 def _token_key(token: str) -> str:
-    key = unicodedata.normalize("NFKC", token).casefold().replace("’", "'")
+    key = unicodedata.normalize("NFKC", token).casefold().replace("’", "'").replace(" ", "_")
     return key.removesuffix("'s") or key

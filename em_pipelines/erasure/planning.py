@@ -179,7 +179,8 @@ class _Planner:
                 readings = readings_of_day(self._home.store, day, user)
             text = clean_text(record["content"])
             reading = readings.get(message_id(user, record["session_id"], record["turn_number"]), Reading())
-            left = cut_content(record, names, spans_of(reading, self._target, text))
+            spans = spans_of(reading, self._target, text)
+            left = cut_content(record, names, spans, is_by_word=bool(self._target.facts))
             if left != record:
                 self.messages[message_place(record["session_id"], record["turn_number"])] = left
                 self._note(day, text, left["content"])

@@ -48,23 +48,24 @@ def spans_of(reading: Reading, target: Target, text: str) -> Spans:
     """What to cut of a message, whose cleaned content is `text`.
 
     Where an entity is named or something is claimed of it, the sentence goes; where a fact is claimed, its own words.
-    Other plain claims of the same sentence are kept: they are what would be lost without need.
+    Other plain claims of the same sentence are kept: they are what would be lost without need. Of the ends of a fact
+    that go with it nothing else is claimed, so their sentences need not go.
     """
+    if target.facts:
+        stated = [claim for claim in reading.claims if key_of_claim(claim) in target.facts]
+        others = [claim for claim in reading.claims if key_of_claim(claim) not in target.facts]
+        return Spans(words=tuple(span for claim in stated for span in _own_words(claim, reading, others, text)))
     named = [
         _span(mention) for mention, entity in reading.mentions if entity in target.entity_ids and mention["is_explicit"]
     ]
-    about, stated, others = [], [], []
+    about, keeps = [], []
     for claim in reading.claims:
         ends = reading.entities(claim["subject"]) | reading.entities(claim["object"])
         if ends & target.entity_ids:
-            about.append(claim)
-        elif key_of_claim(claim) in target.facts:
-            stated.append(claim)
-        else:
-            others.append(claim)
-    keeps = tuple(_span(claim) for claim in others if claim["hedge_level"] == "none" and not claim["flags"])
-    words = [span for claim in stated for span in _own_words(claim, reading, others, text)]
-    return Spans((*named, *map(_span, about)), keeps, tuple(words))
+            about.append(_span(claim))
+        elif claim["hedge_level"] == "none" and not claim["flags"]:
+            keeps.append(_span(claim))
+    return Spans((*named, *about), tuple(keeps))
 
 
 def _own_words(claim: Row, reading: Reading, others: list[Row], text: str) -> list[Span]:

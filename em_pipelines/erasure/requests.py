@@ -43,6 +43,10 @@ class RequestBook:
         name = f"{request.request_id}.json"
         return (self.pending_folder / name).exists() or (self.certificates_folder / name).exists()
 
+    def is_pending(self, request: Request) -> bool:
+        """Whether it waits still."""
+        return (self.pending_folder / f"{request.request_id}.json").exists()
+
     def put(self, request: Request) -> None:
         """Keeps a request, or what is now known of it: durable when this returns."""
         path = self.pending_folder / f"{request.request_id}.json"
