@@ -18,7 +18,8 @@ from datetime import UTC, date, datetime
 from typing import Any
 
 from em_pipelines.erasure.certificate import Certificate, certificate_of
-from em_pipelines.erasure.planning import Preview, is_written, plan, target_of, tombstones_of, users_in
+from em_pipelines.erasure.known import is_written, users_in
+from em_pipelines.erasure.planning import Preview, plan, target_of, tombstones_of
 from em_pipelines.erasure.rebuilding import Rebuilt, forget_answers, remake, republish, stale_log_days
 from em_pipelines.erasure.rewriting import Done, clear_inbox, rewrite_log
 from em_pipelines.erasure.scopes import Plan, Request, Scope, ScopeKind

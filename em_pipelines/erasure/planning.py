@@ -13,6 +13,7 @@ from em_pipelines.erasure.facts import key_of_claim
 from em_pipelines.erasure.gate import ID_COLUMNS, ErasureGate
 from em_pipelines.erasure.names import NameIndex, Span, key_of, sentences
 from em_pipelines.erasure.readings import Reading, readings_of_day, spans_of
+from em_pipelines.erasure.rereading import without_new_claims
 from em_pipelines.erasure.scopes import Plan, Request, Scope, ScopeKind, message_place
 from em_pipelines.erasure.targets import KnownWorld, Target, is_proper
 from em_pipelines.erasure.tombstones import EDGE, FACT, MESSAGE, NAME, RECORD, SESSION, USER, Tombstone, Tombstones
@@ -169,6 +170,7 @@ class _Planner:
     def _walk_messages(self, log: LandedLog, day: date) -> None:
         user, names = self._request.scope.user_id, NameIndex.of(self._target.names)
         readings: dict[str, Reading] | None = None
+        changed: dict[str, Record] = {}
         for record in log.read("interactions", day):
             if record["user_id"] != user or record["timestamp"] > self._request.until:
                 continue
@@ -182,8 +184,9 @@ class _Planner:
             spans = spans_of(reading, self._target, text)
             left = cut_content(record, names, spans, is_by_word=bool(self._target.facts))
             if left != record:
-                self.messages[message_place(record["session_id"], record["turn_number"])] = left
+                changed[message_place(record["session_id"], record["turn_number"])] = left
                 self._note(day, text, left["content"])
+        self.messages |= without_new_claims(self._home, day, user, changed)
 
     def _walk_others(self, log: LandedLog, kind: str, day: date) -> None:
         for record in log.read(kind, day):
@@ -214,36 +217,3 @@ class _Planner:
             piece = before[sentence.start : sentence.end]
             if len(piece) >= MIN_TEXT_CHARACTERS and piece not in after:
                 self._texts.setdefault(piece)
-
-
-@dataclass(slots=True)
-class Known:
-    """What a log has of one user: the sessions, and the time of what was said last, as landed."""
-
-    sessions: set[str] = field(default_factory=set)
-    last_said_at: str = ""
-
-
-def users_in(log: LandedLog) -> dict[str, Known]:
-    """Everybody the log speaks of."""
-    found: dict[str, Known] = {}
-    for kind in KINDS:
-        for day in log.days(kind):
-            for record in log.read(kind, day):
-                if user := record.get("user_id"):
-                    known = found.setdefault(user, Known())
-                    known.sessions.update(filter(None, [record.get("session_id")]))
-                    known.last_said_at = max(known.last_said_at, record.get("timestamp", ""))
-    return found
-
-
-def is_written(log: LandedLog, user_id: str, name: str) -> bool:
-    """Whether a message of the user holds the name, written with a capital as names are."""
-    names = NameIndex.of([name])
-    return any(
-        record["content"][span.start].isupper()
-        for day in log.days("interactions")
-        for record in log.read("interactions", day)
-        if record["user_id"] == user_id
-        for span in names.spans(record["content"])
-    )
