@@ -25,6 +25,8 @@ ESSENTIAL = frozenset(
 )  # fmt: skip
 """Fields without which a feedback says something else; any other goes alone where it names what is erased."""
 OLD = frozenset({"old_object", "old_value", "old", "was", "instead_of"})
+NEW = ("new_object", "new_value", "new", "corrected", "to")
+"""Of a correction what was wrong, and what is right; beside the latter `object` and `value` are what was wrong."""
 LISTS = {"facts": 1, "edge_ids": 1, "fact_ids": 1, "entities": 2}
 """Lists in payloads, and how many entries they need to mean anything."""
 IsGone = Callable[[object], bool]
@@ -92,6 +94,8 @@ def cut_payload(payload: Mapping[str, Any], is_gone: IsGone) -> dict[str, Any] |
     `is_gone` judges texts and facts given as objects, and the payload itself, which names a fact as well.
     """
     left: dict[str, Any] = {}
+    right = next((payload[name] for name in NEW if name in payload), None)
+    old = OLD if right is None else OLD | {"object", "value"}
     for name, value in payload.items():
         if name in LISTS and isinstance(value, list):
             kept = [entry for entry in value if not _is_any_gone(entry, is_gone)]
@@ -100,9 +104,10 @@ def cut_payload(payload: Mapping[str, Any], is_gone: IsGone) -> dict[str, Any] |
             left[name] = kept
         elif not _is_any_gone(value, is_gone):
             left[name] = value
-        elif name in ESSENTIAL:
+        elif name in ESSENTIAL and name not in old:
             return None
-    return None if is_gone({k: v for k, v in left.items() if k not in OLD}) else left
+    said = {name: value for name, value in left.items() if name not in old}
+    return None if is_gone(said if right is None else {**said, "object": right}) else left
 
 
 def _is_any_gone(value: object, is_gone: IsGone) -> bool:

@@ -46,14 +46,19 @@ def forget(
     LockedError where another process holds the home for too long; then the request stays, and `carry_out` ends it.
     """
     with home.lock("run"):
-        home.sweep()
         catch_up(home)
-        cutoff = max(now or datetime.now(UTC), check_known(home, scope))
-        request = home.book.request(scope, cutoff, actor)
+        begun = [request.request_id for request in home.book.pending() if request.scope == scope]
+        ended = {done.certificate_id: done for done in carry_out(home, note=note)} if begun else {}
+        try:
+            last_said_at = check_known(home, scope)
+        except UsageError:
+            if begun:  # a process that was killed had begun it, and nothing of it is left
+                return ended[begun[-1]]
+            raise
+        request = home.book.request(scope, max(now or datetime.now(UTC), last_said_at), actor)
         with home.lock("landing"):
             home.book.put(request)
-        done = {certificate.certificate_id: certificate for certificate in carry_out(home, note=note)}
-        return done[request.request_id]
+        return next(c for c in carry_out(home, note=note) if c.certificate_id == request.request_id)
 
 
 def carry_out(home: Home, *, note: Note | None = None) -> list[Certificate]:
@@ -62,6 +67,7 @@ def carry_out(home: Home, *, note: Note | None = None) -> list[Certificate]:
     Who is to be forgotten whole comes first, for that takes the place of what else was asked about them. The caller
     holds the home's run lock. Raises as `forget` does; requests that came first are done by then.
     """
+    home.sweep()
     waiting = sorted(home.book.pending(), key=lambda request: request.scope.kind is not ScopeKind.USER)
     return [_carry_out_one(home, request, note) for request in waiting if home.book.is_pending(request)]
 

@@ -1,6 +1,7 @@
 """Takes what a plan covers out of the log and out of the inbox. Safe to do again after a crash at any instant."""
 
 import gzip
+import re
 from collections import Counter
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
@@ -103,7 +104,8 @@ def holds(path: Path, inbox: Path, request: Request, plan: Plan) -> bool:
         text = unescaped(gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data)
     except (OSError, EOFError, gzip.BadGzipFile):
         return is_theirs
-    is_about = is_theirs or f'"{user}"' in text or user in text.split(",")
+    cell = rf"(?m)(?:^|[,;\t]){re.escape(user)}(?:[,;\t\r]|$)"
+    is_about = is_theirs or f'"{user}"' in text or re.search(cell, text) is not None
     if not is_about:
         return False
     if request.scope.kind is ScopeKind.USER:

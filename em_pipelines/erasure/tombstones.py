@@ -14,6 +14,7 @@ later is new knowledge, whatever it names.
 
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
+from functools import lru_cache
 from pathlib import Path
 
 import orjson
@@ -22,17 +23,22 @@ from em_pipelines.erasure.names import NameIndex
 from em_pipelines.lake import write_atomically
 from em_pipelines.salting import Salt
 
+CACHED_HASHES = 100_000
 USER, SESSION, MESSAGE, RECORD, NAME, FACT, EDGE = "user", "session", "message", "record", "name", "fact", "edge"
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Tombstone:
-    """One thing that may not come back, if it was said up to `until` (as landed timestamps are written)."""
+    """One thing that may not come back, if it was said up to `until` (as landed timestamps are written).
+
+    Of names, `n_words` and the hashed `owner` spare looking at texts in which they cannot stand.
+    """
 
     kind: str
     key: str
     until: str
     n_words: int = 0
+    owner: str = ""
 
 
 class Tombstones:
@@ -44,11 +50,13 @@ class Tombstones:
         self._salt = salt
         self._version: tuple[int, int, int] | str | None = "unread"
         self._until: dict[tuple[str, str], str] = {}
-        self._lengths: frozenset[int] = frozenset()
+        self._lengths: dict[str, frozenset[int]] = {}
+        self._hash = lru_cache(maxsize=CACHED_HASHES)(salt.hash)
 
     def of(self, kind: str, *parts: str, until: str, n_words: int = 0) -> Tombstone:
-        """The tombstone of a thing."""
-        return Tombstone(kind, self._salt.hash("tombstone", kind, *parts), until, n_words)
+        """The tombstone of a thing; its first part is the user."""
+        owner = self._hash("owner", parts[0]) if kind == NAME else ""
+        return Tombstone(kind, self._hash("tombstone", kind, *parts), until, n_words, owner)
 
     def with_more(self, more: Iterable[Tombstone]) -> "Tombstones":
         """These and more, which nobody has written down yet."""
@@ -77,25 +85,29 @@ class Tombstones:
         self._refresh()
         if not self._until:
             return False
-        until = self._until.get((kind, self._salt.hash("tombstone", kind, *parts)))
+        return self._covers(kind, *parts, said_at=said_at)
+
+    def _covers(self, kind: str, *parts: str, said_at: str) -> bool:
+        until = self._until.get((kind, self._hash("tombstone", kind, *parts)))
         return until is not None and said_at <= until
 
     def names_of(self, user_id: str, said_at: str) -> NameIndex:
         """The erased names of a user, for what was said at that time."""
         self._refresh()
-        return NameIndex(lambda key: self.covers(NAME, user_id, key, said_at=said_at), self._lengths)
+        lengths = self._lengths.get(self._hash("owner", user_id), frozenset()) if self._lengths else frozenset()
+        return NameIndex(lambda key: self._covers(NAME, user_id, key, said_at=said_at), lengths)
 
     def _refresh(self) -> None:
         version = _version_of(self._path)
         if version == self._version:
             return
         until: dict[tuple[str, str], str] = {}
-        lengths = set()
+        lengths: dict[str, frozenset[int]] = {}
         for stone in (*self._read(), *self._more):
             until[stone.kind, stone.key] = max(stone.until, until.get((stone.kind, stone.key), ""))
             if stone.kind == NAME:
-                lengths.add(stone.n_words)
-        self._until, self._lengths, self._version = until, frozenset(lengths), version
+                lengths[stone.owner] = lengths.get(stone.owner, frozenset()) | {stone.n_words}
+        self._until, self._lengths, self._version = until, lengths, version
 
     def _read(self) -> list[Tombstone]:
         if not self._path.exists():

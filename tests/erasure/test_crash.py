@@ -119,6 +119,16 @@ def test_an_erasure_that_ends_before_a_file_is_written_is_taken_over(
     check_ended(world, {fact for fact in before if "Torvald" not in fact})
 
 
+def test_asked_again_after_a_crash_the_same_command_ends_it(world: World) -> None:
+    for _ in kill_at("republish"):
+        with pytest.raises(KilledError):
+            world.forget("nora", user="")
+    assert world.facts("nora") == set()
+    certificate = world.forget("nora", user="")
+    assert certificate.result == "erased"
+    assert world.places("nora") == []
+
+
 def kill_after(world: World, seconds: float) -> bool:
     """Starts an erasure in a process of its own and kills it; returns whether it was still at work."""
     process = subprocess.Popen(

@@ -6,7 +6,9 @@ from typing import Any
 import pytest
 
 from em_pipelines.errors import UsageError
+from em_pipelines.home import Home
 from em_pipelines.serving.state_hash import state_hash
+from em_pipelines.settings import load_settings
 
 from .conftest import IVO, NORA, World, feedback, lines
 
@@ -26,6 +28,9 @@ def land_again(world: World) -> None:
     later = ("s8", "2026-03-25T09:00:00Z", "user", "I like waffles.")
     world.land(*lines("nora", (*NORA, later)), name="larger.jsonl")
     world.run_full()
+    other = Home(load_settings(home=world.home.path, safety={"is_health_enabled": True}))
+    assert other.extractor.version != world.home.extractor.version
+    World(other, world.folder).run_full()
 
 
 def test_an_entity_goes_with_its_facts_and_nothing_else_does(world: World, seen: Seen) -> None:
