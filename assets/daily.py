@@ -17,6 +17,11 @@ from resources.store import HomeResource
 OWNERS = ["team:memory"]
 SAMPLE_ROWS = 5
 SAMPLE_CHARACTERS = 80
+ID_COLUMNS = frozenset({
+    "id", "input_hash", "supersedes", "superseded_by", "contradicts", "merged_into", "distinct_from", "premises",
+    "consolidates",
+})  # fmt: skip
+"""Columns that hold ids under another name."""
 SHOWN_DAYS = 31
 """Dagster repeats what is said of a run on each of its days: a table of all days would grow with their square."""
 
@@ -129,12 +134,17 @@ def _of_run(
 
 
 def _sample(store: Store, table: Table, day: date) -> str:
-    """The first rows as a table, without what people wrote: Dagster's event log is no place for it."""
-    names = [c.name for c in table.columns if c.name not in PERSONAL_COLUMNS]
+    """The first rows as a table, without what people wrote: Dagster's event log is no place for it. Nor for ids: they
+    are hashes of names, by which a name that was erased could be guessed and checked."""
+    names = [c.name for c in table.columns if c.name not in PERSONAL_COLUMNS and not _is_id(c.name)]
     rows = store.lake.read(table, day).select(names).slice(0, SAMPLE_ROWS).to_pylist()
     lines = [f"| {' | '.join(names)} |", "| " + " | ".join("---" for _ in names) + " |"]
     lines += ["| " + " | ".join(_cell(row[name]) for name in names) + " |" for row in rows]
     return "\n".join(lines)
+
+
+def _is_id(name: str) -> bool:
+    return name.endswith(("_id", "_ids")) or name in ID_COLUMNS
 
 
 def _cell(value: object) -> str:

@@ -17,7 +17,8 @@ from resources.store import HomeResource
     description="The memory as one DuckDB file, named by date, with documented views; latest.duckdb beside it.",
 )
 def snapshot(home: HomeResource) -> dg.MaterializeResult:
-    report = publish(home.home.store, home.home.snapshots)
+    with home.home.lock("snapshot"):  # an erasure that removes snapshots may not be overtaken by one of before it
+        report = publish(home.home.store, home.home.snapshots)
     return dg.MaterializeResult(
         metadata={
             "path": dg.PathMetadataValue(str(report.path)),

@@ -14,6 +14,7 @@ from em_pipelines.commands import (
     doctor,
     evaluate,
     explaining,
+    forget,
     gold,
     landing,
     publishing,
@@ -37,6 +38,7 @@ app.command()(reading.facts)
 app.command()(publishing.snapshot)
 app.command(name="state-hash")(reading.state_hash)
 app.command()(reading.settings)
+app.command()(forget.forget)
 app.command()(gold.extract)
 app.command()(gold.resolve)
 app.command()(evaluate.evaluate)

@@ -96,6 +96,8 @@ class Corrections:
             raise UsageError(f"giving feedback: {error.detail}; see `em {type_} --help`") from error
         with self._home.lock("landing"):
             self._home.store.log.append("feedback", date.fromisoformat(record["timestamp"][:10]), [record])
+        target = str(payload.get("edge_id") or record["feedback_id"])
+        self._home.ledger.append(type_, user_id=self._user_id, target=target, at=datetime.now(UTC))
         return Given(record["feedback_id"], tuple(dict(fact) for fact in about if "edge_id" in fact))
 
 

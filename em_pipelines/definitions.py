@@ -21,6 +21,7 @@ from sensors.alerts import alerts_sensor
 from sensors.batches import batches_sensor, collect_batches
 from sensors.jobs import build_jobs, land_inbox
 from sensors.landing import landing_sensor, stale_days_sensor
+from sensors.requests import forget_requests, requests_sensor
 from sensors.schedules import build_schedules
 
 
@@ -39,12 +40,13 @@ def build_definitions(settings: Settings | None = None, *, on_days: Progress | N
     return dg.Definitions(
         assets=[*(daily_assets(step) for step in steps), snapshot, evaluation, revision_asset(open_verifier)],
         asset_checks=checks,
-        jobs=[*jobs.values(), land_inbox, collect_batches],
+        jobs=[*jobs.values(), land_inbox, collect_batches, forget_requests],
         schedules=build_schedules(jobs),
         sensors=[
             landing_sensor(land_inbox),
             stale_days_sensor(jobs["main"]),
             batches_sensor(collect_batches),
+            requests_sensor(forget_requests),
             alerts_sensor(watched),
         ],
         resources={"home": HomeResource.of(settings, on_days), "alerts": AlertsResource()},

@@ -4,6 +4,7 @@
     ├── TransientError      worth a retry: exit code 3
     │   ├── LockedError         another run holds the home
     │   ├── RunFailedError      a materialization failed half way; what was done is kept
+    │   ├── ErasureIncompleteError  what was to be erased is still found somewhere; the request waits
     │   └── (ModelError)        a model gave no usable answer this time:
     │       ├── ModelUnavailableError   5xx, no connection, time over
     │       ├── RateLimitedError        429, with how long to wait
@@ -48,6 +49,10 @@ class LockedError(TransientError):
 
 class RunFailedError(TransientError):
     """A Dagster run ended without success; finished partitions are kept and the next run goes on from them."""
+
+
+class ErasureIncompleteError(TransientError):
+    """What was to be erased is still found somewhere; the request stays pending, and the message says where."""
 
 
 class ModelError(EmError):

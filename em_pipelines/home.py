@@ -24,18 +24,23 @@ from typing import Any
 import orjson
 from filelock import FileLock, Timeout
 
+from em_pipelines.atomic import write_atomically
+from em_pipelines.erasure.gate import ErasureGate
+from em_pipelines.erasure.requests import RequestBook
+from em_pipelines.erasure.tombstones import Tombstones
 from em_pipelines.errors import LockedError, UsageError
 from em_pipelines.extraction.assemble import Checks
 from em_pipelines.extraction.llm.extractor import LLMExtractor, OpenAsking
 from em_pipelines.extraction.model import Extractor
 from em_pipelines.extraction.rules.extractor import RulesExtractor
 from em_pipelines.extraction.unread import UnreadSegment
-from em_pipelines.lake import Lake, rows_of, write_atomically
+from em_pipelines.lake import Lake, rows_of
 from em_pipelines.landing.log import LandedLog
 from em_pipelines.landing.tables import feedback_table
 from em_pipelines.models.answers import AnswerStore
 from em_pipelines.models.ladder_state import LadderStore
 from em_pipelines.pipeline import Step, Store
+from em_pipelines.record.ledger import Ledger
 from em_pipelines.salting import Salt
 from em_pipelines.serving.overlay import Overlay
 from em_pipelines.settings import Settings
@@ -62,7 +67,17 @@ class Home:
     @cached_property
     def store(self) -> Store:
         """The log and the lake."""
-        return Store(LandedLog(self.path / "log"), Lake(self.path / "lake"))
+        return Store(LandedLog(self.path / "log", ErasureGate(self.tombstones, self.book)), Lake(self.path / "lake"))
+
+    @cached_property
+    def tombstones(self) -> Tombstones:
+        """What was erased and may not come back."""
+        return Tombstones(self.record / "tombstones.jsonl", self.salt)
+
+    @cached_property
+    def book(self) -> RequestBook:
+        """Requests to forget, and certificates of those that were carried out."""
+        return RequestBook(self.record, self.salt)
 
     @cached_property
     def extractor(self) -> Extractor:
@@ -87,7 +102,7 @@ class Home:
     @cached_property
     def steps(self) -> dict[str, Step]:
         """Every step by name, in order."""
-        return build_steps(self.settings, self.extractor)
+        return build_steps(self.settings, self.extractor, self.tombstones)
 
     @property
     def snapshots(self) -> Path:
@@ -118,6 +133,11 @@ class Home:
     def salt(self) -> Salt:
         """Makes hashes that only this home can make."""
         return Salt(self.record / "salt")
+
+    @cached_property
+    def ledger(self) -> Ledger:
+        """What people did to memory."""
+        return Ledger(self.record, self.salt)
 
     @property
     def dagster_home(self) -> Path:

@@ -7,10 +7,8 @@ needs; what one table means belongs to the step that makes it.
 
 import hashlib
 import io
-import os
 import posixpath
 from collections.abc import Collection, Iterable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -21,6 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from em_pipelines.atomic import temporary_beside, write_atomically
 from em_pipelines.copying import content_digest, copy_to
 from em_pipelines.errors import CorruptTableError
 from em_pipelines.sql import ParquetRows, Query, Rows
@@ -214,27 +213,6 @@ class Lake:
         return CorruptTableError(
             f"reading {table.name} of {day}: {found}; delete {self.path(table, day)} and run `em run` to rebuild it"
         )
-
-
-def write_atomically(path: Path, data: bytes | memoryview) -> None:
-    """Writes a local file so that readers and crashes see the old or the new content, never a part."""
-    with temporary_beside(path) as temporary:
-        with temporary.open("wb") as handle:
-            handle.write(data)
-            handle.flush()
-            os.fsync(handle.fileno())
-        temporary.replace(path)
-
-
-@contextmanager
-def temporary_beside(path: Path) -> Iterator[Path]:
-    """A name beside a local file, to write to and rename from; gone afterwards, and swept up after a crash."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        yield temporary
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def canonical(table: Table, rows: pa.Table) -> pa.Table:

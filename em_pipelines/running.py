@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from datetime import date
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextC
 
 from em_pipelines import errors
 from em_pipelines.commands.console import err
+from em_pipelines.erasure.certificate import Certificate
+from em_pipelines.erasure.forget import carry_out
 from em_pipelines.errors import PermanentError, RunFailedError
 from em_pipelines.extraction.unread import UnreadSegment, unread_segments
 from em_pipelines.home import Home
@@ -38,11 +41,12 @@ UNREAD_CHECK = "extraction_complete"
 
 @dataclass
 class Summary:
-    """What `em run` did: days and runs, checks that failed, and what no model has read yet."""
+    """What `em run` did: days and runs, checks that failed, what was forgotten, and what no model has read yet."""
 
     n_days: int = 0
     n_runs: int = 0
     failed_checks: list[str] = field(default_factory=list)
+    erased: list[Certificate] = field(default_factory=list)
     unread: list[UnreadSegment] = field(default_factory=list)
 
     def n_unread(self, status: str) -> int:
@@ -58,17 +62,19 @@ def materialize(home: Home, first: date | None, last: date | None, *, is_full: b
     ranges = sorted({*((a, b) for a, b in ranges if a <= b), *home.unchecked_ranges()})
     summary = Summary(n_days=sum((b - a).days + 1 for a, b in ranges))
     has_facts = bool(home.store.lake.days(home.steps["decay"].outputs[0]))
-    if not ranges and (not has_facts or is_current(home.store, home.snapshots)):
+    has_requests = bool(home.book.pending())
+    if not ranges and not has_requests and (not has_facts or is_current(home.store, home.snapshots)):
         return summary
     home.note_unchecked(ranges)
     with _dagster(home, ranges) as (instance, definitions, progress):
-        for a, b in ranges:
-            tags = {"dagster/asset_partition_range_start": str(a), "dagster/asset_partition_range_end": str(b)}
-            if is_full:
-                tags["em/full"] = "true"
-            _execute(
-                definitions, instance, "main", tags, summary, assets_with_work(home.store, home.steps.values(), a, b)
-            )
+        run = partial(_run_ranges, home, definitions, instance, summary)
+        run(ranges, is_full=is_full)
+        if has_requests:
+            # Only now it is known which names and facts the requests cover. What they change is made by the erasure
+            # itself; running its days once more lets Dagster know and check them.
+            progress.console.print("forgetting what was asked to be forgotten", style="dim")
+            summary.erased = carry_out(home)
+            run(home.unchecked_ranges(), is_full=False)
         days = home.store.lake.days(EXTRACTION_ISSUES)
         touched = [day for day in days if any(a <= day <= b for a, b in ranges)]
         summary.unread = unread_segments(home.store.lake, touched)
@@ -77,6 +83,23 @@ def materialize(home: Home, first: date | None, last: date | None, *, is_full: b
             _execute(definitions, instance, "publish", {}, summary)
             home.note_unchecked([])
     return summary
+
+
+def _run_ranges(
+    home: Home,
+    definitions: "dg.Definitions",
+    instance: "dg.DagsterInstance",
+    summary: Summary,
+    ranges: list[tuple[date, date]],
+    *,
+    is_full: bool,
+) -> None:
+    """Runs the job `main` over ranges of days, one after the other."""
+    for a, b in ranges:
+        tags = {"dagster/asset_partition_range_start": str(a), "dagster/asset_partition_range_end": str(b)}
+        if is_full:
+            tags["em/full"] = "true"
+        _execute(definitions, instance, "main", tags, summary, assets_with_work(home.store, home.steps.values(), a, b))
 
 
 @contextmanager

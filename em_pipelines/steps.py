@@ -10,6 +10,8 @@ import pyarrow as pa
 
 from em_pipelines.episodes.messages import messages
 from em_pipelines.episodes.sessions import sessions
+from em_pipelines.erasure.facts import without_erased
+from em_pipelines.erasure.tombstones import Tombstones
 from em_pipelines.extraction.assemble import Checks, extract, incomplete, prepare
 from em_pipelines.extraction.model import Extractor, Segment
 from em_pipelines.extraction.segments import segment_objects, segments
@@ -51,11 +53,11 @@ AUDIT_SOURCES = (
 )
 
 
-def build_steps(settings: Settings, extractor: Extractor) -> dict[str, Step]:
-    """Returns every step by name, in the order in which they run."""
+def build_steps(settings: Settings, extractor: Extractor, tombstones: Tombstones | None = None) -> dict[str, Step]:
+    """Returns every step by name, in the order in which they run. Facts with a tombstone are not read again."""
     connection = connect(engine=settings.engine, spill=settings.home / SPILL / str(os.getpid()))
     folding = [*_folding(settings, connection), _audit(settings, connection)]
-    steps = [*_landing(), *_reading(settings, extractor), *folding]
+    steps = [*_landing(), *_reading(settings, extractor, tombstones), *folding]
     return {step.name: step for step in steps}
 
 
@@ -70,7 +72,7 @@ def _landing() -> list[Step]:
     ]
 
 
-def _reading(settings: Settings, extractor: Extractor) -> list[Step]:
+def _reading(settings: Settings, extractor: Extractor, tombstones: Tombstones | None) -> list[Step]:
     """Messages are read, each day by itself."""
     return [
         Step(
@@ -88,7 +90,7 @@ def _reading(settings: Settings, extractor: Extractor) -> list[Step]:
             version=source_version("extraction/segments.py", "extraction/segmentation.py")
             + settings.segmentation.model_dump_json(),
         ),
-        _extraction(settings, extractor),
+        _extraction(settings, extractor, tombstones),
         Step(
             name="sessions",
             inputs=(clean.MESSAGES, extraction.MENTIONS, extraction.CLAIMS),
@@ -99,16 +101,20 @@ def _reading(settings: Settings, extractor: Extractor) -> list[Step]:
     ]
 
 
-def _extraction(settings: Settings, extractor: Extractor) -> Step:
+def _extraction(settings: Settings, extractor: Extractor, tombstones: Tombstones | None) -> Step:
     def segments_of(tables: Tables) -> Iterable[Segment]:
         return segment_objects(tables["messages"], settings.segmentation)
+
+    def run(_: date, tables: Tables, __: Records) -> Tables:
+        made = extract(segments_of(tables), extractor, checks)
+        return {**made, "claims": without_erased(made["claims"], tombstones)} if tombstones else made
 
     checks = Checks(settings.verification, settings.safety, settings.durable)
     return Step(
         name="extraction",
         inputs=(clean.MESSAGES, extraction.SEGMENTS),
         outputs=(extraction.MENTIONS, extraction.CLAIMS, extraction.EXTRACTION_ISSUES, extraction.LLM_CALLS),
-        run=lambda _, tables, __: extract(segments_of(tables), extractor, checks),
+        run=run,
         prepare=lambda days: prepare(
             (segment for tables in days for segment in segments_of(tables)), extractor, checks
         ),

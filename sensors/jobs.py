@@ -56,12 +56,16 @@ def land_files(context: dg.OpExecutionContext, home: HomeResource) -> None:
                 continue
             user = path.relative_to(inbox).parts[0] if path.parent != inbox else None
             report = land([path], home.home.store.log, now=now, settings=home.home.settings.landing, user_id=user)
-            target = inbox / LANDED_FOLDER / now.strftime("%Y%m%dT%H%M%S") / path.relative_to(inbox)
-            target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.move(path, target)
+            if report.holds_erased:  # what may not be kept is in it
+                path.unlink()
+            else:
+                target = inbox / LANDED_FOLDER / now.strftime("%Y%m%dT%H%M%S") / path.relative_to(inbox)
+                target.parent.mkdir(parents=True, exist_ok=True)
+                shutil.move(path, target)
         context.log.info(
             f"landed {report.n_landed} records, {report.n_duplicates} duplicates, "
-            f"{sum(report.n_dead_letters.values())} dead letters"
+            f"{sum(report.n_dead_letters.values())} dead letters, {report.n_erased} erased, "
+            f"{report.n_requests} requests to forget"
         )
 
 

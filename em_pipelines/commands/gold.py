@@ -7,11 +7,11 @@ from typing import Annotated, Any
 import orjson
 import typer
 
+from em_pipelines.atomic import write_atomically
 from em_pipelines.commands.console import ExtractorOption, HomeOption, err, open_home
 from em_pipelines.errors import UsageError
 from em_pipelines.evaluation.corpus import read_corpus
 from em_pipelines.extraction.gold import predictions
-from em_pipelines.lake import write_atomically
 from em_pipelines.resolution.gold import clusters
 
 FileArgument = Annotated[Path, typer.Argument(help="JSON Lines, as the corpora have them.")]

@@ -77,6 +77,8 @@ def as_document(report: LandingReport) -> dict[str, object]:
         "n_landed": report.n_landed,
         "n_duplicates": report.n_duplicates,
         "n_ignored": report.n_ignored,
+        "n_erased": report.n_erased,
+        "n_requests": report.n_requests,
         "n_dead_letters": sum(report.n_dead_letters.values()),
         "dead_letters": dict(report.n_dead_letters),
         "days": sorted(day.isoformat() for day in report.days),
@@ -98,6 +100,10 @@ def show(report: LandingReport) -> None:
         ],
         right=("files", "rows read", "new", "duplicates", "dead letters", "days"),
     )  # fmt: skip
+    if report.n_erased:
+        out().print(f"{report.n_erased} rows were forgotten before and stay away")
+    if report.n_requests:
+        out().print(f"{report.n_requests} requests to forget: `em run` carries them out")
     for note in report.notes:
         out().print(note, markup=False)
 

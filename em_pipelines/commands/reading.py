@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from em_pipelines.commands.console import HomeOption, JsonOption, UserOption, open_home, print_json, print_table
+from em_pipelines.erasure.overlay import hiding
 from em_pipelines.errors import UsageError
 from em_pipelines.serving.facts import FactQuery
 from em_pipelines.serving.facts import facts as read_facts
@@ -54,7 +55,7 @@ def facts(
         is_all=is_all,
     )
     waiting = opened.waiting(user, query.known_at or query.as_of)
-    found = read_facts(opened.store, query, opened.settings.decay, waiting)
+    found = read_facts(opened.store, query, opened.settings.decay, waiting, hiding(opened, user))
     if as_json:
         print_json(found)
         return

@@ -10,6 +10,7 @@ from datetime import UTC, date, datetime, timedelta
 
 from em_pipelines.landing.fields import iso_instant
 from em_pipelines.landing.formats.base import Fields, Ignored, Item, Parsed, dumps
+from em_pipelines.landing.gate import Verdict
 from em_pipelines.landing.known import ID_COLUMNS, KnownRecords
 from em_pipelines.landing.log import LandedLog, Record
 from em_pipelines.landing.reasons import Reason, RuleError
@@ -59,6 +60,9 @@ class Counts:
     n_landed: int = 0
     n_duplicates: int = 0
     n_ignored: int = 0
+    n_erased: int = 0
+    n_requests: int = 0
+    holds_erased: bool = False
     days: set[date] = field(default_factory=set)
 
 
@@ -97,9 +101,13 @@ class Intake:
         try:
             record = land_record(item.kind, item.fields, origin.format)
             self._check_time(record)
+            admitted = self._admitted(item.kind, record)
         except RuleError as error:
             self._refuse_item(item, origin, error.reason, error.detail)
             return
+        if admitted is None:
+            return
+        record = admitted
         fields = item.fields if item.raw is None else {}
         self._pending.append(_Pending(item.kind, record, origin, item.line_number, item.raw, fields))
         self._n_bytes += len(item.raw or b"") + len(record.get("content", ""))
@@ -148,6 +156,18 @@ class Intake:
             self.counts.n_duplicates += len(found) - len(new)
             self._log.append(kind, day, new)
             self._count(day, new)
+
+    def _admitted(self, kind: str, record: Record) -> Record | None:
+        """The record as the log's gate lets it in, or None; raises RuleError for a request that names nothing."""
+        try:
+            passage = self._log.gate.judge(kind, record)
+        except ValueError as error:
+            raise RuleError(Reason.INVALID_FIELD, f"{error}") from error
+        self.counts.n_erased += passage.verdict is Verdict.ERASED
+        self.counts.n_duplicates += passage.verdict is Verdict.KNOWN
+        self.counts.n_requests += passage.verdict is Verdict.ASKED
+        self.counts.holds_erased |= passage.verdict is not Verdict.ADMITTED
+        return passage.record
 
     def _count(self, day: date, records: list[Record]) -> None:
         self.counts.n_landed += len(records)

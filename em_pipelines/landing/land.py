@@ -65,6 +65,9 @@ def land(
         n_ignored=counts.n_ignored,
         n_dead_letters=dict(letters.by_reason),
         n_new_dead_letters=letters.n_new,
+        n_erased=counts.n_erased + letters.n_erased,
+        n_requests=counts.n_requests,
+        holds_erased=counts.holds_erased or letters.n_erased > 0,
         days=frozenset(counts.days),
         notes=tuple(notes),
     )

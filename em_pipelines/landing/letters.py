@@ -27,16 +27,20 @@ class LetterBox:
     def __init__(self, log: LandedLog, landed_on: date) -> None:
         self.by_reason: Counter[str] = Counter()
         self.n_new = 0
+        self.n_erased = 0
         self._log = log
         self._landed_on = landed_on
         self._known: set[str] | None = None
 
     def put(self, refusals: Iterable[Refusal]) -> None:
-        """Counts all of them and appends those that are new."""
+        """Counts all of them and appends those that are new; of those that hold what was erased nothing is kept."""
         letters: dict[str, Record] = {}
         for refusal in refusals:
-            self.by_reason[refusal.reason.value] += 1
             letter = letter_of(refusal, self._landed_on)
+            if not self._log.gate.admits_letter(letter):
+                self.n_erased += 1
+                continue
+            self.by_reason[refusal.reason.value] += 1
             letters.setdefault(letter["dead_letter_id"], letter)
         if not letters:
             return

@@ -3,11 +3,15 @@
 Every landing adds new segment files beside the old ones and never touches those: `KIND/DAY/000001-HASH.jsonl`,
 numbered in the order of landing within kind and day, named by the hash of their content. All tables are made from
 this. Callers that append hold the home's landing lock.
+
+Erasure alone rewrites: a segment gets a new hash and keeps its number, and what was erased stays away by the gate.
 """
 
 import hashlib
 import posixpath
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -15,15 +19,30 @@ from typing import Any
 import fsspec
 import orjson
 
-from em_pipelines.lake import digest, write_atomically
+from em_pipelines.atomic import write_atomically
+from em_pipelines.lake import digest
+from em_pipelines.landing.gate import Gate, OpenGate
 
 Record = dict[str, Any]
 
 
-class LandedLog:
-    """All landed records below one root: a path, or any fsspec URL."""
+@dataclass(frozen=True, slots=True)
+class Rewritten:
+    """What a rewriting did: records removed and changed, and segments that were replaced."""
 
-    def __init__(self, root: str | Path) -> None:
+    n_removed: int = 0
+    n_changed: int = 0
+    n_segments: int = 0
+
+
+class LandedLog:
+    """All landed records below one root: a path, or any fsspec URL.
+
+    Whoever lands into the log asks its `gate` first.
+    """
+
+    def __init__(self, root: str | Path, gate: Gate | None = None) -> None:
+        self.gate: Gate = gate or OpenGate()
         self._fs, self._root = fsspec.core.url_to_fs(str(root))
         self._is_local = "file" in (self._fs.protocol if isinstance(self._fs.protocol, tuple) else (self._fs.protocol,))
 
@@ -55,8 +74,37 @@ class LandedLog:
         """Adds one segment holding the records; either all of them stand afterwards, or none."""
         if not records:
             return
+        number = max((int(name[:6]) for name in self._segments(kind, day)), default=0) + 1
+        self._write(kind, day, number, records)
+
+    def rewrite(self, kind: str, day: date, change: Callable[[Record], Record | None]) -> Rewritten:
+        """Replaces each record of a day by what `change` makes of it; None removes it. For erasure alone.
+
+        The new segment is written before the old one goes. A crash in between leaves both, and the same rewriting
+        again ends with the new one; `change` leaves alone what it has made itself.
+        """
+        n_removed = n_changed = n_segments = 0
+        for name in self._segments(kind, day):
+            path = posixpath.join(self._folder(kind, day), name)
+            with self._fs.open(path, "rb") as handle:
+                records = [orjson.loads(line) for line in handle.read().splitlines()]
+            changed = [change(record) for record in records]
+            if changed == records:
+                continue
+            left = [record for record in changed if record is not None]
+            if left:
+                self._write(kind, day, int(name[:6]), left)
+            self._fs.rm_file(path)
+            n_segments += 1
+            n_removed += len(records) - len(left)
+            n_changed += sum(a != b for a, b in zip(records, changed, strict=True) if b is not None)
+        if n_segments and not self._segments(kind, day):
+            with suppress(OSError):
+                self._fs.rmdir(self._folder(kind, day))
+        return Rewritten(n_removed, n_changed, n_segments)
+
+    def _write(self, kind: str, day: date, number: int, records: Sequence[Record]) -> None:
         data = b"".join(orjson.dumps(r, option=orjson.OPT_SORT_KEYS) + b"\n" for r in records)
-        number = len(self._segments(kind, day)) + 1
         name = f"{number:06d}-{_mark(data)}.jsonl"
         path = posixpath.join(self._folder(kind, day), name)
         if self._is_local:

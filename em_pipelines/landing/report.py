@@ -7,11 +7,13 @@ from datetime import date
 
 @dataclass(frozen=True, slots=True)
 class LandingReport:
-    """One landing: n_rows = n_landed + n_duplicates + n_refused.
+    """One landing: n_rows = n_landed + n_duplicates + n_refused + n_erased + n_requests.
 
     `n_dead_letters` counts by reason all that was refused, also what stood refused before; `n_new_dead_letters` of
     them are new. `n_ignored` is what means nothing here (summaries, hidden messages). `days` are the UTC days that
-    got new records; `files` are those read, as named; `notes` are sentences for people.
+    got new records; `files` are those read, as named; `notes` are sentences for people. `n_erased` is what was
+    forgotten before and stays away, `n_requests` what asks for something to be forgotten; `holds_erased` says that the
+    files hold what may not be kept, so that no copy of them may be.
     """
 
     files: tuple[str, ...] = ()
@@ -21,6 +23,9 @@ class LandingReport:
     n_ignored: int = 0
     n_dead_letters: Mapping[str, int] = field(default_factory=dict)
     n_new_dead_letters: int = 0
+    n_erased: int = 0
+    n_requests: int = 0
+    holds_erased: bool = False
     days: frozenset[date] = frozenset()
     notes: tuple[str, ...] = ()
 

@@ -20,8 +20,8 @@ from pathlib import Path
 import orjson
 from filelock import FileLock, Timeout
 
+from em_pipelines.atomic import write_atomically
 from em_pipelines.errors import CorruptLedgerError, LockedError
-from em_pipelines.lake import write_atomically
 from em_pipelines.record.entries import FIRST, Entry, canonical, check_act, entry_of, record_of
 from em_pipelines.salting import Salt
 

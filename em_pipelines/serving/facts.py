@@ -1,5 +1,6 @@
 """Reading facts: what held at the end of a day, as memory knew it then or at another time."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -37,10 +38,17 @@ class FactQuery:
     is_all: bool = False
 
 
-def facts(store: Store, query: FactQuery, decay: DecaySettings, waiting: Overlay | None = None) -> list[dict[str, Any]]:
+def facts(
+    store: Store,
+    query: FactQuery,
+    decay: DecaySettings,
+    waiting: Overlay | None = None,
+    is_hidden: Callable[[dict[str, Any]], bool] = lambda _: False,
+) -> list[dict[str, Any]]:
     """Returns the facts, best first, as JSON-able dicts with effective confidence (0 to 1).
 
-    `waiting` is the person's feedback up to then that no fold has seen yet. A user of whom nothing is known has no
+    `waiting` is the person's feedback up to then that no fold has seen yet; `is_hidden` says which rows are about to be
+    erased. A user of whom nothing is known has no
     facts: the list is empty. Raises CorruptTableError where a partition cannot be read, never an empty list for it.
     """
     known_at = query.known_at or query.as_of
@@ -56,7 +64,8 @@ def facts(store: Store, query: FactQuery, decay: DecaySettings, waiting: Overlay
     return [
         _shown(row)
         for row in rows
-        if (query.is_all or row["status"] in SHOWN or _held_then(row, query))
+        if not is_hidden(row)
+        and (query.is_all or row["status"] in SHOWN or _held_then(row, query))
         and (query.is_all or _has_begun(row, query))
         and (key is None or key in row["end_keys"])
     ]

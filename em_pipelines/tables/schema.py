@@ -90,6 +90,8 @@ PERSONAL_COLUMNS = frozenset(
         "role",
         "object",
         "value",
+        "attribute",
+        "qualifiers",
         "over",
         "object_key",
         "canonical_name",

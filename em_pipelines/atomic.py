@@ -1,0 +1,27 @@
+"""Writing local files so that nobody ever sees half of one."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+
+def write_atomically(path: Path, data: bytes | memoryview) -> None:
+    """Writes a local file so that readers and crashes see the old or the new content, never a part."""
+    with temporary_beside(path) as temporary:
+        with temporary.open("wb") as handle:
+            handle.write(data)
+            handle.flush()
+            os.fsync(handle.fileno())
+        temporary.replace(path)
+
+
+@contextmanager
+def temporary_beside(path: Path) -> Iterator[Path]:
+    """A name beside a local file, to write to and rename from; gone afterwards, and swept up after a crash."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        yield temporary
+    finally:
+        temporary.unlink(missing_ok=True)
