@@ -53,10 +53,10 @@ def rule_paths(rules: Sequence[Rule]) -> pa.Table:
     return pa.Table.from_pylist(rows, schema=PATHS)
 
 
-def relation_traits(rules: Sequence[Rule]) -> pa.Table:
+def relation_traits(rules: Sequence[Rule], *, is_all: bool = False) -> pa.Table:
     """One row a relation: how it is read the other way (null: not at all), whether it has one value, the graph in which
     it makes cycles and whether against its direction, its usual temporal type, and whether the rules have to do with
-    it at all."""
+    it at all (with `is_all` each counts as such)."""
     paths = rule_paths(rules)
     columns = [f"relation_{n}" for n in range(1, MAX_HOPS + 1)] + ["conclusion", "unless_relation"]
     named = {relation for column in columns for relation in paths[column].to_pylist() if relation}
@@ -73,7 +73,7 @@ def relation_traits(rules: Sequence[Rule]) -> pa.Table:
                 "cycle_graph": graph if graph in ACYCLIC else None,
                 "is_against": relation not in ACYCLIC,
                 "temporal_type": USUAL_TEMPORAL_TYPE.get(relation, TemporalType.STATE).value,
-                "is_concerned": relation in named,
+                "is_concerned": is_all or relation in named,
             }
         )
     return pa.Table.from_pylist(rows)

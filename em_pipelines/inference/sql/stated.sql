@@ -6,14 +6,14 @@ SELECT
 FROM known_entities
 WHERE merged_into IS NULL;
 
+CREATE OR REPLACE TEMP TABLE inference_names AS
+SELECT
+    n.user_id, n.entity_id, r.node, r.entity_type,
+    r.is_open AND n.privacy_level <> 'L4' AND NOT n.requires_verification AS is_open
+FROM known_entities AS n
+JOIN inference_nodes AS r ON r.user_id = n.user_id AND r.entity_id = coalesce(n.merged_into, n.entity_id);
+
 CREATE OR REPLACE TEMP TABLE inference_stated AS
-WITH names AS (
-    SELECT
-        n.user_id, n.entity_id, r.node, r.entity_type,
-        r.is_open AND n.privacy_level <> 'L4' AND NOT n.requires_verification AS is_open
-    FROM known_entities AS n
-    JOIN inference_nodes AS r ON r.user_id = n.user_id AND r.entity_id = coalesce(n.merged_into, n.entity_id)
-)
 SELECT
     CAST(row_number() OVER (ORDER BY e.edge_id) AS INTEGER) AS edge,
     e.edge_id, e.relation, s.node AS subject, o.node AS object, s.entity_type AS subject_type,
@@ -25,8 +25,8 @@ SELECT
         AND s.node <> o.node AS is_premise
 FROM known_edges AS e
 JOIN relation_traits AS t ON t.relation = e.relation AND t.is_concerned
-JOIN names AS s ON s.user_id = e.user_id AND s.entity_id = e.subject_id
-JOIN names AS o ON o.user_id = e.user_id AND o.entity_id = e.object_id;
+JOIN inference_names AS s ON s.user_id = e.user_id AND s.entity_id = e.subject_id
+JOIN inference_names AS o ON o.user_id = e.user_id AND o.entity_id = e.object_id;
 
 -- What was said and stands, read both ways; what it makes cycles with and what `unless` looks at.
 CREATE OR REPLACE TEMP TABLE inference_held AS
