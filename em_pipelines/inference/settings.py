@@ -30,3 +30,11 @@ class InferenceSettings(BaseModel):
     max_fan_out: int = Field(default=50, ge=1)
     """Where more edges than this meet at one thing on both sides of a joint, the pairs are left out: an employer of
     ten thousand makes no hundred million colleagues, and the work stays linear in the edges."""
+    is_model_enabled: bool = False
+    """Whether the large model is asked what else follows. It sees facts by number, no names; llm.budget limits it."""
+    max_facts_a_question: int = Field(default=200, ge=2)
+    """Facts of a user that the model is shown, the newest ones."""
+    max_proposals_a_user: int = Field(default=50, ge=0)
+    """Edges that the model may propose for a user."""
+    max_output_tokens: int = Field(default=2048, ge=256)
+    """Of one answer of the model."""
