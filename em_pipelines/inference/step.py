@@ -42,5 +42,6 @@ def build_inference(settings: InferenceSettings, proposer: ModelProposer | None 
         outputs=(INFERRED_EDGES,),
         run=run,
         is_complete=lambda _: not is_waiting,
-        version=source_version("inference") + digest([repr(rules), settings.model_dump_json(), str(asked)]),
+        version=source_version("inference")
+        + digest([repr(rules), settings.model_dump_json(exclude={"rules_file"}), str(asked)]),
     )
