@@ -27,14 +27,17 @@ from em_pipelines.extraction.llm.extractor import LLMExtractor, OpenAsking
 from em_pipelines.extraction.model import Extractor
 from em_pipelines.extraction.rules.extractor import RulesExtractor
 from em_pipelines.extraction.unread import UnreadSegment
+from em_pipelines.inference.llm.proposer import ModelProposer
+from em_pipelines.inference.step import build_inference
 from em_pipelines.lake import Lake, write_atomically
 from em_pipelines.landing.log import LandedLog
 from em_pipelines.models.answers import AnswerStore
 from em_pipelines.models.ladder_state import LadderStore
-from em_pipelines.pipeline import Step, Store
+from em_pipelines.pipeline import Step, StepReport, Store
 from em_pipelines.salting import Salt
 from em_pipelines.settings import Settings
 from em_pipelines.steps import build_steps
+from em_pipelines.tables.derived import CURRENT_EDGES
 
 UNCHECKED = "unchecked.json"
 ANSWERS = Path("llm", "answers.sqlite")
@@ -81,6 +84,29 @@ class Home:
     def steps(self) -> dict[str, Step]:
         """Every step by name, in order."""
         return build_steps(self.settings, self.extractor)
+
+    @cached_property
+    def inference(self) -> Step:
+        """The step that makes inferred edges, of one day only; raises RuleFileError."""
+        settings = self.settings.inference
+        if not (settings.is_enabled and settings.is_model_enabled):
+            return build_inference(settings)
+        if self._open_models is None:
+            raise UsageError("inferring with a model: this process has no client for one; use `em`, or Dagster")
+        asking = self._open_models(self.settings)
+        return build_inference(settings, ModelProposer(self.settings.llm.model_of("large"), asking, settings))
+
+    def infer(self, until: date | None = None, *, is_forced: bool = False) -> StepReport:
+        """Makes the inferred edges of the last day with current edges (up to `until`) unless they are current."""
+        day = self.store.lake.latest(CURRENT_EDGES, until or date.max)
+        with self.lock("step-inference"):
+            return self.store.run_days(self.inference, [day], is_forced=is_forced) if day else StepReport()
+
+    @property
+    def is_inferred(self) -> bool:
+        """Whether the inferred edges of the last day are those that would be made now."""
+        day = self.store.lake.latest(CURRENT_EDGES, date.max)
+        return day is None or self.store.is_current(self.inference, day)
 
     @property
     def snapshots(self) -> Path:

@@ -13,7 +13,7 @@ from dagster._core.storage.asset_check_execution_record import AssetCheckExecuti
 
 from em_pipelines.errors import CorruptTableError
 from em_pipelines.pipeline import Step, Store
-from em_pipelines.tables import clean, extraction, graph, raw
+from em_pipelines.tables import clean, derived, extraction, graph, raw
 from em_pipelines.tables.schema import Table
 from quality import meaning
 from quality.suites import validate
@@ -47,6 +47,13 @@ MEANING = (
         (graph.EDGES,),
         meaning.provenance_present,
         "Every fact says where it was said.",
+    ),
+    MeaningCheck(
+        "inferences_grounded",
+        derived.INFERRED_EDGES,
+        (derived.INFERRED_EDGES, derived.CURRENT_EDGES),
+        meaning.inferences_grounded,
+        "Every inferred edge rests on active facts of its user, and is no surer than 0.60.",
     ),
     MeaningCheck(
         "messages_complete",

@@ -10,24 +10,31 @@ from dagster._core.definitions.unresolved_asset_job_definition import Unresolved
 from em_pipelines.landing.land import land
 from resources.store import HomeResource
 
+LATEST_ONLY = dg.AssetSelection.assets("inferred_edges")
+"""Tables of which only the newest day is made; they are no part of a range."""
 DAILY_GROUPS = ("landing", "episodes", "extraction", "resolution", "graph", "lifecycle")
 LANDED_FOLDER = ".landed"
 
 
 def build_jobs() -> dict[str, AssetJob]:
-    """Returns the asset jobs by name: `main`, one a group, `publish` and `evaluate`."""
+    """Returns the asset jobs by name: `main`, one a group, `publish`, `infer` and `evaluate`."""
     jobs = {
-        group: dg.define_asset_job(group, dg.AssetSelection.groups(group), description=f"The assets of {group} alone.")
+        group: dg.define_asset_job(
+            group, dg.AssetSelection.groups(group) - LATEST_ONLY, description=f"The daily assets of {group} alone."
+        )
         for group in DAILY_GROUPS
     }
     jobs["main"] = dg.define_asset_job(
         "main",
-        dg.AssetSelection.groups(*DAILY_GROUPS),
+        dg.AssetSelection.groups(*DAILY_GROUPS) - LATEST_ONLY,
         description="From the landed log to current facts, for a range of days in one run.",
     )
     jobs["publish"] = dg.define_asset_job(
-        "publish", dg.AssetSelection.assets("snapshot"), description="The DuckDB snapshot for analysts."
+        "publish",
+        dg.AssetSelection.assets("snapshot") | LATEST_ONLY,
+        description="What follows from the newest facts, and the DuckDB snapshot for analysts.",
     )
+    jobs["infer"] = dg.define_asset_job("infer", LATEST_ONLY, description="What follows from the newest facts.")
     jobs["evaluate"] = dg.define_asset_job(
         "evaluate", dg.AssetSelection.assets("evaluation"), description="The figures of the extractor."
     )

@@ -61,7 +61,7 @@ def _log(home: Home) -> Diagnosis:
 def _partitions(home: Home) -> list[Diagnosis]:
     """Reads every partition whole: a damaged one is found, wherever the damage is."""
     n_files, broken = 0, []
-    for step in home.steps.values():
+    for step in (*home.steps.values(), home.inference):
         for table in step.outputs:
             for day in home.store.lake.days(table):
                 n_files += 1
@@ -80,6 +80,8 @@ def _partitions(home: Home) -> list[Diagnosis]:
 
 
 def _snapshot(home: Home) -> Diagnosis:
+    if not home.is_inferred:
+        return Diagnosis("snapshot", False, "inferred edges are older than the facts", "em run")
     if is_current(home.store, home.snapshots):
         return Diagnosis("snapshot", True, "current")
     return Diagnosis("snapshot", False, "missing or older than the facts", "em snapshot")

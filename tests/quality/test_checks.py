@@ -1,6 +1,6 @@
 """The checks as Dagster runs them: on the days of their run, blocking what lies downstream, surviving a broken file."""
 
-from datetime import date
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +8,7 @@ import dagster as dg
 import pytest
 
 from em_pipelines.tables.clean import MESSAGES
+from em_pipelines.tables.derived import INFERRED_EDGES
 from em_pipelines.tables.extraction import CLAIMS, EXTRACTION_ISSUES
 from em_pipelines.tables.graph import EDGES
 from em_pipelines.tables.raw import INTERACTIONS
@@ -45,7 +46,20 @@ def six_discarded(rows: list[Row]) -> list[Row]:
     return [first | {"issue_id": f"i{n}", "segment_id": f"s{n}"} for n in range(6)]
 
 
+def ungrounded(_: list[Row]) -> list[Row]:
+    """An edge that somebody wrote in by hand."""
+    noon = datetime(2026, 3, 1, 12, tzinfo=UTC)
+    return [
+        {
+            "edge_id": "inferred_1", "user_id": "ada", "subject_id": "a", "relation": "knows", "object_id": "b",
+            "confidence": 0.5, "rule_id": "rule", "premises": ["edge_nobody_said"], "hops": 1, "temporal_type": "state",
+            "source_mechanism": "inferential", "privacy_level": "L2", "learned_at": noon, "as_of": noon.date(),
+        }
+    ]  # fmt: skip
+
+
 BREAKAGES = {
+    "inferences_grounded": (INFERRED_EDGES, ungrounded),
     "provenance_present": (EDGES, without_source),
     "messages_complete": (MESSAGES, without_last),
     "extraction_coverage": (EXTRACTION_ISSUES, without_last),
