@@ -31,7 +31,7 @@ def daily_assets(step: Step) -> dg.AssetsDefinition:
 
     @dg.multi_asset(
         name=f"materialize_{step.name}",  # ops and jobs share one space of names
-        specs=[_spec(step, table) for table in step.outputs],
+        specs=[table_spec(step, table) for table in step.outputs],
         partitions_def=DAILY,
         backfill_policy=dg.BackfillPolicy.single_run(),
         # All tables of a step are made together, whichever are selected. But of assets that cannot be selected one by
@@ -57,7 +57,8 @@ def daily_assets(step: Step) -> dg.AssetsDefinition:
     return materialize_days
 
 
-def _spec(step: Step, table: Table) -> dg.AssetSpec:
+def table_spec(step: Step, table: Table) -> dg.AssetSpec:
+    """What Dagster is told of a table that a step makes."""
     deps: list[dg.AssetDep] = [dg.AssetDep(source.name) for source in (*step.inputs, *step.latest)]
     if table in step.previous:
         deps.append(dg.AssetDep(table.name, partition_mapping=YESTERDAY))
@@ -68,7 +69,7 @@ def _spec(step: Step, table: Table) -> dg.AssetSpec:
         deps=deps,
         code_version=step.code_version,
         owners=OWNERS,
-        kinds={"duckdb", "parquet"} if step.is_fold or step.name == "decay" else {"python", "parquet"},
+        kinds={"duckdb", "parquet"} if step.is_fold or step.latest else {"python", "parquet"},
         tags={"em/table": "state" if table.is_state else "events"},
         metadata={
             "dagster/column_schema": dg.TableSchema(

@@ -11,7 +11,16 @@ from resources.store import HomeResource
 @dg.asset(
     name="snapshot",
     group_name="serving",
-    deps=["current_edges", "graph_ops", "entities", "messages", "sessions", "claims", "extraction_issues"],
+    deps=[
+        "current_edges",
+        "inferred_edges",
+        "graph_ops",
+        "entities",
+        "messages",
+        "sessions",
+        "claims",
+        "extraction_issues",
+    ],
     owners=OWNERS,
     kinds={"duckdb"},
     description="The memory as one DuckDB file, named by date, with documented views; latest.duckdb beside it.",

@@ -1,9 +1,10 @@
 """`make bench`: every benchmark, one table each."""
 
-from benchmarks import engine, growth, reading, scale
+from benchmarks import engine, growth, inference, reading, scale
 
 if __name__ == "__main__":
     reading.main()
     engine.main()
+    inference.main()
     growth.main()
     scale.run()

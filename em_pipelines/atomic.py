@@ -25,3 +25,14 @@ def temporary_beside(path: Path) -> Iterator[Path]:
         yield temporary
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def is_alive(process_id: str) -> bool:
+    """Whether a process of this machine has the id; what is no id may be anybody's."""
+    try:
+        os.kill(int(process_id), 0)
+    except ProcessLookupError:
+        return False
+    except (ValueError, PermissionError):
+        return True
+    return True

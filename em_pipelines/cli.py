@@ -35,6 +35,7 @@ from em_pipelines.settings import Settings
 app = typer.Typer(name="em", no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 app.command()(landing.land)
 app.command()(reading.facts)
+app.command()(reading.infer)
 app.command()(publishing.snapshot)
 app.command(name="state-hash")(reading.state_hash)
 app.command()(reading.settings)

@@ -8,6 +8,7 @@ import dagster as dg
 
 from assets.daily import daily_assets
 from assets.evaluation import evaluation_asset
+from assets.inference import inference_asset
 from assets.revision import revision_asset
 from assets.snapshot import snapshot
 from em_pipelines.home import Home
@@ -31,14 +32,21 @@ def build_definitions(settings: Settings | None = None, *, on_days: Progress | N
     `on_days(step, n_days)` hears of every day that a step has done.
     """
     settings = settings or load_settings()
-    by_name = Home(settings, asking_of).steps
+    home = Home(settings, asking_of)
+    by_name = home.steps
     steps = by_name.values()
     jobs = build_jobs()
-    checks = build_checks(steps)
+    checks = build_checks([*steps, home.inference])
     evaluation = evaluation_asset(by_name["extraction"])
     watched = [key for found in (*checks, evaluation) for key in found.check_keys]
     return dg.Definitions(
-        assets=[*(daily_assets(step) for step in steps), snapshot, evaluation, revision_asset(open_verifier)],
+        assets=[
+            *(daily_assets(step) for step in steps),
+            inference_asset(home.inference),
+            snapshot,
+            evaluation,
+            revision_asset(open_verifier),
+        ],
         asset_checks=checks,
         jobs=[*jobs.values(), land_inbox, collect_batches, forget_requests],
         schedules=build_schedules(jobs),

@@ -16,6 +16,7 @@
         ├── UsageError          wrong path, option or value
         ├── SettingsError       em.yaml or an EM_ variable cannot be read
         ├── PatternError        a pattern file breaks the pattern grammar
+        ├── RuleFileError       a rule file breaks the grammar of rules
         ├── CorruptTableError   a table's file does not match its declared schema
         ├── CorruptLedgerError  a line of the ledger is no entry
         └── (ModelError)        a model will give no answer:
@@ -103,6 +104,10 @@ class SettingsError(PermanentError):
 
 class PatternError(PermanentError):
     """A pattern file breaks the pattern grammar."""
+
+
+class RuleFileError(PermanentError):
+    """A file of inference rules breaks the grammar of rules; the message names the rule and the reason."""
 
 
 class CorruptTableError(PermanentError):

@@ -12,7 +12,6 @@ HOME/tmp        what steps had no memory for
 HOME/locks      who is at work
 """
 
-import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -24,7 +23,7 @@ from typing import Any
 import orjson
 from filelock import FileLock, Timeout
 
-from em_pipelines.atomic import write_atomically
+from em_pipelines.atomic import is_alive, write_atomically
 from em_pipelines.erasure.gate import ErasureGate
 from em_pipelines.erasure.requests import RequestBook
 from em_pipelines.erasure.tombstones import Tombstones
@@ -34,17 +33,20 @@ from em_pipelines.extraction.llm.extractor import LLMExtractor, OpenAsking
 from em_pipelines.extraction.model import Extractor
 from em_pipelines.extraction.rules.extractor import RulesExtractor
 from em_pipelines.extraction.unread import UnreadSegment
+from em_pipelines.inference.llm.proposer import ModelProposer
+from em_pipelines.inference.step import build_inference
 from em_pipelines.lake import Lake, rows_of
 from em_pipelines.landing.log import LandedLog
 from em_pipelines.landing.tables import feedback_table
 from em_pipelines.models.answers import AnswerStore
 from em_pipelines.models.ladder_state import LadderStore
-from em_pipelines.pipeline import Step, Store
+from em_pipelines.pipeline import Step, StepReport, Store
 from em_pipelines.record.ledger import Ledger
 from em_pipelines.salting import Salt
 from em_pipelines.serving.overlay import Overlay
 from em_pipelines.settings import Settings
 from em_pipelines.steps import SPILL, build_steps
+from em_pipelines.tables.derived import CURRENT_EDGES
 from em_pipelines.tables.graph import EDGES
 from em_pipelines.tables.raw import FEEDBACK
 
@@ -103,6 +105,29 @@ class Home:
     def steps(self) -> dict[str, Step]:
         """Every step by name, in order."""
         return build_steps(self.settings, self.extractor, self.tombstones)
+
+    @cached_property
+    def inference(self) -> Step:
+        """The step that makes inferred edges, of one day only; raises RuleFileError."""
+        settings = self.settings.inference
+        if not (settings.is_enabled and settings.is_model_enabled):
+            return build_inference(settings)
+        if self._open_models is None:
+            raise UsageError("inferring with a model: this process has no client for one; use `em`, or Dagster")
+        asking = self._open_models(self.settings)
+        return build_inference(settings, ModelProposer(self.settings.llm.model_of("large"), asking, settings))
+
+    def infer(self, until: date | None = None, *, is_forced: bool = False) -> StepReport:
+        """Makes the inferred edges of the last day with current edges (up to `until`) unless they are current."""
+        day = self.store.lake.latest(CURRENT_EDGES, until or date.max)
+        with self.lock("step-inference"):
+            return self.store.run_days(self.inference, [day], is_forced=is_forced) if day else StepReport()
+
+    @property
+    def is_inferred(self) -> bool:
+        """Whether the inferred edges of the last day are those that would be made now."""
+        day = self.store.lake.latest(CURRENT_EDGES, date.max)
+        return day is None or self.store.is_current(self.inference, day)
 
     @property
     def snapshots(self) -> Path:
@@ -184,8 +209,8 @@ class Home:
 
     def left_overs(self) -> list[Path]:
         """Temporary files and folders whose writer was killed, not those of living processes."""
-        files = [path for path in sorted(self.path.rglob(".*.tmp")) if not _is_alive(path.name.split(".")[-2])]
-        return files + [path for path in sorted((self.path / SPILL).glob("*")) if not _is_alive(path.name)]
+        files = [path for path in sorted(self.path.rglob(".*.tmp")) if not is_alive(path.name.split(".")[-2])]
+        return files + [path for path in sorted((self.path / SPILL).glob("*")) if not is_alive(path.name)]
 
     def unchecked_ranges(self) -> list[tuple[date, date]]:
         """Ranges of days whose checks have not passed since they were made: they failed, or their run was killed."""
@@ -215,14 +240,3 @@ class Home:
                 f"taking the {name} lock of {self.path}: another process has held it for {timeout_seconds:g} s; "
                 "wait for it to end and try again"
             ) from error
-
-
-def _is_alive(process_id: str) -> bool:
-    """Whether a process of this machine has the id; what is no id may be anybody's."""
-    try:
-        os.kill(int(process_id), 0)
-    except ProcessLookupError:
-        return False
-    except (ValueError, PermissionError):
-        return True
-    return True

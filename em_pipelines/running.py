@@ -63,7 +63,8 @@ def materialize(home: Home, first: date | None, last: date | None, *, is_full: b
     summary = Summary(n_days=sum((b - a).days + 1 for a, b in ranges))
     has_facts = bool(home.store.lake.days(home.steps["decay"].outputs[0]))
     has_requests = bool(home.book.pending())
-    if not ranges and not has_requests and (not has_facts or is_current(home.store, home.snapshots)):
+    is_published = not has_facts or (home.is_inferred and is_current(home.store, home.snapshots))
+    if not ranges and not has_requests and is_published:
         return summary
     home.note_unchecked(ranges)
     with _dagster(home, ranges) as (instance, definitions, progress):
@@ -80,7 +81,7 @@ def materialize(home: Home, first: date | None, last: date | None, *, is_full: b
         summary.unread = unread_segments(home.store.lake, touched)
         if not summary.failed_checks:
             progress.console.print("publishing the snapshot", style="dim")
-            _execute(definitions, instance, "publish", {}, summary)
+            _execute(definitions, instance, "publish", {"em/full": "true"} if is_full else {}, summary)
             home.note_unchecked([])
     return summary
 

@@ -26,6 +26,7 @@ from em_pipelines.extraction.rules.extractor import RulesSettings
 from em_pipelines.extraction.segmentation import SegmentationSettings
 from em_pipelines.extraction.verification import VerificationSettings
 from em_pipelines.graph.fold import FoldSettings
+from em_pipelines.inference.settings import InferenceSettings
 from em_pipelines.landing.settings import LandingSettings
 from em_pipelines.lifecycle.decay import DecaySettings
 from em_pipelines.models.settings import LlmSettings
@@ -62,6 +63,7 @@ class Settings(BaseSettings):
     evaluation: EvaluationSettings = Field(default_factory=EvaluationSettings)
     fold: FoldSettings = Field(default_factory=FoldSettings)
     decay: DecaySettings = Field(default_factory=DecaySettings)
+    inference: InferenceSettings = Field(default_factory=InferenceSettings)
     llm: LlmSettings = Field(default_factory=LlmSettings)
     reading: LlmExtractionSettings = Field(default_factory=LlmExtractionSettings)
     revision: RevisionSettings = Field(default_factory=RevisionSettings)

@@ -15,7 +15,7 @@ from em_pipelines.errors import CorruptTableError
 from em_pipelines.lake import Lake
 from em_pipelines.pipeline import Step, Store
 from em_pipelines.record.integrity import RULES, Rule, violations_on
-from em_pipelines.tables import clean, extraction, graph, raw
+from em_pipelines.tables import clean, derived, extraction, graph, raw
 from em_pipelines.tables.schema import Table
 from quality import meaning
 from quality.suites import validate
@@ -65,6 +65,13 @@ def _integrity_check(rule: Rule) -> IntegrityCheck:
 
 
 MEANING = (
+    MeaningCheck(
+        "inferences_grounded",
+        derived.INFERRED_EDGES,
+        (derived.INFERRED_EDGES, derived.CURRENT_EDGES),
+        meaning.inferences_grounded,
+        "Every inferred edge rests on active facts of its user, and is no surer than 0.60.",
+    ),
     MeaningCheck(
         "messages_complete",
         clean.MESSAGES,

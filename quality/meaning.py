@@ -8,6 +8,7 @@ import pyarrow.compute as pc
 
 from em_pipelines.extraction.unread import DEAD_LETTER, PENDING
 from em_pipelines.extraction.verification import DISCARDED, HALLUCINATIONS
+from em_pipelines.inference.settings import MAX_CONFIDENCE, MAX_HOPS
 
 MAX_RELATES_TO_SHARE = 0.05
 MAX_HALLUCINATION_RATE_WARN = 0.02
@@ -24,6 +25,29 @@ class Finding:
     figure: float
     advice: str
     is_warning: bool = False
+
+
+def inferences_grounded(inferred_edges: pa.Table, current_edges: pa.Table) -> Finding:
+    """Every inferred edge is bounded and rests on active edges of its user; the figure is the number that do not."""
+    standing = {
+        (user, edge)
+        for user, edge, status, polarity in zip(
+            *(current_edges[name].to_pylist() for name in ("user_id", "edge_id", "status", "polarity")), strict=True
+        )
+        if (status, polarity) == ("active", 1)
+    }
+    columns = (inferred_edges[name].to_pylist() for name in ("user_id", "premises", "hops", "confidence"))
+    n_wrong = sum(
+        not 1 <= len(premises) == hops <= MAX_HOPS
+        or not 0 <= confidence <= MAX_CONFIDENCE
+        or any((user, premise) not in standing for premise in premises)
+        for user, premises, hops, confidence in zip(*columns, strict=True)
+    )
+    return Finding(
+        n_wrong == 0,
+        float(n_wrong),
+        "inferred edges do not follow from the facts of their day: materialize inferred_edges again",
+    )
 
 
 def extraction_coverage(

@@ -10,14 +10,16 @@ from dagster._core.definitions.unresolved_asset_job_definition import Unresolved
 from em_pipelines.landing.land import land
 from resources.store import HomeResource
 
+LATEST_ONLY = dg.AssetSelection.assets("inferred_edges")
+"""Tables of which only the newest day is made."""
 DAILY_GROUPS = ("landing", "episodes", "extraction", "resolution", "graph", "lifecycle")
-UNDATED = ("revision",)
+UNDATED = ("revision", "inferred_edges")
 """Assets of these groups that have no days."""
 LANDED_FOLDER = ".landed"
 
 
 def build_jobs() -> dict[str, AssetJob]:
-    """Returns the asset jobs by name: `main`, one a group, `publish`, `revise` and `evaluate`."""
+    """Returns the asset jobs by name: `main`, one a group, `publish`, `infer`, `revise` and `evaluate`."""
     jobs = {
         group: dg.define_asset_job(group, _daily(group), description=f"The daily assets of {group} alone.")
         for group in DAILY_GROUPS
@@ -28,13 +30,16 @@ def build_jobs() -> dict[str, AssetJob]:
         description="From the landed log to current facts, for a range of days in one run.",
     )
     jobs["publish"] = dg.define_asset_job(
-        "publish", dg.AssetSelection.assets("snapshot"), description="The DuckDB snapshot for analysts."
+        "publish",
+        dg.AssetSelection.assets("snapshot") | LATEST_ONLY,
+        description="What follows from the newest facts, and the DuckDB snapshot for analysts.",
     )
     jobs["revise"] = dg.define_asset_job(
         "revise",
-        dg.AssetSelection.assets(*UNDATED),
+        dg.AssetSelection.assets("revision"),
         description="Stale public facts are looked up, if a verifier is set.",
     )
+    jobs["infer"] = dg.define_asset_job("infer", LATEST_ONLY, description="What follows from the newest facts.")
     jobs["evaluate"] = dg.define_asset_job(
         "evaluate", dg.AssetSelection.assets("evaluation"), description="The figures of the extractor."
     )

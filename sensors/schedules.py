@@ -12,12 +12,13 @@ from sensors.jobs import AssetJob
 
 DECAY_CRON = "0 2 * * *"
 REVISION_CRON = "15 2 * * *"
+INFER_CRON = "0 3 * * *"
 PUBLISH_CRON = "30 3 * * *"
 
 
 def build_schedules(jobs: dict[str, AssetJob]) -> list[dg.ScheduleDefinition]:
-    """Returns the nightly schedules (UTC): decay at 02:00 for the day that ended, revision at 02:15, the
-    snapshot at 03:30."""
+    """Returns the nightly schedules (UTC): decay at 02:00 for the day that ended, revision at 02:15, inference at
+    03:00, the snapshot at 03:30."""
 
     @dg.schedule(
         name="nightly_decay",
@@ -46,6 +47,19 @@ def build_schedules(jobs: dict[str, AssetJob]) -> list[dg.ScheduleDefinition]:
         return dg.RunRequest(run_key=yesterday, tags={NIGHT_TAG: yesterday})
 
     @dg.schedule(
+        name="nightly_inference",
+        job=jobs["infer"],
+        cron_schedule=INFER_CRON,
+        execution_timezone="UTC",
+        default_status=dg.DefaultScheduleStatus.RUNNING,
+        description="What follows from the newest facts, after the night's decay.",
+    )
+    def nightly_inference(home: HomeResource) -> dg.RunRequest | dg.SkipReason:
+        if not home.home.store.lake.days(CURRENT_EDGES):
+            return dg.SkipReason("no facts yet: nothing follows")
+        return dg.RunRequest()
+
+    @dg.schedule(
         name="nightly_snapshot",
         job=jobs["publish"],
         cron_schedule=PUBLISH_CRON,
@@ -58,4 +72,4 @@ def build_schedules(jobs: dict[str, AssetJob]) -> list[dg.ScheduleDefinition]:
             return dg.SkipReason("no facts yet: nothing to publish")
         return dg.RunRequest()
 
-    return [nightly_decay, nightly_revision, nightly_snapshot]
+    return [nightly_decay, nightly_revision, nightly_inference, nightly_snapshot]

@@ -26,8 +26,10 @@ def snapshot(
     Example: em snapshot --date 2026-10-31
     """
     opened = open_home(home)
+    day = parse_day(date, "--date")
+    opened.infer(day)
     with opened.lock("snapshot"):
-        report = publish(opened.store, opened.snapshots, parse_day(date, "--date"))
+        report = publish(opened.store, opened.snapshots, day)
     if as_json:
         print_json(
             {"path": str(report.path), "as_of": str(report.as_of), "is_new": report.is_new, "rows": report.n_rows}

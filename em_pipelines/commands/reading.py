@@ -1,13 +1,14 @@
-"""Commands that read memory and change nothing: facts, state-hash, settings."""
+"""Commands that read memory and change nothing: facts, infer, state-hash, settings."""
 
 from datetime import UTC, date, datetime
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from em_pipelines.commands.console import HomeOption, JsonOption, UserOption, open_home, print_json, print_table
 from em_pipelines.erasure.overlay import hiding
 from em_pipelines.errors import UsageError
+from em_pipelines.inference.reading import InferenceQuery, inferred_facts
 from em_pipelines.serving.facts import FactQuery
 from em_pipelines.serving.facts import facts as read_facts
 from em_pipelines.serving.state_hash import state_hash as hash_state
@@ -39,6 +40,7 @@ def facts(
         str | None, typer.Option("--entity", help="Only facts with this name.", show_default=False)
     ] = None,
     is_all: Annotated[bool, typer.Option("--all", help="Every status, not active and contradicted alone.")] = False,
+    is_inferred: Annotated[bool, typer.Option("--inferred", help="What follows from these facts, too.")] = False,
     home: HomeOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -56,8 +58,12 @@ def facts(
     )
     waiting = opened.waiting(user, query.known_at or query.as_of)
     found = read_facts(opened.store, query, opened.settings.decay, waiting, hiding(opened, user))
+    wanted = InferenceQuery(query.as_of, user, query.known_at, entity)
+    inferred = (
+        inferred_facts(opened.store, wanted, opened.settings.inference, opened.settings.decay) if is_inferred else []
+    )
     if as_json:
-        print_json(found)
+        print_json([*found, *inferred])
         return
     print_table(
         f"{len(found)} facts of {user} at the end of {query.as_of}",
@@ -71,6 +77,41 @@ def facts(
         ],
         right=("confidence",),
     )  # fmt: skip
+    if is_inferred:
+        _print_inferred(f"{len(inferred)} more follow from them", inferred)
+
+
+def infer(
+    user: Annotated[
+        str | None, typer.Option("--user", help="Whose memory; everybody's if left out.", show_default=False)
+    ] = None,
+    as_of: AsOfOption = None,
+    home: HomeOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Show what follows from what is known, with the rule and its premises, best first.
+
+    Nothing is written and no model is asked: what one proposed in a run is shown as far as its premises still stand.
+
+    Example: em infer --user mirela
+    """
+    opened = open_home(home)
+    day = parse_day(as_of, "--as-of") or datetime.now(UTC).date()
+    found = inferred_facts(opened.store, InferenceQuery(day, user), opened.settings.inference, opened.settings.decay)
+    if as_json:
+        print_json(found)
+    else:
+        _print_inferred(f"{len(found)} facts follow at the end of {day}", found, has_user=user is None)
+
+
+def _print_inferred(title: str, found: list[dict[str, Any]], *, has_user: bool = False) -> None:
+    columns = ("user", "subject", "relation", "object", "confidence", "rule", "because", "edge")[not has_user :]
+    rows = [
+        (f["user_id"], f["subject"], f["relation"], f["object"], f"{f['confidence']:.2f}", f["rule"],
+         "; ".join(f["because"]), f["edge_id"])[not has_user :]
+        for f in found
+    ]  # fmt: skip
+    print_table(title, columns, rows, right=("confidence",))
 
 
 def state_hash(as_of: AsOfOption = None, home: HomeOption = None, as_json: JsonOption = False) -> None:
@@ -79,7 +120,9 @@ def state_hash(as_of: AsOfOption = None, home: HomeOption = None, as_json: JsonO
     Example: em state-hash --json
     """
     opened = open_home(home)
-    hashes = hash_state(opened.store, opened.settings.decay, parse_day(as_of, "--as-of"))
+    hashes = hash_state(
+        opened.store, opened.settings.decay, parse_day(as_of, "--as-of"), inference=opened.settings.inference
+    )
     if as_json:
         print_json(hashes)
         return

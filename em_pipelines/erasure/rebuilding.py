@@ -66,7 +66,20 @@ def remake(home: Home, days: Iterable[date]) -> Rebuilt:
                     for table in step.outputs:
                         home.store.lake.delete(table, day)
                         done.n_deleted += 1
+    _infer_anew(home, done)
     return done
+
+
+def _infer_anew(home: Home, done: Rebuilt) -> None:
+    """What follows is made from the newest facts alone, so that nothing of it is kept."""
+    for table in home.inference.outputs:
+        for day in home.store.lake.days(table):
+            home.store.lake.delete(table, day)
+            done.n_deleted += 1
+    try:
+        done.n_partitions += len(home.infer().made)
+    except EmError as error:
+        done.failed[home.inference.name] = type(error).__name__
 
 
 def republish(home: Home, first: date) -> int:

@@ -144,6 +144,7 @@ def _republish(home: Home, repair: Repair) -> None:
     with home.lock("snapshot"):
         if state is SnapshotState.DAMAGED:
             (home.snapshots / LATEST).resolve().unlink(missing_ok=True)
+        home.infer()
         report = publish(home.store, home.snapshots)
     repair.done.append(f"published the snapshot of {report.as_of}")
 

@@ -94,11 +94,12 @@ def snapshot_state(home: Home) -> SnapshotState:
             return SnapshotState.DAMAGED
     elif not home.store.lake.days(home.steps["decay"].outputs[0]):
         return SnapshotState.NOTHING
-    return SnapshotState.CURRENT if is_current(home.store, home.snapshots) else SnapshotState.OUTDATED
+    is_fresh = home.is_inferred and is_current(home.store, home.snapshots)
+    return SnapshotState.CURRENT if is_fresh else SnapshotState.OUTDATED
 
 
 def _partitions(home: Home) -> Iterator[tuple[Table, date]]:
-    for step in home.steps.values():
+    for step in (*home.steps.values(), home.inference):
         for table in step.outputs:
             for day in home.store.lake.days(table):
                 yield table, day

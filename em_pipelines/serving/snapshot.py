@@ -18,7 +18,7 @@ from em_pipelines.lake import digest
 from em_pipelines.pipeline import Store, source_version
 from em_pipelines.sql import connect, scalar, statement
 from em_pipelines.tables.catalog import CATALOG
-from em_pipelines.tables.derived import CURRENT_EDGES
+from em_pipelines.tables.derived import CURRENT_EDGES, INFERRED_EDGES
 from em_pipelines.tables.schema import Table
 
 HERE = Path(__file__).parent
@@ -26,7 +26,7 @@ LATEST = "latest.duckdb"
 PUBLISHED = (
     "messages", "sessions", "segments", "mentions", "claims", "extraction_issues", "entity_mentions", "entity_ops",
     "graph_ops", "skill_invocations", "feedback", "world_events", "dead_letters", "entities", "edges", "current_edges",
-    "audit_trail",
+    "inferred_edges", "audit_trail",
 )  # fmt: skip
 
 
@@ -71,6 +71,8 @@ def is_current(store: Store, folder: Path) -> bool:
 
 
 def _days(store: Store, table: Table, as_of: date) -> list[date]:
+    if table is INFERRED_EDGES:  # made for single days: those of another day would follow from other facts
+        return [as_of] if as_of in store.lake.days(table) else []
     if table.is_state:
         latest = store.lake.latest(table, as_of)
         return [latest] if latest else []

@@ -9,14 +9,18 @@ import hashlib
 from datetime import date
 
 import orjson
+import pyarrow as pa
 
+from em_pipelines.inference.infer import infer
+from em_pipelines.inference.rules import rules_of
+from em_pipelines.inference.settings import InferenceSettings
 from em_pipelines.lake import canonical, rows_of
 from em_pipelines.lifecycle.decay import DecaySettings, current_edges
 from em_pipelines.pipeline import Store
 from em_pipelines.sql import connect
 from em_pipelines.tables.catalog import CATALOG
 from em_pipelines.tables.clean import DEAD_LETTERS
-from em_pipelines.tables.derived import CURRENT_EDGES
+from em_pipelines.tables.derived import CURRENT_EDGES, INFERRED_EDGES
 from em_pipelines.tables.extraction import LLM_CALLS
 from em_pipelines.tables.graph import EDGES, ENTITIES
 from em_pipelines.tables.raw import INTERACTIONS
@@ -25,38 +29,46 @@ from em_pipelines.tables.schema import Table
 DEAD_LETTER_CONTENT = ("reason", "raw", "format", "user_id", "status")
 
 
-def state_hash(store: Store, decay: DecaySettings, as_of: date | None = None) -> dict[str, str]:
+def state_hash(
+    store: Store, decay: DecaySettings, as_of: date | None = None, *, inference: InferenceSettings | None = None
+) -> dict[str, str]:
     """Returns SHA-256 (hex) of the canonical content of each table up to the end of `as_of`, and of all as `all`.
 
     `as_of` is the last day of the log unless given. Canonical: each row as JSON with sorted keys, rows sorted; of
-    state tables the rows of the last day, of others those of all days, of dead letters the open ones.
+    state tables the rows of the last day, of others those of all days, of dead letters the open ones; what follows by
+    rules is inferred anew, as current edges are computed anew, and what a model proposed is left out.
     """
     days = store.lake.days(INTERACTIONS)
     as_of = as_of or (days[-1] if days else date.min)
     told = {name: table for name, table in CATALOG.items() if table is not LLM_CALLS}
-    hashes = {name: _hash(_rows(store, table, as_of, decay)) for name, table in told.items()}
+    hashes = {
+        name: _hash(_rows(store, table, as_of, decay, inference or InferenceSettings())) for name, table in told.items()
+    }
     together = hashlib.sha256("".join(f"{name} {value}\n" for name, value in hashes.items()).encode())
     return {**hashes, "all": together.hexdigest()}
 
 
-def _rows(store: Store, table: Table, as_of: date, decay: DecaySettings) -> list[bytes]:
-    if table is CURRENT_EDGES:  # computed: it stands on any day, whether somebody wrote it down or not
-        edges, entities = (
-            store.lake.scan(state, day) if (day := store.lake.latest(state, as_of)) else state.empty()
-            for state in (EDGES, ENTITIES)
-        )
+def _rows(store: Store, table: Table, as_of: date, decay: DecaySettings, inference: InferenceSettings) -> list[bytes]:
+    if table in {CURRENT_EDGES, INFERRED_EDGES}:  # computed: they stand on any day, whether somebody wrote them or not
+        edges, entities = (_latest(store, state, as_of) for state in (EDGES, ENTITIES))
         with connect() as connection:
-            standing = canonical(table, current_edges(edges, entities, as_of, decay, connection).to_table())
-            return [_line(row) for row in rows_of(standing)]
+            found = canonical(CURRENT_EDGES, current_edges(edges, entities, as_of, decay, connection).to_table())
+            if table is INFERRED_EDGES:
+                found = infer(found, entities, rules_of(inference), inference, connection)
+            return [_line(row) for row in rows_of(found)]
     if table is DEAD_LETTERS:
         found = store.lake.read_days(table, store.lake.days(table))
         return [_line({k: row[k] for k in DEAD_LETTER_CONTENT}) for row in rows_of(found) if row["status"] == "open"]
     if table.is_state:
-        latest = store.lake.latest(table, as_of)
-        found = store.lake.read(table, latest) if latest else table.empty()
+        found = _latest(store, table, as_of)
     else:
         found = store.lake.read_days(table, (day for day in store.lake.days(table) if day <= as_of))
     return [_line(row) for row in rows_of(found)]
+
+
+def _latest(store: Store, table: Table, as_of: date) -> pa.Table:
+    latest = store.lake.latest(table, as_of)
+    return store.lake.read(table, latest) if latest else table.empty()
 
 
 def _line(row: dict[str, object]) -> bytes:

@@ -32,20 +32,26 @@ CURRENT_EDGES = Table(
 INFERRED_EDGES = Table(
     name="inferred_edges",
     group="lifecycle",
-    about="Facts that follow from others by rule.",
+    about="Facts that follow from current ones by rule, or by a model that was asked; nothing is built on them.",
     columns=(
         col("edge_id", TEXT, "hash of what the fact says"),
         USER_ID,
-        col("subject_id", TEXT, "entity of the subject"),
+        col("subject_id", TEXT, "entity of the subject, by which all its names are read"),
         col("relation", TEXT, "from the closed vocabulary"),
-        col("object_id", TEXT, "entity of the object"),
-        col("confidence", REAL, "0 to 0.60: product of the premises × 0.8"),
-        col("rule_id", TEXT, "the rule that gave it"),
-        col("premises", TEXTS, "edge ids, in the order of the rule"),
+        col("object_id", TEXT, "entity of the object, by which all its names are read"),
+        col("confidence", REAL, "0 to 0.60: product of the premises' effective confidence × 0.8"),
+        col("rule_id", TEXT, "the rule that gave it; model where a model proposed it"),
+        col("premises", TEXTS, "ids of the current edges it follows from, in the order of the chain"),
         col("hops", INT, "length of the chain, 1 to 3"),
+        col("temporal_type", TEXT, "what the relation usually is"),
+        col("source_mechanism", TEXT, "inferential"),
+        col("privacy_level", TEXT, "L0 to L3: the strictest of the premises"),
+        col("learned_at", INSTANT, "transaction time: when the last of the premises was first said"),
+        col("as_of", DATE, "the day at whose end it follows"),
     ),
     key=("edge_id",),
     sort_by=("user_id", "edge_id"),
+    is_state=True,
 )
 
 EXPERIENCES = Table(

@@ -12,6 +12,7 @@ import orjson
 import pytest
 
 from assets.daily import daily_assets
+from assets.inference import inference_asset
 from em_pipelines.extraction.model import Claim, Extraction, LocalExtractor, Mention, Segment
 from em_pipelines.home import Home
 from em_pipelines.landing.land import land
@@ -85,6 +86,7 @@ class World:
         """Runs every step without Dagster, so that there are tables to check."""
         for step in self.home.steps.values():
             self.home.store.run_days(step, self.home.store.days(step))
+        self.home.infer()
 
     def change(self, table: Table, day: int, changed: Callable[[list[dict[str, Any]]], list[dict[str, Any]]]) -> None:
         """Rewrites one partition as somebody with an editor would."""
@@ -111,8 +113,8 @@ class World:
         """One run of what is selected; without tags it has no partition."""
         steps = self.home.steps.values()
         definitions = dg.Definitions(
-            assets=[daily_assets(step) for step in steps],
-            asset_checks=build_checks(steps),
+            assets=[*(daily_assets(step) for step in steps), inference_asset(self.home.inference)],
+            asset_checks=build_checks([*steps, self.home.inference]),
             jobs=[dg.define_asset_job("some", selection)],
             resources={"home": HomeResource.of(self.home.settings)},
             executor=dg.in_process_executor,

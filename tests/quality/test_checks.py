@@ -1,7 +1,7 @@
 """The checks as Dagster runs them: on the days of their run, blocking what lies downstream, surviving a broken file."""
 
 from collections.abc import Callable
-from datetime import date
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +9,7 @@ import dagster as dg
 import pytest
 
 from em_pipelines.tables.clean import MESSAGES
+from em_pipelines.tables.derived import INFERRED_EDGES
 from em_pipelines.tables.extraction import CLAIMS, EXTRACTION_ISSUES
 from em_pipelines.tables.graph import EDGES, ENTITIES
 from em_pipelines.tables.raw import INTERACTIONS
@@ -66,7 +67,20 @@ def below_itself(rows: list[Row]) -> list[Row]:
     ]
 
 
+def ungrounded(_: list[Row]) -> list[Row]:
+    """An edge that somebody wrote in by hand."""
+    noon = datetime(2026, 3, 1, 12, tzinfo=UTC)
+    return [
+        {
+            "edge_id": "inferred_1", "user_id": "ada", "subject_id": "a", "relation": "knows", "object_id": "b",
+            "confidence": 0.5, "rule_id": "rule", "premises": ["edge_nobody_said"], "hops": 1, "temporal_type": "state",
+            "source_mechanism": "inferential", "privacy_level": "L2", "learned_at": noon, "as_of": noon.date(),
+        }
+    ]  # fmt: skip
+
+
 BREAKAGES = {
+    "inferences_grounded": (INFERRED_EDGES, ungrounded),
     "provenance_present": (EDGES, without_source),
     "confidence_in_bounds": (EDGES, changed(confidence=1.5)),
     "ends_exist": (ENTITIES, without_last),

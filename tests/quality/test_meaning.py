@@ -7,11 +7,29 @@ import pyarrow as pa
 import pytest
 
 from em_pipelines.tables.clean import MESSAGES
+from em_pipelines.tables.derived import CURRENT_EDGES, INFERRED_EDGES
 from em_pipelines.tables.extraction import CLAIMS, EXTRACTION_ISSUES, MENTIONS
 from em_pipelines.tables.raw import INTERACTIONS
 from quality import meaning
 
 Rows = Callable[..., pa.Table]
+
+
+def test_an_inferred_edge_without_ground_fails(rows_of: Rows) -> None:
+    edges = [
+        {"edge_id": "a"}, {"edge_id": "b"}, {"edge_id": "c", "status": "retracted"}, {"edge_id": "d", "user_id": "ben"},
+        {"edge_id": "e", "polarity": -1},
+    ]  # fmt: skip
+    known = rows_of(CURRENT_EDGES, *({"user_id": "ada"} | edge for edge in edges))
+    good = {"user_id": "ada", "premises": ["a", "b"], "hops": 2, "confidence": 0.6}
+    assert meaning.inferences_grounded(rows_of(INFERRED_EDGES, good), known).is_success
+    bad = [
+        {"confidence": 0.61}, {"hops": 1}, {"premises": [], "hops": 0}, {"premises": ["a", "c"]},
+        {"premises": ["a", "d"]}, {"premises": ["a", "e"]}, {"premises": ["a", "z"]},
+    ]  # fmt: skip
+    found = meaning.inferences_grounded(rows_of(INFERRED_EDGES, good, *(good | change for change in bad)), known)
+    assert (found.is_success, found.figure) == (False, len(bad))
+    assert "materialize inferred_edges again" in found.advice
 
 
 def test_a_message_that_nothing_came_of_fails(rows_of: Rows) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import dagster as dg
 import pytest
 
-from em_pipelines.tables.derived import CURRENT_EDGES
+from em_pipelines.tables.derived import CURRENT_EDGES, INFERRED_EDGES
 
 
 def requests(world: Any, name: str, at: datetime) -> list[dg.RunRequest]:
@@ -45,6 +45,21 @@ def test_the_night_after_a_quiet_day_still_makes_its_facts(world: Any) -> None:
     )
     assert result.success
     assert world.home.store.lake.days(CURRENT_EDGES) == [date(2026, 3, 1), date(2026, 3, 4)]
+
+
+def test_inference_is_asked_for_between_decay_and_snapshot_once_there_are_facts(world: Any) -> None:
+    schedule = world.definitions.resolve_schedule_def("nightly_inference")
+    assert (schedule.cron_schedule, schedule.job_name) == ("0 3 * * *", "infer")
+    at = datetime(2026, 3, 9, 3, tzinfo=UTC)
+    assert requests(world, "nightly_inference", at) == [], "no facts yet"
+    world.land("2026-03-01")
+    world.make_tables()
+    (request,) = requests(world, "nightly_inference", at)
+    assert request.partition_key is None
+    quiet = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
+    job = world.definitions.resolve_job_def("infer")
+    assert job.execute_in_process(instance=world.instance, run_config=quiet).success
+    assert world.home.store.lake.days(INFERRED_EDGES) == [date(2026, 3, 1)]
 
 
 def test_the_snapshot_is_asked_for_after_the_decay_once_there_are_facts(world: Any) -> None:

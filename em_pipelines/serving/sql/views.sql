@@ -20,6 +20,21 @@ WHERE f.status IN ('active', 'contradicted') AND f.confidence >= 0.40
   AND NOT e.requires_verification AND e.privacy_level <> 'L4';
 COMMENT ON VIEW current_facts IS 'What an agent would be told: active facts of at least 0.40 effective confidence.';
 
+CREATE VIEW inferred_facts AS
+SELECT
+    i.user_id, s.canonical_name AS subject, i.relation, o.canonical_name AS object, i.confidence, i.rule_id, i.hops,
+    i.temporal_type, i.learned_at,
+    (
+        SELECT list(f.subject || ' ' || f.relation || ' ' || f.object ORDER BY p.place)
+        FROM (SELECT unnest(i.premises) AS edge_id, generate_subscripts(i.premises, 1) AS place) AS p
+        JOIN facts AS f USING (edge_id)
+    ) AS because,
+    i.premises, i.edge_id
+FROM inferred_edges AS i
+JOIN entities AS s ON s.entity_id = i.subject_id
+JOIN entities AS o ON o.entity_id = i.object_id;
+COMMENT ON VIEW inferred_facts IS 'What follows from current facts, with names, the rule and its premises.';
+
 CREATE MACRO facts_as_of(day) AS TABLE
 SELECT * FROM facts
 WHERE learned_at < CAST(day AS DATE) + INTERVAL 1 DAY
