@@ -95,6 +95,14 @@ MEANING = (
         is_blocking=False,
     ),
     MeaningCheck(
+        "conflict_burst",
+        graph.CONTRADICTIONS,
+        (graph.CONTRADICTIONS,),
+        meaning.conflict_burst,
+        f"No thing has more than {meaning.MAX_OPEN_CONFLICTS} open conflicts (warning).",
+        is_blocking=False,
+    ),
+    MeaningCheck(
         "hallucination_rate",
         extraction.CLAIMS,
         (extraction.CLAIMS, extraction.MENTIONS, extraction.EXTRACTION_ISSUES),

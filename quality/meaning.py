@@ -14,6 +14,8 @@ MAX_RELATES_TO_SHARE = 0.05
 MAX_HALLUCINATION_RATE_WARN = 0.02
 MAX_HALLUCINATION_RATE = 0.05
 MAX_DISCARDED_AN_HOUR = 5
+MAX_OPEN_CONFLICTS = 2
+"""On one entity; with a third somebody should ask: poisoned data look like this, too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +85,19 @@ def relates_to_share(claims: pa.Table) -> Finding:
         share <= MAX_RELATES_TO_SHARE,
         share,
         "the extractor does not understand what it reads: look at these claims and add patterns for them",
+    )
+
+
+def conflict_burst(contradictions: pa.Table) -> Finding:
+    """Open conflicts about one thing are few; the figure is the most that any thing has. Never more than a warning."""
+    is_open = pc.equal(contradictions["status"], "open")
+    counts = contradictions.filter(is_open).group_by(["user_id", "entity_id"]).aggregate([([], "count_all")])
+    most = pc.max(counts["count_all"]).as_py() or 0
+    return Finding(
+        most <= MAX_OPEN_CONFLICTS,
+        float(most),
+        "much that cannot hold together was said of one thing: look at its facts with `em facts`, confirm what is right",
+        is_warning=True,
     )
 
 

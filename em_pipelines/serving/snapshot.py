@@ -26,7 +26,7 @@ LATEST = "latest.duckdb"
 PUBLISHED = (
     "messages", "sessions", "segments", "mentions", "claims", "extraction_issues", "entity_mentions", "entity_ops",
     "graph_ops", "skill_invocations", "feedback", "world_events", "dead_letters", "entities", "edges", "current_edges",
-    "inferred_edges", "audit_trail",
+    "contradictions", "inferred_edges", "audit_trail",
 )  # fmt: skip
 
 

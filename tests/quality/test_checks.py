@@ -11,7 +11,7 @@ import pytest
 from em_pipelines.tables.clean import MESSAGES
 from em_pipelines.tables.derived import INFERRED_EDGES
 from em_pipelines.tables.extraction import CLAIMS, EXTRACTION_ISSUES
-from em_pipelines.tables.graph import EDGES, ENTITIES
+from em_pipelines.tables.graph import CONTRADICTIONS, EDGES, ENTITIES
 from em_pipelines.tables.raw import INTERACTIONS
 from em_pipelines.tables.schema import Table
 from quality.checks import MEANING
@@ -79,7 +79,19 @@ def ungrounded(_: list[Row]) -> list[Row]:
     ]  # fmt: skip
 
 
+def in_conflict(_: list[Row]) -> list[Row]:
+    noon = datetime(2026, 3, 1, 12, tzinfo=UTC)
+    return [
+        {
+            "contradiction_id": f"con_{n}", "user_id": "ada", "edge_id": f"edge_{n}", "other_edge_id": "edge_0",
+            "entity_id": "ent_1", "reason": "polarity", "status": "open", "detected_at": noon,
+        }
+        for n in (1, 2, 3)
+    ]  # fmt: skip
+
+
 BREAKAGES = {
+    "conflict_burst": (CONTRADICTIONS, in_conflict),
     "inferences_grounded": (INFERRED_EDGES, ungrounded),
     "provenance_present": (EDGES, without_source),
     "confidence_in_bounds": (EDGES, changed(confidence=1.5)),
@@ -124,7 +136,8 @@ def test_every_check_on_meaning_passes_on_good_tables_and_fails_on_broken_ones(w
     world.change(BREAKAGES[wanted.name][0], 1, BREAKAGES[wanted.name][1])
     bad = world.check(wanted.asset.name, wanted.name)
     assert not bad.passed
-    assert bad.severity is dg.AssetCheckSeverity.ERROR
+    is_warning = wanted.name == "conflict_burst"
+    assert bad.severity is (dg.AssetCheckSeverity.WARN if is_warning else dg.AssetCheckSeverity.ERROR)
     assert bad.description is not None
     assert bad.description.startswith("1 of 1 days fail, first 2026-03-01: ")
 

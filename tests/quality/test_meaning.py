@@ -9,6 +9,7 @@ import pytest
 from em_pipelines.tables.clean import MESSAGES
 from em_pipelines.tables.derived import CURRENT_EDGES, INFERRED_EDGES
 from em_pipelines.tables.extraction import CLAIMS, EXTRACTION_ISSUES, MENTIONS
+from em_pipelines.tables.graph import CONTRADICTIONS
 from em_pipelines.tables.raw import INTERACTIONS
 from quality import meaning
 
@@ -57,6 +58,17 @@ def test_an_interaction_that_became_no_message_fails(rows_of: Rows) -> None:
     found = meaning.messages_complete(interactions, rows_of(MESSAGES, {}))
     assert (found.is_success, found.figure) == (False, 1)
     assert not meaning.messages_complete(interactions, rows_of(MESSAGES, {}, {}, {})).is_success
+
+
+def test_three_open_conflicts_about_one_thing_are_a_warning(rows_of: Rows) -> None:
+    known = {"user_id": "ada", "entity_id": "a"}
+    open_, settled = known | {"status": "open"}, known | {"status": "settled"}
+    assert meaning.conflict_burst(rows_of(CONTRADICTIONS, open_, open_, settled)).is_success
+    elsewhere = open_ | {"entity_id": "b"}
+    assert meaning.conflict_burst(rows_of(CONTRADICTIONS, open_, open_, elsewhere)).is_success
+    found = meaning.conflict_burst(rows_of(CONTRADICTIONS, open_, open_, open_))
+    assert (found.is_success, found.is_warning, found.figure) == (False, True, 3.0)
+    assert meaning.conflict_burst(CONTRADICTIONS.empty()).is_success
 
 
 @pytest.mark.parametrize(("n_last_resort", "is_success"), [(0, True), (1, True), (2, False)])
