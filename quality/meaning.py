@@ -96,7 +96,7 @@ def conflict_burst(contradictions: pa.Table) -> Finding:
     return Finding(
         most <= MAX_OPEN_CONFLICTS,
         float(most),
-        "much that cannot hold together was said of one thing: look at its facts with `em facts`, confirm what is right",
+        "much that cannot hold together was said of one thing: look at it with `em facts` and confirm what is right",
         is_warning=True,
     )
 
