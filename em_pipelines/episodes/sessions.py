@@ -5,9 +5,11 @@ from collections import Counter, defaultdict
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from em_pipelines.lake import rows_of
 from em_pipelines.tables.clean import SESSIONS
+from em_pipelines.vocabulary import Act
 
 KINDS: dict[str, re.Pattern[str]] = {
     "debugging": re.compile(
@@ -31,7 +33,8 @@ def sessions(messages: pa.Table, mentions: pa.Table, claims: pa.Table) -> pa.Tab
     names: dict[tuple[str, str], set[str]] = defaultdict(set)
     for row in rows_of(mentions.select(["user_id", "session_id", "name"])):
         names[row["user_id"], row["session_id"]].add(row["name"])
-    n_claims = Counter((r["user_id"], r["session_id"]) for r in rows_of(claims.select(["user_id", "session_id"])))
+    asserted = claims.filter(pc.equal(claims["act"], Act.ASSERT.value)).select(["user_id", "session_id"])
+    n_claims = Counter((r["user_id"], r["session_id"]) for r in rows_of(asserted))
     return SESSIONS.from_rows(
         [
             {

@@ -23,7 +23,7 @@ from em_pipelines.safety.content import has_pasted_block
 from em_pipelines.safety.guard import guarded, screened
 from em_pipelines.safety.settings import SafetySettings
 from em_pipelines.tables.extraction import CLAIMS, EXTRACTION_ISSUES, LLM_CALLS, MENTIONS
-from em_pipelines.vocabulary import USER, EntityType
+from em_pipelines.vocabulary import USER, Act, EntityType
 
 Row = dict[str, Any]
 UNTRUSTED = "untrusted"
@@ -209,7 +209,11 @@ def _role(turn: Turn, mention: Mention) -> str | None:
 def _put_claim(
     found: Extracted, segment: Segment, turn: Turn, claim: Claim, extraction_id: str, extractor: str
 ) -> None:
-    said = (claim.subject, claim.relation, claim.object, claim.value, claim.attribute, claim.polarity)
+    said: tuple[object, ...] = (
+        claim.subject, claim.relation, claim.object, claim.value, claim.attribute, claim.polarity,
+    )  # fmt: skip
+    if claim.act is not Act.ASSERT:
+        said = (*said, claim.act.value)
     key = content_id("claim", turn.message_id, *said)
     row = asdict(claim)
     row["span_start"], row["span_end"] = row.pop("start"), row.pop("end")

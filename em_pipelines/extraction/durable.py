@@ -16,7 +16,7 @@ from em_pipelines.extraction.segmentation import n_tokens
 from em_pipelines.extraction.unread import DEAD_LETTER, PENDING
 from em_pipelines.ids import content_id
 from em_pipelines.resolution.normalization import name_key
-from em_pipelines.vocabulary import Mechanism, TemporalType
+from em_pipelines.vocabulary import Act, Mechanism, TemporalType
 
 LASTING = frozenset({TemporalType.ATTRIBUTE, TemporalType.TRAIT, TemporalType.STATE})
 
@@ -56,7 +56,8 @@ def lasting_facts(reading: Extraction, known: Sequence[Claim], settings: Durable
     stated = {_fact(claim) for claim in known}
     ceiling = BY_MECHANISM[Mechanism.OBSERVATIONAL]
     added: list[Claim] = []
-    for claim in sorted(reading.claims, key=lambda c: (c.turn_number, c.start, c.end, c.relation)):
+    asserted = [claim for claim in reading.claims if claim.act is Act.ASSERT]
+    for claim in sorted(asserted, key=lambda c: (c.turn_number, c.start, c.end, c.relation)):
         is_new = _fact(claim) not in stated and claim.temporal_type in LASTING and not claim.flags
         if is_new and len(added) < settings.max_facts_a_session:
             stated.add(_fact(claim))

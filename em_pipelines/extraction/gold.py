@@ -9,7 +9,7 @@ from em_pipelines.extraction.cleaning import clean_text, looks_like_code
 from em_pipelines.extraction.model import Claim, Extraction, Extractor, Segment, Turn
 from em_pipelines.safety.guard import surfaced
 from em_pipelines.safety.masking import mask_text
-from em_pipelines.vocabulary import USER
+from em_pipelines.vocabulary import USER, Act
 
 
 def predictions(
@@ -44,14 +44,14 @@ def _segment(row: Mapping[str, Any]) -> Segment:
 
 
 def scored_form(row_id: str, turn_number: int, found: Extraction) -> dict[str, Any]:
-    """What was found in one turn, as a line of PREDICTIONS."""
+    """What was found in one turn, as a line of PREDICTIONS; what it takes back is no finding."""
     issues = [issue for issue in found.issues if issue.turn_number == turn_number]
     skipped = [issue.reason for issue in issues if issue.issue == "skipped"]
     names = {(m.name, str(m.entity_type)): None for m in found.mentions if m.turn_number == turn_number}
     return {
         "id": row_id,
         "entities": [{"name": name, "type": kind} for name, kind in names],
-        "relations": [_relation(claim) for claim in found.claims if claim.turn_number == turn_number],
+        "relations": [_relation(c) for c in found.claims if c.turn_number == turn_number and c.act is Act.ASSERT],
         "skip": skipped[0] if skipped else None,
         "issues": [issue.issue for issue in issues if issue.issue != "skipped"],
     }

@@ -16,7 +16,7 @@ from em_pipelines.extraction.model import Claim, Extraction, Issue, Mention, Seg
 from em_pipelines.extraction.rules.lexicon import load_lexicon
 from em_pipelines.extraction.spans import find_span
 from em_pipelines.resolution.normalization import name_key
-from em_pipelines.vocabulary import RELATIONS, USER, HedgeLevel
+from em_pipelines.vocabulary import RELATIONS, USER, Act, HedgeLevel
 
 HALLUCINATIONS = (
     "span",
@@ -113,7 +113,7 @@ def _doubts(reading: Extraction, segment: Segment, settings: VerificationSetting
     for n, claim in enumerate(reading.claims):
         turn = turns[claim.turn_number]
         found = _unfit(claim, turn, segment, mentioned)
-        key = (claim.turn_number, claim.subject, claim.relation, claim.object, claim.value, claim.attribute)
+        key = (claim.act, claim.turn_number, claim.subject, claim.relation, claim.object, claim.value, claim.attribute)
         if found is None and (*key, claim.polarity) in seen:
             found = "repetition", "the same relation again in the same message"
         seen.add((*key, claim.polarity))
@@ -182,7 +182,9 @@ def _unfit(claim: Claim, turn: Turn, segment: Segment, mentioned: set[tuple[int,
 
 
 def _is_overconfident(claim: Claim, turn: Turn, settings: VerificationSettings) -> bool:
-    """Whether a clause says "maybe" or "I think" and the claim does not."""
+    """Whether a clause says "maybe" or "I think" and the claim does not. What is taken back is never too sure."""
+    if claim.act is Act.RETRACT:
+        return False
     if claim.confidence < settings.min_high_confidence or claim.hedge_level is not HedgeLevel.NONE:
         return False
     before = [m.end() for m in _CLAUSE_END.finditer(turn.text, 0, claim.start)]

@@ -5,6 +5,7 @@ import pytest
 
 from em_pipelines.extraction.model import Claim, Extraction, Segment, Turn
 from em_pipelines.extraction.rules.extractor import RulesExtractor, RulesSettings
+from em_pipelines.vocabulary import Act
 
 WRITTEN_AT = datetime(2026, 3, 5, 18, 20, tzinfo=UTC)
 """A Thursday."""
@@ -38,4 +39,4 @@ def read(extractor: RulesExtractor) -> Read:
 
 @pytest.fixture
 def claims_of(read: Read) -> Callable[..., list[str]]:
-    return lambda text, **who: [stated(claim) for claim in read(text, **who).claims]
+    return lambda text, **who: [stated(claim) for claim in read(text, **who).claims if claim.act is Act.ASSERT]

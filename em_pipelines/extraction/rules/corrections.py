@@ -1,4 +1,4 @@
-"""Corrections of what was said before: `it's 47, not 46`, `forget what I said about Piet liking eels`.
+"""Corrections of what was said before: `it's 47, not 46`, `I meant Graz`.
 
 They name the old fact only in part, so it is looked up among the claims of the speaker's earlier turns. Where it is not
 there, or could be several, nothing is corrected.
@@ -18,14 +18,8 @@ _STOP = r"(?=[,.;!\n]|$)"
 _NEW_NOT_OLD = re.compile(rf"(?i)(?:^|[,.;!:] ?)\W{{0,3}}{_IS} {_WORDS},? (?:and )?not {_WORDS}{_STOP}")
 _NOT_OLD_NEW = re.compile(rf"(?i)^\W{{0,3}}(?:[a-z]+,? ){{0,2}}?not {_WORDS}(?:,| but|, but|, it's|;) {_WORDS}{_STOP}")
 _MEANT = re.compile(rf"(?i)^\W{{0,3}}(?:(?:sorry|oops|ah|no|wait|typo)\b[,:]? ?){{0,2}}i meant {_WORDS}{_STOP}")
-_TAKEN_BACK = re.compile(
-    r"(?i)\b(?:forget|disregard|ignore|scratch|strike|delete|retract|take back|drop) (?:[a-z']+ ){0,4}?"
-    r"(?:about|that) (.{3,120}?)(?=[,.;!?\n]|$)"
-)
-_ALL_BACK = re.compile(r"(?i)\bi take (?:that|it) back\b")
 _DETERMINER = re.compile(r"(?i)^(?:the|a|an|my|our) ")
-_WORD = re.compile(r"[\w+#]+")
-_HINTS = re.compile(r"(?i)\b(?:not|meant|forget|disregard|ignore|scratch|strike|delete|retract|take|drop)\b")
+_HINTS = re.compile(r"(?i)\b(?:not|meant)\b")
 """One of these words stands in every correction."""
 _HINT_WORDS = _HINTS.pattern[len(r"(?i)\b(?:") : -len(r")\b")].split("|")
 PATTERN_ID = "correction.earlier"
@@ -39,11 +33,11 @@ def may_correct(text: str) -> bool:
     if _HINTS.search(text) is None:
         return False
     straight = text.replace("’", "'")
-    return any(p.search(straight) for p in (_NEW_NOT_OLD, _NOT_OLD_NEW, _MEANT, _TAKEN_BACK, _ALL_BACK))
+    return any(p.search(straight) for p in (_NEW_NOT_OLD, _NOT_OLD_NEW, _MEANT))
 
 
 def corrected(text: str, earlier: list[Claim], turn_number: int) -> list[Claim]:
-    """The claims that a turn makes by correcting `earlier` ones, newest last: the new with its old, or only its end."""
+    """The claims that a turn makes by correcting `earlier` ones, newest last: the new with the end of its old."""
     straight = text.replace("’", "'")
     for pattern, is_new_first in ((_NEW_NOT_OLD, True), (_NOT_OLD_NEW, False)):
         if (match := pattern.search(straight)) is not None:
@@ -52,13 +46,6 @@ def corrected(text: str, earlier: list[Claim], turn_number: int) -> list[Claim]:
     if (match := _MEANT.search(straight)) is not None:
         alike = [c for c in earlier if _shape(_end(c)) == _shape(match[1])]
         return _replaced(alike if len(alike) == 1 else [], match[1], turn_number, match.span())
-    if (match := _TAKEN_BACK.search(straight)) is not None:
-        said = {word.casefold() for word in _WORD.findall(match[1])}
-        meant = [c for c in earlier if _is_named(c, said)]
-        subjects = {c.subject for c in meant}
-        return [_ended(c, turn_number, match.span()) for c in meant if _end(c) not in subjects]
-    if (match := _ALL_BACK.search(straight)) is not None and len(earlier) == 1:
-        return [_ended(earlier[0], turn_number, match.span())]
     return []
 
 
@@ -105,9 +92,3 @@ def _same(one: str, other: str) -> bool:
 def _shape(text: str) -> tuple[bool, bool]:
     bare = _DETERMINER.sub("", text)
     return bare.isdigit(), bare[:1].isupper()
-
-
-def _is_named(claim: Claim, said: set[str]) -> bool:
-    words = {word.casefold() for word in _WORD.findall(_end(claim))}
-    by_whom = {word.casefold() for word in _WORD.findall(claim.subject)}
-    return bool(words) and words <= said and (by_whom <= said or by_whom == {"user"})

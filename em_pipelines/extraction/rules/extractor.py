@@ -16,6 +16,8 @@ from em_pipelines.extraction.rules.pattern_index import PatternIndex
 from em_pipelines.extraction.rules.patterns import load_patterns
 from em_pipelines.extraction.rules.people import People
 from em_pipelines.extraction.rules.reader import MessageReader
+from em_pipelines.extraction.rules.retraction_forms import passages
+from em_pipelines.extraction.rules.retractions import take_back
 
 _YOUR = re.compile(r"(?i)\byour\b")
 _READABLE = frozenset({None, "no_information"})
@@ -67,13 +69,20 @@ class RulesExtractor(LocalExtractor):
 
         In the assistant's turns `your brother` is the user's.
         """
+        return self._heard(context)[0]
+
+    def _heard(self, turns: tuple[Turn, ...]) -> tuple[People, list[tuple[Turn, list[Claim]]]]:
+        """Those of whom turns speak, and the turns of people with their claims."""
         people = People()
-        for turn in context:
+        said = []
+        for turn in turns:
             if turn.role not in {"user", "assistant"}:
                 continue
             text = _YOUR.sub("my", turn.text) if turn.role == "assistant" else turn.text
-            self._reader(replace(turn, text=text), people).read()
-        return people
+            reader = self._reader(replace(turn, text=text), people)
+            reader.read()
+            said.append((turn, reader.notes.claims))
+        return people, said
 
     def _reader(self, turn: Turn, people: People, *, is_spoken: bool = False) -> MessageReader:
         limit, keeps_health = self.settings.max_characters, self.settings.keeps_health
@@ -83,10 +92,12 @@ class RulesExtractor(LocalExtractor):
         """Reads the turns of one segment; every turn ends with a mention, a claim or an issue."""
         out = Extraction()
         people = self._people_of(segment.context)
-        for n, turn in enumerate(segment.turns):
-            reason = skip_reason(turn, self.settings.gate)
-            together = self._read_together(turn, (*segment.context, *segment.turns[:n])) if reason in _READABLE else []
-            if reason is not None and not together:
+        for n, whole in enumerate(segment.turns):
+            reason = skip_reason(whole, self.settings.gate)
+            earlier = (*segment.context, *segment.turns[:n])
+            retracted, turn = self._take_back(whole, earlier) if reason in _READABLE else ([], whole)
+            together = self._read_together(turn, earlier) if reason in _READABLE else []
+            if reason is not None and not together and not retracted:
                 out.issues.append(Issue(turn.turn_number, "skipped", reason))
                 continue
             if len(turn.text) > self.settings.max_characters:
@@ -94,12 +105,28 @@ class RulesExtractor(LocalExtractor):
                 out.issues.append(Issue(turn.turn_number, "truncated", "too_long", "warning", detail))
             reader = self._reader(turn, people, is_spoken=segment.channel == "voice")
             reader.read()
-            claims = with_new(reader.notes.claims, together)
+            claims = retracted + with_new(reader.notes.claims, together)
             out.claims += claims
             out.mentions += reader.notes.mentions
             if not claims and not reader.notes.mentions:
                 out.issues.append(Issue(turn.turn_number, "nothing_found", "no_pattern"))
         return out
+
+    def _take_back(self, turn: Turn, earlier: tuple[Turn, ...]) -> tuple[list[Claim], Turn]:
+        """What a turn retracts, and the turn without the words that do."""
+        parts = passages(turn.text[: self.settings.max_characters]) if turn.subject is not None else []
+        if not parts:
+            return [], turn
+        people, said = self._heard(earlier)
+        own = [(other, claims) for other, claims in said if other.subject == turn.subject]
+
+        def read(text: str) -> list[Claim]:
+            reader = self._reader(replace(turn, text=text), people)
+            reader.read()
+            return reader.notes.claims
+
+        taken = take_back(turn, parts, own, read)
+        return taken.claims, replace(turn, text=taken.rest)
 
     def _read_together(self, turn: Turn, earlier: tuple[Turn, ...]) -> list[Claim]:
         def read(other: Turn) -> list[Claim]:

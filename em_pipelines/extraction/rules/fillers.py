@@ -4,7 +4,8 @@ Every reader is given a token and a limit and returns what fills the slot and wh
 """
 
 import re
-from dataclasses import dataclass
+from copy import copy
+from dataclasses import dataclass, replace
 
 from em_pipelines.extraction.rules.date_words import PartialDate, number_of
 from em_pipelines.extraction.rules.dates import read_date
@@ -25,6 +26,18 @@ class Fill:
     phrase: NounPhrase | None = None
     when: PartialDate | None = None
     text: str | None = None
+
+
+def anew(reading: Reading, fill: Fill) -> Fill:
+    """The fill with the word `new` before its noun, which phrases leave out like all words of judgement."""
+    phrase = fill.phrase
+    if phrase is None or phrase.possessor_phrase is not None or phrase.first <= phrase.start:
+        return fill
+    if reading.tokens[phrase.first - 1].low != "new":
+        return fill
+    whole = copy(phrase)  # other patterns read the phrase without
+    whole.first -= 1
+    return replace(fill, phrase=whole)
 
 
 Filled = tuple[list[Fill], int]

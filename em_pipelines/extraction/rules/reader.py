@@ -3,7 +3,7 @@
 from em_pipelines.extraction.model import Claim, Turn
 from em_pipelines.extraction.rules.claims import build_claims
 from em_pipelines.extraction.rules.clause import Clause
-from em_pipelines.extraction.rules.fillers import Fill
+from em_pipelines.extraction.rules.fillers import Fill, anew
 from em_pipelines.extraction.rules.kin_names import KinNames
 from em_pipelines.extraction.rules.kinds_listed import kin_noun
 from em_pipelines.extraction.rules.lexicon import words
@@ -30,6 +30,8 @@ _SPANS = words("words", "time_spans") | {"decade", "decades", "ages", "fortnight
 _CONSUMING = frozenset({"have", "drink", "eat", "take", "use", "wear"})
 """`I'd rather have rye` prefers the rye; `I'd rather walk` the walking."""
 _HEALTH = frozenset(RELATIONS_BY_GROUP["health"])
+_OF_NEW_THINGS = frozenset(RELATIONS_BY_GROUP["intent"])
+"""Who wants a new job has one: here the word is no mere praise."""
 
 
 def _lasts(after: set[str], clause: Clause) -> bool:
@@ -164,6 +166,8 @@ class MessageReader:
         if right is None:
             return
         slots.update(right)
+        if pattern.spec.relation in _OF_NEW_THINGS and pattern.spec.object in slots:
+            slots[pattern.spec.object] = [anew(self.reading, fill) for fill in slots[pattern.spec.object]]
         if clause.companion is not None:
             slots["companion"] = [Fill(clause.companion.start, clause.companion.end, clause.companion)]
             if pattern.spec.object == "companion" and refer(self.reading, clause.companion).kin:

@@ -40,6 +40,12 @@ def is_denied(previous: Clause, clause: Clause, tokens: list[Token]) -> bool:
     if _UNBELIEVED.intersection(lemmas):
         return True
     if _UNSAID.intersection(lemmas):
-        return previous.pronoun is None and not previous.subject
+        return previous.pronoun is None and not previous.subject and not _is_apart(previous, clause, tokens)
     is_own = previous.pronoun is not None and tokens[previous.pronoun].low in _FIRST_PERSON
     return is_own and previous.verb.is_past and clause.verb.is_past and bool(_THOUGHT.intersection(lemmas))
+
+
+def _is_apart(previous: Clause, clause: Clause, tokens: list[Token]) -> bool:
+    """`Forget the papers, we own a raft`: what is to be dropped has been named, and a statement of its own follows."""
+    between = tokens[previous.verb.end : clause.lead]
+    return len(between) > 1 and between[-1].low in {",", "-", "–", "—"}

@@ -41,11 +41,6 @@ def stated(claims: list[Claim]) -> list[tuple[str, str, str | None, int]]:
             ("user: I own a Tonka", "user: it's a Wexel, not a Tonka"),
             [("user", "owns", "Wexel", 1), ("user", "owns", "Tonka", -1)],
         ),
-        (
-            ("user: My brother Piet likes eels", "user: Forget what I said about Piet liking eels."),
-            [("Piet", "likes", "eels", -1)],
-        ),
-        (("user: I own a raft", "assistant: ok", "user: I take that back"), [("user", "owns", "raft", -1)]),
         (("user: I like tea", "user: it's urgent, not important"), []),
         (("Olga: I'm 46", "user: it's 47, not 46"), []),
     ],
