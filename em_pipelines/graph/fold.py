@@ -36,6 +36,9 @@ class FoldSettings(BaseModel):
 
     min_storage_confidence: float = Field(default=0.15, description="claims below this confidence are not stored")
     reinforcement_step: float = Field(default=0.10, description="added when another session says the same")
+    venting_sessions: int = Field(
+        default=3, ge=1, description="conversations in which the same is vented before it counts as a state"
+    )
 
 
 @dataclass(frozen=True, slots=True)

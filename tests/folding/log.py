@@ -42,6 +42,7 @@ class Said:
     valid_from: date | None = None
     requires_verification: bool = False
     act: str = "assert"
+    kind: str = "state"
 
     @property
     def timestamp(self) -> datetime:
@@ -160,7 +161,7 @@ def _said(said: list[Said]) -> tuple[pa.Table, pa.Table]:
             {
                 **origin, "claim_id": one.claim_id, "extraction_id": "ext", "act": one.act, "subject": one.subject,
                 "subject_type": "person", "relation": one.relation, "object": one.object, "object_type": "concept",
-                "polarity": one.polarity, "temporal_type": "state", "valid_from": one.valid_from,
+                "polarity": one.polarity, "temporal_type": one.kind, "valid_from": one.valid_from,
                 "valid_precision": "day" if one.valid_from else None, "hedge_level": one.hedge,
                 "confidence": one.confidence, "source_mechanism": one.mechanism, "flags": list(one.flags),
                 "context_tags": [], "privacy_level": "L2", "requires_verification": one.requires_verification,

@@ -401,6 +401,15 @@ def test_what_is_looked_up_settles_a_conflict() -> None:
     }
 
 
+def test_what_is_vented_in_three_conversations_is_a_state() -> None:
+    def vented(day: int, session: str) -> Said:
+        return Said(day=day, relation="dislikes", flags=("emotional_state",), kind="episode", session=session)
+
+    twice = fold_days([vented(0, "s1"), vented(1, "s1"), vented(2, "s2")])
+    assert twice.edges["temporal_type"].to_pylist() == ["episode"]
+    assert fold_days([vented(3, "s3")], twice).edges["temporal_type"].to_pylist() == ["state"]
+
+
 def test_a_circle_is_kept_and_marked() -> None:
     said = [
         Said(subject="a", relation="part_of", object="b"),

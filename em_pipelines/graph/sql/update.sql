@@ -21,6 +21,14 @@ UPDATE live SET
             THEN 'user_correction'
         ELSE live.source_mechanism
     END,
+    -- What somebody vents about in conversation after conversation is no passing mood.
+    temporal_type = CASE
+        WHEN c.kind = 'REINFORCE' AND live.temporal_type = 'episode' AND list_contains(live.flags, 'emotional_state')
+            AND len(list_distinct(list_append(list_transform(live.provenance, lambda p: p.session_id), i.session_id)))
+                >= getvariable('venting_sessions')
+            THEN 'state'
+        ELSE live.temporal_type
+    END,
     valid_from = CASE WHEN c.kind = 'REINFORCE' THEN coalesce(live.valid_from, i.valid_from) ELSE live.valid_from END,
     valid_precision = CASE
         WHEN c.kind = 'REINFORCE' AND live.valid_from IS NULL THEN i.valid_precision ELSE live.valid_precision

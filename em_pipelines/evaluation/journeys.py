@@ -1,0 +1,123 @@
+"""Journeys: weeks of one person's logs, and what must hold on given days; through the engine as `em run` drives it.
+
+NAME.jsonl holds the log in the project's own format, NAME.expect.json user and checks. Every journey gets a home
+of its own, which is gone afterwards.
+"""
+
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from em_pipelines.erasure.forget import carry_out
+from em_pipelines.errors import UsageError
+from em_pipelines.evaluation.matching import is_same_relation
+from em_pipelines.home import Home, OpenModels
+from em_pipelines.landing.land import land
+from em_pipelines.serving.facts import FactQuery, facts
+from em_pipelines.settings import Settings
+
+SUFFIX = ".expect.json"
+TOLERANCE = 1e-6
+Facts = list[dict[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Journey:
+    """One journey: its name, log, user and checks ({"as_of", "present", "absent"})."""
+
+    name: str
+    log: Path
+    user_id: str
+    checks: list[dict[str, Any]]
+
+
+def read_journeys(paths: Iterable[Path]) -> list[Journey]:
+    """Journeys of folders, or of their NAME.expect.json; raises UsageError for what is none."""
+    found = [_read(path) for given in paths for path in _expectations(given)]
+    if not found:
+        raise UsageError(f"reading journeys: no NAME{SUFFIX} there; give a folder of journeys")
+    return found
+
+
+def travel(journey: Journey, settings: Settings, open_models: OpenModels | None = None) -> dict[str, Any]:
+    """Lands the journey's log, makes every day, and returns {"passed": n, "failed": [what did not hold]}."""
+    with tempfile.TemporaryDirectory(prefix="em-journey-") as folder:
+        home = Home(settings.model_copy(update={"home": Path(folder)}), open_models)
+        land([journey.log], home.store.log, now=datetime.now(UTC), settings=home.settings.landing)
+        _materialize(home)
+        carry_out(home)
+        results = [_checked(check, _facts_on(home, journey, check)) for check in journey.checks]
+    return {
+        "passed": sum(passed for passed, _ in results),
+        "failed": [failure for _, failures in results for failure in failures],
+    }
+
+
+def _expectations(given: Path) -> list[Path]:
+    if given.is_dir():
+        return sorted(given.glob(f"*{SUFFIX}"))
+    named = given if given.name.endswith(SUFFIX) else given.with_suffix("").with_suffix(SUFFIX)
+    if not named.exists():
+        raise UsageError(f"reading journeys: {given} is neither a folder nor a NAME{SUFFIX}")
+    return [named]
+
+
+def _read(path: Path) -> Journey:
+    name = path.name.removesuffix(SUFFIX)
+    log = path.with_name(f"{name}.jsonl")
+    try:
+        document = orjson.loads(path.read_bytes())
+        journey = Journey(name, log, document["user_id"], document["checks"])
+        for check in journey.checks:
+            date.fromisoformat(check["as_of"])
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise UsageError(f"reading {path}: {error}; a journey has user_id and checks with as_of") from error
+    if not log.exists():
+        raise UsageError(f"reading {path}: no {log.name} beside it, which would hold the log")
+    return journey
+
+
+def _materialize(home: Home) -> None:
+    for step in home.steps.values():
+        home.store.run_days(step, home.store.days(step))
+
+
+def _facts_on(home: Home, journey: Journey, check: Mapping[str, Any]) -> Facts:
+    query = FactQuery(journey.user_id, date.fromisoformat(check["as_of"]))
+    return facts(home.store, query, home.settings.decay)
+
+
+def _checked(check: Mapping[str, Any], known: Facts) -> tuple[int, list[dict[str, Any]]]:
+    results = [
+        (wanted, kind, _holds(wanted, known) == (kind == "present"))
+        for kind in ("present", "absent")
+        for wanted in check.get(kind, ())
+    ]
+    failed = [
+        {"as_of": check["as_of"], "expected": kind, **wanted} for wanted, kind, is_right in results if not is_right
+    ]
+    return len(results) - len(failed), failed
+
+
+def _holds(wanted: Mapping[str, Any], known: Facts) -> bool:
+    return any(_fits(wanted, fact) for fact in _alike(wanted, known))
+
+
+def _alike(wanted: Mapping[str, Any], known: Facts) -> Iterator[dict[str, Any]]:
+    """Facts that say what is wanted; where no polarity is, either will do."""
+    for fact in known:
+        asked = wanted if "polarity" in wanted else {**wanted, "polarity": fact["polarity"]}
+        if is_same_relation(asked, fact):
+            yield fact
+
+
+def _fits(wanted: Mapping[str, Any], fact: Mapping[str, Any]) -> bool:
+    if "status" in wanted and fact["status"] != wanted["status"]:
+        return False
+    low, high = wanted.get("min_confidence", 0), wanted.get("max_confidence", 1)
+    return bool(low - TOLERANCE <= fact["confidence"] <= high + TOLERANCE)
