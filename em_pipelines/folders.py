@@ -8,12 +8,14 @@ import os
 import time
 from collections.abc import Callable, Iterable
 from datetime import date
-from functools import cache
+from functools import lru_cache
 from pathlib import Path
 from typing import Generic, TypeVar
 
 Found = TypeVar("Found")
 PARTITION = ".parquet"
+REMEMBERED_NAMES = 100_000
+"""Names of files whose day is remembered: tables share the names of their days, so decades of them are few."""
 
 SETTLED_NS = 1_000_000_000
 """Longer than a tick of any file system's clock: 4 ms where the kernel's timer gives it, 1 s on the coarsest."""
@@ -54,9 +56,10 @@ class Folders(Generic[Found]):
 
 def partition_days(names: Iterable[str]) -> list[date]:
     """The days that files of these names, YYYY-MM-DD.parquet, are of; whatever else lies beside them is of none."""
-    return [_day(name[: -len(PARTITION)]) for name in names if name.endswith(PARTITION) and not name.startswith(".")]
+    return [day for name in names if (day := _day(name))]
 
 
-@cache
-def _day(name: str) -> date:
-    return date.fromisoformat(name)
+@lru_cache(maxsize=REMEMBERED_NAMES)
+def _day(name: str) -> date | None:
+    is_partition = name.endswith(PARTITION) and not name.startswith(".")
+    return date.fromisoformat(name.removesuffix(PARTITION)) if is_partition else None
