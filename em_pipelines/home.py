@@ -172,9 +172,10 @@ class Home:
     def waiting(self, user_id: str, until: date) -> Overlay:
         """The person's feedback, said up to the end of a day, that has landed and is not folded yet."""
         found: list[dict[str, Any]] = []
-        for day in self.store.log.days("feedback"):
-            if day > until or all(self.store.is_current(self.steps[name], day) for name in ("feedback", "fold")):
-                continue
+        days = [day for day in self.store.log.days("feedback") if day <= until]
+        look = self.store.look()
+        steps = [self.steps[name] for name in ("feedback", "fold")] if days else []
+        for day in sorted(set().union(*(self.store.outdated(step, days, look) for step in steps))):
             records = feedback_table(self.store.log.read("feedback", day))
             # Of a day that is out of date, what its last fold has seen is in the state all the same.
             is_folded = self.store.lake.info(EDGES, day) is not None

@@ -8,6 +8,7 @@ needs; what one table means belongs to the step that makes it.
 import hashlib
 import io
 import posixpath
+from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
@@ -22,6 +23,7 @@ import pyarrow.parquet as pq
 from em_pipelines.atomic import temporary_beside, write_atomically
 from em_pipelines.copying import content_digest, copy_to
 from em_pipelines.errors import CorruptTableError
+from em_pipelines.folders import Folders, partition_days
 from em_pipelines.sql import ParquetRows, Query, Rows
 from em_pipelines.tables.schema import Table
 
@@ -51,6 +53,12 @@ class Lake:
         self._fs, self._root = fsspec.core.url_to_fs(str(root))
         self._is_local = "file" in (self._fs.protocol if isinstance(self._fs.protocol, tuple) else (self._fs.protocol,))
         self._footers: dict[str, tuple[tuple[int, int, int], PartitionInfo]] = {}
+        self._folders = Folders(partition_days)
+
+    @property
+    def local_root(self) -> str | None:
+        """The folder of the lake where it lies on a local disk."""
+        return self._root if self._is_local else None
 
     def path(self, table: Table, day: date) -> str:
         """Where the partition lies; the path alone, without the protocol."""
@@ -58,15 +66,20 @@ class Lake:
 
     def days(self, table: Table) -> list[date]:
         """The days that have a partition, in order."""
-        folder = posixpath.join(self._root, table.name)
-        if not self._fs.exists(folder):
-            return []
-        names = (posixpath.basename(p) for p in self._fs.ls(folder, detail=False, refresh=True))
-        return sorted(date.fromisoformat(n.removesuffix(".parquet")) for n in names if _is_partition(n))
+        return list(self._days_of(table))
 
     def latest(self, table: Table, until: date) -> date | None:
         """The last day up to and with `until` that has a partition."""
-        return next((d for d in reversed(self.days(table)) if d <= until), None)
+        days = self._days_of(table)
+        n_before = bisect_right(days, until)
+        return days[n_before - 1] if n_before else None
+
+    def _days_of(self, table: Table) -> list[date]:
+        folder = posixpath.join(self._root, table.name)
+        if self._is_local:
+            return self._folders.found(folder)
+        paths = self._fs.ls(folder, detail=False, refresh=True) if self._fs.exists(folder) else []
+        return partition_days(sorted(map(posixpath.basename, paths)))
 
     def info(self, table: Table, day: date) -> PartitionInfo | None:
         """What the partition's footer says, or None where there is no partition. Raises CorruptTableError.
@@ -228,10 +241,6 @@ def canonical(table: Table, rows: pa.Table) -> pa.Table:
 def digest(parts: Iterable[str]) -> str:
     """SHA-256 over parts in order, each on a line of its own."""
     return hashlib.sha256("\n".join(parts).encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def _is_partition(name: str) -> bool:
-    return name.endswith(".parquet") and not name.startswith(".")
 
 
 def rows_of(table: pa.Table) -> Iterator[dict[str, Any]]:

@@ -18,6 +18,7 @@ import pyarrow as pa
 
 from em_pipelines.lake import Lake, digest
 from em_pipelines.landing.log import LandedLog
+from em_pipelines.settled import Judged, Settled
 from em_pipelines.tables.schema import Table
 
 ROOT = Path(__file__).parent
@@ -26,6 +27,8 @@ Tables = dict[str, Any]
 """Inputs by name; those that a step wants `scanned` are `Rows`, outputs may be a `Query`."""
 INCOMPLETE = "incomplete"
 STATE_DAYS = "state_days"
+SETTLED = ".current.json"
+"""Beside the tables: which days were found current. It spares reading their footers again, and may be deleted."""
 DAYS_AT_ONCE = 31
 """Days that a step is told of before it makes them: a month's texts fit into memory."""
 
@@ -121,17 +124,32 @@ class Store:
         infos = (self.lake.info(table, day) for table in step.outputs)
         return any(info is not None and info.inputs_digest == INCOMPLETE for info in infos)
 
-    def stale_days(self, step: Step) -> list[date]:
+    def look(self) -> Settled:
+        """What is known to be current without reading footers; for one pass of planning."""
+        is_local = self.lake.local_root and self.log.local_root
+        return Settled(Path(str(self.lake.local_root), SETTLED) if is_local else None)
+
+    def stale_days(self, step: Step, look: Settled | None = None) -> list[date]:
         """Days to make again, judged by what stands now; for a fold also every later day on which it has work.
 
         Whether those later days really change shows when the days before them have been made: `run_days` then finds
-        them current and leaves them.
+        them current and leaves them. A `look` is shared by steps that are asked about one after the other.
         """
+        look = look or self.look()
+        judged = self._judged(step)
+        look.open(judged)
         days = self.days(step)
-        stale = [day for day in days if not self.is_current(step, day)]
+        stale = [day for day in look.unsettled(judged, days) if not self.is_current(step, day)]
+        look.note(judged, days, stale)
         if step.is_fold and stale:
             return [day for day in days if day >= stale[0]]
         return stale
+
+    def outdated(self, step: Step, days: Sequence[date], look: Settled) -> set[date]:
+        """Those of the days that are not current, as `is_current` says, but without reading what is known to be."""
+        judged = self._judged(step)
+        look.open(judged)
+        return {day for day in look.unsettled(judged, days) if not self.is_current(step, day)}
 
     def run_days(
         self,
@@ -172,6 +190,13 @@ class Store:
         """Puts a day that stands out of date, so that the next run makes it again. Its rows stay until then."""
         for table in step.outputs:
             self.lake.write(table, day, self.lake.read(table, day), INCOMPLETE)
+
+    def _judged(self, step: Step) -> Judged:
+        lake, log = self.lake.local_root, self.log.local_root
+        read = [f"{lake}/{table.name}" for table in (*step.inputs, *step.outputs)]
+        states = [f"{lake}/{table.name}" for table in (*step.previous, *step.latest)]
+        landed = [f"{log}/{step.log_kind}"] if step.log_kind else []
+        return Judged(step.name, step.code_version, (*landed, *read), tuple(states))
 
     def _states(self, step: Step, day: date) -> list[tuple[Table, date | None]]:
         """The state tables that a step reads for a day, and the day of each that it reads."""

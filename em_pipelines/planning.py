@@ -34,18 +34,22 @@ def plan(
     a table. `is_full` takes all days with input. Days that were left incomplete are taken only where they `is_due`.
     """
     steps = list(steps)
+    look = store.look()
     stale = {
         day
         for step in steps
-        for day in (store.days(step) if is_full else store.stale_days(step))
+        for day in (store.days(step) if is_full else store.stale_days(step, look))
         if is_full or not store.is_incomplete(step, day) or is_due(step, day)
     }
+    look.save()
     days = set(stale)
     if stale:
         readers = [step for step in steps if step.is_fold or step.latest]
         days |= {day for step in readers for day in store.days(step) if day >= min(stale)}
     ranges = tuple(ranges_of(sorted(days), gap_days))
-    return Plan(ranges, digest([*(f"{a} {b}" for a, b in ranges), *_made_from(store, steps)]))
+    return Plan(
+        ranges, digest([*(f"{a} {b}" for a, b in ranges), *_made_from(store, steps, min(days, default=date.max))])
+    )
 
 
 def assets_with_work(store: Store, steps: Iterable[Step], first: date, last: date) -> list[str]:
@@ -69,9 +73,11 @@ def ranges_of(days: Sequence[date], gap_days: int) -> Iterable[tuple[date, date]
         yield start, last
 
 
-def _made_from(store: Store, steps: Iterable[Step]) -> Iterable[str]:
-    """What the days will be made from: the steps as they are and the log as it stands."""
+def _made_from(store: Store, steps: Iterable[Step], first: date) -> Iterable[str]:
+    """What the days from the first on will be made from: the steps as they are and the log as it stands. What landed
+    for days before it is in their tables already."""
     for step in steps:
         yield f"{step.name} {step.code_version}"
         if step.log_kind:
-            yield from (f"{step.log_kind} {day} {store.log.digest(step.log_kind, day)}" for day in store.days(step))
+            days = (day for day in store.days(step) if day >= first)
+            yield from (f"{step.log_kind} {day} {store.log.digest(step.log_kind, day)}" for day in days)

@@ -14,6 +14,7 @@ from em_pipelines.erasure.scopes import Plan, Request, ScopeKind, message_place
 from em_pipelines.home import Home
 from em_pipelines.landing.land import land
 from em_pipelines.landing.log import Record
+from em_pipelines.landing.session_index import SessionIndex
 
 LANDED_FOLDER = ".landed"
 UNFINISHED = (".tmp", ".part")
@@ -31,7 +32,8 @@ class Done:
 
 
 def rewrite_log(home: Home, request: Request, plan: Plan) -> Done:
-    """Rewrites every segment that holds what is erased. The caller holds the landing lock; tombstones stand."""
+    """Rewrites every segment that holds what is erased, and drops the index of conversations. The caller holds the
+    landing lock; tombstones stand."""
     done = Done()
     log = home.store.log
     gate = ErasureGate(home.tombstones, home.book)
@@ -62,6 +64,7 @@ def rewrite_log(home: Home, request: Request, plan: Plan) -> Done:
             done.n_cut[kind] += changed.n_changed
             if changed.n_segments:
                 done.days.add(day)
+    SessionIndex(log).delete()
     return done
 
 

@@ -1,8 +1,8 @@
 """What has landed before, asked for by key.
 
-Costs: the first question reads the whole log once to learn which days each conversation touches (memory: one entry
-a conversation and day). From then on a question reads just the days of the conversations asked for, and holds just
-the records asked for. So a landing costs one pass over the log, and about one more per flush that concerns all days.
+Costs: the first question finds by the session index which days each conversation touches, and reads the days that are
+not in there. From then on a question reads just the days of the conversations asked for, and holds just the records
+asked for.
 """
 
 from collections.abc import Iterable
@@ -10,6 +10,7 @@ from datetime import date
 
 from em_pipelines.landing.log import LandedLog, Record
 from em_pipelines.landing.records import Key, interaction_key
+from em_pipelines.landing.session_index import SessionIndex
 
 ID_COLUMNS = {
     "skill_invocations": "invocation_id",
@@ -24,15 +25,12 @@ class KnownRecords:
 
     def __init__(self, log: LandedLog) -> None:
         self._log = log
-        self._days_by_session: dict[tuple[str, str], set[date]] | None = None
+        self._sessions = SessionIndex(log)
 
     def interactions(self, keys: set[Key]) -> dict[Key, Record]:
         """Those of the keys that have landed, on whatever day, each with the record that landed first."""
-        sessions = {key[:2] for key in keys}
-        index = self._index()
-        days = {day for session in sessions for day in index.get(session, ())}
         found: dict[Key, Record] = {}
-        for day in sorted(days):
+        for day in self._sessions.days({key[:2] for key in keys}):
             for record in self._log.read("interactions", day):
                 key = interaction_key(record)
                 if key in keys:
@@ -46,13 +44,4 @@ class KnownRecords:
 
     def note(self, day: date, records: Iterable[Record]) -> None:
         """Takes in interactions that have just been appended for a day."""
-        index = self._index()
-        for session in {interaction_key(record)[:2] for record in records}:
-            index.setdefault(session, set()).add(day)
-
-    def _index(self) -> dict[tuple[str, str], set[date]]:
-        if self._days_by_session is None:
-            self._days_by_session = {}
-            for day in self._log.days("interactions"):
-                self.note(day, self._log.read("interactions", day))
-        return self._days_by_session
+        self._sessions.note(day, records)

@@ -9,7 +9,7 @@ Erasure alone rewrites: a segment gets a new hash and keeps its number, and what
 
 import hashlib
 import posixpath
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date
@@ -20,6 +20,7 @@ import fsspec
 import orjson
 
 from em_pipelines.atomic import write_atomically
+from em_pipelines.folders import Folders
 from em_pipelines.lake import digest
 from em_pipelines.landing.gate import Gate, OpenGate
 
@@ -45,6 +46,12 @@ class LandedLog:
         self.gate: Gate = gate or OpenGate()
         self._fs, self._root = fsspec.core.url_to_fs(str(root))
         self._is_local = "file" in (self._fs.protocol if isinstance(self._fs.protocol, tuple) else (self._fs.protocol,))
+        self._folders = Folders(_shown)
+
+    @property
+    def local_root(self) -> str | None:
+        """The folder of the log where it lies on a local disk."""
+        return self._root if self._is_local else None
 
     def days(self, kind: str) -> list[date]:
         """The days for which records of this kind have landed, in order."""
@@ -120,12 +127,18 @@ class LandedLog:
         return [n for n in self._names(self._folder(kind, day)) if n.endswith(".jsonl")]
 
     def _names(self, folder: str) -> list[str]:
+        if self._is_local:
+            return self._folders.found(folder)
         if not self._fs.exists(folder):
             return []
         found = (posixpath.basename(p.rstrip("/")) for p in self._fs.ls(folder, detail=False, refresh=True))
-        return sorted(n for n in found if not n.startswith("."))
+        return _shown(sorted(found))
 
 
 def _mark(data: bytes) -> str:
     """What a segment's name says of its content."""
     return hashlib.sha256(data).hexdigest()[:16]
+
+
+def _shown(names: Iterable[str]) -> list[str]:
+    return [name for name in names if not name.startswith(".")]

@@ -1,0 +1,65 @@
+"""What lies in folders of a local disk, listed again only where it may have changed.
+
+Adding, replacing or removing a file gives its folder another time of change. A time that is nearly now proves nothing:
+a second change may fall on the same tick of the clock, so what changed just now is looked at again.
+"""
+
+import os
+import time
+from collections.abc import Callable, Iterable
+from datetime import date
+from functools import lru_cache
+from pathlib import Path
+from typing import Generic, TypeVar
+
+Found = TypeVar("Found")
+PARTITION = ".parquet"
+REMEMBERED_NAMES = 100_000
+"""Names of files whose day is remembered: tables share the names of their days, so decades of them are few."""
+
+SETTLED_NS = 1_000_000_000
+"""Longer than a tick of any file system's clock: 4 ms where the kernel's timer gives it, 1 s on the coarsest."""
+
+
+def is_settled(mtime_ns: int) -> bool:
+    """Whether another change after that time would have to show in the time itself."""
+    return mtime_ns < time.time_ns() - SETTLED_NS
+
+
+class Folders(Generic[Found]):
+    """What is made of the names in folders, remembered for as long as the folders stay the same.
+
+    `make(names in order)` → what is given out; nobody may change it. A folder that is not there has no names.
+    """
+
+    def __init__(self, make: Callable[[list[str]], Found]) -> None:
+        self._make = make
+        self._known: dict[str, tuple[tuple[int, int], Found]] = {}
+
+    def found(self, folder: str) -> Found:
+        """What the names in a folder come to as they are now."""
+        path = Path(folder)
+        try:
+            stat = path.stat()
+            version = stat.st_ino, stat.st_mtime_ns
+            known = self._known.get(folder)
+            if known and known[0] == version:
+                return known[1]
+            may_keep = is_settled(stat.st_mtime_ns)
+            found = self._make(sorted(os.listdir(path)))  # noqa: PTH208 - names alone, and many
+        except FileNotFoundError:
+            return self._make([])
+        if may_keep:
+            self._known[folder] = version, found
+        return found
+
+
+def partition_days(names: Iterable[str]) -> list[date]:
+    """The days that files of these names, YYYY-MM-DD.parquet, are of; whatever else lies beside them is of none."""
+    return [day for name in names if (day := _day(name))]
+
+
+@lru_cache(maxsize=REMEMBERED_NAMES)
+def _day(name: str) -> date | None:
+    is_partition = name.endswith(PARTITION) and not name.startswith(".")
+    return date.fromisoformat(name.removesuffix(PARTITION)) if is_partition else None
