@@ -9,6 +9,11 @@ DETERMINERS = frozenset(
 )  # fmt: skip
 _SEPARATORS = re.compile(r"[_\s]+")
 _EDGES = re.compile(r"^[^\w#+]+|[^\w#+]+$")
+_PARTS = re.compile(r"[^\w#+]+|_+")
+_DIGITS_BEGIN = re.compile(r"(?<=[^\W\d_])(?=\d)")
+_PLAIN_LETTERS = str.maketrans(
+    {"ø": "o", "ł": "l", "ß": "ss", "æ": "ae", "œ": "oe", "ı": "i", "đ": "d", "ð": "d", "þ": "th"}
+)
 
 
 @lru_cache(maxsize=65_536)
@@ -25,3 +30,28 @@ def name_key(name: str) -> str:
     while start < len(words) - 1 and words[start] in DETERMINERS:
         start += 1
     return " ".join(words[start:])
+
+
+@lru_cache(maxsize=65_536)
+def fold(text: str) -> str:
+    """Returns a text without case and diacritics: `Sayın` and `sayin`, `Łódź` and `lodz` are equal."""
+    decomposed = unicodedata.normalize("NFKD", text.casefold())
+    return "".join(c for c in decomposed if not unicodedata.combining(c)).translate(_PLAIN_LETTERS)
+
+
+@lru_cache(maxsize=65_536)
+def name_tokens(name: str) -> tuple[str, ...]:
+    """Returns the folded words of a name: divided at blanks, hyphens, dots and before digits (`MK-4`, `MK4`: mk 4),
+    `&` read as `and`, possessive endings and leading determiners dropped."""
+    text = fold(name).replace("’", "'").replace("&", " and ")
+    text = re.sub(r"'s\b", "", text).replace("'", "")
+    words = [word for word in _PARTS.split(text) if word]
+    start = 0
+    while start < len(words) - 1 and words[start] in DETERMINERS:
+        start += 1
+    return tuple(part for word in words[start:] for part in _DIGITS_BEGIN.split(word))
+
+
+def compact_key(name: str) -> str:
+    """Returns the words of a name run together: `fuelly-log`, `FuellyLog` and `Fuelly Log` are equal."""
+    return "".join(name_tokens(name))

@@ -1,33 +1,33 @@
-"""Mentions of a day meet the registry of the day before: each is a known entity, or a new one.
+"""Mentions of a day meet the registry of the day before: each is a known name, or a new one; names that are one thing
+point at one row.
 
-Candidates are found by set-based joins on the user's name keys and aliases, never by comparing every name with every
-other. What belongs here is which entity a name is; what is said about it belongs to the graph.
+Mentions and decisions are taken in the order in which they were said, and all that is remembered stands in `entities`:
+so it does not matter how a log is cut into days.
 """
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
-from math import log1p
-from pathlib import Path
-from typing import Any
 
 import duckdb
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from em_pipelines.feedback.decisions import Decision
-from em_pipelines.ids import entity_id
 from em_pipelines.lake import rows_of
+from em_pipelines.resolution.aliases import NO_ALIASES, Aliases
+from em_pipelines.resolution.blocking import name_keys, role_keys, row_keys
+from em_pipelines.resolution.deciding import decide
+from em_pipelines.resolution.naming import role_of
 from em_pipelines.resolution.normalization import name_key
-from em_pipelines.sql import fetch, statement
+from em_pipelines.resolution.reading import see
+from em_pipelines.resolution.roles_said import roles_said
+from em_pipelines.resolution.settings import ResolutionSettings
+from em_pipelines.resolution.state import Registry, Row
+from em_pipelines.resolution.statements import locate, partners
 from em_pipelines.tables.graph import ENTITIES, ENTITY_MENTIONS, ENTITY_OPS
-from em_pipelines.vocabulary import USER, EntityType, PrivacyLevel
 
-HERE = Path(__file__).parent
-MENTIONS_AT_FULL_IMPORTANCE = 50
-MENTIONS_AT_FULL_CERTAINTY = 3
-
-Row = dict[str, Any]
+DEFAULT_SETTINGS = ResolutionSettings()
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,143 +43,117 @@ class Resolution:
 def resolve(
     previous: pa.Table,
     mentions: pa.Table,
-    messages: pa.Table,  # noqa: ARG001
-    connection: duckdb.DuckDBPyConnection,
+    messages: pa.Table,
+    connection: duckdb.DuckDBPyConnection,  # noqa: ARG001  (every fold step has one; names are compared in Python)
     *,
-    decisions: Sequence[Decision] = (),  # noqa: ARG001
+    decisions: Sequence[Decision] = (),
+    aliases: Aliases = NO_ALIASES,
+    settings: ResolutionSettings = DEFAULT_SETTINGS,
 ) -> Resolution:
-    """Resolves one day's mentions against yesterday's registry.
+    """Resolves one day's mentions and decisions against yesterday's registry.
 
     `previous` has the columns of `entities`, `mentions` those of its table; `messages` has message_id and content of
-    the messages that they stand in. `decisions` are the day's, of all users. Mentions are taken in the order in which
-    they were said, so that equal logs give equal registries however they were landed.
+    the messages that they stand in, where they stand in any. `decisions` are the day's, of all users. Mentions are
+    taken in the order in which they were said, so that equal logs give equal registries however they were landed;
+    what names nothing ("he", "tomorrow") has no row in `entity_mentions`.
     """
     ordered = sorted(rows_of(mentions), key=_said_order)
-    known = _candidates(previous, ordered, connection)
+    contents = dict(zip(messages["message_id"].to_pylist(), messages["content"].to_pylist(), strict=True))
+    registries = _load(previous, ordered, decisions, contents, aliases)
     links: list[Row] = []
+    waiting = sorted(decisions, key=lambda d: (d.timestamp, d.user_id, d.session_id, d.feedback_id))
     for mention in ordered:
-        entity, method = _match(known, mention)
-        _observe(entity, mention)
-        links.append(
-            {
-                "mention_id": mention["mention_id"],
-                "user_id": mention["user_id"],
-                "entity_id": entity["entity_id"],
-                "method": method,
-                "score": 1.0,
-                "timestamp": mention["timestamp"],
-                "correlation_id": mention["correlation_id"],
-            }
-        )
-    touched = list({id(row): row for row in known.values()}.values())
-    ids = pa.array([row["entity_id"] for row in touched], pa.string())
+        while waiting and waiting[0].timestamp < mention["timestamp"]:
+            decide(registries[waiting[0].user_id], waiting.pop(0))
+        seen = see(registries[mention["user_id"]], mention, contents.get(mention["message_id"], ""), settings)
+        if seen is not None:
+            links.append(_link(mention, seen.row, seen.method, seen.score))
+    for decision in waiting:
+        decide(registries[decision.user_id], decision)
+    held = [row for registry in registries.values() for row in registry.rows.values()]
+    ids = pa.array([row["entity_id"] for row in held], pa.string())
     untouched = previous.filter(pc.invert(pc.is_in(previous["entity_id"], value_set=ids)))
-    entities = pa.concat_tables([untouched, ENTITIES.from_rows(touched)])
-    return Resolution(entities, ENTITY_MENTIONS.from_rows(links), ENTITY_OPS.empty())
+    ops = {op["op_id"]: op for registry in registries.values() for op in registry.ops}
+    return Resolution(
+        pa.concat_tables([untouched, ENTITIES.from_rows(held)]),
+        ENTITY_MENTIONS.from_rows(links),
+        ENTITY_OPS.from_rows(list(ops.values())),
+    )
 
 
 def _said_order(mention: Row) -> tuple[object, ...]:
     return tuple(mention[c] for c in ("timestamp", "user_id", "session_id", "turn_number", "span_start", "mention_id"))
 
 
-def _candidates(
-    previous: pa.Table, mentions: list[Row], connection: duckdb.DuckDBPyConnection
-) -> dict[tuple[str, str], Row]:
-    """The registry's rows that today's names can match, by (user, key of name or alias)."""
-    wanted = {(m["user_id"], key) for m in mentions for key in _keys(m)}
-    connection.register("registry", previous)
-    connection.register(
-        "wanted",
-        pa.table(
-            {"user_id": [u for u, _ in sorted(wanted)], "name_key": [k for _, k in sorted(wanted)]},
-            schema=pa.schema([("user_id", pa.string()), ("name_key", pa.string())]),
-        ),
-    )
-    try:
-        rows = fetch(connection, statement(HERE, "candidates")).to_pylist()
-    finally:
-        connection.unregister("registry")
-        connection.unregister("wanted")
-    known: dict[tuple[str, str], Row] = {}
-    for row in rows:
-        for key in row["alias_keys"]:
-            known.setdefault((row["user_id"], key), row)
-    for row in rows:  # a name of its own beats being somebody's alias
-        known[row["user_id"], row["name_key"]] = row
-    return known
-
-
-def _keys(mention: Row) -> list[str]:
-    keys = [name_key(mention["name"])]
-    return [*keys, name_key(mention["role"])] if mention["role"] else keys
-
-
-def _match(known: dict[tuple[str, str], Row], mention: Row) -> tuple[Row, str]:
-    """The entity of a mention, made new where none is known, and how it was found.
-
-    "my wife Lena" names the wife: from then on both words are one person. Who was known as "wife" alone until then
-    takes the name; who was known by both already was somebody else, and stays so.
-    """
-    user, role = mention["user_id"], mention["role"]
-    key = name_key(mention["name"])
-    named = known.get((user, key))
-    if role:
-        bearer = known.get((user, name_key(role)))
-        if named is None and bearer is not None and bearer["name_key"] == name_key(role):
-            old_name, bearer["canonical_name"], bearer["name_key"] = bearer["canonical_name"], mention["name"], key
-            _add_alias(bearer, old_name)
-            known[user, key] = named = bearer
-        elif named is None:
-            named = known[user, key] = _new_entity(mention, key)
-            _add_alias(named, role)
-            known[user, name_key(role)] = named
-            return named, "new"
-        else:
-            _add_alias(named, role)
-            known[user, name_key(role)] = named
-        return named, "role"
-    if named is None:
-        named = known[user, key] = _new_entity(mention, key)
-        return named, "new"
-    return named, "exact" if named["name_key"] == key else "alias"
-
-
-def _new_entity(mention: Row, key: str) -> Row:
+def _link(mention: Row, row: Row, method: str, score: float) -> Row:
     return {
-        "entity_id": entity_id(mention["user_id"], key),
+        "mention_id": mention["mention_id"],
         "user_id": mention["user_id"],
-        "canonical_name": mention["name"],
-        "name_key": key,
-        "aliases": [],
-        "alias_keys": [],
-        "entity_type": mention["entity_type"],
-        "first_seen": mention["timestamp"],
-        "last_referenced": mention["timestamp"],
-        "mention_count": 0,
-        "importance": 0.0,
-        "certainty": 0.0,
-        "privacy_level": PrivacyLevel.PERSONAL.value,
-        "requires_verification": False,
-        "qualifiers": [],
-        "distinct_from": [],
-        "status": "active",
+        "entity_id": row["entity_id"],
+        "method": method,
+        "score": score,
+        "timestamp": mention["timestamp"],
+        "correlation_id": mention["correlation_id"],
     }
 
 
-def _add_alias(entity: Row, alias: str) -> None:
-    key = name_key(alias)
-    if key != entity["name_key"] and key not in entity["alias_keys"]:
-        entity["aliases"] = [*entity["aliases"], alias]
-        entity["alias_keys"] = [*entity["alias_keys"], key]
+def _load(
+    previous: pa.Table,
+    mentions: list[Row],
+    decisions: Sequence[Decision],
+    contents: dict[str, str],
+    aliases: Aliases,
+) -> dict[str, Registry]:
+    """The registries of today's users, each with the rows that today's names can meet, groups whole."""
+    users = {m["user_id"] for m in mentions} | {d.user_id for d in decisions}
+    found = {user: Registry(user, aliases.of(user)) for user in sorted(users)}
+    theirs = previous.filter(pc.is_in(previous["user_id"], value_set=pa.array(sorted(users), pa.string())))
+    if not theirs.num_rows:
+        return found
+    wanted = _wanted(mentions, decisions, contents, found)
+    columns = ("user_id", "entity_id", "canonical_name", "entity_type", "qualifiers", "merged_into")
+    rows = list(zip(*(theirs[name].to_pylist() for name in columns), strict=True))
+    groups = {
+        merged_into or entity
+        for user, entity, name, kind, qualifiers, merged_into in rows
+        if not wanted[user].isdisjoint(row_keys(name, kind, qualifiers))
+    }
+    chosen = [n for n, row in enumerate(rows) if row[1] in groups or row[5] in groups]
+    for row in theirs.take(pa.array(chosen, pa.int64())).to_pylist():
+        found[row["user_id"]].rows[row["entity_id"]] = row
+    for registry in found.values():
+        held, registry.rows = list(registry.rows.values()), {}
+        registry.load(held)
+    return found
 
 
-def _observe(entity: Row, mention: Row) -> None:
-    """Counts a mention. A type that says something replaces `concept`, which is what is said of a thing unknown."""
-    when: datetime = mention["timestamp"]
-    entity["mention_count"] += 1
-    entity["last_referenced"] = max(entity["last_referenced"], when)
-    if entity["entity_type"] == EntityType.CONCEPT and entity["name_key"] != USER:
-        entity["entity_type"] = mention["entity_type"]
-    count = entity["mention_count"]
-    entity["importance"] = round(min(1.0, log1p(count) / log1p(MENTIONS_AT_FULL_IMPORTANCE)), 6)
-    entity["certainty"] = round(min(1.0, count / MENTIONS_AT_FULL_CERTAINTY), 6)
+def _wanted(
+    mentions: Iterable[Row], decisions: Iterable[Decision], contents: dict[str, str], registries: dict[str, Registry]
+) -> dict[str, set[str]]:
+    """The blocking keys of every name that the day brings, by user: mentioned, said beside one, decided upon, or in the
+    alias file beside one of those."""
+    names: dict[str, set[tuple[str, str]]] = defaultdict(set)
+    keys: dict[str, set[str]] = defaultdict(set)
+    for mention in mentions:
+        user, kind = mention["user_id"], mention["entity_type"]
+        names[user].add((mention["name"], kind))
+        place = locate(
+            contents.get(mention["message_id"], ""), mention["name"], mention["span_start"], mention["span_end"]
+        )
+        names[user] |= {(partner.name, kind) for partner in partners(place)}
+        for said in roles_said(place, is_bare_noun_read=True):
+            names[user].add((said.text, kind))
+            keys[user] |= role_keys(said.role)
+        if mention["role"]:
+            keys[user] |= role_keys(role_of(mention["role"]) or mention["role"])
+    for decision in decisions:
+        names[decision.user_id] |= {(name, "concept") for name in decision.names}
+    for user, found in names.items():
+        for name, _ in list(found):
+            entry = registries[user].aliases.get(name_key(name))
+            if entry is not None:
+                found |= {(other, "concept") for other in (entry.name, *entry.aliases)}
+        for name, kind in found:
+            keys[user] |= name_keys(name, kind)
+            keys[user].add(f"${name_key(name)}")
+    return keys

@@ -37,6 +37,21 @@ PROVENANCE = pa.list_(
     )
 )
 
+LINKS = pa.list_(
+    pa.field(
+        "item",
+        pa.struct(
+            [
+                pa.field("entity_id", TEXT, nullable=False),
+                pa.field("method", TEXT, nullable=False),
+                pa.field("score", REAL, nullable=False),
+                pa.field("linked_at", INSTANT, nullable=False),
+            ]
+        ),
+        nullable=False,
+    )
+)
+
 ENTITIES = Table(
     name="entities",
     group="resolution",
@@ -57,6 +72,7 @@ ENTITIES = Table(
         col("privacy_level", TEXT, "L0 to L4"),
         col("requires_verification", FLAG, "never surfaced before it is verified"),
         col("qualifiers", TEXTS, "roles and words that tell namesakes apart: sister, allotment"),
+        col("links", LINKS, "names that this one was found to be one with, and how; what holds a group together"),
         opt("merged_into", TEXT, "the entity that this name is one with, by which it is read; null: itself"),
         opt("merged_at", INSTANT, "when it became one with it"),
         col("distinct_from", TEXTS, "entities that somebody said are others, however alike"),

@@ -1,0 +1,107 @@
+"""Whether two names can be one person's, by their wording alone."""
+
+from rapidfuzz import fuzz
+from rapidfuzz.distance import DamerauLevenshtein
+
+from em_pipelines.resolution.lexicon import familiar_forms, full_forms
+from em_pipelines.resolution.naming import Name, Person
+from em_pipelines.resolution.verdicts import (
+    ACRONYM,
+    CONFLICT,
+    IN_FULL,
+    INITIALS,
+    NICKNAME,
+    PART,
+    SHORT_FORM,
+    SPELLING,
+    Verdict,
+)  # fmt: skip
+
+_SOUNDS = (("ph", "f"), ("ck", "k"), ("c", "k"), ("y", "i"), ("z", "s"), ("w", "v"), ("th", "t"))
+LEAST_SHORT_FORM = 3
+LEAST_MISSPELT = 4
+
+
+def compare_people(one: Name, a: Person, other: Name, b: Person) -> Verdict | None:
+    """Returns the verdict on two people's names, neither of them a role alone."""
+    short, long = sorted((a.parts, b.parts), key=len)
+    if len(short) > 1 and long[: len(short)] == short:
+        return PART
+    if a.surname and b.surname:
+        if not _is_surname(a.surname, b.surname):
+            return CONFLICT
+        return _compare_full(a, b) if a.given and b.given else PART
+    if a.given or b.given:
+        return _compare_with_full(*((a, b) if a.given else (b, a)))
+    if a.surname or b.surname:
+        return PART if (a.surname or a.single) == (b.surname or b.single) else None
+    return _compare_given(a.single, b.single, one, other) or CONFLICT
+
+
+def _compare_full(a: Person, b: Person) -> Verdict | None:
+    if a.given == b.given:
+        return PART if a.surname != b.surname else SPELLING
+    if 1 in (len(a.given), len(b.given)):
+        return INITIALS if a.given[0] == b.given[0] else CONFLICT
+    found = compare_given_names(a.given, b.given)
+    return Verdict(found.method, IN_FULL) if found else CONFLICT
+
+
+def _compare_with_full(full: Person, part: Person) -> Verdict | None:
+    if part.single in (full.given, full.surname):
+        return PART
+    if len(full.given) == 1:
+        return None
+    found = compare_given_names(full.given, part.single)
+    return found or CONFLICT
+
+
+def _is_surname(one: str, other: str) -> bool:
+    """Equal, or one the initial of the other."""
+    return one == other or (1 in (len(one), len(other)) and one[0] == other[0])
+
+
+def _compare_given(one: str, other: str, first: Name, second: Name) -> Verdict | None:
+    found = PART if one == other else compare_given_names(one, other)
+    if found:
+        return found
+    short, long = sorted((first, second), key=lambda name: len(name.compact))
+    if len(short.compact) == 2 and "-" in long.text:
+        parts = long.text.casefold().split("-")
+        return ACRONYM if "".join(part[:1] for part in parts) == short.compact else None
+    return None
+
+
+def compare_given_names(one: str, other: str) -> Verdict | None:
+    """A given name and its familiar form, a slip of the pen, or the same name shortened."""
+    if one in full_forms().get(other, ()) or other in full_forms().get(one, ()):
+        return NICKNAME
+    is_shared = not full_forms().get(one, frozenset()).isdisjoint(full_forms().get(other, ()))
+    if is_shared and one != other and (one.startswith(other) or other.startswith(one)):
+        return NICKNAME
+    if min(len(one), len(other)) >= LEAST_MISSPELT and _is_misspelt(one, other):
+        return Verdict("similarity", round(max(0.85, fuzz.ratio(one, other) / 100), 4))
+    short, long = sorted((one, other), key=len)
+    if len(short) >= LEAST_SHORT_FORM and long.startswith(short) and short != long:
+        return SHORT_FORM
+    return None
+
+
+def _is_misspelt(one: str, other: str) -> bool:
+    """Two letters swapped, or one sound spelt in two ways. Another last vowel is another person: Daniel, Daniela."""
+    if sorted(one) == sorted(other):
+        return DamerauLevenshtein.distance(one, other) == 1
+    return _sounds(one) == _sounds(other)
+
+
+def _sounds(word: str) -> str:
+    """A spelling without what is written in two ways: Eric and Erik, Philip and Phillip, Sara and Sarah."""
+    for written, sound in _SOUNDS:
+        word = word.replace(written, sound)
+    word = word.removesuffix("h")
+    return "".join(c for n, c in enumerate(word) if n == 0 or word[n - 1] != c)
+
+
+def is_familiar(short: str, long: str) -> bool:
+    """Whether the shorter of two given names is not a full name of its own, so far as is known."""
+    return short not in familiar_forms() and len(short) < len(long)

@@ -1,0 +1,140 @@
+"""What a message says somebody is: `my roommate Kerem`, `Zoe, my daughter`, `Hasse is the coach`, `her mother Ruth`.
+
+Also what stands before a name to tell whose it is, and behind it to tell which one is meant.
+"""
+
+import re
+from dataclasses import dataclass
+
+from em_pipelines.resolution.naming import role_of
+from em_pipelines.resolution.normalization import fold, name_key
+from em_pipelines.resolution.statements import UPPER, Place
+
+_DETERMINER = r"(?:(?P<own>my|our|your)|(?P<the>the)|(?P<other>his|her|their)|(?P<owner>[^\W\d_][\w-]*)(?:'s|(?<=s)'))"
+_NAMES_IT = r"(?:'s name)? (?:is|was|is called|is named|named|(?:has|got) (?:a|its) name,?)(?: also| just)? "
+_BEFORE = re.compile(
+    rf"(?<![\w'])(?i:{_DETERMINER}) (?P<phrase>[\w'-]+(?: [\w'-]+){{0,3}}?)(?P<link>{_NAMES_IT}|,? |, | \()$"
+)
+_IS_IT = r",? (?:who is|who's|who was|is|was|as)(?: also| still| actually| really| now)? |'s |, | \(| [-–—] "
+_AFTER = re.compile(rf"^(?P<link>{_IS_IT}){_DETERMINER} (?P<phrase>[\w'-]+(?: [\w'-]+){{0,4}})")
+_WHOSE = re.compile(rf"(?<![\w'])(?i:{_DETERMINER}) (?:\w+ ){{0,2}}$")
+_DEFINITE = re.compile(r"(?<![\w'])(?:the|my|our|this|that) $", re.IGNORECASE)
+_ROOMS = (
+    "team|desk|office|club|class|department|gym|shop|school|door|street|side|counter|store|floor|group|course"
+    "|choir|garden"
+)
+_WHERE = re.compile(
+    r"^ (?P<how>from|at|in) (?P<place>(?:the |my |our )?"
+    rf"(?:{UPPER}[\w'-]*(?: {UPPER}[\w'-]*)*|[\w'-]+(?: (?:{_ROOMS}))?))"
+)
+_MOVES = re.compile(
+    r"\b(?:pick|picked|picking|fetch|fetched|collect|collected|hear|heard|back|got|get|bought|came|drove|drive|met|meet"
+    r"|meeting|saw|see|seen|visit|visited|left|joined|stay|stayed|see|find|found|bring|brought)\b[^,.;]*$",
+    re.IGNORECASE,
+)
+_MARRY = re.compile(
+    r"^(?: and I|,? whom I|,? who I)(?: am| are| were| got| have been|'m| will be| plan to be)*(?: finally| soon| now)?"
+    r"(?: getting| get| be| been)? (?:married|engaged|marrying|to marry)\b",
+)
+_MARRYING = re.compile(
+    r"\bI(?:'m| am| was| got| will be|'ll be)?(?: finally)? (?:married|marrying|engaged|engaged to|married to|marry) $"
+)
+_STOPS = frozenset(
+    "and who in at from that with to for is was has had of but or so because when while on by as now says said wants "  # noqa: SIM905
+    "went will can could would just also still never always again which where if then than not isn't wasn't about "
+    "here there this since until after before too are were be been".split()
+)
+_PASTIMES = frozenset(
+    "home work lunch dinner breakfast night noon once last first least all that this it her him".split()  # noqa: SIM905
+)
+
+
+@dataclass(frozen=True, slots=True)
+class SaidRole:
+    """A role that the message gives the mention: the phrase as compared, whose, and whether a list knows the role.
+
+    `text` is the role as worded, empty where it only follows ("I'm marrying Jonas").
+
+    `owner` is empty for the remembered person's own and for "the"; else the name or the pronoun, folded.
+    """
+
+    role: str
+    owner: str
+    is_known: bool
+    text: str
+
+
+def roles_said(place: Place, *, is_bare_noun_read: bool = False) -> list[SaidRole]:
+    """The roles that the sentence gives the mention; bare nouns before it ("our basset Gravy") where wanted."""
+    found = []
+    before = _BEFORE.search(place.before)
+    if before and not (before["link"] == ", " and re.match(r" and | or ", place.after)):
+        found += _read(
+            before, before["phrase"], is_link_free=before["link"] == " " and not is_bare_noun_read, is_whole=True
+        )
+    after = _AFTER.match(place.after)
+    if after:
+        found += _read(after, after["phrase"], is_link_free=False, is_whole=False)
+    if _MARRY.search(place.after) or _MARRYING.search(place.before):
+        found.append(SaidRole("partner", "", True, ""))
+    return found
+
+
+def _read(match: re.Match[str], phrase: str, *, is_link_free: bool, is_whole: bool) -> list[SaidRole]:
+    owner = fold(match["other"] or match["owner"] or "")
+    words = phrase.split()
+    if not is_whole:
+        end = next((n for n, word in enumerate(words) if word.casefold() in _STOPS), len(words))
+        words = words[:end]
+    for size in range(len(words), 0, -1):
+        if is_whole and size < len(words):
+            break
+        text = " ".join(words[:size])
+        role = role_of(text)
+        if role:
+            return [SaidRole(role, owner, True, text)]
+    rest = " ".join(words)
+    if owner or not rest or is_link_free or any(c.isupper() for c in rest) or len(words) > 3:
+        return []
+    return [SaidRole(name_key(fold(rest)), owner, False, rest)]
+
+
+def owner_of_mention(place: Place) -> str:
+    """Whose the mention is, by the words before it: "", or a pronoun or name, folded ("her", "katya")."""
+    found = _WHOSE.search(place.before)
+    if not found or found["own"] or found["the"]:
+        return ""
+    between = place.before[found.end("other") if found["other"] else found.end("owner") :].removeprefix("'s").strip()
+    return "" if between and role_of(between) else fold(found["other"] or found["owner"] or "")
+
+
+def is_definite(place: Place, name: str) -> bool:
+    """Whether the mention is one that both know: the bus, our team bus."""
+    return bool(_DEFINITE.search(place.before)) or name.split(" ", maxsplit=1)[0].casefold() in ("the", "my", "our")
+
+
+_THE_ONE = re.compile(r"^,? (?:the (?P<kind>[\w-]+) one|the one (?:from|at|in) (?:the )?(?P<place>[\w-]+))\b")
+_WHO_WORKS = re.compile(
+    r"^,? who (?:runs|works|sits|does|is|mans|helps|volunteers)(?: (?:at|in|on|the|our))* (?P<place>[\w-]+)\b"
+)
+
+
+def where_from(place: Place) -> str:
+    """What behind a name tells which one is meant ("Sarah at reception"), as compared, or "".
+
+    "I met Sarah at the gym" tells where it was; so "at" and "in" count only where the name opens its clause.
+    """
+    told = _THE_ONE.match(place.after) or _WHO_WORKS.match(place.after)
+    if told:
+        key = name_key(fold(next(text for text in told.groups() if text)))
+        return "" if key in _PASTIMES or role_of(key) else key
+    found = _WHERE.match(place.after)
+    if not found or _MOVES.search(place.before):
+        return ""
+    is_opening = not place.before.strip() or place.before.rstrip().endswith(
+        (",", ":", "-", "and", "but", "that", "because")
+    )
+    if found["how"] != "from" and not is_opening:
+        return ""
+    key = name_key(fold(found["place"]))
+    return "" if not key or key in _PASTIMES or key.split()[0].isdigit() else key

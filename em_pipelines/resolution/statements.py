@@ -1,0 +1,124 @@
+"""What a message says about the names in it: that two are one, that one is not another, whose and what somebody is.
+
+The wordings stand in `data/statements.yaml`. What follows for the registry is decided elsewhere.
+"""
+
+import re
+from dataclasses import dataclass
+from functools import cache
+
+from em_pipelines.resolution.lexicon import load
+
+MENTION = "\ue000"
+UPPER = r"[^\W\d_a-zß-öø-ÿ]"
+_WORD = rf"{UPPER}(?:[\w-]|\.(?=\w)|['’](?={UPPER}))*"
+_LINKS = r"(?:(?:de|da|do|di|van|von|of|la|le|del|el|the) )*"
+NAME = rf"(?:(?:Mr|Mrs|Ms|Dr|Prof|St)\. )?{_WORD}(?: {_LINKS}(?:{_WORD}|\d[\w-]*))*"
+_SENTENCE_END = re.compile(
+    r"(?<!\bMr)(?<!\bMs)(?<!\bDr)(?<!\bSt)(?<!\bMrs)(?<!\bProf)(?<!\b\w)[.!?…]+[\"”)]*\s+(?=\S)|\n+"
+)
+_CUES = re.compile(
+    r"known|called|calls?\b|names?\b|named|says?\b|short|goes by|went by|answers|stands for|signs|trades|performs|renam"
+    r"|rebrand|alias|a\.?k\.?a|n[ée]e|formerly|i\.e|same|mean|rather|sorry|well|that's|that is|which is|namely|it's"
+    r"|who is|who's|used to|our|nick|\(|/|=|, or| to (?:every|friends|us|me|his|her|my|most|family|the)|is\b|was\b|'s",
+    re.IGNORECASE,
+)
+_DENIAL_CUES = re.compile(
+    r"different|other|second|third|new|wrong|relat|nothing|same|connection|namesake|confus|mix|mistake|who|which|not\b"
+    r"|unlike|opposed|instead|rather than",
+    re.IGNORECASE,
+)
+MAX_SENTENCE = 400
+
+
+@dataclass(frozen=True, slots=True)
+class Partner:
+    """Another name that a message says is the mention's: `strength` is sure, likely or alike."""
+
+    name: str
+    strength: str
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a mention stands: its sentence, cut at the mention."""
+
+    before: str
+    after: str
+
+    @property
+    def text(self) -> str:
+        """The sentence, with a sign in place of the mention."""
+        return f"{self.before}{MENTION}{self.after}"
+
+
+NOWHERE = Place("", "")
+
+
+def locate(content: str, name: str, start: int, end: int) -> Place:
+    """The sentence around a mention. The span counts where the name stands in it, else its first occurrence as a
+    word; a name that does not stand in the text has none."""
+    if not content:
+        return NOWHERE
+    if name.casefold() not in content[start:end].casefold():
+        found = re.search(rf"(?<!\w){re.escape(name)}(?!\w)", content) or re.search(
+            rf"(?<!\w){re.escape(name)}", content, re.IGNORECASE
+        )
+        if not found:
+            return NOWHERE
+        start, end = found.span()
+    elif len(name) < end - start:
+        offset = content[start:end].casefold().find(name.casefold())
+        start, end = start + offset, start + offset + len(name)
+    first = max(0, start - MAX_SENTENCE)
+    for boundary in _SENTENCE_END.finditer(content, first, start):
+        first = boundary.end()
+    after = _SENTENCE_END.search(content, end, end + MAX_SENTENCE)
+    last = after.start() + 1 if after else min(len(content), end + MAX_SENTENCE)
+    clean = re.compile(r"\s+")
+    return Place(
+        clean.sub(" ", content[first:start]).replace("’", "'"), clean.sub(" ", content[end:last]).replace("’", "'")
+    )
+
+
+@cache
+def _patterns(strength: str) -> tuple[re.Pattern[str], ...]:
+    """Each wording in both directions: the mention as A, and as B."""
+    data = load("statements")
+    found = []
+    for wording in data[strength]:
+        text = str(wording)
+        for fragment, meaning in data["fragments"].items():
+            text = text.replace(f"<{fragment}>", str(meaning))
+        directions = (("A", "B"),) if strength in ("denied", "other") else (("A", "B"), ("B", "A"))
+        for mention, other in directions:
+            sides = text.replace(f"<{mention}>", MENTION).replace(f"<{other}>", rf"(?P<name>{NAME})")
+            found.append(re.compile(sides, 0 if len(directions) > 1 else re.IGNORECASE))
+    return tuple(found)
+
+
+def partners(place: Place) -> list[Partner]:
+    """The other names by which the sentence calls the mention, surest first."""
+    text = place.text
+    if not _CUES.search(text):
+        return []
+    found: dict[str, Partner] = {}
+    for strength in ("sure", "likely", "alike"):
+        for pattern in _patterns(strength):
+            for match in pattern.finditer(text):
+                name = match["name"].strip()
+                if MENTION not in name:
+                    found.setdefault(name, Partner(name, strength))
+    return list(found.values())
+
+
+def is_denied(place: Place) -> bool:
+    """Whether the sentence says that the mention is not what it could be taken for."""
+    text = place.text
+    return bool(_DENIAL_CUES.search(text)) and any(pattern.search(text) for pattern in _patterns("denied"))
+
+
+def is_another(place: Place) -> bool:
+    """Whether the mention is said to be another one of the very same name."""
+    text = place.text
+    return bool(_DENIAL_CUES.search(text)) and any(pattern.search(text) for pattern in _patterns("other"))

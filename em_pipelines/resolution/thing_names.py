@@ -1,0 +1,129 @@
+"""Whether two names can be one thing's, by their wording alone; people's names are judged elsewhere."""
+
+from collections.abc import Callable
+
+from rapidfuzz import fuzz
+from rapidfuzz.distance import DamerauLevenshtein, Indel
+
+from em_pipelines.resolution.lexicon import words
+from em_pipelines.resolution.naming import Name
+from em_pipelines.resolution.thing_parts import compare_part
+from em_pipelines.resolution.verdicts import (
+    ABBREVIATION,
+    ACRONYM,
+    CONFLICT,
+    KNOWN,
+    MODEL,
+    SPELLING,
+    WORD_ORDER,
+    Verdict,
+)  # fmt: skip
+from em_pipelines.vocabulary import EntityType as T
+
+MIN_FUZZY_LETTERS = 5
+
+
+def compare_things(one: Name, other: Name) -> Verdict | None:
+    """Returns the verdict of the first way of comparing that has one."""
+    if one.digits and other.digits and one.digits != other.digits and one.known_as != other.known_as:
+        return CONFLICT if _share(one, other) else None
+    for verdict, is_so in _SYMMETRIC:
+        if is_so(one, other):
+            return verdict
+    for verdict, is_so in _DIRECTED:
+        if is_so(one, other) or is_so(other, one):
+            return verdict
+    short, long = sorted((one, other), key=lambda name: len(name.tokens))
+    if set(short.tokens) <= set(long.tokens):
+        return compare_part(short, long)
+    likeness = similarity(one, other)
+    if likeness:
+        return Verdict("similarity", likeness)
+    return CONFLICT if _share(one, other) else None
+
+
+def _is_in_another_order(one: Name, other: Name) -> bool:
+    return one.entity_type != T.WORK and _telling(one) == _telling(other)
+
+
+def _telling(name: Name) -> list[str]:
+    return sorted(token for token in name.tokens if token not in words("small_words"))
+
+
+def _share(one: Name, other: Name) -> bool:
+    """Whether both have words in common, and words of their own."""
+    return bool(set(one.tokens) & set(other.tokens))
+
+
+def is_acronym(short: Name, long: Name) -> bool:
+    """`NYC` of New York City: one word of two to six letters that are the first ones of the words of the other."""
+    word = short.compact
+    if len(short.all_tokens) != 1 or not 2 <= len(word) <= 6 or len(long.all_tokens) < 2 or not short.is_proper:
+        return False
+    telling = [token for token in long.all_tokens if token not in words("small_words")]
+    return word in ("".join(t[0] for t in long.all_tokens), "".join(t[0] for t in telling))
+
+
+def _is_partly_acronym(one: Name, other: Name) -> bool:
+    """`NY Times` of New York Times: one word is the initials of words that the other has in its place."""
+    short, long = one.tokens, other.tokens
+    if not 2 <= len(short) < len(long):
+        return False
+    for n, word in enumerate(short):
+        size = len(long) - len(short) + 1
+        is_rest_equal = long[:n] == short[:n] and long[n + size :] == short[n + 1 :]
+        if is_rest_equal and word == "".join(token[0] for token in long[n : n + size]):
+            return True
+    return False
+
+
+def is_abbreviated(short: Name, long: Name) -> bool:
+    """`PS4` of PlayStation 4, `Win 10` of Windows 10: the same numbers behind, and a word shortened before."""
+    one, other = short.tokens, long.tokens
+    if not (short.digits and len(one) == len(other) == 2 and one[1:] == other[1:]):
+        return False
+    word, full = one[0], other[0]
+    return len(word) < len(full) and 2 <= len(word) <= 4 and word[0] == full[0] and _is_in_order(word, full)
+
+
+def _is_in_order(word: str, full: str) -> bool:
+    letters = iter(full)
+    return all(letter in letters for letter in word)
+
+
+def _is_same_model(one: Name, other: Name) -> bool:
+    """`Galaxy A53` and `Samsung A53`: a maker or a family, and the same letters and number behind it."""
+    if one.entity_type not in (T.PRODUCT, T.VEHICLE) or len(one.tokens) != len(other.tokens) or len(one.tokens) < 3:
+        return False
+    return one.tokens[1:] == other.tokens[1:] and bool(one.digits) and one.tokens[-2].isalpha()
+
+
+def similarity(one: Name, other: Name) -> float:
+    """Likeness of two spellings, 0 to 1 (rapidfuzz's ratio); 0 for short names, other numbers, other first letters,
+    and where more than a slip of the pen is between them."""
+    a, b = one.compact, other.compact
+    if min(len(a), len(b)) < MIN_FUZZY_LETTERS or a[0] != b[0] or one.digits != other.digits:
+        return 0.0
+    if len(one.tokens) != len(other.tokens) and " " in one.text and " " in other.text:
+        return 0.0
+    allowed = 1 if min(len(a), len(b)) < 9 else 2
+    if DamerauLevenshtein.distance(a, b, score_cutoff=allowed) > allowed:
+        return 0.0
+    return float(max(fuzz.ratio(a, b) / 100, Indel.normalized_similarity(a, b), 0.85 if _is_transposed(a, b) else 0.0))
+
+
+def _is_transposed(one: str, other: str) -> bool:
+    return sorted(one) == sorted(other)
+
+
+_SYMMETRIC: tuple[tuple[Verdict, Callable[[Name, Name], bool]], ...] = (
+    (KNOWN, lambda one, other: one.known_as == other.known_as),
+    (SPELLING, lambda one, other: one.tokens == other.tokens),
+    (WORD_ORDER, _is_in_another_order),
+    (MODEL, _is_same_model),
+)
+_DIRECTED: tuple[tuple[Verdict, Callable[[Name, Name], bool]], ...] = (
+    (ACRONYM, is_acronym),
+    (ABBREVIATION, _is_partly_acronym),
+    (ABBREVIATION, is_abbreviated),
+)
