@@ -58,7 +58,8 @@ def _rows(act: Targeted, known: list[Row], entity_of: dict[tuple[str, str], str]
             yield from _rehomed(act, fact, entity_of, name_key)
         return
     if act.act is Act.CONFIRM and not found and act.claim is not None:
-        yield _stated(act.claim, entity_of, Act.CONFIRM)
+        if (row := _stated(act.claim, entity_of, Act.CONFIRM)) is not None:
+            yield row
         return
     replacing = _in_its_place(act, found, entity_of)
     pair_id = replacing["claim_id"] if replacing else act.claim["claim_id"] if act.claim else None
@@ -150,6 +151,8 @@ def _in_its_place(act: Targeted, found: list[Row], entity_of: dict[tuple[str, st
         return _stated(act.claim, entity_of) if act.relation else None
     fact = found[0]
     row = _stated(act.claim, entity_of)
+    if row is None:
+        return None
     row |= {name: fact[name] for name in ("subject_id", "relation", "attribute", "temporal_type", "polarity")}
     if fact["relation"] in LITERAL_OBJECT:
         said = act.claim["object"] or act.claim["value"]
@@ -157,13 +160,16 @@ def _in_its_place(act: Targeted, found: list[Row], entity_of: dict[tuple[str, st
     return row
 
 
-def _stated(claim: Row, entity_of: dict[tuple[str, str], str], kind: Act = Act.ASSERT) -> Row:
-    """A row that states the claim of a correction or confirmation."""
+def _stated(claim: Row, entity_of: dict[tuple[str, str], str], kind: Act = Act.ASSERT) -> Row | None:
+    """A row that states the claim of a correction or confirmation; None where a name in it names nothing ("it")."""
+    subject_id = entity_of.get((claim["message_id"], claim["subject"]))
     object_id = entity_of.get((claim["message_id"], claim["object"])) if claim["object"] else None
+    if subject_id is None or (claim["object"] and object_id is None):
+        return None
     return {
         **claim,
         "act": kind.value,
-        "subject_id": entity_of[claim["message_id"], claim["subject"]],
+        "subject_id": subject_id,
         "object_id": object_id,
         "object_key": object_id or claim["value"].strip().lower(),
         "is_decided": True,
@@ -174,7 +180,9 @@ def _stated(claim: Row, entity_of: dict[tuple[str, str], str], kind: Act = Act.A
 def _rehomed(act: Targeted, fact: Row, entity_of: dict[tuple[str, str], str], name_key: NameKey) -> Iterator[Row]:
     """A fact that was taken to be about one entity is about another: the old one is corrected to the new."""
     assert act.object is not None  # the name of the entity that it moves to
-    new_id = entity_of[act.origin["message_id"], act.object]
+    new_id = entity_of.get((act.origin["message_id"], act.object))
+    if new_id is None:
+        return
     is_subject = name_key(act.subject) in fact["subject_names"]
     end = {"subject_id": new_id} if is_subject else {"object_id": new_id, "object_key": new_id}
     row = {**_upon(act, Act.ASSERT, {**fact, **end}), "confidence": fact["confidence"]}
