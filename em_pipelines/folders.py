@@ -21,9 +21,9 @@ SETTLED_NS = 1_000_000_000
 """Longer than a tick of any file system's clock: 4 ms where the kernel's timer gives it, 1 s on the coarsest."""
 
 
-def is_settled(mtime_ns: int) -> bool:
-    """Whether another change after that time would have to show in the time itself."""
-    return mtime_ns < time.time_ns() - SETTLED_NS
+def settled_until_ns() -> int:
+    """Nanoseconds since 1970: of what changed before, another change would have to show in the time of change."""
+    return time.time_ns() - SETTLED_NS
 
 
 class Folders(Generic[Found]):
@@ -45,7 +45,7 @@ class Folders(Generic[Found]):
             known = self._known.get(folder)
             if known and known[0] == version:
                 return known[1]
-            may_keep = is_settled(stat.st_mtime_ns)
+            may_keep = stat.st_mtime_ns < settled_until_ns()
             found = self._make(sorted(os.listdir(path)))  # noqa: PTH208 - names alone, and many
         except FileNotFoundError:
             return self._make([])

@@ -8,7 +8,6 @@ needs; what one table means belongs to the step that makes it.
 import hashlib
 import io
 import posixpath
-from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
@@ -54,15 +53,16 @@ class Lake:
         self._is_local = "file" in (self._fs.protocol if isinstance(self._fs.protocol, tuple) else (self._fs.protocol,))
         self._footers: dict[str, tuple[tuple[int, int, int], PartitionInfo]] = {}
         self._folders = Folders(partition_days)
-
-    @property
-    def local_root(self) -> str | None:
-        """The folder of the lake where it lies on a local disk."""
-        return self._root if self._is_local else None
+        self.local_root = self._root if self._is_local else None
+        """The folder of the lake, or None where it lies on no local disk."""
 
     def path(self, table: Table, day: date) -> str:
         """Where the partition lies; the path alone, without the protocol."""
         return posixpath.join(self._root, table.name, f"{day.isoformat()}.parquet")
+
+    def has(self, table: Table, day: date) -> bool:
+        """Whether the day has a partition."""
+        return Path(self.path(table, day)).exists() if self._is_local else day in self._days_of(table)
 
     def days(self, table: Table) -> list[date]:
         """The days that have a partition, in order."""
@@ -70,9 +70,9 @@ class Lake:
 
     def latest(self, table: Table, until: date) -> date | None:
         """The last day up to and with `until` that has a partition."""
-        days = self._days_of(table)
-        n_before = bisect_right(days, until)
-        return days[n_before - 1] if n_before else None
+        if self._is_local and self.has(table, until):
+            return until  # far and away the commonest case, and no folder is listed for it
+        return max((day for day in self._days_of(table) if day <= until), default=None)
 
     def _days_of(self, table: Table) -> list[date]:
         folder = posixpath.join(self._root, table.name)

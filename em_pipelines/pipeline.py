@@ -96,8 +96,7 @@ class Store:
         """
         if step.log_kind:
             return self.log.days(step.log_kind)
-        tables = (*step.inputs, *step.latest, *(step.outputs if step.latest else ()))
-        return sorted({day for table in tables for day in self.lake.days(table)})
+        return sorted({day for table in _dated_by(step) for day in self.lake.days(table)})
 
     def inputs_digest(self, step: Step, day: date) -> str:
         """Digest of everything that determines the step's outputs of a day."""
@@ -126,8 +125,7 @@ class Store:
 
     def look(self) -> Settled:
         """What is known to be current without reading footers; for one pass of planning."""
-        is_local = self.lake.local_root and self.log.local_root
-        return Settled(Path(str(self.lake.local_root), SETTLED) if is_local else None)
+        return Settled(Path(self.lake.local_root, SETTLED) if self.lake.local_root and self.log.local_root else None)
 
     def stale_days(self, step: Step, look: Settled | None = None) -> list[date]:
         """Days to make again, judged by what stands now; for a fold also every later day on which it has work.
@@ -136,8 +134,7 @@ class Store:
         them current and leaves them. A `look` is shared by steps that are asked about one after the other.
         """
         look = look or self.look()
-        judged = self._judged(step)
-        look.open(judged)
+        judged = self._opened(step, look)
         days = self.days(step)
         stale = [day for day in look.unsettled(judged, days) if not self.is_current(step, day)]
         look.note(judged, days, stale)
@@ -147,8 +144,7 @@ class Store:
 
     def outdated(self, step: Step, days: Sequence[date], look: Settled) -> set[date]:
         """Those of the days that are not current, as `is_current` says, but without reading what is known to be."""
-        judged = self._judged(step)
-        look.open(judged)
+        judged = self._opened(step, look)
         return {day for day in look.unsettled(judged, days) if not self.is_current(step, day)}
 
     def run_days(
@@ -166,8 +162,7 @@ class Store:
         made: list[date] = []
         current: list[date] = []
         n_rows: dict[str, int] = {table.name: 0 for table in step.outputs}
-        wanted = set(days)
-        todo = [day for day in self.days(step) if day in wanted]
+        todo = self._with_input(step, days)
         if step.latest and len(days) == 1 and any(found for _, found in self._states(step, days[0])):
             todo = list(days)
         # Only a step whose days do not depend on each other can be told of many at once.
@@ -191,12 +186,19 @@ class Store:
         for table in step.outputs:
             self.lake.write(table, day, self.lake.read(table, day), INCOMPLETE)
 
-    def _judged(self, step: Step) -> Judged:
+    def _with_input(self, step: Step, days: Iterable[date]) -> list[date]:
+        """Those of the days, in order, that are `days` of the step. Asks for no others."""
+        landed, tables = (set(self.log.days(step.log_kind)), ()) if step.log_kind else ((), _dated_by(step))
+        return [day for day in sorted(set(days)) if day in landed or any(self.lake.has(t, day) for t in tables)]
+
+    def _opened(self, step: Step, look: Settled) -> Judged:
         lake, log = self.lake.local_root, self.log.local_root
         read = [f"{lake}/{table.name}" for table in (*step.inputs, *step.outputs)]
         states = [f"{lake}/{table.name}" for table in (*step.previous, *step.latest)]
         landed = [f"{log}/{step.log_kind}"] if step.log_kind else []
-        return Judged(step.name, step.code_version, (*landed, *read), tuple(states))
+        judged = Judged(step.name, step.code_version, (*landed, *read), tuple(states))
+        look.open(judged)
+        return judged
 
     def _states(self, step: Step, day: date) -> list[tuple[Table, date | None]]:
         """The state tables that a step reads for a day, and the day of each that it reads."""
@@ -228,6 +230,10 @@ class Store:
         return {
             table.name: self.lake.write(table, day, made[table.name], inputs_digest).n_rows for table in step.outputs
         }
+
+
+def _dated_by(step: Step) -> tuple[Table, ...]:
+    return (*step.inputs, *step.latest, *(step.outputs if step.latest else ()))
 
 
 @cache

@@ -21,7 +21,7 @@ from pathlib import Path
 import orjson
 
 from em_pipelines.atomic import temporary_beside
-from em_pipelines.folders import is_settled
+from em_pipelines.folders import settled_until_ns
 from em_pipelines.lake import digest
 
 MARK_CHARACTERS = 64
@@ -159,18 +159,22 @@ def _list(folder: str) -> _Files:
     """The files, or folders, of a folder that are named by a day; hidden ones are nobody's days."""
     found = []
     changing = []
+    settled_until = settled_until_ns()
     with suppress(FileNotFoundError), os.scandir(folder) as entries:
         for entry in entries:
             name = entry.name
             if name.startswith("."):
                 continue
-            with suppress(FileNotFoundError):  # deleted this instant: as if it had been before
+            try:
                 stat = entry.stat()
-                found.append((name[:DAY_CHARACTERS], f"{name} {stat.st_ino} {stat.st_mtime_ns} {stat.st_size}"))
-                if not is_settled(stat.st_mtime_ns):
-                    changing.append(name[:DAY_CHARACTERS])
+            except FileNotFoundError:  # deleted this instant: as if it had been before
+                continue
+            changed = stat.st_mtime_ns
+            found.append(f"{name} {stat.st_ino} {changed} {stat.st_size}")
+            if changed >= settled_until:
+                changing.append(name[:DAY_CHARACTERS])
     found.sort()
-    return _Files([day for day, _ in found], [line for _, line in found], changing)
+    return _Files([line[:DAY_CHARACTERS] for line in found], found, changing)
 
 
 def _by_month(days: Iterable[date]) -> Iterable[tuple[str, list[date]]]:

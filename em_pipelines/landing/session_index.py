@@ -18,7 +18,7 @@ from pathlib import Path
 import orjson
 
 from em_pipelines.atomic import temporary_beside
-from em_pipelines.folders import is_settled
+from em_pipelines.folders import settled_until_ns
 from em_pipelines.landing.log import LandedLog, Record
 from em_pipelines.landing.records import interaction_key
 
@@ -83,11 +83,12 @@ class SessionIndex:
     def _marks(self) -> dict[date, str]:
         """What tells the days' folders from any others; without those that could change unseen."""
         found: dict[date, str] = {}
+        settled_until = settled_until_ns()
         if self._log.local_root:
             with suppress(FileNotFoundError), os.scandir(posixpath.join(self._log.local_root, KIND)) as folders:
                 for folder in folders:
                     stat = folder.stat()
-                    if not folder.name.startswith(".") and is_settled(stat.st_mtime_ns):
+                    if not folder.name.startswith(".") and stat.st_mtime_ns < settled_until:
                         found[date.fromisoformat(folder.name)] = f"{stat.st_ino:x}-{stat.st_mtime_ns:x}"
         return found
 

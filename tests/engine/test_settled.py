@@ -205,6 +205,14 @@ def _rewritten_in_the_log(world: World) -> None:
     log.rewrite("lines", day(31), lambda record: {**record, "amount": 7})
 
 
+def _month_before_made_anew(world: World) -> None:
+    world.say(day(31), 5)
+    store = world.store()
+    for step in world.steps.values():
+        store.run_days(step, [d for d in store.days(step) if d <= day(31)])
+    assert world.judged() == {"land": [], "fold": [day(32), day(40), day(65)], "show": []}
+
+
 def _state_added(world: World) -> None:
     world.store().lake.write(TOTALS, day(25), TOTALS.from_rows([{"line_id": "sum", "amount": 9}]), "nobody knows")
 
@@ -219,7 +227,7 @@ def _other_code(world: World) -> None:
 
 CHANGES: list[Callable[[World], None]] = [
     _deleted, _state_deleted, _replaced, _replaced_at_the_same_time_and_length, _edited, _landed_late, _landed_between,
-    _gone_from_the_log, _rewritten_in_the_log, _state_added, _reopened, _other_code,
+    _gone_from_the_log, _rewritten_in_the_log, _month_before_made_anew, _state_added, _reopened, _other_code,
 ]  # fmt: skip
 
 
