@@ -29,6 +29,7 @@ from em_pipelines.graph.fold import FoldSettings
 from em_pipelines.landing.settings import LandingSettings
 from em_pipelines.lifecycle.decay import DecaySettings
 from em_pipelines.models.settings import LlmSettings
+from em_pipelines.resolution.settings import ResolutionSettings
 from em_pipelines.safety.settings import SafetySettings
 
 SETTINGS_FILE = "em.yaml"
@@ -57,6 +58,7 @@ class Settings(BaseSettings):
     durable: DurableSettings = Field(default_factory=DurableSettings)
     verification: VerificationSettings = Field(default_factory=VerificationSettings)
     evaluation: EvaluationSettings = Field(default_factory=EvaluationSettings)
+    resolution: ResolutionSettings = Field(default_factory=ResolutionSettings)
     fold: FoldSettings = Field(default_factory=FoldSettings)
     decay: DecaySettings = Field(default_factory=DecaySettings)
     llm: LlmSettings = Field(default_factory=LlmSettings)
