@@ -15,6 +15,7 @@ from em_pipelines.graph.fold import fold
 from em_pipelines.landing import tables as landed
 from em_pipelines.lifecycle.decay import current_edges
 from em_pipelines.pipeline import Step, Tables, source_version
+from em_pipelines.resolution.aliases import load_aliases
 from em_pipelines.resolution.registry import resolve
 from em_pipelines.settings import Settings
 from em_pipelines.sql import connect
@@ -107,9 +108,11 @@ def _extraction(settings: Settings, extractor: Extractor) -> Step:
 def _folding(settings: Settings, connection: duckdb.DuckDBPyConnection) -> list[Step]:
     """What was read meets what was known, one day after the other."""
     decay = settings.decay.model_dump_json()
+    aliases = load_aliases(settings.resolution.alias_file, settings.home)
 
     def run_resolution(_: date, tables: Tables, __: Records) -> Tables:
-        made = resolve(tables["state_entities"], tables["mentions"], tables["messages"], connection)
+        said = (tables["state_entities"], tables["mentions"], tables["messages"])
+        made = resolve(*said, connection, aliases=aliases, settings=settings.resolution)
         return {
             "entities": made.entities, "entity_mentions": made.entity_mentions, "entity_ops": made.entity_ops,
         }  # fmt: skip
@@ -129,7 +132,9 @@ def _folding(settings: Settings, connection: duckdb.DuckDBPyConnection) -> list[
             previous=(graph.ENTITIES,),
             outputs=(graph.ENTITIES, graph.ENTITY_MENTIONS, graph.ENTITY_OPS),
             run=run_resolution,
-            version=source_version("resolution", "feedback"),
+            version=source_version("resolution", "feedback")
+            + settings.resolution.model_dump_json(exclude={"alias_file"})
+            + aliases.digest,
         ),
         Step(
             name="fold",
