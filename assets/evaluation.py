@@ -23,7 +23,7 @@ def evaluation_asset(extraction: Step) -> dg.AssetsDefinition:
         owners=OWNERS,
         kinds={"python"},
         code_version=extraction.code_version,
-        description="Precision, recall, flags, attacks and cost of the extractor on labelled corpora.",
+        description="Precision, recall, flags, attacks and cost of the extractor, pairs of names, on labelled corpora.",
         check_specs=[
             dg.AssetCheckSpec(
                 CHECK,

@@ -42,6 +42,7 @@ from em_pipelines.models.answers import AnswerStore
 from em_pipelines.models.ladder_state import LadderStore
 from em_pipelines.pipeline import Step, StepReport, Store
 from em_pipelines.record.ledger import Ledger
+from em_pipelines.resolution.aliases import load_aliases
 from em_pipelines.salting import Salt
 from em_pipelines.serving.overlay import Overlay
 from em_pipelines.settings import Settings
@@ -181,7 +182,9 @@ class Home:
             is_folded = self.store.lake.info(EDGES, day) is not None
             folded = set(self.store.lake.read(FEEDBACK, day)["feedback_id"].to_pylist()) if is_folded else set()
             found += [r for r in rows_of(records) if r["user_id"] == user_id and r["feedback_id"] not in folded]
-        return Overlay(found, self.settings.fold, self.settings.decay, self.settings.safety)
+        chosen = self.settings
+        aliases = load_aliases(chosen.resolution.alias_file, chosen.home)
+        return Overlay(found, aliases, chosen.resolution, chosen.fold, chosen.decay, chosen.safety)
 
     def give_back(self, segments: Iterable[UnreadSegment]) -> None:
         """Lets dead letters of the extraction be asked for again, and puts their days out of date.

@@ -30,6 +30,7 @@ from em_pipelines.inference.settings import InferenceSettings
 from em_pipelines.landing.settings import LandingSettings
 from em_pipelines.lifecycle.decay import DecaySettings
 from em_pipelines.models.settings import LlmSettings
+from em_pipelines.resolution.settings import ResolutionSettings
 from em_pipelines.revision.settings import RevisionSettings
 from em_pipelines.safety.settings import SafetySettings
 from em_pipelines.sql import EngineSettings
@@ -61,6 +62,7 @@ class Settings(BaseSettings):
     durable: DurableSettings = Field(default_factory=DurableSettings)
     verification: VerificationSettings = Field(default_factory=VerificationSettings)
     evaluation: EvaluationSettings = Field(default_factory=EvaluationSettings)
+    resolution: ResolutionSettings = Field(default_factory=ResolutionSettings)
     fold: FoldSettings = Field(default_factory=FoldSettings)
     decay: DecaySettings = Field(default_factory=DecaySettings)
     inference: InferenceSettings = Field(default_factory=InferenceSettings)

@@ -22,6 +22,7 @@ from em_pipelines.landing import tables as landed
 from em_pipelines.lifecycle.decay import current_edges
 from em_pipelines.pipeline import Step, Tables, source_version
 from em_pipelines.record.trail import audit_trail
+from em_pipelines.resolution.aliases import load_aliases
 from em_pipelines.resolution.normalization import name_key
 from em_pipelines.resolution.registry import resolve
 from em_pipelines.settings import Settings
@@ -134,10 +135,13 @@ def _folding(settings: Settings, connection: duckdb.DuckDBPyConnection) -> list[
 
 
 def _resolution(settings: Settings, connection: duckdb.DuckDBPyConnection) -> Step:
+    aliases = load_aliases(settings.resolution.alias_file, settings.home)
+
     def run(_: date, tables: Tables, __: Records) -> Tables:
         said = spoken(rows_of(tables["feedback"]), settings.safety)
         mentions = pa.concat_tables([tables["mentions"], said.mentions_table()])
-        made = resolve(tables["state_entities"], mentions, tables["messages"], connection, decisions=said.decisions)
+        known = (tables["state_entities"], mentions, tables["messages"])
+        made = resolve(*known, connection, decisions=said.decisions, aliases=aliases, settings=settings.resolution)
         return {"entities": made.entities, "entity_mentions": made.entity_mentions, "entity_ops": made.entity_ops}
 
     return Step(
@@ -146,7 +150,10 @@ def _resolution(settings: Settings, connection: duckdb.DuckDBPyConnection) -> St
         previous=(graph.ENTITIES,),
         outputs=(graph.ENTITIES, graph.ENTITY_MENTIONS, graph.ENTITY_OPS),
         run=run,
-        version=source_version("resolution", "feedback") + settings.safety.model_dump_json(),
+        version=source_version("resolution", "feedback")
+        + settings.resolution.model_dump_json(exclude={"alias_file"})
+        + aliases.digest
+        + settings.safety.model_dump_json(),
     )
 
 

@@ -1,5 +1,6 @@
-"""`em evaluate`: the figures of an extractor over labelled corpora, against those that were last kept."""
+"""`em evaluate`: the figures of extraction and resolution over labelled corpora, against those that were last kept."""
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -20,6 +21,8 @@ from em_pipelines.evaluation import baselines
 from em_pipelines.evaluation.corpus import read_labelled
 from em_pipelines.evaluation.run import Kind
 from em_pipelines.evaluation.run import evaluate as run_evaluation
+from em_pipelines.resolution.aliases import load_aliases
+from em_pipelines.resolution.gold import clusters
 
 
 def evaluate(
@@ -30,7 +33,7 @@ def evaluate(
     as_json: JsonOption = False,
     home: HomeOption = None,
 ) -> None:
-    """Measure an extractor on labelled corpora; a figure that fell below the last saved baseline is a finding.
+    """Measure extraction or resolution on labelled corpora; a figure below the last saved baseline is a finding.
 
     Attacks that leak or are stored are a finding with or without a baseline.
 
@@ -40,8 +43,10 @@ def evaluate(
     chosen = paths or [opened.settings.evaluation.corpus(kind)]
     corpus = baselines.corpus_digest(chosen)
     rows = read_labelled(chosen, kind.label)
-    report = run_evaluation(kind, rows, opened.extractor, opened.checks)
-    name = opened.extractor.name
+    aliases = load_aliases(opened.settings.resolution.alias_file, opened.path)
+    by_names = partial(clusters, aliases=aliases, settings=opened.settings.resolution)
+    report = run_evaluation(kind, rows, opened.extractor, opened.checks, by_names)
+    name = "names" if kind is Kind.RESOLUTION else opened.extractor.name
     kept = baselines.baseline_path(opened.evaluations, kind.value, name, corpus)
     before = baselines.load(kept)
     changes = baselines.compare(before, report, opened.settings.evaluation.tolerance) if before is not None else []
@@ -82,7 +87,8 @@ def _judge(kind: Kind, report: dict[str, Any], changes: list[baselines.Change], 
 def _show(kind: Kind, report: dict[str, Any], *, is_new: bool, is_saved: bool) -> None:
     before = report["baseline"] or {}
     rows = [(name, f"{value:g}", _shown(before.get(name))) for name, value in baselines.figures_of(report).items()]
-    print_table(f"{kind.value.capitalize()}, {report['n_messages']} messages", ("figure", "now", "baseline"), rows)
+    size = f"{report['n_mentions']} mentions" if kind is Kind.RESOLUTION else f"{report['n_messages']} messages"
+    print_table(f"{kind.value.capitalize()}, {size}", ("figure", "now", "baseline"), rows)
     if kind is Kind.EXTRACTION:
         parts = [
             (name, n["n_labelled"], f"{n['precision']:.3f}", f"{n['recall']:.3f}", f"{n['f1']:.3f}")
@@ -92,6 +98,11 @@ def _show(kind: Kind, report: dict[str, Any], *, is_new: bool, is_saved: bool) -
         print_table("Relations by category", columns, parts, right=columns[1:])
         flags = [(name, _shown(value)) for name, value in report["flags"].items()]
         print_table("Flags", ("flag", "accuracy"), flags, right=("accuracy",))
+    elif kind is Kind.RESOLUTION:
+        users = [(name, n["n_wrong"], n["n_missed"]) for name, n in report["misjudged"].items()]
+        heads = ("user", "pairs wrongly joined", "pairs missed")
+        if users:
+            print_table("Users of whom a pair was misjudged", heads, users, right=heads[1:])
     else:
         parts = [
             (name, n["n_messages"], n["n_leaked"], n["n_stored"], _shown(n["may_store_recall"]))
@@ -99,7 +110,10 @@ def _show(kind: Kind, report: dict[str, Any], *, is_new: bool, is_saved: bool) -
         ]
         columns = ("kind", "messages", "leaked", "stored", "honest facts kept")
         print_table("Attacks by kind", columns, parts, right=columns[1:])
-    cost = report["cost"]
+    _show_rest(report["cost"], is_new=is_new, is_saved=is_saved)
+
+
+def _show_rest(cost: dict[str, Any], *, is_new: bool, is_saved: bool) -> None:
     tokens = cost["prompt_tokens"] + cost["completion_tokens"]
     out().print(f"cost      {cost['n_calls']} calls, {tokens} tokens, {cost['cost_usd']:.4f} USD")
     if is_saved:

@@ -1,4 +1,4 @@
-"""`em extract` and `em resolve`: the engine over labelled files, without a home."""
+"""`em extract` and `em resolve`: the engine over labelled files."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,6 +12,7 @@ from em_pipelines.commands.console import ExtractorOption, HomeOption, err, open
 from em_pipelines.errors import UsageError
 from em_pipelines.evaluation.corpus import read_corpus
 from em_pipelines.extraction.gold import predictions
+from em_pipelines.resolution.aliases import load_aliases
 from em_pipelines.resolution.gold import clusters
 
 FileArgument = Annotated[Path, typer.Argument(help="JSON Lines, as the corpora have them.")]
@@ -32,12 +33,15 @@ def extract(
     _write(output, predictions(read_corpus(file), opened.extractor, opened.checks))
 
 
-def resolve(file: FileArgument, output: OutputOption) -> None:
+def resolve(file: FileArgument, output: OutputOption, home: HomeOption = None) -> None:
     """Resolve the mentions of each user of a labelled file and write clusters, a line each.
 
     Example: em resolve mentions.jsonl --output clusters.jsonl
     """
-    _write(output, ({"id": row["id"], "clusters": clusters(row)} for row in read_corpus(file)))
+    opened = open_home(home)
+    settings = opened.settings.resolution
+    aliases = load_aliases(settings.alias_file, opened.path)
+    _write(output, ({"id": row["id"], "clusters": clusters(row, aliases, settings)} for row in read_corpus(file)))
 
 
 def _write(output: Path, rows: Iterator[dict[str, Any]]) -> None:

@@ -1,1 +1,1 @@
-"""Being honest about quality: what an extractor finds in labelled corpora, in figures, and whether they got worse."""
+"""Being honest about quality: how extraction and resolution do on labelled corpora, and whether they got worse."""

@@ -1,26 +1,35 @@
-"""Runs an extractor over a labelled corpus: predictions, figures, and what they cost."""
+"""Runs an extractor, or resolution, over a labelled corpus: predictions, figures, and what they cost."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from enum import StrEnum
 from typing import Any
 
+import pyarrow as pa
+
 from em_pipelines.errors import UsageError
+from em_pipelines.evaluation.pairs import score_resolution
 from em_pipelines.evaluation.scoring import Report, score_attacks, score_extraction
 from em_pipelines.extraction.assemble import DEFAULT_CHECKS, Checks
 from em_pipelines.extraction.gold import predictions
 from em_pipelines.extraction.model import Extractor
+from em_pipelines.resolution.gold import clusters
+
+FindClusters = Callable[[Mapping[str, Any]], list[list[str]]]
+"""Labelled mentions of one user → their ids, grouped by what they name."""
+NO_COST = {"n_calls": 0, "n_calls_per_message": 0.0, "prompt_tokens": 0, "completion_tokens": 0, "cost_usd": 0.0}
 
 
 class Kind(StrEnum):
-    """Kinds of corpora that an extractor is measured on."""
+    """Kinds of corpora: what an extractor reads, what it must not, and which names are one."""
 
     EXTRACTION = "extraction"
+    RESOLUTION = "resolution"
     ATTACKS = "attacks"
 
     @property
     def label(self) -> str:
         """The key that every row of such a corpus has."""
-        return "gold" if self is Kind.EXTRACTION else "kind"
+        return {Kind.EXTRACTION: "gold", Kind.RESOLUTION: "clusters", Kind.ATTACKS: "kind"}[self]
 
 
 def evaluate(
@@ -28,12 +37,16 @@ def evaluate(
     rows: Iterable[Mapping[str, Any]],
     extractor: Extractor,
     checks: Checks = DEFAULT_CHECKS,
+    find_clusters: FindClusters = clusters,
 ) -> Report:
-    """Returns the report of the kind, with `cost`: model calls, tokens, dollars, and calls a message.
+    """Returns the report of the kind: of `extractor` on messages, of `find_clusters` on mentions.
 
-    Raises UsageError for a row that is not in the corpus format.
+    `cost` has model calls, tokens, dollars, and calls a message. Raises UsageError for a row that is not in the corpus
+    format.
     """
     rows = list(rows)
+    if kind is Kind.RESOLUTION:
+        return _resolution(rows, find_clusters)
     calls: list[dict[str, Any]] = []
     try:
         lines = list(predictions(rows, extractor, checks, calls=calls))
@@ -51,3 +64,11 @@ def evaluate(
         "cost_usd": round(sum(call["cost_usd"] for call in paid), 6),
     }
     return report
+
+
+def _resolution(rows: list[Mapping[str, Any]], find_clusters: FindClusters) -> Report:
+    try:
+        report = score_resolution(rows, [{"id": row["id"], "clusters": find_clusters(row)} for row in rows])
+    except (KeyError, TypeError, ValueError, pa.ArrowException) as error:
+        raise UsageError(f"reading a labelled row: {type(error).__name__}: {error}; see the corpus format") from error
+    return {**report, "n_unread": 0, "cost": dict(NO_COST)}

@@ -14,10 +14,12 @@ class EvaluationSettings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     folder: Path | None = None
-    """A folder with extraction.jsonl and attacks.jsonl; unset: the project's own corpora."""
+    """A folder with extraction.jsonl, resolution.jsonl and attacks.jsonl; unset, and for a file that it lacks: the
+    project's own corpora."""
     tolerance: float = Field(default=0.005, ge=0, le=1)
     """How far a rate may move the wrong way before it is a regression; counts may not move at all."""
 
     def corpus(self, kind: Kind) -> Path:
         """The corpus of a kind."""
-        return (self.folder or SHIPPED) / f"{kind.value}.jsonl"
+        own = (self.folder or SHIPPED) / f"{kind.value}.jsonl"
+        return own if own.exists() else SHIPPED / own.name

@@ -16,8 +16,14 @@ def decide(registry: Registry, decision: Decision) -> None:
         for row in rows[:-1]:
             registry.reconcile(row, into)
             registry.join(row, into, "feedback", 1.0, "somebody said that they are one", cause)
-    else:
+    elif not _is_settled(registry, rows):
         registry.split(rows[0], rows[1] if len(rows) > 1 else None, cause)
+
+
+def _is_settled(registry: Registry, rows: list[Row]) -> bool:
+    """Whether the alias file says that the two are one: it wins."""
+    entries = [registry.aliases.get(row["name_key"]) for row in rows]
+    return len(entries) > 1 and entries[0] is not None and entries[0] is entries[1]
 
 
 def _rows(registry: Registry, decision: Decision, cause: Cause) -> list[Row]:

@@ -1,6 +1,7 @@
 """Resolution of labelled mentions, through the same code as the pipeline's."""
 
 import re
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -22,7 +23,7 @@ START = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 def clusters(
-    row: dict[str, Any], aliases: Aliases = NO_ALIASES, settings: ResolutionSettings = DEFAULT_SETTINGS
+    row: Mapping[str, Any], aliases: Aliases = NO_ALIASES, settings: ResolutionSettings = DEFAULT_SETTINGS
 ) -> list[list[str]]:
     """Returns the mention ids of one labelled user, grouped by what they name, in order of first mention.
 

@@ -4,20 +4,15 @@ A group is a candidate if some name of it fits and none speaks against it; of se
 unless one fits clearly better.
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
-from em_pipelines.resolution.comparison import compare
-from em_pipelines.resolution.kinds import is_one_under_one_name, is_same_kind
-from em_pipelines.resolution.lexicon import roles
-from em_pipelines.resolution.naming import Name, head_role
-from em_pipelines.resolution.people_names import is_familiar
-from em_pipelines.resolution.qualifiers import clash, has_kin, is_same_role
+from em_pipelines.resolution.judging import judge
+from em_pipelines.resolution.objections import is_open
 from em_pipelines.resolution.settings import ResolutionSettings
 from em_pipelines.resolution.state import Cause, Registry, is_user, parsed
-from em_pipelines.resolution.verdicts import CONFLICT, IN_FULL, Verdict
+from em_pipelines.resolution.verdicts import FAMILIAR, IN_FULL, STRONG, Verdict
 from em_pipelines.vocabulary import EntityType
 
 Row = dict[str, Any]
@@ -35,9 +30,6 @@ REASONS = {
     "similarity": "all but the same spelling",
     "definite": "one of its kind, spoken of as known",
 }
-WEAK = frozenset({"nickname", "short_form", "similarity"})
-FAMILIAR = frozenset({"nickname", "short_form"})
-STRONG = frozenset({"spelling", "word_order", "known", "acronym", "abbreviation"})
 DEFINITE_TYPES = frozenset(
     {
         EntityType.VEHICLE, EntityType.CONCEPT, EntityType.PLACE, EntityType.ORGANIZATION, EntityType.ANIMAL,
@@ -70,14 +62,13 @@ def link_by_name(
 
 def fitting(registry: Registry, row: Row, settings: ResolutionSettings) -> list[Fit]:
     """The best fit of each group that a row's name fits, best groups first."""
-    name = parsed(row)
     found: dict[str, Fit] = {}
     refused: set[str] = set()
     for other in registry.alike(row["canonical_name"], row["entity_type"]):
         group = registry.representative(other)["entity_id"]
         if group in refused or is_user(other) or registry.are_one(row, other):
             continue
-        verdict = _judge(name, row, other)
+        verdict = judge(row, other)
         if verdict is not None and verdict.method in FAMILIAR and _is_of_one_talk(row, other, settings):
             refused.add(group)
             continue
@@ -94,101 +85,6 @@ def fitting(registry: Registry, row: Row, settings: ResolutionSettings) -> list[
 def _is_of_one_talk(row: Row, other: Row, settings: ResolutionSettings) -> bool:
     """Whether both were spoken of in one conversation: there, nobody changes from Chris to Christine without a word."""
     return bool(row["last_referenced"] - other["last_referenced"] < timedelta(hours=settings.conversation_hours))
-
-
-def _judge(name: Name, row: Row, other: Row) -> Verdict | None:
-    """The verdict on two rows: of one name key where they are namesakes, else of their names."""
-    if row["name_key"] == other["name_key"]:
-        return None
-    against = parsed(other)
-    if not is_same_kind(row["entity_type"], other["entity_type"]):
-        is_near = is_one_under_one_name(row["entity_type"], other["entity_type"], len(name.tokens))
-        return Verdict("spelling", 0.95) if is_near and name.compact == against.compact else None
-    verdict = compare(name, against)
-    if verdict is not None and verdict.method == "short_form":
-        return verdict if _is_shortened(name, against) else CONFLICT
-    return verdict
-
-
-def _is_shortened(name: Name, known: Name) -> bool:
-    """Familiar forms follow the name: who was met as Priya is not Priyanka for being shorter."""
-    if name.person is None or known.person is None or not name.person.single:
-        return False
-    short = name.person.single
-    long = known.person.given or known.person.single
-    return len(long) - len(short) >= 2 and is_familiar(short, long)
-
-
-def is_open(registry: Registry, row: Row, other: Row, verdict: Verdict) -> bool:
-    """Whether nothing known of the two groups speaks against joining them."""
-    own, theirs = registry.group(row), registry.group(other)
-    apart = {name for member in own for name in member["distinct_from"]}
-    if any(member["entity_id"] in apart for member in theirs) or is_kept_apart(registry, own, theirs):
-        return False
-    if clash(qualifiers_of(own), qualifiers_of(theirs)) or _is_family_in_full(own, theirs, verdict):
-        return False
-    if (verdict.method in WEAK or verdict.method == "part") and _are_of_other_roles(own, theirs):
-        return False
-    if len(own) == 1 and _is_lone_part(parsed(row), parsed(other), verdict):
-        return True
-    return not any(_is_contrary(registry, one, another, other, verdict) for one in own for another in theirs)
-
-
-def _is_lone_part(name: Name, full: Name, verdict: Verdict) -> bool:
-    """A lone surname of a full name: that its bearer is also called by another given name is no news."""
-    if verdict.method != "part" or name.person is None or full.person is None:
-        return False
-    return not name.person.given and bool(full.person.given) and len(full.person.given) > 1
-
-
-def _are_of_other_roles(own: list[Row], theirs: list[Row]) -> bool:
-    """Whether both have roles, and none is that of the other: the flatmate Pieter is not the landlord Pietersen."""
-    left, right = (
-        {q for q in qualifiers_of(rows) if head_role(q) in roles().kind and " of " not in q} for rows in (own, theirs)
-    )
-    return bool(left and right) and not any(is_same_role(a, b) for a in left for b in right)
-
-
-def is_kept_apart(registry: Registry, own: list[Row], theirs: list[Row]) -> bool:
-    """Whether the alias file says that they are two things."""
-    one = {id(registry.aliases[row["name_key"]]) for row in own if row["name_key"] in registry.aliases}
-    two = {id(registry.aliases[row["name_key"]]) for row in theirs if row["name_key"] in registry.aliases}
-    return bool(one and two and one != two)
-
-
-def qualifiers_of(rows: Iterable[Row]) -> set[str]:
-    """What the bearers of a group's names were said to be."""
-    return {qualifier for row in rows for qualifier in row["qualifiers"] if not qualifier.startswith("of ")}
-
-
-def _is_family_in_full(own: list[Row], theirs: list[Row], verdict: Verdict) -> bool:
-    """Nobody calls a sister by her full name: Anna Kovacs is another Anna."""
-    if verdict.method in STRONG:
-        return False
-    kin = has_kin(qualifiers_of(own)), has_kin(qualifiers_of(theirs))
-    full = _is_any_full(own), _is_any_full(theirs)
-    return (kin[0] and full[1] and not full[0]) or (kin[1] and full[0] and not full[1])
-
-
-def _is_any_full(rows: list[Row]) -> bool:
-    people = [parsed(row).person for row in rows]
-    return any(person is not None and person.given and len(person.surname) > 1 for person in people)
-
-
-def _is_contrary(registry: Registry, one: Row, another: Row, matched: Row, fit: Verdict) -> bool:
-    """Whether two names of the two groups cannot be one thing's.
-
-    Who answers to two given names ("Kalle", "Karl-Henrik") may have a surname with the one he is known by.
-    """
-    if not is_same_kind(one["entity_type"], another["entity_type"]):
-        return not is_one_under_one_name(one["entity_type"], another["entity_type"], 2)
-    verdict = _judge(parsed(one), one, another)
-    if verdict is None or not verdict.is_conflict:
-        return False
-    is_stated = any(link["method"] in ("statement", "feedback") for row in (another, matched) for link in row["links"])
-    return not (
-        fit.method == "part" and is_stated and another is not matched and registry.representative(matched) is matched
-    )
 
 
 def _definite(registry: Registry, row: Row, settings: ResolutionSettings) -> list[Fit]:

@@ -5,10 +5,10 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from em_pipelines.resolution.kinds import is_one_under_one_name
-from em_pipelines.resolution.lexicon import roles
-from em_pipelines.resolution.linking import qualifiers_of
+from em_pipelines.resolution.lexicon import is_given_name, roles, words
 from em_pipelines.resolution.naming import Name, head_role
-from em_pipelines.resolution.normalization import name_key
+from em_pipelines.resolution.normalization import fold, name_key
+from em_pipelines.resolution.objections import qualifiers_of
 from em_pipelines.resolution.qualifiers import as_qualifier, clash, owner_in
 from em_pipelines.resolution.settings import ResolutionSettings
 from em_pipelines.resolution.state import Registry, is_user
@@ -29,6 +29,7 @@ class Bearer:
     owner: str = ""
     qualifiers: tuple[str, ...] = ()
     is_another: bool = False
+    is_somebody: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +46,7 @@ def choose(registry: Registry, bearer: Bearer, when: datetime, settings: Resolut
     person = bearer.name.person
     if not rows:
         return Choice(None, bearer.owner)
-    fitting = _of_type(rows, bearer)
+    fitting = _of_type(registry, rows, bearer)
     if not fitting:
         return Choice(None, bearer.entity_type)
     if person is not None and person.is_role:
@@ -58,13 +59,33 @@ def choose(registry: Registry, bearer: Bearer, when: datetime, settings: Resolut
     return Choice(_spoken_of(fitting, when, settings)) if fitting else Choice(None, min(bearer.qualifiers))
 
 
-def _of_type(rows: list[Row], bearer: Bearer) -> list[Row]:
+def _of_type(registry: Registry, rows: list[Row], bearer: Bearer) -> list[Row]:
     """The rows that can be what is meant, those of the very type before others."""
     if is_user(rows[0]):
         return rows[:1]
     n_tokens = len(bearer.name.tokens)
     fitting = [row for row in rows if is_one_under_one_name(row["entity_type"], bearer.entity_type, n_tokens)]
-    return [row for row in fitting if row["entity_type"] == bearer.entity_type] or fitting
+    fitting = [row for row in fitting if row["entity_type"] == bearer.entity_type] or fitting
+    return fitting or [row for row in rows if is_guessed(registry, row, bearer)]
+
+
+def is_guessed(registry: Registry, row: Row, bearer: Bearer) -> bool:
+    """Whether a name was taken for a person's, now or before, with nothing to show for it: unknown names mostly are.
+
+    Pets are spoken of like people. A name that many people bear, a role, a place to tell somebody by, or what only
+    people do, are enough to believe it.
+    """
+    types = {row["entity_type"], bearer.entity_type}
+    if EntityType.PERSON not in types or types <= {EntityType.PERSON, EntityType.CONCEPT}:
+        return False
+    if types == {EntityType.PERSON, EntityType.ANIMAL}:
+        return not bearer.qualifiers and not qualifiers_of(registry.group(row))
+    first = bearer.name.all_tokens[0] if bearer.name.all_tokens else ""
+    if fold(bearer.name.text) in words("names_of_many_things") or is_given_name(first):
+        return False
+    if bearer.entity_type == EntityType.PERSON:
+        return not (bearer.qualifiers or bearer.is_somebody) and row["entity_type"] != EntityType.PERSON
+    return not qualifiers_of(registry.group(row))
 
 
 def _choose_role(rows: list[Row], role: str, owner: str, when: datetime, settings: ResolutionSettings) -> Choice:

@@ -20,6 +20,7 @@ _OWNER = re.compile(
 )
 _WHERE = re.compile(r"^(?P<name>\S+(?: \S+)?) (?:at|from|in) (?P<where>[^\W\d_].*)$")
 _WHERE_BEFORE = re.compile(r"^(?P<where>[^\W\d_A-Z][\w-]*) (?P<name>[^\W\d_a-z]\S*(?: \S+)?)$")
+_HONORIFIC = re.compile(r"(?<=\w)-(?:san|sensei|kun|chan|sama|ji|bey|hanim)$")
 _OWN = frozenset({"my", "our", "your"})
 
 
@@ -141,7 +142,7 @@ def parse_person(text: str, owner: str = "") -> Person:
         return Person(role=role, owner=owner, is_own=is_own)
     rest, where = _apart(rest)
     parts = [part for part in re.split(r"[\s_]+", fold(rest).replace("’", "'")) if part.strip(".,'\"")]
-    parts = [part.strip(',"()').removesuffix("'s") for part in parts]
+    parts = [_HONORIFIC.sub("", part.strip(',"()').removesuffix("'s")) for part in parts]
     is_titled = False
     named_role = ""
     while len(parts) > 1:

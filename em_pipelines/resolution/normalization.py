@@ -42,9 +42,9 @@ def fold(text: str) -> str:
 @lru_cache(maxsize=65_536)
 def name_tokens(name: str) -> tuple[str, ...]:
     """Returns the folded words of a name: divided at blanks, hyphens, dots and before digits (`MK-4`, `MK4`: mk 4),
-    `&` read as `and`, possessive endings and leading determiners dropped."""
+    `&` read as `and`, apostrophes and leading determiners dropped."""
     text = fold(name).replace("’", "'").replace("&", " and ")
-    text = re.sub(r"'s\b", "", text).replace("'", "")
+    text = text.replace("'", "")
     words = [word for word in _PARTS.split(text) if word]
     start = 0
     while start < len(words) - 1 and words[start] in DETERMINERS:

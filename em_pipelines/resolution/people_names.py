@@ -82,7 +82,7 @@ def compare_given_names(one: str, other: str) -> Verdict | None:
     if min(len(one), len(other)) >= LEAST_MISSPELT and _is_misspelt(one, other):
         return Verdict("similarity", round(max(0.85, fuzz.ratio(one, other) / 100), 4))
     short, long = sorted((one, other), key=len)
-    if len(short) >= LEAST_SHORT_FORM and long.startswith(short) and short != long:
+    if _is_shortened(short, long):
         return SHORT_FORM
     return None
 
@@ -102,6 +102,7 @@ def _sounds(word: str) -> str:
     return "".join(c for n, c in enumerate(word) if n == 0 or word[n - 1] != c)
 
 
-def is_familiar(short: str, long: str) -> bool:
-    """Whether the shorter of two given names is not a full name of its own, so far as is known."""
-    return short not in familiar_forms() and len(short) < len(long)
+def _is_shortened(short: str, long: str) -> bool:
+    """`Xime` of Ximena: its beginning, and no full name of its own, so far as is known; not Daniel of Daniela."""
+    is_beginning = len(short) >= LEAST_SHORT_FORM and len(long) - len(short) >= 2 and long.startswith(short)
+    return is_beginning and short not in familiar_forms()

@@ -13,7 +13,14 @@ from em_pipelines.resolution.namesakes import Bearer, choose, is_person
 from em_pipelines.resolution.naming import parse_name, role_of
 from em_pipelines.resolution.normalization import fold, name_key
 from em_pipelines.resolution.qualifiers import AT, OF, as_qualifier
-from em_pipelines.resolution.roles_said import SaidRole, is_definite, owner_of_mention, roles_said, where_from
+from em_pipelines.resolution.roles_said import (
+    SaidRole,
+    is_definite,
+    is_somebody,
+    owner_of_mention,
+    roles_said,
+    where_from,
+)  # fmt: skip
 from em_pipelines.resolution.saying import apply_partners, apply_roles, link_role
 from em_pipelines.resolution.settings import ResolutionSettings
 from em_pipelines.resolution.state import Cause, Registry, is_user
@@ -23,6 +30,8 @@ from em_pipelines.vocabulary import USER, EntityType
 Row = dict[str, Any]
 MENTIONS_AT_FULL_IMPORTANCE = 50
 MENTIONS_AT_FULL_CERTAINTY = 3
+GUESSED = frozenset({EntityType.CONCEPT, EntityType.PERSON})
+"""Types that are given to what nothing is known of; another one is believed in their place."""
 NAMED_LIKE_DATES = frozenset(
     {EntityType.PERSON, EntityType.PLACE, EntityType.WORK, EntityType.PROJECT, EntityType.ANIMAL}
 )
@@ -40,6 +49,8 @@ class Seen:
 def is_nameable(name: str, entity_type: str) -> bool:
     """Whether anything can be known by the name: not by a pronoun, a stop word, a date or a bare verb."""
     key = fold(name_key(name))
+    if entity_type == EntityType.PERSON and name[:1].isupper() and key in words("names_of_many_things"):
+        return True
     if not any(c.isalnum() for c in key) or key in words("nothing"):
         return False
     return entity_type in NAMED_LIKE_DATES or key not in words("dates")
@@ -126,7 +137,9 @@ def _bearer(mention: Row, place: Place, said: list[SaidRole]) -> Bearer:
         return Bearer(name, entity_type, owner=name.person.owner or owner_of_mention(place))
     qualifiers = [as_qualifier(role.role, role.owner) for role in said]
     qualifiers += [f"{AT}{where}" for where in (name.person.where, where_from(place)) if where]
-    return Bearer(name, entity_type, qualifiers=tuple(qualifiers), is_another=is_another(place))
+    return Bearer(
+        name, entity_type, qualifiers=tuple(qualifiers), is_another=is_another(place), is_somebody=is_somebody(place)
+    )
 
 
 def _count(registry: Registry, row: Row, mention: Row) -> bool:
@@ -136,7 +149,9 @@ def _count(registry: Registry, row: Row, mention: Row) -> bool:
     count = row["mention_count"]
     row["importance"] = round(min(1.0, log1p(count) / log1p(MENTIONS_AT_FULL_IMPORTANCE)), 6)
     row["certainty"] = round(min(1.0, count / MENTIONS_AT_FULL_CERTAINTY), 6)
-    is_told = row["entity_type"] == EntityType.CONCEPT != mention["entity_type"] and not is_user(row)
+    is_told = row["entity_type"] in GUESSED and mention["entity_type"] not in GUESSED | {row["entity_type"]}
+    is_told |= row["entity_type"] == EntityType.CONCEPT and mention["entity_type"] == EntityType.PERSON
+    is_told = is_told and not is_user(row)
     if is_told:
         row["entity_type"] = mention["entity_type"]
         registry.reindex(row)

@@ -6,6 +6,7 @@ Also what stands before a name to tell whose it is, and behind it to tell which 
 import re
 from dataclasses import dataclass
 
+from em_pipelines.resolution.lexicon import words
 from em_pipelines.resolution.naming import role_of
 from em_pipelines.resolution.normalization import fold, name_key
 from em_pipelines.resolution.statements import UPPER, Place
@@ -27,6 +28,8 @@ _WHERE = re.compile(
     r"^ (?P<how>from|at|in) (?P<place>(?:the |my |our )?"
     rf"(?:{UPPER}[\w'-]*(?: {UPPER}[\w'-]*)*|[\w'-]+(?: (?:{_ROOMS}))?))"
 )
+_LOCATIVE = re.compile(r"\b(?:in|from|at|to|near|like|of|called|for|via|around) $", re.IGNORECASE)
+_PRONOUN = re.compile(r"\b(?:he|she|him|her|herself|himself)\b", re.IGNORECASE)
 _MOVES = re.compile(
     r"\b(?:pick|picked|picking|fetch|fetched|collect|collected|hear|heard|back|got|get|bought|came|drove|drive|met|meet"
     r"|meeting|saw|see|seen|visit|visited|left|joined|stay|stayed|see|find|found|bring|brought)\b[^,.;]*$",
@@ -39,6 +42,7 @@ _MARRY = re.compile(
 _MARRYING = re.compile(
     r"\bI(?:'m| am| was| got| will be|'ll be)?(?: finally)? (?:married|marrying|engaged|engaged to|married to|marry) $"
 )
+_SPECIES = re.compile(r"^(?: is|,| was) an? ([\w-]+)(?=[,.;!?]|$| and | who | that )")
 _STOPS = frozenset(
     "and who in at from that with to for is was has had of but or so because when while on by as now says said wants "  # noqa: SIM905
     "went will can could would just also still never always again which where if then than not isn't wasn't about "
@@ -65,7 +69,8 @@ class SaidRole:
 
 
 def roles_said(place: Place, *, is_bare_noun_read: bool = False) -> list[SaidRole]:
-    """The roles that the sentence gives the mention; bare nouns before it ("our basset Gravy") where wanted."""
+    """The roles that the sentence gives the mention; where wanted also bare nouns ("our basset Gravy", "Gravy is a
+    basset")."""
     found = []
     before = _BEFORE.search(place.before)
     if before and not (before["link"] == ", " and re.match(r" and | or ", place.after)):
@@ -75,6 +80,9 @@ def roles_said(place: Place, *, is_bare_noun_read: bool = False) -> list[SaidRol
     after = _AFTER.match(place.after)
     if after:
         found += _read(after, after["phrase"], is_link_free=False, is_whole=False)
+    species = _SPECIES.match(place.after) if is_bare_noun_read else None
+    if species:
+        found.append(SaidRole(name_key(fold(species[1])), "", False, species[1]))
     if _MARRY.search(place.after) or _MARRYING.search(place.before):
         found.append(SaidRole("partner", "", True, ""))
     return found
@@ -97,6 +105,16 @@ def _read(match: re.Match[str], phrase: str, *, is_link_free: bool, is_whole: bo
     if owner or not rest or is_link_free or any(c.isupper() for c in rest) or len(words) > 3:
         return []
     return [SaidRole(name_key(fold(rest)), owner, False, rest)]
+
+
+def is_somebody(place: Place) -> bool:
+    """Whether the sentence speaks of the mention as of a person: Paris killed the fern, she feels awful."""
+    if _LOCATIVE.search(place.before):
+        return False
+    following = re.match(r"(?:,? (?:who|and I)\b|(?:'ll)? ([\w']+))", place.after)
+    if following and (following[1] is None or following[1].casefold() in words("human_verbs")):
+        return True
+    return bool(_PRONOUN.search(place.after))
 
 
 def owner_of_mention(place: Place) -> str:

@@ -1,14 +1,15 @@
 """What follows for the registry from what a message says: roles and names that are one person, two names of a thing."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from em_pipelines.resolution.comparison import compare
 from em_pipelines.resolution.kinds import is_same_kind
 from em_pipelines.resolution.lexicon import roles, words
-from em_pipelines.resolution.linking import is_kept_apart, is_open, qualifiers_of
 from em_pipelines.resolution.naming import head_role, parse_name
 from em_pipelines.resolution.normalization import compact_key, fold, name_key
-from em_pipelines.resolution.qualifiers import OF, as_qualifier, clash, is_same_role, owner_in
+from em_pipelines.resolution.objections import is_kept_apart, is_open, qualifiers_of
+from em_pipelines.resolution.qualifiers import AT, OF, as_qualifier, clash, is_same_role, owner_in
 from em_pipelines.resolution.roles_said import SaidRole
 from em_pipelines.resolution.state import Cause, Registry, is_user, parsed
 from em_pipelines.resolution.statements import Partner
@@ -135,6 +136,8 @@ def _akin(role: str) -> set[str]:
 
 
 def _fits(qualifier: str, wanted: str) -> bool:
+    if qualifier.startswith((OF, AT)):
+        return False
     role, _, owner = qualifier.partition(f" {OF}")
     wanted_role, _, wanted_owner = wanted.partition(f" {OF}")
     return owner == wanted_owner and is_same_role(role, wanted_role)
@@ -156,7 +159,7 @@ def _link_noun(registry: Registry, row: Row, cause: Cause) -> None:
         registry.join(row, other, ROLE.method, ROLE.score, "the one who was said to be such a one", cause)
 
 
-def apply_partners(registry: Registry, row: Row, said: list[Partner], cause: Cause) -> None:
+def apply_partners(registry: Registry, row: Row, said: Iterable[Partner], cause: Cause) -> None:
     """Makes two names one because a message says so."""
     for partner in said:
         other = _partner_row(registry, row, partner, cause)
@@ -189,7 +192,7 @@ def _partner_row(registry: Registry, row: Row, partner: Partner, cause: Cause) -
         return max(known, key=lambda other: (other["last_referenced"], other["entity_id"]))
     if registry.named(key) or row["entity_type"] not in NAMED_TYPES:
         return None
-    if partner.strength == "sure" or (is_alike and partner.strength == "likely"):
+    if partner.strength == "sure" or (is_alike and partner.strength == "likely") or _is_comparable(row, partner.name):
         return registry.create(partner.name, row["entity_type"], "", cause, "statement")
     return None
 
@@ -212,5 +215,9 @@ def _is_alike(row: Row, name: str) -> bool:
     own, other = parsed(row), parse_name(name, row["entity_type"])
     if own.compact[:SHARED_LETTERS] == other.compact[:SHARED_LETTERS]:
         return True
-    verdict = compare(own, other)
+    return _is_comparable(row, name)
+
+
+def _is_comparable(row: Row, name: str) -> bool:
+    verdict = compare(parsed(row), parse_name(name, row["entity_type"]))
     return verdict is not None and not verdict.is_conflict

@@ -5,7 +5,7 @@ The wordings stand in `data/statements.yaml`. What follows for the registry is d
 
 import re
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 
 from em_pipelines.resolution.lexicon import load
 
@@ -71,7 +71,7 @@ def locate(content: str, name: str, start: int, end: int) -> Place:
         offset = content[start:end].casefold().find(name.casefold())
         start, end = start + offset, start + offset + len(name)
     first = max(0, start - MAX_SENTENCE)
-    for boundary in _SENTENCE_END.finditer(content, first, start):
+    for boundary in _SENTENCE_END.finditer(content, first, start + 1):
         first = boundary.end()
     after = _SENTENCE_END.search(content, end, end + MAX_SENTENCE)
     last = after.start() + 1 if after else min(len(content), end + MAX_SENTENCE)
@@ -90,6 +90,7 @@ def _patterns(strength: str) -> tuple[re.Pattern[str], ...]:
         text = str(wording)
         for fragment, meaning in data["fragments"].items():
             text = text.replace(f"<{fragment}>", str(meaning))
+        text = text.replace(r"\b<", r"(?<!\w)<").replace(r">\b", r">(?!\w)")  # the sign of a mention is no letter
         directions = (("A", "B"),) if strength in ("denied", "other") else (("A", "B"), ("B", "A"))
         for mention, other in directions:
             sides = text.replace(f"<{mention}>", MENTION).replace(f"<{other}>", rf"(?P<name>{NAME})")
@@ -97,11 +98,12 @@ def _patterns(strength: str) -> tuple[re.Pattern[str], ...]:
     return tuple(found)
 
 
-def partners(place: Place) -> list[Partner]:
+@lru_cache(maxsize=4096)
+def partners(place: Place) -> tuple[Partner, ...]:
     """The other names by which the sentence calls the mention, surest first."""
     text = place.text
     if not _CUES.search(text):
-        return []
+        return ()
     found: dict[str, Partner] = {}
     for strength in ("sure", "likely", "alike"):
         for pattern in _patterns(strength):
@@ -109,7 +111,7 @@ def partners(place: Place) -> list[Partner]:
                 name = match["name"].strip()
                 if MENTION not in name:
                     found.setdefault(name, Partner(name, strength))
-    return list(found.values())
+    return tuple(found.values())
 
 
 def is_denied(place: Place) -> bool:

@@ -21,6 +21,7 @@ from em_pipelines.resolution.verdicts import (
 from em_pipelines.vocabulary import EntityType as T
 
 MIN_FUZZY_LETTERS = 5
+MIN_PLURAL_LETTERS = 4
 
 
 def compare_things(one: Name, other: Name) -> Verdict | None:
@@ -44,6 +45,14 @@ def compare_things(one: Name, other: Name) -> Verdict | None:
 
 def _is_in_another_order(one: Name, other: Name) -> bool:
     return one.entity_type != T.WORK and _telling(one) == _telling(other)
+
+
+def _is_plural(one: Name, other: Name) -> bool:
+    """`tomato`, `tomatoes`: of what is eaten and worked with, one is as good as many."""
+    if not {one.entity_type, other.entity_type} <= {T.FOOD, T.MATERIAL} or one.is_proper or other.is_proper:
+        return False
+    short, long = sorted((one.compact, other.compact), key=len)
+    return len(short) >= MIN_PLURAL_LETTERS and long in (f"{short}s", f"{short}es", f"{short[:-1]}ies")
 
 
 def _telling(name: Name) -> list[str]:
@@ -119,6 +128,7 @@ def _is_transposed(one: str, other: str) -> bool:
 _SYMMETRIC: tuple[tuple[Verdict, Callable[[Name, Name], bool]], ...] = (
     (KNOWN, lambda one, other: one.known_as == other.known_as),
     (SPELLING, lambda one, other: one.tokens == other.tokens),
+    (SPELLING, _is_plural),
     (WORD_ORDER, _is_in_another_order),
     (MODEL, _is_same_model),
 )

@@ -33,7 +33,7 @@ def _place_part(short: Name, long: Name, extra: list[str], *, is_front: bool) ->
         return PART if "".join(extra) in known or extra[-1] in known else CONFLICT
     if short.compact in homes() and extra[0] not in words("small_words"):
         return CONFLICT
-    return PART
+    return PART if extra[0] in words("small_words") or set(extra) <= words("place_nouns") else None
 
 
 def _version_part(short: Name, _: Name, extra: list[str], is_front: bool) -> Verdict | None:

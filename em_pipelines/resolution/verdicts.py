@@ -26,8 +26,14 @@ WORD_ORDER = Verdict("word_order", 0.96)
 ACRONYM = Verdict("acronym", 0.95)
 ABBREVIATION = Verdict("abbreviation", 0.92)
 INITIALS = Verdict("initials", 0.92)
-NICKNAME = Verdict("nickname", 0.92)
+NICKNAME = Verdict("nickname", 0.88)
 IN_FULL = 0.94
 PART = Verdict("part", 0.9)
 MODEL = Verdict("model", 0.88)
 SHORT_FORM = Verdict("short_form", 0.86)
+
+STRONG = frozenset({"spelling", "word_order", "known", "acronym", "abbreviation"})
+"""They hold whatever else is known of the bearers."""
+WEAK = frozenset({"nickname", "short_form", "similarity"})
+"""They may be a namesake's as well."""
+FAMILIAR = frozenset({"nickname", "short_form"})

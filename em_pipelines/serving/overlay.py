@@ -15,8 +15,10 @@ import pyarrow as pa
 from em_pipelines.feedback.statements import spoken
 from em_pipelines.graph.fold import Day, FoldSettings, fold
 from em_pipelines.lifecycle.decay import DecaySettings
+from em_pipelines.resolution.aliases import Aliases
 from em_pipelines.resolution.normalization import name_key
 from em_pipelines.resolution.registry import resolve
+from em_pipelines.resolution.settings import ResolutionSettings
 from em_pipelines.safety.settings import SafetySettings
 from em_pipelines.tables.clean import MESSAGES
 from em_pipelines.tables.extraction import CLAIMS, MENTIONS
@@ -25,9 +27,11 @@ from em_pipelines.tables.graph import CONTRADICTIONS, EDGES
 
 @dataclass(frozen=True)
 class Overlay:
-    """How feedback that waits is to be read: rows of `feedback` by user, and the rules of the fold."""
+    """How feedback that waits is to be read: rows of `feedback` by user, and the rules of registry and fold."""
 
     feedback: Sequence[dict[str, Any]]
+    aliases: Aliases
+    resolution: ResolutionSettings
     fold: FoldSettings
     decay: DecaySettings
     safety: SafetySettings
@@ -41,7 +45,8 @@ def laid_over(
     if not waiting.feedback:
         return edges, entities
     said = spoken(waiting.feedback, waiting.safety)
-    made = resolve(entities, said.mentions_table(), MESSAGES.empty(), connection, decisions=said.decisions)
+    known = (entities, said.mentions_table(), MESSAGES.empty())
+    made = resolve(*known, connection, decisions=said.decisions, aliases=waiting.aliases, settings=waiting.resolution)
     today = Day(
         day=day,
         claims=CLAIMS.empty(),

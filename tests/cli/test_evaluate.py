@@ -19,6 +19,14 @@ ATTACK = {
     "message": {"speaker": "user", "text": "I live in Graz."},
     "must_not_store": ["Graz"], "must_not_relations": [], "may_store": [],
 }  # fmt: skip
+NAMES = {
+    "id": "n1", "clusters": [["m1", "m2"], ["m3"]],
+    "mentions": [
+        {"mention_id": "m1", "name": "Ines", "type": "person", "session_id": "s1", "sentence": "Ines, my aunt, sails."},
+        {"mention_id": "m2", "name": "aunt", "type": "person", "session_id": "s2", "sentence": "My aunt is back."},
+        {"mention_id": "m3", "name": "Ulf", "type": "person", "session_id": "s2", "sentence": "Ulf sails, too."},
+    ],
+}  # fmt: skip
 
 
 @pytest.fixture
@@ -56,6 +64,34 @@ def test_a_regression_is_a_finding(run: Any, corpus: Path, home_path: Path) -> N
     assert found.returncode == 1
     assert "worse than the baseline: n_forbidden -1 → 0" in found.stderr
     assert orjson.loads(found.stdout)["changes"][0]["is_regression"] is True
+
+
+def test_names_are_measured_against_a_baseline_of_their_own(run: Any, tmp_path: Path, home_path: Path) -> None:
+    path = tmp_path / "resolution.jsonl"
+    path.write_bytes(orjson.dumps(NAMES))
+    assert run("resolution", path, "--save").returncode == 0
+    report = orjson.loads(run("resolution", path, "--json").stdout)
+    assert (report["pairwise"]["f1"], report["n_mentions"], report["misjudged"]) == (1.0, 3, {})
+    (kept,) = (home_path / "evaluations").glob("*.json")
+    document = orjson.loads(kept.read_bytes())
+    document["figures"]["pairwise.recall"] = 1.5
+    kept.write_bytes(orjson.dumps(document))
+    found = run("resolution", path)
+    assert found.returncode == 1
+    assert "worse than the baseline: pairwise.recall 1.5 → 1" in found.stderr
+
+
+def test_the_alias_file_of_the_home_counts(run: Any, tmp_path: Path, home_path: Path) -> None:
+    path = tmp_path / "resolution.jsonl"
+    path.write_bytes(orjson.dumps(NAMES))
+    home_path.mkdir(parents=True, exist_ok=True)
+    (home_path / "aliases.yaml").write_text('"*": [{name: Ines, aliases: [Ulf]}]', encoding="utf-8")
+    report = orjson.loads(run("resolution", path, "--json").stdout)
+    assert report["misjudged"] == {"n1": {"n_wrong": 2, "n_missed": 0}}
+    (home_path / "aliases.yaml").write_text('"*": [{name: Ines}]', encoding="utf-8")
+    broken = run("resolution", path)
+    assert broken.returncode == 2
+    assert "*, entry 1: aliases" in broken.stderr
 
 
 def test_a_leak_is_a_finding_without_a_baseline_and_its_text_is_not_repeated(run: Any, tmp_path: Path) -> None:
