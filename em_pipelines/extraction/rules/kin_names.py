@@ -1,5 +1,7 @@
 """Relatives, friends and pets of one message: the edges their phrases state, and the names that take a noun's place."""
 
+from dataclasses import replace
+
 from em_pipelines.extraction.model import Claim
 from em_pipelines.extraction.rules.clause import Clause
 from em_pipelines.extraction.rules.fillers import Fill
@@ -70,6 +72,9 @@ class KinNames:
             turn_number = self.notes.turn_number
             for claim in denied_kin(self.reading, self.people, turn_number, self.subject, subjects, fills):
                 self.notes.add(claim)
+                # Whose role is denied is not thereby a wife, a boss: the bare role says nothing here.
+                for phrase in (fill.phrase for fill in fills if fill.phrase is not None):
+                    self.deny(replace(claim, object=refer(self.reading, phrase).name))
             return
         for fill in fills:
             if fill.phrase is None or fill.phrase.det == "no":

@@ -27,6 +27,7 @@ _TIMED = frozenset({"when", "whenever", "until", "till", "before", "after", "onc
 _INVERTED_CONDITION = frozenset({"had", "were", "should"})
 _INTERJECTIONS = words("words", "interjections")
 _SURE = words("words", "certainty")
+_NEARLY = frozenset({"almost", "nearly"})
 
 
 class Modifiers:
@@ -75,6 +76,7 @@ def set_modifiers(
         _set_question(mods, before, clause, lead, is_asked)
         _set_condition(mods, before, previous, clause, lead, tokens, here)
         _set_report(mods, before, previous, clause, lead, tokens)
+        mods.is_supposed = mods.is_supposed or (clause.verb.is_past and tokens[clause.verb.start - 1].low in _NEARLY)
         _set_phrases(mods, clauses, n, tokens, here)
         if mods.is_hypothetical and clause.is_shared and previous and not clause.verb.modal and not clause.verb.is_past:
             clause.verb.modal = previous.verb.modal
