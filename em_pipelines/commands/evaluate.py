@@ -1,5 +1,6 @@
 """`em evaluate`: the figures of extraction and resolution over labelled corpora, against those that were last kept."""
 
+from enum import StrEnum
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -7,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from em_pipelines.commands.console import (
+    Defaults,
     Exit,
     ExtractorOption,
     HomeOption,
@@ -18,15 +20,28 @@ from em_pipelines.commands.console import (
     print_table,
 )
 from em_pipelines.evaluation import baselines
-from em_pipelines.evaluation.corpus import read_labelled
+from em_pipelines.evaluation.corpus import SHIPPED, read_labelled
+from em_pipelines.evaluation.journeys import read_journeys, travel
 from em_pipelines.evaluation.run import Kind
 from em_pipelines.evaluation.run import evaluate as run_evaluation
+from em_pipelines.home import Home
 from em_pipelines.resolution.aliases import load_aliases
 from em_pipelines.resolution.gold import clusters
 
+SHIPPED_JOURNEYS = SHIPPED / "journeys"
+
+
+class Measured(StrEnum):
+    """What can be measured: what an extractor reads, which names are one, what must not be read, and the whole."""
+
+    EXTRACTION = "extraction"
+    RESOLUTION = "resolution"
+    ATTACKS = "attacks"
+    JOURNEYS = "journeys"
+
 
 def evaluate(
-    kind: Annotated[Kind, typer.Argument(help="What the corpora hold.")],
+    measured: Annotated[Measured, typer.Argument(metavar="KIND", help="extraction, resolution, attacks or journeys.")],
     paths: Annotated[list[Path] | None, typer.Argument(help="Labelled corpora; none: those of the settings.")] = None,
     extractor: ExtractorOption = None,
     is_saved: Annotated[bool, typer.Option("--save", help="Keep these figures as the baseline.")] = False,
@@ -35,11 +50,16 @@ def evaluate(
 ) -> None:
     """Measure extraction or resolution on labelled corpora; a figure below the last saved baseline is a finding.
 
-    Attacks that leak or are stored are a finding with or without a baseline.
+    Attacks that leak or are stored are a finding with or without a baseline, and so is a journey of which anything
+    does not hold: weeks of one person's logs through the whole engine, and what must be known on given days.
 
     Example: em evaluate extraction corpus.jsonl --save
     """
     opened = open_home(home, **({"extractor": extractor} if extractor else {}))
+    if measured is Measured.JOURNEYS:
+        _travel(opened, paths or [SHIPPED_JOURNEYS], as_json=as_json)
+        return
+    kind = Kind(measured.value)
     chosen = paths or [opened.settings.evaluation.corpus(kind)]
     corpus = baselines.corpus_digest(chosen)
     rows = read_labelled(chosen, kind.label)
@@ -61,6 +81,23 @@ def evaluate(
     else:
         _show(kind, report, is_new=before is None, is_saved=is_saved)
     _judge(kind, report, changes, is_saved=is_saved)
+
+
+def _travel(home: Home, paths: list[Path], *, as_json: bool) -> None:
+    journeys = read_journeys(paths)
+    results = {journey.name: travel(journey, home.settings, Defaults.open_models) for journey in journeys}
+    n_passed = sum(found["passed"] for found in results.values())
+    n_failed = sum(len(found["failed"]) for found in results.values())
+    if as_json:
+        print_json({"passed": n_passed, "n_failed": n_failed, "journeys": results})
+    else:
+        rows = [(name, found["passed"], len(found["failed"])) for name, found in results.items()]
+        print_table(f"{len(rows)} journeys", ("journey", "held", "did not"), rows, right=("held", "did not"))
+        failures = [(name, failure) for name, found in results.items() for failure in found["failed"]]
+        for name, failure in failures:
+            out().print(f"{name}: {failure}", markup=False, soft_wrap=True)
+    if n_failed:
+        fail(f"evaluating journeys: {n_failed} of {n_passed + n_failed} checks do not hold", Exit.FINDING)
 
 
 def _judge(kind: Kind, report: dict[str, Any], changes: list[baselines.Change], *, is_saved: bool) -> None:
