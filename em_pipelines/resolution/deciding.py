@@ -8,7 +8,7 @@ from em_pipelines.vocabulary import EntityType
 
 def decide(registry: Registry, decision: Decision) -> None:
     """Carries out a decision. A name that nobody has said yet gets a row; what is one already is noted all the same,
-    so that the last name is the one it is read by."""
+    so that the last name is the one it is read by. One name in two spellings is one row, and cannot be split."""
     cause = Cause(decision.feedback_id, decision.timestamp, decision.session_id, 0, decision.correlation_id)
     rows = _rows(registry, decision, cause)
     if decision.is_merge:
@@ -16,7 +16,7 @@ def decide(registry: Registry, decision: Decision) -> None:
         for row in rows[:-1]:
             registry.reconcile(row, into)
             registry.join(row, into, "feedback", 1.0, "somebody said that they are one", cause)
-    elif not _is_settled(registry, rows):
+    elif not _is_settled(registry, rows) and not (len(rows) > 1 and rows[0] is rows[1]):
         registry.split(rows[0], rows[1] if len(rows) > 1 else None, cause)
 
 

@@ -169,3 +169,8 @@ def test_one_mention_meets_few_names_of_a_large_registry(said, run, monkeypatch:
 def test_the_declared_columns_are_filled(said, run) -> None:
     made = run([said("Lena", "person", "My wife Lena is here.", 0)])
     assert made.entities.schema.equals(ENTITIES.schema)
+
+
+def test_one_name_in_two_spellings_cannot_be_split(said, decided, run) -> None:
+    rows = [said("Heron", "project", "Heron stays.", 0)]
+    assert run(rows, [decided(False, "heron", "Heron", day=1)]).entities.equals(run(rows).entities)
