@@ -6,5 +6,6 @@ SELECT
     1.0 AS certainty, 'L2' AS privacy_level, false AS requires_verification, CAST([] AS VARCHAR[]) AS qualifiers,
     CASE WHEN n % 20 = 19 THEN made_entity(u, n - 1) END AS merged_into,
     CASE WHEN n % 20 = 19 THEN CAST(getvariable('day') - 100 AS TIMESTAMPTZ) END AS merged_at,
-    CAST([] AS VARCHAR[]) AS distinct_from, CASE WHEN n % 20 = 19 THEN 'merged' ELSE 'active' END AS status
+    CAST([] AS VARCHAR[]) AS distinct_from, '' AS discriminator,
+    CAST([] AS STRUCT(entity_id VARCHAR, method VARCHAR, score DOUBLE, linked_at TIMESTAMPTZ)[]) AS links, CASE WHEN n % 20 = 19 THEN 'merged' ELSE 'active' END AS status
 FROM range(getvariable('n_edges') // getvariable('edges_per_user')) AS users(u), range(200) AS names(n)

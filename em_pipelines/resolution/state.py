@@ -102,6 +102,7 @@ class Registry:
             "user_id": self.user_id,
             "canonical_name": text,
             "name_key": key,
+            "discriminator": discriminator,
             "aliases": [],
             "alias_keys": [],
             "entity_type": entity_type,

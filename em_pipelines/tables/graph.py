@@ -61,6 +61,7 @@ ENTITIES = Table(
         USER_ID,
         col("canonical_name", TEXT, "the name it is shown by"),
         col("name_key", TEXT, "the canonical name, normalised"),
+        col("discriminator", TEXT, "what the id holds besides the name, to tell namesakes apart; mostly empty"),
         col("aliases", TEXTS, "other names, as worded"),
         col("alias_keys", TEXTS, "the aliases, normalised, in the same order"),
         col("entity_type", TEXT, "from the closed list of types"),

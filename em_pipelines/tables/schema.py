@@ -96,6 +96,7 @@ PERSONAL_COLUMNS = frozenset(
         "object_key",
         "canonical_name",
         "name_key",
+        "discriminator",
         "aliases",
         "alias_keys",
         "before",

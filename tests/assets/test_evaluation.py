@@ -51,7 +51,7 @@ def test_figures_are_metadata_and_the_first_ones_the_baseline(home: Home) -> Non
     assert figures["extraction_relations_recall"] == 1.0
     assert figures["attacks_n_leaked"] == 0.0
     assert figures["extraction_cost_n_calls"] == 0.0
-    assert len(list(home.evaluations.glob("*.json"))) == 2
+    assert len(list(home.evaluations.glob("*.json"))) == 3
 
 
 def test_a_figure_below_the_baseline_fails_the_check(home: Home) -> None:

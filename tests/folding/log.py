@@ -191,6 +191,7 @@ def _entity(name: str, merged: dict[str, str]) -> dict[str, Any]:
         "entity_type": "concept", "first_seen": START, "last_referenced": START, "mention_count": 1,
         "importance": 0.1, "certainty": 0.3, "privacy_level": "L2", "requires_verification": False, "qualifiers": [],
         "merged_into": entity_id(USER, name_key(merged[name])) if name in merged else None, "distinct_from": [],
+        "links": [], "discriminator": "",
         "status": "merged" if name in merged else "active",
     }  # fmt: skip
 

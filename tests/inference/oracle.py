@@ -38,7 +38,8 @@ def entity(entity_id: str, entity_type: str = "person", user: str = "ada", **cha
         "entity_id": entity_id, "user_id": user, "canonical_name": entity_id, "name_key": entity_id, "aliases": [],
         "alias_keys": [], "entity_type": entity_type, "first_seen": SAID, "last_referenced": SAID, "mention_count": 1,
         "importance": 0.0, "certainty": 1.0, "privacy_level": "L2", "requires_verification": False, "qualifiers": [],
-        "distinct_from": [], "status": "merged" if changes.get("merged_into") else "active", **changes,
+        "distinct_from": [],
+        "links": [], "discriminator": "", "status": "merged" if changes.get("merged_into") else "active", **changes,
     }  # fmt: skip
 
 

@@ -47,7 +47,8 @@ def standing(
             "entity_id": name, "user_id": "ada", "canonical_name": name, "name_key": name, "aliases": [],
             "alias_keys": [], "entity_type": "concept", "first_seen": SAID, "last_referenced": SAID, "mention_count": 1,
             "importance": 0.1, "certainty": 0.3, "privacy_level": "L2", "requires_verification": False,
-            "qualifiers": [], "merged_into": into, "distinct_from": [], "status": "merged",
+            "qualifiers": [], "merged_into": into, "distinct_from": [],
+        "links": [], "discriminator": "", "status": "merged",
         }
         for name, into in (merged or {}).items()
     ]  # fmt: skip

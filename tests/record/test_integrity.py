@@ -29,7 +29,14 @@ class State:
     def entity(self, name: str, user: str = "ada", **changes: Any) -> str:
         key = entity_id(user, name)
         row = {"entity_id": key, "user_id": user, "name_key": name, "alias_keys": [], "aliases": [], "qualifiers": []}
-        row |= {"distinct_from": [], "merged_into": None, "merged_at": None, "status": "active"}
+        row |= {
+            "distinct_from": [],
+            "links": [],
+            "discriminator": "",
+            "merged_into": None,
+            "merged_at": None,
+            "status": "active",
+        }
         self.entities.append(row | changes)
         return key
 
@@ -154,8 +161,7 @@ def test_a_fact_that_says_something_else_than_its_id_is_found(changes: Row, stat
 
 def test_an_entity_that_goes_by_another_name_than_its_id_is_found(state: State) -> None:
     key = state.entity("porto")
-    state.entity("wife", name_key="lena", alias_keys=["wife"])
-    state.entity("dana", name_key="dana two", distinct_from=["ent_1"])
+    state.entity("dana", entity_id=entity_id("ada", "dana", "sister"), discriminator="sister")
     state.entities[0]["name_key"] = "lisbon"
     assert state.broken() == {"entity_ids_match_content": [key]}
 

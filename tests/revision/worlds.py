@@ -35,7 +35,8 @@ class World:
             "entity_id": found, "user_id": user, "canonical_name": name, "name_key": name_key(name), "aliases": [],
             "alias_keys": [], "entity_type": kind, "first_seen": LONG_AGO, "last_referenced": LONG_AGO,
             "mention_count": 1, "importance": 0.1, "certainty": 1.0, "privacy_level": "L2",
-            "requires_verification": False, "qualifiers": [], "distinct_from": [], "status": "active", **changes,
+            "requires_verification": False, "qualifiers": [], "distinct_from": [],
+        "links": [], "discriminator": "", "status": "active", **changes,
         }  # fmt: skip
         self.entity_rows.setdefault(found, row)
         return found
