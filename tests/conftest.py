@@ -23,7 +23,11 @@ FITTING = {
     "role": "user", "channel": "text", "trust": "trusted", "relation": "likes", "polarity": 1, "status": "active",
     "entity_type": "person", "subject_type": "person", "object_type": "food", "temporal_type": "state",
     "hedge_level": "none", "source_mechanism": "explicit", "privacy_level": "L2", "valid_precision": "day",
-    "session_type": "chat", "operation": "INSERT", "event_type": "edge_created",
+    "session_type": "chat", "operation": "INSERT", "event_type": "edge_created", "act": "assert",
+    "links": [],
+}  # fmt: skip
+FITTING_HERE = {
+    ("dead_letters", "status"): "open", ("contradictions", "status"): "open", ("entity_ops", "operation"): "CREATE",
 }  # fmt: skip
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 Rows = Callable[..., pa.Table]
@@ -71,10 +75,8 @@ def examples_home(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> P
 
 
 def _value(table: Table, name: str, kind: pa.DataType, number: int) -> Any:
-    if (table.name, name) == ("dead_letters", "status"):
-        return "open"
-    if name in FITTING:
-        return FITTING[name]
+    if (table.name, name) in FITTING_HERE or name in FITTING:
+        return FITTING_HERE.get((table.name, name), FITTING.get(name))
     if kind == TEXT:
         return f"{name}-{number}"
     if kind == TEXTS:

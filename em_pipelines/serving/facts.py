@@ -80,7 +80,9 @@ def _of_user(store: Store, table: Table, until: date, user_id: str, connection: 
     bind(connection, "everybody", store.lake.scan(table, day))
     connection.execute("SET VARIABLE user_id = ?", [user_id])
     found = fetch(connection, "SELECT * FROM everybody WHERE user_id = getvariable('user_id')")
-    return found.select(table.schema.names).cast(table.schema)
+    if found.schema.names != table.schema.names:
+        return store.lake.read(table, day)  # which says what is wrong with it
+    return found.cast(table.schema)
 
 
 def _held_then(row: dict[str, Any], query: FactQuery) -> bool:

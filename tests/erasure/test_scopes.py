@@ -13,7 +13,7 @@ from em_pipelines.settings import load_settings
 from .conftest import IVO, NORA, World, feedback, lines
 
 Seen = Callable[[str], list[str]]
-TORVALD = {("user", "knows", "Torvald"), ("Torvald", "works_at", "aquarium")}
+TORVALD = {("user", "knows", "Torvald"), ("Torvald", "works_at", "aquarium"), ("Torvald", "likes", "herring")}
 
 
 def of_ivo(world: World) -> Any:

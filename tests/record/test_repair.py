@@ -31,6 +31,7 @@ LAST = date(2026, 3, 4)
 @pytest.fixture(scope="module")
 def home(home_with, tmp_path_factory) -> Home:
     home = home_with(tmp_path_factory.mktemp("repair") / "home", *SAID)
+    home.infer()
     publish(home.store, home.snapshots)
     return home
 

@@ -7,7 +7,7 @@ question from its inverted verb onward, a report over the clause after its verb.
 from em_pipelines.extraction.rules.clause import Clause
 from em_pipelines.extraction.rules.cues import AFTERTHOUGHT, LONGEST, Cue, between
 from em_pipelines.extraction.rules.lexicon import words
-from em_pipelines.extraction.rules.suppositions import is_denied, is_set_up
+from em_pipelines.extraction.rules.suppositions import is_denied, is_nearly, is_set_up
 from em_pipelines.extraction.rules.tokens import Token
 from em_pipelines.extraction.rules.word_classes import ADV, CONDITION, CONJ, CONTRAST, PUNCT, WH
 from em_pipelines.vocabulary import HedgeLevel
@@ -27,7 +27,6 @@ _TIMED = frozenset({"when", "whenever", "until", "till", "before", "after", "onc
 _INVERTED_CONDITION = frozenset({"had", "were", "should"})
 _INTERJECTIONS = words("words", "interjections")
 _SURE = words("words", "certainty")
-_NEARLY = frozenset({"almost", "nearly"})
 
 
 class Modifiers:
@@ -76,7 +75,7 @@ def set_modifiers(
         _set_question(mods, before, clause, lead, is_asked)
         _set_condition(mods, before, previous, clause, lead, tokens, here)
         _set_report(mods, before, previous, clause, lead, tokens)
-        mods.is_supposed = mods.is_supposed or (clause.verb.is_past and tokens[clause.verb.start - 1].low in _NEARLY)
+        mods.is_supposed = mods.is_supposed or is_nearly(clause, tokens)
         _set_phrases(mods, clauses, n, tokens, here)
         if mods.is_hypothetical and clause.is_shared and previous and not clause.verb.modal and not clause.verb.is_past:
             clause.verb.modal = previous.verb.modal

@@ -45,6 +45,11 @@ def is_denied(previous: Clause, clause: Clause, tokens: list[Token]) -> bool:
     return is_own and previous.verb.is_past and clause.verb.is_past and bool(_THOUGHT.intersection(lemmas))
 
 
+def is_nearly(clause: Clause, tokens: list[Token]) -> bool:
+    """`I nearly bought a drum kit`: it did not come to it."""
+    return clause.verb.is_past and tokens[clause.verb.start - 1].low in {"almost", "nearly"}
+
+
 def _is_apart(previous: Clause, clause: Clause, tokens: list[Token]) -> bool:
     """`Forget the papers, we own a raft`: what is to be dropped has been named, and a statement of its own follows."""
     between = tokens[previous.verb.end : clause.lead]
