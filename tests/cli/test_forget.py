@@ -84,6 +84,7 @@ def test_what_cannot_be_meant_is_said_in_one_sentence(em: Em, home: Path, words:
     assert not list((home / "record" / "pending").glob("*"))
 
 
+@pytest.mark.slow
 def test_twelve_that_write_meanwhile_lose_nothing(em: Em, home: Path, tmp_path: Path) -> None:
     def land_feedback(n: int) -> None:
         path = tmp_path / f"feedback{n}.jsonl"
@@ -109,6 +110,7 @@ def test_twelve_that_write_meanwhile_lose_nothing(em: Em, home: Path, tmp_path: 
     assert len(lines) == len(set(lines)) == 36
 
 
+@pytest.mark.slow
 def test_a_run_carries_out_what_a_log_asks_and_dagster_remembers_nothing(
     em: Em, native: Callable[..., Path], tmp_path: Path
 ) -> None:
@@ -126,6 +128,7 @@ def test_a_run_carries_out_what_a_log_asks_and_dagster_remembers_nothing(
 
 @pytest.mark.skipif(not JOURNEY.exists(), reason="the gold journeys are not here")
 @pytest.mark.parametrize("day", ["2026-02-08", "2026-02-20", "2026-03-04"])
+@pytest.mark.slow
 def test_a_journey_with_a_request_to_forget(em: Em, tmp_path: Path, day: str) -> None:
     records = [orjson.loads(line) for line in JOURNEY.read_bytes().splitlines()]
     asked, plain, answers = tmp_path / "asked.jsonl", tmp_path / "plain.jsonl", []

@@ -142,6 +142,7 @@ def test_faults_cost_nothing_but_time(by_model, served, log, tmp_path, em, clean
     assert state(em, home) == clean_hash
 
 
+@pytest.mark.slow
 def test_an_endpoint_that_is_down_leaves_everything_pending_and_the_snapshot_published(
     by_model, served, log, tmp_path, em, clean_hash
 ) -> None:

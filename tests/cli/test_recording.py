@@ -41,6 +41,7 @@ def test_an_edited_ledger_names_the_first_bad_entry(em, home: Home) -> None:
     assert (document["is_sound"], document["problems"][0]["line"]) == (False, 2)
 
 
+@pytest.mark.slow
 def test_a_state_broken_by_hand_stops_the_run_and_the_last_good_snapshot_stays(em, native, tmp_path) -> None:
     home = tmp_path / "home"
     log = native({"content": "I live in Oslo."}, {"content": "I love tea."})
@@ -67,6 +68,7 @@ def test_a_state_broken_by_hand_stops_the_run_and_the_last_good_snapshot_stays(e
     assert em("run", "--home", home).returncode == 0
 
 
+@pytest.mark.slow
 def test_a_run_that_was_killed_is_marked_as_failed(em, native, tmp_path) -> None:
     import dagster as dg
 

@@ -8,6 +8,7 @@ import time
 from datetime import date
 
 import orjson
+import pytest
 
 from em_pipelines.home import Home
 from em_pipelines.settings import load_settings
@@ -17,6 +18,7 @@ def state(em, home) -> str:
     return orjson.loads(em("state-hash", "--home", home, "--json").stdout)["all"]
 
 
+@pytest.mark.slow
 def test_a_run_restricted_to_days_leaves_the_others_for_later(em, native, tmp_path) -> None:
     home = tmp_path / "home"
     log = native({"content": "I live in Oslo."}, {"content": "I love tea."}, {"content": "I own a canoe."})
@@ -90,6 +92,7 @@ def test_what_a_killed_writer_left_is_swept_by_the_next_run_and_a_living_ones_st
     assert (left.exists(), living.exists()) == (False, True)
 
 
+@pytest.mark.slow
 def test_a_damaged_partition_is_a_finding_and_deleting_it_heals_the_home(em, native, tmp_path) -> None:
     home = tmp_path / "home"
     em("run", native({"content": "I live in Oslo."}), "--home", home)

@@ -177,6 +177,7 @@ def test_exactly_one_scope_is_named() -> None:
             _scope("nora", *given[:3], is_all=given[3])
 
 
+@pytest.mark.slow
 def test_a_later_erasure_of_more_ends_what_an_earlier_one_began(world: World) -> None:
     world.forget("nora", entity="Torvald")
     world.forget("nora", session="s2")
