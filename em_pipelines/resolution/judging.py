@@ -19,7 +19,7 @@ def judge(row: Row, other: Row) -> Verdict | None:
         return None
     name, against = parsed(row), parsed(other)
     if not is_same_kind(row["entity_type"], other["entity_type"]):
-        is_near = is_one_under_one_name(row["entity_type"], other["entity_type"], len(name.tokens))
+        is_near = is_one_under_one_name(row["entity_type"], other["entity_type"], name.n_telling)
         return Verdict("spelling", 0.95) if is_near and name.compact == against.compact else None
     verdict = compare(name, against)
     if verdict is not None and verdict.method == "short_form":

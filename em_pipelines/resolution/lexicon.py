@@ -78,6 +78,7 @@ class Roles:
     people: frozenset[str]
     particles: frozenset[str]
     called_by: frozenset[str]
+    title_genders: dict[str, str]
 
 
 @cache
@@ -103,7 +104,8 @@ def roles() -> Roles:
     )
     split = {key: frozenset(data[key].split()) for key in lists}
     partners = tuple(frozenset(group.split()) for group in data["partners"])
-    return Roles(canonical, kind, partners=partners, **split)
+    genders = {title: group for group in data["title_genders"] for title in group.split()}
+    return Roles(canonical, kind, partners=partners, title_genders=genders, **split)
 
 
 @cache

@@ -12,7 +12,7 @@ from em_pipelines.resolution.judging import judge
 from em_pipelines.resolution.objections import is_open
 from em_pipelines.resolution.settings import ResolutionSettings
 from em_pipelines.resolution.state import Cause, Registry, is_user, parsed
-from em_pipelines.resolution.verdicts import FAMILIAR, IN_FULL, STRONG, Verdict
+from em_pipelines.resolution.verdicts import FAMILIAR, IN_FULL, STRONG, WEAK, Verdict
 from em_pipelines.vocabulary import EntityType
 
 Row = dict[str, Any]
@@ -47,12 +47,13 @@ class Fit:
 
 
 def link_by_name(
-    registry: Registry, row: Row, settings: ResolutionSettings, cause: Cause, *, is_definite: bool
-) -> None:
+    registry: Registry, row: Row, settings: ResolutionSettings, cause: Cause, *, is_definite: bool,
+    is_called_so: bool = False,
+) -> None:  # fmt: skip
     """Joins a row with the group that its name fits, if there is one."""
     if is_user(row):
         return
-    fits = fitting(registry, row, settings)
+    fits = fitting(registry, row, settings, is_called_so=is_called_so)
     if not fits and is_definite:
         fits = _definite(registry, row, settings)
     for fit in _chosen(registry, fits):
@@ -60,7 +61,7 @@ def link_by_name(
         registry.join(row, fit.row, method, fit.verdict.score, REASONS[method], cause)
 
 
-def fitting(registry: Registry, row: Row, settings: ResolutionSettings) -> list[Fit]:
+def fitting(registry: Registry, row: Row, settings: ResolutionSettings, *, is_called_so: bool = False) -> list[Fit]:
     """The best fit of each group that a row's name fits, best groups first."""
     found: dict[str, Fit] = {}
     refused: set[str] = set()
@@ -69,7 +70,7 @@ def fitting(registry: Registry, row: Row, settings: ResolutionSettings) -> list[
         if group in refused or is_user(other) or registry.are_one(row, other):
             continue
         verdict = judge(row, other)
-        if verdict is not None and verdict.method in FAMILIAR and _is_of_one_talk(row, other, settings):
+        if verdict is not None and not is_called_so and _is_told_apart(row, other, verdict, settings):
             refused.add(group)
             continue
         if verdict is None or verdict.is_conflict or verdict.score < settings.min_score:
@@ -82,9 +83,15 @@ def fitting(registry: Registry, row: Row, settings: ResolutionSettings) -> list[
     return sorted(found.values(), key=lambda fit: (-fit.verdict.score, fit.row["entity_id"]))
 
 
-def _is_of_one_talk(row: Row, other: Row, settings: ResolutionSettings) -> bool:
-    """Whether both were spoken of in one conversation: there, nobody changes from Chris to Christine without a word."""
-    return bool(row["last_referenced"] - other["last_referenced"] < timedelta(hours=settings.conversation_hours))
+def _is_told_apart(row: Row, other: Row, verdict: Verdict, settings: ResolutionSettings) -> bool:
+    """Whether both were spoken of in one conversation: there, nobody changes from Chris to Christine, or from Marc to
+    Mark, without a word."""
+    is_alike = verdict.method in FAMILIAR or (
+        verdict.method == "similarity" and row["entity_type"] == EntityType.PERSON
+    )
+    return is_alike and bool(
+        row["last_referenced"] - other["last_referenced"] < timedelta(hours=settings.conversation_hours)
+    )
 
 
 def _definite(registry: Registry, row: Row, settings: ResolutionSettings) -> list[Fit]:
@@ -116,7 +123,7 @@ def _definite(registry: Registry, row: Row, settings: ResolutionSettings) -> lis
 def _chosen(registry: Registry, fits: list[Fit]) -> list[Fit]:
     """All fits that can be one thing together; else the one that is clearly the best; else none."""
     if len(fits) > 1:
-        fits = [fit for fit in fits if fit.verdict.method not in FAMILIAR or fit.verdict.score >= IN_FULL] or fits
+        fits = [fit for fit in fits if fit.verdict.method not in WEAK or fit.verdict.score >= IN_FULL] or fits
     if len(fits) < 2 or _are_one_thing(registry, fits):
         return fits
     strong = [fit for fit in fits if fit.verdict.method in STRONG]

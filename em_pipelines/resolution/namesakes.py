@@ -63,7 +63,7 @@ def _of_type(registry: Registry, rows: list[Row], bearer: Bearer) -> list[Row]:
     """The rows that can be what is meant, those of the very type before others."""
     if is_user(rows[0]):
         return rows[:1]
-    n_tokens = len(bearer.name.tokens)
+    n_tokens = bearer.name.n_telling
     fitting = [row for row in rows if is_one_under_one_name(row["entity_type"], bearer.entity_type, n_tokens)]
     fitting = [row for row in fitting if row["entity_type"] == bearer.entity_type] or fitting
     return fitting or [row for row in rows if is_guessed(registry, row, bearer)]

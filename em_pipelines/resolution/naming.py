@@ -4,9 +4,8 @@ A pure function of the wording and the type, so that what a row of the registry 
 """
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any
 
 from em_pipelines.resolution.lexicon import abbreviations, kind_words, known_names, roles, words
 from em_pipelines.resolution.normalization import fold, name_key, name_tokens
@@ -20,7 +19,10 @@ _OWNER = re.compile(
 )
 _WHERE = re.compile(r"^(?P<name>\S+(?: \S+)?) (?:at|from|in) (?P<where>[^\W\d_].*)$")
 _WHERE_BEFORE = re.compile(r"^(?P<where>[^\W\d_A-Z][\w-]*) (?P<name>[^\W\d_a-z]\S*(?: \S+)?)$")
-_HONORIFIC = re.compile(r"(?<=\w)-(?:san|sensei|kun|chan|sama|ji|bey|hanim)$")
+_HONORIFIC = re.compile(r"(?<=\w)-(san|sensei|kun|chan|sama|ji|bey|hanim)$")
+_GENERATIONS = {"junior": "junior", "jr": "junior", "senior": "senior", "sr": "senior"}
+_PARENT_OF = frozenset({"abu", "umm", "oum"})
+_ROMAN = frozenset({"ii", "iii", "iv", "vi", "vii", "viii", "ix", "xi", "xii"})
 _OWN = frozenset({"my", "our", "your"})
 
 
@@ -30,7 +32,8 @@ class Person:
 
     `role` is set where the name is a role ("wife") or begins with one ("neighbour Arvid"); `owner` says whose it is,
     empty for the remembered person's own, and `is_own` that it is said so ("my brother Tom"). `where` is what tells
-    the bearer apart ("Sarah at reception", "allotment Tom").
+    the bearer apart ("Sarah at reception", "allotment Tom"). `title` is the one before or behind the name ("mr",
+    "sensei"), `generation` junior or senior.
     """
 
     parts: tuple[str, ...] = ()
@@ -41,6 +44,8 @@ class Person:
     owner: str = ""
     where: str = ""
     is_own: bool = False
+    title: str = ""
+    generation: str = ""
 
     @property
     def is_role(self) -> bool:
@@ -62,6 +67,11 @@ class Name:
     is_legal: bool
     is_proper: bool
     person: Person | None
+
+    @property
+    def n_telling(self) -> int:
+        """How many words there are to tell one thing from another of the same name: Cinder Lane may be a band, too."""
+        return sum(token not in words("street_kinds") for token in self.tokens)
 
     @property
     def is_person(self) -> bool:
@@ -90,7 +100,7 @@ def parse_name(text: str, entity_type: str, owner: str = "") -> Name:
         tokens=tokens,
         compact=compact,
         known_as=known.get(compact, compact),
-        digits=frozenset(token for token in tokens if any(c.isdigit() for c in token)),
+        digits=frozenset(t for n, t in enumerate(tokens) if any(c.isdigit() for c in t) or (n and t in _ROMAN)),
         is_legal=end < len(every),
         is_proper=_is_proper(text),
         person=parse_person(text, owner) if entity_type in PEOPLE else None,
@@ -110,6 +120,8 @@ def role_of(phrase: str) -> str:
     parts = [fold(part) for part in name_key(phrase).replace("-", " - ").split()]
     joined = " ".join(parts).replace(" - ", "-")
     tokens = [token for token in joined.split() if token not in found.plain_modifiers]
+    if tokens and tokens[-1].startswith("ex-"):
+        tokens[-1:] = ["ex", tokens[-1].removeprefix("ex-")]
     if not tokens or (tokens[-1] not in found.canonical and not (len(tokens) > 1 and tokens[-1] in found.people)):
         return ""
     head = found.canonical.get(tokens[-1], tokens[-1])
@@ -127,7 +139,7 @@ def head_role(role: str) -> str:
 
 def parse_person(text: str, owner: str = "") -> Person:
     """Takes a person's name apart."""
-    found = roles()
+    known = roles()
     stated = _OWNER.match(text)
     rest = text
     if stated:
@@ -142,30 +154,35 @@ def parse_person(text: str, owner: str = "") -> Person:
         return Person(role=role, owner=owner, is_own=is_own)
     rest, where = _apart(rest)
     parts = [part for part in re.split(r"[\s_]+", fold(rest).replace("’", "'")) if part.strip(".,'\"")]
-    parts = [_HONORIFIC.sub("", part.strip(',"()').removesuffix("'s")) for part in parts]
-    is_titled = False
-    named_role = ""
+    parts = [part.strip(',"()').removesuffix("'s") for part in parts]
+    title = next((found[1] for part in parts if (found := _HONORIFIC.search(part))), "")
+    parts = [_HONORIFIC.sub("", part) for part in parts]
+    generation = _GENERATIONS.get(parts[-1].rstrip("."), "") if len(parts) > 1 else ""
+    if generation:
+        parts = parts[:-1]
+    is_titled, named_role = False, ""
     while len(parts) > 1:
         head = parts[0].rstrip(".")
-        if head in found.formal_titles:
-            is_titled = True
-        elif head in found.canonical:
-            named_role = found.canonical[head]
-        elif head not in found.titles:
+        if head in known.formal_titles:
+            is_titled, title = True, title or head
+        elif head in known.canonical:
+            named_role = known.canonical[head]
+        elif head not in known.titles:
             break
         parts = parts[1:]
-    if len(parts) > 1 and parts[-1].rstrip(".") in found.formal_titles:
-        parts = parts[:-1]
+    if len(parts) > 1 and parts[-1].rstrip(".") in known.formal_titles:
+        parts, title = parts[:-1], parts[-1].rstrip(".")
+    if len(parts) > 1 and parts[0] in _PARENT_OF:
+        parts = [" ".join(parts)]
     parts = [piece for part in parts for piece in (part.split(".") if len(part) < 5 else [part.rstrip(".")]) if piece]
-    found_role: dict[str, Any] = {"role": named_role, "owner": owner, "where": where, "is_own": is_own}
+    person = Person(
+        tuple(parts), role=named_role, owner=owner, where=where, is_own=is_own, title=title, generation=generation
+    )
     if not parts:
         return Person(role=named_role, owner=owner)
     if len(parts) == 1:
-        if is_titled:
-            return Person(tuple(parts), surname=parts[0], **found_role)
-        return Person(tuple(parts), single=parts[0], **found_role)
-    given = "" if parts[0] in found.particles else parts[0]
-    return Person(tuple(parts), given=given, surname=parts[-1], **found_role)
+        return replace(person, surname=parts[0]) if is_titled or generation else replace(person, single=parts[0])
+    return replace(person, given="" if parts[0] in known.particles else parts[0], surname=parts[-1])
 
 
 def _apart(text: str) -> tuple[str, str]:

@@ -10,7 +10,8 @@ DETERMINERS = frozenset(
 _SEPARATORS = re.compile(r"[_\s]+")
 _EDGES = re.compile(r"^[^\w#+]+|[^\w#+]+$")
 _PARTS = re.compile(r"[^\w#+]+|_+")
-_DIGITS_BEGIN = re.compile(r"(?<=[^\W\d_])(?=\d)")
+_DIGITS_BEGIN = re.compile(r"(?<=[^\W\d_])(?=\d)|(?<=\d)(?=(?:[ivx]{2,}|mm|cc|gb|tb|inch)$)")
+_DOTTED = re.compile(r"(?<!\w)(?:[^\W\d_]\.){2,}(?!\w)|(?<!\w)(?:[^\W\d_]\.)+[^\W\d_](?!\w)")
 _PLAIN_LETTERS = str.maketrans(
     {"ø": "o", "ł": "l", "ß": "ss", "æ": "ae", "œ": "oe", "ı": "i", "đ": "d", "ð": "d", "þ": "th"}
 )
@@ -41,9 +42,10 @@ def fold(text: str) -> str:
 
 @lru_cache(maxsize=65_536)
 def name_tokens(name: str) -> tuple[str, ...]:
-    """Returns the folded words of a name: divided at blanks, hyphens, dots and before digits (`MK-4`, `MK4`: mk 4),
-    `&` read as `and`, apostrophes and leading determiners dropped."""
+    """Returns the folded words of a name: divided at blanks, hyphens, dots and around numbers (`MK-4`, `MK4`: mk 4;
+    `A7III`: a 7 iii), `&` read as `and`, dots between initials, apostrophes and leading determiners dropped."""
     text = fold(name).replace("’", "'").replace("&", " and ")
+    text = _DOTTED.sub(lambda initials: initials[0].replace(".", ""), text)
     text = text.replace("'", "")
     words = [word for word in _PARTS.split(text) if word]
     start = 0

@@ -5,11 +5,11 @@ from typing import Any
 
 from em_pipelines.resolution.judging import judge
 from em_pipelines.resolution.kinds import is_one_under_one_name, is_same_kind
-from em_pipelines.resolution.lexicon import roles
+from em_pipelines.resolution.lexicon import is_given_name, roles
 from em_pipelines.resolution.naming import Name, head_role
 from em_pipelines.resolution.qualifiers import clash, has_kin, is_same_role
 from em_pipelines.resolution.state import Registry, parsed
-from em_pipelines.resolution.verdicts import STRONG, WEAK, Verdict
+from em_pipelines.resolution.verdicts import STRONG, UNLIKE, WEAK, Verdict
 
 Row = dict[str, Any]
 
@@ -67,7 +67,10 @@ def _is_family_in_full(own: list[Row], theirs: list[Row], verdict: Verdict) -> b
 
 def _is_any_full(rows: list[Row]) -> bool:
     people = [parsed(row).person for row in rows]
-    return any(person is not None and person.given and len(person.surname) > 1 for person in people)
+    return any(
+        person is not None and person.given and len(person.surname) > 1 and not is_given_name(person.surname)
+        for person in people
+    )
 
 
 def _is_contrary(registry: Registry, one: Row, another: Row, matched: Row, fit: Verdict) -> bool:
@@ -79,8 +82,10 @@ def _is_contrary(registry: Registry, one: Row, another: Row, matched: Row, fit: 
         return not is_one_under_one_name(one["entity_type"], another["entity_type"], 2)
     if fit.method in ("role", "definite") and not (parsed(one).is_proper and parsed(another).is_proper):
         return False
+    if another is not matched and parsed(one).is_proper != parsed(another).is_proper:
+        return False  # a role or a noun by which somebody goes is no other name of his
     verdict = judge(one, another)
-    if verdict is None or not verdict.is_conflict:
+    if verdict is None or not verdict.is_conflict or (verdict is UNLIKE and fit.method in STRONG):
         return False
     is_stated = any(link["method"] in ("statement", "feedback") for row in (another, matched) for link in row["links"])
     return not (

@@ -3,7 +3,7 @@
 from rapidfuzz import fuzz
 from rapidfuzz.distance import DamerauLevenshtein
 
-from em_pipelines.resolution.lexicon import familiar_forms, full_forms
+from em_pipelines.resolution.lexicon import familiar_forms, full_forms, roles
 from em_pipelines.resolution.naming import Name, Person
 from em_pipelines.resolution.verdicts import (
     ACRONYM,
@@ -14,28 +14,53 @@ from em_pipelines.resolution.verdicts import (
     PART,
     SHORT_FORM,
     SPELLING,
+    WORD_ORDER,
     Verdict,
 )  # fmt: skip
 
-_SOUNDS = (("ph", "f"), ("ck", "k"), ("c", "k"), ("y", "i"), ("z", "s"), ("w", "v"), ("th", "t"))
+_UMLAUTS = (("ae", "a"), ("oe", "o"), ("ue", "u"))
+_SOUNDS = (*_UMLAUTS, ("ph", "f"), ("ck", "k"), ("c", "k"), ("y", "i"), ("z", "s"), ("w", "v"), ("th", "t"))
 LEAST_SHORT_FORM = 3
+TITLED_GIVEN = Verdict("part", 0.88)
+"""Dr. Emi: below the Dr. Yamamoto that it might be instead."""
 LEAST_MISSPELT = 4
 
 
 def compare_people(one: Name, a: Person, other: Name, b: Person) -> Verdict | None:
     """Returns the verdict on two people's names, neither of them a role alone."""
+    if are_of_other_titles(a, b):
+        return CONFLICT
+    if len(a.parts) > 1 and a.parts != b.parts and sorted(a.parts) == sorted(b.parts):
+        return WORD_ORDER
     short, long = sorted((a.parts, b.parts), key=len)
     if len(short) > 1 and long[: len(short)] == short:
         return PART
-    if a.surname and b.surname:
-        if not _is_surname(a.surname, b.surname):
-            return CONFLICT
-        return _compare_full(a, b) if a.given and b.given else PART
+    return _compare_with_surnames(a, b) if a.surname and b.surname else _compare_singles(one, a, other, b)
+
+
+def _compare_with_surnames(a: Person, b: Person) -> Verdict | None:
+    if not _is_surname(a.surname, b.surname):
+        return TITLED_GIVEN if _is_titled_given(a, b) or _is_titled_given(b, a) else CONFLICT
+    return _compare_full(a, b) if a.given and b.given else PART
+
+
+def _compare_singles(one: Name, a: Person, other: Name, b: Person) -> Verdict | None:
+    """At least one of the two is a lone name."""
     if a.given or b.given:
         return _compare_with_full(*((a, b) if a.given else (b, a)))
     if a.surname or b.surname:
-        return PART if (a.surname or a.single) == (b.surname or b.single) else None
+        return PART if _is_surname(a.surname or a.single, b.surname or b.single) else None
     return _compare_given(a.single, b.single, one, other) or CONFLICT
+
+
+def are_of_other_titles(a: Person, b: Person) -> bool:
+    """A Mr is no Mrs, a -san no -sensei, and a junior neither the senior nor the one who needs no such word."""
+    titles = roles().title_genders
+    if a.title and b.title and titles.get(a.title, "") and titles.get(b.title, ""):
+        return titles[a.title] != titles[b.title]
+    if a.title != b.title and {a.title, b.title} <= {"san", "sensei", "kun", "chan", "sama"}:
+        return True
+    return a.generation != b.generation and "junior" in (a.generation, b.generation)
 
 
 def _compare_full(a: Person, b: Person) -> Verdict | None:
@@ -48,7 +73,7 @@ def _compare_full(a: Person, b: Person) -> Verdict | None:
 
 
 def _compare_with_full(full: Person, part: Person) -> Verdict | None:
-    if part.single in (full.given, full.surname):
+    if part.single in (full.given, full.surname) or _plain(part.single) == _plain(full.surname):
         return PART
     if len(full.given) == 1:
         return None
@@ -56,9 +81,21 @@ def _compare_with_full(full: Person, part: Person) -> Verdict | None:
     return found or CONFLICT
 
 
+def _is_titled_given(titled: Person, full: Person) -> bool:
+    """`Dr. Emi` of Emi Yamamoto."""
+    return not titled.given and titled.surname == full.given
+
+
 def _is_surname(one: str, other: str) -> bool:
-    """Equal, or one the initial of the other."""
-    return one == other or (1 in (len(one), len(other)) and one[0] == other[0])
+    """Equal but for umlauts written in two letters, or one the initial of the other."""
+    return _plain(one) == _plain(other) or (1 in (len(one), len(other)) and one[0] == other[0])
+
+
+def _plain(name: str) -> str:
+    """A folded name with umlauts in one letter: Müller and Mueller, Jørgen and Joergen."""
+    for written, letter in _UMLAUTS:
+        name = name.replace(written, letter)
+    return name
 
 
 def _compare_given(one: str, other: str, first: Name, second: Name) -> Verdict | None:

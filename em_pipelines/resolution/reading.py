@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import log1p
 from typing import Any
 
-from em_pipelines.resolution.lexicon import roles, words
+from em_pipelines.resolution.lexicon import known_names, roles, words
 from em_pipelines.resolution.linking import fitting, link_by_name
 from em_pipelines.resolution.namesakes import Bearer, choose, is_person
 from em_pipelines.resolution.naming import parse_name, role_of
@@ -18,13 +18,23 @@ from em_pipelines.resolution.roles_said import (
     is_definite,
     is_somebody,
     owner_of_mention,
+    roles_apposed,
     roles_said,
     where_from,
 )  # fmt: skip
-from em_pipelines.resolution.saying import apply_partners, apply_roles, link_role
+from em_pipelines.resolution.saying import apply_apposed, apply_partners, apply_roles, link_role
 from em_pipelines.resolution.settings import ResolutionSettings
 from em_pipelines.resolution.state import Cause, Registry, is_user
-from em_pipelines.resolution.statements import NOWHERE, Place, is_another, is_denied, locate, partners
+from em_pipelines.resolution.statements import (
+    NOWHERE,
+    Place,
+    apposed,
+    is_another,
+    is_called_so,
+    is_denied,
+    locate,
+    partners,
+)
 from em_pipelines.vocabulary import USER, EntityType
 
 Row = dict[str, Any]
@@ -35,6 +45,8 @@ GUESSED = frozenset({EntityType.CONCEPT, EntityType.PERSON})
 NAMED_LIKE_DATES = frozenset(
     {EntityType.PERSON, EntityType.PLACE, EntityType.WORK, EntityType.PROJECT, EntityType.ANIMAL}
 )
+ABBREVIATED = frozenset({EntityType.ORGANIZATION, EntityType.PLACE, EntityType.TOOL, EntityType.PRODUCT})
+"""Types of which a word in capitals is a name: the WHO, the US."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +63,10 @@ def is_nameable(name: str, entity_type: str) -> bool:
     key = fold(name_key(name))
     if entity_type == EntityType.PERSON and name[:1].isupper() and key in words("names_of_many_things"):
         return True
-    if not any(c.isalnum() for c in key) or key in words("nothing"):
+    if not any(c.isalnum() for c in key):
+        return False
+    is_abbreviated = name.isupper() and len(key) > 1 and entity_type in ABBREVIATED
+    if key in words("nothing") and not is_abbreviated and key not in known_names(entity_type):
         return False
     return entity_type in NAMED_LIKE_DATES or key not in words("dates")
 
@@ -92,6 +107,8 @@ def _see_named(registry: Registry, mention: Row, place: Place, settings: Resolut
     if is_new:
         _link_to_alias(registry, row, cause)
     apply_roles(registry, row, said, cause)
+    if bearer.name.person is not None and bearer.name.person.is_role:
+        apply_apposed(registry, row, apposed(place), cause)
     if is_denied(place) or bearer.is_another:
         for fit in fitting(registry, row, settings):
             registry.set_apart(row, fit.row)
@@ -99,7 +116,8 @@ def _see_named(registry: Registry, mention: Row, place: Place, settings: Resolut
         apply_partners(registry, row, partners(place), cause)
         if is_new:
             link_role(registry, row, cause)
-            link_by_name(registry, row, settings, cause, is_definite=is_definite(place, mention["name"]))
+            link_by_name(registry, row, settings, cause, is_definite=is_definite(place, mention["name"]),
+                         is_called_so=is_called_so(place))  # fmt: skip
     return _seen(row, is_new=is_new and choice.row is None)
 
 
@@ -115,12 +133,12 @@ def _seen(row: Row, *, is_new: bool) -> Seen:
 def _roles(mention: Row, place: Place) -> list[SaidRole]:
     """What the message, the extractor and the name itself say that somebody is."""
     entity_type = mention["entity_type"]
-    found = [] if place is NOWHERE else roles_said(place, is_bare_noun_read=entity_type == EntityType.ANIMAL)
+    found = [] if place is NOWHERE else roles_said(place, is_bare_noun_read=not is_person(entity_type))
     name = parse_name(mention["name"], entity_type)
     if not is_person(entity_type):
         return [said for said in found if not said.is_known and not said.owner]
     if name.person is not None and name.person.is_role:
-        return []
+        return [] if place is NOWHERE else roles_apposed(place)
     if name.person is not None and (name.person.role in roles().called_by or (name.person.role and name.person.is_own)):
         found.append(SaidRole(name.person.role, name.person.owner, True, name.person.role))
     if mention["role"]:
@@ -137,9 +155,8 @@ def _bearer(mention: Row, place: Place, said: list[SaidRole]) -> Bearer:
         return Bearer(name, entity_type, owner=name.person.owner or owner_of_mention(place))
     qualifiers = [as_qualifier(role.role, role.owner) for role in said]
     qualifiers += [f"{AT}{where}" for where in (name.person.where, where_from(place)) if where]
-    return Bearer(
-        name, entity_type, qualifiers=tuple(qualifiers), is_another=is_another(place), is_somebody=is_somebody(place)
-    )
+    is_new = is_another(place, is_single=name.is_proper and not name.person.given)
+    return Bearer(name, entity_type, qualifiers=tuple(qualifiers), is_another=is_new, is_somebody=is_somebody(place))
 
 
 def _count(registry: Registry, row: Row, mention: Row) -> bool:

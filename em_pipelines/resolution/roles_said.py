@@ -6,17 +6,23 @@ Also what stands before a name to tell whose it is, and behind it to tell which 
 import re
 from dataclasses import dataclass
 
-from em_pipelines.resolution.lexicon import words
-from em_pipelines.resolution.naming import role_of
+from em_pipelines.resolution.lexicon import roles, words
+from em_pipelines.resolution.naming import head_role, role_of
 from em_pipelines.resolution.normalization import fold, name_key
 from em_pipelines.resolution.statements import UPPER, Place
 
-_DETERMINER = r"(?:(?P<own>my|our|your)|(?P<the>the)|(?P<other>his|her|their)|(?P<owner>[^\W\d_][\w-]*)(?:'s|(?<=s)'))"
+_NO_PRONOUN = r"(?!(?:that|it|he|she|this|what|who|here|there)')"
+_DETERMINER = (
+    r"(?:(?P<own>my|our|your)|(?P<the>the)|(?P<other>his|her|their)"
+    rf"|(?P<owner>{_NO_PRONOUN}[^\W\d_][\w-]*)(?:'s|(?<=s)'))"
+)
 _NAMES_IT = r"(?:'s name)? (?:is|was|is called|is named|named|(?:has|got) (?:a|its) name,?)(?: also| just)? "
 _BEFORE = re.compile(
     rf"(?<![\w'])(?i:{_DETERMINER}) (?P<phrase>[\w'-]+(?: [\w'-]+){{0,3}}?)(?P<link>{_NAMES_IT}|,? |, | \()$"
 )
-_IS_IT = r",? (?:who is|who's|who was|is|was|as)(?: also| still| actually| really| now)? |'s |, | \(| [-–—] "
+_IS_IT = (
+    r",? (?:who is|who's|who was|that's|that is|is|was|as)(?: also| still| actually| really| now)? |'s |, | \(| [-–—] "
+)
 _AFTER = re.compile(rf"^(?P<link>{_IS_IT}){_DETERMINER} (?P<phrase>[\w'-]+(?: [\w'-]+){{0,4}})")
 _WHOSE = re.compile(rf"(?<![\w'])(?i:{_DETERMINER}) (?:\w+ ){{0,2}}$")
 _DEFINITE = re.compile(r"(?<![\w'])(?:the|my|our|this|that) $", re.IGNORECASE)
@@ -42,12 +48,28 @@ _MARRY = re.compile(
 _MARRYING = re.compile(
     r"\bI(?:'m| am| was| got| will be|'ll be)?(?: finally)? (?:married|marrying|engaged|engaged to|married to|marry) $"
 )
-_SPECIES = re.compile(r"^(?: is|,| was) an? ([\w-]+)(?=[,.;!?]|$| and | who | that )")
+_AS_PRONOUN = re.compile(
+    r"^,? [^.;!?A-Z]{0,60}\b(?:she|he|they)(?:'s|'re| is| are| was)(?: now| also| still| actually| really)? "
+    r"(?i:my|our) (?P<phrase>[\w'-]+(?: [\w'-]+){0,2})"
+)
+_NAMED_SO = re.compile(
+    r"\b(?:an?|the|our|my|this) (?P<noun>[\w-]+)\b[^.;!?]{0,50} (?:named|called|christened|calls?|name) "
+    r"(?:her|him|it|them) $"
+)
+_BESIDE = re.compile(r", the $")
+_SPECIES = re.compile(
+    r"^(?: is|,| was|'s) an? (?P<noun>[\w-]+(?: [\w-]+){0,2})(?=[,.;!?]|$"
+    r"| (?:and|who|that|for|with|from|in|of|by|at|on|this|which)\b)"
+)
+_SOME = re.compile(r"(?<![\w'])an? (?P<noun>[\w-]+(?: [\w-]+){0,2}?)(?:, | (?:called|named) )$")
+_POST = re.compile(r"^, (?!(?:the|an?|my|our|his|her|their|not|no) )(?P<phrase>(?:[a-z-]+ ){0,3}[a-z-]+)(?=[,.;!?]|$)")
+_THE_SORT = re.compile(r"^ (?:the|my|our) (?P<phrase>[\w-]+(?: [\w-]+)?)")
 _STOPS = frozenset(
     "and who in at from that with to for is was has had of but or so because when while on by as now says said wants "  # noqa: SIM905
     "went will can could would just also still never always again which where if then than not isn't wasn't about "
     "here there this since until after before too are were be been".split()
 )
+_VAGUE = frozenset({"thing", "one", "kind", "sort", "stuff", "bit", "lot", "way"})
 _PASTIMES = frozenset(
     "home work lunch dinner breakfast night noon once last first least all that this it her him".split()  # noqa: SIM905
 )
@@ -70,9 +92,9 @@ class SaidRole:
 
 def roles_said(place: Place, *, is_bare_noun_read: bool = False) -> list[SaidRole]:
     """The roles that the sentence gives the mention; where wanted also bare nouns ("our basset Gravy", "Gravy is a
-    basset")."""
+    basset"), which say what a thing is."""
     found = []
-    before = _BEFORE.search(place.before)
+    before = _BEFORE.search(_BESIDE.sub(", ", place.before))
     if before and not (before["link"] == ", " and re.match(r" and | or ", place.after)):
         found += _read(
             before, before["phrase"], is_link_free=before["link"] == " " and not is_bare_noun_read, is_whole=True
@@ -80,31 +102,72 @@ def roles_said(place: Place, *, is_bare_noun_read: bool = False) -> list[SaidRol
     after = _AFTER.match(place.after)
     if after:
         found += _read(after, after["phrase"], is_link_free=False, is_whole=False)
-    species = _SPECIES.match(place.after) if is_bare_noun_read else None
-    if species:
-        found.append(SaidRole(name_key(fold(species[1])), "", False, species[1]))
+    for noun in (_SPECIES.match(place.after), _SOME.search(place.before), _NAMED_SO.search(place.before)):
+        if noun and not any(c.isupper() for c in noun["noun"]):
+            found += _nouns(noun["noun"], is_person=not is_bare_noun_read)
+    if not found and not is_bare_noun_read:
+        sort = _THE_SORT.match(place.after)
+        post = _POST.match(place.after)
+        found += _known(_until_stop(sort["phrase"].split()), "") if sort else roles_beside(place)
+        found += _known(post["phrase"].split()[-1:], "") if post else []
     if _MARRY.search(place.after) or _MARRYING.search(place.before):
         found.append(SaidRole("partner", "", True, ""))
     return found
 
 
-def _read(match: re.Match[str], phrase: str, *, is_link_free: bool, is_whole: bool) -> list[SaidRole]:
-    owner = fold(match["other"] or match["owner"] or "")
-    words = phrase.split()
-    if not is_whole:
-        end = next((n for n, word in enumerate(words) if word.casefold() in _STOPS), len(words))
-        words = words[:end]
-    for size in range(len(words), 0, -1):
-        if is_whole and size < len(words):
-            break
+def roles_beside(place: Place) -> list[SaidRole]:
+    """The remembered person's own roles that a pronoun gives the mention: "..., so she's my new manager"."""
+    found = _AS_PRONOUN.match(place.after)
+    return _known(found["phrase"].split(), "") if found else []
+
+
+def roles_apposed(place: Place) -> list[SaidRole]:
+    """What the remembered person calls somebody who is named by another role: "their grandma, my mother"."""
+    found = _AFTER.match(place.after)
+    return _known(_until_stop(found["phrase"].split()), "") if found and found["own"] else []
+
+
+def _until_stop(words: list[str]) -> list[str]:
+    return words[: next((n for n, word in enumerate(words) if word.casefold() in _STOPS), len(words))]
+
+
+def _known(words: list[str], owner: str, *, is_whole: bool = False) -> list[SaidRole]:
+    """The longest beginning that is a role of the lists."""
+    for size in range(len(words), len(words) - 1 if is_whole else 0, -1):
         text = " ".join(words[:size])
         role = role_of(text)
         if role:
             return [SaidRole(role, owner, True, text)]
+    return []
+
+
+def _read(match: re.Match[str], phrase: str, *, is_link_free: bool, is_whole: bool) -> list[SaidRole]:
+    owner = fold(match["other"] or match["owner"] or "")
+    words = phrase.split() if is_whole else _until_stop(phrase.split())
+    known = _known(words, owner, is_whole=is_whole)
+    if known:
+        return [] if match["the"] and _is_anybodys(known[0].role) else known
     rest = " ".join(words)
     if owner or not rest or is_link_free or any(c.isupper() for c in rest) or len(words) > 3:
         return []
-    return [SaidRole(name_key(fold(rest)), owner, False, rest)]
+    return _nouns(rest, is_person=False)
+
+
+def _nouns(phrase: str, *, is_person: bool) -> list[SaidRole]:
+    """A phrase that says what something is, and its head: `ball python`, `python`; of people, the role it names."""
+    words = phrase.split()
+    known = _known(words, "", is_whole=True) or _known(words[-1:], "") if is_person else []
+    if known:
+        return [] if _is_anybodys(known[0].role) else known
+    nouns = [" ".join(words[n:]) for n in range(len(words))]
+    if len(words) > 1 and words[-1] in _VAGUE:
+        nouns.append(" ".join(words[:-1]))
+    return [SaidRole(name_key(fold(noun)), "", False, noun) for noun in nouns if noun not in _VAGUE]
+
+
+def _is_anybodys(role: str) -> bool:
+    """Whether `the son` may be that of anybody who was spoken of; `the wife` is one's own."""
+    return roles().kind.get(head_role(role)) == "kin" and head_role(role) not in roles().unique
 
 
 def is_somebody(place: Place) -> bool:

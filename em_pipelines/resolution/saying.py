@@ -67,6 +67,16 @@ def _join_role(registry: Registry, row: Row, said: SaidRole, cause: Cause) -> No
         registry.join(made, row, "role", SAID_ROLE, "a message names the bearer of the role", cause)
 
 
+def apply_apposed(registry: Registry, row: Row, name: str, cause: Cause) -> None:
+    """Makes a role one with the name behind it, if nobody fills it yet: `my boss, Yolanda, left`."""
+    if not name or _named(registry, row):
+        return
+    known = [other for other in registry.named(name_key(name)) if other["entity_type"] == EntityType.PERSON]
+    bearer = known[0] if known else registry.create(name, EntityType.PERSON, "", cause, "role")
+    if len(known) < 2 and is_open(registry, row, bearer, ROLE):
+        registry.join(row, bearer, "role", SAID_ROLE, "a message names the bearer of the role", cause)
+
+
 def _is_role_row(row: Row, role: str, owner: str) -> bool:
     person = parsed(row).person
     if person is None or not person.is_role:

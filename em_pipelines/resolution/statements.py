@@ -12,23 +12,33 @@ from em_pipelines.resolution.lexicon import load
 MENTION = "\ue000"
 UPPER = r"[^\W\d_a-zß-öø-ÿ]"
 _WORD = rf"{UPPER}(?:[\w-]|\.(?=\w)|['’](?={UPPER}))*"
-_LINKS = r"(?:(?:de|da|do|di|van|von|of|la|le|del|el|the) )*"
-NAME = rf"(?:(?:Mr|Mrs|Ms|Dr|Prof|St)\. )?{_WORD}(?: {_LINKS}(?:{_WORD}|\d[\w-]*))*"
+_LINKS = r"(?:(?:de|da|do|di|van|von|of|la|le|del|el|the|&) )*"
+_IDENTIFIER = r"[^\W\d_A-Z][\w]*(?:[_/-][\w]+)+"
+NAME = rf"(?:(?:(?:Mr|Mrs|Ms|Dr|Prof|St)\. |(?:{UPPER}\. ?)+)?{_WORD}(?: {_LINKS}(?:{_WORD}|\d[\w-]*))*|{_IDENTIFIER})"
 _SENTENCE_END = re.compile(
     r"(?<!\bMr)(?<!\bMs)(?<!\bDr)(?<!\bSt)(?<!\bMrs)(?<!\bProf)(?<!\b\w)[.!?…]+[\"”)]*\s+(?=\S)|\n+"
 )
 _CUES = re.compile(
     r"known|called|calls?\b|names?\b|named|says?\b|short|goes by|went by|answers|stands for|signs|trades|performs|renam"
     r"|rebrand|alias|a\.?k\.?a|n[ée]e|formerly|i\.e|same|mean|rather|sorry|well|that's|that is|which is|namely|it's"
-    r"|who is|who's|used to|our|nick|\(|/|=|, or| to (?:every|friends|us|me|his|her|my|most|family|the)|is\b|was\b|'s",
+    r"|who is|who's|used to|our|nick|dubbed|being| for |turn|spell|so |\(|/|=|, or"
+    r"| to (?:every|friends|us|me|his|her|my|most|family|the)|is\b|was\b|'s",
     re.IGNORECASE,
 )
 _DENIAL_CUES = re.compile(
     r"different|other|second|third|new|wrong|relat|nothing|same|connection|namesake|confus|mix|mistake|who|which|not\b"
-    r"|unlike|opposed|instead|rather than",
+    r"|unlike|opposed|instead|rather than|too\b|as well|also|link",
     re.IGNORECASE,
 )
 MAX_SENTENCE = 400
+
+
+_ARTICLE = re.compile(r"(?<!\w)(?:an?|one) (?:(?:Mr|Mrs|Ms|Dr|Prof)\.? )?$", re.IGNORECASE)
+_CALLED_SO = re.compile(
+    r"(?<!\w)(?:been|called|named|nicknamed|calls?(?: (?:her|him|me|it|them))?|goes by|answers to|just|plain"
+    r"|to (?:me|us))(?: just| only| always)? $",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,13 +55,16 @@ class Place:
 
     before: str
     after: str
+    name: str = ""
 
     @property
     def text(self) -> str:
-        """The sentence, with a sign in place of the mention."""
-        return f"{self.before}{MENTION}{self.after}"
+        """The sentence, with a sign in place of the mention wherever it stands."""
+        text = f"{self.before}{MENTION}{self.after}"
+        return re.sub(rf"(?<![\w-]){re.escape(self.name)}(?![\w-])", MENTION, text) if self.name in text else text
 
 
+_APPOSED = re.compile(rf"^, (?P<name>{NAME}),(?! (?:and|or) )")
 NOWHERE = Place("", "")
 
 
@@ -77,7 +90,9 @@ def locate(content: str, name: str, start: int, end: int) -> Place:
     last = after.start() + 1 if after else min(len(content), end + MAX_SENTENCE)
     clean = re.compile(r"\s+")
     return Place(
-        clean.sub(" ", content[first:start]).replace("’", "'"), clean.sub(" ", content[end:last]).replace("’", "'")
+        clean.sub(" ", content[first:start]).replace("’", "'"),
+        clean.sub(" ", content[end:last]).replace("’", "'"),
+        clean.sub(" ", content[start:end]).replace("’", "'"),
     )
 
 
@@ -114,13 +129,27 @@ def partners(place: Place) -> tuple[Partner, ...]:
     return tuple(found.values())
 
 
+def apposed(place: Place) -> str:
+    """The name that stands behind a role between commas ("my boss, Yolanda, left"), or ""."""
+    found = _APPOSED.match(place.after)
+    return found["name"] if found else ""
+
+
 def is_denied(place: Place) -> bool:
     """Whether the sentence says that the mention is not what it could be taken for."""
     text = place.text
     return bool(_DENIAL_CUES.search(text)) and any(pattern.search(text) for pattern in _patterns("denied"))
 
 
-def is_another(place: Place) -> bool:
-    """Whether the mention is said to be another one of the very same name."""
+def is_called_so(place: Place) -> bool:
+    """Whether the sentence says that the mention is how somebody is called: "she's been Gosia since the cradle"."""
+    return bool(_CALLED_SO.search(place.before))
+
+
+def is_another(place: Place, *, is_single: bool = False) -> bool:
+    """Whether the mention is said to be another one of the very same name; of a single name of a person, an article
+    is enough: `a Craig`."""
+    if is_single and _ARTICLE.search(place.before):
+        return True
     text = place.text
     return bool(_DENIAL_CUES.search(text)) and any(pattern.search(text) for pattern in _patterns("other"))

@@ -15,6 +15,7 @@ from em_pipelines.resolution.verdicts import (
     KNOWN,
     MODEL,
     SPELLING,
+    UNLIKE,
     WORD_ORDER,
     Verdict,
 )  # fmt: skip
@@ -22,6 +23,8 @@ from em_pipelines.vocabulary import EntityType as T
 
 MIN_FUZZY_LETTERS = 5
 MIN_PLURAL_LETTERS = 4
+MIN_TELLING_DIGITS = 3
+MIN_SUBSTITUTED_LETTERS = 8
 
 
 def compare_things(one: Name, other: Name) -> Verdict | None:
@@ -40,7 +43,7 @@ def compare_things(one: Name, other: Name) -> Verdict | None:
     likeness = similarity(one, other)
     if likeness:
         return Verdict("similarity", likeness)
-    return CONFLICT if _share(one, other) else None
+    return UNLIKE if _share(one, other) else None
 
 
 def _is_in_another_order(one: Name, other: Name) -> bool:
@@ -92,7 +95,8 @@ def is_abbreviated(short: Name, long: Name) -> bool:
     if not (short.digits and len(one) == len(other) == 2 and one[1:] == other[1:]):
         return False
     word, full = one[0], other[0]
-    return len(word) < len(full) and 2 <= len(word) <= 4 and word[0] == full[0] and _is_in_order(word, full)
+    least = 1 if len(one[1]) >= MIN_TELLING_DIGITS else 2
+    return len(word) < len(full) and least <= len(word) <= 4 and word[0] == full[0] and _is_in_order(word, full)
 
 
 def _is_in_order(word: str, full: str) -> bool:
@@ -116,9 +120,17 @@ def similarity(one: Name, other: Name) -> float:
     if len(one.tokens) != len(other.tokens) and " " in one.text and " " in other.text:
         return 0.0
     allowed = 1 if min(len(a), len(b)) < 9 else 2
-    if DamerauLevenshtein.distance(a, b, score_cutoff=allowed) > allowed:
+    if DamerauLevenshtein.distance(a, b, score_cutoff=allowed) > allowed or _is_another_word(one, other):
         return 0.0
     return float(max(fuzz.ratio(a, b) / 100, Indel.normalized_similarity(a, b), 0.85 if _is_transposed(a, b) else 0.0))
+
+
+def _is_another_word(one: Name, other: Name) -> bool:
+    """Whether a letter was put for another in a short word: Cinder Lake is no slip of the pen for Cinder Lane."""
+    if len(one.tokens) != len(other.tokens):
+        return False
+    pairs = [(a, b) for a, b in zip(one.tokens, other.tokens, strict=True) if a != b]
+    return any(len(a) == len(b) < MIN_SUBSTITUTED_LETTERS and not _is_transposed(a, b) for a, b in pairs)
 
 
 def _is_transposed(one: str, other: str) -> bool:

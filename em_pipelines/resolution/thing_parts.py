@@ -5,6 +5,10 @@ from em_pipelines.resolution.naming import Name
 from em_pipelines.resolution.verdicts import CONFLICT, PART, Verdict
 from em_pipelines.vocabulary import EntityType as T
 
+_NUMBERED = frozenset({T.PRODUCT.value, T.VEHICLE.value})
+MIN_MODEL_DIGITS = 3
+"""`The 265` is the Forerunner 265; a 7 or a 12 may be anything."""
+
 
 def compare_part(short: Name, long: Name) -> Verdict | None:
     """A name and the same with more words: `Norrby` and `FC Norrby`, `New York` and `New York City`."""
@@ -13,8 +17,10 @@ def compare_part(short: Name, long: Name) -> Verdict | None:
     is_back = long.tokens[-size:] == short.tokens
     extra = [token for token in long.tokens if token not in short.tokens]
     kind = short.entity_type if short.entity_type != T.CONCEPT else long.entity_type
-    if not (is_front or is_back) or all(token.isdigit() for token in short.tokens):
+    if not (is_front or is_back):
         return None
+    if all(token.isdigit() for token in short.tokens):
+        return PART if kind in _NUMBERED and is_back and len(short.compact) >= MIN_MODEL_DIGITS else None
     if kind == T.PLACE:
         return _place_part(short, long, extra, is_front=is_front)
     if short.is_legal:
@@ -54,17 +60,23 @@ def _product_part(short: Name, long: Name, extra: list[str], is_front: bool) -> 
 
 
 def _project_part(_: Name, __: Name, extra: list[str], is_front: bool) -> Verdict | None:
+    if set(extra) & words("variants"):
+        return CONFLICT
     return PART if is_front and len(extra) <= 2 else None
 
 
-def _organization_part(_: Name, __: Name, extra: list[str], is_front: bool) -> Verdict | None:
-    if set(extra) & {"foundation", "museum", "hospital"}:
+def _organization_part(short: Name, long: Name, extra: list[str], is_front: bool) -> Verdict | None:
+    """`Norrby` is FC Norrby; AC Milan is no Inter Milan, and a foundation not whom it is named after."""
+    if set(extra) & {"foundation", "museum", "hospital"} or not set(short.all_tokens) <= set(long.all_tokens):
         return CONFLICT
     return PART if is_front or len(extra) == 1 else None
 
 
-def _work_part(short: Name, long: Name, _: list[str], is_front: bool) -> Verdict | None:
-    """A title may lack its subtitle or its end, if enough is left; one word of a longer title may be a title itself."""
+def _work_part(short: Name, long: Name, extra: list[str], is_front: bool) -> Verdict | None:
+    """A title may lack its subtitle or its end, if enough is left; one word of a longer title may be a title itself,
+    and a part or a season is not the whole."""
+    if set(extra) & words("instalments") or any(token.isdigit() for token in extra):
+        return CONFLICT
     if is_front and (":" in long.text or len(short.tokens) > 2):
         return PART
     return CONFLICT if is_front else None

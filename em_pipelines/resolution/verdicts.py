@@ -20,6 +20,8 @@ class Verdict:
 
 
 CONFLICT = Verdict("conflict", 0.0)
+UNLIKE = Verdict("unlike", 0.0)
+"""Some words are the same, and each name has its own: two things, unless one of them has two such names."""
 SPELLING = Verdict("spelling", 1.0)
 KNOWN = Verdict("known", 0.98)
 WORD_ORDER = Verdict("word_order", 0.96)

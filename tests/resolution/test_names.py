@@ -37,6 +37,13 @@ from em_pipelines.resolution.reading import is_nameable
         ("Erik", "Eric", "person", "similarity"),
         ("Micheal", "Michael", "person", "similarity"),
         ("Weserlink", "Weserlnik", "organization", "similarity"),
+        ("B.K. Norrby", "BK Norrby", "organization", "spelling"),
+        ("W.F.S.", "Wet Feet Society", "organization", "acronym"),
+        ("Kamra K7III", "K7 III", "product", "part"),
+        ("Mount Elva", "Elva", "place", "spelling"),
+        ("Juergen Vos", "Jürgen Vos", "person", "similarity"),
+        ("Herr Mueller", "Anke Müller", "person", "part"),
+        ("Dr. Mina", "Dr. Mina Okabe", "person", "part"),
     ],
 )
 def test_names_of_one_thing(one: str, other: str, kind: str, method: str) -> None:
@@ -58,6 +65,9 @@ def test_names_of_one_thing(one: str, other: str, kind: str, method: str) -> Non
         ("Paris", "Paris, Texas", "place"),
         ("York", "New York", "place"),
         ("Dune", "Dune Messiah", "work"),
+        ("Saltmarsh", "Saltmarsh: Part Two", "work"),
+        ("FC Bergamo", "Real Bergamo", "organization"),
+        ("Kamra K7 III", "Kamra K7 IV", "product"),
         ("Mike", "Mickey", "person"),
         ("Daniel", "Daniela", "person"),
         ("Anna Kovacs", "Anna Petrova", "person"),
@@ -107,6 +117,7 @@ def test_what_names_nothing(name: str) -> None:
     assert not is_nameable(name, "concept")
 
 
-@pytest.mark.parametrize(("name", "kind"), [("May", "person"), ("Friday", "work"), ("running", "activity")])
+@pytest.mark.parametrize(("name", "kind"), [("May", "person"), ("Friday", "work"), ("running", "activity"),
+    ("WHO", "organization"), ("Go", "tool")])  # fmt: skip
 def test_what_names_something(name: str, kind: str) -> None:
     assert is_nameable(name, kind)

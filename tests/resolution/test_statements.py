@@ -2,7 +2,14 @@
 
 import pytest
 
-from em_pipelines.resolution.roles_said import is_definite, is_somebody, owner_of_mention, roles_said, where_from
+from em_pipelines.resolution.roles_said import (
+    is_definite,
+    is_somebody,
+    owner_of_mention,
+    roles_apposed,
+    roles_said,
+    where_from,
+)  # fmt: skip
 from em_pipelines.resolution.statements import NOWHERE, is_another, is_denied, locate, partners
 
 
@@ -23,6 +30,14 @@ def place_of(name: str, text: str):
         ("Fern House", "Fern House used to be called Dale House.", "Dale House"),
         ("fern-core", "fern-core is what we call Fern.", "Fern"),
         ("Ignatius", "The lease is in the name of Ignatius, that's Iggy, since May.", "Iggy"),
+        ("Roz", "We've called Rosamund just Roz since school.", "Rosamund"),
+        ("Roz", "At work they only ever shout Roz for Rosamund.", "Rosamund"),
+        ("Ebo", "The old map has Ebo for Ebone.", "Ebone"),
+        ("Suomi", "Suomi is what Finland calls itself.", "Finland"),
+        ("Rosamund", "Rosamund is what the bank writes, but it's our Roz who signs.", "Roz"),
+        ("Alberta Lima", "Alberta Lima, known to half the street as Beta, waved.", "Beta"),
+        ("Judge Vos", "Nadia wants to be called Judge Vos now.", "Nadia"),
+        ("T. J. Vos", "We call T. J. Vos TJ.", "TJ"),
         ("Rosamund", "I wrote Rosamund (I never spell Roz's full name right) a card.", "Roz"),
     ],
 )
@@ -72,10 +87,25 @@ def test_another_of_the_very_name() -> None:
         ("Max", "My older brother Max is back.", "older brother", ""),
         ("Mr. Sayın", "Mr. Sayın is the tree man.", "tree man", ""),
         ("Jonas", "I'm marrying Jonas in August.", "partner", ""),
+        ("Consuelo", "Consuelo, that's my mum, has bought a drum.", "mother", ""),
+        ("Solveig", "His successor is Solveig, so from next week she's my new manager.", "new manager", ""),
+        ("Rosa", "Rosa, my ex-wife, rang.", "ex wife", ""),
+        ("Bee", "Our car, the Bee, is full of hair.", "car", ""),
     ],
 )
 def test_roles(name: str, text: str, role: str, owner: str) -> None:
     assert (role, owner) in [(said.role, said.owner) for said in roles_said(place_of(name, text))]
+
+
+def test_pets_are_what_they_are_called_after() -> None:
+    for text in ("Our old dog Mustard sulks.", "We adopted a dog and the kids named her Mustard."):
+        said = roles_said(place_of("Mustard", text), is_bare_noun_read=True)
+        assert "dog" in [role.role for role in said]
+
+
+def test_the_son_of_a_story_is_nobodys_own() -> None:
+    assert not roles_said(place_of("Will", "Will, the son, told me."))
+    assert [said.role for said in roles_apposed(place_of("grandma", "Their grandma, my mother, bakes."))] == ["mother"]
 
 
 def test_a_list_gives_nobody_a_role() -> None:

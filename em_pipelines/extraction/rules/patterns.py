@@ -77,6 +77,8 @@ class PatternSpec(Strict):
     needs: tuple[Need, ...] = ()
     may_drop_subject: bool = False
     may_be_timed: bool = False
+    yields: bool = False
+    """Not tried where an earlier pattern has read the same relation in the clause."""
     dates: Literal["since", "when", "none"] = "since"
     attribute: str | None = None
     temporal_type: TemporalType | None = None

@@ -144,14 +144,18 @@ class MessageReader:
         at_once = _at_once(tokens, clause)
         fits: dict[str, bool] = {}
         is_last = clause.verb.end >= clause.right
+        read: set[str] = set()
         for pattern in self.patterns.candidates(lemmas, first, after, at_once):
             if is_last and pattern.right and pattern.right[0].kind == "slot" and pattern.right[0].words != BARE:
                 continue
             conditions = pattern.verb_conditions
             if conditions not in fits:
                 fits[conditions] = verb_fits(pattern.spec, clause.verb, mods, is_bare=is_bare, is_lasting=lasts)
-            if fits[conditions]:
+            if fits[conditions] and not (pattern.spec.yields and pattern.spec.relation in read):
+                n_claims = len(self.notes.claims)
                 self._try(pattern, clause, mods)
+                if len(self.notes.claims) > n_claims:
+                    read.add(pattern.spec.relation)
 
     def _asks_to_call(self, clause: Clause) -> bool:
         """`You can call me Ori` tells the speaker's name."""
