@@ -11,7 +11,7 @@ from em_pipelines.resolution.normalization import fold, name_key
 from em_pipelines.resolution.objections import qualifiers_of
 from em_pipelines.resolution.qualifiers import as_qualifier, clash, owner_in
 from em_pipelines.resolution.settings import ResolutionSettings
-from em_pipelines.resolution.state import Registry, is_user
+from em_pipelines.resolution.state import Registry, is_user, parsed
 from em_pipelines.vocabulary import EntityType
 
 Row = dict[str, Any]
@@ -63,10 +63,17 @@ def _of_type(registry: Registry, rows: list[Row], bearer: Bearer) -> list[Row]:
     """The rows that can be what is meant, those of the very type before others."""
     if is_user(rows[0]):
         return rows[:1]
+    if not is_person(bearer.entity_type):
+        rows = [row for row in rows if not _fills_a_role(row)]  # Greta works as a physio, and is not the work
     n_tokens = bearer.name.n_telling
     fitting = [row for row in rows if is_one_under_one_name(row["entity_type"], bearer.entity_type, n_tokens)]
     fitting = [row for row in fitting if row["entity_type"] == bearer.entity_type] or fitting
     return fitting or [row for row in rows if is_guessed(registry, row, bearer)]
+
+
+def _fills_a_role(row: Row) -> bool:
+    person = parsed(row).person
+    return person is not None and person.is_role
 
 
 def is_guessed(registry: Registry, row: Row, bearer: Bearer) -> bool:

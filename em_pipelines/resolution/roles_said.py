@@ -102,7 +102,8 @@ def roles_said(place: Place, *, is_bare_noun_read: bool = False) -> list[SaidRol
     after = _AFTER.match(place.after)
     if after:
         found += _read(after, after["phrase"], is_link_free=False, is_whole=False)
-    for noun in (_SPECIES.match(place.after), _SOME.search(place.before), _NAMED_SO.search(place.before)):
+    species = _SPECIES.match(place.after) if is_bare_noun_read else None  # who is a dentist is not yet one's dentist
+    for noun in (species, _SOME.search(place.before), _NAMED_SO.search(place.before)):
         if noun and not any(c.isupper() for c in noun["noun"]):
             found += _nouns(noun["noun"], is_person=not is_bare_noun_read)
     if not found and not is_bare_noun_read:

@@ -23,6 +23,17 @@ def test_a_role_said_beside_a_name_is_a_row_of_its_own(said, run) -> None:
     assert made.entity_mentions.to_pylist()[0]["entity_id"] == rows["Lena"]["entity_id"]
 
 
+def test_what_somebody_works_as_is_not_somebody(said, run) -> None:
+    made = run(
+        [
+            said("Greta", "person", "Greta is my physio.", 0),
+            said("physio", "concept", "Greta is my physio.", 0),
+            said("physio", "person", "My physio is late.", 1),
+        ]
+    )
+    assert groups(made.entities) == [{"Greta", "physio"}, {"physio"}]
+
+
 def test_a_name_is_read_before_a_role_met_first(said, run, read_by) -> None:
     made = run([said("wife", "person", "My wife is late.", 0), said("Lena", "person", "Lena, my wife, is here.", 1)])
     assert read_by(made.entities)["wife"] == "Lena"
