@@ -4,6 +4,7 @@ from functools import lru_cache
 
 from em_pipelines.resolution.lexicon import full_forms, roles, words
 from em_pipelines.resolution.naming import Name, head_role, parse_name
+from em_pipelines.resolution.people_names import sounds
 
 PREFIX_LETTERS = 3
 
@@ -21,7 +22,7 @@ def name_keys(text: str, entity_type: str) -> frozenset[str]:
     if name.person is not None:
         for given in {name.person.given, name.person.single} - {""}:
             keys |= {f"~{given}", *(f"~{full}" for full in full_forms().get(given, ()))}
-            keys.add(f"^{given[:PREFIX_LETTERS]}")
+            keys |= {f"^{given[:PREFIX_LETTERS]}", f"&{sounds(given)}"}
         if name.person.role:
             keys |= role_keys(name.person.role)
     return frozenset(keys)

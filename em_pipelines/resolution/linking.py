@@ -12,7 +12,7 @@ from em_pipelines.resolution.judging import judge
 from em_pipelines.resolution.objections import is_open
 from em_pipelines.resolution.settings import ResolutionSettings
 from em_pipelines.resolution.state import Cause, Registry, is_user, parsed
-from em_pipelines.resolution.verdicts import FAMILIAR, IN_FULL, STRONG, WEAK, Verdict
+from em_pipelines.resolution.verdicts import IN_FULL, STRONG, WEAK, Verdict
 from em_pipelines.vocabulary import EntityType
 
 Row = dict[str, Any]
@@ -48,7 +48,7 @@ class Fit:
 
 def link_by_name(
     registry: Registry, row: Row, settings: ResolutionSettings, cause: Cause, *, is_definite: bool,
-    is_called_so: bool = False,
+    is_called_so: bool,
 ) -> None:  # fmt: skip
     """Joins a row with the group that its name fits, if there is one."""
     if is_user(row):
@@ -86,12 +86,11 @@ def fitting(registry: Registry, row: Row, settings: ResolutionSettings, *, is_ca
 def _is_told_apart(row: Row, other: Row, verdict: Verdict, settings: ResolutionSettings) -> bool:
     """Whether both were spoken of in one conversation: there, nobody changes from Chris to Christine, or from Marc to
     Mark, without a word."""
-    is_alike = verdict.method in FAMILIAR or (
-        verdict.method == "similarity" and row["entity_type"] == EntityType.PERSON
-    )
-    return is_alike and bool(
-        row["last_referenced"] - other["last_referenced"] < timedelta(hours=settings.conversation_hours)
-    )
+    is_one_spelling = verdict.method == "similarity" and row["entity_type"] != EntityType.PERSON
+    if verdict.method not in WEAK or is_one_spelling:
+        return False
+    since = row["last_referenced"] - other["last_referenced"]
+    return bool(since < timedelta(hours=settings.conversation_hours))
 
 
 def _definite(registry: Registry, row: Row, settings: ResolutionSettings) -> list[Fit]:

@@ -17,8 +17,8 @@ PEOPLE = frozenset({EntityType.PERSON.value})
 _OWNER = re.compile(
     r"^(?:(my|our|his|her|their|your)\s+|([^\W\d_][\w-]*)['’]s\s+|([^\W\d_][\w-]*s)['’]\s+)", re.IGNORECASE
 )
-_WHERE = re.compile(r"^(?P<name>\S+(?: \S+)?) (?:at|from|in) (?P<where>[^\W\d_].*)$")
-_WHERE_BEFORE = re.compile(r"^(?P<where>[^\W\d_A-Z][\w-]*) (?P<name>[^\W\d_a-z]\S*(?: \S+)?)$")
+_WHERE = re.compile(r"^(?P<name>\S+(?: \S+)?) (?:at|from|in|with) (?P<where>[^\W\d_].*)$")
+_WHERE_BEFORE = re.compile(r"^(?P<where>[^\W\d_A-Z][\w-]*(?: [^\W\d_A-Z][\w-]*)?) (?P<name>[^\W\d_a-z]\S*(?: \S+)?)$")
 _HONORIFIC = re.compile(r"(?<=\w)-(san|sensei|kun|chan|sama|ji|bey|hanim)$")
 _GENERATIONS = {"junior": "junior", "jr": "junior", "senior": "senior", "sr": "senior"}
 _PARENT_OF = frozenset({"abu", "umm", "oum"})

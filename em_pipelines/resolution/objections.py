@@ -9,7 +9,7 @@ from em_pipelines.resolution.lexicon import is_given_name, roles
 from em_pipelines.resolution.naming import Name, head_role
 from em_pipelines.resolution.qualifiers import clash, has_kin, is_same_role
 from em_pipelines.resolution.state import Registry, parsed
-from em_pipelines.resolution.verdicts import STRONG, UNLIKE, WEAK, Verdict
+from em_pipelines.resolution.verdicts import FAMILIAR, STRONG, UNLIKE, WEAK, Verdict
 
 Row = dict[str, Any]
 
@@ -76,7 +76,8 @@ def _is_any_full(rows: list[Row]) -> bool:
 def _is_contrary(registry: Registry, one: Row, another: Row, matched: Row, fit: Verdict) -> bool:
     """Whether two names of the two groups cannot be one thing's.
 
-    Who answers to two given names ("Kalle", "Karl-Henrik") may have a surname with the one he is known by.
+    Who answers to two given names ("Kalle", "Karl-Henrik") may have a surname with the one he is known by; who is Ale
+    for short is not Ale Brandt, who has more of a name than that.
     """
     if not is_same_kind(one["entity_type"], another["entity_type"]):
         return not is_one_under_one_name(one["entity_type"], another["entity_type"], 2)
@@ -87,7 +88,15 @@ def _is_contrary(registry: Registry, one: Row, another: Row, matched: Row, fit: 
     verdict = judge(one, another)
     if verdict is None or not verdict.is_conflict or (verdict is UNLIKE and fit.method in STRONG):
         return False
-    is_stated = any(link["method"] in ("statement", "feedback") for row in (another, matched) for link in row["links"])
-    return not (
-        fit.method == "part" and is_stated and another is not matched and registry.representative(matched) is matched
-    )
+    return fit.method != "part" or another is matched or not _has_two_names(registry, another, matched)
+
+
+def _has_two_names(registry: Registry, another: Row, matched: Row) -> bool:
+    """Whether both are known to be names of one, and the surname that is met now may go with the matched one."""
+    own, fuller = parsed(matched).compact, parsed(another).compact
+    methods = {link["method"] for row in (another, matched) for link in row["links"]}
+    if fuller.startswith(own):
+        return False
+    if own.startswith(fuller):
+        return bool(methods & (FAMILIAR | {"statement", "feedback"}))
+    return bool(methods & {"statement", "feedback"}) and registry.representative(matched) is matched

@@ -1,5 +1,7 @@
 """Whether two names can be one person's, by their wording alone."""
 
+from functools import lru_cache
+
 from rapidfuzz import fuzz
 from rapidfuzz.distance import DamerauLevenshtein
 
@@ -19,7 +21,17 @@ from em_pipelines.resolution.verdicts import (
 )  # fmt: skip
 
 _UMLAUTS = (("ae", "a"), ("oe", "o"), ("ue", "u"))
-_SOUNDS = (*_UMLAUTS, ("ph", "f"), ("ck", "k"), ("c", "k"), ("y", "i"), ("z", "s"), ("w", "v"), ("th", "t"))
+_SOUNDS = (
+    *_UMLAUTS,
+    ("ph", "f"),
+    ("ch", "k"),
+    ("ck", "k"),
+    ("c", "k"),
+    ("y", "i"),
+    ("z", "s"),
+    ("w", "v"),
+    ("th", "t"),
+)
 LEAST_SHORT_FORM = 3
 TITLED_GIVEN = Verdict("part", 0.88)
 """Dr. Emi: below the Dr. Yamamoto that it might be instead."""
@@ -111,7 +123,8 @@ def _compare_given(one: str, other: str, first: Name, second: Name) -> Verdict |
 
 def compare_given_names(one: str, other: str) -> Verdict | None:
     """A given name and its familiar form, a slip of the pen, or the same name shortened."""
-    if one in full_forms().get(other, ()) or other in full_forms().get(one, ()):
+    are_both_full = one in familiar_forms() and other in familiar_forms()
+    if (one in full_forms().get(other, ()) or other in full_forms().get(one, ())) and not are_both_full:
         return NICKNAME
     is_shared = not full_forms().get(one, frozenset()).isdisjoint(full_forms().get(other, ()))
     if is_shared and one != other and (one.startswith(other) or other.startswith(one)):
@@ -128,10 +141,11 @@ def _is_misspelt(one: str, other: str) -> bool:
     """Two letters swapped, or one sound spelt in two ways. Another last vowel is another person: Daniel, Daniela."""
     if sorted(one) == sorted(other):
         return DamerauLevenshtein.distance(one, other) == 1
-    return _sounds(one) == _sounds(other)
+    return sounds(one) == sounds(other)
 
 
-def _sounds(word: str) -> str:
+@lru_cache(maxsize=65_536)
+def sounds(word: str) -> str:
     """A spelling without what is written in two ways: Eric and Erik, Philip and Phillip, Sara and Sarah."""
     for written, sound in _SOUNDS:
         word = word.replace(written, sound)

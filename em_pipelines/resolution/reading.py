@@ -32,9 +32,10 @@ from em_pipelines.resolution.statements import (
     is_another,
     is_called_so,
     is_denied,
+    is_introduced,
     locate,
     partners,
-)
+)  # fmt: skip
 from em_pipelines.vocabulary import USER, EntityType
 
 Row = dict[str, Any]
@@ -116,8 +117,10 @@ def _see_named(registry: Registry, mention: Row, place: Place, settings: Resolut
         apply_partners(registry, row, partners(place), cause)
         if is_new:
             link_role(registry, row, cause)
-            link_by_name(registry, row, settings, cause, is_definite=is_definite(place, mention["name"]),
-                         is_called_so=is_called_so(place))  # fmt: skip
+            link_by_name(
+                registry, row, settings, cause,
+                is_definite=is_definite(place, mention["name"]), is_called_so=is_called_so(place),
+            )  # fmt: skip
     return _seen(row, is_new=is_new and choice.row is None)
 
 
@@ -155,7 +158,7 @@ def _bearer(mention: Row, place: Place, said: list[SaidRole]) -> Bearer:
         return Bearer(name, entity_type, owner=name.person.owner or owner_of_mention(place))
     qualifiers = [as_qualifier(role.role, role.owner) for role in said]
     qualifiers += [f"{AT}{where}" for where in (name.person.where, where_from(place)) if where]
-    is_new = is_another(place, is_single=name.is_proper and not name.person.given)
+    is_new = is_another(place) or (name.is_proper and is_introduced(place, is_single=not name.person.given))
     return Bearer(name, entity_type, qualifiers=tuple(qualifiers), is_another=is_new, is_somebody=is_somebody(place))
 
 

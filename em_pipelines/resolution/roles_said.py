@@ -4,7 +4,7 @@ Also what stands before a name to tell whose it is, and behind it to tell which 
 """
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from em_pipelines.resolution.lexicon import roles, words
 from em_pipelines.resolution.naming import head_role, role_of
@@ -79,7 +79,8 @@ _PASTIMES = frozenset(
 class SaidRole:
     """A role that the message gives the mention: the phrase as compared, whose, and whether a list knows the role.
 
-    `text` is the role as worded, empty where it only follows ("I'm marrying Jonas").
+    Where it is not sure, it may be that of somebody else in the story ("Will, the son"), if none of one's own was
+    spoken of. `text` is the role as worded, empty where it only follows ("I'm marrying Jonas").
 
     `owner` is empty for the remembered person's own and for "the"; else the name or the pronoun, folded.
     """
@@ -88,6 +89,7 @@ class SaidRole:
     owner: str
     is_known: bool
     text: str
+    is_sure: bool = True
 
 
 def roles_said(place: Place, *, is_bare_noun_read: bool = False) -> list[SaidRole]:
@@ -147,7 +149,8 @@ def _read(match: re.Match[str], phrase: str, *, is_link_free: bool, is_whole: bo
     words = phrase.split() if is_whole else _until_stop(phrase.split())
     known = _known(words, owner, is_whole=is_whole)
     if known:
-        return [] if match["the"] and _is_anybodys(known[0].role) else known
+        is_anybodys = bool(match["the"]) and _is_anybodys(known[0].role)
+        return [replace(known[0], is_sure=False)] if is_anybodys else known
     rest = " ".join(words)
     if owner or not rest or is_link_free or any(c.isupper() for c in rest) or len(words) > 3:
         return []
@@ -197,7 +200,8 @@ def is_definite(place: Place, name: str) -> bool:
 
 _THE_ONE = re.compile(r"^,? (?:the (?P<kind>[\w-]+) one|the one (?:from|at|in) (?:the )?(?P<place>[\w-]+))\b")
 _WHO_WORKS = re.compile(
-    r"^,? who (?:runs|works|sits|does|is|mans|helps|volunteers)(?: (?:at|in|on|the|our))* (?P<place>[\w-]+)\b"
+    r"^,? who (?:runs|works|sits|does|is|mans|helps|volunteers|drives|teaches|fixes|sells|plays|cooks|coaches|owns)"
+    r"(?: (?:at|in|on|the|our))* (?P<place>[\w-]+)\b"
 )
 
 

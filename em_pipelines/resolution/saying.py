@@ -32,6 +32,8 @@ SHARED_LETTERS = 2
 def apply_roles(registry: Registry, row: Row, said: list[SaidRole], cause: Cause) -> None:
     """Keeps what somebody is, and makes the role and the name one: `Zoe, my daughter`."""
     for role in said:
+        if not role.is_sure and not _unfilled(registry, row, role):
+            continue
         registry.qualify(row, as_qualifier(role.role, role.owner))
         if role.is_known and row["entity_type"] == EntityType.PERSON:
             _join_role(registry, row, role, cause)
@@ -41,17 +43,13 @@ def apply_roles(registry: Registry, row: Row, said: list[SaidRole], cause: Cause
 
 def _join_role(registry: Registry, row: Row, said: SaidRole, cause: Cause) -> None:
     """The role's row becomes one with the name; a role that is another's already gets a row of this bearer's."""
-    bearers = [
-        other
-        for other in registry.near(f"${role}" for role in {said.role, head_role(said.role)})
-        if _is_role_row(other, said.role, said.owner)
-    ]
+    bearers = _bearers(registry, said)
     if any(registry.are_one(other, row) for other in bearers):
         for other in bearers:
             if registry.are_one(other, row):
                 other["last_referenced"] = max(other["last_referenced"], cause.timestamp)
         return
-    free = [other for other in bearers if not _named(registry, other) and is_open(registry, row, other, ROLE)]
+    free = _unfilled(registry, row, said)
     taken = [other for other in bearers if _named(registry, other)]
     if free:
         for other in free:
@@ -65,6 +63,17 @@ def _join_role(registry: Registry, row: Row, said: SaidRole, cause: Cause) -> No
         registry.qualify(made, f"{OF}{said.owner}")
     if is_open(registry, row, made, ROLE):
         registry.join(made, row, "role", SAID_ROLE, "a message names the bearer of the role", cause)
+
+
+def _bearers(registry: Registry, said: SaidRole) -> list[Row]:
+    near = registry.near(f"${role}" for role in {said.role, head_role(said.role)})
+    return [other for other in near if _is_role_row(other, said.role, said.owner)]
+
+
+def _unfilled(registry: Registry, row: Row, said: SaidRole) -> list[Row]:
+    """The rows of a role that was spoken of, and that nobody is known to fill."""
+    found = _bearers(registry, said)
+    return [other for other in found if not _named(registry, other) and is_open(registry, row, other, ROLE)]
 
 
 def apply_apposed(registry: Registry, row: Row, name: str, cause: Cause) -> None:

@@ -11,7 +11,7 @@ from em_pipelines.resolution.lexicon import load
 
 MENTION = "\ue000"
 UPPER = r"[^\W\d_a-zß-öø-ÿ]"
-_WORD = rf"{UPPER}(?:[\w-]|\.(?=\w)|['’](?={UPPER}))*"
+_WORD = rf"(?!I\b){UPPER}(?:[\w-]|\.(?=\w)|['’](?={UPPER}))*"
 _LINKS = r"(?:(?:de|da|do|di|van|von|of|la|le|del|el|the|&) )*"
 _IDENTIFIER = r"[^\W\d_A-Z][\w]*(?:[_/-][\w]+)+"
 NAME = rf"(?:(?:(?:Mr|Mrs|Ms|Dr|Prof|St)\. |(?:{UPPER}\. ?)+)?{_WORD}(?: {_LINKS}(?:{_WORD}|\d[\w-]*))*|{_IDENTIFIER})"
@@ -21,7 +21,7 @@ _SENTENCE_END = re.compile(
 _CUES = re.compile(
     r"known|called|calls?\b|names?\b|named|says?\b|short|goes by|went by|answers|stands for|signs|trades|performs|renam"
     r"|rebrand|alias|a\.?k\.?a|n[ée]e|formerly|i\.e|same|mean|rather|sorry|well|that's|that is|which is|namely|it's"
-    r"|who is|who's|used to|our|nick|dubbed|being| for |turn|spell|so |\(|/|=|, or"
+    r"|who is|who's|used to|our|nick|dubbed|being| for |turn|spell|so |\bas |\(|/|=|, or"
     r"| to (?:every|friends|us|me|his|her|my|most|family|the)|is\b|was\b|'s",
     re.IGNORECASE,
 )
@@ -34,6 +34,10 @@ MAX_SENTENCE = 400
 
 
 _ARTICLE = re.compile(r"(?<!\w)(?:an?|one) (?:(?:Mr|Mrs|Ms|Dr|Prof)\.? )?$", re.IGNORECASE)
+_ARTICLE_OF_FULL = re.compile(
+    r"(?<!\w)(?:is|was|be|there's|have|has|had|got|met|sent|hired|calls?|called) (?:also )?an? "
+    r"(?:(?:Mr|Mrs|Ms|Dr|Prof)\.? )?$"
+)
 _CALLED_SO = re.compile(
     r"(?<!\w)(?:been|called|named|nicknamed|calls?(?: (?:her|him|me|it|them))?|goes by|answers to|just|plain"
     r"|to (?:me|us))(?: just| only| always)? $",
@@ -146,10 +150,13 @@ def is_called_so(place: Place) -> bool:
     return bool(_CALLED_SO.search(place.before))
 
 
-def is_another(place: Place, *, is_single: bool = False) -> bool:
-    """Whether the mention is said to be another one of the very same name; of a single name of a person, an article
-    is enough: `a Craig`."""
-    if is_single and _ARTICLE.search(place.before):
-        return True
+def is_another(place: Place) -> bool:
+    """Whether the mention is said to be another one of the very same name."""
     text = place.text
     return bool(_DENIAL_CUES.search(text)) and any(pattern.search(text) for pattern in _patterns("other"))
+
+
+def is_introduced(place: Place, *, is_single: bool) -> bool:
+    """Whether an article makes somebody one of several of the name: `a Craig`; of a full name only where it says who
+    there is ("she's an Odile Marchetti", not "the bank knows an Odile Marchetti")."""
+    return bool((_ARTICLE if is_single else _ARTICLE_OF_FULL).search(place.before))

@@ -126,11 +126,17 @@ def similarity(one: Name, other: Name) -> float:
 
 
 def _is_another_word(one: Name, other: Name) -> bool:
-    """Whether a letter was put for another in a short word: Cinder Lake is no slip of the pen for Cinder Lane."""
+    """Whether a word is more than a slip of the pen from the other's: Cinder Lake is not Cinder Lane, Uno not Nano."""
     if len(one.tokens) != len(other.tokens):
         return False
-    pairs = [(a, b) for a, b in zip(one.tokens, other.tokens, strict=True) if a != b]
-    return any(len(a) == len(b) < MIN_SUBSTITUTED_LETTERS and not _is_transposed(a, b) for a, b in pairs)
+    return any(a != b and not _is_slip(a, b) for a, b in zip(one.tokens, other.tokens, strict=True))
+
+
+def _is_slip(one: str, other: str) -> bool:
+    """Letters swapped, one too many or too few; another in its place only in a long word."""
+    if min(len(one), len(other)) < MIN_FUZZY_LETTERS or DamerauLevenshtein.distance(one, other) > 2:
+        return False
+    return len(one) != len(other) or len(one) >= MIN_SUBSTITUTED_LETTERS or _is_transposed(one, other)
 
 
 def _is_transposed(one: str, other: str) -> bool:
