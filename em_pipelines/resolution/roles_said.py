@@ -43,7 +43,8 @@ _MOVES = re.compile(
 )
 _MARRY = re.compile(
     r"^(?: and I|,? whom I|,? who I)(?: am| are| were| got| have been|'m| will be| plan to be)*(?: finally| soon| now)?"
-    r"(?: getting| get| be| been)? (?:married|engaged|marrying|to marry)\b",
+    r"(?: getting| get| be| been| having| expecting)? "
+    r"(?:married|engaged|marrying|to marry|(?:having |expecting )?(?:a baby|twins|our (?:first|second|third)))\b",
 )
 _MARRYING = re.compile(
     r"\bI(?:'m| am| was| got| will be|'ll be)?(?: finally)? (?:married|marrying|engaged|engaged to|married to|marry) $"

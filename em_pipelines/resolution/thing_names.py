@@ -14,6 +14,7 @@ from em_pipelines.resolution.verdicts import (
     CONFLICT,
     KNOWN,
     MODEL,
+    PART,
     SPELLING,
     UNLIKE,
     WORD_ORDER,
@@ -104,6 +105,14 @@ def _is_in_order(word: str, full: str) -> bool:
     return all(letter in letters for letter in word)
 
 
+def _is_stem(short: Name, long: Name) -> bool:
+    """`Rabbit` of RabbitMQ, `Mongo` of MongoDB: what is left of a tool's name without the capitals at its end."""
+    if {short.entity_type, long.entity_type} - {T.TOOL, T.PROJECT, T.CONCEPT} or not short.is_proper:
+        return False
+    stem, rest = long.text[: len(short.text)], long.text[len(short.text) :]
+    return stem.casefold() == short.text.casefold() and rest.isalpha() and rest.isupper() and len(rest) > 1
+
+
 def _is_same_model(one: Name, other: Name) -> bool:
     """`Galaxy A53` and `Samsung A53`: a maker or a family, and the same letters and number behind it."""
     if one.entity_type not in (T.PRODUCT, T.VEHICLE) or len(one.tokens) != len(other.tokens) or len(one.tokens) < 3:
@@ -154,4 +163,5 @@ _DIRECTED: tuple[tuple[Verdict, Callable[[Name, Name], bool]], ...] = (
     (ACRONYM, is_acronym),
     (ABBREVIATION, _is_partly_acronym),
     (ABBREVIATION, is_abbreviated),
+    (PART, _is_stem),
 )
