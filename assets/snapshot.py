@@ -5,6 +5,7 @@ import dagster as dg
 from assets.daily import OWNERS
 from em_pipelines.serving.snapshot import publish
 from em_pipelines.tables.graph import EDGES
+from em_pipelines.thinning import thin
 from resources.store import HomeResource
 
 
@@ -28,12 +29,14 @@ from resources.store import HomeResource
 def snapshot(home: HomeResource) -> dg.MaterializeResult:
     with home.home.lock("snapshot"):  # an erasure that removes snapshots may not be overtaken by one of before it
         report = publish(home.home.store, home.home.snapshots)
+    n_thinned = thin(home.home.store, home.home.steps, home.home.settings.states, home.home.lock)
     return dg.MaterializeResult(
         metadata={
             "path": dg.PathMetadataValue(str(report.path)),
             "as_of": dg.TextMetadataValue(str(report.as_of)),
             "dagster/row_count": dg.IntMetadataValue(report.n_rows.get(EDGES.name, 0)),
             "rows": dg.JsonMetadataValue(report.n_rows),
+            "states_given_up": dg.IntMetadataValue(n_thinned),
             "already_current": dg.BoolMetadataValue(not report.is_new),
         }
     )

@@ -50,6 +50,7 @@ from em_pipelines.steps import SPILL, build_steps
 from em_pipelines.tables.derived import CURRENT_EDGES
 from em_pipelines.tables.graph import EDGES
 from em_pipelines.tables.raw import FEEDBACK
+from em_pipelines.thinning import restore
 
 UNCHECKED = "unchecked.json"
 ANSWERS = Path("llm", "answers.sqlite")
@@ -70,7 +71,8 @@ class Home:
     @cached_property
     def store(self) -> Store:
         """The log and the lake."""
-        return Store(LandedLog(self.path / "log", ErasureGate(self.tombstones, self.book)), Lake(self.path / "lake"))
+        log = LandedLog(self.path / "log", ErasureGate(self.tombstones, self.book))
+        return Store(log, Lake(self.path / "lake", lambda *lost: restore(self.store, self.steps, *lost)))
 
     @cached_property
     def tombstones(self) -> Tombstones:

@@ -8,8 +8,7 @@ needs; what one table means belongs to the step that makes it.
 import hashlib
 import io
 import posixpath
-from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
@@ -23,22 +22,12 @@ from em_pipelines.atomic import temporary_beside, write_atomically
 from em_pipelines.copying import content_digest, copy_to
 from em_pipelines.errors import CorruptTableError
 from em_pipelines.folders import Folders, partition_days
+from em_pipelines.footers import CONTENT_KEY, INPUTS_KEY, Footers, PartitionInfo, footer_alone
 from em_pipelines.sql import ParquetRows, Query, Rows
 from em_pipelines.tables.schema import Table
 
-CONTENT_KEY = b"em.content_digest"
-INPUTS_KEY = b"em.inputs_digest"
 COMPRESSION = "zstd"
 ROW_GROUP_ROWS = 122_880  # DuckDB's own row group, so that its scans run in parallel on our files
-
-
-@dataclass(frozen=True, slots=True)
-class PartitionInfo:
-    """What a partition's footer says: digests of its rows and inputs, and its number of rows."""
-
-    content_digest: str
-    inputs_digest: str
-    n_rows: int
 
 
 class Lake:
@@ -46,12 +35,15 @@ class Lake:
 
     Writing is atomic: on local disks a temporary name, fsync and rename; object stores publish on close by
     themselves. The same rows give the same bytes, in whatever order they were handed over.
+
+    `restore` makes the rows of a partition again that were given up; whoever reads one has it called unasked.
     """
 
-    def __init__(self, root: str | Path) -> None:
+    def __init__(self, root: str | Path, restore: Callable[[Table, date], None] | None = None) -> None:
+        self._restore = restore
         self._fs, self._root = fsspec.core.url_to_fs(str(root))
         self._is_local = "file" in (self._fs.protocol if isinstance(self._fs.protocol, tuple) else (self._fs.protocol,))
-        self._footers: dict[str, tuple[tuple[int, int, int], PartitionInfo]] = {}
+        self._footers = Footers(self._fs, is_local=self._is_local)
         self._folders = Folders(partition_days)
         self.local_root = self._root if self._is_local else None
         """The folder of the lake, or None where it lies on no local disk."""
@@ -86,30 +78,10 @@ class Lake:
 
         A local footer is read once for as long as its file stays the same: planning asks for each many times.
         """
-        path = self.path(table, day)
         try:
-            version = self._file_version(path)
-            known = self._footers.get(path)
-            if known and version and known[0] == version:
-                return known[1]
-            with self._fs.open(path, "rb") as handle:
-                meta = pq.read_metadata(handle)
-        except FileNotFoundError:
-            return None
+            return self._footers.read(self.path(table, day))
         except (pa.ArrowException, OSError) as error:
             raise self._corrupt(table, day, str(error)) from error
-        keys = meta.metadata or {}
-        found = PartitionInfo(keys.get(CONTENT_KEY, b"").decode(), keys.get(INPUTS_KEY, b"").decode(), meta.num_rows)
-        if version:
-            self._footers[path] = (version, found)
-        return found
-
-    def _file_version(self, path: str) -> tuple[int, int, int] | None:
-        """Differs between any two files that a path has named: replacing a file gives it another inode and time."""
-        if not self._is_local:
-            return None
-        stat = Path(path).stat()
-        return stat.st_ino, stat.st_mtime_ns, stat.st_size
 
     def modified_at(self, table: Table, day: date) -> datetime | None:
         """When the partition was last written, with an offset; None where there is none."""
@@ -121,7 +93,7 @@ class Lake:
 
     def read(self, table: Table, day: date) -> pa.Table:
         """Reads one partition; a day without one gives no rows. Raises CorruptTableError, never an empty table."""
-        path = self.path(table, day)
+        path = self._whole(table, day)
         try:
             with self._fs.open(path, "rb") as handle:
                 found = pq.ParquetFile(handle).read()
@@ -140,7 +112,7 @@ class Lake:
 
     def scan(self, table: Table, day: date) -> Rows:
         """The rows of one partition for SQL: a local file is not read before somebody asks it something."""
-        path = self.path(table, day)
+        path = self._whole(table, day)
         if not self._is_local or not Path(path).exists():
             return self.read(table, day)
         return ParquetRows(path)
@@ -151,7 +123,7 @@ class Lake:
         The content digest is that of everything before the footer, so a file that was edited shows whatever wrote it.
         """
         info = self.info(table, day)
-        if info is None:
+        if info is None or info.is_thinned:
             return None
         with self._fs.open(self.path(table, day), "rb") as handle:
             is_whole = content_digest(handle) == info.content_digest
@@ -165,6 +137,7 @@ class Lake:
 
         Of a partition without any, no other column is read. Raises CorruptTableError, as `read` does.
         """
+        self._whole(table, day)
         wanted = pa.array(sorted(values), pa.string())
         try:
             with self._fs.open(self.path(table, day), "rb") as handle:
@@ -208,6 +181,23 @@ class Lake:
             content, n_rows = copy_to(temporary, table, rows, {INPUTS_KEY: inputs_digest}, CONTENT_KEY, options)
             temporary.replace(path)
         return PartitionInfo(content, inputs_digest, n_rows)
+
+    def thin(self, table: Table, day: date) -> None:
+        """Gives up the rows of a partition that can be made again, and keeps what its footer says of them: whatever
+        was made from them stays current."""
+        info = self.info(table, day)
+        if info is None or info.is_thinned:
+            return
+        self._publish(self.path(table, day), memoryview(footer_alone(table.schema, info)))
+
+    def _whole(self, table: Table, day: date) -> str:
+        """The path of a partition, whose rows are made again first where they were given up."""
+        info = self.info(table, day)
+        if info is not None and info.is_thinned:
+            if self._restore is None:
+                raise self._corrupt(table, day, "its rows were given up, and here is nobody who makes them again")
+            self._restore(table, day)
+        return self.path(table, day)
 
     def delete(self, table: Table, day: date) -> None:
         """Removes a partition; a missing one is no error."""

@@ -29,6 +29,7 @@ from em_pipelines.graph.fold import FoldSettings
 from em_pipelines.inference.settings import InferenceSettings
 from em_pipelines.landing.settings import LandingSettings
 from em_pipelines.lifecycle.decay import DecaySettings
+from em_pipelines.lifecycle.keeping import StateSettings
 from em_pipelines.models.settings import LlmSettings
 from em_pipelines.resolution.settings import ResolutionSettings
 from em_pipelines.revision.settings import RevisionSettings
@@ -55,6 +56,7 @@ class Settings(BaseSettings):
         default=14, ge=1, description="days without input after which `em run` starts a run of its own"
     )
     engine: EngineSettings = Field(default_factory=EngineSettings)
+    states: StateSettings = Field(default_factory=StateSettings)
     landing: LandingSettings = Field(default_factory=LandingSettings)
     safety: SafetySettings = Field(default_factory=SafetySettings)
     rules: RulesSettings = Field(default_factory=RulesSettings)
