@@ -35,6 +35,7 @@ _WISHES = frozenset({"wants", "needs", "plans", "decided"})
 _MIGHT = frozenset(
     {"wants", "likes", "needs", "plans", "owns", "prefers", "interested_in", "has_pet", "uses", "studies"}
 )
+_TASTES = frozenset({"likes", "dislikes"})
 _OF_LASTING_THINGS = _PREFERENCES | _WISHES | {"did"}
 _STANDINGS = frozenset({"works_as", "is_a", "member_of"})
 _FORMER = frozenset({"former", "ex", "erstwhile", "retired"})
@@ -101,10 +102,12 @@ def _claim(
         held = copy(fill.phrase)  # other patterns read the phrase whole
         held.first, polarity = min(held.first + 1, held.head), -polarity
         fill = replace(fill, phrase=held)
+    is_own = subject.kin == "" and subject.is_own
+    is_dropped, is_of_own_lot = subject.start == clause.verb.start, is_own and relation in _TASTES
     if (
         relation in _OF_LASTING_THINGS
         and not mods.is_settled
-        and not is_lasting(reading, fill, is_dropped=subject.start == clause.verb.start)
+        and not is_lasting(reading, fill, is_dropped=is_dropped, is_of_own_lot=is_of_own_lot)
     ):
         return None
     name, kind = _object(reading, fill, relation, spec.object_type, clause.verb.is_past and relation != "scheduled_for")
@@ -113,9 +116,7 @@ def _claim(
     if relation == "scheduled_for" and name < reading.written_on.isoformat()[: len(name)]:
         return None
     unsure = (Flag.ATTRIBUTION_UNCERTAIN,) if clause.is_uncertain else ()
-    flags = tuple(
-        dict.fromkeys(unsure + _flags(mods, relation, is_own=subject.kin == "" and subject.is_own) + spec.flags)
-    )
+    flags = tuple(dict.fromkeys(unsure + _flags(mods, relation, is_own=is_own) + spec.flags))
     hedge = HedgeLevel.STRONG if clause.verb.modal in _LATE_HEDGE else mods.hedge
     since = _valid_from(reading, pattern, clause, polarity)
     is_literal = relation in LITERAL_OBJECT

@@ -9,6 +9,7 @@ from em_pipelines.extraction.rules.entity_types import is_listed_profession, is_
 from em_pipelines.extraction.rules.kinds_listed import LISTED, Test, is_possession, is_thing, kin_noun, listed
 from em_pipelines.extraction.rules.kinds_named import (
     is_firm,
+    is_house,
     is_listed_name,
     is_model,
     is_numbered_place,
@@ -140,6 +141,7 @@ GRAMMATICAL: dict[str, Test] = {
     "any": lambda _reading, _phrase: True,
     "attribute": _is_attribute,
     "firm": is_firm,
+    "house": is_house,
     "given_name": is_given_name,
     "kin": lambda reading, phrase: kin_noun(reading, phrase) is not None,
     "model": is_model,

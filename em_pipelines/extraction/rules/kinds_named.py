@@ -5,7 +5,7 @@ Capitals tell a name; lists of given names, towns and head nouns tell what it na
 
 from em_pipelines.extraction.rules.entity_types import PLACES, listed_type, type_of_name
 from em_pipelines.extraction.rules.kinds_listed import is_thing, kin_noun
-from em_pipelines.extraction.rules.lexicon import words
+from em_pipelines.extraction.rules.lexicon import load_lexicon, words
 from em_pipelines.extraction.rules.names import NOT_NAMES, Reading, is_given_name, is_name
 from em_pipelines.extraction.rules.noun_phrases import KIN, NounPhrase
 from em_pipelines.vocabulary import EntityType
@@ -15,6 +15,9 @@ _ALSO_THINGS = frozenset({"china", "panama", "cologne", "bordeaux", "champagne",
 _SCHOOLS = words("nouns", "schools")
 _WORKPLACES = words("nouns", "workplaces") | words("nouns", "businesses")
 _FIRM_NOUNS = _WORKPLACES | words("nouns", "services")
+_HOUSES = (
+    _WORKPLACES | words("nouns", "houses") | frozenset(load_lexicon("nouns")["types"]["organization"].split())
+) - (_SCHOOLS | words("nouns", "clubs"))
 _ROOMS = words("nouns", "rooms")
 _NUMBERED_PLACES = words("nouns", "numbered_places")
 _SOFTWARE = words("nouns", "software")
@@ -92,6 +95,12 @@ def is_firm(reading: Reading, phrase: NounPhrase) -> bool:
 
 def is_workplace(reading: Reading, phrase: NounPhrase) -> bool:
     return phrase.det in {"a", "an", "the"} and reading.tokens[phrase.head].low in _WORKPLACES
+
+
+def is_house(reading: Reading, phrase: NounPhrase) -> bool:
+    """A firm whose name says what it is: `Moorhen House`, `Thornbury Bakery`; no school, no club."""
+    is_long = phrase.end - phrase.first > 1 and reading.tokens[phrase.end - 1].is_capital
+    return is_long and reading.tokens[phrase.end - 1].low in _HOUSES and is_firm(reading, phrase)
 
 
 def is_software(reading: Reading, phrase: NounPhrase) -> bool:

@@ -8,6 +8,7 @@ from em_pipelines.extraction.rules.clause import Clause
 from em_pipelines.extraction.rules.cues import AFTERTHOUGHT, LONGEST, Cue, between
 from em_pipelines.extraction.rules.lexicon import words
 from em_pipelines.extraction.rules.suppositions import is_denied, is_nearly, is_set_up
+from em_pipelines.extraction.rules.timing import is_timed
 from em_pipelines.extraction.rules.tokens import Token
 from em_pipelines.extraction.rules.word_classes import ADV, CONDITION, CONJ, CONTRAST, PUNCT, WH
 from em_pipelines.vocabulary import HedgeLevel
@@ -23,7 +24,6 @@ _JOINTS = frozenset({"and", "but", "because", "so", "who", "which"})
 _UNTIL = frozenset({"until", "till", "til"})
 _ASSURED = frozenset({"definitely", "certainly", "undoubtedly", "absolutely"})
 _MAY_BE = frozenset({"might", "may", "could"})
-_TIMED = frozenset({"when", "whenever", "until", "till", "before", "after", "once", "while"})
 _INVERTED_CONDITION = frozenset({"had", "were", "should"})
 _INTERJECTIONS = words("words", "interjections")
 _SURE = words("words", "certainty")
@@ -145,7 +145,7 @@ def _set_condition(
     mods.is_hypothetical = carried
     if before is not None and before.is_supposed and clause.verb.modal is None and any(t.low == "and" for t in lead):
         mods.is_supposed = mods.is_supposed or all(t.low == "and" or t.bits & ADV for t in lead)
-    mods.is_timed = any(t.low in _TIMED or (t.low == "since" and clause.verb.is_past) for t in lead)
+    mods.is_timed = is_timed(clause, tokens)
 
 
 def _suppose_backwards(clauses: list[Clause], all_modifiers: list[Modifiers]) -> None:

@@ -4,7 +4,7 @@ A phrase is read forwards from its determiner to the last word before a closed-c
 plain nouns are the same thing here; what a phrase denotes is guessed elsewhere.
 """
 
-from em_pipelines.extraction.rules.lexicon import words
+from em_pipelines.extraction.rules.lexicon import load_lexicon, words
 from em_pipelines.extraction.rules.phrase_ends import KIN, NAMING, PETS, content_end, is_possessive
 from em_pipelines.extraction.rules.tokens import Token
 from em_pipelines.extraction.rules.word_classes import (
@@ -24,6 +24,12 @@ _MAX_DEPTH = 4
 """Of phrases within phrases, `the lid of the box of the key`."""
 _MAX_DETERMINERS = 5
 """Words such as `all the many` before a phrase; a longer run, `my my my …`, begins none."""
+_PAIR = 2
+_SIZES = frozenset({"small", "big", "tiny", "huge"})
+_COUNTED = (KIN.keys() | PETS | words("nouns", "gadgets") | words("nouns", "products")).union(
+    *(load_lexicon("nouns")["types"][kind].split() for kind in ("vehicle", "place", "event", "work"))
+)
+"""Nouns that may lack an article in notes, `bought big tent`."""
 _POSTPOSED = words("words", "postposed")
 _TIME_SPANS = words("words", "time_spans")
 KIN_MODIFIERS = words("people", "modifiers")
@@ -113,6 +119,8 @@ def _trimmed(tokens: list[Token], phrase: NounPhrase, first: int, end: int) -> i
     """The first word that carries meaning: numbers, adverbs and words of judgement go."""
     while first < end - 1:
         token = tokens[first]
+        if first == phrase.start and end - first == _PAIR and _is_sized_matter(token, tokens[end - 1]):
+            break
         if token.bits & NUMBER and not (token.is_capital and tokens[first + 1].is_capital):
             if first + 2 < end and token.low not in {"one", "1"} and not tokens[end - 1].low.endswith(("s", "n")):
                 break
@@ -121,3 +129,9 @@ def _trimmed(tokens: list[Token], phrase: NounPhrase, first: int, end: int) -> i
             break
         first += 1
     return first
+
+
+def _is_sized_matter(size: Token, head: Token) -> bool:
+    """`small talk`, `big data`: what cannot be counted has no size, so that the word belongs to its name."""
+    is_plural = head.low.endswith("s") and not head.low.endswith("ss")
+    return size.low in _SIZES and not (is_plural or head.is_capital or head.low in _COUNTED)

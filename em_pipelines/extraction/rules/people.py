@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 
 from em_pipelines.extraction.rules.entity_types import gender_of_name, listed_type, type_of_name
 from em_pipelines.extraction.rules.kinds_listed import kin_noun
-from em_pipelines.extraction.rules.lexicon import words
+from em_pipelines.extraction.rules.lexicon import load_lexicon, words
 from em_pipelines.extraction.rules.names import NOT_NAMES, Reading, is_name
 from em_pipelines.extraction.rules.noun_phrases import KIN, PETS, NounPhrase
+from em_pipelines.extraction.rules.word_classes import TITLE
 from em_pipelines.vocabulary import EntityType
 
 FIRST_PERSON = words("words", "first_person")
@@ -20,6 +21,9 @@ _FEMALE = words("people", "female")
 _MALE = words("people", "male")
 _FEMALE_TITLES = frozenset({"mrs", "ms", "miss", "madam", "aunt", "auntie"})
 _MALE_TITLES = frozenset({"mr", "sir", "uncle"})
+_ROLES = (words("nouns", "companions") | words("nouns", "professions") | words("people", "person_roles")) - (
+    words("nouns", "gadgets") | words("nouns", "products") | frozenset(load_lexicon("nouns")["types"]["tool"].split())
+)
 _PLURAL = words("people", "plural")
 _BARE_KIN = frozenset({"mum", "mom", "dad", "mam", "mummy", "mommy", "daddy"})
 _GENDER_OF = {
@@ -146,6 +150,9 @@ def refer(reading: Reading, phrase: NounPhrase) -> Referent:
             return Referent(joined_text(reading, at + 1, phrase.end), kind, at + 1, phrase.end, gender, noun, own)
         if at + 1 == phrase.end:
             return Referent(joined_text(reading, at, phrase.end), kind, at, phrase.end, gender, noun, own)
+    if (first := _behind_role(reading, phrase)) is not None:
+        name = joined_text(reading, first, phrase.end)
+        return Referent(name, EntityType.PERSON, first, phrase.end, gender_of_name(name))
     name = phrase_text(reading, phrase)
     head = tokens[phrase.head]
     is_person = head.low in KIN or (
@@ -160,6 +167,20 @@ def refer(reading: Reading, phrase: NounPhrase) -> Referent:
     title = tokens[phrase.first].low.rstrip(".")
     gender = "m" if title in _MALE_TITLES else "f" if title in _FEMALE_TITLES else gender_of_name(name)
     return Referent(name, kind, phrase.first, phrase.end, gender if is_person else "")
+
+
+def _behind_role(reading: Reading, phrase: NounPhrase) -> int | None:
+    """Where the name begins in `my dentist Bert Maas`, `the potter Ida`; None where no role stands before one."""
+    tokens, first = reading.tokens, phrase.first
+    while first < phrase.end and not (tokens[first].is_capital or tokens[first].bits & TITLE):
+        first += 1
+    if not phrase.first < first < phrase.end == phrase.head + 1 or phrase.possessor_phrase is not None:
+        return None
+    is_named = all(token.is_capital for token in tokens[first : phrase.end]) and reading.has_capitals
+    is_given = phrase.possessor is not None or phrase.det == "the"
+    is_role = tokens[first - 1].low in _ROLES and tokens[phrase.head].low not in NOT_NAMES
+    is_place = type_of_name(joined_text(reading, first, phrase.end)) is EntityType.PLACE
+    return first if is_named and is_given and is_role and not is_place else None
 
 
 def _is_proper(reading: Reading, start: int, end: int) -> bool:

@@ -110,11 +110,20 @@ class MessageReader:
             is_named = person.kin and self.kin.state(person, phrase, nouns[n:])
             if person.entity_type is EntityType.PERSON and not is_named:
                 before = self.reading.tokens[phrase.start - 1].low if phrase.start else ""
-                is_told = person.kin or person.gender or person.start > sentence_start
+                is_told = (
+                    person.kin or person.gender or person.start > sentence_start or self._is_paired(phrase, nouns[n:])
+                )
                 if is_told and before not in _BEFORE_PLACES:
                     self.people.meet(person)
             self._mention_name(person, phrase, sentence_start)
         return n
+
+    def _is_paired(self, phrase: NounPhrase, following: list[NounPhrase]) -> bool:
+        """`Solvei and Ida came`: what is joined with a person is one, whatever its capital means."""
+        joint = self.reading.tokens[phrase.end].low if phrase.end < len(self.reading.tokens) else ""
+        if joint not in {"and", "&", "or"} or not following or following[0].start != phrase.end + 1:
+            return False
+        return refer(self.reading, following[0]).entity_type is EntityType.PERSON
 
     def _mention_name(self, person: Referent, phrase: NounPhrase, sentence_start: int) -> None:
         """A name by itself is worth a mention where capitals can only mean a name."""

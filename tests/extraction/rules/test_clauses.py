@@ -85,6 +85,36 @@ def test_modifiers_reach_their_clause(text: str, n: int, attribute: str) -> None
     assert getattr(read(text)[2][n], attribute)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "After all this time I like fog.",
+        "After all those months: I like fog.",
+        "After two weeks of rain, I like fog.",
+        "After all, I like fog.",
+        "After all that I like fog.",
+    ],
+)
+def test_what_comes_after_a_span_of_time_holds_now(text: str) -> None:
+    assert not read(text)[2][-1].is_timed
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "After this week I sail.",
+        "After the summer I sail.",
+        "After lunch I sail.",
+        "After my year abroad I sail.",
+        "Before all this time passed I sailed.",
+        "Until last year, I liked fog.",
+        "After the week when I sailed, I slept.",
+    ],
+)
+def test_what_comes_after_or_before_another_time_need_not(text: str) -> None:
+    assert any(modifiers.is_timed for modifiers in read(text)[2])
+
+
 def test_but_ends_a_condition() -> None:
     _, _, modifiers = read("If I had a raft I'd sail, but I own a bike.")
     assert not modifiers[2].is_hypothetical

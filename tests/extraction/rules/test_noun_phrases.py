@@ -28,6 +28,12 @@ def reading(text: str) -> Reading:
         ("freshly baked rolls", "baked rolls"),
         ("some mother-of-pearl buttons, please", "mother-of-pearl buttons"),
         ("samba band last month", "samba band"),
+        ("big data, always", "big data"),
+        ("big business and", "big business"),
+        ("small eels", "eels"),
+        ("a big business", "business"),
+        ("big tent", "tent"),
+        ("big Signe", "Signe"),
     ],
 )
 def test_phrase_is_named_without_determiners_and_ends_before_the_verb(text: str, name: str) -> None:

@@ -45,6 +45,32 @@ def test_they_are_the_two_who_were_spoken_of(claims_of) -> None:
     ]
 
 
+@pytest.mark.parametrize("opening", ["Solvei and Elke came over", "Elke and Solvei came over", "Solvei & Elke rang"])
+def test_who_opens_a_sentence_beside_somebody_else_may_be_meant_too(claims_of, opening: str) -> None:
+    assert claims_of(f"{opening}, and she wants a kayak.") == []
+
+
+def test_what_opens_a_sentence_beside_nobody_is_no_person(claims_of) -> None:
+    assert "Elke | wants | kayak" in claims_of("Elke called. Rhubarb and mint were on offer. She wants a kayak.")
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("My dentist Solvei Maas lives in Ghent.", "Solvei Maas"),
+        ("Our piano teacher Mr Moss lives in Ghent.", "Mr Moss"),
+        ("My childminder Elke lives in Ghent.", "Elke"),
+        ("Dentist Maas lives in Ghent.", "Dentist Maas"),
+    ],
+)
+def test_who_is_named_after_a_role_is_called_by_the_name(claims_of, text: str, name: str) -> None:
+    assert claims_of(text) == [f"{name} | lives_in | Ghent"]
+
+
+def test_a_tool_is_no_person_for_being_called_like_a_trade(claims_of) -> None:
+    assert claims_of("I love my editor Quillpad.") == ["user | likes | editor Quillpad"]
+
+
 def test_its_belongs_to_the_thing_last_spoken_of(claims_of) -> None:
     found = claims_of("The file server runs FreeNAS and its hostname is barrel.")
     assert "file server | has_attribute | hostname: barrel" in found
