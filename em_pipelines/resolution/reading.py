@@ -33,6 +33,7 @@ from em_pipelines.resolution.statements import (
     is_called_so,
     is_denied,
     is_introduced,
+    is_told_from_part,
     locate,
     partners,
 )  # fmt: skip
@@ -87,10 +88,12 @@ def see(registry: Registry, mention: Row, content: str, settings: ResolutionSett
         _count(registry, row, mention)
         return Seen(row, "exact" if found else "new", 1.0)
     place = locate(content, name, mention["span_start"], mention["span_end"])
-    return _see_named(registry, mention, place, settings, cause)
+    return _see_named(registry, mention, place, settings, cause, is_apart=is_told_from_part(content, name))
 
 
-def _see_named(registry: Registry, mention: Row, place: Place, settings: ResolutionSettings, cause: Cause) -> Seen:
+def _see_named(
+    registry: Registry, mention: Row, place: Place, settings: ResolutionSettings, cause: Cause, *, is_apart: bool
+) -> Seen:
     entity_type = mention["entity_type"]
     said = _roles(mention, place)
     bearer = _bearer(mention, place, said)
@@ -110,7 +113,7 @@ def _see_named(registry: Registry, mention: Row, place: Place, settings: Resolut
     apply_roles(registry, row, said, cause)
     if bearer.name.person is not None and bearer.name.person.is_role:
         apply_apposed(registry, row, apposed(place), cause)
-    if is_denied(place) or bearer.is_another:
+    if is_denied(place) or bearer.is_another or is_apart:
         for fit in fitting(registry, row, settings):
             registry.set_apart(row, fit.row)
     else:

@@ -145,6 +145,16 @@ def is_denied(place: Place) -> bool:
     return bool(_DENIAL_CUES.search(text)) and any(pattern.search(text) for pattern in _patterns("denied"))
 
 
+def is_told_from_part(content: str, name: str) -> bool:
+    """Whether the message says that the bearer of a full name is not whom it names by a part of it: "Adam Whitfield
+    rang. He's a customer, not my Adam." """
+    words = name.split()
+    if len(words) < 2 or "not " not in content:
+        return False
+    parts = "|".join(re.escape(word) for word in words)
+    return re.search(rf"\bnot (?:my|our|the|that|your) (?:own )?(?:{parts})(?![\w-]| {UPPER})", content) is not None
+
+
 def is_called_so(place: Place) -> bool:
     """Whether the sentence says that the mention is how somebody is called: "she's been Gosia since the cradle"."""
     return bool(_CALLED_SO.search(place.before))

@@ -34,6 +34,12 @@ def test_what_somebody_works_as_is_not_somebody(said, run) -> None:
     assert groups(made.entities) == [{"Greta", "physio"}, {"physio"}]
 
 
+def test_who_is_said_not_to_be_somebody_else_is_not(said, run) -> None:
+    text = "Adam Whitby wants a stair. He's a customer, not my Adam."
+    made = run([said("Adam", "person", "Adam is late.", 0), said("Adam Whitby", "person", text, 1)])
+    assert groups(made.entities) == [{"Adam"}, {"Adam Whitby"}]
+
+
 def test_a_name_is_read_before_a_role_met_first(said, run, read_by) -> None:
     made = run([said("wife", "person", "My wife is late.", 0), said("Lena", "person", "Lena, my wife, is here.", 1)])
     assert read_by(made.entities)["wife"] == "Lena"
