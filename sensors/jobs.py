@@ -13,7 +13,7 @@ from resources.store import HomeResource
 LATEST_ONLY = dg.AssetSelection.assets("inferred_edges")
 """Tables of which only the newest day is made."""
 DAILY_GROUPS = ("landing", "episodes", "extraction", "resolution", "graph", "lifecycle")
-UNDATED = ("revision", "inferred_edges")
+UNDATED = dg.AssetSelection.assets("revision") | LATEST_ONLY
 """Assets of these groups that have no days."""
 LANDED_FOLDER = ".landed"
 
@@ -48,7 +48,7 @@ def build_jobs() -> dict[str, AssetJob]:
 
 def _daily(*groups: str) -> dg.AssetSelection:
     """What is made day by day: nobody is to be asked about the world because an old day is made again."""
-    return dg.AssetSelection.groups(*groups) - dg.AssetSelection.assets(*UNDATED)
+    return dg.AssetSelection.groups(*groups) - UNDATED
 
 
 @dg.op(description="Lands every file of the inbox and moves it to .landed, so that nothing is read twice.")

@@ -15,6 +15,17 @@ REVISION_CRON = "15 2 * * *"
 INFER_CRON = "0 3 * * *"
 PUBLISH_CRON = "30 3 * * *"
 
+_OF_NEWEST = (
+    (
+        "infer", "nightly_inference", INFER_CRON, "What follows from the newest facts, after the night's decay.",
+        "no facts yet: nothing follows",
+    ),
+    (
+        "publish", "nightly_snapshot", PUBLISH_CRON, "The snapshot for analysts, after the night's decay.",
+        "no facts yet: nothing to publish",
+    ),
+)  # fmt: skip
+
 
 def build_schedules(jobs: dict[str, AssetJob]) -> list[dg.ScheduleDefinition]:
     """Returns the nightly schedules (UTC): decay at 02:00 for the day that ended, revision at 02:15, inference at
@@ -46,30 +57,24 @@ def build_schedules(jobs: dict[str, AssetJob]) -> list[dg.ScheduleDefinition]:
         yesterday = (context.scheduled_execution_time - timedelta(days=1)).date().isoformat()
         return dg.RunRequest(run_key=yesterday, tags={NIGHT_TAG: yesterday})
 
-    @dg.schedule(
-        name="nightly_inference",
-        job=jobs["infer"],
-        cron_schedule=INFER_CRON,
-        execution_timezone="UTC",
-        default_status=dg.DefaultScheduleStatus.RUNNING,
-        description="What follows from the newest facts, after the night's decay.",
-    )
-    def nightly_inference(home: HomeResource) -> dg.RunRequest | dg.SkipReason:
-        if not home.home.store.lake.days(CURRENT_EDGES):
-            return dg.SkipReason("no facts yet: nothing follows")
-        return dg.RunRequest()
+    newest = [_of_newest(jobs[job], name, cron, what, none) for job, name, cron, what, none in _OF_NEWEST]
+    return [nightly_decay, nightly_revision, *newest]
+
+
+def _of_newest(job: AssetJob, name: str, cron: str, description: str, without_facts: str) -> dg.ScheduleDefinition:
+    """A schedule of what is made from the newest facts alone."""
 
     @dg.schedule(
-        name="nightly_snapshot",
-        job=jobs["publish"],
-        cron_schedule=PUBLISH_CRON,
+        name=name,
+        job=job,
+        cron_schedule=cron,
         execution_timezone="UTC",
         default_status=dg.DefaultScheduleStatus.RUNNING,
-        description="The snapshot for analysts, after the night's decay.",
+        description=description,
     )
-    def nightly_snapshot(home: HomeResource) -> dg.RunRequest | dg.SkipReason:
+    def nightly(home: HomeResource) -> dg.RunRequest | dg.SkipReason:
         if not home.home.store.lake.days(CURRENT_EDGES):
-            return dg.SkipReason("no facts yet: nothing to publish")
+            return dg.SkipReason(without_facts)
         return dg.RunRequest()
 
-    return [nightly_decay, nightly_revision, nightly_inference, nightly_snapshot]
+    return nightly
