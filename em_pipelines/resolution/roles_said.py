@@ -43,8 +43,8 @@ _MOVES = re.compile(
 )
 _MARRY = re.compile(
     r"^(?: and I|,? whom I|,? who I)(?: am| are| were| got| have been|'m| will be| plan to be)*(?: finally| soon| now)?"
-    r"(?: getting| get| be| been| having| expecting)? "
-    r"(?:married|engaged|marrying|to marry|(?:having |expecting )?(?:a baby|twins|our (?:first|second|third)))\b",
+    r"(?: getting| get| be| been)? "
+    r"(?:married|engaged|marrying|to marry|(?:having|expecting) (?:a baby|twins|our (?:first|second|third)))\b",
 )
 _MARRYING = re.compile(
     r"\bI(?:'m| am| was| got| will be|'ll be)?(?: finally)? (?:married|marrying|engaged|engaged to|married to|marry) $"
@@ -57,12 +57,15 @@ _NAMED_SO = re.compile(
     r"\b(?:an?|the|our|my|this) (?P<noun>[\w-]+)\b[^.;!?]{0,50} (?:named|called|christened|calls?|name) "
     r"(?:her|him|it|them) $"
 )
+# "our car, the Bee": the article belongs to the name.
 _BESIDE = re.compile(r", the $")
 _SPECIES = re.compile(
     r"^(?: is|,| was|'s) an? (?P<noun>[\w-]+(?: [\w-]+){0,2})(?=[,.;!?]|$"
     r"| (?:and|who|that|for|with|from|in|of|by|at|on|this|which)\b)"
 )
+# "to a physio, Greta": whoever has not been spoken of yet.
 _SOME = re.compile(r"(?<![\w'])an? (?P<noun>[\w-]+(?: [\w-]+){0,2}?)(?:, | (?:called|named) )$")
+# "Ada Vos, consultant surgeon", without an article; "Kai the babysitter", without a comma.
 _POST = re.compile(r"^, (?!(?:the|an?|my|our|his|her|their|not|no) )(?P<phrase>(?:[a-z-]+ ){0,3}[a-z-]+)(?=[,.;!?]|$)")
 _THE_SORT = re.compile(r"^ (?:the|my|our) (?P<phrase>[\w-]+(?: [\w-]+)?)")
 _STOPS = frozenset(
