@@ -138,7 +138,7 @@ def _sample(store: Store, table: Table, day: date) -> str:
     """The first rows as a table, without what people wrote: Dagster's event log is no place for it. Nor for ids: they
     are hashes of names, by which a name that was erased could be guessed and checked."""
     names = [c.name for c in table.columns if c.name not in PERSONAL_COLUMNS and not _is_id(c.name)]
-    rows = store.lake.read(table, day).select(names).slice(0, SAMPLE_ROWS).to_pylist()
+    rows = store.lake.head(table, day, names, SAMPLE_ROWS)
     lines = [f"| {' | '.join(names)} |", "| " + " | ".join("---" for _ in names) + " |"]
     lines += ["| " + " | ".join(_cell(row[name]) for name in names) + " |" for row in rows]
     return "\n".join(lines)

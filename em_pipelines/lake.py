@@ -117,6 +117,17 @@ class Lake:
             return self.read(table, day)
         return ParquetRows(path)
 
+    def head(self, table: Table, day: date, columns: list[str], n_rows: int) -> list[dict[str, Any]]:
+        """The first rows of a partition, of some columns; the rest is not read. Raises CorruptTableError."""
+        try:
+            with self._fs.open(self._whole(table, day), "rb") as handle:
+                first = next(pq.ParquetFile(handle).iter_batches(n_rows, columns=columns), None)
+        except FileNotFoundError:
+            return []
+        except (pa.ArrowException, OSError) as error:
+            raise self._corrupt(table, day, str(error)) from error
+        return first.select(columns).to_pylist() if first else []
+
     def damage(self, table: Table, day: date) -> str | None:
         """What is wrong with a partition, in words; None where its data are, byte for byte, those that were written.
 

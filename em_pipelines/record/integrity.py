@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 
 from em_pipelines.graph import fold
 from em_pipelines.lake import Lake
-from em_pipelines.sql import connect, fetch, registered, statement
+from em_pipelines.sql import Rows, connect, fetch, registered, statement
 from em_pipelines.tables.clean import SESSIONS
 from em_pipelines.tables.graph import EDGES, ENTITIES
 from em_pipelines.tables.raw import FEEDBACK
@@ -87,7 +87,7 @@ RULES = (
 )
 
 
-def violations(edges: pa.Table, entities: pa.Table, sessions: pa.Table, rules: Iterable[Rule]) -> dict[str, list[str]]:
+def violations(edges: Rows, entities: Rows, sessions: pa.Table, rules: Iterable[Rule]) -> dict[str, list[str]]:
     """Returns the ids of the rows that break each rule, sorted, by name of rule.
 
     `edges` and `entities` are the state of one day, `sessions` (user_id, session_id) all that anybody had until then.
@@ -99,13 +99,17 @@ def violations(edges: pa.Table, entities: pa.Table, sessions: pa.Table, rules: I
 def violations_on(lake: Lake, day: date, rules: Iterable[Rule] = RULES) -> dict[str, list[str]]:
     """The same of the state as it stands at the end of a day. Raises CorruptTableError where it cannot be read."""
     rules = list(rules)
-    state = []
-    for table in (EDGES, ENTITIES):
-        found = lake.latest(table, day)
-        state.append(lake.read(table, found) if found else table.empty())
+    days = {table: lake.latest(table, day) for table in (EDGES, ENTITIES)}
+    edges, entities = (lake.scan(table, found) if found else table.empty() for table, found in days.items())
     is_asked = any(rule.name == "users_apart" for rule in rules)
     sessions = known_sessions(lake, day) if is_asked else _pairs(())
-    return violations(state[0], state[1], sessions, rules)
+    try:
+        return violations(edges, entities, sessions, rules)
+    except duckdb.Error:
+        for table, found in days.items():
+            if found:
+                lake.read(table, found)  # which says what is wrong with it
+        raise
 
 
 def known_sessions(lake: Lake, until: date) -> pa.Table:
@@ -126,9 +130,7 @@ def _pairs(pairs: Iterable[tuple[str, str]]) -> pa.Table:
 
 
 @contextmanager
-def _inputs(
-    connection: duckdb.DuckDBPyConnection, edges: pa.Table, entities: pa.Table, sessions: pa.Table
-) -> Iterator[None]:
+def _inputs(connection: duckdb.DuckDBPyConnection, edges: Rows, entities: Rows, sessions: pa.Table) -> Iterator[None]:
     directions = [(name, name, False) for name in HIERARCHIES]
     directions += [(inverse, name, True) for name, inverse in _both_ways(INVERSES) if name in HIERARCHIES]
     columns = zip(("relation", "hierarchy", "is_inverse"), zip(*directions, strict=True), strict=True)

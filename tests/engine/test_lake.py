@@ -296,3 +296,14 @@ def test_files_on_the_way_are_no_partitions(lake: Lake) -> None:
 def test_a_digest_tells_its_parts_apart(parts: list[str], more: str) -> None:
     assert digest(parts) == digest(iter(parts))
     assert digest([*parts, "x", more]) != digest([*parts, f"x{more}", "y"])
+
+
+def test_the_head_of_a_partition_is_its_first_rows_in_the_columns_asked_for(lake: Lake) -> None:
+    lake.write(THINGS, DAY, THINGS.from_rows([thing(f"t{n}", n=n) for n in range(5)]))
+    assert lake.head(THINGS, DAY, ["n", "thing_id"], 2) == [{"n": 0, "thing_id": "t0"}, {"n": 1, "thing_id": "t1"}]
+    assert len(lake.head(THINGS, DAY, ["n"], 9)) == 5
+    assert lake.head(THINGS, DAY + timedelta(days=1), ["n"], 9) == []
+    path = Path(lake.path(THINGS, DAY))
+    path.write_bytes(path.read_bytes()[:-9])
+    with pytest.raises(CorruptTableError):
+        lake.head(THINGS, DAY, ["n"], 1)
