@@ -33,13 +33,13 @@ class Footers:
     def __init__(self, fs: Any, *, is_local: bool) -> None:
         self._fs = fs
         self._is_local = is_local
-        self._known: dict[str, tuple[tuple[int, int, int], PartitionInfo]] = {}
+        self.known: dict[str, tuple[tuple[int, int, int], PartitionInfo]] = {}
 
     def read(self, path: str) -> PartitionInfo | None:
         """What the footer of a file says, or None where there is no file; digests are empty where nobody wrote any."""
         try:
             version = self._version(path)
-            known = self._known.get(path)
+            known = self.known.get(path)
             if known and known[0] == version:
                 return known[1]
             with self._fs.open(path, "rb") as handle:
@@ -51,7 +51,7 @@ class Footers:
         digests = [keys.get(key, b"").decode() for key in (CONTENT_KEY, INPUTS_KEY)]
         found = PartitionInfo(digests[0], digests[1], n_rows, THINNED_KEY in keys)
         if version:
-            self._known[path] = (version, found)
+            self.known[path] = (version, found)
         return found
 
     def _version(self, path: str) -> tuple[int, int, int] | None:
