@@ -11,6 +11,8 @@ from typing import BinaryIO
 
 import duckdb
 import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
 
 from em_pipelines.errors import CorruptTableError
 from em_pipelines.sql import Query
@@ -36,19 +38,50 @@ def copy_to(
     The footer holds `metadata` and, under `digest_key`, the `content_digest`. `options` are those of DuckDB's
     Parquet writer. Raises CorruptTableError where rows do not fit the table.
     """
-    columns = ", ".join(f'CAST("{f.name}" AS {sql_type(f.type)}) AS "{f.name}"' for f in table.schema)
-    order = ", ".join(f'"{name}"' for name in table.sort_by)
     footer = {**metadata, digest_key: TO_COME}
     entries = ", ".join(f"{_text(key.decode())}: {_text(value)}" for key, value in footer.items())
     given = ", ".join(f"{name} {value}" for name, value in options.items())
+    columns = ", ".join(f'CAST("{f.name}" AS {sql_type(f.type)}) AS "{f.name}"' for f in table.schema)
+    order = ", ".join(f'"{name}"' for name in table.sort_by)
+    target = f"TO {_text(str(path))} (FORMAT parquet, {given}, KV_METADATA {{{entries}}}"
     try:
-        (found,) = rows.connection.execute(
-            f"COPY (SELECT {columns} FROM ({rows.sql}) ORDER BY {order}) TO {_text(str(path))} "
-            f"(FORMAT parquet, {given}, KV_METADATA {{{entries}}})"
-        ).fetchall()
+        if rows.is_ordered:
+            n_rows = _copied(rows, f"COPY (SELECT {columns} FROM ({rows.sql})) {target}, PRESERVE_ORDER true)")
+            if is_sorted(path, table):
+                return _stamp(path), n_rows
+        n_rows = _copied(rows, f"COPY (SELECT {columns} FROM ({rows.sql}) ORDER BY {order}) {target})")
     except (duckdb.ConversionException, duckdb.BinderException) as error:
         raise CorruptTableError(f"writing {table.name}: {error}; the step that made these rows is at fault") from error
-    return _stamp(path), int(found[0])
+    return _stamp(path), n_rows
+
+
+def _copied(rows: Query, sql: str) -> int:
+    (found,) = rows.connection.execute(sql).fetchall()
+    return int(found[0])
+
+
+def is_sorted(path: Path, table: Table) -> bool:
+    """Whether the rows of a file stand in the table's order, which no null is in. Reads those columns alone."""
+    last: list[pa.Scalar] = []
+    for batch in pq.ParquetFile(path).iter_batches(columns=list(table.sort_by)):
+        keys = [batch[name] for name in table.sort_by]
+        if last:
+            keys = [
+                pa.concat_arrays([pa.array([end.as_py()], key.type), key]) for end, key in zip(last, keys, strict=True)
+            ]
+        if _falls(keys):
+            return False
+        last = [key[-1] for key in keys]
+    return True
+
+
+def _falls(keys: list[pa.Array]) -> bool:
+    """Whether any row is below the one before it, by the first column in which the two differ."""
+    is_below = pa.scalar(False)
+    for key in reversed(keys):
+        before, after = key.slice(0, len(key) - 1), key.slice(1)
+        is_below = pc.or_(pc.less(after, before), pc.and_(pc.equal(after, before), is_below))
+    return bool(pc.any(is_below).as_py())
 
 
 def sql_type(kind: pa.DataType) -> str:

@@ -34,10 +34,14 @@ Rows: TypeAlias = pa.Table | ParquetRows
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """Rows that a query gives when it is asked: to be taken before its connection is used for anything else."""
+    """Rows that a query gives when it is asked: to be taken before its connection is used for anything else.
+
+    `is_ordered` says that they come in the order of the table that they are for, if it is asked to keep it.
+    """
 
     connection: duckdb.DuckDBPyConnection
     sql: str
+    is_ordered: bool = False
 
     def to_table(self) -> pa.Table:
         """All rows, in memory."""

@@ -119,13 +119,14 @@ def current_edges(
 
     Adds effective_confidence and turns the status of active and contradicted edges to expired or archived where
     their time has come; what was archived for `archive_days` is gone. Ends are the entities by which names that are
-    one are read; of facts that thereby say the same one is left, the others are superseded by it. One scan; nothing
-    depends on earlier days. The query is to be taken before the connection is used again.
+    one are read; of facts that thereby say the same one is left, the others are superseded by it. Nothing depends on
+    earlier days. Rows keep the order of `edges`. The query is to be taken before the connection is used again.
     """
     install_macros(connection, settings, as_of)
     bind(connection, "edges_standing", edges)
     bind(connection, "entities_known", entities)
     for name in ("wish_expiry_days", "event_expiry_days", "max_unsupported_confidence"):
         connection.execute(f"SET VARIABLE {name} = {getattr(settings, name)}")
-    connection.execute(statement(HERE, "merged"))
-    return Query(connection, statement(HERE, "current_edges"))
+    for name in ("merged", "named", "repeated"):
+        connection.execute(statement(HERE, name))
+    return Query(connection, statement(HERE, "current_edges"), is_ordered=True)

@@ -25,7 +25,7 @@ CURRENT_EDGES = Table(
         col("as_of", DATE, "the day at whose end this holds"),
     ),
     key=("edge_id",),
-    sort_by=("user_id", "subject_id", "relation", "object_key", "edge_id"),
+    sort_by=("user_id", "edge_id"),
     is_state=True,
 )
 

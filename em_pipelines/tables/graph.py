@@ -164,7 +164,7 @@ EDGES = Table(
     about="Every fact as asserted, at the end of the day; nothing is computed from the passing of time.",
     columns=EDGE_COLUMNS,
     key=("edge_id",),
-    sort_by=("user_id", "subject_id", "relation", "object_key", "edge_id"),
+    sort_by=("user_id", "edge_id"),
     is_state=True,
 )
 

@@ -1,35 +1,11 @@
--- The state at the end of the day `as_of`: ends as names are read, confidence after decay, then expiry, then archival.
+-- The state at the end of the day `as_of`: confidence after decay, then expiry, then archival. Rows stay in the order in
+-- which they are read: each is only joined with what is few.
 -- What one conversation alone has said, and one in which somebody else's words were pasted, is never quite sure.
-WITH named AS (
-    SELECT
-        e.* REPLACE (
-            coalesce(s.canonical_id, e.subject_id) AS subject_id,
-            coalesce(o.canonical_id, e.object_id) AS object_id,
-            coalesce(o.canonical_id, e.object_key) AS object_key
-        ),
-        s.canonical_id IS NOT NULL OR o.canonical_id IS NOT NULL AS may_repeat,
-        date_diff('day', CAST(e.last_reinforced AS DATE), getvariable('as_of')) AS unreferenced_days
-    FROM edges_standing AS e
-    LEFT JOIN clustered AS s ON s.entity_id = e.subject_id
-    LEFT JOIN clustered AS o ON o.entity_id = e.object_id
-    WHERE NOT is_purged(e.status, e.confidence, e.last_reinforced, e.temporal_type)
-),
--- Facts on several names of one thing: few, so that only they are grouped.
-repeated AS (
-    SELECT
-        edge_id,
-        first_value(edge_id) OVER (
-            PARTITION BY user_id, subject_id, relation, object_key, attribute, polarity, requires_verification
-            ORDER BY confidence DESC, last_reinforced DESC, edge_id
-        ) AS kept_id
-    FROM named
-    WHERE may_repeat AND status IN ('active', 'contradicted')
-),
-faded_edges AS (
+WITH faded_edges AS (
     SELECT
         n.* EXCLUDE (may_repeat, unreferenced_days) REPLACE (
-            CASE WHEN r.kept_id <> n.edge_id THEN 'superseded' ELSE n.status END AS status,
-            CASE WHEN r.kept_id <> n.edge_id THEN r.kept_id ELSE n.superseded_by END AS superseded_by
+            CASE WHEN r.kept_id IS NOT NULL THEN 'superseded' ELSE n.status END AS status,
+            coalesce(r.kept_id, n.superseded_by) AS superseded_by
         ),
         least(
             faded(n.confidence, n.unreferenced_days, n.temporal_type),
