@@ -21,6 +21,7 @@ from em_pipelines.commands import (
     reading,
     recording,
     revising,
+    searching,
 )
 from em_pipelines.commands.console import Defaults, Exit, ExtractorOption, HomeOption, fail, open_home, out, print_table
 from em_pipelines.errors import EmError, UsageError
@@ -36,6 +37,7 @@ app = typer.Typer(name="em", no_args_is_help=True, add_completion=False, pretty_
 app.command()(landing.land)
 app.command()(reading.facts)
 app.command()(reading.infer)
+app.command()(searching.search)
 app.command()(publishing.snapshot)
 app.command(name="state-hash")(reading.state_hash)
 app.command()(reading.settings)

@@ -9,6 +9,7 @@ import dagster as dg
 from assets.daily import daily_assets
 from assets.evaluation import evaluation_asset
 from assets.inference import inference_asset
+from assets.retrieval import index_packs
 from assets.revision import revision_asset
 from assets.snapshot import snapshot
 from em_pipelines.home import Home
@@ -44,6 +45,7 @@ def build_definitions(settings: Settings | None = None, *, on_days: Progress | N
             *(daily_assets(step) for step in steps),
             inference_asset(home.inference),
             snapshot,
+            index_packs,
             evaluation,
             revision_asset(open_verifier),
         ],

@@ -32,6 +32,7 @@ from em_pipelines.lifecycle.decay import DecaySettings
 from em_pipelines.lifecycle.keeping import StateSettings
 from em_pipelines.models.settings import LlmSettings
 from em_pipelines.resolution.settings import ResolutionSettings
+from em_pipelines.retrieval.settings import RetrievalSettings
 from em_pipelines.revision.settings import RevisionSettings
 from em_pipelines.safety.settings import SafetySettings
 from em_pipelines.sql import EngineSettings
@@ -68,6 +69,7 @@ class Settings(BaseSettings):
     fold: FoldSettings = Field(default_factory=FoldSettings)
     decay: DecaySettings = Field(default_factory=DecaySettings)
     inference: InferenceSettings = Field(default_factory=InferenceSettings)
+    retrieval: RetrievalSettings = Field(default_factory=RetrievalSettings)
     llm: LlmSettings = Field(default_factory=LlmSettings)
     reading: LlmExtractionSettings = Field(default_factory=LlmExtractionSettings)
     revision: RevisionSettings = Field(default_factory=RevisionSettings)

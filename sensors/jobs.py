@@ -31,8 +31,8 @@ def build_jobs() -> dict[str, AssetJob]:
     )
     jobs["publish"] = dg.define_asset_job(
         "publish",
-        dg.AssetSelection.assets("snapshot") | LATEST_ONLY,
-        description="What follows from the newest facts, and the DuckDB snapshot for analysts.",
+        dg.AssetSelection.assets("snapshot", "index_packs") | LATEST_ONLY,
+        description="What follows from the newest facts, the snapshot for analysts, and what is searched.",
     )
     jobs["revise"] = dg.define_asset_job(
         "revise",

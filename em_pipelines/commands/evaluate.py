@@ -19,6 +19,7 @@ from em_pipelines.commands.console import (
     print_json,
     print_table,
 )
+from em_pipelines.commands.evaluate_retrieval import evaluate_retrieval
 from em_pipelines.evaluation import baselines
 from em_pipelines.evaluation.corpus import SHIPPED, read_labelled
 from em_pipelines.evaluation.journeys import read_journeys, travel
@@ -38,13 +39,17 @@ class Measured(StrEnum):
     RESOLUTION = "resolution"
     ATTACKS = "attacks"
     JOURNEYS = "journeys"
+    RETRIEVAL = "retrieval"
 
 
 def evaluate(
-    measured: Annotated[Measured, typer.Argument(metavar="KIND", help="extraction, resolution, attacks or journeys.")],
+    measured: Annotated[
+        Measured, typer.Argument(metavar="KIND", help="extraction, resolution, attacks, journeys or retrieval.")
+    ],
     paths: Annotated[list[Path] | None, typer.Argument(help="Labelled corpora; none: those of the settings.")] = None,
     extractor: ExtractorOption = None,
     is_saved: Annotated[bool, typer.Option("--save", help="Keep these figures as the baseline.")] = False,
+    is_fitted: Annotated[bool, typer.Option("--fit", help="Of retrieval: look for better weights.")] = False,
     as_json: JsonOption = False,
     home: HomeOption = None,
 ) -> None:
@@ -58,6 +63,9 @@ def evaluate(
     opened = open_home(home, **({"extractor": extractor} if extractor else {}))
     if measured is Measured.JOURNEYS:
         _travel(opened, paths or [SHIPPED_JOURNEYS], as_json=as_json)
+        return
+    if measured is Measured.RETRIEVAL:
+        evaluate_retrieval(opened, paths or [], is_fitted=is_fitted, as_json=as_json)
         return
     kind = Kind(measured.value)
     chosen = paths or [opened.settings.evaluation.corpus(kind)]

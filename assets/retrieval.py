@@ -1,0 +1,19 @@
+"""The index packs: unpartitioned, for only the newest are searched."""
+
+import dagster as dg
+
+from assets.daily import OWNERS
+from em_pipelines.retrieval.packs import build
+from resources.store import HomeResource
+
+
+@dg.asset(
+    name="index_packs",
+    group_name="serving",
+    deps=["messages", "current_edges"],
+    owners=OWNERS,
+    description="One pack a user: what was said and what is known, ready to be searched.",
+)
+def index_packs(home: HomeResource) -> dg.MaterializeResult:
+    users = build(home.home)
+    return dg.MaterializeResult(metadata={"packs_made": dg.IntMetadataValue(len(users))})

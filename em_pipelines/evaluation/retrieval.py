@@ -1,0 +1,181 @@
+"""How well search finds what answers a question, on conversations with questions and the turns that answer them.
+
+Conversations are landed and cleaned as any log is, indexed as any pack is, and asked through the same components.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+import orjson
+import pyarrow as pa
+
+from em_pipelines.errors import UsageError
+from em_pipelines.home import Home
+from em_pipelines.landing.land import land
+from em_pipelines.retrieval import documents
+from em_pipelines.retrieval.pack import Pack, write
+from em_pipelines.retrieval.scoring import components, score
+from em_pipelines.retrieval.settings import RetrievalSettings, Weights
+from em_pipelines.retrieval.topics import Floats
+from em_pipelines.settings import load_settings
+from em_pipelines.tables.clean import MESSAGES
+
+CATEGORIES = {1: "multi-hop", 2: "temporal", 3: "open-domain", 4: "single-hop"}
+"""Those of LoCoMo that can be answered from the conversation."""
+_EVIDENCE = re.compile(r"D(\d+):0*(\d+)")
+FACTORS = (0.0, 0.6, 1.5, 2.2)
+LEAST_GAIN = 3e-4
+ROUNDS = 4
+DEPTH = 10
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One question over one pack: its components, and the numbers of the documents that answer it."""
+
+    category: str
+    answers: frozenset[int]
+    components: dict[str, Floats]
+
+
+@dataclass
+class Figures:
+    """Means over questions: the share of answers among the first ten and five, whether there is any, the reciprocal
+    rank of the first, and nDCG of the first ten."""
+
+    n_questions: int = 0
+    recall_at_10: float = 0.0
+    recall_at_5: float = 0.0
+    hit_at_10: float = 0.0
+    mrr: float = 0.0
+    ndcg_at_10: float = 0.0
+
+
+@dataclass
+class Report:
+    """Figures of all questions and by category, and recall at ten without each component."""
+
+    all: Figures
+    by_category: dict[str, Figures] = field(default_factory=dict)
+    without: dict[str, float] = field(default_factory=dict)
+
+
+def read(path: Path, settings: RetrievalSettings) -> list[Asked]:
+    """The questions of one conversation of LoCoMo; raises UsageError where the file is none, or asks nothing."""
+    try:
+        found = orjson.loads(path.read_bytes())
+    except (OSError, orjson.JSONDecodeError) as error:
+        raise UsageError(f"reading {path}: no JSON document ({error}); give a conversation of LoCoMo") from error
+    asked = (found[0] if isinstance(found, list) and found else found).get("qa") if found else None
+    if not isinstance(asked, list):
+        raise UsageError(f"reading {path}: no questions in it (`qa`); give a conversation of LoCoMo with its questions")
+    with TemporaryDirectory(prefix="em-retrieval-") as folder:
+        rows = _messages(path, Path(folder))
+        write(Path(folder, "pack"), rows, settings.topics)
+        pack = Pack(Path(folder, "pack"))
+        places = _places(rows)
+        today = max(rows["said_at"].to_pylist()).date()
+        every = Weights(**dict.fromkeys(Weights.model_fields, 1.0))
+        return [one for item in asked if (one := _asked(pack, item, places, today, every))]
+
+
+def measure(questions: Sequence[Asked], weights: Weights) -> Report:
+    """The figures of these weights, and what each component adds."""
+    names = sorted({question.category for question in questions})
+    without = {
+        name: _figures(questions, weights.model_copy(update={name: 0.0})).recall_at_10
+        for name in Weights.model_fields
+        if getattr(weights, name)
+    }
+    by_category = {name: _figures([q for q in questions if q.category == name], weights) for name in names}
+    return Report(_figures(questions, weights), by_category, without)
+
+
+def fit(questions: Sequence[Asked], start: Weights) -> Weights:
+    """Weights that find more, by coordinate search from `start`. A change that gains next to nothing is not made, so
+    that few questions do not turn every weight."""
+    best, gained = start, _gain(questions, start)
+    for _ in range(ROUNDS):
+        before = gained
+        for name in Weights.model_fields:
+            for factor in FACTORS:
+                tried = best.model_copy(update={name: round(getattr(best, name) * factor, 4)})
+                gain = _gain(questions, tried)
+                if gain > gained + LEAST_GAIN:
+                    best, gained = tried, gain
+        if gained == before:
+            break
+    return best
+
+
+def held_out(files: Sequence[Sequence[Asked]], start: Weights) -> float:
+    """Recall at ten of each file with weights that were fitted on the others, over all their questions."""
+    found = 0.0
+    for n, own in enumerate(files):
+        others = [question for k, file in enumerate(files) if k != n for question in file]
+        found += _figures(own, fit(others, start)).recall_at_10 * len(own)
+    return found / max(1, sum(map(len, files)))
+
+
+def _messages(path: Path, folder: Path) -> pa.Table:
+    home = Home(load_settings(home=folder / "home"))
+    land([path], home.store.log, now=datetime.now(UTC), settings=home.settings.landing, format="locomo")
+    for name in ("interactions", "messages"):
+        home.store.run_days(home.steps[name], home.store.days(home.steps[name]))
+    rows = home.store.lake.read_days(MESSAGES, home.store.lake.days(MESSAGES))
+    users = rows["user_id"].unique().to_pylist()
+    if len(users) != 1:
+        raise UsageError(f"reading {path}: {len(users)} conversations; give one a file")
+    return documents.messages(rows, users[0])
+
+
+def _places(rows: pa.Table) -> dict[tuple[int, int], int]:
+    """Session and turn number to the number of the document."""
+    sessions = [int(name.rpartition("_")[2]) for name in rows["session_id"].to_pylist()]
+    return {place: n for n, place in enumerate(zip(sessions, rows["turn_number"].to_pylist(), strict=True))}
+
+
+def _asked(
+    pack: Pack, item: dict[str, Any], places: dict[tuple[int, int], int], today: date, weights: Weights
+) -> Asked | None:
+    """Evidence is several ids in one string at times, and some name no turn."""
+    found = [_EVIDENCE.findall(str(evidence)) for evidence in item.get("evidence") or ()]
+    answers = {places.get((int(a), int(b))) for pairs in found for a, b in pairs} - {None}
+    category = CATEGORIES.get(item.get("category", 0))
+    if not answers or category is None:
+        return None
+    kept = frozenset(n for n in answers if n is not None)
+    return Asked(category, kept, components(pack, str(item["question"]), today, weights))
+
+
+def _gain(questions: Iterable[Asked], weights: Weights) -> float:
+    found = _figures(questions, weights)
+    return found.recall_at_10 + 0.3 * found.recall_at_5 + 0.1 * found.mrr
+
+
+def _figures(questions: Iterable[Asked], weights: Weights) -> Figures:
+    found = [_of_one(question, weights) for question in questions]
+    if not found:
+        return Figures()
+    means = np.mean(found, axis=0)
+    return Figures(len(found), *(round(float(value), 6) for value in means))
+
+
+def _of_one(question: Asked, weights: Weights) -> tuple[float, ...]:
+    chosen = {name: values for name, values in question.components.items() if getattr(weights, name)}
+    if not chosen:
+        return (0.0,) * 5
+    total = score(chosen, weights)
+    order = np.argsort(-total, kind="stable")
+    is_answer = np.array([int(n) in question.answers for n in order[:DEPTH]])
+    ranks = np.flatnonzero(np.isin(order, list(question.answers)))
+    gains = is_answer / np.log2(np.arange(2, len(is_answer) + 2))
+    best = sum(1 / np.log2(n + 2) for n in range(min(DEPTH, len(question.answers))))
+    shares = [is_answer[:depth].sum() / len(question.answers) for depth in (DEPTH, DEPTH // 2)]
+    return (*shares, float(is_answer.any()), 1 / (ranks[0] + 1), gains.sum() / best)

@@ -1,0 +1,40 @@
+"""What retrieval weighs how much."""
+
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class Weights(BaseModel):
+    """The share of each component in the score of a document; 0 switches it off.
+
+    Components are scaled so that the best document has 1, and added up. Learned by `em evaluate retrieval --fit`.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    turn: float = Field(default=0.1, ge=0, description="BM25 of the turn itself")
+    window: float = Field(default=0.35, ge=0, description="BM25 of the turn with the two before it")
+    around: float = Field(default=0.35, ge=0, description="BM25 of the turn with two on either side")
+    session: float = Field(default=0.1, ge=0, description="BM25 of the whole conversation")
+    letters: float = Field(default=0.4, ge=0, description="BM25 of runs of four letters: other forms and slips")
+    topic: float = Field(default=0.4, ge=0, description="likeness in a space of topics fitted on the user's own words")
+    speaker: float = Field(default=0.5, ge=0, description="the one person whom the question names is speaking")
+    date: float = Field(default=0.7, ge=0, description="said at the time that the question names")
+    time_said: float = Field(default=0.3, ge=0, description="a time is said, where the question asks for one")
+    number_said: float = Field(default=0.3, ge=0, description="a number is said, where the question asks for one")
+    name_said: float = Field(default=0.2, ge=0, description="a name is said, where the question asks for a place")
+    statement: float = Field(default=0.1, ge=0, description="the turn states something, and is no question itself")
+    length: float = Field(default=0.06, ge=0, description="long turns say more")
+
+
+class RetrievalSettings(BaseModel):
+    """How documents are indexed and found."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    weights: Weights = Field(default_factory=Weights)
+    n_hits: int = Field(default=10, ge=1, description="hits of a search, unless it says otherwise")
+    n_facts: int = Field(default=5, ge=0, description="facts at most beside the messages of a search of both")
+    topics: int = Field(default=50, ge=0, description="dimensions of the space of topics; 0 leaves it out")
+    mmr_lambda: float = Field(
+        default=1.0, gt=0, le=1, description="1 ranks by score alone; less also by how little a hit repeats those above"
+    )
