@@ -13,6 +13,7 @@ import typer
 from em_pipelines.atomic import write_atomically
 from em_pipelines.commands.console import HomeOption, JsonOption, UserOption, open_home, out, print_json, print_table
 from em_pipelines.commands.reading import AsOfOption, parse_day
+from em_pipelines.erasure.overlay import hidden
 from em_pipelines.errors import UsageError
 from em_pipelines.home import Home
 from em_pipelines.retrieval.documents import FACT, MESSAGE
@@ -75,7 +76,16 @@ def _find(home: Home, user: str, text: str, n_hits: int | None, until: date | No
     settings = home.settings.retrieval
     kinds = KINDS[kind] if kind else frozenset({MESSAGE, FACT})
     today = until or datetime.now(UTC).date()
-    return find(pack, Search(text, n_hits or settings.n_hits, today, kinds, until), settings)
+    found = find(pack, Search(text, n_hits or settings.n_hits, today, kinds, until), settings)
+    veils = hidden(home, user)
+    return [
+        hit
+        for hit in found
+        if not any(
+            veil.hides_document(session_id=hit.session_id, edge_id=hit.edge_id, text=hit.text, said_on=hit.said_on)
+            for veil in veils
+        )
+    ]
 
 
 def _questions(path: Path) -> Iterator[dict[str, str]]:

@@ -29,6 +29,7 @@ from em_pipelines.erasure.traces import scrub_dagster
 from em_pipelines.errors import ErasureIncompleteError, UsageError
 from em_pipelines.home import Home
 from em_pipelines.planning import ranges_of
+from em_pipelines.retrieval.packs import remake as remake_pack
 
 MAX_PATHS = 5
 ERASE = "erase"
@@ -167,6 +168,7 @@ def _rebuild(home: Home, request: Request, made: Plan, done: Done) -> Rebuilt:
     is_all = request.scope.kind is ScopeKind.USER
     rebuilt.n_answers = forget_answers(home, request.scope.user_id, made.names, is_all=is_all)
     rebuilt.n_snapshots = republish(home, days[0] if days else date.max)
+    remake_pack(home, request.scope.user_id)
     return rebuilt
 
 

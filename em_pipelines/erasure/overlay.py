@@ -2,10 +2,10 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from typing import Any
 
-from em_pipelines.erasure.names import key_of
+from em_pipelines.erasure.names import NameIndex, key_of
 from em_pipelines.erasure.planning import target_of
 from em_pipelines.erasure.scopes import Request, ScopeKind
 from em_pipelines.errors import UsageError
@@ -36,6 +36,13 @@ class Veil:
             or any(key_of(name) in self.names for name in ends)
             or (self.session_id is not None and said_in == {self.session_id})
         )
+
+    def hides_document(self, *, session_id: str | None, edge_id: str | None, text: str, said_on: date) -> bool:
+        """Whether something that was found is covered: where it was said, which fact it is, or a name in its text."""
+        if said_on > self.cutoff.date():
+            return False
+        is_named = self.is_all or edge_id in self.edge_ids or session_id == self.session_id is not None
+        return is_named or (bool(self.names) and NameIndex.of(sorted(self.names)).is_in(text))
 
 
 def hidden(home: Home, user_id: str) -> tuple[Veil, ...]:

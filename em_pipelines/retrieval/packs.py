@@ -61,11 +61,12 @@ def is_current(home: Home) -> bool:
     return _built(home) == {str(day): _mark(home, day, version) for day in _days(home)}
 
 
-def forget(home: Home, user_id: str) -> None:
-    """Takes a user's pack away; the next `build` makes it of what is left."""
-    with home.lock("packs"):
-        shutil.rmtree(folder_of(home, user_id), ignore_errors=True)
-        (home.path / "packs" / BUILT).unlink(missing_ok=True)
+def remake(home: Home, user_id: str) -> None:
+    """Makes a user's pack of what is left of them; nothing of the old one stays. Where no packs are, none is made."""
+    if (home.path / "packs").exists():
+        with home.lock("packs"):
+            shutil.rmtree(folder_of(home, user_id), ignore_errors=True)
+            _build_one(home, user_id)
 
 
 def _build_one(home: Home, user_id: str) -> None:

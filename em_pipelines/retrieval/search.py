@@ -9,6 +9,7 @@ from em_pipelines.retrieval.documents import FACT, MESSAGE
 from em_pipelines.retrieval.pack import Pack
 from em_pipelines.retrieval.scoring import components, score
 from em_pipelines.retrieval.settings import RetrievalSettings
+from em_pipelines.retrieval.signals import NAMES
 from em_pipelines.retrieval.topics import Floats
 
 CANDIDATES = 5
@@ -47,11 +48,14 @@ class Hit:
 
 def search(pack: Pack, wanted: Search, settings: RetrievalSettings) -> list[Hit]:
     """The best documents, best first: messages up to `n_hits`, then facts up to as many as the settings say, where
-    both kinds are wanted; of one kind alone up to `n_hits`. A pack without documents, or a question of which nothing
-    is known, gives fewer, or none."""
+    both kinds are wanted; of one kind alone up to `n_hits`. What shares neither words, topic, time nor speaker with the
+    question is no hit, so of little that is known there are fewer, or none."""
     weights = settings.weights
     found = components(pack, wanted.text, wanted.today, weights)
-    total = score(found, weights) * pack.confidence if found else np.zeros(len(pack.days), np.float32)
+    shown = {name: values for name, values in found.items() if name not in NAMES}
+    is_answer = score(shown, weights) > 0 if shown else np.zeros(len(pack.days), bool)
+    total = np.where(is_answer, score(found, weights) * pack.confidence, 0) if found else np.zeros(len(is_answer))
+    total = total.astype(np.float32)
     hits: list[int] = []
     for kind in (MESSAGE, FACT):
         if kind in wanted.kinds:

@@ -14,6 +14,8 @@ from scipy.sparse import csr_matrix
 from scipy.sparse.linalg import svds
 
 Floats = npt.NDArray[np.float32]
+DENSE = 200
+"""Texts or words up to which the space is fitted exactly: the iterative way fails on few of them."""
 MIN_DOCUMENTS = 2
 """A word that stands in one text alone is beside no others."""
 
@@ -47,10 +49,14 @@ def fit(texts: Sequence[Sequence[int]], n_words: int, dimensions: int) -> Topics
     matrix = csr_matrix((said * weight[columns], (rows, columns)), shape=(len(counts), n_words))
     lengths = np.sqrt(matrix.multiply(matrix).sum(axis=1)).A1
     matrix = csr_matrix(matrix.multiply((1 / np.where(lengths == 0, 1, lengths))[:, None]))
+    matrix.eliminate_zeros()
     size = min(dimensions, min(matrix.shape) - 1)
     if size < 1 or matrix.nnz == 0:
         return Topics(np.zeros((n_words, 1), np.float32), np.zeros((len(texts), 1), np.float32))
-    _, _, right = svds(matrix, k=size, random_state=0)
+    if min(matrix.shape) <= DENSE:
+        right = np.linalg.svd(matrix.toarray(), full_matrices=False)[2][:size]
+    else:
+        right = svds(matrix, k=size, random_state=0)[2]
     placed = matrix @ right.T
     length = np.linalg.norm(placed, axis=1, keepdims=True)
     terms = right.T * weight[:, None]

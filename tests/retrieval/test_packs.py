@@ -1,0 +1,93 @@
+"""Packs of a home: made where something changed, one a user, and gone with whoever is forgotten."""
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+
+import orjson
+import pytest
+from typer.testing import CliRunner
+
+from em_pipelines.cli import app
+from em_pipelines.erasure.forget import forget
+from em_pipelines.erasure.scopes import Scope, ScopeKind
+from em_pipelines.home import Home
+from em_pipelines.landing.land import land
+from em_pipelines.retrieval.packs import build, folder_of, is_current, open_pack
+from em_pipelines.settings import load_settings
+
+NOW = datetime(2026, 5, 1, tzinfo=UTC)
+HOSTILE = ["../ada", "a/b", "x" * 200, "quote'\"; --", "ADA", "*"]
+
+
+def tell(home: Home, folder: Path, user: str, *said: str, session: str = "s1", day: str = "2026-03-02") -> None:
+    lines = [
+        orjson.dumps(
+            {
+                "user_id": user, "session_id": session, "turn_number": n, "role": "user", "content": text,
+                "timestamp": f"{day}T10:{n:02}:00Z",
+            }
+        )
+        for n, text in enumerate(said)
+    ]  # fmt: skip
+    source = folder / "said.jsonl"
+    source.write_bytes(b"\n".join(lines) + b"\n")
+    land([source], home.store.log, now=NOW, settings=home.settings.landing)
+    for step in home.steps.values():
+        home.store.run_days(step, home.store.stale_days(step))
+
+
+@pytest.fixture
+def home(home_path: Path, tmp_path: Path) -> Home:
+    home = Home(load_settings(home=home_path))
+    tell(home, tmp_path, "ada", "I own a harpsichord.", "My boat leaks.")
+    tell(home, tmp_path, "ben", "I own a kiln.", day="2026-03-03")
+    build(home)
+    return home
+
+
+def found(home: Home, user: str, question: str, *more: str) -> list[dict]:
+    made = CliRunner().invoke(app, ["search", question, "--user", user, "--home", str(home.path), "--json", *more])
+    assert made.exit_code == 0, made.output
+    return json.loads(made.stdout)
+
+
+def test_only_those_of_whom_something_changed_are_made_again(home: Home, tmp_path: Path) -> None:
+    assert is_current(home)
+    assert build(home) == []
+    tell(home, tmp_path, "ben", "I bought clay.", session="s2", day="2026-03-09")
+    assert not is_current(home)
+    assert build(home) == ["ben"]
+    assert found(home, "ben", "clay", "--kind", "message")[0]["text"] == "I bought clay."
+
+
+def test_nobody_finds_what_is_somebody_elses(home: Home) -> None:
+    assert found(home, "ada", "harpsichord")[0]["text"] == "I own a harpsichord."
+    assert found(home, "ada", "kiln", "--kind", "message") == []
+    raw = b"".join(path.read_bytes() for path in folder_of(home, "ada").rglob("*") if path.is_file())
+    assert b"kiln" not in raw
+    for user in HOSTILE:
+        assert found(home, user, "harpsichord") == []
+        assert folder_of(home, user).parent == home.path / "packs"
+
+
+def test_what_is_forgotten_is_found_no_more(home: Home) -> None:
+    forget(home, Scope(ScopeKind.ENTITY, "ada", "harpsichord"), now=NOW)
+    assert found(home, "ada", "harpsichord", "--kind", "fact") == []
+    raw = b"".join(path.read_bytes() for path in (home.path / "packs").rglob("*") if path.is_file())
+    assert b"harpsichord" not in raw
+    assert found(home, "ada", "boat")[0]["text"] == "My boat leaks."
+    forget(home, Scope(ScopeKind.USER, "ada", ""), now=NOW)
+    assert open_pack(home, "ada") is None
+
+
+def test_a_file_of_questions(home: Home, tmp_path: Path) -> None:
+    questions, hits = tmp_path / "questions.jsonl", tmp_path / "hits.jsonl"
+    questions.write_text('{"id": "q1", "query": "harpsichord"}\n\n{"id": 2, "query": ""}\n')
+    arguments = ["search", "--user", "ada", "--home", str(home.path), "--batch", str(questions), "--output", str(hits)]
+    assert CliRunner().invoke(app, arguments).exit_code == 0
+    first, second = (json.loads(line) for line in hits.read_text().splitlines())
+    assert (first["id"], second) == ("q1", {"id": 2, "hits": []})
+    assert set(first["hits"][0]) == {"kind", "session_id", "turn_number", "edge_id", "text", "score"}
+    questions.write_text('{"id": "q1"}\n')
+    assert CliRunner().invoke(app, arguments).exit_code != 0
