@@ -12,6 +12,7 @@ from resources.store import HomeResource
     group_name="serving",
     deps=["messages", "current_edges"],
     owners=OWNERS,
+    kinds={"bm25s"},
     description="One pack a user: what was said and what is known, ready to be searched.",
 )
 def index_packs(home: HomeResource) -> dg.MaterializeResult:

@@ -4,6 +4,7 @@ HOME/log        the landed log, append-only: all else can be made again from it
 HOME/lake       tables, one Parquet file a table and day
 HOME/snapshots  DuckDB files for analysts, one a date, and `latest.duckdb`
 HOME/evaluations  figures that later ones are compared with
+HOME/packs      index packs, a folder a user
 HOME/inbox      files dropped here are landed by the landing sensor
 HOME/dagster    Dagster's own home
 HOME/llm        answers of models that were paid for

@@ -24,6 +24,7 @@ from em_pipelines.errors import PermanentError, RunFailedError
 from em_pipelines.extraction.unread import UnreadSegment, unread_segments
 from em_pipelines.home import Home
 from em_pipelines.planning import assets_with_work, plan
+from em_pipelines.retrieval import packs
 from em_pipelines.serving.snapshot import is_current
 from em_pipelines.tables.extraction import EXTRACTION_ISSUES
 
@@ -63,7 +64,9 @@ def materialize(home: Home, first: date | None, last: date | None, *, is_full: b
     summary = Summary(n_days=sum((b - a).days + 1 for a, b in ranges))
     has_facts = bool(home.store.lake.days(home.steps["decay"].outputs[0]))
     has_requests = bool(home.book.pending())
-    is_published = not has_facts or (home.is_inferred and is_current(home.store, home.snapshots))
+    is_published = not has_facts or (
+        home.is_inferred and is_current(home.store, home.snapshots) and packs.is_current(home)
+    )
     if not ranges and not has_requests and is_published:
         return summary
     home.note_unchecked(ranges)

@@ -41,7 +41,7 @@ def open_pack(home: Home, user_id: str) -> Pack | None:
 def build(home: Home) -> list[str]:
     """Makes the packs anew of everybody of whom something has changed; returns whose, in order."""
     with home.lock("packs"):
-        version = source_version("retrieval") + home.settings.retrieval.model_dump_json()
+        version = _version(home)
         wanted = {str(day): _mark(home, day, version) for day in _days(home)}
         built = _built(home)
         changed = [date.fromisoformat(day) for day in wanted.keys() | built.keys() if wanted.get(day) != built.get(day)]
@@ -57,7 +57,7 @@ def build(home: Home) -> list[str]:
 
 def is_current(home: Home) -> bool:
     """Whether the packs hold what the lake holds."""
-    version = source_version("retrieval") + home.settings.retrieval.model_dump_json()
+    version = _version(home)
     return _built(home) == {str(day): _mark(home, day, version) for day in _days(home)}
 
 
@@ -82,6 +82,10 @@ def _build_one(home: Home, user_id: str) -> None:
         return
     folder.parent.mkdir(parents=True, exist_ok=True)
     write(folder, rows, home.settings.retrieval.topics)
+
+
+def _version(home: Home) -> str:
+    return f"{source_version('retrieval')} {home.settings.retrieval.topics}"
 
 
 def _mark(home: Home, day: date, version: str) -> str:
