@@ -104,7 +104,14 @@ class Pack:
     def said_by(self, name: str) -> Floats:
         """1 for the documents of speakers of that name, in lower case; else 0."""
         numbers = [n for n, speaker in enumerate(self.speakers) if speaker.casefold() == name]
-        found: Floats = np.isin(np.load(self.folder / "said_by.npy", mmap_mode="r"), numbers).astype(np.float32)
+        found = np.zeros(len(self.days), np.float32)
+        for number in numbers:
+            found[self._said_by == number] = 1
+        return found
+
+    @cached_property
+    def _said_by(self) -> Integers:
+        found: Integers = np.load(self.folder / "said_by.npy", mmap_mode="r")
         return found
 
     @cached_property

@@ -55,11 +55,12 @@ def _about(pack: Pack, question: Question, weights: Weights) -> dict[str, Floats
 
 
 def score(found: dict[str, Floats], weights: Weights) -> Floats:
-    """The weighed sum of the components."""
-    total: Floats = np.sum(
-        [getattr(weights, name) * values for name, values in found.items()], axis=0, dtype=np.float32
-    )
-    return total
+    """The weighed sum of the components; 0 for none of them."""
+    total: Floats | None = None
+    for name, values in found.items():  # in place: a stack of all components would be written and read once more
+        share = values * np.float32(getattr(weights, name))
+        total = share if total is None else np.add(total, share, out=total)
+    return np.zeros(1, np.float32) if total is None else total
 
 
 def scaled(values: Floats) -> Floats:

@@ -52,10 +52,9 @@ def search(pack: Pack, wanted: Search, settings: RetrievalSettings) -> list[Hit]
     question is no hit, so of little that is known there are fewer, or none."""
     weights = settings.weights
     found = components(pack, wanted.text, wanted.today, weights)
-    shown = {name: values for name, values in found.items() if name not in NAMES}
-    is_answer = score(shown, weights) > 0 if shown else np.zeros(len(pack.days), bool)
-    total = np.where(is_answer, score(found, weights) * pack.confidence, 0) if found else np.zeros(len(is_answer))
-    total = total.astype(np.float32)
+    telling = score({name: values for name, values in found.items() if name not in NAMES}, weights)
+    rest = score({name: values for name, values in found.items() if name in NAMES}, weights)
+    total = np.where(telling > 0, (telling + rest) * pack.confidence, np.float32(0))
     hits: list[int] = []
     for kind in (MESSAGE, FACT):
         if kind in wanted.kinds:
