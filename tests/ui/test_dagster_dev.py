@@ -41,14 +41,18 @@ def test_the_code_location_loads_without_an_error(ui: Any) -> None:
 def test_every_asset_is_listed_in_its_group(ui: Any, assets: list[dict[str, Any]]) -> None:
     listed = {asset["assetKey"]["path"][-1]: asset["groupName"] for asset in assets}
     made = {table.name for step in ui.home.steps.values() for table in step.outputs}
-    assert listed == {name: CATALOG[name].group for name in made} | {"snapshot": "serving"}
+    undated = {"inferred_edges": "lifecycle", "revision": "lifecycle", "evaluation": "quality"}
+    latest = {"snapshot": "serving", "index_packs": "serving"}
+    assert listed == {name: CATALOG[name].group for name in made} | undated | latest
 
 
 def test_sensors_and_schedules_run_without_being_switched_on(ui: Any) -> None:
     (repository,) = ui.query(SENSORS)["repositoriesOrError"]["nodes"]
     states = {sensor["name"]: sensor["sensorState"]["status"] for sensor in repository["sensors"]}
     states |= {schedule["name"]: schedule["scheduleState"]["status"] for schedule in repository["schedules"]}
-    assert states == dict.fromkeys(("landing", "stale_days", "nightly_decay", "nightly_snapshot"), "RUNNING")
+    sensors = ("landing", "stale_days", "batches", "requests", "alerts")
+    schedules = ("nightly_decay", "nightly_revision", "nightly_inference", "nightly_snapshot")
+    assert states == dict.fromkeys((*sensors, *schedules), "RUNNING")
 
 
 def test_a_file_dropped_into_the_inbox_becomes_facts_without_a_hand(ui: Any) -> None:
