@@ -13,13 +13,11 @@ import typer
 from em_pipelines.atomic import write_atomically
 from em_pipelines.commands.console import HomeOption, JsonOption, UserOption, open_home, out, print_json, print_table
 from em_pipelines.commands.reading import AsOfOption, parse_day
-from em_pipelines.erasure.overlay import hidden
 from em_pipelines.errors import UsageError
 from em_pipelines.home import Home
+from em_pipelines.retrieval.asking import ask
 from em_pipelines.retrieval.documents import FACT, MESSAGE
-from em_pipelines.retrieval.packs import open_pack
 from em_pipelines.retrieval.search import Hit, Search
-from em_pipelines.retrieval.search import search as find
 
 KINDS = {"message": frozenset({MESSAGE}), "fact": frozenset({FACT})}
 SHOWN_CHARACTERS = 90
@@ -70,22 +68,11 @@ def search(
 
 
 def _find(home: Home, user: str, text: str, n_hits: int | None, until: date | None, kind: Kind | None) -> list[Hit]:
-    pack = open_pack(home, user)
-    if pack is None or not text.strip() or kind is Kind.EXPERIENCE:
+    if kind is Kind.EXPERIENCE:
         return []
-    settings = home.settings.retrieval
     kinds = KINDS[kind] if kind else frozenset({MESSAGE, FACT})
     today = until or datetime.now(UTC).date()
-    found = find(pack, Search(text, n_hits or settings.n_hits, today, kinds, until), settings)
-    veils = hidden(home, user)
-    return [
-        hit
-        for hit in found
-        if not any(
-            veil.hides_document(session_id=hit.session_id, edge_id=hit.edge_id, text=hit.text, said_on=hit.said_on)
-            for veil in veils
-        )
-    ]
+    return ask(home, user, Search(text, n_hits or home.settings.retrieval.n_hits, today, kinds, until))
 
 
 def _questions(path: Path) -> Iterator[dict[str, str]]:

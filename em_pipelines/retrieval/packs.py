@@ -1,4 +1,4 @@
-"""The packs of a home: which are out of date, making them again, opening one, and taking one away.
+"""The packs of a home: which are out of date, making them again, and taking one away.
 
 A pack's folder is named by a hash of the user that only this home can make: an id that would be a path is none here,
 and nobody learns from the folder's name who has one.
@@ -17,7 +17,7 @@ from em_pipelines.home import Home
 from em_pipelines.lake import digest
 from em_pipelines.pipeline import source_version
 from em_pipelines.retrieval import documents
-from em_pipelines.retrieval.pack import Pack, write
+from em_pipelines.retrieval.pack import write
 from em_pipelines.serving.facts import FactQuery, facts
 from em_pipelines.tables.clean import MESSAGES
 from em_pipelines.tables.graph import EDGES
@@ -30,12 +30,6 @@ BUILT = "built.json"
 def folder_of(home: Home, user_id: str) -> Path:
     """Where a user's pack lies, whether there is one or not."""
     return home.path / "packs" / home.salt.hash("pack", user_id)[:32]
-
-
-def open_pack(home: Home, user_id: str) -> Pack | None:
-    """The user's pack, or None where nothing of them is indexed."""
-    folder = folder_of(home, user_id)
-    return Pack(folder) if folder.exists() else None
 
 
 def build(home: Home) -> list[str]:

@@ -307,3 +307,21 @@ def test_the_head_of_a_partition_is_its_first_rows_in_the_columns_asked_for(lake
     path.write_bytes(path.read_bytes()[:-9])
     with pytest.raises(CorruptTableError):
         lake.head(THINGS, DAY, ["n"], 1)
+
+
+def test_arrow_reads_local_files_by_itself(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Memory that belongs to Python, let go by one of Arrow's threads while a process ends, aborts it: one in twelve
+    of `em why-not` ended so on a busy machine."""
+    lake.write(THINGS, DAY, THINGS.from_rows([thing("a")]))
+    sources: list[object] = []
+    opened = pq.ParquetFile
+
+    def spy(source: object, **options: Any) -> pq.ParquetFile:
+        sources.append(source)
+        return opened(source, **options)
+
+    monkeypatch.setattr(pq, "ParquetFile", spy)
+    assert lake.find(THINGS, DAY, "thing_id", ["a"]).num_rows == 1
+    assert lake.head(THINGS, DAY, ["thing_id"], 1) == [{"thing_id": "a"}]
+    assert len(sources) == 3
+    assert all(isinstance(source, pa.NativeFile) for source in sources)

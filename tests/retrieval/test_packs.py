@@ -13,7 +13,8 @@ from em_pipelines.erasure.forget import forget
 from em_pipelines.erasure.scopes import Scope, ScopeKind
 from em_pipelines.home import Home
 from em_pipelines.landing.land import land
-from em_pipelines.retrieval.packs import build, folder_of, is_current, open_pack
+from em_pipelines.retrieval.asking import opened
+from em_pipelines.retrieval.packs import build, folder_of, is_current
 from em_pipelines.settings import load_settings
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
@@ -78,7 +79,7 @@ def test_what_is_forgotten_is_found_no_more(home: Home) -> None:
     assert b"harpsichord" not in raw
     assert found(home, "ada", "boat")[0]["text"] == "My boat leaks."
     forget(home, Scope(ScopeKind.USER, "ada", ""), now=NOW)
-    assert open_pack(home, "ada") is None
+    assert opened(home, "ada") is None
 
 
 def test_a_file_of_questions(home: Home, tmp_path: Path) -> None:
