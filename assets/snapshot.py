@@ -4,6 +4,7 @@ import dagster as dg
 
 from assets.daily import OWNERS
 from em_pipelines.serving.snapshot import publish
+from em_pipelines.serving.time_rules import TimeRules
 from em_pipelines.tables.graph import EDGES
 from em_pipelines.thinning import thin
 from resources.store import HomeResource
@@ -28,7 +29,7 @@ from resources.store import HomeResource
 )
 def snapshot(home: HomeResource) -> dg.MaterializeResult:
     with home.home.lock("snapshot"):  # an erasure that removes snapshots may not be overtaken by one of before it
-        report = publish(home.home.store, home.home.snapshots)
+        report = publish(home.home.store, home.home.snapshots, TimeRules.of(home.home.settings))
     n_thinned = thin(home.home.store, home.home.steps, home.home.settings.states, home.home.lock)
     return dg.MaterializeResult(
         metadata={

@@ -26,6 +26,7 @@ from em_pipelines.home import Home
 from em_pipelines.planning import assets_with_work, plan
 from em_pipelines.retrieval import packs
 from em_pipelines.serving.snapshot import is_current
+from em_pipelines.serving.time_rules import TimeRules
 from em_pipelines.tables.extraction import EXTRACTION_ISSUES
 
 if TYPE_CHECKING:
@@ -65,7 +66,9 @@ def materialize(home: Home, first: date | None, last: date | None, *, is_full: b
     has_facts = bool(home.store.lake.days(home.steps["decay"].outputs[0]))
     has_requests = bool(home.book.pending())
     is_published = not has_facts or (
-        home.is_inferred and is_current(home.store, home.snapshots) and packs.is_current(home)
+        home.is_inferred
+        and is_current(home.store, home.snapshots, TimeRules.of(home.settings))
+        and packs.is_current(home)
     )
     if not ranges and not has_requests and is_published:
         return summary

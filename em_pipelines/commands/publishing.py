@@ -8,6 +8,7 @@ import typer
 from em_pipelines.commands.console import HomeOption, JsonOption, open_home, out, print_json
 from em_pipelines.commands.reading import parse_day
 from em_pipelines.serving.snapshot import publish
+from em_pipelines.serving.time_rules import TimeRules
 from em_pipelines.sql import connect
 
 
@@ -29,7 +30,7 @@ def snapshot(
     day = parse_day(date, "--date")
     opened.infer(day)
     with opened.lock("snapshot"):
-        report = publish(opened.store, opened.snapshots, day)
+        report = publish(opened.store, opened.snapshots, TimeRules.of(opened.settings), day)
     if as_json:
         print_json(
             {"path": str(report.path), "as_of": str(report.as_of), "is_new": report.is_new, "rows": report.n_rows}

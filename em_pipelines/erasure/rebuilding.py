@@ -18,6 +18,7 @@ from em_pipelines.home import Home
 from em_pipelines.models.answers import AnswerStore
 from em_pipelines.pipeline import Step
 from em_pipelines.serving.snapshot import LATEST, publish
+from em_pipelines.serving.time_rules import TimeRules
 from em_pipelines.tables.clean import MESSAGES
 
 
@@ -84,7 +85,7 @@ def _infer_anew(home: Home, done: Rebuilt) -> None:
 
 def republish(home: Home, first: date) -> int:
     """Publishes every snapshot from a day on anew, and removes those that no fact is left for; returns how many."""
-    folder, n_snapshots = home.snapshots, 0
+    folder, rules, n_snapshots = home.snapshots, TimeRules.of(home.settings), 0
     with home.lock("snapshot"):
         _sweep(folder)
         for path in sorted(folder.glob("????-??-??.duckdb")):
@@ -92,13 +93,13 @@ def republish(home: Home, first: date) -> int:
                 continue
             n_snapshots += 1
             try:
-                if publish(home.store, folder, date.fromisoformat(path.stem)).path != path:
+                if publish(home.store, folder, rules, date.fromisoformat(path.stem)).path != path:
                     path.unlink()
             except UsageError:  # nothing is known by that day any more
                 path.unlink(missing_ok=True)
         if any(folder.glob("????-??-??.duckdb")):
             with suppress(UsageError):
-                publish(home.store, folder)
+                publish(home.store, folder, rules)
         else:
             (folder / LATEST).unlink(missing_ok=True)
     return n_snapshots

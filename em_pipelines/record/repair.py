@@ -22,6 +22,7 @@ from em_pipelines.record.soundness import (
     state_day,
 )
 from em_pipelines.serving.snapshot import LATEST, publish
+from em_pipelines.serving.time_rules import TimeRules
 from em_pipelines.tables.graph import EDGES, ENTITIES
 
 UNFIT = (SnapshotState.DAMAGED, SnapshotState.OUTDATED)
@@ -145,7 +146,7 @@ def _republish(home: Home, repair: Repair) -> None:
         if state is SnapshotState.DAMAGED:
             (home.snapshots / LATEST).resolve().unlink(missing_ok=True)
         home.infer()
-        report = publish(home.store, home.snapshots)
+        report = publish(home.store, home.snapshots, TimeRules.of(home.settings))
     repair.done.append(f"published the snapshot of {report.as_of}")
 
 

@@ -14,6 +14,7 @@ from em_pipelines.landing.dead_letters import open_letters
 from em_pipelines.record.integrity import RULES, violations_on
 from em_pipelines.record.ledger import Ledger
 from em_pipelines.serving.snapshot import LATEST, is_current
+from em_pipelines.serving.time_rules import TimeRules
 from em_pipelines.sql import connect
 from em_pipelines.tables.graph import EDGES, ENTITIES
 from em_pipelines.tables.schema import Table
@@ -94,7 +95,7 @@ def snapshot_state(home: Home) -> SnapshotState:
             return SnapshotState.DAMAGED
     elif not home.store.lake.days(home.steps["decay"].outputs[0]):
         return SnapshotState.NOTHING
-    is_fresh = home.is_inferred and is_current(home.store, home.snapshots)
+    is_fresh = home.is_inferred and is_current(home.store, home.snapshots, TimeRules.of(home.settings))
     return SnapshotState.CURRENT if is_fresh else SnapshotState.OUTDATED
 
 

@@ -16,6 +16,7 @@ import pyarrow as pa
 from em_pipelines.errors import UsageError
 from em_pipelines.lake import digest
 from em_pipelines.pipeline import Store, source_version
+from em_pipelines.serving.time_rules import TimeRules, decay_macro
 from em_pipelines.sql import connect, scalar, statement
 from em_pipelines.tables.catalog import CATALOG
 from em_pipelines.tables.derived import CURRENT_EDGES, INFERRED_EDGES
@@ -23,10 +24,12 @@ from em_pipelines.tables.schema import Table
 
 HERE = Path(__file__).parent
 LATEST = "latest.duckdb"
+VIEWS = ("macros_facts", "views_facts", "views_quality", "views_growth")
 PUBLISHED = (
     "messages", "sessions", "segments", "mentions", "claims", "extraction_issues", "entity_mentions", "entity_ops",
     "graph_ops", "skill_invocations", "feedback", "world_events", "dead_letters", "entities", "edges", "current_edges",
-    "contradictions", "inferred_edges", "audit_trail",
+    "contradictions", "inferred_edges", "audit_trail", "llm_calls", "experiences", "rules", "skill_profiles", "probes",
+    "starters", "metrics",
 )  # fmt: skip
 
 
@@ -40,7 +43,7 @@ class SnapshotReport:
     n_rows: dict[str, int] = field(default_factory=dict)
 
 
-def publish(store: Store, folder: Path, as_of: date | None = None) -> SnapshotReport:
+def publish(store: Store, folder: Path, rules: TimeRules, as_of: date | None = None) -> SnapshotReport:
     """Writes FOLDER/AS_OF.duckdb and points latest.duckdb at the newest snapshot.
 
     `as_of` is the last day with facts unless given. Raises UsageError where nothing has been learned by then.
@@ -50,10 +53,10 @@ def publish(store: Store, folder: Path, as_of: date | None = None) -> SnapshotRe
         raise UsageError("publishing a snapshot: no facts up to that day; land logs with `em run PATH` first")
     path = folder / f"{as_of.isoformat()}.duckdb"
     partitions = {name: _days(store, CATALOG[name], as_of) for name in PUBLISHED}
-    wanted = _digest(store, partitions)
+    wanted = _digest(store, rules, partitions)
     rows = _rows_if_current(path, wanted)
     if rows is None:
-        rows = _write(store, path, partitions, as_of, wanted)
+        rows = _write(store, path, partitions, rules, as_of, wanted)
         is_new = True
     else:
         is_new = False
@@ -61,12 +64,12 @@ def publish(store: Store, folder: Path, as_of: date | None = None) -> SnapshotRe
     return SnapshotReport(path, as_of, is_new, rows)
 
 
-def is_current(store: Store, folder: Path) -> bool:
+def is_current(store: Store, folder: Path, rules: TimeRules) -> bool:
     """Whether the newest snapshot stands and holds what the lake holds; reads footers, not rows."""
     as_of = store.lake.latest(CURRENT_EDGES, date.max)
     if as_of is None:
         return False
-    wanted = _digest(store, {name: _days(store, CATALOG[name], as_of) for name in PUBLISHED})
+    wanted = _digest(store, rules, {name: _days(store, CATALOG[name], as_of) for name in PUBLISHED})
     return _rows_if_current(folder / f"{as_of.isoformat()}.duckdb", wanted) is not None
 
 
@@ -79,8 +82,8 @@ def _days(store: Store, table: Table, as_of: date) -> list[date]:
     return [day for day in store.lake.days(table) if day <= as_of]
 
 
-def _digest(store: Store, partitions: dict[str, list[date]]) -> str:
-    parts = [source_version("serving")]
+def _digest(store: Store, rules: TimeRules, partitions: dict[str, list[date]]) -> str:
+    parts = [source_version("serving"), rules.version]
     for name, days in partitions.items():
         for day in days:
             info = store.lake.info(CATALOG[name], day)
@@ -103,7 +106,7 @@ def _rows_if_current(path: Path, wanted: str) -> dict[str, int] | None:
 
 
 def _write(
-    store: Store, path: Path, partitions: dict[str, list[date]], as_of: date, content_digest: str
+    store: Store, path: Path, partitions: dict[str, list[date]], rules: TimeRules, as_of: date, content_digest: str
 ) -> dict[str, int]:
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.stem}.{os.getpid()}.tmp")
@@ -124,17 +127,27 @@ def _write(
             "CREATE TABLE snapshot_info AS SELECT ?::DATE AS as_of, ?::VARCHAR AS content_digest",
             [as_of, content_digest],
         )
-        connection.execute(statement(HERE, "views"))
+        _add_views(connection, rules)
     with temporary.open("rb") as handle:
         os.fsync(handle.fileno())
     temporary.replace(path)
     return n_rows
 
 
+def _add_views(connection: duckdb.DuckDBPyConnection, rules: TimeRules) -> None:
+    for name, rows in rules.tables().items():
+        connection.register("incoming", rows)
+        connection.execute(f"CREATE TABLE {name} AS FROM incoming")
+        connection.unregister("incoming")
+    connection.execute(decay_macro(rules.decay))
+    for name in VIEWS:
+        connection.execute(statement(HERE, name))
+
+
 def _comment(connection: duckdb.DuckDBPyConnection, table: Table) -> None:
-    connection.execute(f"COMMENT ON TABLE {table.name} IS '{_quoted(table.about)}'")
-    for column in table.columns:
-        connection.execute(f"COMMENT ON COLUMN {table.name}.\"{column.name}\" IS '{_quoted(column.about)}'")
+    comments = [f"COMMENT ON TABLE {table.name} IS '{_quoted(table.about)}';"]
+    comments += [f"COMMENT ON COLUMN {table.name}.\"{c.name}\" IS '{_quoted(c.about)}';" for c in table.columns]
+    connection.execute("".join(comments))
 
 
 def _quoted(text: str) -> str:

@@ -78,14 +78,17 @@ def test_it_is_made_again_where_facts_changed_and_otherwise_not(world: Any) -> N
 
 def test_a_snapshot_of_a_day_without_inferred_edges_has_none_of_another(world: Any) -> None:
     from em_pipelines.serving.snapshot import publish
+    from em_pipelines.serving.time_rules import TimeRules
 
     world.land(1, "I like tea.")
     world.land(4, "I like rice.")
     make_tables(world)
     world.home.infer(date(2026, 3, 1))
-    early = publish(world.home.store, world.home.snapshots, date(2026, 3, 1))
+    early = publish(world.home.store, world.home.snapshots, TimeRules.of(world.home.settings), date(2026, 3, 1))
     assert early.n_rows["inferred_edges"] == 1
-    assert publish(world.home.store, world.home.snapshots).n_rows["inferred_edges"] == 0
+    assert (
+        publish(world.home.store, world.home.snapshots, TimeRules.of(world.home.settings)).n_rows["inferred_edges"] == 0
+    )
 
 
 def test_without_facts_nothing_follows(world: Any) -> None:

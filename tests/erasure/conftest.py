@@ -27,6 +27,7 @@ from em_pipelines.models.answers import AnswerStore
 from em_pipelines.models.protocol import ChatAnswer, ChatRequest, Message
 from em_pipelines.serving.facts import FactQuery, facts
 from em_pipelines.serving.snapshot import publish
+from em_pipelines.serving.time_rules import TimeRules
 from em_pipelines.settings import load_settings
 from em_pipelines.tables.extraction import SEGMENTS
 
@@ -199,8 +200,8 @@ def world(empty: World) -> World:
             name=f"{user}.jsonl",
         )  # fmt: skip
     empty.make()
-    publish(home.store, home.snapshots, date(2026, 3, 6))
-    publish(home.store, home.snapshots)
+    publish(home.store, home.snapshots, TimeRules.of(home.settings), date(2026, 3, 6))
+    publish(home.store, home.snapshots, TimeRules.of(home.settings))
     keep_answers(empty)
     for user in ("nora", "ivo"):
         for name in (f".landed/20260401T000000/{user}/old.jsonl", f".landed/20260401T000000/{user}.jsonl"):

@@ -6,6 +6,7 @@ from typing import Any, NoReturn
 from em_pipelines.errors import SettingsError
 from em_pipelines.home import Home
 from em_pipelines.serving.snapshot import LATEST, publish
+from em_pipelines.serving.time_rules import TimeRules
 from em_pipelines.settings import load_settings
 from em_pipelines.tables.derived import CURRENT_EDGES
 
@@ -36,7 +37,7 @@ def test_days_and_snapshots_without_input_are_deleted(empty: World) -> None:
     empty.land(*lines("nora", (("s1", "2026-03-02T08:00:00Z", "user", "I live in Bergen."),)))
     empty.make()
     home.store.run_days(home.steps["decay"], [date(2026, 3, 9)])
-    publish(home.store, home.snapshots)
+    publish(home.store, home.snapshots, TimeRules.of(home.settings))
     assert (home.snapshots / LATEST).exists()
     empty.forget("nora", user="")
     assert empty.places("bergen") == []

@@ -17,6 +17,7 @@ from em_pipelines.record.repair import Plan, Repair, apply, propose
 from em_pipelines.record.soundness import diagnose
 from em_pipelines.serving.snapshot import LATEST, publish
 from em_pipelines.serving.state_hash import state_hash
+from em_pipelines.serving.time_rules import TimeRules
 from em_pipelines.tables.clean import MESSAGES
 from em_pipelines.tables.derived import CURRENT_EDGES
 from em_pipelines.tables.extraction import CLAIMS
@@ -32,7 +33,7 @@ LAST = date(2026, 3, 4)
 def home(home_with, tmp_path_factory) -> Home:
     home = home_with(tmp_path_factory.mktemp("repair") / "home", *SAID)
     home.infer()
-    publish(home.store, home.snapshots)
+    publish(home.store, home.snapshots, TimeRules.of(home.settings))
     return home
 
 

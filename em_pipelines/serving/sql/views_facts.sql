@@ -1,4 +1,4 @@
--- The views of a snapshot. docs/snapshot.md shows each with a query.
+-- Facts and people, with names. docs/snapshot.md shows each view of a snapshot with a query.
 
 CREATE VIEW facts AS
 SELECT
@@ -6,7 +6,7 @@ SELECT
     CASE WHEN e.attribute IS NOT NULL THEN e.attribute || ': ' || e.value ELSE coalesce(o.canonical_name, e.value) END
         AS object,
     e.polarity, e.status, e.effective_confidence AS confidence, e.temporal_type, e.valid_from, e.valid_to,
-    e.learned_at, e.last_reinforced, e.reinforcement_count, e.flags, e.edge_id
+    e.learned_at, e.last_reinforced, e.reinforcement_count, e.flags, e.edge_id, e.subject_id, e.object_id
 FROM current_edges AS e
 JOIN entities AS s ON s.entity_id = e.subject_id
 LEFT JOIN entities AS o ON o.entity_id = e.object_id;
@@ -35,21 +35,40 @@ JOIN entities AS s ON s.entity_id = i.subject_id
 JOIN entities AS o ON o.entity_id = i.object_id;
 COMMENT ON VIEW inferred_facts IS 'What follows from current facts, with names, the rule and its premises.';
 
-CREATE MACRO facts_as_of(day) AS TABLE
-SELECT * FROM facts
-WHERE learned_at < CAST(day AS DATE) + INTERVAL 1 DAY
-  AND coalesce(valid_from, CAST(learned_at AS DATE)) <= CAST(day AS DATE)
-  AND (valid_to IS NULL OR valid_to > CAST(day AS DATE))
-  AND status <> 'retracted';
-
 CREATE VIEW fact_history AS
 SELECT
     f.user_id, f.subject, f.relation, f.object, f.polarity, o.timestamp AS changed_at, o.operation, o.reason,
-    o.confidence_before, o.confidence_after, o.session_id, o.turn_number, f.edge_id, o.correlation_id
+    o.before ->> '$.status' AS status_before, o.after ->> '$.status' AS status_after, o.confidence_before,
+    o.confidence_after, o.session_id, o.turn_number, f.edge_id, o.correlation_id, o.op_id
 FROM graph_ops AS o
 JOIN facts AS f USING (edge_id)
-ORDER BY o.timestamp;
+ORDER BY o.timestamp, o.session_id, o.turn_number, o.before IS NOT NULL, o.op_id;
 COMMENT ON VIEW fact_history IS 'Every operation on every fact, in order: how it came to be what it is.';
+
+CREATE MACRO history(of_edge) AS TABLE
+SELECT
+    h.changed_at, h.operation, h.reason, h.status_before, h.status_after, h.confidence_before, h.confidence_after,
+    h.subject, h.relation, h.object, m.content AS said, h.session_id, h.turn_number, h.edge_id
+FROM fact_history AS h
+LEFT JOIN messages AS m
+    ON m.user_id = h.user_id AND m.session_id = h.session_id AND m.turn_number = h.turn_number
+WHERE h.edge_id = of_edge
+ORDER BY h.changed_at, h.session_id, h.turn_number, h.status_before IS NOT NULL, h.op_id;
+
+CREATE VIEW conflicts AS
+SELECT
+    c.user_id, e.canonical_name AS about, c.status, c.reason,
+    n.subject || ' ' || CASE WHEN n.polarity < 0 THEN 'not ' ELSE '' END || n.relation || ' ' || n.object AS newer,
+    o.subject || ' ' || CASE WHEN o.polarity < 0 THEN 'not ' ELSE '' END || o.relation || ' ' || o.object AS older,
+    n.status AS newer_status, o.status AS older_status, n.confidence AS newer_confidence,
+    o.confidence AS older_confidence, c.detected_at, c.resolved_at, c.contradiction_id, c.edge_id, c.other_edge_id,
+    c.entity_id
+FROM contradictions AS c
+LEFT JOIN entities AS e USING (entity_id)
+LEFT JOIN facts AS n ON n.edge_id = c.edge_id
+LEFT JOIN facts AS o ON o.edge_id = c.other_edge_id
+ORDER BY c.status, c.detected_at DESC, c.contradiction_id;
+COMMENT ON VIEW conflicts IS 'Facts that cannot both hold, in words; a side that left the archive since is null.';
 
 CREATE VIEW fact_sources AS
 SELECT f.user_id, f.edge_id, f.subject, f.relation, f.object, m.timestamp, m.session_id, m.turn_number, m.content
@@ -58,27 +77,6 @@ JOIN facts AS f USING (edge_id)
 JOIN messages AS m
     ON m.user_id = e.user_id AND m.session_id = e.p.session_id AND m.turn_number = e.p.turn_number;
 COMMENT ON VIEW fact_sources IS 'The messages that each fact rests on.';
-
-CREATE VIEW quality_by_day AS
-SELECT
-    m.day, m.n_messages, m.n_user_messages,
-    coalesce(c.n_claims, 0) AS n_claims,
-    coalesce(i.n_skipped, 0) AS n_skipped,
-    coalesce(c.n_relates_to, 0) / greatest(1, coalesce(c.n_claims, 0)) AS relates_to_share
-FROM (
-    SELECT CAST(timestamp AS DATE) AS day, count(*) AS n_messages, count(*) FILTER (role = 'user') AS n_user_messages
-    FROM messages GROUP BY ALL
-) AS m
-LEFT JOIN (
-    SELECT CAST(timestamp AS DATE) AS day, count(*) AS n_claims, count(*) FILTER (relation = 'relates_to') AS n_relates_to
-    FROM claims GROUP BY ALL
-) AS c USING (day)
-LEFT JOIN (
-    SELECT CAST(timestamp AS DATE) AS day, count(*) FILTER (issue = 'skipped') AS n_skipped
-    FROM extraction_issues GROUP BY ALL
-) AS i USING (day)
-ORDER BY m.day;
-COMMENT ON VIEW quality_by_day IS 'Messages, claims and skips a day.';
 
 CREATE VIEW users AS
 SELECT
