@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from em_pipelines.commands import (
+    comparing,
     corrections,
     dead_letters,
     doctor,
@@ -39,6 +40,7 @@ app.command()(reading.facts)
 app.command()(reading.infer)
 app.command()(searching.search)
 app.command()(publishing.snapshot)
+app.command()(comparing.diff)
 app.command(name="state-hash")(reading.state_hash)
 app.command()(reading.settings)
 app.command()(forget.forget)

@@ -3,13 +3,16 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import date, datetime
+from functools import cache, partial
 from typing import Any
 
 from em_pipelines.erasure.names import NameIndex, key_of
 from em_pipelines.erasure.planning import target_of
 from em_pipelines.erasure.scopes import Request, ScopeKind
+from em_pipelines.erasure.tombstones import EDGE, SESSION, USER, Tombstones
 from em_pipelines.errors import UsageError
 from em_pipelines.home import Home
+from em_pipelines.landing.fields import iso_instant
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,3 +87,28 @@ def _veil(home: Home, request: Request) -> Veil:
             names |= set(target.names)
             edge_ids |= target.edge_ids
     return Veil(cutoff, names=frozenset(map(key_of, names)), edge_ids=frozenset(edge_ids))
+
+
+def untellable(home: Home) -> Callable[[dict[str, Any]], bool]:
+    """What says of a row of facts of any user, as `hiding` takes it and with `user_id`, that nothing may be told of it:
+    it was erased, though some file still holds it, or a pending request covers it."""
+    veils = cache(partial(hiding, home))
+
+    def is_untellable(row: dict[str, Any]) -> bool:
+        return _is_buried(home.tombstones, row) or veils(row["user_id"])(row)
+
+    return is_untellable
+
+
+def _is_buried(tombstones: Tombstones, row: dict[str, Any]) -> bool:
+    if tombstones.is_empty:
+        return False
+    user_id, said_at = row["user_id"], iso_instant(row["learned_at"])
+    sessions = {source["session_id"] for source in row["provenance"]}
+    names = tombstones.names_of(user_id, said_at)
+    return (
+        tombstones.covers(USER, user_id, said_at=said_at)
+        or tombstones.covers(EDGE, user_id, row["edge_id"], said_at=said_at)
+        or any(names.is_in(name) for name in row["end_keys"])
+        or (bool(sessions) and all(tombstones.covers(SESSION, user_id, s, said_at=said_at) for s in sessions))
+    )

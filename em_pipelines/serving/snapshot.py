@@ -24,6 +24,8 @@ from em_pipelines.tables.schema import Table
 
 HERE = Path(__file__).parent
 LATEST = "latest.duckdb"
+LAYOUT = 2
+"""Raised whenever the tables that `em diff` reads change; it stands in `snapshot_info`."""
 VIEWS = ("macros_facts", "views_facts", "views_quality", "views_growth")
 PUBLISHED = (
     "messages", "sessions", "segments", "mentions", "claims", "extraction_issues", "entity_mentions", "entity_ops",
@@ -124,8 +126,8 @@ def _write(
         connection.register("counts", counts)
         connection.execute("CREATE TABLE snapshot_tables AS FROM counts")
         connection.execute(
-            "CREATE TABLE snapshot_info AS SELECT ?::DATE AS as_of, ?::VARCHAR AS content_digest",
-            [as_of, content_digest],
+            "CREATE TABLE snapshot_info AS SELECT ?::DATE AS as_of, ?::VARCHAR AS content_digest, ?::INTEGER AS layout",
+            [as_of, content_digest, LAYOUT],
         )
         _add_views(connection, rules)
     with temporary.open("rb") as handle:
@@ -139,7 +141,7 @@ def _add_views(connection: duckdb.DuckDBPyConnection, rules: TimeRules) -> None:
         connection.register("incoming", rows)
         connection.execute(f"CREATE TABLE {name} AS FROM incoming")
         connection.unregister("incoming")
-    connection.execute(decay_macro(rules.decay))
+    connection.execute(decay_macro(rules.decay.curve))
     for name in VIEWS:
         connection.execute(statement(HERE, name))
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from em_pipelines import lifecycle
-from em_pipelines.lifecycle.decay import PERIOD_DAYS, DecaySettings
+from em_pipelines.lifecycle.decay import PERIOD_DAYS, Curve, DecaySettings
 from em_pipelines.settings import Settings
 from em_pipelines.sql import statement
 from em_pipelines.vocabulary import TemporalType
@@ -59,7 +59,7 @@ class TimeRules:
         }
 
 
-def decay_macro(decay: DecaySettings) -> str:
+def decay_macro(curve: Curve) -> str:
     """SQL that makes the macro `decayed(confidence, unreferenced_days, loss_per_day, half_life_days)` for good."""
-    temporary = statement(LIFECYCLE, f"macro_{decay.curve.value}")
+    temporary = statement(LIFECYCLE, f"macro_{curve.value}")
     return temporary.replace("CREATE OR REPLACE TEMP MACRO", "CREATE MACRO")

@@ -7,7 +7,7 @@ FROM (VALUES
     (3, 'minimum_viable', 10, 20, 5, NULL), (4, 'functional', 30, 80, 5, 'probe'),
     (5, 'mature', 100, 80, 5, 'experience'), (6, 'expert', 500, 80, 5, 'procedure')
 ) AS stages(stage_number, stage, n_interactions, n_edges, n_entities, also);
-COMMENT ON VIEW cold_start_stages IS 'What each stage needs: interactions, facts, entities, and the first of something.';
+COMMENT ON VIEW cold_start_stages IS 'What each stage needs: interactions, facts, entities, the first of something.';
 
 -- What is there, in the units of the stages: an interaction is a message of the person; facts are those that stand.
 CREATE VIEW user_figures AS
@@ -103,7 +103,8 @@ SELECT
     next.stage AS next_stage,
     nullif(concat_ws(
         ', ',
-        CASE WHEN next.n_interactions > n.n_interactions THEN (next.n_interactions - n.n_interactions) || ' interactions' END,
+        CASE WHEN next.n_interactions > n.n_interactions
+            THEN (next.n_interactions - n.n_interactions) || ' interactions' END,
         CASE WHEN next.n_edges > n.n_edges THEN (next.n_edges - n.n_edges) || ' facts' END,
         CASE WHEN next.n_entities > n.n_entities THEN (next.n_entities - n.n_entities) || ' entities' END,
         CASE
@@ -168,7 +169,8 @@ reached AS (
     FROM stated GROUP BY ALL
 )
 SELECT
-    r.user_id, coalesce(k.kind, 'unknown') AS kind, count(*) AS n_generated, count(*) FILTER (is_suppressed) AS n_suppressed,
+    r.user_id, coalesce(k.kind, 'unknown') AS kind, count(*) AS n_generated,
+    count(*) FILTER (is_suppressed) AS n_suppressed,
     count(*) FILTER (is_expired) AS n_expired, count(*) FILTER (is_delivered) AS n_delivered,
     count(*) FILTER (is_accepted) AS n_accepted, count(*) FILTER (is_ignored) AS n_ignored,
     count(*) FILTER (is_deflected) AS n_deflected,
@@ -193,7 +195,7 @@ COMMENT ON VIEW repeated_failures IS 'Failures of one skill in one way that have
 
 CREATE VIEW rules_by_month AS
 SELECT
-    CAST(date_trunc('month', utc_day(e.promoted_at)) AS DATE) AS month, r.user_id, e.kind, count(*) AS n_rules,
+    date_trunc('month', e.promoted_at AT TIME ZONE 'UTC')::DATE AS month, r.user_id, e.kind, count(*) AS n_rules,
     count(*) FILTER (r.status = 'active') AS n_active, count(*) FILTER (r.status = 'in_review') AS n_in_review,
     count(*) FILTER (r.status IN ('quarantined', 'rolled_back')) AS n_withdrawn, avg(r.confidence) AS mean_confidence
 FROM rules AS r
@@ -229,23 +231,23 @@ WITH failed AS (
 ),
 failures AS (
     SELECT
-        CAST(date_trunc('month', utc_day(timestamp)) AS DATE) AS month, count(*) AS n_failures,
+        date_trunc('month', timestamp AT TIME ZONE 'UTC')::DATE AS month, count(*) AS n_failures,
         count(*) FILTER (is_repeated) AS n_repeated_failures
     FROM failed GROUP BY ALL
 ),
 costs AS (
     SELECT
-        CAST(date_trunc('month', utc_day(started_at)) AS DATE) AS month, count(*) AS n_sessions,
+        date_trunc('month', started_at AT TIME ZONE 'UTC')::DATE AS month, count(*) AS n_sessions,
         sum(model_cost_usd) AS model_cost_usd
     FROM cost_by_session WHERE started_at IS NOT NULL GROUP BY ALL
 ),
 promoted AS (SELECT month, CAST(sum(n_rules) AS BIGINT) AS n_rules FROM rules_by_month GROUP BY ALL),
 missed AS (
-    SELECT CAST(date_trunc('month', utc_day(said_again_at)) AS DATE) AS month, count(*) AS n_misses
+    SELECT date_trunc('month', said_again_at AT TIME ZONE 'UTC')::DATE AS month, count(*) AS n_misses
     FROM retrieval_misses GROUP BY ALL
 ),
 surfaced AS (
-    SELECT CAST(date_trunc('month', utc_day(timestamp)) AS DATE) AS month, count(*) AS n_surfaced
+    SELECT date_trunc('month', timestamp AT TIME ZONE 'UTC')::DATE AS month, count(*) AS n_surfaced
     FROM graph_ops WHERE reason = 'surfaced in a session' GROUP BY ALL
 )
 SELECT
@@ -261,8 +263,8 @@ FULL JOIN promoted USING (month)
 FULL JOIN missed USING (month)
 FULL JOIN surfaced USING (month)
 ORDER BY month;
-COMMENT ON VIEW self_improvement IS 'By month: failures that repeat, model cost a session, rules promoted, retrieval misses.';
+COMMENT ON VIEW self_improvement IS 'By month: repeated failures, model cost a session, rules promoted, retrieval misses.';
 
 CREATE VIEW figures_by_day AS
-SELECT utc_day(timestamp) AS day, name, labels, value FROM metrics ORDER BY day, name, labels;
+SELECT (timestamp AT TIME ZONE 'UTC')::DATE AS day, name, labels, value FROM metrics ORDER BY day, name, labels;
 COMMENT ON VIEW figures_by_day IS 'Figures of each day, as they were measured.';

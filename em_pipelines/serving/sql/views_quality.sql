@@ -3,25 +3,26 @@
 CREATE VIEW quality_by_day AS
 WITH said AS (
     SELECT
-        utc_day(timestamp) AS day, count(*) AS n_messages, count(*) FILTER (role = 'user') AS n_user_messages,
+        (timestamp AT TIME ZONE 'UTC')::DATE AS day, count(*) AS n_messages,
+        count(*) FILTER (role = 'user') AS n_user_messages,
         count(DISTINCT (user_id, session_id)) AS n_sessions
     FROM messages GROUP BY ALL
 ),
 claimed AS (
     SELECT
-        utc_day(timestamp) AS day, count(*) AS n_claims, avg(confidence) AS mean_confidence,
+        (timestamp AT TIME ZONE 'UTC')::DATE AS day, count(*) AS n_claims, avg(confidence) AS mean_confidence,
         count(*) FILTER (relation = 'relates_to') AS n_relates_to, count(*) FILTER (requires_verification) AS n_withheld
     FROM claims GROUP BY ALL
 ),
 doubted AS (
     SELECT
-        utc_day(timestamp) AS day, count(DISTINCT message_id) FILTER (issue = 'skipped') AS n_skipped,
+        (timestamp AT TIME ZONE 'UTC')::DATE AS day, count(DISTINCT message_id) FILTER (issue = 'skipped') AS n_skipped,
         count(*) FILTER (issue = 'discarded') AS n_discarded, count(*) FILTER (severity = 'error') AS n_errors
     FROM extraction_issues GROUP BY ALL
 ),
 changed AS (
     SELECT
-        utc_day(timestamp) AS day, count(*) FILTER (operation = 'INSERT') AS n_new,
+        (timestamp AT TIME ZONE 'UTC')::DATE AS day, count(*) FILTER (operation = 'INSERT') AS n_new,
         count(*) FILTER (operation = 'CONTRADICT') AS n_contradicted
     FROM graph_ops GROUP BY ALL
 ),
@@ -30,7 +31,8 @@ SELECT
     day, coalesce(n_messages, 0) AS n_messages, coalesce(n_user_messages, 0) AS n_user_messages,
     coalesce(n_sessions, 0) AS n_sessions, coalesce(n_claims, 0) AS n_claims, mean_confidence,
     coalesce(n_skipped, 0) AS n_skipped, coalesce(n_discarded, 0) AS n_discarded, coalesce(n_errors, 0) AS n_errors,
-    coalesce(n_withheld, 0) AS n_withheld, coalesce(n_relates_to, 0) / greatest(1, coalesce(n_claims, 0)) AS relates_to_share,
+    coalesce(n_withheld, 0) AS n_withheld,
+    coalesce(n_relates_to, 0) / greatest(1, coalesce(n_claims, 0)) AS relates_to_share,
     coalesce(n_new, 0) AS n_new_facts, coalesce(n_contradicted, 0) AS n_contradicted,
     coalesce(n_dead_letters, 0) AS n_dead_letters
 FROM said
@@ -45,7 +47,7 @@ COMMENT ON VIEW quality_by_day IS 'Messages, claims, doubts, changes and dead le
 -- (total variation distance). Weeks of few claims differ by chance, so they are told apart by `n_claims`.
 CREATE VIEW extraction_drift AS
 WITH weekly AS (
-    SELECT CAST(date_trunc('week', utc_day(timestamp)) AS DATE) AS week, extractor, relation, count(*) AS n
+    SELECT date_trunc('week', timestamp AT TIME ZONE 'UTC')::DATE AS week, extractor, relation, count(*) AS n
     FROM claims GROUP BY ALL
 ),
 totals AS (SELECT week, extractor, CAST(sum(n) AS BIGINT) AS n_claims FROM weekly GROUP BY ALL),
@@ -73,17 +75,18 @@ distances AS (
 ),
 claimed AS (
     SELECT
-        CAST(date_trunc('week', utc_day(timestamp)) AS DATE) AS week, extractor, avg(confidence) AS mean_confidence,
+        date_trunc('week', timestamp AT TIME ZONE 'UTC')::DATE AS week, extractor, avg(confidence) AS mean_confidence,
         avg(CAST(hedge_level <> 'none' AS INTEGER)) AS hedged_share, avg(CAST(polarity < 0 AS INTEGER)) AS denied_share,
         avg(CAST(relation = 'relates_to' AS INTEGER)) AS relates_to_share
     FROM claims GROUP BY ALL
 ),
 said AS (
-    SELECT CAST(date_trunc('week', utc_day(timestamp)) AS DATE) AS week, count(*) AS n_user_messages
+    SELECT date_trunc('week', timestamp AT TIME ZONE 'UTC')::DATE AS week, count(*) AS n_user_messages
     FROM messages WHERE role = 'user' GROUP BY ALL
 )
 SELECT
-    w.week, w.extractor, w.n_claims, w.n_before, s.n_user_messages, w.n_claims / s.n_user_messages AS claims_per_message,
+    w.week, w.extractor, w.n_claims, w.n_before, s.n_user_messages,
+    w.n_claims / s.n_user_messages AS claims_per_message,
     c.mean_confidence, c.hedged_share, c.denied_share, c.relates_to_share, d.relation_distance,
     c.mean_confidence - avg(c.mean_confidence) OVER earlier AS confidence_change,
     w.n_claims / s.n_user_messages - avg(w.n_claims / s.n_user_messages) OVER earlier AS claims_change
@@ -98,11 +101,12 @@ COMMENT ON VIEW extraction_drift IS 'What extractors gave each week, against the
 CREATE VIEW cost_by_model AS
 SELECT
     model, task, count(*) AS n_calls, count(*) FILTER (is_cache_hit) AS n_cached,
-    count(*) FILTER (outcome = 'failed') AS n_failed, CAST(sum(prompt_tokens) FILTER (NOT is_cache_hit) AS BIGINT) AS prompt_tokens,
+    count(*) FILTER (outcome = 'failed') AS n_failed,
+    CAST(sum(prompt_tokens) FILTER (NOT is_cache_hit) AS BIGINT) AS prompt_tokens,
     CAST(sum(completion_tokens) FILTER (NOT is_cache_hit) AS BIGINT) AS completion_tokens,
     coalesce(sum(cost_usd), 0) AS cost_usd, coalesce(sum(cost_usd), 0) / count(*) AS cost_per_call_usd,
-    median(latency_ms) FILTER (NOT is_cache_hit) AS median_ms, min(utc_day(called_at)) AS first_on,
-    max(utc_day(called_at)) AS last_on
+    median(latency_ms) FILTER (NOT is_cache_hit) AS median_ms, min((called_at AT TIME ZONE 'UTC')::DATE) AS first_on,
+    max((called_at AT TIME ZONE 'UTC')::DATE) AS last_on
 FROM llm_calls
 GROUP BY ALL
 ORDER BY cost_usd DESC, model, task;
@@ -114,7 +118,8 @@ WITH turns AS (SELECT DISTINCT correlation_id, user_id, session_id FROM messages
 calls AS (
     SELECT
         coalesce(s.user_id, t.user_id) AS user_id, coalesce(s.session_id, t.session_id) AS session_id,
-        count(*) AS n_calls, CAST(sum(c.prompt_tokens + c.completion_tokens) FILTER (NOT c.is_cache_hit) AS BIGINT) AS n_tokens,
+        count(*) AS n_calls,
+        CAST(sum(c.prompt_tokens + c.completion_tokens) FILTER (NOT c.is_cache_hit) AS BIGINT) AS n_tokens,
         sum(c.cost_usd) AS model_cost_usd
     FROM llm_calls AS c
     LEFT JOIN segments AS s USING (segment_id)
