@@ -1,5 +1,6 @@
 """`em snapshot`: the DuckDB file for analysts."""
 
+from datetime import date as DateType
 from pathlib import Path
 from typing import Annotated
 
@@ -7,16 +8,21 @@ import typer
 
 from em_pipelines.commands.console import HomeOption, JsonOption, open_home, out, print_json
 from em_pipelines.commands.reading import parse_day
+from em_pipelines.home import Home
 from em_pipelines.serving.snapshot import publish
 from em_pipelines.serving.time_rules import TimeRules
 from em_pipelines.sql import connect
+from em_pipelines.tables.derived import CURRENT_EDGES
 
 
 def snapshot(
     date: Annotated[
         str | None,
         typer.Option(
-            "--date", metavar="YYYY-MM-DD", help="Its day; the last with facts if left out.", show_default=False
+            "--date",
+            metavar="YYYY-MM-DD",
+            help="The end of this day; the last with facts if left out.",
+            show_default=False,
         ),
     ] = None,
     home: HomeOption = None,
@@ -28,6 +34,7 @@ def snapshot(
     """
     opened = open_home(home)
     day = parse_day(date, "--date")
+    _make_state(opened, day)
     opened.infer(day)
     with opened.lock("snapshot"):
         report = publish(opened.store, opened.snapshots, TimeRules.of(opened.settings), day)
@@ -37,6 +44,14 @@ def snapshot(
         )
         return
     out().print(f"{'wrote' if report.is_new else 'already current:'} {report.path}", markup=False, soft_wrap=True)
+
+
+def _make_state(home: Home, day: DateType | None) -> None:
+    """Lets facts fade to the end of a day before the last, though nobody spoke on it."""
+    newest = home.store.lake.latest(CURRENT_EDGES, DateType.max)
+    if day and newest and day < newest:
+        with home.lock("step-decay"):
+            home.store.run_days(home.steps["decay"], [day])
 
 
 def users(path: Path) -> list[tuple[object, ...]]:

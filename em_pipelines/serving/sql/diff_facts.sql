@@ -43,8 +43,10 @@ unsaid AS (
 )
 SELECT
     j.* EXCLUDE (asserted, temporal_type, unreferenced_days),
-    CASE WHEN r.edge_id IS NOT NULL
-        THEN {'edge_id': r.edge_id, 'relation': r.relation, 'object': r.object, 'polarity': r.polarity} END AS successor,
+    CASE
+        WHEN r.edge_id IS NOT NULL
+            THEN {'edge_id': r.edge_id, 'relation': r.relation, 'object': r.object, 'polarity': r.polarity}
+    END AS successor,
     NOT j.is_there AND (w.is_cut OR (NOT w.has_words AND u.user_id IS NOT NULL)) AS is_erased,
     -- In the archive for as long as the archive keeps things.
     NOT j.is_there AND j.was.status IN ('active', 'contradicted', 'expired', 'archived')

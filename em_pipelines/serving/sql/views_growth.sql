@@ -263,7 +263,7 @@ FULL JOIN promoted USING (month)
 FULL JOIN missed USING (month)
 FULL JOIN surfaced USING (month)
 ORDER BY month;
-COMMENT ON VIEW self_improvement IS 'By month: repeated failures, model cost a session, rules promoted, retrieval misses.';
+COMMENT ON VIEW self_improvement IS 'By month: repeated failures, model cost a session, rules, retrieval misses.';
 
 CREATE VIEW figures_by_day AS
 SELECT (timestamp AT TIME ZONE 'UTC')::DATE AS day, name, labels, value FROM metrics ORDER BY day, name, labels;
