@@ -63,6 +63,7 @@ def diff(earlier: Path, later: Path, user_id: str | None = None, is_erased: IsEr
         if days[0] > days[1]:
             raise UsageError(f"comparing snapshots: {days[0]} is after {days[1]}; give the earlier one first")
         try:
+            _prepare(connection)
             facts = fetch(connection, statement(HERE, "diff_facts")).to_pylist()
             names = fetch(connection, statement(HERE, "diff_names")).to_pylist()
         except duckdb.Error as error:
@@ -87,18 +88,22 @@ def diff(earlier: Path, later: Path, user_id: str | None = None, is_erased: IsEr
 def _opened(
     earlier: Path, later: Path, user_id: str | None
 ) -> Iterator[tuple[duckdb.DuckDBPyConnection, tuple[date, date]]]:
-    """A connection that sees both files and nothing else, with the views of diff_side.sql; and the days of both."""
+    """A connection that sees both files and nothing else, and the days of both."""
     with connect() as connection:
         connection.execute("SET VARIABLE user_id = ?", [user_id])
         connection.execute("SET VARIABLE cut_marker = ?", [MARKER])
         days = (_attach(connection, earlier, "earlier"), _attach(connection, later, "later"))
         connection.execute("SET enable_external_access = false")  # a view in a foreign file reads nothing of ours
         connection.execute("SET VARIABLE later_day = ?::DATE", [days[1]])
-        curve = Curve(str(scalar(connection, "SELECT curve FROM later.time_rules")))
-        connection.execute(decay_macro(curve))
-        for side in ("earlier", "later"):
-            connection.execute(statement(HERE, "diff_side").replace("$side", side))
         yield connection, days
+
+
+def _prepare(connection: duckdb.DuckDBPyConnection) -> None:
+    """Makes the views of both sides, and the formula of decay as the later one has it."""
+    curve = str(scalar(connection, "SELECT curve FROM later.time_rules"))
+    connection.execute(decay_macro(Curve(curve if curve in set(Curve) else Curve.LINEAR)))
+    for side in ("earlier", "later"):
+        connection.execute(statement(HERE, "diff_side").replace("$side", side))
 
 
 def _attach(connection: duckdb.DuckDBPyConnection, path: Path, side: str) -> date:

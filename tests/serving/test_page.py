@@ -1,0 +1,42 @@
+"""The queries of docs/snapshot.md on a snapshot in which every table is filled: each gives rows."""
+
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from em_pipelines.sql import connect
+from em_pipelines.tables.catalog import CATALOG
+
+PAGE = Path(__file__).parents[2] / "docs" / "snapshot.md"
+QUERIES = re.findall(r"^```sql\n(.*?)^```$", PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+OF_TWO_FILES = ("ATTACH", "earlier")
+
+
+@pytest.fixture
+def everything(examples_snapshot: Path, tmp_path: Path, rows_of) -> Path:
+    """A copy of the examples' snapshot with rows in the tables that are empty there."""
+    path = tmp_path / "everything.duckdb"
+    shutil.copy(examples_snapshot, path)
+    with connect(str(path)) as connection:
+        ((user, edge, other),) = connection.execute(
+            "SELECT any_value(user_id), min(edge_id), max(edge_id) FROM facts WHERE user_id = 'mirela'"
+        ).fetchall()
+        fields = {"user_id": user, "experience_id": "x1", "edge_id": edge, "other_edge_id": other}
+        empty = connection.execute("SELECT table_name FROM snapshot_tables WHERE n_rows = 0").fetchall()
+        assert {"probes", "experiences", "rules", "llm_calls", "metrics"} <= {name for (name,) in empty}
+        for (name,) in empty:
+            table = CATALOG[name]
+            fitting = {column: value for column, value in fields.items() if column in table.schema.names}
+            connection.register("incoming", rows_of(table, fitting))
+            connection.execute(f"INSERT INTO {name} FROM incoming")
+            connection.unregister("incoming")
+    return path
+
+
+def test_every_query_of_the_page_gives_rows_where_every_table_has_some(everything: Path) -> None:
+    queries = [query for query in QUERIES if not any(word in query for word in OF_TWO_FILES)]
+    assert len(queries) > 40
+    with connect(str(everything), is_read_only=True) as connection:
+        assert [query for query in queries if not connection.execute(query).fetchall()] == []
