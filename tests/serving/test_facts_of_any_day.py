@@ -1,8 +1,22 @@
 """Facts of any day, asked of one snapshot, against what the engine gives from the state of that day."""
 
-from datetime import date, timedelta
+from dataclasses import replace
+from datetime import UTC, date, datetime, timedelta
+from itertools import product
+from pathlib import Path
 
 import pytest
+
+from em_pipelines.evaluation import journeys
+from em_pipelines.home import Home
+from em_pipelines.landing.land import land
+from em_pipelines.serving.snapshot import publish
+from em_pipelines.serving.time_rules import TimeRules
+from em_pipelines.settings import load_settings
+from em_pipelines.sql import connect
+from em_pipelines.tables.graph import EDGES
+
+JOURNEYS = Path(journeys.__file__).parent / "corpora" / "journeys"
 
 USERS = ("ada", "mirela", "tobias")
 DAYS = [date(2026, 9, 24) + timedelta(days=n) for n in (0, 9, 18, 27, 38, 60, 200)]
@@ -36,3 +50,35 @@ def test_nobody_stands_for_everybody(snapshot, by_macro) -> None:
 @pytest.mark.parametrize("user", ["nobody", "", "' OR true --", "../mirela", "mirela\0", "x" * 10_000])
 def test_somebody_unknown_has_no_facts(snapshot, by_macro, user) -> None:
     assert by_macro(snapshot, "facts_as_of", user, DAYS[3]) == {}
+
+
+@pytest.fixture(scope="module")
+def corrected(tmp_path_factory: pytest.TempPathFactory) -> Home:
+    """A beekeeper who corrects, and namesakes at a theatre, with facts that fade by half-lives."""
+    home = Home(load_settings(home=tmp_path_factory.mktemp("corrected"), decay={"curve": "exponential"}))
+    logs = [JOURNEYS / f"{name}.jsonl" for name in ("beekeeper_corrections", "theatre_namesakes")]
+    land(logs, home.store.log, now=datetime(2027, 1, 1, tzinfo=UTC), settings=home.settings.landing)
+    for step in home.steps.values():
+        home.store.run_days(step, home.store.days(step))
+    return home
+
+
+def test_corrections_merges_and_splits_are_known_from_their_day_on(corrected, by_engine, by_macro, tmp_path) -> None:
+    days = corrected.store.lake.days(EDGES)
+    asked = [(days[at], days[known]) for at, known in product(range(0, len(days), 5), (0, len(days) // 2, -1))]
+    path = publish(corrected.store, tmp_path, TimeRules.of(corrected.settings)).path
+    with connect(str(path), is_read_only=True) as connection:
+        users = [user for (user,) in connection.execute("SELECT user_id FROM users").fetchall()]
+        assert len(users) == 2
+        for user, (day, known) in product(users, asked):
+            wanted = by_engine(corrected, user, day, known_at=known)
+            assert by_macro(connection, "facts_known_at", user, day, known) == wanted
+            wanted = by_engine(corrected, user, day, is_all=True)
+            assert by_macro(connection, "facts_in_every_status", user, day, day) == wanted
+
+
+def test_other_settings_of_time_make_another_snapshot(corrected, tmp_path) -> None:
+    rules = TimeRules.of(corrected.settings)
+    assert publish(corrected.store, tmp_path, rules).is_new
+    assert not publish(corrected.store, tmp_path, rules).is_new
+    assert publish(corrected.store, tmp_path, replace(rules, venting_sessions=4)).is_new
