@@ -76,7 +76,7 @@ class ErasureGate:
         said_at = _time_in(raw)
         if self.tombstones.covers(RECORD, "dead_letters", letter["dead_letter_id"], said_at=said_at):
             return False
-        users = {letter["user_id"]} if letter.get("user_id") else {*_values("user_id", raw), *_folders(letter)}
+        users = {letter["user_id"]} if letter.get("user_id") else {*named_users(raw), *_folders(letter)}
         sessions = _values("session_id", raw)
         text = unescaped(raw)
         return not any(
@@ -105,6 +105,11 @@ class ErasureGate:
             return Passage(Verdict.KNOWN, None)
         self._book.put(request)
         return Passage(Verdict.ASKED, None)
+
+
+def named_users(raw: bytes) -> set[str]:
+    """The users that raw bytes name as JSON does, whether or not the rest can be read."""
+    return {*_values("user_id", raw)}
 
 
 def unescaped(raw: bytes) -> str:

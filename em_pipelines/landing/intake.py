@@ -5,6 +5,7 @@ decided here.
 """
 
 from collections import defaultdict
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
 
@@ -16,6 +17,9 @@ from em_pipelines.landing.log import LandedLog, Record
 from em_pipelines.landing.reasons import Reason, RuleError
 from em_pipelines.landing.records import interaction_key, is_same_content, land_record
 from em_pipelines.landing.settings import LandingSettings
+
+Lander = Callable[[str, Fields, str], Record]
+"""Kind, fields and format → the landed record; raises RuleError."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +73,11 @@ class Counts:
 class Intake:
     """Collects records and writes them; the order in which they come decides which of two conflicting ones stands."""
 
-    def __init__(self, log: LandedLog, *, now: datetime, settings: LandingSettings) -> None:
+    def __init__(
+        self, log: LandedLog, *, now: datetime, settings: LandingSettings, lander: Lander = land_record
+    ) -> None:
         self.counts = Counts()
+        self._lander = lander
         self._log = log
         self._known = KnownRecords(log)
         self._settings = settings
@@ -99,7 +106,7 @@ class Intake:
             )
             return
         try:
-            record = land_record(item.kind, item.fields, origin.format)
+            record = self._lander(item.kind, item.fields, origin.format)
             self._check_time(record)
             admitted = self._admitted(item.kind, record)
         except RuleError as error:

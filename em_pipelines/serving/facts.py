@@ -38,6 +38,14 @@ class FactQuery:
     is_all: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What is known of a user: facts in every status as rows with names, best first, and their entities."""
+
+    rows: list[dict[str, Any]]
+    entities: pa.Table
+
+
 def facts(
     store: Store,
     query: FactQuery,
@@ -51,6 +59,20 @@ def facts(
     erased. A user of whom nothing is known has no
     facts: the list is empty. Raises CorruptTableError where a partition cannot be read, never an empty list for it.
     """
+    key = name_key(query.entity) if query.entity else None
+    return [
+        shown(row)
+        for row in known(store, query, decay, waiting).rows
+        if not is_hidden(row)
+        and (query.is_all or row["status"] in SHOWN or _held_then(row, query))
+        and (query.is_all or _has_begun(row, query))
+        and (key is None or key in row["end_keys"])
+    ]
+
+
+def known(store: Store, query: FactQuery, decay: DecaySettings, waiting: Overlay | None = None) -> Known:
+    """Everything known of the user then, whatever its status or name, for who needs ids and entities besides; raises
+    as `facts` does."""
     known_at = query.known_at or query.as_of
     with connect() as connection:
         edges, entities = (_of_user(store, table, known_at, query.user_id, connection) for table in (EDGES, ENTITIES))
@@ -59,16 +81,7 @@ def facts(
         standing = current_edges(edges, entities, query.as_of, decay, connection).to_table()
         bind(connection, "standing", standing)
         bind(connection, "entities", entities)
-        rows = fetch(connection, statement(HERE, "facts")).to_pylist()
-    key = name_key(query.entity) if query.entity else None
-    return [
-        _shown(row)
-        for row in rows
-        if not is_hidden(row)
-        and (query.is_all or row["status"] in SHOWN or _held_then(row, query))
-        and (query.is_all or _has_begun(row, query))
-        and (key is None or key in row["end_keys"])
-    ]
+        return Known(fetch(connection, statement(HERE, "facts")).to_pylist(), entities)
 
 
 def _of_user(store: Store, table: Table, until: date, user_id: str, connection: duckdb.DuckDBPyConnection) -> pa.Table:
@@ -100,7 +113,8 @@ def _has_begun(row: dict[str, Any], query: FactQuery) -> bool:
     return begun <= query.as_of
 
 
-def _shown(row: dict[str, Any]) -> dict[str, Any]:
+def shown(row: dict[str, Any]) -> dict[str, Any]:
+    """A row of facts as readers get it, JSON-able."""
     precision = PRECISION_CHARACTERS[row["valid_precision"] or "day"]
     return {
         "subject": row["subject"],

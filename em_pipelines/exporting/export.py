@@ -1,0 +1,98 @@
+"""Takes out of a home what it holds of one user, in one of three forms, and enters that into the ledger.
+
+Holds the landing lock while it reads: nothing is half landed and nothing half forgotten meanwhile.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from enum import StrEnum
+from itertools import chain
+from pathlib import Path
+from typing import BinaryIO
+
+from em_pipelines.errors import ErasureIncompleteError, UsageError
+from em_pipelines.exporting.document import steering
+from em_pipelines.exporting.json_export import write_json
+from em_pipelines.exporting.memory import Memory, days_said, memory_of
+from em_pipelines.exporting.output import check_place, to_file, to_stream
+from em_pipelines.exporting.records import records_of
+from em_pipelines.home import Home
+from em_pipelines.serving.facts import FactQuery, known
+
+EXPORT = "export"
+"""The action in the ledger."""
+Counts = dict[str, int]
+
+
+class ExportFormat(StrEnum):
+    """Forms of an export."""
+
+    JSON = "json"
+
+
+@dataclass(frozen=True, slots=True)
+class Exported:
+    """What went out: of whom, as of which day, in which form, how many things of each kind, and where to."""
+
+    user_id: str
+    as_of: date
+    format: ExportFormat
+    counts: Counts
+    path: Path | None = None
+
+
+def export(
+    home: Home, user_id: str, format_: ExportFormat, as_of: date, *, output: Path | None, stream: BinaryIO
+) -> Exported:
+    """Writes everything of the user to `output`, or to `stream` where that is None.
+
+    Raises UsageError for a user of whom nothing is held and for a place that will not do, ErasureIncompleteError while
+    a request of the user to be forgotten waits, and LockedError where another process keeps landing for too long.
+    """
+    if output is not None:
+        check_place(output, home.path)
+    sink = to_file(output) if output is not None else to_stream(stream, home.path / "tmp")
+    with sink as handle:
+        with home.lock("landing"):
+            _check_requests(home, user_id)
+            counts = _WRITERS[format_](home, memory_in(home, user_id, as_of), handle)
+        _enter(home, user_id, format_, counts)
+    return Exported(user_id, as_of, format_, counts, output)
+
+
+def memory_in(home: Home, user_id: str, as_of: date) -> Memory:
+    """What a home knows of a user at the end of a day, with feedback that no run has folded yet."""
+    found = known(home.store, FactQuery(user_id, as_of), home.settings.decay, home.waiting(user_id, as_of))
+    return memory_of(user_id, as_of, found, days_said(home.store.log, user_id))
+
+
+def _check_requests(home: Home, user_id: str) -> None:
+    if n_waiting := sum(request.scope.user_id == user_id for request in home.book.pending()):
+        raise ErasureIncompleteError(
+            f"exporting: {n_waiting} requests to forget something of {user_id!r:.80} wait; "
+            "`em run` carries them out, export then"
+        )
+
+
+def _enter(home: Home, user_id: str, format_: ExportFormat, counts: Counts) -> None:
+    """Before the export can be seen: one that fails in between is entered as well, never one seen that is not."""
+    now = datetime.now(UTC)
+    home.ledger.append(EXPORT, user_id=user_id, target=format_.value, at=now, count=sum(counts.values()))
+
+
+def _write_json(home: Home, memory: Memory, handle: BinaryIO) -> Counts:
+    records = records_of(home.store.log, memory.user_id, home.path)
+    first = next(records, None)
+    if first is None:
+        raise unknown(memory.user_id)
+    counts = write_json(handle, chain([first], records), memory, steering(home.settings))
+    return counts | {"entities": len(memory.entities), "facts": len(memory.facts)}
+
+
+def unknown(user_id: str) -> UsageError:
+    """The error for a user of whom nothing is held."""
+    return UsageError(f"exporting: nothing is held of anybody called {user_id!r:.80}; see `em run` for who is known")
+
+
+_WRITERS: dict[ExportFormat, Callable[[Home, Memory, BinaryIO], Counts]] = {ExportFormat.JSON: _write_json}
