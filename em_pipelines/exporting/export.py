@@ -3,20 +3,23 @@
 Holds the landing lock while it reads: nothing is half landed and nothing half forgotten meanwhile.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from enum import StrEnum
-from itertools import chain
 from pathlib import Path
 from typing import BinaryIO
 
 from em_pipelines.errors import ErasureIncompleteError, UsageError
 from em_pipelines.exporting.document import steering
+from em_pipelines.exporting.graphml import write_graphml
 from em_pipelines.exporting.json_export import write_json
 from em_pipelines.exporting.memory import Memory, days_said, memory_of
+from em_pipelines.exporting.notes import notes_of
 from em_pipelines.exporting.output import check_place, to_file, to_stream
 from em_pipelines.exporting.records import records_of
+from em_pipelines.exporting.vault import to_vault
 from em_pipelines.home import Home
 from em_pipelines.serving.facts import FactQuery, known
 
@@ -29,6 +32,8 @@ class ExportFormat(StrEnum):
     """Forms of an export."""
 
     JSON = "json"
+    GRAPHML = "graphml"
+    MARKDOWN = "markdown"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,13 +57,27 @@ def export(
     """
     if output is not None:
         check_place(output, home.path)
+    if format_ is ExportFormat.MARKDOWN:
+        if output is None:
+            raise UsageError("exporting as markdown: a vault is a folder; name it with --output")
+        return Exported(user_id, as_of, format_, _export_vault(home, user_id, as_of, output), output)
     sink = to_file(output) if output is not None else to_stream(stream, home.path / "tmp")
     with sink as handle:
-        with home.lock("landing"):
-            _check_requests(home, user_id)
+        with _held(home, user_id):
             counts = _WRITERS[format_](home, memory_in(home, user_id, as_of), handle)
         _enter(home, user_id, format_, counts)
     return Exported(user_id, as_of, format_, counts, output)
+
+
+def _export_vault(home: Home, user_id: str, as_of: date, output: Path) -> Counts:
+    with to_vault(output, user_id) as notes:
+        with _held(home, user_id):
+            memory = memory_in(home, user_id, as_of)
+            _check_known(home, memory)
+        notes.update(notes_of(memory))
+        counts = {"notes": len(notes), "entities": len(memory.entities), "facts": len(memory.facts)}
+        _enter(home, user_id, ExportFormat.MARKDOWN, counts)
+    return counts
 
 
 def memory_in(home: Home, user_id: str, as_of: date) -> Memory:
@@ -67,12 +86,16 @@ def memory_in(home: Home, user_id: str, as_of: date) -> Memory:
     return memory_of(user_id, as_of, found, days_said(home.store.log, user_id))
 
 
-def _check_requests(home: Home, user_id: str) -> None:
-    if n_waiting := sum(request.scope.user_id == user_id for request in home.book.pending()):
-        raise ErasureIncompleteError(
-            f"exporting: {n_waiting} requests to forget something of {user_id!r:.80} wait; "
-            "`em run` carries them out, export then"
-        )
+@contextmanager
+def _held(home: Home, user_id: str) -> Iterator[None]:
+    """Holds the landing lock; raises ErasureIncompleteError while something of the user is to be forgotten."""
+    with home.lock("landing"):
+        if n_waiting := sum(request.scope.user_id == user_id for request in home.book.pending()):
+            raise ErasureIncompleteError(
+                f"exporting: {n_waiting} requests to forget something of {user_id!r:.80} wait; "
+                "`em run` carries them out, export then"
+            )
+        yield
 
 
 def _enter(home: Home, user_id: str, format_: ExportFormat, counts: Counts) -> None:
@@ -82,17 +105,25 @@ def _enter(home: Home, user_id: str, format_: ExportFormat, counts: Counts) -> N
 
 
 def _write_json(home: Home, memory: Memory, handle: BinaryIO) -> Counts:
+    _check_known(home, memory)
     records = records_of(home.store.log, memory.user_id, home.path)
-    first = next(records, None)
-    if first is None:
-        raise unknown(memory.user_id)
-    counts = write_json(handle, chain([first], records), memory, steering(home.settings))
+    counts = write_json(handle, records, memory, steering(home.settings))
     return counts | {"entities": len(memory.entities), "facts": len(memory.facts)}
 
 
-def unknown(user_id: str) -> UsageError:
-    """The error for a user of whom nothing is held."""
-    return UsageError(f"exporting: nothing is held of anybody called {user_id!r:.80}; see `em run` for who is known")
+def _write_graphml(home: Home, memory: Memory, handle: BinaryIO) -> Counts:
+    _check_known(home, memory)
+    return write_graphml(handle, memory)
 
 
-_WRITERS: dict[ExportFormat, Callable[[Home, Memory, BinaryIO], Counts]] = {ExportFormat.JSON: _write_json}
+def _check_known(home: Home, memory: Memory) -> None:
+    """Raises UsageError for a user of whom nothing is held."""
+    user_id = memory.user_id
+    if not memory.entities and next(records_of(home.store.log, user_id, home.path), None) is None:
+        raise UsageError(f"exporting: nothing is held of anybody called {user_id!r:.80}; see `em run` for who is known")
+
+
+_WRITERS: dict[ExportFormat, Callable[[Home, Memory, BinaryIO], Counts]] = {
+    ExportFormat.JSON: _write_json,
+    ExportFormat.GRAPHML: _write_graphml,
+}

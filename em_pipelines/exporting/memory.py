@@ -15,8 +15,8 @@ from em_pipelines.serving.facts import SHOWN, Known, shown
 from em_pipelines.vocabulary import USER
 
 Row = dict[str, Any]
-Said = Mapping[tuple[str, int], str]
-"""(Session, turn) → the day on which it was said, YYYY-MM-DD."""
+Said = Mapping[str | tuple[str, int], str]
+"""(Session, turn) of a message, or id of a feedback → the day on which it was said, YYYY-MM-DD."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,21 +47,25 @@ def memory_of(user_id: str, as_of: date, known: Known, said: Said) -> Memory:
     return Memory(user_id, as_of, entities, facts)
 
 
-def days_said(log: LandedLog, user_id: str) -> dict[tuple[str, int], str]:
-    """The day of every message of a user."""
-    return {
-        (record["session_id"], record["turn_number"]): record["timestamp"][:10]
-        for day in log.days("interactions")
-        for record in log.read("interactions", day)
-        if record["user_id"] == user_id
-    }
+def days_said(log: LandedLog, user_id: str) -> Said:
+    """The day of every message and feedback of a user."""
+    found: dict[str | tuple[str, int], str] = {}
+    for kind in ("interactions", "feedback"):
+        for day in log.days(kind):
+            for record in log.read(kind, day):
+                if record["user_id"] == user_id:
+                    key = record["feedback_id"] if kind == "feedback" else (record["session_id"], record["turn_number"])
+                    found.setdefault(key, record["timestamp"][:10])
+    return found
 
 
 def _fact(row: Row, said: Said) -> Row:
     told = shown(row)
-    sources = [
-        {**source, "said_on": said.get((source["session_id"], source["turn_number"]))} for source in told["provenance"]
-    ]
+    sources = []
+    for source in row["provenance"]:
+        place = (source["session_id"], source["turn_number"])
+        day = said.get(source["extraction_id"]) or said.get(place)
+        sources.append({"session_id": place[0], "turn_number": place[1], "said_on": day})
     return {
         **told,
         "provenance": sources,
