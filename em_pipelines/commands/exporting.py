@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from em_pipelines.commands import landing
-from em_pipelines.commands.console import HomeOption, JsonOption, UserOption, err, open_home, out, print_json
+from em_pipelines.commands.console import HomeOption, JsonOption, UserOption, open_home, out, print_json
 from em_pipelines.commands.reading import AsOfOption, parse_day
 from em_pipelines.erasure.rebuilding import stale_log_days
 from em_pipelines.errors import UsageError
@@ -43,7 +43,10 @@ def export(
     opened = open_home(home)
     day = parse_day(as_of, "--as-of") or datetime.now(UTC).date()
     if stale := stale_log_days(opened):
-        err().print(f"{len(stale)} days have landed and are not materialized: facts of theirs are missing; `em run`")
+        sentence = (
+            f"{len(stale)} days have landed and are not materialized: their facts are missing; `em run` makes them"
+        )
+        typer.echo(f"em: {sentence}", err=True)
     done = export_user(opened, user, format, day, output=output, stream=sys.stdout.buffer)
     if as_json:
         print_json(

@@ -17,6 +17,7 @@ from em_pipelines import ids
 from em_pipelines.errors import UsageError
 from em_pipelines.exporting.document import steering
 from em_pipelines.exporting.json_check import Head, check, records
+from em_pipelines.exporting.json_stream import BrokenJsonError
 from em_pipelines.home import Home
 from em_pipelines.landing.formats.base import Fields, Parsed
 from em_pipelines.landing.intake import Intake, Origin
@@ -111,13 +112,16 @@ def _land(home: Home, path: Path, head: Head, now: datetime) -> Imported:
     box = LetterBox(log, now.astimezone(UTC).date())
     letters = _Letters({r["dead_letter_id"] for day in log.days(KIND) for r in log.read(KIND, day)})
     origin = Origin(IMPORT, "native", head.user_id)
-    for number, (kind, record) in enumerate(records(path, settings.max_document_bytes), start=1):
-        if kind == KIND:
-            letters.take(record, log)
-        else:
-            intake.take(Parsed(number, kind, _fields(kind, record)), origin)
-        if intake.is_full:
-            box.put(intake.flush())
+    try:
+        for number, (kind, record) in enumerate(records(path, settings.max_document_bytes), start=1):
+            if kind == KIND:
+                letters.take(record, log)
+            else:
+                intake.take(Parsed(number, kind, _fields(kind, record)), origin)
+            if intake.is_full:
+                box.put(intake.flush())
+    except (BrokenJsonError, OSError) as error:
+        raise UsageError(f"importing {path}: it was changed meanwhile ({error}); import it again whole") from error
     box.put(intake.flush())
     letters.flush(log)
     counts = intake.counts

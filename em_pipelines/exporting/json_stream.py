@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import Any, TextIO
 
 CHUNK_CHARACTERS = 1 << 18
+NUMBER_TAIL = 3
 _SPACE = re.compile(r"[ \t\n\r]*")
 _CLOSING = frozenset(" \t\n\r,]}")
 
@@ -80,8 +81,8 @@ class JsonStream:
                 if self._grow():
                     continue
                 raise self._broken("a value that can be read") from error
-            # A number at the end of what has been read may go on in what has not.
-            if end == len(self._text) and self._grow():
+            # A number at the end of what has been read may go on in what has not: 1 in 12, 1.5, 1e-5.
+            if len(self._text) - end < NUMBER_TAIL and self._grow():
                 continue
             if end < len(self._text) and self._text[end] not in _CLOSING and self._text[end] != ":":
                 raise self._broken("a value that can be read")
@@ -133,7 +134,8 @@ class JsonStream:
             return False
         more = self._handle.read(max(CHUNK_CHARACTERS, n_characters))
         self._is_ended = not more
-        self._text, self._at = self._text[self._at :] + more, 0
+        if more:  # at the end places stay what they were
+            self._text, self._at = self._text[self._at :] + more, 0
         return bool(more)
 
     def _broken(self, expected: str) -> BrokenJsonError:

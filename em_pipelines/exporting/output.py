@@ -50,7 +50,8 @@ def to_file(path: Path) -> Iterator[BinaryIO]:
 
 @contextmanager
 def to_stream(stream: BinaryIO, folder: Path) -> Iterator[BinaryIO]:
-    """A file without a name in `folder`, copied to the stream by `copy` of the block's end; nothing of it stays."""
+    """A file without a name in `folder`, copied to the stream when the block ends without an error; nothing of it
+    stays."""
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryFile(dir=folder) as handle:
         yield handle
