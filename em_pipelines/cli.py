@@ -15,6 +15,7 @@ from em_pipelines.commands import (
     doctor,
     evaluate,
     explaining,
+    exporting,
     forget,
     gold,
     landing,
@@ -41,6 +42,8 @@ app.command()(reading.infer)
 app.command()(searching.search)
 app.command()(publishing.snapshot)
 app.command()(comparing.diff)
+app.command()(exporting.export)
+app.command(name="import")(exporting.import_)
 app.command(name="state-hash")(reading.state_hash)
 app.command()(reading.settings)
 app.command()(forget.forget)
