@@ -9,6 +9,7 @@ import hashlib
 import io
 import posixpath
 from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import contextmanager
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,7 @@ from em_pipelines.errors import CorruptTableError
 from em_pipelines.folders import Folders, partition_days
 from em_pipelines.footers import CONTENT_KEY, INPUTS_KEY, Footers, PartitionInfo, footer_alone
 from em_pipelines.sql import ParquetRows, Query, Rows
+from em_pipelines.tables.canonical import canonical
 from em_pipelines.tables.schema import Table
 
 COMPRESSION = "zstd"
@@ -93,14 +95,10 @@ class Lake:
 
     def read(self, table: Table, day: date) -> pa.Table:
         """Reads one partition; a day without one gives no rows. Raises CorruptTableError, never an empty table."""
-        path = self._whole(table, day)
-        try:
-            with self._opened(path) as handle:
-                found = pq.ParquetFile(handle).read(use_threads=self._is_local)
-        except FileNotFoundError:
-            return table.empty()
-        except (pa.ArrowException, OSError) as error:
-            raise self._corrupt(table, day, str(error)) from error
+        with self._file(table, day) as file:
+            if file is None:
+                return table.empty()
+            found = file.read(use_threads=self._is_local)
         if found.schema.equals(table.schema):
             return found
         if found.schema.names != table.schema.names:
@@ -119,20 +117,10 @@ class Lake:
 
     def head(self, table: Table, day: date, columns: list[str], n_rows: int) -> list[dict[str, Any]]:
         """The first rows of a partition, of some columns; the rest is not read. Raises CorruptTableError."""
-        try:
-            with self._opened(self._whole(table, day)) as handle:
-                batches = pq.ParquetFile(handle).iter_batches(n_rows, columns=columns, use_threads=self._is_local)
-                first = next(batches, None)
-        except FileNotFoundError:
-            return []
-        except (pa.ArrowException, OSError) as error:
-            raise self._corrupt(table, day, str(error)) from error
+        with self._file(table, day) as file:
+            batches = file.iter_batches(n_rows, columns=columns, use_threads=self._is_local) if file else iter(())
+            first = next(batches, None)
         return first.select(columns).to_pylist() if first else []
-
-    def _opened(self, path: str) -> Any:
-        """A file for Arrow. A local one is its own to read: a buffer that belongs to Python, dropped by one of Arrow's
-        threads while Python ends, ends the process with SIGABRT. Elsewhere Arrow reads in the thread that asks."""
-        return pa.OSFile(path) if self._is_local else self._fs.open(path, "rb")
 
     def damage(self, table: Table, day: date) -> str | None:
         """What is wrong with a partition, in words; None where its data are, byte for byte, those that were written.
@@ -154,15 +142,11 @@ class Lake:
 
         Of a partition without any, no other column is read. Raises CorruptTableError, as `read` does.
         """
-        self._whole(table, day)
         wanted = pa.array(sorted(values), pa.string())
-        try:
-            with self._opened(self.path(table, day)) as handle:
-                held = pq.ParquetFile(handle).read(columns=[column], use_threads=self._is_local)[column]
-        except FileNotFoundError:
-            return table.empty()
-        except (pa.ArrowException, OSError, KeyError) as error:
-            raise self._corrupt(table, day, str(error)) from error
+        with self._file(table, day) as file:
+            if file is None:
+                return table.empty()
+            held = file.read(columns=[column], use_threads=self._is_local)[column]
         is_wanted = pc.is_in(held, value_set=wanted)
         return self.read(table, day).filter(is_wanted) if pc.any(is_wanted).as_py() else table.empty()
 
@@ -222,6 +206,25 @@ class Lake:
         if self._fs.exists(path):
             self._fs.rm_file(path)
 
+    @contextmanager
+    def _file(self, table: Table, day: date) -> Iterator[pq.ParquetFile | None]:
+        """A partition for Arrow, None where there is none; CorruptTableError for whatever goes wrong with it.
+
+        A local file is Arrow's own to read, and another one read in the thread that asks: memory that belongs to
+        Python, let go by one of Arrow's threads while Python ends, ends the process with SIGABRT.
+        """
+        path = self._whole(table, day)
+        try:
+            handle = pa.OSFile(path) if self._is_local else self._fs.open(path, "rb")
+        except FileNotFoundError:
+            yield None
+            return
+        try:
+            with handle:
+                yield pq.ParquetFile(handle)
+        except (pa.ArrowException, OSError, KeyError) as error:
+            raise self._corrupt(table, day, str(error)) from error
+
     def _publish(self, path: str, data: memoryview) -> None:
         self._fs.makedirs(posixpath.dirname(path), exist_ok=True)
         if not self._is_local:
@@ -233,16 +236,6 @@ class Lake:
         return CorruptTableError(
             f"reading {table.name} of {day}: {found}; delete {self.path(table, day)} and run `em run` to rebuild it"
         )
-
-
-def canonical(table: Table, rows: pa.Table) -> pa.Table:
-    """Returns the rows in declared column order, types and sort order; raises CorruptTableError where they misfit."""
-    try:
-        cast = rows.select(table.schema.names).cast(table.schema)
-    except (pa.ArrowException, KeyError, ValueError) as error:
-        raise CorruptTableError(f"writing {table.name}: {error}; the step that made these rows is at fault") from error
-    order = pc.sort_indices(cast, sort_keys=[(name, "ascending") for name in table.sort_by])
-    return cast.take(order).combine_chunks()
 
 
 def digest(parts: Iterable[str]) -> str:

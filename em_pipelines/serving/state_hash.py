@@ -14,10 +14,11 @@ import pyarrow as pa
 from em_pipelines.inference.infer import infer
 from em_pipelines.inference.rules import rules_of
 from em_pipelines.inference.settings import InferenceSettings
-from em_pipelines.lake import canonical, rows_of
+from em_pipelines.lake import rows_of
 from em_pipelines.lifecycle.decay import DecaySettings, current_edges
 from em_pipelines.pipeline import Store
 from em_pipelines.sql import connect
+from em_pipelines.tables.canonical import canonical
 from em_pipelines.tables.catalog import CATALOG
 from em_pipelines.tables.clean import DEAD_LETTERS
 from em_pipelines.tables.derived import CURRENT_EDGES, INFERRED_EDGES

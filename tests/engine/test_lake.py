@@ -18,7 +18,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from em_pipelines.errors import CorruptTableError
-from em_pipelines.lake import Lake, canonical, digest, rows_of
+from em_pipelines.lake import Lake, digest, rows_of
+from em_pipelines.tables.canonical import canonical
 from em_pipelines.tables.schema import DATE, FLAG, INSTANT, INT, REAL, TEXT, TEXTS, Table, col, opt
 
 DAY = date(2026, 3, 1)

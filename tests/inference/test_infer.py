@@ -13,8 +13,8 @@ from em_pipelines.ids import content_id
 from em_pipelines.inference.infer import infer
 from em_pipelines.inference.rules import Rule, parse_rules, rules_of
 from em_pipelines.inference.settings import InferenceSettings
-from em_pipelines.lake import canonical
 from em_pipelines.sql import connect
+from em_pipelines.tables.canonical import canonical
 from em_pipelines.tables.derived import INFERRED_EDGES
 from tests.inference.oracle import are_equal, edge, entity, expected, on_cycles, said_of, tables
 

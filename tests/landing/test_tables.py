@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from em_pipelines.lake import canonical
 from em_pipelines.landing import tables
+from em_pipelines.tables.canonical import canonical
 from em_pipelines.tables.clean import DEAD_LETTERS
 from em_pipelines.tables.raw import FEEDBACK, INTERACTIONS, SKILL_INVOCATIONS, WORLD_EVENTS
 
