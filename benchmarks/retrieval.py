@@ -11,9 +11,10 @@ import numpy as np
 import pyarrow as pa
 
 from em_pipelines.retrieval.documents import SCHEMA
-from em_pipelines.retrieval.pack import Pack, write
+from em_pipelines.retrieval.pack import Pack
 from em_pipelines.retrieval.search import Search, search
 from em_pipelines.retrieval.settings import RetrievalSettings
+from em_pipelines.retrieval.writing import write
 
 N_TURNS = 100_000
 N_WORDS = 30_000

@@ -19,10 +19,11 @@ from em_pipelines.errors import UsageError
 from em_pipelines.home import Home
 from em_pipelines.landing.land import land
 from em_pipelines.retrieval import documents
-from em_pipelines.retrieval.pack import Pack, write
+from em_pipelines.retrieval.pack import Pack
 from em_pipelines.retrieval.scoring import components, score
 from em_pipelines.retrieval.settings import RetrievalSettings, Weights
 from em_pipelines.retrieval.topics import Floats
+from em_pipelines.retrieval.writing import write
 from em_pipelines.settings import load_settings
 from em_pipelines.tables.clean import MESSAGES
 

@@ -17,7 +17,7 @@ from em_pipelines.home import Home
 from em_pipelines.lake import digest
 from em_pipelines.pipeline import source_version
 from em_pipelines.retrieval import documents
-from em_pipelines.retrieval.pack import write
+from em_pipelines.retrieval.writing import write
 from em_pipelines.serving.facts import FactQuery, facts
 from em_pipelines.tables.clean import MESSAGES
 from em_pipelines.tables.graph import EDGES

@@ -33,7 +33,8 @@ def components(pack: Pack, text: str, today: date, weights: Weights) -> dict[str
         found["session"] = scaled(pack.scores("session", numbers))[pack.sessions]
     if weights.letters:
         kept = [w for w in plain_words(text) if w not in STOP_WORDS and w not in speakers]
-        runs = [pack.runs[run] for run in dict.fromkeys(letter_runs(kept)) if run in pack.runs]
+        asked = dict.fromkeys(run for word in kept for run in letter_runs(word))
+        runs = [pack.runs[run] for run in asked if run in pack.runs]
         found["letters"] = scaled(pack.scores("letters", runs)) if runs else _none(pack)
     if weights.topic:
         found["topic"] = scaled(pack.topics.likeness(numbers))
@@ -50,7 +51,7 @@ def _about(pack: Pack, question: Question, weights: Weights) -> dict[str, Floats
     wanted = {"statement", "length", question.answer} - {""}
     for n, name in enumerate(NAMES):
         if name in wanted and getattr(weights, name):
-            found[name] = pack.signals[:, n]
+            found[name] = scaled(pack.signals[:, n]) if name == "length" else pack.signals[:, n]
     return found
 
 

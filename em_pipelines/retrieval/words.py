@@ -5,7 +5,7 @@ from functools import lru_cache
 
 import Stemmer
 
-_WORD = re.compile(r"[^\W_]+(?:['’][^\W\d_]+)?")
+_WORD = re.compile(r"[^\W_]+(?:'[^\W\d_]+)?")
 _STEMMER = Stemmer.Stemmer("english", 0)
 RUN = 4
 STOP_WORDS = frozenset(
@@ -18,30 +18,29 @@ STOP_WORDS = frozenset(
 
 
 @lru_cache(maxsize=200_000)
-def _stem(word: str) -> str:
+def stem(word: str) -> str:
+    """The stem of a word in lower case."""
     return str(_STEMMER.stemWord(word))
 
 
 def plain_words(text: str) -> list[str]:
     """The words as written, in lower case, without what follows an apostrophe."""
-    return [word.partition("'")[0] for word in _WORD.findall(text.casefold().replace("’", "'"))]
+    found = _WORD.findall(text.casefold().replace("’", "'"))
+    return [word.partition("'")[0] for word in found] if "'" in text or "’" in text else found
 
 
 def stems(text: str) -> list[str]:
     """The stems of all words."""
-    return [_stem(word) for word in plain_words(text)]
+    return [stem(word) for word in plain_words(text)]
 
 
 def question_stems(text: str, names: frozenset[str]) -> list[str]:
     """The stems of the words that tell what is asked for: no stop words, and no names of speakers, each once."""
     kept = [word for word in plain_words(text) if word not in STOP_WORDS and word not in names]
-    return list(dict.fromkeys(_stem(word) for word in kept))
+    return list(dict.fromkeys(stem(word) for word in kept))
 
 
-def letter_runs(words: list[str]) -> list[str]:
-    """Runs of four letters within words, their ends marked by a blank."""
-    found = []
-    for word in words:
-        ended = f" {word} "
-        found += [ended[n : n + RUN] for n in range(max(1, len(ended) - RUN + 1))]
-    return found
+def letter_runs(word: str) -> list[str]:
+    """Runs of four letters within a word, its ends marked by a blank."""
+    ended = f" {word} "
+    return [ended[n : n + RUN] for n in range(max(1, len(ended) - RUN + 1))]

@@ -10,10 +10,11 @@ from hypothesis import strategies as st
 
 from em_pipelines.errors import CorruptTableError
 from em_pipelines.retrieval.documents import SCHEMA
-from em_pipelines.retrieval.pack import Pack, write
+from em_pipelines.retrieval.pack import Pack
 from em_pipelines.retrieval.question import analyse
 from em_pipelines.retrieval.search import Search, search
 from em_pipelines.retrieval.settings import RetrievalSettings, Weights
+from em_pipelines.retrieval.writing import write
 
 START = datetime(2026, 3, 2, 9, tzinfo=UTC)
 TODAY = date(2026, 6, 1)
