@@ -5,6 +5,7 @@ and nobody learns from the folder's name who has one.
 """
 
 import shutil
+from collections.abc import Iterable, Sequence
 from datetime import date
 from pathlib import Path
 
@@ -13,16 +14,20 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from em_pipelines.atomic import write_atomically
+from em_pipelines.errors import CorruptTableError
 from em_pipelines.home import Home
-from em_pipelines.lake import digest
+from em_pipelines.lake import digest, rows_of
 from em_pipelines.pipeline import source_version
 from em_pipelines.retrieval import documents
+from em_pipelines.retrieval.pack import Pack
 from em_pipelines.retrieval.writing import write
-from em_pipelines.serving.facts import FactQuery, facts
+from em_pipelines.serving.facts import FactQuery, known
 from em_pipelines.tables.clean import MESSAGES
-from em_pipelines.tables.graph import EDGES
+from em_pipelines.tables.graph import CONTRADICTIONS, EDGES
 from em_pipelines.tables.raw import FEEDBACK
 
+USERS_AT_ONCE = 200
+"""Of so many the messages are in memory together; each day is read once for all of them."""
 BUILT = "built.json"
 """Which days, as they were, the packs hold."""
 
@@ -33,16 +38,24 @@ def folder_of(home: Home, user_id: str) -> Path:
 
 
 def build(home: Home) -> list[str]:
-    """Makes the packs anew of everybody of whom something has changed; returns whose, in order."""
+    """Brings the packs of everybody up to date of whom something has changed; returns whose, in order.
+
+    A new day is put behind what a pack holds; where the code or the settings are others, packs are made anew.
+    """
     with home.lock("packs"):
         version = _version(home)
         wanted = {str(day): _mark(home, day, version) for day in _days(home)}
         built = _built(home)
-        changed = [date.fromisoformat(day) for day in wanted.keys() | built.keys() if wanted.get(day) != built.get(day)]
-        gone = any(str(day) not in wanted for day in changed)
-        users = _users(home, sorted(wanted) if gone else [str(day) for day in sorted(changed)])
-        for user in users:
-            _build_one(home, user)
+        changed = sorted(day for day in wanted.keys() | built.keys() if wanted.get(day) != built.get(day))
+        gone = any(day not in wanted for day in changed)
+        users = _users(home, sorted(wanted) if gone else changed)
+        said_on = home.store.lake.days(MESSAGES) if gone else [date.fromisoformat(day) for day in changed]
+        for start in range(0, len(users), USERS_AT_ONCE):
+            some = users[start : start + USERS_AT_ONCE]
+            said = _said(home, said_on, some)
+            for user in some:
+                own = said.filter(pc.equal(said["user_id"], user))
+                _build_one(home, user, documents.messages(own, user), None if gone else frozenset(said_on))
         if gone:
             _sweep(home, set(users))
         write_atomically(home.path / "packs" / BUILT, orjson.dumps(wanted, option=orjson.OPT_SORT_KEYS))
@@ -60,22 +73,50 @@ def remake(home: Home, user_id: str) -> None:
     if (home.path / "packs").exists():
         with home.lock("packs"):
             shutil.rmtree(folder_of(home, user_id), ignore_errors=True)
-            _build_one(home, user_id)
+            said = _said(home, home.store.lake.days(MESSAGES), [user_id])
+            _build_one(home, user_id, documents.messages(said, user_id), None)
 
 
-def _build_one(home: Home, user_id: str) -> None:
-    lake = home.store.lake
-    parts = [documents.messages(lake.read(MESSAGES, day), user_id) for day in lake.days(MESSAGES)]
-    known_on = lake.latest(EDGES, date.max)
-    if known_on:
-        parts.append(documents.facts(facts(home.store, FactQuery(user_id, known_on), home.settings.decay)))
-    rows = pa.concat_tables(parts)
+def _said(home: Home, days: Iterable[date], users: Sequence[str]) -> pa.Table:
+    return pa.concat_tables(
+        [MESSAGES.empty(), *(home.store.lake.find(MESSAGES, day, "user_id", users) for day in days)]
+    )
+
+
+def _build_one(home: Home, user_id: str, said: pa.Table, days: frozenset[date] | None) -> None:
+    """`said` is what was said on these days, of which the old pack may know another version; on all, without days."""
     folder = folder_of(home, user_id)
+    old = _old(home, folder) if days is not None else None
+    if old is not None and days is not None:
+        kept = old.documents.filter(pc.equal(old.documents["kind"], documents.MESSAGE))
+        is_kept = pc.invert(pc.is_in(pc.cast(kept["said_at"], pa.date32()), pa.array(sorted(days), pa.date32())))
+        said = documents.ordered(pa.concat_tables([kept.filter(is_kept), said]))
+    elif days is not None:
+        said = documents.messages(_said(home, home.store.lake.days(MESSAGES), [user_id]), user_id)
+    rows = pa.concat_tables([said, _facts(home, user_id, said)])
     if not len(rows):
         shutil.rmtree(folder, ignore_errors=True)
         return
     folder.parent.mkdir(parents=True, exist_ok=True)
-    write(folder, rows, home.settings.retrieval.topics)
+    write(folder, rows, home.settings.retrieval.topics, old, _version(home))
+
+
+def _old(home: Home, folder: Path) -> Pack | None:
+    """The pack that is there, if this very code and these settings made it."""
+    pack = Pack(folder)
+    try:
+        return pack if pack.meta.get("made_by") == _version(home) else None
+    except CorruptTableError:
+        return None
+
+
+def _facts(home: Home, user_id: str, said: pa.Table) -> pa.Table:
+    known_on = home.store.lake.latest(EDGES, date.max)
+    if known_on is None:
+        return documents.SCHEMA.empty_table()
+    rows = known(home.store, FactQuery(user_id, known_on), home.settings.decay).rows
+    conflicts = home.store.lake.find(CONTRADICTIONS, known_on, "user_id", [user_id])
+    return documents.facts(rows, list(rows_of(conflicts)), said)
 
 
 def _version(home: Home) -> str:

@@ -73,7 +73,8 @@ def fit(counts: csr_matrix, dimensions: int, silent: Sequence[int] = ()) -> Floa
         right = np.linalg.svd(matrix.toarray(), full_matrices=False)[2][:size]
     else:
         right = svds(matrix, k=size, random_state=0)[2]
-    found: Floats = np.pad((right.T * weight[:, None]).astype(np.float32), ((0, n_behind), (0, 0)))
+    terms = np.ascontiguousarray(right.T * weight[:, None], dtype=np.float32)
+    found: Floats = np.pad(terms, ((0, n_behind), (0, 0)))
     return found
 
 

@@ -5,10 +5,11 @@ hangs on the documents alone: one that grew by days has the same bytes as one ma
 """
 
 import shutil
-from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -29,10 +30,10 @@ EPOCH = 719_163
 """1970-01-01, as `date.toordinal` counts."""
 
 
-def write(folder: Path, documents: pa.Table, dimensions: int, old: Pack | None = None) -> None:
+def write(folder: Path, documents: pa.Table, dimensions: int, old: Pack | None = None, made_by: str = "") -> None:
     """Makes the pack of these documents, messages in order of time and then facts, in the place of the one there.
 
-    `old` is that one, where what it says of the same texts may be taken over.
+    `old` is that one, where what it says of the same texts may be taken over; `made_by` is noted in it.
     """
     aside = folder.with_name(f".{folder.name}.tmp")
     shutil.rmtree(aside, ignore_errors=True)
@@ -54,7 +55,7 @@ def write(folder: Path, documents: pa.Table, dimensions: int, old: Pack | None =
     ):
         write_postings(aside / name, field, b)
     terms = _terms(documents, around, stems, dimensions, old, n_same)
-    arrays = {
+    arrays: dict[str, npt.NDArray[Any]] = {
         "terms": terms,
         "placed": topics.place(around, terms),
         "signals": signals(texts, counts, encoded.words, old.signals[:n_same] if old else None),
@@ -71,7 +72,7 @@ def write(folder: Path, documents: pa.Table, dimensions: int, old: Pack | None =
         (aside / f"{name}.json").write_bytes(orjson.dumps(listed))
     with pa.OSFile(str(aside / "documents.arrow"), "wb") as sink, pa.ipc.new_file(sink, documents.schema) as out:
         out.write_table(documents.combine_chunks())
-    meta = {"version": VERSION, "n_documents": len(texts), "dimensions": dimensions}
+    meta = {"version": VERSION, "n_documents": len(texts), "dimensions": dimensions, "made_by": made_by}
     (aside / "pack.json").write_bytes(orjson.dumps(meta))
     _replace(folder, aside)
 
@@ -117,7 +118,7 @@ def _sessions(documents: pa.Table) -> Integers:
     return found
 
 
-def _columns(documents: pa.Table) -> dict[str, Sequence[object]]:
+def _columns(documents: pa.Table) -> dict[str, npt.NDArray[Any]]:
     """What is asked of every document at once."""
     days = pc.cast(pc.cast(documents["said_at"], pa.date32()), pa.int32()).to_numpy()
     speakers = documents["speaker"].combine_chunks().dictionary_encode(null_encoding="encode").indices
