@@ -17,6 +17,7 @@ from em_pipelines.commands import (
     explaining,
     exporting,
     forget,
+    gating,
     gold,
     landing,
     publishing,
@@ -40,6 +41,7 @@ app.command()(landing.land)
 app.command()(reading.facts)
 app.command()(reading.infer)
 app.command()(searching.search)
+app.command()(gating.gate)
 app.command()(publishing.snapshot)
 app.command()(comparing.diff)
 app.command()(exporting.export)

@@ -1,7 +1,7 @@
 """`em search`: what was said and what is known, by a question; one, or a file of them."""
 
 from collections.abc import Iterator
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import UTC, date, datetime
 from enum import StrEnum
 from pathlib import Path
@@ -14,12 +14,11 @@ from em_pipelines.atomic import write_atomically
 from em_pipelines.commands.console import HomeOption, JsonOption, UserOption, open_home, out, print_json, print_table
 from em_pipelines.commands.reading import AsOfOption, parse_day
 from em_pipelines.errors import UsageError
-from em_pipelines.home import Home
 from em_pipelines.retrieval.asking import ask
-from em_pipelines.retrieval.documents import FACT, MESSAGE
-from em_pipelines.retrieval.search import Hit, Search
+from em_pipelines.retrieval.hits import Hit
+from em_pipelines.retrieval.question import window
+from em_pipelines.retrieval.search import BOTH, Search
 
-KINDS = {"message": frozenset({MESSAGE}), "fact": frozenset({FACT})}
 SHOWN_CHARACTERS = 90
 
 
@@ -31,16 +30,48 @@ class Kind(StrEnum):
     EXPERIENCE = "experience"
 
 
+QueryArgument = Annotated[str | None, typer.Argument(help="What to look for.", show_default=False)]
+HitsOption = Annotated[int | None, typer.Option("-k", min=1, help="Hits at most.", show_default=False)]
+KindOption = Annotated[Kind | None, typer.Option("--kind", help="Of this kind alone.", show_default=False)]
+DuringOption = Annotated[
+    str | None,
+    typer.Option("--during", help='Said then: "last week", 2026-09, May 2026, 3 May.', show_default=False),
+]
+SinceOption = Annotated[str | None, typer.Option("--since", help="Said on that day or later.", show_default=False)]
+SessionOption = Annotated[list[str] | None, typer.Option("--session", help="Said in it.", show_default=False)]
+TagOption = Annotated[list[str] | None, typer.Option("--tag", help="Messages so tagged.", show_default=False)]
+EntityOption = Annotated[list[str] | None, typer.Option("--entity", help="About that name.", show_default=False)]
+RelationOption = Annotated[
+    list[str] | None, typer.Option("--relation", help="Facts of it, and who says so.", show_default=False)
+]
+DomainOption = Annotated[str | None, typer.Option("--domain", help="Not of another.", show_default=False)]
+ConfidenceOption = Annotated[float, typer.Option("--min-confidence", min=0, max=1, help="Of facts.")]
+NeighboursOption = Annotated[int, typer.Option("--neighbours", min=0, help="Turns around each message.")]
+HopsOption = Annotated[int, typer.Option("--hops", min=0, max=2, help="Steps along the graph from what is found.")]
+BatchOption = Annotated[
+    Path | None, typer.Option("--batch", help='Questions, JSON Lines of {"id", "query"}.', show_default=False)
+]
+OutputOption = Annotated[Path | None, typer.Option("--output", help="Where their hits go.", show_default=False)]
+
+
 def search(
     user: UserOption,
-    query: Annotated[str | None, typer.Argument(help="What to look for.", show_default=False)] = None,
-    n_hits: Annotated[int | None, typer.Option("-k", min=1, help="Hits at most.", show_default=False)] = None,
+    query: QueryArgument = None,
+    n_hits: HitsOption = None,
     as_of: AsOfOption = None,
-    kind: Annotated[Kind | None, typer.Option("--kind", help="Of this kind alone.", show_default=False)] = None,
-    batch: Annotated[
-        Path | None, typer.Option("--batch", help='Questions, JSON Lines of {"id", "query"}.', show_default=False)
-    ] = None,
-    output: Annotated[Path | None, typer.Option("--output", help="Where their hits go.", show_default=False)] = None,
+    kind: KindOption = None,
+    during: DuringOption = None,
+    since: SinceOption = None,
+    session: SessionOption = None,
+    tag: TagOption = None,
+    entity: EntityOption = None,
+    relation: RelationOption = None,
+    domain: DomainOption = None,
+    min_confidence: ConfidenceOption = 0.0,
+    n_neighbours: NeighboursOption = 0,
+    n_hops: HopsOption = 0,
+    batch: BatchOption = None,
+    output: OutputOption = None,
     home: HomeOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -54,11 +85,27 @@ def search(
         raise UsageError("searching: give a question, or --batch QUESTIONS with --output HITS")
     opened = open_home(home)
     until = parse_day(as_of, "--as-of")
+    today = until or datetime.now(UTC).date()
+    first, last = _window(during, parse_day(since, "--since"), until, today)
+    wanted = Search(
+        text=query or "",
+        n_hits=n_hits or opened.settings.retrieval.n_hits,
+        today=today,
+        kinds=BOTH if kind is None else frozenset({kind.value}),
+        since=first,
+        until=last,
+        sessions=frozenset(session or ()),
+        tags=frozenset(tag or ()),
+        entities=frozenset(entity or ()),
+        relations=frozenset(relation or ()),
+        domain=domain,
+        min_confidence=min_confidence,
+        n_neighbours=n_neighbours,
+    )
     if batch is None or output is None:
-        hits = _find(opened, user, query or "", n_hits, until, kind)
-        _show(hits, as_json=as_json)
+        _show(ask(opened, user, wanted, n_hops), as_json=as_json)
         return
-    answered = ((one["id"], _find(opened, user, one["query"], n_hits, until, kind)) for one in _questions(batch))
+    answered = ((one["id"], ask(opened, user, replace(wanted, text=one["query"]), n_hops)) for one in _questions(batch))
     lines = [orjson.dumps({"id": number, "hits": [_brief(hit) for hit in hits]}) for number, hits in answered]
     write_atomically(output, b"".join(line + b"\n" for line in lines))
     if as_json:
@@ -67,12 +114,14 @@ def search(
         out().print(f"{len(lines)} questions answered: {output}")
 
 
-def _find(home: Home, user: str, text: str, n_hits: int | None, until: date | None, kind: Kind | None) -> list[Hit]:
-    if kind is Kind.EXPERIENCE:
-        return []
-    kinds = KINDS[kind] if kind else frozenset({MESSAGE, FACT})
-    today = until or datetime.now(UTC).date()
-    return ask(home, user, Search(text, n_hits or home.settings.retrieval.n_hits, today, kinds, until))
+def _window(during: str | None, since: date | None, until: date | None, today: date) -> tuple[date | None, date | None]:
+    if during is None:
+        return since, until
+    found = window(during, today)
+    if found is None:
+        raise UsageError(f'--during: "{during}" names no time; say "last week", 2026-09, May 2026 or 2026-05-03')
+    first, last = found
+    return max(first, since or first), min(last, until or last)
 
 
 def _questions(path: Path) -> Iterator[dict[str, str]]:
@@ -100,15 +149,22 @@ def _show(hits: list[Hit], *, as_json: bool) -> None:
     if as_json:
         print_json([asdict(hit) for hit in hits])
         return
+    notes = [_note(hit) for hit in hits]
     print_table(
         f"{len(hits)} hits",
-        ("kind", "said on", "speaker", "text", "score", "where"),
+        ("kind", "said on", "speaker", "text", "score", "where", *(("note",) if any(notes) else ())),
         [
             (
                 hit.kind, hit.said_on, hit.speaker or "", hit.text[:SHOWN_CHARACTERS], f"{hit.score:.2f}",
-                hit.edge_id or f"{hit.session_id} {hit.turn_number}",
+                hit.edge_id or f"{hit.session_id} {hit.turn_number}", *((note,) if any(notes) else ()),
             )
-            for hit in hits
+            for hit, note in zip(hits, notes, strict=True)
         ],
         right=("score",),
     )  # fmt: skip
+
+
+def _note(hit: Hit) -> str:
+    """What speaks against a hit, or by which way it was reached."""
+    against = f"in conflict with {', '.join(hit.conflicts_with)}" if hit.conflicts_with else ""
+    return against or (f"by {' > '.join(hit.path[:-1])}" if hit.path else "")

@@ -1,12 +1,23 @@
 """Asking the pack of one user of a home: what every door goes through, so that none can forget what is to be erased."""
 
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, date, datetime
 from pathlib import Path
 
-from em_pipelines.erasure.overlay import hidden
+import numpy as np
+
+from em_pipelines.erasure.overlay import Veil, hidden, hiding
 from em_pipelines.home import Home
+from em_pipelines.retrieval.documents import FACT, MESSAGE
+from em_pipelines.retrieval.expansion import expanded
+from em_pipelines.retrieval.filters import narrowed
+from em_pipelines.retrieval.hits import Hit, hits_of
 from em_pipelines.retrieval.pack import Pack
 from em_pipelines.retrieval.packs import folder_of
-from em_pipelines.retrieval.search import Hit, Search, search
+from em_pipelines.retrieval.search import Search, held, search
+from em_pipelines.serving.facts import FactQuery, facts
+from em_pipelines.tables.graph import EDGES
 
 KEPT_OPEN = 16
 """Packs that a process keeps open; another's opening takes the place of the one that was opened first."""
@@ -32,21 +43,43 @@ def opened(home: Home, user_id: str) -> Pack | None:
     return _open[folder][1]
 
 
-def ask(home: Home, user_id: str, wanted: Search) -> list[Hit]:
-    """The hits in the memory of one user, without what pending requests to forget cover; see `search.search`.
+def ask(home: Home, user_id: str, wanted: Search, n_hops: int = 0) -> list[Hit]:
+    """The hits in the memory of one user (`search.search`), then what is up to two hops away from them in the graph.
+
+    What pending requests to forget cover is left out, facts of an earlier day are those that held then, and facts that
+    were corrected since the pack was made are told no more; the correction itself is found once it is folded.
 
     Nothing is written, and no model is asked. A user of whom nothing is indexed has no hits, nor has an empty question.
     """
     pack = opened(home, user_id)
     if pack is None or not wanted.text.strip():
         return []
-    found = search(pack, wanted, home.settings.retrieval)
+    wanted = replace(wanted, standing=_standing(home, user_id, wanted.until))
     veils = hidden(home, user_id)
-    return [
-        hit
-        for hit in found
-        if not any(
-            veil.hides_document(session_id=hit.session_id, edge_id=hit.edge_id, text=hit.text, said_on=hit.said_on)
-            for veil in veils
-        )
-    ]
+    found = [hit for hit in search(pack, wanted, home.settings.retrieval) if not _is_covered(veils, hit)]
+    if n_hops and FACT in wanted.kinds:
+        confidence = held(pack, wanted.standing)
+        for hit in hits_of(pack, list(pack.numbers.values()), confidence, {}) if veils else []:
+            if _is_covered(veils, hit):
+                confidence[pack.numbers[hit.edge_id or ""]] = 0
+        bounds = replace(wanted, entities=frozenset(), relations=frozenset())
+        is_in = np.logical_or(*(narrowed(pack, bounds, kind, confidence) for kind in (MESSAGE, FACT)))
+        found += [hit for hit in expanded(pack, found, confidence, is_in, n_hops) if not _is_covered(veils, hit)]
+    return found
+
+
+def _standing(home: Home, user_id: str, until: date | None) -> dict[str, float] | None:
+    """The facts that hold, with their confidence, where the pack cannot know: on an earlier day, or after feedback."""
+    waiting = home.waiting(user_id, until or date.max)
+    if until is None and not waiting.feedback:
+        return None
+    as_of = until or home.store.lake.latest(EDGES, date.max) or datetime.now(UTC).date()
+    rows = facts(home.store, FactQuery(user_id, as_of), home.settings.decay, waiting, hiding(home, user_id))
+    return {row["edge_id"]: row["confidence"] for row in rows}
+
+
+def _is_covered(veils: Sequence[Veil], hit: Hit) -> bool:
+    return any(
+        veil.hides_document(session_id=hit.session_id, edge_id=hit.edge_id, text=hit.text, said_on=hit.said_on)
+        for veil in veils
+    )

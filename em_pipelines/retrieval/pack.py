@@ -1,18 +1,22 @@
 """The index pack of one user, open: documents, postings, topics and signals as files that are mapped, not read."""
 
+from collections import defaultdict
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import bm25s
 import numpy as np
 import numpy.typing as npt
 import orjson
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from em_pipelines.errors import CorruptTableError
 from em_pipelines.retrieval.encoding import Encoded, Integers
 from em_pipelines.retrieval.topics import Floats, Topics
+from em_pipelines.serving.facts import SHOWN
 
 VERSION = 2
 
@@ -75,6 +79,13 @@ class Pack:
         return found
 
     @cached_property
+    def is_shown(self) -> npt.NDArray[np.bool_]:
+        """Whether a document is one that readers see: a message, or a fact that holds."""
+        found = np.ones(len(self.kinds), bool)
+        found[self.n_messages :] = [row["status"] in SHOWN for row in self.facts]
+        return found
+
+    @cached_property
     def confidence(self) -> Floats:
         """Of each document, 0 to 1."""
         found: Floats = np.load(self.folder / "confidence.npy", mmap_mode="r")
@@ -117,6 +128,74 @@ class Pack:
         """The texts by numbers of words: of use to who makes the next pack."""
         words = orjson.loads((self.folder / "plain.json").read_bytes())
         return Encoded(words, *(np.load(self.folder / f"{name}.npy", mmap_mode="r") for name in ("tokens", "starts")))
+
+    @cached_property
+    def facts(self) -> list[dict[str, Any]]:
+        """The facts as rows of `documents.SCHEMA`; they stand behind all messages."""
+        found: list[dict[str, Any]] = self.documents.slice(self.n_messages).to_pylist()
+        return found
+
+    @cached_property
+    def n_messages(self) -> int:
+        """How many documents are messages."""
+        return int(np.count_nonzero(~self.kinds))
+
+    @cached_property
+    def numbers(self) -> dict[str, int]:
+        """The number of the document of each fact, by its edge."""
+        return {row["edge_id"]: n for n, row in enumerate(self.facts, start=self.n_messages)}
+
+    @cached_property
+    def conflicts(self) -> dict[int, tuple[str, ...]]:
+        """The edges that cannot hold beside a fact, by its number."""
+        rows = enumerate(self.facts, start=self.n_messages)
+        return {n: tuple(row["conflicts"]) for n, row in rows if row["conflicts"]}
+
+    def sources(self, number: int) -> list[int]:
+        """The numbers of the messages that state a fact."""
+        row = self.facts[number - self.n_messages]
+        stated = (self._turns.get((source["session_id"], source["turn_number"])) for source in row["sources"] or ())
+        return [n for n in stated if n is not None]
+
+    def stated_by(self, number: int) -> list[int]:
+        """The numbers of the facts that a message states."""
+        return self._stated.get(number, [])
+
+    def about(self, key: str) -> list[int]:
+        """The numbers of the facts that have a thing of that name (`name_key`) at an end."""
+        return self._about.get(key, [])
+
+    def turn(self, session_id: str, turn_number: int) -> int | None:
+        """The number of a message."""
+        said = self.documents.slice(0, self.n_messages)
+        places = pc.and_(pc.equal(said["session_id"], session_id), pc.equal(said["turn_number"], turn_number))
+        found = int(pc.index(places, True).as_py())
+        return found if found >= 0 else None
+
+    @cached_property
+    def _about(self) -> dict[str, list[int]]:
+        found: dict[str, list[int]] = defaultdict(list)
+        for number, row in enumerate(self.facts, start=self.n_messages):
+            for key in dict.fromkeys(row["names"] or ()):
+                found[key].append(number)
+        return dict(found)
+
+    @cached_property
+    def _stated(self) -> dict[int, list[int]]:
+        found: dict[int, list[int]] = defaultdict(list)
+        for number in self.numbers.values():
+            for said in self.sources(number):
+                found[said].append(number)
+        return dict(found)
+
+    @cached_property
+    def _turns(self) -> dict[tuple[str, int], int]:
+        stated = {(s["session_id"], s["turn_number"]) for row in self.facts for s in row["sources"] or ()}
+        said = self.documents.select(["session_id", "turn_number"]).slice(0, self.n_messages)
+        wanted = pc.is_in(said["session_id"], pa.array(sorted({session for session, _ in stated}), pa.string()))
+        places = np.flatnonzero(wanted.to_numpy())
+        rows = said.take(places).to_pylist()
+        return {(row["session_id"], row["turn_number"]): int(n) for n, row in zip(places, rows, strict=True)}
 
     @cached_property
     def _indexes(self) -> dict[str, bm25s.BM25]:

@@ -15,6 +15,7 @@ _MONTH = re.compile(
     rf"\b(?:(in|of|during|early|late|mid|since|until|by) )?({'|'.join(MONTHS)})\b(?:,? (\d{{4}}))?", re.IGNORECASE
 )
 _ISO = re.compile(r"\b(\d{4})-(\d{2})-(\d{2})\b")
+_ISO_MONTH = re.compile(r"\b(\d{4})-(\d{2})\b(?!-)")
 _YEAR = re.compile(r"\b((?:19|20)\d{2})\b")
 _RELATIVE = re.compile(r"\b(last|this|past) (week|weekend|month|year)\b|\b(yesterday|today)\b", re.IGNORECASE)
 _AGO = re.compile(r"\b(a|one|two|three|four|five|six|\d{1,2}) (day|week|month|year)s? ago\b", re.IGNORECASE)
@@ -54,6 +55,31 @@ def analyse(text: str, speakers: frozenset[str], today: date) -> Question:
     return Question(text, named[0] if len(named) == 1 else "", tuple(_spans(text, today)), answer)
 
 
+def window(text: str, today: date) -> tuple[date, date] | None:
+    """From the first to the last day of the times that a text names; None where it names none.
+
+    A day or month without a year is the last one of the name up to today.
+    """
+    ends = [_latest(span, today) if span.is_any_year else span for span in _spans(text, today)]
+    return (min(span.first for span in ends), max(span.last for span in ends)) if ends else None
+
+
+def _latest(span: Span, today: date) -> Span:
+    for year in range(today.year, today.year - 8, -1):
+        try:
+            own = Span(span.first.replace(year=year), span.last.replace(year=year))
+        except ValueError:  # 29 February
+            continue
+        if own.first <= today:
+            return own
+    return span
+
+
+def _iso_month(match: re.Match[str]) -> Span | None:
+    number = int(match[2])
+    return _month(MONTHS[number - 1], match[1]) if 1 <= number <= 12 else None
+
+
 def _spans(text: str, today: date) -> list[Span]:
     found = [_day(m[1], m[2], m[3]) for m in _DAY_FIRST.finditer(text)]
     found += [_day(m[2], m[1], m[3]) for m in _MONTH_FIRST.finditer(text)]
@@ -62,6 +88,7 @@ def _spans(text: str, today: date) -> list[Span]:
     if days:
         return days
     months = [_month(m[2], m[3]) for m in _MONTH.finditer(text) if m[1] or m[3] or m[2].casefold() != "may"]
+    months += [span for m in _ISO_MONTH.finditer(text) if (span := _iso_month(m))]
     if months:
         return months
     years = [Span(date(int(m[1]), 1, 1), date(int(m[1]), 12, 31)) for m in _YEAR.finditer(text)]

@@ -1,83 +1,118 @@
 """Answering a question from one user's pack: scored whole, narrowed by filters, spread by how much hits repeat."""
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import date
 
 import numpy as np
 
 from em_pipelines.retrieval.documents import FACT, MESSAGE
+from em_pipelines.retrieval.filters import narrowed
+from em_pipelines.retrieval.hits import Hit, hits_of
 from em_pipelines.retrieval.pack import Pack
 from em_pipelines.retrieval.scoring import components, score
-from em_pipelines.retrieval.settings import RetrievalSettings
+from em_pipelines.retrieval.settings import RetrievalSettings, Weights
 from em_pipelines.retrieval.signals import NAMES
 from em_pipelines.retrieval.topics import Floats
 
 CANDIDATES = 5
 """How many times as many documents as are wanted are looked at for repetition."""
+THREAD_TURNS = 6
+"""So many of the last turns of a thread say what it is about."""
+BOTH = frozenset({MESSAGE, FACT})
 
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """What is looked for. `kinds` are message and fact; `until` leaves out what was said after a day; `sessions` and
-    `tags`, where they are given, are those that count; `min_confidence` (0 to 1) is for facts."""
+    """What is looked for, and what of it counts.
+
+    `kinds` are message and fact. `since` and `until` bound when it was said. `sessions`, `tags`, `entities` and
+    `relations` are those that count, where any are given; `domain` leaves out what was said in another.
+    `min_confidence` (0 to 1) is for facts. `standing` are the facts that hold with their confidence, where they are not
+    those that the pack knows: then, or after corrections. `thread` is the conversation so far, oldest first.
+    `n_neighbours` turns on either side come with each message.
+    """
 
     text: str
     n_hits: int
     today: date
-    kinds: frozenset[str] = frozenset({MESSAGE, FACT})
+    kinds: frozenset[str] = BOTH
     until: date | None = None
-    sessions: frozenset[str] = field(default_factory=frozenset)
-    tags: frozenset[str] = field(default_factory=frozenset)
+    sessions: frozenset[str] = frozenset()
+    tags: frozenset[str] = frozenset()
     min_confidence: float = 0.0
-
-
-@dataclass(frozen=True, slots=True)
-class Hit:
-    """A document that was found. `components` are the weighed shares of its score by name."""
-
-    kind: str
-    session_id: str | None
-    turn_number: int | None
-    edge_id: str | None
-    text: str
-    score: float
-    said_on: date
-    speaker: str | None
-    components: dict[str, float]
+    since: date | None = None
+    entities: frozenset[str] = frozenset()
+    relations: frozenset[str] = frozenset()
+    domain: str | None = None
+    standing: Mapping[str, float] | None = None
+    thread: tuple[str, ...] = ()
+    n_neighbours: int = 0
 
 
 def search(pack: Pack, wanted: Search, settings: RetrievalSettings) -> list[Hit]:
     """The best documents, best first: messages up to `n_hits`, then facts up to as many as the settings say, where
     both kinds are wanted; of one kind alone up to `n_hits`. What shares neither words, topic, time nor speaker with the
-    question is no hit, so of little that is known there are fewer, or none."""
+    question is no hit, so of little that is known there are fewer, or none.
+
+    A fact that cannot hold beside one that is found comes right behind it, found or not.
+    """
     weights = settings.weights
     found = components(pack, wanted.text, wanted.today, weights)
-    telling = score({name: values for name, values in found.items() if name not in NAMES}, weights)
-    rest = score({name: values for name, values in found.items() if name in NAMES}, weights)
-    total = np.where(telling > 0, (telling + rest) * pack.confidence, np.float32(0))
-    hits: list[int] = []
+    total = _with_thread(pack, _total(pack, found, weights), wanted, settings)
+    confidence = held(pack, wanted.standing)
+    total *= confidence
+    chosen: list[int] = []
     for kind in (MESSAGE, FACT):
         if kind in wanted.kinds:
             is_beside = kind == FACT and MESSAGE in wanted.kinds
             n_hits = min(settings.n_facts, wanted.n_hits) if is_beside else wanted.n_hits
-            hits += _best(pack, _narrowed(pack, total, wanted, kind), n_hits, settings.mmr_lambda)
-    return [
-        _hit(pack, n, float(total[n]), {k: getattr(weights, k) * float(v[n]) for k, v in found.items()}) for n in hits
-    ]
+            narrow = np.where(narrowed(pack, wanted, kind, confidence), total, np.float32(-np.inf))
+            chosen += _best(pack, narrow.astype(np.float32), n_hits, settings.mmr_lambda)
+    chosen = _with_conflicts(pack, chosen, wanted, confidence)
+    shares = {name: values * np.float32(getattr(weights, name)) for name, values in found.items()}
+    return hits_of(pack, chosen, total, shares, wanted.n_neighbours)
 
 
-def _narrowed(pack: Pack, total: Floats, wanted: Search, kind: str) -> Floats:
-    """Scores with those of documents that are not wanted below all others."""
-    is_in = pack.kinds == (kind == FACT)
-    if wanted.until:
-        is_in &= pack.days <= wanted.until.toordinal()
-    if wanted.sessions:
-        is_in &= np.isin(pack.documents["session_id"].to_pylist(), list(wanted.sessions))
-    if wanted.tags:
-        is_in &= np.array([not wanted.tags.isdisjoint(tags or ()) for tags in pack.documents["tags"].to_pylist()])
-    if wanted.min_confidence:
-        is_in &= pack.confidence >= wanted.min_confidence
-    return np.where(is_in, total, np.float32(-np.inf)).astype(np.float32)
+def held(pack: Pack, standing: Mapping[str, float] | None) -> Floats:
+    """The confidence of each document, 0 for a fact that does not hold: by `standing`, or as the pack knows it."""
+    if standing is None:
+        return np.where(pack.is_shown, pack.confidence, np.float32(0))
+    found = np.array(pack.confidence)
+    for edge_id, n in pack.numbers.items():
+        found[n] = standing.get(edge_id, 0.0)
+    return found
+
+
+def _total(pack: Pack, found: Mapping[str, Floats], weights: Weights) -> Floats:
+    """The weighed components, 0 where nothing but what a document shows at a glance speaks for it."""
+    telling = score({name: values for name, values in found.items() if name not in NAMES}, weights)
+    rest = score({name: values for name, values in found.items() if name in NAMES}, weights)
+    total: Floats = np.where(telling > 0, telling + rest, np.float32(0))
+    return np.broadcast_to(total, len(pack.days)).astype(np.float32)
+
+
+def _with_thread(pack: Pack, asked: Floats, wanted: Search, settings: RetrievalSettings) -> Floats:
+    """The question counts more than what the thread is about; each is scaled to its best document first."""
+    about = "\n".join(wanted.thread[-THREAD_TURNS:])
+    if not about.strip() or settings.thread_share == 0:
+        return asked
+    around = _total(pack, components(pack, about, wanted.today, settings.weights), settings.weights)
+    share = np.float32(settings.thread_share)
+    best = float(asked.max(initial=0)) or 1.0
+    found: Floats = (1 - share) * asked + share * around * np.float32(best / (float(around.max(initial=0)) or 1.0))
+    return found
+
+
+def _with_conflicts(pack: Pack, chosen: list[int], wanted: Search, confidence: Floats) -> list[int]:
+    if FACT not in wanted.kinds:
+        return chosen
+    found: dict[int, None] = {}
+    for n in chosen:
+        found[n] = None
+        others = (pack.numbers.get(edge_id) for edge_id in pack.conflicts.get(n, ()))
+        found |= {other: None for other in others if other is not None and confidence[other] > 0}
+    return list(found)
 
 
 def _best(pack: Pack, total: Floats, n_hits: int, mmr_lambda: float) -> list[int]:
@@ -102,18 +137,3 @@ def _best(pack: Pack, total: Floats, n_hits: int, mmr_lambda: float) -> list[int
         chosen.append(top)
         left.remove(top)
     return [ordered[k] for k in chosen]
-
-
-def _hit(pack: Pack, n: int, total: float, shares: dict[str, float]) -> Hit:
-    row = pack.documents.slice(n, 1).to_pylist()[0]
-    return Hit(
-        kind=row["kind"],
-        session_id=row["session_id"],
-        turn_number=row["turn_number"],
-        edge_id=row["edge_id"],
-        text=row["text"],
-        score=round(total, 6),
-        said_on=row["said_at"].date(),
-        speaker=row["speaker"],
-        components={name: round(share, 6) for name, share in shares.items() if share},
-    )

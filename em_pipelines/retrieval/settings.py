@@ -35,6 +35,9 @@ class RetrievalSettings(BaseModel):
     n_hits: int = Field(default=10, ge=1, description="hits of a search, unless it says otherwise")
     n_facts: int = Field(default=5, ge=0, description="facts at most beside the messages of a search of both")
     topics: int = Field(default=50, ge=0, description="dimensions of the space of topics; 0 leaves it out")
+    thread_share: float = Field(
+        default=0.3, ge=0, lt=1, description="share of what a thread is about in the score, beside the question itself"
+    )
     mmr_lambda: float = Field(
         default=1.0, gt=0, le=1, description="1 ranks by score alone; less also by how little a hit repeats those above"
     )

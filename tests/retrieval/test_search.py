@@ -46,6 +46,7 @@ def rows(*said: tuple[str, str, str], facts: tuple[str, ...] = ()) -> pa.Table:
             {
                 "kind": "fact", "session_id": "s1", "turn_number": 0, "edge_id": f"edge_{n}", "text": text,
                 "speaker": None, "role": None, "said_at": START, "confidence": 0.5, "tags": [], "domain": None,
+                "status": "active",
             }
         )  # fmt: skip
     return pa.Table.from_pylist(made, schema=SCHEMA)

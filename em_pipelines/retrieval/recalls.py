@@ -1,0 +1,61 @@
+"""How often agents were told to look into memory: counts by day and reason, nothing of what was asked or by whom."""
+
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+
+import orjson
+
+from em_pipelines.atomic import write_atomically
+from em_pipelines.home import Home
+from em_pipelines.retrieval.gate import Reason
+
+KEPT_DAYS = 400
+WANTED_RATE = 0.10
+"""Memory that is looked into more often costs more than it gives."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recalls:
+    """The decisions of one day: how many, how many of them for looking into memory, and the reasons of those."""
+
+    day: date
+    n_asked: int
+    n_recalled: int
+    reasons: dict[str, int]
+
+    @property
+    def rate(self) -> float:
+        """The share of decisions for looking, 0 to 1."""
+        return self.n_recalled / self.n_asked if self.n_asked else 0.0
+
+
+def count(home: Home, reason: Reason, day: date) -> None:
+    """Notes one decision."""
+    with home.lock("recalls"):
+        known = _read(_path(home))
+        own = known.setdefault(day.isoformat(), {})
+        own[reason.value] = own.get(reason.value, 0) + 1
+        kept = dict(sorted(known.items())[-KEPT_DAYS:])
+        write_atomically(_path(home), orjson.dumps(kept, option=orjson.OPT_SORT_KEYS))
+
+
+def recalls(home: Home) -> list[Recalls]:
+    """The decisions by day, the newest last."""
+    found = []
+    for day, counts in sorted(_read(_path(home)).items()):
+        reasons = {reason: n for reason, n in sorted(counts.items()) if reason != Reason.NOT_NEEDED}
+        found.append(Recalls(date.fromisoformat(day), sum(counts.values()), sum(reasons.values()), reasons))
+    return found
+
+
+def _path(home: Home) -> Path:
+    return home.path / "recalls.json"
+
+
+def _read(path: Path) -> dict[str, dict[str, int]]:
+    try:
+        found: dict[str, dict[str, int]] = orjson.loads(path.read_bytes())
+    except (FileNotFoundError, orjson.JSONDecodeError):
+        return {}
+    return found
