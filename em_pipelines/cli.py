@@ -31,6 +31,7 @@ from em_pipelines.errors import EmError, UsageError
 from em_pipelines.extraction.llm.extractor import OpenAsking
 from em_pipelines.extraction.unread import DEAD_LETTER, PENDING
 from em_pipelines.home import Home
+from em_pipelines.retrieval.vectors import Embedder
 from em_pipelines.revision.model import Verifier
 from em_pipelines.running import Summary, materialize, prepare_dagster_home, reset_runs
 from em_pipelines.serving.snapshot import LATEST
@@ -72,6 +73,7 @@ def before_command(home: HomeOption = None) -> None:
     """
     Defaults.home = home
     Defaults.open_models = _open_models
+    Defaults.open_embedder = _open_embedder
     Defaults.open_verifier = _open_verifier
     Defaults.reset_runs = reset_runs
 
@@ -81,6 +83,12 @@ def _open_models(settings: Settings) -> OpenAsking:
     from resources.asking import asking_of  # noqa: PLC0415
 
     return asking_of(settings)
+
+
+def _open_embedder(settings: Settings) -> Embedder:
+    from resources.embedders import open_embedder  # noqa: PLC0415
+
+    return open_embedder(settings)
 
 
 def _open_verifier(settings: Settings) -> AbstractAsyncContextManager[Verifier]:

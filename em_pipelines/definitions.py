@@ -17,6 +17,7 @@ from em_pipelines.settings import Settings, load_settings
 from quality.checks import build_checks
 from resources.alerts import AlertsResource
 from resources.asking import asking_of
+from resources.embedders import open_embedder
 from resources.store import HomeResource, Progress
 from resources.verifier import open_verifier
 from sensors.alerts import alerts_sensor
@@ -33,7 +34,7 @@ def build_definitions(settings: Settings | None = None, *, on_days: Progress | N
     `on_days(step, n_days)` hears of every day that a step has done.
     """
     settings = settings or load_settings()
-    home = Home(settings, asking_of)
+    home = Home(settings, asking_of, open_embedder)
     by_name = home.steps
     steps = by_name.values()
     jobs = build_jobs()

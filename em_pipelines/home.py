@@ -44,6 +44,7 @@ from em_pipelines.models.ladder_state import LadderStore
 from em_pipelines.pipeline import Step, StepReport, Store
 from em_pipelines.record.ledger import Ledger
 from em_pipelines.resolution.aliases import load_aliases
+from em_pipelines.retrieval.vectors import Embedder
 from em_pipelines.salting import Salt
 from em_pipelines.serving.overlay import Overlay
 from em_pipelines.settings import Settings
@@ -59,15 +60,20 @@ COLLECTED = Path("llm", "collected")
 """Touched when days that wait for a model are worth another try at once: a batch has brought answers, or a replay."""
 OpenModels = Callable[[Settings], OpenAsking]
 """Settings → what opens the way to their models. `resources.asking` has the one that calls out."""
+OpenEmbedder = Callable[[Settings], Embedder]
+"""Settings → the embedder that they name. `resources.embedders` has it."""
 
 
 class Home:
     """The objects of one home. Nothing is read or made on disk before it is asked for."""
 
-    def __init__(self, settings: Settings, open_models: OpenModels | None = None) -> None:
+    def __init__(
+        self, settings: Settings, open_models: OpenModels | None = None, open_embedder: OpenEmbedder | None = None
+    ) -> None:
         self.settings = settings
         self.path = settings.home
         self._open_models = open_models
+        self._open_embedder = open_embedder
 
     @cached_property
     def store(self) -> Store:
@@ -99,6 +105,15 @@ class Home:
             self.settings.reading,
             is_health_asked=self.settings.safety.is_health_enabled,
         )
+
+    @cached_property
+    def embedder(self) -> Embedder | None:
+        """What makes vectors for search; None where the settings want none."""
+        if self.settings.embedder == "none":
+            return None
+        if self._open_embedder is None:
+            raise UsageError("searching by vectors: this process has no embedder; use `em`, or unset EM_EMBEDDER")
+        return self._open_embedder(self.settings)
 
     @property
     def checks(self) -> Checks:

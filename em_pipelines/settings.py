@@ -53,6 +53,11 @@ class Settings(BaseSettings):
     extractor: str = Field(
         default="rules", pattern="^(rules|llm)$", description="which extractor reads the messages: rules or llm"
     )
+    embedder: str = Field(
+        default="none",
+        pattern=r"^(none|sentence-transformers:.+|openai:.+)$",
+        description="what makes vectors of texts for search: none, sentence-transformers:MODEL or openai:MODEL",
+    )
     run_gap_days: int = Field(
         default=14, ge=1, description="days without input after which `em run` starts a run of its own"
     )

@@ -13,6 +13,7 @@ from pydantic import PrivateAttr
 from em_pipelines.home import Home
 from em_pipelines.settings import Settings, load_settings
 from resources.asking import asking_of
+from resources.embedders import open_embedder
 from resources.run_locks import run_lock
 
 Progress = Callable[[str, int], None]
@@ -39,7 +40,7 @@ class HomeResource(dg.ConfigurableResource[Home]):
         """The home itself."""
         path = Path(self.path)
         settings = self._settings.model_copy(update={"home": path}) if self._settings else load_settings(home=path)
-        return Home(settings, asking_of)
+        return Home(settings, asking_of, open_embedder)
 
     def _with_updated_values(self, values: Mapping[str, Any] | None) -> "HomeResource":
         """The copy that Dagster makes for each run knows fields alone: what is private is handed on here."""

@@ -12,7 +12,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from em_pipelines.home import Home, OpenModels
+from em_pipelines.home import Home, OpenEmbedder, OpenModels
 from em_pipelines.record.repair import ResetRuns
 from em_pipelines.revision.night import OpenVerifier
 from em_pipelines.settings import load_settings
@@ -46,6 +46,7 @@ class Defaults:
 
     home: Path | None = None
     open_models: OpenModels | None = None
+    open_embedder: OpenEmbedder | None = None
     open_verifier: OpenVerifier | None = None
     reset_runs: ResetRuns = staticmethod(lambda _, __: 0)
     """Dagster's notes of runs are the business of whoever drives Dagster; nobody here does."""
@@ -54,7 +55,9 @@ class Defaults:
 def open_home(home: Path | None, **overrides: Any) -> Home:
     """The home named on the command line, by EM_HOME or em.yaml, else .em of the working directory."""
     chosen = home or Defaults.home
-    return Home(load_settings(**({"home": chosen} if chosen else {}), **overrides), Defaults.open_models)
+    return Home(
+        load_settings(**({"home": chosen} if chosen else {}), **overrides), Defaults.open_models, Defaults.open_embedder
+    )
 
 
 def out() -> Console:

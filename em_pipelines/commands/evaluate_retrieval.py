@@ -14,15 +14,15 @@ def evaluate_retrieval(home: Home, paths: list[Path], *, is_fitted: bool, as_jso
     if not paths:
         raise UsageError("evaluating retrieval: no conversation is named; give files of LoCoMo with their questions")
     settings = home.settings.retrieval
-    files = [read(path, settings) for path in paths]
+    files = [read(path, settings, home.embedder) for path in paths]
     questions = [question for file in files for question in file]
     report = measure(questions, settings.weights)
-    fitted = fit(questions, settings.weights) if is_fitted else None
+    fitted = fit(questions) if is_fitted else None
     found = asdict(report)
     if fitted is not None:
         found["fitted"] = {"weights": fitted.model_dump(), "all": asdict(measure(questions, fitted).all)}
         if len(files) > 1:
-            found["fitted"]["held_out_recall_at_10"] = round(held_out(files, settings.weights), 6)
+            found["fitted"]["held_out_recall_at_10"] = round(held_out(files), 6)
     if as_json:
         print_json(found)
         return

@@ -56,7 +56,7 @@ def ask(home: Home, user_id: str, wanted: Search, n_hops: int = 0) -> list[Hit]:
         return []
     wanted = replace(wanted, standing=_standing(home, user_id, wanted.until))
     veils = hidden(home, user_id)
-    found = [hit for hit in search(pack, wanted, home.settings.retrieval) if not _is_covered(veils, hit)]
+    found = [hit for hit in search(pack, wanted, home.settings.retrieval, home.embedder) if not _is_covered(veils, hit)]
     if n_hops and FACT in wanted.kinds:
         confidence = held(pack, wanted.standing)
         for hit in hits_of(pack, list(pack.numbers.values()), confidence, {}) if veils else []:

@@ -130,6 +130,12 @@ class Pack:
         return Encoded(words, *(np.load(self.folder / f"{name}.npy", mmap_mode="r") for name in ("tokens", "starts")))
 
     @cached_property
+    def vectors(self) -> Floats | None:
+        """Documents × dimensions, each of length 1, or 0 where the embedder gave none; None without an embedder."""
+        path = self.folder / "vectors.npy"
+        return np.load(path, mmap_mode="r") if path.exists() else None
+
+    @cached_property
     def facts(self) -> list[dict[str, Any]]:
         """The facts as rows of `documents.SCHEMA`; they stand behind all messages."""
         found: list[dict[str, Any]] = self.documents.slice(self.n_messages).to_pylist()

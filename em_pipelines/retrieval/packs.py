@@ -20,6 +20,8 @@ from em_pipelines.lake import digest, rows_of
 from em_pipelines.pipeline import source_version
 from em_pipelines.retrieval import documents
 from em_pipelines.retrieval.pack import Pack
+from em_pipelines.retrieval.topics import Floats
+from em_pipelines.retrieval.vectors import known_vectors, vectors_of
 from em_pipelines.retrieval.writing import write
 from em_pipelines.serving.facts import FactQuery, known
 from em_pipelines.tables.clean import MESSAGES
@@ -50,14 +52,17 @@ def build(home: Home) -> list[str]:
         gone = any(day not in wanted for day in changed)
         users = _users(home, sorted(wanted) if gone else changed)
         said_on = home.store.lake.days(MESSAGES) if gone else [date.fromisoformat(day) for day in changed]
+        is_whole = True
         for start in range(0, len(users), USERS_AT_ONCE):
             some = users[start : start + USERS_AT_ONCE]
             said = _said(home, said_on, some)
             for user in some:
                 own = said.filter(pc.equal(said["user_id"], user))
-                _build_one(home, user, documents.messages(own, user), None if gone else frozenset(said_on))
+                is_whole &= _build_one(home, user, documents.messages(own, user), None if gone else frozenset(said_on))
         if gone:
             _sweep(home, set(users))
+        if not is_whole:  # the next run asks for the vectors that are missing
+            wanted = dict.fromkeys(wanted, "")
         write_atomically(home.path / "packs" / BUILT, orjson.dumps(wanted, option=orjson.OPT_SORT_KEYS))
         return users
 
@@ -72,9 +77,10 @@ def remake(home: Home, user_id: str) -> None:
     """Makes a user's pack of what is left of them; nothing of the old one stays. Where no packs are, none is made."""
     if (home.path / "packs").exists():
         with home.lock("packs"):
+            known = _known(home, user_id)
             shutil.rmtree(folder_of(home, user_id), ignore_errors=True)
             said = _said(home, home.store.lake.days(MESSAGES), [user_id])
-            _build_one(home, user_id, documents.messages(said, user_id), None)
+            _build_one(home, user_id, documents.messages(said, user_id), None, known)
 
 
 def _said(home: Home, days: Iterable[date], users: Sequence[str]) -> pa.Table:
@@ -83,8 +89,11 @@ def _said(home: Home, days: Iterable[date], users: Sequence[str]) -> pa.Table:
     )
 
 
-def _build_one(home: Home, user_id: str, said: pa.Table, days: frozenset[date] | None) -> None:
-    """`said` is what was said on these days, of which the old pack may know another version; on all, without days."""
+def _build_one(
+    home: Home, user_id: str, said: pa.Table, days: frozenset[date] | None, known: dict[str, Floats] | None = None
+) -> bool:
+    """Whether it is whole. `said` is what was said on these days, of which the old pack may know another version; on
+    all, without days. `known` are vectors by text, where the pack that has them is gone."""
     folder = folder_of(home, user_id)
     old = _old(home, folder) if days is not None else None
     if old is not None and days is not None:
@@ -96,9 +105,18 @@ def _build_one(home: Home, user_id: str, said: pa.Table, days: frozenset[date] |
     rows = pa.concat_tables([said, _facts(home, user_id, said)])
     if not len(rows):
         shutil.rmtree(folder, ignore_errors=True)
-        return
+        return True
     folder.parent.mkdir(parents=True, exist_ok=True)
-    write(folder, rows, home.settings.retrieval.topics, old, _version(home))
+    vectors = None
+    if home.embedder:
+        texts = [text or "" for text in rows["text"].to_pylist()]
+        vectors = vectors_of(home.embedder, texts, _known(home, user_id) if known is None else known)
+    write(folder, rows, home.settings.retrieval.topics, old, _version(home), vectors)
+    return vectors is None or vectors.is_whole
+
+
+def _known(home: Home, user_id: str) -> dict[str, Floats]:
+    return known_vectors(folder_of(home, user_id), home.embedder.name) if home.embedder else {}
 
 
 def _old(home: Home, folder: Path) -> Pack | None:
@@ -120,7 +138,7 @@ def _facts(home: Home, user_id: str, said: pa.Table) -> pa.Table:
 
 
 def _version(home: Home) -> str:
-    return f"{source_version('retrieval')} {home.settings.retrieval.topics}"
+    return f"{source_version('retrieval')} {home.settings.retrieval.topics} {home.settings.embedder}"
 
 
 def _mark(home: Home, day: date, version: str) -> str:

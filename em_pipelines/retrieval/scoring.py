@@ -9,9 +9,11 @@ import numpy as np
 
 from em_pipelines.retrieval.pack import Pack
 from em_pipelines.retrieval.question import Question, Span, analyse
+from em_pipelines.retrieval.rewriting import first_person
 from em_pipelines.retrieval.settings import Weights
 from em_pipelines.retrieval.signals import NAMES
 from em_pipelines.retrieval.topics import Floats
+from em_pipelines.retrieval.vectors import Embedder, around, asked
 from em_pipelines.retrieval.words import STOP_WORDS, letter_runs, plain_words, question_stems
 
 NEAR_DAYS = 7
@@ -19,7 +21,9 @@ NEAR_DAYS = 7
 ON_THE_DAY, SOON_AFTER, NEARBY, IN_THE_MONTH_AFTER = 1.0, 0.85, 0.65, 0.2
 
 
-def components(pack: Pack, text: str, today: date, weights: Weights) -> dict[str, Floats]:
+def components(
+    pack: Pack, text: str, today: date, weights: Weights, embedder: Embedder | None = None
+) -> dict[str, Floats]:
     """The components of every document's score by name, before they are weighed; those of weight 0 are left out."""
     speakers = frozenset(name.casefold() for name in set(pack.speakers) if name)
     question = analyse(text, speakers, today)
@@ -38,7 +42,17 @@ def components(pack: Pack, text: str, today: date, weights: Weights) -> dict[str
         found["letters"] = scaled(pack.scores("letters", runs)) if runs else _none(pack)
     if weights.topic:
         found["topic"] = scaled(pack.topics.likeness(numbers))
+    if weights.meaning or weights.meaning_near:
+        found |= _meant(pack, first_person(text, speakers), embedder)
     return found | _about(pack, question, weights)
+
+
+def _meant(pack: Pack, text: str, embedder: Embedder | None) -> dict[str, Floats]:
+    vector = asked(embedder, pack, text)
+    if vector is None or pack.vectors is None:
+        return {}
+    likeness: Floats = np.maximum(0, pack.vectors @ vector)
+    return {"meaning": scaled(likeness), "meaning_near": scaled(around(likeness, pack.sessions))}
 
 
 def _about(pack: Pack, question: Question, weights: Weights) -> dict[str, Floats]:

@@ -14,6 +14,7 @@ from em_pipelines.retrieval.scoring import components, score
 from em_pipelines.retrieval.settings import RetrievalSettings, Weights
 from em_pipelines.retrieval.signals import NAMES
 from em_pipelines.retrieval.topics import Floats
+from em_pipelines.retrieval.vectors import Embedder
 
 CANDIDATES = 5
 """How many times as many documents as are wanted are looked at for repetition."""
@@ -50,7 +51,7 @@ class Search:
     n_neighbours: int = 0
 
 
-def search(pack: Pack, wanted: Search, settings: RetrievalSettings) -> list[Hit]:
+def search(pack: Pack, wanted: Search, settings: RetrievalSettings, embedder: Embedder | None = None) -> list[Hit]:
     """The best documents, best first: messages up to `n_hits`, then facts up to as many as the settings say, where
     both kinds are wanted; of one kind alone up to `n_hits`. What shares neither words, topic, time nor speaker with the
     question is no hit, so of little that is known there are fewer, or none.
@@ -58,7 +59,7 @@ def search(pack: Pack, wanted: Search, settings: RetrievalSettings) -> list[Hit]
     A fact that cannot hold beside one that is found comes right behind it, found or not.
     """
     weights = settings.weights
-    found = components(pack, wanted.text, wanted.today, weights)
+    found = components(pack, wanted.text, wanted.today, weights, embedder)
     total = _with_thread(pack, _total(pack, found, weights), wanted, settings)
     confidence = held(pack, wanted.standing)
     total *= confidence

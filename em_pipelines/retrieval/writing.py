@@ -22,6 +22,7 @@ from em_pipelines.retrieval.pack import VERSION, Pack
 from em_pipelines.retrieval.postings import SESSION_B, B, write_postings
 from em_pipelines.retrieval.signals import signals
 from em_pipelines.retrieval.topics import Floats
+from em_pipelines.retrieval.vectors import Vectors
 from em_pipelines.retrieval.words import STOP_WORDS, stem
 
 BEFORE = 2
@@ -30,10 +31,18 @@ EPOCH = 719_163
 """1970-01-01, as `date.toordinal` counts."""
 
 
-def write(folder: Path, documents: pa.Table, dimensions: int, old: Pack | None = None, made_by: str = "") -> None:
+def write(
+    folder: Path,
+    documents: pa.Table,
+    dimensions: int,
+    old: Pack | None = None,
+    made_by: str = "",
+    vectors: Vectors | None = None,
+) -> None:
     """Makes the pack of these documents, messages in order of time and then facts, in the place of the one there.
 
-    `old` is that one, where what it says of the same texts may be taken over; `made_by` is noted in it.
+    `old` is that one, where what it says of the same texts may be taken over; `made_by` is noted in it. `vectors`
+    are those of the documents, where an embedder is set.
     """
     aside = folder.with_name(f".{folder.name}.tmp")
     shutil.rmtree(aside, ignore_errors=True)
@@ -63,6 +72,7 @@ def write(folder: Path, documents: pa.Table, dimensions: int, old: Pack | None =
         "tokens": encoded.tokens,
         "starts": encoded.starts,
         **_columns(documents),
+        **({"vectors": vectors.rows} if vectors else {}),
     }
     for name, values in arrays.items():
         np.save(aside / f"{name}.npy", values)
@@ -72,7 +82,13 @@ def write(folder: Path, documents: pa.Table, dimensions: int, old: Pack | None =
         (aside / f"{name}.json").write_bytes(orjson.dumps(listed))
     with pa.OSFile(str(aside / "documents.arrow"), "wb") as sink, pa.ipc.new_file(sink, documents.schema) as out:
         out.write_table(documents.combine_chunks())
-    meta = {"version": VERSION, "n_documents": len(texts), "dimensions": dimensions, "made_by": made_by}
+    meta = {
+        "version": VERSION,
+        "n_documents": len(texts),
+        "dimensions": dimensions,
+        "made_by": made_by,
+        "embedder": vectors and vectors.name,
+    }
     (aside / "pack.json").write_bytes(orjson.dumps(meta))
     _replace(folder, aside)
 

@@ -17,7 +17,7 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -61,6 +61,8 @@ class ModelServer:
         """Parameters of a call, or of its first tool, that are refused (400) by name."""
         self.refuses_files = False
         """Whether uploads are refused with 401."""
+        self.vectors: Callable[[list[str]], list[list[float]]] | None = None
+        """What texts are embedded as; without it there is no such endpoint."""
         self.calls: list[Call] = []
         """Every request for a completion, in batches too, also those that were refused or got no answer."""
         self.requests: list[str] = []
@@ -194,7 +196,11 @@ class _Handler(BaseHTTPRequestHandler):
         self._route("DELETE", b"")
 
     def do_POST(self) -> None:
-        self._route("POST", self.rfile.read(int(self.headers.get("content-length", 0))))
+        data = self.rfile.read(int(self.headers.get("content-length", 0)))
+        if self.server.owner.vectors and self.path.endswith("/embeddings"):
+            self._embed(self.server.owner.vectors, data)
+        else:
+            self._route("POST", data)
 
     def _route(self, method: str, data: bytes) -> None:
         owner = self.server.owner
@@ -229,6 +235,16 @@ class _Handler(BaseHTTPRequestHandler):
                 self._send(owner.batches.poll(name, self._answer_line))
             case _:
                 self._send_error(Step("status", status=404, message="not found"))
+
+    def _embed(self, vectors: Callable[[list[str]], list[list[float]]], data: bytes) -> None:
+        self.server.owner.raw.append(data)
+        if self.server.owner.api_key not in {None, (self.headers["authorization"] or "").removeprefix("Bearer ")}:
+            self._send_error(Step("status", status=401, message="not for you", code="invalid_api_key"))
+            return
+        rows = vectors(json.loads(data)["input"])
+        listed = [{"object": "embedding", "index": n, "embedding": row} for n, row in enumerate(rows)]
+        usage = {"prompt_tokens": 1, "total_tokens": 1}
+        self._send({"object": "list", "data": listed[::-1], "model": "tests", "usage": usage})
 
     def _complete(self, body: dict[str, Any]) -> None:
         owner = self.server.owner

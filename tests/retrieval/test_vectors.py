@@ -1,0 +1,101 @@
+"""Vectors: made once for each text, behind a real endpoint, and missed by nobody where it fails."""
+
+import json
+import math
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from em_pipelines.erasure.forget import forget
+from em_pipelines.erasure.scopes import Scope, ScopeKind
+from em_pipelines.home import Home
+from em_pipelines.retrieval.asking import ask, opened
+from em_pipelines.retrieval.packs import build, is_current
+from em_pipelines.retrieval.rewriting import first_person
+from em_pipelines.retrieval.search import Search
+from em_pipelines.settings import load_settings
+from resources.embedders import open_embedder
+from tests.model_server.server import ModelServer
+from tests.retrieval.test_packs import NOW, tell
+
+KEY = "sk-nobody-may-read-this"
+MEANINGS = [("boat", "vessel", "ship"), ("kiln", "clay", "pottery"), ("heron", "bird")]
+"""A small model's idea of the world: words of one line mean the same."""
+
+
+def vectors(texts: list[str]) -> list[list[float]]:
+    return [[*(float(any(word in text for word in words)) for words in MEANINGS), 0.1] for text in texts]
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModelServer]:
+    monkeypatch.setenv("EM_LLM_API_KEY", KEY)
+    with ModelServer(api_key=KEY) as server:
+        server.vectors = vectors
+        yield server
+
+
+@pytest.fixture
+def home(home_path: Path, tmp_path: Path, server: ModelServer) -> Home:
+    settings = load_settings(home=home_path, embedder="openai:tiny", llm={"base_url": server.base_url})
+    opened_home = Home(settings, None, open_embedder)
+    tell(opened_home, tmp_path, "ada", "The boat is moored.", "I sold the harp.", "The ferryman sang.")
+    build(opened_home)
+    return opened_home
+
+
+def asked_texts(server: ModelServer) -> list[str]:
+    return [text for data in server.raw for text in json.loads(data)["input"]]
+
+
+def test_what_shares_no_word_with_the_question_is_found_by_its_meaning(home: Home) -> None:
+    best, *_ = ask(home, "ada", Search("vessel?", 1, NOW.date(), frozenset({"message"})))
+    assert best.text == "The boat is moored."
+    assert best.components["meaning"] > 0
+
+
+def test_each_text_is_asked_for_once(home: Home, server: ModelServer, tmp_path: Path) -> None:
+    before = sorted(asked_texts(server))
+    assert before == sorted(set(before))
+    assert is_current(home)
+    tell(home, tmp_path, "ada", "A heron came by.", session="s2", day="2026-03-05")
+    build(home)
+    assert sorted(set(asked_texts(server)) - set(before)) == sorted(asked_texts(server)[len(before) :])
+    n_asked = len(server.raw)
+    forget(home, Scope(ScopeKind.SESSION, "ada", "s2"), now=NOW)
+    assert len(server.raw) == n_asked
+    assert all(math.isclose(float((own**2).sum()), 1, abs_tol=1e-5) for own in opened(home, "ada").vectors)
+
+
+def test_where_the_endpoint_fails_words_still_find_and_the_next_run_asks_again(
+    home: Home, server: ModelServer, tmp_path: Path
+) -> None:
+    server.vectors = lambda texts: [[math.nan] for _ in texts]
+    tell(home, tmp_path, "ada", "A heron came by.", session="s2", day="2026-03-05")
+    build(home)
+    assert ask(home, "ada", Search("heron?", 1, NOW.date()))[0].text == "A heron came by."
+    assert not is_current(home)
+    server.vectors = vectors
+    build(home)
+    assert is_current(home)
+    assert ask(home, "ada", Search("bird?", 1, NOW.date()))[0].text == "A heron came by."
+
+
+def test_no_key_stands_in_a_pack(home: Home) -> None:
+    assert all(KEY.encode() not in path.read_bytes() for path in home.path.rglob("*") if path.is_file())
+
+
+@pytest.mark.parametrize(
+    ("question", "told"),
+    [
+        ("When did Ida repair the harpsichord?", "I repair the harpsichord"),
+        ("What kind of boat does Piet's sister own?", "boat does my sister own"),
+        ("Where does the user live?", "I live"),
+        ("How many herons?", "herons"),
+        ("What?", "What?"),
+        ("", ""),
+    ],
+)
+def test_a_question_is_told_as_what_would_answer_it(question: str, told: str) -> None:
+    assert first_person(question, frozenset({"ida", "piet"})) == told
