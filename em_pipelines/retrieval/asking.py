@@ -59,7 +59,7 @@ def ask(home: Home, user_id: str, wanted: Search, n_hops: int = 0) -> list[Hit]:
     found = [hit for hit in search(pack, wanted, home.settings.retrieval, home.embedder) if not _is_covered(veils, hit)]
     if n_hops and FACT in wanted.kinds:
         confidence = held(pack, wanted.standing)
-        for hit in hits_of(pack, list(pack.numbers.values()), confidence, {}) if veils else []:
+        for hit in hits_of(pack, list(pack.numbers.values()), confidence) if veils else []:
             if _is_covered(veils, hit):
                 confidence[pack.numbers[hit.edge_id or ""]] = 0
         bounds = replace(wanted, entities=frozenset(), relations=frozenset())

@@ -59,7 +59,7 @@ def expanded(pack: Pack, hits: list[Hit], confidence: Floats, is_in: Mask, n_hop
     counting = [one for one in reached.values() if is_in[one.number]]
     chosen = sorted(counting, key=lambda one: (-one.score, one.number))[:MOST_ITEMS]
     total = {one.number: one.score for one in chosen}
-    made = hits_of(pack, list(total), total, {})
+    made = hits_of(pack, list(total), total)
     return [replace(hit, path=one.path) for hit, one in zip(made, chosen, strict=True)]
 
 

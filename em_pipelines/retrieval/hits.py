@@ -3,9 +3,11 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
+from types import MappingProxyType
 
 from em_pipelines.retrieval.documents import MESSAGE
 from em_pipelines.retrieval.pack import Pack
+from em_pipelines.retrieval.settings import Weights
 from em_pipelines.retrieval.topics import Floats
 
 
@@ -47,10 +49,11 @@ def hits_of(
     pack: Pack,
     numbers: Sequence[int],
     total: Floats | Mapping[int, float],
-    shares: Mapping[str, Floats],
+    found: Mapping[str, Floats] = MappingProxyType({}),
+    weights: Weights | None = None,
     n_neighbours: int = 0,
 ) -> list[Hit]:
-    """The documents of these numbers as hits."""
+    """The documents of these numbers as hits; `found` are the components of their score, before they are weighed."""
     rows = pack.documents.take(list(numbers)).to_pylist() if numbers else []
     return [
         Hit(
@@ -62,7 +65,11 @@ def hits_of(
             score=round(float(total[n]), 6),
             said_on=row["said_at"].date(),
             speaker=row["speaker"],
-            components={name: round(float(values[n]), 6) for name, values in shares.items() if values[n]},
+            components={
+                name: round(getattr(weights, name, 1.0) * float(values[n]), 6)
+                for name, values in found.items()
+                if values[n]
+            },
             conflicts_with=pack.conflicts.get(n, ()),
             neighbours=_around(pack, n, n_neighbours) if row["kind"] == MESSAGE else (),
             sources=tuple((source["session_id"], source["turn_number"]) for source in row["sources"] or ()),

@@ -12,7 +12,7 @@ from em_pipelines.retrieval.question import Question, Span, analyse
 from em_pipelines.retrieval.rewriting import first_person
 from em_pipelines.retrieval.settings import Weights
 from em_pipelines.retrieval.signals import NAMES
-from em_pipelines.retrieval.topics import Floats
+from em_pipelines.retrieval.topics import Floats, likeness
 from em_pipelines.retrieval.vectors import Embedder, around, asked
 from em_pipelines.retrieval.words import STOP_WORDS, letter_runs, plain_words, question_stems
 
@@ -51,8 +51,8 @@ def _meant(pack: Pack, text: str, embedder: Embedder | None) -> dict[str, Floats
     vector = asked(embedder, pack, text)
     if vector is None or pack.vectors is None:
         return {}
-    likeness: Floats = np.maximum(0, pack.vectors @ vector)
-    return {"meaning": scaled(likeness), "meaning_near": scaled(around(likeness, pack.sessions))}
+    alike = likeness(pack.vectors, vector)
+    return {"meaning": scaled(alike), "meaning_near": scaled(around(alike, pack.sessions))}
 
 
 def _about(pack: Pack, question: Question, weights: Weights) -> dict[str, Floats]:

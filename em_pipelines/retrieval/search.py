@@ -71,8 +71,7 @@ def search(pack: Pack, wanted: Search, settings: RetrievalSettings, embedder: Em
             narrow = np.where(narrowed(pack, wanted, kind, confidence), total, np.float32(-np.inf))
             chosen += _best(pack, narrow.astype(np.float32), n_hits, settings.mmr_lambda)
     chosen = _with_conflicts(pack, chosen, wanted, confidence)
-    shares = {name: values * np.float32(getattr(weights, name)) for name, values in found.items()}
-    return hits_of(pack, chosen, total, shares, wanted.n_neighbours)
+    return hits_of(pack, chosen, total, found, weights, wanted.n_neighbours)
 
 
 def held(pack: Pack, standing: Mapping[str, float] | None) -> Floats:

@@ -39,8 +39,16 @@ class Topics:
         length = float(np.linalg.norm(asked))
         if length == 0:
             return np.zeros(len(self.documents), np.float32)
-        found: Floats = np.maximum(0, self.documents @ (asked / length).astype(np.float32))
-        return found
+        return likeness(self.documents, (asked / length).astype(np.float32))
+
+
+def likeness(documents: Floats, asked: Floats) -> Floats:
+    """Cosine (0 to 1, less is 0) of rows of length 1 to a vector of length 1.
+
+    Not `@`: threads of BLAS wait for each other, on a busy machine for ten times as long as one of them works.
+    """
+    found: Floats = np.maximum(0, np.einsum("ij,j->i", documents, asked))
+    return found
 
 
 def n_fitted(n_texts: int) -> int:
