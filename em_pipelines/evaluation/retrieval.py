@@ -109,13 +109,14 @@ def fit(questions: Sequence[Asked]) -> Weights:
     """Weights that find more: the mean of those that are fitted on samples drawn with replacement, the greatest made 1.
 
     One fit on a few hundred questions learns them by heart; the mean of several forgets what only some of them say
-    (bagging; Breiman, 1996).
+    (bagging; Breiman, 1996). What no question has, as vectors without an embedder, keeps the weight that ships.
     """
+    present = {name for question in questions for name in question.components}
     rng = random.Random(SEED)
     fits = [_fit(rng.choices(questions, k=len(questions))) for _ in range(SAMPLES)]
     means = {name: sum(_share(one, name) for one in fits) for name in Weights.model_fields}
     greatest = max(means.values()) or 1.0
-    return Weights(**{name: round(mean / greatest, 3) for name, mean in means.items()})
+    return Weights(**{name: round(mean / greatest, 3) for name, mean in means.items() if name in present})
 
 
 def _share(weights: Weights, name: str) -> float:
