@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any
 
 import orjson
-import yaml
 
 from em_pipelines.safety.detectors import mask_detected
 from em_pipelines.safety.numbers import CHECKS, mask_cards, mask_ibans
+from em_pipelines.yaml_text import read_yaml
 
 MAX_CACHED_CHARACTERS = 64
 _RUNS = {"card": mask_cards, "iban": mask_ibans}
@@ -148,7 +148,7 @@ def _candidates(text: str) -> list[SecretPattern]:
 @cache
 def _patterns() -> tuple[tuple[SecretPattern, ...], Mapping[str, list[int]]]:
     """The patterns of masking.yaml in order, and by hint the places of those that have it."""
-    entries = yaml.safe_load(Path(__file__).with_name("masking.yaml").read_text(encoding="utf-8"))
+    entries = read_yaml(Path(__file__).with_name("masking.yaml").read_text(encoding="utf-8"))
     patterns = tuple(
         SecretPattern(
             kind=e["kind"],

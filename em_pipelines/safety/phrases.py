@@ -23,6 +23,7 @@ from em_pipelines.errors import PatternError
 from em_pipelines.safety.needs import Needs, needs_of
 from em_pipelines.safety.passages import Span
 from em_pipelines.safety.signs import TextSigns, beginning_mark, signs_of
+from em_pipelines.yaml_text import read_yaml
 
 _MACRO = re.compile(r"\{([a-z_]+)\}")
 
@@ -59,7 +60,7 @@ class RuleBook:
 
     def __init__(self, path: Path) -> None:
         try:
-            data = yaml.safe_load(path.read_text(encoding="utf-8"))
+            data = read_yaml(path.read_text(encoding="utf-8"))
             self.words: dict[str, list[str]] = {k: _entries(v) for k, v in (data.get("words") or {}).items()}
             self.rules = [Rule.model_validate(entry) for entry in _instances(data)]
             self._patterns_by_id = {rule.id: self._patterns(rule) for rule in self.rules}

@@ -11,12 +11,11 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from em_pipelines.safety.needs import Needs, needs_of
 from em_pipelines.safety.passages import Span, folded, merged, overlaps, sentences
 from em_pipelines.safety.signs import TOKENS, signs_of
 from em_pipelines.vocabulary import RELATIONS_BY_GROUP
+from em_pipelines.yaml_text import read_yaml
 
 HEALTH, FINANCIAL, IDENTITY_DOCUMENT = "health", "financial", "identity_document"
 HEALTH_RELATIONS = frozenset(RELATIONS_BY_GROUP["health"])
@@ -56,7 +55,7 @@ class Category:
 @cache
 def categories() -> dict[str, Category]:
     """Every category by name, from sensitive.yaml."""
-    data = yaml.safe_load(Path(__file__).with_name("sensitive.yaml").read_text(encoding="utf-8"))
+    data = read_yaml(Path(__file__).with_name("sensitive.yaml").read_text(encoding="utf-8"))
     return {name: _category(name, entry) for name, entry in data.items()}
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import yaml
 
 from em_pipelines.errors import PatternError
+from em_pipelines.yaml_text import read_yaml
 
 PATTERNS_DIR = Path(__file__).resolve().parent.parent / "patterns"
 LEXICON_DIR = PATTERNS_DIR / "lexicon"
@@ -20,7 +21,7 @@ def load_lexicon(name: str, folder: Path = LEXICON_DIR) -> dict[str, Any]:
     """Reads one lexicon file, without its `.yaml`. Raises PatternError when it cannot be read."""
     path = folder / f"{name}.yaml"
     try:
-        data = yaml.safe_load(path.read_text(encoding="utf-8"))
+        data = read_yaml(path.read_text(encoding="utf-8"))
     except (OSError, yaml.YAMLError) as error:
         raise PatternError(f"Reading the word lists {path}: {error}. Mend or restore the file.") from error
     if not isinstance(data, dict):

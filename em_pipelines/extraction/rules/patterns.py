@@ -27,6 +27,7 @@ from em_pipelines.extraction.rules.lexicon import PATTERNS_DIR
 from em_pipelines.extraction.rules.slots import KINDS, SUBJECT_KINDS
 from em_pipelines.extraction.rules.word_classes import VERB_FORMS
 from em_pipelines.vocabulary import LITERAL_OBJECT, RELATIONS, EntityType, Flag, TemporalType
+from em_pipelines.yaml_text import read_yaml
 
 BUILT_IN_SLOTS = frozenset({"speaker", "it", "unnamed", "companion", "holder"})
 """Ends of a claim that no slot of the frame gives: who speaks, was last spoken of, does it too, or says so."""
@@ -196,7 +197,7 @@ def _element(match: re.Match[str]) -> Element:
 def compile_file(path: Path) -> list[Pattern]:
     """Compiles one pattern file. Raises PatternError that names the file and, where there is one, the pattern."""
     try:
-        data = yaml.safe_load(path.read_text(encoding="utf-8"))
+        data = read_yaml(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise PatternError(f"Reading the patterns of {path}: {error}. Mend or remove the file.") from error
     try:
