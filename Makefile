@@ -16,7 +16,7 @@ run: install
 	$(BIN)/em run examples/logs
 
 test: install-test
-	$(BIN)/pytest -m "not slow" --numprocesses 2 --dist loadfile
+	$(BIN)/pytest -m "not slow" --numprocesses 2 --dist loadfile --no-loadscope-reorder
 
 test-slow: install-test
 	$(BIN)/pytest -m slow

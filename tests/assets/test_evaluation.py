@@ -8,6 +8,7 @@ import orjson
 import pytest
 
 from assets.evaluation import CHECK, evaluation_asset
+from em_pipelines.evaluation.corpus import SHIPPED
 from em_pipelines.evaluation.settings import EvaluationSettings
 from em_pipelines.home import Home
 from em_pipelines.settings import load_settings
@@ -33,6 +34,8 @@ def home(home_path: Path, tmp_path: Path) -> Home:
     folder.mkdir()
     (folder / "extraction.jsonl").write_bytes(orjson.dumps(EXTRACTION))
     (folder / "attacks.jsonl").write_bytes(orjson.dumps(ATTACK))
+    with (SHIPPED / "resolution.jsonl").open("rb") as shipped:
+        (folder / "resolution.jsonl").write_bytes(shipped.readline())
     return Home(load_settings(home=home_path, evaluation=EvaluationSettings(folder=folder)))
 
 

@@ -1,7 +1,6 @@
 """The command line as others use it: a process of its own, its exit code, its two streams."""
 
 import io
-import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -33,24 +32,11 @@ def em_command() -> tuple[str, ...]:
 def em() -> Em:
     """Runs `em` with arguments and returns what became of it.
 
-    `em run` gets a process of its own, as Dagster's runs have; all others are called here, which saves the second that
-    a process takes to import.
+    It is called here, which saves the seconds that a process takes to import; `em_command` starts one.
     """
 
     def run(*arguments: object, cwd: Path = ROOT, **environment: str) -> subprocess.CompletedProcess[str]:
-        words = [str(argument) for argument in arguments]
-        if "run" in words:
-            return subprocess.run(
-                [*EM, *words],
-                cwd=cwd,
-                env={**os.environ, "PYTHONPATH": str(ROOT), **environment},
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                text=True,
-                timeout=300,
-                check=False,
-            )
-        return call_here(words, cwd, environment)
+        return call_here([str(argument) for argument in arguments], cwd, environment)
 
     return run
 

@@ -1,11 +1,13 @@
 """`em run --extractor llm` as people meet it: first runs, faults, kills, budgets, dead letters, over a real server."""
 
 import os
+import shutil
 import signal
 import subprocess
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
 
 import duckdb
@@ -98,30 +100,46 @@ def n_accounted(home: Path) -> int:
     return n_messages
 
 
+@dataclass(frozen=True)
+class Clean:
+    """A run over the log in which nothing goes wrong: its home and log, what it asked, and the state that it gives."""
+
+    home: Path
+    log: Path
+    n_calls: int
+    duplicates: dict[str, int]
+    state: str
+
+
 @pytest.fixture(scope="session")
-def clean_hash(em: Run, tmp_path_factory: pytest.TempPathFactory) -> str:
-    """The state that a run over the log gives when nothing goes wrong."""
+def clean(em: Run, tmp_path_factory: pytest.TempPathFactory) -> Clean:
+    """That run, made once."""
     folder = tmp_path_factory.mktemp("clean")
-    (folder / "log.jsonl").write_bytes(b"".join(orjson.dumps(line) + b"\n" for line in lines(TEXTS)))
+    home, log = folder / "home", folder / "log.jsonl"
+    log.write_bytes(b"".join(orjson.dumps(line) + b"\n" for line in lines(TEXTS)))
     with ModelServer(oracle.reading) as server:
-        done = em("run", folder / "log.jsonl", **around(server, folder / "home"))
+        done = call_here(["run", str(log)], ROOT, around(server, home))
     assert done.returncode == 0, done.stderr
-    return state(em, folder / "home")
+    return Clean(home, log, server.n_calls, server.duplicates, state(em, home))
 
 
-def test_a_first_run_asks_once_a_conversation_and_a_second_asks_nothing(by_model, served, log, tmp_path, em) -> None:
-    server = served()
-    first = by_model(server, "run", log)
-    assert first.returncode == 0, first.stderr
-    assert (server.n_calls, server.duplicates) == (len(TEXTS), {})
+@pytest.fixture(scope="session")
+def clean_hash(clean: Clean) -> str:
+    """The state that a run over the log gives when nothing goes wrong."""
+    return clean.state
+
+
+def test_a_first_run_asks_once_a_conversation_and_a_second_asks_nothing(clean, by_model, served, tmp_path, em) -> None:
+    assert (clean.n_calls, clean.duplicates) == (len(TEXTS), {})
+    shutil.copytree(clean.home, tmp_path / "home", symlinks=True)
     facts = orjson.loads(em("facts", "--user", "ada", "--json", "--home", tmp_path / "home").stdout)
     assert {("user", "lives_in", "Riga"), ("user", "owns", "tandem")} <= {
         (f["subject"], f["relation"], f["object"]) for f in facts
     }
-    before = state(em, tmp_path / "home")
-    second = by_model(server, "run", log)
-    assert (second.returncode, server.n_calls) == (0, len(TEXTS))
-    assert state(em, tmp_path / "home") == before
+    server = served()
+    second = by_model(server, "run", clean.log)
+    assert (second.returncode, server.n_calls) == (0, 0)
+    assert state(em, tmp_path / "home") == clean.state
 
 
 @pytest.mark.slow
@@ -263,8 +281,8 @@ def test_a_spent_budget_defers_the_rest(by_model, served, log, tmp_path, em, cle
     assert (server.n_calls, state(em, tmp_path / "home")) == (len(TEXTS), clean_hash)
 
 
-def test_without_a_key_it_is_wrong_use_and_the_sentence_names_the_variable(em, served, log, tmp_path) -> None:
-    done = em("run", log, "--extractor", "llm", "--home", tmp_path / "home")
+def test_without_a_key_it_is_wrong_use_and_the_sentence_names_the_variable(log, tmp_path) -> None:
+    done = call_here(["run", str(log), "--extractor", "llm", "--home", str(tmp_path / "home")], ROOT, {})
     assert done.returncode == 2, done.stderr
     assert "EM_LLM_API_KEY" in done.stderr
     assert "Traceback" not in done.stderr

@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.conftest import fast_folder
+
 ROOT = Path(__file__).parents[2]
 PAGES = tuple(
     str(path.relative_to(ROOT))
@@ -30,8 +32,6 @@ PROGRAMS = {
 }
 BLOCK = re.compile(r"^```(?P<info>[^\n]*)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
 MAKE = re.compile(r"^make (.+)$", re.MULTILINE)
-MEMORY = Path("/dev/shm")
-MEMORY_BYTES = 2**30
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +120,7 @@ def tracked() -> list[Path]:
 @pytest.fixture(scope="session")
 def made_run(examples_home: Path) -> Iterator[Checkout]:
     """A checkout after `make run`: the example logs are in its home."""
-    with tempfile.TemporaryDirectory(dir=_fast_folder()) as folder:
+    with tempfile.TemporaryDirectory(dir=fast_folder()) as folder:
         checkout = Checkout.of(ROOT, Path(folder) / "made", SOURCES)
         shutil.copytree(examples_home, checkout.path / ".em", symlinks=True)
         yield checkout
@@ -150,15 +150,6 @@ def _blocks(name: str, language: str) -> list[Block]:
         Block(tuple(m["info"].split()), m["text"], text.count("\n", 0, m.start()) + 1) for m in BLOCK.finditer(text)
     ]
     return [block for block in found if block.info[:1] == (language,)]
-
-
-def _fast_folder() -> Path | None:
-    """A folder in memory if there is one with room for programs: Dagster's SQLite waits for disks at every event."""
-    if not os.access(MEMORY, os.W_OK):
-        return None
-    found = os.statvfs(MEMORY)
-    is_fit = not found.f_flag & os.ST_NOEXEC and found.f_bavail * found.f_frsize >= MEMORY_BYTES
-    return MEMORY if is_fit else None
 
 
 def _environment() -> dict[str, str]:

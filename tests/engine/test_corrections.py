@@ -1,7 +1,7 @@
 """What people say is right: effective at once, folded for good, and so after another extractor has read it all."""
 
 import dataclasses
-from collections.abc import Iterator
+import shutil
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
@@ -50,9 +50,11 @@ def materialize(home: Home) -> None:
         home.store.run_days(step, home.store.days(step))
 
 
-@pytest.fixture
-def home(tmp_path: Path) -> Iterator[Home]:
-    found = Home(load_settings(home=tmp_path / "home"))
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home in which ida said all that; only copies of it are changed."""
+    folder = tmp_path_factory.mktemp("made")
+    found = Home(load_settings(home=folder / "home"))
     lines = [
         {
             "user_id": "ida", "session_id": f"s{n}", "turn_number": 0, "role": "user", "content": text,
@@ -60,11 +62,17 @@ def home(tmp_path: Path) -> Iterator[Home]:
         }
         for n, text in enumerate(SAID)
     ]  # fmt: skip
-    path = tmp_path / "log.jsonl"
+    path = folder / "log.jsonl"
     path.write_bytes(b"\n".join(map(orjson.dumps, lines)))
     land([path], found.store.log, now=datetime.now(UTC), settings=found.settings.landing)
     materialize(found)
-    yield found
+    return found.path
+
+
+@pytest.fixture
+def home(made: Path, tmp_path: Path) -> Home:
+    shutil.copytree(made, tmp_path / "home")
+    return Home(load_settings(home=tmp_path / "home"))
 
 
 def standing(home: Home, user: str = "ida") -> set[tuple[str, str, str]]:

@@ -1,5 +1,6 @@
 """States of old days are given up, and are there all the same for whoever asks."""
 
+import shutil
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
@@ -57,13 +58,21 @@ def known(home: Home, day: date) -> set[tuple[str, str]]:
     return {(f["relation"], f["object"]) for f in facts(home.store, query, home.settings.decay)}
 
 
-@pytest.fixture
-def home(home_path: Path, tmp_path: Path) -> Home:
-    """Somebody who says something every fifth day, from January to April."""
-    home = Home(load_settings(home=home_path))
-    tell(home, tmp_path, *((FIRST + timedelta(days=5 * n), said) for n, said in enumerate(SAID)))
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The home of somebody who says something every fifth day, from January to April."""
+    folder = tmp_path_factory.mktemp("made")
+    home = Home(load_settings(home=folder / "home"))
+    tell(home, folder, *((FIRST + timedelta(days=5 * n), said) for n, said in enumerate(SAID)))
     make(home)
-    return home
+    return home.path
+
+
+@pytest.fixture
+def home(made: Path, home_path: Path) -> Home:
+    """A copy of that home."""
+    shutil.copytree(made, home_path)
+    return Home(load_settings(home=home_path))
 
 
 @given(st.sets(st.dates(date(2026, 1, 1), date(2026, 12, 31)), max_size=60), st.integers(1, 90))

@@ -4,6 +4,7 @@ all of it that knows nothing of the one under test."""
 import base64
 import gzip
 import json
+import shutil
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -179,9 +180,18 @@ def empty(home_path: Path, tmp_path: Path) -> World:
 
 
 @pytest.fixture
-def world(empty: World) -> World:
+def world(made_world: Path, empty: World) -> World:
+    """A copy of what was made once."""
+    shutil.copytree(made_world, empty.folder, symlinks=True, dirs_exist_ok=True)
+    return empty
+
+
+@pytest.fixture(scope="session")
+def made_world(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Both people's logs, other kinds of record, dead letters, two snapshots, answers of a model, files in the inbox,
-    and a trace in Dagster's storage."""
+    and a trace in Dagster's storage. Returns the folder that holds it; only copies of it are changed."""
+    folder = tmp_path_factory.mktemp("world")
+    empty = World(Home(load_settings(home=folder / "home")), folder)
     home = empty.home
     for user, said in (("nora", NORA), ("ivo", IVO)):
         empty.land(
@@ -209,7 +219,7 @@ def world(empty: World) -> World:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(b"\n".join(map(orjson.dumps, lines(user, NORA))))
     trace_in_dagster(home)
-    return empty
+    return folder
 
 
 def keep_answers(world: World) -> None:

@@ -65,14 +65,16 @@ def kill_at(place: str) -> Iterator[None]:
 
 STEPS = (
     "rewrite_log",
-    "clear_inbox",
+    pytest.param("clear_inbox", marks=pytest.mark.slow),
     "remake",
-    "forget_answers",
+    pytest.param("forget_answers", marks=pytest.mark.slow),
     "republish",
-    "scrub_dagster",
-    "search",
+    pytest.param("scrub_dagster", marks=pytest.mark.slow),
+    pytest.param("search", marks=pytest.mark.slow),
     "certificate_of",
 )
+"""All ways in which an erasure can end between two steps; where little is done between them, among the slow ones."""
+WRITES = (0, *(pytest.param(at, marks=pytest.mark.slow) for at in (12, 36)), 24, 48)
 
 
 @pytest.mark.parametrize("place", STEPS)
@@ -87,7 +89,7 @@ def test_an_erasure_that_ends_before_a_step_is_taken_over(world: World, place: s
     check_ended(world, {fact for fact in before if "Torvald" not in fact})
 
 
-@pytest.mark.parametrize("at", range(0, 60, 12))
+@pytest.mark.parametrize("at", WRITES)
 def test_an_erasure_that_ends_before_a_file_is_written_is_taken_over(
     world: World, at: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
