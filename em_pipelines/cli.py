@@ -10,6 +10,7 @@ import typer
 
 from em_pipelines.commands import (
     comparing,
+    contexts,
     corrections,
     dead_letters,
     doctor,
@@ -43,6 +44,8 @@ app.command()(reading.facts)
 app.command()(reading.infer)
 app.command()(searching.search)
 app.command()(gating.gate)
+for command in (contexts.context, contexts.prompt, contexts.bootstrap):
+    app.command()(command)
 app.command()(publishing.snapshot)
 app.command()(comparing.diff)
 app.command()(exporting.export)

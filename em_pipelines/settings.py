@@ -18,6 +18,7 @@ from pydantic_settings import (
     YamlConfigSettingsSource,
 )
 
+from em_pipelines.context.settings import ContextSettings
 from em_pipelines.errors import SettingsError
 from em_pipelines.evaluation.settings import EvaluationSettings
 from em_pipelines.extraction.durable import DurableSettings
@@ -75,6 +76,7 @@ class Settings(BaseSettings):
     decay: DecaySettings = Field(default_factory=DecaySettings)
     inference: InferenceSettings = Field(default_factory=InferenceSettings)
     retrieval: RetrievalSettings = Field(default_factory=RetrievalSettings)
+    context: ContextSettings = Field(default_factory=ContextSettings)
     llm: LlmSettings = Field(default_factory=LlmSettings)
     reading: LlmExtractionSettings = Field(default_factory=LlmExtractionSettings)
     revision: RevisionSettings = Field(default_factory=RevisionSettings)

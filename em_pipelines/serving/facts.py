@@ -59,9 +59,21 @@ def facts(
     erased. A user of whom nothing is known has no
     facts: the list is empty. Raises CorruptTableError where a partition cannot be read, never an empty list for it.
     """
+    return [shown(row) for row in standing(store, query, decay, waiting, is_hidden)]
+
+
+def standing(
+    store: Store,
+    query: FactQuery,
+    decay: DecaySettings,
+    waiting: Overlay | None = None,
+    is_hidden: Callable[[dict[str, Any]], bool] = lambda _: False,
+) -> list[dict[str, Any]]:
+    """The rows behind `facts`, in the same order: the columns of current_edges, and names (`subject`, `object`, and the
+    normalised ones of each end: `subject_keys`, `object_keys`, `end_keys`)."""
     key = name_key(query.entity) if query.entity else None
     return [
-        shown(row)
+        row
         for row in known(store, query, decay, waiting).rows
         if not is_hidden(row)
         and (query.is_all or row["status"] in SHOWN or _held_then(row, query))
@@ -78,8 +90,8 @@ def known(store: Store, query: FactQuery, decay: DecaySettings, waiting: Overlay
         edges, entities = (_of_user(store, table, known_at, query.user_id, connection) for table in (EDGES, ENTITIES))
         if waiting:
             edges, entities = laid_over(edges, entities, waiting, known_at, connection)
-        standing = current_edges(edges, entities, query.as_of, decay, connection).to_table()
-        bind(connection, "standing", standing)
+        current = current_edges(edges, entities, query.as_of, decay, connection).to_table()
+        bind(connection, "standing", current)
         bind(connection, "entities", entities)
         return Known(fetch(connection, statement(HERE, "facts")).to_pylist(), entities)
 

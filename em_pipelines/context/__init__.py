@@ -1,0 +1,1 @@
+"""What an agent is told of a person before it answers: the context block, instructions, the start of a session."""
