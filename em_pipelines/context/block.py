@@ -69,7 +69,7 @@ def _fill(filling: Filling, home: Home, query: ContextQuery, budget: int) -> Non
     named = mentioned(facts, query.text, query.thread)
     hits = _found(home, query, today)
     best = max((hit.score for hit in hits), default=0.0)
-    said = {(hit.session_id, hit.turn_number): hit.score / best for hit in hits} if best > 0 else {}
+    said = {(hit.session_id or "", hit.turn_number or 0): hit.score / best for hit in hits} if best > 0 else {}
     near = nearness(facts, named)
     scene = Scene(
         facts,

@@ -15,12 +15,13 @@ Turn = tuple[str, int]
 
 def relevance(known: Known, near: Floats, topic: Floats, today: date, weights: RelevanceWeights) -> Floats:
     """Of each fact, 0 to 1 with the default weights; `near` is of entities, `topic` of facts."""
-    return (
+    found: Floats = (
         weights.entity * near[known.ends].max(axis=1)
         + weights.topic * topic
         + weights.confidence * known.confidence
         + weights.recency * recency(known, today)
     )
+    return found
 
 
 def recency(known: Known, today: date) -> Floats:

@@ -39,11 +39,7 @@ def _turn(path: Path, number: int, line: str) -> str:
         found = orjson.loads(line)
     except orjson.JSONDecodeError as error:
         raise UsageError(f"reading the thread {path}: line {number} is no JSON ({error.msg})") from error
-    turn = (
-        next((found[name] for name in FIELDS if isinstance(found.get(name), str)), None)
-        if isinstance(found, dict)
-        else None
-    )
-    if turn is None:
+    turn = [found[name] for name in FIELDS if isinstance(found.get(name), str)] if isinstance(found, dict) else []
+    if not turn:
         raise UsageError(f'reading the thread {path}: line {number}: expected {{"content": TEXT}}')
-    return turn
+    return str(turn[0])
