@@ -14,6 +14,7 @@ from em_pipelines.context.bootstrap import bootstrap as start
 from em_pipelines.context.instructions import INSTRUCTIONS
 from em_pipelines.context.settings import BUDGET_TOKENS, LEAST_TOKENS
 from em_pipelines.context.thread import read_thread
+from em_pipelines.errors import EmError
 
 
 def context(
@@ -71,7 +72,11 @@ def bootstrap(user: UserOption, home: HomeOption = None, as_json: JsonOption = F
 
     Example: em bootstrap --user mirela
     """
-    text = start(open_home(home), user, datetime.now(UTC))
+    try:
+        text = start(open_home(home), user, datetime.now(UTC))
+    except EmError as error:
+        text = ""
+        sys.stderr.write(f"em: {error}; the session starts without memory\n")
     if as_json:
         print_json({"text": text, "n_lines": text.count("\n")})
     else:

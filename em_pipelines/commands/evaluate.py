@@ -19,6 +19,7 @@ from em_pipelines.commands.console import (
     print_json,
     print_table,
 )
+from em_pipelines.commands.evaluate_context import evaluate_context
 from em_pipelines.commands.evaluate_retrieval import evaluate_retrieval
 from em_pipelines.evaluation import baselines
 from em_pipelines.evaluation.corpus import SHIPPED, read_labelled
@@ -40,11 +41,13 @@ class Measured(StrEnum):
     ATTACKS = "attacks"
     JOURNEYS = "journeys"
     RETRIEVAL = "retrieval"
+    CONTEXT = "context"
 
 
 def evaluate(
     measured: Annotated[
-        Measured, typer.Argument(metavar="KIND", help="extraction, resolution, attacks, journeys or retrieval.")
+        Measured,
+        typer.Argument(metavar="KIND", help="extraction, resolution, attacks, journeys, retrieval or context."),
     ],
     paths: Annotated[list[Path] | None, typer.Argument(help="Labelled corpora; none: those of the settings.")] = None,
     extractor: ExtractorOption = None,
@@ -66,6 +69,9 @@ def evaluate(
         return
     if measured is Measured.RETRIEVAL:
         evaluate_retrieval(opened, paths or [], is_fitted=is_fitted, as_json=as_json)
+        return
+    if measured is Measured.CONTEXT:
+        evaluate_context(opened, paths or [], as_json=as_json)
         return
     kind = Kind(measured.value)
     chosen = paths or [opened.settings.evaluation.corpus(kind)]

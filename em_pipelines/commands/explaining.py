@@ -23,6 +23,7 @@ from em_pipelines.commands.console import (
 from em_pipelines.errors import UsageError
 from em_pipelines.home import Home
 from em_pipelines.record.ledger import Ledger
+from em_pipelines.record.reading import edge_id_of
 from em_pipelines.record.trace import trace as trace_rows
 from em_pipelines.record.why import why as explain
 from em_pipelines.record.why_not import Asked
@@ -41,7 +42,9 @@ SHOWN_CHARACTERS = 120
 
 
 def why(
-    wanted: Annotated[str, typer.Argument(metavar="ID", help="Id of a fact or an entity.")],
+    wanted: Annotated[
+        str, typer.Argument(metavar="ID", help="Id of a fact, or the beginning of one, or of an entity.")
+    ],
     home: HomeOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -50,6 +53,7 @@ def why(
     Example: em why edge_0a1b2c3d4e5f60718293
     """
     opened = open_home(home)
+    wanted = edge_id_of(opened.store.lake, wanted)
     found = explain(opened.store.lake, wanted, datetime.now(UTC).date(), opened.settings.decay)
     if found is None:
         fail(f"explaining {wanted}: no table knows that id; {_hint(opened, wanted)}", Exit.FINDING)

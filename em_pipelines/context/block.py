@@ -3,12 +3,12 @@
 Nothing is written to memory and no model is asked. What was retracted, or is about to be erased, is not in it.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 
-from em_pipelines.context.markup import opening
+from em_pipelines.context.markup import opening, plain
 from em_pipelines.context.quotes import quotes
-from em_pipelines.context.reading import known
+from em_pipelines.context.reading import is_id, known
 from em_pipelines.context.relevance import relevance, topics
 from em_pipelines.context.scope import MENTIONED, ONE_HOP, TWO_HOPS, mentioned, nearness
 from em_pipelines.context.sections import Filling, Section
@@ -20,6 +20,9 @@ from em_pipelines.retrieval.documents import MESSAGE
 from em_pipelines.retrieval.search import Hit, Search
 
 ROOT = "experience_context"
+LONGEST_TEXT = 4_000
+LONGEST_THREAD = 20
+"""Turns of a thread that count: the last ones."""
 
 
 @dataclass(frozen=True)
@@ -52,14 +55,22 @@ class Block:
 def context_block(home: Home, query: ContextQuery) -> Block:
     """What is known and was said that bears on a question; of a person who is not known an empty block."""
     chosen = home.settings.context
+    query = _readable(query)
     attributes = {"as_of": (query.as_of or query.today).isoformat(), "audience": "group" if query.is_group else None}
     begin, end = f"{opening(ROOT, attributes)}\n", f"</{ROOT}>\n"
     budget = min(chosen.budget_tokens, query.budget_tokens or chosen.budget_tokens)
     filling = Filling(budget - count_tokens(begin) - count_tokens(end))
-    _fill(filling, home, query, budget)
+    if is_id(query.user_id):
+        _fill(filling, home, query, budget)
     text = f"{begin}{filling.render()}{end}"
     told = list(filling.chosen())
     return Block(text, count_tokens(text), ids(told), tuple(turn for line in told for turn in line.turns))
+
+
+def _readable(query: ContextQuery) -> ContextQuery:
+    """The query in characters that anything can be done with, and of a length that anybody reads."""
+    thread = tuple(plain(turn[-LONGEST_TEXT:]) for turn in query.thread[-LONGEST_THREAD:])
+    return replace(query, text=plain(query.text[:LONGEST_TEXT]), thread=thread)
 
 
 def _fill(filling: Filling, home: Home, query: ContextQuery, budget: int) -> None:
@@ -81,12 +92,12 @@ def _fill(filling: Filling, home: Home, query: ContextQuery, budget: int) -> Non
         chosen.n_facts_an_entity,
     )
     told: set[int] = set()
-    due = Section("reminders", reminders(scene, chosen.reminder_days, told)[:3])
+    due = Section("reminders", reminders(scene, chosen.reminder_days, told))
     direct = Section("facts", lines(scene, MENTIONED, told))
     related = Section("related", lines(scene, ONE_HOP, told))
     distant = Section("distant", lines(scene, TWO_HOPS, told))
     # Nobody has said who may hear a message, so it stays among the two whose memory this is.
-    spoken = [] if query.is_group else quotes(hits, query.text, query.thread, chosen.quote_tokens)
+    spoken = () if query.is_group else quotes(hits, query.text, query.thread, chosen.quote_tokens)
     room = int(budget * chosen.facts_share)
     for section in (direct, due, related, distant):
         room -= filling.add(section, room)

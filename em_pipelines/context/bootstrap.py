@@ -5,18 +5,22 @@ from collections.abc import Callable, Iterator
 from datetime import date, datetime, timedelta
 from itertools import islice
 
+import numpy as np
+
 from em_pipelines.context.known import Fact, Known
 from em_pipelines.context.markup import plain
-from em_pipelines.context.reading import known
+from em_pipelines.context.reading import is_id, known
 from em_pipelines.context.settings import ContextSettings
 from em_pipelines.context.telling import ahead
 from em_pipelines.home import Home
+from em_pipelines.vocabulary import USER
 
 LONGEST_LINE = 160
 N_A_PART = 8
 OVERDUE_DAYS = 7
 """For so long after its day a plan is due that nobody has spoken of since."""
 RULE_CONFIDENCE = 0.60
+PLANS = "plans"
 HABITS = ("has_name", "prefers", "follows", "speaks")
 """Relations that say how somebody wants things to be; so does what they do not want, like or need."""
 ATTITUDES = ("wants", "likes", "needs")
@@ -31,13 +35,16 @@ def bootstrap(home: Home, user_id: str, now: datetime) -> str:
     A session never waits for memory to be mended: where it cannot be read, the answer is empty and the log says so, by
     the kind of error alone.
     """
+    if not is_id(user_id):
+        return ""
     try:
         found = known(home, user_id, now.date())
         parts = [
             (title, list(islice(part(found, now.date(), home.settings.context), N_A_PART))) for title, part in PARTS
         ]
     except Exception as error:
-        _log.exception("bootstrap: memory could not be read (%s); the session starts without it", type(error).__name__)
+        _log.warning("bootstrap: memory could not be read (%s); the session starts without it", type(error).__name__)
+        _log.debug("bootstrap", exc_info=True)
         return ""
     told = [f"\n## {title}\n" + "".join(f"- {_line(line)}\n" for line in lines) for title, lines in parts if lines]
     if not told:
@@ -49,29 +56,30 @@ def bootstrap(home: Home, user_id: str, now: datetime) -> str:
 
 def _due(found: Known, today: date, _: ContextSettings) -> Iterator[str]:
     """What is for today, and plans of the last week that were not spoken of again."""
-    days = sorted((on, n) for n, on in ahead(found.facts, today - timedelta(days=OVERDUE_DAYS), today))
-    for on, n in days:
-        fact = found.facts[n]
-        if on == today or (fact.relation == "plans" and fact.last_said_on <= on):
+    for on, n in ahead(found, today - timedelta(days=OVERDUE_DAYS), today):
+        fact = found.fact(n)
+        if on == today or (fact.relation == PLANS and fact.last_said_on <= on):
             yield f"{on}: {fact.sentence}"
 
 
 def _planned(found: Known, today: date, settings: ContextSettings) -> Iterator[str]:
     """What has a day ahead, then plans that were made lately and have none."""
-    last = today + timedelta(days=settings.reminder_days)
-    for on, n in sorted((on, n) for n, on in ahead(found.facts, today + timedelta(days=1), last)):
-        yield f"{on}: {found.facts[n].sentence}"
-    since = today - timedelta(days=settings.reminder_days)
-    for fact in found.facts:
-        is_open = fact.relation == "plans" and fact.polarity > 0 and fact.valid_from is None
-        if is_open and fact.last_said_on >= since and fact.confidence >= settings.min_confidence:
+    days = timedelta(days=settings.reminder_days)
+    for on, n in ahead(found, today + timedelta(days=1), today + days):
+        yield f"{on}: {found.fact(n).sentence}"
+    is_late = found.last_said >= (today - days).toordinal()
+    is_open = found.holds("relation", [PLANS]) & is_late & (found.confidence >= settings.min_confidence)
+    for n in np.flatnonzero(is_open).tolist():
+        fact = found.fact(n)
+        if fact.polarity > 0 and fact.valid_from is None:
             yield f"no day yet: {fact.sentence} (said {fact.last_said_on})"
 
 
 def _rules(found: Known, _: date, __: ContextSettings) -> Iterator[str]:
     """How the person wants to be treated, the surest first."""
-    own = (fact for fact in found.facts if found.person in fact.ends[:1] and fact.confidence >= RULE_CONFIDENCE)
-    for fact in own:
+    is_own = found.holds("subject", [USER]) & (found.confidence >= RULE_CONFIDENCE)
+    for n in np.flatnonzero(is_own & found.holds("relation", (*HABITS, *ATTITUDES, "dislikes"))).tolist():
+        fact = found.fact(n)
         if _is_wish_for_conduct(fact):
             yield f"{fact.sentence} ({fact.confidence:.2f})"
 

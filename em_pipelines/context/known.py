@@ -1,28 +1,45 @@
-"""What is known of one person, and the names, words and turns by which it is found."""
+"""What is known of one person, and the names, words and turns by which it is found.
+
+Facts stand as columns and are numbered by row, best first; one becomes a `Fact` when somebody wants to tell it. What is
+looked up in all of them is made once, when it is first asked for.
+"""
 
 import re
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date
 from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from em_pipelines.resolution.normalization import fold
 from em_pipelines.retrieval.words import STOP_WORDS, stems
-from em_pipelines.vocabulary import USER
+from em_pipelines.vocabulary import FUNCTIONAL, USER
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
+Flags = npt.NDArray[np.bool_]
+Turn = tuple[str, int]
+COLUMNS = (
+    "edge_id", "subject", "relation", "object", "over", "polarity", "status", "effective_confidence", "temporal_type",
+    "valid_from", "valid_precision", "last_reinforced", "source_mechanism", "flags", "privacy_level", "subject_id",
+    "object_id", "attribute", "contradicts", "provenance", "subject_keys", "object_keys",
+)  # fmt: skip
+AHEAD = ("plan", "wish")
+DATED = ("scheduled_for", "happened_on")
+BIRTHDAY = "has_birthday"
 _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"
 _WORD = re.compile(rf"(?:(?![{_UNSPACED}])[^\W_])+|[{_UNSPACED}]")
+_FIRST_DAY = date(1970, 1, 1).toordinal()
 
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """One fact. `ends` are its subject and, where it is no literal, its object; `turns` where it was said."""
+    """One fact, as it is told."""
 
     edge_id: str
     subject: str
@@ -30,115 +47,181 @@ class Fact:
     object: str
     over: str | None
     polarity: int
-    status: str
     confidence: float
     temporal_type: str
     valid_from: date | None
     precision: str
-    learned_on: date
     last_said_on: date
     mechanism: str
     flags: tuple[str, ...]
-    privacy_level: str
-    ends: tuple[str, ...]
-    slot: tuple[str, str, str] | None
-    contradicts: str | None
-    turns: tuple[tuple[str, int], ...]
 
     @property
     def sentence(self) -> str:
         """The fact in words: `user lives in Bremen`."""
-        verb = self.relation.replace("_", " ")
-        over = f" over {self.over}" if self.over else ""
-        return f"{self.subject} {'' if self.polarity > 0 else 'not '}{verb} {self.object}{over}"
+        return _sentence(self.subject, self.relation, self.object, self.over, self.polarity)
 
 
 @dataclass(frozen=True)
 class Known:
-    """The facts of one person on one day, best first, and the names of what they are about."""
+    """The facts of one person on one day in the columns COLUMNS, and what the person is called beside `user`."""
 
-    facts: tuple[Fact, ...]
-    names: dict[str, frozenset[str]]
-    """Entity to its names, normalised."""
+    rows: pa.Table
+    own_names: frozenset[str] = frozenset()
+    _facts: dict[int, Fact] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def fact(self, n: int) -> Fact:
+        """The fact of a number."""
+        found = self._facts.get(n)
+        if found is None:
+            found = self._facts[n] = _fact(self.rows.slice(n, 1))
+        return found
 
     @cached_property
     def entities(self) -> dict[str, int]:
         """Entity to its number."""
-        return {entity: n for n, entity in enumerate(self.names)}
+        ids = self.rows["subject_id"].to_pylist() + self.rows["object_id"].to_pylist()
+        return {entity: n for n, entity in enumerate(dict.fromkeys(filter(None, ids)))}
 
     @cached_property
     def ends(self) -> Integers:
         """Facts × 2: the numbers of subject and object; the subject's twice where the object is a literal."""
-        pairs = [(fact.ends[0], fact.ends[-1]) for fact in self.facts]
-        numbers = [[self.entities[end] for end in pair] for pair in pairs]
-        return np.array(numbers, np.int64).reshape(len(pairs), 2)
+        subjects, objects = self.rows["subject_id"].to_pylist(), self.rows["object_id"].to_pylist()
+        numbers = [(self.entities[s], self.entities[o or s]) for s, o in zip(subjects, objects, strict=True)]
+        return np.array(numbers, np.int64).reshape(len(numbers), 2)
 
     @cached_property
     def confidence(self) -> Floats:
         """Of each fact, 0 to 1."""
-        return np.array([fact.confidence for fact in self.facts], np.float64)
+        return np.asarray(self.rows["effective_confidence"].to_numpy(), np.float64)
 
     @cached_property
     def last_said(self) -> Integers:
         """Of each fact, the ordinal of the day."""
-        return np.array([fact.last_said_on.toordinal() for fact in self.facts], np.int64)
+        days = pc.cast(pc.cast(self.rows["last_reinforced"], pa.date32(), safe=False), pa.int32())
+        return np.asarray(days.to_numpy(), np.int64) + _FIRST_DAY
+
+    def holds(self, column: str, values: Iterable[str]) -> Flags:
+        """Of each fact, whether a column holds one of the values."""
+        found: Flags = pc.is_in(self.rows[column], value_set=pa.array(sorted(values), pa.string())).to_numpy()
+        return found
 
     @cached_property
-    def by_name(self) -> dict[tuple[str, ...], frozenset[str]]:
-        """The folded words of a name to the entities that bear it; the person's own entity has none here."""
-        found: dict[tuple[str, ...], set[str]] = defaultdict(set)
+    def names(self) -> dict[int, frozenset[str]]:
+        """Entity, by number, to its names, normalised."""
+        found: dict[int, frozenset[str]] = {}
+        for side, column in enumerate(("subject_keys", "object_keys")):
+            numbers, first = np.unique(self.ends[:, side], return_index=True)
+            keys = self.rows[column].take(pa.array(first)).to_pylist()
+            for number, names in zip(numbers.tolist(), keys, strict=True):
+                found[number] = found.get(number, frozenset()).union(names)
+        if self.person is not None:
+            found[self.person] |= self.own_names
+        return found
+
+    @cached_property
+    def person(self) -> int | None:
+        """The entity of the person themselves, by number; None where no fact is about them."""
+        for side, column in enumerate(("subject", "object")):
+            own = np.flatnonzero(self.holds(column, [USER]))
+            if len(own):
+                return int(self.ends[own[0], side])
+        return None
+
+    @cached_property
+    def by_name(self) -> dict[tuple[str, ...], frozenset[int]]:
+        """The folded words of a name to the entities that bear it. Words that say nothing are nobody's name."""
+        found: dict[tuple[str, ...], set[int]] = defaultdict(set)
         for entity, names in self.names.items():
             for words in {folded_words(name) for name in names}:
-                if words and words != (USER,) and not STOP_WORDS.issuperset(words):
+                if not STOP_WORDS.issuperset(words):
                     found[words].add(entity)
         return {words: frozenset(entities) for words, entities in found.items()}
-
-    @cached_property
-    def person(self) -> str | None:
-        """The entity of the person themselves; None where no fact is about them."""
-        return next((entity for entity, names in self.names.items() if USER in names), None)
 
     @cached_property
     def words(self) -> dict[str, Integers]:
         """Stem to the numbers of the facts it stands in."""
         found: dict[str, list[int]] = defaultdict(list)
-        for n, fact in enumerate(self.facts):
-            for stem in set(stems(fact.sentence)):
+        parts = (self.rows[name].to_pylist() for name in ("subject", "relation", "object", "over", "polarity"))
+        for n, told in enumerate(zip(*parts, strict=True)):
+            for stem in set(stems(_sentence(*told))):
                 found[stem].append(n)
         return {stem: np.array(numbers, np.int64) for stem, numbers in found.items()}
 
     @cached_property
-    def said_in(self) -> dict[tuple[str, int], list[int]]:
+    def said_in(self) -> dict[Turn, list[int]]:
         """Turn to the numbers of the facts that were said in it."""
-        found: dict[tuple[str, int], list[int]] = defaultdict(list)
-        for n, fact in enumerate(self.facts):
-            for turn in dict.fromkeys(fact.turns):
-                found[turn].append(n)
+        found: dict[Turn, list[int]] = defaultdict(list)
+        sources = self.rows["provenance"].combine_chunks()
+        places = pc.list_flatten(sources)
+        turns = zip(pc.list_parent_indices(sources).to_pylist(), *(
+            pc.struct_field(places, name).to_pylist() for name in ("session_id", "turn_number")
+        ), strict=True)  # fmt: skip
+        for n, session_id, turn_number in turns:
+            if n not in found[session_id, turn_number]:
+                found[session_id, turn_number].append(n)
         return found
+
+    @cached_property
+    def dated(self) -> list[tuple[int, str, str, date | None]]:
+        """Facts that may be about a day, by number, with relation, object, and the day of plans and wishes."""
+        rows = self.rows
+        is_ahead = self.holds("temporal_type", AHEAD) & pc.is_valid(rows["valid_from"]).to_numpy()
+        is_ahead &= self.holds("valid_precision", ["day"])
+        is_said = pc.greater(rows["polarity"], 0).to_numpy()
+        numbers = np.flatnonzero(is_said & (is_ahead | self.holds("relation", (*DATED, BIRTHDAY))))
+        few = rows.take(pa.array(numbers))
+        columns = (few[name].to_pylist() for name in ("relation", "object", "valid_from"))
+        return list(zip(numbers.tolist(), *columns, strict=True))
 
     @cached_property
     def conflicts(self) -> dict[int, tuple[int, ...]]:
         """A fact that cannot hold beside others to all of them and itself, the one said last first."""
-        numbers = {fact.edge_id: n for n, fact in enumerate(self.facts)}
         groups: dict[int, set[int]] = {}
-        slots: dict[tuple[str, str, str], set[int]] = defaultdict(set)
-        for n, fact in enumerate(self.facts):
-            if fact.contradicts in numbers:
-                _join(groups, {n, numbers[fact.contradicts]})
-            if fact.slot:
-                slots[fact.slot].add(n)
+        numbers = {edge_id: n for n, edge_id in enumerate(self.rows["edge_id"].to_pylist())}
+        for n, other in enumerate(self.rows["contradicts"].to_pylist()):
+            if other in numbers:
+                _join(groups, (n, numbers[other]))
+        slots: dict[tuple[int, str, str], list[int]] = defaultdict(list)
+        for n in np.flatnonzero(self.holds("relation", FUNCTIONAL)).tolist():
+            row = self.rows.slice(n, 1)
+            if row["polarity"][0].as_py() > 0:
+                slots[int(self.ends[n, 0]), row["relation"][0].as_py(), row["attribute"][0].as_py() or ""].append(n)
         for members in slots.values():
-            if len({self.facts[n].object for n in members}) > 1:
+            if len({self.fact(n).object for n in members}) > 1:
                 _join(groups, members)
-        return {
-            n: tuple(sorted(group, key=lambda k: (-self.facts[k].last_said_on.toordinal(), self.facts[k].edge_id)))
-            for n, group in groups.items()
-        }
+        return {n: tuple(sorted(group, key=lambda k: (-self.last_said[k], k))) for n, group in groups.items()}
 
 
 def folded_words(text: str) -> tuple[str, ...]:
     """The words of a text without case and accents; of scripts without blanks each character is one."""
     return tuple(_WORD.findall(fold(text)))
+
+
+def _fact(rows: pa.Table) -> Fact:
+    row = rows.to_pylist()[0]
+    return Fact(
+        edge_id=row["edge_id"],
+        subject=row["subject"],
+        relation=row["relation"],
+        object=row["object"],
+        over=row["over"],
+        polarity=row["polarity"],
+        confidence=row["effective_confidence"],
+        temporal_type=row["temporal_type"],
+        valid_from=row["valid_from"],
+        precision=row["valid_precision"] or "day",
+        last_said_on=row["last_reinforced"].date(),
+        mechanism=row["source_mechanism"],
+        flags=tuple(row["flags"]),
+    )
+
+
+def _sentence(subject: str, relation: str, thing: str, over: str | None, polarity: int) -> str:
+    verb = relation.replace("_", " ")
+    return f"{subject} {'' if polarity > 0 else 'not '}{verb} {thing}{f' over {over}' if over else ''}"
 
 
 def _join(groups: dict[int, set[int]], members: Iterable[int]) -> None:

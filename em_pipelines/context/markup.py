@@ -9,6 +9,7 @@ import re
 import unicodedata
 from collections.abc import Mapping
 
+_PLAIN = re.compile("[ -~‘’“”–—…]*")
 _SPACES = re.compile(r"\s+")
 _MARKS = re.compile(
     r"([\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]{3})[\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]+"
@@ -26,7 +27,7 @@ _ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 
 def plain(text: str) -> str:
     """The text on one line, of characters that are seen and that XML allows."""
-    if text.isascii() and text.isprintable() and "  " not in text:
+    if _PLAIN.fullmatch(text) and "  " not in text:
         return text.strip()
     folded = _SPACES.sub(" ", text).translate(_LOOKALIKES)
     seen = "".join(c for n, c in enumerate(folded) if _is_seen(c) or (c in _JOINERS and _is_joining(folded, n)))

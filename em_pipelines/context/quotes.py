@@ -1,7 +1,7 @@
 """What was said, as short quotes: of long messages the sentences that hold the words of the question."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from em_pipelines.context.markup import element, plain
 from em_pipelines.context.sections import Line
@@ -11,25 +11,27 @@ from em_pipelines.retrieval.words import question_stems, stems
 
 CUT = "…"
 LONGEST_NAME = 40
+N_FIRST = 5
 _PIECE = re.compile(r"[^\s]+(?:[ ]|$)")
 _ENDS = re.compile(r"[.!?。！？…]['\"”’)\]]*\s*$")
 
 
-def quotes(hits: Iterable[Hit], question: str, thread: tuple[str, ...], n_tokens: int) -> list[Line]:
+def quotes(hits: Iterable[Hit], question: str, thread: tuple[str, ...], n_tokens: int) -> Iterator[Line]:
     """A line for each message that was found, best first; none for what the conversation itself has just said, nor for
-    the same words twice."""
+    the same words twice. The first few have twice the room: what answers is mostly among them."""
     wanted = frozenset(question_stems(question, frozenset()))
     seen = {_key(text) for text in (question, *thread)}
-    lines = []
+    rank = 0
     for hit in hits:
         text = plain(hit.text)
         if not text or hit.session_id is None or hit.turn_number is None or _key(text) in seen:
             continue
         seen.add(_key(text))
+        room = n_tokens * (2 if rank < N_FIRST else 1)
+        rank += 1
         attributes = {"by": plain(hit.speaker or "")[:LONGEST_NAME] or None, "on": hit.said_on.isoformat()}
-        told = element("quote", trimmed(text, wanted, n_tokens), attributes)
-        lines.append(Line(told, turns=((hit.session_id, hit.turn_number),)))
-    return lines
+        told = element("quote", trimmed(text, wanted, room), attributes)
+        yield Line(told, turns=((hit.session_id, hit.turn_number),))
 
 
 def trimmed(text: str, wanted: frozenset[str], n_tokens: int) -> str:

@@ -5,12 +5,11 @@ from datetime import date
 
 import numpy as np
 
-from em_pipelines.context.known import Floats, Known
+from em_pipelines.context.known import Floats, Known, Turn
 from em_pipelines.context.settings import RelevanceWeights
 from em_pipelines.retrieval.words import question_stems
 
 FRESH_DAYS, OLD_DAYS, OLD = 7, 90, 0.3
-Turn = tuple[str, int]
 
 
 def relevance(known: Known, near: Floats, topic: Floats, today: date, weights: RelevanceWeights) -> Floats:
@@ -33,7 +32,7 @@ def recency(known: Known, today: date) -> Floats:
 def topics(known: Known, text: str, said: Mapping[Turn, float]) -> Floats:
     """Of each fact, 0 to 1: the share of the question's words that it holds, rare ones counting more; or, where that is
     greater, how well search found a turn in which it was said (`said`, 0 to 1)."""
-    n_facts = len(known.facts)
+    n_facts = len(known)
     found = np.zeros(n_facts)
     stems = question_stems(text, frozenset())
     rarity = {stem: float(np.log1p(n_facts / (1 + len(known.words.get(stem, ()))))) for stem in stems}

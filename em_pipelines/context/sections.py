@@ -4,7 +4,7 @@ A section that a later part of memory fills, experiences or probes, is one more 
 is in `ORDER`. Whoever makes lines writes them with `markup`.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from em_pipelines.context.markup import opening
@@ -13,6 +13,10 @@ from em_pipelines.context.tokens import count_tokens
 ORDER = ("facts", "experiences", "related", "probes", "reminders", "distant", "said")
 """Sections as they stand in a block: what is known of what is named, what was learned of such tasks, what is known one
 fact away, what to ask, what is due, what is known two facts away; at the end, what was said."""
+
+
+LEAST_LINE = 12
+"""Tokens that no line is below: with less room nothing more is looked at."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +39,7 @@ class Section:
     """Lines in the order in which they are wanted. Those of a section that `is_kept` have their room before others."""
 
     name: str
-    lines: Sequence[Line]
+    lines: Iterable[Line]
     is_kept: bool = False
 
 
@@ -55,6 +59,8 @@ class Filling:
         is_in = {line.entity for line in taken}
         is_full = False
         for line in section.lines:
+            if room < LEAST_LINE:
+                break
             if line in taken or (is_full and line.entity not in is_in):
                 continue
             cost = line.n_tokens + (0 if taken else _frame(section.name))

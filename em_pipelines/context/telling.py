@@ -1,13 +1,13 @@
 """Facts as lines of the block: which ones, in which order, and how each is told."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
-from itertools import zip_longest
+from functools import cached_property
 
 import numpy as np
 
-from em_pipelines.context.known import Fact, Floats, Known
+from em_pipelines.context.known import AHEAD, BIRTHDAY, DATED, Fact, Flags, Floats, Integers, Known
 from em_pipelines.context.markup import element, opening
 from em_pipelines.context.sections import Line
 from em_pipelines.vocabulary import Mechanism, PrivacyLevel
@@ -26,8 +26,9 @@ LEARNT = {
     Mechanism.SHARED.value: "shared",
 }
 """How a fact was learnt, where it was not simply said."""
-AHEAD = ("plan", "wish")
-DATED = ("scheduled_for", "happened_on")
+MOST_LINES = 48
+"""No budget has room for more."""
+MOST_REMINDERS = 3
 
 
 @dataclass(frozen=True)
@@ -42,63 +43,80 @@ class Scene:
     min_confidence: float
     n_facts_an_entity: int
 
-    def may_tell(self, n: int) -> bool:
-        """Whether a fact is for whoever listens, and sure enough to be told at all."""
-        fact = self.known.facts[n]
-        is_open = not self.is_group or fact.privacy_level in OPEN_LEVELS
-        return is_open and fact.confidence >= self.min_confidence
+    @cached_property
+    def may_tell(self) -> Flags:
+        """Of each fact, whether it is for whoever listens, and sure enough to be told at all."""
+        is_sure = self.known.confidence >= self.min_confidence
+        return is_sure & self.known.holds("privacy_level", OPEN_LEVELS) if self.is_group else is_sure
 
 
 def lines(scene: Scene, nearness: float, told: set[int]) -> list[Line]:
     """The facts of entities that are just so near, best first: the first fact of each, then the second of each, and so
     on. Those in `told` are left out, and what is chosen is added to them."""
     known = scene.known
-    of_facts = scene.near[known.ends].max(axis=1) if len(known.facts) else np.zeros(0)
-    wanted = np.flatnonzero(of_facts == nearness)
-    by_entity: dict[int, list[Line]] = {}
-    for n in wanted[np.lexsort((wanted, -scene.relevance[wanted]))].tolist():
-        if n in told or not scene.may_tell(n):
+    wanted = np.flatnonzero((scene.near[known.ends].max(axis=1) == nearness) & scene.may_tell)
+    wanted = wanted[np.lexsort((wanted, -scene.relevance[wanted]))]
+    is_subject = scene.near[known.ends[wanted, 0]] == nearness
+    owners = np.where(is_subject, known.ends[wanted, 0], known.ends[wanted, 1])
+    n_told: dict[int, int] = {}
+    found: list[Line] = []
+    for place in _in_turns(owners, scene.n_facts_an_entity).tolist():
+        n, owner = int(wanted[place]), int(owners[place])
+        group = _group(scene, n, told)
+        if not group or n_told.get(owner, 0) + len(group) > scene.n_facts_an_entity:
             continue
-        owner = next(end for end in known.ends[n].tolist() if scene.near[end] == nearness)
-        own = by_entity.setdefault(owner, [])
-        if sum(len(line.edge_ids) for line in own) < scene.n_facts_an_entity:
-            group = [k for k in known.conflicts.get(n, (n,)) if k == n or scene.may_tell(k)]
-            own.append(_line(known, group, str(owner)))
-            told.update(group)
-    return [line for rank in zip_longest(*by_entity.values()) for line in rank if line]
+        n_told[owner] = n_told.get(owner, 0) + len(group)
+        found.append(_line(known, group, str(owner)))
+        told.update(group)
+        if len(found) == MOST_LINES:
+            break
+    return found
+
+
+def _in_turns(owners: Integers, n_each: int) -> Integers:
+    """Places of owners, in order: the first of each, then the second of each, up to `n_each`."""
+    order = np.argsort(owners, kind="stable")
+    starts = np.flatnonzero(np.diff(owners[order], prepend=-1))
+    lengths = np.diff(starts, append=len(owners))
+    turn = np.empty(len(owners), np.int64)
+    turn[order] = np.arange(len(owners)) - np.repeat(starts, lengths)
+    kept = np.flatnonzero(turn < n_each)
+    return kept[np.argsort(turn[kept], kind="stable")]
 
 
 def reminders(scene: Scene, days: int, told: set[int]) -> list[Line]:
     """Plans, events and birthdays of today and the days ahead, the next one first."""
-    found = [
-        (on, n)
-        for n, on in ahead(scene.known.facts, scene.today, scene.today + timedelta(days=days))
-        if n not in told and scene.may_tell(n)
-    ]
-    told.update(n for _, n in found)
-    return [_line(scene.known, [n], f"on {on} {n}", on) for on, n in sorted(found)]
+    found: list[Line] = []
+    for on, n in ahead(scene.known, scene.today, scene.today + timedelta(days=days)):
+        group = _group(scene, n, told) if scene.may_tell[n] and len(found) < MOST_REMINDERS else []
+        if group:
+            found.append(_line(scene.known, group, f"on {on} {n}", {n: on}))
+            told.update(group)
+    return found
 
 
-def ahead(facts: Sequence[Fact], first: date, last: date) -> Iterator[tuple[int, date]]:
-    """The numbers of facts that are about a day from `first` to `last`, and the day."""
-    for n, fact in enumerate(facts):
-        on = day_of(fact, first)
-        if on and first <= on <= last and fact.polarity > 0:
-            yield n, on
+def _group(scene: Scene, n: int, told: set[int]) -> list[int]:
+    """A fact with all that it is in conflict with, so that nobody hears one side alone; none where it was told."""
+    others = scene.known.conflicts.get(n, (n,))
+    return [] if n in told else [k for k in others if k == n or (scene.may_tell[k] and k not in told)]
 
 
-def day_of(fact: Fact, today: date) -> date | None:
-    """The day that a plan, an event or a birthday is about; of birthdays the next. None for a month or a year."""
-    if fact.relation in DATED:
-        return _day(fact.object)
-    if fact.relation == "has_birthday":
-        return _birthday(fact.object, today)
-    return fact.valid_from if fact.temporal_type in AHEAD and fact.precision == "day" else None
+def ahead(known: Known, first: date, last: date) -> list[tuple[date, int]]:
+    """Days from `first` to `last` that facts are about, in order, each with the number of its fact.
+
+    That is the day of a plan or a wish, of an event, and of a birthday the next one; a month or a year is no day.
+    """
+    found = []
+    for n, relation, thing, valid_from in known.dated:
+        on = _birthday(thing, first) if relation == BIRTHDAY else _day(thing) if relation in DATED else valid_from
+        if on and first <= on <= last:
+            found.append((on, n))
+    return sorted(found)
 
 
-def _line(known: Known, group: Sequence[int], entity: str, on: date | None = None) -> Line:
-    facts = [known.facts[n] for n in group]
-    text = "".join(_told(fact, on) for fact in facts)
+def _line(known: Known, group: Sequence[int], entity: str, days: Mapping[int, date] | None = None) -> Line:
+    facts = [known.fact(n) for n in group]
+    text = "".join(_told(fact, (days or {}).get(n)) for n, fact in zip(group, facts, strict=True))
     if len(facts) > 1:
         text = f"{opening('conflict')}\n{text}</conflict>\n"
     return Line(text, entity, tuple(fact.edge_id for fact in facts))

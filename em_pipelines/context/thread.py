@@ -6,14 +6,12 @@ import orjson
 
 from em_pipelines.errors import UsageError
 
-N_TURNS = 20
-"""The last turns of a file count; who speaks of something longer ago says so."""
 MAX_BYTES = 2**20
 FIELDS = ("content", "text")
 
 
 def read_thread(path: Path) -> tuple[str, ...]:
-    """The last turns, oldest first.
+    """The turns, oldest first.
 
     A file whose first line begins with `{` is JSON Lines: objects with the text in `content` or `text`, as logs have
     them. Any other is text, a turn a line. Raises UsageError for a file that cannot be read, is no UTF-8, is larger
@@ -30,8 +28,8 @@ def read_thread(path: Path) -> tuple[str, ...]:
         raise UsageError(f"reading the thread {path}: more than {MAX_BYTES} bytes; give the last turns alone")
     lines = [(number, line) for number, line in enumerate(text.split("\n"), start=1) if line.strip()]
     if lines and lines[0][1].lstrip().startswith("{"):
-        return tuple(_turn(path, number, line) for number, line in lines)[-N_TURNS:]
-    return tuple(line.strip() for _, line in lines)[-N_TURNS:]
+        return tuple(_turn(path, number, line) for number, line in lines)
+    return tuple(line.strip() for _, line in lines)
 
 
 def _turn(path: Path, number: int, line: str) -> str:

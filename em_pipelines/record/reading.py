@@ -8,11 +8,14 @@ from collections.abc import Collection, Iterable
 from datetime import date
 from typing import Any
 
+from em_pipelines.errors import UsageError
 from em_pipelines.lake import Lake, rows_of
+from em_pipelines.sql import bind, connect
 from em_pipelines.tables.graph import EDGES, ENTITIES
 from em_pipelines.tables.schema import Table
 
 Row = dict[str, Any]
+FEWEST_CHARACTERS = len("edge_") + 6
 _SENTENCE_END = re.compile(r"(?<=[.!?…])\s+|\n+")
 
 
@@ -31,6 +34,21 @@ def state_where(lake: Lake, table: Table, column: str, values: Collection[str], 
     """The same of a state table as it last stood."""
     latest = lake.latest(table, until)
     return rows_where(lake, table, column, values, [latest]) if latest else []
+
+
+def edge_id_of(lake: Lake, beginning: str) -> str:
+    """The id of the one fact whose id begins so, as context blocks give it; what begins no id, or an id as it is, comes
+    back unchanged. Raises UsageError where several do."""
+    latest = lake.latest(EDGES, date.max)
+    if latest is None or len(beginning) < FEWEST_CHARACTERS or not beginning.startswith("edge_"):
+        return beginning
+    with connect() as connection:
+        bind(connection, "edges", lake.scan(EDGES, latest))
+        query = "SELECT edge_id FROM edges WHERE starts_with(edge_id, ?) ORDER BY edge_id LIMIT 2"
+        found = [edge_id for (edge_id,) in connection.execute(query, [beginning]).fetchall()]
+    if len(found) > 1 and found[0] != beginning:
+        raise UsageError(f"looking for {beginning}: more than one fact has an id that begins so; give more of it")
+    return found[0] if found else beginning
 
 
 class World:

@@ -59,22 +59,10 @@ def facts(
     erased. A user of whom nothing is known has no
     facts: the list is empty. Raises CorruptTableError where a partition cannot be read, never an empty list for it.
     """
-    return [shown(row) for row in standing(store, query, decay, waiting, is_hidden)]
-
-
-def standing(
-    store: Store,
-    query: FactQuery,
-    decay: DecaySettings,
-    waiting: Overlay | None = None,
-    is_hidden: Callable[[dict[str, Any]], bool] = lambda _: False,
-) -> list[dict[str, Any]]:
-    """The rows behind `facts`, in the same order: the columns of current_edges, and names (`subject`, `object`, and the
-    normalised ones of each end: `subject_keys`, `object_keys`, `end_keys`)."""
     key = name_key(query.entity) if query.entity else None
     return [
-        row
-        for row in known(store, query, decay, waiting).rows
+        shown(row)
+        for row in standing(store, query, decay, waiting).to_pylist()
         if not is_hidden(row)
         and (query.is_all or row["status"] in SHOWN or _held_then(row, query))
         and (query.is_all or _has_begun(row, query))
@@ -82,9 +70,23 @@ def standing(
     ]
 
 
+def standing(store: Store, query: FactQuery, decay: DecaySettings, waiting: Overlay | None = None) -> pa.Table:
+    """The facts of a user and a day in any status, best first, before anything is left out: the columns of
+    current_edges, and names (`subject`, `object`; normalised: `subject_keys`, `object_keys`, `end_keys`)."""
+    return _standing(store, query, decay, waiting)[0]
+
+
 def known(store: Store, query: FactQuery, decay: DecaySettings, waiting: Overlay | None = None) -> Known:
     """Everything known of the user then, whatever its status or name, for who needs ids and entities besides; raises
     as `facts` does."""
+    rows, entities = _standing(store, query, decay, waiting)
+    return Known(rows.to_pylist(), entities)
+
+
+def _standing(
+    store: Store, query: FactQuery, decay: DecaySettings, waiting: Overlay | None
+) -> tuple[pa.Table, pa.Table]:
+    """Facts with names, and entities."""
     known_at = query.known_at or query.as_of
     with connect() as connection:
         edges, entities = (_of_user(store, table, known_at, query.user_id, connection) for table in (EDGES, ENTITIES))
@@ -93,7 +95,7 @@ def known(store: Store, query: FactQuery, decay: DecaySettings, waiting: Overlay
         current = current_edges(edges, entities, query.as_of, decay, connection).to_table()
         bind(connection, "standing", current)
         bind(connection, "entities", entities)
-        return Known(fetch(connection, statement(HERE, "facts")).to_pylist(), entities)
+        return fetch(connection, statement(HERE, "facts")), entities
 
 
 def _of_user(store: Store, table: Table, until: date, user_id: str, connection: duckdb.DuckDBPyConnection) -> pa.Table:

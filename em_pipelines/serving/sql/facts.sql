@@ -5,7 +5,7 @@ SELECT
     CASE WHEN f.attribute IS NOT NULL THEN f.attribute || ': ' || f.value ELSE coalesce(o.canonical_name, f.value) END
         AS object,
     list_concat([s.name_key], s.alias_keys) AS subject_keys,
-    coalesce(list_concat([o.name_key], o.alias_keys), []) AS object_keys,
+    CASE WHEN o.entity_id IS NULL THEN [] ELSE list_concat([o.name_key], o.alias_keys) END AS object_keys,
     list_concat(subject_keys, object_keys) AS end_keys
 FROM standing AS f
 JOIN entities AS s ON s.entity_id = f.subject_id
