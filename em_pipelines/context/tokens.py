@@ -20,8 +20,11 @@ TYPOGRAPHIC = frozenset("‘’“”–—…•·°£€§é")
 SPELT_OUT_A_LETTER = 0.57
 """Tokens a letter of what is no word, of cl100k_base and o200k_base over random letters."""
 CAPITALS_A_LETTER = 0.4
+CODED_A_LETTER = 0.7
+"""Letters among figures: ids, keys, addresses."""
 LONGEST_WORD = 12
-_PIECE = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]{1,3}|[ ](?=[0-9])|[ ]{2,}|[^ ]")
+_PIECE = re.compile(r"[A-Za-z]*[0-9][A-Za-z0-9]*|[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[ ](?=[0-9])|[ ]{2,}|[^ ]")
+_RUN = re.compile(r"[0-9]+|[A-Z]?[a-z]+|[A-Z]+")
 
 
 def count_tokens(text: str) -> int:
@@ -35,6 +38,9 @@ def count_tokens(text: str) -> int:
 def _cost(piece: str) -> int:
     if not piece.isascii():
         return 2 if piece in TYPOGRAPHIC else len(piece.encode("utf-8", "replace"))
+    if piece.isalnum() and not piece.isalpha():
+        runs = _RUN.findall(piece)
+        return sum(ceil(len(run) / 3) if run.isdigit() else ceil(len(run) * CODED_A_LETTER) for run in runs)
     if not piece.isalpha():
         return 0 if piece == "\n" else 1
     length = len(piece)
