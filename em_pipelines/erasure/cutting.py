@@ -67,12 +67,15 @@ def cut_content(record: Record, names: NameIndex, spans: Spans, *, is_by_word: b
 def _without_names(record: Record, names: NameIndex) -> Record:
     """People present keep their number, so that a group stays one."""
     present, hints = record.get("participants") or [], record.get("entities_mentioned") or []
-    if not any(names.is_in(name) for name in (*present, *hints)):
+    tags = record.get("tags") or []
+    if not any(names.is_in(name) for name in (*present, *hints, *tags)):
         return record
+    left = [tag for tag in tags if not names.is_in(tag)]
     return {
-        **record,
+        **{name: value for name, value in record.items() if name != "tags"},
         "participants": [MARKER if names.is_in(name) else name for name in present],
         "entities_mentioned": [name for name in hints if not names.is_in(name)],
+        **({"tags": left} if left else {}),
     }
 
 

@@ -216,17 +216,18 @@ class Revision(FactNamed):
         return self
 
 
+class Archive(_Payload):
+    """A message is not to be found any more; or, archived no longer, it is to be found again."""
+
+    session_id: str = Field(min_length=1)
+    turn_number: int = Field(ge=0)
+    is_archived: bool = True
+
+
 FORMS: dict[str, type[_Payload]] = {
-    "correct": Correct,
-    "confirm": Confirm,
-    "retract": Retract,
-    "recalled": Recalled,
-    "merge": Merge,
-    "split": Split,
-    "forget": Forget,
-    "add_facts": AddFacts,
-    "revision": Revision,
-}
+    "correct": Correct, "confirm": Confirm, "retract": Retract, "recalled": Recalled, "merge": Merge, "split": Split,
+    "forget": Forget, "add_facts": AddFacts, "revision": Revision, "archive": Archive,
+}  # fmt: skip
 """Types whose payload has a form. What a probe or starter was is left open."""
 
 

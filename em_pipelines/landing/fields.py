@@ -7,7 +7,11 @@ from typing import Annotated
 from pydantic import AfterValidator, BeforeValidator, Field
 from pydantic_core import PydanticCustomError
 
+from em_pipelines.safety.masking import mask_text
+
 MAX_ID_CHARACTERS = 256
+MAX_TAG_CHARACTERS = 64
+MAX_TAGS = 32
 MAX_INT = 2**63 - 1
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
@@ -59,9 +63,16 @@ def _check_text(value: str) -> str:
     return value
 
 
+def _as_kept(tags: list[str]) -> list[str]:
+    """Tags as they are compared: masked, in small letters, sorted, each once."""
+    return sorted({mask_text(tag).strip().casefold() for tag in tags})
+
+
 Text = Annotated[str, AfterValidator(_check_text)]
 Identifier = Annotated[str, Field(min_length=1, max_length=MAX_ID_CHARACTERS), AfterValidator(_check_id)]
 Name = Annotated[str, Field(min_length=1, max_length=MAX_ID_CHARACTERS), AfterValidator(_check_id)]
+Tag = Annotated[str, Field(min_length=1, max_length=MAX_TAG_CHARACTERS), AfterValidator(_check_id)]
+Tags = Annotated[list[Tag], Field(max_length=MAX_TAGS), AfterValidator(_as_kept)]
 Instant = Annotated[datetime, BeforeValidator(parse_instant)]
 Day = Annotated[date, BeforeValidator(_parse_day)]
 Count = Annotated[int, Field(ge=0, le=MAX_INT)]

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from em_pipelines import ids
 from em_pipelines.feedback.payloads import check_payload
-from em_pipelines.landing.fields import Amount, Count, Day, Identifier, Instant, Integer, Name, Text, iso_instant
+from em_pipelines.landing.fields import Amount, Count, Day, Identifier, Instant, Integer, Name, Tags, Text, iso_instant
 from em_pipelines.landing.log import Record
 from em_pipelines.landing.reasons import Reason, RuleError
 from em_pipelines.safety.masking import mask_text, mask_value, secret_kinds
@@ -20,14 +20,14 @@ from em_pipelines.vocabulary import USER
 
 FeedbackType = Literal[
     "correct", "confirm", "retract", "forget", "merge", "split", "recalled", "add_facts", "probe_delivered",
-    "probe_accepted", "probe_ignored", "probe_deflected", "starter_delivered", "starter_engaged", "revision",
+    "probe_accepted", "probe_ignored", "probe_deflected", "starter_delivered", "starter_engaged", "revision", "archive",
 ]  # fmt: skip
 
 NOT_CONTENT = ("correlation_id", "source_format", "source_id", "entities_mentioned", "agent_id")
 """Columns of an interaction in which two tellings of the same message may differ."""
 
 NOT_TEXT = frozenset(
-    {"turn_number", "participants", "entities_mentioned", "exit_code", "duration_ms", "cost_usd", "topics"}
+    {"turn_number", "participants", "entities_mentioned", "tags", "exit_code", "duration_ms", "cost_usd", "topics"}
 )
 """Fields whose value is a number or a list."""
 
@@ -55,6 +55,8 @@ class Interaction(_Model):
     domain: Name | None = None
     trust: Literal["trusted", "untrusted"] = "trusted"
     entities_mentioned: list[Text] = Field(default_factory=list)
+    tags: Tags = Field(default_factory=list)
+    memory_type: Literal["observation", "decision", "learning", "event"] | None = None
     correlation_id: Identifier | None = None
     source_id: Identifier | None = None
     source_format: Name | None = None
@@ -152,6 +154,7 @@ def _land_interaction(fields: dict[str, Any], source_format: str) -> Record:
         "correlation_id": said.correlation_id or ids.correlation_id(said.user_id, said.session_id, said.turn_number),
         "source_id": said.source_id,
         "source_format": _masked(said.source_format) or source_format,
+        **{k: v for k, v in (("tags", said.tags), ("memory_type", said.memory_type)) if v},  # absent as they were
     }
 
 
@@ -180,7 +183,7 @@ def _land_feedback(fields: dict[str, Any], _: str) -> Record:
     _refuse_secret(said.user_id)
     _refuse_secret(said.session_id)
     try:
-        check_payload(said.type, said.model_extra or {})
+        check_payload(said.type, {"session_id": said.session_id, **(said.model_extra or {})})
     except ValueError as error:
         raise RuleError(Reason.INVALID_FIELD, mask_text(f"{error}")) from error
     content = {

@@ -37,6 +37,8 @@ INTERACTIONS = Table(
         col("entities_mentioned", TEXTS, "hints from the agent; never trusted as fact"),
         CORRELATION_ID,
         opt("source_id", TEXT, "the message's id in the format it came in (a dia_id, a uuid)"),
+        opt("tags", TEXTS, "tags of whoever stored it, in small letters and sorted; null: none"),
+        opt("memory_type", TEXT, "decision, learning or event; null: an observation like any other"),
         col("source_format", TEXT, "the format it came in"),
     ),
     key=("user_id", "session_id", "turn_number"),

@@ -19,7 +19,11 @@ def land_message(message: dict[str, Any]) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("kind", "table", "fields"),
     [
-        ("interactions", INTERACTIONS, {"session_id": "s", "turn_number": 0, "role": "tool", "content": ""}),
+        (
+            "interactions",
+            INTERACTIONS,
+            {"session_id": "s", "turn_number": 0, "role": "tool", "content": "", "tags": ["a"], "memory_type": "event"},
+        ),
         ("skill_invocations", SKILL_INVOCATIONS, {"session_id": "s", "skill_name": "build", "duration_ms": 12}),
         ("feedback", FEEDBACK, {"type": "forget", "entity": "Derek"}),
         ("world_events", WORLD_EVENTS, {"title": "Gale warning", "happens_on": "2026-10-21"}),
@@ -29,6 +33,27 @@ def test_a_landed_record_has_exactly_the_columns_of_its_table(kind: str, table: 
     record = land_record(kind, {"user_id": "ada", "timestamp": "2026-03-05T18:20:00Z", **fields}, "native")
     assert set(record) == set(table.schema.names)
     assert orjson.loads(orjson.dumps(record)) == record
+
+
+def test_tags_are_kept_in_small_letters_sorted_and_each_once(message: Any) -> None:
+    assert land_message(message(tags=["Work", "home", "work "]))["tags"] == ["home", "work"]
+
+
+def test_a_message_without_tags_is_the_record_that_it_was_before_there_were_any(message: Any) -> None:
+    assert not {"tags", "memory_type"} & set(land_message(message(tags=[], memory_type=None)))
+
+
+@pytest.mark.parametrize("tags", ["work", [""], ["\x00"], ["x" * 65], [f"t{n}" for n in range(33)], [3]])
+def test_what_is_no_list_of_tags_is_refused(message: Any, tags: Any) -> None:
+    with pytest.raises(RuleError, match="tags"):
+        land_message(message(tags=tags))
+
+
+def test_an_archive_needs_the_message_that_it_is_about() -> None:
+    fields = {"user_id": "ada", "timestamp": "2026-03-05T18:20:00Z", "type": "archive", "turn_number": 3}
+    with pytest.raises(RuleError, match="session_id"):
+        land_record("feedback", fields, "native")
+    assert land_record("feedback", {**fields, "session_id": "s1"}, "native")["session_id"] == "s1"
 
 
 def test_timestamps_are_landed_in_utc_with_microseconds(message: Any) -> None:
