@@ -10,8 +10,7 @@ from em_pipelines.erasure.certificate import Certificate
 from em_pipelines.erasure.forget import as_document, preview
 from em_pipelines.erasure.forget import forget as forget_scope
 from em_pipelines.erasure.planning import Preview
-from em_pipelines.erasure.scopes import Scope, ScopeKind
-from em_pipelines.errors import UsageError
+from em_pipelines.erasure.scopes import Scope
 
 SHOWN_FACTS = 20
 
@@ -39,7 +38,7 @@ def forget(
 
     Example: em forget --user mirela --entity Porto
     """
-    scope = _scope(user, fact, entity, session, is_all=is_all)
+    scope = Scope.named(user, fact=fact, entity=entity, session=session, is_all=is_all)
     opened = open_home(home)
     asks = sys.stdin.isatty() and not is_sure
     if is_dry_run or asks:
@@ -56,23 +55,6 @@ def forget(
         print_json(certificate.as_document())
     else:
         _print(certificate)
-
-
-def _scope(user: str, fact: str | None, entity: str | None, session: str | None, *, is_all: bool) -> Scope:
-    """The one scope that was named; raises UsageError for none or several."""
-    given = [
-        Scope(kind, user, target.strip())
-        for kind, target in (
-            (ScopeKind.FACT, fact),
-            (ScopeKind.ENTITY, entity),
-            (ScopeKind.SESSION, session),
-            (ScopeKind.USER, "" if is_all else None),
-        )
-        if target is not None
-    ]
-    if len(given) != 1 or (given[0].kind is not ScopeKind.USER and not given[0].target):
-        raise UsageError("forgetting: name exactly one of --fact ID, --entity NAME, --session ID and --all")
-    return given[0]
 
 
 def _show(scope: Scope, found: Preview) -> None:

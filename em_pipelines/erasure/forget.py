@@ -3,7 +3,7 @@
     asked       HOME/record/pending/ID.json stands: from now on it is carried out, whatever happens
     planned     what every record becomes is written into the request
     barred      tombstones stand: what is erased cannot land again
-    rewritten   the log and the inbox hold it no more
+    rewritten   the log and the inbox hold it no more; of a whole user, tokens are revoked
     rebuilt     tables, snapshots and caches hold it no more
     searched    the whole home was looked through
     certified   the certificate stands, the request is gone
@@ -30,6 +30,7 @@ from em_pipelines.errors import ErasureIncompleteError, UsageError
 from em_pipelines.home import Home
 from em_pipelines.planning import ranges_of
 from em_pipelines.retrieval.packs import remake as remake_pack
+from em_pipelines.tokens import TokenBook
 
 MAX_PATHS = 5
 ERASE = "erase"
@@ -114,6 +115,8 @@ def _carry_out_one(home: Home, request: Request) -> Certificate:
         done = rewrite_log(home, request, made)
         done.n_files = clear_inbox(home, request, made, datetime.now(UTC))
         _drop_others(home, request)
+        if request.scope.kind is ScopeKind.USER:
+            TokenBook(home.record, home.salt).forget_user(request.scope.user_id)
     rebuilt = _rebuild(home, request, made, done)
     terms = Terms.of(request, made)
     try:

@@ -11,6 +11,7 @@ from enum import StrEnum
 from typing import Any
 
 from em_pipelines.erasure.names import key_of
+from em_pipelines.errors import UsageError
 from em_pipelines.feedback.payloads import read_payload
 from em_pipelines.landing.fields import iso_instant
 
@@ -31,6 +32,21 @@ class Scope:
     kind: ScopeKind
     user_id: str
     target: str = ""
+
+    @classmethod
+    def named(
+        cls, user_id: str, *, fact: str | None, entity: str | None, session: str | None, is_all: bool = False
+    ) -> "Scope":
+        """The one scope that is named; raises UsageError for none or several, or a name without a word."""
+        kinds = {ScopeKind.FACT: fact, ScopeKind.ENTITY: entity, ScopeKind.SESSION: session}
+        found = [cls(kind, user_id, target.strip()) for kind, target in kinds.items() if target is not None]
+        found += [cls(ScopeKind.USER, user_id)] if is_all else []
+        if len(found) != 1 or not (found[0].target or is_all):
+            raise UsageError(
+                "forgetting: name exactly one of a fact by its id (--fact), an entity by a name (--entity), a session "
+                "(--session) and everything (--all)"
+            )
+        return found[0]
 
     @classmethod
     def of_payload(cls, user_id: str, session_id: str | None, payload: Mapping[str, Any]) -> "Scope":

@@ -7,7 +7,6 @@ from typing import Any
 import orjson
 import pytest
 
-from em_pipelines.commands.forget import _scope
 from em_pipelines.erasure.overlay import hidden
 from em_pipelines.erasure.scopes import Scope, ScopeKind, as_document, of_document
 from em_pipelines.errors import CorruptTableError, ErasureIncompleteError, UsageError
@@ -174,7 +173,7 @@ def test_a_request_that_cannot_be_read_is_never_passed_over(empty: World) -> Non
 def test_exactly_one_scope_is_named() -> None:
     for given in ((None, None, None, False), ("e", "n", None, False), (None, " ", None, False)):
         with pytest.raises(UsageError, match="exactly one"):
-            _scope("nora", *given[:3], is_all=given[3])
+            Scope.named("nora", **dict(zip(("fact", "entity", "session", "is_all"), given, strict=True)))
 
 
 @pytest.mark.slow
