@@ -33,11 +33,12 @@ class Given:
 
 
 class Corrections:
-    """What one person, or an agent for them, has to say about their memory in one home."""
+    """What a person, or an agent for them, has to say about their memory in one home; the ledger names the `actor`."""
 
-    def __init__(self, home: Home, user_id: str) -> None:
+    def __init__(self, home: Home, user_id: str, actor: str = "user") -> None:
         self._home = home
         self._user_id = user_id
+        self._actor = actor
 
     def known(self, *, is_all: bool = True) -> list[Fact]:
         """The person's facts as readers see them now, in every status unless told otherwise."""
@@ -97,7 +98,8 @@ class Corrections:
         with self._home.lock("landing"):
             self._home.store.log.append("feedback", date.fromisoformat(record["timestamp"][:10]), [record])
         target = str(payload.get("edge_id") or record["feedback_id"])
-        self._home.ledger.append(type_, user_id=self._user_id, target=target, at=datetime.now(UTC))
+        at = datetime.now(UTC)
+        self._home.ledger.append(type_, user_id=self._user_id, target=target, at=at, actor=self._actor)
         return Given(record["feedback_id"], tuple(dict(fact) for fact in about if "edge_id" in fact))
 
 

@@ -1,0 +1,1 @@
+"""What agents do with one user's memory: store, list, explain, page through it, and check what they will say."""
