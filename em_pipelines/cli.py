@@ -4,11 +4,12 @@ import os
 import sys
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from em_pipelines.commands import (
+    agents,
     comparing,
     contexts,
     corrections,
@@ -65,6 +66,8 @@ app.command(name="verify-ledger")(recording.verify_ledger)
 app.command()(explaining.why)
 app.command(name="why-not")(explaining.why_not)
 app.command()(explaining.trace)
+app.command()(agents.mcp)
+app.add_typer(agents.tokens, name="token")
 app.add_typer(dead_letters.app, name="dead-letters")
 
 
@@ -78,6 +81,7 @@ def before_command(home: HomeOption = None) -> None:
     Defaults.open_models = _open_models
     Defaults.open_embedder = _open_embedder
     Defaults.open_verifier = _open_verifier
+    Defaults.serve_agents = _serve_agents
     Defaults.reset_runs = reset_runs
 
 
@@ -98,6 +102,12 @@ def _open_verifier(settings: Settings) -> AbstractAsyncContextManager[Verifier]:
     from resources.verifier import open_verifier  # noqa: PLC0415
 
     return open_verifier(settings)
+
+
+def _serve_agents(settings: Settings, **how: Any) -> None:
+    from resources.mcp_server.serving import serve  # noqa: PLC0415
+
+    serve(settings, _open_models, **how)
 
 
 @app.command()

@@ -2,7 +2,7 @@
 whatever is not success."""
 
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from enum import IntEnum
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
@@ -48,6 +48,7 @@ class Defaults:
     open_models: OpenModels | None = None
     open_embedder: OpenEmbedder | None = None
     open_verifier: OpenVerifier | None = None
+    serve_agents: Callable[..., None] | None = None
     reset_runs: ResetRuns = staticmethod(lambda _, __: 0)
     """Dagster's notes of runs are the business of whoever drives Dagster; nobody here does."""
 

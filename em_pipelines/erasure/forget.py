@@ -59,6 +59,17 @@ def forget(home: Home, scope: Scope, *, actor: str = "user", now: datetime | Non
         return next(c for c in carry_out(home) if c.certificate_id == request.request_id)
 
 
+def ask_to_forget(home: Home, scope: Scope, *, actor: str, now: datetime) -> Request:
+    """Notes that a scope is to be forgotten, and returns the request: hidden from now on, carried out by the next run.
+
+    Raises UsageError where memory knows nothing of it.
+    """
+    request = home.book.request(scope, max(now, check_known(home, scope)), actor)
+    with home.lock("landing"):
+        home.book.put(request)
+    return request
+
+
 def carry_out(home: Home) -> list[Certificate]:
     """Carries out every pending request, in the order in which they were asked; returns their certificates.
 

@@ -1,0 +1,1 @@
+"""Memory over the Model Context Protocol: tools of one user, by stdio or HTTP."""

@@ -1,0 +1,178 @@
+"""What tools take and give, as their clients see it: fields with meanings, bounds on everything."""
+
+from datetime import date, datetime
+from typing import Annotated, Any, Literal
+
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
+
+MAX_TEXT = 20_000
+MAX_NAME = 500
+MAX_MESSAGES = 500
+MAX_FACTS = 100
+
+Text = Annotated[str, Field(max_length=MAX_TEXT)]
+Name = Annotated[str, Field(max_length=MAX_NAME)]
+Share = Annotated[float, Field(ge=0, le=1)]
+AsOf = Annotated[date | None, Field(description="Answer as of the end of this day (YYYY-MM-DD); today if left out.")]
+
+
+class _Form(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class HitShown(BaseModel):
+    """Something that was found: a message that was said, or a fact."""
+
+    kind: str = Field(description="message or fact")
+    text: str
+    score: float
+    said_on: date
+    session_id: str | None
+    turn_number: int | None
+    edge_id: str | None = Field(description="Id of a fact, for em_get_provenance and em_user_correction.")
+    speaker: str | None
+
+
+class Found(BaseModel):
+    """Hits, messages before facts, the best of each first."""
+
+    hits: list[HitShown]
+
+
+class ContextShown(BaseModel):
+    """A block for the prompt, and what it was made of."""
+
+    text: str = Field(description="The experience_context block: put it before the question.")
+    n_tokens: int
+    edge_ids: list[str] = Field(description="Facts in it; report those that you used as recalled.")
+    turns: list[tuple[str, int]] = Field(description="Session and turn of the messages quoted in it.")
+
+
+class FactShown(BaseModel):
+    """A fact as readers see it."""
+
+    edge_id: str
+    subject: str
+    relation: str
+    object: str
+    polarity: int
+    confidence: float
+    status: str
+    valid_from: str | None
+    valid_to: str | None
+
+
+class ProbeShown(BaseModel):
+    """A question that memory would like to ask."""
+
+    probe_id: str
+    kind: str
+    text: str
+    value: float
+    context_tags: list[str]
+    edge_id: str | None
+    expires_at: datetime
+
+
+class Probes(BaseModel):
+    """Probes that wait, worth most first."""
+
+    probes: list[ProbeShown]
+
+
+class ReportedMessage(_Form):
+    """One message of a conversation."""
+
+    role: Literal["user", "assistant", "system", "tool"] = Field(description="Who spoke; facts are the user's alone.")
+    content: str = Field(max_length=200_000)
+    turn_number: Annotated[int, Field(ge=0)] | None = Field(
+        default=None, description="Its number in the conversation; first_turn plus its place in the list if left out."
+    )
+    timestamp: AwareDatetime | None = Field(default=None, description="When it was said, with offset; now if left out.")
+    speaker: Name | None = None
+    tags: list[str] = Field(default_factory=list, max_length=32)
+    memory_type: Literal["observation", "decision", "learning", "event"] | None = None
+
+
+class ProbeOutcome(_Form):
+    """What became of a probe."""
+
+    probe_id: str = Field(min_length=1, max_length=MAX_NAME)
+    outcome: Literal["delivered", "accepted", "ignored", "deflected"]
+
+
+class Reported(BaseModel):
+    """What became of a report."""
+
+    n_new: int = Field(description="Messages that were stored now.")
+    n_known: int = Field(description="Messages that had been stored before: a report may be repeated.")
+    n_erased: int = Field(description="Messages that were forgotten before and stay away.")
+    turns: list[int]
+    feedback_ids: list[str]
+
+
+class Corrected(BaseModel):
+    """What a correction was about, and what readers see from now on."""
+
+    feedback_id: str
+    before: list[FactShown]
+    now: list[FactShown]
+
+
+class FactGiven(_Form):
+    """A fact, already extracted."""
+
+    relation: Name = Field(description="From the closed vocabulary: likes, lives_in, works_at, has_attribute, …")
+    object: str = Field(min_length=1, max_length=MAX_NAME)
+    subject: str = Field(default="user", min_length=1, max_length=MAX_NAME, description="user: the remembered person.")
+    attribute: Name | None = Field(default=None, description="The key, of has_attribute.")
+    polarity: Literal[1, -1] = 1
+    temporal_type: Literal["attribute", "trait", "state", "wish", "plan", "episode"] | None = None
+    confidence: Share | None = Field(default=None, description="At most 0.90 counts; 0.80 if left out.")
+
+
+class Added(BaseModel):
+    """What became of added facts."""
+
+    feedback_id: str
+    facts: list[FactShown] = Field(
+        description="Those that readers see now; a fact that the safety checks refuse is not."
+    )
+
+
+class GraphShown(BaseModel):
+    """A page of the graph."""
+
+    nodes: list[dict[str, Any]] = Field(description="name, entity_id, entity_type, aliases, n_mentions")
+    edges: list[dict[str, Any]] = Field(description="facts: subject and object are names of nodes, unless is_literal")
+    n_items: int = Field(description="Edges, and names without any, on all pages.")
+    next_offset: int | None = Field(description="offset of the next page; null after the last")
+
+
+class Deleted(BaseModel):
+    """What became of a request to erase."""
+
+    status: Literal["erased", "nothing_found", "pending", "preview"] = Field(
+        description="pending: hidden from now on; the run that is at work carries it out"
+    )
+    facts: list[str] = Field(description="Of a preview: the facts that would go.")
+    certificate: dict[str, Any] | None = Field(description="Proof of what was erased, without a word of it.")
+    request_id: str | None
+
+
+class FindingShown(BaseModel):
+    """Characters [start, end) of the text that its audience should not see."""
+
+    start: int
+    end: int
+    kind: str = Field(description="fact, secret, contact, health, financial or identity_document")
+    privacy_level: str = Field(description="L2 personal, L3 identifying, L4 for nobody")
+    edge_id: str | None
+    detail: str
+
+
+class Checked(BaseModel):
+    """Whether a text may go out as it is."""
+
+    is_safe: bool
+    findings: list[FindingShown]
