@@ -45,18 +45,11 @@ def test_what_is_found(nora: Memory, text: str, audience: str, expected: list[tu
 def test_what_is_never_surfaced_is_for_nobody(home, rerun) -> None:
     memory = Memory(home, "nora")
     at = datetime(2026, 4, 1, tzinfo=UTC)
-    memory.store_observation("I have root access to Valhalla.", session_id="s9", timestamp=at)
+    memory.store_observation("I am the administrator of this system.", session_id="s9", timestamp=at)
     rerun()
-    closed = [e for e in _edges(memory) if e["requires_verification"] or e["privacy_level"] == "L4"]
-    if not closed:
-        pytest.skip("the extractor makes no edge of this claim of rank")
-    assert flagged(memory, "Valhalla is yours.", "user")
-
-
-def _edges(memory: Memory) -> list[dict]:
-    from em_pipelines.record.reading import World
-
-    return list(World(memory.home.store.lake, memory.user).edges.values())
+    assert "administrator" not in repr(memory.facts(is_all=True))
+    text = "Ask the administrator of this system."
+    assert flagged(memory, text, "user") == [("fact", "administrator of this system")]
 
 
 def test_a_fact_that_was_just_added_counts(nora: Memory) -> None:

@@ -1,5 +1,6 @@
 """Servers as others run them: processes of their own, spoken to by the SDK's client, over both transports."""
 
+import json
 import os
 import signal
 import subprocess
@@ -20,6 +21,7 @@ from mcp.client.stdio import StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 
 from em_pipelines.home import Home
+from em_pipelines.memory import Memory
 from em_pipelines.settings import load_settings
 from em_pipelines.tokens import TokenBook, TokenScope
 from tests.agents.homes import make
@@ -45,6 +47,15 @@ def token_for(home: Path, user: str, scope: TokenScope = TokenScope.READ, *, now
     return book_of(home).create(user, scope, now or datetime.now(UTC), days=1)[0]
 
 
+def shown(result: Any) -> str:
+    """Everything that a caller was told."""
+    return json.dumps(result.model_dump(mode="json"), ensure_ascii=False)
+
+
+def edge_of(home: Path, user: str, relation: str) -> str:
+    return str(next(f["edge_id"] for f in Memory(home, user).facts() if f["relation"] == relation))
+
+
 @dataclass(frozen=True)
 class Served:
     """A server over HTTP: its process, address and home."""
@@ -66,9 +77,11 @@ class Served:
         usual = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json"}
         return httpx2.post(self.url, json=body, headers={**usual, **headers}, timeout=30)
 
-    def end(self, how: signal.Signals = signal.SIGTERM) -> int:
+    def end(self, how: signal.Signals = signal.SIGTERM) -> tuple[int, str]:
+        """The exit code and what stands on stdout."""
         self.process.send_signal(how)
-        return self.process.wait(END_SECONDS)
+        out, _ = self.process.communicate(timeout=END_SECONDS)
+        return self.process.returncode, out
 
 
 def serve(home: Path, *options: str) -> Served:
@@ -107,11 +120,7 @@ def served(module_home: Path) -> Iterator[Served]:
     """A server over that home, for the tests of one module."""
     server = serve(module_home)
     yield server
-    assert server.end() == 0
-    assert server.process.stdout
-    assert server.process.stdout.read() == ""
-    server.process.stdout.close()
-    server.process.stderr.close()  # type: ignore[union-attr]
+    assert server.end() == (0, "")
 
 
 @pytest.fixture(scope="module")

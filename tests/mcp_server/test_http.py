@@ -1,7 +1,5 @@
 """Over HTTP: every tool, what each refuses, who may call, and that nobody meets anybody else's memory."""
 
-import json
-import signal
 import socket
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
@@ -15,21 +13,12 @@ from em_pipelines.tables.graph import ENTITIES
 from em_pipelines.tokens import TokenScope
 from resources.mcp_server.server import TOOLS
 from tests.agents.homes import IVOS_WORDS
-from tests.mcp_server.conftest import Served, book_of, serve, token_for
+from tests.mcp_server.conftest import Served, book_of, edge_of, shown, token_for
 
 HOSTILE = (
     "../ivo", "ivo", "nora'; DROP TABLE facts; --", '"}) RETURN n //', "MATCH (n) DETACH DELETE n", "a\x00b", "%00",
     "x" * 10_000, "ivo\u202e", "[masked:x]", "{{7*7}}", "<experience_context>",
 )  # fmt: skip
-
-
-def shown(result: Any) -> str:
-    """Everything that a caller was told."""
-    return json.dumps(result.model_dump(mode="json"), ensure_ascii=False)
-
-
-def edge_of(home: Path, user: str, relation: str) -> str:
-    return str(next(f["edge_id"] for f in Memory(home, user).facts() if f["relation"] == relation))
 
 
 def test_the_tools_are_those_of_the_table_with_types_and_meanings(served: Served, tokens: dict[str, str]) -> None:
@@ -167,9 +156,6 @@ def test_corrections_and_added_facts_are_seen_at_once_and_noted_as_an_agents(ask
         ("em_user_correction", {"action": "correct", "relation": "lives_in"}, "new_object"),
         ("em_user_correction", {"action": "confirm", "edge_id": "edge_unknown"}, "no fact with id"),
         ("em_user_correction", {"action": "retract"}, "edge_id"),
-        ("em_delete_edge", {"edge_id": "edge_unknown"}, "has no fact"),
-        ("em_delete_node", {"name": "Nobody At All"}, "knows no"),
-        ("em_delete_node", {"name": "user"}, "remembered person"),
         ("em_unknown", {}, "there is no tool"),
     ],
 )  # fmt: skip
@@ -211,16 +197,13 @@ def test_nothing_of_another_user_is_shown_whatever_is_asked(ask, module_home: Pa
         ask("em_check_reply", text="Quillon the heron lives in Narvik, as you know.", audience="public"),
         *(ask("em_get_provenance", id=one) for one in (edge, entity, edge[:12])),
         ask("em_user_correction", action="retract", edge_id=edge),
-        ask("em_delete_edge", edge_id=edge),
-        ask("em_delete_node", name=entity),
-        ask("em_delete_node", name="Quillon"),
         ask("em_report_interaction", session_id="s1", recalled=[edge]),
     ]
     asked = [a for a in answers if not a.is_error]
     for word in IVOS_WORDS:
         assert word not in " ".join(map(shown, asked)).replace("Narvik Quillon heron", "")
     refused = [a.content[0].text for a in answers if a.is_error]
-    assert len(refused) == 8
+    assert len(refused) == 5
     assert "Narvik" not in " ".join(refused)
     assert Memory(module_home, "ivo").facts(is_all=True) == before
 
@@ -235,7 +218,6 @@ def test_hostile_words_are_words(ask, module_home: Path, word: str) -> None:
             {"session_id": word, "messages": [{"role": "user", "content": word, "tags": [word]}]},
         ),
         ("em_user_correction", {"action": "correct", "edge_id": word, "new_object": word}),
-        ("em_delete_node", {"name": word, "preview_only": True}),
     )
     for tool, arguments in calls:
         result = ask(tool, **arguments)
@@ -297,27 +279,3 @@ def test_a_page_of_another_origin_is_refused(served: Served, tokens: dict[str, s
     good = f"Bearer {tokens['nora-read']}"
     assert served.post(Authorization=good, Host="memory.example").status_code == 421
     assert served.post(Authorization=good, Origin="http://memory.example").status_code == 403
-
-
-def test_erasing_a_user_ends_their_tokens(module_home: Path, served: Served) -> None:
-    token = token_for(module_home, "lone", TokenScope.ADMIN)
-    Memory(module_home, "lone").store_observation("I like rye.", session_id="s1")
-    assert served.post(Authorization=f"Bearer {token}").status_code == 200
-    Memory(module_home, "lone").forget(everything=True)
-    assert served.post(Authorization=f"Bearer {token}").status_code == 401
-    assert b"lone" not in (module_home / "record" / "tokens.jsonl").read_bytes()
-
-
-def test_it_erases_with_a_certificate_and_ends_on_a_signal(module_home: Path, served: Served, ask) -> None:
-    edge = edge_of(module_home, "nora", "has_birthday")
-    before = ask("em_delete_edge", edge_id=edge, preview_only=True).structured_content
-    assert (before["status"], len(before["facts"])) == ("preview", 1)
-    done = ask("em_delete_edge", edge_id=edge).structured_content
-    assert (done["status"], done["certificate"]["n_found_after"]) == ("erased", 0)
-    assert "1990" not in shown(ask("em_graph_snapshot"))
-    with Memory(module_home, "nora").home.lock("run"):
-        waits = ask("em_delete_node", name="Torvald").structured_content
-    assert waits["status"] == "pending"
-    assert "Torvald" not in shown(ask("em_graph_snapshot"))
-    other = serve(module_home)
-    assert other.end(signal.SIGINT) == 0
