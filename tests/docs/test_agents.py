@@ -1,0 +1,56 @@
+"""The page for agents: its example runs, its table is that of the server, its configuration starts one."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+from em_pipelines.memory import Memory
+from resources.mcp_server.server import TOOLS
+
+
+def python(root: Path, folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, *arguments], cwd=folder, env={**os.environ, "PYTHONPATH": str(root)}, text=True,
+        stdin=subprocess.DEVNULL, capture_output=True, timeout=300, check=False,
+    )  # fmt: skip
+
+
+def test_the_example_of_the_page_runs(root: Path, tmp_path: Path, blocks) -> None:
+    (block,) = blocks("docs/agents.md", "python")
+    done = python(root, tmp_path, "-c", block.text)
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_example_script_runs(root: Path, tmp_path: Path) -> None:
+    done = python(root, tmp_path, str(root / "examples" / "agents" / "remember.py"), "home")
+    assert done.returncode == 0, done.stderr
+    assert "('lives_in', 'Voss', 1.0)" in done.stdout
+    assert done.stdout.endswith("[] erased\n")
+
+
+def test_the_configuration_of_the_page_is_the_example_and_starts_a_server(
+    root: Path, tmp_path: Path, blocks, page
+) -> None:
+    (block,) = blocks("docs/agents.md", "json")
+    assert json.loads(block.text) == json.loads(page("examples/agents/mcp.json"))
+    server = json.loads(block.text)["mcpServers"]["memory"]
+    assert server["command"] == ".venv/bin/em"
+    done = python(root, tmp_path, "-c", "from em_pipelines.cli import main; main()", *server["args"])
+    assert (done.returncode, done.stdout) == (0, ""), done.stderr
+
+
+def test_tools_and_scopes_are_those_of_the_page(page) -> None:
+    rows = re.findall(r"^\| `(em_\w+)` \|.*\| (\w+) \|$", page("docs/agents.md"), re.MULTILINE)
+    assert dict(rows) == {name: scope.label for name, (scope, _) in TOOLS.items()}
+
+
+def test_methods_that_the_page_names_exist(page) -> None:
+    table = page("docs/agents.md").partition("| method | does |")[2].partition("\n\n")[0]
+    named = {
+        name for row in table.splitlines() for name in re.findall(r"`(\w+)`", row.split("|")[1] if "|" in row else "")
+    }
+    assert named
+    assert not [name for name in named if not callable(getattr(Memory, name, None))]
