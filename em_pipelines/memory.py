@@ -24,7 +24,8 @@ from em_pipelines.errors import UsageError
 from em_pipelines.feedback.archived import ARCHIVE, Archived
 from em_pipelines.home import Home
 from em_pipelines.retrieval.documents import FACT, MESSAGE
-from em_pipelines.retrieval.search import Hit, Search
+from em_pipelines.retrieval.hits import Hit
+from em_pipelines.retrieval.search import Search
 from em_pipelines.serving.facts import FactQuery
 from em_pipelines.serving.facts import facts as read_facts
 from em_pipelines.settings import load_settings

@@ -8,7 +8,8 @@ from em_pipelines.feedback.archived import Place
 from em_pipelines.home import Home
 from em_pipelines.retrieval.asking import ask
 from em_pipelines.retrieval.documents import FACT, MESSAGE
-from em_pipelines.retrieval.search import Hit, Search
+from em_pipelines.retrieval.hits import Hit
+from em_pipelines.retrieval.search import Search
 
 
 def find(

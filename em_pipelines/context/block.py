@@ -17,7 +17,8 @@ from em_pipelines.context.tokens import count_tokens
 from em_pipelines.home import Home
 from em_pipelines.retrieval.asking import ask
 from em_pipelines.retrieval.documents import MESSAGE
-from em_pipelines.retrieval.search import Hit, Search
+from em_pipelines.retrieval.hits import Hit
+from em_pipelines.retrieval.search import Search
 
 ROOT = "experience_context"
 LONGEST_TEXT = 4_000

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from em_pipelines.context.markup import element, plain
 from em_pipelines.context.sections import Line
 from em_pipelines.context.tokens import count_tokens
-from em_pipelines.retrieval.search import Hit
+from em_pipelines.retrieval.hits import Hit
 from em_pipelines.retrieval.words import question_stems, stems
 
 CUT = "…"
