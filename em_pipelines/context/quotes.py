@@ -11,6 +11,8 @@ from em_pipelines.retrieval.words import question_stems, stems
 
 CUT = "…"
 LONGEST_NAME = 40
+LONGEST_TEXT = 20_000
+"""Characters of a message that are looked at."""
 N_FIRST = 5
 _PIECE = re.compile(r"[^\s]+(?:[ ]|$)")
 _ENDS = re.compile(r"[.!?。！？…]['\"”’)\]]*\s*$")
@@ -23,7 +25,7 @@ def quotes(hits: Iterable[Hit], question: str, thread: tuple[str, ...], n_tokens
     seen = {_key(text) for text in (question, *thread)}
     rank = 0
     for hit in hits:
-        text = plain(hit.text)
+        text = plain(hit.text[:LONGEST_TEXT])
         if not text or hit.session_id is None or hit.turn_number is None or _key(text) in seen:
             continue
         seen.add(_key(text))
@@ -50,7 +52,7 @@ def trimmed(text: str, wanted: frozenset[str], n_tokens: int) -> str:
             cost, gain, end = cost + costs[end], gain + gains[end], end + 1
         begins = start == 0 or bool(_ENDS.search(words[start - 1]))
         value = gain + 0.5 * begins
-        if value > best and end > start:
+        if value >= best and end > start:
             best, chosen = value, (start, end)
         if end > start:
             cost, gain = cost - costs[start], gain - gains[start]

@@ -5,7 +5,7 @@ from datetime import date
 
 import numpy as np
 
-from em_pipelines.context.known import Floats, Known, Turn
+from em_pipelines.context.known import Floats, Integers, Known, Turn
 from em_pipelines.context.settings import RelevanceWeights
 from em_pipelines.retrieval.words import question_stems
 
@@ -18,14 +18,14 @@ def relevance(known: Known, near: Floats, topic: Floats, today: date, weights: R
         weights.entity * near[known.ends].max(axis=1)
         + weights.topic * topic
         + weights.confidence * known.confidence
-        + weights.recency * recency(known, today)
+        + weights.recency * recency(known.last_said, today)
     )
     return found
 
 
-def recency(known: Known, today: date) -> Floats:
-    """Of each fact: 1.0 for what was said within 7 days, falling evenly to 0.3 at 90, and no further."""
-    days = today.toordinal() - known.last_said
+def recency(last_said: Integers, today: date) -> Floats:
+    """By the ordinal of the day: 1.0 for what was said within 7 days, falling evenly to 0.3 at 90, and no further."""
+    days = today.toordinal() - last_said
     return np.interp(days, [FRESH_DAYS, OLD_DAYS], [1.0, OLD])
 
 
