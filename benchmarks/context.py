@@ -21,9 +21,9 @@ from em_pipelines.context.bootstrap import bootstrap
 from em_pipelines.home import Home
 from em_pipelines.retrieval.asking import ask
 from em_pipelines.retrieval.documents import MESSAGE, SCHEMA
-from em_pipelines.retrieval.pack import write
 from em_pipelines.retrieval.packs import folder_of
 from em_pipelines.retrieval.search import Search
+from em_pipelines.retrieval.writing import write
 from em_pipelines.settings import load_settings
 from em_pipelines.tables.graph import EDGES, ENTITIES
 

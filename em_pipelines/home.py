@@ -34,6 +34,7 @@ from em_pipelines.extraction.llm.extractor import LLMExtractor, OpenAsking
 from em_pipelines.extraction.model import Extractor
 from em_pipelines.extraction.rules.extractor import RulesExtractor
 from em_pipelines.extraction.unread import UnreadSegment
+from em_pipelines.feedback.archived import Archived
 from em_pipelines.inference.llm.proposer import ModelProposer
 from em_pipelines.inference.step import build_inference
 from em_pipelines.lake import Lake, rows_of
@@ -114,6 +115,11 @@ class Home:
         if self._open_embedder is None:
             raise UsageError("searching by vectors: this process has no embedder; use `em`, or unset EM_EMBEDDER")
         return self._open_embedder(self.settings)
+
+    @cached_property
+    def archived(self) -> Archived:
+        """Which messages are not to be found any more."""
+        return Archived(self.store.log)
 
     @property
     def checks(self) -> Checks:

@@ -13,7 +13,6 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from em_pipelines.agents.finding import find
 from em_pipelines.agents.observations import Listing, Observation, Stored, listed, store, tell
 from em_pipelines.corrections import Corrections, Fact, Given
 from em_pipelines.erasure.certificate import Certificate
@@ -21,8 +20,9 @@ from em_pipelines.erasure.forget import forget as forget_scope
 from em_pipelines.erasure.overlay import hiding
 from em_pipelines.erasure.scopes import Scope
 from em_pipelines.errors import UsageError
-from em_pipelines.feedback.archived import ARCHIVE, Archived
+from em_pipelines.feedback.archived import ARCHIVE
 from em_pipelines.home import Home
+from em_pipelines.retrieval.asking import ask
 from em_pipelines.retrieval.documents import FACT, MESSAGE
 from em_pipelines.retrieval.hits import Hit
 from em_pipelines.retrieval.search import Search
@@ -44,15 +44,24 @@ class Memory:
 
     `home` is a folder, or a Home where models or settings are to be chosen; `user` is the id that the logs have.
     `actor` (user, agent) is who the ledger says was speaking, `origin` what stands for the format of what lands.
-    Raises UsageError for an id that no log could have.
+    `domain` is the one in which is searched, unless a search says otherwise. Raises UsageError for an id that no log
+    could have.
     """
 
-    def __init__(self, home: Home | Path | str, user: str, *, actor: str = "user", origin: str = ORIGIN) -> None:
+    def __init__(
+        self,
+        home: Home | Path | str,
+        user: str,
+        *,
+        actor: str = "user",
+        origin: str = ORIGIN,
+        domain: str | None = None,
+    ) -> None:
         self.home = home if isinstance(home, Home) else Home(load_settings(home=Path(home)))
         self.user = checked_user(user)
+        self.domain = domain
         self._actor = actor
         self._origin = origin
-        self._archived = Archived(self.home.store.log)
 
     def store_observation(
         self,
@@ -112,20 +121,21 @@ class Memory:
         k: int | None = None,
         kinds: Iterable[str] = (MESSAGE, FACT),
         as_of: date | None = None,
-        session_ids: Iterable[str] = (),
-        tags: Iterable[str] = (),
-        min_confidence: float = 0.0,
+        n_hops: int = 0,
+        across_domains: bool = False,
+        **narrowed: Any,
     ) -> list[Hit]:
         """What was said and what is known of it, best first, from the index of the last run; as `em search`.
 
-        Facts that were taken back since and archived messages are left out. Nothing is written.
+        `narrowed` are fields of `retrieval.search.Search`: since, sessions, tags, entities, relations, min_confidence,
+        thread, n_neighbours. Facts that were taken back since and archived messages are left out. Nothing is written.
         """
-        wanted = Search(
-            query, k or self.home.settings.retrieval.n_hits, as_of or _today(), frozenset(kinds), as_of,
-            frozenset(session_ids), frozenset(tag.strip().casefold() for tag in tags), min_confidence,
-        )  # fmt: skip
-        archived = self._archived.of(self.user)
-        return find(self.home, self.user, wanted, archived, lambda: [fact["edge_id"] for fact in self.facts()])
+        asked: dict[str, Any] = {"domain": None if across_domains else self.domain, **narrowed}
+        asked |= {name: frozenset(asked[name]) for name in ("sessions", "entities", "relations") if name in asked}
+        asked["tags"] = frozenset(tag.strip().casefold() for tag in asked.get("tags", ()))
+        n_hits = k or self.home.settings.retrieval.n_hits
+        wanted = Search(query, n_hits, as_of or _today(), frozenset(kinds), as_of, **asked)
+        return ask(self.home, self.user, wanted, n_hops)
 
     def search_by_tag(self, tag: str, *, limit: int = 50) -> list[Observation]:
         """Observations with a tag, newest first, those that no run has read yet, too; archived ones are left out."""
@@ -133,7 +143,7 @@ class Memory:
 
     def list_observations(self, **wanted: Any) -> list[Observation]:
         """Observations, newest first, those that no run has read yet, too; see `Listing` for what can be asked."""
-        return listed(self.home, self.user, Listing(**wanted), self._archived)
+        return listed(self.home, self.user, Listing(**wanted), self.home.archived)
 
     def archive_observation(self, session_id: str, turn_number: int, *, is_archived: bool = True) -> str:
         """Keeps an observation from being found or listed, at once, or with `is_archived` False lets it be found again.

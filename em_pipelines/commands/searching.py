@@ -13,6 +13,7 @@ import typer
 from em_pipelines.atomic import write_atomically
 from em_pipelines.commands.console import HomeOption, JsonOption, UserOption, open_home, out, print_json, print_table
 from em_pipelines.commands.reading import AsOfOption, parse_day
+from em_pipelines.context.thread import read_thread
 from em_pipelines.errors import UsageError
 from em_pipelines.retrieval.asking import ask
 from em_pipelines.retrieval.hits import Hit
@@ -48,6 +49,10 @@ DomainOption = Annotated[str | None, typer.Option("--domain", help="Not of anoth
 ConfidenceOption = Annotated[float, typer.Option("--min-confidence", min=0, max=1, help="Of facts.")]
 NeighboursOption = Annotated[int, typer.Option("--neighbours", min=0, help="Turns around each message.")]
 HopsOption = Annotated[int, typer.Option("--hops", min=0, max=2, help="Steps along the graph from what is found.")]
+ThreadOption = Annotated[
+    Path | None,
+    typer.Option("--thread", help="The turns before the question, as text or JSON Lines.", show_default=False),
+]
 BatchOption = Annotated[
     Path | None, typer.Option("--batch", help='Questions, JSON Lines of {"id", "query"}.', show_default=False)
 ]
@@ -70,6 +75,7 @@ def search(
     min_confidence: ConfidenceOption = 0.0,
     n_neighbours: NeighboursOption = 0,
     n_hops: HopsOption = 0,
+    thread: ThreadOption = None,
     batch: BatchOption = None,
     output: OutputOption = None,
     home: HomeOption = None,
@@ -101,6 +107,7 @@ def search(
         domain=domain,
         min_confidence=min_confidence,
         n_neighbours=n_neighbours,
+        thread=read_thread(thread) if thread else (),
     )
     if batch is None or output is None:
         _show(ask(opened, user, wanted, n_hops), as_json=as_json)

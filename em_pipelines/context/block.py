@@ -111,4 +111,5 @@ def _found(home: Home, query: ContextQuery, today: date) -> list[Hit]:
     n_messages = home.settings.context.n_messages
     if not n_messages:
         return []
-    return ask(home, query.user_id, Search(query.text, n_messages, today, frozenset({MESSAGE}), query.as_of))
+    wanted = Search(query.text, n_messages, today, frozenset({MESSAGE}), query.as_of, thread=query.thread)
+    return ask(home, query.user_id, wanted)

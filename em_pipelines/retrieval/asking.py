@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from em_pipelines.erasure.overlay import Veil, hidden, hiding
+from em_pipelines.feedback.archived import Place
 from em_pipelines.home import Home
 from em_pipelines.retrieval.documents import FACT, MESSAGE
 from em_pipelines.retrieval.expansion import expanded
@@ -46,8 +47,8 @@ def opened(home: Home, user_id: str) -> Pack | None:
 def ask(home: Home, user_id: str, wanted: Search, n_hops: int = 0) -> list[Hit]:
     """The hits in the memory of one user (`search.search`), then what is up to two hops away from them in the graph.
 
-    What pending requests to forget cover is left out, facts of an earlier day are those that held then, and facts that
-    were corrected since the pack was made are told no more; the correction itself is found once it is folded.
+    What is archived and what pending requests to forget cover is left out. Facts of an earlier day are those that held
+    then. Facts that were corrected since the pack was made are told no more; the correction is found once it is folded.
 
     Nothing is written, and no model is asked. A user of whom nothing is indexed has no hits, nor has an empty question.
     """
@@ -56,7 +57,12 @@ def ask(home: Home, user_id: str, wanted: Search, n_hops: int = 0) -> list[Hit]:
         return []
     wanted = replace(wanted, standing=_standing(home, user_id, wanted.until))
     veils = hidden(home, user_id)
-    found = [hit for hit in search(pack, wanted, home.settings.retrieval, home.embedder) if not _is_covered(veils, hit)]
+    archived = home.archived.of(user_id)
+    spare = len(archived) if MESSAGE in wanted.kinds else 0
+    hits = search(pack, replace(wanted, n_hits=wanted.n_hits + spare), home.settings.retrieval, home.embedder)
+    hits = [hit for hit in hits if not _is_covered(veils, hit) and not _is_archived(archived, hit)]
+    messages = [hit for hit in hits if hit.kind == MESSAGE]
+    found = messages[: wanted.n_hits] + [hit for hit in hits if hit.kind != MESSAGE]
     if n_hops and FACT in wanted.kinds:
         confidence = held(pack, wanted.standing)
         for hit in hits_of(pack, list(pack.numbers.values()), confidence) if veils else []:
@@ -64,7 +70,8 @@ def ask(home: Home, user_id: str, wanted: Search, n_hops: int = 0) -> list[Hit]:
                 confidence[pack.numbers[hit.edge_id or ""]] = 0
         bounds = replace(wanted, entities=frozenset(), relations=frozenset())
         is_in = np.logical_or(*(narrowed(pack, bounds, kind, confidence) for kind in (MESSAGE, FACT)))
-        found += [hit for hit in expanded(pack, found, confidence, is_in, n_hops) if not _is_covered(veils, hit)]
+        more = expanded(pack, found, confidence, is_in, n_hops)
+        found += [hit for hit in more if not _is_covered(veils, hit) and not _is_archived(archived, hit)]
     return found
 
 
@@ -76,6 +83,10 @@ def _standing(home: Home, user_id: str, until: date | None) -> dict[str, float] 
     as_of = until or home.store.lake.latest(EDGES, date.max) or datetime.now(UTC).date()
     rows = facts(home.store, FactQuery(user_id, as_of), home.settings.decay, waiting, hiding(home, user_id))
     return {row["edge_id"]: row["confidence"] for row in rows}
+
+
+def _is_archived(archived: frozenset[Place], hit: Hit) -> bool:
+    return hit.kind == MESSAGE and (hit.session_id, hit.turn_number) in archived
 
 
 def _is_covered(veils: Sequence[Veil], hit: Hit) -> bool:

@@ -31,6 +31,8 @@ class HitShown(BaseModel):
     turn_number: int | None
     edge_id: str | None = Field(description="Id of a fact, for em_get_provenance and em_user_correction.")
     speaker: str | None
+    conflicts_with: list[str] = Field(description="Ids of facts that cannot hold beside it.")
+    path: list[str] = Field(description="How it was reached from what was found: turns, names and ids of facts.")
 
 
 class Found(BaseModel):

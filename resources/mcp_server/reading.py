@@ -43,15 +43,18 @@ class ReadingTools:
         limit: Annotated[int, Field(ge=1, le=50, description="Hits of a kind at most.")] = 8,
         kinds: Annotated[list[Literal["message", "fact"]], Field(min_length=1)] = ["message", "fact"],  # noqa: B006 (a schema)
         as_of: AsOf = None,
+        since: AsOf = None,
         session_id: Annotated[Name, Field(description="Of this session alone.")] = "",
+        entities: Annotated[list[Name], Field(max_length=8, description="About one of these names alone.")] = [],  # noqa: B006
         tags: Annotated[list[Name], Field(max_length=32, description="Messages with one of these tags alone.")] = [],  # noqa: B006
         min_confidence: Annotated[Share, Field(description="Of facts.")] = 0.0,
+        hops: Annotated[int, Field(ge=0, le=2, description="Steps along the graph from what is found.")] = 0,
     ) -> Found:
         """Find what was said and what is known, best first. Search before you say that you do not know."""
         with self._desk.reading(self._who().user_id) as memory:
             hits = memory.retrieve_memories(
-                question, k=limit, kinds=kinds, as_of=as_of, session_ids=[session_id] if session_id else (),
-                tags=tags, min_confidence=min_confidence,
+                question, k=limit, kinds=kinds, as_of=as_of, since=since, sessions=[session_id] if session_id else (),
+                entities=entities, tags=tags, min_confidence=min_confidence, n_hops=hops,
             )  # fmt: skip
         fields = HitShown.model_fields
         return Found(hits=[HitShown(**{name: getattr(hit, name) for name in fields}) for hit in hits])

@@ -12,8 +12,8 @@ import pytest
 from em_pipelines.home import Home
 from em_pipelines.landing.land import land
 from em_pipelines.retrieval.documents import SCHEMA
-from em_pipelines.retrieval.pack import write
 from em_pipelines.retrieval.packs import build, folder_of
+from em_pipelines.retrieval.writing import write
 from em_pipelines.settings import load_settings
 from em_pipelines.tables.graph import EDGES, ENTITIES
 
