@@ -134,8 +134,9 @@ class Memory:
         asked |= {name: frozenset(asked[name]) for name in ("sessions", "entities", "relations") if name in asked}
         asked["tags"] = frozenset(tag.strip().casefold() for tag in asked.get("tags", ()))
         n_hits = k or self.home.settings.retrieval.n_hits
-        wanted = Search(query, n_hits, as_of or _today(), frozenset(kinds), as_of, **asked)
-        return ask(self.home, self.user, wanted, n_hops)
+        return ask(
+            self.home, self.user, Search(query, n_hits, as_of or _today(), frozenset(kinds), as_of, **asked), n_hops
+        )
 
     def search_by_tag(self, tag: str, *, limit: int = 50) -> list[Observation]:
         """Observations with a tag, newest first, those that no run has read yet, too; archived ones are left out."""
@@ -171,12 +172,7 @@ class Memory:
         return read_facts(self.home.store, query, self.home.settings.decay, waiting, hiding(self.home, self.user))
 
     def context(
-        self,
-        text: str,
-        *,
-        is_group: bool = False,
-        thread: Sequence[str] = (),
-        as_of: date | None = None,
+        self, text: str, *, is_group: bool = False, thread: Sequence[str] = (), as_of: date | None = None
     ) -> "Block":
         """The block for an agent's prompt: what matters for `text`; in a group nothing above L1."""
         from em_pipelines.context.block import ContextQuery, context_block  # noqa: PLC0415 (of this method alone)
