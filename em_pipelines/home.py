@@ -113,7 +113,7 @@ class Home:
         if self.settings.embedder == "none":
             return None
         if self._open_embedder is None:
-            raise UsageError("searching by vectors: this process has no embedder; use `em`, give Home one, or unset EM_EMBEDDER")
+            raise UsageError("searching by vectors: this process has no embedder; give Home one, or unset EM_EMBEDDER")
         return self._open_embedder(self.settings)
 
     @cached_property

@@ -44,8 +44,7 @@ class Memory:
 
     `home` is a folder, or a Home where models or settings are to be chosen; `user` is the id that the logs have.
     `actor` (user, agent) is who the ledger says was speaking, `origin` what stands for the format of what lands.
-    `domain` is the one in which is searched, unless a search says otherwise. Raises UsageError for an id that no log
-    could have.
+    `domain` is where a search looks, unless it crosses domains. Raises UsageError for an id that no log could have.
     """
 
     def __init__(
