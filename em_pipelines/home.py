@@ -14,21 +14,19 @@ HOME/locks      who is at work
 """
 
 import shutil
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager
 from datetime import date
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import orjson
-from filelock import FileLock, Timeout
 
 from em_pipelines.atomic import is_alive, write_atomically
 from em_pipelines.erasure.gate import ErasureGate
 from em_pipelines.erasure.requests import RequestBook
 from em_pipelines.erasure.tombstones import Tombstones
-from em_pipelines.errors import LockedError, UsageError
+from em_pipelines.errors import UsageError
 from em_pipelines.extraction.assemble import Checks
 from em_pipelines.extraction.llm.extractor import LLMExtractor, OpenAsking
 from em_pipelines.extraction.model import Extractor
@@ -37,9 +35,9 @@ from em_pipelines.extraction.unread import UnreadSegment
 from em_pipelines.feedback.archived import Archived
 from em_pipelines.inference.llm.proposer import ModelProposer
 from em_pipelines.inference.step import build_inference
-from em_pipelines.lake import Lake, rows_of
+from em_pipelines.lake import Lake
 from em_pipelines.landing.log import LandedLog
-from em_pipelines.landing.tables import feedback_table
+from em_pipelines.locking import held
 from em_pipelines.models.answers import AnswerStore
 from em_pipelines.models.ladder_state import LadderStore
 from em_pipelines.pipeline import Step, StepReport, Store
@@ -48,11 +46,10 @@ from em_pipelines.resolution.aliases import load_aliases
 from em_pipelines.retrieval.vectors import Embedder
 from em_pipelines.salting import Salt
 from em_pipelines.serving.overlay import Overlay
+from em_pipelines.serving.waiting import waiting_feedback
 from em_pipelines.settings import Settings
 from em_pipelines.steps import SPILL, build_steps
 from em_pipelines.tables.derived import CURRENT_EDGES
-from em_pipelines.tables.graph import EDGES
-from em_pipelines.tables.raw import FEEDBACK
 from em_pipelines.thinning import restore
 
 UNCHECKED = "unchecked.json"
@@ -196,16 +193,7 @@ class Home:
 
     def waiting(self, user_id: str, until: date) -> Overlay:
         """The person's feedback, said up to the end of a day, that has landed and is not folded yet."""
-        found: list[dict[str, Any]] = []
-        days = [day for day in self.store.log.days("feedback") if day <= until]
-        look = self.store.look()
-        steps = [self.steps[name] for name in ("feedback", "fold")] if days else []
-        for day in sorted(set().union(*(self.store.outdated(step, days, look) for step in steps))):
-            records = feedback_table(self.store.log.read("feedback", day))
-            # Of a day that is out of date, what its last fold has seen is in the state all the same.
-            is_folded = self.store.lake.info(EDGES, day) is not None
-            folded = set(self.store.lake.read(FEEDBACK, day)["feedback_id"].to_pylist()) if is_folded else set()
-            found += [r for r in rows_of(records) if r["user_id"] == user_id and r["feedback_id"] not in folded]
+        found = waiting_feedback(self.store, [self.steps[name] for name in ("feedback", "fold")], user_id, until)
         chosen = self.settings
         aliases = load_aliases(chosen.resolution.alias_file, chosen.home)
         return Overlay(found, aliases, chosen.resolution, chosen.fold, chosen.decay, chosen.safety)
@@ -252,19 +240,6 @@ class Home:
         check found, or never looked at, is forgotten because its days are current."""
         write_atomically(self.path / UNCHECKED, orjson.dumps([[str(a), str(b)] for a, b in ranges]))
 
-    @contextmanager
-    def lock(self, name: str, *, timeout_seconds: float = 600) -> Iterator[None]:
-        """Holds one of the home's locks; raises LockedError where another process keeps it for too long.
-
-        The lock is the operating system's, on an open file: it is gone with its process, however that ends.
-        """
-        folder = self.path / "locks"
-        folder.mkdir(parents=True, exist_ok=True)
-        try:
-            with FileLock(folder / f"{name}.lock", timeout=timeout_seconds):
-                yield
-        except Timeout as error:
-            raise LockedError(
-                f"taking the {name} lock of {self.path}: another process has held it for {timeout_seconds:g} s; "
-                "wait for it to end and try again"
-            ) from error
+    def lock(self, name: str, *, timeout_seconds: float = 600) -> AbstractContextManager[None]:
+        """Holds one of the home's locks; raises LockedError where another process keeps it for too long."""
+        return held(self.path, name, timeout_seconds)
