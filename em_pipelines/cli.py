@@ -2,7 +2,7 @@
 
 import os
 import sys
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, AbstractContextManager
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -22,6 +22,7 @@ from em_pipelines.commands import (
     gating,
     gold,
     landing,
+    projecting,
     publishing,
     reading,
     recording,
@@ -33,6 +34,7 @@ from em_pipelines.errors import EmError, UsageError
 from em_pipelines.extraction.llm.extractor import OpenAsking
 from em_pipelines.extraction.unread import DEAD_LETTER, PENDING
 from em_pipelines.home import Home
+from em_pipelines.projection.store import GraphStore
 from em_pipelines.retrieval.vectors import Embedder
 from em_pipelines.revision.model import Verifier
 from em_pipelines.running import Summary, materialize, prepare_dagster_home, reset_runs
@@ -52,6 +54,7 @@ app.command()(publishing.snapshot)
 app.command()(comparing.diff)
 app.command()(exporting.export)
 app.command(name="import")(exporting.import_)
+app.command(name="sync-graph")(projecting.sync_graph)
 app.command(name="state-hash")(reading.state_hash)
 app.command()(reading.settings)
 app.command()(forget.forget)
@@ -83,6 +86,7 @@ def before_command(home: HomeOption = None) -> None:
     Defaults.open_embedder = _open_embedder
     Defaults.open_verifier = _open_verifier
     Defaults.serve_agents = _serve_agents
+    Defaults.open_graph = _open_graph
     Defaults.reset_runs = reset_runs
 
 
@@ -109,6 +113,12 @@ def _serve_agents(settings: Settings, **how: Any) -> None:
     from resources.mcp_server.serving import serve  # noqa: PLC0415
 
     serve(settings, _open_models, **how)
+
+
+def _open_graph() -> AbstractContextManager[GraphStore]:
+    from resources.neo4j import open_graph  # noqa: PLC0415
+
+    return open_graph()
 
 
 @app.command()

@@ -5,6 +5,7 @@
     │   ├── LockedError         another run holds the home
     │   ├── RunFailedError      a materialization failed half way; what was done is kept
     │   ├── ErasureIncompleteError  what was to be erased is still found somewhere; the request waits
+    │   ├── GraphUnavailableError   the graph database could not be reached, or went away
     │   └── (ModelError)        a model gave no usable answer this time:
     │       ├── ModelUnavailableError   5xx, no connection, time over
     │       ├── RateLimitedError        429, with how long to wait
@@ -19,6 +20,7 @@
         ├── RuleFileError       a rule file breaks the grammar of rules
         ├── CorruptTableError   a table's file does not match its declared schema
         ├── CorruptLedgerError  a line of the ledger is no entry
+        ├── GraphRefusedError   the graph database refuses us, or what we ask of it
         └── (ModelError)        a model will give no answer:
             ├── ModelRefusedError       to nothing we ask: wrong key, unknown model, no credit
             └── RequestRefusedError     to this request: too long, not allowed; a smaller one may pass
@@ -54,6 +56,10 @@ class RunFailedError(TransientError):
 
 class ErasureIncompleteError(TransientError):
     """What was to be erased is still found somewhere; the request stays pending, and the message says where."""
+
+
+class GraphUnavailableError(TransientError):
+    """The graph database could not be reached, went away or was too slow. Messages hold no secret and no data."""
 
 
 class ModelError(EmError):
@@ -116,6 +122,10 @@ class CorruptTableError(PermanentError):
 
 class CorruptLedgerError(PermanentError):
     """A line of the ledger is no entry: somebody edited it."""
+
+
+class GraphRefusedError(PermanentError):
+    """The graph database refuses the credentials, the database or a statement. Messages hold no secret and no data."""
 
 
 class ModelRefusedError(ModelError, PermanentError):

@@ -13,6 +13,7 @@ from rich.console import Console
 from rich.table import Table
 
 from em_pipelines.home import Home, OpenEmbedder, OpenModels
+from em_pipelines.projection.store import OpenGraph
 from em_pipelines.record.repair import ResetRuns
 from em_pipelines.revision.night import OpenVerifier
 from em_pipelines.settings import load_settings
@@ -42,13 +43,14 @@ class Exit(IntEnum):
 
 
 class Defaults:
-    """What was given before the command's name, for commands that are not told otherwise, and the ways to models."""
+    """What was given before the command's name, for commands that are not told otherwise, and the ways to others."""
 
     home: Path | None = None
     open_models: OpenModels | None = None
     open_embedder: OpenEmbedder | None = None
     open_verifier: OpenVerifier | None = None
     serve_agents: Callable[..., None] | None = None
+    open_graph: OpenGraph | None = None
     reset_runs: ResetRuns = staticmethod(lambda _, __: 0)
     """Dagster's notes of runs are the business of whoever drives Dagster; nobody here does."""
 

@@ -1,0 +1,13 @@
+-- Relationships that have to go: of no fact, between other things than their fact, or there more than once.
+CREATE OR REPLACE TEMP TABLE stale_edges AS
+SELECT
+    h.relation,
+    h.target,
+    h.source_key,
+    h.target_key,
+    h.edge_id,
+    h.edge_id NOT IN (SELECT edge_id FROM wanted_edges WHERE user_id IN (SELECT user_id FROM chosen)) AS is_gone
+FROM held_edges AS h
+LEFT JOIN wanted_edges AS w USING (relation, target, source_key, target_key, edge_id)
+GROUP BY ALL
+HAVING count(*) > 1 OR count(w.edge_id) = 0

@@ -1,0 +1,169 @@
+"""The sync: makes a graph store hold what memory holds, writing only what differs.
+
+Who differs is seen by sums of digests a user, what of theirs by listing it. Nothing is remembered between two syncs
+but in the store itself, so that one that was broken off is completed by the next, whatever it had done.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import date
+from pathlib import Path
+
+from em_pipelines.errors import GraphUnavailableError, UsageError
+from em_pipelines.pipeline import Store
+from em_pipelines.projection.shapes import NODE_PROPERTIES
+from em_pipelines.projection.store import GraphStore, Sums, checksum, total
+from em_pipelines.projection.wanted import Wanted
+from em_pipelines.sql import EngineSettings, Rows, connect
+from em_pipelines.tables.derived import CURRENT_EDGES
+from em_pipelines.tables.graph import ENTITIES
+from em_pipelines.tables.schema import Table
+
+BATCH_ROWS = 2_000
+"""Rows a transaction: between 1,000 and 5,000 servers are fastest, and a batch that is tried again costs little."""
+GROUP_ROWS = 100_000
+"""Rows of users that are compared at a time, for they are in memory; a larger user is compared alone."""
+Written = Callable[[int], None]
+
+
+@dataclass(slots=True)
+class Tally:
+    """Rows that were written and removed, and that the store holds in the end."""
+
+    added: int = 0
+    changed: int = 0
+    removed: int = 0
+    held: int = 0
+
+    @property
+    def n_written(self) -> int:
+        """Rows that were sent to be written or removed."""
+        return self.added + self.changed + self.removed
+
+
+@dataclass(slots=True)
+class SyncReport:
+    """What a sync did, and whether the store then held what it should; the checksums are of both sides."""
+
+    as_of: date | None
+    n_users: int = 0
+    n_users_changed: int = 0
+    nodes: Tally = field(default_factory=Tally)
+    edges: Tally = field(default_factory=Tally)
+    checksum_wanted: str = ""
+    checksum_held: str = ""
+
+    @property
+    def is_equal(self) -> bool:
+        """Whether counts and checksum of both sides agree."""
+        return self.checksum_wanted == self.checksum_held
+
+    @property
+    def n_written(self) -> int:
+        """Rows that were sent to be written or removed."""
+        return self.nodes.n_written + self.edges.n_written
+
+
+def project(
+    store: Store,
+    graph: GraphStore,
+    *,
+    engine: EngineSettings | None = None,
+    spill: Path | None = None,
+    is_full: bool = False,
+    on_rows: Written = lambda _: None,
+) -> SyncReport:
+    """Makes `graph` hold the newest state of the lake. `is_full` writes everything again, equal or not.
+
+    Where nothing is known any more the graph is emptied. Raises UsageError where nothing has ever landed, for then
+    it is rather the home that is wrong, and what GraphStore raises.
+    """
+    as_of = store.lake.latest(CURRENT_EDGES, date.max)
+    if as_of is None and not any(store.log.days(kind) for kind in ("interactions", "feedback")):
+        raise UsageError(
+            "projecting the graph: nothing has landed in this home; run `em run PATH` first, or see --home"
+        )
+    with connect(engine=engine, spill=spill) as connection:
+        wanted = Wanted(_rows(store, ENTITIES, as_of), _rows(store, CURRENT_EDGES, as_of), connection)
+        report = sync(graph, wanted, is_full=is_full, on_rows=on_rows)
+    report.as_of = as_of
+    return report
+
+
+def sync(graph: GraphStore, wanted: Wanted, *, is_full: bool = False, on_rows: Written = lambda _: None) -> SyncReport:
+    """Makes `graph` hold what is wanted; `on_rows(n)` hears of every batch. Raises what GraphStore raises; what was
+    written until then stays and is not written again."""
+    report = SyncReport(as_of=None)
+    try:
+        graph.prepare()
+        should, held = wanted.sums(), graph.sums()
+        report.n_users = len(should)
+        differing = sorted(u for u in should.keys() | held.keys() if is_full or should.get(u) != held.get(u))
+        report.n_users_changed = len(differing)
+        for group in _groups(differing, should, held):
+            wanted.compare(group, graph.nodes_of(group), graph.edges_of(group), is_full=is_full)
+            _write(graph, wanted, report, on_rows)
+        if report.n_written:
+            held = graph.sums()
+    except GraphUnavailableError as error:
+        if not report.n_written:
+            raise
+        raise GraphUnavailableError(
+            f"{error}; {report.n_written} rows had been written and are kept, the next sync goes on from there"
+        ) from error
+    there = total(held.values())
+    report.nodes.held, report.edges.held = there.n_nodes, there.n_edges
+    report.checksum_wanted, report.checksum_held = checksum(should), checksum(held)
+    return report
+
+
+def _write(graph: GraphStore, wanted: Wanted, report: SyncReport, on_rows: Written) -> None:
+    """Nodes first, for relationships need their ends; those that nothing leads to any more last."""
+    for label in NODE_PROPERTIES:
+        for batch in wanted.due_nodes(label, BATCH_ROWS):
+            graph.put_nodes(label, batch.rows)
+            report.nodes.added += batch.n_new
+            report.nodes.changed += len(batch.rows) - batch.n_new
+            on_rows(len(batch.rows))
+    for kind, ends in wanted.stale_edges().items():
+        for start in range(0, len(ends), BATCH_ROWS):
+            some = ends[start : start + BATCH_ROWS]
+            graph.drop_edges(kind, [(source, target, edge_id) for source, target, edge_id, _ in some])
+            report.edges.removed += sum(is_gone for *_, is_gone in some)
+            on_rows(len(some))
+    for kind, batch in wanted.due_edges(BATCH_ROWS):
+        graph.put_edges(kind, batch.rows)
+        report.edges.added += batch.n_new
+        report.edges.changed += len(batch.rows) - batch.n_new
+        on_rows(len(batch.rows))
+    for label in NODE_PROPERTIES:
+        keys = wanted.gone_nodes(label)
+        for start in range(0, len(keys), BATCH_ROWS):
+            graph.drop_nodes(label, keys[start : start + BATCH_ROWS])
+            report.nodes.removed += len(keys[start : start + BATCH_ROWS])
+            on_rows(len(keys[start : start + BATCH_ROWS]))
+
+
+def _groups(users: list[str], should: Mapping[str, Sums], held: Mapping[str, Sums]) -> Iterator[list[str]]:
+    """Users to compare together, so that the rows of both sides stay below GROUP_ROWS where they can."""
+    group: list[str] = []
+    n_rows = 0
+    for user_id in users:
+        both = [side.get(user_id, Sums()) for side in (should, held)]
+        n_more = sum(s.n_nodes + s.n_edges for s in both)
+        if group and n_rows + n_more > GROUP_ROWS:
+            yield group
+            group, n_rows = [], 0
+        group.append(user_id)
+        n_rows += n_more
+    if group:
+        yield group
+
+
+def _rows(store: Store, table: Table, as_of: date | None) -> Rows:
+    """The rows of a state as of a day; none where there is none."""
+    day = store.lake.latest(table, as_of) if as_of else None
+    if day is None:
+        return table.empty()
+    store.lake.info(table, day)  # a damaged file is named as such
+    return store.lake.scan(table, day)
