@@ -7,9 +7,8 @@ so that of an error only its code is told.
 
 import logging
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -24,7 +23,6 @@ from neo4j.exceptions import (
     Forbidden,
     Neo4jError,
 )
-from pydantic import SecretStr
 
 from em_pipelines.errors import GraphRefusedError, GraphUnavailableError, SettingsError
 from em_pipelines.projection.shapes import (
@@ -40,11 +38,8 @@ from em_pipelines.projection.shapes import (
     user_key,
 )
 from em_pipelines.projection.store import HELD_EDGES, HELD_NODES, Sums
+from resources.graph_address import DATABASE, DEFAULT, PASSWORD, URI, USER, GraphSettings, read_graph_settings
 
-URI, USER, PASSWORD, DATABASE = "NEO4J_URI", "NEO4J_USER", "NEO4J_PASSWORD", "NEO4J_DATABASE"
-DEFAULT = "neo4j"
-"""User and database of a server that nobody has changed."""
-SCHEMES = ("bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc")
 RETRY_SECONDS = 5.0
 CONNECT_SECONDS = 5.0
 WAIT_SECONDS = 15.0
@@ -57,49 +52,6 @@ RATE_LIMIT = "Neo.ClientError.Security.AuthenticationRateLimit"
 _TYPES = "|".join(TYPE_NAMES)
 _SUMMED = f"sum(toInteger(x.digest) / {HALF}) AS high, sum(toInteger(x.digest) % {HALF}) AS low"
 """Whatever somebody has put into the place of a digest is not one, and no reason to fail."""
-
-
-@dataclass(frozen=True, slots=True)
-class GraphSettings:
-    """Where the graph database is, and as whom to enter it; without a password nobody is named."""
-
-    uri: str
-    user: str | None
-    password: SecretStr | None
-    database: str
-
-
-def is_graph_set(environment: Mapping[str, str]) -> bool:
-    """Whether the environment names a graph database."""
-    return bool(environment.get(URI, "").strip())
-
-
-def read_graph_settings(environment: Mapping[str, str]) -> GraphSettings:
-    """Reads NEO4J_URI, NEO4J_USER, NEO4J_PASSWORD and NEO4J_DATABASE; raises SettingsError, which repeats no value."""
-    uri, user, password, database = (environment.get(name, "").strip() for name in (URI, USER, PASSWORD, DATABASE))
-    if not uri:
-        raise SettingsError(
-            f"opening the graph database: {URI} is not set; set it, such as to bolt://localhost:7687, with {USER} and "
-            f"{PASSWORD}"
-        )
-    _check(uri)
-    if user and not password:
-        raise SettingsError(f"opening the graph database: {USER} is set and {PASSWORD} is not; set both or neither")
-    secret = SecretStr(password) if password else None
-    return GraphSettings(uri, (user or DEFAULT) if secret else None, secret, database or DEFAULT)
-
-
-def _check(uri: str) -> None:
-    wish = f"give it as SCHEME://HOST:PORT with one of {', '.join(SCHEMES)}"
-    try:
-        parts = urlsplit(uri)
-        host, _ = parts.hostname, parts.port
-    except ValueError as error:
-        raise SettingsError(f"opening the graph database: {URI} is no address; {wish}") from error
-    if parts.scheme not in SCHEMES or not host:
-        raise SettingsError(f"opening the graph database: {URI} is no Bolt address; {wish}")
-    if parts.username or parts.password:
-        raise SettingsError(f"opening the graph database: {URI} holds a user or password; use {USER} and {PASSWORD}")
 
 
 @contextmanager

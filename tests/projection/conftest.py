@@ -1,0 +1,52 @@
+"""Graph stores: one in this process, and one over Bolt on a server that all tests of a worker share.
+
+Where EM_TEST_NEO4J_JARS names a folder of jars, as `make test-neo4j` does, that server is Neo4j itself.
+"""
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from em_pipelines.projection.memory import InMemoryGraph
+from em_pipelines.projection.store import GraphStore
+from resources.graph_address import read_graph_settings
+from resources.neo4j import connected
+from tests.graph_server.server import BoltServer, running
+
+JARS = os.environ.get("EM_TEST_NEO4J_JARS")  # read here: no EM_ variable reaches a test
+
+
+@pytest.fixture(scope="session")
+def new_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[], BoltServer]]:
+    """Starts a server of one's own."""
+    with ExitStack() as stack:
+        jars = Path(JARS) if JARS else None
+        yield lambda: stack.enter_context(running(tmp_path_factory.mktemp("bolt"), jars))
+
+
+@pytest.fixture(scope="session")
+def shared_server(new_server: Callable[[], BoltServer]) -> BoltServer:
+    return new_server()
+
+
+@pytest.fixture
+def server(shared_server: BoltServer) -> BoltServer:
+    """The server of all tests, with nothing in it."""
+    shared_server.clear()
+    return shared_server
+
+
+@pytest.fixture(params=["memory", "bolt"])
+def graph(request: pytest.FixtureRequest) -> Iterator[GraphStore]:
+    """An empty, prepared store: of dicts, or behind Bolt."""
+    if request.param == "memory":
+        found: GraphStore = InMemoryGraph()
+        found.prepare()
+        yield found
+        return
+    with connected(read_graph_settings(request.getfixturevalue("server").environment)) as found:
+        found.prepare()
+        yield found
