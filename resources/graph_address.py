@@ -54,7 +54,7 @@ def _check(uri: str) -> None:
         host, _ = parts.hostname, parts.port
     except ValueError as error:
         raise SettingsError(f"opening the graph database: {URI} is no address; {wish}") from error
-    if parts.scheme not in SCHEMES or not host:
+    if parts.scheme not in SCHEMES or not host or parts.path not in ("", "/"):
         raise SettingsError(f"opening the graph database: {URI} is no Bolt address; {wish}")
     if parts.username or parts.password:
         raise SettingsError(f"opening the graph database: {URI} holds a user or password; use {USER} and {PASSWORD}")

@@ -28,7 +28,10 @@ Written = Callable[[int], None]
 
 @dataclass(slots=True)
 class Tally:
-    """Rows that were written and removed, and that the store holds in the end."""
+    """Rows that were written and removed, and that the store holds in the end.
+
+    A relationship whose end is another thing than before is removed and added.
+    """
 
     added: int = 0
     changed: int = 0
@@ -128,8 +131,8 @@ def _write(graph: GraphStore, wanted: Wanted, report: SyncReport, on_rows: Writt
     for kind, ends in wanted.stale_edges().items():
         for start in range(0, len(ends), BATCH_ROWS):
             some = ends[start : start + BATCH_ROWS]
-            graph.drop_edges(kind, [(source, target, edge_id) for source, target, edge_id, _ in some])
-            report.edges.removed += sum(is_gone for *_, is_gone in some)
+            graph.drop_edges(kind, some)
+            report.edges.removed += len(some)
             on_rows(len(some))
     for kind, batch in wanted.due_edges(BATCH_ROWS):
         graph.put_edges(kind, batch.rows)
@@ -139,9 +142,10 @@ def _write(graph: GraphStore, wanted: Wanted, report: SyncReport, on_rows: Writt
     for label in NODE_PROPERTIES:
         keys = wanted.gone_nodes(label)
         for start in range(0, len(keys), BATCH_ROWS):
-            graph.drop_nodes(label, keys[start : start + BATCH_ROWS])
-            report.nodes.removed += len(keys[start : start + BATCH_ROWS])
-            on_rows(len(keys[start : start + BATCH_ROWS]))
+            gone = keys[start : start + BATCH_ROWS]
+            graph.drop_nodes(label, gone)
+            report.nodes.removed += len(gone)
+            on_rows(len(gone))
 
 
 def _groups(users: list[str], should: Mapping[str, Sums], held: Mapping[str, Sums]) -> Iterator[list[str]]:

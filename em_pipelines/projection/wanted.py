@@ -86,12 +86,12 @@ class Wanted:
         self._choose(label)
         return [row[0] for row in self._connection.execute(statement(HERE, "gone_nodes")).fetchall()]
 
-    def stale_edges(self) -> dict[EdgeKind, list[tuple[str, str, str, bool]]]:
-        """Relationships to remove, by kind: source key, target key, edge_id, and whether the fact itself is gone."""
+    def stale_edges(self) -> dict[EdgeKind, list[tuple[str, str, str]]]:
+        """Relationships to remove, by kind: source key, target key, edge_id."""
         rows = self._connection.execute("FROM stale_edges ORDER BY ALL").fetchall()
-        found: dict[EdgeKind, list[tuple[str, str, str, bool]]] = {}
-        for relation, target, *ends in rows:
-            found.setdefault(EdgeKind(relation, target), []).append((ends[0], ends[1], ends[2], ends[3]))
+        found: dict[EdgeKind, list[tuple[str, str, str]]] = {}
+        for relation, target, source_key, target_key, edge_id in rows:
+            found.setdefault(EdgeKind(relation, target), []).append((source_key, target_key, edge_id))
         return found
 
     def due_edges(self, n_rows: int) -> Iterator[tuple[EdgeKind, Batch]]:

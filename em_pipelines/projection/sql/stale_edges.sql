@@ -5,8 +5,7 @@ SELECT
     h.target,
     h.source_key,
     h.target_key,
-    h.edge_id,
-    h.edge_id NOT IN (SELECT edge_id FROM wanted_edges WHERE user_id IN (SELECT user_id FROM chosen)) AS is_gone
+    h.edge_id
 FROM held_edges AS h
 LEFT JOIN wanted_edges AS w USING (relation, target, source_key, target_key, edge_id)
 GROUP BY ALL
