@@ -2,7 +2,7 @@
 
 import os
 import sys
-from contextlib import AbstractAsyncContextManager, AbstractContextManager
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -34,12 +34,12 @@ from em_pipelines.errors import EmError, UsageError
 from em_pipelines.extraction.llm.extractor import OpenAsking
 from em_pipelines.extraction.unread import DEAD_LETTER, PENDING
 from em_pipelines.home import Home
-from em_pipelines.projection.store import GraphStore
 from em_pipelines.retrieval.vectors import Embedder
 from em_pipelines.revision.model import Verifier
 from em_pipelines.running import Summary, materialize, prepare_dagster_home, reset_runs
 from em_pipelines.serving.snapshot import LATEST
 from em_pipelines.settings import Settings
+from resources.graph_address import open_graph
 
 app = typer.Typer(name="em", no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 app.command()(landing.land)
@@ -86,7 +86,7 @@ def before_command(home: HomeOption = None) -> None:
     Defaults.open_embedder = _open_embedder
     Defaults.open_verifier = _open_verifier
     Defaults.serve_agents = _serve_agents
-    Defaults.open_graph = _open_graph
+    Defaults.open_graph = open_graph
     Defaults.reset_runs = reset_runs
 
 
@@ -113,12 +113,6 @@ def _serve_agents(settings: Settings, **how: Any) -> None:
     from resources.mcp_server.serving import serve  # noqa: PLC0415
 
     serve(settings, _open_models, **how)
-
-
-def _open_graph() -> AbstractContextManager[GraphStore]:
-    from resources.neo4j import open_graph  # noqa: PLC0415
-
-    return open_graph()
 
 
 @app.command()

@@ -9,6 +9,7 @@ import dagster as dg
 from assets.daily import daily_assets
 from assets.evaluation import evaluation_asset
 from assets.inference import inference_asset
+from assets.projection import projection_asset
 from assets.retrieval import index_packs
 from assets.revision import revision_asset
 from assets.snapshot import snapshot
@@ -18,6 +19,7 @@ from quality.checks import build_checks
 from resources.alerts import AlertsResource
 from resources.asking import asking_of
 from resources.embedders import open_embedder
+from resources.graph_address import open_graph
 from resources.store import HomeResource, Progress
 from resources.verifier import open_verifier
 from sensors.alerts import alerts_sensor
@@ -48,6 +50,7 @@ def build_definitions(settings: Settings | None = None, *, on_days: Progress | N
             snapshot,
             index_packs,
             evaluation,
+            projection_asset(open_graph),
             revision_asset(open_verifier),
         ],
         asset_checks=checks,

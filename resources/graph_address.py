@@ -1,15 +1,18 @@
 """Where the graph database is and as whom to enter it: read from the environment, for a password is no setting.
 
-Nothing here opens a connection or needs the driver, so that a schedule may ask cheaply whether there is a database.
+Nothing here needs the driver, so that whoever has no database does not pay for importing it.
 """
 
+import os
 from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from pydantic import SecretStr
 
 from em_pipelines.errors import SettingsError
+from em_pipelines.projection.store import GraphStore
 
 URI, USER, PASSWORD, DATABASE = "NEO4J_URI", "NEO4J_USER", "NEO4J_PASSWORD", "NEO4J_DATABASE"
 DEFAULT = "neo4j"
@@ -30,6 +33,14 @@ class GraphSettings:
 def is_graph_set(environment: Mapping[str, str]) -> bool:
     """Whether the environment names a graph database."""
     return bool(environment.get(URI, "").strip())
+
+
+def open_graph() -> AbstractContextManager[GraphStore]:
+    """Opens the graph database that the environment names; raises SettingsError where it names none, or not well."""
+    settings = read_graph_settings(os.environ)
+    from resources.neo4j import connected  # noqa: PLC0415
+
+    return connected(settings)
 
 
 def read_graph_settings(environment: Mapping[str, str]) -> GraphSettings:

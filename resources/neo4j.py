@@ -6,7 +6,6 @@ so that of an error only its code is told.
 """
 
 import logging
-import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -38,7 +37,7 @@ from em_pipelines.projection.shapes import (
     user_key,
 )
 from em_pipelines.projection.store import HELD_EDGES, HELD_NODES, Sums
-from resources.graph_address import DATABASE, DEFAULT, PASSWORD, URI, USER, GraphSettings, read_graph_settings
+from resources.graph_address import DATABASE, DEFAULT, PASSWORD, URI, USER, GraphSettings
 
 RETRY_SECONDS = 5.0
 CONNECT_SECONDS = 5.0
@@ -55,19 +54,11 @@ _SUMMED = f"sum(toInteger(x.digest) / {HALF}) AS high, sum(toInteger(x.digest) %
 
 
 @contextmanager
-def open_graph() -> Iterator["Neo4jGraph"]:
-    """Opens the graph database that the environment names and closes its connections on leaving.
-
-    Raises SettingsError; that nobody answers is seen by the first call.
-    """
-    settings = read_graph_settings(os.environ)
-    with connected(settings) as graph:
-        yield graph
-
-
-@contextmanager
 def connected(settings: GraphSettings) -> Iterator["Neo4jGraph"]:
-    """Opens a graph database by its settings."""
+    """Opens a graph database and closes its connections on leaving. That nobody answers is seen by the first call.
+
+    Raises SettingsError where the driver cannot use the address.
+    """
     secret = settings.password
     driver_log = logging.getLogger("neo4j")
     if not driver_log.handlers:  # else its warnings of every retry would go to stderr, between our own words

@@ -19,7 +19,7 @@ LANDED_FOLDER = ".landed"
 
 
 def build_jobs() -> dict[str, AssetJob]:
-    """Returns the asset jobs by name: `main`, one a group, `publish`, `infer`, `revise` and `evaluate`."""
+    """Returns the asset jobs by name: `main`, one a group, `publish`, `project`, `infer`, `revise` and `evaluate`."""
     jobs = {
         group: dg.define_asset_job(group, _daily(group), description=f"The daily assets of {group} alone.")
         for group in DAILY_GROUPS
@@ -33,6 +33,11 @@ def build_jobs() -> dict[str, AssetJob]:
         "publish",
         dg.AssetSelection.assets("snapshot", "index_packs") | LATEST_ONLY,
         description="What follows from the newest facts, the snapshot for analysts, and what is searched.",
+    )
+    jobs["project"] = dg.define_asset_job(
+        "project",
+        dg.AssetSelection.assets("graph_projection"),
+        description="The newest entities and facts go into the graph database, if one is set.",
     )
     jobs["revise"] = dg.define_asset_job(
         "revise",

@@ -1,12 +1,15 @@
 """Schedules: what happens every night, whether or not anything was said by day."""
 
+import os
 from datetime import timedelta
 
 import dagster as dg
 
+from assets.projection import UNSET
 from assets.revision import NIGHT_TAG
 from em_pipelines.revision.model import NullVerifier
 from em_pipelines.tables.derived import CURRENT_EDGES
+from resources.graph_address import is_graph_set
 from resources.store import HomeResource
 from sensors.jobs import AssetJob
 
@@ -14,6 +17,7 @@ DECAY_CRON = "0 2 * * *"
 REVISION_CRON = "15 2 * * *"
 INFER_CRON = "0 3 * * *"
 PUBLISH_CRON = "30 3 * * *"
+PROJECT_CRON = "0 4 * * *"
 
 _OF_NEWEST = (
     (
@@ -29,7 +33,7 @@ _OF_NEWEST = (
 
 def build_schedules(jobs: dict[str, AssetJob]) -> list[dg.ScheduleDefinition]:
     """Returns the nightly schedules (UTC): decay at 02:00 for the day that ended, revision at 02:15, inference at
-    03:00, the snapshot at 03:30."""
+    03:00, the snapshot at 03:30, the graph database at 04:00."""
 
     @dg.schedule(
         name="nightly_decay",
@@ -57,8 +61,23 @@ def build_schedules(jobs: dict[str, AssetJob]) -> list[dg.ScheduleDefinition]:
         yesterday = (context.scheduled_execution_time - timedelta(days=1)).date().isoformat()
         return dg.RunRequest(run_key=yesterday, tags={NIGHT_TAG: yesterday})
 
+    @dg.schedule(
+        name="nightly_graph",
+        job=jobs["project"],
+        cron_schedule=PROJECT_CRON,
+        execution_timezone="UTC",
+        default_status=dg.DefaultScheduleStatus.RUNNING,
+        description="The graph database, after the snapshot; nothing is done unless NEO4J_URI is set.",
+    )
+    def nightly_graph(home: HomeResource) -> dg.RunRequest | dg.SkipReason:
+        if not is_graph_set(os.environ):
+            return dg.SkipReason(UNSET)
+        if not home.home.store.lake.days(CURRENT_EDGES):
+            return dg.SkipReason("no facts yet: nothing to project")
+        return dg.RunRequest()
+
     newest = [_of_newest(jobs[job], name, cron, what, none) for job, name, cron, what, none in _OF_NEWEST]
-    return [nightly_decay, nightly_revision, *newest]
+    return [nightly_decay, nightly_revision, *newest, nightly_graph]
 
 
 def _of_newest(job: AssetJob, name: str, cron: str, description: str, without_facts: str) -> dg.ScheduleDefinition:

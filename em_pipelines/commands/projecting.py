@@ -21,11 +21,8 @@ from em_pipelines.commands.console import (
 from em_pipelines.errors import UsageError
 from em_pipelines.home import Home
 from em_pipelines.projection.store import GraphStore
-from em_pipelines.projection.sync import SyncReport, project
+from em_pipelines.projection.sync import LOCK, SyncReport, project
 from em_pipelines.steps import SPILL
-
-LOCK = "graph"
-"""The home's lock of whoever writes to the graph."""
 
 
 def sync_graph(
@@ -49,11 +46,7 @@ def sync_graph(
     else:
         _show(report)
     if not report.is_equal:
-        fail(
-            f"the graph holds {report.nodes.held} nodes and {report.edges.held} relationships of ours, which are not "
-            "those of memory: somebody else writes there; `em sync-graph --full` writes all of them again",
-            Exit.FINDING,
-        )
+        fail(report.finding, Exit.FINDING)
 
 
 def as_document(report: SyncReport) -> dict[str, Any]:

@@ -23,6 +23,8 @@ BATCH_ROWS = 2_000
 """Rows a transaction: between 1,000 and 5,000 servers are fastest, and a batch that is tried again costs little."""
 GROUP_ROWS = 100_000
 """Rows of users that are compared at a time, for they are in memory; a larger user is compared alone."""
+LOCK = "graph"
+"""The home's lock of whoever writes to the graph."""
 Written = Callable[[int], None]
 
 
@@ -62,6 +64,14 @@ class SyncReport:
         return self.checksum_wanted == self.checksum_held
 
     @property
+    def finding(self) -> str:
+        """What to say where they do not agree."""
+        return (
+            f"the graph database holds {self.nodes.held} nodes and {self.edges.held} relationships of ours, which are "
+            "not those of memory: somebody else writes there; `em sync-graph --full` writes all of them again"
+        )
+
+    @property
     def n_written(self) -> int:
         """Rows that were sent to be written or removed."""
         return self.nodes.n_written + self.edges.n_written
@@ -78,13 +88,13 @@ def project(
 ) -> SyncReport:
     """Makes `graph` hold the newest state of the lake. `is_full` writes everything again, equal or not.
 
-    Where nothing is known any more the graph is emptied. Raises UsageError where nothing has ever landed, for then
-    it is rather the home that is wrong, and what GraphStore raises.
+    Where everything was erased the graph is emptied. Raises UsageError where nothing was ever made, for then it is
+    rather the home that is wrong, and what GraphStore raises.
     """
     as_of = store.lake.latest(CURRENT_EDGES, date.max)
-    if as_of is None and not any(store.log.days(kind) for kind in ("interactions", "feedback")):
+    if as_of is None:
         raise UsageError(
-            "projecting the graph: nothing has landed in this home; run `em run PATH` first, or see --home"
+            "projecting the graph: there are no facts in this home; run `em run PATH` first, or see --home"
         )
     with connect(engine=engine, spill=spill) as connection:
         wanted = Wanted(_rows(store, ENTITIES, as_of), _rows(store, CURRENT_EDGES, as_of), connection)
@@ -164,9 +174,9 @@ def _groups(users: list[str], should: Mapping[str, Sums], held: Mapping[str, Sum
         yield group
 
 
-def _rows(store: Store, table: Table, as_of: date | None) -> Rows:
+def _rows(store: Store, table: Table, as_of: date) -> Rows:
     """The rows of a state as of a day; none where there is none."""
-    day = store.lake.latest(table, as_of) if as_of else None
+    day = store.lake.latest(table, as_of)
     if day is None:
         return table.empty()
     store.lake.info(table, day)  # a damaged file is named as such

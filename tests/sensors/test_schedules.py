@@ -83,6 +83,23 @@ def test_the_revision_is_asked_for_after_the_decay_and_only_where_it_is_switched
     assert (request.run_key, request.tags["em/night"]) == ("2026-03-09", "2026-03-09")
 
 
+def test_the_graph_is_asked_for_after_the_snapshot_where_there_is_a_database_and_facts(
+    world: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    schedule = world.definitions.resolve_schedule_def("nightly_graph")
+    assert (schedule.cron_schedule, schedule.job_name) == ("0 4 * * *", "project")
+    at = datetime(2026, 3, 9, 4, tzinfo=UTC)
+    world.land("2026-03-01")
+    assert requests(world, "nightly_graph", at) == [], "no database"
+    monkeypatch.setenv("NEO4J_URI", "bolt://127.0.0.1:9")
+    assert requests(world, "nightly_graph", at) == [], "no facts yet"
+    world.make_tables()
+    assert len(requests(world, "nightly_graph", at)) == 1
+    for name in ("main", "publish"):
+        keys = world.definitions.resolve_job_def(name).asset_layer.selected_asset_keys
+        assert dg.AssetKey("graph_projection") not in keys, "a database that is down may keep nothing from being made"
+
+
 def test_making_old_days_again_asks_nobody_about_the_world(world: Any) -> None:
     for name in ("main", "lifecycle"):
         keys = world.definitions.resolve_job_def(name).asset_layer.selected_asset_keys
