@@ -1,6 +1,6 @@
 """`make bench`: every benchmark, one table each."""
 
-from benchmarks import context, engine, growth, inference, reading, retrieval, scale
+from benchmarks import context, engine, growth, inference, projection, reading, retrieval, scale
 
 if __name__ == "__main__":
     reading.main()
@@ -8,5 +8,6 @@ if __name__ == "__main__":
     inference.main()
     retrieval.main()
     context.main()
+    projection.main()
     growth.main()
     scale.run()

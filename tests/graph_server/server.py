@@ -16,7 +16,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from neo4j import Driver, GraphDatabase
-from neo4j.exceptions import Neo4jError, ServiceUnavailable
+from neo4j.exceptions import DriverError, Neo4jError
 
 from resources.graph_address import DATABASE, PASSWORD, URI, USER
 
@@ -80,8 +80,9 @@ class BoltServer:
 
     def answers(self) -> bool:
         """Whether it takes our password and a query."""
-        with suppress(ServiceUnavailable, Neo4jError, OSError), self.driver() as driver:
-            driver.execute_query("RETURN 1", database_=self.database)
+        with suppress(DriverError, Neo4jError, OSError), self.driver() as driver:
+            with driver.session(database=self.database) as session:  # which tries once, where a transaction insists
+                session.run("RETURN 1").consume()
             return True
         return False
 
@@ -183,12 +184,10 @@ class Neo4j(BoltServer):
     def answers(self) -> bool:
         """A new server has a password that everybody knows and that has to be changed before anything else."""
         if not self._has_password:
-            with suppress(ServiceUnavailable, Neo4jError, OSError), self.driver(self.user) as driver:
-                driver.execute_query(
-                    "ALTER CURRENT USER SET PASSWORD FROM $old TO $new",
-                    {"old": self.user, "new": self.password},
-                    database_="system",
-                )
+            with suppress(DriverError, Neo4jError, OSError), self.driver(self.user) as driver:
+                with driver.session(database="system") as session:
+                    change = "ALTER CURRENT USER SET PASSWORD FROM $old TO $new"
+                    session.run(change, old=self.user, new=self.password).consume()
                 self._has_password = True
         return self._has_password and super().answers()
 

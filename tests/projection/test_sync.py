@@ -2,20 +2,25 @@
 
 from collections.abc import Iterator
 from datetime import date
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from em_pipelines.errors import CorruptTableError
+from em_pipelines.errors import CorruptTableError, UsageError
+from em_pipelines.home import Home
 from em_pipelines.ids import entity_id
 from em_pipelines.projection import sync as module
 from em_pipelines.projection.memory import InMemoryGraph
 from em_pipelines.projection.shapes import ENTITY, VALUE, EdgeKind, user_key
-from em_pipelines.projection.sync import SyncReport, sync
+from em_pipelines.projection.sync import SyncReport, project, sync
 from em_pipelines.projection.wanted import Wanted
+from em_pipelines.settings import load_settings
 from em_pipelines.sql import connect
+from em_pipelines.tables.derived import CURRENT_EDGES
+from em_pipelines.tables.graph import ENTITIES
 from tests.projection.test_contract import HOSTILE
 from tests.revision.worlds import SAID, World
 
@@ -176,6 +181,20 @@ def test_a_store_that_somebody_else_changes_in_the_meantime_is_not_called_equal(
     report = sync(graph, wanted(World()))
     assert not report.is_equal
     assert (report.nodes.removed, report.nodes.held) == (5, 5)
+
+
+def test_the_newest_state_of_a_lake_is_projected_and_one_that_was_emptied_empties_the_graph(home_path: Path) -> None:
+    store, graph = Home(load_settings(home=home_path)).store, InMemoryGraph()
+    with pytest.raises(UsageError, match="there are no facts in this home"):
+        project(store, graph)
+    for table, rows in ((CURRENT_EDGES, small_world().edges), (ENTITIES, small_world().entities)):
+        store.lake.write(table, date(2026, 5, 1), rows)
+    report = project(store, graph)
+    assert (report.as_of, report.is_equal, report.edges.held) == (date(2026, 5, 1), True, 4)
+    store.lake.write(CURRENT_EDGES, date(2026, 5, 2), CURRENT_EDGES.empty())
+    store.lake.write(ENTITIES, date(2026, 5, 2), ENTITIES.empty())
+    report = project(store, graph)
+    assert (report.as_of, report.is_equal, graph.sums()) == (date(2026, 5, 2), True, {})
 
 
 def test_nodes_and_relationships_say_what_memory_says() -> None:
