@@ -4,6 +4,7 @@ Statements are made of these names alone, so that no text of a user is ever part
 sql/nodes.sql or sql/edges.sql; the next sync writes everything once more by itself, for digests cover what they say.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -39,7 +40,7 @@ EDGE_PROPERTIES: tuple[str, ...] = (
 )  # fmt: skip
 """Properties of a relationship besides its `edge_id`, in the order in which rows have them."""
 
-Row: TypeAlias = list[Any]
+Row: TypeAlias = Sequence[Any]
 """A node: its properties. A relationship: keys of its ends, edge_id, then its properties."""
 
 

@@ -20,7 +20,7 @@ from em_pipelines.projection.shapes import (
     Row,
 )
 from em_pipelines.projection.store import Sums
-from em_pipelines.sql import Rows, bind, fetch, scalar, statement
+from em_pipelines.sql import Rows, bind, scalar, statement
 from em_pipelines.vocabulary import RELATIONS
 
 HERE = Path(__file__).parent
@@ -109,7 +109,7 @@ class Wanted:
 
     def _batches(self, rows: str, columns: Sequence[str], order: str, n_rows: int) -> Iterator[Batch]:
         listed = ", ".join(f'"{column}"' for column in columns)
-        found = fetch(self._connection, f"SELECT {listed}, is_new FROM {rows} ORDER BY {order}")
-        for start in range(0, found.num_rows, n_rows):
-            values = [column.to_pylist() for column in found.slice(start, n_rows).columns]
-            yield Batch([list(row) for row in zip(*values[:-1], strict=True)], sum(values[-1]))
+        # Fetched as tuples, not as Arrow: the connection is not needed for anything else until the last of them.
+        found = self._connection.execute(f"SELECT {listed}, is_new FROM {rows} ORDER BY {order}")
+        while some := found.fetchmany(n_rows):
+            yield Batch([row[:-1] for row in some], sum(row[-1] for row in some))
