@@ -30,8 +30,11 @@ def scrub_dagster(folder: Path, terms: Terms) -> int:
     """
     n_files = 0
     for path in files_below(folder):
-        with path.open("rb") as handle:
-            is_sqlite = handle.read(len(SQLITE_MAGIC)) == SQLITE_MAGIC
+        try:
+            with path.open("rb") as handle:
+                is_sqlite = handle.read(len(SQLITE_MAGIC)) == SQLITE_MAGIC
+        except FileNotFoundError:  # SQLite takes the files beside a database away with its last connection
+            continue
         if is_sqlite:
             n_files += _scrub_sqlite(path, terms)
         elif path.suffix in {".out", ".err", ".log"}:
