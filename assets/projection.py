@@ -10,9 +10,9 @@ import dagster as dg
 
 from assets.daily import OWNERS
 from em_pipelines.errors import EmError
+from em_pipelines.projection.home import sync_home
 from em_pipelines.projection.store import OpenGraph
-from em_pipelines.projection.sync import LOCK, SyncReport, project
-from em_pipelines.steps import SPILL
+from em_pipelines.projection.sync import SyncReport
 from resources.graph_address import URI, is_graph_set
 from resources.store import HomeResource
 
@@ -38,11 +38,8 @@ def projection_asset(open_graph: OpenGraph) -> dg.AssetsDefinition:
             context.log.info(UNSET)
             context.log_event(dg.AssetObservation(asset_key=NAME, metadata={"skipped": UNSET}))
             return
-        found = home.home
         try:
-            with found.lock(LOCK), open_graph() as graph:
-                spill = found.path / SPILL / str(os.getpid())
-                report = project(found.store, graph, engine=found.settings.engine, spill=spill)
+            report = sync_home(home.home, open_graph)
         except EmError as error:
             raise dg.Failure(str(error)) from None
         if not report.is_equal:

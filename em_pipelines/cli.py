@@ -39,7 +39,7 @@ from em_pipelines.revision.model import Verifier
 from em_pipelines.running import Summary, materialize, prepare_dagster_home, reset_runs
 from em_pipelines.serving.snapshot import LATEST
 from em_pipelines.settings import Settings
-from resources.graph_address import open_graph
+from resources.graph_address import is_graph_set, open_graph
 
 app = typer.Typer(name="em", no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 app.command()(landing.land)
@@ -87,6 +87,7 @@ def before_command(home: HomeOption = None) -> None:
     Defaults.open_verifier = _open_verifier
     Defaults.serve_agents = _serve_agents
     Defaults.open_graph = open_graph
+    Defaults.is_graph_set = is_graph_set(os.environ)
     Defaults.reset_runs = reset_runs
 
 

@@ -5,6 +5,7 @@
     │   ├── LockedError         another run holds the home
     │   ├── RunFailedError      a materialization failed half way; what was done is kept
     │   ├── ErasureIncompleteError  what was to be erased is still found somewhere; the request waits
+    │   ├── UnsettledError      what was to be read is being made anew
     │   ├── GraphUnavailableError   the graph database could not be reached, or went away
     │   └── (ModelError)        a model gave no usable answer this time:
     │       ├── ModelUnavailableError   5xx, no connection, time over
@@ -56,6 +57,10 @@ class RunFailedError(TransientError):
 
 class ErasureIncompleteError(TransientError):
     """What was to be erased is still found somewhere; the request stays pending, and the message says where."""
+
+
+class UnsettledError(TransientError):
+    """What was to be read is being made anew, and does not fit together until that has ended."""
 
 
 class GraphUnavailableError(TransientError):

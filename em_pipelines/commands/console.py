@@ -51,6 +51,8 @@ class Defaults:
     open_verifier: OpenVerifier | None = None
     serve_agents: Callable[..., None] | None = None
     open_graph: OpenGraph | None = None
+    is_graph_set: bool = False
+    """Whether the environment names a graph database."""
     reset_runs: ResetRuns = staticmethod(lambda _, __: 0)
     """Dagster's notes of runs are the business of whoever drives Dagster; nobody here does."""
 

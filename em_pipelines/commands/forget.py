@@ -5,12 +5,25 @@ from typing import Annotated
 
 import typer
 
-from em_pipelines.commands.console import HomeOption, JsonOption, UserOption, open_home, out, print_json, print_table
+from em_pipelines.commands.console import (
+    Defaults,
+    HomeOption,
+    JsonOption,
+    UserOption,
+    err,
+    open_home,
+    out,
+    print_json,
+    print_table,
+)
 from em_pipelines.erasure.certificate import Certificate
 from em_pipelines.erasure.forget import as_document, preview
 from em_pipelines.erasure.forget import forget as forget_scope
 from em_pipelines.erasure.planning import Preview
 from em_pipelines.erasure.scopes import Scope
+from em_pipelines.errors import EmError, ErasureIncompleteError
+from em_pipelines.home import Home
+from em_pipelines.projection.home import n_erased_since_sync, sync_home
 
 SHOWN_FACTS = 20
 
@@ -55,6 +68,26 @@ def forget(
         print_json(certificate.as_document())
     else:
         _print(certificate)
+    _carry_over(opened, is_told=not as_json)
+
+
+def _carry_over(home: Home, *, is_told: bool) -> None:
+    """Takes what was erased out of the graph database, too, where this home has one. Raises ErasureIncompleteError
+    where it is named and cannot be synced; the certificate stands all the same."""
+    if not n_erased_since_sync(home):
+        return
+    if Defaults.open_graph is None or not Defaults.is_graph_set:
+        note = "the graph database still holds it: run `em sync-graph` where NEO4J_URI is set"
+        err().print(f"em: {note}", markup=False, soft_wrap=True)
+        return
+    try:
+        report = sync_home(home, Defaults.open_graph)
+    except EmError as error:
+        raise ErasureIncompleteError(f"forgetting: done in the home, not in the graph database: {error}") from error
+    if not report.is_equal:
+        raise ErasureIncompleteError(f"forgetting: done in the home; {report.finding}")
+    if is_told:
+        out().print("The graph database holds it no more.")
 
 
 def _show(scope: Scope, found: Preview) -> None:

@@ -1,6 +1,6 @@
 """`em sync-graph`: the memory as a property graph in a database that speaks Bolt."""
 
-import os
+from functools import partial
 from typing import Annotated, Any
 
 import typer
@@ -20,9 +20,9 @@ from em_pipelines.commands.console import (
 )
 from em_pipelines.errors import UsageError
 from em_pipelines.home import Home
-from em_pipelines.projection.store import GraphStore
-from em_pipelines.projection.sync import LOCK, SyncReport, project
-from em_pipelines.steps import SPILL
+from em_pipelines.projection.home import sync_home
+from em_pipelines.projection.store import OpenGraph
+from em_pipelines.projection.sync import SyncReport
 
 
 def sync_graph(
@@ -39,8 +39,7 @@ def sync_graph(
     opened = open_home(home)
     if Defaults.open_graph is None:
         raise UsageError("syncing the graph: this process has no client for a graph database; use `em`, or Dagster")
-    with opened.lock(LOCK), Defaults.open_graph() as graph:
-        report = _with_progress(opened, graph, is_full=is_full)
+    report = _with_progress(opened, Defaults.open_graph, is_full=is_full)
     if as_json:
         print_json(as_document(report))
     else:
@@ -64,19 +63,13 @@ def as_document(report: SyncReport) -> dict[str, Any]:
     }
 
 
-def _with_progress(home: Home, graph: GraphStore, *, is_full: bool) -> SyncReport:
+def _with_progress(home: Home, open_graph: OpenGraph, *, is_full: bool) -> SyncReport:
     columns = (TextColumn("{task.description}"), TextColumn("{task.completed:,} rows"), TimeElapsedColumn())
     console = err()
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
         task = progress.add_task("graph", total=None)
-        return project(
-            home.store,
-            graph,
-            engine=home.settings.engine,
-            spill=home.path / SPILL / str(os.getpid()),
-            is_full=is_full,
-            on_rows=lambda n_rows: progress.advance(task, n_rows),
-        )
+        on_rows = partial(progress.advance, task)
+        return sync_home(home, open_graph, is_full=is_full, on_rows=on_rows)
 
 
 def _show(report: SyncReport) -> None:

@@ -38,6 +38,8 @@ class Certificate:
     places_searched: dict[str, int] = field(default_factory=dict)
     n_found_after: int = 0
     waits_for_a_run: list[str] = field(default_factory=list)
+    waits_for_a_sync: bool = False
+    """Whether there is a graph database, outside the home, that holds it until the next sync."""
 
     def as_document(self) -> dict[str, Any]:
         """The certificate as JSON-able dict."""
@@ -54,6 +56,7 @@ def certificate_of(
     rebuilt: Rebuilt,
     n_other_files: int,
     places: Counter[str],
+    waits_for_a_sync: bool,
 ) -> Certificate:
     """The certificate of a request, once nothing of it was found."""
     scope = request.scope
@@ -77,4 +80,5 @@ def certificate_of(
         n_other_files=n_other_files,
         places_searched=dict(sorted(places.items())),
         waits_for_a_run=sorted(rebuilt.failed),
+        waits_for_a_sync=waits_for_a_sync,
     )

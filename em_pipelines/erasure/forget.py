@@ -29,6 +29,7 @@ from em_pipelines.erasure.traces import scrub_dagster
 from em_pipelines.errors import ErasureIncompleteError, UsageError
 from em_pipelines.home import Home
 from em_pipelines.planning import ranges_of
+from em_pipelines.projection.noted import GraphNote
 from em_pipelines.retrieval.packs import remake as remake_pack
 from em_pipelines.tokens import TokenBook
 
@@ -146,6 +147,7 @@ def _carry_out_one(home: Home, request: Request) -> Certificate:
     certificate = certificate_of(
         request, home.salt, datetime.now(UTC), is_found=made.is_found, done=done, rebuilt=rebuilt,
         n_other_files=n_other_files, places=searched.n_files,
+        waits_for_a_sync=made.is_found and GraphNote(home.record).is_there,
     )  # fmt: skip
     with home.lock("landing"):
         _enter(home, request, certificate)

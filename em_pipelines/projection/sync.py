@@ -10,7 +10,9 @@ from datetime import date
 from pathlib import Path
 
 from em_pipelines.errors import GraphUnavailableError, UsageError
-from em_pipelines.pipeline import Store
+from em_pipelines.lake import digest
+from em_pipelines.pipeline import Store, source_version
+from em_pipelines.projection.noted import Noted
 from em_pipelines.projection.shapes import NODE_PROPERTIES
 from em_pipelines.projection.store import GraphStore, Sums, checksum, total
 from em_pipelines.projection.wanted import Wanted
@@ -23,8 +25,6 @@ BATCH_ROWS = 2_000
 """Rows a transaction: between 1,000 and 5,000 servers are fastest, and a batch that is tried again costs little."""
 GROUP_ROWS = 100_000
 """Rows of users that are compared at a time, for they are in memory; a larger user is compared alone."""
-LOCK = "graph"
-"""The home's lock of whoever writes to the graph."""
 Written = Callable[[int], None]
 
 
@@ -57,6 +57,8 @@ class SyncReport:
     edges: Tally = field(default_factory=Tally)
     checksum_wanted: str = ""
     checksum_held: str = ""
+    content: str = ""
+    """Digest of what memory held; empty where that changed while it was read."""
 
     @property
     def is_equal(self) -> bool:
@@ -83,11 +85,13 @@ def project(
     *,
     engine: EngineSettings | None = None,
     spill: Path | None = None,
+    last: Noted | None = None,
     is_full: bool = False,
     on_rows: Written = lambda _: None,
 ) -> SyncReport:
     """Makes `graph` hold the newest state of the lake. `is_full` writes everything again, equal or not.
 
+    Where memory is what it was at the `last` sync, it is enough that the graph is, too: nothing is read but its sums.
     Where everything was erased the graph is emptied. Raises UsageError where nothing was ever made, for then it is
     rather the home that is wrong, and what GraphStore raises.
     """
@@ -96,20 +100,38 @@ def project(
         raise UsageError(
             "projecting the graph: there are no facts in this home; run `em run PATH` first, or see --home"
         )
+    content = _content(store, as_of)
+    graph.prepare()
+    held = graph.sums()
+    if last and not is_full and (last.content, last.checksum) == (content, checksum(held)):
+        report = SyncReport(as_of, n_users=len(held), content=content, checksum_wanted=last.checksum)
+        _close(report, held)
+        return report
     with connect(engine=engine, spill=spill) as connection:
         wanted = Wanted(_rows(store, ENTITIES, as_of), _rows(store, CURRENT_EDGES, as_of), connection)
-        report = sync(graph, wanted, is_full=is_full, on_rows=on_rows)
-    report.as_of = as_of
+        is_same = _content(store, as_of) == content
+        report = sync(graph, wanted, held, is_full=is_full, on_rows=on_rows)
+    report.as_of, report.content = as_of, content if is_same else ""
     return report
 
 
-def sync(graph: GraphStore, wanted: Wanted, *, is_full: bool = False, on_rows: Written = lambda _: None) -> SyncReport:
-    """Makes `graph` hold what is wanted; `on_rows(n)` hears of every batch. Raises what GraphStore raises; what was
-    written until then stays and is not written again."""
+def sync(
+    graph: GraphStore,
+    wanted: Wanted,
+    held: Mapping[str, Sums] | None = None,
+    *,
+    is_full: bool = False,
+    on_rows: Written = lambda _: None,
+) -> SyncReport:
+    """Makes `graph` hold what is wanted; `on_rows(n)` hears of every batch. `held` are its sums, where it was prepared
+    and asked for them just now. Raises what GraphStore raises; what was written until then stays and is not written
+    again."""
     report = SyncReport(as_of=None)
     try:
-        graph.prepare()
-        should, held = wanted.sums(), graph.sums()
+        should = wanted.sums()
+        if held is None:
+            graph.prepare()
+            held = graph.sums()
         report.n_users = len(should)
         differing = sorted(u for u in should.keys() | held.keys() if is_full or should.get(u) != held.get(u))
         report.n_users_changed = len(differing)
@@ -124,10 +146,25 @@ def sync(graph: GraphStore, wanted: Wanted, *, is_full: bool = False, on_rows: W
         raise GraphUnavailableError(
             f"{error}; {report.n_written} rows had been written and are kept, the next sync goes on from there"
         ) from error
+    report.checksum_wanted = checksum(should)
+    _close(report, held)
+    return report
+
+
+def _close(report: SyncReport, held: Mapping[str, Sums]) -> None:
     there = total(held.values())
     report.nodes.held, report.edges.held = there.n_nodes, there.n_edges
-    report.checksum_wanted, report.checksum_held = checksum(should), checksum(held)
-    return report
+    report.checksum_held = checksum(held)
+
+
+def _content(store: Store, as_of: date) -> str:
+    """A digest of what is projected, and of how."""
+    parts = [source_version("projection"), str(as_of)]
+    for table in (ENTITIES, CURRENT_EDGES):
+        day = store.lake.latest(table, as_of)
+        info = store.lake.info(table, day) if day else None
+        parts.append(f"{table.name} {day} {info.content_digest if info else None}")
+    return digest(parts)
 
 
 def _write(graph: GraphStore, wanted: Wanted, report: SyncReport, on_rows: Written) -> None:

@@ -11,6 +11,8 @@ from em_pipelines.errors import EmError
 from em_pipelines.home import Home
 from em_pipelines.lake import Lake
 from em_pipelines.landing.dead_letters import open_letters
+from em_pipelines.projection.home import n_erased_since_sync
+from em_pipelines.projection.noted import GraphNote
 from em_pipelines.record.integrity import RULES, violations_on
 from em_pipelines.record.ledger import Ledger
 from em_pipelines.serving.snapshot import LATEST, is_current
@@ -49,10 +51,11 @@ class SnapshotState(StrEnum):
 
 
 def diagnose(home: Home) -> list[Diagnosis]:
-    """Looks at the home: log, partitions, integrity, days out of date, snapshot, ledger, dead letters, left-overs."""
+    """Looks at the home: log, partitions, integrity, days out of date, snapshot, graph database, ledger, dead
+    letters, left-overs."""
     if not home.path.exists():
         return [Diagnosis("home", False, f"{home.path} does not exist", "land something: em run PATH")]
-    return [_log(home), *_lake(home), _ledger(home), _dead_letters(home), _left_overs(home)]
+    return [_log(home), *_lake(home), *_graph(home), _ledger(home), _dead_letters(home), _left_overs(home)]
 
 
 def damaged_segments(home: Home) -> list[str]:
@@ -143,6 +146,19 @@ def _lake(home: Home) -> Iterator[Diagnosis]:
     state = snapshot_state(home)
     advice = {SnapshotState.OUTDATED: "em snapshot", SnapshotState.DAMAGED: "em repair --apply"}.get(state, "")
     yield Diagnosis("snapshot", not advice, state.value, advice)
+
+
+def _graph(home: Home) -> Iterator[Diagnosis]:
+    """Nothing of a home that no graph database was ever synced with."""
+    if not GraphNote(home.record).is_there:
+        return
+    try:
+        n_erased = n_erased_since_sync(home)
+    except EmError as error:
+        yield Diagnosis("graph database", False, str(error), "delete HOME/record/graph.json, then em sync-graph")
+        return
+    found = f"may hold what {n_erased} erasures took away" if n_erased else "no erasure since its last sync"
+    yield Diagnosis("graph database", not n_erased, found, "em sync-graph" if n_erased else "")
 
 
 def _ledger(home: Home) -> Diagnosis:

@@ -1,7 +1,8 @@
 """Real Bolt servers on loopback, each a process of its own with a folder, ports and a password of its own.
 
-`Arcade` is the one that comes with the package arcadedb-embedded; `Neo4j` is Neo4j itself, from jars that
-`make test-neo4j` fetches. Both stop at SIGTERM, keep what they hold between two starts, and can be killed.
+`Arcade` is the one that comes with the package arcadedb-embedded; `Neo4j` is Neo4j itself, from a folder of jars that
+EM_TEST_NEO4J_JARS names, as `make test-neo4j` does. Both stop at SIGTERM, keep what they hold between two starts, and
+can be killed.
 """
 
 import importlib.util
@@ -20,6 +21,7 @@ from neo4j.exceptions import DriverError, Neo4jError
 
 from resources.graph_address import DATABASE, PASSWORD, URI, USER
 
+JARS = os.environ.get("EM_TEST_NEO4J_JARS")  # read here: no EM_ variable reaches a test
 START_SECONDS = 90
 STOP_SECONDS = 30
 POLL_SECONDS = 0.1
@@ -101,6 +103,15 @@ class BoltServer:
         """Takes everything out of the database."""
         with self.driver() as driver:
             driver.execute_query("MATCH (n) DETACH DELETE n", database_=self.database)
+
+    def cpu_seconds(self) -> float:
+        """What the server has used of the machine's cores since it started; 0 where Linux does not tell."""
+        assert self._process is not None
+        try:
+            told = Path(f"/proc/{self._process.pid}/stat").read_text().rpartition(")")[2].split()
+        except FileNotFoundError:
+            return 0.0
+        return sum(int(ticks) for ticks in told[11:13]) / os.sysconf("SC_CLK_TCK")
 
     def log(self) -> str:
         """The end of what the server wrote, without its password."""
@@ -193,9 +204,9 @@ class Neo4j(BoltServer):
 
 
 @contextmanager
-def running(folder: Path, jars: Path | None = None) -> Iterator[BoltServer]:
-    """A server that has started, and is stopped in the end: Neo4j where its jars are given."""
-    server = Neo4j(folder, jars) if jars else Arcade(folder)
+def running(folder: Path) -> Iterator[BoltServer]:
+    """A server that has started, and is stopped in the end: Neo4j where there are jars of it."""
+    server = Neo4j(folder, Path(JARS)) if JARS else Arcade(folder)
     try:
         server.start()
         yield server
@@ -203,14 +214,17 @@ def running(folder: Path, jars: Path | None = None) -> Iterator[BoltServer]:
         server.stop()
 
 
-def has_arcade() -> bool:
-    """Whether the package with the server is there."""
-    return importlib.util.find_spec("arcadedb_embedded") is not None
+NO_SERVER = "arcadedb-embedded is not installed: it is not made for this machine, or see `make install-test`"
+
+
+def has_server() -> bool:
+    """Whether there is a server to start; there is no arcadedb-embedded for Intel Macs, for instance."""
+    return JARS is not None or importlib.util.find_spec("arcadedb_embedded") is not None
 
 
 def _package() -> Path:
     found = importlib.util.find_spec("arcadedb_embedded")
-    assert found is not None and found.origin, "the package arcadedb-embedded is not installed: see `make install-test`"
+    assert found is not None and found.origin, NO_SERVER
     return Path(found.origin).parent
 
 

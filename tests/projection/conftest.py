@@ -1,12 +1,7 @@
-"""Graph stores: one in this process, and one over Bolt on a server that all tests of a worker share.
+"""Graph stores: one in this process, and one over Bolt on a server that all tests of a worker share."""
 
-Where EM_TEST_NEO4J_JARS names a folder of jars, as `make test-neo4j` does, that server is Neo4j itself.
-"""
-
-import os
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from pathlib import Path
 
 import pytest
 
@@ -14,17 +9,16 @@ from em_pipelines.projection.memory import InMemoryGraph
 from em_pipelines.projection.store import GraphStore
 from resources.graph_address import read_graph_settings
 from resources.neo4j import connected
-from tests.graph_server.server import BoltServer, running
-
-JARS = os.environ.get("EM_TEST_NEO4J_JARS")  # read here: no EM_ variable reaches a test
+from tests.graph_server.server import NO_SERVER, BoltServer, has_server, running
 
 
 @pytest.fixture(scope="session")
 def new_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[], BoltServer]]:
     """Starts a server of one's own."""
+    if not has_server():
+        pytest.skip(NO_SERVER)
     with ExitStack() as stack:
-        jars = Path(JARS) if JARS else None
-        yield lambda: stack.enter_context(running(tmp_path_factory.mktemp("bolt"), jars))
+        yield lambda: stack.enter_context(running(tmp_path_factory.mktemp("bolt")))
 
 
 @pytest.fixture(scope="session")
