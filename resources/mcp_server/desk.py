@@ -11,6 +11,7 @@ from contextlib import contextmanager
 
 from em_pipelines.home import Home, OpenModels
 from em_pipelines.memory import Memory
+from em_pipelines.retrieval.vectors import Embedder
 from em_pipelines.settings import Settings
 from em_pipelines.tokens import TokenBook
 
@@ -19,11 +20,18 @@ ACTOR = "agent"
 KEPT_MEMORIES = 64
 
 
+def _open_embedder(settings: Settings) -> Embedder:
+    """Its client takes a second to import, which only those who search by vectors pay."""
+    from resources.embedders import open_embedder  # noqa: PLC0415
+
+    return open_embedder(settings)
+
+
 class Desk:
     """The memories of one home, for the calls of one server."""
 
     def __init__(self, settings: Settings, open_models: OpenModels | None) -> None:
-        self._homes = [Home(settings, open_models) for _ in range(2)]
+        self._homes = [Home(settings, open_models, _open_embedder) for _ in range(2)]
         self._locks = [threading.Lock() for _ in range(2)]
         self._memories: list[dict[str, Memory]] = [{}, {}]
         self._n_busy = 0
