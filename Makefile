@@ -7,7 +7,9 @@ export DAGSTER_DISABLE_TELEMETRY := 1
 export GX_ANALYTICS_ENABLED := false
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: install install-test run test test-slow check dev bench lock clean
+NEO4J_JARS ?= .venv/neo4j-jars
+
+.PHONY: install install-test run test test-slow test-neo4j check dev bench lock clean
 
 install: .venv/.installed
 install-test: .venv/.installed-test
@@ -20,6 +22,15 @@ test: install-test
 
 test-slow: install-test
 	$(BIN)/pytest -m slow
+
+# The graph on Neo4j itself; java (17 or 21) and mvn have to be there, which fetches 130 MB of jars, once.
+test-neo4j: install-test $(NEO4J_JARS)/.fetched
+	EM_TEST_NEO4J_JARS="$(abspath $(NEO4J_JARS))" $(BIN)/pytest tests/projection tests/cli/test_sync_graph.py
+
+$(NEO4J_JARS)/.fetched: tests/neo4j/pom.xml
+	rm -f "$(NEO4J_JARS)"/*.jar
+	mvn --quiet --batch-mode --file $< dependency:copy-dependencies -DincludeScope=runtime -DoutputDirectory="$(abspath $(NEO4J_JARS))"
+	touch $@
 
 check: install-test
 	$(BIN)/ruff format --check .

@@ -24,6 +24,7 @@ from resources.store import HomeResource, Progress
 from resources.verifier import open_verifier
 from sensors.alerts import alerts_sensor
 from sensors.batches import batches_sensor, collect_batches
+from sensors.graph import erasures_sensor
 from sensors.jobs import build_jobs, land_inbox
 from sensors.landing import landing_sensor, stale_days_sensor
 from sensors.requests import forget_requests, requests_sensor
@@ -61,6 +62,7 @@ def build_definitions(settings: Settings | None = None, *, on_days: Progress | N
             stale_days_sensor(jobs["main"]),
             batches_sensor(collect_batches),
             requests_sensor(forget_requests),
+            erasures_sensor(jobs["project"]),
             alerts_sensor(watched),
         ],
         resources={"home": HomeResource.of(settings, on_days), "alerts": AlertsResource()},

@@ -47,7 +47,8 @@ def forget(
 ) -> None:
     """Erase a fact, an entity, a conversation or a user: from the log, tables, snapshots and caches, for good.
 
-    At a terminal it shows what would go and asks first. What was erased stays away when the same log lands again.
+    At a terminal it shows what would go and asks first. What was erased stays away when the same log lands again. A
+    graph database that this home was synced with is synced again where NEO4J_URI is set.
 
     Example: em forget --user mirela --entity Porto
     """

@@ -58,5 +58,5 @@ def test_commands_in_the_readme_exist(rows: list[str]) -> None:
 
 @pytest.mark.parametrize("name", PAGES)
 def test_make_targets_that_a_page_names_exist(name: str, page) -> None:
-    targets = set(re.findall(r"^([a-z-]+):", page("Makefile"), re.MULTILINE))
-    assert set(re.findall(r"(?:`|^)make ([a-z-]+)", page(name), re.MULTILINE)) <= targets
+    targets = set(re.findall(r"^([a-z0-9-]+):", page("Makefile"), re.MULTILINE))
+    assert set(re.findall(r"(?:`|^)make ([a-z0-9-]+)", page(name), re.MULTILINE)) <= targets
