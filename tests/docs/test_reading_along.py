@@ -19,6 +19,8 @@ PAGES = [
     if "```sh\n" in path.read_text(encoding="utf-8")
 ]
 SNAPSHOT = "docs/snapshot.md"
+ALWAYS = ("README.md", SNAPSHOT)
+"""Pages that `make test` follows; the others take minutes together, and are followed by `make test-slow`."""
 TABLES_AND_VIEWS = (
     "SELECT table_name FROM duckdb_tables() UNION ALL SELECT view_name FROM duckdb_views() WHERE NOT internal"
 )
@@ -38,7 +40,9 @@ def snapshot(walks, monkeypatch: pytest.MonkeyPatch):
         yield connection
 
 
-@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=() if name in ALWAYS else pytest.mark.slow) for name in PAGES]
+)
 def test_commands_of_a_page_run_in_order_after_make_run(name: str, walks) -> None:
     assert not walks(name).failures
 
