@@ -127,11 +127,20 @@ def made_run(examples_home: Path) -> Iterator[Checkout]:
 
 
 @pytest.fixture(scope="session")
-def walks(made_run: Checkout) -> Iterator[Callable[[str], Walk]]:
-    """Runs the commands of pages, each page in a copy of the checkout after `make run`, only once, two at a time."""
+def walks(made_run: Checkout, request: pytest.FixtureRequest) -> Iterator[Callable[[str], Walk]]:
+    """Runs the commands of the pages that tests ask for, each in a copy of the checkout after `make run`, only once,
+    two at a time."""
+    following = (item for item in request.session.items if "walks" in getattr(item, "fixturenames", ()))
+    named = (item.callspec.params.get("name") for item in following if hasattr(item, "callspec"))
     with ThreadPoolExecutor(max_workers=2) as pool:
-        begun = {name: pool.submit(_walk, made_run, name) for name in PAGES}
-        yield lambda name: begun[name].result()
+        begun = {name: pool.submit(_walk, made_run, name) for name in dict.fromkeys(named) if name in PAGES}
+
+        def walk(name: str) -> Walk:
+            if name not in begun:
+                begun[name] = pool.submit(_walk, made_run, name)
+            return begun[name].result()
+
+        yield walk
 
 
 def _walk(made_run: Checkout, name: str) -> Walk:
