@@ -77,6 +77,7 @@ def test_a_snapshot_beside_itself_shows_nothing(em, talked) -> None:
     assert not (found["learned"] or found["changed"] or found["forgotten"] or found["names"])
 
 
+@pytest.mark.slow
 def test_a_snapshot_of_a_quiet_day_holds_what_had_faded_by_then(em, talked) -> None:
     with duckdb.connect(str(talked.snapshots / "2025-03-10.duckdb"), read_only=True) as connection:
         assert connection.execute("SELECT DISTINCT as_of FROM current_edges").fetchall()[0][0].day == 10
@@ -91,6 +92,7 @@ def test_a_snapshot_of_a_quiet_day_holds_what_had_faded_by_then(em, talked) -> N
     assert (talked.snapshots / "latest.duckdb").resolve().name == "2025-03-20.duckdb"
 
 
+@pytest.mark.slow
 def test_time_forgets_wishes_and_then_what_is_in_the_archive(em, native, talked) -> None:
     for number, day in enumerate(("2025-10-01", "2026-10-01")):
         later = {"content": "I love rain.", "timestamp": f"{day}T10:00:00Z", "session_id": f"t{number}"}
@@ -104,6 +106,7 @@ def test_time_forgets_wishes_and_then_what_is_in_the_archive(em, native, talked)
     assert gone["n_erased"] == 0
 
 
+@pytest.mark.slow
 def test_names_that_became_one_and_were_parted_are_told(em, talked) -> None:
     def decide(*words: str) -> Path:
         assert em(*words, "--user", "ada", "--home", talked.path).returncode == 0
@@ -120,7 +123,13 @@ def test_names_that_became_one_and_were_parted_are_told(em, talked) -> None:
     assert (name["name"], name["how"], name["was_read_as"], name["is_read_as"]) == ("Oslo", "split", "Bergen", None)
 
 
-@pytest.mark.parametrize("scope", [("--entity", "Oslo"), ("--session", "s1"), ("--all",), ("--fact",)])
+@pytest.mark.parametrize(
+    "scope",
+    [
+        ("--entity", "Oslo"),
+        *(pytest.param(one, marks=pytest.mark.slow) for one in (("--session", "s1"), ("--all",), ("--fact",))),
+    ],
+)
 def test_what_was_erased_is_counted_and_never_told(em, talked, tmp_path, scope) -> None:
     old = tmp_path / "old.duckdb"
     shutil.copy(talked.snapshots / "2025-03-20.duckdb", old)
@@ -137,6 +146,7 @@ def test_what_was_erased_is_counted_and_never_told(em, talked, tmp_path, scope) 
     assert not (tmp_path / "none").exists()
 
 
+@pytest.mark.slow
 def test_what_is_read_otherwise_shows_as_learned_anew_and_no_longer_read(em, talked, tmp_path) -> None:
     preview = tmp_path / "preview"
     shutil.copytree(talked.path, preview)

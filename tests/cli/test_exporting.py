@@ -47,6 +47,7 @@ def test_a_user_moves_to_another_home(em: Em, home: Path, native: Callable[..., 
     assert "Nothing is new" in em("run", "--home", new).stdout
 
 
+@pytest.mark.slow
 def test_graph_and_vault(em: Em, home: Path, tmp_path: Path) -> None:
     graph = em("export", "--user", "ada", "--format", "graphml", "--home", home)
     names = set(dict(nx.read_graphml(io.BytesIO(graph.stdout.encode())).nodes(data="name")).values())
@@ -90,6 +91,7 @@ def test_wrong_use_ends_with_2_and_a_sentence(em: Em, home: Path, tmp_path: Path
         assert done.stderr.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_a_conflict_keeps_what_stands(em: Em, home: Path, native: Callable[..., Path], tmp_path: Path) -> None:
     document, other = tmp_path / "ada.json", tmp_path / "other"
     em("export", "--user", "ada", "--home", home, "--output", document)

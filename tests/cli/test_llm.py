@@ -289,6 +289,7 @@ def test_without_a_key_it_is_wrong_use_and_the_sentence_names_the_variable(log, 
     assert done.stderr.strip().count("\n") == 0
 
 
+@pytest.mark.slow
 def test_a_conversation_without_a_usable_answer_is_listed_shown_and_replayed(
     by_model, served, log, tmp_path, em, clean_hash
 ) -> None:

@@ -56,6 +56,7 @@ def test_an_interrupted_run_says_so_and_the_next_one_goes_on(em, em_command, nat
     assert em("doctor", "--home", home).returncode == 0
 
 
+@pytest.mark.slow
 def test_two_runs_at_once_wait_for_each_other(em, em_command, native, root, tmp_path) -> None:
     home = tmp_path / "home"
     logs = [

@@ -45,6 +45,7 @@ def synced(server: BoltServer, blocks, examples_home: Path, tmp_path_factory: py
     return server
 
 
+@pytest.mark.slow
 def test_queries_of_the_page_give_rows_after_its_commands(synced: BoltServer, blocks) -> None:
     queries = blocks(PAGE, "cypher")
     assert queries

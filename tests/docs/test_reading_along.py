@@ -19,7 +19,7 @@ PAGES = [
     if "```sh\n" in path.read_text(encoding="utf-8")
 ]
 SNAPSHOT = "docs/snapshot.md"
-ALWAYS = ("README.md", SNAPSHOT)
+ALWAYS = ("README.md",)
 """Pages that `make test` follows; the others take minutes together, and are followed by `make test-slow`."""
 TABLES_AND_VIEWS = (
     "SELECT table_name FROM duckdb_tables() UNION ALL SELECT view_name FROM duckdb_views() WHERE NOT internal"
@@ -47,17 +47,20 @@ def test_commands_of_a_page_run_in_order_after_make_run(name: str, walks) -> Non
     assert not walks(name).failures
 
 
+@pytest.mark.slow
 def test_queries_of_the_snapshot_page_run_in_order_and_give_rows(snapshot, blocks) -> None:
     for query in blocks(SNAPSHOT, "sql"):
         rows = snapshot.execute(query.text).fetchall()
         assert rows or any(word in query.text for word in MAY_BE_EMPTY), f"{SNAPSHOT}:{query.line} gives no rows"
 
 
+@pytest.mark.slow
 def test_tables_views_and_macros_of_a_snapshot_are_those_of_its_page(snapshot, page) -> None:
     found = snapshot.execute(f"{TABLES_AND_VIEWS} UNION ALL {MACROS}").fetchall()
     assert set(re.findall(r"^\*\*`(\w+)", page(SNAPSHOT), re.MULTILINE)) == {name for (name,) in found}
 
 
+@pytest.mark.slow
 def test_every_table_and_view_of_a_snapshot_is_queried_on_its_page(snapshot, blocks) -> None:
     queries = " ".join(block.text for block in blocks(SNAPSHOT, "sql"))
     found = snapshot.execute(TABLES_AND_VIEWS).fetchall()

@@ -130,6 +130,7 @@ def test_facts_are_found_by_their_words(home: Home) -> None:
         said.matching("  ")
 
 
+@pytest.mark.slow
 def test_names_that_are_joined_are_read_as_one_and_parted_again(home: Home) -> None:
     before = standing(home)
     said = Corrections(home, "ida")
@@ -143,6 +144,7 @@ def test_names_that_are_joined_are_read_as_one_and_parted_again(home: Home) -> N
     assert standing(home) == before
 
 
+@pytest.mark.slow
 def test_facts_move_to_a_thing_of_their_own(home: Home) -> None:
     said = Corrections(home, "ida")
     said.split("Dana", into="Dana Kowal", facts=[fact(home, "lives_in", "Vienna")])

@@ -47,10 +47,12 @@ def whole(lines, whole_home) -> dict[str, str]:
     return memory_of(whole_home, lines)
 
 
+@pytest.mark.slow
 def test_a_log_landed_in_two_halves(lines, whole, tmp_path) -> None:
     assert memory_of(tmp_path, lines[: len(lines) // 2], lines[len(lines) // 2 :]) == whole
 
 
+@pytest.mark.slow
 def test_late_data_gives_the_state_that_in_order_data_gives(lines, whole, tmp_path) -> None:
     assert memory_of(tmp_path, lines[len(lines) // 2 :], lines[: len(lines) // 2]) == whole
 

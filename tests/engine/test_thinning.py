@@ -115,6 +115,7 @@ def test_rows_come_back_as_they_were(home: Home) -> None:
     assert all(made == () for made in make(home).values())
 
 
+@pytest.mark.slow
 def test_what_lands_late_in_a_thinned_time_changes_all_that_follows(home: Home, tmp_path: Path) -> None:
     thin(home)
     late = FIRST + timedelta(days=12)

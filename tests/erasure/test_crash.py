@@ -74,7 +74,7 @@ STEPS = (
     "certificate_of",
 )
 """All ways in which an erasure can end between two steps; where little is done between them, among the slow ones."""
-WRITES = (0, *(pytest.param(at, marks=pytest.mark.slow) for at in (12, 36)), 24, 48)
+WRITES = (0, *(pytest.param(at, marks=pytest.mark.slow) for at in (12, 24, 36)), 48)
 
 
 @pytest.mark.parametrize("place", STEPS)

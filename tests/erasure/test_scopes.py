@@ -48,6 +48,7 @@ def test_an_entity_goes_with_its_facts_and_nothing_else_does(world: World, seen:
     assert of_ivo(world)[:2] == others[:2]
 
 
+@pytest.mark.slow
 def test_an_entity_goes_by_any_of_its_names(world: World, seen: Seen) -> None:
     before = world.facts("nora")
     world.forget("nora", entity="wife")
@@ -58,6 +59,7 @@ def test_an_entity_goes_by_any_of_its_names(world: World, seen: Seen) -> None:
     assert world.facts("nora") == before - gone
 
 
+@pytest.mark.slow
 def test_a_fact_goes_with_what_is_known_of_nothing_else(world: World, seen: Seen) -> None:
     before, others = world.facts("nora"), of_ivo(world)
     fact = ("Torvald", "works_at", "aquarium")
@@ -106,6 +108,7 @@ def test_a_user_goes_whole(world: World) -> None:
     assert of_ivo(world)[:2] == others[:2]
 
 
+@pytest.mark.slow
 def test_what_is_said_later_is_new_knowledge(world: World) -> None:
     world.forget("nora", entity="Torvald")
     later = ("s7", "2026-05-01T12:30:00Z", "user", "My friend Torvald works at the harbour.")
@@ -115,6 +118,7 @@ def test_what_is_said_later_is_new_knowledge(world: World) -> None:
     assert ("Torvald", "works_at", "aquarium") not in world.facts("nora", "2026-05-02")
 
 
+@pytest.mark.slow
 def test_an_older_message_that_lands_later_is_cut(world: World, seen: Seen) -> None:
     world.forget("nora", entity="Torvald")
     older = (
@@ -130,6 +134,7 @@ def test_an_older_message_that_lands_later_is_cut(world: World, seen: Seen) -> N
     assert ("user", "likes", "waffles") in world.facts("nora")
 
 
+@pytest.mark.slow
 def test_an_older_message_that_states_an_erased_fact_states_it_no_more(world: World) -> None:
     world.land(*lines("nora", (("s4", "2026-03-23T09:00:00Z", "user", "I tune the Fender Rhodes weekly."),)))
     world.make()

@@ -24,7 +24,12 @@ def run(*command: str) -> None:
 
 @pytest.mark.parametrize(
     "command",
-    [("ruff", "format", "--check", "."), ("ruff", "check", "."), ("mypy",), ("lint-imports", "--no-cache")],
+    [
+        ("ruff", "format", "--check", "."),
+        ("ruff", "check", "."),
+        pytest.param(("mypy",), marks=pytest.mark.slow),
+        ("lint-imports", "--no-cache"),
+    ],
     ids=lambda command: " ".join(command[:2]),
 )
 def test_the_tools_find_nothing(command: tuple[str, ...]) -> None:

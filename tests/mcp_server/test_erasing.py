@@ -69,6 +69,7 @@ def test_erasing_a_user_ends_their_tokens(module_home: Path, served: Served) -> 
     assert b"lone" not in (module_home / "record" / "tokens.jsonl").read_bytes()
 
 
+@pytest.mark.slow
 def test_beside_a_run_it_is_hidden_at_once_and_left_to_the_run(ask, module_home: Path) -> None:
     entity = next(n for n in ask("em_graph_snapshot").structured_content["nodes"] if n["name"] == "Torvald")
     with Memory(module_home, "nora").home.lock("run"):

@@ -191,6 +191,7 @@ def faded(events: list[Row]) -> set[tuple[str, date, str]]:
     return {(e["edge_id"], e["timestamp"].date(), e["event_type"]) for e in events}
 
 
+@pytest.mark.slow
 @settings(max_examples=15)
 @given(drawn=st.lists(facts, min_size=1, max_size=6), n_days=st.integers(1, 120))
 def test_facts_fade_on_the_days_on_which_a_look_at_every_day_says_so(drawn, n_days: int, rows_of) -> None:
@@ -201,6 +202,7 @@ def test_facts_fade_on_the_days_on_which_a_look_at_every_day_says_so(drawn, n_da
     assert faded(events) == faded_day_by_day(edges, DAY, last)
 
 
+@pytest.mark.slow
 @settings(max_examples=10)
 @given(drawn=st.lists(facts, min_size=1, max_size=6), n_days=st.integers(2, 90), share=st.floats(0, 1))
 def test_a_gap_in_two_pieces_gives_the_events_of_the_whole(drawn, n_days: int, share: float, rows_of) -> None:

@@ -63,6 +63,7 @@ def corrected(tmp_path_factory: pytest.TempPathFactory) -> Home:
     return home
 
 
+@pytest.mark.slow
 def test_corrections_merges_and_splits_are_known_from_their_day_on(corrected, by_engine, by_macro, tmp_path) -> None:
     days = corrected.store.lake.days(EDGES)
     asked = [(days[at], days[known]) for at, known in product(range(0, len(days), 5), (0, len(days) // 2, -1))]
