@@ -7,7 +7,7 @@ from itertools import islice
 
 import numpy as np
 
-from em_pipelines.context.known import Fact, Known
+from em_pipelines.context.known import Known
 from em_pipelines.context.markup import plain
 from em_pipelines.context.reading import is_id, known
 from em_pipelines.context.settings import ContextSettings
@@ -21,7 +21,7 @@ OVERDUE_DAYS = 7
 """For so long after its day a plan is due that nobody has spoken of since."""
 RULE_CONFIDENCE = 0.60
 PLANS = "plans"
-HABITS = ("has_name", "prefers", "follows", "speaks")
+HABITS = ("has_name", "prefers", "follows", "speaks", "dislikes")
 """Relations that say how somebody wants things to be; so does what they do not want, like or need."""
 ATTITUDES = ("wants", "likes", "needs")
 Part = Callable[[Known, date, ContextSettings], Iterator[str]]
@@ -68,26 +68,20 @@ def _planned(found: Known, today: date, settings: ContextSettings) -> Iterator[s
     for on, n in ahead(found, today + timedelta(days=1), today + days):
         yield f"{on}: {found.fact(n).sentence}"
     is_late = found.last_said >= (today - days).toordinal()
-    is_open = found.holds("relation", [PLANS]) & is_late & (found.confidence >= settings.min_confidence)
-    for n in np.flatnonzero(is_open).tolist():
+    is_open = found.holds("relation", [PLANS]) & found.is_affirmed & ~found.has("valid_from")
+    for n in np.flatnonzero(is_open & is_late & (found.confidence >= settings.min_confidence)).tolist():
         fact = found.fact(n)
-        if fact.polarity > 0 and fact.valid_from is None:
-            yield f"no day yet: {fact.sentence} (said {fact.last_said_on})"
+        yield f"no day yet: {fact.sentence} (said {fact.last_said_on})"
 
 
 def _rules(found: Known, _: date, __: ContextSettings) -> Iterator[str]:
     """How the person wants to be treated, the surest first."""
     is_own = found.holds("subject", [USER]) & (found.confidence >= RULE_CONFIDENCE)
-    for n in np.flatnonzero(is_own & found.holds("relation", (*HABITS, *ATTITUDES, "dislikes"))).tolist():
+    is_habit = found.holds("relation", HABITS) & found.is_affirmed
+    is_refusal = found.holds("relation", ATTITUDES) & ~found.is_affirmed
+    for n in np.flatnonzero(is_own & (is_habit | is_refusal)).tolist():
         fact = found.fact(n)
-        if _is_wish_for_conduct(fact):
-            yield f"{fact.sentence} ({fact.confidence:.2f})"
-
-
-def _is_wish_for_conduct(fact: Fact) -> bool:
-    if fact.relation == "dislikes":
-        return fact.polarity > 0
-    return (fact.relation in HABITS and fact.polarity > 0) or (fact.relation in ATTITUDES and fact.polarity < 0)
+        yield f"{fact.sentence} ({fact.confidence:.2f})"
 
 
 def _line(text: str) -> str:

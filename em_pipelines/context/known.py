@@ -108,6 +108,17 @@ class Known:
         found: Flags = pc.is_in(self.rows[column], value_set=pa.array(sorted(values), pa.string())).to_numpy()
         return found
 
+    def has(self, column: str) -> Flags:
+        """Of each fact, whether a column says anything."""
+        said: Flags = pc.is_valid(self.rows[column]).to_numpy()
+        return said
+
+    @cached_property
+    def is_affirmed(self) -> Flags:
+        """Of each fact, whether it says that something is so, not that it is not."""
+        said: Flags = pc.greater(self.rows["polarity"], 0).to_numpy()
+        return said
+
     @cached_property
     def names(self) -> dict[int, frozenset[str]]:
         """Entity, by number, to its names, normalised."""
@@ -168,10 +179,9 @@ class Known:
     def dated(self) -> list[tuple[int, str, str, date | None]]:
         """Facts that may be about a day, by number, with relation, object, and the day of plans and wishes."""
         rows = self.rows
-        is_ahead = self.holds("temporal_type", AHEAD) & pc.is_valid(rows["valid_from"]).to_numpy()
+        is_ahead = self.holds("temporal_type", AHEAD) & self.has("valid_from")
         is_ahead &= self.holds("valid_precision", ["day"])
-        is_said = pc.greater(rows["polarity"], 0).to_numpy()
-        numbers = np.flatnonzero(is_said & (is_ahead | self.holds("relation", (*DATED, BIRTHDAY))))
+        numbers = np.flatnonzero(self.is_affirmed & (is_ahead | self.holds("relation", (*DATED, BIRTHDAY))))
         few = rows.take(pa.array(numbers))
         columns = (few[name].to_pylist() for name in ("relation", "object", "valid_from"))
         return list(zip(numbers.tolist(), *columns, strict=True))
