@@ -3,7 +3,7 @@
 import dagster as dg
 
 from assets.daily import OWNERS
-from em_pipelines.retrieval.packs import build
+from em_pipelines.retrieval import packs
 from resources.store import HomeResource
 
 
@@ -16,5 +16,13 @@ from resources.store import HomeResource
     description="One pack a user: what was said and what is known, ready to be searched.",
 )
 def index_packs(home: HomeResource) -> dg.MaterializeResult:
-    users = build(home.home)
-    return dg.MaterializeResult(metadata={"packs_made": dg.IntMetadataValue(len(users))})
+    users = packs.build(home.home)
+    n_documents, n_bytes = packs.size_of(home.home)
+    return dg.MaterializeResult(
+        metadata={
+            "packs_made": dg.IntMetadataValue(len(users)),
+            "packs": dg.IntMetadataValue(len(packs.folders(home.home))),
+            "dagster/row_count": dg.IntMetadataValue(n_documents),
+            "megabytes": dg.FloatMetadataValue(round(n_bytes / 1e6, 1)),
+        }
+    )

@@ -15,7 +15,7 @@ from assets.revision import revision_asset
 from assets.snapshot import snapshot
 from em_pipelines.home import Home
 from em_pipelines.settings import Settings, load_settings
-from quality.checks import build_checks
+from quality.checks import build_checks, packs_whole
 from resources.alerts import AlertsResource
 from resources.asking import asking_of
 from resources.embedders import open_embedder
@@ -41,7 +41,7 @@ def build_definitions(settings: Settings | None = None, *, on_days: Progress | N
     by_name = home.steps
     steps = by_name.values()
     jobs = build_jobs()
-    checks = build_checks([*steps, home.inference])
+    checks = [*build_checks([*steps, home.inference]), packs_whole]
     evaluation = evaluation_asset(by_name["extraction"])
     watched = [key for found in (*checks, evaluation) for key in found.check_keys]
     return dg.Definitions(

@@ -63,9 +63,8 @@ def materialize(home: Home, first: date | None, last: date | None, *, is_full: b
     ranges = [(max(a, first or a), min(b, last or b)) for a, b in todo.ranges]
     ranges = sorted({*((a, b) for a, b in ranges if a <= b), *home.unchecked_ranges()})
     summary = Summary(n_days=sum((b - a).days + 1 for a, b in ranges))
-    has_facts = bool(home.store.lake.days(home.steps["decay"].outputs[0]))
     has_requests = bool(home.book.pending())
-    is_published = not has_facts or (
+    is_published = not _has_facts(home) or (
         home.is_inferred
         and is_current(home.store, home.snapshots, TimeRules.of(home.settings))
         and packs.is_current(home)
@@ -86,10 +85,15 @@ def materialize(home: Home, first: date | None, last: date | None, *, is_full: b
         touched = [day for day in days if any(a <= day <= b for a, b in ranges)]
         summary.unread = unread_segments(home.store.lake, touched)
         if not summary.failed_checks:
-            progress.console.print("publishing the snapshot", style="dim")
-            _execute(definitions, instance, "publish", {"em/full": "true"} if is_full else {}, summary)
+            if _has_facts(home):  # of dead letters alone nothing can be published
+                progress.console.print("publishing the snapshot", style="dim")
+                _execute(definitions, instance, "publish", {"em/full": "true"} if is_full else {}, summary)
             home.note_unchecked([])
     return summary
+
+
+def _has_facts(home: Home) -> bool:
+    return bool(home.store.lake.days(home.steps["decay"].outputs[0]))
 
 
 def _run_ranges(

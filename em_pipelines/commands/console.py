@@ -3,6 +3,7 @@ whatever is not success."""
 
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from datetime import date
 from enum import IntEnum
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
@@ -17,6 +18,7 @@ from em_pipelines.projection.store import OpenGraph
 from em_pipelines.record.repair import ResetRuns
 from em_pipelines.revision.night import OpenVerifier
 from em_pipelines.settings import load_settings
+from em_pipelines.tables.graph import ENTITIES
 
 HomeOption = Annotated[
     Path | None,
@@ -92,6 +94,13 @@ def print_table(
     for row in rows:
         table.add_row(*("" if cell is None else _plain(cell) for cell in row))
     out().print(table)
+
+
+def note_if_unknown(home: Home, user_id: str) -> None:
+    """For who gets nothing: says on stderr where that is so because nobody of that name is known, as after a typo."""
+    day = home.store.lake.latest(ENTITIES, date.max)
+    if day is None or not len(home.store.lake.find(ENTITIES, day, "user_id", [user_id])):
+        sys.stderr.write(f"em: nothing is known of anybody called {user_id!r:.80}; `em run` shows who is known\n")
 
 
 def fail(sentence: str, code: Exit) -> NoReturn:

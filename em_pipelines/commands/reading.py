@@ -5,7 +5,15 @@ from typing import Annotated, Any
 
 import typer
 
-from em_pipelines.commands.console import HomeOption, JsonOption, UserOption, open_home, print_json, print_table
+from em_pipelines.commands.console import (
+    HomeOption,
+    JsonOption,
+    UserOption,
+    note_if_unknown,
+    open_home,
+    print_json,
+    print_table,
+)
 from em_pipelines.erasure.overlay import hiding
 from em_pipelines.errors import UsageError
 from em_pipelines.inference.reading import InferenceQuery, inferred_facts
@@ -65,6 +73,8 @@ def facts(
     if as_json:
         print_json([*found, *inferred])
         return
+    if not found:
+        note_if_unknown(opened, user)
     print_table(
         f"{len(found)} facts of {user} at the end of {query.as_of}",
         ("subject", "relation", "object", "confidence", "status", "since", "until", "edge"),

@@ -11,7 +11,16 @@ import orjson
 import typer
 
 from em_pipelines.atomic import write_atomically
-from em_pipelines.commands.console import HomeOption, JsonOption, UserOption, open_home, out, print_json, print_table
+from em_pipelines.commands.console import (
+    HomeOption,
+    JsonOption,
+    UserOption,
+    note_if_unknown,
+    open_home,
+    out,
+    print_json,
+    print_table,
+)
 from em_pipelines.commands.reading import AsOfOption, parse_day
 from em_pipelines.context.thread import read_thread
 from em_pipelines.errors import UsageError
@@ -110,7 +119,10 @@ def search(
         thread=read_thread(thread) if thread else (),
     )
     if batch is None or output is None:
-        _show(ask(opened, user, wanted, n_hops), as_json=as_json)
+        hits = ask(opened, user, wanted, n_hops)
+        if not (hits or as_json):
+            note_if_unknown(opened, user)
+        _show(hits, as_json=as_json)
         return
     answered = ((one["id"], ask(opened, user, replace(wanted, text=one["query"]), n_hops)) for one in _questions(batch))
     lines = [orjson.dumps({"id": number, "hits": [_brief(hit) for hit in hits]}) for number, hits in answered]
@@ -162,13 +174,17 @@ def _show(hits: list[Hit], *, as_json: bool) -> None:
         ("kind", "said on", "speaker", "text", "score", "where", *(("note",) if any(notes) else ())),
         [
             (
-                hit.kind, hit.said_on, hit.speaker or "", hit.text[:SHOWN_CHARACTERS], f"{hit.score:.2f}",
+                hit.kind, hit.said_on, hit.speaker or "", _shortened(hit.text), f"{hit.score:.2f}",
                 hit.edge_id or f"{hit.session_id} {hit.turn_number}", *((note,) if any(notes) else ()),
             )
             for hit, note in zip(hits, notes, strict=True)
         ],
         right=("score",),
     )  # fmt: skip
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= SHOWN_CHARACTERS else f"{text[: SHOWN_CHARACTERS - 1]}…"
 
 
 def _note(hit: Hit) -> str:

@@ -21,6 +21,7 @@ from em_pipelines.record.soundness import (
     snapshot_state,
     state_day,
 )
+from em_pipelines.retrieval import packs
 from em_pipelines.serving.snapshot import LATEST, publish
 from em_pipelines.serving.time_rules import TimeRules
 from em_pipelines.tables.graph import EDGES, ENTITIES
@@ -79,6 +80,8 @@ def propose(home: Home, reset_runs: ResetRuns) -> Plan:
             mends.append(Mend("days", f"{len(stale)} are out of date{waits}", _unless(waits, "make them again")))
         if (state := snapshot_state(home)) in UNFIT:
             mends.append(Mend("snapshot", state.value, "publish it again"))
+    if unfit := packs.unfit(home):
+        mends.append(Mend("index packs", f"{len(unfit)} are lost or damaged", "make them again"))
     if left := home.left_overs():
         mends.append(Mend("left-over files", f"{len(left)} temporary files of runs that were killed", "delete them"))
     if n_runs := reset_runs(home, False):
@@ -96,6 +99,9 @@ def apply(home: Home, plan: Plan, reset_runs: ResetRuns) -> Repair:
             _rebuild(home, plan, repair)
         if n_runs := reset_runs(home, True):
             repair.done.append(f"marked {n_runs} dead runs as failed")
+        if unfit := packs.unfit(home):
+            packs.build(home)
+            repair.done.append(f"made {len(unfit)} index packs again")
         _republish(home, repair)
     repair.left = [*propose(home, reset_runs).mends]
     return repair

@@ -15,6 +15,7 @@ from em_pipelines.projection.home import n_erased_since_sync
 from em_pipelines.projection.noted import GraphNote
 from em_pipelines.record.integrity import RULES, violations_on
 from em_pipelines.record.ledger import Ledger
+from em_pipelines.retrieval import packs
 from em_pipelines.serving.snapshot import LATEST, is_current
 from em_pipelines.serving.time_rules import TimeRules
 from em_pipelines.sql import connect
@@ -51,11 +52,13 @@ class SnapshotState(StrEnum):
 
 
 def diagnose(home: Home) -> list[Diagnosis]:
-    """Looks at the home: log, partitions, integrity, days out of date, snapshot, graph database, ledger, dead
-    letters, left-overs."""
+    """Looks at the home: log, partitions, integrity, days out of date, snapshot, index packs, graph database,
+    ledger, dead letters, left-overs."""
     if not home.path.exists():
         return [Diagnosis("home", False, f"{home.path} does not exist", "land something: em run PATH")]
-    return [_log(home), *_lake(home), *_graph(home), _ledger(home), _dead_letters(home), _left_overs(home)]
+    return [
+        _log(home), *_lake(home), _packs(home), *_graph(home), _ledger(home), _dead_letters(home), _left_overs(home)
+    ]  # fmt: skip
 
 
 def damaged_segments(home: Home) -> list[str]:
@@ -146,6 +149,13 @@ def _lake(home: Home) -> Iterator[Diagnosis]:
     state = snapshot_state(home)
     advice = {SnapshotState.OUTDATED: "em snapshot", SnapshotState.DAMAGED: "em repair --apply"}.get(state, "")
     yield Diagnosis("snapshot", not advice, state.value, advice)
+
+
+def _packs(home: Home) -> Diagnosis:
+    """How old they are is seen by the next run; what is lost of them would only be missed."""
+    n_packs, n_unfit = len(packs.folders(home)), len(packs.unfit(home))
+    found = f"{n_unfit} of {n_packs} are lost or damaged" if n_unfit else f"{n_packs} are whole"
+    return Diagnosis("index packs", not n_unfit, found, "em repair --apply" if n_unfit else "")
 
 
 def _graph(home: Home) -> Iterator[Diagnosis]:

@@ -8,6 +8,7 @@ import shutil
 from collections.abc import Iterable, Sequence
 from datetime import date
 from pathlib import Path
+from typing import Any
 
 import orjson
 import pyarrow as pa
@@ -22,7 +23,7 @@ from em_pipelines.retrieval import documents
 from em_pipelines.retrieval.pack import Pack
 from em_pipelines.retrieval.topics import Floats
 from em_pipelines.retrieval.vectors import known_vectors, vectors_of
-from em_pipelines.retrieval.writing import write
+from em_pipelines.retrieval.writing import files_of, is_whole, write
 from em_pipelines.serving.facts import FactQuery, known
 from em_pipelines.tables.clean import MESSAGES
 from em_pipelines.tables.graph import CONTRADICTIONS, EDGES
@@ -31,7 +32,8 @@ from em_pipelines.tables.raw import FEEDBACK
 USERS_AT_ONCE = 200
 """Of so many the messages are in memory together; each day is read once for all of them."""
 BUILT = "built.json"
-"""Which days, as they were, the packs hold."""
+"""Which days, as they were, the packs hold, and the folders of all packs."""
+_NOTHING: dict[str, Any] = {"days": {}, "packs": []}
 
 
 def folder_of(home: Home, user_id: str) -> Path:
@@ -42,15 +44,22 @@ def folder_of(home: Home, user_id: str) -> Path:
 def build(home: Home) -> list[str]:
     """Brings the packs of everybody up to date of whom something has changed; returns whose, in order.
 
-    A new day is put behind what a pack holds; where the code or the settings are others, packs are made anew.
+    A new day is put behind what a pack holds; where the code or the settings are others, or something of a pack is
+    lost, it is made anew.
     """
     with home.lock("packs"):
         version = _version(home)
         wanted = {str(day): _mark(home, day, version) for day in _days(home)}
-        built = _built(home)
+        built = _built(home)["days"]
+        lost = {folder.name for folder in unfit(home)}
+        for name in lost:
+            shutil.rmtree(home.path / "packs" / name, ignore_errors=True)
         changed = sorted(day for day in wanted.keys() | built.keys() if wanted.get(day) != built.get(day))
         gone = any(day not in wanted for day in changed)
         users = _users(home, sorted(wanted) if gone else changed)
+        if lost:
+            everybody = _users(home, sorted(wanted))
+            users = sorted({*users, *(user for user in everybody if folder_of(home, user).name in lost)})
         said_on = home.store.lake.days(MESSAGES) if gone else [date.fromisoformat(day) for day in changed]
         is_whole = True
         for start in range(0, len(users), USERS_AT_ONCE):
@@ -63,14 +72,32 @@ def build(home: Home) -> list[str]:
             _sweep(home, set(users))
         if not is_whole:  # the next run asks for the vectors that are missing
             wanted = dict.fromkeys(wanted, "")
-        write_atomically(home.path / "packs" / BUILT, orjson.dumps(wanted, option=orjson.OPT_SORT_KEYS))
+        _note(home, wanted)
         return users
 
 
 def is_current(home: Home) -> bool:
-    """Whether the packs hold what the lake holds."""
+    """Whether the packs hold what the lake holds, and are whole."""
     version = _version(home)
-    return _built(home) == {str(day): _mark(home, day, version) for day in _days(home)}
+    return not unfit(home) and _built(home)["days"] == {str(day): _mark(home, day, version) for day in _days(home)}
+
+
+def folders(home: Home) -> list[Path]:
+    """Those of all packs that were made, whether they are still there or not."""
+    return [home.path / "packs" / name for name in _built(home)["packs"]]
+
+
+def unfit(home: Home) -> list[Path]:
+    """Folders of packs that were made and are not there any more, or not as they were written; the next build makes
+    them again."""
+    return [folder for folder in folders(home) if not is_whole(folder)]
+
+
+def size_of(home: Home) -> tuple[int, int]:
+    """Documents and bytes of all packs."""
+    there = [folder for folder in folders(home) if is_whole(folder)]
+    n_bytes = sum(path.stat().st_size for folder in there for path in files_of(folder))
+    return sum(len(Pack(folder).days) for folder in there), n_bytes
 
 
 def remake(home: Home, user_id: str) -> None:
@@ -81,6 +108,7 @@ def remake(home: Home, user_id: str) -> None:
             shutil.rmtree(folder_of(home, user_id), ignore_errors=True)
             said = _said(home, home.store.lake.days(MESSAGES), [user_id])
             _build_one(home, user_id, documents.messages(said, user_id), None, known)
+            _note(home, _built(home)["days"])
 
 
 def _said(home: Home, days: Iterable[date], users: Sequence[str]) -> pa.Table:
@@ -147,12 +175,18 @@ def _mark(home: Home, day: date, version: str) -> str:
     return digest([version, *(info.content_digest if info else "" for info in infos)])[:16]
 
 
-def _built(home: Home) -> dict[str, str]:
+def _built(home: Home) -> dict[str, Any]:
     try:
-        found: dict[str, str] = orjson.loads((home.path / "packs" / BUILT).read_bytes())
+        found = orjson.loads((home.path / "packs" / BUILT).read_bytes())
     except (OSError, orjson.JSONDecodeError):
-        return {}
-    return found
+        return _NOTHING
+    return found if isinstance(found, dict) and found.keys() == _NOTHING.keys() else _NOTHING
+
+
+def _note(home: Home, days: dict[str, str]) -> None:
+    made = sorted(path.name for path in (home.path / "packs").glob("[!.]*") if path.is_dir())
+    noted = orjson.dumps({"days": days, "packs": made}, option=orjson.OPT_SORT_KEYS)
+    write_atomically(home.path / "packs" / BUILT, noted)
 
 
 def _days(home: Home) -> list[date]:

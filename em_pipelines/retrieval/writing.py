@@ -88,9 +88,24 @@ def write(
         "dimensions": dimensions,
         "made_by": made_by,
         "embedder": vectors and vectors.name,
+        "sizes": {str(path.relative_to(aside)): path.stat().st_size for path in files_of(aside)},
     }
     (aside / "pack.json").write_bytes(orjson.dumps(meta))
     _replace(folder, aside)
+
+
+def files_of(folder: Path) -> list[Path]:
+    """The files of a pack, in order."""
+    return sorted(path for path in folder.rglob("*") if path.is_file())
+
+
+def is_whole(folder: Path) -> bool:
+    """Whether there is a pack with all of its files, each as long as it was written."""
+    try:
+        sizes = orjson.loads((folder / "pack.json").read_bytes())["sizes"]
+        return all((folder / name).stat().st_size == size for name, size in sizes.items())
+    except (OSError, orjson.JSONDecodeError, KeyError):
+        return False
 
 
 def _n_same(documents: pa.Table, old: Pack) -> int:

@@ -46,6 +46,14 @@ def test_an_unknown_user_has_no_facts_and_nobody_elses(em, examples_home) -> Non
     assert documents(em("facts", "--user", "nobody", "--json", "--home", examples_home)) == []
 
 
+@pytest.mark.parametrize("command", [("facts",), ("search", "tea"), ("context", "tea")], ids=lambda given: given[0])
+def test_who_mistypes_a_name_is_told_that_nobody_has_it(em, examples_home, command: tuple[str, ...]) -> None:
+    done = em(*command, "--user", "mirel", "--home", examples_home)
+    told = "em: nothing is known of anybody called 'mirel'; `em run` shows who is known"
+    assert (done.returncode, told in done.stderr) == (0, True)
+    assert "mirela" not in done.stdout + done.stderr
+
+
 def test_home_may_stand_before_the_command_and_in_the_environment(em, examples_home) -> None:
     before = em("--home", examples_home, "facts", "--user", "ada", "--json")
     inside = em("facts", "--user", "ada", "--json", EM_HOME=str(examples_home))

@@ -13,13 +13,14 @@ import pytest
 
 from assets.daily import daily_assets
 from assets.inference import inference_asset
+from assets.retrieval import index_packs
 from em_pipelines.extraction.model import Claim, Extraction, LocalExtractor, Mention, Segment
 from em_pipelines.home import Home
 from em_pipelines.landing.land import land
 from em_pipelines.settings import Settings
 from em_pipelines.tables.schema import Table
 from em_pipelines.vocabulary import EntityType, TemporalType
-from quality.checks import build_checks
+from quality.checks import build_checks, packs_whole
 from resources.store import HomeResource
 
 LATER = datetime(2026, 4, 1, tzinfo=UTC)
@@ -113,8 +114,8 @@ class World:
         """One run of what is selected; without tags it has no partition."""
         steps = self.home.steps.values()
         definitions = dg.Definitions(
-            assets=[*(daily_assets(step) for step in steps), inference_asset(self.home.inference)],
-            asset_checks=build_checks([*steps, self.home.inference]),
+            assets=[*(daily_assets(step) for step in steps), inference_asset(self.home.inference), index_packs],
+            asset_checks=[*build_checks([*steps, self.home.inference]), packs_whole],
             jobs=[dg.define_asset_job("some", selection)],
             resources={"home": HomeResource.of(self.home.settings)},
             executor=dg.in_process_executor,

@@ -1,5 +1,6 @@
 """The checks as Dagster runs them: on the days of their run, blocking what lies downstream, surviving a broken file."""
 
+import shutil
 from collections.abc import Callable
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -8,6 +9,7 @@ from typing import Any
 import dagster as dg
 import pytest
 
+from em_pipelines.retrieval.packs import folder_of
 from em_pipelines.tables.clean import MESSAGES
 from em_pipelines.tables.derived import INFERRED_EDGES
 from em_pipelines.tables.extraction import CLAIMS, EXTRACTION_ISSUES
@@ -256,3 +258,23 @@ def test_a_day_without_partition_passes(world: Any) -> None:
     world.make_tables()
     assert world.check("messages", "table_contract", **{"dagster/partition": "2026-03-02"}).passed
     assert world.check("edges", "provenance_present", **{"dagster/partition": "2026-03-02"}).passed
+
+
+def test_packs_are_made_with_their_size_and_the_loss_of_one_is_seen(world: Any) -> None:
+    world.land(1, "I like tea.", "Thank you.")
+    world.make_tables()
+    (event,) = world.run(dg.AssetSelection.assets("index_packs").without_checks()).get_asset_materialization_events()
+    shown = {name: value.value for name, value in event.materialization.metadata.items()}
+    assert (shown["packs_made"], shown["packs"], shown["dagster/row_count"]) == (1, 1, 3)
+    assert shown["megabytes"] >= 0
+    assert world.check("index_packs", "packs_whole").passed
+    world.land(2, "I like cocoa.")
+    world.make_tables()
+    older = world.check("index_packs", "packs_whole")
+    assert (older.passed, older.severity) == (False, dg.AssetCheckSeverity.WARN)
+    shutil.rmtree(folder_of(world.home, "ada"))
+    lost = world.check("index_packs", "packs_whole")
+    assert (lost.passed, lost.severity) == (False, dg.AssetCheckSeverity.ERROR)
+    assert lost.description == "1 of 1 packs are lost or damaged; materialize index_packs, or `em run`"
+    world.run(dg.AssetSelection.assets("index_packs"))
+    assert world.check("index_packs", "packs_whole").passed

@@ -15,6 +15,7 @@ from em_pipelines.home import Home
 from em_pipelines.record.ledger import Ledger
 from em_pipelines.record.repair import Plan, Repair, apply, propose
 from em_pipelines.record.soundness import diagnose
+from em_pipelines.retrieval import packs
 from em_pipelines.serving.snapshot import LATEST, publish
 from em_pipelines.serving.state_hash import state_hash
 from em_pipelines.serving.time_rules import TimeRules
@@ -101,6 +102,17 @@ def test_a_damaged_or_edited_partition_is_found_and_made_again(damage: str, tabl
     assert mend(own_home).left == []
     assert path_of(own_home, table, day).read_bytes() == path_of(home, table, day).read_bytes()
     assert hashes(own_home) == hashes(home)
+    assert [d for d in diagnose(own_home) if not d.is_well] == []
+
+
+def test_an_index_pack_that_is_lost_is_found_and_made_again(own_home: Home) -> None:
+    packs.build(own_home)
+    (pack,) = packs.folders(own_home)
+    (pack / "pack.json").unlink()
+    (ill,) = [d for d in diagnose(own_home) if not d.is_well]
+    assert (ill.subject, ill.found, ill.advice) == ("index packs", "1 of 1 are lost or damaged", "em repair --apply")
+    repair = mend(own_home)
+    assert (repair.done, repair.left) == (["made 1 index packs again"], [])
     assert [d for d in diagnose(own_home) if not d.is_well] == []
 
 

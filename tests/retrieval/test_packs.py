@@ -1,6 +1,7 @@
 """Packs of a home: made where something changed, one a user, and gone with whoever is forgotten."""
 
 import json
+import shutil
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from em_pipelines.erasure.scopes import Scope, ScopeKind
 from em_pipelines.home import Home
 from em_pipelines.landing.land import land
 from em_pipelines.retrieval.asking import opened
-from em_pipelines.retrieval.packs import build, folder_of, is_current
+from em_pipelines.retrieval.packs import BUILT, build, folder_of, folders, is_current, unfit
 from em_pipelines.settings import load_settings
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
@@ -60,6 +61,36 @@ def test_only_those_of_whom_something_changed_are_made_again(home: Home, tmp_pat
     assert not is_current(home)
     assert build(home) == ["ben"]
     assert found(home, "ben", "clay", "--kind", "message")[0]["text"] == "I bought clay."
+
+
+@pytest.mark.parametrize("lost", ["", "turn/data.csc.index.npy"])
+def test_what_is_lost_of_a_pack_is_made_again_and_of_nobody_else(home: Home, lost: str) -> None:
+    own = folder_of(home, "ben")
+    before = {path.relative_to(own): path.read_bytes() for path in own.rglob("*") if path.is_file()}
+    if lost:
+        (own / lost).write_bytes((own / lost).read_bytes()[:-1])
+    else:
+        shutil.rmtree(own)
+    assert unfit(home) == [own]
+    assert not is_current(home)
+    assert build(home) == ["ben"]
+    assert {path.relative_to(own): path.read_bytes() for path in own.rglob("*") if path.is_file()} == before
+    assert unfit(home) == []
+    assert is_current(home)
+
+
+def test_a_pack_of_somebody_forgotten_is_not_missed(home: Home) -> None:
+    forget(home, Scope(ScopeKind.USER, "ada", ""), now=NOW)
+    assert folders(home) == [folder_of(home, "ben")]
+    assert unfit(home) == []
+
+
+@pytest.mark.parametrize("content", [b"{", b"[]"])
+def test_notes_that_cannot_be_read_cost_a_build_and_nothing_else(home: Home, content: bytes) -> None:
+    (home.path / "packs" / BUILT).write_bytes(content)
+    assert not is_current(home)
+    assert build(home) == ["ada", "ben"]
+    assert is_current(home)
 
 
 def test_nobody_finds_what_is_somebody_elses(home: Home) -> None:
