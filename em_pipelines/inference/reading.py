@@ -18,7 +18,7 @@ from em_pipelines.inference.settings import InferenceSettings
 from em_pipelines.lifecycle.decay import DecaySettings, current_edges
 from em_pipelines.pipeline import Store
 from em_pipelines.resolution.normalization import name_key
-from em_pipelines.sql import connect, fetch, statement
+from em_pipelines.sql import fetch, scratch, statement
 from em_pipelines.tables.derived import INFERRED_EDGES
 from em_pipelines.tables.graph import EDGES, ENTITIES
 from em_pipelines.tables.schema import Table
@@ -47,7 +47,7 @@ def inferred_facts(
     known_at = query.known_at or query.as_of
     edges, entities = (_state(store, table, known_at, query.user_id) for table in (EDGES, ENTITIES))
     proposals = proposed(_state(store, INFERRED_EDGES, known_at, query.user_id))
-    with connect() as connection:
+    with scratch() as connection:
         standing = current_edges(edges, entities, query.as_of, decay, connection).to_table()
         found = infer(standing, entities, rules_of(settings), settings, connection, proposals)
         for name, rows in (("inferred", found), ("known_edges", standing), ("known_entities", entities)):

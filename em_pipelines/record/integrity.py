@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 
 from em_pipelines.graph import fold
 from em_pipelines.lake import Lake
-from em_pipelines.sql import Rows, connect, fetch, registered, statement
+from em_pipelines.sql import Rows, fetch, registered, scratch, statement
 from em_pipelines.tables.clean import SESSIONS
 from em_pipelines.tables.graph import EDGES, ENTITIES
 from em_pipelines.tables.raw import FEEDBACK
@@ -92,7 +92,7 @@ def violations(edges: Rows, entities: Rows, sessions: pa.Table, rules: Iterable[
 
     `edges` and `entities` are the state of one day, `sessions` (user_id, session_id) all that anybody had until then.
     """
-    with connect() as connection, _inputs(connection, edges, entities, sessions):
+    with scratch() as connection, _inputs(connection, edges, entities, sessions):
         return {rule.name: sorted(_broken(connection, rule)) for rule in rules}
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from em_pipelines.errors import UsageError
 from em_pipelines.lake import Lake, rows_of
-from em_pipelines.sql import bind, connect
+from em_pipelines.sql import bind, scratch
 from em_pipelines.tables.graph import EDGES, ENTITIES
 from em_pipelines.tables.schema import Table
 
@@ -42,7 +42,7 @@ def edge_id_of(lake: Lake, beginning: str) -> str:
     latest = lake.latest(EDGES, date.max)
     if latest is None or len(beginning) < FEWEST_CHARACTERS or not beginning.startswith("edge_"):
         return beginning
-    with connect() as connection:
+    with scratch() as connection:
         bind(connection, "edges", lake.scan(EDGES, latest))
         query = "SELECT edge_id FROM edges WHERE starts_with(edge_id, ?) ORDER BY edge_id LIMIT 2"
         found = [edge_id for (edge_id,) in connection.execute(query, [beginning]).fetchall()]

@@ -13,7 +13,7 @@ from em_pipelines.lake import Lake
 from em_pipelines.lifecycle.decay import Curve, DecaySettings, current_edges
 from em_pipelines.record.fading import fading
 from em_pipelines.record.reading import Row, World, rows_where, sentence_at, state_where
-from em_pipelines.sql import connect
+from em_pipelines.sql import scratch
 from em_pipelines.tables.clean import MESSAGES
 from em_pipelines.tables.derived import INFERRED_EDGES
 from em_pipelines.tables.extraction import CLAIMS
@@ -165,7 +165,7 @@ def _today(edge: Row, as_of: date, decay: DecaySettings) -> Document:
     """What is left of a fact, and on which days it fell into a lower band or out of use."""
     facts = EDGES.from_rows([edge])
     said_on = edge["last_reinforced"].date()
-    with connect() as connection:
+    with scratch() as connection:
         (now,) = current_edges(facts, ENTITIES.empty(), as_of, decay.keeping(), connection).to_table().to_pylist()
         faded = fading(facts, said_on, as_of, decay, connection).to_pylist()
     kind = TemporalType(edge["temporal_type"])

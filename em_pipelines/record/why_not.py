@@ -15,7 +15,7 @@ from typing import Any
 from em_pipelines.lake import Lake, rows_of
 from em_pipelines.lifecycle.decay import DecaySettings, current_edges
 from em_pipelines.record.reading import Row, World, rows_where, state_where
-from em_pipelines.sql import connect
+from em_pipelines.sql import scratch
 from em_pipelines.tables.clean import DEAD_LETTERS, MESSAGES
 from em_pipelines.tables.extraction import CLAIMS, EXTRACTION_ISSUES
 from em_pipelines.tables.graph import EDGES, ENTITIES, GRAPH_OPS
@@ -155,7 +155,7 @@ def _fates(lake: Lake, asked: Asked, messages: list[Row]) -> dict[str, list[Row]
 def _edges(lake: Lake, asked: Asked, ids: set[str]) -> dict[str, Row]:
     """The facts as they stand on the day that is asked about."""
     edges = EDGES.from_rows(state_where(lake, EDGES, "edge_id", ids))
-    with connect() as connection:
+    with scratch() as connection:
         standing = current_edges(edges, ENTITIES.empty(), asked.as_of, asked.decay.keeping(), connection).to_table()
         return {row["edge_id"]: row for row in rows_of(standing)}
 

@@ -13,7 +13,7 @@ from em_pipelines.lifecycle.decay import DecaySettings, current_edges
 from em_pipelines.pipeline import Store
 from em_pipelines.resolution.normalization import name_key
 from em_pipelines.serving.overlay import Overlay, laid_over
-from em_pipelines.sql import bind, connect, fetch, statement
+from em_pipelines.sql import bind, fetch, scratch, statement
 from em_pipelines.tables.graph import EDGES, ENTITIES
 from em_pipelines.tables.schema import Table
 
@@ -88,12 +88,12 @@ def _standing(
 ) -> tuple[pa.Table, pa.Table]:
     """Facts with names, and entities."""
     known_at = query.known_at or query.as_of
-    with connect() as connection:
+    with scratch() as connection:
         edges, entities = (_of_user(store, table, known_at, query.user_id, connection) for table in (EDGES, ENTITIES))
         if waiting:
             edges, entities = laid_over(edges, entities, waiting, known_at, connection)
-        current = current_edges(edges, entities, query.as_of, decay, connection).to_table()
-        bind(connection, "standing", current)
+        current = current_edges(edges, entities, query.as_of, decay, connection)
+        connection.execute(f"CREATE OR REPLACE TEMP VIEW standing AS {current.sql}")
         bind(connection, "entities", entities)
         return fetch(connection, statement(HERE, "facts")), entities
 

@@ -42,7 +42,7 @@ def test_every_asset_is_listed_in_its_group(ui: Any, assets: list[dict[str, Any]
     listed = {asset["assetKey"]["path"][-1]: asset["groupName"] for asset in assets}
     made = {table.name for step in ui.home.steps.values() for table in step.outputs}
     undated = {"inferred_edges": "lifecycle", "revision": "lifecycle", "evaluation": "quality"}
-    latest = {"snapshot": "serving", "index_packs": "serving"}
+    latest = dict.fromkeys(("snapshot", "index_packs", "graph_projection"), "serving")
     assert listed == {name: CATALOG[name].group for name in made} | undated | latest
 
 
@@ -50,8 +50,8 @@ def test_sensors_and_schedules_run_without_being_switched_on(ui: Any) -> None:
     (repository,) = ui.query(SENSORS)["repositoriesOrError"]["nodes"]
     states = {sensor["name"]: sensor["sensorState"]["status"] for sensor in repository["sensors"]}
     states |= {schedule["name"]: schedule["scheduleState"]["status"] for schedule in repository["schedules"]}
-    sensors = ("landing", "stale_days", "batches", "requests", "alerts")
-    schedules = ("nightly_decay", "nightly_revision", "nightly_inference", "nightly_snapshot")
+    sensors = ("landing", "stale_days", "batches", "requests", "graph_erasures", "alerts")
+    schedules = ("nightly_decay", "nightly_revision", "nightly_inference", "nightly_snapshot", "nightly_graph")
     assert states == dict.fromkeys((*sensors, *schedules), "RUNNING")
 
 
