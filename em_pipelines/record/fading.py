@@ -4,7 +4,7 @@ Decay is a closed form, so any day can be looked at by itself; the days in betwe
 of a span of time differ.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import date, timedelta
 from pathlib import Path
 
@@ -17,6 +17,8 @@ from em_pipelines.sql import fetch, registered, statement
 from em_pipelines.tables.graph import EDGES, ENTITIES
 
 HERE = Path(__file__).parent
+Standing = tuple[date, pa.Table]
+"""The end of a day, and facts as they stand then."""
 FADED = pa.schema(
     [
         *(EDGES.schema.field(name) for name in ("edge_id", "user_id", "subject_id", "source_mechanism", "provenance")),
@@ -36,30 +38,36 @@ def fading(
 
     `facts` has the columns of `edges`, as they stood all that time.
     """
+    if first >= last or not facts.num_rows:
+        return FADED.empty_table()
     connection.execute(statement(HERE, "fading_macros"))
-    pieces = [piece.cast(FADED) for piece in _pieces(facts, first, last, decay, connection)]
-    return pa.concat_tables([FADED.empty_table(), *pieces])
+
+    def standing(some: pa.Table, on: date) -> pa.Table:
+        return current_edges(some, ENTITIES.empty(), on, decay, connection).to_table()
+
+    pieces = _pieces(facts, (first, standing(facts, first)), (last, standing(facts, last)), standing, connection)
+    return pa.concat_tables([FADED.empty_table(), *(piece.cast(FADED) for piece in pieces)])
 
 
 def _pieces(
-    facts: pa.Table, first: date, last: date, decay: DecaySettings, connection: duckdb.DuckDBPyConnection
+    facts: pa.Table,
+    earlier: Standing,
+    later: Standing,
+    standing: Callable[[pa.Table, date], pa.Table],
+    connection: duckdb.DuckDBPyConnection,
 ) -> Iterator[pa.Table]:
-    """The changes from the end of `first` to that of `last`, each on its day. Untouched facts only ever fade, so what
-    stands at both ends as it did needs no look in between."""
-    if first >= last or not facts.num_rows:
-        return
-    ends = {
-        name: current_edges(facts, ENTITIES.empty(), on, decay, connection).to_table()
-        for name, on in (("earlier", first), ("later", last))
-    }
-    with registered(connection, ends):
+    """The changes from the end of one day to that of a later one, each on its day. Untouched facts only ever fade, so
+    what stands at both ends as it did needs no look in between."""
+    (first, at_first), (last, at_last) = earlier, later
+    with registered(connection, {"earlier": at_first, "later": at_last}):
         changed = fetch(connection, statement(HERE, "faded"))
     if not changed.num_rows:
         return
     if last - first == timedelta(days=1):
         yield changed.append_column("faded_on", pa.array([last] * changed.num_rows, pa.date32()))
         return
-    middle = first + (last - first) // 2
     facts = facts.filter(pc.is_in(facts["edge_id"], value_set=changed["edge_id"].combine_chunks()))
-    yield from _pieces(facts, first, middle, decay, connection)
-    yield from _pieces(facts, middle, last, decay, connection)
+    middle = first + (last - first) // 2
+    between = middle, standing(facts, middle)
+    yield from _pieces(facts, earlier, between, standing, connection)
+    yield from _pieces(facts, between, later, standing, connection)
