@@ -5,9 +5,11 @@ but in the store itself, so that one that was broken off is completed by the nex
 """
 
 from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
+from typing import TypeVar
 
 from em_pipelines.errors import GraphUnavailableError, UsageError
 from em_pipelines.lake import digest
@@ -26,6 +28,7 @@ BATCH_ROWS = 2_000
 GROUP_ROWS = 100_000
 """Rows of users that are compared at a time, for they are in memory; a larger user is compared alone."""
 Written = Callable[[int], None]
+T = TypeVar("T")
 
 
 @dataclass(slots=True)
@@ -170,7 +173,7 @@ def _content(store: Store, as_of: date) -> str:
 def _write(graph: GraphStore, wanted: Wanted, report: SyncReport, on_rows: Written) -> None:
     """Nodes first, for relationships need their ends; those that nothing leads to any more last."""
     for label in NODE_PROPERTIES:
-        for batch in wanted.due_nodes(label, BATCH_ROWS):
+        for batch in _ahead(wanted.due_nodes(label, BATCH_ROWS)):
             graph.put_nodes(label, batch.rows)
             report.nodes.added += batch.n_new
             report.nodes.changed += len(batch.rows) - batch.n_new
@@ -181,7 +184,7 @@ def _write(graph: GraphStore, wanted: Wanted, report: SyncReport, on_rows: Writt
             graph.drop_edges(kind, some)
             report.edges.removed += len(some)
             on_rows(len(some))
-    for kind, batch in wanted.due_edges(BATCH_ROWS):
+    for kind, batch in _ahead(wanted.due_edges(BATCH_ROWS)):
         graph.put_edges(kind, batch.rows)
         report.edges.added += batch.n_new
         report.edges.changed += len(batch.rows) - batch.n_new
@@ -193,6 +196,15 @@ def _write(graph: GraphStore, wanted: Wanted, report: SyncReport, on_rows: Writt
             graph.drop_nodes(label, gone)
             report.nodes.removed += len(gone)
             on_rows(len(gone))
+
+
+def _ahead(batches: Iterator[T]) -> Iterator[T]:
+    """The batches, each fetched while the server is busy with the one before: a fifth of a sync is making rows."""
+    with ThreadPoolExecutor(max_workers=1) as pool:
+        coming = pool.submit(next, batches, None)
+        while (batch := coming.result()) is not None:
+            coming = pool.submit(next, batches, None)
+            yield batch
 
 
 def _groups(users: list[str], should: Mapping[str, Sums], held: Mapping[str, Sums]) -> Iterator[list[str]]:
