@@ -177,6 +177,15 @@ def _show(home: Home, summary: Summary) -> None:
     out().print("UI        make dev, then open the address that it prints", markup=False, soft_wrap=True)
 
 
+def _is_utf8(argument: str) -> bool:
+    """A file may be called as it likes; a text that is no UTF-8 is nobody's name and nobody's word."""
+    try:
+        argument.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def main() -> None:
     """Runs `em`; every error of ours ends as one sentence on stderr and its exit code."""
     try:
@@ -194,4 +203,9 @@ def main() -> None:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = Exit.OK
+    except Exception:
+        if all(map(_is_utf8, sys.argv)):
+            raise
+        sys.stderr.write("em: reading the arguments: one of them is no UTF-8; see `em --help`\n")
+        code = Exit.USAGE
     sys.exit(code if isinstance(code, int) else Exit.OK)

@@ -15,7 +15,8 @@ from assets.revision import revision_asset
 from assets.snapshot import snapshot
 from em_pipelines.home import Home
 from em_pipelines.settings import Settings, load_settings
-from quality.checks import build_checks, packs_whole
+from quality.checks import build_checks
+from quality.packs import packs_whole
 from resources.alerts import AlertsResource
 from resources.asking import asking_of
 from resources.embedders import open_embedder

@@ -15,7 +15,6 @@ from em_pipelines.errors import CorruptTableError
 from em_pipelines.lake import Lake
 from em_pipelines.pipeline import Step, Store
 from em_pipelines.record.integrity import RULES, Rule, violations_on
-from em_pipelines.retrieval import packs
 from em_pipelines.tables import clean, derived, extraction, graph, raw
 from em_pipelines.tables.schema import Table
 from quality import meaning
@@ -139,26 +138,6 @@ def build_checks(steps: Iterable[Step]) -> list[dg.AssetChecksDefinition]:
     """All checks of the assets that these steps make."""
     tables = [table for step in steps for table in step.outputs]
     return [*(_contract_check(table) for table in tables), *(_meaning_check(c) for c in MEANING if c.asset in tables)]
-
-
-@dg.asset_check(
-    asset="index_packs",
-    blocking=False,
-    description="The packs hold what the lake holds, and every file of them is there as it was written.",
-)
-def packs_whole(home: HomeResource) -> dg.AssetCheckResult:
-    """What is lost of a pack no search can find. One that is not lost may be older than memory: its vectors, where an
-    embedder did not answer; that is a warning, and the next run makes up for it."""
-    n_packs, n_unfit = len(packs.folders(home.home)), len(packs.unfit(home.home))
-    found = [f"{n_unfit} of {n_packs} packs are lost or damaged"] if n_unfit else []
-    if not found and not packs.is_current(home.home):
-        found = ["they lack something of what was said or is known"]
-    return dg.AssetCheckResult(
-        passed=not found,
-        severity=dg.AssetCheckSeverity.ERROR if n_unfit else dg.AssetCheckSeverity.WARN,
-        description="; ".join([*found, "materialize index_packs, or `em run`"]) if found else "",
-        metadata={"packs": n_packs, "unfit": n_unfit},
-    )
 
 
 def _contract_check(table: Table) -> dg.AssetChecksDefinition:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from em_pipelines.commands.console import HomeOption, JsonOption, UserOption, note_if_unknown, open_home, print_json
+from em_pipelines.commands.console import HomeOption, JsonOption, UserOption, open_home, print_json
 from em_pipelines.commands.reading import AsOfOption, parse_day
 from em_pipelines.context.block import ContextQuery, context_block
 from em_pipelines.context.bootstrap import bootstrap as start
@@ -48,10 +48,7 @@ def context(
         as_of=parse_day(as_of, "--as-of"),
         budget_tokens=budget,
     )
-    opened = open_home(home)
-    block = context_block(opened, asked)
-    if not (block.edge_ids or block.turns):
-        note_if_unknown(opened, user)
+    block = context_block(open_home(home), asked)
     if as_json:
         turns = [{"session_id": session, "turn_number": turn} for session, turn in block.turns]
         print_json({"text": block.text, "n_tokens": block.n_tokens, "edge_ids": block.edge_ids, "turns": turns})

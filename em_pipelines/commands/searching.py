@@ -24,6 +24,7 @@ from em_pipelines.commands.console import (
 from em_pipelines.commands.reading import AsOfOption, parse_day
 from em_pipelines.context.thread import read_thread
 from em_pipelines.errors import UsageError
+from em_pipelines.home import Home
 from em_pipelines.retrieval.asking import ask
 from em_pipelines.retrieval.hits import Hit
 from em_pipelines.retrieval.question import window
@@ -119,10 +120,7 @@ def search(
         thread=read_thread(thread) if thread else (),
     )
     if batch is None or output is None:
-        hits = ask(opened, user, wanted, n_hops)
-        if not (hits or as_json):
-            note_if_unknown(opened, user)
-        _show(hits, as_json=as_json)
+        _show(opened, user, ask(opened, user, wanted, n_hops), as_json=as_json)
         return
     answered = ((one["id"], ask(opened, user, replace(wanted, text=one["query"]), n_hops)) for one in _questions(batch))
     lines = [orjson.dumps({"id": number, "hits": [_brief(hit) for hit in hits]}) for number, hits in answered]
@@ -164,10 +162,12 @@ def _brief(hit: Hit) -> dict[str, Any]:
     return {name: getattr(hit, name) for name in ("kind", "session_id", "turn_number", "edge_id", "text", "score")}
 
 
-def _show(hits: list[Hit], *, as_json: bool) -> None:
+def _show(home: Home, user_id: str, hits: list[Hit], *, as_json: bool) -> None:
     if as_json:
         print_json([asdict(hit) for hit in hits])
         return
+    if not hits:
+        note_if_unknown(home, user_id)
     notes = [_note(hit) for hit in hits]
     print_table(
         f"{len(hits)} hits",

@@ -46,12 +46,30 @@ def test_an_unknown_user_has_no_facts_and_nobody_elses(em, examples_home) -> Non
     assert documents(em("facts", "--user", "nobody", "--json", "--home", examples_home)) == []
 
 
-@pytest.mark.parametrize("command", [("facts",), ("search", "tea"), ("context", "tea")], ids=lambda given: given[0])
+@pytest.mark.parametrize("command", [("facts",), ("search", "tea")], ids=lambda given: given[0])
 def test_who_mistypes_a_name_is_told_that_nobody_has_it(em, examples_home, command: tuple[str, ...]) -> None:
     done = em(*command, "--user", "mirel", "--home", examples_home)
     told = "em: nothing is known of anybody called 'mirel'; `em run` shows who is known"
     assert (done.returncode, told in done.stderr) == (0, True)
     assert "mirela" not in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("facts", "--user", "\udcff"),
+        ("search", "tea", "--user", "ada", "--tag", "\udcff"),
+        ("why", "edge_\udcff"),
+        ("trace", "\udcff"),
+        ("infer", "--user", "\udcff"),
+        ("export", "--user", "\udcff"),
+    ],
+    ids=lambda words: words[0],
+)
+def test_an_argument_that_is_no_text_is_wrong_use(em, examples_home, words: tuple[str, ...]) -> None:
+    done = em(*words, "--home", examples_home)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "em: reading the arguments: one of them is no UTF-8; see `em --help`\n"
 
 
 def test_home_may_stand_before_the_command_and_in_the_environment(em, examples_home) -> None:

@@ -20,7 +20,8 @@ from em_pipelines.landing.land import land
 from em_pipelines.settings import Settings
 from em_pipelines.tables.schema import Table
 from em_pipelines.vocabulary import EntityType, TemporalType
-from quality.checks import build_checks, packs_whole
+from quality.checks import build_checks
+from quality.packs import packs_whole
 from resources.store import HomeResource
 
 LATER = datetime(2026, 4, 1, tzinfo=UTC)
