@@ -26,6 +26,7 @@ def home(em: Em, native: Callable[..., Path], tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_a_user_moves_to_another_home(em: Em, home: Path, native: Callable[..., Path], tmp_path: Path) -> None:
     went = em("export", "--user", "ada", "--home", home)
     assert (went.returncode, went.stderr) == (0, "")

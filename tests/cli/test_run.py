@@ -34,6 +34,7 @@ def test_a_run_restricted_to_days_leaves_the_others_for_later(em, native, tmp_pa
     assert "Nothing is new" in em("run", "--home", home).stdout
 
 
+@pytest.mark.slow
 def test_an_interrupted_run_says_so_and_the_next_one_goes_on(em, em_command, native, root, tmp_path) -> None:
     home = tmp_path / "home"
     log = native({"content": "I live in Oslo."}, {"content": "I love tea."})

@@ -57,6 +57,7 @@ def test_late_data_gives_the_state_that_in_order_data_gives(lines, whole, tmp_pa
     assert memory_of(tmp_path, lines[len(lines) // 2 :], lines[: len(lines) // 2]) == whole
 
 
+@pytest.mark.slow
 def test_a_shuffled_log_in_three_overlapping_pieces(lines, whole, tmp_path) -> None:
     shuffled = list(lines)
     random.Random(7).shuffle(shuffled)

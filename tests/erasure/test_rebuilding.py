@@ -3,6 +3,8 @@
 from datetime import date
 from typing import Any, NoReturn
 
+import pytest
+
 from em_pipelines.errors import SettingsError
 from em_pipelines.home import Home
 from em_pipelines.serving.snapshot import LATEST, publish
@@ -22,6 +24,7 @@ def no_key(_: Any) -> Any:
     return opening
 
 
+@pytest.mark.slow
 def test_without_its_model_nothing_erased_waits_and_the_next_run_makes_the_days(world: World) -> None:
     expected = {fact for fact in world.facts("nora") if "Torvald" not in fact}
     settings = load_settings(home=world.home.path, extractor="llm")

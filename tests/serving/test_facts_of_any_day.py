@@ -78,6 +78,7 @@ def test_corrections_merges_and_splits_are_known_from_their_day_on(corrected, by
             assert by_macro(connection, "facts_in_every_status", user, day, day) == wanted
 
 
+@pytest.mark.slow
 def test_other_settings_of_time_make_another_snapshot(corrected, tmp_path) -> None:
     rules = TimeRules.of(corrected.settings)
     assert publish(corrected.store, tmp_path, rules).is_new
