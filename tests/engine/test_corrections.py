@@ -98,6 +98,7 @@ def test_a_correction_is_seen_at_once_and_folded_to_the_same(home: Home) -> None
     assert [f | {"provenance": None} for f in said.known()] == [f | {"provenance": None} for f in before]
 
 
+@pytest.mark.slow
 def test_a_corrected_fact_stays_corrected_when_another_extractor_reads_everything_anew(home: Home) -> None:
     said = Corrections(home, "ida")
     said.correct(fact(home, "lives_in", "Porto"), "Lisbon")

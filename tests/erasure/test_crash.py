@@ -71,10 +71,10 @@ STEPS = (
     "republish",
     pytest.param("scrub_dagster", marks=pytest.mark.slow),
     pytest.param("search", marks=pytest.mark.slow),
-    "certificate_of",
+    pytest.param("certificate_of", marks=pytest.mark.slow),
 )
 """All ways in which an erasure can end between two steps; where little is done between them, among the slow ones."""
-WRITES = (0, *(pytest.param(at, marks=pytest.mark.slow) for at in (12, 24, 36)), 48)
+WRITES = (0, *(pytest.param(at, marks=pytest.mark.slow) for at in (12, 24, 36, 48)))
 
 
 @pytest.mark.parametrize("place", STEPS)
@@ -121,6 +121,7 @@ def test_an_erasure_that_ends_before_a_file_is_written_is_taken_over(
     check_ended(world, {fact for fact in before if "Torvald" not in fact})
 
 
+@pytest.mark.slow
 def test_asked_again_after_a_crash_the_same_command_ends_it(world: World) -> None:
     for _ in kill_at("republish"):
         with pytest.raises(KilledError):

@@ -80,6 +80,7 @@ def test_a_request_for_what_nobody_knows_ends_with_a_certificate_that_says_so(wo
     assert world.messages("nora", "s0") == ["[…]"]
 
 
+@pytest.mark.slow
 def test_who_is_erased_whole_has_nothing_else_to_be_forgotten(world: World) -> None:
     world.land(
         feedback("nora", "forget", ASKED_AT, entity="Torvald"), feedback("ivo", "forget", ASKED_AT, entity="Ylva")
@@ -102,6 +103,7 @@ def test_a_certificate_holds_nothing_of_what_was_erased(world: World) -> None:
     assert b"torvald" not in stones
 
 
+@pytest.mark.slow
 def test_what_is_found_still_keeps_the_request_and_says_where(world: World) -> None:
     stray = world.home.path / "notes.txt"
     stray.write_text('{"user_id": "nora"} asked about Torvald')
@@ -116,6 +118,7 @@ def test_what_is_found_still_keeps_the_request_and_says_where(world: World) -> N
     assert world.places("torvald", of="nora") == []
 
 
+@pytest.mark.slow
 def test_files_of_the_inbox_that_hold_it_go_after_they_have_landed(world: World) -> None:
     waiting = world.home.inbox / "nora" / "new.jsonl"
     waiting.parent.mkdir(parents=True)

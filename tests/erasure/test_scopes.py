@@ -80,6 +80,7 @@ def test_a_fact_goes_wherever_it_was_said(world: World, seen: Seen) -> None:
     assert seen("rhodes") == []
 
 
+@pytest.mark.slow
 def test_a_session_goes_and_what_others_said_stays(world: World, seen: Seen) -> None:
     before, others = world.facts("nora"), of_ivo(world)
     certificate = world.forget("nora", session="s1")
@@ -144,6 +145,7 @@ def test_an_older_message_that_states_an_erased_fact_states_it_no_more(world: Wo
     assert ("user", "owns", "Fender Rhodes") not in world.facts("nora")
 
 
+@pytest.mark.slow
 def test_memory_after_an_erasure_is_a_function_of_log_and_record(world: World) -> None:
     world.forget("nora", entity="Torvald")
     before = state_hash(world.home.store, world.home.settings.decay)

@@ -30,6 +30,7 @@ def forget(world: World, who: str, **scope: str) -> None:
     forget_scope(world.home, Scope(ScopeKind(kind), who, target), now=NOW)
 
 
+@pytest.mark.slow
 def test_an_empty_home_comes_to_the_state_of_one_that_holds_the_user_alone(world: World, other: Other) -> None:
     alone = other("alone")
     alone.land(*log_of("nora"), name="nora/log.jsonl")
@@ -91,6 +92,7 @@ def test_importing_twice_changes_nothing(world: World, other: Other) -> None:
     assert world.log() == before
 
 
+@pytest.mark.slow
 def test_it_merges_as_landing_the_same_records_would(world: World, other: Other) -> None:
     own = [
         said("nora", "s1", 0, "2026-03-02T08:00:00Z", "I live in Narvik."),
@@ -135,7 +137,7 @@ def test_what_was_decided_about_dead_letters_comes_along(world: World, other: Ot
     ("scope", "gone"),
     [
         ({"entity": "Torvald"}, (b"Torvald", b"aquarium")),
-        ({"session": "s2"}, (b"Ylva likes", b"cloudberries")),
+        pytest.param({"session": "s2"}, (b"Ylva likes", b"cloudberries"), marks=pytest.mark.slow),
     ],
     ids=["entity", "session"],
 )
@@ -153,6 +155,7 @@ def test_what_was_erased_is_in_no_export_and_the_rest_comes_in_again(
     assert new.hashes() == theirs
 
 
+@pytest.mark.slow
 def test_what_was_forgotten_in_the_target_stays_away(world: World, other: Other) -> None:
     data = world.export("nora")
     forget(world, "nora", entity="Torvald")

@@ -176,6 +176,7 @@ asyncio.run(ask())
 """
 
 
+@pytest.mark.slow
 def test_a_killed_process_pays_again_for_what_was_under_way_and_for_nothing_else(home_path: Path) -> None:
     running: list[subprocess.Popen[bytes]] = []
 
