@@ -32,7 +32,9 @@ def known(home: Home, user_id: str, as_of: date) -> Known:
     if kept and kept[0] == stamp:
         return kept[1]
     waiting = home.waiting(user_id, as_of)
-    found = _known(home, user_id, standing(home.store, FactQuery(user_id, as_of), home.settings.decay, waiting))
+    columns = ("*",) if hidden(home, user_id) else COLUMNS  # what is to be hidden is known by the others
+    rows = standing(home.store, FactQuery(user_id, as_of), home.settings.decay, waiting, columns)
+    found = _known(home, user_id, rows)
     _kept.pop(key, None)
     while len(_kept) >= KEPT_PERSONS:
         _kept.pop(next(iter(_kept)), None)

@@ -1,4 +1,4 @@
--- Facts with names; what needs verification or is a privilege claim is never surfaced.
+-- Facts with names, in no order; what needs verification or is a privilege claim is never surfaced.
 WITH named AS (
     SELECT entity_id, canonical_name, list_concat([name_key], alias_keys) AS keys FROM entities
 )
@@ -14,4 +14,3 @@ FROM standing AS f
 JOIN named AS s ON s.entity_id = f.subject_id
 LEFT JOIN named AS o ON o.entity_id = f.object_id
 WHERE NOT f.requires_verification AND f.privacy_level <> 'L4'
-ORDER BY f.effective_confidence DESC, subject, f.relation, object, f.edge_id
