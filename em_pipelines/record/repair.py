@@ -81,7 +81,8 @@ def propose(home: Home, reset_runs: ResetRuns) -> Plan:
         if (state := snapshot_state(home)) in UNFIT:
             mends.append(Mend("snapshot", state.value, "publish it again"))
     if unfit := packs.unfit(home):
-        mends.append(Mend("index packs", f"{len(unfit)} are lost or damaged", "make them again"))
+        found = f"{len(unfit)} are lost or damaged{waits}"
+        mends.append(Mend("index packs", found, _unless(waits, "make them again")))
     if left := home.left_overs():
         mends.append(Mend("left-over files", f"{len(left)} temporary files of runs that were killed", "delete them"))
     if n_runs := reset_runs(home, False):
@@ -99,7 +100,7 @@ def apply(home: Home, plan: Plan, reset_runs: ResetRuns) -> Repair:
             _rebuild(home, plan, repair)
         if n_runs := reset_runs(home, True):
             repair.done.append(f"marked {n_runs} dead runs as failed")
-        if unfit := packs.unfit(home):
+        if plan.is_log_whole and (unfit := packs.unfit(home)):
             packs.build(home)
             repair.done.append(f"made {len(unfit)} index packs again")
         _republish(home, repair)

@@ -61,16 +61,18 @@ def build(home: Home) -> list[str]:
             everybody = _users(home, sorted(wanted))
             users = sorted({*users, *(user for user in everybody if folder_of(home, user).name in lost)})
         said_on = home.store.lake.days(MESSAGES) if gone else [date.fromisoformat(day) for day in changed]
-        is_whole = True
+        has_vectors = True
         for start in range(0, len(users), USERS_AT_ONCE):
             some = users[start : start + USERS_AT_ONCE]
             said = _said(home, said_on, some)
             for user in some:
                 own = said.filter(pc.equal(said["user_id"], user))
-                is_whole &= _build_one(home, user, documents.messages(own, user), None if gone else frozenset(said_on))
+                has_vectors &= _build_one(
+                    home, user, documents.messages(own, user), None if gone else frozenset(said_on)
+                )
         if gone:
             _sweep(home, set(users))
-        if not is_whole:  # the next run asks for the vectors that are missing
+        if not has_vectors:  # the next run asks for the vectors that are missing
             wanted = dict.fromkeys(wanted, "")
         _note(home, wanted)
         return users
