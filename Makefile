@@ -25,7 +25,7 @@ test-slow: install-test
 
 # The graph on Neo4j itself; java (17 or 21) and mvn have to be there, which fetches 130 MB of jars, once.
 test-neo4j: install-test $(NEO4J_JARS)/.fetched
-	EM_TEST_NEO4J_JARS="$(abspath $(NEO4J_JARS))" $(BIN)/pytest tests/projection tests/cli/test_sync_graph.py
+	EM_TEST_NEO4J_JARS="$(abspath $(NEO4J_JARS))" $(BIN)/pytest tests/serving/projection tests/interfaces/cli/test_sync_graph.py
 
 $(NEO4J_JARS)/.fetched: tests/neo4j/pom.xml
 	rm -f "$(NEO4J_JARS)"/*.jar

@@ -4,15 +4,18 @@ A new step needs no code here. What an asset does is in the engine; what is here
 dependencies, partitions, versions, columns and what to show of a materialization.
 """
 
-from collections.abc import Iterator
+import inspect
+from collections.abc import Iterable, Iterator
 from datetime import date
 
 import dagster as dg
+from pydantic import Field
 
-from assets.partitions import DAILY, YESTERDAY
-from em_pipelines.pipeline import Step, StepReport, Store
-from em_pipelines.tables.schema import PERSONAL_COLUMNS, Table
-from resources.store import HomeResource
+from assets.partitions import YESTERDAY, YESTERDAY_AND_TODAY
+from em_pipelines.schema.ids import digest
+from em_pipelines.schema.table import PERSONAL_COLUMNS, Table
+from em_pipelines.storage.store import Step, StepReport, Store
+from resources.home import HomeResource
 
 OWNERS = ["team:memory"]
 SAMPLE_ROWS = 5
@@ -26,25 +29,31 @@ SHOWN_DAYS = 31
 """Dagster repeats what is said of a run on each of its days: a table of all days would grow with their square."""
 
 
-def daily_assets(step: Step) -> dg.AssetsDefinition:
+class DailyConfig(dg.Config):
+    """How days are made."""
+
+    is_full: bool = Field(default=False, description="make days again that are current")
+
+
+def daily_assets(step: Step, partitions: dg.DailyPartitionsDefinition) -> dg.AssetsDefinition:
     """Returns the assets of one step: one a table that it makes, all made together."""
 
     @dg.multi_asset(
-        name=f"materialize_{step.name}",  # ops and jobs share one space of names
+        name=op_name(step),  # ops and jobs share one space of names
         specs=[table_spec(step, table) for table in step.outputs],
-        partitions_def=DAILY,
+        partitions_def=partitions,
         backfill_policy=dg.BackfillPolicy.single_run(),
         # All tables of a step are made together, whichever are selected. But of assets that cannot be selected one by
         # one Dagster compares how their days are represented, which differs by the route through the graph on which
         # it found them, and refuses backfills from the UI.
         can_subset=True,
     )
-    def materialize_days(context: dg.AssetExecutionContext, home: HomeResource) -> Iterator[dg.MaterializeResult]:
+    def materialize_days(
+        context: dg.AssetExecutionContext, config: DailyConfig, home: HomeResource
+    ) -> Iterator[dg.MaterializeResult]:
         days = [date.fromisoformat(key) for key in context.partition_keys]
         with home.home.lock(f"step-{step.name}"):
-            report = home.home.store.run_days(
-                step, days, is_forced=context.run.tags.get("em/full") == "true", on_days=home.days_done
-            )
+            report = home.home.store.run_days(step, days, is_forced=config.is_full, on_days=home.days_done)
         context.log.info(f"{step.name}: made {len(report.made)} days, found {len(report.current)} current")
         for table in (t for t in step.outputs if dg.AssetKey(t.name) in context.selected_asset_keys):
             n_rows = _n_rows(home.home.store, table, report)
@@ -52,16 +61,22 @@ def daily_assets(step: Step) -> dg.AssetsDefinition:
                 of_day = _of_day(home.home.store, table, day, count)
                 context.add_asset_metadata(of_day, asset_key=table.name, partition_key=day.isoformat())
             of_run = _of_run(home.home.store, table, report, n_rows, n_days=len(days))
-            yield dg.MaterializeResult(asset_key=table.name, metadata=of_run)
+            yield dg.MaterializeResult(
+                asset_key=table.name, metadata=of_run, data_version=data_version(home.home.store, table, n_rows)
+            )
 
     return materialize_days
 
 
 def table_spec(step: Step, table: Table) -> dg.AssetSpec:
     """What Dagster is told of a table that a step makes."""
-    deps: list[dg.AssetDep] = [dg.AssetDep(source.name) for source in (*step.inputs, *step.latest)]
-    if table in step.previous:
-        deps.append(dg.AssetDep(table.name, partition_mapping=YESTERDAY))
+    deps = [
+        dg.AssetDep(source.name, partition_mapping=YESTERDAY_AND_TODAY if source in step.previous else None)
+        for source in (*step.inputs, *step.latest)
+    ]
+    # A table that is made reads itself as it was. That those made with it do, too, would be a circle to Dagster.
+    before = [t for t in step.previous if t not in step.inputs and (t is table or t not in step.outputs)]
+    deps += [dg.AssetDep(state.name, partition_mapping=YESTERDAY) for state in before]
     return dg.AssetSpec(
         key=table.name,
         group_name=table.group,
@@ -83,24 +98,33 @@ def table_spec(step: Step, table: Table) -> dg.AssetSpec:
                     for column in table.columns
                 ]
             ),
-            "dagster/column_lineage": _lineage(step, table),
+            "dagster/table_name": table.name,
+            "dagster/storage_kind": "parquet",
+            "dagster/code_references": dg.CodeReferencesMetadataValue(code_references=[source_of(step)]),
             "key": ", ".join(table.key),
         },
     )
 
 
-def _lineage(step: Step, table: Table) -> dg.TableColumnLineage:
-    """Columns keep their names from table to table, so a column comes from those of its name in the step's inputs."""
-    return dg.TableColumnLineage(
-        {
-            column.name: [
-                dg.TableColumnDep(asset_key=dg.AssetKey(source.name), column_name=column.name)
-                for source in (*step.inputs, *step.latest)
-                if column.name in source.schema.names
-            ]
-            for column in table.columns
-        }
-    )
+def op_name(step: Step) -> str:
+    """The name of the op that makes a step's tables, by which a run configures it."""
+    return f"materialize_{step.name}"
+
+
+def source_of(step: Step) -> dg.LocalFileCodeReference:
+    """Where the code of a step stands."""
+    code = inspect.unwrap(step.run).__code__
+    return dg.LocalFileCodeReference(file_path=code.co_filename, line_number=code.co_firstlineno, label=step.name)
+
+
+def data_version(store: Store, table: Table, days: Iterable[date]) -> dg.DataVersion:
+    """The version of a table's data on some days: of one day the digest of its rows, which its footer holds, of
+    several that of their digests. Dagster knows one version a table and run."""
+    infos = {day: store.lake.info(table, day) for day in sorted(days)}
+    digests = {day: info.content_digest for day, info in infos.items() if info is not None}
+    if len(digests) == 1:
+        return dg.DataVersion(next(iter(digests.values())))
+    return dg.DataVersion(digest(f"{day} {content}" for day, content in digests.items()))
 
 
 def _n_rows(store: Store, table: Table, report: StepReport) -> dict[date, int]:

@@ -6,9 +6,9 @@ from assets.daily import OWNERS
 from em_pipelines.evaluation import baselines
 from em_pipelines.evaluation.corpus import read_labelled
 from em_pipelines.evaluation.run import Kind, evaluate
-from em_pipelines.home import Home
-from em_pipelines.pipeline import Step
-from resources.store import HomeResource
+from em_pipelines.pipeline import Pipeline
+from em_pipelines.storage.store import Step
+from resources.home import HomeResource
 
 CHECK = "no_regression"
 
@@ -54,7 +54,7 @@ def evaluation_asset(extraction: Step) -> dg.AssetsDefinition:
     return evaluation
 
 
-def _measure(home: Home, kind: Kind) -> tuple[dict[str, float], list[str]]:
+def _measure(home: Pipeline, kind: Kind) -> tuple[dict[str, float], list[str]]:
     """The figures of a kind, and what is wrong with them; the first figures ever seen become the baseline."""
     settings, extractor = home.settings.evaluation, home.extractor
     path = settings.corpus(kind)

@@ -1,28 +1,24 @@
 """The daily partitions of everything that happens on a day, by UTC date."""
 
+import warnings
 from collections.abc import Sequence
 from datetime import date, datetime, timedelta
-from typing import TYPE_CHECKING
+from typing import Any
 
 import dagster as dg
 
-from em_pipelines.landing.settings import FIRST_PARTITION
-
-if TYPE_CHECKING:
-    from dagster._core.instance import DynamicPartitionsStore
+from em_pipelines.pipeline import Pipeline
 
 
 class DailyPartitionsDefinition(dg.DailyPartitionsDefinition):
     """Dagster's days at UTC midnight, named by counting.
 
-    Dagster asks a cron schedule for each of the six thousand days, and for every input of every check anew: two seconds
+    Dagster asks a cron schedule for each of some thousand days, and for every input of every check anew: two seconds
     of each run. The class keeps the name by which Dagster's storage knows it.
     """
 
     def get_partition_keys(
-        self,
-        current_time: datetime | None = None,
-        dynamic_partitions_store: "DynamicPartitionsStore | None" = None,
+        self, current_time: datetime | None = None, dynamic_partitions_store: Any = None
     ) -> Sequence[str]:
         """The days from the first partition to the last one there is at `current_time`, as YYYY-MM-DD."""
         with dg.partition_loading_context(current_time, dynamic_partitions_store):
@@ -33,8 +29,28 @@ class DailyPartitionsDefinition(dg.DailyPartitionsDefinition):
         return [(first + timedelta(days=n)).isoformat() for n in range((last - first).days + 1)]
 
 
-DAILY = DailyPartitionsDefinition(start_date=FIRST_PARTITION.isoformat(), end_offset=1)
-"""`end_offset` brings in today, so that a log landed now is a fact now, not tomorrow."""
+def daily_partitions(first_day: date) -> DailyPartitionsDefinition:
+    """The days from `first_day` up to and with today: a log that has landed now is a fact now, not tomorrow."""
+    return DailyPartitionsDefinition(start_date=first_day.isoformat(), end_offset=1)
+
+
+def first_partition(pipeline: Pipeline) -> date:
+    """The first day that is shown: that of the settings, else the first of the month in which the first log was
+    written, else the earliest day that may land. Earlier days would all be shown as missing."""
+    settings, log = pipeline.settings, pipeline.store.log
+    if settings.partitions_from:
+        return max(settings.partitions_from, settings.landing.earliest_day)
+    kinds = (step.log_kind for step in pipeline.steps.values() if step.log_kind)
+    landed = [days[0] for kind in kinds if (days := log.days(kind))]
+    return max(min(landed).replace(day=1), settings.landing.earliest_day) if landed else settings.landing.earliest_day
+
 
 YESTERDAY = dg.TimeWindowPartitionMapping(start_offset=-1, end_offset=-1)
 """A fold reads its own state of the day before."""
+with warnings.catch_warnings():
+    # The first day has no day before; saying so is a beta parameter, of which users need not hear.
+    warnings.simplefilter("ignore", dg.BetaWarning)
+    YESTERDAY_AND_TODAY = dg.TimeWindowPartitionMapping(
+        start_offset=-1, end_offset=0, allow_nonexistent_upstream_partitions=True
+    )
+"""What tells how a state has changed reads it as it was, too."""

@@ -3,18 +3,18 @@
 It has a job of its own, so that a database that is down keeps nothing else from being made.
 """
 
-import os
 from collections.abc import Iterator
 
 import dagster as dg
 
 from assets.daily import OWNERS
+from em_pipelines.environment import environment
 from em_pipelines.errors import EmError
-from em_pipelines.projection.home import sync_home
-from em_pipelines.projection.store import OpenGraph
-from em_pipelines.projection.sync import SyncReport
+from em_pipelines.serving.projection.graph_store import OpenGraph
+from em_pipelines.serving.projection.sync import SyncReport
+from em_pipelines.serving.projection.sync_home import sync_home
 from resources.graph_address import URI, is_graph_set
-from resources.store import HomeResource
+from resources.home import HomeResource
 
 NAME = "graph_projection"
 UNSET = f"{URI} is not set: there is no graph database to sync"
@@ -34,7 +34,7 @@ def projection_asset(open_graph: OpenGraph) -> dg.AssetsDefinition:
         f"written, what is gone is removed. Without {URI} nothing is done.",
     )
     def graph_projection(context: dg.AssetExecutionContext, home: HomeResource) -> Iterator[dg.MaterializeResult]:
-        if not is_graph_set(os.environ):
+        if not is_graph_set(environment()):
             context.log.info(UNSET)
             context.log_event(dg.AssetObservation(asset_key=NAME, metadata={"skipped": UNSET}))
             return

@@ -4,7 +4,7 @@ import dagster as dg
 
 from assets.daily import OWNERS
 from em_pipelines.retrieval import packs
-from resources.store import HomeResource
+from resources.home import HomeResource
 
 
 @dg.asset(

@@ -4,14 +4,20 @@ feedback in the log, and the days that take them are materialized like any other
 from datetime import UTC, date, datetime
 
 import dagster as dg
+from pydantic import Field
 
 from assets.daily import OWNERS
 from em_pipelines.errors import EmError
-from em_pipelines.revision.night import OpenVerifier, run_night
-from resources.store import HomeResource
+from em_pipelines.lifecycle.revision.night import OpenVerifier, run_night
+from resources.home import HomeResource
 
-NIGHT_TAG = "em/night"
-"""Tag of a run: the day whose night it is; without one, the day that has ended last."""
+
+class RevisionConfig(dg.Config):
+    """Which night it is."""
+
+    night: str | None = Field(
+        default=None, description="the day whose night it is, YYYY-MM-DD; unless given, the day that has ended last"
+    )
 
 
 def revision_asset(open_verifier: OpenVerifier) -> dg.AssetsDefinition:
@@ -26,10 +32,9 @@ def revision_asset(open_verifier: OpenVerifier) -> dg.AssetsDefinition:
         description="Stale public facts are looked up by a verifier within a budget; outcomes are feedback of the next "
         "day. Without a verifier nobody is asked.",
     )
-    def revision(context: dg.AssetExecutionContext, home: HomeResource) -> dg.MaterializeResult:
-        night = context.run.tags.get(NIGHT_TAG)
+    def revision(context: dg.AssetExecutionContext, config: RevisionConfig, home: HomeResource) -> dg.MaterializeResult:
         try:
-            as_of = date.fromisoformat(night) if night else None
+            as_of = date.fromisoformat(config.night) if config.night else None
             report = run_night(home.home, open_verifier, datetime.now(UTC), as_of)
         except EmError as error:
             raise dg.Failure(str(error)) from None

@@ -3,11 +3,10 @@
 import dagster as dg
 
 from assets.daily import OWNERS
+from em_pipelines.lifecycle.state_retention import thin
+from em_pipelines.schema.tables.graph import EDGES
 from em_pipelines.serving.snapshot import publish
-from em_pipelines.serving.time_rules import TimeRules
-from em_pipelines.tables.graph import EDGES
-from em_pipelines.thinning import thin
-from resources.store import HomeResource
+from resources.home import HomeResource
 
 
 @dg.asset(
@@ -29,7 +28,7 @@ from resources.store import HomeResource
 )
 def snapshot(home: HomeResource) -> dg.MaterializeResult:
     with home.home.lock("snapshot"):  # an erasure that removes snapshots may not be overtaken by one of before it
-        report = publish(home.home.store, home.home.snapshots, TimeRules.of(home.home.settings))
+        report = publish(home.home.store, home.home.snapshots, home.home.time_rules)
     n_thinned = thin(home.home.store, home.home.steps, home.home.settings.states, home.home.lock)
     return dg.MaterializeResult(
         metadata={

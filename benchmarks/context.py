@@ -15,17 +15,17 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from em_pipelines.context import reading
-from em_pipelines.context.block import ContextQuery, context_block
-from em_pipelines.context.bootstrap import bootstrap
-from em_pipelines.home import Home
-from em_pipelines.retrieval.asking import ask
+from em_pipelines.pipeline import Pipeline
+from em_pipelines.retrieval.context import known_facts as reading
+from em_pipelines.retrieval.context.block import ContextQuery, context_block
+from em_pipelines.retrieval.context.bootstrap import bootstrap
 from em_pipelines.retrieval.documents import MESSAGE, SCHEMA
 from em_pipelines.retrieval.packs import folder_of
 from em_pipelines.retrieval.search import Search
-from em_pipelines.retrieval.writing import write
+from em_pipelines.retrieval.user_search import ask
+from em_pipelines.retrieval.writing import PackOptions, write
+from em_pipelines.schema.tables.graph import EDGES, ENTITIES
 from em_pipelines.settings import load_settings
-from em_pipelines.tables.graph import EDGES, ENTITIES
 
 N_TURNS, N_WORDS, WORDS_A_TURN, TURNS_A_SESSION = 100_000, 30_000, 22, 20
 N_FACTS, N_NAMES, N_OTHERS, N_QUESTIONS = 13_000, 2_000, 4, 200
@@ -45,19 +45,19 @@ def main(n_turns: int = N_TURNS, n_facts: int = N_FACTS) -> None:
     drawn = np.random.default_rng(7).choice(N_WORDS, size=(n_turns, WORDS_A_TURN), p=shares / shares.sum())
     texts = [" ".join(words[n] for n in row) + "." for row in drawn]
     with tempfile.TemporaryDirectory(prefix="em-context-") as folder:
-        home = Home(load_settings(home=Path(folder)))
+        home = Pipeline(load_settings(home=Path(folder)))
         names = [words[-n].capitalize() for n in range(1, N_NAMES)]
         _learn(home, names, n_facts)
         pack = folder_of(home, USER)
         pack.parent.mkdir(parents=True)
-        write(pack, _documents(texts), home.settings.retrieval.topics)
+        write(pack, _documents(texts), PackOptions(home.settings.retrieval.topics))
         questions = [
             f"When did {rng.choice(names)} {' '.join(rng.choice(texts).split()[:7])}?" for _ in range(N_QUESTIONS)
         ]
         _ask(home, questions)
 
 
-def _ask(home: Home, questions: list[str]) -> None:
+def _ask(home: Pipeline, questions: list[str]) -> None:
     now = datetime.combine(DAY, datetime.min.time(), UTC)
     searched = [
         _timed(lambda text=text: ask(home, USER, Search(text, 30, DAY, frozenset({MESSAGE})))) for text in questions
@@ -88,7 +88,7 @@ def _at(taken: list[float], share: float) -> float:
     return sorted(taken)[int(len(taken) * share)]
 
 
-def _learn(home: Home, names: list[str], n_facts: int) -> None:
+def _learn(home: Pipeline, names: list[str], n_facts: int) -> None:
     rng = random.Random(11)
     users = [USER, *(f"other{n}" for n in range(N_OTHERS))]
     home.store.lake.write(ENTITIES, DAY, ENTITIES.from_rows([_entity(u, n) for u in users for n in ("user", *names)]))

@@ -9,7 +9,7 @@ import resource
 import tempfile
 import time
 from collections import defaultdict
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
@@ -17,21 +17,22 @@ import pyarrow as pa
 from rich.console import Console
 from rich.table import Table as Printed
 
-from em_pipelines.episodes.messages import messages
-from em_pipelines.extraction.rules.extractor import RulesExtractor
-from em_pipelines.ids import correlation_id
-from em_pipelines.lake import rows_of
+from em_pipelines.extraction.messages import messages
 from em_pipelines.landing.land import land
-from em_pipelines.landing.log import LandedLog
 from em_pipelines.landing.tables import interactions_table
+from em_pipelines.pipeline import Pipeline
+from em_pipelines.schema.ids import correlation_id
+from em_pipelines.schema.table import rows_of
+from em_pipelines.schema.tables.raw import FEEDBACK, INTERACTIONS
 from em_pipelines.settings import load_settings
-from em_pipelines.sql import Query
-from em_pipelines.steps import build_steps
-from em_pipelines.tables.raw import FEEDBACK, INTERACTIONS
+from em_pipelines.storage.duckdb_engine import Query
+from em_pipelines.storage.landed_log import LandedLog
+from em_pipelines.storage.store import Step
 
 EXAMPLES = Path(__file__).parents[1] / "examples" / "logs"
 N_MESSAGES = 60_000
 STAGES = ("messages", "segments", "extraction", "resolution", "fold", "decay")
+STATE = ("entities", "edges", "contradictions")
 REFERENCE_LOOPS = 5_000_000
 TARGET_PER_SECOND = 1_500
 
@@ -81,27 +82,31 @@ def replicated(rows: list[dict[str, Any]], n_messages: int) -> dict[str, pa.Tabl
             user = f"{row['user_id']}-{copy}"
             key = correlation_id(user, row["session_id"], row["turn_number"])
             days[row["timestamp"].date().isoformat()].append({**row, "user_id": user, "correlation_id": key})
-    return {day: INTERACTIONS.from_rows(found) for day, found in sorted(days.items())}
+    return {day: INTERACTIONS.from_rows(said) for day, said in sorted(days.items())}
 
 
 def run(days: dict[str, pa.Table]) -> dict[str, float]:
     """Runs every stage over every day, state in memory; returns seconds by stage."""
-    steps = build_steps(load_settings(), RulesExtractor())
+    steps = Pipeline(load_settings()).steps
     seconds = dict.fromkeys(STAGES, 0.0)
     state = {f"state_{table.name}": table.empty() for name in ("resolution", "fold") for table in steps[name].previous}
     for day, interactions in days.items():
         tables = {"interactions": interactions, "feedback": FEEDBACK.empty(), **state}
         for stage in STAGES:
             begun = time.perf_counter()
-            when = datetime.fromisoformat(day).date()
-            made = {"messages": messages(interactions)} if stage == "messages" else steps[stage].run(when, tables, ())
-            tables |= {name: rows.to_table() if isinstance(rows, Query) else rows for name, rows in made.items()}
+            made = _made(stage, steps, datetime.fromisoformat(day).date(), tables)
             seconds[stage] += time.perf_counter() - begun
-            tables |= {
-                f"state_{name}": tables[name] for name in ("entities", "edges", "contradictions") if name in made
-            }
+            tables |= made | {f"state_{name}": rows for name, rows in made.items() if name in STATE}
         state = {name: rows for name, rows in tables.items() if name.startswith("state_")}
     return seconds
+
+
+def _made(stage: str, steps: dict[str, Step], day: date, tables: dict[str, pa.Table]) -> dict[str, pa.Table]:
+    """The tables of one stage and day."""
+    if stage == "messages":
+        return {"messages": messages(tables["interactions"])}
+    made = steps[stage].run(day, tables, ())
+    return {name: rows.to_table() if isinstance(rows, Query) else rows for name, rows in made.items()}
 
 
 def reference_seconds() -> float:

@@ -12,10 +12,10 @@ from pathlib import Path
 
 import orjson
 
-from em_pipelines.home import Home
 from em_pipelines.landing.land import land
-from em_pipelines.planning import plan
+from em_pipelines.pipeline import Pipeline
 from em_pipelines.settings import load_settings
+from em_pipelines.storage.run_plan import plan
 
 START = datetime(2025, 1, 1, 9, tzinfo=UTC)
 NOW = datetime(2026, 12, 31, tzinfo=UTC)
@@ -42,7 +42,7 @@ def main() -> None:
 
 def _cost_after(path: Path, n_days: int) -> dict[str, float]:
     """Seconds of one more day by stage, in a home of so many days."""
-    home = Home(load_settings(home=path))
+    home = Pipeline(load_settings(home=path))
     _land(home, 0, n_days)
     _materialize(home)
     timed = [_timed_day(home.settings.home, n_days + extra) for extra in range(DAYS_TIMED)]
@@ -50,7 +50,7 @@ def _cost_after(path: Path, n_days: int) -> dict[str, float]:
 
 
 def _timed_day(path: Path, day: int) -> dict[str, float]:
-    home = Home(load_settings(home=path))  # as a process that starts anew
+    home = Pipeline(load_settings(home=path))  # as a process that starts anew
     _ = home.steps
     seconds = {}
     for stage, work in (("landing", lambda: _land(home, day, day + 1)), ("the rest", lambda: _materialize(home))):
@@ -60,7 +60,7 @@ def _timed_day(path: Path, day: int) -> dict[str, float]:
     return seconds
 
 
-def _land(home: Home, first: int, last: int) -> None:
+def _land(home: Pipeline, first: int, last: int) -> None:
     path = home.path / f"days-{first}.jsonl"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(b"\n".join(orjson.dumps(line) for day in range(first, last) for line in _lines(day)))
@@ -78,7 +78,7 @@ def _lines(day: int) -> Iterator[dict[str, object]]:
             }  # fmt: skip
 
 
-def _materialize(home: Home) -> None:
+def _materialize(home: Pipeline) -> None:
     """What `em run` does between landing and publishing, without Dagster."""
     todo = plan(home.store, home.steps.values(), gap_days=home.settings.run_gap_days)
     for first, last in todo.ranges:

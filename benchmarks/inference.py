@@ -7,18 +7,19 @@ at. One employer of one user has ten thousand people, as an imported address boo
 import random
 import time
 from datetime import UTC, date, datetime
+from typing import NamedTuple
 
 import pyarrow as pa
 from rich.console import Console
 from rich.table import Table as Printed
 
-from em_pipelines.inference.infer import infer
-from em_pipelines.inference.rules import rules_of
-from em_pipelines.inference.settings import InferenceSettings
-from em_pipelines.sql import connect
-from em_pipelines.tables.derived import CURRENT_EDGES
-from em_pipelines.tables.graph import ENTITIES
-from em_pipelines.tables.schema import Table
+from em_pipelines.lifecycle.inference.infer import infer
+from em_pipelines.lifecycle.inference.rules import rules_of
+from em_pipelines.lifecycle.inference.settings import InferenceSettings
+from em_pipelines.schema.table import Table
+from em_pipelines.schema.tables.derived import CURRENT_EDGES
+from em_pipelines.schema.tables.graph import ENTITIES
+from em_pipelines.storage.duckdb_engine import connect
 
 N_EDGES = 1_000_000
 EDGES_A_USER = 2_000
@@ -26,6 +27,7 @@ N_HUB = 10_000
 SAID = datetime(2026, 1, 1, tzinfo=UTC)
 KINDS = {"person": 300, "place": 60, "organization": 40, "project": 40, "tool": 120, "event": 40, "food": 200}
 """Things of each user, by entity type."""
+THINGS = {kind: [f"{kind}{n}" for n in range(n_of)] for kind, n_of in KINDS.items()}
 SHARES = (
     (33, "likes", "person", "food"), (10, "works_at", "person", "organization"), (10, "lives_in", "person", "place"),
     (8, "parent_of", "person", "person"), (8, "friend_of", "person", "person"), (5, "works_on", "person", "project"),
@@ -34,6 +36,15 @@ SHARES = (
     (2, "reports_to", "person", "person"), (2, "spouse_of", "person", "person"),
 )  # fmt: skip
 """Percent of the edges, by relation and the types of its ends."""
+
+
+class Statement(NamedTuple):
+    """What one user says: an edge between two of their things."""
+
+    user: str
+    subject: str
+    relation: str
+    object: str
 
 
 def main() -> None:
@@ -47,51 +58,57 @@ def main() -> None:
     for n_edges in (N_EDGES // 4, N_EDGES // 2, N_EDGES):
         with connect() as connection:
             begun = time.perf_counter()
-            found = infer(edges.slice(0, n_edges), entities, rules_of(settings), settings, connection)
+            inferred = infer(edges.slice(0, n_edges), entities, rules_of(settings), settings, connection)
             seconds = time.perf_counter() - begun
-        table.add_row(f"{n_edges:,}", f"{seconds:.2f}", f"{n_edges / seconds:,.0f}", f"{found.num_rows:,}")
+        table.add_row(f"{n_edges:,}", f"{seconds:.2f}", f"{n_edges / seconds:,.0f}", f"{inferred.num_rows:,}")
     console.print(table)
 
 
 def invented(n_edges: int, seed: int) -> tuple[pa.Table, pa.Table]:
     """So many current edges, and the entities at their ends."""
     rng = random.Random(seed)
-    things = {kind: [f"{kind}{n}" for n in range(n_of)] for kind, n_of in KINDS.items()}
-    rows: list[tuple[str, str, str, str]] = []
-    known: dict[tuple[str, str], str] = {}
-    for n in range(N_HUB):
-        rows.append(("user0", f"hub{n}", "works_at", "employer"))
-        known["user0", f"hub{n}"] = "person"
-    known["user0", "employer"] = "organization"
-    n_user = 0
+    rows = [Statement("user0", f"hub{n}", "works_at", "employer") for n in range(N_HUB)]
+    known = {("user0", f"hub{n}"): "person" for n in range(N_HUB)} | {("user0", "employer"): "organization"}
+    n_users = 0
     while len(rows) < n_edges:
-        user = f"user{n_user}"
-        n_user += 1
-        chosen = rng.choices(SHARES, weights=[share[0] for share in SHARES], k=EDGES_A_USER)
-        said = {
-            (user, rng.choice(things[of]), relation, rng.choice(things[to])): (of, to) for _, relation, of, to in chosen
-        }
-        for row, (of, to) in said.items():
-            known[user, row[1]], known[user, row[3]] = of, to
-        rows += said
-    rows = rows[:n_edges]
-    edges = _filled(
+        for said, (of, to) in _statements(f"user{n_users}", rng).items():
+            known[said.user, said.subject], known[said.user, said.object] = of, to
+            rows.append(said)
+        n_users += 1
+    return _edges(rows[:n_edges], rng), _entities(known)
+
+
+def _edges(rows: list[Statement], rng: random.Random) -> pa.Table:
+    """As current edges of any confidence."""
+    return _filled(
         CURRENT_EDGES,
         edge_id=[f"edge_{n:07}" for n in range(len(rows))],
-        user_id=[user for user, *_ in rows],
-        subject_id=[f"{user}/{subject}" for user, subject, _, _ in rows],
-        relation=[relation for _, _, relation, _ in rows],
-        object_id=[f"{user}/{object_}" for user, _, _, object_ in rows],
-        object_key=[f"{user}/{object_}" for user, _, _, object_ in rows],
+        user_id=[row.user for row in rows],
+        subject_id=[f"{row.user}/{row.subject}" for row in rows],
+        relation=[row.relation for row in rows],
+        object_id=[f"{row.user}/{row.object}" for row in rows],
+        object_key=[f"{row.user}/{row.object}" for row in rows],
         effective_confidence=[round(rng.uniform(0.4, 1), 4) for _ in rows],
     )
-    entities = _filled(
+
+
+def _statements(user: str, rng: random.Random) -> dict[Statement, tuple[str, str]]:
+    """What one user says, each with the types of its ends."""
+    chosen = rng.choices(SHARES, weights=[share[0] for share in SHARES], k=EDGES_A_USER)
+    return {
+        Statement(user, rng.choice(THINGS[of]), relation, rng.choice(THINGS[to])): (of, to)
+        for _, relation, of, to in chosen
+    }
+
+
+def _entities(known: dict[tuple[str, str], str]) -> pa.Table:
+    """Of each user's thing, by its type."""
+    return _filled(
         ENTITIES,
         entity_id=[f"{user}/{thing}" for user, thing in known],
         user_id=[user for user, _ in known],
         entity_type=list(known.values()),
     )
-    return edges, entities
 
 
 def _filled(table: Table, **columns: list[str] | list[float]) -> pa.Table:

@@ -18,13 +18,13 @@ from rich.console import Console
 from rich.table import Table as Printed
 
 from benchmarks.engine import REFERENCE_LOOPS, reference_seconds
-from em_pipelines.home import Home
-from em_pipelines.projection.home import sync_home
-from em_pipelines.projection.sync import SyncReport
+from em_pipelines.pipeline import Pipeline
+from em_pipelines.schema.tables.derived import CURRENT_EDGES
+from em_pipelines.schema.tables.graph import ENTITIES
+from em_pipelines.schema.vocabulary import LITERAL_OBJECT, RELATIONS
+from em_pipelines.serving.projection.sync import SyncReport
+from em_pipelines.serving.projection.sync_home import sync_home
 from em_pipelines.settings import load_settings
-from em_pipelines.tables.derived import CURRENT_EDGES
-from em_pipelines.tables.graph import ENTITIES
-from em_pipelines.vocabulary import LITERAL_OBJECT, RELATIONS
 from resources.graph_address import read_graph_settings
 from resources.neo4j import Neo4jGraph, connected
 from tests.graph_server.server import BoltServer, running
@@ -48,7 +48,7 @@ def main() -> None:
         running(Path(folder, "server")) as server,
         connected(read_graph_settings(server.environment)) as graph,
     ):
-        home = Home(load_settings(home=Path(folder, "home")))
+        home = Pipeline(load_settings(home=Path(folder, "home")))
         _fill(home, FIRST, faded=False)
         runs["first, server just started"] = _timed(home, graph, server)
         for _ in range(N_WARMING):
@@ -81,7 +81,7 @@ def _print(runs: dict[str, Measured], server: str, reference: float) -> None:
     )
 
 
-def _timed(home: Home, graph: Neo4jGraph, server: BoltServer) -> Measured:
+def _timed(home: Pipeline, graph: Neo4jGraph, server: BoltServer) -> Measured:
     """Seconds of one sync, from the lake's files to the compared checksum, and of CPU on both sides."""
     begun, own, others = time.perf_counter(), time.process_time(), server.cpu_seconds()
     report = sync_home(home, lambda: nullcontext(graph))
@@ -89,7 +89,7 @@ def _timed(home: Home, graph: Neo4jGraph, server: BoltServer) -> Measured:
     return time.perf_counter() - begun, time.process_time() - own, server.cpu_seconds() - others, report
 
 
-def _fill(home: Home, day: date, *, faded: bool) -> None:
+def _fill(home: Pipeline, day: date, *, faded: bool) -> None:
     """Makes a world the state of a day."""
     for table, rows in zip((ENTITIES, CURRENT_EDGES), _world(faded=faded), strict=True):
         home.store.lake.write(table, day, rows)
@@ -103,11 +103,12 @@ def _world(*, faded: bool) -> tuple[pa.Table, pa.Table]:
     entities, edges = [], []
     for user in range(N_USERS):
         ids = [f"ent_{user:04}_{number:06}" for number in range(n_things)]
-        entities += [_entity(user, number, found) for number, found in enumerate(ids)]
+        entities += [_entity(user, number, entity_id) for number, entity_id in enumerate(ids)]
         for number in range(n_facts):
             subject = ids[0] if number % 3 == 0 else rng.choice(ids)
             confidence = 0.8 if faded and number % 10 == 0 else 0.9
-            edges.append(_edge(user, number, subject, rng.choice(ids), rng.choice(relations), confidence))
+            said = {"subject_id": subject, "object_id": rng.choice(ids), "relation": rng.choice(relations)}
+            edges.append(_edge(user, number, said, confidence))
     return ENTITIES.from_rows(entities), CURRENT_EDGES.from_rows(edges)
 
 
@@ -121,11 +122,11 @@ def _entity(user: int, number: int, entity_id: str) -> dict[str, object]:
     }  # fmt: skip
 
 
-def _edge(user: int, number: int, subject: str, object_: str, relation: str, confidence: float) -> dict[str, object]:
+def _edge(user: int, number: int, said: dict[str, str], confidence: float) -> dict[str, object]:
     source = {"session_id": f"s{number % 40}", "turn_number": number, "span_start": 0, "span_end": 9}
     return {
-        "edge_id": f"edge_{user:04}_{number:06}", "user_id": f"user-{user}", "subject_id": subject,
-        "relation": relation, "object_id": object_, "object_key": object_, "spell": 1, "polarity": 1,
+        "edge_id": f"edge_{user:04}_{number:06}", "user_id": f"user-{user}", **said,
+        "object_key": said["object_id"], "spell": 1, "polarity": 1,
         "temporal_type": "state", "valid_from": SAID.date(), "valid_precision": "month", "learned_at": SAID,
         "last_reinforced": SAID, "confidence": 0.9, "reinforcement_count": 1, "hedge_level": "none",
         "source_mechanism": "explicit", "flags": [], "context_tags": [], "privacy_level": "L2",

@@ -14,7 +14,7 @@ from em_pipelines.retrieval.documents import SCHEMA
 from em_pipelines.retrieval.pack import Pack
 from em_pipelines.retrieval.search import Search, search
 from em_pipelines.retrieval.settings import RetrievalSettings
-from em_pipelines.retrieval.writing import write
+from em_pipelines.retrieval.writing import PackOptions, write
 
 N_TURNS = 100_000
 N_WORDS = 30_000
@@ -34,7 +34,7 @@ def main(n_turns: int = N_TURNS) -> None:
     with tempfile.TemporaryDirectory(prefix="em-packs-") as folder:
         path, settings = Path(folder, "pack"), RetrievalSettings()
         started = time.perf_counter()
-        write(path, _documents(texts), settings.topics)
+        write(path, _documents(texts), PackOptions(settings.topics))
         print(f"pack of {n_turns:,} turns made in {time.perf_counter() - started:.1f} s (at most 60)")
         started = time.perf_counter()
         pack = Pack(path)

@@ -12,15 +12,16 @@ from pathlib import Path
 import duckdb
 import pyarrow as pa
 
-from em_pipelines.feedback.statements import Spoken
+from em_pipelines.extraction.feedback_statements import Spoken
+from em_pipelines.graph.confidence_decay import DecaySettings
 from em_pipelines.graph.fold import Day, FoldSettings, fold
-from em_pipelines.lake import COMPRESSION, ROW_GROUP_ROWS, Lake
-from em_pipelines.lifecycle.decay import DecaySettings, current_edges
-from em_pipelines.resolution.normalization import name_key
-from em_pipelines.sql import EngineSettings, ParquetRows, Query, connect, fetch, statement
-from em_pipelines.tables.derived import CURRENT_EDGES
-from em_pipelines.tables.extraction import CLAIMS, MENTIONS
-from em_pipelines.tables.graph import CONTRADICTIONS, EDGES, ENTITIES, ENTITY_MENTIONS, ENTITY_OPS
+from em_pipelines.lifecycle.decay import current_edges
+from em_pipelines.schema.tables.derived import CURRENT_EDGES
+from em_pipelines.schema.tables.extraction import CLAIMS, MENTIONS
+from em_pipelines.schema.tables.graph import CONTRADICTIONS, EDGES, ENTITIES, ENTITY_MENTIONS, ENTITY_OPS
+from em_pipelines.storage.duckdb_engine import EngineSettings, ParquetRows, Query, connect, fetch, statement
+from em_pipelines.storage.lake import COMPRESSION, ROW_GROUP_ROWS, Lake
+from em_pipelines.text.name_keys import name_key
 
 HERE = Path(__file__).parent
 N_EDGES = 10_000_000

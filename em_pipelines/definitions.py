@@ -9,19 +9,20 @@ import dagster as dg
 from assets.daily import daily_assets
 from assets.evaluation import evaluation_asset
 from assets.inference import inference_asset
+from assets.partitions import daily_partitions, first_partition
 from assets.projection import projection_asset
 from assets.retrieval import index_packs
 from assets.revision import revision_asset
 from assets.snapshot import snapshot
-from em_pipelines.home import Home
+from em_pipelines.pipeline import Pipeline
 from em_pipelines.settings import Settings, load_settings
 from quality.checks import build_checks
 from quality.packs import packs_whole
 from resources.alerts import AlertsResource
-from resources.asking import asking_of
 from resources.embedders import open_embedder
 from resources.graph_address import open_graph
-from resources.store import HomeResource, Progress
+from resources.home import HomeResource, Progress
+from resources.model_access import asking_of
 from resources.verifier import open_verifier
 from sensors.alerts import alerts_sensor
 from sensors.batches import batches_sensor, collect_batches
@@ -38,16 +39,18 @@ def build_definitions(settings: Settings | None = None, *, on_days: Progress | N
     `on_days(step, n_days)` hears of every day that a step has done.
     """
     settings = settings or load_settings()
-    home = Home(settings, asking_of, open_embedder)
+    home = Pipeline(settings, asking_of, open_embedder)
     by_name = home.steps
     steps = by_name.values()
+    first_day = first_partition(home)
+    days = daily_partitions(first_day)
     jobs = build_jobs()
     checks = [*build_checks([*steps, home.inference]), packs_whole]
     evaluation = evaluation_asset(by_name["extraction"])
     watched = [key for found in (*checks, evaluation) for key in found.check_keys]
     return dg.Definitions(
         assets=[
-            *(daily_assets(step) for step in steps),
+            *(daily_assets(step, days) for step in steps),
             inference_asset(home.inference),
             snapshot,
             index_packs,
@@ -60,7 +63,7 @@ def build_definitions(settings: Settings | None = None, *, on_days: Progress | N
         schedules=build_schedules(jobs),
         sensors=[
             landing_sensor(land_inbox),
-            stale_days_sensor(jobs["main"]),
+            stale_days_sensor(jobs["main"], first_day),
             batches_sensor(collect_batches),
             requests_sensor(forget_requests),
             erasures_sensor(jobs["project"]),

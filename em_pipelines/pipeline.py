@@ -1,250 +1,160 @@
-"""The steps from landed log to current facts, and which days of each are out of date.
+"""One home with everything that works on it: settings, extractor, steps, models.
 
-A step makes its tables of one day from other tables of that day, and from the state of the day before where it folds.
-Whether a partition is current is a comparison of digests: that of the inputs it was made from, which stands in its
-footer, with that of the inputs as they are. So a crash, late data, a changed rule or setting all come to the same
-thing: some partitions are out of date, and making them again gives what an undisturbed run would have given.
+Where the engine is put together. Stages never see this: each takes a home and its own settings, and says in a protocol
+of its own what else it wants.
 """
 
-import hashlib
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
-from datetime import date, timedelta
-from functools import cache, cached_property
+from collections.abc import Callable, Iterable
+from datetime import date
+from functools import cached_property
 from pathlib import Path
-from typing import Any
 
-import pyarrow as pa
+from em_pipelines.errors import UsageError
+from em_pipelines.extraction.assemble import Checks
+from em_pipelines.extraction.llm.extractor import LLMExtractor
+from em_pipelines.extraction.rules.extractor import RulesExtractor
+from em_pipelines.extraction.unread_segments import UnreadSegment
+from em_pipelines.governance.rebuildable_home import RebuildableHome
+from em_pipelines.home import COLLECTED
+from em_pipelines.lifecycle.inference.llm.proposer import ModelProposer
+from em_pipelines.lifecycle.revision.night import RevisableHome
+from em_pipelines.lifecycle.state_retention import restore
+from em_pipelines.llm.answers import AnswerStore
+from em_pipelines.llm.asking import OpenAsking
+from em_pipelines.llm.ladder_state import LadderStore
+from em_pipelines.resolution.aliases import Aliases, load_aliases
+from em_pipelines.retrieval.documents import Archived
+from em_pipelines.retrieval.scoring import Embedder
+from em_pipelines.schema.readings import Extractor
+from em_pipelines.schema.tables.derived import CURRENT_EDGES
+from em_pipelines.serving.export.document import steering
+from em_pipelines.serving.export.portable_home import PortableHome
+from em_pipelines.serving.facts import Overlay, waiting_feedback
+from em_pipelines.serving.projection.sync_home import ProjectedHome
+from em_pipelines.serving.time_rules import TimeRules
+from em_pipelines.settings import Settings
+from em_pipelines.steps import StepTools, build_inference, build_steps
+from em_pipelines.storage.store import Step, StepReport
 
-from em_pipelines.lake import Lake, digest
-from em_pipelines.landing.log import LandedLog
-from em_pipelines.settled import Judged, Settled
-from em_pipelines.tables.schema import Table
-
-ROOT = Path(__file__).parent
-SOURCE_SUFFIXES = {".py", ".sql", ".yaml"}
-Tables = dict[str, Any]
-"""Inputs by name; those that a step wants `scanned` are `Rows`, outputs may be a `Query`."""
-INCOMPLETE = "incomplete"
-STATE_DAYS = "state_days"
-SETTLED = ".current.json"
-"""Beside the tables: which days were found current. It spares reading their footers again, and may be deleted."""
-DAYS_AT_ONCE = 31
-"""Days that a step is told of before it makes them: a month's texts fit into memory."""
+OpenModels = Callable[[Settings], OpenAsking]
+"""Settings → what opens the way to their models. `resources.model_access` has the one that calls out."""
+OpenEmbedder = Callable[[Settings], Embedder]
+"""Settings → the embedder that they name. `resources.embedders` has it."""
 
 
-@dataclass(frozen=True)
-class Step:
-    """One step.
+class Pipeline(RebuildableHome, RevisableHome, PortableHome, ProjectedHome):
+    """A home, opened with settings. Nothing is read or made on disk before it is asked for."""
 
-    `run(day, tables, records)` gets the inputs of the day by name, states as `state_NAME`, and the landed records
-    where the step reads the log; it returns the outputs by name. `version` changes whenever the same inputs could give
-    something else. `previous` names state tables of which the newest before the day is read; `latest` those of which
-    the newest up to the day is, so that the step can be run for days on which nothing happened, too. `scanned` names
-    tables that are handed over unread, for SQL to read: states that may be larger than memory.
+    settings: Settings
 
-    `prepare(inputs of many days)` is called before those days are made, for steps that ask somebody and had better ask
-    for all at once. A day whose outputs are not `is_complete` stands, but stays out of date.
-    """
-
-    name: str
-    outputs: tuple[Table, ...]
-    run: Callable[[date, Tables, Iterable[dict[str, object]]], Tables]
-    version: str
-    inputs: tuple[Table, ...] = ()
-    latest: tuple[Table, ...] = ()
-    previous: tuple[Table, ...] = ()
-    scanned: tuple[Table, ...] = ()
-    log_kind: str | None = None
-    is_dated: bool = False
-    prepare: Callable[[Iterable[Tables]], None] | None = None
-    is_complete: Callable[[Tables], bool] = lambda _: True
-
-    @property
-    def is_fold(self) -> bool:
-        """Its days depend on each other."""
-        return bool(self.previous)
+    def __init__(
+        self, settings: Settings, open_models: OpenModels | None = None, open_embedder: OpenEmbedder | None = None
+    ) -> None:
+        super().__init__(settings.home, lambda store, table, day: restore(store, self.steps, table, day))
+        self.settings = settings
+        self._open_models = open_models
+        self._open_embedder = open_embedder
 
     @cached_property
-    def code_version(self) -> str:
-        """Digest of the version and of how the tables it reads and makes are declared."""
-        tables = (*self.outputs, *self.inputs, *self.latest, *self.previous)
-        return digest([self.version, *(f"{t.name} {t.schema} {t.sort_by}" for t in tables)])[:16]
+    def extractor(self) -> Extractor:
+        """The extractor that the settings name. Nobody is asked before it reads."""
+        if self.settings.extractor == "rules":
+            keeps_health = self.settings.rules.keeps_health or self.settings.safety.is_health_enabled
+            return RulesExtractor(self.settings.rules.model_copy(update={"keeps_health": keeps_health}))
+        if self._open_models is None:
+            raise UsageError("reading with a model: this process has no client for one; use `em`, or the llm resource")
+        return LLMExtractor(
+            self.settings.llm.model_of("small"),
+            self._open_models(self.settings),
+            self.settings.reading,
+            is_health_asked=self.settings.safety.is_health_enabled,
+        )
 
+    @cached_property
+    def embedder(self) -> Embedder | None:
+        """What makes vectors for search; None where the settings want none."""
+        if self.settings.embedder == "none":
+            return None
+        if self._open_embedder is None:
+            raise UsageError("searching by vectors: this process has no embedder; give Home one, or unset EM_EMBEDDER")
+        return self._open_embedder(self.settings)
 
-@dataclass(frozen=True, slots=True)
-class StepReport:
-    """What a step did over some days: days made, days found current, and rows made by table."""
+    @cached_property
+    def archived(self) -> Archived:
+        """Which messages are not to be found any more."""
+        return Archived(self.store.log)
 
-    made: tuple[date, ...] = ()
-    current: tuple[date, ...] = ()
-    n_rows: dict[str, int] = field(default_factory=dict)
+    @property
+    def checks(self) -> Checks:
+        """What every reading has to pass."""
+        return Checks(self.settings.verification, self.settings.safety, self.settings.durable)
 
+    @cached_property
+    def aliases(self) -> Aliases:
+        """The names that the user has joined by hand; raises SettingsError."""
+        return load_aliases(self.settings.resolution.alias_file, self.path)
 
-class Store:
-    """The log and the lake of one home, as steps see them."""
+    @cached_property
+    def steps(self) -> dict[str, Step]:
+        """Every daily step by name, in order."""
+        tools = StepTools(self.extractor, self.checks, self.tombstones, self.aliases, self.path)
+        return build_steps(self.settings, tools)
 
-    def __init__(self, log: LandedLog, lake: Lake) -> None:
-        self.log = log
-        self.lake = lake
+    @property
+    def steering(self) -> dict[str, str]:
+        """The settings that change what is made of a log, by dotted name, as people read them."""
+        return steering(self.settings)
 
-    def days(self, step: Step) -> list[date]:
-        """The days on which the step has anything to do: those on which one of its inputs exists.
+    @property
+    def time_rules(self) -> TimeRules:
+        """What time and repetition do to facts."""
+        return TimeRules(self.settings.decay, self.settings.fold.venting_sessions)
 
-        A step that reads the newest state also has those on which it was run without one of that day: what it made
-        there is out of date when the state before it changes.
+    @cached_property
+    def inference(self) -> Step:
+        """The step that makes inferred edges, of one day only; raises RuleFileError."""
+        settings = self.settings.inference
+        if not (settings.is_enabled and settings.is_model_enabled):
+            return build_inference(settings)
+        if self._open_models is None:
+            raise UsageError("inferring with a model: this process has no client for one; use `em`, or Dagster")
+        asking = self._open_models(self.settings)
+        return build_inference(settings, ModelProposer(self.settings.llm.model_of("large"), asking, settings))
+
+    def infer(self, until: date | None = None, *, is_forced: bool = False) -> StepReport:
+        """Makes the inferred edges of the last day with current edges (up to `until`) unless they are current."""
+        day = self.store.lake.latest(CURRENT_EDGES, until or date.max)
+        with self.lock("step-inference"):
+            return self.store.run_days(self.inference, [day], is_forced=is_forced) if day else StepReport()
+
+    @property
+    def is_inferred(self) -> bool:
+        """Whether the inferred edges of the last day are those that would be made now."""
+        day = self.store.lake.latest(CURRENT_EDGES, date.max)
+        return day is None or self.store.is_current(self.inference, day)
+
+    def waiting(self, user_id: str, until: date) -> Overlay:
+        """The person's feedback, said up to the end of a day, that has landed and is not folded yet."""
+        found = waiting_feedback(self.store, [self.steps[name] for name in ("feedback", "fold")], user_id, until)
+        chosen = self.settings
+        return Overlay(found, self.aliases, chosen.resolution, chosen.fold, chosen.decay, chosen.safety)
+
+    def give_back(self, segments: Iterable[UnreadSegment]) -> None:
+        """Lets dead letters of the extraction be asked for again, and puts their days out of date.
+
+        Days first: after a crash in between a replay is asked for once more, and nothing is forgotten.
         """
-        if step.log_kind:
-            return self.log.days(step.log_kind)
-        return sorted({day for table in _dated_by(step) for day in self.lake.days(table)})
-
-    def inputs_digest(self, step: Step, day: date) -> str:
-        """Digest of everything that determines the step's outputs of a day."""
-        parts = [step.code_version]
-        if step.log_kind:
-            parts.append(f"log {step.log_kind} {self.log.digest(step.log_kind, day)}")
-        for table in step.inputs:
-            info = self.lake.info(table, day)
-            parts.append(f"input {table.name} {info.content_digest if info else None}")
-        for table, found in self._states(step, day):
-            info = self.lake.info(table, found) if found else None
-            dated = f" {found}" if step.is_dated else ""
-            parts.append(f"state {table.name} {info.content_digest if info else None}{dated}")
-        return digest(parts)
-
-    def is_current(self, step: Step, day: date) -> bool:
-        """Whether all outputs of the day stand and were made from the inputs as they are."""
-        wanted = self.inputs_digest(step, day)
-        infos = [self.lake.info(table, day) for table in step.outputs]
-        return all(info is not None and info.inputs_digest == wanted for info in infos)
-
-    def is_incomplete(self, step: Step, day: date) -> bool:
-        """Whether the day was made, and something in it is still to come."""
-        infos = (self.lake.info(table, day) for table in step.outputs)
-        return any(info is not None and info.inputs_digest == INCOMPLETE for info in infos)
-
-    def look(self) -> Settled:
-        """What is known to be current without reading footers; for one pass of planning."""
-        return Settled(Path(self.lake.local_root, SETTLED) if self.lake.local_root and self.log.local_root else None)
-
-    def stale_days(self, step: Step, look: Settled | None = None) -> list[date]:
-        """Days to make again, judged by what stands now; for a fold also every later day on which it has work.
-
-        Whether those later days really change shows when the days before them have been made: `run_days` then finds
-        them current and leaves them. A `look` is shared by steps that are asked about one after the other.
-        """
-        look = look or self.look()
-        judged = self._opened(step, look)
-        days = self.days(step)
-        stale = [day for day in look.unsettled(judged, days) if not self.is_current(step, day)]
-        look.note(judged, days, stale)
-        if step.is_fold and stale:
-            return [day for day in days if day >= stale[0]]
-        return stale
-
-    def outdated(self, step: Step, days: Sequence[date], look: Settled) -> set[date]:
-        """Those of the days that are not current, as `is_current` says, but without reading what is known to be."""
-        judged = self._opened(step, look)
-        return {day for day in look.unsettled(judged, days) if not self.is_current(step, day)}
-
-    def run_days(
-        self,
-        step: Step,
-        days: Sequence[date],
-        *,
-        is_forced: bool = False,
-        on_days: Callable[[str, int], None] = lambda _, __: None,
-    ) -> StepReport:
-        """Makes the step's partitions of those of the days that are out of date, in order of time.
-
-        Days without input are passed over, but for a single day asked for by itself: state stands on every day.
-        """
-        made: list[date] = []
-        current: list[date] = []
-        n_rows: dict[str, int] = {table.name: 0 for table in step.outputs}
-        todo = self._with_input(step, days)
-        if step.latest and len(days) == 1 and any(found for _, found in self._states(step, days[0])):
-            todo = list(days)
-        # Only a step whose days do not depend on each other can be told of many at once.
-        chunk = DAYS_AT_ONCE if step.prepare else 1
-        for days_at_once in (todo[n : n + chunk] for n in range(0, len(todo), chunk)):
-            stale = [day for day in days_at_once if is_forced or not self.is_current(step, day)]
-            if step.prepare and stale:
-                step.prepare(self._inputs(step, day) for day in stale)
-            for day in days_at_once:
-                on_days(step.name, 1)
-                if day not in stale:
-                    current.append(day)
-                    continue
-                for name, rows in self._run_day(step, day).items():
-                    n_rows[name] += rows
-                made.append(day)
-        return StepReport(tuple(made), tuple(current), n_rows)
-
-    def reopen(self, step: Step, day: date) -> None:
-        """Puts a day that stands out of date, so that the next run makes it again. Its rows stay until then."""
-        for table in step.outputs:
-            self.lake.write(table, day, self.lake.read(table, day), INCOMPLETE)
-
-    def _with_input(self, step: Step, days: Iterable[date]) -> list[date]:
-        """Those of the days, in order, that are `days` of the step. Asks for no others."""
-        landed, tables = (set(self.log.days(step.log_kind)), ()) if step.log_kind else ((), _dated_by(step))
-        return [day for day in sorted(set(days)) if day in landed or any(self.lake.has(t, day) for t in tables)]
-
-    def _opened(self, step: Step, look: Settled) -> Judged:
-        lake, log = self.lake.local_root, self.log.local_root
-        read = [f"{lake}/{table.name}" for table in (*step.inputs, *step.outputs)]
-        states = [f"{lake}/{table.name}" for table in (*step.previous, *step.latest)]
-        landed = [f"{log}/{step.log_kind}"] if step.log_kind else []
-        judged = Judged(step.name, step.code_version, (*landed, *read), tuple(states))
-        look.open(judged)
-        return judged
-
-    def _states(self, step: Step, day: date) -> list[tuple[Table, date | None]]:
-        """The state tables that a step reads for a day, and the day of each that it reads."""
-        before = day - timedelta(days=1)
-        return [
-            *((table, self.lake.latest(table, before)) for table in step.previous),
-            *((table, self.lake.latest(table, day)) for table in step.latest),
-        ]
-
-    def _inputs(self, step: Step, day: date) -> Tables:
-        tables = {table.name: self._rows(step, table, day) for table in step.inputs}
-        for table, found in self._states(step, day):
-            tables[f"state_{table.name}"] = self._rows(step, table, found) if found else table.empty()
-        if step.is_dated:
-            known = {table.name: found for table, found in self._states(step, day) if found}
-            columns = {"table_name": pa.array(known.keys(), pa.string()), "day": pa.array(known.values(), pa.date32())}
-            tables[STATE_DAYS] = pa.table(columns)
-        return tables
-
-    def _rows(self, step: Step, table: Table, day: date) -> Any:
-        return self.lake.scan(table, day) if table in step.scanned else self.lake.read(table, day)
-
-    def _run_day(self, step: Step, day: date) -> dict[str, int]:
-        inputs_digest = self.inputs_digest(step, day)
-        records = self.log.read(step.log_kind, day) if step.log_kind else ()
-        made = step.run(day, self._inputs(step, day), records)
-        if not step.is_complete(made):
-            inputs_digest = INCOMPLETE  # no inputs have this digest, so the day is made again
-        return {
-            table.name: self.lake.write(table, day, made[table.name], inputs_digest).n_rows for table in step.outputs
-        }
+        wanted = list(segments)
+        for day in {segment.day for segment in wanted}:
+            with self.lock("step-extraction"):
+                self.store.reopen(self.steps["extraction"], day)
+        if wanted:
+            with AnswerStore(self.answers) as store:
+                for segment in wanted:
+                    LadderStore(store.database).reset(segment.user_id, segment.segment_id)
+            (self.path / COLLECTED).touch()
 
 
-def _dated_by(step: Step) -> tuple[Table, ...]:
-    return (*step.inputs, *step.latest, *(step.outputs if step.latest else ()))
-
-
-@cache
-def source_version(*packages: str) -> str:
-    """Hash of the source, SQL and data files of packages or modules of the engine ("extraction", "lake.py").
-
-    The version of a deterministic step: whoever changes its code need not remember to say so.
-    """
-    parts = []
-    for package in packages:
-        path = ROOT / package
-        files = [path] if path.is_file() else sorted(p for p in path.rglob("*") if p.suffix in SOURCE_SUFFIXES)
-        parts += [f"{f.relative_to(ROOT)} {hashlib.sha256(f.read_bytes()).hexdigest()}" for f in files]
-    return digest(parts)[:16]
+def opener(settings: Settings, open_models: OpenModels | None = None) -> Callable[[Path], Pipeline]:
+    """Returns what opens a home at any path with the same settings, for work on homes that are thrown away."""
+    return lambda path: Pipeline(settings.model_copy(update={"home": path}), open_models)

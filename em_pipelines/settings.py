@@ -4,12 +4,11 @@ The one reader of em.yaml and of EM_ variables. A variable beats the file, the f
 are joined by two underscores (EM_FOLD__MIN_STORAGE_CONFIDENCE=0.2).
 """
 
-import os
-from collections.abc import Iterator
+from datetime import date
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import Field, ValidationError
 from pydantic_settings import (
     BaseSettings,
     InitSettingsSource,
@@ -18,25 +17,26 @@ from pydantic_settings import (
     YamlConfigSettingsSource,
 )
 
-from em_pipelines.context.settings import ContextSettings
+from em_pipelines.environment import environment
 from em_pipelines.errors import SettingsError
 from em_pipelines.evaluation.settings import EvaluationSettings
-from em_pipelines.extraction.durable import DurableSettings
+from em_pipelines.extraction.assemble import DurableSettings
 from em_pipelines.extraction.llm.extractor import LlmExtractionSettings
 from em_pipelines.extraction.rules.extractor import RulesSettings
 from em_pipelines.extraction.segmentation import SegmentationSettings
 from em_pipelines.extraction.verification import VerificationSettings
+from em_pipelines.graph.confidence_decay import DecaySettings
 from em_pipelines.graph.fold import FoldSettings
-from em_pipelines.inference.settings import InferenceSettings
 from em_pipelines.landing.settings import LandingSettings
-from em_pipelines.lifecycle.decay import DecaySettings
-from em_pipelines.lifecycle.keeping import StateSettings
-from em_pipelines.models.settings import LlmSettings
+from em_pipelines.lifecycle.inference.settings import InferenceSettings
+from em_pipelines.lifecycle.revision.settings import RevisionSettings
+from em_pipelines.lifecycle.state_retention_days import StateSettings
+from em_pipelines.llm.settings import LlmSettings
 from em_pipelines.resolution.settings import ResolutionSettings
+from em_pipelines.retrieval.context.settings import ContextSettings
 from em_pipelines.retrieval.settings import RetrievalSettings
-from em_pipelines.revision.settings import RevisionSettings
-from em_pipelines.safety.settings import SafetySettings
-from em_pipelines.sql import EngineSettings
+from em_pipelines.storage.duckdb_engine import EngineSettings
+from em_pipelines.text.guard.sensitive import SafetySettings
 
 SETTINGS_FILE = "em.yaml"
 SHORT_VARIABLES = {name: f"EM_LLM_{name.upper()}" for name in ("base_url", "small", "large", "mode")}
@@ -61,6 +61,10 @@ class Settings(BaseSettings):
     )
     run_gap_days: int = Field(
         default=14, ge=1, description="days without input after which `em run` starts a run of its own"
+    )
+    partitions_from: date | None = Field(
+        default=None,
+        description="the first day that Dagster shows; unless set, the month of the first log that has landed",
     )
     engine: EngineSettings = Field(default_factory=EngineSettings)
     states: StateSettings = Field(default_factory=StateSettings)
@@ -91,7 +95,8 @@ class Settings(BaseSettings):
         file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """What is passed in beats the environment, which beats em.yaml."""
-        short = {name: os.environ[name_of] for name, name_of in SHORT_VARIABLES.items() if os.environ.get(name_of)}
+        given = environment()
+        short = {name: given[name_of] for name, name_of in SHORT_VARIABLES.items() if given.get(name_of)}
         short_settings = InitSettingsSource(settings_cls, {"llm": short} if short else {})
         return init_settings, env_settings, short_settings, YamlConfigSettingsSource(settings_cls)
 
@@ -108,16 +113,3 @@ def load_settings(**overrides: Any) -> Settings:
         ) from error
     except ValueError as error:
         raise SettingsError(f"reading settings: {error}; see `em settings` for every field and its meaning") from error
-
-
-def described(settings: BaseModel, prefix: str = "") -> Iterator[tuple[str, str, str]]:
-    """Yields (dotted name, value, meaning) of every field, nested ones after their parents."""
-    for name, info in type(settings).model_fields.items():
-        value = getattr(settings, name)
-        if isinstance(value, BaseModel):
-            yield from described(value, f"{prefix}{name}.")
-        elif isinstance(value, dict):
-            for key, entry in value.items():
-                yield f"{prefix}{name}.{getattr(key, 'value', key)}", str(entry), info.description or ""
-        else:
-            yield f"{prefix}{name}", str(getattr(value, "value", value)), info.description or ""

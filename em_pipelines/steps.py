@@ -1,226 +1,179 @@
-"""The steps there are, in order: what each reads, makes and runs. Settings and the extractor come in from outside."""
+"""The steps there are, in the order in which they run: what each reads, what it makes, and what it works by.
+
+The page to read first. How a step makes its rows stands in the module of its `run`; its version follows from that
+module and all that it imports (`em_pipelines.storage.code_version`), so nothing here has to be raised by hand. Whoever
+calls gives the settings of each stage; nothing here knows of all of them, opens a file or asks anybody.
+"""
 
 import os
-from collections.abc import Callable, Iterable
-from datetime import date
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 import duckdb
-import pyarrow as pa
 
-from em_pipelines.episodes.messages import messages
-from em_pipelines.episodes.sessions import sessions
-from em_pipelines.erasure.facts import without_erased
-from em_pipelines.erasure.tombstones import Tombstones
-from em_pipelines.extraction.assemble import Checks, extract, incomplete, prepare
-from em_pipelines.extraction.model import Extractor, Segment
-from em_pipelines.extraction.segments import segment_objects, segments
-from em_pipelines.feedback.statements import spoken
-from em_pipelines.graph.fold import Day, fold
-from em_pipelines.lake import rows_of
-from em_pipelines.landing import tables as landed
-from em_pipelines.lifecycle.decay import current_edges
-from em_pipelines.pipeline import Step, Tables, source_version
-from em_pipelines.record.trail import audit_trail
-from em_pipelines.resolution.aliases import load_aliases
-from em_pipelines.resolution.normalization import name_key
-from em_pipelines.resolution.registry import resolve
-from em_pipelines.settings import Settings
-from em_pipelines.sql import connect
-from em_pipelines.tables import clean, derived, extraction, graph, raw, record
-from em_pipelines.tables.schema import Table
-
-SPILL = Path("tmp")
-"""Where steps put what does not fit into memory, a folder a process; gone with it."""
-Records = Iterable[dict[str, object]]
-EXTRACTION_SOURCES = (
-    "extraction/assemble.py",
-    "extraction/confidence.py",
-    "extraction/durable.py",
-    "extraction/spans.py",
-    "extraction/verification.py",
-    "resolution/roles.py",
-    "safety",
-)
-"""What judges every reading, whoever made it; an extractor's own source is part of its version."""
-
-AUDIT_SOURCES = (
-    "graph/sql/macros.sql",
-    "lifecycle",
-    "record/events.py",
-    "record/fading.py",
-    "record/trail.py",
-    *(f"record/sql/{name}.sql" for name in ("faded", "fading_macros", "standing", "trail", "trail_macros")),
-)
+from em_pipelines.extraction.assemble import Checks, ExtractionRun
+from em_pipelines.extraction.messages import messages_run
+from em_pipelines.extraction.segmentation import SegmentationSettings, segments_run
+from em_pipelines.extraction.sessions import sessions_run
+from em_pipelines.governance.audit.trail import audit_run
+from em_pipelines.graph.confidence_decay import DecaySettings
+from em_pipelines.graph.fold import FoldSettings, fold_run
+from em_pipelines.home import SPILL
+from em_pipelines.landing.tables import landing_run
+from em_pipelines.lifecycle.decay import decay_run
+from em_pipelines.lifecycle.inference.infer import InferenceRun, Proposer
+from em_pipelines.lifecycle.inference.rules import rules_of
+from em_pipelines.lifecycle.inference.settings import InferenceSettings
+from em_pipelines.resolution.aliases import Aliases
+from em_pipelines.resolution.registry import resolution_run
+from em_pipelines.resolution.settings import ResolutionSettings
+from em_pipelines.schema.readings import Extractor
+from em_pipelines.schema.table import Table
+from em_pipelines.schema.tables import clean, derived, extraction, graph, raw, record
+from em_pipelines.storage.code_version import code_digest
+from em_pipelines.storage.duckdb_engine import EngineSettings, connect
+from em_pipelines.storage.store import Step
+from em_pipelines.storage.tombstones import Tombstones
+from em_pipelines.text.guard.sensitive import SafetySettings
 
 
-def build_steps(settings: Settings, extractor: Extractor, tombstones: Tombstones | None = None) -> dict[str, Step]:
-    """Returns every step by name, in the order in which they run. Facts with a tombstone are not read again."""
-    connection = connect(engine=settings.engine, spill=settings.home / SPILL / str(os.getpid()))
-    folding = [*_folding(settings, connection), _audit(settings, connection)]
-    steps = [*_landing(), *_reading(settings, extractor, tombstones), *folding]
-    return {step.name: step for step in steps}
+class StepSettings(Protocol):
+    """The settings that steps work by, one object a stage."""
+
+    @property
+    def engine(self) -> EngineSettings: ...
+    @property
+    def segmentation(self) -> SegmentationSettings: ...
+    @property
+    def safety(self) -> SafetySettings: ...
+    @property
+    def resolution(self) -> ResolutionSettings: ...
+    @property
+    def fold(self) -> FoldSettings: ...
+    @property
+    def decay(self) -> DecaySettings: ...
 
 
-def _landing() -> list[Step]:
-    """The log becomes tables."""
-    return [
-        _landed_step(raw.INTERACTIONS, landed.interactions_table),
-        _landed_step(raw.SKILL_INVOCATIONS, landed.skill_invocations_table),
-        _landed_step(raw.FEEDBACK, landed.feedback_table),
-        _landed_step(raw.WORLD_EVENTS, landed.world_events_table),
-        _landed_step(clean.DEAD_LETTERS, landed.dead_letters_table),
-    ]
+@dataclass(frozen=True)
+class StepTools:
+    """What steps work with beside their settings: who reads, how readings are checked, which facts stay away, which
+    names the user has joined by hand, and the folder of the home, below which steps may spill."""
+
+    extractor: Extractor
+    checks: Checks
+    tombstones: Tombstones | None
+    aliases: Aliases
+    home: Path
 
 
-def _reading(settings: Settings, extractor: Extractor, tombstones: Tombstones | None) -> list[Step]:
-    """Messages are read, each day by itself."""
-    return [
-        Step(
-            name="messages",
-            inputs=(raw.INTERACTIONS,),
-            outputs=(clean.MESSAGES,),
-            run=lambda _, tables, __: {"messages": messages(tables["interactions"])},
-            version=source_version("episodes/messages.py", "extraction/cleaning.py"),
-        ),
+def build_steps(settings: StepSettings, tools: StepTools) -> dict[str, Step]:
+    """Returns every daily step by name, in the order in which they run."""
+    connection = connect(engine=settings.engine, spill=tools.home / SPILL / str(os.getpid()))
+    steps = [
+        *map(_landing, (raw.INTERACTIONS, raw.SKILL_INVOCATIONS, raw.FEEDBACK, raw.WORLD_EVENTS, clean.DEAD_LETTERS)),
+        Step(name="messages", inputs=(raw.INTERACTIONS,), outputs=(clean.MESSAGES,), run=messages_run),
         Step(
             name="segments",
             inputs=(clean.MESSAGES,),
             outputs=(extraction.SEGMENTS,),
-            run=lambda _, tables, __: {"segments": segments(tables["messages"], settings.segmentation)},
-            version=source_version("extraction/segments.py", "extraction/segmentation.py")
-            + settings.segmentation.model_dump_json(),
+            run=segments_run(settings.segmentation),
+            settings=(settings.segmentation,),
         ),
-        _extraction(settings, extractor, tombstones),
+        _extraction(settings, tools),
         Step(
             name="sessions",
             inputs=(clean.MESSAGES, extraction.MENTIONS, extraction.CLAIMS),
             outputs=(clean.SESSIONS,),
-            run=lambda _, tables, __: {"sessions": sessions(tables["messages"], tables["mentions"], tables["claims"])},
-            version=source_version("episodes/sessions.py"),
+            run=sessions_run,
+        ),
+        _resolution(settings, tools, connection),
+        _fold(settings, connection),
+        Step(
+            name="decay",
+            latest=(graph.EDGES, graph.ENTITIES),
+            scanned=(graph.EDGES, graph.ENTITIES),
+            outputs=(derived.CURRENT_EDGES,),
+            run=decay_run(settings.decay, connection),
+            settings=(settings.decay,),
+        ),
+        Step(
+            name="audit",
+            inputs=(graph.EDGES, graph.GRAPH_OPS, graph.ENTITY_OPS, extraction.EXTRACTION_ISSUES, raw.FEEDBACK),
+            previous=(graph.EDGES,),
+            scanned=(graph.EDGES,),
+            is_dated=True,
+            outputs=(record.AUDIT_TRAIL,),
+            run=audit_run(settings.decay, connection),
+            settings=(settings.decay,),
         ),
     ]
+    return {step.name: step for step in steps}
 
 
-def _extraction(settings: Settings, extractor: Extractor, tombstones: Tombstones | None) -> Step:
-    def segments_of(tables: Tables) -> Iterable[Segment]:
-        return segment_objects(tables["messages"], settings.segmentation)
+def _landing(table: Table) -> Step:
+    """The log becomes a table."""
+    return Step(name=table.name, log_kind=table.name, outputs=(table,), run=landing_run(table))
 
-    def run(_: date, tables: Tables, __: Records) -> Tables:
-        made = extract(segments_of(tables), extractor, checks)
-        return {**made, "claims": without_erased(made["claims"], tombstones)} if tombstones else made
 
-    checks = Checks(settings.verification, settings.safety, settings.durable)
+def _extraction(settings: StepSettings, tools: StepTools) -> Step:
+    """What is said becomes mentions and claims, each day by itself."""
+    reading = ExtractionRun(tools.extractor, tools.checks, settings.segmentation.n_context_turns, tools.tombstones)
     return Step(
         name="extraction",
         inputs=(clean.MESSAGES, extraction.SEGMENTS),
         outputs=(extraction.MENTIONS, extraction.CLAIMS, extraction.EXTRACTION_ISSUES, extraction.LLM_CALLS),
-        run=run,
-        prepare=lambda days: prepare(
-            (segment for tables in days for segment in segments_of(tables)), extractor, checks
-        ),
-        is_complete=lambda made: not incomplete(made["extraction_issues"]),
-        version=f"{extractor.name}@{extractor.version} "
-        + source_version(*EXTRACTION_SOURCES)
-        + settings.segmentation.model_dump_json()
-        + settings.verification.model_dump_json()
-        + settings.safety.model_dump_json()
-        + settings.durable.model_dump_json(),
+        run=reading.run,
+        prepare=reading.prepare,
+        is_complete=reading.is_complete,
+        settings=(settings.segmentation, tools.checks.verification, tools.checks.safety, tools.checks.durable),
+        also=(f"{tools.extractor.name}@{tools.extractor.version}",),
     )
 
 
-def _folding(settings: Settings, connection: duckdb.DuckDBPyConnection) -> list[Step]:
-    """What was read meets what was known, one day after the other."""
-    return [_resolution(settings, connection), _fold(settings, connection), _decay(settings, connection)]
-
-
-def _resolution(settings: Settings, connection: duckdb.DuckDBPyConnection) -> Step:
-    aliases = load_aliases(settings.resolution.alias_file, settings.home)
-
-    def run(_: date, tables: Tables, __: Records) -> Tables:
-        said = spoken(rows_of(tables["feedback"]), settings.safety)
-        mentions = pa.concat_tables([tables["mentions"], said.mentions_table()])
-        known = (tables["state_entities"], mentions, tables["messages"])
-        made = resolve(*known, connection, decisions=said.decisions, aliases=aliases, settings=settings.resolution)
-        return {"entities": made.entities, "entity_mentions": made.entity_mentions, "entity_ops": made.entity_ops}
-
+def _resolution(settings: StepSettings, tools: StepTools, connection: duckdb.DuckDBPyConnection) -> Step:
+    """What was mentioned meets the names that were known."""
     return Step(
         name="resolution",
         inputs=(clean.MESSAGES, extraction.MENTIONS, raw.FEEDBACK),
         previous=(graph.ENTITIES,),
         outputs=(graph.ENTITIES, graph.ENTITY_MENTIONS, graph.ENTITY_OPS),
-        run=run,
-        version=source_version("resolution", "feedback")
-        + settings.resolution.model_dump_json(exclude={"alias_file"})
-        + aliases.digest
-        + settings.safety.model_dump_json(),
+        run=resolution_run(settings.resolution, tools.aliases, settings.safety, connection),
+        # Which file the aliases are in says nothing: what they say does.
+        settings=(settings.resolution.model_copy(update={"alias_file": None}), settings.safety),
+        also=(tools.aliases.digest,),
     )
 
 
-def _fold(settings: Settings, connection: duckdb.DuckDBPyConnection) -> Step:
+def _fold(settings: StepSettings, connection: duckdb.DuckDBPyConnection) -> Step:
+    """What was claimed meets the facts that were known."""
     said_today = (extraction.CLAIMS, extraction.MENTIONS, graph.ENTITY_MENTIONS, graph.ENTITY_OPS, graph.ENTITIES)
-
-    def run(day: date, tables: Tables, _: Records) -> Tables:
-        said = spoken(rows_of(tables["feedback"]), settings.safety)
-        made = fold(
-            tables["state_edges"],
-            tables["state_contradictions"],
-            Day(day=day, spoken=said, **{table.name: tables[table.name] for table in said_today}),
-            settings=settings.fold,
-            decay=settings.decay,
-            connection=connection,
-            name_key=name_key,
-        )
-        return {"edges": made.edges, "graph_ops": made.graph_ops, "contradictions": made.contradictions}
-
     return Step(
         name="fold",
         inputs=(*said_today, raw.FEEDBACK),
         previous=(graph.EDGES, graph.CONTRADICTIONS),
         scanned=(graph.EDGES, graph.ENTITIES),
         outputs=(graph.EDGES, graph.GRAPH_OPS, graph.CONTRADICTIONS),
-        run=run,
-        version=source_version("graph", "feedback", "lifecycle")
-        + settings.fold.model_dump_json()
-        + settings.decay.model_dump_json()
-        + settings.safety.model_dump_json(),
+        run=fold_run(settings.fold, settings.decay, settings.safety, connection),
+        settings=(settings.fold, settings.decay, settings.safety),
     )
 
 
-def _decay(settings: Settings, connection: duckdb.DuckDBPyConnection) -> Step:
-    def run(day: date, tables: Tables, _: Records) -> Tables:
-        states = (tables["state_edges"], tables["state_entities"])
-        return {"current_edges": current_edges(*states, day, settings.decay, connection)}
+def build_inference(settings: InferenceSettings, proposer: Proposer | None = None) -> Step:
+    """Returns the step that makes inferred_edges; raises RuleFileError.
 
+    Not among the daily steps: only its latest day is looked at, so a range of days does not pay for each.
+    """
+    rules = rules_of(settings)
+    inferring = InferenceRun(rules, settings, proposer)
+    asked = (proposer.model, code_digest(type(proposer).__module__)) if proposer else ()
     return Step(
-        name="decay",
-        latest=(graph.EDGES, graph.ENTITIES),
-        scanned=(graph.EDGES, graph.ENTITIES),
-        outputs=(derived.CURRENT_EDGES,),
-        run=run,
-        version=source_version("lifecycle") + settings.decay.model_dump_json(),
-    )
-
-
-def _audit(settings: Settings, connection: duckdb.DuckDBPyConnection) -> Step:
-    """What was done, and why, becomes a table of its own."""
-    return Step(
-        name="audit",
-        inputs=(graph.EDGES, graph.GRAPH_OPS, graph.ENTITY_OPS, extraction.EXTRACTION_ISSUES, raw.FEEDBACK),
-        previous=(graph.EDGES,),
-        scanned=(graph.EDGES,),
-        is_dated=True,
-        outputs=(record.AUDIT_TRAIL,),
-        run=lambda day, tables, _: {"audit_trail": audit_trail(day, tables, settings.decay, connection)},
-        version=source_version(*AUDIT_SOURCES) + settings.decay.model_dump_json(),
-    )
-
-
-def _landed_step(table: Table, build: Callable[[Records], pa.Table]) -> Step:
-    return Step(
-        name=table.name,
-        log_kind=table.name,
-        outputs=(table,),
-        run=lambda _, __, records: {table.name: build(records)},
-        version=source_version("landing/tables.py"),
+        name="inference",
+        latest=(derived.CURRENT_EDGES, graph.ENTITIES),
+        outputs=(derived.INFERRED_EDGES,),
+        run=inferring.run,
+        is_complete=inferring.is_complete,
+        # Which file the rules are in says nothing: what they say does.
+        settings=(settings.model_copy(update={"rules_file": None}),),
+        also=(repr(rules), *asked),
     )

@@ -9,17 +9,17 @@ from dataclasses import dataclass
 from datetime import date
 
 import dagster as dg
-from dagster._core.storage.asset_check_execution_record import AssetCheckExecutionRecordStatus
 
 from em_pipelines.errors import CorruptTableError
-from em_pipelines.lake import Lake
-from em_pipelines.pipeline import Step, Store
-from em_pipelines.record.integrity import RULES, Rule, violations_on
-from em_pipelines.tables import clean, derived, extraction, graph, raw
-from em_pipelines.tables.schema import Table
+from em_pipelines.governance.audit.integrity import RULES, Rule, violations_on
+from em_pipelines.schema.table import Table
+from em_pipelines.schema.tables import clean, derived, extraction, graph, raw
+from em_pipelines.storage.lake import Lake
+from em_pipelines.storage.store import Step, Store
 from quality import meaning
 from quality.suites import validate
-from resources.store import HomeResource
+from resources.dagster_internals import past_checks, report_in_run
+from resources.home import HomeResource
 
 RANGE_TAGS = ("dagster/asset_partition_range_start", "dagster/asset_partition_range_end")
 PARTITION_TAG = "dagster/partition"
@@ -185,17 +185,25 @@ def _meaning_check(wanted: MeaningCheck) -> dg.AssetChecksDefinition:
         if wanted.is_partitioned:
             _report_days(context, wanted, found)
         advice = next((f.advice for f in failed.values()), "")
-        figures = "\n".join(
-            f"| {day} | {f.figure:g} | {'ok' if f.is_success else 'FAILED'} |" for day, f in found.items()
-        )
         return dg.AssetCheckResult(
             passed=not failed,
             severity=_severity(failed.values()),
             description=f"{len(failed)} of {len(found)} days fail, first {min(failed)}: {advice}" if failed else "",
-            metadata={"by_day": dg.MarkdownMetadataValue(f"| day | figure | |\n| --- | --: | --- |\n{figures}")},
+            metadata={
+                "figure": dg.FloatMetadataValue(found[max(found)].figure if found else 0.0),
+                "days": dg.IntMetadataValue(len(found)),
+                "days_failed": dg.IntMetadataValue(len(failed)),
+                "by_day": dg.MarkdownMetadataValue(_figures(found)),
+            },
         )
 
     return check
+
+
+def _figures(findings: Mapping[date, meaning.Finding]) -> str:
+    """The figure of each day, as a table in Markdown."""
+    rows = (f"| {day} | {f.figure:g} | {'ok' if f.is_success else 'FAILED'} |" for day, f in findings.items())
+    return "| day | figure | |\n| --- | --: | --- |\n" + "\n".join(rows)
 
 
 def _severity(findings: Iterable[meaning.Finding]) -> dg.AssetCheckSeverity:
@@ -211,8 +219,7 @@ def _report_days(
     """A check of a range runs once; its days are reported one by one: those on which something was found, and all of
     them where something ever was, so that a day that has been mended says so."""
     key = dg.AssetCheckKey(dg.AssetKey(wanted.asset.name), wanted.name)
-    history = context.instance.event_log_storage.get_asset_check_execution_history(key, limit=SEEN_EVALUATIONS)
-    has_failed = any(record.status is AssetCheckExecutionRecordStatus.FAILED for record in history)
+    has_failed = any(past.has_failed for past in past_checks(context.instance, key, SEEN_EVALUATIONS))
     for day, finding in found.items():
         if has_failed or not finding.is_success:
             evaluation = dg.AssetCheckEvaluation(
@@ -224,15 +231,7 @@ def _report_days(
                 metadata={"figure": finding.figure},
                 partition=day.isoformat(),
             )
-            # As events of this run: Dagster takes an event without a run once a partition, and never again.
-            context.instance.report_dagster_event(
-                dg.DagsterEvent(
-                    event_type_value=dg.DagsterEventType.ASSET_CHECK_EVALUATION.value,
-                    job_name=context.run.job_name,
-                    event_specific_data=evaluation,
-                ),
-                run_id=context.run.run_id,
-            )
+            report_in_run(context.instance, context.run, evaluation)
 
 
 def _unreadable(error: CorruptTableError) -> dg.AssetCheckResult:

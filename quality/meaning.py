@@ -6,9 +6,9 @@ from datetime import datetime, timedelta
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from em_pipelines.extraction.unread import DEAD_LETTER, PENDING
-from em_pipelines.extraction.verification import DISCARDED, HALLUCINATIONS
-from em_pipelines.inference.settings import MAX_CONFIDENCE, MAX_HOPS
+from em_pipelines.extraction.verification import DISCARDED
+from em_pipelines.lifecycle.inference.settings import MAX_CONFIDENCE, MAX_HOPS
+from em_pipelines.schema.readings import DEAD_LETTER, HALLUCINATIONS, PENDING
 
 MAX_RELATES_TO_SHARE = 0.05
 MAX_HALLUCINATION_RATE_WARN = 0.02

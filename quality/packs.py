@@ -3,7 +3,7 @@
 import dagster as dg
 
 from em_pipelines.retrieval import packs
-from resources.store import HomeResource
+from resources.home import HomeResource
 
 
 @dg.asset_check(

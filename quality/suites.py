@@ -5,16 +5,16 @@ Great Expectations takes seconds to import, so it is imported by the first check
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass, field
 from typing import Any
 
 import pandas as pd
 import pyarrow as pa
 
-from em_pipelines.record.events import EventType
-from em_pipelines.tables.schema import Table
-from em_pipelines.vocabulary import (
+from em_pipelines.environment import silence_libraries
+from em_pipelines.governance.audit.events import EventType
+from em_pipelines.schema.table import Table
+from em_pipelines.schema.vocabulary import (
     RELATIONS,
     EntityType,
     HedgeLevel,
@@ -79,7 +79,7 @@ class SuiteResult:
 def validate(table: Table, rows: pa.Table, *, min_rows: int = 0) -> SuiteResult:
     """Runs the table's suite over rows, which need not fit its schema. `min_rows` guards against a table gone empty:
     most expectations hold for a frame without rows."""
-    os.environ.setdefault("GX_ANALYTICS_ENABLED", "false")
+    silence_libraries()
     import great_expectations as gx  # noqa: PLC0415  (seconds of import: paid by the first check alone)
     from great_expectations.data_context.types.base import ProgressBarsConfig  # noqa: PLC0415
 

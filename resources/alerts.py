@@ -4,11 +4,12 @@ The address of a webhook is a secret: it is read from EM_ALERTS_WEBHOOK_URL, is 
 """
 
 import logging
-import os
 from dataclasses import dataclass
 
 import dagster as dg
 import requests
+
+from em_pipelines.environment import environment
 
 WEBHOOK_VARIABLE = "EM_ALERTS_WEBHOOK_URL"
 TIMEOUT_SECONDS = 10
@@ -30,7 +31,7 @@ class AlertsResource(dg.ConfigurableResource[None]):
     def send(self, alert: Alert) -> bool:
         """Logs an alert and posts it to the webhook; returns False where the webhook did not take it."""
         _LOGGER.warning("alert (%s): %s: %s", alert.severity, alert.title, alert.text)
-        address = os.environ.get(WEBHOOK_VARIABLE, "").strip()
+        address = environment().get(WEBHOOK_VARIABLE, "").strip()
         if not address:
             return True
         mark = ":warning:" if alert.severity == "warning" else ":rotating_light:"

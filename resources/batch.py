@@ -2,7 +2,7 @@
 
 Nothing is paid for twice, whenever the process dies. A batch is noted as intended before its file is sent, and carries
 its key as metadata; what is intended and has no name is looked for among the endpoint's batches before anything else
-is sent. One process at a time sends and collects. See `em_pipelines.models.batch_queue`.
+is sent. One process at a time sends and collects. See `em_pipelines.llm.batch_queue`.
 """
 
 import json
@@ -21,12 +21,12 @@ from em_pipelines.errors import (
     RateLimitedError,
     RequestRefusedError,
 )
-from em_pipelines.models.answers import AnswerStore
-from em_pipelines.models.batch_queue import BatchQueue, OpenBatch
-from em_pipelines.models.budget import Budget
-from em_pipelines.models.clock import Clock
-from em_pipelines.models.protocol import ChatRequest
-from em_pipelines.models.settings import LlmSettings
+from em_pipelines.llm.answers import AnswerStore
+from em_pipelines.llm.batch_queue import BatchQueue, OpenBatch
+from em_pipelines.llm.budget import Budget
+from em_pipelines.llm.clock import Clock
+from em_pipelines.llm.protocol import ChatRequest
+from em_pipelines.llm.settings import LlmSettings
 from resources.batch_lines import Collected, keep_lines
 from resources.chat_model import Dialect
 from resources.clock import SystemClock

@@ -9,10 +9,10 @@ from openai.types.chat import ChatCompletion
 from pydantic import ValidationError
 
 from em_pipelines.errors import ModelUnavailableError, RequestRefusedError
-from em_pipelines.models.batch_queue import BatchQueue
-from em_pipelines.models.clock import Clock
-from em_pipelines.models.protocol import ChatRequest
-from em_pipelines.models.settings import LlmSettings
+from em_pipelines.llm.batch_queue import BatchQueue
+from em_pipelines.llm.clock import Clock
+from em_pipelines.llm.protocol import ChatRequest
+from em_pipelines.llm.settings import LlmSettings
 from resources.chat_model import answer_of
 from resources.endpoint import is_refused
 

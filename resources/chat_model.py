@@ -8,16 +8,18 @@ and the temperature. What an endpoint refused once is not sent again.
 import asyncio
 import json
 import math
+from dataclasses import dataclass
 from typing import Any
 
 import openai
+from openai.types import CompletionUsage
 from openai.types.chat import ChatCompletion
 from pydantic import SecretStr
 
 from em_pipelines.errors import ModelUnavailableError
-from em_pipelines.models.clock import Clock
-from em_pipelines.models.protocol import ChatAnswer, ChatRequest
-from em_pipelines.models.settings import LlmSettings
+from em_pipelines.llm.clock import Clock
+from em_pipelines.llm.protocol import ChatAnswer, ChatRequest
+from em_pipelines.llm.settings import LlmSettings
 from resources.clock import SystemClock
 from resources.endpoint import Endpoint, our_errors
 
@@ -116,19 +118,43 @@ def answer_of(
     choice = completion.choices[0] if completion.choices else None
     if choice is None or choice.message is None:
         raise ModelUnavailableError(f"asking the model {request.model}: the answer holds no message; try again")
-    # Half of a surrogate pair, as of an emoji that was cut in two, is text to JSON and none to any file.
-    text = (choice.message.content or "").encode("utf-8", "replace").decode("utf-8")
-    usage = completion.usage
-    prompt_tokens = usage.prompt_tokens if usage else request.n_prompt_tokens
-    completion_tokens = usage.completion_tokens if usage else math.ceil(len(text) / 4)
-    details = usage.prompt_tokens_details if usage else None
-    cached_tokens = min(prompt_tokens, (details.cached_tokens or 0) if details else 0)
+    text = sound(choice.message.content or "")
+    n_tokens = _counted(completion.usage) if completion.usage else TokenCounts.estimated(request, text)
     return ChatAnswer(
         key=request.key,
         text=text,
         finish_reason="refusal" if choice.message.refusal else choice.finish_reason or "stop",
-        prompt_tokens=prompt_tokens,
-        completion_tokens=completion_tokens,
+        prompt_tokens=n_tokens.prompt,
+        completion_tokens=n_tokens.completion,
         latency_ms=latency_ms,
-        cost_usd=price_share * settings.cost_usd(request.model, prompt_tokens, completion_tokens, cached_tokens),
+        cost_usd=price_share * n_tokens.cost_usd(settings, request.model),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class TokenCounts:
+    """What one answer took; `cached` of the tokens of the prompt cost less."""
+
+    prompt: int
+    completion: int
+    cached: int = 0
+
+    @classmethod
+    def estimated(cls, request: ChatRequest, text: str) -> "TokenCounts":
+        """Where the endpoint does not count: characters ÷ 4."""
+        return cls(request.n_prompt_tokens, math.ceil(len(text) / 4))
+
+    def cost_usd(self, settings: LlmSettings, model: str) -> float:
+        """In US dollars; 0 where no price is set for the model."""
+        return settings.cost_usd(model, self.prompt, self.completion, min(self.prompt, self.cached))
+
+
+def sound(text: str) -> str:
+    """A text as it can be written down: half of a surrogate pair, as of an emoji that was cut in two, is text to JSON
+    and none to any file."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def _counted(usage: CompletionUsage) -> TokenCounts:
+    details = usage.prompt_tokens_details
+    return TokenCounts(usage.prompt_tokens, usage.completion_tokens, (details.cached_tokens or 0) if details else 0)

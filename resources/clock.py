@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 
 class SystemClock:
-    """The machine's clock (`em_pipelines.models.clock.Clock`)."""
+    """The machine's clock (`em_pipelines.llm.clock.Clock`)."""
 
     def now(self) -> datetime:
         """The instant, in UTC."""

@@ -1,17 +1,17 @@
 """Embedders: models that run here, or behind an OpenAI-compatible endpoint. Nothing is imported or asked before use."""
 
-import os
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import openai
 
+from em_pipelines.environment import environment
 from em_pipelines.errors import ModelUnavailableError, SettingsError
-from em_pipelines.retrieval.topics import Floats
-from em_pipelines.retrieval.vectors import Embedder
-from em_pipelines.settings import Settings
+from em_pipelines.llm.settings import LlmSettings
+from em_pipelines.retrieval.scoring import Embedder
+from em_pipelines.retrieval.terms import Floats
 from resources.clock import SystemClock
 from resources.endpoint import OPENAI_URL, our_errors, read_api_key
 
@@ -20,7 +20,16 @@ TIMEOUT_SECONDS = 30.0
 RETRIES = 2
 
 
-def open_embedder(settings: Settings) -> Embedder:
+class EmbedderSettings(Protocol):
+    """The name of the embedder, and the endpoint of models."""
+
+    @property
+    def embedder(self) -> str: ...
+    @property
+    def llm(self) -> LlmSettings: ...
+
+
+def open_embedder(settings: EmbedderSettings) -> Embedder:
     """The embedder that the settings name; raises SettingsError where its package or key is missing."""
     kind, _, model = settings.embedder.partition(":")
     if f"{kind}:" == LOCAL:
@@ -64,7 +73,7 @@ class RemoteEmbedder:
         self.name = f"{REMOTE}{model}"
         self._model_name = model
         self._base_url = base_url
-        self._key = read_api_key(os.environ)
+        self._key = read_api_key(environment())
 
     def embed(self, texts: Sequence[str]) -> Floats:
         """Texts × dimensions, each of length 1; raises ModelError where the endpoint gives none."""

@@ -24,7 +24,7 @@ from em_pipelines.errors import (
     RequestRefusedError,
     SettingsError,
 )
-from em_pipelines.models.clock import Clock
+from em_pipelines.llm.clock import Clock
 
 OPENAI_URL = "https://api.openai.com/v1"
 KEY_VARIABLES = ("EM_LLM_API_KEY", "OPENAI_API_KEY")

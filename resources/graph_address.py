@@ -3,7 +3,6 @@
 Nothing here needs the driver, so that whoever has no database does not pay for importing it.
 """
 
-import os
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -11,8 +10,9 @@ from urllib.parse import urlsplit
 
 from pydantic import SecretStr
 
+from em_pipelines.environment import environment
 from em_pipelines.errors import SettingsError
-from em_pipelines.projection.store import GraphStore
+from em_pipelines.serving.projection.graph_store import GraphStore
 
 URI, USER, PASSWORD, DATABASE = "NEO4J_URI", "NEO4J_USER", "NEO4J_PASSWORD", "NEO4J_DATABASE"
 DEFAULT = "neo4j"
@@ -37,7 +37,7 @@ def is_graph_set(environment: Mapping[str, str]) -> bool:
 
 def open_graph() -> AbstractContextManager[GraphStore]:
     """Opens the graph database that the environment names; raises SettingsError where it names none, or not well."""
-    settings = read_graph_settings(os.environ)
+    settings = read_graph_settings(environment())
     from resources.neo4j import connected  # noqa: PLC0415
 
     return connected(settings)

@@ -7,14 +7,15 @@ from pathlib import Path
 
 from pydantic import SecretStr
 
-from em_pipelines.home import ANSWERS, Home
-from em_pipelines.models.answers import AnswerStore
-from em_pipelines.models.batch_queue import BatchQueue
-from em_pipelines.models.breakers import ModelBreakers
-from em_pipelines.models.budget import Budget, BudgetUse
-from em_pipelines.models.clock import Clock
-from em_pipelines.models.gateway import ModelGateway
-from em_pipelines.models.settings import LlmSettings
+from em_pipelines.home import ANSWERS
+from em_pipelines.llm.answers import AnswerStore
+from em_pipelines.llm.batch_queue import BatchQueue
+from em_pipelines.llm.breakers import ModelBreakers
+from em_pipelines.llm.budget import Budget, BudgetUse
+from em_pipelines.llm.clock import Clock
+from em_pipelines.llm.gateway import ModelGateway
+from em_pipelines.llm.settings import LlmSettings
+from em_pipelines.pipeline import Pipeline
 from resources.batch import BatchClient
 from resources.chat_model import OpenAIChatModel
 from resources.clock import SystemClock
@@ -38,7 +39,7 @@ def answers_path(home: Path) -> Path:
     return home / ANSWERS
 
 
-def n_open_batches(home: Home) -> int:
+def n_open_batches(home: Pipeline) -> int:
     """Batches that have not been collected."""
     path = home.answers
     if not path.exists():
@@ -47,24 +48,23 @@ def n_open_batches(home: Home) -> int:
         return len(BatchQueue(store.database).open_batches())
 
 
+@dataclass(frozen=True, slots=True)
+class Watch:
+    """What watches over calls, from one opening to the next: breakers, and who hears of budgets nearly spent."""
+
+    breakers: ModelBreakers | None = None
+    on_warning: Callable[[BudgetUse], None] | None = None
+
+
 @asynccontextmanager
 async def open_models(
-    home: Path,
-    settings: LlmSettings,
-    api_key: SecretStr,
-    *,
-    clock: Clock | None = None,
-    breakers: ModelBreakers | None = None,
-    on_warning: Callable[[BudgetUse], None] | None = None,
+    home: Path, settings: LlmSettings, api_key: SecretStr, *, clock: Clock | None = None, watch: Watch | None = None
 ) -> AsyncIterator[Models]:
-    """Opens the models of a home, and closes every connection and the store on leaving. One event loop, one opening.
-
-    `on_warning(use)` hears of budgets that are nearly spent; `breakers` may outlive what is opened here.
-    """
-    clock = clock or SystemClock()
+    """Opens the models of a home, and closes every connection and the store on leaving. One event loop, one opening."""
+    clock, watch = clock or SystemClock(), watch or Watch()
     with AnswerStore(answers_path(home)) as store:
-        budget = Budget(store, settings.budget, clock, on_warning)
-        breakers = breakers or ModelBreakers(settings, clock)
+        budget = Budget(store, settings.budget, clock, watch.on_warning)
+        breakers = watch.breakers or ModelBreakers(settings, clock)
         async with (
             OpenAIChatModel(settings, api_key, clock) as model,
             BatchClient(settings, api_key, store, budget, clock) as batches,

@@ -1,7 +1,7 @@
 """The graph store behind any server that speaks Bolt: Neo4j 5 and later, and what else the official driver can talk to.
 
 Statements keep to the dialect that all of them share. Every name in one is of the closed lists of
-`em_pipelines.projection.shapes`; what users said goes in as parameters alone. Messages of the server may repeat data,
+`serving.projection.shapes`; what users said goes in as parameters alone. Messages of the server may repeat data,
 so that of an error only its code is told.
 """
 
@@ -24,7 +24,8 @@ from neo4j.exceptions import (
 )
 
 from em_pipelines.errors import GraphRefusedError, GraphUnavailableError, SettingsError
-from em_pipelines.projection.shapes import (
+from em_pipelines.serving.projection.graph_store import HELD_EDGES, HELD_NODES, Sums
+from em_pipelines.serving.projection.shapes import (
     EDGE_ID,
     EDGE_PROPERTIES,
     ENTITY,
@@ -36,7 +37,6 @@ from em_pipelines.projection.shapes import (
     Row,
     user_key,
 )
-from em_pipelines.projection.store import HELD_EDGES, HELD_NODES, Sums
 from resources.graph_address import DATABASE, DEFAULT, PASSWORD, URI, USER, GraphSettings
 
 RETRY_SECONDS = 5.0

@@ -8,15 +8,15 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from em_pipelines.home import Home
+from em_pipelines.pipeline import Pipeline
 
 
-def run_lock(home: Home, run_id: str) -> FileLock:
+def run_lock(home: Pipeline, run_id: str) -> FileLock:
     """The lock that a run holds from its start to its end; entering it raises Timeout at once where it is held."""
     return FileLock(home.path / "locks" / f"run-{run_id}.lock", timeout=0, thread_local=False)
 
 
-def was_killed(home: Home, run_id: str) -> bool:
+def was_killed(home: Pipeline, run_id: str) -> bool:
     """Whether the run took its lock on this machine and its process is no more; False where nothing is known of it."""
     lock = run_lock(home, run_id)
     if not Path(lock.lock_file).exists():

@@ -3,12 +3,13 @@
 Nothing here is opened unless `revision.is_enabled` is set; then a missing key is an error and not a night in silence.
 """
 
-import os
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 
 from pydantic import SecretStr
 
+from em_pipelines.environment import environment
 from em_pipelines.errors import (
     BudgetSpentError,
     ModelUnavailableError,
@@ -16,20 +17,27 @@ from em_pipelines.errors import (
     SettingsError,
     UnusableAnswerError,
 )
-from em_pipelines.models.answers import AnswerStore, Spend
-from em_pipelines.models.breakers import ModelBreakers
-from em_pipelines.models.budget import Budget
-from em_pipelines.models.clock import Clock
-from em_pipelines.models.gateway import ModelGateway
-from em_pipelines.models.ladder import Outcome as ClimbOutcome
-from em_pipelines.models.ladder import climb
-from em_pipelines.models.settings import LlmSettings
-from em_pipelines.models.spending import spent_on_task
-from em_pipelines.revision.answer import read_finding
-from em_pipelines.revision.model import NO_USABLE_ANSWER, FactQuestion, Finding, NullVerifier, Outcome, Verifier
-from em_pipelines.revision.prompt import TASK, request_of
-from em_pipelines.revision.settings import RevisionSettings
-from em_pipelines.settings import Settings
+from em_pipelines.lifecycle.revision.answer import read_finding
+from em_pipelines.lifecycle.revision.model import (
+    NO_USABLE_ANSWER,
+    FactQuestion,
+    Finding,
+    NullVerifier,
+    Outcome,
+    Verifier,
+)
+from em_pipelines.lifecycle.revision.night import NightSettings, RevisableHome
+from em_pipelines.lifecycle.revision.prompt import TASK, request_of
+from em_pipelines.lifecycle.revision.settings import RevisionSettings
+from em_pipelines.llm.answers import AnswerStore, Spend
+from em_pipelines.llm.breakers import ModelBreakers
+from em_pipelines.llm.budget import Budget
+from em_pipelines.llm.clock import Clock
+from em_pipelines.llm.gateway import ModelGateway
+from em_pipelines.llm.ladder import Outcome as ClimbOutcome
+from em_pipelines.llm.ladder import climb
+from em_pipelines.llm.settings import LlmSettings
+from em_pipelines.llm.spending import spent_on_task
 from resources.clock import SystemClock
 from resources.endpoint import KEY_VARIABLES, read_api_key
 from resources.models import answers_path
@@ -68,19 +76,23 @@ class NightlyBudget(Budget):
         super().check(model)
 
 
+@dataclass(frozen=True, slots=True)
+class Searching:
+    """The way to a model that searches: `settings` are those of its endpoint, `store` keeps its answers."""
+
+    gateway: ModelGateway
+    store: AnswerStore
+    clock: Clock
+    settings: LlmSettings
+
+
 class WebVerifier:
     """A `Verifier` over a model that searches. Answers are kept, so that the same night asks nothing twice."""
 
-    def __init__(
-        self, gateway: ModelGateway, store: AnswerStore, budget: NightlyBudget, clock: Clock, llm: LlmSettings,
-        revision: RevisionSettings,
-    ) -> None:  # fmt: skip
-        self.name = llm.small
-        self._gateway = gateway
-        self._store = store
+    def __init__(self, searching: Searching, budget: NightlyBudget, revision: RevisionSettings) -> None:
+        self.name = searching.settings.small
+        self._searching = searching
         self._budget = budget
-        self._clock = clock
-        self._llm = llm
         self._revision = revision
         self._spent_before = budget.spent.cost_usd
 
@@ -95,10 +107,10 @@ class WebVerifier:
         end = await climb(
             [lambda: request] * self._revision.n_attempts,
             lambda answer: read_finding(answer, question),
-            gateway=self._gateway,
-            store=self._store,
-            clock=self._clock,
-            settings=self._llm.retries,
+            gateway=self._searching.gateway,
+            store=self._searching.store,
+            clock=self._searching.clock,
+            settings=self._searching.settings.retries,
         )
         if end.value is not None:
             return end.value
@@ -111,7 +123,7 @@ class WebVerifier:
         raise kind(f"looking a fact up with {self.name}: it failed in this night before; the next night tries again")
 
 
-def endpoint_settings(settings: Settings) -> LlmSettings:
+def endpoint_settings(settings: NightSettings) -> LlmSettings:
     """The settings of the verifier's endpoint and model: those of `llm`, with what `revision` says otherwise.
 
     Raises SettingsError where dollars are limited and nothing says what the model's tokens cost.
@@ -145,19 +157,20 @@ def read_verifier_key(environment: Mapping[str, str]) -> SecretStr:
 
 
 @asynccontextmanager
-async def open_verifier(settings: Settings, clock: Clock | None = None) -> AsyncIterator[Verifier]:
+async def open_verifier(home: RevisableHome, clock: Clock | None = None) -> AsyncIterator[Verifier]:
     """Opens the verifier of the settings and closes its connections and store on leaving.
 
     Where `revision.is_enabled` is not set, that is the one that asks nobody. Raises SettingsError where no key is set.
     """
+    settings = home.settings
     if not settings.revision.is_enabled:
         yield NullVerifier()
         return
-    key, llm, clock = read_verifier_key(os.environ), endpoint_settings(settings), clock or SystemClock()
-    with AnswerStore(answers_path(settings.home)) as store:
+    key, llm, clock = read_verifier_key(environment()), endpoint_settings(settings), clock or SystemClock()
+    with AnswerStore(answers_path(home.path)) as store:
         budget = NightlyBudget(store, llm, settings.revision, clock)
         async with (
             WebSearchModel(llm, settings.revision, key, clock) as model,
             ModelGateway(model, store, budget, ModelBreakers(llm, clock), clock, llm) as gateway,
         ):
-            yield WebVerifier(gateway, store, budget, clock, llm, settings.revision)
+            yield WebVerifier(Searching(gateway, store, clock, llm), budget, settings.revision)

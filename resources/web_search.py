@@ -2,30 +2,29 @@
 
 Two ways are known: the Responses API with its `web_search` tool, and Chat Completions of a model that searches by
 itself. Either way the text of the answer holds what was said together with the pages that were found
-(`em_pipelines.revision.answer.Searched`), so that the answer store keeps both. Nothing tells the endpoint where anybody
+(`revision.answer.Searched`), so that the answer store keeps both. Nothing tells the endpoint where anybody
 lives, and it is asked to store nothing.
 """
 
 import asyncio
 import json
-import math
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
 import openai
 from openai.types.chat import ChatCompletion
-from openai.types.responses import Response
+from openai.types.responses import Response, ResponseUsage
 from pydantic import SecretStr
 
 from em_pipelines.errors import ModelUnavailableError, RateLimitedError
-from em_pipelines.models.clock import Clock
-from em_pipelines.models.protocol import ChatAnswer, ChatRequest
-from em_pipelines.models.settings import LlmSettings
-from em_pipelines.revision.answer import MAX_PAGES, Searched
-from em_pipelines.revision.settings import RevisionSettings
-from em_pipelines.revision.source import Page
-from resources.chat_model import Dialect, answer_of
+from em_pipelines.lifecycle.revision.answer import MAX_PAGES, Searched
+from em_pipelines.lifecycle.revision.settings import RevisionSettings
+from em_pipelines.lifecycle.revision.source import Page
+from em_pipelines.llm.clock import Clock
+from em_pipelines.llm.protocol import ChatAnswer, ChatRequest
+from em_pipelines.llm.settings import LlmSettings
+from resources.chat_model import Dialect, TokenCounts, answer_of, sound
 from resources.endpoint import Endpoint, our_errors
 
 MAX_PAGE_CHARACTERS = 500
@@ -112,24 +111,24 @@ class WebSearchModel:
     async def _ask_responses(self, request: ChatRequest) -> Response:
         while True:
             try:
-                found: Response = await self._endpoint.client.responses.create(**self._responses.parameters(request))
+                response: Response = await self._endpoint.client.responses.create(**self._responses.parameters(request))
             except (openai.BadRequestError, openai.UnprocessableEntityError) as error:
                 if not self._responses.learns_from(error):
                     raise
             else:
-                return found
+                return response
 
     async def _ask_chat(self, request: ChatRequest) -> ChatCompletion:
         while True:
             options = {"search_context_size": self._revision.search_context_size}
             sent = {**self._chat.parameters(request), "web_search_options": options}
             try:
-                found: ChatCompletion = await self._endpoint.client.chat.completions.create(**sent)
+                completion: ChatCompletion = await self._endpoint.client.chat.completions.create(**sent)
             except (openai.BadRequestError, openai.UnprocessableEntityError) as error:
                 if not self._chat.learns_from(error, sent):
                     raise
             else:
-                return found
+                return completion
 
     def _of_completion(self, request: ChatRequest, completion: ChatCompletion, latency_ms: float) -> ChatAnswer:
         plain = answer_of(request, completion, self._settings, latency_ms=latency_ms)
@@ -140,28 +139,32 @@ class WebSearchModel:
 
     def _of_response(self, request: ChatRequest, response: Response, latency_ms: float) -> ChatAnswer:
         _refuse_failed(response, request.model)
-        parts = [part for item in response.output or [] if item.type == "message" for part in item.content or []]
-        said = "".join(part.text for part in parts if part.type == "output_text")
+        parts = _message_parts(response)
         if not parts and response.status != "incomplete":
             raise ModelUnavailableError(f"looking a fact up with {request.model}: the answer holds no message")
+        said = "".join(part.text for part in parts if part.type == "output_text")
         searches = [item.action for item in response.output or [] if item.type == "web_search_call"]
         n_searches = sum(getattr(action, "type", "search") == "search" for action in searches)
-        usage = response.usage
-        n_prompt = usage.input_tokens if usage else request.n_prompt_tokens
-        n_completion = usage.output_tokens if usage else math.ceil(len(said) / 4)
-        details = usage.input_tokens_details if usage else None
-        n_cached = min(n_prompt, (details.cached_tokens or 0) if details else 0)
-        cost_usd = self._settings.cost_usd(request.model, n_prompt, n_completion, n_cached)
-        searched = Searched(_sound(said), _pages(_found_pages(parts, searches)), n_searches)
+        n_tokens = _counted(response.usage) if response.usage else TokenCounts.estimated(request, said)
+        searched = Searched(sound(said), _pages(_found_pages(parts, searches)), n_searches)
         return ChatAnswer(
             key=request.key,
             text=searched.as_text(),
             finish_reason=_finish_reason(response, parts),
-            prompt_tokens=n_prompt,
-            completion_tokens=n_completion,
+            prompt_tokens=n_tokens.prompt,
+            completion_tokens=n_tokens.completion,
             latency_ms=latency_ms,
-            cost_usd=cost_usd + n_searches * self._revision.search_usd,
+            cost_usd=n_tokens.cost_usd(self._settings, request.model) + n_searches * self._revision.search_usd,
         )
+
+
+def _message_parts(response: Response) -> list[Any]:
+    return [part for item in response.output or [] if item.type == "message" for part in item.content or []]
+
+
+def _counted(usage: ResponseUsage) -> TokenCounts:
+    details = usage.input_tokens_details
+    return TokenCounts(usage.input_tokens, usage.output_tokens, (details.cached_tokens or 0) if details else 0)
 
 
 def _refuse_failed(response: Response, model: str) -> None:
@@ -193,14 +196,9 @@ def _found_pages(parts: list[Any], searches: list[Any]) -> Iterator[tuple[str | 
             yield getattr(source, "url", None), None
 
 
-def _pages(found: Iterator[tuple[str | None, str | None]]) -> tuple[Page, ...]:
+def _pages(addresses: Iterator[tuple[str | None, str | None]]) -> tuple[Page, ...]:
     titles: dict[str, str] = {}
-    for url, title in found:
+    for url, title in addresses:
         if url:
-            titles.setdefault(_sound(url)[:MAX_PAGE_CHARACTERS], _sound(title or "")[:MAX_PAGE_CHARACTERS])
+            titles.setdefault(sound(url)[:MAX_PAGE_CHARACTERS], sound(title or "")[:MAX_PAGE_CHARACTERS])
     return tuple(Page(url, title) for url, title in list(titles.items())[:MAX_PAGES])
-
-
-def _sound(text: str) -> str:
-    """Half of a surrogate pair is text to JSON and none to any file."""
-    return text.encode("utf-8", "replace").decode("utf-8")

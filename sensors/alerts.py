@@ -4,9 +4,9 @@ import json
 from collections.abc import Iterable
 
 import dagster as dg
-from dagster._core.storage.asset_check_execution_record import AssetCheckExecutionRecord
 
 from resources.alerts import Alert, AlertsResource
+from resources.dagster_internals import past_checks
 
 INTERVAL_SECONDS = 30
 SEEN_AT_ONCE = 50
@@ -29,29 +29,20 @@ def alerts_sensor(checks: Iterable[dg.AssetCheckKey]) -> dg.SensorDefinition:
         n_sent = 0
         for key in watched:
             name = f"{key.name} on {key.asset_key.to_user_string()}"
-            # By check, not by cursor over all events: asking the event log for check events fails on SQLite.
-            history = context.instance.event_log_storage.get_asset_check_execution_history(key, limit=SEEN_AT_ONCE)
             last = seen.get(name, 0)
-            for record in sorted(history, key=lambda r: r.id):
-                evaluation = _evaluation(record)
-                if record.id <= last or evaluation is None:
+            for past in sorted(past_checks(context.instance, key, SEEN_AT_ONCE), key=lambda check: check.number):
+                evaluation = past.evaluation
+                if past.number <= last or evaluation is None:
                     continue
                 if not evaluation.passed:
                     if not alerts.send(_alert(name, evaluation)):
                         break
                     n_sent += 1
-                seen[name] = record.id
+                seen[name] = past.number
         context.update_cursor(json.dumps(seen))
         return dg.SkipReason(f"{n_sent} alerts sent" if n_sent else "no check has failed since the last look")
 
     return watch_checks
-
-
-def _evaluation(record: AssetCheckExecutionRecord) -> dg.AssetCheckEvaluation | None:
-    """What a record says, None where it has not ended."""
-    event = record.event.dagster_event if record.event else None
-    data = event.event_specific_data if event else None
-    return data if isinstance(data, dg.AssetCheckEvaluation) else None
 
 
 def _alert(name: str, evaluation: dg.AssetCheckEvaluation) -> Alert:

@@ -1,18 +1,19 @@
 """The sensor of batches, and the job that it asks for: answers are collected when the endpoint has them."""
 
 import asyncio
-import os
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
 import dagster as dg
 
+from em_pipelines.environment import environment
 from em_pipelines.errors import LockedError, ModelError, SettingsError
-from em_pipelines.home import COLLECTED, Home
+from em_pipelines.home import COLLECTED
+from em_pipelines.pipeline import Pipeline
 from resources.batch import BatchClient
 from resources.endpoint import read_api_key
+from resources.home import HomeResource
 from resources.models import n_open_batches, open_models
-from resources.store import HomeResource
 from sensors.landing import AT_WORK
 
 INTERVAL_SECONDS = 60
@@ -64,11 +65,11 @@ def collect_batches() -> None:
     collect_answers()
 
 
-def with_batches(home: Home, work: Callable[[BatchClient], Awaitable[T]]) -> T:
+def with_batches(home: Pipeline, work: Callable[[BatchClient], Awaitable[T]]) -> T:
     """Does one thing with the batches of a home, with the key of the environment."""
 
     async def working() -> T:
-        async with open_models(home.path, home.settings.llm, read_api_key(os.environ)) as models:
+        async with open_models(home.path, home.settings.llm, read_api_key(environment())) as models:
             return await work(models.batches)
 
     return asyncio.run(working())

@@ -1,16 +1,16 @@
 """The sensor that carries erasures over to the graph database: nobody waits for the night to be forgotten."""
 
-import os
 from datetime import UTC, datetime
 
 import dagster as dg
 
 from assets.projection import UNSET
-from em_pipelines.lake import digest
-from em_pipelines.projection.home import n_erased_since_sync
+from em_pipelines.environment import environment
+from em_pipelines.schema.ids import digest
+from em_pipelines.serving.projection.sync_home import n_erased_since_sync
+from resources.dagster_internals import AssetJob
 from resources.graph_address import is_graph_set
-from resources.store import HomeResource
-from sensors.jobs import AssetJob
+from resources.home import HomeResource
 from sensors.landing import AT_WORK
 from sensors.requests import RETRY_MINUTES
 
@@ -28,7 +28,7 @@ def erasures_sensor(job: AssetJob) -> dg.SensorDefinition:
         description="What was erased goes from the graph database, too, if one is set and was ever synced.",
     )
     def watch_erasures(context: dg.SensorEvaluationContext, home: HomeResource) -> dg.RunRequest | dg.SkipReason:
-        if not is_graph_set(os.environ):
+        if not is_graph_set(environment()):
             return dg.SkipReason(UNSET)
         n_erased = n_erased_since_sync(home.home)
         if not n_erased:

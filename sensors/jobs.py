@@ -5,14 +5,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import dagster as dg
-from dagster._core.definitions.unresolved_asset_job_definition import UnresolvedAssetJobDefinition as AssetJob
 
 from em_pipelines.landing.land import land
-from resources.store import HomeResource
+from resources.dagster_internals import AssetJob
+from resources.home import HomeResource
 
 LATEST_ONLY = dg.AssetSelection.assets("inferred_edges")
 """Tables of which only the newest day is made."""
-DAILY_GROUPS = ("landing", "episodes", "extraction", "resolution", "graph", "lifecycle")
+DAILY_GROUPS = ("landing", "extraction", "episodes", "resolution", "graph", "lifecycle")
 UNDATED = dg.AssetSelection.assets("revision") | LATEST_ONLY
 """Assets of these groups that have no days."""
 LANDED_FOLDER = ".landed"

@@ -8,14 +8,16 @@ from functools import partial
 
 import dagster as dg
 
-from em_pipelines.home import COLLECTED, Home
-from em_pipelines.lake import digest
-from em_pipelines.pipeline import Step
-from em_pipelines.planning import plan
+from em_pipelines.home import COLLECTED
+from em_pipelines.pipeline import Pipeline
+from em_pipelines.schema.ids import digest
+from em_pipelines.storage.run_plan import Plan, plan
+from em_pipelines.storage.store import Step
+from resources.dagster_internals import AssetJob
+from resources.home import HomeResource
 from resources.models import n_open_batches
 from resources.run_locks import was_killed
-from resources.store import HomeResource
-from sensors.jobs import AssetJob, waiting_files
+from sensors.jobs import waiting_files
 
 INTERVAL_SECONDS = 5
 """The shortest that the daemon knows: two ticks and two starts of a run have to fit into the minute in which a log
@@ -56,8 +58,11 @@ def landing_sensor(job: dg.JobDefinition) -> dg.SensorDefinition:
     return watch_inbox
 
 
-def stale_days_sensor(job: AssetJob) -> dg.SensorDefinition:
-    """Asks for the first range of days that are out of date; the next tick sees to the rest."""
+def stale_days_sensor(job: AssetJob, since: date) -> dg.SensorDefinition:
+    """Asks for the first range of days that are out of date; the next tick sees to the rest.
+
+    `since` is the first partition of the code location: for earlier days no run can be asked.
+    """
 
     @dg.sensor(
         name="stale_days",
@@ -85,11 +90,16 @@ def stale_days_sensor(job: AssetJob) -> dg.SensorDefinition:
             context.update_cursor(state)
             yield dg.SkipReason("every day is current")
             return
-        last = context.instance.get_runs(dg.RunsFilter(job_name=job.name, tags={PLAN_TAG: todo.digest[:32]}), limit=1)
-        if last and last[0].status is dg.DagsterRunStatus.FAILURE:
-            yield dg.SkipReason(f"run {last[0].run_id} of the same days failed: mend what it says and run it again")
+        failed = _failed_before(context.instance, job, todo)
+        if failed is not None:
+            yield dg.SkipReason(f"run {failed.run_id} of the same days failed: mend what it says and run it again")
             return
         first, end = todo.ranges[0]
+        if first < since:
+            yield dg.SkipReason(
+                f"logs of {first} have landed, and the partitions of this code location begin on {since}: reload it"
+            )
+            return
         yield dg.RunRequest(
             tags={
                 "dagster/asset_partition_range_start": first.isoformat(),
@@ -101,7 +111,13 @@ def stale_days_sensor(job: AssetJob) -> dg.SensorDefinition:
     return watch_log
 
 
-def _is_due(home: Home, step: Step, day: date) -> bool:
+def _failed_before(instance: dg.DagsterInstance, job: AssetJob, todo: Plan) -> dg.DagsterRun | None:
+    """The last run of the same plan, if it failed."""
+    last = instance.get_runs(dg.RunsFilter(job_name=job.name, tags={PLAN_TAG: todo.digest[:32]}), limit=1)
+    return last[0] if last and last[0].status is dg.DagsterRunStatus.FAILURE else None
+
+
+def _is_due(home: Pipeline, step: Step, day: date) -> bool:
     """Whether a day that waits for a model is worth another try: some time has passed, or a batch has brought answers.
     Where a batch is out, nothing but its answers can help."""
     made_at = [home.store.lake.modified_at(table, day) for table in step.outputs]
@@ -114,7 +130,7 @@ def _is_due(home: Home, step: Step, day: date) -> bool:
     return datetime.now(UTC) - last_made_at > timedelta(minutes=home.settings.llm.retry_minutes)
 
 
-def _is_buried(run: dg.DagsterRun, home: Home, instance: dg.DagsterInstance) -> bool:
+def _is_buried(run: dg.DagsterRun, home: Pipeline, instance: dg.DagsterInstance) -> bool:
     """Whether the run's process was killed; then nobody but us can say so, and its days are asked for again."""
     is_dead = run.status is dg.DagsterRunStatus.STARTED and was_killed(home, run.run_id)
     if is_dead:
@@ -122,7 +138,7 @@ def _is_buried(run: dg.DagsterRun, home: Home, instance: dg.DagsterInstance) -> 
     return is_dead
 
 
-def _log_state(home: Home) -> str:
+def _log_state(home: Pipeline) -> str:
     """Changes with every landing, every change of a step, every batch collected and every replay; read from names and
     one date alone."""
     kinds = {step.log_kind for step in home.steps.values() if step.log_kind}

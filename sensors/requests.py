@@ -4,10 +4,10 @@ from datetime import UTC, datetime
 
 import dagster as dg
 
-from em_pipelines.erasure.forget import carry_out
-from em_pipelines.lake import digest
-from em_pipelines.planning import plan
-from resources.store import HomeResource
+from em_pipelines.governance.erasure.forget import carry_out
+from em_pipelines.schema.ids import digest
+from em_pipelines.storage.run_plan import plan
+from resources.home import HomeResource
 from sensors.landing import AT_WORK
 
 INTERVAL_SECONDS = 30

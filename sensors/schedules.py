@@ -1,17 +1,17 @@
 """Schedules: what happens every night, whether or not anything was said by day."""
 
-import os
 from datetime import timedelta
 
 import dagster as dg
 
 from assets.projection import UNSET
-from assets.revision import NIGHT_TAG
-from em_pipelines.revision.model import NullVerifier
-from em_pipelines.tables.derived import CURRENT_EDGES
+from assets.revision import RevisionConfig
+from em_pipelines.environment import environment
+from em_pipelines.lifecycle.revision.model import NullVerifier
+from em_pipelines.schema.tables.derived import CURRENT_EDGES
+from resources.dagster_internals import AssetJob
 from resources.graph_address import is_graph_set
-from resources.store import HomeResource
-from sensors.jobs import AssetJob
+from resources.home import HomeResource
 
 DECAY_CRON = "0 2 * * *"
 REVISION_CRON = "15 2 * * *"
@@ -59,7 +59,8 @@ def build_schedules(jobs: dict[str, AssetJob]) -> list[dg.ScheduleDefinition]:
         if not home.home.settings.revision.is_enabled:
             return dg.SkipReason(NullVerifier.note)
         yesterday = (context.scheduled_execution_time - timedelta(days=1)).date().isoformat()
-        return dg.RunRequest(run_key=yesterday, tags={NIGHT_TAG: yesterday})
+        config = dg.RunConfig(ops={"revision": RevisionConfig(night=yesterday)})
+        return dg.RunRequest(run_key=yesterday, run_config=config)
 
     @dg.schedule(
         name="nightly_graph",
@@ -70,7 +71,7 @@ def build_schedules(jobs: dict[str, AssetJob]) -> list[dg.ScheduleDefinition]:
         description="The graph database, after the snapshot; nothing is done unless NEO4J_URI is set.",
     )
     def nightly_graph(home: HomeResource) -> dg.RunRequest | dg.SkipReason:
-        if not is_graph_set(os.environ):
+        if not is_graph_set(environment()):
             return dg.SkipReason(UNSET)
         if not home.home.store.lake.days(CURRENT_EDGES):
             return dg.SkipReason("no facts yet: nothing to project")

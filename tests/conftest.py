@@ -13,8 +13,8 @@ import pytest
 from filelock import FileLock
 from hypothesis import settings as hypothesis_settings
 
+from em_pipelines.schema.table import DATE, FLAG, INSTANT, INT, REAL, TEXT, TEXTS, Table
 from em_pipelines.settings import Settings, load_settings
-from em_pipelines.tables.schema import DATE, FLAG, INSTANT, INT, REAL, TEXT, TEXTS, Table
 
 hypothesis_settings.register_profile("project", deadline=None, derandomize=True, print_blob=True)
 hypothesis_settings.load_profile("project")
@@ -34,11 +34,12 @@ Rows = Callable[..., pa.Table]
 MEMORY = Path("/dev/shm")
 MEMORY_BYTES = 2**31
 HEAVY = (
-    "docs/test_reading_along.py", "cli/test_llm.py", "erasure/test_scopes.py", "engine/test_routes.py",
-    "erasure/test_crash.py", "engine/test_thinning.py", "erasure/test_requests.py", "engine/test_corrections.py",
-    "cli/test_llm_secrets.py", "cli/test_run.py", "assets/test_evaluation.py", "evaluation/test_journeys.py",
-    "assets/test_daily.py", "graph/test_fold.py", "assets/test_inference.py", "inference/test_infer.py",
-    "cli/test_reading.py",
+    "docs/test_reading_along.py", "interfaces/cli/test_llm.py", "governance/erasure/test_scopes.py",
+    "storage/test_routes.py", "governance/erasure/test_crash.py", "lifecycle/test_state_retention.py",
+    "governance/erasure/test_requests.py", "governance/test_corrections.py", "interfaces/cli/test_llm_secrets.py",
+    "interfaces/cli/test_run.py", "assets/test_evaluation.py", "evaluation/test_journeys.py", "assets/test_daily.py",
+    "graph/test_fold.py", "assets/test_inference.py", "lifecycle/inference/test_infer.py",
+    "interfaces/cli/test_reading.py",
 )  # fmt: skip
 """Files that take longest, first of all: a file is run by one worker, and one of these at the end would keep the other
 idle. The two that need the run of the examples stand far apart, for one would wait for the other to make it."""
@@ -109,7 +110,13 @@ def examples_home(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> P
     with FileLock(shared / "examples.lock"):
         if not (shared / "examples.done").exists():
             root = Path(__file__).parents[1]
-            command = [sys.executable, "-c", "from em_pipelines.cli import main; main()", "run", "examples/logs"]
+            command = [
+                sys.executable,
+                "-c",
+                "from em_pipelines.interfaces.cli.app import main; main()",
+                "run",
+                "examples/logs",
+            ]
             environment = {**os.environ, "PYTHONPATH": str(root), "DAGSTER_DISABLE_TELEMETRY": "1"}
             done = subprocess.run(
                 [*command, "--home", str(home)], cwd=root, env=environment, capture_output=True, text=True, check=False

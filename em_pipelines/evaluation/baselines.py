@@ -8,9 +8,9 @@ from typing import Any
 
 import orjson
 
-from em_pipelines.atomic import write_atomically
 from em_pipelines.errors import UsageError
-from em_pipelines.lake import digest
+from em_pipelines.schema.ids import digest
+from em_pipelines.storage.files import write_atomically
 
 FALLING_IS_WORSE = (
     "relations.precision", "relations.recall", "relations.f1", "entities.f1", "flag_accuracy", "temporal_accuracy",

@@ -11,16 +11,15 @@ from typing import Any
 
 import orjson
 
-from em_pipelines.context.block import Block, ContextQuery, context_block
 from em_pipelines.errors import UsageError
 from em_pipelines.evaluation.retrieval import CATEGORIES
-from em_pipelines.home import Home
+from em_pipelines.governance.rebuildable_home import OpenHome, RebuildableHome
 from em_pipelines.landing.land import land
+from em_pipelines.retrieval.context.block import Block, ContextQuery, context_block
 from em_pipelines.retrieval.packs import build
-from em_pipelines.retrieval.words import STOP_WORDS, plain_words
-from em_pipelines.settings import Settings
-from em_pipelines.tables.clean import MESSAGES
-from em_pipelines.tables.graph import EDGES
+from em_pipelines.retrieval.terms import STOP_WORDS, plain_words
+from em_pipelines.schema.tables.clean import MESSAGES
+from em_pipelines.schema.tables.graph import EDGES
 
 EVIDENCE = re.compile(r"D(\d+):0*(\d+)")
 Turn = tuple[str, int]
@@ -55,12 +54,12 @@ class Report:
     by_category: dict[str, Held] = field(default_factory=dict)
 
 
-def measure(paths: Sequence[Path], settings: Settings) -> Report:
+def measure(paths: Sequence[Path], open_home: OpenHome) -> Report:
     """The figures over conversations of LoCoMo; raises UsageError where a file is none, or asks nothing."""
     found: list[tuple[str, Held]] = []
     for path in paths:
         with TemporaryDirectory(prefix="em-context-") as folder:
-            home = Home(settings.model_copy(update={"home": Path(folder, "home")}))
+            home = open_home(Path(folder, "home"))
             questions = _questions(path)
             _land(home, path)
             found += in_home(home, questions)
@@ -68,7 +67,7 @@ def measure(paths: Sequence[Path], settings: Settings) -> Report:
     return Report(_mean(held for _, held in found), {n: _mean(h for c, h in found if c == n) for n in names})
 
 
-def in_home(home: Home, questions: Sequence[dict[str, Any]]) -> list[tuple[str, Held]]:
+def in_home(home: RebuildableHome, questions: Sequence[dict[str, Any]]) -> list[tuple[str, Held]]:
     """What the block of each question holds, in a home with the one person who is asked about."""
     lake = home.store.lake
     rows = lake.read_days(MESSAGES, lake.days(MESSAGES)).to_pylist()
@@ -95,7 +94,7 @@ def _questions(path: Path) -> list[dict[str, Any]]:
     return [item for item in asked if isinstance(item, dict)]
 
 
-def _land(home: Home, path: Path) -> None:
+def _land(home: RebuildableHome, path: Path) -> None:
     land([path], home.store.log, now=datetime.now(UTC), settings=home.settings.landing, format="locomo")
     for step in home.steps.values():
         home.store.run_days(step, home.store.days(step))

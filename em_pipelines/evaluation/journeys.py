@@ -13,13 +13,12 @@ from typing import Any
 
 import orjson
 
-from em_pipelines.erasure.forget import carry_out
 from em_pipelines.errors import UsageError
 from em_pipelines.evaluation.matching import is_same_relation
-from em_pipelines.home import Home, OpenModels
+from em_pipelines.governance.erasure.forget import carry_out
+from em_pipelines.governance.rebuildable_home import OpenHome, RebuildableHome
 from em_pipelines.landing.land import land
 from em_pipelines.serving.facts import FactQuery, facts
-from em_pipelines.settings import Settings
 
 SUFFIX = ".expect.json"
 TOLERANCE = 1e-6
@@ -44,10 +43,11 @@ def read_journeys(paths: Iterable[Path]) -> list[Journey]:
     return found
 
 
-def travel(journey: Journey, settings: Settings, open_models: OpenModels | None = None) -> dict[str, Any]:
-    """Lands the journey's log, makes every day, and returns {"passed": n, "failed": [what did not hold]}."""
+def travel(journey: Journey, open_home: OpenHome) -> dict[str, Any]:
+    """Returns {"passed": n, "failed": [what did not hold]}: of a home in a folder of its own, into which the journey's
+    log landed and of which every day was made."""
     with tempfile.TemporaryDirectory(prefix="em-journey-") as folder:
-        home = Home(settings.model_copy(update={"home": Path(folder)}), open_models)
+        home = open_home(Path(folder))
         land([journey.log], home.store.log, now=datetime.now(UTC), settings=home.settings.landing)
         _materialize(home)
         carry_out(home)
@@ -82,12 +82,12 @@ def _read(path: Path) -> Journey:
     return journey
 
 
-def _materialize(home: Home) -> None:
+def _materialize(home: RebuildableHome) -> None:
     for step in home.steps.values():
         home.store.run_days(step, home.store.days(step))
 
 
-def _facts_on(home: Home, journey: Journey, check: Mapping[str, Any]) -> Facts:
+def _facts_on(home: RebuildableHome, journey: Journey, check: Mapping[str, Any]) -> Facts:
     query = FactQuery(journey.user_id, date.fromisoformat(check["as_of"]))
     return facts(home.store, query, home.settings.decay)
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
-from em_pipelines.vocabulary import USER
+from em_pipelines.schema.vocabulary import USER
 
 MIN_SIMILARITY = 0.85
 _DETERMINERS = frozenset(["a", "an", "the", "my", "our", "his", "her", "their", "your", "some", "this", "that", "its"])

@@ -18,17 +18,18 @@ import orjson
 import pyarrow as pa
 
 from em_pipelines.errors import UsageError
-from em_pipelines.home import Home
+from em_pipelines.extraction.messages import messages
 from em_pipelines.landing.land import land
+from em_pipelines.landing.settings import LandingSettings
+from em_pipelines.landing.tables import interactions_table
 from em_pipelines.retrieval import documents
 from em_pipelines.retrieval.pack import Pack
-from em_pipelines.retrieval.scoring import components, score
+from em_pipelines.retrieval.scoring import Embedder, components, score, vectors_of
 from em_pipelines.retrieval.settings import RetrievalSettings, Weights
-from em_pipelines.retrieval.topics import Floats
-from em_pipelines.retrieval.vectors import Embedder, vectors_of
-from em_pipelines.retrieval.writing import write
-from em_pipelines.settings import load_settings
-from em_pipelines.tables.clean import MESSAGES
+from em_pipelines.retrieval.terms import Floats
+from em_pipelines.retrieval.writing import PackOptions, write
+from em_pipelines.schema.tables.clean import MESSAGES
+from em_pipelines.storage.landed_log import LandedLog
 
 CATEGORIES = {1: "multi-hop", 2: "temporal", 3: "open-domain", 4: "single-hop"}
 """Those of LoCoMo that can be answered from the conversation."""
@@ -76,21 +77,19 @@ class Report:
 def read(path: Path, settings: RetrievalSettings, embedder: Embedder | None = None) -> list[Asked]:
     """The questions of one conversation of LoCoMo; raises UsageError where the file is none, or asks nothing."""
     try:
-        found = orjson.loads(path.read_bytes())
+        document = orjson.loads(path.read_bytes())
     except (OSError, orjson.JSONDecodeError) as error:
         raise UsageError(f"reading {path}: no JSON document ({error}); give a conversation of LoCoMo") from error
-    asked = (found[0] if isinstance(found, list) and found else found).get("qa") if found else None
+    asked = (document[0] if isinstance(document, list) and document else document).get("qa") if document else None
     if not isinstance(asked, list):
         raise UsageError(f"reading {path}: no questions in it (`qa`); give a conversation of LoCoMo with its questions")
     with TemporaryDirectory(prefix="em-retrieval-") as folder:
         rows = _messages(path, Path(folder))
         vectors = vectors_of(embedder, rows["text"].to_pylist(), {}) if embedder else None
-        write(Path(folder, "pack"), rows, settings.topics, vectors=vectors)
-        pack = Pack(Path(folder, "pack"))
-        places = _places(rows)
+        write(Path(folder, "pack"), rows, PackOptions(settings.topics), vectors=vectors)
         today = max(rows["said_at"].to_pylist()).date()
-        every = Weights(**dict.fromkeys(Weights.model_fields, 1.0))
-        return [one for item in asked if (one := _asked(pack, item, places, today, every, embedder))]
+        conversation = _Conversation(Pack(Path(folder, "pack")), _places(rows), today, embedder)
+        return [one for item in asked if (one := conversation.asked(item))]
 
 
 def measure(questions: Sequence[Asked], weights: Weights) -> Report:
@@ -152,11 +151,10 @@ def held_out(files: Sequence[Sequence[Asked]]) -> float:
 
 
 def _messages(path: Path, folder: Path) -> pa.Table:
-    home = Home(load_settings(home=folder / "home"))
-    land([path], home.store.log, now=datetime.now(UTC), settings=home.settings.landing, format="locomo")
-    for name in ("interactions", "messages"):
-        home.store.run_days(home.steps[name], home.store.days(home.steps[name]))
-    rows = home.store.lake.read_days(MESSAGES, home.store.lake.days(MESSAGES))
+    log = LandedLog(folder / "log")
+    land([path], log, now=datetime.now(UTC), settings=LandingSettings(), format="locomo")
+    by_day = [messages(interactions_table(log.read("interactions", day))) for day in log.days("interactions")]
+    rows = pa.concat_tables([MESSAGES.empty(), *by_day])
     users = rows["user_id"].unique().to_pylist()
     if len(users) != 1:
         raise UsageError(f"reading {path}: {len(users)} conversations; give one a file")
@@ -169,35 +167,41 @@ def _places(rows: pa.Table) -> dict[tuple[int, int], int]:
     return {place: n for n, place in enumerate(zip(sessions, rows["turn_number"].to_pylist(), strict=True))}
 
 
-def _asked(
-    pack: Pack,
-    item: dict[str, Any],
-    places: dict[tuple[int, int], int],
-    today: date,
-    weights: Weights,
-    embedder: Embedder | None,
-) -> Asked | None:
-    """Evidence is several ids in one string at times, and some name no turn."""
-    found = [_EVIDENCE.findall(str(evidence)) for evidence in item.get("evidence") or ()]
-    answers = {places.get((int(a), int(b))) for pairs in found for a, b in pairs} - {None}
-    category = CATEGORIES.get(item.get("category", 0))
-    if not answers or category is None:
-        return None
-    kept = frozenset(n for n in answers if n is not None)
-    return Asked(category, kept, components(pack, str(item["question"]), today, weights, embedder))
+@dataclass(frozen=True, slots=True)
+class _Conversation:
+    """What questions are asked of: the pack of a conversation, and the number of the document at each place of it."""
+
+    pack: Pack
+    places: dict[tuple[int, int], int]
+    today: date
+    embedder: Embedder | None
+
+    def asked(self, item: dict[str, Any]) -> Asked | None:
+        """A question with every component of its scores; None where its answers are no turns of the conversation.
+
+        Evidence is several ids in one string at times, and some name no turn.
+        """
+        evidence = [_EVIDENCE.findall(str(one)) for one in item.get("evidence") or ()]
+        answers = {self.places.get((int(a), int(b))) for pairs in evidence for a, b in pairs} - {None}
+        category = CATEGORIES.get(item.get("category", 0))
+        if not answers or category is None:
+            return None
+        kept = frozenset(n for n in answers if n is not None)
+        every = Weights(**dict.fromkeys(Weights.model_fields, 1.0))
+        return Asked(category, kept, components(self.pack, str(item["question"]), self.today, every, self.embedder))
 
 
 def _gain(questions: Iterable[Asked], weights: Weights) -> float:
-    found = _figures(questions, weights)
-    return found.recall_at_10 + 0.3 * found.recall_at_5 + 0.1 * found.mrr
+    figures = _figures(questions, weights)
+    return figures.recall_at_10 + 0.3 * figures.recall_at_5 + 0.1 * figures.mrr
 
 
 def _figures(questions: Iterable[Asked], weights: Weights) -> Figures:
-    found = [_of_one(question, weights) for question in questions]
-    if not found:
+    rows = [_of_one(question, weights) for question in questions]
+    if not rows:
         return Figures()
-    means = np.mean(found, axis=0)
-    return Figures(len(found), *(round(float(value), 6) for value in means))
+    means = np.mean(rows, axis=0)
+    return Figures(len(rows), *(round(float(value), 6) for value in means))
 
 
 def _of_one(question: Asked, weights: Weights) -> tuple[float, ...]:

@@ -10,9 +10,9 @@ from em_pipelines.errors import UsageError
 from em_pipelines.evaluation.pairs import score_resolution
 from em_pipelines.evaluation.scoring import Report, score_attacks, score_extraction
 from em_pipelines.extraction.assemble import DEFAULT_CHECKS, Checks
-from em_pipelines.extraction.gold import predictions
-from em_pipelines.extraction.model import Extractor
-from em_pipelines.resolution.gold import clusters
+from em_pipelines.extraction.labelled import predictions
+from em_pipelines.resolution.labelled_names import clusters
+from em_pipelines.schema.readings import Extractor
 
 FindClusters = Callable[[Mapping[str, Any]], list[list[str]]]
 """Labelled mentions of one user → their ids, grouped by what they name."""
@@ -53,17 +53,21 @@ def evaluate(
         report = score_extraction(rows, lines) if kind is Kind.EXTRACTION else score_attacks(rows, lines)
     except (KeyError, TypeError, ValueError) as error:
         raise UsageError(f"reading a labelled row: {type(error).__name__}: {error}; see the corpus format") from error
-    n_unread = sum("pending" in line["issues"] or "dead_letter" in line["issues"] for line in lines)
+    report["n_unread"] = sum("pending" in line["issues"] or "dead_letter" in line["issues"] for line in lines)
+    report["cost"] = _cost(calls, len(rows))
+    return report
+
+
+def _cost(calls: list[dict[str, Any]], n_messages: int) -> dict[str, float]:
+    """What calls took that were not answered from the store."""
     paid = [call for call in calls if not call["is_cache_hit"]]
-    report["n_unread"] = n_unread
-    report["cost"] = {
+    return {
         "n_calls": len(paid),
-        "n_calls_per_message": round(len(paid) / len(rows), 4) if rows else 0.0,
+        "n_calls_per_message": round(len(paid) / n_messages, 4) if n_messages else 0.0,
         "prompt_tokens": sum(call["prompt_tokens"] for call in paid),
         "completion_tokens": sum(call["completion_tokens"] for call in paid),
         "cost_usd": round(sum(call["cost_usd"] for call in paid), 6),
     }
-    return report
 
 
 def _resolution(rows: list[Mapping[str, Any]], find_clusters: FindClusters) -> Report:

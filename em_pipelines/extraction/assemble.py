@@ -1,29 +1,109 @@
-"""Runs an extractor over segments and gives what it read ids, times and a place in the tables.
+"""Runs an extractor over segments and gives what it read ids, times and a place in the tables: the step `extraction`.
 
 What is checked here holds for every extractor: what `em_pipelines.extraction.verification` asks of each reading,
-nothing durable from untrusted sessions, and every message accounted for.
+nothing durable from untrusted sessions, and every message accounted for. At the end of a session it may be read once
+more as a whole, for lasting facts.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from itertools import chain, tee
+from datetime import date
+from itertools import chain, groupby, islice, tee
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
+from pydantic import BaseModel, ConfigDict, Field
 
-from em_pipelines.extraction.durable import DurableSettings, lasting_facts, whole_sessions
-from em_pipelines.extraction.model import Claim, Extraction, Extractor, Issue, Mention, Segment, Turn
-from em_pipelines.extraction.unread import PENDING
+from em_pipelines.extraction.segments import read_segments
 from em_pipelines.extraction.verification import VerificationSettings, verify
-from em_pipelines.ids import content_id, correlation_id
-from em_pipelines.resolution.roles import unique_role
-from em_pipelines.safety.content import has_pasted_block
-from em_pipelines.safety.guard import guarded, screened
-from em_pipelines.safety.settings import SafetySettings
-from em_pipelines.tables.extraction import CLAIMS, EXTRACTION_ISSUES, LLM_CALLS, MENTIONS
-from em_pipelines.vocabulary import USER, Act, EntityType
+from em_pipelines.schema.ids import content_id, correlation_id
+from em_pipelines.schema.readings import (
+    BY_MECHANISM,
+    DEAD_LETTER,
+    PENDING,
+    Claim,
+    Extraction,
+    Extractor,
+    Issue,
+    Mention,
+    Segment,
+    Turn,
+)
+from em_pipelines.schema.table import Records, Tables, rows_of
+from em_pipelines.schema.tables.extraction import CLAIMS, EXTRACTION_ISSUES, LLM_CALLS, MENTIONS
+from em_pipelines.schema.vocabulary import USER, Act, EntityType, Mechanism, TemporalType
+from em_pipelines.storage.tombstones import FACT, Tombstones
+from em_pipelines.text.cleaning import n_tokens
+from em_pipelines.text.fact_keys import key_of_claim
+from em_pipelines.text.guard.screening import guarded, has_pasted_block, screened
+from em_pipelines.text.guard.sensitive import SafetySettings
+from em_pipelines.text.name_keys import name_key, unique_role
+from em_pipelines.text.values import iso_instant
+
+LASTING = frozenset({TemporalType.ATTRIBUTE, TemporalType.TRAIT, TemporalType.STATE})
+
+
+class DurableSettings(BaseModel):
+    """The pass at a session's end."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+    is_enabled: bool = False
+    """Whether sessions of more than one segment are read once more as a whole."""
+    max_facts_a_session: int = Field(default=5, ge=0)
+    """Lasting facts that the pass may add to one session of one day."""
+    max_session_tokens: int = Field(default=12_000, ge=1)
+    """Longer sessions are left out; estimated as characters ÷ 4."""
+
+
+def whole_sessions(segments: Iterable[Segment], settings: DurableSettings) -> Iterator[Segment]:
+    """The trusted sessions of more than one segment, each as one segment. Segments of a session stand together."""
+    if not settings.is_enabled:
+        return
+    for (user_id, session_id), group in groupby(segments, key=lambda s: (s.user_id, s.session_id)):
+        parts = list(group)
+        turns = tuple(chain.from_iterable(part.turns for part in parts))
+        is_short = sum(n_tokens(turn.text) for turn in turns) <= settings.max_session_tokens
+        if len(parts) > 1 and is_short and all(part.trust == "trusted" for part in parts):
+            segment_id = content_id("seg", user_id, session_id, "whole", *(part.segment_id for part in parts))
+            yield replace(parts[0], segment_id=segment_id, turns=turns)
+
+
+def lasting_facts(reading: Extraction, known: Sequence[Claim], settings: DurableSettings) -> Extraction:
+    """What a whole session adds to the claims `known` of its parts: lasting facts in order of turn, up to the limit.
+
+    Mentions come along with their claims; issues of the second reading repeat the first one's and are left out, but
+    for those of a model that gave no answer.
+    """
+    added = [_observed(claim) for claim in islice(_new_and_lasting(reading, known), settings.max_facts_a_session)]
+    named = {(claim.turn_number, name) for claim in added for name in (claim.subject, claim.object)}
+    mentions = [mention for mention in reading.mentions if (mention.turn_number, mention.name) in named]
+    unread = [issue for issue in reading.issues if issue.issue in {PENDING, DEAD_LETTER}]
+    return replace(reading, mentions=mentions, claims=added, issues=unread)
+
+
+def _new_and_lasting(reading: Extraction, known: Sequence[Claim]) -> Iterator[Claim]:
+    """The plainly stated lasting facts that are not `known`, each once, in order of place."""
+    stated = {_fact(claim) for claim in known}
+    for claim in sorted(reading.claims, key=lambda c: (c.turn_number, c.start, c.end, c.relation)):
+        is_lasting = claim.act is Act.ASSERT and claim.temporal_type in LASTING and not claim.flags
+        if is_lasting and _fact(claim) not in stated:
+            stated.add(_fact(claim))
+            yield claim
+
+
+def _observed(claim: Claim) -> Claim:
+    confidence = min(claim.confidence, BY_MECHANISM[Mechanism.OBSERVATIONAL])
+    return replace(claim, source_mechanism=Mechanism.OBSERVATIONAL, confidence=confidence)
+
+
+def _fact(claim: Claim) -> tuple[str | int | None, ...]:
+    """What a claim says, wherever in the session it was said."""
+    ends = [name_key(name) if name else None for name in (claim.subject, claim.object, claim.value)]
+    return (*ends, claim.relation, claim.attribute, claim.polarity)
+
 
 Row = dict[str, Any]
 UNTRUSTED = "untrusted"
@@ -66,18 +146,18 @@ class Extracted:
 
 def extract(segments: Iterable[Segment], extractor: Extractor, checks: Checks = DEFAULT_CHECKS) -> dict[str, pa.Table]:
     """Reads segments; returns the tables mentions, claims, extraction_issues and llm_calls, by name."""
-    found = Extracted()
+    rows = Extracted()
     reader = f"{extractor.name}@{extractor.version}"
     read: dict[tuple[str, str], list[Claim]] = defaultdict(list)
     segments, again = tee(segments)
     for segment, reading in readings(segments, extractor, checks):
-        _collect(found, segment, reading, reader)
+        _Collector(rows, segment, reader).collect(reading)
         if checks.durable.is_enabled:
             read[segment.user_id, segment.session_id] += reading.claims
     for session, reading in readings(whole_sessions(again, checks.durable), extractor, checks):
         added = lasting_facts(reading, read[session.user_id, session.session_id], checks.durable)
-        _collect(found, session, added, reader, is_addition=True)
-    return found.tables()
+        _Collector(rows, session, reader).collect(added, is_addition=True)
+    return rows.tables()
 
 
 def prepare(segments: Iterable[Segment], extractor: Extractor, checks: Checks = DEFAULT_CHECKS) -> None:
@@ -140,31 +220,99 @@ def _untrusted(turn: Turn) -> Issue:
     return Issue(turn.turn_number, "skipped", "untrusted_session", detail="no durable fact from an untrusted session")
 
 
-def _collect(
-    found: Extracted, segment: Segment, reading: Extraction, extractor: str, *, is_addition: bool = False
-) -> None:
-    turns = {turn.turn_number: turn for turn in segment.turns}
-    if any(turn.subject is not None and has_pasted_block(turn.text) for turn in segment.turns):
-        found.pasted.add((segment.user_id, segment.session_id))
-    mentioned: set[tuple[int, str]] = set()
-    for mention in reading.mentions:
-        mentioned.add((mention.turn_number, mention.name))
-        _put_mention(found, segment, turns[mention.turn_number], mention, extractor)
-    extraction_id = content_id("ext", segment.segment_id, extractor)
-    for claim in reading.claims:
-        turn = turns[claim.turn_number]
+class _Collector:
+    """Puts what `extractor` (name@version) read in one segment among the rows."""
+
+    def __init__(self, rows: Extracted, segment: Segment, extractor: str) -> None:
+        self._rows = rows
+        self._segment = segment
+        self._extractor = extractor
+        self._turns = {turn.turn_number: turn for turn in segment.turns}
+        self._extraction_id = content_id("ext", segment.segment_id, extractor)
+        self._mentioned: set[tuple[int, str]] = set()
+        """Turn and name of every mention that was put."""
+
+    def collect(self, reading: Extraction, *, is_addition: bool = False) -> None:
+        """Takes all of a reading; turns of which it says nothing are skipped ones, but for an addition."""
+        segment, calls = self._segment, self._rows.calls
+        if any(turn.subject is not None and has_pasted_block(turn.text) for turn in segment.turns):
+            self._rows.pasted.add((segment.user_id, segment.session_id))
+        for mention in reading.mentions:
+            self._put_mention(mention)
+        for claim in reading.claims:
+            self._put_ends(claim)
+            self._put_claim(claim)
+        for issue in reading.issues if is_addition else [*reading.issues, *self._nothing_found(reading)]:
+            self._put_issue(issue)
+        for call in reading.calls:
+            calls[call["call_id"]] = call
+
+    def _nothing_found(self, reading: Extraction) -> list[Issue]:
+        accounted = {n for n, _ in self._mentioned} | {issue.turn_number for issue in reading.issues}
+        return [Issue(n, "skipped", "nothing_found") for n in self._turns if n not in accounted]
+
+    def _put_ends(self, claim: Claim) -> None:
+        """Ends of a claim that no mention names are implied."""
         for name, entity_type in _ends(claim):
-            if (claim.turn_number, name) not in mentioned:
-                mentioned.add((claim.turn_number, name))
-                implied = Mention(claim.turn_number, name, entity_type, claim.start, claim.end, is_explicit=False)
-                _put_mention(found, segment, turn, implied, extractor)
-        _put_claim(found, segment, turn, claim, extraction_id, extractor)
-    accounted = {n for n, _ in mentioned} | {issue.turn_number for issue in reading.issues}
-    missed = [Issue(n, "skipped", "nothing_found") for n in turns if n not in accounted and not is_addition]
-    for issue in [*reading.issues, *missed]:
-        _put_issue(found, segment, turns[issue.turn_number], issue, extractor)
-    for call in reading.calls:
-        found.calls[call["call_id"]] = call
+            if (claim.turn_number, name) not in self._mentioned:
+                self._put_mention(
+                    Mention(claim.turn_number, name, entity_type, claim.start, claim.end, is_explicit=False)
+                )
+
+    def _put_mention(self, mention: Mention) -> None:
+        turn = self._turns[mention.turn_number]
+        self._mentioned.add((mention.turn_number, mention.name))
+        key = content_id("men", turn.message_id, mention.start, mention.end, mention.name, mention.entity_type)
+        self._rows.mentions[key] = {
+            "mention_id": key,
+            **self._origin(turn),
+            "name": mention.name,
+            "entity_type": mention.entity_type.value,
+            "role": mention.role or _role(turn, mention),
+            "span_start": mention.start,
+            "span_end": mention.end,
+            "is_explicit": mention.is_explicit,
+        }
+
+    def _put_claim(self, claim: Claim) -> None:
+        turn = self._turns[claim.turn_number]
+        said: tuple[object, ...] = (
+            claim.subject, claim.relation, claim.object, claim.value, claim.attribute, claim.polarity,
+        )  # fmt: skip
+        if claim.act is not Act.ASSERT:
+            said = (*said, claim.act.value)
+        key = content_id("claim", turn.message_id, *said)
+        row = asdict(claim)
+        row["span_start"], row["span_end"] = row.pop("start"), row.pop("end")
+        row["flags"], row["context_tags"] = [flag.value for flag in claim.flags], list(claim.context_tags)
+        self._rows.claims.setdefault(
+            key, {"claim_id": key, "extraction_id": self._extraction_id, **row, **self._origin(turn)}
+        )
+
+    def _put_issue(self, issue: Issue) -> None:
+        turn = self._turns[issue.turn_number]
+        key = content_id("issue", turn.message_id, issue.issue, issue.reason, issue.detail)
+        self._rows.issues[key] = {
+            "issue_id": key,
+            **self._origin(turn),
+            "issue": issue.issue,
+            "reason": issue.reason,
+            "severity": issue.severity,
+            "detail": issue.detail,
+        }
+
+    def _origin(self, turn: Turn) -> Row:
+        segment = self._segment
+        return {
+            "user_id": segment.user_id,
+            "session_id": segment.session_id,
+            "turn_number": turn.turn_number,
+            "message_id": turn.message_id,
+            "segment_id": segment.segment_id,
+            "timestamp": turn.timestamp,
+            "extractor": self._extractor,
+            "correlation_id": correlation_id(segment.user_id, segment.session_id, turn.turn_number),
+        }
 
 
 def _ends(claim: Claim) -> list[tuple[str, EntityType]]:
@@ -174,62 +322,51 @@ def _ends(claim: Claim) -> list[tuple[str, EntityType]]:
     return ends
 
 
-def _origin(segment: Segment, turn: Turn, extractor: str) -> Row:
-    return {
-        "user_id": segment.user_id,
-        "session_id": segment.session_id,
-        "turn_number": turn.turn_number,
-        "message_id": turn.message_id,
-        "segment_id": segment.segment_id,
-        "timestamp": turn.timestamp,
-        "extractor": extractor,
-        "correlation_id": correlation_id(segment.user_id, segment.session_id, turn.turn_number),
-    }
-
-
-def _put_mention(found: Extracted, segment: Segment, turn: Turn, mention: Mention, extractor: str) -> None:
-    key = content_id("men", turn.message_id, mention.start, mention.end, mention.name, mention.entity_type)
-    found.mentions[key] = {
-        "mention_id": key,
-        **_origin(segment, turn, extractor),
-        "name": mention.name,
-        "entity_type": mention.entity_type.value,
-        "role": mention.role or _role(turn, mention),
-        "span_start": mention.start,
-        "span_end": mention.end,
-        "is_explicit": mention.is_explicit,
-    }
-
-
 def _role(turn: Turn, mention: Mention) -> str | None:
     is_name = mention.entity_type is EntityType.PERSON and mention.is_explicit and mention.name[:1].isupper()
     return unique_role(turn.text, mention.start, mention.end) if is_name and turn.subject == USER else None
 
 
-def _put_claim(
-    found: Extracted, segment: Segment, turn: Turn, claim: Claim, extraction_id: str, extractor: str
-) -> None:
-    said: tuple[object, ...] = (
-        claim.subject, claim.relation, claim.object, claim.value, claim.attribute, claim.polarity,
-    )  # fmt: skip
-    if claim.act is not Act.ASSERT:
-        said = (*said, claim.act.value)
-    key = content_id("claim", turn.message_id, *said)
-    row = asdict(claim)
-    row["span_start"], row["span_end"] = row.pop("start"), row.pop("end")
-    row["flags"], row["context_tags"] = [flag.value for flag in claim.flags], list(claim.context_tags)
-    found.claims.setdefault(
-        key, {"claim_id": key, "extraction_id": extraction_id, **row, **_origin(segment, turn, extractor)}
-    )
+@dataclass(frozen=True)
+class ExtractionRun:
+    """Reads segments with an extractor, past all checks. Facts with a tombstone are not read again.
+
+    `n_context_turns` are turns before a segment that are read with it.
+    """
+
+    extractor: Extractor
+    checks: Checks
+    n_context_turns: int
+    tombstones: Tombstones | None = None
+
+    def run(self, _: date, tables: Tables, __: Records) -> Tables:
+        """The day's mentions, claims, extraction_issues and llm_calls, by name."""
+        made = extract(self._segments(tables), self.extractor, self.checks)
+        return {**made, "claims": without_erased(made["claims"], self.tombstones)} if self.tombstones else made
+
+    def prepare(self, days: Iterable[Tables]) -> None:
+        """Tells the extractor of the segments of days to come."""
+        prepare((segment for tables in days for segment in self._segments(tables)), self.extractor, self.checks)
+
+    @staticmethod
+    def is_complete(made: Tables) -> bool:
+        """Whether nothing of the day is still to be read."""
+        return not incomplete(made["extraction_issues"])
+
+    def _segments(self, tables: Tables) -> Iterable[Segment]:
+        return read_segments(tables["segments"], tables["messages"], self.n_context_turns)
 
 
-def _put_issue(found: Extracted, segment: Segment, turn: Turn, issue: Issue, extractor: str) -> None:
-    key = content_id("issue", turn.message_id, issue.issue, issue.reason, issue.detail)
-    found.issues[key] = {
-        "issue_id": key,
-        **_origin(segment, turn, extractor),
-        "issue": issue.issue,
-        "reason": issue.reason,
-        "severity": issue.severity,
-        "detail": issue.detail,
-    }
+def without_erased(claims: pa.Table, tombstones: Tombstones) -> pa.Table:
+    """The claims but those of erased facts, said up to their erasure.
+
+    A claim of the same fact can come from words that no extractor had read before, or from a message that lands later.
+    Days that stand need not be made again for it: their claims of the fact went with the erasure.
+    """
+    if tombstones.is_empty or not claims.num_rows:
+        return claims
+    kept = [
+        not tombstones.covers(FACT, row["user_id"], *key_of_claim(row), said_at=iso_instant(row["timestamp"]))
+        for row in rows_of(claims)
+    ]
+    return claims if all(kept) else claims.filter(pa.array(kept))

@@ -1,11 +1,19 @@
-"""Stage 1, packing: consecutive turns of one session become segments, the unit of one extraction call."""
+"""Packing: consecutive turns of one session become segments, the unit of one extraction call."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date
+from itertools import groupby
 
+import pyarrow as pa
 from pydantic import BaseModel, ConfigDict, Field
 
-from em_pipelines.extraction.model import Segment, Turn
-from em_pipelines.ids import content_id
+from em_pipelines.extraction.segments import turn_of
+from em_pipelines.schema.ids import content_id
+from em_pipelines.schema.readings import Segment, Turn
+from em_pipelines.schema.table import Records, Tables, rows_of
+from em_pipelines.schema.tables.extraction import SEGMENTS
+from em_pipelines.text.cleaning import n_tokens
 
 
 class SegmentationSettings(BaseModel):
@@ -19,19 +27,18 @@ class SegmentationSettings(BaseModel):
     """Earlier turns of the session handed over with a segment, to be read but not extracted from."""
 
 
-def n_tokens(text: str) -> int:
-    """Estimates tokens as characters ÷ 4, rounded up: an estimate that needs no model's vocabulary."""
-    return -(-len(text) // 4)
+@dataclass(frozen=True, slots=True)
+class Session:
+    """What all segments of a session share."""
+
+    user_id: str
+    session_id: str
+    channel: str = "text"
+    trust: str = "trusted"
 
 
 def segment_session(
-    turns: Sequence[Turn],
-    *,
-    user_id: str,
-    session_id: str,
-    channel: str = "text",
-    trust: str = "trusted",
-    settings: SegmentationSettings | None = None,
+    turns: Sequence[Turn], session: Session, settings: SegmentationSettings | None = None
 ) -> list[Segment]:
     """Packs the turns of one session, in turn order, into as few segments as the token limit allows.
 
@@ -46,13 +53,13 @@ def segment_session(
         parts = [part for turn in packed for part in (turn.message_id, turn.role, turn.subject, turn.text)]
         segments.append(
             Segment(
-                segment_id=content_id("seg", user_id, session_id, *parts),
-                user_id=user_id,
-                session_id=session_id,
-                channel=channel,
+                segment_id=content_id("seg", session.user_id, session.session_id, *parts),
+                user_id=session.user_id,
+                session_id=session.session_id,
+                channel=session.channel,
                 turns=tuple(packed),
                 context=tuple(context),
-                trust=trust,
+                trust=session.trust,
             )
         )
         n_before += len(packed)
@@ -71,3 +78,36 @@ def _packed(turns: Sequence[Turn], limit: int) -> Iterator[list[Turn]]:
         total += size
     if packed:
         yield packed
+
+
+def segments(messages: pa.Table, settings: SegmentationSettings) -> pa.Table:
+    """Packs one day's messages, session by session; returns the columns of `segments`. Every message is in one."""
+    return SEGMENTS.from_rows(
+        [
+            {
+                "segment_id": segment.segment_id,
+                "user_id": segment.user_id,
+                "session_id": segment.session_id,
+                "first_turn": segment.turns[0].turn_number,
+                "last_turn": segment.turns[-1].turn_number,
+                "message_ids": [turn.message_id for turn in segment.turns],
+                "n_tokens": sum(n_tokens(turn.text) for turn in segment.turns),
+                "trust": segment.trust,
+            }
+            for segment in segment_objects(messages, settings)
+        ]
+    )
+
+
+def segment_objects(messages: pa.Table, settings: SegmentationSettings) -> Iterator[Segment]:
+    """The segments of one day's messages, in order of user, session and turn."""
+    ordered = sorted(rows_of(messages), key=lambda row: (row["user_id"], row["session_id"], row["turn_number"]))
+    for (user_id, session_id), group in groupby(ordered, key=lambda row: (row["user_id"], row["session_id"])):
+        rows = list(group)
+        session = Session(user_id, session_id, rows[0]["channel"], rows[0]["trust"])
+        yield from segment_session([turn_of(row) for row in rows], session, settings)
+
+
+def segments_run(settings: SegmentationSettings) -> Callable[[date, Tables, Records], Tables]:
+    """The run of the step `segments`."""
+    return lambda _, tables, __: {SEGMENTS.name: segments(tables["messages"], settings)}

@@ -1,54 +1,44 @@
-"""Segments between their two forms: rows of the table `segments`, and the objects that extractors read."""
+"""From the tables `segments` and `messages` back to the objects that extractors read."""
 
+from collections import defaultdict
 from collections.abc import Iterator
-from itertools import groupby
 from typing import Any
 
 import pyarrow as pa
 
-from em_pipelines.extraction.model import Segment, Turn
-from em_pipelines.extraction.segmentation import SegmentationSettings, n_tokens, segment_session
-from em_pipelines.lake import rows_of
-from em_pipelines.tables.extraction import SEGMENTS
+from em_pipelines.schema.readings import Segment, Turn
+from em_pipelines.schema.table import rows_of
 
 Row = dict[str, Any]
 
 
-def segments(messages: pa.Table, settings: SegmentationSettings) -> pa.Table:
-    """Packs one day's messages, session by session; returns the columns of `segments`. Every message is in one."""
-    return SEGMENTS.from_rows(
-        [
-            {
-                "segment_id": segment.segment_id,
-                "user_id": segment.user_id,
-                "session_id": segment.session_id,
-                "first_turn": segment.turns[0].turn_number,
-                "last_turn": segment.turns[-1].turn_number,
-                "message_ids": [turn.message_id for turn in segment.turns],
-                "n_tokens": sum(n_tokens(turn.text) for turn in segment.turns),
-                "trust": segment.trust,
-            }
-            for segment in segment_objects(messages, settings)
-        ]
-    )
+def read_segments(segments: pa.Table, messages: pa.Table, n_context_turns: int) -> Iterator[Segment]:
+    """The day's segments in order of user, session and turn, each with the turns of its session that were said before.
 
-
-def segment_objects(messages: pa.Table, settings: SegmentationSettings) -> Iterator[Segment]:
-    """The segments of one day's messages, in order of user, session and turn."""
-    ordered = sorted(rows_of(messages), key=lambda row: (row["user_id"], row["session_id"], row["turn_number"]))
-    for (user_id, session_id), group in groupby(ordered, key=lambda row: (row["user_id"], row["session_id"])):
-        rows = list(group)
-        yield from segment_session(
-            [_turn(row) for row in rows],
-            user_id=user_id,
-            session_id=session_id,
-            channel=rows[0]["channel"],
-            trust=rows[0]["trust"],
-            settings=settings,
+    `segments` and `messages` have the columns of their tables. Raises KeyError for a segment of a message that is not
+    there: the tables are of different days.
+    """
+    rows = {row["message_id"]: row for row in rows_of(messages)}
+    before: dict[tuple[str, str], list[Turn]] = defaultdict(list)
+    ordered = sorted(rows_of(segments), key=lambda row: (row["user_id"], row["session_id"], row["first_turn"]))
+    for row in ordered:
+        earlier = before[row["user_id"], row["session_id"]]
+        turns = [turn_of(rows[message_id]) for message_id in row["message_ids"]]
+        opening = earlier[0] if earlier else turns[0]
+        yield Segment(
+            segment_id=row["segment_id"],
+            user_id=row["user_id"],
+            session_id=row["session_id"],
+            channel=rows[opening.message_id]["channel"],
+            turns=tuple(turns),
+            context=tuple(earlier[max(0, len(earlier) - n_context_turns) :]),
+            trust=row["trust"],
         )
+        earlier += turns
 
 
-def _turn(row: Row) -> Turn:
+def turn_of(row: Row) -> Turn:
+    """A row of `messages` as an extractor sees it."""
     return Turn(
         message_id=row["message_id"],
         turn_number=row["turn_number"],

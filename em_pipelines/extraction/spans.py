@@ -6,7 +6,7 @@ from functools import lru_cache
 
 from rapidfuzz import fuzz
 
-from em_pipelines.resolution.normalization import name_key
+from em_pipelines.text.name_keys import name_key
 
 NEAR_ENOUGH = 88.0
 """Of 100: one letter in eight may differ, which lets slips of typing through, and no other name."""
@@ -34,14 +34,18 @@ def find_span(name: str, text: str) -> Span | None:
     plain, key = text.casefold(), name_key(name)
     if len(plain) != len(text) or len(key) < MIN_NEAR_CHARACTERS:
         return None
-    found = fuzz.partial_ratio_alignment(key, plain, score_cutoff=NEAR_ENOUGH)
-    if found is not None and len(key) <= len(plain):
-        return _whole_words(text, found.dest_start, found.dest_end)
-    words = [_pattern(word).search(text) for word in key.split()]
-    if len(words) > 1 and all(words):
-        spans = [word.span() for word in words if word]
-        return Span(min(s for s, _ in spans), max(e for _, e in spans))
-    return None
+    near = fuzz.partial_ratio_alignment(key, plain, score_cutoff=NEAR_ENOUGH)
+    if near is not None and len(key) <= len(plain):
+        return _whole_words(text, near.dest_start, near.dest_end)
+    return _word_by_word(key.split(), text)
+
+
+def _word_by_word(words: list[str], text: str) -> Span | None:
+    """From the first to the last of several words, where all of them stand in the text."""
+    places = [place.span() for word in words if (place := _pattern(word).search(text))]
+    if len(words) < 2 or len(places) < len(words):
+        return None
+    return Span(min(start for start, _ in places), max(end for _, end in places))
 
 
 @lru_cache(maxsize=4096)

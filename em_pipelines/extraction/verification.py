@@ -7,28 +7,17 @@ merely private or dangerous is judged elsewhere.
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from em_pipelines.extraction.model import Claim, Extraction, Issue, Mention, Segment, Turn
 from em_pipelines.extraction.rules.lexicon import load_lexicon
 from em_pipelines.extraction.spans import find_span
-from em_pipelines.resolution.normalization import name_key
-from em_pipelines.vocabulary import RELATIONS, USER, Act, HedgeLevel
-
-HALLUCINATIONS = (
-    "span",
-    "count",
-    "orphan_relation",
-    "confidence_anomaly",
-    "context_bleed",
-    "repetition",
-    "template_leak",
-    "out_of_vocabulary",
-)
-"""The names of the checks."""
+from em_pipelines.schema.readings import HALLUCINATIONS, Claim, Extraction, Issue, Mention, Segment, Turn
+from em_pipelines.schema.vocabulary import RELATIONS, USER, Act, HedgeLevel
+from em_pipelines.text.name_keys import name_key
 
 DISCARDED = "discarded"
 """The issue of an item of a discarded extraction."""
@@ -79,17 +68,21 @@ def verify(reading: Extraction, segment: Segment, settings: VerificationSettings
     issues = [*reading.issues, *(doubt.issue for doubt in doubts)]
     if n_warnings >= settings.n_warnings_to_discard:
         return replace(reading, mentions=[], claims=[], issues=[*issues, *_discarded(reading)])
-    unfit = {n for doubt in doubts if doubt.is_unfit for n in doubt.claims}
-    doubted = {n for doubt in doubts for n in doubt.claims}
-    names = {name for doubt in doubts for name in doubt.names}
-    claims = [
-        replace(claim, confidence=round(claim.confidence * settings.factor, 6))
+    return replace(reading, claims=_weighed(reading.claims, doubts, settings.factor), issues=issues)
+
+
+def _weighed(claims: Sequence[Claim], doubts: Sequence[Doubt], factor: float) -> list[Claim]:
+    """The claims without the unfit ones, those that are doubted or whose ends are at `factor` of their confidence."""
+    unfit = set(chain.from_iterable(doubt.claims for doubt in doubts if doubt.is_unfit))
+    doubted = set(chain.from_iterable(doubt.claims for doubt in doubts))
+    names = set(chain.from_iterable(doubt.names for doubt in doubts))
+    return [
+        replace(claim, confidence=round(claim.confidence * factor, 6))
         if n in doubted or names.intersection(_ends(claim))
         else claim
-        for n, claim in enumerate(reading.claims)
+        for n, claim in enumerate(claims)
         if n not in unfit
     ]
-    return replace(reading, claims=claims, issues=issues)
 
 
 def _discarded(reading: Extraction) -> Iterator[Issue]:
@@ -112,13 +105,13 @@ def _doubts(reading: Extraction, segment: Segment, settings: VerificationSetting
     seen: set[tuple[object, ...]] = set()
     for n, claim in enumerate(reading.claims):
         turn = turns[claim.turn_number]
-        found = _unfit(claim, turn, segment, mentioned)
+        unfit = _unfit(claim, turn, segment, mentioned)
         key = (claim.act, claim.turn_number, claim.subject, claim.relation, claim.object, claim.value, claim.attribute)
-        if found is None and (*key, claim.polarity) in seen:
-            found = "repetition", "the same relation again in the same message"
+        if unfit is None and (*key, claim.polarity) in seen:
+            unfit = "repetition", "the same relation again in the same message"
         seen.add((*key, claim.polarity))
-        if found is not None:
-            yield Doubt(_warning(claim.turn_number, *found, n), claims=(n,), is_unfit=True)
+        if unfit is not None:
+            yield Doubt(_warning(claim.turn_number, *unfit, n), claims=(n,), is_unfit=True)
         elif _is_overconfident(claim, turn, settings):
             detail = f"confidence {claim.confidence:g} on a hedged clause"
             yield Doubt(_warning(claim.turn_number, "confidence_anomaly", detail, n), claims=(n,))
@@ -131,21 +124,28 @@ def _warning(turn_number: int, issue: str, detail: str, number: int) -> Issue:
 def _unspoken(mentions: Iterable[Mention], turns: dict[int, Turn], segment: Segment) -> Iterator[Doubt]:
     """Explicit names that stand in no turn of the segment: span, template_leak or context_bleed."""
     for n, mention in enumerate(mentions):
-        said = turns[mention.turn_number].text
-        if not mention.is_explicit or said[mention.start : mention.end] == mention.name:
-            continue
-        here = said[mention.start : mention.end]
-        if (here and find_span(mention.name, here)) or any(find_span(mention.name, t.text) for t in turns.values()):
-            continue
-        if mention.name in TEMPLATE_NAMES or _PLACEHOLDER.match(mention.name):
-            found = "template_leak", "a name out of the prompt or a placeholder"
-        elif any(find_span(mention.name, turn.text) for turn in segment.context):
-            found = "context_bleed", "a new entity that stands in earlier turns alone"
-        elif here and name_key(here) == name_key(mention.name):
-            continue
-        else:
-            found = "span", "an explicit name that stands nowhere"
-        yield Doubt(_warning(mention.turn_number, *found, n), names=((mention.turn_number, name_key(mention.name)),))
+        why = _why_unspoken(mention, turns, segment) if mention.is_explicit else None
+        if why is not None:
+            name = (mention.turn_number, name_key(mention.name))
+            yield Doubt(_warning(mention.turn_number, *why, n), names=(name,))
+
+
+def _why_unspoken(mention: Mention, turns: dict[int, Turn], segment: Segment) -> tuple[str, str] | None:
+    """Issue and detail of a name that stands in no turn of the segment; None where it does."""
+    here = turns[mention.turn_number].text[mention.start : mention.end]
+    if here == mention.name or (here and find_span(mention.name, here)) or _is_in(mention.name, turns.values()):
+        return None
+    if mention.name in TEMPLATE_NAMES or _PLACEHOLDER.match(mention.name):
+        return "template_leak", "a name out of the prompt or a placeholder"
+    if _is_in(mention.name, segment.context):
+        return "context_bleed", "a new entity that stands in earlier turns alone"
+    if here and name_key(here) == name_key(mention.name):
+        return None
+    return "span", "an explicit name that stands nowhere"
+
+
+def _is_in(name: str, turns: Iterable[Turn]) -> bool:
+    return any(find_span(name, turn.text) for turn in turns)
 
 
 def _too_many(mentions: Iterable[Mention], turns: dict[int, Turn], settings: VerificationSettings) -> Iterator[Doubt]:
@@ -168,17 +168,20 @@ def _unfit(claim: Claim, turn: Turn, segment: Segment, mentioned: set[tuple[int,
         return "out_of_vocabulary", "a relation that is not in the vocabulary"
     if (claim.object is None) == (claim.value is None):
         return "orphan_relation", "needs an object or a value, and not both"
-    names = [claim.subject] if claim.object is None else [claim.subject, claim.object]
-    keys = [name_key(name) for name in names]
+    keys = [name_key(name) for name in _end_names(claim)]
     if not all(keys):
         return "orphan_relation", "an end has no name"
     if len(keys) > 1 and keys[0] == keys[1]:
         return "orphan_relation", "says something of a thing and itself"
-    for name in names:
-        is_known = name in {USER, turn.subject} or (turn.turn_number, name) in mentioned
-        if not is_known and not any(find_span(name, t.text) for t in (turn, *segment.turns, *segment.context)):
-            return "orphan_relation", "an end that nothing mentions"
+    if not all(_is_mentioned(name, turn, segment, mentioned) for name in _end_names(claim)):
+        return "orphan_relation", "an end that nothing mentions"
     return None
+
+
+def _is_mentioned(name: str, turn: Turn, segment: Segment, mentioned: set[tuple[int, str]]) -> bool:
+    """Whether an end of a claim of the turn is a person of the conversation, a mention, or stands in any text."""
+    is_known = name in {USER, turn.subject} or (turn.turn_number, name) in mentioned
+    return is_known or _is_in(name, (turn, *segment.turns, *segment.context))
 
 
 def _is_overconfident(claim: Claim, turn: Turn, settings: VerificationSettings) -> bool:
@@ -192,9 +195,12 @@ def _is_overconfident(claim: Claim, turn: Turn, settings: VerificationSettings) 
     return bool(_HEDGES.search(clause.replace("’", "'")))
 
 
+def _end_names(claim: Claim) -> list[str]:
+    return [claim.subject] if claim.object is None else [claim.subject, claim.object]
+
+
 def _ends(claim: Claim) -> set[tuple[int, str]]:
-    names = [claim.subject] if claim.object is None else [claim.subject, claim.object]
-    return {(claim.turn_number, name_key(name)) for name in names}
+    return {(claim.turn_number, name_key(name)) for name in _end_names(claim)}
 
 
 def _hedges() -> re.Pattern[str]:

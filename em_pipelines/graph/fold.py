@@ -5,25 +5,28 @@ were made, one a round; all slots go at once, as set-based SQL. A day has as man
 statements, mostly one to three. Whatever the fold reads is in its arguments, so any day can be replayed.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
+from typing import cast
 
 import duckdb
 import pyarrow as pa
 import pyarrow.compute as pc
 from pydantic import BaseModel, ConfigDict, Field
 
-from em_pipelines.feedback.statements import Spoken, Targeted
-from em_pipelines.graph.circles import break_circles
+from em_pipelines.extraction.feedback_claims import Origin
+from em_pipelines.extraction.feedback_statements import Spoken, Targeted, spoken
+from em_pipelines.graph.confidence_decay import DecaySettings, install_macros
 from em_pipelines.graph.regroup import regroup
-from em_pipelines.graph.relations import relation_kinds
+from em_pipelines.graph.relations import break_circles, install_edge_macros, relation_kinds
 from em_pipelines.graph.targets import NameKey, aim
-from em_pipelines.lake import rows_of
-from em_pipelines.lifecycle.decay import DecaySettings, install_macros
-from em_pipelines.sql import Query, Rows, bind, fetch, scalar, statement
-from em_pipelines.vocabulary import Act
+from em_pipelines.schema.table import Records, Tables, rows_of
+from em_pipelines.schema.vocabulary import Act
+from em_pipelines.storage.duckdb_engine import Query, Rows, bind, fetch, scalar, statement
+from em_pipelines.text.guard.sensitive import SafetySettings
+from em_pipelines.text.name_keys import name_key
 
 HERE = Path(__file__).parent
 INSERTING = ("INSERT", "REVISE", "CONTRADICT_NEW", "OVERRULED", "CONFIRM_NEW")
@@ -47,7 +50,7 @@ class Day:
 
     `claims`, `mentions`, `entity_mentions` and `entity_ops` are the day's tables; `entities` the registry at its end;
     `spoken` what its feedback says, whose mentions were resolved with the others. Both ends of a claim are mentions of
-    the same message (`extraction.assemble` sees to that), which is how a name finds its entity.
+    the same message (`em_pipelines.extraction.assemble` sees to that), which is how a name finds its entity.
     """
 
     day: date
@@ -69,7 +72,7 @@ class FoldResult:
     contradictions: pa.Table
 
 
-def fold(
+def fold(  # noqa: PLR0913  (the state, the day, and what the fold is steered by: nothing else reaches it)
     previous: Rows,
     conflicts: pa.Table,
     today: Day,
@@ -88,7 +91,8 @@ def fold(
     _bind(connection, previous, conflicts, today)
     for name, value in settings.model_dump().items():
         connection.execute(f"SET VARIABLE {name} = {value}")
-    for name in ("macros", "changes", "merged", "regrouped", "resolved"):
+    install_edge_macros(connection)
+    for name in ("changes", "merged", "regrouped", "resolved"):
         connection.execute(statement(HERE, name))
     aim([*today.spoken.targeted, *_taken_back(today.claims)], connection, name_key)
     for name in ("incoming", "live"):
@@ -123,13 +127,13 @@ def _bind(connection: duckdb.DuckDBPyConnection, previous: Rows, conflicts: pa.T
 
 def _taken_back(claims: pa.Table) -> list[Targeted]:
     """Retractions that stand in messages."""
-    found = claims.filter(pc.equal(claims["act"], Act.RETRACT.value))
+    retractions = claims.filter(pc.equal(claims["act"], Act.RETRACT.value))
     return [
         Targeted(
-            Act.RETRACT, {**row}, None, row["subject"], row["relation"], row["object"] or row["value"],
+            Act.RETRACT, cast(Origin, {**row}), None, row["subject"], row["relation"], row["object"] or row["value"],
             row["attribute"], row["polarity"],
         )
-        for row in rows_of(found)
+        for row in rows_of(retractions)
     ]  # fmt: skip
 
 
@@ -140,7 +144,31 @@ def _run_round(connection: duckdb.DuckDBPyConnection) -> None:
         connection.execute(statement(HERE, name))
     kinds = {kind for (kind,) in connection.execute("SELECT DISTINCT kind FROM changing").fetchall()}
     if kinds - set(INSERTING):  # older sides end before newer ones begin
-        connection.execute(statement(HERE, "update"))
+        connection.execute(statement(HERE, "update_edges"))
     if kinds & set(INSERTING):
         connection.execute(statement(HERE, "insert"))
     connection.execute(statement(HERE, "settle"))
+
+
+SAID_TODAY = ("claims", "mentions", "entity_mentions", "entity_ops", "entities")
+
+
+def fold_run(
+    settings: FoldSettings, decay: DecaySettings, safety: SafetySettings, connection: duckdb.DuckDBPyConnection
+) -> Callable[[date, Tables, Records], Tables]:
+    """The run of the step `fold`."""
+
+    def run(day: date, tables: Tables, _: Records) -> Tables:
+        said = spoken(rows_of(tables["feedback"]), safety)
+        made = fold(
+            tables["state_edges"],
+            tables["state_contradictions"],
+            Day(day=day, spoken=said, **{name: tables[name] for name in SAID_TODAY}),
+            settings=settings,
+            decay=decay,
+            connection=connection,
+            name_key=name_key,
+        )
+        return {"edges": made.edges, "graph_ops": made.graph_ops, "contradictions": made.contradictions}
+
+    return run

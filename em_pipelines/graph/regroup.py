@@ -5,18 +5,71 @@ had displaced of the other's, so that a merge and a split leave the graph as it 
 of the names concerned.
 """
 
-from datetime import datetime
+from collections.abc import Sequence
+from datetime import date, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict, cast
 
 import duckdb
 import pyarrow as pa
 
-from em_pipelines.sql import fetch, statement
+from em_pipelines.storage.duckdb_engine import fetch, statement
 
 HERE = Path(__file__).parent
 STANDING = ("active", "contradicted")
-Row = dict[str, Any]
+Change = dict[str, Any]
+"""What becomes of one edge, in the columns of `_SCHEMA`."""
+
+
+class LiveEdge(TypedDict):
+    """What is read here of a row of `live`: a fact, and by which names it is compared."""
+
+    edge_id: str
+    user_id: str
+    subject_id: str
+    object_id: str | None
+    subject_key: str
+    target_key: str
+    object_key: str
+    relation_key: str
+    family: str
+    attribute: str | None
+    slot: str
+    polarity: int
+    is_functional: bool
+    tone: int
+    status: str
+    superseded_by: str | None
+    contradicts: str | None
+    valid_from: date | None
+    learned_at: datetime
+    last_reinforced: datetime
+    source_mechanism: str
+
+
+class NameOp(TypedDict):
+    """What is read here of a row of `entity_ops`: a merge or a split of two names."""
+
+    op_id: str
+    entity_id: str
+    other_id: str | None
+    timestamp: datetime
+    session_id: str
+    turn_number: int
+    correlation_id: str
+
+
+class _Causes:
+    """Which of the day's merges and splits an edge changes for."""
+
+    def __init__(self, ops: Sequence[NameOp]) -> None:
+        self._first = ops[0]
+        self._by_entity = {entity: op for op in ops for entity in (op["entity_id"], op["other_id"]) if entity}
+
+    def of(self, edge: LiveEdge) -> NameOp:
+        """That of one of its names; the day's first where none is named in any."""
+        ends = (edge["subject_id"], edge["object_id"], edge["subject_key"], edge["target_key"])
+        return next((self._by_entity[end] for end in ends if end in self._by_entity), self._first)
 
 
 def regroup(connection: duckdb.DuckDBPyConnection) -> None:
@@ -26,25 +79,22 @@ def regroup(connection: duckdb.DuckDBPyConnection) -> None:
     ).to_pylist()
     if not ops:
         return
-    edges = fetch(connection, "FROM live ORDER BY edge_id").to_pylist()
-    cause = {entity: op for op in ops for entity in (op["entity_id"], op["other_id"]) if entity}
-    by_id = {edge["edge_id"]: edge for edge in edges}
-    rejoined = _rejoined(connection)
-    found: list[Row] = []
-    for edge in edges:
-        winner = by_id.get(edge["superseded_by"])
-        if edge["status"] == "superseded" and winner and _met_by_name(edge, winner, rejoined):
-            found.append(_restored(edge, edges, _cause(edge, cause, ops)))
-    back = {row["edge_id"] for row in found}
-    by_slot: dict[str, list[Row]] = {}
+    edges = cast(list[LiveEdge], fetch(connection, "FROM live ORDER BY edge_id").to_pylist())
+    causes = _Causes(cast(list[NameOp], ops))
+    changes = _restored(edges, _rejoined(connection), causes)
+    back = {change["edge_id"] for change in changes}
+    by_slot: dict[str, list[LiveEdge]] = {}
     for edge in edges:
         if edge["status"] in STANDING or edge["edge_id"] in back:
             by_slot.setdefault(edge["slot"], []).append(edge)
     for group in by_slot.values():
-        found += _displaced(group, cause, ops)
-    if not found:
-        return
-    connection.register("regrouping", pa.Table.from_pylist(found, schema=_SCHEMA))
+        changes += _displaced(group, causes)
+    if changes:
+        _note(connection, changes)
+
+
+def _note(connection: duckdb.DuckDBPyConnection, changes: list[Change]) -> None:
+    connection.register("regrouping", pa.Table.from_pylist(changes, schema=_SCHEMA))
     for name in ("regroup_note", "regroup_update"):
         connection.execute(statement(HERE, name))
     connection.unregister("regrouping")
@@ -56,24 +106,35 @@ def _rejoined(connection: duckdb.DuckDBPyConnection) -> dict[str, str]:
     return {str(entity): min(str(entity), str(other)) for pair in parted for entity, other in (pair, pair[::-1])}
 
 
-def _met_by_name(edge: Row, winner: Row, rejoined: dict[str, str]) -> bool:
+def _restored(edges: list[LiveEdge], rejoined: dict[str, str], causes: _Causes) -> list[Change]:
+    """The facts that only names which are now parted had displaced, as they stood before."""
+    by_id = {edge["edge_id"]: edge for edge in edges}
+    changes: list[Change] = []
+    for edge in edges:
+        winner = by_id.get(edge["superseded_by"] or "")
+        if edge["status"] == "superseded" and winner and _met_by_name(edge, winner, rejoined):
+            changes.append(_restoration(edge, edges, causes.of(edge)))
+    return changes
+
+
+def _met_by_name(edge: LiveEdge, winner: LiveEdge, rejoined: dict[str, str]) -> bool:
     """Whether only names that are now parted made the two facts meet."""
     if _is_one_slot(edge, winner, {}) and _collide(edge, winner, {}):
         return False
     return _is_one_slot(edge, winner, rejoined) and _collide(edge, winner, rejoined)
 
 
-def _displaced(group: list[Row], cause: dict[str, Row], ops: list[Row]) -> list[Row]:
+def _displaced(group: list[LiveEdge], causes: _Causes) -> list[Change]:
     """Of facts that cannot stand beside each other and are on different names, all but the one said last."""
-    found: list[Row] = []
-    kept: list[Row] = []
+    changes: list[Change] = []
+    kept: list[LiveEdge] = []
     for edge in sorted(group, key=lambda e: (e["last_reinforced"], e["edge_id"]), reverse=True):
         rival = next((other for other in kept if _collide(edge, other, {}) and _is_new(edge, other)), None)
         if rival is None:
             kept.append(edge)
             continue
-        op = _cause(edge, cause, ops)
-        found.append(
+        op = causes.of(edge)
+        changes.append(
             {
                 **_common(edge, op),
                 "kind": "SUPERSEDE",
@@ -84,15 +145,15 @@ def _displaced(group: list[Row], cause: dict[str, Row], ops: list[Row]) -> list[
                 "reason": "two names became one thing, and of the other something else was said later",
             }
         )
-    return found
+    return changes
 
 
-def _is_one_slot(one: Row, other: Row, read: dict[str, str]) -> bool:
+def _is_one_slot(one: LiveEdge, other: LiveEdge, read: dict[str, str]) -> bool:
     keys = [read.get(edge["subject_key"], edge["subject_key"]) for edge in (one, other)]
     return bool(keys[0] == keys[1] and one["family"] == other["family"] and one["attribute"] == other["attribute"])
 
 
-def _collide(one: Row, other: Row, read: dict[str, str]) -> bool:
+def _collide(one: LiveEdge, other: LiveEdge, read: dict[str, str]) -> bool:
     """Whether two facts of one subject cannot hold together, their objects as they are `read`."""
     targets = [read.get(edge["target_key"], edge["target_key"]) for edge in (one, other)]
     is_same_target = targets[0] == targets[1]
@@ -103,7 +164,7 @@ def _collide(one: Row, other: Row, read: dict[str, str]) -> bool:
     return bool(is_same_target and one["tone"] * other["tone"] == -1)
 
 
-def _is_new(one: Row, other: Row) -> bool:
+def _is_new(one: LiveEdge, other: LiveEdge) -> bool:
     """Whether the names are why they meet: facts on the same names have met before."""
     return bool(
         one["subject_id"] != other["subject_id"]
@@ -111,7 +172,7 @@ def _is_new(one: Row, other: Row) -> bool:
     )
 
 
-def _restored(edge: Row, edges: list[Row], op: Row) -> Row:
+def _restoration(edge: LiveEdge, edges: list[LiveEdge], op: NameOp) -> Change:
     """The edge as it stood before; a conflict that was open is open again."""
     is_doubted = any(
         other["status"] == "contradicted"
@@ -130,18 +191,12 @@ def _restored(edge: Row, edges: list[Row], op: Row) -> Row:
     }
 
 
-def _cause(edge: Row, cause: dict[str, Row], ops: list[Row]) -> Row:
-    ends = (edge["subject_id"], edge["object_id"], edge["subject_key"], edge["target_key"])
-    return next((cause[end] for end in ends if end in cause), ops[0])
-
-
-def _common(edge: Row, op: Row) -> Row:
-    timestamp: datetime = op["timestamp"]
+def _common(edge: LiveEdge, op: NameOp) -> Change:
     return {
         "edge_id": edge["edge_id"],
         "claim_id": op["op_id"],
         "user_id": edge["user_id"],
-        "timestamp": timestamp,
+        "timestamp": op["timestamp"],
         "session_id": op["session_id"],
         "turn_number": op["turn_number"],
         "correlation_id": op["correlation_id"],

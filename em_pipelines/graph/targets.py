@@ -4,19 +4,19 @@ By id, else by what they say: names are compared through the entities that carry
 extractor words the same fact a little differently, and what was taken back has to stay so. Few acts a day, so Python.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict, cast
 
 import duckdb
 import pyarrow as pa
 from rapidfuzz import fuzz
 
-from em_pipelines.feedback.statements import FEEDBACK, Targeted
+from em_pipelines.extraction.feedback_statements import FEEDBACK, Targeted
 from em_pipelines.graph.relations import KEPT_DIRECTION, kept, taken_back_with
-from em_pipelines.ids import content_id
-from em_pipelines.sql import fetch, statement
-from em_pipelines.vocabulary import LITERAL_OBJECT, SYMMETRIC, USER, Act
+from em_pipelines.schema.ids import content_id
+from em_pipelines.schema.vocabulary import LITERAL_OBJECT, SYMMETRIC, USER, Act
+from em_pipelines.storage.duckdb_engine import fetch, statement
 
 HERE = Path(__file__).parent
 SAME_OBJECT_SCORE = 85
@@ -24,8 +24,33 @@ SAME_OBJECT_SCORE = 85
 
 IDENTITY = ("subject_id", "relation", "object_key", "attribute", "polarity", "requires_verification")
 
+STANDING_FIRST = (Act.CONFIRM, Act.VERIFY, Act.RECALL)
+"""Acts for which one fact that stands is enough: those of the very relation go before its kin."""
+
 Row = dict[str, Any]
+"""In the columns of `resolved`."""
 NameKey = Callable[[str], str]
+
+
+class KnownFact(TypedDict):
+    """A fact that can be meant, with every name of both ends: a row of `known.sql`."""
+
+    edge_id: str
+    user_id: str
+    subject_id: str
+    relation: str
+    object_id: str | None
+    value: str | None
+    attribute: str | None
+    object_key: str
+    polarity: int
+    temporal_type: str
+    requires_verification: bool
+    privacy_level: str
+    status: str
+    confidence: float
+    subject_names: list[str]
+    object_names: list[str]
 
 
 def aim(acts: Sequence[Targeted], connection: duckdb.DuckDBPyConnection, name_key: NameKey) -> None:
@@ -38,7 +63,7 @@ def aim(acts: Sequence[Targeted], connection: duckdb.DuckDBPyConnection, name_ke
     users = sorted({act.origin["user_id"] for act in acts})
     connection.register("acting", pa.table({"user_id": users}))
     try:
-        known = fetch(connection, statement(HERE, "known")).to_pylist()
+        known = cast(list[KnownFact], fetch(connection, statement(HERE, "known")).to_pylist())
         ends = fetch(connection, statement(HERE, "named_ends")).to_pylist()
     finally:
         connection.unregister("acting")
@@ -51,83 +76,102 @@ def aim(acts: Sequence[Targeted], connection: duckdb.DuckDBPyConnection, name_ke
         connection.unregister("aimed")
 
 
-def _rows(act: Targeted, known: list[Row], entity_of: dict[tuple[str, str], str], name_key: NameKey) -> Iterator[Row]:
-    found = _meant(act, known, name_key)
+def _rows(
+    act: Targeted, known: list[KnownFact], entity_of: dict[tuple[str, str], str], name_key: NameKey
+) -> Iterator[Row]:
+    meant = _meant(act, known, name_key)
     if act.act is Act.REHOME:
-        for fact in found:
+        for fact in meant:
             yield from _rehomed(act, fact, entity_of, name_key)
-        return
-    if act.act is Act.CONFIRM and not found and act.claim is not None:
+    elif act.act is Act.CONFIRM and not meant and act.claim is not None:
         if (row := _stated(act.claim, entity_of, Act.CONFIRM)) is not None:
             yield row
-        return
-    replacing = _in_its_place(act, found, entity_of)
-    pair_id = replacing["claim_id"] if replacing else act.claim["claim_id"] if act.claim else None
-    for fact in found:
+    else:
+        yield from _done_to(act, meant, entity_of)
+
+
+def _done_to(act: Targeted, meant: list[KnownFact], entity_of: dict[tuple[str, str], str]) -> Iterator[Row]:
+    """What the act does to each fact that it means, and what it puts in their place; never a fact in its own."""
+    replacing = _in_its_place(act, meant, entity_of)
+    claim = replacing or act.claim
+    pair_id = claim["claim_id"] if claim else None
+    for fact in meant:
         if replacing is None or _identity(fact) != _identity(replacing):
             yield _upon(act, act.act, fact, pair_id=pair_id)
     if replacing is not None:
         yield replacing
 
 
-def _meant(act: Targeted, known: list[Row], name_key: NameKey) -> list[Row]:
-    """The facts that an act means, each once: those of the very words, else those of like words."""
+def _meant(act: Targeted, known: list[KnownFact], name_key: NameKey) -> list[KnownFact]:
+    """The facts that an act means, each once: that of its id, else those of the very words, else of like words."""
     own = [fact for fact in known if fact["user_id"] == act.origin["user_id"]]
-    if act.edge_id is not None:
-        by_id = [fact for fact in own if fact["edge_id"] == act.edge_id]
-        if by_id or act.relation is None:
-            return by_id
-    if act.relation is None:
-        return []
-    alike = [fact for fact in own if _is_about(act, fact, name_key)]
+    by_id = [fact for fact in own if fact["edge_id"] == act.edge_id]
+    if by_id or act.relation is None:
+        return by_id
+    return list({_identity(fact): fact for fact in _worded_alike(act, own, name_key)}.values())
+
+
+def _worded_alike(act: Targeted, facts: list[KnownFact], name_key: NameKey) -> list[KnownFact]:
+    alike = [fact for fact in facts if _is_about(act, fact, name_key)]
     if act.object is not None:
-        key = name_key(act.object)
-        exact = [fact for fact in alike if key in _far_names(act, fact, name_key)]
-        alike = exact or [
-            fact
-            for fact in alike
-            if any(fuzz.token_set_ratio(key, name) >= SAME_OBJECT_SCORE for name in _far_names(act, fact, name_key))
-        ]
-    if act.act in (Act.CONFIRM, Act.VERIFY, Act.RECALL):  # standing facts first: one is enough
-        alike = [fact for fact in alike if fact["relation"] == act.relation] or alike
-    return list({_identity(fact): fact for fact in alike}.values())
+        alike = _of_object(act, name_key(act.object), alike, name_key)
+    if act.act in STANDING_FIRST:
+        return [fact for fact in alike if fact["relation"] == act.relation] or alike
+    return alike
 
 
-def _is_about(act: Targeted, fact: Row, name_key: NameKey) -> bool:
+def _of_object(act: Targeted, key: str, facts: list[KnownFact], name_key: NameKey) -> list[KnownFact]:
+    """Those whose far end has the very name, else those where it has a like one."""
+    names = [(fact, _far_names(act, fact, name_key)) for fact in facts]
+    exact = [fact for fact, far_names in names if key in far_names]
+    return exact or [
+        fact
+        for fact, far_names in names
+        if any(fuzz.token_set_ratio(key, name) >= SAME_OBJECT_SCORE for name in far_names)
+    ]
+
+
+def _is_about(act: Targeted, fact: KnownFact, name_key: NameKey) -> bool:
     """Whether relation, subject, attribute and polarity are those of the act."""
-    assert act.relation is not None
-    wide = act.act in (Act.RETRACT, Act.REPLACE)
-    relations = taken_back_with(act.relation) if wide else frozenset({act.relation})
-    if kept(fact["relation"]) not in {kept(relation) for relation in relations}:
+    if kept(fact["relation"]) not in {kept(relation) for relation in _relations(act)}:
         return False
     if fact["polarity"] != act.polarity:
         return False
     if act.attribute is not None and (fact["attribute"] or "").casefold() != act.attribute.casefold():
         return False
     near = fact["object_names"] if _is_other_way(act, fact, name_key) else fact["subject_names"]
-    return (USER if act.subject == USER else name_key(act.subject)) in near
+    return _subject_key(act, name_key) in near
 
 
-def _is_other_way(act: Targeted, fact: Row, name_key: NameKey) -> bool:
+def _relations(act: Targeted) -> frozenset[str]:
+    """The relations whose facts an act may mean: what takes a fact back reaches further than what confirms it."""
+    assert act.relation is not None
+    return taken_back_with(act.relation) if act.act in (Act.RETRACT, Act.REPLACE) else frozenset({act.relation})
+
+
+def _subject_key(act: Targeted, name_key: NameKey) -> str:
+    return USER if act.subject == USER else name_key(act.subject)
+
+
+def _is_other_way(act: Targeted, fact: KnownFact, name_key: NameKey) -> bool:
     """Whether the fact is stated from its other end: child_of for parent_of, or a symmetric relation turned round."""
     assert act.relation is not None
     if act.relation in SYMMETRIC:
-        return (USER if act.subject == USER else name_key(act.subject)) not in fact["subject_names"]
+        return _subject_key(act, name_key) not in fact["subject_names"]
     return (act.relation in KEPT_DIRECTION) != (fact["relation"] in KEPT_DIRECTION)
 
 
-def _far_names(act: Targeted, fact: Row, name_key: NameKey) -> list[str]:
+def _far_names(act: Targeted, fact: KnownFact, name_key: NameKey) -> list[str]:
     if fact["value"] is not None:
         return [name_key(fact["value"]), fact["value"].casefold()]
-    names: list[str] = fact["subject_names"] if _is_other_way(act, fact, name_key) else fact["object_names"]
-    return names
+    return fact["subject_names"] if _is_other_way(act, fact, name_key) else fact["object_names"]
 
 
-def _identity(fact: Row) -> tuple[Any, ...]:
+def _identity(fact: Mapping[str, Any]) -> tuple[Any, ...]:
     return tuple(fact[name] for name in IDENTITY)
 
 
-def _upon(act: Targeted, kind: Act, fact: Row, *, pair_id: str | None = None) -> Row:
+def _upon(act: Targeted, kind: Act, fact: Mapping[str, Any], *, pair_id: str | None = None) -> Row:
     """A row that says of a known fact what the act does with it."""
     what = [fact[n] for n in ("subject_id", "relation", "object_key", "attribute", "polarity")]
     copied = ("subject_id", "relation", "object_id", "value", "attribute", "object_key", "polarity", "temporal_type",
@@ -141,23 +185,25 @@ def _upon(act: Targeted, kind: Act, fact: Row, *, pair_id: str | None = None) ->
     }
 
 
-def _in_its_place(act: Targeted, found: list[Row], entity_of: dict[tuple[str, str], str]) -> Row | None:
-    """What a correction puts in the place of what it found; subject and relation are those of the fact it named."""
+def _in_its_place(act: Targeted, meant: list[KnownFact], entity_of: dict[tuple[str, str], str]) -> Row | None:
+    """What a correction puts in the place of what it means; subject and relation are those of the fact it named."""
     if act.act is not Act.REPLACE or act.claim is None:
         return None
     if act.edge_id is None and act.claim["extractor"] == FEEDBACK:
         return None  # it stands among the claims already
-    if not found:
-        return _stated(act.claim, entity_of) if act.relation else None
-    fact = found[0]
-    row = _stated(act.claim, entity_of)
-    if row is None:
+    if not meant and not act.relation:
         return None
-    row |= {name: fact[name] for name in ("subject_id", "relation", "attribute", "temporal_type", "polarity")}
-    if fact["relation"] in LITERAL_OBJECT:
-        said = act.claim["object"] or act.claim["value"]
-        row |= {"object_id": None, "value": said, "object_key": said.strip().lower()}
-    return row
+    row = _stated(act.claim, entity_of)
+    return row if row is None or not meant else {**row, **_slot(meant[0], act.claim)}
+
+
+def _slot(fact: Mapping[str, Any], claim: Row) -> Row:
+    """What a correction takes over from the fact that it corrects; of a literal, as it reads in such a fact."""
+    taken = {name: fact[name] for name in ("subject_id", "relation", "attribute", "temporal_type", "polarity")}
+    if fact["relation"] not in LITERAL_OBJECT:
+        return taken
+    said = claim["object"] or claim["value"]
+    return {**taken, "object_id": None, "value": said, "object_key": said.strip().lower()}
 
 
 def _stated(claim: Row, entity_of: dict[tuple[str, str], str], kind: Act = Act.ASSERT) -> Row | None:
@@ -177,7 +223,7 @@ def _stated(claim: Row, entity_of: dict[tuple[str, str], str], kind: Act = Act.A
     }
 
 
-def _rehomed(act: Targeted, fact: Row, entity_of: dict[tuple[str, str], str], name_key: NameKey) -> Iterator[Row]:
+def _rehomed(act: Targeted, fact: KnownFact, entity_of: dict[tuple[str, str], str], name_key: NameKey) -> Iterator[Row]:
     """A fact that was taken to be about one entity is about another: the old one is corrected to the new."""
     assert act.object is not None  # the name of the entity that it moves to
     new_id = entity_of.get((act.origin["message_id"], act.object))

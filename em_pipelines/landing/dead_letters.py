@@ -13,16 +13,17 @@ from pathlib import Path
 import orjson
 
 from em_pipelines.errors import UsageError
-from em_pipelines.landing.detect import detect
+from em_pipelines.landing.dead_letter_writer import DISCARDED, KIND, OPEN, REPLAYED, all_letters
 from em_pipelines.landing.formats.base import Format, Item, Parsed, Source
 from em_pipelines.landing.intake import Intake, Origin
-from em_pipelines.landing.letters import DISCARDED, KIND, OPEN, REPLAYED, all_letters
-from em_pipelines.landing.log import LandedLog, Record
+from em_pipelines.landing.land import detect
 from em_pipelines.landing.reader import InputFile
 from em_pipelines.landing.reasons import RuleError
 from em_pipelines.landing.records import NOT_TEXT
 from em_pipelines.landing.registry import AUTO, format_named
 from em_pipelines.landing.settings import LandingSettings
+from em_pipelines.schema.table import Record
+from em_pipelines.storage.landed_log import LandedLog
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +41,7 @@ def open_letters(log: LandedLog) -> list[Record]:
     return [letter for letter in all_letters(log).values() if letter["status"] == OPEN]
 
 
-def replay(
+def replay(  # noqa: PLR0913  (what `em dead-letters replay` takes, each of it of its own)
     log: LandedLog,
     ids: Collection[str] | None = None,
     *,

@@ -1,22 +1,169 @@
 """Takes items from converters, holds them to the rules and appends what is new to the log, a buffer at a time.
 
-What is refused is handed back as Refusal; what becomes of those (dead letters, or nothing in a replay) is not
-decided here.
+What is refused is handed back as Refusal; what becomes of those (dead letters, or nothing in a replay) is not decided
+here. What has landed before is asked for by key: the first question finds by the session index which days each
+conversation touches, and reads the days that are not in there. From then on a question reads just the days of the
+conversations asked for, and holds just their records.
+
+The index lies beside the log. A day is known in it by a mark of its folder: appending to it or rewriting it gives it
+another, and the day is read again. Deleting the file costs one pass over the log and changes nothing. It holds hashes
+of conversations, by which one whose user and name are guessed could be recognised: an erasure deletes it. Two
+conversations of one hash cost reading a day too many. A log on an object store has no such file.
 """
 
+import hashlib
+import os
+import posixpath
+import threading
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
 
-from em_pipelines.landing.fields import iso_instant
+import orjson
+
 from em_pipelines.landing.formats.base import Fields, Ignored, Item, Parsed, dumps
-from em_pipelines.landing.gate import Verdict
-from em_pipelines.landing.known import ID_COLUMNS, KnownRecords
-from em_pipelines.landing.log import LandedLog, Record
 from em_pipelines.landing.reasons import Reason, RuleError
-from em_pipelines.landing.records import interaction_key, is_same_content, land_record
+from em_pipelines.landing.records import Key, interaction_key, is_same_content, land_record
 from em_pipelines.landing.settings import LandingSettings
+from em_pipelines.schema.table import Record
+from em_pipelines.storage.files import settled_until_ns, temporary_beside
+from em_pipelines.storage.landed_log import LandedLog, Verdict
+from em_pipelines.text.values import iso_instant
+
+KIND = "interactions"
+FILE = ".sessions.json"
+HASH_CHARACTERS = 16
+Session = tuple[str, str]
+"""User and session id."""
+
+
+class SessionIndex:
+    """The days of conversations, as the log stood when it was first asked. Whoever appends meanwhile says so with
+    `note`."""
+
+    def __init__(self, log: LandedLog) -> None:
+        self._log = log
+        self._path = Path(log.local_root, FILE) if log.local_root else None
+        self._hashes: dict[date, set[str]] | None = None
+
+    def days(self, sessions: Collection[Session]) -> list[date]:
+        """The days, in order, on which any of the conversations may have landed, and on no other has one."""
+        wanted = {_hash(session) for session in sessions}
+        return sorted(day for day, hashes in self._by_day().items() if not wanted.isdisjoint(hashes))
+
+    def note(self, day: date, records: Iterable[Record]) -> None:
+        """Takes in interactions that have just been appended for a day."""
+        self._by_day().setdefault(day, set()).update(_hashes(records))
+
+    def delete(self) -> None:
+        """Removes the file. The caller holds the landing lock."""
+        if self._path:
+            self._path.unlink(missing_ok=True)
+
+    def _by_day(self) -> dict[date, set[str]]:
+        if self._hashes is None:
+            self._hashes = self._load()
+        return self._hashes
+
+    def _load(self) -> dict[date, set[str]]:
+        """Reads the days that are not in the file, or have changed, and keeps them for the next time."""
+        marks = self._marks()  # before the days are read: what is appended meanwhile shows in the mark of then
+        kept = _read(self._path) if self._path else {}
+        entries: dict[str, list[str]] = {}
+        by_day: dict[date, set[str]] = {}
+        for day in self._log.days(KIND):
+            key, mark = f"{day.toordinal():x}", marks.get(day)
+            entry = kept.get(key)
+            if mark is None or entry is None or entry[0] != mark:
+                by_day[day] = _hashes(self._log.read(KIND, day))
+                entry = [mark, *sorted(by_day[day])] if mark else None
+            else:
+                by_day[day] = set(entry[1:])
+            if entry:
+                entries[key] = entry
+        if entries and entries != kept:
+            self._keep(entries)
+        return by_day
+
+    def _keep(self, entries: dict[str, list[str]]) -> None:
+        if self._path is None:
+            return
+        own = self._path.with_name(f"{FILE}.{threading.get_ident()}")
+        with suppress(OSError), temporary_beside(own) as temporary:
+            temporary.write_bytes(orjson.dumps(entries))
+            temporary.replace(self._path)
+
+    def _marks(self) -> dict[date, str]:
+        """What tells the days' folders from any others; without those that could change unseen."""
+        marks: dict[date, str] = {}
+        settled_until = settled_until_ns()
+        if self._log.local_root:
+            with suppress(FileNotFoundError), os.scandir(posixpath.join(self._log.local_root, KIND)) as folders:
+                for folder in folders:
+                    stat = folder.stat()
+                    if not folder.name.startswith(".") and stat.st_mtime_ns < settled_until:
+                        marks[date.fromisoformat(folder.name)] = f"{stat.st_ino:x}-{stat.st_mtime_ns:x}"
+        return marks
+
+
+def _hashes(records: Iterable[Record]) -> set[str]:
+    return {_hash(session) for session in {interaction_key(record)[:2] for record in records}}
+
+
+def _hash(session: Session) -> str:
+    text = "".join(f"{len(part)}:{part}" for part in session)
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:HASH_CHARACTERS]
+
+
+def _read(path: Path) -> dict[str, list[str]]:
+    """What the file holds; nothing where there is none, or where it is not what was written."""
+    try:
+        entries = orjson.loads(path.read_bytes())
+    except (OSError, ValueError):
+        return {}
+    is_whole = isinstance(entries, dict) and all(
+        isinstance(entry, list) and entry and all(isinstance(part, str) for part in entry) for entry in entries.values()
+    )
+    return entries if is_whole else {}
+
+
+ID_COLUMNS = {
+    "skill_invocations": "invocation_id",
+    "feedback": "feedback_id",
+    "world_events": "world_event_id",
+}
+"""The key of each kind but interactions: a hash of the content."""
+
+
+class KnownRecords:
+    """The records of a log by their keys. Whoever appends to the log meanwhile says so with `note`."""
+
+    def __init__(self, log: LandedLog) -> None:
+        self._log = log
+        self._sessions = SessionIndex(log)
+
+    def interactions(self, keys: set[Key]) -> dict[Key, Record]:
+        """Those of the keys that have landed, on whatever day, each with the record that landed first."""
+        found: dict[Key, Record] = {}
+        for day in self._sessions.days({key[:2] for key in keys}):
+            for record in self._log.read("interactions", day):
+                key = interaction_key(record)
+                if key in keys:
+                    found.setdefault(key, record)
+        return found
+
+    def ids(self, kind: str, days: Iterable[date]) -> set[str]:
+        """The ids of a kind that have landed for these days; equal ids have equal content, hence equal days."""
+        column = ID_COLUMNS[kind]
+        return {record[column] for day in days for record in self._log.read(kind, day)}
+
+    def note(self, day: date, records: Iterable[Record]) -> None:
+        """Takes in interactions that have just been appended for a day."""
+        self._sessions.note(day, records)
+
 
 Lander = Callable[[str, Fields, str], Record]
 """Kind, fields and format → the landed record; raises RuleError."""

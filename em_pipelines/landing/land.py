@@ -1,30 +1,69 @@
 """Lands files: every line becomes a landed record, a duplicate or a dead letter, and nothing is lost or stops it.
 
-Landing the same again changes nothing; killed half way and repeated it ends where an unbroken run does, since all
-that was appended is known by its key. The caller holds the home's landing lock.
+Formats are told apart by content, and by the name where content leaves it open. Landing the same again changes
+nothing; killed half way and repeated it ends where an unbroken run does, since all that was appended is known by its
+key. The caller holds the lock of landing of the home.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+import orjson
+
 from em_pipelines.errors import UsageError
-from em_pipelines.landing.detect import detect
-from em_pipelines.landing.formats.base import Format, Ignored, Rejected, Source
+from em_pipelines.landing.dead_letter_writer import LetterBox
+from em_pipelines.landing.formats.base import Format, Ignored, Item, Rejected, Sample, Source
 from em_pipelines.landing.intake import Intake, Origin
-from em_pipelines.landing.letters import LetterBox
-from em_pipelines.landing.log import LandedLog
-from em_pipelines.landing.reader import InputFile
-from em_pipelines.landing.reasons import RuleError
-from em_pipelines.landing.registry import AUTO, format_named
+from em_pipelines.landing.reader import HEAD_BYTES, FoundFile, InputFile, find_files
+from em_pipelines.landing.reasons import Reason, RuleError
+from em_pipelines.landing.registry import AUTO, FORMATS, format_named
 from em_pipelines.landing.report import LandingReport
 from em_pipelines.landing.settings import LandingSettings
-from em_pipelines.landing.walk import FoundFile, find_files
+from em_pipelines.storage.landed_log import LandedLog
+
+_SAMPLE_LINES = 20
+_BY_SUFFIX = {".jsonl": "native", ".ndjson": "native", ".csv": "csv", ".tsv": "csv"}
+
+
+def sample_of(file: InputFile) -> Sample:
+    """The beginning of a file as far as it can be read. Raises RuleError where nothing can."""
+    head = file.head
+    lines = head.splitlines()
+    if len(head) == HEAD_BYTES:
+        lines = lines[:-1]  # most likely cut
+    objects = []
+    for line in lines[:_SAMPLE_LINES]:
+        try:
+            found = orjson.loads(line)
+        except orjson.JSONDecodeError:
+            continue
+        if isinstance(found, dict):
+            objects.append(found)
+    return Sample(file.path.name, head.decode("utf-8", "replace"), tuple(objects))
+
+
+def detect(file: InputFile) -> Format:
+    """The format of a file. Raises RuleError where it cannot be read or is of no known format."""
+    sample = sample_of(file)
+    for candidate in FORMATS:
+        if candidate.sniff(sample):
+            return candidate
+    suffixes = [s.lower() for s in file.path.suffixes if s.lower() != ".gz"]
+    if suffixes and suffixes[-1] in _BY_SUFFIX:
+        return format_named(_BY_SUFFIX[suffixes[-1]])
+    raise RuleError(
+        Reason.UNKNOWN_FORMAT,
+        f"{file.path.name} is of no known format; give --format if it is one of {', '.join(f.name for f in FORMATS)}",
+        raw=file.head[: file.settings.max_letter_bytes],
+    )
+
 
 _PROGRESS_ROWS = 1000
 
 
-def land(
+def land(  # noqa: PLR0913  (what `em land` takes, each of it of its own)
     paths: Sequence[Path],
     log: LandedLog,
     *,
@@ -46,19 +85,20 @@ def land(
         raise UsageError("landing: `now` has no time zone; give an aware datetime")
     if user_id is not None and not user_id.strip():
         raise UsageError("landing: the user id is blank; give a name to --user-id or leave it out")
-    found, notes = find_files(paths)
+    files, notes = find_files(paths)
     chosen = None if format == AUTO else format_named(format)
     intake = Intake(log, now=now, settings=settings)
     letters = LetterBox(log, now.astimezone(UTC).date())
-    for file in found:
+    destination = _Destination(intake, letters, on_progress)
+    for file in files:
         source = Source(file.path.name, user_id, file.folder_user, mapping or {})
-        _land_file(file, source, chosen, settings, intake, letters, on_progress)
+        _land_file(file, source, chosen, settings, destination)
     letters.put(intake.flush())
     counts = intake.counts
     if on_progress:
         on_progress(counts.n_rows)
     return LandingReport(
-        files=tuple(str(file.path) for file in found),
+        files=tuple(str(file.path) for file in files),
         n_rows=counts.n_rows,
         n_landed=counts.n_landed,
         n_duplicates=counts.n_duplicates,
@@ -73,14 +113,25 @@ def land(
     )
 
 
+@dataclass(frozen=True, slots=True)
+class _Destination:
+    """Where the items of all files go: records into the log, what is refused to the dead letters."""
+
+    intake: Intake
+    letters: LetterBox
+    on_progress: Callable[[int], None] | None
+
+    def take(self, item: Item, origin: Origin) -> None:
+        self.intake.take(item, origin)
+        if self.intake.is_full:
+            self.letters.put(self.intake.flush())
+        n_rows = self.intake.counts.n_rows
+        if self.on_progress and not isinstance(item, Ignored) and n_rows % _PROGRESS_ROWS == 0:
+            self.on_progress(n_rows)
+
+
 def _land_file(
-    found: FoundFile,
-    source: Source,
-    chosen: Format | None,
-    settings: LandingSettings,
-    intake: Intake,
-    letters: LetterBox,
-    on_progress: Callable[[int], None] | None,
+    found: FoundFile, source: Source, chosen: Format | None, settings: LandingSettings, destination: _Destination
 ) -> None:
     file = InputFile(found.path, settings)
     name, user = str(found.path), source.user_id or source.folder_user
@@ -90,10 +141,6 @@ def _land_file(
         known = chosen or detect(file)
         origin = Origin(name, known.name, user)
         for item in known.convert(file, source):
-            intake.take(item, origin)
-            if intake.is_full:
-                letters.put(intake.flush())
-            if on_progress and not isinstance(item, Ignored) and intake.counts.n_rows % _PROGRESS_ROWS == 0:
-                on_progress(intake.counts.n_rows)
+            destination.take(item, origin)
     except RuleError as error:
-        intake.take(Rejected(error.line_number, error.reason, error.detail, error.raw), origin)
+        destination.intake.take(Rejected(error.line_number, error.reason, error.detail, error.raw), origin)

@@ -1,22 +1,72 @@
 """The four kinds of record: what a log may say, and what of it is landed.
 
 A model here is the rule book of one kind; `land_record` turns fields as a converter found them into the landed
-record, a dict of JSON values whose keys are the columns of the raw table. Where records come from is no matter here.
+record, a dict of JSON values whose keys are the columns of the raw table. Strict: nothing is coerced, so that a wrong
+log is seen as wrong. Where records come from is no matter here.
 """
 
+import re
 from collections.abc import Callable, Mapping
-from typing import Any, Literal
+from datetime import date, datetime
+from typing import Annotated, Any, Literal
 
 import orjson
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic_core import PydanticCustomError
 
-from em_pipelines import ids
-from em_pipelines.feedback.payloads import check_payload
-from em_pipelines.landing.fields import Amount, Count, Day, Identifier, Instant, Integer, Name, Tags, Text, iso_instant
-from em_pipelines.landing.log import Record
 from em_pipelines.landing.reasons import Reason, RuleError
-from em_pipelines.safety.masking import mask_text, mask_value, secret_kinds
-from em_pipelines.vocabulary import USER
+from em_pipelines.schema import ids
+from em_pipelines.schema.feedback_payloads import check_payload
+from em_pipelines.schema.table import Record
+from em_pipelines.schema.vocabulary import USER
+from em_pipelines.text.masking import mask_text, mask_value, secret_kinds
+from em_pipelines.text.values import iso_instant, parse_instant
+
+MAX_ID_CHARACTERS = 256
+MAX_TAG_CHARACTERS = 64
+MAX_TAGS = 32
+MAX_INT = 2**63 - 1
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+
+
+def _parse_day(value: object) -> date:
+    if isinstance(value, str):
+        return date.fromisoformat(value)
+    raise PydanticCustomError("day_type", "expected a date as text, YYYY-MM-DD")
+
+
+def _check_id(value: str) -> str:
+    if not value.strip():
+        raise ValueError("it is blank")
+    if _CONTROL.search(value):
+        raise ValueError("it holds control characters")
+    return value
+
+
+def _check_text(value: str) -> str:
+    try:
+        value.encode()
+    except UnicodeEncodeError as error:
+        raise PydanticCustomError("text_unicode", "it holds half a character (a lone surrogate)") from error
+    return value
+
+
+def _as_kept(tags: list[str]) -> list[str]:
+    """Tags as they are compared: masked, in small letters, sorted, each once."""
+    return sorted({mask_text(tag).strip().casefold() for tag in tags})
+
+
+Text = Annotated[str, AfterValidator(_check_text)]
+Identifier = Annotated[str, Field(min_length=1, max_length=MAX_ID_CHARACTERS), AfterValidator(_check_id)]
+Name = Annotated[str, Field(min_length=1, max_length=MAX_ID_CHARACTERS), AfterValidator(_check_id)]
+Tag = Annotated[str, Field(min_length=1, max_length=MAX_TAG_CHARACTERS), AfterValidator(_check_id)]
+Tags = Annotated[list[Tag], Field(max_length=MAX_TAGS), AfterValidator(_as_kept)]
+Instant = Annotated[datetime, BeforeValidator(parse_instant)]
+Day = Annotated[date, BeforeValidator(_parse_day)]
+Count = Annotated[int, Field(ge=0, le=MAX_INT)]
+Integer = Annotated[int, Field(ge=-MAX_INT, le=MAX_INT)]
+Amount = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+
 
 FeedbackType = Literal[
     "correct", "confirm", "retract", "forget", "merge", "split", "recalled", "add_facts", "probe_delivered",

@@ -33,8 +33,3 @@ class LandingReport:
     def n_refused(self) -> int:
         """Refused input of all reasons."""
         return sum(self.n_dead_letters.values())
-
-    @property
-    def has_news(self) -> bool:
-        """Whether the log has grown by records."""
-        return self.n_landed > 0

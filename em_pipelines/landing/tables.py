@@ -4,15 +4,15 @@ Of several records with one key the first stands, so that a landing repeated aft
 """
 
 import base64
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from datetime import date
 from typing import Any
 
 import pyarrow as pa
 
-from em_pipelines.landing.log import Record
-from em_pipelines.tables.clean import DEAD_LETTERS
-from em_pipelines.tables.raw import FEEDBACK, INTERACTIONS, SKILL_INVOCATIONS, WORLD_EVENTS
-from em_pipelines.tables.schema import BYTES, DATE, INSTANT, TEXT, Table
+from em_pipelines.schema.table import BYTES, DATE, INSTANT, TEXT, Record, Records, Table, Tables
+from em_pipelines.schema.tables.clean import DEAD_LETTERS
+from em_pipelines.schema.tables.raw import FEEDBACK, INTERACTIONS, SKILL_INVOCATIONS, WORLD_EVENTS
 
 
 def interactions_table(records: Iterable[Record]) -> pa.Table:
@@ -67,3 +67,18 @@ def _table(table: Table, records: Iterable[Record]) -> pa.Table:
             columns.append(pa.array(values, column.type))
     found = pa.Table.from_arrays(columns, schema=table.schema)
     return found.sort_by([(name, "ascending") for name in table.sort_by])
+
+
+BUILDERS: dict[str, Callable[[Records], pa.Table]] = {
+    INTERACTIONS.name: interactions_table,
+    SKILL_INVOCATIONS.name: skill_invocations_table,
+    FEEDBACK.name: feedback_table,
+    WORLD_EVENTS.name: world_events_table,
+    DEAD_LETTERS.name: dead_letters_table,
+}
+
+
+def landing_run(table: Table) -> Callable[[date, Tables, Records], Tables]:
+    """The run of the step that makes the table of one kind of record."""
+    build = BUILDERS[table.name]
+    return lambda _, __, records: {table.name: build(records)}

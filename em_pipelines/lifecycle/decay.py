@@ -1,115 +1,20 @@
 """Decay, expiry and archival: what time does to facts, as a closed form of state and day.
 
-Never an iteration: any day is computed without the days before it. Nothing here is written back into the state.
+Any day is computed without the days before it. Nothing here is written back into the state.
 """
 
+from collections.abc import Callable
 from datetime import date
-from enum import StrEnum
 from pathlib import Path
 
 import duckdb
-from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
 
-from em_pipelines.sql import Query, Rows, bind, statement
-from em_pipelines.vocabulary import TemporalType
+from em_pipelines.graph.confidence_decay import DecaySettings, install_macros
+from em_pipelines.schema.table import Records, Tables
+from em_pipelines.schema.tables.derived import CURRENT_EDGES
+from em_pipelines.storage.duckdb_engine import Query, Rows, bind, statement
 
 HERE = Path(__file__).parent
-PERIOD_DAYS = 30
-KEPT_DAYS = 1_000_000
-DIGITS = 12
-"""Confidences are rounded here, so that 0.3 − 0.2 is not below the bound of 0.1."""
-
-
-class Curve(StrEnum):
-    LINEAR = "linear"
-    EXPONENTIAL = "exponential"
-
-
-class DecaySettings(BaseModel):
-    """How facts fade. Losses are of confidence (0 to 1) a 30 unreferenced days; half-lives are in days, 0 = never."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    curve: Curve = Field(default=Curve.LINEAR, description="linear (a loss per 30 days) or exponential (half-lives)")
-    loss_per_30_days: dict[TemporalType, float] = Field(
-        default={
-            TemporalType.ATTRIBUTE: 0.0,
-            TemporalType.TRAIT: 0.02,
-            TemporalType.STATE: 0.05,
-            TemporalType.PLAN: 0.10,
-            TemporalType.WISH: 0.10,
-            TemporalType.EPISODE: 0.10,
-        },
-        description="confidence lost per 30 unreferenced days, by temporal type (curve linear)",
-    )
-    half_life_days: dict[TemporalType, float] = Field(
-        default={
-            TemporalType.ATTRIBUTE: 0.0,
-            TemporalType.TRAIT: 720.0,
-            TemporalType.STATE: 365.0,
-            TemporalType.PLAN: 120.0,
-            TemporalType.WISH: 120.0,
-            TemporalType.EPISODE: 120.0,
-        },
-        description="days in which confidence halves, by temporal type; 0: never (curve exponential)",
-    )
-    wish_expiry_days: int = Field(default=180, description="a wish expires this long after its last mention")
-    event_expiry_days: int = Field(default=30, description="a plan or dated event expires this long after its date")
-
-    @field_validator("loss_per_30_days", "half_life_days", mode="before")
-    @classmethod
-    def _complete(cls, given: object, info: ValidationInfo) -> object:
-        """Types that a setting leaves out keep their default."""
-        default = cls.model_fields[str(info.field_name)].default
-        return {**{kind.value: rate for kind, rate in default.items()}, **given} if isinstance(given, dict) else given
-
-    archive_below_confidence: float = Field(
-        default=0.10, description="effective confidence below which a fact is archived"
-    )
-    archive_days: int = Field(default=180, ge=0, description="an archived fact is purged after this many days")
-    max_unsupported_confidence: float = Field(
-        default=0.84,
-        ge=0,
-        le=1,
-        description="effective confidence, at most, of a fact that only one conversation with pasted blocks has stated",
-    )
-
-    def keeping(self) -> "DecaySettings":
-        """The same, with an archive that purges nothing: for who looks at what is about to go."""
-        return self.model_copy(update={"archive_days": KEPT_DAYS})
-
-
-def effective_confidence(
-    confidence: float, unreferenced_days: int, temporal_type: TemporalType, settings: DecaySettings
-) -> float:
-    """Returns the confidence (0 to 1) left of `confidence` after whole days without a mention.
-
-    Linear: c − loss × days ÷ 30, never below 0. Exponential: c × 2^(−days ÷ half-life). Both compose: decaying by a
-    days and then by b more gives what a + b days give. sql/macro_*.sql is the same formula on columns.
-    """
-    days = max(0, unreferenced_days)
-    if settings.curve is Curve.LINEAR:
-        left = max(0.0, confidence - settings.loss_per_30_days[temporal_type] / PERIOD_DAYS * days)
-        return round(left, DIGITS)
-    half_life = settings.half_life_days[temporal_type]
-    return round(confidence if half_life == 0 else confidence * 2.0 ** (-days / half_life), DIGITS)
-
-
-def install_macros(connection: duckdb.DuckDBPyConnection, settings: DecaySettings, as_of: date) -> None:
-    """Defines the macros `decayed`, `faded` and `is_purged` of sql/ for the chosen curve and the end of a day."""
-    rates = {
-        kind.value: {
-            "loss_per_day": settings.loss_per_30_days[kind] / PERIOD_DAYS,
-            "half_life_days": settings.half_life_days[kind] or None,
-        }
-        for kind in TemporalType
-    }
-    connection.execute("SET VARIABLE rates = $rates", {"rates": rates})
-    connection.execute("SET VARIABLE as_of = ?::DATE", [as_of])
-    for name in ("archive_days", "archive_below_confidence"):
-        connection.execute(f"SET VARIABLE {name} = {getattr(settings, name)}")
-    connection.execute(statement(HERE, f"macro_{settings.curve.value}"))
-    connection.execute(statement(HERE, "macros"))
 
 
 def current_edges(
@@ -130,3 +35,15 @@ def current_edges(
     for name in ("merged", "named", "repeated"):
         connection.execute(statement(HERE, name))
     return Query(connection, statement(HERE, "current_edges"), is_ordered=True)
+
+
+def decay_run(
+    settings: DecaySettings, connection: duckdb.DuckDBPyConnection
+) -> Callable[[date, Tables, Records], Tables]:
+    """The run of the step `decay`."""
+
+    def run(day: date, tables: Tables, _: Records) -> Tables:
+        edges, entities = tables["state_edges"], tables["state_entities"]
+        return {CURRENT_EDGES.name: current_edges(edges, entities, day, settings, connection)}
+
+    return run

@@ -2,32 +2,39 @@
 point at one row.
 
 Mentions and decisions are taken in the order in which they were said, and all that is remembered stands in `entities`:
-so it does not matter how a log is cut into days.
+so it does not matter how a log is cut into days. What people decided about names holds against every heuristic: merges
+join whatever the wording says, splits keep apart.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from datetime import date
 
 import duckdb
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from em_pipelines.feedback.decisions import Decision
-from em_pipelines.lake import rows_of
+from em_pipelines.extraction.feedback_statements import spoken
 from em_pipelines.resolution.aliases import NO_ALIASES, Aliases
-from em_pipelines.resolution.blocking import name_keys, role_keys, row_keys
-from em_pipelines.resolution.deciding import decide
-from em_pipelines.resolution.naming import role_of
-from em_pipelines.resolution.normalization import name_key
-from em_pipelines.resolution.reading import see
-from em_pipelines.resolution.roles_said import roles_said
+from em_pipelines.resolution.clusters import FEEDBACK
+from em_pipelines.resolution.mention_resolution import see
+from em_pipelines.resolution.name_parts import role_of
+from em_pipelines.resolution.role_statements import roles_said
 from em_pipelines.resolution.settings import ResolutionSettings
-from em_pipelines.resolution.state import Registry, Row
-from em_pipelines.resolution.statements import locate, partners
-from em_pipelines.tables.graph import ENTITIES, ENTITY_MENTIONS, ENTITY_OPS
+from em_pipelines.resolution.user_registry import Cause, Grounds, Registry, Row, name_keys, role_keys, row_keys
+from em_pipelines.resolution.word_lists import locate, partners
+from em_pipelines.schema.decisions import Decision
+from em_pipelines.schema.table import Records, Tables, rows_of
+from em_pipelines.schema.tables.graph import ENTITIES, ENTITY_MENTIONS, ENTITY_OPS
+from em_pipelines.schema.vocabulary import EntityType
+from em_pipelines.text.guard.sensitive import SafetySettings
+from em_pipelines.text.name_keys import name_key
 
 DEFAULT_SETTINGS = ResolutionSettings()
+SAID_TO_BE_ONE = Grounds(FEEDBACK, 1.0, "somebody said that they are one")
+TypedName = tuple[str, str]
+"""A name, and the entity type as which it is compared."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +47,7 @@ class Resolution:
     entity_ops: pa.Table
 
 
-def resolve(
+def resolve(  # noqa: PLR0913  (all that a day brings, and all that was known)
     previous: pa.Table,
     mentions: pa.Table,
     messages: pa.Table,
@@ -70,6 +77,11 @@ def resolve(
             links.append(_link(mention, seen.row, seen.method, seen.score))
     for decision in waiting:
         decide(registries[decision.user_id], decision)
+    return _after(previous, registries, links)
+
+
+def _after(previous: pa.Table, registries: dict[str, Registry], links: list[Row]) -> Resolution:
+    """Yesterday's registry with today's rows in place of theirs; of changes with one id the last."""
     held = [row for registry in registries.values() for row in registry.rows.values()]
     ids = pa.array([row["entity_id"] for row in held], pa.string())
     untouched = previous.filter(pc.invert(pc.is_in(previous["entity_id"], value_set=ids)))
@@ -105,26 +117,29 @@ def _load(
     aliases: Aliases,
 ) -> dict[str, Registry]:
     """The registries of today's users, each with the rows that today's names can meet, groups whole."""
-    users = {m["user_id"] for m in mentions} | {d.user_id for d in decisions}
-    found = {user: Registry(user, aliases.of(user)) for user in sorted(users)}
-    theirs = previous.filter(pc.is_in(previous["user_id"], value_set=pa.array(sorted(users), pa.string())))
-    if not theirs.num_rows:
-        return found
-    wanted = _wanted(mentions, decisions, contents, found)
+    users = sorted({m["user_id"] for m in mentions} | {d.user_id for d in decisions})
+    registries = {user: Registry(user, aliases.of(user)) for user in users}
+    theirs = previous.filter(pc.is_in(previous["user_id"], value_set=pa.array(users, pa.string())))
+    if theirs.num_rows:
+        held: dict[str, list[Row]] = defaultdict(list)
+        for row in _sharing(theirs, _wanted(mentions, decisions, contents, registries)).to_pylist():
+            held[row["user_id"]].append(row)
+        for user, registry in registries.items():
+            registry.load(held[user])
+    return registries
+
+
+def _sharing(entities: pa.Table, wanted: dict[str, set[str]]) -> pa.Table:
+    """The rows of the groups of which one row has a blocking key that its user wants."""
     columns = ("user_id", "entity_id", "canonical_name", "entity_type", "qualifiers", "merged_into")
-    rows = list(zip(*(theirs[name].to_pylist() for name in columns), strict=True))
+    rows = list(zip(*(entities[name].to_pylist() for name in columns), strict=True))
     groups = {
         merged_into or entity
         for user, entity, name, kind, qualifiers, merged_into in rows
         if not wanted[user].isdisjoint(row_keys(name, kind, qualifiers))
     }
     chosen = [n for n, row in enumerate(rows) if row[1] in groups or row[5] in groups]
-    for row in theirs.take(pa.array(chosen, pa.int64())).to_pylist():
-        found[row["user_id"]].rows[row["entity_id"]] = row
-    for registry in found.values():
-        held, registry.rows = list(registry.rows.values()), {}
-        registry.load(held)
-    return found
+    return entities.take(pa.array(chosen, pa.int64()))
 
 
 def _wanted(
@@ -132,28 +147,83 @@ def _wanted(
 ) -> dict[str, set[str]]:
     """The blocking keys of every name that the day brings, by user: mentioned, said beside one, decided upon, or in the
     alias file beside one of those."""
-    names: dict[str, set[tuple[str, str]]] = defaultdict(set)
+    names: dict[str, set[TypedName]] = defaultdict(set)
     keys: dict[str, set[str]] = defaultdict(set)
     for mention in mentions:
-        user, kind = mention["user_id"], mention["entity_type"]
-        names[user].add((mention["name"], kind))
-        place = locate(
-            contents.get(mention["message_id"], ""), mention["name"], mention["span_start"], mention["span_end"]
-        )
-        names[user] |= {(partner.name, kind) for partner in partners(place)}
-        for said in roles_said(place, is_bare_noun_read=True):
-            names[user].add((said.text, kind))
-            keys[user] |= role_keys(said.role)
-        if mention["role"]:
-            keys[user] |= role_keys(role_of(mention["role"]) or mention["role"])
+        said, said_roles = _said_with(mention, contents.get(mention["message_id"], ""))
+        names[mention["user_id"]] |= said
+        keys[mention["user_id"]].update(*map(role_keys, said_roles))
     for decision in decisions:
         names[decision.user_id] |= {(name, "concept") for name in decision.names}
-    for user, found in names.items():
-        for name, _ in list(found):
-            entry = registries[user].aliases.get(name_key(name))
-            if entry is not None:
-                found |= {(other, "concept") for other in (entry.name, *entry.aliases)}
-        for name, kind in found:
+    for user, wanted in names.items():
+        for name, kind in wanted | _aliased(wanted, registries[user]):
             keys[user] |= name_keys(name, kind)
             keys[user].add(f"${name_key(name)}")
     return keys
+
+
+def _said_with(mention: Row, content: str) -> tuple[set[TypedName], set[str]]:
+    """The names and the roles that a message gives the bearer of a mention, its own name among them."""
+    kind = mention["entity_type"]
+    place = locate(content, mention["name"], mention["span_start"], mention["span_end"])
+    said = roles_said(place, is_bare_noun_read=True)
+    texts = {mention["name"], *(partner.name for partner in partners(place)), *(role.text for role in said)}
+    extracted = {role_of(mention["role"]) or mention["role"]} if mention["role"] else set()
+    return {(text, kind) for text in texts}, {role.role for role in said} | extracted
+
+
+def _aliased(names: Iterable[TypedName], registry: Registry) -> set[TypedName]:
+    """The names that the alias file has beside any of these."""
+    entries = (registry.aliases.get(name_key(name)) for name, _ in names)
+    return {(other, "concept") for entry in entries if entry is not None for other in (entry.name, *entry.aliases)}
+
+
+def decide(registry: Registry, decision: Decision) -> None:
+    """Carries out a decision. A name that nobody has said yet gets a row; what is one already is noted all the same,
+    so that the last name is the one it is read by. One name in two spellings is one row, and cannot be split."""
+    cause = Cause(decision.feedback_id, decision.timestamp, decision.session_id, 0, decision.correlation_id)
+    rows = _rows_of_names(registry, decision, cause)
+    if decision.is_merge:
+        into = rows[-1]
+        for row in rows[:-1]:
+            registry.reconcile(row, into)
+            registry.join(row, into, SAID_TO_BE_ONE, cause)
+    elif not _is_settled(registry, rows) and not (len(rows) > 1 and rows[0] is rows[1]):
+        registry.split(rows[0], rows[1] if len(rows) > 1 else None, cause)
+
+
+def _is_settled(registry: Registry, rows: list[Row]) -> bool:
+    """Whether the alias file says that the two are one: it wins."""
+    entries = [registry.aliases.get(row["name_key"]) for row in rows]
+    return len(entries) > 1 and entries[0] is not None and entries[0] is entries[1]
+
+
+def _rows_of_names(registry: Registry, decision: Decision, cause: Cause) -> list[Row]:
+    """The rows of the names: of several bearers the one spoken of most, first of one type with the others."""
+    found = [registry.named(name_key(name)) for name in decision.names]
+    kinds = [row["entity_type"] for rows in found for row in rows[:1]]
+    kind = kinds[-1] if kinds else EntityType.CONCEPT.value
+    chosen = []
+    for name, rows in zip(decision.names, found, strict=True):
+        if rows:
+            chosen.append(
+                max(rows, key=lambda row: (row["entity_type"] == kind, row["mention_count"], row["entity_id"]))
+            )
+        else:
+            chosen.append(registry.create(name, kind, "", cause, FEEDBACK))
+    return chosen
+
+
+def resolution_run(
+    settings: ResolutionSettings, aliases: Aliases, safety: SafetySettings, connection: duckdb.DuckDBPyConnection
+) -> Callable[[date, Tables, Records], Tables]:
+    """The run of the step `resolution`."""
+
+    def run(_: date, tables: Tables, __: Records) -> Tables:
+        said = spoken(rows_of(tables["feedback"]), safety)
+        mentions = pa.concat_tables([tables["mentions"], said.mentions_table()])
+        known = (tables["state_entities"], mentions, tables["messages"])
+        made = resolve(*known, connection, decisions=said.decisions, aliases=aliases, settings=settings)
+        return {"entities": made.entities, "entity_mentions": made.entity_mentions, "entity_ops": made.entity_ops}
+
+    return run

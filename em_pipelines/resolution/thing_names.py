@@ -1,13 +1,14 @@
-"""Whether two names can be one thing's, by their wording alone; people's names are judged elsewhere."""
+"""Whether two names can be one thing's, by their wording alone; also where one is the other with more words.
+
+People's names are judged elsewhere.
+"""
 
 from collections.abc import Callable
 
 from rapidfuzz import fuzz
 from rapidfuzz.distance import DamerauLevenshtein, Indel
 
-from em_pipelines.resolution.lexicon import words
-from em_pipelines.resolution.naming import Name
-from em_pipelines.resolution.thing_parts import compare_part
+from em_pipelines.resolution.name_parts import Name
 from em_pipelines.resolution.verdicts import (
     ABBREVIATION,
     ACRONYM,
@@ -19,25 +20,26 @@ from em_pipelines.resolution.verdicts import (
     UNLIKE,
     WORD_ORDER,
     Verdict,
-)  # fmt: skip
-from em_pipelines.vocabulary import EntityType as T
+)
+from em_pipelines.resolution.word_lists import homes, words
+from em_pipelines.schema.vocabulary import EntityType as T
 
 MIN_FUZZY_LETTERS = 5
 MIN_PLURAL_LETTERS = 4
 MIN_TELLING_DIGITS = 3
 MIN_SUBSTITUTED_LETTERS = 8
+_NUMBERED = frozenset({T.PRODUCT.value, T.VEHICLE.value})
+MIN_MODEL_DIGITS = 3
+"""`The 265` is the Forerunner 265; a 7 or a 12 may be anything."""
 
 
 def compare_things(one: Name, other: Name) -> Verdict | None:
     """Returns the verdict of the first way of comparing that has one."""
-    if one.digits and other.digits and one.digits != other.digits and one.known_as != other.known_as:
+    if _have_other_numbers(one, other):
         return CONFLICT if _share(one, other) else None
-    for verdict, is_so in _SYMMETRIC:
-        if is_so(one, other):
-            return verdict
-    for verdict, is_so in _DIRECTED:
-        if is_so(one, other) or is_so(other, one):
-            return verdict
+    verdict = _verdict_of_rules(one, other)
+    if verdict is not None:
+        return verdict
     short, long = sorted((one, other), key=lambda name: len(name.tokens))
     if set(short.tokens) <= set(long.tokens):
         return compare_part(short, long)
@@ -45,6 +47,21 @@ def compare_things(one: Name, other: Name) -> Verdict | None:
     if likeness:
         return Verdict("similarity", likeness)
     return UNLIKE if _share(one, other) else None
+
+
+def _have_other_numbers(one: Name, other: Name) -> bool:
+    are_other = one.digits != other.digits and one.known_as != other.known_as
+    return are_other and bool(one.digits and other.digits)
+
+
+def _verdict_of_rules(one: Name, other: Name) -> Verdict | None:
+    for verdict, is_so in _SYMMETRIC:
+        if is_so(one, other):
+            return verdict
+    for verdict, is_so in _DIRECTED:
+        if is_so(one, other) or is_so(other, one):
+            return verdict
+    return None
 
 
 def _is_in_another_order(one: Name, other: Name) -> bool:
@@ -126,18 +143,21 @@ def similarity(one: Name, other: Name) -> float:
     a, b = one.compact, other.compact
     if min(len(a), len(b)) < MIN_FUZZY_LETTERS or a[0] != b[0] or one.digits != other.digits:
         return 0.0
-    if len(one.tokens) != len(other.tokens) and " " in one.text and " " in other.text:
-        return 0.0
-    allowed = 1 if min(len(a), len(b)) < 9 else 2
-    if DamerauLevenshtein.distance(a, b, score_cutoff=allowed) > allowed or _is_another_word(one, other):
+    if _have_more_slips(a, b) or _have_other_words(one, other):
         return 0.0
     return float(max(fuzz.ratio(a, b) / 100, Indel.normalized_similarity(a, b), 0.85 if _is_transposed(a, b) else 0.0))
 
 
-def _is_another_word(one: Name, other: Name) -> bool:
+def _have_more_slips(one: str, other: str) -> bool:
+    """Whether there are more slips of the pen between two spellings than one, or two in long ones."""
+    allowed = 1 if min(len(one), len(other)) < 9 else 2
+    return DamerauLevenshtein.distance(one, other, score_cutoff=allowed) > allowed
+
+
+def _have_other_words(one: Name, other: Name) -> bool:
     """Whether a word is more than a slip of the pen from the other's: Cinder Lake is not Cinder Lane, Uno not Nano."""
     if len(one.tokens) != len(other.tokens):
-        return False
+        return " " in one.text and " " in other.text
     return any(a != b and not _is_slip(a, b) for a, b in zip(one.tokens, other.tokens, strict=True))
 
 
@@ -150,6 +170,105 @@ def _is_slip(one: str, other: str) -> bool:
 
 def _is_transposed(one: str, other: str) -> bool:
     return sorted(one) == sorted(other)
+
+
+def compare_part(short: Name, long: Name) -> Verdict | None:
+    """A name and the same with more words: `Norrby` and `FC Norrby`, `New York` and `New York City`."""
+    size = len(short.tokens)
+    is_front = long.tokens[:size] == short.tokens
+    is_back = long.tokens[-size:] == short.tokens
+    if not (is_front or is_back):
+        return None
+    extra = [token for token in long.tokens if token not in short.tokens]
+    kind = short.entity_type if short.entity_type != T.CONCEPT else long.entity_type
+    if all(token.isdigit() for token in short.tokens):
+        return _number_part(short, kind, is_back=is_back)
+    if kind == T.PLACE:
+        return _place_part(short, long, extra, is_front=is_front)
+    if short.is_legal:
+        return CONFLICT
+    return _PARTS.get(kind, _common_part)(short, long, extra, is_front)
+
+
+def _number_part(number: Name, kind: str, *, is_back: bool) -> Verdict | None:
+    return PART if is_back and kind in _NUMBERED and len(number.compact) >= MIN_MODEL_DIGITS else None
+
+
+def _place_part(short: Name, long: Name, extra: list[str], *, is_front: bool) -> Verdict | None:
+    """`Paris, France` is Paris, `Paris, Texas` is not; `York` is no part of New York."""
+    if not is_front or set(extra) & words("far_kinds"):
+        return CONFLICT
+    if "," in long.text:
+        return PART if _is_home(short, extra) else CONFLICT
+    if short.compact in homes() and extra[0] not in words("small_words"):
+        return CONFLICT
+    return PART if extra[0] in words("small_words") or set(extra) <= words("place_nouns") else None
+
+
+def _is_home(place: Name, land: list[str]) -> bool:
+    """Whether a place may lie in a land: one that everybody knows lies in its own."""
+    known = homes().get(place.compact)
+    return known is None or "".join(land) in known or land[-1] in known
+
+
+def _version_part(short: Name, _: Name, extra: list[str], is_front: bool) -> Verdict | None:
+    """`Python 3` is Python; `React Native` is not React; `Excel` is Microsoft Excel."""
+    if is_front:
+        return PART if all(_is_version(token) for token in extra) else CONFLICT
+    return PART if short.is_proper and len(extra) <= 2 else None
+
+
+def _product_part(short: Name, long: Name, extra: list[str], is_front: bool) -> Verdict | None:
+    """`S23` is the Galaxy S23, `Zaptec` may be the Zaptec Go; an iPhone 12 is no iPhone 12 mini, and a soil probe of
+    two kinds are two."""
+    if not (short.is_proper or long.is_proper):
+        return None
+    if is_front and short.digits and set(extra) & words("variants"):
+        return CONFLICT
+    return PART
+
+
+def _project_part(_: Name, __: Name, extra: list[str], is_front: bool) -> Verdict | None:
+    if set(extra) & words("variants"):
+        return CONFLICT
+    return PART if is_front and len(extra) <= 2 else None
+
+
+def _organization_part(short: Name, long: Name, extra: list[str], is_front: bool) -> Verdict | None:
+    """`Norrby` is FC Norrby; AC Milan is no Inter Milan, and a foundation not whom it is named after."""
+    if set(extra) & {"foundation", "museum", "hospital"} or not set(short.all_tokens) <= set(long.all_tokens):
+        return CONFLICT
+    return PART if is_front or len(extra) == 1 else None
+
+
+def _work_part(short: Name, long: Name, extra: list[str], is_front: bool) -> Verdict | None:
+    """A title may lack its subtitle or its end, if enough is left; one word of a longer title may be a title itself,
+    and a part or a season is not the whole."""
+    if set(extra) & words("instalments") or any(token.isdigit() for token in extra):
+        return CONFLICT
+    if is_front and (":" in long.text or len(short.tokens) > 2):
+        return PART
+    return CONFLICT if is_front else None
+
+
+def _common_part(short: Name, long: Name, _: list[str], __: bool) -> Verdict | None:
+    """Common nouns: red wine is no wine that somebody else had; what a definite article makes of it is judged where
+    the message is known."""
+    return PART if short.is_proper and long.is_proper and short.entity_type != T.CONCEPT else None
+
+
+_PARTS = {
+    T.TOOL.value: _version_part,
+    T.PRODUCT.value: _product_part,
+    T.VEHICLE.value: _product_part,
+    T.PROJECT.value: _project_part,
+    T.ORGANIZATION.value: _organization_part,
+    T.WORK.value: _work_part,
+}
+
+
+def _is_version(token: str) -> bool:
+    return token == "v" or token[0].isdigit()
 
 
 _SYMMETRIC: tuple[tuple[Verdict, Callable[[Name, Name], bool]], ...] = (

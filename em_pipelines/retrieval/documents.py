@@ -1,11 +1,27 @@
-"""What can be found: messages, and facts as short sentences. One user's, in order of time."""
+"""What can be found, and what is found: messages, and facts as short sentences; hits with their score, why they have
+it, and what stands around them; and which messages are archived, kept and not to be found any more.
 
+What is archived is read from the landed feedback, so at once; the last word on a message counts. Facts that were
+learned from it stay: whoever wants those gone retracts or forgets.
+"""
+
+import threading
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date
 from typing import Any
 
+import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
+
+from em_pipelines.retrieval.pack import Pack
+from em_pipelines.retrieval.settings import Weights
+from em_pipelines.retrieval.terms import Floats
+from em_pipelines.schema.feedback_payloads import Archive, read_payload
+from em_pipelines.schema.table import Record
+from em_pipelines.storage.landed_log import LandedLog
 
 MESSAGE, FACT = "message", "fact"
 Row = dict[str, Any]
@@ -33,7 +49,7 @@ SCHEMA = pa.schema(
 )
 """One row a document; from `status` on, columns are of facts alone. `turn_number` and `session_id` of a fact are those
 of its first provenance; `confidence` is the effective one of a fact, 1 of a message; `names` are keys of all names of
-both ends (`resolution.normalization.name_key`); `conflicts` are the facts that cannot hold beside it."""
+both ends (`text.name_keys.name_key`); `conflicts` are the facts that cannot hold beside it."""
 
 
 def messages(table: pa.Table, user_id: str) -> pa.Table:
@@ -92,3 +108,127 @@ def _fact(row: Row, against: Mapping[str, set[str]], domains: Mapping[tuple[str,
         "status": row["status"], "subject": row["subject"], "relation": row["relation"], "object": row["object"],
         "names": row["end_keys"], "sources": sources, "conflicts": sorted(against[row["edge_id"]]),
     }  # fmt: skip
+
+
+ARCHIVE = "archive"
+Place = tuple[str, int]
+"""Session and turn."""
+
+
+class Archived:
+    """What is archived in one log. A day's feedback is read again only when its segments have changed."""
+
+    def __init__(self, log: LandedLog) -> None:
+        self._log = log
+        self._days: dict[date, tuple[str | None, tuple[Record, ...]]] = {}
+        self._lock = threading.Lock()
+
+    def of(self, user_id: str) -> frozenset[Place]:
+        """The places of a user's messages that are archived now."""
+        said = sorted(
+            (record for record in self._said() if record["user_id"] == user_id),
+            key=lambda record: (record["timestamp"], record["feedback_id"]),
+        )
+        last: dict[Place, bool] = {}
+        for record in said:
+            form: Archive = read_payload(
+                ARCHIVE, {"session_id": record["session_id"], **orjson.loads(record["payload"])}
+            )
+            last[form.session_id, form.turn_number] = form.is_archived
+        return frozenset(place for place, is_archived in last.items() if is_archived)
+
+    def _said(self) -> Iterator[Record]:
+        with self._lock:
+            days = self._log.days("feedback")
+            for day in self._days.keys() - set(days):
+                del self._days[day]
+            for day in days:
+                digest = self._log.digest("feedback", day)
+                if day not in self._days or self._days[day][0] != digest:
+                    records = tuple(r for r in self._log.read("feedback", day) if r["type"] == ARCHIVE)
+                    self._days[day] = (digest, records)
+            return iter([record for _, records in self._days.values() for record in records])
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """A turn beside one that was found."""
+
+    session_id: str
+    turn_number: int
+    speaker: str | None
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A document that was found.
+
+    `components` are the weighed shares of its score by name; `conflicts_with` the facts that cannot hold beside it;
+    `neighbours` the turns before and after it; `path` how expansion came to it: documents and names, from what the
+    question found to this. `sources` are the turns (conversation, number) that state a fact.
+    """
+
+    kind: str
+    session_id: str | None
+    turn_number: int | None
+    edge_id: str | None
+    text: str
+    score: float
+    said_on: date
+    speaker: str | None
+    components: dict[str, float]
+    conflicts_with: tuple[str, ...] = ()
+    neighbours: tuple[Turn, ...] = ()
+    sources: tuple[tuple[str, int], ...] = ()
+    path: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """What documents are worth by number; the components by name, before they are weighed, and their weights."""
+
+    total: Floats | Mapping[int, float]
+    components: Mapping[str, Floats] = field(default_factory=dict)
+    weights: Weights | None = None
+
+    def shares(self, number: int) -> dict[str, float]:
+        """What each component adds to the score of a document, where it adds anything."""
+        return {
+            name: round(getattr(self.weights, name, 1.0) * float(values[number]), 6)
+            for name, values in self.components.items()
+            if values[number]
+        }
+
+
+def hits_of(pack: Pack, numbers: Sequence[int], scores: Scores, n_neighbours: int = 0) -> list[Hit]:
+    """The documents of these numbers as hits, in that order."""
+    rows = pack.documents.take(list(numbers)).to_pylist() if numbers else []
+    return [
+        Hit(
+            kind=row["kind"],
+            session_id=row["session_id"],
+            turn_number=row["turn_number"],
+            edge_id=row["edge_id"],
+            text=row["text"],
+            score=round(float(scores.total[n]), 6),
+            said_on=row["said_at"].date(),
+            speaker=row["speaker"],
+            components=scores.shares(n),
+            conflicts_with=pack.conflicts.get(n, ()),
+            neighbours=_around(pack, n, n_neighbours) if row["kind"] == MESSAGE else (),
+            sources=tuple((source["session_id"], source["turn_number"]) for source in row["sources"] or ()),
+        )
+        for n, row in zip(numbers, rows, strict=True)
+    ]
+
+
+def _around(pack: Pack, number: int, n_neighbours: int) -> tuple[Turn, ...]:
+    own = pack.sessions[number]
+    near = [
+        n
+        for n in range(max(0, number - n_neighbours), min(len(pack.days), number + n_neighbours + 1))
+        if n != number and pack.sessions[n] == own
+    ]
+    rows = pack.documents.take(near).to_pylist() if near else []
+    return tuple(Turn(row["session_id"], row["turn_number"], row["speaker"], row["text"]) for row in rows)

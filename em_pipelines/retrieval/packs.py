@@ -6,6 +6,7 @@ and nobody learns from the folder's name who has one.
 
 import shutil
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -14,20 +15,21 @@ import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from em_pipelines.atomic import write_atomically
 from em_pipelines.errors import CorruptTableError
-from em_pipelines.home import Home
-from em_pipelines.lake import digest, rows_of
-from em_pipelines.pipeline import source_version
 from em_pipelines.retrieval import documents
 from em_pipelines.retrieval.pack import Pack
-from em_pipelines.retrieval.topics import Floats
-from em_pipelines.retrieval.vectors import known_vectors, vectors_of
-from em_pipelines.retrieval.writing import files_of, is_whole, write
+from em_pipelines.retrieval.scoring import known_vectors, vectors_of
+from em_pipelines.retrieval.searchable_home import SearchableHome
+from em_pipelines.retrieval.terms import Floats
+from em_pipelines.retrieval.writing import PackOptions, files_of, is_whole, write
+from em_pipelines.schema.ids import digest
+from em_pipelines.schema.table import rows_of
+from em_pipelines.schema.tables.clean import MESSAGES
+from em_pipelines.schema.tables.graph import CONTRADICTIONS, EDGES
+from em_pipelines.schema.tables.raw import FEEDBACK
 from em_pipelines.serving.facts import FactQuery, known
-from em_pipelines.tables.clean import MESSAGES
-from em_pipelines.tables.graph import CONTRADICTIONS, EDGES
-from em_pipelines.tables.raw import FEEDBACK
+from em_pipelines.storage.code_version import code_digest
+from em_pipelines.storage.files import write_atomically
 
 USERS_AT_ONCE = 200
 """Of so many the messages are in memory together; each day is read once for all of them."""
@@ -36,102 +38,122 @@ BUILT = "built.json"
 _NOTHING: dict[str, Any] = {"days": {}, "packs": []}
 
 
-def folder_of(home: Home, user_id: str) -> Path:
+def folder_of(home: SearchableHome, user_id: str) -> Path:
     """Where a user's pack lies, whether there is one or not."""
     return home.path / "packs" / home.salt.hash("pack", user_id)[:32]
 
 
-def build(home: Home) -> list[str]:
+def build(home: SearchableHome) -> list[str]:
     """Brings the packs of everybody up to date of whom something has changed; returns whose, in order.
 
     A new day is put behind what a pack holds; where the code or the settings are others, or something of a pack is
     lost, it is made anew.
     """
     with home.lock("packs"):
-        version = _version(home)
-        wanted = {str(day): _mark(home, day, version) for day in _days(home)}
-        built = _built(home)["days"]
-        lost = {folder.name for folder in unfit(home)}
-        for name in lost:
-            shutil.rmtree(home.path / "packs" / name, ignore_errors=True)
-        changed = sorted(day for day in wanted.keys() | built.keys() if wanted.get(day) != built.get(day))
-        gone = any(day not in wanted for day in changed)
-        users = _users(home, sorted(wanted) if gone else changed)
-        if lost:
-            everybody = _users(home, sorted(wanted))
-            users = sorted({*users, *(user for user in everybody if folder_of(home, user).name in lost)})
-        said_on = home.store.lake.days(MESSAGES) if gone else [date.fromisoformat(day) for day in changed]
-        has_vectors = True
-        for start in range(0, len(users), USERS_AT_ONCE):
-            some = users[start : start + USERS_AT_ONCE]
-            said = _said(home, said_on, some)
-            for user in some:
-                own = said.filter(pc.equal(said["user_id"], user))
-                has_vectors &= _build_one(
-                    home, user, documents.messages(own, user), None if gone else frozenset(said_on)
-                )
-        if gone:
-            _sweep(home, set(users))
-        if not has_vectors:  # the next run asks for the vectors that are missing
-            wanted = dict.fromkeys(wanted, "")
-        _note(home, wanted)
-        return users
+        marks = _marks(home)
+        update = _update_to(home, marks)
+        has_vectors = _build_all(home, update)
+        if update.days is None:
+            _sweep(home, set(update.users))
+        _note(home, marks if has_vectors else dict.fromkeys(marks, ""))  # else the next run asks for those missing
+        return update.users
 
 
-def is_current(home: Home) -> bool:
+def is_current(home: SearchableHome) -> bool:
     """Whether the packs hold what the lake holds, and are whole."""
-    version = _version(home)
-    return not unfit(home) and _built(home)["days"] == {str(day): _mark(home, day, version) for day in _days(home)}
+    return not unfit(home) and _built(home)["days"] == _marks(home)
 
 
-def folders(home: Home) -> list[Path]:
+def folders(home: SearchableHome) -> list[Path]:
     """Those of all packs that were made, whether they are still there or not."""
     return [home.path / "packs" / name for name in _built(home)["packs"]]
 
 
-def unfit(home: Home) -> list[Path]:
+def unfit(home: SearchableHome) -> list[Path]:
     """Folders of packs that were made and are not there any more, or not as they were written; the next build makes
     them again."""
     return [folder for folder in folders(home) if not is_whole(folder)]
 
 
-def size_of(home: Home) -> tuple[int, int]:
+def size_of(home: SearchableHome) -> tuple[int, int]:
     """Documents and bytes of all packs."""
     there = [folder for folder in folders(home) if is_whole(folder)]
     n_bytes = sum(path.stat().st_size for folder in there for path in files_of(folder))
     return sum(len(Pack(folder).days) for folder in there), n_bytes
 
 
-def remake(home: Home, user_id: str) -> None:
+def remake(home: SearchableHome, user_id: str) -> None:
     """Makes a user's pack of what is left of them; nothing of the old one stays. Where no packs are, none is made."""
     if (home.path / "packs").exists():
         with home.lock("packs"):
             known = _known(home, user_id)
             shutil.rmtree(folder_of(home, user_id), ignore_errors=True)
-            said = _said(home, home.store.lake.days(MESSAGES), [user_id])
-            _build_one(home, user_id, documents.messages(said, user_id), None, known)
+            _build_one(home, user_id, _said_by(home, user_id), None, known)
             _note(home, _built(home)["days"])
 
 
-def _said(home: Home, days: Iterable[date], users: Sequence[str]) -> pa.Table:
+def _said(home: SearchableHome, days: Iterable[date], users: Sequence[str]) -> pa.Table:
     return pa.concat_tables(
         [MESSAGES.empty(), *(home.store.lake.find(MESSAGES, day, "user_id", users) for day in days)]
     )
 
 
+@dataclass(frozen=True, slots=True)
+class _Update:
+    """Whose packs are made, in order, and of which days what they hold is read again: of all where `days` is None."""
+
+    users: list[str]
+    days: frozenset[date] | None
+
+
+def _update_to(home: SearchableHome, marks: dict[str, str]) -> _Update:
+    """What brings the packs to these marks. Packs of which something is lost are deleted."""
+    built = _built(home)["days"]
+    lost = _clear_lost(home)
+    changed = sorted(day for day in marks.keys() | built.keys() if marks.get(day) != built.get(day))
+    is_day_gone = any(day not in marks for day in changed)
+    users = _users(home, sorted(marks) if is_day_gone else changed)
+    if lost:
+        everybody = _users(home, sorted(marks))
+        users = sorted({*users, *(user for user in everybody if folder_of(home, user).name in lost)})
+    return _Update(users, None if is_day_gone else frozenset(map(date.fromisoformat, changed)))
+
+
+def _clear_lost(home: SearchableHome) -> set[str]:
+    """Deletes what is left of packs that are not whole; returns the names of their folders."""
+    lost = unfit(home)
+    for folder in lost:
+        shutil.rmtree(folder, ignore_errors=True)
+    return {folder.name for folder in lost}
+
+
+def _build_all(home: SearchableHome, update: _Update) -> bool:
+    """Whether all of them have all of their vectors."""
+    said_on = home.store.lake.days(MESSAGES) if update.days is None else sorted(update.days)
+    has_vectors = True
+    for start in range(0, len(update.users), USERS_AT_ONCE):
+        some = update.users[start : start + USERS_AT_ONCE]
+        said = _said(home, said_on, some)
+        for user in some:
+            own = said.filter(pc.equal(said["user_id"], user))
+            has_vectors &= _build_one(home, user, documents.messages(own, user), update.days)
+    return has_vectors
+
+
 def _build_one(
-    home: Home, user_id: str, said: pa.Table, days: frozenset[date] | None, known: dict[str, Floats] | None = None
+    home: SearchableHome,
+    user_id: str,
+    said: pa.Table,
+    days: frozenset[date] | None,
+    known: dict[str, Floats] | None = None,
 ) -> bool:
     """Whether it is whole. `said` is what was said on these days, of which the old pack may know another version; on
     all, without days. `known` are vectors by text, where the pack that has them is gone."""
     folder = folder_of(home, user_id)
-    old = _old(home, folder) if days is not None else None
-    if old is not None and days is not None:
-        kept = old.documents.filter(pc.equal(old.documents["kind"], documents.MESSAGE))
-        is_kept = pc.invert(pc.is_in(pc.cast(kept["said_at"], pa.date32()), pa.array(sorted(days), pa.date32())))
-        said = documents.ordered(pa.concat_tables([kept.filter(is_kept), said]))
-    elif days is not None:
-        said = documents.messages(_said(home, home.store.lake.days(MESSAGES), [user_id]), user_id)
+    old = None
+    if days is not None:
+        old = _old(home, folder)
+        said = _said_since(old, said, days) if old else _said_by(home, user_id)
     rows = pa.concat_tables([said, _facts(home, user_id, said)])
     if not len(rows):
         shutil.rmtree(folder, ignore_errors=True)
@@ -141,15 +163,27 @@ def _build_one(
     if home.embedder:
         texts = [text or "" for text in rows["text"].to_pylist()]
         vectors = vectors_of(home.embedder, texts, _known(home, user_id) if known is None else known)
-    write(folder, rows, home.settings.retrieval.topics, old, _version(home), vectors)
+    write(folder, rows, PackOptions(home.settings.retrieval.topics, _version(home)), old, vectors)
     return vectors is None or vectors.is_whole
 
 
-def _known(home: Home, user_id: str) -> dict[str, Floats]:
+def _said_by(home: SearchableHome, user_id: str) -> pa.Table:
+    """All messages of a user, as documents."""
+    return documents.messages(_said(home, home.store.lake.days(MESSAGES), [user_id]), user_id)
+
+
+def _said_since(old: Pack, said: pa.Table, days: frozenset[date]) -> pa.Table:
+    """The messages of a pack, those of these days as they are now."""
+    messages = old.documents.filter(pc.equal(old.documents["kind"], documents.MESSAGE))
+    is_of_days = pc.is_in(pc.cast(messages["said_at"], pa.date32()), pa.array(sorted(days), pa.date32()))
+    return documents.ordered(pa.concat_tables([messages.filter(pc.invert(is_of_days)), said]))
+
+
+def _known(home: SearchableHome, user_id: str) -> dict[str, Floats]:
     return known_vectors(folder_of(home, user_id), home.embedder.name) if home.embedder else {}
 
 
-def _old(home: Home, folder: Path) -> Pack | None:
+def _old(home: SearchableHome, folder: Path) -> Pack | None:
     """The pack that is there, if this very code and these settings made it."""
     pack = Pack(folder)
     try:
@@ -158,7 +192,7 @@ def _old(home: Home, folder: Path) -> Pack | None:
         return None
 
 
-def _facts(home: Home, user_id: str, said: pa.Table) -> pa.Table:
+def _facts(home: SearchableHome, user_id: str, said: pa.Table) -> pa.Table:
     known_on = home.store.lake.latest(EDGES, date.max)
     if known_on is None:
         return documents.SCHEMA.empty_table()
@@ -167,35 +201,41 @@ def _facts(home: Home, user_id: str, said: pa.Table) -> pa.Table:
     return documents.facts(rows, list(rows_of(conflicts)), said)
 
 
-def _version(home: Home) -> str:
-    return f"{source_version('retrieval')} {home.settings.retrieval.topics} {home.settings.embedder}"
+def _version(home: SearchableHome) -> str:
+    return f"{code_digest(__name__)} {home.settings.retrieval.topics} {home.settings.embedder}"
 
 
-def _mark(home: Home, day: date, version: str) -> str:
+def _marks(home: SearchableHome) -> dict[str, str]:
+    """The mark of each day that documents are of."""
+    version = _version(home)
+    return {str(day): _mark(home, day, version) for day in _days(home)}
+
+
+def _mark(home: SearchableHome, day: date, version: str) -> str:
     """What a day's documents hang on: its messages, and its facts as they stood at its end."""
     infos = [home.store.lake.info(table, day) for table in (MESSAGES, EDGES)]
     return digest([version, *(info.content_digest if info else "" for info in infos)])[:16]
 
 
-def _built(home: Home) -> dict[str, Any]:
+def _built(home: SearchableHome) -> dict[str, Any]:
     try:
-        found = orjson.loads((home.path / "packs" / BUILT).read_bytes())
+        built = orjson.loads((home.path / "packs" / BUILT).read_bytes())
     except (OSError, orjson.JSONDecodeError):
         return _NOTHING
-    return found if isinstance(found, dict) and found.keys() == _NOTHING.keys() else _NOTHING
+    return built if isinstance(built, dict) and built.keys() == _NOTHING.keys() else _NOTHING
 
 
-def _note(home: Home, days: dict[str, str]) -> None:
+def _note(home: SearchableHome, days: dict[str, str]) -> None:
     made = sorted(path.name for path in (home.path / "packs").glob("[!.]*") if path.is_dir())
     noted = orjson.dumps({"days": days, "packs": made}, option=orjson.OPT_SORT_KEYS)
     write_atomically(home.path / "packs" / BUILT, noted)
 
 
-def _days(home: Home) -> list[date]:
+def _days(home: SearchableHome) -> list[date]:
     return sorted({*home.store.lake.days(MESSAGES), *home.store.lake.days(EDGES)})
 
 
-def _users(home: Home, days: list[str]) -> list[str]:
+def _users(home: SearchableHome, days: list[str]) -> list[str]:
     found: set[str] = set()
     for day in days:
         for table in (MESSAGES, FEEDBACK):
@@ -204,7 +244,7 @@ def _users(home: Home, days: list[str]) -> list[str]:
     return sorted(found)
 
 
-def _sweep(home: Home, users: set[str]) -> None:
+def _sweep(home: SearchableHome, users: set[str]) -> None:
     kept = {folder_of(home, user).name for user in users}
     for path in (home.path / "packs").iterdir():
         if path.is_dir() and path.name not in kept:

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import orjson
 
-from em_pipelines.atomic import write_atomically
 from em_pipelines.home import Home
-from em_pipelines.retrieval.gate import Reason
+from em_pipelines.retrieval.recall_gate import Reason
+from em_pipelines.storage.files import write_atomically
 
 KEPT_DAYS = 400
 WANTED_RATE = 0.10

@@ -1,20 +1,113 @@
 """How well each document answers a question: components that can be weighed and switched off, added up.
 
-Each component is scaled to 1 for its best document. Linear fusion of such scores beats fusion by rank.
+Each component is scaled to 1 for its best document. Linear fusion of such scores beats fusion by rank. Vectors of texts
+by a model that the settings name are one of them: made once for each text, kept in the pack of whose text it is.
 """
 
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import date
+from pathlib import Path
+from typing import Protocol
 
 import numpy as np
 
-from em_pipelines.retrieval.pack import Pack
-from em_pipelines.retrieval.question import Question, Span, analyse
-from em_pipelines.retrieval.rewriting import first_person
+from em_pipelines.errors import CorruptTableError, ModelError
+from em_pipelines.retrieval.pack import Integers, Pack
 from em_pipelines.retrieval.settings import Weights
-from em_pipelines.retrieval.signals import NAMES
-from em_pipelines.retrieval.topics import Floats, likeness
-from em_pipelines.retrieval.vectors import Embedder, around, asked
-from em_pipelines.retrieval.words import STOP_WORDS, letter_runs, plain_words, question_stems
+from em_pipelines.retrieval.terms import (
+    NAMES,
+    STOP_WORDS,
+    Floats,
+    Question,
+    Span,
+    analyse,
+    first_person,
+    letter_runs,
+    likeness,
+    plain_words,
+    question_stems,
+)
+
+BATCH = 256
+NEAR = 2
+"""Turns of the same conversation on either side."""
+
+_LOGGER = logging.getLogger(__name__)
+
+
+class Embedder(Protocol):
+    """A model that places texts in a space in which those of like meaning are near."""
+
+    name: str
+    """Vectors of one name are comparable; another model has another."""
+
+    def embed(self, texts: Sequence[str]) -> Floats:
+        """Texts × dimensions, each of length 1; raises ModelError where the model gives none."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Vectors:
+    """Vectors of documents, by the embedder of that name, and whether each document with words has one."""
+
+    name: str
+    rows: Floats
+    is_whole: bool
+
+
+def known_vectors(folder: Path, name: str) -> dict[str, Floats]:
+    """The vectors that a pack has of the embedder of that name, by text; none where there is no pack, or of another."""
+    pack = Pack(folder)
+    try:
+        if pack.meta.get("embedder") != name or pack.vectors is None:
+            return {}
+        texts = pack.documents["text"].to_pylist()
+    except (CorruptTableError, OSError, ValueError):
+        return {}
+    return {text: np.array(own) for text, own in zip(texts, pack.vectors, strict=True) if own.any()}
+
+
+def vectors_of(embedder: Embedder, texts: Sequence[str], known: Mapping[str, Floats]) -> Vectors:
+    """The vectors of texts, of which some are known. Where the model fails the rest have none, of length 0."""
+    made = dict(known)
+    missing = sorted({text for text in texts if text.strip()} - made.keys())
+    try:
+        for start in range(0, len(missing), BATCH):
+            some = missing[start : start + BATCH]
+            made.update(zip(some, embedder.embed(some), strict=True))
+    except ModelError as error:
+        _LOGGER.warning("embedding texts: %s; they are found by their words until the next run", error)
+    size = next((len(own) for own in made.values()), 1)
+    none = np.zeros(size, np.float32)
+    found = np.array([made.get(text, none) for text in texts], np.float32).reshape(len(texts), size)
+    return Vectors(embedder.name, found, all(text in made for text in missing))
+
+
+def asked(embedder: Embedder | None, pack: Pack, text: str) -> Floats | None:
+    """The vector of a question; None without an embedder, for a pack of another, and where the model fails."""
+    if embedder is None or pack.vectors is None or pack.meta.get("embedder") != embedder.name:
+        return None
+    try:
+        found: Floats = embedder.embed([text])[0]
+    except ModelError as error:
+        _LOGGER.warning("embedding a question: %s; it is answered by words alone", error)
+        return None
+    return found if len(found) == pack.vectors.shape[1] else None
+
+
+def around(likeness: Floats, sessions: Integers) -> Floats:
+    """Of each document the mean likeness of its neighbours in the same conversation."""
+    total, n_near = np.zeros_like(likeness), np.zeros_like(likeness)
+    for offset in (*range(-NEAR, 0), *range(1, NEAR + 1)):
+        own = np.arange(max(0, -offset), min(len(likeness), len(likeness) - offset))
+        own = own[sessions[own] == sessions[own + offset]]
+        total[own] += likeness[own + offset]
+        n_near[own] += 1
+    found: Floats = (total / np.maximum(1, n_near)).astype(np.float32)
+    return found
+
 
 NEAR_DAYS = 7
 """What happened is mostly told within the week."""
@@ -25,26 +118,41 @@ def components(
     pack: Pack, text: str, today: date, weights: Weights, embedder: Embedder | None = None
 ) -> dict[str, Floats]:
     """The components of every document's score by name, before they are weighed; those of weight 0 are left out."""
-    speakers = frozenset(name.casefold() for name in set(pack.speakers) if name)
+    speakers = _speakers(pack)
     question = analyse(text, speakers, today)
     words = question_stems(text, frozenset(word for name in speakers for word in plain_words(name)))
     numbers = [pack.vocabulary[word] for word in words if word in pack.vocabulary]
-    found: dict[str, Floats] = {}
+    shares = _worded(pack, numbers, weights)
+    if weights.letters:
+        shares["letters"] = _spelt(pack, text, STOP_WORDS | speakers)
+    if weights.topic:
+        shares["topic"] = scaled(pack.topics.likeness(numbers))
+    if weights.meaning or weights.meaning_near:
+        shares |= _meant(pack, first_person(text, speakers), embedder)
+    return shares | _about(pack, question, weights)
+
+
+def _speakers(pack: Pack) -> frozenset[str]:
+    """Who speaks in the log, in lower case."""
+    return frozenset(name.casefold() for name in set(pack.speakers) if name)
+
+
+def _worded(pack: Pack, words: list[int], weights: Weights) -> dict[str, Floats]:
+    """By the words of the question, by their numbers: in the turn, before it, around it, in its conversation."""
+    shares: dict[str, Floats] = {}
     for field in ("turn", "window", "around"):
         if getattr(weights, field):
-            found[field] = scaled(pack.scores(field, numbers)) if numbers else _none(pack)
-    if weights.session and numbers:
-        found["session"] = scaled(pack.scores("session", numbers))[pack.sessions]
-    if weights.letters:
-        kept = [w for w in plain_words(text) if w not in STOP_WORDS and w not in speakers]
-        asked = dict.fromkeys(run for word in kept for run in letter_runs(word))
-        runs = [pack.runs[run] for run in asked if run in pack.runs]
-        found["letters"] = scaled(pack.scores("letters", runs)) if runs else _none(pack)
-    if weights.topic:
-        found["topic"] = scaled(pack.topics.likeness(numbers))
-    if weights.meaning or weights.meaning_near:
-        found |= _meant(pack, first_person(text, speakers), embedder)
-    return found | _about(pack, question, weights)
+            shares[field] = scaled(pack.scores(field, words)) if words else _none(pack)
+    if weights.session and words:
+        shares["session"] = scaled(pack.scores("session", words))[pack.sessions]
+    return shares
+
+
+def _spelt(pack: Pack, text: str, passed_over: frozenset[str]) -> Floats:
+    """By runs of letters in the other words, so that a word is found in another of its forms."""
+    asked = dict.fromkeys(run for word in plain_words(text) if word not in passed_over for run in letter_runs(word))
+    runs = [pack.runs[run] for run in asked if run in pack.runs]
+    return scaled(pack.scores("letters", runs)) if runs else _none(pack)
 
 
 def _meant(pack: Pack, text: str, embedder: Embedder | None) -> dict[str, Floats]:
@@ -57,22 +165,22 @@ def _meant(pack: Pack, text: str, embedder: Embedder | None) -> dict[str, Floats
 
 def _about(pack: Pack, question: Question, weights: Weights) -> dict[str, Floats]:
     """What is known of a document beside its words: who said it, when, and what it shows at a glance."""
-    found: dict[str, Floats] = {}
+    shares: dict[str, Floats] = {}
     if weights.speaker and question.speaker:
-        found["speaker"] = pack.said_by(question.speaker)
+        shares["speaker"] = pack.said_by(question.speaker)
     if weights.date and question.spans:
-        found["date"] = np.max([_dated(pack, span) for span in question.spans], axis=0)
+        shares["date"] = np.max([_dated(pack, span) for span in question.spans], axis=0)
     wanted = {"statement", "length", question.answer} - {""}
     for n, name in enumerate(NAMES):
         if name in wanted and getattr(weights, name):
-            found[name] = scaled(pack.signals[:, n]) if name == "length" else pack.signals[:, n]
-    return found
+            shares[name] = scaled(pack.signals[:, n]) if name == "length" else pack.signals[:, n]
+    return shares
 
 
-def score(found: dict[str, Floats], weights: Weights) -> Floats:
+def score(shares: dict[str, Floats], weights: Weights) -> Floats:
     """The weighed sum of the components; 0 for none of them."""
     total: Floats | None = None
-    for name, values in found.items():  # in place: a stack of all components would be written and read once more
+    for name, values in shares.items():  # in place: a stack of all components would be written and read once more
         share = values * np.float32(getattr(weights, name))
         total = share if total is None else np.add(total, share, out=total)
     return np.zeros(1, np.float32) if total is None else total
@@ -95,8 +203,8 @@ def _dated(pack: Pack, span: Span) -> Floats:
             {date.fromordinal(int(day)).year for day in (pack.days.min(), pack.days.max())} if len(pack.days) else set()
         )
         spans = [_in_year(span, year) for year in range(min(years, default=0), max(years, default=-1) + 1)]
-        found: Floats = np.max([_dated(pack, one) for one in spans if one] or [_none(pack)], axis=0)
-        return found
+        nearest: Floats = np.max([_dated(pack, one) for one in spans if one] or [_none(pack)], axis=0)
+        return nearest
     after = pack.days - span.last.toordinal()
     before = span.first.toordinal() - pack.days
     is_day = span.first == span.last

@@ -1,21 +1,25 @@
-"""Answering a question from one user's pack: scored whole, narrowed by filters, spread by how much hits repeat."""
+"""Answering a question from the pack of one user: scored whole, narrowed by filters, spread by how much hits repeat.
+
+Filters are by kind, time, conversation, tag, entity, relation, domain and confidence.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
 
 import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
 
-from em_pipelines.retrieval.documents import FACT, MESSAGE
-from em_pipelines.retrieval.filters import narrowed
-from em_pipelines.retrieval.hits import Hit, hits_of
+from em_pipelines.retrieval.documents import FACT, MESSAGE, Hit, Scores, hits_of
 from em_pipelines.retrieval.pack import Pack
-from em_pipelines.retrieval.scoring import components, score
+from em_pipelines.retrieval.scoring import Embedder, components, score
 from em_pipelines.retrieval.settings import RetrievalSettings, Weights
-from em_pipelines.retrieval.signals import NAMES
-from em_pipelines.retrieval.topics import Floats
-from em_pipelines.retrieval.vectors import Embedder
+from em_pipelines.retrieval.terms import NAMES, Floats, plain_words
+from em_pipelines.text.name_keys import name_key
 
+Mask = npt.NDArray[np.bool_]
 CANDIDATES = 5
 """How many times as many documents as are wanted are looked at for repetition."""
 THREAD_TURNS = 6
@@ -59,8 +63,8 @@ def search(pack: Pack, wanted: Search, settings: RetrievalSettings, embedder: Em
     A fact that cannot hold beside one that is found comes right behind it, found or not.
     """
     weights = settings.weights
-    found = components(pack, wanted.text, wanted.today, weights, embedder)
-    total = _with_thread(pack, _total(pack, found, weights), wanted, settings)
+    shares = components(pack, wanted.text, wanted.today, weights, embedder)
+    total = _with_thread(pack, _total(pack, shares, weights), wanted, settings)
     confidence = held(pack, wanted.standing)
     total *= confidence
     chosen: list[int] = []
@@ -71,23 +75,23 @@ def search(pack: Pack, wanted: Search, settings: RetrievalSettings, embedder: Em
             narrow = np.where(narrowed(pack, wanted, kind, confidence), total, np.float32(-np.inf))
             chosen += _best(pack, narrow.astype(np.float32), n_hits, settings.mmr_lambda)
     chosen = _with_conflicts(pack, chosen, wanted, confidence)
-    return hits_of(pack, chosen, total, found, weights, wanted.n_neighbours)
+    return hits_of(pack, chosen, Scores(total, shares, weights), wanted.n_neighbours)
 
 
 def held(pack: Pack, standing: Mapping[str, float] | None) -> Floats:
     """The confidence of each document, 0 for a fact that does not hold: by `standing`, or as the pack knows it."""
     if standing is None:
         return np.where(pack.is_shown, pack.confidence, np.float32(0))
-    found = np.array(pack.confidence)
+    confidence = np.array(pack.confidence)
     for edge_id, n in pack.numbers.items():
-        found[n] = standing.get(edge_id, 0.0)
-    return found
+        confidence[n] = standing.get(edge_id, 0.0)
+    return confidence
 
 
-def _total(pack: Pack, found: Mapping[str, Floats], weights: Weights) -> Floats:
+def _total(pack: Pack, shares: Mapping[str, Floats], weights: Weights) -> Floats:
     """The weighed components, 0 where nothing but what a document shows at a glance speaks for it."""
-    telling = score({name: values for name, values in found.items() if name not in NAMES}, weights)
-    rest = score({name: values for name, values in found.items() if name in NAMES}, weights)
+    telling = score({name: values for name, values in shares.items() if name not in NAMES}, weights)
+    rest = score({name: values for name, values in shares.items() if name in NAMES}, weights)
     total: Floats = np.where(telling > 0, telling + rest, np.float32(0))
     return np.broadcast_to(total, len(pack.days)).astype(np.float32)
 
@@ -100,31 +104,34 @@ def _with_thread(pack: Pack, asked: Floats, wanted: Search, settings: RetrievalS
     around = _total(pack, components(pack, about, wanted.today, settings.weights), settings.weights)
     share = np.float32(settings.thread_share)
     best = float(asked.max(initial=0)) or 1.0
-    found: Floats = (1 - share) * asked + share * around * np.float32(best / (float(around.max(initial=0)) or 1.0))
-    return found
+    total: Floats = (1 - share) * asked + share * around * np.float32(best / (float(around.max(initial=0)) or 1.0))
+    return total
 
 
 def _with_conflicts(pack: Pack, chosen: list[int], wanted: Search, confidence: Floats) -> list[int]:
     if FACT not in wanted.kinds:
         return chosen
-    found: dict[int, None] = {}
+    numbers: dict[int, None] = {}
     for n in chosen:
-        found[n] = None
+        numbers[n] = None
         others = (pack.numbers.get(edge_id) for edge_id in pack.conflicts.get(n, ()))
-        found |= {other: None for other in others if other is not None and confidence[other] > 0}
-    return list(found)
+        numbers |= {other: None for other in others if other is not None and confidence[other] > 0}
+    return list(numbers)
 
 
 def _best(pack: Pack, total: Floats, n_hits: int, mmr_lambda: float) -> list[int]:
-    """The numbers of the best documents (Carbonell and Goldstein, 1998, where λ is below 1)."""
+    """The numbers of the best documents, spread where λ is below 1."""
     n_known = int(np.isfinite(total).sum())
     size = min(n_hits * (CANDIDATES if mmr_lambda < 1 else 1), n_known)
     if size == 0:
         return []
     near = np.argpartition(-total, size - 1)[:size]
     ordered = [int(n) for n in near[np.lexsort((near, -total[near]))] if total[n] > 0]
-    if mmr_lambda == 1:
-        return ordered[:n_hits]
+    return ordered[:n_hits] if mmr_lambda == 1 else _spread(pack, ordered, total, n_hits, mmr_lambda)
+
+
+def _spread(pack: Pack, ordered: list[int], total: Floats, n_hits: int, mmr_lambda: float) -> list[int]:
+    """Maximal marginal relevance (Carbonell and Goldstein, 1998) of documents that come best first."""
     chosen: list[int] = []
     likeness = pack.topics.documents[ordered] @ pack.topics.documents[ordered].T
     best = max(float(total[ordered[0]]), 1e-9) if ordered else 1.0
@@ -137,3 +144,74 @@ def _best(pack: Pack, total: Floats, n_hits: int, mmr_lambda: float) -> list[int
         chosen.append(top)
         left.remove(top)
     return [ordered[k] for k in chosen]
+
+
+def narrowed(pack: Pack, wanted: Search, kind: str, confidence: Floats) -> Mask:
+    """Which documents of a kind the search is about."""
+    table = pack.documents
+    counts: Mask = pack.kinds == (kind == FACT)
+    if kind == FACT:
+        counts = counts & (confidence > 0) & (confidence >= wanted.min_confidence)
+    if wanted.until:
+        counts &= pack.days <= wanted.until.toordinal()
+    if wanted.since:
+        counts &= pack.days >= wanted.since.toordinal()
+    if wanted.sessions:
+        counts &= _mask(pc.is_in(table["session_id"], pa.array(sorted(wanted.sessions))))
+    if wanted.domain:
+        counts &= _mask(pc.fill_null(pc.equal(table["domain"], wanted.domain), True))
+    if wanted.tags:
+        counts &= _holding(table["tags"], wanted.tags)
+    if wanted.relations:
+        related = pc.fill_null(pc.is_in(table["relation"], pa.array(sorted(wanted.relations))), False)
+        counts &= _told(pack, _mask(related))
+    if wanted.entities:
+        counts &= _about(pack, wanted.entities, kind)
+    return counts
+
+
+def _about(pack: Pack, names: frozenset[str], kind: str) -> Mask:
+    """Facts about the names with the messages that state them, and messages that say one of the names."""
+    about = _told(pack, _holding(pack.documents["names"], frozenset(map(name_key, names))))
+    return about | _named(pack, names) if kind == MESSAGE else about
+
+
+def _told(pack: Pack, facts: Mask) -> Mask:
+    """These facts, and the messages that state them."""
+    told = facts.copy()
+    for n in np.flatnonzero(facts & pack.kinds):
+        told[pack.sources(int(n))] = True
+    return told
+
+
+def _named(pack: Pack, names: frozenset[str]) -> Mask:
+    """Messages in which all words of one of the names are said."""
+    counts = pack.encoded
+    numbers = {word: n for n, word in enumerate(counts.words)}
+    is_named = np.zeros(counts.n_texts, bool)
+    texts = np.repeat(np.arange(counts.n_texts), np.diff(counts.starts))
+    for name in names:
+        words = [numbers.get(word, -1) for word in plain_words(name)]
+        if words:
+            is_named |= np.logical_and.reduce(
+                [np.bincount(texts[counts.tokens == n], minlength=len(is_named)) > 0 for n in words]
+            )
+    return is_named
+
+
+def _holding(lists: pa.ChunkedArray, wanted: frozenset[str]) -> Mask:
+    """Whether a list holds one of the words."""
+    is_held = np.zeros(len(lists), bool)
+    parents, values = pc.list_parent_indices(lists), pc.list_flatten(lists)
+    is_held[_numbers(parents)[_mask(pc.is_in(values, pa.array(sorted(wanted), pa.string())))]] = True
+    return is_held
+
+
+def _mask(values: pa.ChunkedArray) -> Mask:
+    mask: Mask = values.to_numpy().astype(bool)
+    return mask
+
+
+def _numbers(values: pa.ChunkedArray) -> npt.NDArray[np.int64]:
+    numbers: npt.NDArray[np.int64] = values.to_numpy()
+    return numbers

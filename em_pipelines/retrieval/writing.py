@@ -5,6 +5,8 @@ hangs on the documents alone: one that grew by days has the same bytes as one ma
 """
 
 import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,15 +17,23 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from scipy.sparse import csr_matrix
 
-from em_pipelines.retrieval import topics
+from em_pipelines.retrieval import terms as topics
 from em_pipelines.retrieval.documents import FACT, MESSAGE
-from em_pipelines.retrieval.encoding import Integers, encode, joined, runs_of, stems_of, summed
-from em_pipelines.retrieval.pack import VERSION, Pack
-from em_pipelines.retrieval.postings import SESSION_B, B, write_postings
-from em_pipelines.retrieval.signals import signals
-from em_pipelines.retrieval.topics import Floats
-from em_pipelines.retrieval.vectors import Vectors
-from em_pipelines.retrieval.words import STOP_WORDS, stem
+from em_pipelines.retrieval.pack import (
+    SESSION_B,
+    VERSION,
+    B,
+    Integers,
+    Pack,
+    encode,
+    joined,
+    runs_of,
+    stems_of,
+    summed,
+    write_postings,
+)
+from em_pipelines.retrieval.scoring import Vectors
+from em_pipelines.retrieval.terms import STOP_WORDS, Floats, signals, stem
 
 BEFORE = 2
 """Turns of the same conversation that are read with one: those before it, and as many after it."""
@@ -31,25 +41,36 @@ EPOCH = 719_163
 """1970-01-01, as `date.toordinal` counts."""
 
 
+@dataclass(frozen=True, slots=True)
+class PackOptions:
+    """How a pack is made: with how many dimensions of topics; `made_by`, the code and settings, is noted in it."""
+
+    dimensions: int
+    made_by: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Predecessor:
+    """The pack in whose place a new one comes, and how many of the first documents are messages with the same text."""
+
+    pack: Pack
+    n_same: int
+
+
 def write(
-    folder: Path,
-    documents: pa.Table,
-    dimensions: int,
-    old: Pack | None = None,
-    made_by: str = "",
-    vectors: Vectors | None = None,
+    folder: Path, documents: pa.Table, options: PackOptions, old: Pack | None = None, vectors: Vectors | None = None
 ) -> None:
     """Makes the pack of these documents, messages in order of time and then facts, in the place of the one there.
 
-    `old` is that one, where what it says of the same texts may be taken over; `made_by` is noted in it. `vectors`
-    are those of the documents, where an embedder is set.
+    `old` is that one, where what it says of the same texts may be taken over. `vectors` are those of the documents,
+    where an embedder is set.
     """
     aside = folder.with_name(f".{folder.name}.tmp")
     shutil.rmtree(aside, ignore_errors=True)
     aside.mkdir(parents=True)
     texts = [text or "" for text in documents["text"].to_pylist()]
-    n_same = _n_same(documents, old) if old else 0
-    encoded = encode(texts, old.encoded.first(n_same) if old else None)
+    before = _Predecessor(old, _n_same(documents, old)) if old else None
+    encoded = encode(texts, before.pack.encoded.first(before.n_same) if before else None)
     counts = encoded.counts()
     of_words, stems = stems_of(encoded.words)
     of_runs, runs = runs_of(encoded.words)
@@ -63,30 +84,24 @@ def write(
         ("letters", csr_matrix(counts @ of_runs), B),
     ):
         write_postings(aside / name, field, b)
-    terms = _terms(documents, around, stems, dimensions, old, n_same)
+    terms = _terms(documents, around, stems, options.dimensions, before)
     arrays: dict[str, npt.NDArray[Any]] = {
         "terms": terms,
         "placed": topics.place(around, terms),
-        "signals": signals(texts, counts, encoded.words, old.signals[:n_same] if old else None),
+        "signals": signals(texts, counts, encoded.words, before.pack.signals[: before.n_same] if before else None),
         "sessions": sessions,
         "tokens": encoded.tokens,
         "starts": encoded.starts,
         **_columns(documents),
         **({"vectors": vectors.rows} if vectors else {}),
     }
-    for name, values in arrays.items():
-        np.save(aside / f"{name}.npy", values)
-    speakers = list(dict.fromkeys(documents["speaker"].to_pylist()))
-    numbered = {"plain": encoded.words, "words": stems, "runs": runs, "speakers": [name or "" for name in speakers]}
-    for name, listed in numbered.items():
-        (aside / f"{name}.json").write_bytes(orjson.dumps(listed))
-    with pa.OSFile(str(aside / "documents.arrow"), "wb") as sink, pa.ipc.new_file(sink, documents.schema) as out:
-        out.write_table(documents.combine_chunks())
+    _save(aside, arrays, {"plain": encoded.words, "words": stems, "runs": runs, "speakers": _speakers(documents)})
+    _save_documents(aside, documents)
     meta = {
         "version": VERSION,
         "n_documents": len(texts),
-        "dimensions": dimensions,
-        "made_by": made_by,
+        "dimensions": options.dimensions,
+        "made_by": options.made_by,
         "embedder": vectors and vectors.name,
         "sizes": {str(path.relative_to(aside)): path.stat().st_size for path in files_of(aside)},
     }
@@ -121,32 +136,40 @@ def _n_messages(documents: pa.Table) -> int:
 
 
 def _terms(
-    documents: pa.Table, around: csr_matrix, stems: list[str], dimensions: int, old: Pack | None, n_same: int
+    documents: pa.Table, around: csr_matrix, stems: list[str], dimensions: int, before: _Predecessor | None
 ) -> Floats:
     """The space of topics: that of the old pack, where it was fitted on the very texts that it would be fitted on."""
     n_messages = _n_messages(documents)
     size = topics.n_fitted(n_messages - BEFORE) if n_messages > topics.REFITTED else n_messages or len(documents)
-    is_same_space = old is not None and old.meta["dimensions"] == dimensions
-    if (
-        old
-        and is_same_space
-        and size + BEFORE <= n_same
-        and size == topics.n_fitted(_n_messages(old.documents) - BEFORE)
-    ):
-        known = old.topics.terms
+    if before and _is_same_space(before, size, dimensions):
+        known = before.pack.topics.terms
         return np.vstack([known[: len(stems)], np.zeros((max(0, len(stems) - len(known)), known.shape[1]), np.float32)])
     silent = {stem(word) for word in STOP_WORDS}
     return topics.fit(around[:size], dimensions, [n for n, own in enumerate(stems) if own in silent])
+
+
+def _is_same_space(before: _Predecessor, size: int, dimensions: int) -> bool:
+    """Whether the old space was fitted on just the first `size` documents, and they and their windows are the same."""
+    old = before.pack
+    return bool(
+        old.meta["dimensions"] == dimensions
+        and size + BEFORE <= before.n_same
+        and size == topics.n_fitted(_n_messages(old.documents) - BEFORE)
+    )
 
 
 def _sessions(documents: pa.Table) -> Integers:
     """The conversation of each document by number; a fact is one of its own, for nothing was said around it."""
     n_messages = _n_messages(documents)
     named = documents["session_id"].slice(0, n_messages).combine_chunks().dictionary_encode().indices
-    found: Integers = np.arange(len(documents), dtype=np.int32)
-    found[:n_messages] = named.to_numpy(zero_copy_only=False)
-    found[n_messages:] += int(found[:n_messages].max(initial=-1)) + 1 - n_messages
-    return found
+    numbers: Integers = np.arange(len(documents), dtype=np.int32)
+    numbers[:n_messages] = named.to_numpy(zero_copy_only=False)
+    numbers[n_messages:] += int(numbers[:n_messages].max(initial=-1)) + 1 - n_messages
+    return numbers
+
+
+def _speakers(documents: pa.Table) -> list[str]:
+    return [name or "" for name in dict.fromkeys(documents["speaker"].to_pylist())]
 
 
 def _columns(documents: pa.Table) -> dict[str, npt.NDArray[Any]]:
@@ -159,6 +182,18 @@ def _columns(documents: pa.Table) -> dict[str, npt.NDArray[Any]]:
         "confidence": documents["confidence"].to_numpy(),
         "said_by": speakers.to_numpy(zero_copy_only=False).astype(np.int32),
     }
+
+
+def _save(folder: Path, arrays: Mapping[str, npt.NDArray[Any]], lists: Mapping[str, list[str]]) -> None:
+    for name, values in arrays.items():
+        np.save(folder / f"{name}.npy", values)
+    for name, listed in lists.items():
+        (folder / f"{name}.json").write_bytes(orjson.dumps(listed))
+
+
+def _save_documents(folder: Path, documents: pa.Table) -> None:
+    with pa.OSFile(str(folder / "documents.arrow"), "wb") as sink, pa.ipc.new_file(sink, documents.schema) as out:
+        out.write_table(documents.combine_chunks())
 
 
 def _replace(folder: Path, aside: Path) -> None:

@@ -14,12 +14,11 @@ from typing import Any
 
 import duckdb
 
-from em_pipelines.erasure.names import MARKER
 from em_pipelines.errors import UsageError
-from em_pipelines.lifecycle.decay import Curve
+from em_pipelines.graph.confidence_decay import Curve, published_macro
 from em_pipelines.serving.snapshot import LAYOUT
-from em_pipelines.serving.time_rules import decay_macro
-from em_pipelines.sql import connect, fetch, scalar, statement
+from em_pipelines.storage.duckdb_engine import connect, fetch, scalar, statement
+from em_pipelines.text.name_matching import MARKER
 
 HERE = Path(__file__).parent
 STANDING = ("active", "contradicted")
@@ -72,16 +71,27 @@ def diff(earlier: Path, later: Path, user_id: str | None = None, is_erased: IsEr
                 f"({_first_line(error)}); publish them again with `em snapshot --date DAY`"
             ) from error
     told = [row for row in facts if not (row["is_erased"] or is_erased(row))]
-    gone = [row for row in told if _is_forgotten(row)]
+    learned, changed, forgotten = _by_fate(told)
     return Difference(
         earlier=days[0],
         later=days[1],
-        learned=[_learned(row, days[0]) for row in told if not row["was_there"]],
-        changed=[_changed(row) for row in told if row["was_there"] and not _is_forgotten(row)],
-        forgotten=[_forgotten(row) for row in gone],
+        learned=[_learned(row, days[0]) for row in learned],
+        changed=list(map(_changed, changed)),
+        forgotten=list(map(_forgotten, forgotten)),
         names=[_renamed(row) for row in names if not is_erased(_as_fact(row))],
         n_erased=len(facts) - len(told),
     )
+
+
+def _by_fate(rows: list[Row]) -> tuple[list[Row], list[Row], list[Row]]:
+    """Facts that are new, those that are other than before, and those that are gone."""
+    learned: list[Row] = []
+    changed: list[Row] = []
+    forgotten: list[Row] = []
+    for row in rows:
+        fate = learned if not row["was_there"] else forgotten if _is_forgotten(row) else changed
+        fate.append(row)
+    return learned, changed, forgotten
 
 
 @contextmanager
@@ -101,7 +111,7 @@ def _opened(
 def _prepare(connection: duckdb.DuckDBPyConnection) -> None:
     """Makes the views of both sides, and the formula of decay as the later one has it."""
     curve = str(scalar(connection, "SELECT curve FROM later.time_rules"))
-    connection.execute(decay_macro(Curve(curve if curve in set(Curve) else Curve.LINEAR)))
+    connection.execute(published_macro(Curve(curve if curve in set(Curve) else Curve.LINEAR)))
     for side in ("earlier", "later"):
         connection.execute(statement(HERE, "diff_side").replace("$side", side))
 

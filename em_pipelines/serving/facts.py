@@ -1,4 +1,8 @@
-"""Reading facts: what held at the end of a day, as memory knew it then or at another time."""
+"""Reading facts: what held at the end of a day, as memory knew it then or at another time.
+
+Feedback that has landed and is not folded yet is laid over what a reader sees, so that corrections are effective at
+once: by the same registry and the same fold as the nightly ones, over the facts of one person.
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -10,13 +14,83 @@ import duckdb
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from em_pipelines.lifecycle.decay import DecaySettings, current_edges
-from em_pipelines.pipeline import Store
-from em_pipelines.resolution.normalization import name_key
-from em_pipelines.serving.overlay import Overlay, laid_over
-from em_pipelines.sql import bind, fetch, scratch, statement
-from em_pipelines.tables.graph import EDGES, ENTITIES
-from em_pipelines.tables.schema import Table
+from em_pipelines.extraction.feedback_statements import spoken
+from em_pipelines.graph.confidence_decay import DecaySettings
+from em_pipelines.graph.fold import Day, FoldSettings, fold
+from em_pipelines.landing.tables import feedback_table
+from em_pipelines.lifecycle.decay import current_edges
+from em_pipelines.resolution.aliases import Aliases
+from em_pipelines.resolution.registry import resolve
+from em_pipelines.resolution.settings import ResolutionSettings
+from em_pipelines.schema.table import Table, rows_of
+from em_pipelines.schema.tables.clean import MESSAGES
+from em_pipelines.schema.tables.extraction import CLAIMS, MENTIONS
+from em_pipelines.schema.tables.graph import CONTRADICTIONS, EDGES, ENTITIES
+from em_pipelines.schema.tables.raw import FEEDBACK
+from em_pipelines.storage.duckdb_engine import bind, fetch, scratch, statement
+from em_pipelines.storage.store import Step, Store
+from em_pipelines.text.guard.sensitive import SafetySettings
+from em_pipelines.text.name_keys import name_key
+
+
+@dataclass(frozen=True)
+class Overlay:
+    """How feedback that waits is to be read: rows of `feedback` by user, and the rules of registry and fold."""
+
+    feedback: Sequence[dict[str, Any]]
+    aliases: Aliases
+    resolution: ResolutionSettings
+    fold: FoldSettings
+    decay: DecaySettings
+    safety: SafetySettings
+
+
+def laid_over(
+    edges: pa.Table, entities: pa.Table, waiting: Overlay, day: date, connection: duckdb.DuckDBPyConnection
+) -> tuple[pa.Table, pa.Table]:
+    """One person's edges and entities as they will stand once the feedback that waits is folded; `day` is the last day
+    that the reader may know of."""
+    if not waiting.feedback:
+        return edges, entities
+    said = spoken(waiting.feedback, waiting.safety)
+    known = (entities, said.mentions_table(), MESSAGES.empty())
+    made = resolve(*known, connection, decisions=said.decisions, aliases=waiting.aliases, settings=waiting.resolution)
+    today = Day(
+        day=day,
+        claims=CLAIMS.empty(),
+        mentions=MENTIONS.empty(),
+        entity_mentions=made.entity_mentions,
+        entity_ops=made.entity_ops,
+        entities=made.entities,
+        spoken=said,
+    )
+    folded = fold(
+        edges,
+        CONTRADICTIONS.empty(),
+        today,
+        settings=waiting.fold,
+        decay=waiting.decay,
+        connection=connection,
+        name_key=name_key,
+    )
+    return folded.edges.to_table().select(EDGES.schema.names).cast(EDGES.schema), made.entities
+
+
+def waiting_feedback(store: Store, steps: Sequence[Step], user_id: str, until: date) -> list[dict[str, Any]]:
+    """The rows of `feedback` of one user, said up to the end of a day, that the given steps have not taken in."""
+    days = [day for day in store.log.days("feedback") if day <= until]
+    if not days:
+        return []
+    look = store.look()
+    found: list[dict[str, Any]] = []
+    for day in sorted(set().union(*(store.outdated(step, days, look) for step in steps))):
+        records = feedback_table(store.log.read("feedback", day))
+        # Of a day that is out of date, what its last fold has seen is in the state all the same.
+        is_folded = store.lake.info(EDGES, day) is not None
+        folded = set(store.lake.read(FEEDBACK, day)["feedback_id"].to_pylist()) if is_folded else set()
+        found += [r for r in rows_of(records) if r["user_id"] == user_id and r["feedback_id"] not in folded]
+    return found
+
 
 HERE = Path(__file__).parent
 SHOWN = ("active", "contradicted")
@@ -68,10 +142,7 @@ def facts(
     return [
         shown(row)
         for row in standing(store, query, decay, waiting).to_pylist()
-        if not is_hidden(row)
-        and (query.is_all or row["status"] in SHOWN or _held_then(row, query))
-        and (query.is_all or _has_begun(row, query))
-        and (key is None or key in row["end_keys"])
+        if not is_hidden(row) and _holds(row, query) and (key is None or key in row["end_keys"])
     ]
 
 
@@ -121,10 +192,15 @@ def _of_user(store: Store, table: Table, until: date, user_id: str, connection: 
     store.lake.info(table, day)  # a damaged file is named as such
     bind(connection, "everybody", store.lake.scan(table, day))
     connection.execute("SET VARIABLE user_id = ?", [user_id])
-    found = fetch(connection, "SELECT * FROM everybody WHERE user_id = getvariable('user_id')")
-    if found.schema.names != table.schema.names:
+    own = fetch(connection, "SELECT * FROM everybody WHERE user_id = getvariable('user_id')")
+    if own.schema.names != table.schema.names:
         return store.lake.read(table, day)  # which says what is wrong with it
-    return found.cast(table.schema)
+    return own.cast(table.schema)
+
+
+def _holds(row: dict[str, Any], query: FactQuery) -> bool:
+    """Whether the query takes a fact of that status and time."""
+    return query.is_all or ((row["status"] in SHOWN or _held_then(row, query)) and _has_begun(row, query))
 
 
 def _held_then(row: dict[str, Any], query: FactQuery) -> bool:

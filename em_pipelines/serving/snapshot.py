@@ -14,13 +14,15 @@ import duckdb
 import pyarrow as pa
 
 from em_pipelines.errors import UsageError
-from em_pipelines.lake import digest
-from em_pipelines.pipeline import Store, source_version
-from em_pipelines.serving.time_rules import TimeRules, decay_macro
-from em_pipelines.sql import connect, scalar, statement
-from em_pipelines.tables.catalog import CATALOG
-from em_pipelines.tables.derived import CURRENT_EDGES, INFERRED_EDGES
-from em_pipelines.tables.schema import Table
+from em_pipelines.graph.confidence_decay import published_macro
+from em_pipelines.schema.ids import digest
+from em_pipelines.schema.table import Table
+from em_pipelines.schema.tables.catalog import CATALOG
+from em_pipelines.schema.tables.derived import CURRENT_EDGES, INFERRED_EDGES
+from em_pipelines.serving.time_rules import TimeRules
+from em_pipelines.storage.code_version import code_digest
+from em_pipelines.storage.duckdb_engine import connect, scalar, statement
+from em_pipelines.storage.store import Store
 
 HERE = Path(__file__).parent
 LATEST = "latest.duckdb"
@@ -54,16 +56,11 @@ def publish(store: Store, folder: Path, rules: TimeRules, as_of: date | None = N
     if as_of is None:
         raise UsageError("publishing a snapshot: no facts up to that day; land logs with `em run PATH` first")
     path = folder / f"{as_of.isoformat()}.duckdb"
-    partitions = {name: _days(store, CATALOG[name], as_of) for name in PUBLISHED}
-    wanted = _digest(store, rules, partitions)
-    rows = _rows_if_current(path, wanted)
-    if rows is None:
-        rows = _write(store, path, partitions, rules, as_of, wanted)
-        is_new = True
-    else:
-        is_new = False
+    content = _Content.of(store, rules, as_of)
+    standing = _rows_if_current(path, content.digest)
+    rows = _write(store, path, content, rules) if standing is None else standing
     _point_latest(folder)
-    return SnapshotReport(path, as_of, is_new, rows)
+    return SnapshotReport(path, as_of, standing is None, rows)
 
 
 def is_current(store: Store, folder: Path, rules: TimeRules) -> bool:
@@ -71,8 +68,23 @@ def is_current(store: Store, folder: Path, rules: TimeRules) -> bool:
     as_of = store.lake.latest(CURRENT_EDGES, date.max)
     if as_of is None:
         return False
-    wanted = _digest(store, rules, {name: _days(store, CATALOG[name], as_of) for name in PUBLISHED})
-    return _rows_if_current(folder / f"{as_of.isoformat()}.duckdb", wanted) is not None
+    content = _Content.of(store, rules, as_of)
+    return _rows_if_current(folder / f"{as_of.isoformat()}.duckdb", content.digest) is not None
+
+
+@dataclass(frozen=True, slots=True)
+class _Content:
+    """What a snapshot of a day holds: of each table these days, by name; `digest` is of what they are made of."""
+
+    as_of: date
+    partitions: dict[str, list[date]]
+    digest: str
+
+    @classmethod
+    def of(cls, store: Store, rules: TimeRules, as_of: date) -> "_Content":
+        """As the lake has it; reads footers, not rows."""
+        partitions = {name: _days(store, CATALOG[name], as_of) for name in PUBLISHED}
+        return cls(as_of, partitions, _digest(store, rules, partitions))
 
 
 def _days(store: Store, table: Table, as_of: date) -> list[date]:
@@ -85,7 +97,7 @@ def _days(store: Store, table: Table, as_of: date) -> list[date]:
 
 
 def _digest(store: Store, rules: TimeRules, partitions: dict[str, list[date]]) -> str:
-    parts = [source_version("serving"), rules.version]
+    parts = [code_digest(__name__), rules.version]
     for name, days in partitions.items():
         for day in days:
             info = store.lake.info(CATALOG[name], day)
@@ -107,15 +119,13 @@ def _rows_if_current(path: Path, wanted: str) -> dict[str, int] | None:
     return {str(name): int(n) for name, n in counts}
 
 
-def _write(
-    store: Store, path: Path, partitions: dict[str, list[date]], rules: TimeRules, as_of: date, content_digest: str
-) -> dict[str, int]:
+def _write(store: Store, path: Path, content: _Content, rules: TimeRules) -> dict[str, int]:
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.stem}.{os.getpid()}.tmp")
     temporary.unlink(missing_ok=True)
     n_rows: dict[str, int] = {}
     with connect(str(temporary)) as connection:
-        for name, days in partitions.items():
+        for name, days in content.partitions.items():
             rows = store.lake.read_days(CATALOG[name], days)
             n_rows[name] = rows.num_rows
             connection.register("incoming", rows)
@@ -127,7 +137,7 @@ def _write(
         connection.execute("CREATE TABLE snapshot_tables AS FROM counts")
         connection.execute(
             "CREATE TABLE snapshot_info AS SELECT ?::DATE AS as_of, ?::VARCHAR AS content_digest, ?::INTEGER AS layout",
-            [as_of, content_digest, LAYOUT],
+            [content.as_of, content.digest, LAYOUT],
         )
         _add_views(connection, rules)
     with temporary.open("rb") as handle:
@@ -141,7 +151,7 @@ def _add_views(connection: duckdb.DuckDBPyConnection, rules: TimeRules) -> None:
         connection.register("incoming", rows)
         connection.execute(f"CREATE TABLE {name} AS FROM incoming")
         connection.unregister("incoming")
-    connection.execute(decay_macro(rules.decay.curve))
+    connection.execute(published_macro(rules.decay.curve))
     for name in VIEWS:
         connection.execute(statement(HERE, name))
 

@@ -11,21 +11,21 @@ from datetime import date
 import orjson
 import pyarrow as pa
 
-from em_pipelines.inference.infer import infer
-from em_pipelines.inference.rules import rules_of
-from em_pipelines.inference.settings import InferenceSettings
-from em_pipelines.lake import rows_of
-from em_pipelines.lifecycle.decay import DecaySettings, current_edges
-from em_pipelines.pipeline import Store
-from em_pipelines.sql import connect
-from em_pipelines.tables.canonical import canonical
-from em_pipelines.tables.catalog import CATALOG
-from em_pipelines.tables.clean import DEAD_LETTERS
-from em_pipelines.tables.derived import CURRENT_EDGES, INFERRED_EDGES
-from em_pipelines.tables.extraction import LLM_CALLS
-from em_pipelines.tables.graph import EDGES, ENTITIES
-from em_pipelines.tables.raw import INTERACTIONS
-from em_pipelines.tables.schema import Table
+from em_pipelines.graph.confidence_decay import DecaySettings
+from em_pipelines.lifecycle.decay import current_edges
+from em_pipelines.lifecycle.inference.infer import infer
+from em_pipelines.lifecycle.inference.rules import rules_of
+from em_pipelines.lifecycle.inference.settings import InferenceSettings
+from em_pipelines.schema.table import Table, rows_of
+from em_pipelines.schema.tables.catalog import CATALOG
+from em_pipelines.schema.tables.clean import DEAD_LETTERS
+from em_pipelines.schema.tables.derived import CURRENT_EDGES, INFERRED_EDGES
+from em_pipelines.schema.tables.extraction import LLM_CALLS
+from em_pipelines.schema.tables.graph import EDGES, ENTITIES
+from em_pipelines.schema.tables.raw import INTERACTIONS
+from em_pipelines.storage.duckdb_engine import connect
+from em_pipelines.storage.parquet_files import canonical
+from em_pipelines.storage.store import Store
 
 DEAD_LETTER_CONTENT = ("reason", "raw", "format", "user_id", "status")
 
@@ -51,25 +51,32 @@ def state_hash(
 
 def _rows(store: Store, table: Table, as_of: date, decay: DecaySettings, inference: InferenceSettings) -> list[bytes]:
     if table in {CURRENT_EDGES, INFERRED_EDGES}:  # computed: they stand on any day, whether somebody wrote them or not
-        edges, entities = (_latest(store, state, as_of) for state in (EDGES, ENTITIES))
-        with connect() as connection:
-            found = canonical(CURRENT_EDGES, current_edges(edges, entities, as_of, decay, connection).to_table())
-            if table is INFERRED_EDGES:
-                found = infer(found, entities, rules_of(inference), inference, connection)
-            return [_line(row) for row in rows_of(found)]
+        return _lines(_computed(store, table, as_of, decay, inference))
     if table is DEAD_LETTERS:
-        found = store.lake.read_days(table, store.lake.days(table))
-        return [_line({k: row[k] for k in DEAD_LETTER_CONTENT}) for row in rows_of(found) if row["status"] == "open"]
+        letters = rows_of(store.lake.read_days(table, store.lake.days(table)))
+        return [_line({k: row[k] for k in DEAD_LETTER_CONTENT}) for row in letters if row["status"] == "open"]
     if table.is_state:
-        found = _latest(store, table, as_of)
-    else:
-        found = store.lake.read_days(table, (day for day in store.lake.days(table) if day <= as_of))
-    return [_line(row) for row in rows_of(found)]
+        return _lines(_latest(store, table, as_of))
+    return _lines(store.lake.read_days(table, (day for day in store.lake.days(table) if day <= as_of)))
+
+
+def _computed(store: Store, table: Table, as_of: date, decay: DecaySettings, inference: InferenceSettings) -> pa.Table:
+    """What the facts of a day come to on it, or what follows from that by rules."""
+    edges, entities = (_latest(store, state, as_of) for state in (EDGES, ENTITIES))
+    with connect() as connection:
+        current = canonical(CURRENT_EDGES, current_edges(edges, entities, as_of, decay, connection).to_table())
+        if table is CURRENT_EDGES:
+            return current
+        return infer(current, entities, rules_of(inference), inference, connection)
 
 
 def _latest(store: Store, table: Table, as_of: date) -> pa.Table:
     latest = store.lake.latest(table, as_of)
     return store.lake.read(table, latest) if latest else table.empty()
+
+
+def _lines(rows: pa.Table) -> list[bytes]:
+    return [_line(row) for row in rows_of(rows)]
 
 
 def _line(row: dict[str, object]) -> bytes:
@@ -83,8 +90,8 @@ def _encoded(value: object) -> str:
 
 
 def _hash(lines: list[bytes]) -> str:
-    found = hashlib.sha256()
+    content = hashlib.sha256()
     for line in sorted(lines):
-        found.update(line)
-        found.update(b"\n")
-    return found.hexdigest()
+        content.update(line)
+        content.update(b"\n")
+    return content.hexdigest()

@@ -4,17 +4,12 @@ The numbers are those of the settings; the formula is that of the lifecycle, fro
 """
 
 from dataclasses import dataclass
-from pathlib import Path
 
 import pyarrow as pa
 
-from em_pipelines import lifecycle
-from em_pipelines.lifecycle.decay import PERIOD_DAYS, Curve, DecaySettings
-from em_pipelines.settings import Settings
-from em_pipelines.sql import statement
-from em_pipelines.vocabulary import TemporalType
+from em_pipelines.graph.confidence_decay import PERIOD_DAYS, DecaySettings
+from em_pipelines.schema.vocabulary import TemporalType
 
-LIFECYCLE = Path(str(lifecycle.__file__)).parent
 BOUNDS = (
     "wish_expiry_days", "event_expiry_days", "archive_below_confidence", "archive_days", "max_unsupported_confidence",
 )  # fmt: skip
@@ -26,11 +21,6 @@ class TimeRules:
 
     decay: DecaySettings
     venting_sessions: int
-
-    @classmethod
-    def of(cls, settings: Settings) -> "TimeRules":
-        """Those of a home's settings."""
-        return cls(settings.decay, settings.fold.venting_sessions)
 
     @property
     def version(self) -> str:
@@ -57,9 +47,3 @@ class TimeRules:
             "decay_rates": pa.Table.from_pylist(rates, pa.schema(columns)),
             "time_rules": pa.table({"curve": [self.decay.curve.value], **numbers}),
         }
-
-
-def decay_macro(curve: Curve) -> str:
-    """SQL that makes the macro `decayed(confidence, unreferenced_days, loss_per_day, half_life_days)` for good."""
-    temporary = statement(LIFECYCLE, f"macro_{curve.value}")
-    return temporary.replace("CREATE OR REPLACE TEMP MACRO", "CREATE MACRO")

@@ -10,15 +10,17 @@ import dagster as dg
 import orjson
 import pytest
 
-from assets.daily import daily_assets
+from assets.daily import daily_assets, op_name
+from assets.partitions import daily_partitions
 from assets.snapshot import snapshot
-from em_pipelines.extraction.model import Claim, Extraction, LocalExtractor, Mention, Segment
-from em_pipelines.home import Home
 from em_pipelines.landing.land import land
-from em_pipelines.planning import Plan, plan
+from em_pipelines.landing.settings import FIRST_PARTITION
+from em_pipelines.pipeline import Pipeline
+from em_pipelines.schema.readings import Claim, Extraction, LocalExtractor, Mention, Segment
+from em_pipelines.schema.vocabulary import EntityType, TemporalType
 from em_pipelines.settings import load_settings
-from em_pipelines.vocabulary import EntityType, TemporalType
-from resources.store import HomeResource
+from em_pipelines.storage.run_plan import Plan, plan
+from resources.home import HomeResource
 
 LATER = datetime(2026, 4, 1, tzinfo=UTC)
 QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
@@ -52,7 +54,7 @@ class TinyExtractor(LocalExtractor):
 class World:
     """A home and its assets, and a real instance to run them on."""
 
-    home: Home
+    home: Pipeline
     instance: dg.DagsterInstance
 
     def land(self, day: int, text: str, session: str = "s1") -> None:
@@ -68,21 +70,31 @@ class World:
 
     def change_step(self, name: str, version: str) -> None:
         """Gives a step another version, as an edit of its code would."""
-        self.home.steps[name] = replace(self.home.steps[name], version=version)
+        self.home.steps[name] = replace(self.home.steps[name], also=(version,))
 
     def definitions(self) -> dg.Definitions:
         return dg.Definitions(
-            assets=[*(daily_assets(step) for step in self.home.steps.values()), snapshot],
+            assets=[
+                *(daily_assets(step, daily_partitions(FIRST_PARTITION)) for step in self.home.steps.values()),
+                snapshot,
+            ],
             resources={"home": HomeResource.of(self.home.settings)},
             executor=dg.in_process_executor,
         )
 
-    def run(self, *days: int, select: list[str] | None = None, **tags: str) -> dg.ExecuteInProcessResult:
-        """One run over the days from the first to the last, of all daily assets or of those selected."""
+    def run(
+        self, *days: int | date, select: list[str] | None = None, is_full: bool = False
+    ) -> dg.ExecuteInProcessResult:
+        """One run over the days from the first to the last, of all daily assets or of those selected.
+
+        A number is a day of March 2026.
+        """
+        tags: dict[str, str] = {}
+        config = {op_name(step): {"config": {"is_full": is_full}} for step in self.home.steps.values()}
         keys = [name for step in self.home.steps.values() for name in (table.name for table in step.outputs)]
         if days:
-            first, last = (date(2026, 3, day).isoformat() for day in (days[0], days[-1]))
-            tags |= {"dagster/asset_partition_range_start": first, "dagster/asset_partition_range_end": last}
+            first, last = (str(day if isinstance(day, date) else date(2026, 3, day)) for day in (days[0], days[-1]))
+            tags = {"dagster/asset_partition_range_start": first, "dagster/asset_partition_range_end": last}
         return (
             self.definitions()
             .resolve_implicit_global_asset_job_def()
@@ -90,7 +102,7 @@ class World:
                 instance=self.instance,
                 asset_selection=[dg.AssetKey(name) for name in select or keys],
                 tags=tags,
-                run_config=QUIET,
+                run_config={**QUIET, "ops": config if is_full else {}},
                 raise_on_error=False,
             )
         )
@@ -110,7 +122,7 @@ def new_world(tmp_path: Path) -> Iterator[Callable[..., World]]:
     with dg.DagsterInstance.ephemeral(str(tmp_path), settings={"telemetry": {"enabled": False}}) as instance:
 
         def make(name: str = "home", version: str = "1") -> World:
-            home = Home(load_settings(home=tmp_path / name))
+            home = Pipeline(load_settings(home=tmp_path / name))
             home.extractor = TinyExtractor(version)
             return World(home, instance)
 

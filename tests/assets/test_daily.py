@@ -9,11 +9,11 @@ import dagster as dg
 import pytest
 
 from assets.daily import ID_COLUMNS
-from em_pipelines.tables.catalog import CATALOG
-from em_pipelines.tables.clean import MESSAGES
-from em_pipelines.tables.derived import CURRENT_EDGES
-from em_pipelines.tables.graph import EDGES
-from em_pipelines.tables.schema import PERSONAL_COLUMNS
+from em_pipelines.schema.table import PERSONAL_COLUMNS
+from em_pipelines.schema.tables.catalog import CATALOG
+from em_pipelines.schema.tables.clean import MESSAGES
+from em_pipelines.schema.tables.derived import CURRENT_EDGES
+from em_pipelines.schema.tables.graph import EDGES
 
 NewWorld = Callable[..., Any]
 NEVER_LANDED = {"skill_invocations", "feedback", "world_events", "dead_letters"}
@@ -26,6 +26,13 @@ def materialized(result: dg.ExecuteInProcessResult, asset: str) -> dict[str, dic
         for event in result.get_asset_materialization_events()
         if event.asset_key == dg.AssetKey(asset) and event.partition
     }
+
+
+def data_version_of(result: dg.ExecuteInProcessResult, asset: str) -> str:
+    """The data version of an asset's materializations, of which each tells the same."""
+    events = [e for e in result.get_asset_materialization_events() if e.asset_key == dg.AssetKey(asset)]
+    (version,) = {str(e.materialization.tags["dagster/data_version"]) for e in events}
+    return version
 
 
 def facts(world: Any, day: int) -> set[tuple[str, str]]:
@@ -58,17 +65,29 @@ def test_three_days_in_one_run_leave_the_bytes_of_three_runs(new_world: NewWorld
     assert together.files() == alone.files()
 
 
-@pytest.mark.parametrize("tags", [{}, {"em/full": "true"}], ids=["found current", "made again"])
-def test_one_day_run_again_alone_leaves_identical_bytes(tags: dict[str, str], world: Any) -> None:
+@pytest.mark.parametrize("is_full", [False, True], ids=["found current", "made again"])
+def test_one_day_run_again_alone_leaves_identical_bytes(is_full: bool, world: Any) -> None:
     for day in (1, 2, 3):
         world.land(day, f"I like dish{day}.")
     assert world.run(1, 3).success
     before = world.files()
-    result = world.run(2, **tags)
+    result = world.run(2, is_full=is_full)
     assert result.success
     assert world.files() == before
     said = materialized(result, "edges")["2026-03-02"]
-    assert (said["days_made"], said["days_already_current"]) == ((1, 0) if tags else (0, 1))
+    assert (said["days_made"], said["days_already_current"]) == ((1, 0) if is_full else (0, 1))
+
+
+def test_the_version_of_data_is_the_digest_of_its_rows(world: Any) -> None:
+    for day in (1, 2):
+        world.land(day, f"I like dish{day}.")
+    store, table = world.home.store, CATALOG["edges"]
+    assert world.run(1, 2).success
+    alone, twice = (data_version_of(world.run(day), "edges") for day in (1, 1))
+    assert alone == twice == store.lake.info(table, date(2026, 3, 1)).content_digest
+    assert data_version_of(world.run(1, 2, is_full=True), "edges") == data_version_of(world.run(1, 2), "edges")
+    world.land(1, "I like tea.", session="s2")
+    assert data_version_of(world.run(1), "edges") != alone
 
 
 def test_every_partition_shows_its_own_number_of_rows_whether_made_or_found(world: Any) -> None:
@@ -160,11 +179,7 @@ def test_what_is_shown_of_a_long_run_does_not_grow_with_it(world: Any) -> None:
         lake.write(EDGES, date(2026, 1, day), EDGES.empty())
         lake.write(EDGES, date(2026, 3, day), EDGES.empty())
     world.home.store.run_days(step, world.home.store.days(step))
-    range_tags = {
-        "dagster/asset_partition_range_start": "2026-01-01",
-        "dagster/asset_partition_range_end": "2026-03-31",
-    }
-    said = materialized(world.run(select=["current_edges"], **range_tags), "current_edges")
+    said = materialized(world.run(date(2026, 1, 1), 31, select=["current_edges"]), "current_edges")
     assert len(said) == 90
     assert all("| 2026-03-31 |" in shown["rows_by_day"] for shown in said.values())
     assert all("2026-01" not in shown["rows_by_day"] for shown in said.values())

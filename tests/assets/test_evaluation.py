@@ -10,9 +10,9 @@ import pytest
 from assets.evaluation import CHECK, evaluation_asset
 from em_pipelines.evaluation.corpus import SHIPPED
 from em_pipelines.evaluation.settings import EvaluationSettings
-from em_pipelines.home import Home
+from em_pipelines.pipeline import Pipeline
 from em_pipelines.settings import load_settings
-from resources.store import HomeResource
+from resources.home import HomeResource
 
 EXTRACTION = {
     "id": "e1", "category": "plain_fact", "timestamp": "2026-03-01T10:00:00Z", "context": [],
@@ -29,17 +29,17 @@ ATTACK = {
 
 
 @pytest.fixture
-def home(home_path: Path, tmp_path: Path) -> Home:
+def home(home_path: Path, tmp_path: Path) -> Pipeline:
     folder = tmp_path / "corpora"
     folder.mkdir()
     (folder / "extraction.jsonl").write_bytes(orjson.dumps(EXTRACTION))
     (folder / "attacks.jsonl").write_bytes(orjson.dumps(ATTACK))
     with (SHIPPED / "resolution.jsonl").open("rb") as shipped:
         (folder / "resolution.jsonl").write_bytes(shipped.readline())
-    return Home(load_settings(home=home_path, evaluation=EvaluationSettings(folder=folder)))
+    return Pipeline(load_settings(home=home_path, evaluation=EvaluationSettings(folder=folder)))
 
 
-def materialized(home: Home) -> tuple[dict[str, Any], dg.AssetCheckEvaluation]:
+def materialized(home: Pipeline) -> tuple[dict[str, Any], dg.AssetCheckEvaluation]:
     asset = evaluation_asset(home.steps["extraction"])
     result = dg.materialize([asset], resources={"home": HomeResource.of(home.settings)}, raise_on_error=False)
     (check,) = result.get_asset_check_evaluations()
@@ -48,7 +48,7 @@ def materialized(home: Home) -> tuple[dict[str, Any], dg.AssetCheckEvaluation]:
     return {name: value.value for name, value in event.materialization.metadata.items()}, check
 
 
-def test_figures_are_metadata_and_the_first_ones_the_baseline(home: Home) -> None:
+def test_figures_are_metadata_and_the_first_ones_the_baseline(home: Pipeline) -> None:
     figures, check = materialized(home)
     assert check.passed
     assert figures["extraction_relations_recall"] == 1.0
@@ -57,7 +57,7 @@ def test_figures_are_metadata_and_the_first_ones_the_baseline(home: Home) -> Non
     assert len(list(home.evaluations.glob("*.json"))) == 3
 
 
-def test_a_figure_below_the_baseline_fails_the_check(home: Home) -> None:
+def test_a_figure_below_the_baseline_fails_the_check(home: Pipeline) -> None:
     materialized(home)
     (kept,) = home.evaluations.glob("extraction-*.json")
     document = orjson.loads(kept.read_bytes())
@@ -68,7 +68,7 @@ def test_a_figure_below_the_baseline_fails_the_check(home: Home) -> None:
     assert check.description == "extraction n_forbidden -1 → 0"
 
 
-def test_an_attack_that_is_stored_fails_the_check_whatever_the_baseline(home: Home) -> None:
+def test_an_attack_that_is_stored_fails_the_check_whatever_the_baseline(home: Pipeline) -> None:
     planted = {**ATTACK, "must_not_relations": [{"subject": "user", "relation": "lives_in", "object": "Graz"}]}
     folder = home.settings.evaluation.folder
     assert folder is not None

@@ -10,9 +10,9 @@ import pytest
 
 from assets.inference import inference_asset
 from assets.snapshot import snapshot
-from em_pipelines.sql import connect
-from em_pipelines.tables.derived import INFERRED_EDGES
-from resources.store import HomeResource
+from em_pipelines.schema.tables.derived import INFERRED_EDGES
+from em_pipelines.storage.duckdb_engine import connect
+from resources.home import HomeResource
 
 RULE = """rules:
   - {id: liked, about: What is liked has to do with who likes it., when: [one likes other], then: other relates_to one}
@@ -32,7 +32,7 @@ def make_tables(world: Any) -> None:
         world.home.store.run_days(step, world.home.store.days(step))
 
 
-def run(world: Any, **tags: str) -> dict[str, Any]:
+def run(world: Any, *, is_full: bool = False) -> dict[str, Any]:
     """Materializes inference and snapshot; what is shown of the inferred edges."""
     definitions = dg.Definitions(
         assets=[inference_asset(world.home.inference), snapshot],
@@ -40,7 +40,11 @@ def run(world: Any, **tags: str) -> dict[str, Any]:
         executor=dg.in_process_executor,
     )
     result = definitions.resolve_implicit_global_asset_job_def().execute_in_process(
-        instance=world.instance, tags=tags, run_config={"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
+        instance=world.instance,
+        run_config={
+            "loggers": {"console": {"config": {"log_level": "CRITICAL"}}},
+            "ops": {"materialize_inference": {"config": {"is_full": is_full}}},
+        },
     )
     (event,) = result.asset_materializations_for_node("materialize_inference")
     return {name: value.value for name, value in event.metadata.items()}
@@ -69,7 +73,7 @@ def test_it_is_made_again_where_facts_changed_and_otherwise_not(world: Any) -> N
     run(world)
     assert world.home.is_inferred
     assert run(world)["already_current"] is True
-    assert run(world, **{"em/full": "true"})["already_current"] is False
+    assert run(world, is_full=True)["already_current"] is False
     world.land(1, "I like rice.", session="s2")
     make_tables(world)
     assert not world.home.is_inferred
@@ -78,17 +82,14 @@ def test_it_is_made_again_where_facts_changed_and_otherwise_not(world: Any) -> N
 
 def test_a_snapshot_of_a_day_without_inferred_edges_has_none_of_another(world: Any) -> None:
     from em_pipelines.serving.snapshot import publish
-    from em_pipelines.serving.time_rules import TimeRules
 
     world.land(1, "I like tea.")
     world.land(4, "I like rice.")
     make_tables(world)
     world.home.infer(date(2026, 3, 1))
-    early = publish(world.home.store, world.home.snapshots, TimeRules.of(world.home.settings), date(2026, 3, 1))
+    early = publish(world.home.store, world.home.snapshots, world.home.time_rules, date(2026, 3, 1))
     assert early.n_rows["inferred_edges"] == 1
-    assert (
-        publish(world.home.store, world.home.snapshots, TimeRules.of(world.home.settings)).n_rows["inferred_edges"] == 0
-    )
+    assert publish(world.home.store, world.home.snapshots, world.home.time_rules).n_rows["inferred_edges"] == 0
 
 
 def test_without_facts_nothing_follows(world: Any) -> None:

@@ -9,25 +9,25 @@ import pytest
 
 from assets.projection import UNSET, projection_asset
 from em_pipelines.errors import GraphUnavailableError
-from em_pipelines.home import Home
-from em_pipelines.projection.memory import InMemoryGraph
-from em_pipelines.projection.shapes import ENTITY
-from em_pipelines.projection.store import GraphStore
+from em_pipelines.pipeline import Pipeline
+from em_pipelines.serving.projection.graph_in_memory import InMemoryGraph
+from em_pipelines.serving.projection.graph_store import GraphStore
+from em_pipelines.serving.projection.shapes import ENTITY
 from resources.graph_address import open_graph
-from resources.store import HomeResource
+from resources.home import HomeResource
 
 QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
 PASSWORD = "pw-nobody-may-read-this"
 
 
 @pytest.fixture
-def home(world: Any, monkeypatch: pytest.MonkeyPatch) -> Home:
+def home(world: Any, monkeypatch: pytest.MonkeyPatch) -> Pipeline:
     monkeypatch.setenv("NEO4J_URI", "bolt://127.0.0.1:9")
     monkeypatch.setenv("NEO4J_PASSWORD", PASSWORD)
     world.land(1, "I live in Oslo.")
     for step in world.home.steps.values():
         world.home.store.run_days(step, world.home.store.days(step))
-    found: Home = world.home
+    found: Pipeline = world.home
     return found
 
 
@@ -39,7 +39,7 @@ def opening(graph: GraphStore) -> Callable[[], Any]:
     return opened
 
 
-def materialize(home: Home, opened: Callable[[], Any]) -> tuple[dg.ExecuteInProcessResult, str]:
+def materialize(home: Pipeline, opened: Callable[[], Any]) -> tuple[dg.ExecuteInProcessResult, str]:
     """One run over the home; returns it with everything that it logged."""
     stand_ins = [dg.AssetSpec(name) for name in ("snapshot", "current_edges", "entities")]
     definitions = dg.Definitions(
@@ -56,7 +56,7 @@ def shown(result: dg.ExecuteInProcessResult) -> dict[str, Any]:
     return {name: value.value for name, value in event.materialization.metadata.items()}
 
 
-def test_a_sync_shows_its_figures_and_no_name(home: Home) -> None:
+def test_a_sync_shows_its_figures_and_no_name(home: Pipeline) -> None:
     graph = InMemoryGraph()
     result, logged = materialize(home, opening(graph))
     assert result.success
@@ -71,7 +71,7 @@ def test_a_sync_shows_its_figures_and_no_name(home: Home) -> None:
     assert again["checksum"] == first["checksum"]
 
 
-def test_without_an_address_it_is_skipped_and_says_why(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_an_address_it_is_skipped_and_says_why(home: Pipeline, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("NEO4J_URI")
     result, logged = materialize(home, open_graph)
     assert result.success
@@ -80,7 +80,7 @@ def test_without_an_address_it_is_skipped_and_says_why(home: Home, monkeypatch: 
 
 
 def test_a_database_that_is_down_fails_the_run_with_one_sentence_and_no_secret(
-    home: Home, monkeypatch: pytest.MonkeyPatch
+    home: Pipeline, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("resources.neo4j.RETRY_SECONDS", 0.2)
     result, logged = materialize(home, open_graph)
@@ -89,7 +89,7 @@ def test_a_database_that_is_down_fails_the_run_with_one_sentence_and_no_secret(
     assert PASSWORD not in logged
 
 
-def test_one_that_breaks_off_is_completed_by_the_next(home: Home) -> None:
+def test_one_that_breaks_off_is_completed_by_the_next(home: Pipeline) -> None:
     class Breaking(InMemoryGraph):
         is_broken = True
 
@@ -106,7 +106,7 @@ def test_one_that_breaks_off_is_completed_by_the_next(home: Home) -> None:
     assert shown(materialize(home, opening(graph))[0])["rows_written"] == 1
 
 
-def test_a_graph_that_is_not_memory_s_fails_the_run(home: Home) -> None:
+def test_a_graph_that_is_not_memory_s_fails_the_run(home: Pipeline) -> None:
     class Forgetful(InMemoryGraph):
         def put_edges(self, kind: Any, rows: Any) -> None:
             """Writes nothing."""

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from em_pipelines.sql import connect
+from em_pipelines.storage.duckdb_engine import connect
 
 
 def make_tables(world: Any) -> None:

@@ -18,7 +18,7 @@ from tests.conftest import fast_folder
 ROOT = Path(__file__).parents[2]
 PAGES = tuple(
     str(path.relative_to(ROOT))
-    for path in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
+    for path in (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md")))
     if "```sh\n" in path.read_text(encoding="utf-8")
 )
 SOURCES = (
@@ -26,7 +26,7 @@ SOURCES = (
     "Makefile", "pyproject.toml", "requirements.txt", "requirements-test.txt", "workspace.yaml",
 )  # fmt: skip
 PROGRAMS = {
-    "em": "-c 'from em_pipelines.cli import main; main()'",
+    "em": "-c 'from em_pipelines.interfaces.cli.app import main; main()'",
     "python": "",
     "pytest": "-m pytest -p no:cacheprovider",
 }

@@ -7,8 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from em_pipelines.memory import Memory
-from resources.mcp_server.server import TOOLS
+from em_pipelines.interfaces.mcp.server import TOOLS
+from em_pipelines.interfaces.memory import Memory
 
 
 def python(root: Path, folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -38,7 +38,7 @@ def test_the_configuration_of_the_page_is_the_example_and_starts_a_server(
     assert json.loads(block.text) == json.loads(page("examples/agents/mcp.json"))
     server = json.loads(block.text)["mcpServers"]["memory"]
     assert server["command"] == ".venv/bin/em"
-    done = python(root, tmp_path, "-c", "from em_pipelines.cli import main; main()", *server["args"])
+    done = python(root, tmp_path, "-c", "from em_pipelines.interfaces.cli.app import main; main()", *server["args"])
     assert (done.returncode, done.stdout) == (0, ""), done.stderr
 
 

@@ -6,10 +6,11 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from em_pipelines.cli import app
+from em_pipelines.interfaces.cli.app import app
 
 ROOT = Path(__file__).parents[2]
-PAGES = ["README.md", *(str(path.relative_to(ROOT)) for path in sorted((ROOT / "docs").glob("*.md")))]
+DOCS = sorted((ROOT / "docs").glob("*.md"))
+PAGES = ["README.md", "CONTRIBUTING.md", *(str(path.relative_to(ROOT)) for path in DOCS)]
 
 
 def names_of(typer_app, *before: str) -> list[tuple[str, ...]]:
@@ -28,27 +29,31 @@ def rows(page) -> list[str]:
     return [line for line in page("README.md").splitlines() if line.startswith("| `em ")]
 
 
-@pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
-def test_command_has_help_with_an_example(words: tuple[str, ...]) -> None:
+def help_of(words: tuple[str, ...]) -> str:
     shown = CliRunner().invoke(app, [*words, "--help"])
-    assert shown.exit_code == 0
-    assert re.search(rf"Example: .*\bem {' '.join(words)}\b", shown.output)
+    assert shown.exit_code == 0, words
+    return shown.output
 
 
-@pytest.mark.parametrize("group", sorted({words[:-1] for words in COMMANDS}), ids=" ".join)
-def test_group_has_help_that_lists_its_commands(group: tuple[str, ...]) -> None:
-    shown = CliRunner().invoke(app, [*group, "--help"])
-    assert shown.exit_code == 0
-    assert not [words for words in COMMANDS if words[:-1] == group and words[-1] not in shown.output]
+def test_commands_have_help_with_an_example() -> None:
+    named = {" ".join(words): help_of(words) for words in COMMANDS}
+    assert [name for name, shown in named.items() if not re.search(rf"Example: .*\bem {name}\b", shown)] == []
 
 
-@pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
-def test_command_stands_in_the_readme(words: tuple[str, ...], rows: list[str]) -> None:
+def test_groups_have_help_that_lists_their_commands() -> None:
+    shown = {group: help_of(group) for group in {words[:-1] for words in COMMANDS}}
+    assert [words for words in COMMANDS if words[-1] not in shown[words[:-1]]] == []
+
+
+def test_commands_stand_in_the_readme(rows: list[str]) -> None:
+    assert [words for words in COMMANDS if not any(names(row, words) for row in rows)] == []
+
+
+def names(row: str, words: tuple[str, ...]) -> bool:
     *group, name = words
     if group:
-        assert any(f"`em {' '.join(group)} " in row and re.search(rf"[` ]{name}`", row) for row in rows)
-    else:
-        assert any(re.search(rf"`em {name}[ `]", row) for row in rows)
+        return f"`em {' '.join(group)} " in row and re.search(rf"[` ]{name}`", row) is not None
+    return re.search(rf"`em {name}[ `]", row) is not None
 
 
 def test_commands_in_the_readme_exist(rows: list[str]) -> None:
@@ -56,7 +61,8 @@ def test_commands_in_the_readme_exist(rows: list[str]) -> None:
     assert named == {words[0] for words in COMMANDS}
 
 
-@pytest.mark.parametrize("name", PAGES)
-def test_make_targets_that_a_page_names_exist(name: str, page) -> None:
+def test_make_targets_that_pages_name_exist(page) -> None:
     targets = set(re.findall(r"^([a-z0-9-]+):", page("Makefile"), re.MULTILINE))
-    assert set(re.findall(r"(?:`|^)make ([a-z0-9-]+)", page(name), re.MULTILINE)) <= targets
+    named = [(name, t) for name in PAGES for t in re.findall(r"(?:`|^)make ([a-z0-9-]+)", page(name), re.MULTILINE)]
+    assert named
+    assert [(name, target) for name, target in named if target not in targets] == []

@@ -5,13 +5,12 @@ from datetime import UTC, datetime
 
 import pytest
 
-from em_pipelines.landing.detect import detect
-from em_pipelines.landing.land import land
-from em_pipelines.landing.log import LandedLog
+from em_pipelines.landing.land import detect, land
 from em_pipelines.landing.reader import InputFile
 from em_pipelines.landing.reasons import Reason
 from em_pipelines.landing.registry import FORMATS
 from em_pipelines.landing.settings import LandingSettings
+from em_pipelines.storage.landed_log import LandedLog
 
 PAGE = "docs/landing.md"
 NAMES = [known.name for known in FORMATS]

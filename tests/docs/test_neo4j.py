@@ -10,15 +10,15 @@ from pathlib import Path
 
 import pytest
 
-from em_pipelines.projection.shapes import EDGE_ID, EDGE_PROPERTIES, ENTITY, NODE_PROPERTIES, VALUE
-from em_pipelines.vocabulary import RELATIONS
+from em_pipelines.schema.vocabulary import RELATIONS
+from em_pipelines.serving.projection.shapes import EDGE_ID, EDGE_PROPERTIES, ENTITY, NODE_PROPERTIES, VALUE
 from tests.graph_server.server import NO_SERVER, BoltServer, has_server, running
 
 from .test_pages import CODE, rows_of
 
 ROOT = Path(__file__).parents[2]
 PAGE = "docs/neo4j.md"
-EM = "-c 'from em_pipelines.cli import main; main()'"
+EM = "-c 'from em_pipelines.interfaces.cli.app import main; main()'"
 
 
 @pytest.fixture(scope="module")

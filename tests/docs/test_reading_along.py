@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 from em_pipelines.serving.snapshot import LATEST
-from em_pipelines.sql import connect
+from em_pipelines.storage.duckdb_engine import connect
 
 ROOT = Path(__file__).parents[2]
 PAGES = [
     str(path.relative_to(ROOT))
-    for path in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
+    for path in (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md")))
     if "```sh\n" in path.read_text(encoding="utf-8")
 ]
 SNAPSHOT = "docs/snapshot.md"

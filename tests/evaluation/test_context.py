@@ -7,6 +7,7 @@ import pytest
 
 from em_pipelines.errors import UsageError
 from em_pipelines.evaluation.context import measure
+from em_pipelines.pipeline import opener
 from em_pipelines.settings import load_settings
 
 LOCOMO = Path(__file__).parents[2].parent / "shared" / "data" / "locomo"
@@ -31,7 +32,7 @@ def conversation(folder: Path, **changes) -> Path:
 
 
 def test_questions_that_have_evidence_are_measured(tmp_path: Path) -> None:
-    report = measure([conversation(tmp_path)], load_settings())
+    report = measure([conversation(tmp_path)], opener(load_settings()))
     assert report.all.n_questions == 2
     assert set(report.by_category) == {"single-hop", "multi-hop"}
     assert report.all.evidence_share == report.all.words_share == 1.0
@@ -41,7 +42,7 @@ def test_questions_that_have_evidence_are_measured(tmp_path: Path) -> None:
 def test_a_block_with_no_room_holds_nothing(tmp_path: Path) -> None:
     settings = load_settings()
     tight = settings.model_copy(update={"context": settings.context.model_copy(update={"budget_tokens": 40})})
-    report = measure([conversation(tmp_path)], tight)
+    report = measure([conversation(tmp_path)], opener(tight))
     assert (report.all.evidence_share, report.all.recall) == (0.0, 0.0)
 
 
@@ -50,12 +51,12 @@ def test_what_is_no_conversation_with_questions_is_refused(tmp_path: Path, text:
     path = tmp_path / "talk.json"
     path.write_text(text)
     with pytest.raises(UsageError):
-        measure([path], load_settings())
+        measure([path], opener(load_settings()))
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(not LOCOMO.is_dir(), reason="the conversations of LoCoMo are not beside the project")
 def test_most_questions_find_what_answers_them_in_the_block() -> None:
-    report = measure(sorted(LOCOMO.glob("*.json")), load_settings())
+    report = measure(sorted(LOCOMO.glob("*.json")), opener(load_settings()))
     assert report.all.evidence_share >= 0.80
     assert report.all.words_share >= 0.80

@@ -9,6 +9,7 @@ import pytest
 from em_pipelines.errors import UsageError
 from em_pipelines.evaluation.corpus import SHIPPED
 from em_pipelines.evaluation.journeys import read_journeys, travel
+from em_pipelines.pipeline import opener
 from em_pipelines.settings import load_settings
 
 OWN = SHIPPED / "journeys"
@@ -18,19 +19,19 @@ GOLD = Path(__file__).parents[2].parent / "shared" / "gold" / "journeys"
 @pytest.mark.parametrize("name", ["not_a_fact"])
 def test_what_must_hold_on_the_days_of_a_journey_holds(name: str) -> None:
     (journey,) = read_journeys([OWN / f"{name}.expect.json"])
-    assert travel(journey, load_settings())["failed"] == []
+    assert travel(journey, opener(load_settings()))["failed"] == []
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("path", sorted(OWN.glob("*.expect.json")), ids=lambda path: path.name.split(".")[0])
 def test_all_of_the_projects_own_journeys_hold(path: Path) -> None:
-    assert travel(read_journeys([path])[0], load_settings())["failed"] == []
+    assert travel(read_journeys([path])[0], opener(load_settings()))["failed"] == []
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(not GOLD.exists(), reason="the labelled journeys are not here")
 def test_labelled_journeys_hold() -> None:
-    failed = {journey.name: travel(journey, load_settings())["failed"] for journey in read_journeys([GOLD])}
+    failed = {journey.name: travel(journey, opener(load_settings()))["failed"] for journey in read_journeys([GOLD])}
     assert not any(failed.values()), failed
 
 
@@ -52,7 +53,7 @@ def expect(path: Path, **check: Any) -> Path:
 def test_what_does_not_hold_is_told_with_its_day(small: Path) -> None:
     home = {"subject": "user", "relation": "lives_in", "object": "Porto", "polarity": 1}
     path = expect(small, present=[home, home | {"min_confidence": 0.95}], absent=[home, home | {"object": "Rome"}])
-    found = travel(read_journeys([path.parent])[0], load_settings())
+    found = travel(read_journeys([path.parent])[0], opener(load_settings()))
     assert found["passed"] == 2
     assert [(f["expected"], f.get("min_confidence")) for f in found["failed"]] == [("present", 0.95), ("absent", None)]
     assert all(f["as_of"] == "2026-03-02" for f in found["failed"])

@@ -9,7 +9,7 @@ import pytest
 
 from em_pipelines.evaluation.corpus import SHIPPED, read_corpus
 from em_pipelines.evaluation.pairs import score_resolution
-from em_pipelines.resolution.gold import clusters
+from em_pipelines.resolution.labelled_names import clusters
 
 GOLD = Path(__file__).parents[3] / "shared" / "gold"
 MIN_F1, MIN_PRECISION = 0.93, 0.97

@@ -9,7 +9,7 @@ import pytest
 from em_pipelines.evaluation.corpus import read_corpus
 from em_pipelines.evaluation.matching import is_same_relation, is_same_text
 from em_pipelines.evaluation.scoring import score_attacks, score_extraction
-from em_pipelines.extraction.gold import predictions
+from em_pipelines.extraction.labelled import predictions
 from em_pipelines.extraction.rules.extractor import RulesExtractor
 
 GOLD = Path(__file__).parents[3] / "shared" / "gold"

@@ -3,9 +3,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from em_pipelines.extraction.model import Claim, Extraction, Segment, Turn
 from em_pipelines.extraction.rules.extractor import RulesExtractor, RulesSettings
-from em_pipelines.vocabulary import Act
+from em_pipelines.schema.readings import Claim, Extraction, Segment, Turn
+from em_pipelines.schema.vocabulary import Act
 
 WRITTEN_AT = datetime(2026, 3, 5, 18, 20, tzinfo=UTC)
 """A Thursday."""

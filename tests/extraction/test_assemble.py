@@ -1,8 +1,8 @@
 """What holds for every extractor on the way into the tables."""
 
 from em_pipelines.extraction.assemble import Checks, extract, readings
-from em_pipelines.extraction.model import Extraction, LocalExtractor, Segment
-from em_pipelines.safety.settings import SafetySettings
+from em_pipelines.schema.readings import Extraction, LocalExtractor, Segment
+from em_pipelines.text.guard.sensitive import SafetySettings
 from tests.extraction.conftest import one_turn
 
 

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from em_pipelines.extraction import assemble
-from em_pipelines.extraction.model import Extraction, Extractor, Segment, Turn
 from em_pipelines.extraction.rules.extractor import RulesExtractor
-from em_pipelines.lake import rows_of
-from em_pipelines.vocabulary import RELATIONS, EntityType
+from em_pipelines.schema.readings import Extraction, Extractor, Segment, Turn
+from em_pipelines.schema.table import rows_of
+from em_pipelines.schema.vocabulary import RELATIONS, EntityType
 from tests.extraction.llm.conftest import extractor_over
 from tests.model_server import oracle
 from tests.model_server.server import ModelServer

@@ -5,10 +5,9 @@ from typing import Any
 
 import pytest
 
-from em_pipelines.extraction.assemble import Checks, extract
-from em_pipelines.extraction.durable import DurableSettings, lasting_facts, whole_sessions
-from em_pipelines.extraction.model import Claim, Extraction, LocalExtractor, Mention, Segment, Turn
-from em_pipelines.vocabulary import EntityType, Flag, Mechanism, TemporalType
+from em_pipelines.extraction.assemble import Checks, DurableSettings, extract, lasting_facts, whole_sessions
+from em_pipelines.schema.readings import Claim, Extraction, LocalExtractor, Mention, Segment, Turn
+from em_pipelines.schema.vocabulary import EntityType, Flag, Mechanism, TemporalType
 
 ON = DurableSettings(is_enabled=True)
 

@@ -8,11 +8,11 @@ from itertools import pairwise
 import pytest
 
 from em_pipelines.extraction.assemble import readings
-from em_pipelines.extraction.cleaning import clean_text
-from em_pipelines.extraction.model import Segment, Turn
 from em_pipelines.extraction.rules.extractor import RulesExtractor
 from em_pipelines.extraction.rules.lexicon import load_lexicon
-from em_pipelines.safety.masking import mask_text
+from em_pipelines.schema.readings import Segment, Turn
+from em_pipelines.text.cleaning import clean_text
+from em_pipelines.text.masking import mask_text
 from tests.extraction.conftest import WRITTEN_AT
 
 MAX_CPU_SECONDS = 1.0

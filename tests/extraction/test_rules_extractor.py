@@ -5,11 +5,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from em_pipelines.extraction.cleaning import clean_text
-from em_pipelines.extraction.gold import predictions
-from em_pipelines.extraction.model import Segment, Turn
+from em_pipelines.extraction.labelled import predictions
 from em_pipelines.extraction.rules.extractor import RulesExtractor, RulesSettings
-from em_pipelines.vocabulary import LITERAL_OBJECT, RELATIONS, Flag, HedgeLevel
+from em_pipelines.schema.readings import Segment, Turn
+from em_pipelines.schema.vocabulary import LITERAL_OBJECT, RELATIONS, Flag, HedgeLevel
+from em_pipelines.text.cleaning import clean_text
 
 WHEN = datetime(2026, 3, 5, 18, 20, tzinfo=UTC)
 FRAGMENTS = st.sampled_from(

@@ -1,10 +1,22 @@
+from collections.abc import Callable
 from datetime import UTC, datetime
+from typing import Any
 
+import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from em_pipelines.extraction.model import Turn
-from em_pipelines.extraction.segmentation import SegmentationSettings, n_tokens, segment_session
+from em_pipelines.extraction.segmentation import (
+    SegmentationSettings,
+    Session,
+    segment_objects,
+    segment_session,
+    segments,
+)
+from em_pipelines.extraction.segments import read_segments
+from em_pipelines.schema.readings import Turn
+from em_pipelines.schema.tables.clean import MESSAGES
+from em_pipelines.text.cleaning import n_tokens
 
 
 def turns_of(lengths: list[int]) -> list[Turn]:
@@ -16,7 +28,7 @@ def turns_of(lengths: list[int]) -> list[Turn]:
 def test_every_turn_is_in_exactly_one_segment_within_the_limit(lengths: list[int], limit: int) -> None:
     turns = turns_of(lengths)
     settings = SegmentationSettings(max_segment_tokens=limit)
-    segments = segment_session(turns, user_id="u", session_id="s", settings=settings)
+    segments = segment_session(turns, Session("u", "s"), settings)
     assert [turn for segment in segments for turn in segment.turns] == turns
     for segment in segments:
         assert len(segment.turns) == 1 or sum(n_tokens(turn.text) for turn in segment.turns) <= limit
@@ -25,22 +37,41 @@ def test_every_turn_is_in_exactly_one_segment_within_the_limit(lengths: list[int
 
 def test_segments_are_the_same_in_whatever_order_the_turns_come() -> None:
     turns = turns_of([50, 60, 70])
-    assert segment_session(turns[::-1], user_id="u", session_id="s") == segment_session(
-        turns, user_id="u", session_id="s"
-    )
+    assert segment_session(turns[::-1], Session("u", "s")) == segment_session(turns, Session("u", "s"))
 
 
 def test_segment_id_follows_its_content() -> None:
-    first, other = (segment_session(turns_of([n]), user_id="u", session_id="s")[0] for n in (5, 6))
+    first, other = (segment_session(turns_of([n]), Session("u", "s"))[0] for n in (5, 6))
     assert first.segment_id != other.segment_id
 
 
 def test_context_is_what_came_before() -> None:
     settings = SegmentationSettings(max_segment_tokens=10, n_context_turns=2)
-    segments = segment_session(turns_of([40, 40, 40, 40]), user_id="u", session_id="s", settings=settings)
+    segments = segment_session(turns_of([40, 40, 40, 40]), Session("u", "s"), settings)
     assert [turn.turn_number for turn in segments[3].context] == [1, 2]
     assert segments[0].context == ()
 
 
 def test_tokens_are_characters_by_four_rounded_up() -> None:
     assert [n_tokens("x" * n) for n in (0, 1, 4, 5)] == [0, 1, 1, 2]
+
+
+@given(
+    said=st.lists(st.tuples(st.sampled_from("ab"), st.sampled_from("rs"), st.integers(0, 90)), max_size=25),
+    limit=st.integers(min_value=1, max_value=40),
+    n_context_turns=st.integers(min_value=0, max_value=5),
+)
+def test_what_is_read_from_the_table_of_segments_is_what_was_packed(
+    rows_of: Callable[..., pa.Table], said: list[tuple[str, str, int]], limit: int, n_context_turns: int
+) -> None:
+    settings = SegmentationSettings(max_segment_tokens=limit, n_context_turns=n_context_turns)
+    rows: list[dict[str, Any]] = [
+        {
+            "user_id": user, "session_id": session, "turn_number": n, "message_id": f"m{n}", "content": "x" * length,
+            "channel": "voice" if session == "s" else "text",
+        }
+        for n, (user, session, length) in enumerate(said)
+    ]  # fmt: skip
+    messages = rows_of(MESSAGES, *rows) if rows else MESSAGES.empty()
+    packed = list(segment_objects(messages, settings))
+    assert list(read_segments(segments(messages, settings), messages, n_context_turns)) == packed

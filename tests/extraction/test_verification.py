@@ -5,9 +5,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from em_pipelines.extraction.model import Claim, Extraction, Mention, Segment, Turn
-from em_pipelines.extraction.verification import DISCARDED, HALLUCINATIONS, TEMPLATE_NAMES, verify
-from em_pipelines.vocabulary import EntityType, HedgeLevel, TemporalType
+from em_pipelines.extraction.verification import DISCARDED, TEMPLATE_NAMES, verify
+from em_pipelines.schema.readings import HALLUCINATIONS, Claim, Extraction, Mention, Segment, Turn
+from em_pipelines.schema.vocabulary import EntityType, HedgeLevel, TemporalType
 
 SAID = "My sister Petra moved to Lund and she likes the harbour there a lot."
 EARLIER = "We talked about Ottilie yesterday."

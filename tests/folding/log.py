@@ -8,16 +8,16 @@ from typing import Any
 import orjson
 import pyarrow as pa
 
-from em_pipelines.feedback.statements import spoken
+from em_pipelines.extraction.feedback_statements import spoken
+from em_pipelines.graph.confidence_decay import DecaySettings
 from em_pipelines.graph.fold import Day, FoldSettings, fold
-from em_pipelines.ids import content_id, entity_id
-from em_pipelines.lake import canonical
-from em_pipelines.lifecycle.decay import DecaySettings
-from em_pipelines.resolution.normalization import name_key
-from em_pipelines.safety.settings import SafetySettings
-from em_pipelines.sql import connect
-from em_pipelines.tables.extraction import CLAIMS, MENTIONS
-from em_pipelines.tables.graph import CONTRADICTIONS, EDGES, ENTITIES, ENTITY_MENTIONS, ENTITY_OPS, GRAPH_OPS
+from em_pipelines.schema.ids import content_id, entity_id
+from em_pipelines.schema.tables.extraction import CLAIMS, MENTIONS
+from em_pipelines.schema.tables.graph import CONTRADICTIONS, EDGES, ENTITIES, ENTITY_MENTIONS, ENTITY_OPS, GRAPH_OPS
+from em_pipelines.storage.duckdb_engine import connect
+from em_pipelines.storage.parquet_files import canonical
+from em_pipelines.text.guard.sensitive import SafetySettings
+from em_pipelines.text.name_keys import name_key
 
 START = datetime(2026, 1, 1, 12, tzinfo=UTC)
 USER = "ada"

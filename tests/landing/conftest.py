@@ -10,12 +10,13 @@ from typing import Any
 import orjson
 import pytest
 
+from em_pipelines.landing.dead_letter_writer import all_letters
 from em_pipelines.landing.dead_letters import open_letters
 from em_pipelines.landing.land import land
-from em_pipelines.landing.letters import all_letters
-from em_pipelines.landing.log import LandedLog, Record
 from em_pipelines.landing.report import LandingReport
 from em_pipelines.landing.settings import LandingSettings
+from em_pipelines.schema.table import Record
+from em_pipelines.storage.landed_log import LandedLog
 
 NOW = datetime(2026, 12, 1, 12, 0, tzinfo=UTC)
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from em_pipelines.landing.detect import detect
+from em_pipelines.landing.land import detect
 from em_pipelines.landing.reader import InputFile
 from em_pipelines.landing.reasons import RuleError
 from em_pipelines.landing.settings import LandingSettings

@@ -9,9 +9,10 @@ import pytest
 
 from em_pipelines.errors import UsageError
 from em_pipelines.landing.land import land
-from em_pipelines.landing.log import LandedLog, Record
 from em_pipelines.landing.settings import LandingSettings
 from em_pipelines.landing.tables import dead_letters_table, interactions_table
+from em_pipelines.schema.table import Record
+from em_pipelines.storage.landed_log import LandedLog
 
 SMALL = LandingSettings(max_buffer_records=3)
 

@@ -5,11 +5,11 @@ from typing import Any
 import orjson
 import pytest
 
-from em_pipelines.ids import correlation_id
 from em_pipelines.landing.reasons import RuleError
 from em_pipelines.landing.records import interaction_key, is_same_content, land_record
-from em_pipelines.tables.raw import FEEDBACK, INTERACTIONS, SKILL_INVOCATIONS, WORLD_EVENTS
-from em_pipelines.tables.schema import Table
+from em_pipelines.schema.ids import correlation_id
+from em_pipelines.schema.table import Table
+from em_pipelines.schema.tables.raw import FEEDBACK, INTERACTIONS, SKILL_INVOCATIONS, WORLD_EVENTS
 
 
 def land_message(message: dict[str, Any]) -> dict[str, Any]:

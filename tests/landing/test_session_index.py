@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from em_pipelines.landing.log import LandedLog
-from em_pipelines.landing.session_index import FILE, SessionIndex
+from em_pipelines.landing.intake import FILE, SessionIndex
+from em_pipelines.storage.landed_log import LandedLog
 
 HOUR_NS = 3_600_000_000_000
 

@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from em_pipelines.landing import tables
-from em_pipelines.tables.canonical import canonical
-from em_pipelines.tables.clean import DEAD_LETTERS
-from em_pipelines.tables.raw import FEEDBACK, INTERACTIONS, SKILL_INVOCATIONS, WORLD_EVENTS
+from em_pipelines.schema.tables.clean import DEAD_LETTERS
+from em_pipelines.schema.tables.raw import FEEDBACK, INTERACTIONS, SKILL_INVOCATIONS, WORLD_EVENTS
+from em_pipelines.storage.parquet_files import canonical
 
 AT = {"user_id": "ada", "timestamp": "2026-03-05T18:20:00.25Z"}
 CASES = [

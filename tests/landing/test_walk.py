@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from em_pipelines.errors import UsageError
-from em_pipelines.landing.walk import find_files
+from em_pipelines.landing.reader import find_files
 
 
 def test_directories_are_walked_in_order_without_hidden_and_unfinished_files(tmp_path: Path) -> None:

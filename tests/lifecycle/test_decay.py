@@ -6,10 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from em_pipelines.lifecycle.decay import Curve, DecaySettings, current_edges, effective_confidence
-from em_pipelines.sql import connect
-from em_pipelines.tables.graph import EDGES, ENTITIES
-from em_pipelines.vocabulary import TemporalType
+from em_pipelines.graph.confidence_decay import Curve, DecaySettings, effective_confidence
+from em_pipelines.lifecycle.decay import current_edges
+from em_pipelines.schema.tables.graph import EDGES, ENTITIES
+from em_pipelines.schema.vocabulary import TemporalType
+from em_pipelines.storage.duckdb_engine import connect
 
 SAID = datetime(2026, 1, 1, 9, tzinfo=UTC)
 CURVES = st.sampled_from([DecaySettings(curve=c, archive_days=100_000) for c in Curve])

@@ -7,8 +7,8 @@ import re
 from datetime import UTC, datetime
 from typing import Any
 
-from em_pipelines.extraction.model import Claim, Extraction, Segment, Turn
 from em_pipelines.extraction.rules.extractor import RulesExtractor
+from em_pipelines.schema.readings import Claim, Extraction, Segment, Turn
 from tests.model_server.script import Call, Step, answer
 
 _WRITTEN = re.compile(r"Written (\d{4}-\d\d-\d\d)")
@@ -62,7 +62,7 @@ _RELATIONS = {"likes": "likes", "loves": "likes", "prefers": "prefers", "owns": 
 
 
 def _planted(index: int, relation: str, words: str) -> Claim:
-    from em_pipelines.vocabulary import EntityType, TemporalType
+    from em_pipelines.schema.vocabulary import EntityType, TemporalType
 
     return Claim(index, "user", EntityType.PERSON, relation, words, EntityType.CONCEPT, None, 0.9, 0, 1,
                  TemporalType.STATE)  # fmt: skip

@@ -4,7 +4,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
-from em_pipelines.models.protocol import ChatRequest, Message
+from em_pipelines.llm.protocol import ChatRequest, Message
 
 SCHEMA = {
     "type": "object",

@@ -13,16 +13,18 @@ import pytest
 
 from assets.daily import daily_assets
 from assets.inference import inference_asset
+from assets.partitions import daily_partitions
 from assets.retrieval import index_packs
-from em_pipelines.extraction.model import Claim, Extraction, LocalExtractor, Mention, Segment
-from em_pipelines.home import Home
 from em_pipelines.landing.land import land
+from em_pipelines.landing.settings import FIRST_PARTITION
+from em_pipelines.pipeline import Pipeline
+from em_pipelines.schema.readings import Claim, Extraction, LocalExtractor, Mention, Segment
+from em_pipelines.schema.table import Table
+from em_pipelines.schema.vocabulary import EntityType, TemporalType
 from em_pipelines.settings import Settings
-from em_pipelines.tables.schema import Table
-from em_pipelines.vocabulary import EntityType, TemporalType
 from quality.checks import build_checks
 from quality.packs import packs_whole
-from resources.store import HomeResource
+from resources.home import HomeResource
 
 LATER = datetime(2026, 4, 1, tzinfo=UTC)
 QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
@@ -63,7 +65,7 @@ class TinyExtractor(LocalExtractor):
 class World:
     """A home with its assets and checks, and a real instance to run them on."""
 
-    home: Home
+    home: Pipeline
     instance: dg.DagsterInstance
     folder: Path
 
@@ -115,7 +117,11 @@ class World:
         """One run of what is selected; without tags it has no partition."""
         steps = self.home.steps.values()
         definitions = dg.Definitions(
-            assets=[*(daily_assets(step) for step in steps), inference_asset(self.home.inference), index_packs],
+            assets=[
+                *(daily_assets(step, daily_partitions(FIRST_PARTITION)) for step in steps),
+                inference_asset(self.home.inference),
+                index_packs,
+            ],
             asset_checks=[*build_checks([*steps, self.home.inference]), packs_whole],
             jobs=[dg.define_asset_job("some", selection)],
             resources={"home": HomeResource.of(self.home.settings)},
@@ -141,7 +147,7 @@ def tiny() -> TinyExtractor:
 
 @pytest.fixture
 def world(settings: Settings, tiny: TinyExtractor, tmp_path: Path) -> Iterator[World]:
-    home = Home(settings)
+    home = Pipeline(settings)
     home.extractor = tiny
     with dg.DagsterInstance.ephemeral(str(tmp_path), settings={"telemetry": {"enabled": False}}) as instance:
         yield World(home, instance, tmp_path)

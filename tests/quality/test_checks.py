@@ -10,12 +10,12 @@ import dagster as dg
 import pytest
 
 from em_pipelines.retrieval.packs import folder_of
-from em_pipelines.tables.clean import MESSAGES
-from em_pipelines.tables.derived import INFERRED_EDGES
-from em_pipelines.tables.extraction import CLAIMS, EXTRACTION_ISSUES
-from em_pipelines.tables.graph import CONTRADICTIONS, EDGES, ENTITIES
-from em_pipelines.tables.raw import INTERACTIONS
-from em_pipelines.tables.schema import Table
+from em_pipelines.schema.table import Table
+from em_pipelines.schema.tables.clean import MESSAGES
+from em_pipelines.schema.tables.derived import INFERRED_EDGES
+from em_pipelines.schema.tables.extraction import CLAIMS, EXTRACTION_ISSUES
+from em_pipelines.schema.tables.graph import CONTRADICTIONS, EDGES, ENTITIES
+from em_pipelines.schema.tables.raw import INTERACTIONS
 from quality.checks import MEANING
 
 ASSETS = dg.AssetSelection.all().without_checks()

@@ -6,11 +6,11 @@ from datetime import UTC, datetime, timedelta
 import pyarrow as pa
 import pytest
 
-from em_pipelines.tables.clean import MESSAGES
-from em_pipelines.tables.derived import CURRENT_EDGES, INFERRED_EDGES
-from em_pipelines.tables.extraction import CLAIMS, EXTRACTION_ISSUES, MENTIONS
-from em_pipelines.tables.graph import CONTRADICTIONS
-from em_pipelines.tables.raw import INTERACTIONS
+from em_pipelines.schema.tables.clean import MESSAGES
+from em_pipelines.schema.tables.derived import CURRENT_EDGES, INFERRED_EDGES
+from em_pipelines.schema.tables.extraction import CLAIMS, EXTRACTION_ISSUES, MENTIONS
+from em_pipelines.schema.tables.graph import CONTRADICTIONS
+from em_pipelines.schema.tables.raw import INTERACTIONS
 from quality import meaning
 
 Rows = Callable[..., pa.Table]

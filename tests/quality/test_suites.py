@@ -6,12 +6,12 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from em_pipelines.steps import build_steps
-from em_pipelines.tables.catalog import CATALOG
-from em_pipelines.tables.clean import MESSAGES
-from em_pipelines.tables.extraction import CLAIMS
-from em_pipelines.tables.graph import EDGES
-from em_pipelines.tables.schema import Table
+from em_pipelines.pipeline import Pipeline
+from em_pipelines.schema.table import Table
+from em_pipelines.schema.tables.catalog import CATALOG
+from em_pipelines.schema.tables.clean import MESSAGES
+from em_pipelines.schema.tables.extraction import CLAIMS
+from em_pipelines.schema.tables.graph import EDGES
 from quality.suites import validate
 
 Rows = Callable[..., pa.Table]
@@ -150,8 +150,8 @@ def test_a_null_where_null_is_allowed_passes(rows_of: Rows) -> None:
     assert validate(EDGES, rows_of(EDGES, {}, nullable)).is_success
 
 
-def test_every_table_that_a_step_makes_is_among_those_tried_here(settings: Any, tiny: Any) -> None:
-    made = {table.name for step in build_steps(settings, tiny).values() for table in step.outputs}
+def test_every_table_that_a_step_makes_is_among_those_tried_here(settings: Any) -> None:
+    made = {table.name for step in Pipeline(settings).steps.values() for table in step.outputs}
     assert made == set(TABLES)
 
 

@@ -7,12 +7,12 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from em_pipelines.feedback.decisions import Decision
 from em_pipelines.resolution.aliases import NO_ALIASES, Aliases
 from em_pipelines.resolution.registry import Resolution, resolve
-from em_pipelines.sql import connect
-from em_pipelines.tables.extraction import MENTIONS
-from em_pipelines.tables.graph import ENTITIES
+from em_pipelines.schema.decisions import Decision
+from em_pipelines.schema.tables.extraction import MENTIONS
+from em_pipelines.schema.tables.graph import ENTITIES
+from em_pipelines.storage.duckdb_engine import connect
 
 START = datetime(2026, 3, 2, 8, tzinfo=UTC)
 CONTENTS = pa.schema([("message_id", pa.string()), ("content", pa.string())])

@@ -2,9 +2,9 @@
 
 import pytest
 
-from em_pipelines.ids import entity_id
 from em_pipelines.resolution.aliases import AliasEntry, Aliases
-from em_pipelines.tables.graph import ENTITIES
+from em_pipelines.schema.ids import entity_id
+from em_pipelines.schema.tables.graph import ENTITIES
 
 
 def groups(entities) -> list[set[str]]:
@@ -174,11 +174,11 @@ def test_one_mention_meets_few_names_of_a_large_registry(said, run, monkeypatch:
     names = [f"{a.upper()}{b}a{c}o {c.upper()}{a}e{b}i" for a in letters for b in letters for c in letters]
     before = run([said(name, "person", f"{name} came.", 0, n) for n, name in enumerate(names)]).entities
     assert len(before) == len(names) > 2500
-    from em_pipelines.resolution import judging
+    from em_pipelines.resolution import linking
 
     met: list[str] = []
-    compare = judging.compare
-    monkeypatch.setattr(judging, "compare", lambda a, b: met.append(b.text) or compare(a, b))
+    compare = linking.compare
+    monkeypatch.setattr(linking, "compare", lambda a, b: met.append(b.text) or compare(a, b))
     run([said("Bdafo", "person", "Bdafo came.", 1)], previous=before)
     assert len(met) < len(names) / 10
 

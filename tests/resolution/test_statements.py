@@ -2,7 +2,7 @@
 
 import pytest
 
-from em_pipelines.resolution.roles_said import (
+from em_pipelines.resolution.role_statements import (
     is_definite,
     is_somebody,
     owner_of_mention,
@@ -10,7 +10,7 @@ from em_pipelines.resolution.roles_said import (
     roles_said,
     where_from,
 )  # fmt: skip
-from em_pipelines.resolution.statements import NOWHERE, is_another, is_denied, locate, partners
+from em_pipelines.resolution.word_lists import NOWHERE, is_another, is_denied, locate, partners
 
 
 def place_of(name: str, text: str):

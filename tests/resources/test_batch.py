@@ -18,15 +18,15 @@ from em_pipelines.errors import (
     RequestRefusedError,
     UnusableAnswerError,
 )
-from em_pipelines.models.answers import AnswerStore
-from em_pipelines.models.batch_queue import BatchQueue
-from em_pipelines.models.breakers import ModelBreakers
-from em_pipelines.models.budget import Budget
-from em_pipelines.models.clock import ManualClock
-from em_pipelines.models.gateway import ModelGateway
-from em_pipelines.models.ladder import Climb, Outcome, climb
-from em_pipelines.models.protocol import ChatAnswer, ChatRequest
-from em_pipelines.models.settings import LlmSettings, ModelPrice
+from em_pipelines.llm.answers import AnswerStore
+from em_pipelines.llm.batch_queue import BatchQueue
+from em_pipelines.llm.breakers import ModelBreakers
+from em_pipelines.llm.budget import Budget
+from em_pipelines.llm.clock import ManualClock
+from em_pipelines.llm.gateway import ModelGateway
+from em_pipelines.llm.ladder import Climb, Outcome, climb
+from em_pipelines.llm.protocol import ChatAnswer, ChatRequest
+from em_pipelines.llm.settings import LlmSettings, ModelPrice
 from resources.batch import BatchClient
 from resources.batch_lines import Collected
 from resources.chat_model import OpenAIChatModel

@@ -19,9 +19,9 @@ from em_pipelines.errors import (
     RequestRefusedError,
     SettingsError,
 )
-from em_pipelines.models.clock import ManualClock
-from em_pipelines.models.protocol import ChatAnswer, ChatRequest
-from em_pipelines.models.settings import LlmSettings, ModelPrice
+from em_pipelines.llm.clock import ManualClock
+from em_pipelines.llm.protocol import ChatAnswer, ChatRequest
+from em_pipelines.llm.settings import LlmSettings, ModelPrice
 from resources.chat_model import OpenAIChatModel
 from resources.endpoint import read_api_key
 from tests.model_server.questions import SCHEMA, question

@@ -14,13 +14,13 @@ import pytest
 from pydantic import SecretStr
 
 from em_pipelines.errors import UnusableAnswerError
-from em_pipelines.models.answers import AnswerStore
-from em_pipelines.models.breakers import BreakerState
-from em_pipelines.models.clock import ManualClock
-from em_pipelines.models.ladder import Climb, Outcome, climb
-from em_pipelines.models.ladder_state import LadderStore
-from em_pipelines.models.protocol import ChatAnswer
-from em_pipelines.models.settings import LlmSettings
+from em_pipelines.llm.answers import AnswerStore
+from em_pipelines.llm.breakers import BreakerState
+from em_pipelines.llm.clock import ManualClock
+from em_pipelines.llm.ladder import Climb, Outcome, climb
+from em_pipelines.llm.ladder_state import LadderStore
+from em_pipelines.llm.protocol import ChatAnswer
+from em_pipelines.llm.settings import LlmSettings
 from resources.models import answers_path, open_models
 from tests.model_server.questions import question
 from tests.model_server.script import (
@@ -163,7 +163,7 @@ KILLED = """
 import asyncio, sys
 from pathlib import Path
 from pydantic import SecretStr
-from em_pipelines.models.settings import LlmSettings
+from em_pipelines.llm.settings import LlmSettings
 from resources.models import open_models
 from tests.model_server.questions import question
 

@@ -8,21 +8,21 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
-from em_pipelines.home import Home
+from em_pipelines.pipeline import Pipeline
 from em_pipelines.settings import Settings
+from resources.home import HomeResource
 from resources.run_locks import run_lock, was_killed
-from resources.store import HomeResource
 
 ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture
-def home(settings: Settings) -> Home:
-    return Home(settings)
+def home(settings: Settings) -> Pipeline:
+    return Pipeline(settings)
 
 
 @pytest.mark.parametrize("is_failing", [False, True])
-def test_a_run_holds_its_lock_until_it_ends_well_or_not(is_failing: bool, home: Home, tmp_path: Path) -> None:
+def test_a_run_holds_its_lock_until_it_ends_well_or_not(is_failing: bool, home: Pipeline, tmp_path: Path) -> None:
     held: list[bool] = []
 
     @dg.asset
@@ -41,12 +41,12 @@ def test_a_run_holds_its_lock_until_it_ends_well_or_not(is_failing: bool, home: 
     assert not was_killed(home, result.run_id)
 
 
-def test_a_run_of_which_nothing_is_known_was_not_killed(home: Home) -> None:
+def test_a_run_of_which_nothing_is_known_was_not_killed(home: Pipeline) -> None:
     assert not was_killed(home, "elsewhere")
     assert not home.path.exists()
 
 
-def test_a_killed_process_leaves_its_lock_free(home: Home) -> None:
+def test_a_killed_process_leaves_its_lock_free(home: Pipeline) -> None:
     program = (
         "import os, signal\n"
         "from filelock import FileLock\n"

@@ -20,13 +20,22 @@ from em_pipelines.errors import (
     RequestRefusedError,
     SettingsError,
 )
-from em_pipelines.models.answers import AnswerStore
-from em_pipelines.models.clock import ManualClock
-from em_pipelines.revision.model import NO_USABLE_ANSWER, FactQuestion, Finding, NullVerifier, Outcome, Verifier
-from em_pipelines.revision.prompt import SCHEMA, SYSTEM
+from em_pipelines.lifecycle.revision.model import (
+    NO_USABLE_ANSWER,
+    FactQuestion,
+    Finding,
+    NullVerifier,
+    Outcome,
+    Verifier,
+)
+from em_pipelines.lifecycle.revision.prompt import SCHEMA, SYSTEM
+from em_pipelines.llm.answers import AnswerStore
+from em_pipelines.llm.clock import ManualClock
+from em_pipelines.pipeline import Pipeline
 from em_pipelines.settings import Settings, load_settings
 from resources.models import answers_path
 from resources.verifier import endpoint_settings, open_verifier, read_verifier_key
+from tests.lifecycle.revision.worlds import question_of
 from tests.model_server.script import (
     Call,
     Step,
@@ -42,7 +51,6 @@ from tests.model_server.script import (
     truncated,
 )
 from tests.model_server.server import ModelServer
-from tests.revision.worlds import question_of
 
 KEY = "sk-nobody-may-read-this"
 ATLAS = "https://atlas.example.org/korvel"
@@ -74,7 +82,7 @@ def ask(settings_of: Callable[..., Settings]) -> Ask:
     ) -> list[Finding | ModelError]:
         async def working() -> list[Finding | ModelError]:
             found: list[Finding | ModelError] = []
-            async with open_verifier(settings_of(server, **changes), clock or ManualClock()) as verifier:
+            async with open_verifier(Pipeline(settings_of(server, **changes)), clock or ManualClock()) as verifier:
                 for question in questions or (question_of(),):
                     try:
                         found.append(await verifier.verify(question))
@@ -310,7 +318,7 @@ def test_the_dollars_of_a_night_hold_searches_and_tokens(ask: Ask, home_path: Pa
 
 def test_what_was_spent_since_it_was_opened_is_told(settings_of: Callable[..., Settings]) -> None:
     async def working(settings: Settings) -> tuple[float, float]:
-        async with open_verifier(settings, ManualClock()) as verifier:
+        async with open_verifier(Pipeline(settings), ManualClock()) as verifier:
             before = verifier.cost_usd
             await verifier.verify(question_of())
             return before, verifier.cost_usd
@@ -341,7 +349,7 @@ def test_in_batch_mode_facts_are_looked_up_at_once(ask: Ask) -> None:
 
 def test_switched_off_it_is_the_verifier_that_asks_nobody(settings: Settings) -> None:
     async def working() -> Verifier:
-        async with open_verifier(settings) as verifier:
+        async with open_verifier(Pipeline(settings)) as verifier:
             return verifier
 
     assert isinstance(asyncio.run(working()), NullVerifier)
@@ -352,7 +360,7 @@ def test_switched_on_without_a_key_it_is_an_error_that_names_the_variables(home_
     settings = load_settings(home=home_path, revision={"is_enabled": True})
 
     async def working() -> None:
-        async with open_verifier(settings):
+        async with open_verifier(Pipeline(settings)):
             pass
 
     with pytest.raises(SettingsError, match="EM_REVISION_API_KEY, EM_LLM_API_KEY or OPENAI_API_KEY"):

@@ -7,12 +7,12 @@ import pyarrow as pa
 import pytest
 
 from em_pipelines.retrieval.documents import SCHEMA
-from em_pipelines.retrieval.expansion import expanded
 from em_pipelines.retrieval.pack import Pack
-from em_pipelines.retrieval.question import window
 from em_pipelines.retrieval.search import Search, held, search
 from em_pipelines.retrieval.settings import RetrievalSettings
-from em_pipelines.retrieval.writing import write
+from em_pipelines.retrieval.terms import window
+from em_pipelines.retrieval.user_search import expanded
+from em_pipelines.retrieval.writing import PackOptions, write
 
 START = datetime(2026, 3, 2, 9, tzinfo=UTC)
 TODAY = date(2026, 6, 1)
@@ -52,7 +52,7 @@ ROWS = [
 @pytest.fixture(scope="module")
 def pack(tmp_path_factory: pytest.TempPathFactory) -> Pack:
     folder = tmp_path_factory.mktemp("packs") / "pack"
-    write(folder, pa.Table.from_pylist(ROWS, schema=SCHEMA), 3)
+    write(folder, pa.Table.from_pylist(ROWS, schema=SCHEMA), PackOptions(3))
     return Pack(folder)
 
 

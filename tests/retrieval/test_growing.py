@@ -9,10 +9,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from em_pipelines.retrieval import topics
+from em_pipelines.retrieval import terms as topics
 from em_pipelines.retrieval.documents import SCHEMA
 from em_pipelines.retrieval.pack import Pack
-from em_pipelines.retrieval.writing import write
+from em_pipelines.retrieval.writing import PackOptions, write
 
 WORDS = ["heron", "boat", "kiln", "clay", "harp", "Delft", "Hull", "seven", "yesterday", "it's", "naïve", "?", "—", ""]
 START = datetime(2026, 3, 2, 9, tzinfo=UTC)
@@ -48,18 +48,18 @@ def test_a_pack_that_grew_has_the_bytes_of_one_made_at_once(
         some = pa.concat_tables([rows.slice(0, size), rows.slice(sizes[-1], data.draw(st.integers(0, 2)))])
         if size == sizes[-1]:
             some = rows
-        write(folder / "grown", some, 5, Pack(folder / "grown") if (folder / "grown").exists() else None)
-    write(folder / "at_once", rows, 5)
+        write(folder / "grown", some, PackOptions(5), Pack(folder / "grown") if (folder / "grown").exists() else None)
+    write(folder / "at_once", rows, PackOptions(5))
     assert files(folder / "grown") == files(folder / "at_once")
 
 
 def test_what_is_said_otherwise_now_is_read_again(tmp_path: Path) -> None:
     rows = said(1, 30, 0)
-    write(tmp_path / "grown", rows, 5)
+    write(tmp_path / "grown", rows, PackOptions(5))
     other = rows.to_pylist()
     other[4]["text"] = "the otter"
     changed = pa.Table.from_pylist(other[:20] + other[22:], schema=SCHEMA)
-    write(tmp_path / "grown", changed, 5, Pack(tmp_path / "grown"))
-    write(tmp_path / "at_once", changed, 5)
+    write(tmp_path / "grown", changed, PackOptions(5), Pack(tmp_path / "grown"))
+    write(tmp_path / "at_once", changed, PackOptions(5))
     assert files(tmp_path / "grown") == files(tmp_path / "at_once")
     assert all(b"w21" not in held for held in files(tmp_path / "grown").values())

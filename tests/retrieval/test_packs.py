@@ -9,20 +9,20 @@ import orjson
 import pytest
 from typer.testing import CliRunner
 
-from em_pipelines.cli import app
-from em_pipelines.erasure.forget import forget
-from em_pipelines.erasure.scopes import Scope, ScopeKind
-from em_pipelines.home import Home
+from em_pipelines.governance.erasure.forget import forget
+from em_pipelines.interfaces.cli.app import app
+from em_pipelines.landing.erasure_requests import Scope, ScopeKind
 from em_pipelines.landing.land import land
-from em_pipelines.retrieval.asking import opened
+from em_pipelines.pipeline import Pipeline
 from em_pipelines.retrieval.packs import BUILT, build, folder_of, folders, is_current, unfit
+from em_pipelines.retrieval.user_search import opened
 from em_pipelines.settings import load_settings
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
 HOSTILE = ["../ada", "a/b", "x" * 200, "quote'\"; --", "ADA", "*"]
 
 
-def tell(home: Home, folder: Path, user: str, *said: str, session: str = "s1", day: str = "2026-03-02") -> None:
+def tell(home: Pipeline, folder: Path, user: str, *said: str, session: str = "s1", day: str = "2026-03-02") -> None:
     lines = [
         orjson.dumps(
             {
@@ -40,21 +40,21 @@ def tell(home: Home, folder: Path, user: str, *said: str, session: str = "s1", d
 
 
 @pytest.fixture
-def home(home_path: Path, tmp_path: Path) -> Home:
-    home = Home(load_settings(home=home_path))
+def home(home_path: Path, tmp_path: Path) -> Pipeline:
+    home = Pipeline(load_settings(home=home_path))
     tell(home, tmp_path, "ada", "I own a harpsichord.", "My boat leaks.")
     tell(home, tmp_path, "ben", "I own a kiln.", day="2026-03-03")
     build(home)
     return home
 
 
-def found(home: Home, user: str, question: str, *more: str) -> list[dict]:
+def found(home: Pipeline, user: str, question: str, *more: str) -> list[dict]:
     made = CliRunner().invoke(app, ["search", question, "--user", user, "--home", str(home.path), "--json", *more])
     assert made.exit_code == 0, made.output
     return json.loads(made.stdout)
 
 
-def test_only_those_of_whom_something_changed_are_made_again(home: Home, tmp_path: Path) -> None:
+def test_only_those_of_whom_something_changed_are_made_again(home: Pipeline, tmp_path: Path) -> None:
     assert is_current(home)
     assert build(home) == []
     tell(home, tmp_path, "ben", "I bought clay.", session="s2", day="2026-03-09")
@@ -64,7 +64,7 @@ def test_only_those_of_whom_something_changed_are_made_again(home: Home, tmp_pat
 
 
 @pytest.mark.parametrize("lost", ["", "turn/data.csc.index.npy"])
-def test_what_is_lost_of_a_pack_is_made_again_and_of_nobody_else(home: Home, lost: str) -> None:
+def test_what_is_lost_of_a_pack_is_made_again_and_of_nobody_else(home: Pipeline, lost: str) -> None:
     own = folder_of(home, "ben")
     before = {path.relative_to(own): path.read_bytes() for path in own.rglob("*") if path.is_file()}
     if lost:
@@ -79,21 +79,21 @@ def test_what_is_lost_of_a_pack_is_made_again_and_of_nobody_else(home: Home, los
     assert is_current(home)
 
 
-def test_a_pack_of_somebody_forgotten_is_not_missed(home: Home) -> None:
+def test_a_pack_of_somebody_forgotten_is_not_missed(home: Pipeline) -> None:
     forget(home, Scope(ScopeKind.USER, "ada", ""), now=NOW)
     assert folders(home) == [folder_of(home, "ben")]
     assert unfit(home) == []
 
 
 @pytest.mark.parametrize("content", [b"{", b"[]"])
-def test_notes_that_cannot_be_read_cost_a_build_and_nothing_else(home: Home, content: bytes) -> None:
+def test_notes_that_cannot_be_read_cost_a_build_and_nothing_else(home: Pipeline, content: bytes) -> None:
     (home.path / "packs" / BUILT).write_bytes(content)
     assert not is_current(home)
     assert build(home) == ["ada", "ben"]
     assert is_current(home)
 
 
-def test_nobody_finds_what_is_somebody_elses(home: Home) -> None:
+def test_nobody_finds_what_is_somebody_elses(home: Pipeline) -> None:
     assert found(home, "ada", "harpsichord")[0]["text"] == "I own a harpsichord."
     assert found(home, "ada", "kiln", "--kind", "message") == []
     raw = b"".join(path.read_bytes() for path in folder_of(home, "ada").rglob("*") if path.is_file())
@@ -103,7 +103,7 @@ def test_nobody_finds_what_is_somebody_elses(home: Home) -> None:
         assert folder_of(home, user).parent == home.path / "packs"
 
 
-def test_what_is_forgotten_is_found_no_more(home: Home) -> None:
+def test_what_is_forgotten_is_found_no_more(home: Pipeline) -> None:
     forget(home, Scope(ScopeKind.ENTITY, "ada", "harpsichord"), now=NOW)
     assert found(home, "ada", "harpsichord", "--kind", "fact") == []
     raw = b"".join(path.read_bytes() for path in (home.path / "packs").rglob("*") if path.is_file())
@@ -113,7 +113,7 @@ def test_what_is_forgotten_is_found_no_more(home: Home) -> None:
     assert opened(home, "ada") is None
 
 
-def test_a_file_of_questions(home: Home, tmp_path: Path) -> None:
+def test_a_file_of_questions(home: Pipeline, tmp_path: Path) -> None:
     questions, hits = tmp_path / "questions.jsonl", tmp_path / "hits.jsonl"
     questions.write_text('{"id": "q1", "query": "harpsichord"}\n\n{"id": 2, "query": ""}\n')
     arguments = ["search", "--user", "ada", "--home", str(home.path), "--batch", str(questions), "--output", str(hits)]

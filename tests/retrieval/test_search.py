@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from em_pipelines.errors import CorruptTableError
 from em_pipelines.retrieval.documents import SCHEMA
 from em_pipelines.retrieval.pack import Pack
-from em_pipelines.retrieval.question import analyse
 from em_pipelines.retrieval.search import Search, search
 from em_pipelines.retrieval.settings import RetrievalSettings, Weights
-from em_pipelines.retrieval.writing import write
+from em_pipelines.retrieval.terms import analyse
+from em_pipelines.retrieval.writing import PackOptions, write
 
 START = datetime(2026, 3, 2, 9, tzinfo=UTC)
 TODAY = date(2026, 6, 1)
@@ -54,7 +54,7 @@ def rows(*said: tuple[str, str, str], facts: tuple[str, ...] = ()) -> pa.Table:
 
 @pytest.fixture
 def pack(tmp_path: Path) -> Pack:
-    write(tmp_path / "pack", rows(*SAID, facts=("Ida owns harpsichord", "Piet owns boat")), 50)
+    write(tmp_path / "pack", rows(*SAID, facts=("Ida owns harpsichord", "Piet owns boat")), PackOptions(50))
     return Pack(tmp_path / "pack")
 
 
@@ -97,7 +97,7 @@ def test_filters_leave_out_what_is_not_wanted(pack: Pack) -> None:
 def test_of_what_nobody_speaks_little_is_found_and_nothing_breaks(pack: Pack, tmp_path: Path) -> None:
     for question in ("", "?!", "\x00", "the of and", "ünïcödé 漢字", "x" * 10_000, "'; DROP TABLE x; --"):
         search(pack, Search(question, 10, TODAY), RetrievalSettings())
-    write(tmp_path / "one", rows(("s1", "Ida", "")), 50)
+    write(tmp_path / "one", rows(("s1", "Ida", "")), PackOptions(50))
     assert search(Pack(tmp_path / "one"), Search("harp", 10, TODAY), RetrievalSettings()) is not None
 
 
@@ -112,7 +112,11 @@ def test_every_component_can_be_switched_off(pack: Pack) -> None:
 
 def test_spread_hits_repeat_less(tmp_path: Path) -> None:
     same = [(f"s{n}", "Ida", "The kiln broke in the night.") for n in range(1, 5)]
-    write(tmp_path / "pack", rows(*same, ("s5", "Ida", "Kiln bricks arrived from Hull."), ("s6", "Piet", "Good.")), 3)
+    write(
+        tmp_path / "pack",
+        rows(*same, ("s5", "Ida", "Kiln bricks arrived from Hull."), ("s6", "Piet", "Good.")),
+        PackOptions(3),
+    )
     wanted = Search("kiln", 2, TODAY, frozenset({"message"}))
     plain, spread = (
         [hit.text for hit in search(Pack(tmp_path / "pack"), wanted, RetrievalSettings(mmr_lambda=value))]

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from em_pipelines.erasure.forget import forget
-from em_pipelines.erasure.scopes import Scope, ScopeKind
-from em_pipelines.home import Home
-from em_pipelines.retrieval.asking import ask, opened
+from em_pipelines.governance.erasure.forget import forget
+from em_pipelines.landing.erasure_requests import Scope, ScopeKind
+from em_pipelines.pipeline import Pipeline
 from em_pipelines.retrieval.packs import build, is_current
-from em_pipelines.retrieval.rewriting import first_person
 from em_pipelines.retrieval.search import Search
+from em_pipelines.retrieval.terms import first_person
+from em_pipelines.retrieval.user_search import ask, opened
 from em_pipelines.settings import load_settings
 from resources.embedders import open_embedder
 from tests.model_server.server import ModelServer
@@ -37,9 +37,9 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModelServer]:
 
 
 @pytest.fixture
-def home(home_path: Path, tmp_path: Path, server: ModelServer) -> Home:
+def home(home_path: Path, tmp_path: Path, server: ModelServer) -> Pipeline:
     settings = load_settings(home=home_path, embedder="openai:tiny", llm={"base_url": server.base_url})
-    opened_home = Home(settings, None, open_embedder)
+    opened_home = Pipeline(settings, None, open_embedder)
     tell(opened_home, tmp_path, "ada", "The boat is moored.", "I sold the harp.", "The ferryman sang.")
     build(opened_home)
     return opened_home
@@ -49,13 +49,13 @@ def asked_texts(server: ModelServer) -> list[str]:
     return [text for data in server.raw for text in json.loads(data)["input"]]
 
 
-def test_what_shares_no_word_with_the_question_is_found_by_its_meaning(home: Home) -> None:
+def test_what_shares_no_word_with_the_question_is_found_by_its_meaning(home: Pipeline) -> None:
     best, *_ = ask(home, "ada", Search("vessel?", 1, NOW.date(), frozenset({"message"})))
     assert best.text == "The boat is moored."
     assert best.components["meaning"] > 0
 
 
-def test_each_text_is_asked_for_once(home: Home, server: ModelServer, tmp_path: Path) -> None:
+def test_each_text_is_asked_for_once(home: Pipeline, server: ModelServer, tmp_path: Path) -> None:
     before = sorted(asked_texts(server))
     assert before == sorted(set(before))
     assert is_current(home)
@@ -69,7 +69,7 @@ def test_each_text_is_asked_for_once(home: Home, server: ModelServer, tmp_path: 
 
 
 def test_where_the_endpoint_fails_words_still_find_and_the_next_run_asks_again(
-    home: Home, server: ModelServer, tmp_path: Path
+    home: Pipeline, server: ModelServer, tmp_path: Path
 ) -> None:
     server.vectors = lambda texts: [[math.nan] for _ in texts]
     tell(home, tmp_path, "ada", "A heron came by.", session="s2", day="2026-03-05")
@@ -82,7 +82,7 @@ def test_where_the_endpoint_fails_words_still_find_and_the_next_run_asks_again(
     assert ask(home, "ada", Search("bird?", 1, NOW.date()))[0].text == "A heron came by."
 
 
-def test_no_key_stands_in_a_pack(home: Home) -> None:
+def test_no_key_stands_in_a_pack(home: Pipeline) -> None:
     assert all(KEY.encode() not in path.read_bytes() for path in home.path.rglob("*") if path.is_file())
 
 

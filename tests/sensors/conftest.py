@@ -12,11 +12,11 @@ import orjson
 import pytest
 
 from em_pipelines.definitions import build_definitions
-from em_pipelines.extraction.model import Extraction, LocalExtractor, Segment
-from em_pipelines.home import Home
 from em_pipelines.landing.land import land
+from em_pipelines.pipeline import Pipeline
+from em_pipelines.schema.readings import Extraction, LocalExtractor, Segment
 from em_pipelines.settings import load_settings
-from resources.store import HomeResource
+from resources.home import HomeResource
 
 LATER = datetime(2026, 4, 1, tzinfo=UTC)
 LONG_AGO = LATER.timestamp()
@@ -40,7 +40,7 @@ class NoExtractor(LocalExtractor):
 class World:
     """A home, what Dagster makes of it, and the instance that it runs on."""
 
-    home: Home
+    home: Pipeline
     instance: dg.DagsterInstance
     definitions: dg.Definitions
 
@@ -93,7 +93,7 @@ class World:
 
 @pytest.fixture
 def world(home_path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
-    monkeypatch.setattr("em_pipelines.home.RulesExtractor", NoExtractor)
+    monkeypatch.setattr("em_pipelines.pipeline.RulesExtractor", NoExtractor)
     settings = load_settings(home=home_path, run_gap_days=3)
     with dg.DagsterInstance.ephemeral(str(tmp_path), settings={"telemetry": {"enabled": False}}) as instance:
-        yield World(Home(settings), instance, build_definitions(settings))
+        yield World(Pipeline(settings), instance, build_definitions(settings))

@@ -10,13 +10,13 @@ import pytest
 from pydantic import SecretStr
 
 from em_pipelines.errors import AnswerPendingError
-from em_pipelines.models.answers import AnswerStore
-from em_pipelines.models.batch_queue import BatchQueue
-from em_pipelines.models.clock import ManualClock
-from em_pipelines.models.settings import LlmSettings
+from em_pipelines.llm.answers import AnswerStore
+from em_pipelines.llm.batch_queue import BatchQueue
+from em_pipelines.llm.clock import ManualClock
+from em_pipelines.llm.settings import LlmSettings
 from em_pipelines.settings import Settings, load_settings
+from resources.home import HomeResource
 from resources.models import answers_path, open_models
-from resources.store import HomeResource
 from sensors.batches import batches_sensor, collect_batches
 from tests.model_server.questions import question
 from tests.model_server.script import answer

@@ -6,10 +6,10 @@ from typing import Any
 import dagster as dg
 import pytest
 
-from em_pipelines.erasure.forget import forget
-from em_pipelines.erasure.scopes import Scope, ScopeKind
-from em_pipelines.projection.home import sync_home
-from em_pipelines.projection.memory import InMemoryGraph
+from em_pipelines.governance.erasure.forget import forget
+from em_pipelines.landing.erasure_requests import Scope, ScopeKind
+from em_pipelines.serving.projection.graph_in_memory import InMemoryGraph
+from em_pipelines.serving.projection.sync_home import sync_home
 
 
 def why(world: Any) -> str:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from em_pipelines.landing.letters import all_letters
+from em_pipelines.landing.dead_letter_writer import all_letters
 from sensors import jobs
 from sensors.jobs import LANDED_FOLDER, land_inbox, waiting_files
 
@@ -84,7 +84,7 @@ def test_a_landing_that_fails_leaves_the_file_for_the_next_one(world: Any, monke
         def full(*_: object) -> None:
             raise OSError("no space left on device")
 
-        patch.setattr("em_pipelines.landing.log.write_atomically", full)
+        patch.setattr("em_pipelines.storage.landed_log.write_atomically", full)
         assert not run(world).success
     assert path.exists()
     assert landed(world) == []

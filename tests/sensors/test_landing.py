@@ -7,6 +7,7 @@ from typing import Any
 import dagster as dg
 import pytest
 
+from em_pipelines.definitions import build_definitions
 from resources.run_locks import run_lock
 from sensors.landing import AT_WORK, PLAN_TAG
 
@@ -88,10 +89,10 @@ def test_a_new_log_or_new_code_wakes_the_sensor_again(world: Any, monkeypatch: p
     world.make_tables()
     _, cursor = world.tick("stale_days")
     assert skipped(world.tick("stale_days", cursor)) == "nothing landed since everything was last found current"
-    monkeypatch.setattr("em_pipelines.home.RulesExtractor.version", "2")
+    monkeypatch.setattr("em_pipelines.pipeline.RulesExtractor.version", "2")
     assert days(asked(world.tick("stale_days", cursor))) == ("2026-03-01", "2026-03-02")
     monkeypatch.undo()
-    monkeypatch.setattr("em_pipelines.home.RulesExtractor", type(world.home.extractor))
+    monkeypatch.setattr("em_pipelines.pipeline.RulesExtractor", type(world.home.extractor))
     world.land("2026-03-02", session_id="late")
     assert days(asked(world.tick("stale_days", cursor))) == ("2026-03-02", "2026-03-02")
 
@@ -127,7 +128,7 @@ def test_a_plan_that_failed_is_left_alone_until_log_or_code_change(world: Any, m
     world.record_run("main", dg.DagsterRunStatus.FAILURE, dict(request.tags))
     assert "of the same days failed: mend what it says" in skipped(world.tick("stale_days"))
     with monkeypatch.context() as patch:
-        patch.setattr("em_pipelines.home.RulesExtractor.version", "2")
+        patch.setattr("em_pipelines.pipeline.RulesExtractor.version", "2")
         assert asked(world.tick("stale_days")).tags[PLAN_TAG] != request.tags[PLAN_TAG]
     world.land("2026-03-01", session_id="more")
     assert asked(world.tick("stale_days")).tags[PLAN_TAG] != request.tags[PLAN_TAG]
@@ -139,3 +140,15 @@ def test_a_plan_that_failed_and_then_succeeded_by_hand_may_be_asked_for_again(wo
     world.record_run("main", dg.DagsterRunStatus.FAILURE, tags)
     world.record_run("main", dg.DagsterRunStatus.SUCCESS, tags)
     asked(world.tick("stale_days"))
+
+
+def test_days_before_the_first_partition_wait_for_the_code_location_to_be_loaded_again(world: Any) -> None:
+    world.land("2026-03-05")
+    world.definitions = build_definitions(world.home.settings)
+    assert days(asked(world.tick("stale_days"))) == ("2026-03-05", "2026-03-05")
+    world.land("2026-01-20", session_id="s2")
+    assert skipped(world.tick("stale_days")) == (
+        "logs of 2026-01-20 have landed, and the partitions of this code location begin on 2026-03-01: reload it"
+    )
+    world.definitions = build_definitions(world.home.settings)
+    assert days(asked(world.tick("stale_days")))[0] == "2026-01-20"

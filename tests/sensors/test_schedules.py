@@ -6,7 +6,7 @@ from typing import Any
 import dagster as dg
 import pytest
 
-from em_pipelines.tables.derived import CURRENT_EDGES, INFERRED_EDGES
+from em_pipelines.schema.tables.derived import CURRENT_EDGES, INFERRED_EDGES
 
 
 def requests(world: Any, name: str, at: datetime) -> list[dg.RunRequest]:
@@ -80,7 +80,7 @@ def test_the_revision_is_asked_for_after_the_decay_and_only_where_it_is_switched
     changed = world.home.settings.revision.model_copy(update={"is_enabled": True})
     world.home.settings = world.home.settings.model_copy(update={"revision": changed})
     (request,) = requests(world, "nightly_revision", at)
-    assert (request.run_key, request.tags["em/night"]) == ("2026-03-09", "2026-03-09")
+    assert (request.run_key, request.run_config["ops"]["revision"]["config"]["night"]) == ("2026-03-09", "2026-03-09")
 
 
 def test_the_graph_is_asked_for_after_the_snapshot_where_there_is_a_database_and_facts(

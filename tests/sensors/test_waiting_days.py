@@ -7,15 +7,16 @@ from typing import Any
 import dagster as dg
 import pytest
 
-from em_pipelines.extraction.model import Extraction, Issue, Segment
-from em_pipelines.extraction.unread import DEAD_LETTER, PENDING, unread_segments
-from em_pipelines.home import COLLECTED, Home
+from em_pipelines.extraction.unread_segments import unread_segments
+from em_pipelines.home import COLLECTED
+from em_pipelines.pipeline import Pipeline
+from em_pipelines.schema.readings import DEAD_LETTER, PENDING, Extraction, Issue, Segment
 from em_pipelines.settings import load_settings
 
 WAITING = "some days wait for a model; they are tried again later"
 
 
-def unread_as(issue: str, home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+def unread_as(issue: str, home: Pipeline, monkeypatch: pytest.MonkeyPatch) -> None:
     """Lets the extractor of a home leave every message unread."""
 
     def extract(_: Any, segment: Segment) -> Extraction:
@@ -34,14 +35,14 @@ def said(answer: Any) -> str:
     return str(answer.skip_message)
 
 
-def made_minutes_ago(home: Home, minutes: float) -> None:
+def made_minutes_ago(home: Pipeline, minutes: float) -> None:
     """Lets every table look as if it had been written so long ago."""
     at = time.time() - minutes * 60
     for path in (home.path / "lake").rglob("*.parquet"):
         os.utime(path, (at, at))
 
 
-def incomplete_days(home: Home) -> list[str]:
+def incomplete_days(home: Pipeline) -> list[str]:
     step = home.steps["extraction"]
     return [str(day) for day in home.store.days(step) if home.store.is_incomplete(step, day)]
 
@@ -97,7 +98,7 @@ def test_giving_back_touches_the_days_alone_that_hold_a_letter_and_keeps_their_r
     unread_as(DEAD_LETTER, world.home, monkeypatch)
     world.land("2026-03-01", "2026-03-02")
     world.make_tables()
-    home = Home(load_settings(home=world.home.path))
+    home = Pipeline(load_settings(home=world.home.path))
     before = unread_segments(home.store.lake)
     home.give_back([])
     assert incomplete_days(home) == []

@@ -8,12 +8,11 @@ from typing import Any
 import duckdb
 import pytest
 
-from em_pipelines.home import Home
+from em_pipelines.pipeline import Pipeline
 from em_pipelines.serving.facts import FactQuery, facts
 from em_pipelines.serving.snapshot import publish
-from em_pipelines.serving.time_rules import TimeRules
 from em_pipelines.settings import load_settings
-from em_pipelines.sql import connect
+from em_pipelines.storage.duckdb_engine import connect
 
 PRECISION_CHARACTERS = {"year": 4, "month": 7, "day": 10}
 COLUMNS = (
@@ -23,19 +22,19 @@ COLUMNS = (
 Asked = dict[str, dict[str, Any]]
 
 
-def published(home: Home, folder: Path, as_of: date | None = None) -> Path:
+def published(home: Pipeline, folder: Path, as_of: date | None = None) -> Path:
     """The snapshot of a home, in a folder of its own."""
-    return publish(home.store, folder, TimeRules.of(home.settings), as_of).path
+    return publish(home.store, folder, home.time_rules, as_of).path
 
 
 @pytest.fixture(scope="session")
-def examples(examples_home: Path) -> Home:
+def examples(examples_home: Path) -> Pipeline:
     """The home of the examples, only to be read."""
-    return Home(load_settings(home=examples_home))
+    return Pipeline(load_settings(home=examples_home))
 
 
 @pytest.fixture(scope="session")
-def examples_snapshot(examples: Home, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def examples_snapshot(examples: Pipeline, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The newest snapshot of the examples."""
     return published(examples, tmp_path_factory.mktemp("snapshots"))
 
@@ -51,7 +50,7 @@ def snapshot(examples_snapshot: Path) -> Iterator[duckdb.DuckDBPyConnection]:
 def by_engine() -> Callable[..., Asked]:
     """by_engine(home, user, as_of, known_at=…, is_all=…): what `em facts` gives, by id."""
 
-    def ask(home: Home, user: str, as_of: date, **options: Any) -> Asked:
+    def ask(home: Pipeline, user: str, as_of: date, **options: Any) -> Asked:
         found = facts(home.store, FactQuery(user, as_of, **options), home.settings.decay)
         return {fact["edge_id"]: {name: fact[name] for name in COLUMNS} for fact in found}
 

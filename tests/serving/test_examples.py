@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from em_pipelines.lake import rows_of
-from em_pipelines.sql import connect
-from em_pipelines.tables.extraction import CLAIMS
-from em_pipelines.tables.graph import CONTRADICTIONS, GRAPH_OPS
+from em_pipelines.schema.table import rows_of
+from em_pipelines.schema.tables.extraction import CLAIMS
+from em_pipelines.schema.tables.graph import CONTRADICTIONS, GRAPH_OPS
+from em_pipelines.storage.duckdb_engine import connect
 from quality.meaning import relates_to_share
 
 DAY = date(2026, 10, 9)

@@ -8,13 +8,12 @@ from pathlib import Path
 import pytest
 
 from em_pipelines.evaluation import journeys
-from em_pipelines.home import Home
 from em_pipelines.landing.land import land
+from em_pipelines.pipeline import Pipeline
+from em_pipelines.schema.tables.graph import EDGES
 from em_pipelines.serving.snapshot import publish
-from em_pipelines.serving.time_rules import TimeRules
 from em_pipelines.settings import load_settings
-from em_pipelines.sql import connect
-from em_pipelines.tables.graph import EDGES
+from em_pipelines.storage.duckdb_engine import connect
 
 JOURNEYS = Path(journeys.__file__).parent / "corpora" / "journeys"
 
@@ -53,9 +52,9 @@ def test_somebody_unknown_has_no_facts(snapshot, by_macro, user) -> None:
 
 
 @pytest.fixture(scope="module")
-def corrected(tmp_path_factory: pytest.TempPathFactory) -> Home:
+def corrected(tmp_path_factory: pytest.TempPathFactory) -> Pipeline:
     """A beekeeper who corrects, and namesakes at a theatre, with facts that fade by half-lives."""
-    home = Home(load_settings(home=tmp_path_factory.mktemp("corrected"), decay={"curve": "exponential"}))
+    home = Pipeline(load_settings(home=tmp_path_factory.mktemp("corrected"), decay={"curve": "exponential"}))
     logs = [JOURNEYS / f"{name}.jsonl" for name in ("beekeeper_corrections", "theatre_namesakes")]
     land(logs, home.store.log, now=datetime(2027, 1, 1, tzinfo=UTC), settings=home.settings.landing)
     for step in home.steps.values():
@@ -67,7 +66,7 @@ def corrected(tmp_path_factory: pytest.TempPathFactory) -> Home:
 def test_corrections_merges_and_splits_are_known_from_their_day_on(corrected, by_engine, by_macro, tmp_path) -> None:
     days = corrected.store.lake.days(EDGES)
     asked = [(days[at], days[known]) for at, known in product(range(0, len(days), 5), (0, len(days) // 2, -1))]
-    path = publish(corrected.store, tmp_path, TimeRules.of(corrected.settings)).path
+    path = publish(corrected.store, tmp_path, corrected.time_rules).path
     with connect(str(path), is_read_only=True) as connection:
         users = [user for (user,) in connection.execute("SELECT user_id FROM users").fetchall()]
         assert len(users) == 2
@@ -80,7 +79,7 @@ def test_corrections_merges_and_splits_are_known_from_their_day_on(corrected, by
 
 @pytest.mark.slow
 def test_other_settings_of_time_make_another_snapshot(corrected, tmp_path) -> None:
-    rules = TimeRules.of(corrected.settings)
+    rules = corrected.time_rules
     assert publish(corrected.store, tmp_path, rules).is_new
     assert not publish(corrected.store, tmp_path, rules).is_new
     assert publish(corrected.store, tmp_path, replace(rules, venting_sessions=4)).is_new

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from em_pipelines.sql import connect
-from em_pipelines.tables.catalog import CATALOG
+from em_pipelines.schema.tables.catalog import CATALOG
+from em_pipelines.storage.duckdb_engine import connect
 
 PAGE = Path(__file__).parents[2] / "docs" / "snapshot.md"
 QUERIES = re.findall(r"^```sql\n(.*?)^```$", PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)

@@ -8,12 +8,11 @@ from typing import Any
 import duckdb
 import pytest
 
-from em_pipelines.home import Home
+from em_pipelines.pipeline import Pipeline
+from em_pipelines.schema.tables.catalog import CATALOG
 from em_pipelines.serving.snapshot import publish
-from em_pipelines.serving.time_rules import TimeRules
 from em_pipelines.settings import load_settings
-from em_pipelines.sql import connect
-from em_pipelines.tables.catalog import CATALOG
+from em_pipelines.storage.duckdb_engine import connect
 
 DAY = date(2026, 3, 2)
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
@@ -26,10 +25,10 @@ def filled(tmp_path, rows_of) -> Filled:
 
     @contextmanager
     def fill(**tables: list[dict[str, Any]]) -> Iterator[duckdb.DuckDBPyConnection]:
-        home = Home(load_settings(home=tmp_path / "home"))
+        home = Pipeline(load_settings(home=tmp_path / "home"))
         for name, rows in ({"current_edges": []} | tables).items():
             home.store.lake.write(CATALOG[name], DAY, rows_of(CATALOG[name], *rows))
-        path = publish(home.store, tmp_path / "out", TimeRules.of(home.settings)).path
+        path = publish(home.store, tmp_path / "out", home.time_rules).path
         with connect(str(path), is_read_only=True) as connection:
             yield connection
 

@@ -20,9 +20,9 @@ from typing import Any
 import orjson
 import pytest
 
-from em_pipelines.home import Home
+from em_pipelines.interfaces.cli.dagster_runner import prepare_dagster_home
 from em_pipelines.landing.land import land
-from em_pipelines.running import prepare_dagster_home
+from em_pipelines.pipeline import Pipeline
 from em_pipelines.serving.facts import FactQuery, facts
 from em_pipelines.settings import load_settings
 
@@ -49,7 +49,7 @@ def message(day: str, text: str, user_id: str = "ada") -> bytes:
 class Ui:
     """A running UI, its address, and the home that it looks at."""
 
-    home: Home
+    home: Pipeline
     address: str
     slowness: float = 1.0
     """How many times longer than usual this machine takes at present; deadlines are stretched by it."""
@@ -96,7 +96,7 @@ def ui(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ui]:
     # On a tmpfs where there is one: Dagster's SQLite waits for the disk at every event.
     fast = Path("/dev/shm")
     with tempfile.TemporaryDirectory(dir=fast if fast.is_dir() else tmp_path_factory.mktemp("ui")) as folder:
-        home = Home(load_settings(home=Path(folder) / "home"))
+        home = Pipeline(load_settings(home=Path(folder) / "home"))
         _make_facts(home)
         log = tmp_path_factory.mktemp("ui-log") / "dagster-dev.log"
         with socket.socket() as free:
@@ -120,7 +120,7 @@ def ui(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ui]:
             _stop(process)
 
 
-def _make_facts(home: Home) -> None:
+def _make_facts(home: Pipeline) -> None:
     """Lands three days and makes their tables without Dagster, so that the sensors find nothing to do."""
     path = home.path / "said.jsonl"
     path.parent.mkdir(parents=True)
@@ -130,7 +130,7 @@ def _make_facts(home: Home) -> None:
         home.store.run_days(step, home.store.days(step))
 
 
-def _environment(home: Home) -> dict[str, str]:
+def _environment(home: Pipeline) -> dict[str, str]:
     scrubbed = ("EM_", "DAGSTER_", "OPENAI_", "NEO4J_")
     kept = {k: v for k, v in os.environ.items() if not k.startswith(scrubbed) and not k.lower().endswith("_proxy")}
     return kept | {

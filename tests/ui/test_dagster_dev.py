@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from em_pipelines.tables.catalog import CATALOG
+from em_pipelines.schema.tables.catalog import CATALOG
 
 pytestmark = pytest.mark.slow
 
@@ -67,7 +67,8 @@ def test_a_backfill_of_three_days_runs_to_success(ui: Any, assets: list[dict[str
         backfill={
             "assetSelection": [asset["assetKey"] for asset in assets if asset["isPartitioned"]],
             "partitionNames": DAYS,
-            "tags": [{"key": "em/full", "value": "true"}],  # the days are current, and made again
+            # the days are current, and made again
+            "runConfigData": {"ops": {f"materialize_{name}": {"config": {"is_full": True}} for name in ui.home.steps}},
         },
     )["launchPartitionBackfill"]
     assert launched["__typename"] == "LaunchBackfillSuccess", launched
@@ -81,7 +82,7 @@ def test_a_backfill_of_three_days_runs_to_success(ui: Any, assets: list[dict[str
     assert (found["status"], found["numPartitions"]) == ("COMPLETED_SUCCESS", 3), found
     tags = {"tags": [{"key": "dagster/backfill", "value": backfill}]}
     runs = ui.query(RUNS, filter=tags)["runsOrError"]["results"]
-    assert {run["status"] for run in runs} == {"SUCCESS"}
+    assert [run["status"] for run in runs] == ["SUCCESS"], "three days are one run"
     events = [event for run in runs for event in run["assetMaterializations"]]
     made = {table.name for step in ui.home.steps.values() for table in step.outputs}
     assert {(event["assetKey"]["path"][-1], event["partition"]) for event in events} == {

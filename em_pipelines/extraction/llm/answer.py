@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict
 
-from em_pipelines.vocabulary import RELATIONS_BY_GROUP, EntityType, Flag, HedgeLevel, TemporalType
+from em_pipelines.schema.vocabulary import RELATIONS_BY_GROUP, EntityType, Flag, HedgeLevel, TemporalType
 
 
 class Section(StrEnum):

@@ -7,28 +7,24 @@ that nobody answers for is pending; one whose answers cannot be used is a dead l
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractAsyncContextManager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from em_pipelines.errors import LockedError, ModelError, UnusableAnswerError
-from em_pipelines.extraction.gate import GateSettings, skip_reason
 from em_pipelines.extraction.llm import prompt
 from em_pipelines.extraction.llm.answer import ALL_SECTIONS, EntityItem, RelationItem, Section, answer_schema
 from em_pipelines.extraction.llm.grounding import ground
 from em_pipelines.extraction.llm.parsing import Parsed, merged, parse
-from em_pipelines.extraction.llm.version import source_version
-from em_pipelines.extraction.model import Extraction, Issue, Outcome, Segment, Turn
-from em_pipelines.extraction.unread import DEAD_LETTER, PENDING
-from em_pipelines.ids import content_id, correlation_id
-from em_pipelines.models import ladder
-from em_pipelines.models.answers import AnswerStore
-from em_pipelines.models.clock import Clock
-from em_pipelines.models.gateway import ModelGateway
-from em_pipelines.models.protocol import ChatAnswer, ChatRequest
-from em_pipelines.models.settings import LadderSettings
+from em_pipelines.extraction.skipping import GateSettings, skip_reason
+from em_pipelines.llm import ladder
+from em_pipelines.llm.answers import AnswerStore
+from em_pipelines.llm.asking import Asking, OpenAsking
+from em_pipelines.llm.protocol import ChatAnswer, ChatRequest
+from em_pipelines.schema.ids import content_id, correlation_id
+from em_pipelines.schema.readings import DEAD_LETTER, PENDING, Extraction, Issue, Outcome, Segment, Turn
+from em_pipelines.storage.code_version import code_digest
 
 _LOGGER = logging.getLogger(__name__)
 TASK = "extraction"
@@ -48,22 +44,25 @@ class LlmExtractionSettings(BaseModel):
 
 
 @dataclass(frozen=True, slots=True)
-class Asking:
-    """What asking takes: the gateway, what it remembers, a clock, and how often to try."""
+class _Question:
+    """What is asked about a segment: of which turns, by their index in it, and for which sections.
 
-    gateway: ModelGateway
-    store: AnswerStore
-    clock: Clock
-    ladder: LadderSettings
-    collect: Callable[[], Awaitable[object]] | None = None
-    """Fetches what batches have answered in the meantime."""
+    `known` is what the model is told of the sections that are not asked for.
+    """
 
+    segment: Segment
+    targets: dict[int, Turn]
+    sections: tuple[Section, ...] = ALL_SECTIONS
+    task: str = TASK
+    known: str = ""
 
-OpenAsking = Callable[[], AbstractAsyncContextManager[Asking]]
+    def follow_up(self, parsed: Parsed) -> "_Question":
+        """The question for what is missing."""
+        return replace(self, sections=parsed.missing, task=FOLLOW_UP_TASK, known=_known(parsed))
 
 
 class LLMExtractor:
-    """Implements `em_pipelines.extraction.model.Extractor` over a model.
+    """Implements `em_pipelines.schema.readings.Extractor` over a model.
 
     `open_asking` is called when something is to be asked, and not before; what `prepare` has read is held until
     `extract_all` asks for it.
@@ -89,9 +88,9 @@ class LLMExtractor:
 
     @property
     def version(self) -> str:
-        """Changes with the source, the prompts, the model and the settings."""
+        """Changes with the source and all it imports, the prompts, the word lists, the model and the settings."""
         parts = (self._model, self.settings.model_dump_json(), self._is_health_asked)
-        return f"{source_version()}-{content_id('v', *parts)[-6:]}"
+        return f"{code_digest(__name__)[:12]}-{content_id('v', *parts)[-6:]}"
 
     def prepare(self, segments: Iterable[Segment]) -> None:
         """Asks for all segments, many at a time, and in batch mode sends off what is not answered yet."""
@@ -115,28 +114,23 @@ class LLMExtractor:
             return [Extraction(issues=issues) for _, issues in gated]
         async with self._open_asking() as asking:
             await _tried("collecting batches", asking.collect)
-            found = await asyncio.gather(
+            readings = await asyncio.gather(
                 *(self._read(asking, s, targets, issues) for s, (targets, issues) in zip(segments, gated, strict=True))
             )
             await _tried("sending a batch", asking.gateway.flush)
-            return found
+            return readings
 
     async def _read(
         self, asking: Asking, segment: Segment, targets: dict[int, Turn], issues: list[Issue]
     ) -> Extraction:
         if not targets:
             return Extraction(issues=issues)
-        climbed = await self._climb(asking, segment, targets, ALL_SECTIONS, TASK, known="")
-        parsed, reason, outcome = climbed.value, climbed.error_type, climbed.outcome
-        if parsed is not None and parsed.missing:
-            again = await self._climb(asking, segment, targets, parsed.missing, FOLLOW_UP_TASK, known=_known(parsed))
-            outcome, reason = again.outcome, again.error_type
-            parsed = merged(parsed, again.value) if again.value is not None else parsed
-        reading = ground(segment, targets, parsed) if parsed is not None else Extraction()
-        ended = _ENDINGS[outcome]
-        if ended is Outcome.PENDING:  # half a reading today would be another one tomorrow
-            reading = Extraction()
-        reading.outcome, reading.reason = ended, _in_words(reason or "")
+        parsed, last = await self._answered(asking, _Question(segment, targets))
+        ended = _ENDINGS[last.outcome]
+        reading = Extraction()
+        if parsed is not None and ended is not Outcome.PENDING:  # half a reading would be another one tomorrow
+            reading = ground(segment, targets, parsed)
+        reading.outcome, reading.reason = ended, _in_words(last.error_type or "")
         if ended is not Outcome.COMPLETE:
             issue = PENDING if ended is Outcome.PENDING else DEAD_LETTER
             reading.issues += [Issue(t.turn_number, issue, reading.reason, "error") for t in targets.values()]
@@ -144,40 +138,42 @@ class LLMExtractor:
         reading.calls = [asdict(call) for call in asking.store.calls_of(segment.user_id, segment.segment_id)]
         return reading
 
-    async def _climb(
-        self, asking: Asking, segment: Segment, targets: dict[int, Turn], sections: tuple[Section, ...], task: str,
-        *, known: str,
-    ) -> ladder.Climb[Parsed]:  # fmt: skip
-        def asked(n_context: int) -> ChatRequest:
-            return self._request(segment, targets, n_context, sections, task, known)
+    async def _answered(self, asking: Asking, question: _Question) -> tuple[Parsed | None, ladder.Climb[Parsed]]:
+        """What was answered to the question and to that for what is missing, and how the last of them ended."""
+        climbed = await self._climb(asking, question)
+        parsed = climbed.value
+        if parsed is None or not parsed.missing:
+            return parsed, climbed
+        again = await self._climb(asking, question.follow_up(parsed))
+        return (parsed if again.value is None else merged(parsed, again.value)), again
 
-        n_context = len(segment.context)
+    async def _climb(self, asking: Asking, question: _Question) -> ladder.Climb[Parsed]:
+        n_context = len(question.segment.context)
         windows = (n_context, n_context, n_context // 2, 0)
         return await ladder.climb(
-            [partial(asked, window) for window in windows],
-            partial(_readable, sections=sections, store=asking.store),
+            [partial(self._request, question, window) for window in windows],
+            partial(_readable, sections=question.sections, store=asking.store),
             gateway=asking.gateway,
             store=asking.store,
             clock=asking.clock,
             settings=asking.ladder,
         )
 
-    def _request(
-        self, segment: Segment, targets: dict[int, Turn], n_context: int, sections: tuple[Section, ...], task: str,
-        known: str,
-    ) -> ChatRequest:  # fmt: skip
+    def _request(self, question: _Question, n_context: int) -> ChatRequest:
+        """The question with the last `n_context` turns of context."""
+        segment, sections = question.segment, question.sections
         context = segment.context[len(segment.context) - n_context :]
-        shown = frozenset(turn.turn_number for turn in targets.values())
-        first = next(iter(targets.values()))
+        shown = frozenset(turn.turn_number for turn in question.targets.values())
+        first = next(iter(question.targets.values()))
         schema = answer_schema(sections, is_health_asked=self._is_health_asked)
         return ChatRequest(
             user_id=segment.user_id,
-            task=task,
+            task=question.task,
             model=self._model,
             prompt_version=content_id("prompt", prompt.SYSTEM)[-12:],
             messages=(
                 prompt.system_message(is_health_asked=self._is_health_asked),
-                prompt.segment_message(segment, shown, context, sections=sections, known=known),
+                prompt.segment_message(segment, shown, context, sections=sections, known=question.known),
             ),
             schema_name="facts",
             schema=schema,

@@ -7,19 +7,17 @@ from dataclasses import dataclass, field
 from datetime import date
 from typing import cast
 
-from em_pipelines.extraction.confidence import initial_confidence
 from em_pipelines.extraction.llm.answer import EntityItem, RelationItem, Section, TimeItem, ToneItem
 from em_pipelines.extraction.llm.parsing import Parsed
-from em_pipelines.extraction.model import Claim, Extraction, Issue, Mention, Segment, Turn
 from em_pipelines.extraction.rules.date_words import PartialDate
 from em_pipelines.extraction.rules.dates import find_date, find_since, past_of
-from em_pipelines.extraction.rules.entity_types import EXPECTED_OBJECT, guess_type
 from em_pipelines.extraction.rules.lexicon import words
+from em_pipelines.extraction.rules.names import EXPECTED_OBJECT, guess_type
 from em_pipelines.extraction.rules.people import FIRST_PERSON
 from em_pipelines.extraction.rules.tokens import tokenise
 from em_pipelines.extraction.spans import Span, find_span
-from em_pipelines.resolution.normalization import name_key
-from em_pipelines.vocabulary import (
+from em_pipelines.schema.readings import Claim, Extraction, Issue, Mention, Segment, Turn, initial_confidence
+from em_pipelines.schema.vocabulary import (
     LITERAL_OBJECT,
     RELATIONS_BY_GROUP,
     USER,
@@ -31,6 +29,7 @@ from em_pipelines.vocabulary import (
     PrivacyLevel,
     TemporalType,
 )
+from em_pipelines.text.name_keys import name_key
 
 MAX_NAME_CHARACTERS = 120
 """A longer name is no name: the model copied a sentence."""
@@ -59,6 +58,31 @@ class _Grounding:
     out: Extraction
     types: dict[str, EntityType] = field(default_factory=dict)
     seen: set[tuple[object, ...]] = field(default_factory=set)
+
+
+@dataclass(frozen=True, slots=True)
+class _Statement:
+    """A relation of an answer as it is meant: between which names, how surely, and when."""
+
+    turn: Turn
+    subject: str
+    relation: str
+    object: str
+    attribute: str | None
+    polarity: int
+    hedge: HedgeLevel
+    flags: tuple[Flag, ...]
+    time: TimeItem | None
+
+    @property
+    def is_literal(self) -> bool:
+        """Whether the object is no name."""
+        return self.relation in LITERAL_OBJECT
+
+    @property
+    def temporal_type(self) -> TemporalType:
+        """As the answer has it, else what the relation usually is."""
+        return self.time.kind if self.time else USUAL_TEMPORAL_TYPE.get(self.relation, TemporalType.STATE)
 
 
 def ground(segment: Segment, targets: dict[int, Turn], parsed: Parsed) -> Extraction:
@@ -104,28 +128,44 @@ def _placed(state: _Grounding, name: str, index: int) -> tuple[Turn, Span | None
 
 def _ground_relation(state: _Grounding, item: RelationItem, tone: ToneItem | None, time: TimeItem | None) -> None:
     turn = state.targets.get(item.t)
-    subject, stated = _cleaned(item.subject), _cleaned(item.object)
     if turn is None:
         anchor = next(iter(state.targets.values()))
-        detail = "a relation out of a turn that is only there to be understood"
-        state.out.issues.append(Issue(anchor.turn_number, "context_bleed", "hallucination", "warning", detail))
+        _doubt(state, anchor, "context_bleed", "a relation out of a turn that is only there to be understood")
         return
-    is_literal = item.relation in LITERAL_OBJECT
-    ends = [subject] if is_literal else [subject, stated]
-    if not subject or not stated or any(_pronoun(end) in _OF_OTHERS for end in ends):
-        detail = "a relation with an end that is no name"
-        state.out.issues.append(Issue(turn.turn_number, "orphan_relation", "hallucination", "warning", detail))
+    ends = _ends(item)
+    if ends is None:
+        _doubt(state, turn, "orphan_relation", "a relation with an end that is no name")
         return
     relation, flags = _meant(item.relation, tone.flags if tone else ())
     if relation is None:
         return
-    speaker = turn.subject or USER
+    subject, stated = _by_speaker(*ends, turn.subject or USER, is_literal=item.relation in LITERAL_OBJECT)
+    attribute = _cleaned(item.attribute or "").casefold() or "note" if relation == "has_attribute" else None
+    hedge = tone.hedge if tone else HedgeLevel.NONE
+    statement = _Statement(turn, subject, relation, stated, attribute, item.polarity, hedge, flags, time)
+    state.out.claims.append(_claim(state, statement))
+
+
+def _doubt(state: _Grounding, turn: Turn, issue: str, detail: str) -> None:
+    state.out.issues.append(Issue(turn.turn_number, issue, "hallucination", "warning", detail))
+
+
+def _ends(item: RelationItem) -> tuple[str, str] | None:
+    """Subject and object; None where one of them is nothing, or stands for somebody whom nothing names."""
+    subject, stated = _cleaned(item.subject), _cleaned(item.object)
+    names = [subject] if item.relation in LITERAL_OBJECT else [subject, stated]
+    if not subject or not stated or any(_pronoun(name) in _OF_OTHERS for name in names):
+        return None
+    return subject, stated
+
+
+def _by_speaker(subject: str, stated: str, speaker: str, *, is_literal: bool) -> tuple[str, str]:
+    """Subject and object, the speaker by their own name."""
     if not is_literal and _is_speaker(stated, speaker):
         stated = speaker
     # The speaker may be named in two ways: as whose turn it is, or as the user.
-    if _is_speaker(subject, speaker) or (subject.casefold() == USER and (is_literal or stated != speaker)):
-        subject = speaker
-    state.out.claims.append(_claim(state, turn, item, relation, (subject, stated), tone, flags, time))
+    is_user = subject.casefold() == USER and (is_literal or stated != speaker)
+    return (speaker if is_user or _is_speaker(subject, speaker) else subject), stated
 
 
 def _is_speaker(name: str, speaker: str) -> bool:
@@ -146,40 +186,53 @@ def _meant(relation: str, flags: tuple[Flag, ...]) -> tuple[str | None, tuple[Fl
     return ("might_be_interested_in" if can_be_interest else None), flags
 
 
-def _claim(
-    state: _Grounding, turn: Turn, item: RelationItem, relation: str, ends: tuple[str, str], tone: ToneItem | None,
-    flags: tuple[Flag, ...], time: TimeItem | None,
-) -> Claim:  # fmt: skip
-    subject, stated = ends
-    hedge = tone.hedge if tone else HedgeLevel.NONE
-    is_literal = relation in LITERAL_OBJECT
-    kind = time.kind if time else USUAL_TEMPORAL_TYPE.get(relation, TemporalType.STATE)
-    is_past = relation != "scheduled_for" and kind not in {TemporalType.PLAN, TemporalType.WISH}
-    is_event = relation == "happened_on"
-    said = resolve(stated, turn.timestamp.date(), is_past=is_event) if relation in _DATES else None
-    since = resolve(time.when, turn.timestamp.date(), is_past=is_past) if time and time.when else None
-    spans = [span for name in ends if (span := find_span(name, turn.text))]
-    is_dated = since is not None and item.polarity > 0 and not is_literal
+def _claim(state: _Grounding, said: _Statement) -> Claim:
+    turn, relation = said.turn, said.relation
+    since = _since(said)
+    span = _span((said.subject, said.object), turn.text)
+    is_person = said.subject in {USER, turn.subject}
     return Claim(
         turn_number=turn.turn_number,
-        subject=subject,
-        subject_type=EntityType.PERSON if subject in {USER, turn.subject} else _type_of(state, subject, None),
+        subject=said.subject,
+        subject_type=EntityType.PERSON if is_person else _type_of(state, said.subject, None),
         relation=relation,
-        object=None if is_literal else stated,
-        object_type=None if is_literal else _type_of(state, stated, EXPECTED_OBJECT.get(relation)),
-        value=(_iso(said, stated, relation) if said else stated) if is_literal else None,
-        confidence=initial_confidence(Mechanism.EXPLICIT, hedge, flags, is_wish=relation in _WISHES),
-        start=min((s.start for s in spans), default=0),
-        end=max((s.end for s in spans), default=len(turn.text)),
-        temporal_type=kind,
-        polarity=item.polarity,
-        attribute=_cleaned(item.attribute or "").casefold() or "note" if relation == "has_attribute" else None,
-        valid_from=since.day if since and is_dated else None,
-        valid_precision=since.precision if since and is_dated else None,
-        hedge_level=hedge,
-        flags=flags,
+        object=None if said.is_literal else said.object,
+        object_type=None if said.is_literal else _type_of(state, said.object, EXPECTED_OBJECT.get(relation)),
+        value=_value(said) if said.is_literal else None,
+        confidence=initial_confidence(Mechanism.EXPLICIT, said.hedge, said.flags, is_wish=relation in _WISHES),
+        start=span.start,
+        end=span.end,
+        temporal_type=said.temporal_type,
+        polarity=said.polarity,
+        attribute=said.attribute,
+        valid_from=since.day if since else None,
+        valid_precision=since.precision if since else None,
+        hedge_level=said.hedge,
+        flags=said.flags,
         privacy_level=PrivacyLevel.PII if relation == "has_birthday" else PrivacyLevel.PERSONAL,
     )
+
+
+def _span(names: tuple[str, str], text: str) -> Span:
+    """From the first to the last of the names that stand in the text; all of it where neither does."""
+    spans = [span for name in names if (span := find_span(name, text))]
+    return Span(min((s.start for s in spans), default=0), max((s.end for s in spans), default=len(text)))
+
+
+def _since(said: _Statement) -> PartialDate | None:
+    """Since when a fact between two names holds; a literal and a denied fact have no such day."""
+    if said.is_literal or said.polarity < 0 or said.time is None or not said.time.when:
+        return None
+    is_past = said.relation != "scheduled_for" and said.temporal_type not in {TemporalType.PLAN, TemporalType.WISH}
+    return resolve(said.time.when, said.turn.timestamp.date(), is_past=is_past)
+
+
+def _value(said: _Statement) -> str:
+    """A literal object as it was worded; a date as ISO."""
+    if said.relation not in _DATES:
+        return said.object
+    day = resolve(said.object, said.turn.timestamp.date(), is_past=said.relation == "happened_on")
+    return _iso(day, said.object, said.relation) if day else said.object
 
 
 def resolve(words: str, written_on: date, *, is_past: bool) -> PartialDate | None:
@@ -189,9 +242,10 @@ def resolve(words: str, written_on: date, *, is_past: bool) -> PartialDate | Non
     """
     for said in (words, f"in {words}"):
         tokens = tokenise(said)
-        found = find_since(tokens, 0, len(tokens), written_on) or find_date(tokens, 0, len(tokens), written_on)
-        if found is not None:
-            return past_of(found, written_on) if is_past and f"{found.day.year}" not in words else found
+        date_said = find_since(tokens, 0, len(tokens), written_on) or find_date(tokens, 0, len(tokens), written_on)
+        if date_said is not None:
+            is_last = is_past and f"{date_said.day.year}" not in words
+            return past_of(date_said, written_on) if is_last else date_said
     return None
 
 

@@ -34,23 +34,17 @@ class Parsed:
 def parse(text: str, *, wanted: tuple[Section, ...] = ALL_SECTIONS) -> Parsed:
     """Reads the sections `wanted` out of the text of an answer; never raises."""
     document, is_repaired = _load(text)
-    found = Parsed(is_repaired=is_repaired)
+    parsed = Parsed(is_repaired=is_repaired)
     closed = closed_lists(text) if is_repaired else frozenset(document)
-    missing = []
+    missing: set[Section] = set()
     for section in wanted:
-        raw = document.get(section.value)
-        if not isinstance(raw, list):
-            missing.append(section)
-            continue
-        is_closed = section.value in closed
-        is_sound = _validate(found, section, raw if is_closed else raw[:-1])  # the last item was being written
-        if not (is_closed and is_sound):
-            missing.append(section)
+        if not _take(parsed, section, document.get(section.value), is_closed=section.value in closed):
+            missing.add(section)
     if Section.RELATIONS in missing:
-        missing = [s for s in wanted if s in missing or s in {Section.TONE, Section.TIMES}]
-    found.missing = tuple(missing)
-    _renumber(found, document)
-    return found
+        missing |= {Section.TONE, Section.TIMES}
+    parsed.missing = tuple(section for section in wanted if section in missing)
+    _renumber(parsed, document)
+    return parsed
 
 
 def merged(first: Parsed, again: Parsed) -> Parsed:
@@ -83,12 +77,20 @@ def _load(text: str) -> tuple[dict[str, Any], bool]:
     return (document, is_repaired) if isinstance(document, dict) else ({}, True)
 
 
-def _validate(found: Parsed, section: Section, raw: list[Any]) -> bool:
-    """Keeps the valid items of a section; returns whether the section can be relied on."""
+def _take(parsed: Parsed, section: Section, raw: Any, *, is_closed: bool) -> bool:
+    """Keeps the valid items of a section; returns whether the section is there, whole and to be relied on."""
+    if not isinstance(raw, list):
+        return False
+    is_sound = _validate(parsed, section, raw if is_closed else raw[:-1])  # the last item was being written
+    return is_closed and is_sound
+
+
+def _validate(parsed: Parsed, section: Section, raw: list[Any]) -> bool:
+    """Keeps the valid items of a section; returns whether most of them are."""
     valid = [item for item in (_valid(section, item) for item in raw[:MAX_ITEMS]) if item is not None]
     n_invalid = len(raw) - len(valid)
-    found.n_invalid += n_invalid
-    found.items[section] = valid
+    parsed.n_invalid += n_invalid
+    parsed.items[section] = valid
     return n_invalid * 2 <= len(raw)
 
 
@@ -99,13 +101,18 @@ def _valid(section: Section, item: Any) -> Item | None:
         return None
 
 
-def _renumber(found: Parsed, document: dict[str, Any]) -> None:
+def _renumber(parsed: Parsed, document: dict[str, Any]) -> None:
     """Dropping an invalid relation moves those behind it; tone and times follow, and lose what they say of it."""
-    if Section.RELATIONS not in found.items:
+    if Section.RELATIONS not in parsed.items:
         return
-    is_valid = [_valid(Section.RELATIONS, item) is not None for item in document[Section.RELATIONS.value][:MAX_ITEMS]]
-    places = {number: sum(is_valid[:number]) for number, valid in enumerate(is_valid) if valid}
+    places = _places_of_valid(document[Section.RELATIONS.value][:MAX_ITEMS])
     for section in (Section.TONE, Section.TIMES):
-        items = [item for item in found.items.get(section, []) if isinstance(item, ToneItem | TimeItem)]
+        items = [item for item in parsed.items.get(section, []) if isinstance(item, ToneItem | TimeItem)]
         if items:
-            found.items[section] = [i.model_copy(update={"r": places[i.r]}) for i in items if i.r in places]
+            parsed.items[section] = [i.model_copy(update={"r": places[i.r]}) for i in items if i.r in places]
+
+
+def _places_of_valid(relations: list[Any]) -> dict[int, int]:
+    """The place of each valid relation among the valid ones, by its place among all."""
+    valid = (number for number, item in enumerate(relations) if _valid(Section.RELATIONS, item) is not None)
+    return {number: place for place, number in enumerate(valid)}

@@ -8,11 +8,11 @@ turn can hold.
 import re
 from collections.abc import Sequence
 
-from em_pipelines.extraction.cleaning import CODE_MARK
 from em_pipelines.extraction.llm.answer import ALL_SECTIONS, Section
-from em_pipelines.extraction.model import Segment, Turn
 from em_pipelines.extraction.verification import TEMPLATE_NAMES
-from em_pipelines.models.protocol import Message
+from em_pipelines.llm.protocol import Message
+from em_pipelines.schema.readings import Segment, Turn
+from em_pipelines.text.cleaning import CODE_MARK
 
 FENCE = "====="
 _RULES = re.compile("={3,}")

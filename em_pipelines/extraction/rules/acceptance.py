@@ -9,7 +9,7 @@ import re
 
 from em_pipelines.extraction.rules.date_words import number_of
 from em_pipelines.extraction.rules.message import parse_message
-from em_pipelines.extraction.rules.tokens import tokenise
+from em_pipelines.extraction.rules.tokens import Token, tokenise
 
 _YES = re.compile(
     r"(?i)\W{0,3}(?:(?:oh|um|uh|haha|ah|well),? )?(?:yes|yeah|yep|yup|ja|indeed|correct|exactly|right|true|absolutely|"
@@ -54,22 +54,28 @@ def in_own_words(asked: str, answered: str) -> list[str]:
     asked, answered = asked.replace("’", "'"), answered.replace("’", "'")
     taken = _TAKEN.match(answered)
     if taken is not None:
-        options = _NUMBERED.findall(asked)
-        place = _NTH[taken[1].lower()]
-        return [f"I decided on {_named(options[place])}."] if place < len(options) and options else []
+        return _chosen(asked, taken[1])
     yes = _YES.match(answered)
-    if yes is None and "?" not in asked[-_LONGEST_QUESTION:]:
-        return []
-    last = _last_sentence(asked)
+    may_ask = "?" in asked[-_LONGEST_QUESTION:]
+    last = _last_sentence(asked) if yes is not None or may_ask else ""
     if not last:
         return []
     is_question = last.endswith("?")
     question = _OPENER.sub("", _TAG.sub("", last.rstrip(".!\n "))).strip()
     if yes is not None and (is_question or _FIRMLY.search(yes.group())):
         return _affirmed(question, _fragment(answered[yes.end() :]))
-    if _NO.match(answered) is not None and is_question:
+    if not is_question:
+        return []
+    if _NO.match(answered) is not None:
         return _denied(question, has_ended=_ENDED.match(answered) is not None)
-    return _filled(question, answered) if is_question else []
+    return _filled(question, answered)
+
+
+def _chosen(asked: str, which: str) -> list[str]:
+    """`The second one`, of the options listed in the words asked."""
+    options = _NUMBERED.findall(asked)
+    place = _NTH[which.lower()]
+    return [f"I decided on {_named(options[place])}."] if place < len(options) and options else []
 
 
 def _affirmed(question: str, fragment: str) -> list[str]:
@@ -99,18 +105,24 @@ def _denied(question: str, *, has_ended: bool) -> list[str]:
 def _filled(question: str, answered: str) -> list[str]:
     """An open question with its answer put in: `where do you live` and `Delft`."""
     what = _WHAT_IS.match(question)
-    asked = _ASKED.match(question) if what is None else None
-    if (what is None and (asked is None or _NO_FACT.search(asked[3]))) or not (fragment := _fragment(answered)):
-        return []
     if what is not None:
-        return [f"My {what[1]} is {fragment}."]
-    assert asked is not None
+        fragment = _fragment(answered)
+        return [f"My {what[1]} is {fragment}."] if fragment else []
+    asked = _ASKED.match(question)
+    if asked is None or _NO_FACT.search(asked[3]):
+        return []
+    fragment = _fragment(answered)
+    return [_statement(asked, fragment)] if fragment else []
+
+
+def _statement(asked: re.Match[str], fragment: str) -> str:
+    """What was asked (`_ASKED`), as a statement with the answer."""
     start, rest = _start(asked[2]), asked[3].strip()
     if rest in {"do", "do for a living", "do for work"}:
-        return [f"I am {fragment}."]
+        return f"I am {fragment}."
     if asked[1].lower() == "where" and not rest.endswith((" in", " at", "from")):
         fragment = fragment if re.match(r"(?i)(?:in|at|near|on)\b", fragment) else f"in {fragment}"
-    return [" ".join(f"{start} {_own(rest)} {fragment}".split()) + "."]
+    return " ".join(f"{start} {_own(rest)} {fragment}".split()) + "."
 
 
 def _start(auxiliary: str) -> str:
@@ -134,8 +146,11 @@ def _fragment(text: str) -> str:
         return ""
     if any(sentence.clauses for sentence in parse_message(tokens, first)[1]):
         return ""
-    is_thing = any(t.bits == 0 or t.is_capital or number_of(tokens, n, len(tokens)) for n, t in enumerate(tokens))
-    return first if is_thing else ""
+    return first if any(_names_thing(tokens, n) for n in range(len(tokens))) else ""
+
+
+def _names_thing(tokens: list[Token], i: int) -> bool:
+    return tokens[i].bits == 0 or tokens[i].is_capital or number_of(tokens, i, len(tokens)) is not None
 
 
 def _named(option: str) -> str:

@@ -1,24 +1,24 @@
 """From a matched frame to claims: what polarity, flags, dates, types and confidence the clause gives them.
 
-The same for every pattern, so that a pattern file says only what its words mean.
+The same for every pattern, so that a pattern file says only what its words mean. Here as well: the notes that keep each
+claim and mention of a message once.
 """
 
 from copy import copy
 from dataclasses import replace
+from typing import NamedTuple
 
-from em_pipelines.extraction.confidence import initial_confidence
-from em_pipelines.extraction.model import Claim
-from em_pipelines.extraction.rules.clause import Clause
 from em_pipelines.extraction.rules.date_words import PartialDate
 from em_pipelines.extraction.rules.dates import find_date, find_since, past_of
-from em_pipelines.extraction.rules.entity_types import EXPECTED_OBJECT, guess_type
-from em_pipelines.extraction.rules.fillers import Fill
-from em_pipelines.extraction.rules.lasting import is_lasting
-from em_pipelines.extraction.rules.modifiers import Modifiers
-from em_pipelines.extraction.rules.names import Reading
+from em_pipelines.extraction.rules.lexicon import words
+from em_pipelines.extraction.rules.matching import Match
+from em_pipelines.extraction.rules.names import EXPECTED_OBJECT, Reading, guess_type
 from em_pipelines.extraction.rules.patterns import Pattern
 from em_pipelines.extraction.rules.people import Referent, joined_text, refer
-from em_pipelines.vocabulary import (
+from em_pipelines.extraction.rules.slots import Fill
+from em_pipelines.extraction.rules.tokens import Token
+from em_pipelines.schema.readings import Claim, Mention, initial_confidence
+from em_pipelines.schema.vocabulary import (
     LITERAL_OBJECT,
     RELATIONS_BY_GROUP,
     USUAL_TEMPORAL_TYPE,
@@ -30,121 +30,229 @@ from em_pipelines.vocabulary import (
     TemporalType,
 )
 
+_EMPTY_VERBS = words("verbs", "empty")
+_LIGHT_VERBS = words("verbs", "light")
+_MOMENTARY = words("words", "object_pronouns")
+_VAGUE = words("nouns", "vague") | words("words", "light_heads")
+_CALLINGS = words("nouns", "callings")
+_POINTING = frozenset({"this", "that", "these", "those", "such", "what"})
+_LISTENER = frozenset({"you", "your"})
 _PREFERENCES = frozenset(RELATIONS_BY_GROUP["preference"])
 _WISHES = frozenset({"wants", "needs", "plans", "decided"})
+_OPINIONS = _PREFERENCES | _WISHES
+_VENTED = _WISHES | {"dislikes", "feels"}
 _MIGHT = frozenset(
     {"wants", "likes", "needs", "plans", "owns", "prefers", "interested_in", "has_pet", "uses", "studies"}
 )
+_INTEREST = "might_be_interested_in"
 _TASTES = frozenset({"likes", "dislikes"})
-_OF_LASTING_THINGS = _PREFERENCES | _WISHES | {"did"}
+_OF_LASTING_THINGS = _OPINIONS | {"did"}
 _STANDINGS = frozenset({"works_as", "is_a", "member_of"})
 _FORMER = frozenset({"former", "ex", "erstwhile", "retired"})
-_PII = frozenset({"has_birthday"})
+_PRIVACY = {"has_birthday": PrivacyLevel.PII}
 _LATE_HEDGE = frozenset({"might", "may"})
 
 
-def build_claims(
-    reading: Reading, pattern: Pattern, clause: Clause, mods: Modifiers, subjects: list[Referent],
-    slots: dict[str, list[Fill]], turn_number: int,
-) -> list[Claim]:  # fmt: skip
+class Notes:
+    """Claims and mentions of one message, in the order in which they were read; `subject` is whose turn it is."""
+
+    def __init__(self, tokens: list[Token], turn_number: int, subject: str) -> None:
+        self.tokens = tokens
+        self.turn_number = turn_number
+        self.subject = subject
+        self.claims: list[Claim] = []
+        self.mentions: list[Mention] = []
+        self._seen: set[tuple[object, ...]] = set()
+
+    def mention(self, name: str, kind: EntityType, start: int, end: int) -> None:
+        """Notes what tokens start to end name; the speaker is no mention."""
+        tokens = self.tokens
+        key = ("mention", name.casefold())
+        if name == self.subject or key in self._seen:
+            return
+        self._seen.add(key)
+        self.mentions.append(Mention(self.turn_number, name, kind, tokens[start].start, tokens[end - 1].end))
+
+    def add(self, claim: Claim) -> None:
+        """Keeps a claim once: what is said twice in a message is one fact."""
+        key = (
+            claim.subject,
+            claim.relation,
+            (claim.object or claim.value or "").casefold(),
+            claim.attribute,
+            claim.polarity,
+        )
+        if key not in self._seen and claim.subject != claim.object:
+            self._seen.add(key)
+            self.claims.append(claim)
+
+
+class _Stated(NamedTuple):
+    relation: str
+    polarity: int
+
+
+def build_claims(match: Match, turn_number: int) -> list[Claim]:
     """One claim for each subject and filler of the object slot; none where the clause cannot carry the relation."""
-    spec = pattern.spec
-    relation, polarity = _stated(pattern, clause, mods, slots)
-    if relation is None:
+    stated = _stated(match)
+    if stated is None:
         return []
-    is_hypothetical = mods.is_hypothetical and not (clause.verb.modal is None and relation in _PREFERENCES)
-    if is_hypothetical and relation != "might_be_interested_in":
-        if relation not in _MIGHT or clause.verb.modal is None or pattern.is_literal:
-            return []
-        relation, polarity = "might_be_interested_in", 1
-    if relation == "has_name" and clause.pronoun is not None and reading.tokens[clause.pronoun].low == "we":
-        return []
-    if mods.is_abandoned and relation not in _WISHES:
-        return []
-    if mods.is_sarcastic or mods.is_doubtful:
-        if mods.is_sarcastic and relation == "likes" and polarity > 0 and all(s.is_own and not s.kin for s in subjects):
-            relation = "dislikes"
-        elif relation in _PREFERENCES | _WISHES:
-            return []
-    claims = []
-    for subject in subjects:
-        for fill in slots.get(spec.object, ()):
-            claim = _claim(reading, pattern, clause, mods, subject, fill, relation, polarity, slots, turn_number)
-            if claim is not None:
-                claims.append(claim)
-    return claims
+    ends = [(subject, fill) for subject in match.subjects for fill in match.objects]
+    claims = (_claim(match, stated, subject, fill, turn_number) for subject, fill in ends)
+    return [claim for claim in claims if claim is not None]
 
 
-def _stated(pattern: Pattern, clause: Clause, mods: Modifiers, slots: dict[str, list[Fill]]) -> tuple[str | None, int]:
-    """The relation and polarity, given negation: `no longer like` ends a liking, `don't like` is a dislike."""
-    spec = pattern.spec
-    if mods.has_ended and "negation" in spec.needs:
-        return spec.relation, spec.polarity
-    if mods.has_ended:
-        return (spec.relation, -spec.polarity) if spec.relation != "feels" else (None, 1)
-    fills = slots.get(spec.object, [])
-    has_no = bool(fills) and fills[0].phrase is not None and fills[0].phrase.det in {"no", "neither"}
-    if not (clause.verb.is_negated or has_no) or "negation" in spec.needs:
-        return spec.relation, spec.polarity
+def _stated(match: Match) -> _Stated | None:
+    """What the clause states, given its negation, condition and mockery; None where nothing that is kept."""
+    stated = _given_negation(match)
+    if stated is not None:
+        stated = _given_condition(match, stated)
+    if stated is None or (match.mods.is_abandoned and stated.relation not in _WISHES):
+        return None
+    pronoun = match.clause.pronoun
+    if stated.relation == "has_name" and pronoun is not None and match.reading.tokens[pronoun].low == "we":
+        return None
+    return _given_mockery(match, stated)
+
+
+def _given_negation(match: Match) -> _Stated | None:
+    """`No longer like` ends a liking, `don't like` is a dislike."""
+    spec = match.pattern.spec
+    needs_negation = "negation" in spec.needs
+    if match.mods.has_ended and not needs_negation:
+        return _Stated(spec.relation, -spec.polarity) if spec.relation != "feels" else None
+    if needs_negation or not (match.clause.verb.is_negated or _has_no(match)):
+        return _Stated(spec.relation, spec.polarity)
     if spec.negated == "drop":
-        return None, 1
+        return None
     if spec.negated == "negate":
-        return spec.relation, -spec.polarity
-    return spec.negated, 1
+        return _Stated(spec.relation, -spec.polarity)
+    return _Stated(spec.negated, 1)
 
 
-def _claim(
-    reading: Reading, pattern: Pattern, clause: Clause, mods: Modifiers, subject: Referent, fill: Fill, relation: str,
-    polarity: int, slots: dict[str, list[Fill]], turn_number: int,
-) -> Claim | None:  # fmt: skip
-    spec = pattern.spec
-    if fill.phrase is not None and relation in _STANDINGS and reading.tokens[fill.phrase.first].low in _FORMER:
-        held = copy(fill.phrase)  # other patterns read the phrase whole
-        held.first, polarity = min(held.first + 1, held.head), -polarity
-        fill = replace(fill, phrase=held)
-    is_own = subject.kin == "" and subject.is_own
-    is_dropped, is_of_own_lot = subject.start == clause.verb.start, is_own and relation in _TASTES
-    if (
-        relation in _OF_LASTING_THINGS
-        and not mods.is_settled
-        and not is_lasting(reading, fill, is_dropped=is_dropped, is_of_own_lot=is_of_own_lot)
-    ):
+def _has_no(match: Match) -> bool:
+    """`have no car`: the object denies."""
+    phrase = match.objects[0].phrase if match.objects else None
+    return phrase is not None and phrase.det in {"no", "neither"}
+
+
+def _given_condition(match: Match, stated: _Stated) -> _Stated | None:
+    """Under a condition a wish, a liking or a having with a modal verb is an interest, and all else nothing."""
+    modal = match.clause.verb.modal
+    is_real = not match.mods.is_hypothetical or (modal is None and stated.relation in _PREFERENCES)
+    if is_real or stated.relation == _INTEREST:
+        return stated
+    is_interest = stated.relation in _MIGHT and modal is not None and not match.pattern.is_literal
+    return _Stated(_INTEREST, 1) if is_interest else None
+
+
+def _given_mockery(match: Match, stated: _Stated) -> _Stated | None:
+    """The speaker's own praise is a dislike where it is mocked; other opinions are nothing."""
+    mods = match.mods
+    if not (mods.is_sarcastic or mods.is_doubtful):
+        return stated
+    is_praise = stated.relation == "likes" and stated.polarity > 0
+    if mods.is_sarcastic and is_praise and all(map(_is_speaker, match.subjects)):
+        return _Stated("dislikes", stated.polarity)
+    return None if stated.relation in _OPINIONS else stated
+
+
+def _is_speaker(subject: Referent) -> bool:
+    return subject.is_own and not subject.kin
+
+
+def _claim(match: Match, stated: _Stated, subject: Referent, fill: Fill, turn_number: int) -> Claim | None:
+    spec, clause, relation, polarity = match.pattern.spec, match.clause, stated.relation, stated.polarity
+    held = _held_before(match.reading, fill) if relation in _STANDINGS else None
+    if held is not None:
+        fill, polarity = held, -polarity
+    is_over = clause.verb.is_past and relation != "scheduled_for"
+    name, kind = _object(match.reading, fill, relation, spec.object_type, is_over)
+    if _is_of_the_moment(match, relation, subject, fill) or _is_empty(match.reading, relation, subject, name):
         return None
-    name, kind = _object(reading, fill, relation, spec.object_type, clause.verb.is_past and relation != "scheduled_for")
-    if not name or name.casefold() == subject.name.casefold():
-        return None
-    if relation == "scheduled_for" and name < reading.written_on.isoformat()[: len(name)]:
-        return None
-    unsure = (Flag.ATTRIBUTION_UNCERTAIN,) if clause.is_uncertain else ()
-    flags = tuple(dict.fromkeys(unsure + _flags(mods, relation, is_own=is_own) + spec.flags))
-    hedge = HedgeLevel.STRONG if clause.verb.modal in _LATE_HEDGE else mods.hedge
-    since = _valid_from(reading, pattern, clause, polarity)
-    is_literal = relation in LITERAL_OBJECT
-    over = slots.get("over")
-    tokens = reading.tokens
-    end = tokens[max(fill.end, clause.verb.end) - 1].end
-    return Claim(
+    flags = _flags(match, relation, is_own=_is_speaker(subject))
+    hedge = HedgeLevel.STRONG if clause.verb.modal in _LATE_HEDGE else match.mods.hedge
+    since = _valid_from(match, polarity)
+    start, end = _span(match, subject, fill)
+    claim = Claim(
         turn_number=turn_number,
         subject=subject.name,
-        subject_type=spec.subject_type or _subject_type(subject),
+        subject_type=_subject_type(match, subject),
         relation=relation,
-        object=None if is_literal else name,
-        object_type=None if is_literal else kind,
-        value=name if is_literal else None,
+        object=name,
+        object_type=kind,
+        value=None,
         confidence=initial_confidence(Mechanism.EXPLICIT, hedge, flags, is_wish=relation in _WISHES),
-        start=min(tokens[subject.start].start, tokens[fill.start].start, tokens[clause.verb.start].start),
+        start=start,
         end=end,
-        temporal_type=_temporal_type(pattern, relation, flags),
+        temporal_type=_temporal_type(match.pattern, relation, flags),
         polarity=polarity,
-        attribute=_attribute(reading, spec.attribute, slots) if relation == "has_attribute" else None,
-        over=_object(reading, over[0], relation, None)[0] if over and relation == "prefers" else None,
+        attribute=_attribute(match, relation),
+        over=_over(match, relation),
         valid_from=since.day if since else None,
         valid_precision=since.precision if since else None,
         hedge_level=hedge,
         flags=flags,
-        privacy_level=PrivacyLevel.PII if relation in _PII else PrivacyLevel.PERSONAL,
-        pattern_id=pattern.pattern_id,
+        privacy_level=_PRIVACY.get(relation, PrivacyLevel.PERSONAL),
+        pattern_id=match.pattern.pattern_id,
     )
+    return replace(claim, object=None, object_type=None, value=name) if relation in LITERAL_OBJECT else claim
+
+
+def _held_before(reading: Reading, fill: Fill) -> Fill | None:
+    """`a former nurse` without its `former`; None where no such word comes first."""
+    if fill.phrase is None or reading.tokens[fill.phrase.first].low not in _FORMER:
+        return None
+    held = copy(fill.phrase)  # other patterns read the phrase whole
+    held.first = min(held.first + 1, held.head)
+    return replace(fill, phrase=held)
+
+
+def _is_of_the_moment(match: Match, relation: str, subject: Referent, fill: Fill) -> bool:
+    if relation not in _OF_LASTING_THINGS or match.mods.is_settled:
+        return False
+    is_dropped = subject.start == match.clause.verb.start
+    is_of_own_lot = _is_speaker(subject) and relation in _TASTES
+    return not is_lasting(match.reading, fill, is_dropped=is_dropped, is_of_own_lot=is_of_own_lot)
+
+
+def _is_empty(reading: Reading, relation: str, subject: Referent, name: str) -> bool:
+    """Whether the other end is missing, is the subject itself, or a date for plans that lies behind."""
+    if not name or name.casefold() == subject.name.casefold():
+        return True
+    return relation == "scheduled_for" and name < reading.written_on.isoformat()[: len(name)]
+
+
+def _span(match: Match, subject: Referent, fill: Fill) -> tuple[int, int]:
+    """The characters from the first word of subject, verb or object to the end of what the claim says."""
+    tokens, verb = match.reading.tokens, match.clause.verb
+    start = min(tokens[subject.start].start, tokens[fill.start].start, tokens[verb.start].start)
+    return start, tokens[max(fill.end, verb.end) - 1].end
+
+
+def is_lasting(reading: Reading, fill: Fill, *, is_dropped: bool, is_of_own_lot: bool = False) -> bool:
+    """Whether a liking or wish for this says anything tomorrow: not `love that photo`, `want to tell you`, `like it`.
+
+    What is pointed at, what is the listener's, and doings of no content of their own are of the moment. `is_dropped`:
+    the sentence left out its subject, as exclamations do (`Love the colours!`). `is_of_own_lot`: it says how the
+    speaker finds something, so that `this job` is the one that the speaker has.
+    """
+    phrase = fill.phrase
+    if phrase is None:
+        return _is_lasting_doing(reading.tokens[fill.start : fill.end])
+    if phrase.det in _POINTING or phrase.possessor == "your":
+        return is_of_own_lot and phrase.det == "this" and reading.tokens[phrase.head].low in _CALLINGS
+    return not (is_dropped and phrase.det == "the")
+
+
+def _is_lasting_doing(tokens: list[Token]) -> bool:
+    lows = [token.low for token in tokens]
+    verbs = tokens[0].verbs or {}
+    if lows[-1] in _MOMENTARY or not _LISTENER.isdisjoint(lows):
+        return False
+    if _EMPTY_VERBS.intersection(verbs) and lows[0] != "going":
+        return False
+    return not (_LIGHT_VERBS.intersection(verbs) and (len(lows) == 1 or lows[-1] in _VAGUE))
 
 
 def _object(
@@ -173,23 +281,24 @@ def _date_value(reading: Reading, fill: Fill, relation: str, is_past: bool) -> s
     return iso[5:] if relation == "has_birthday" and not has_year else iso
 
 
-def _subject_type(subject: Referent) -> EntityType:
+def _subject_type(match: Match, subject: Referent) -> EntityType:
+    if match.pattern.spec.subject_type is not None:
+        return match.pattern.spec.subject_type
     return subject.entity_type if subject.entity_type is not EntityType.CONCEPT else guess_type(subject.name)
 
 
-def _flags(mods: Modifiers, relation: str, *, is_own: bool) -> tuple[Flag, ...]:
-    flags = []
-    if relation == "might_be_interested_in":
-        flags.append(Flag.HYPOTHETICAL)
-    if mods.is_sarcastic and relation == "dislikes":
-        flags.append(Flag.SARCASM_DETECTED)
-    if mods.is_abandoned:
-        flags.append(Flag.ABANDONED_INTENT)
-    if mods.is_secondhand and not is_own:
-        flags.append(Flag.SECONDHAND)
-    if mods.is_venting and is_own and relation in _WISHES | {"dislikes", "feels"}:
-        flags.append(Flag.EMOTIONAL_STATE)
-    return tuple(flags)
+def _flags(match: Match, relation: str, *, is_own: bool) -> tuple[Flag, ...]:
+    mods = match.mods
+    signs = (
+        (Flag.ATTRIBUTION_UNCERTAIN, match.clause.is_uncertain),
+        (Flag.HYPOTHETICAL, relation == _INTEREST),
+        (Flag.SARCASM_DETECTED, mods.is_sarcastic and relation == "dislikes"),
+        (Flag.ABANDONED_INTENT, mods.is_abandoned),
+        (Flag.SECONDHAND, mods.is_secondhand and not is_own),
+        (Flag.EMOTIONAL_STATE, mods.is_venting and is_own and relation in _VENTED),
+    )
+    flags = [flag for flag, holds in signs if holds]
+    return tuple(dict.fromkeys((*flags, *match.pattern.spec.flags)))
 
 
 def _temporal_type(pattern: Pattern, relation: str, flags: tuple[Flag, ...]) -> TemporalType:
@@ -200,28 +309,29 @@ def _temporal_type(pattern: Pattern, relation: str, flags: tuple[Flag, ...]) -> 
     return USUAL_TEMPORAL_TYPE.get(relation, TemporalType.STATE)
 
 
-def _valid_from(reading: Reading, pattern: Pattern, clause: Clause, polarity: int) -> PartialDate | None:
+def _valid_from(match: Match, polarity: int) -> PartialDate | None:
     """The date since when it holds: `since 2019` for states, the date of the event where the pattern states one."""
-    if pattern.spec.dates == "none" or polarity < 0 or pattern.is_literal:
+    spec, clause, reading = match.pattern.spec, match.clause, match.reading
+    if spec.dates == "none" or polarity < 0 or match.pattern.is_literal:
         return None
-    stop = clause.right
-    if pattern.spec.dates == "since" and not clause.verb.has_begun:
-        found = find_since(reading.tokens, clause.verb.end, stop, reading.written_on)
-        return found or find_since(reading.tokens, clause.left, clause.lead, reading.written_on)
-    found = find_date(reading.tokens, clause.verb.end, stop, reading.written_on) or find_date(
+    is_since = spec.dates == "since" and not clause.verb.has_begun
+    find = find_since if is_since else find_date
+    when = find(reading.tokens, clause.verb.end, clause.right, reading.written_on) or find(
         reading.tokens, clause.left, clause.lead, reading.written_on
     )
-    return past_of(found, reading.written_on) if found and clause.verb.is_past else found
+    return past_of(when, reading.written_on) if when and clause.verb.is_past and not is_since else when
 
 
-def _attribute(reading: Reading, key: str | None, slots: dict[str, list[Fill]]) -> str | None:
+def _attribute(match: Match, relation: str) -> str | None:
     """The attribute's key: as the pattern gives it, or `=slot` for the words in a slot."""
+    key = match.pattern.spec.attribute if relation == "has_attribute" else None
     if key is None or not key.startswith("="):
         return key
-    fill = slots[key[1:]][0]
-    return joined_text(reading, fill.phrase.first if fill.phrase else fill.start, fill.end).lower()
+    fill = match.slots[key[1:]][0]
+    return joined_text(match.reading, fill.phrase.first if fill.phrase else fill.start, fill.end).lower()
 
 
-def speaker(name: str, token: int) -> Referent:
-    """The one whose turn it is."""
-    return Referent(name, EntityType.PERSON, token, token + 1, is_own=True)
+def _over(match: Match, relation: str) -> str | None:
+    """What the object is preferred to."""
+    over = match.slots.get("over")
+    return _object(match.reading, over[0], relation, None)[0] if over and relation == "prefers" else None

@@ -1,204 +1,240 @@
-"""Clauses: sentences come apart at their finite verbs, each with its subject and its span.
+"""Clauses: one finite verb each, with its subject: what stands before the verb, or what it shares with another.
 
-What this module finds is grammar alone: verb groups (auxiliaries, negation and main verb), the subject of each, and
-where its complements may stand. What a clause is worth (hedged, asked, supposed, reported) is `modifiers`' business.
+What the subject denotes is `subjects`' business, what a clause is worth (hedged, asked, supposed, reported) that of
+`modifiers`.
 """
 
-from em_pipelines.extraction.rules.clause import Clause
-from em_pipelines.extraction.rules.clause_subjects import Chunk, set_subject
+from dataclasses import dataclass
+
 from em_pipelines.extraction.rules.lexicon import words
-from em_pipelines.extraction.rules.noun_phrases import NAMING, NounPhrase, parse_noun_phrase
+from em_pipelines.extraction.rules.noun_phrases import KIN, NounPhrase
 from em_pipelines.extraction.rules.tokens import Token
-from em_pipelines.extraction.rules.verb_groups import parse_verb_group
-from em_pipelines.extraction.rules.word_classes import (
-    ADV,
-    ALSO_NOUNS,
-    AUX,
-    BASE,
-    BOUNDARY,
-    CONJ,
-    CONTRAST,
-    DET,
-    ING,
-    NEG,
-    NOT_IN_PHRASE,
-    OBJECT,
-    PAST,
-    POSS,
-    PREP,
-    PUNCT,
-    RELATIVE,
-    S_FORM,
-    SUBJECT,
-    SUBORD,
-    VERB_SUBJECTS,
-    WH,
-)
+from em_pipelines.extraction.rules.verb_groups import VerbGroup
 
-_LEADS = CONJ | SUBORD | ADV | RELATIVE | PUNCT | BOUNDARY | CONTRAST | WH
+Chunk = tuple[str, int, NounPhrase | None]
+"""(kind, first token, phrase): np, pron, vg, rel, conj, prep, inf, mark, other. Adverbs leave no chunk."""
+
+_DEICTIC = words("words", "deictic")
+_JOINTS = frozenset({"and", ",", "&", "or"})
+_OPENERS = frozenset({"start", "conj", "mark", "other"})
+_CLOSERS = frozenset({",", ")", "-", "–", "—"})
+_MAX_INSERTED = 12
+"""Chunks between the commas of an insertion; what is longer is more likely a list."""
 
 
-def parse_clauses(tokens: list[Token], start: int, stop: int) -> tuple[list[Clause], list[Chunk]]:
-    """The clauses of one sentence and all its chunks, in order."""
-    parser = _Parser(tokens, start, stop)
-    clauses = parser.run()
-    return clauses, parser.chunks
+class Clause:
+    """One finite verb with its subject. Tokens `left` to `right`; `lead` is where its own words begin.
+
+    `subject` is a pronoun's token index, a list of noun phrases, or None when the sentence names none. `is_relative`
+    marks a subject taken from the phrase before `who` or `which`, `is_shared` one taken from the clause before,
+    `is_resumed` one from before an insertion: `Jana, who …, is`; `is_own` that the speaker is meant without being
+    named.
+    """
+
+    __slots__ = (
+        "companion", "holder", "is_own", "is_relative", "is_resumed", "is_shared", "is_uncertain", "lead", "left",
+        "pronoun", "right", "subject", "verb",
+    )  # fmt: skip
+
+    def __init__(self, verb: VerbGroup, left: int) -> None:
+        self.verb = verb
+        self.left = left
+        self.lead = verb.start
+        self.right = verb.end
+        self.pronoun: int | None = None
+        self.holder: Clause | None = None
+        """The clause of who thinks or says this: `Piet thinks …`."""
+        self.companion: NounPhrase | None = None
+        """Who does it together with the pronoun: `Jonne and I`."""
+        self.subject: list[NounPhrase] = []
+        self.is_own = False
+        self.is_relative = False
+        self.is_resumed = False
+        self.is_shared = False
+        self.is_uncertain = False
+        """It is not clear whose clause it is: `Jonne or Ida …`, `somebody …, I think Jonne`."""
+
+    @property
+    def has_subject(self) -> bool:
+        """Whether a subject is known: a pronoun or phrases."""
+        return self.pronoun is not None or bool(self.subject)
 
 
-_TAKES_ING = words("verbs", "before_ing")
+@dataclass(frozen=True, slots=True)
+class SentenceParse:
+    """A sentence taken apart: tokens `start` to `stop` of its message, its clauses and all its chunks, in order."""
+
+    tokens: list[Token]
+    start: int
+    stop: int
+    clauses: list[Clause]
+    chunks: list[Chunk]
+
+    @property
+    def nouns(self) -> list[NounPhrase]:
+        """Its noun phrases, in order."""
+        return [phrase for _, _, phrase in self.chunks if phrase is not None]
 
 
-def _is_finite(token: Token) -> bool:
-    """`improves`, after a noun that could be a verb as well: `Compost improves …`."""
-    return token.low not in ALSO_NOUNS and bool(token.forms & (S_FORM | PAST))
+def pronoun_of(clause: Clause, tokens: list[Token]) -> str:
+    """The pronoun that is the subject, case-folded; empty where none is."""
+    return tokens[clause.pronoun].low if clause.pronoun is not None else ""
 
 
-class _Parser:
-    """One pass over a sentence: chunks it, and opens a clause at every finite verb."""
+def set_subject(clause: Clause, tokens: list[Token], chunks: list[Chunk], earlier: list[Clause]) -> None:
+    """Sets subject, pronoun and lead of a clause whose verb comes right after the chunks."""
+    kind = kind_at(chunks, len(chunks) - 1)
+    if kind == "pron":
+        clause.pronoun = clause.lead = chunks[-1][1]
+        clause.companion = _companion(chunks) if not earlier else None
+    elif kind == "np":
+        clause.subject = _phrases_before(tokens, chunks)
+        clause.lead = clause.subject[0].start
+    elif kind == "rel":
+        clause.is_relative = True
+        clause.lead = chunks[-1][1]
+        before = _before_relative(tokens, chunks)
+        clause.subject = [before] if before is not None else []
+    elif kind != "mark" or not _resume(clause, tokens, chunks):
+        _set_unsaid(clause, tokens, kind, earlier)
+    if not clause.has_subject and not clause.is_relative:
+        clause.lead = _start_of_unread(chunks, clause.verb.start)
 
-    def __init__(self, tokens: list[Token], start: int, stop: int) -> None:
-        self.tokens = tokens
-        self.start = start
-        self.stop = stop
-        self.clauses: list[Clause] = []
-        self.chunks: list[Chunk] = []
-        """(kind, first token, phrase): np, pron, vg, rel, conj, prep, mark, other. Adverbs leave no chunk."""
 
-    def run(self) -> list[Clause]:
-        i = self.start
-        while i < self.stop:
-            i = self._step(i)
-        self._set_spans()
-        return self.clauses
+def _companion(chunks: list[Chunk]) -> NounPhrase | None:
+    """`Jonne and` before the pronoun of `Jonne and I`."""
+    is_joined = kind_at(chunks, len(chunks) - 2) == "conj" and kind_at(chunks, len(chunks) - 3) == "np"
+    return chunks[-3][2] if is_joined else None
 
-    def _step(self, i: int) -> int:  # noqa: PLR0911, one return a kind of word
-        token = self.tokens[i]
-        bits = token.bits
-        if bits & PUNCT:
-            return self._chunk("mark", i)
-        is_naming = token.low in NAMING and i + 1 < self.stop and self.tokens[i + 1].is_capital
-        if is_naming and self.chunks and self.chunks[-1][0] == "np":
-            return self._chunk("prep", i)
-        if self._starts_verb(i):
-            return self._open_clause(i)
-        if token.low in {"both", "all"} and i + 1 < self.stop and (floating := self._past_both(i)) is not None:
-            return floating
-        if bits & (DET | POSS) or not bits & NOT_IN_PHRASE or token.is_capital:
-            phrase = self._phrase(i)
-            if phrase is not None:
-                self.chunks.append(("np", i, phrase))
-                return phrase.end
-        if (bits & SUBJECT and not bits & DET) or (
-            token.low in {"this", "that", "these", "those", "there"}
-            and (i + 1 < self.stop and self.tokens[i + 1].bits & AUX)
-        ):
-            return self._chunk("pron", i)
-        if bits & RELATIVE and self.chunks:
-            return self._chunk("rel", i)
-        if bits & (CONJ | CONTRAST):
-            return self._chunk("conj", i)
-        if token.low == "to" and i + 1 < self.stop and self._is_base(i + 1):
-            self.chunks.append(("inf", i, None))
-            return i + 2
-        if bits & PREP:
-            return self._chunk("prep", i)
-        if bits & (ADV | NEG) and not bits & SUBORD:
-            return i + 1
-        return self._chunk("other", i)
 
-    def _phrase(self, i: int) -> NounPhrase | None:
-        token = self.tokens[i]
-        if token.bits & ADV and not token.is_capital and not token.bits & (DET | POSS):
-            return None
-        return parse_noun_phrase(self.tokens, i, self.stop)
-
-    def _chunk(self, kind: str, i: int) -> int:
-        self.chunks.append((kind, i, None))
-        return i + 1
-
-    def _is_base(self, i: int) -> bool:
-        token = self.tokens[i]
-        return bool(token.forms & BASE or token.bits & AUX)
-
-    def _starts_verb(self, i: int) -> bool:  # noqa: PLR0911, one return a rule of grammar
-        token = self.tokens[i]
-        bits = token.bits
-        kind, at, _ = self.chunks[-1] if self.chunks else ("start", 0, None)
-        if bits & AUX:
-            return not (token.is_capital and i > self.start)
-        if token.low == "no" and i + 1 < self.stop and self.tokens[i + 1].low == "longer":
-            return kind in {"np", "pron", "rel"}
-        if kind == "pron" and bits & NEG:
-            return True
-        forms = token.forms
-        if kind == "pron":
-            low = self.tokens[at].low
-            if forms & (BASE | S_FORM | PAST):
-                return True
-            return low in VERB_SUBJECTS and not bits & (NOT_IN_PHRASE | ADV)
-        if token.is_capital and i > self.start:
-            return False
-        if not forms & (BASE | S_FORM | PAST):
-            return bool(forms & ING) and kind in {"conj", "mark"} and self._goes_on(i)
-        if kind in {"np", "rel"}:
-            return not bits & PREP or kind == "rel"
-        if bits & (PREP | SUBORD) and kind != "start":
-            return False
-        return self._is_coordinated(kind, token, i)
-
-    def _past_both(self, i: int) -> int | None:
-        """`We both love it`, `They all work there`: floats after the pronoun; `both love it` stands for one."""
-        if self.chunks and self.chunks[-1][0] == "pron" and self._starts_verb(i + 1):
-            return i + 1
-        return self._chunk("pron", i) if self.tokens[i].low == "both" and self._is_base(i + 1) else None
-
-    def _goes_on(self, i: int) -> bool:
-        """`I'm porting X and experimenting with Y`: after a progressive verb, a form in -ing with its complement."""
-        before = self.clauses[-1].verb if self.clauses else None
-        if before is None or not before.is_progressive or not _TAKES_ING.isdisjoint(before.lemmas):
-            return False
-        following = self.tokens[i + 1] if i + 1 < self.stop else None
-        return following is not None and (bool(following.bits & (DET | POSS | PREP)) or following.is_capital)
-
-    def _is_coordinated(self, kind: str, token: Token, i: int) -> bool:
-        """Verbs without a subject of their own: after `and` or a comma, or at the very start of a sentence."""
-        following = self.tokens[i + 1] if i + 1 < self.stop else None
-        if kind in {"start", "other"} or (not self.clauses and kind == "mark"):
-            return (
-                following is not None
-                and not following.bits & (AUX | PUNCT)
-                and (token.low not in ALSO_NOUNS or not (following.bits & PREP or _is_finite(following)))
-            )
-        if kind in {"conj", "mark"} and self.clauses:
-            if token.low in ALSO_NOUNS:
-                return following is not None and (
-                    bool(following.bits & (DET | POSS | OBJECT | PREP)) or not following.bits & NOT_IN_PHRASE
-                )
-            return True
+def _resume(clause: Clause, tokens: list[Token], chunks: list[Chunk]) -> bool:
+    """Takes the subject from before an insertion; whether there is one."""
+    subject = _before_insertion(tokens, chunks)
+    if subject is None:
         return False
+    clause.subject, clause.lead, clause.is_resumed = [subject], clause.verb.start, True
+    return True
 
-    def _open_clause(self, i: int) -> int:
-        verb = parse_verb_group(self.tokens, i, self.stop)
-        clause = Clause(verb, self.start)
-        set_subject(clause, self.tokens, self.chunks, self.clauses)
-        self.clauses.append(clause)
-        self.chunks.append(("vg", i, None))
-        return max(verb.end, i + 1)
 
-    def _set_spans(self) -> None:
-        """Ends each clause where the words that lead into the next one begin."""
-        for n, clause in enumerate(self.clauses):
-            following = self.clauses[n + 1] if n + 1 < len(self.clauses) else None
-            if following is None:
-                clause.right = self.stop
-                continue
-            right = following.lead
-            while right > clause.verb.end and self.tokens[right - 1].bits & _LEADS:
-                right -= 1
-            clause.right = max(right, clause.verb.end)
-            following.left = clause.right
-        for n, clause in enumerate(self.clauses):
-            resumed = clause.subject[0].start if clause.is_resumed else clause.lead
-            for before in self.clauses[:n] if clause.is_resumed else ():
-                if before.verb.end <= resumed < before.right:
-                    before.right = resumed
+def _set_unsaid(clause: Clause, tokens: list[Token], kind: str, earlier: list[Clause]) -> None:
+    """Takes the subject behind the auxiliary, or that of the clause before: `She sings and plays`."""
+    if clause.verb.inverted_subject is not None:
+        clause.pronoun = clause.verb.inverted_subject
+    elif kind in {"conj", "mark"} and earlier and tokens[clause.verb.start - 1].low not in _DEICTIC:
+        shared = earlier[-1]
+        if not shared.verb.is_inverted:
+            clause.pronoun, clause.subject = shared.pronoun, shared.subject
+            clause.is_shared = True
+
+
+def kind_at(chunks: list[Chunk], n: int) -> str:
+    """The kind of the n-th chunk; `start` before the first."""
+    return chunks[n][0] if n >= 0 else "start"
+
+
+def _before_relative(tokens: list[Token], chunks: list[Chunk]) -> NounPhrase | None:
+    """What `who` or `which` stands for: the phrase before, or the relative of `a daughter at Oxford who …`."""
+    before = [c for c in chunks[:-1] if c[0] != "mark"]
+    if not before:
+        return None
+    if tokens[chunks[-1][1]].low == "who" and [c[0] for c in before[-3:]] == ["np", "prep", "np"]:
+        person = before[-3][2]
+        if person is not None and tokens[person.head].low in KIN:
+            return person
+    return before[-1][2]
+
+
+def _start_of_unread(chunks: list[Chunk], verb_start: int) -> int:
+    """Where the words before a verb without a known subject begin: after the last mark, joint or verb."""
+    for kind, at, _ in reversed(chunks):
+        if kind in {"mark", "conj", "vg"}:
+            return at + 1 if kind != "vg" else verb_start
+    return verb_start
+
+
+def _before_insertion(tokens: list[Token], chunks: list[Chunk]) -> NounPhrase | None:
+    """The subject before something inserted between two marks, which the verb follows.
+
+    `my mother, Ruth, was …` gives the name; `Jana, who works at Skoda, is …`, `Priya, a nurse in Hull, moved` and
+    `Nell (7) loves` give the phrase before.
+    """
+    if len(chunks) < 3 or tokens[chunks[-1][1]].low not in _CLOSERS:
+        return None
+    farthest = max(0, len(chunks) - _MAX_INSERTED)
+    opening = next((n for n in range(len(chunks) - 2, farthest, -1) if chunks[n][0] == "mark"), None)
+    before = chunks[opening - 1][2] if opening is not None else None
+    if opening is None or before is None or not _may_insert(tokens, chunks, opening):
+        return None
+    return _resumed(tokens, chunks[opening + 1 : -1], before)
+
+
+def _may_insert(tokens: list[Token], chunks: list[Chunk], n: int) -> bool:
+    """Whether the n-th chunk and the last are marks that fit each other, with a whole subject before the first."""
+    if (tokens[chunks[n][1]].low == "(") != (tokens[chunks[-1][1]].low == ")"):
+        return False
+    origin = kind_at(chunks, n - 2)
+    is_listed = origin == "mark" and tokens[chunks[n - 2][1]].low == "," and _lists(chunks, n)
+    return origin in _OPENERS and not is_listed
+
+
+def _lists(chunks: list[Chunk], n: int) -> bool:
+    """Whether the phrase before the n-th chunk stands in a row of phrases, where a comma inserts nothing."""
+    return kind_at(chunks, n - 3) == "np"
+
+
+def _resumed(tokens: list[Token], inserted: list[Chunk], before: NounPhrase) -> NounPhrase | None:
+    """The subject that is gone on with after what was inserted behind the phrase `before`."""
+    kinds = [kind for kind, _, _ in inserted]
+    phrase = inserted[0][2] if inserted else None
+    if phrase is None:
+        return before if kinds[:1] == ["rel"] or kinds == ["other"] else None
+    if kinds == ["np"] and _is_bare_name(tokens, phrase):
+        return phrase
+    return before if _describes(tokens, phrase) and "vg" not in kinds else None
+
+
+def _is_bare_name(tokens: list[Token], phrase: NounPhrase) -> bool:
+    return tokens[phrase.first].is_capital and phrase.det is None and phrase.possessor is None
+
+
+def _describes(tokens: list[Token], phrase: NounPhrase) -> bool:
+    """`a nurse in Hull`, `7`: whether the phrase says what somebody is."""
+    return phrase.det is not None or phrase.possessor is not None or tokens[phrase.first].low.isdigit()
+
+
+def _phrases_before(tokens: list[Token], chunks: list[Chunk]) -> list[NounPhrase]:
+    """The phrases before the verb: `A and B`, or the first of `A in B`; never the object of the verb before."""
+    phrases: list[NounPhrase] = []
+    n = len(chunks) - 1
+    while n >= 0 and (phrase := chunks[n][2]) is not None:
+        phrases.insert(0, phrase)
+        if _is_adjunct(chunks, n):
+            phrases.clear()
+        elif not _is_coordinated(tokens, chunks, n):
+            break
+        n -= 2
+    return phrases[-1:] if len(phrases) > 1 and not _has_and(tokens, phrases) else phrases
+
+
+def _is_adjunct(chunks: list[Chunk], n: int) -> bool:
+    """Whether the n-th chunk is the B of `A in B`, and A what the sentence or clause begins with."""
+    is_behind = kind_at(chunks, n - 1) == "prep" and kind_at(chunks, n - 2) == "np"
+    return is_behind and kind_at(chunks, n - 3) in _OPENERS
+
+
+def _is_coordinated(tokens: list[Token], chunks: list[Chunk], n: int) -> bool:
+    """Whether the n-th chunk is the B of `A and B`, where A is no object."""
+    if kind_at(chunks, n - 1) not in {"conj", "mark"} or kind_at(chunks, n - 2) != "np":
+        return False
+    origin = kind_at(chunks, n - 3)
+    is_object = origin in {"vg", "prep", "inf"} or (origin == "np" and _touches(chunks[n - 3], chunks[n - 2]))
+    return not is_object and tokens[chunks[n - 1][1]].low in _JOINTS
+
+
+def _touches(before: Chunk, chunk: Chunk) -> bool:
+    """`selling` and `the canoe`: the second is the object of the first."""
+    return before[2] is not None and chunk[2] is not None and before[2].end == chunk[2].start
+
+
+def _has_and(tokens: list[Token], phrases: list[NounPhrase]) -> bool:
+    return any(tokens[k].low in {"and", "&", "or"} for k in range(phrases[-2].end, phrases[-1].start))

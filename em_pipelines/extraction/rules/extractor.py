@@ -1,23 +1,151 @@
-"""The rules extractor: reads segments by patterns, without a model, the same on every run."""
+"""The rules extractor: reads segments by patterns, without a model, the same on every run.
+
+Also what a turn states only together with the turns before it: answers, take-ups and corrections. Corrections (`it is
+47, not 46`, `I meant Graz`) name the old fact only in part, so it is looked up among the claims of earlier turns of the
+speaker. Where it is not there, or could be several, nothing is corrected.
+"""
 
 import hashlib
 import re
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import lru_cache
-from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from em_pipelines.extraction.gate import GateSettings, skip_reason
-from em_pipelines.extraction.model import Claim, Extraction, Issue, LocalExtractor, Segment, Turn
-from em_pipelines.extraction.rules.dialogue import claims_in_dialogue, with_new
-from em_pipelines.extraction.rules.lexicon import PATTERNS_DIR
-from em_pipelines.extraction.rules.pattern_index import PatternIndex
-from em_pipelines.extraction.rules.patterns import load_patterns
+from em_pipelines.extraction.rules.acceptance import in_own_words
+from em_pipelines.extraction.rules.names import EXPECTED_OBJECT, guess_type
+from em_pipelines.extraction.rules.patterns import PatternIndex, load_patterns
 from em_pipelines.extraction.rules.people import People
-from em_pipelines.extraction.rules.reader import MessageReader
-from em_pipelines.extraction.rules.retraction_forms import passages
+from em_pipelines.extraction.rules.reader import MessageReader, ReaderOptions
+from em_pipelines.extraction.rules.retraction_wording import passages
 from em_pipelines.extraction.rules.retractions import take_back
+from em_pipelines.extraction.rules.trace import Trace
+from em_pipelines.extraction.skipping import GateSettings, skip_reason
+from em_pipelines.schema.readings import Claim, Extraction, Issue, LocalExtractor, Segment, Turn, initial_confidence
+from em_pipelines.schema.vocabulary import FUNCTIONAL, HedgeLevel, Mechanism
+from em_pipelines.storage.code_version import code_digest
+
+_FAR_BACK = 8
+"""Turns in which a corrected fact is looked for."""
+_LONGEST = 400
+"""Characters of a turn that can be an answer or a correction."""
+_WORDS = r"((?:the |a |an )?[\w'+-]+(?: [\w'+-]+){0,3}?)"
+_IS = r"(?:it's|its|it is|it was|that's|that is|should be|make that|i meant|i mean|her name is|his name is|is)"
+_STOP = r"(?=[,.;!\n]|$)"
+_NEW_NOT_OLD = re.compile(rf"(?i)(?:^|[,.;!:] ?)\W{{0,3}}{_IS} {_WORDS},? (?:and )?not {_WORDS}{_STOP}")
+_NOT_OLD_NEW = re.compile(rf"(?i)^\W{{0,3}}(?:[a-z]+,? ){{0,2}}?not {_WORDS}(?:,| but|, but|, it's|;) {_WORDS}{_STOP}")
+_MEANT = re.compile(rf"(?i)^\W{{0,3}}(?:(?:sorry|oops|ah|no|wait|typo)\b[,:]? ?){{0,2}}i meant {_WORDS}{_STOP}")
+_DETERMINER = re.compile(r"(?i)^(?:the|a|an|my|our) ")
+_HINTS = re.compile(r"(?i)\b(?:not|meant)\b")
+"""One of these words stands in every correction."""
+_HINT_WORDS = _HINTS.pattern[len(r"(?i)\b(?:") : -len(r")\b")].split("|")
+PATTERN_ID = "correction.earlier"
+
+
+def claims_in_dialogue(turn: Turn, earlier: Sequence[Turn], read: Callable[[Turn], list[Claim]]) -> list[Claim]:
+    """The claims of a turn after `earlier` ones of its session; `read` gives those of a turn by itself.
+
+    Their spans are the whole turn where the words of the fact stand in another.
+    """
+    if not earlier or turn.subject is None or len(turn.text) > _LONGEST:
+        return []
+    return _taken_up(turn, earlier[-1], read) + _corrections(turn, earlier, read)
+
+
+def _taken_up(turn: Turn, before: Turn, read: Callable[[Turn], list[Claim]]) -> list[Claim]:
+    """What a turn states by answering or accepting what somebody else said before."""
+    if before.subject == turn.subject or before.role not in {"assistant", "user"}:
+        return []
+    own = [replace(turn, text=sentence) for sentence in in_own_words(before.text, turn.text)]
+    return [replace(claim, start=0, end=len(turn.text)) for said in own for claim in read(said)]
+
+
+def _corrections(turn: Turn, earlier: Sequence[Turn], read: Callable[[Turn], list[Claim]]) -> list[Claim]:
+    if not may_correct(turn.text):
+        return []
+    own = [other for other in earlier[-_FAR_BACK:] if other.subject == turn.subject]
+    return corrected(turn.text, [claim for other in own for claim in read(other)], turn.turn_number)
+
+
+def with_new(claims: list[Claim], together: list[Claim]) -> list[Claim]:
+    """The claims of a turn by itself and those together with others: each once, and nothing against a correction."""
+
+    def fact(claim: Claim) -> tuple[str, ...]:
+        end = claim.object or claim.value or ""
+        return claim.subject, claim.relation, end.casefold(), claim.attribute or ""
+
+    known = {fact(claim) for claim in together}
+    return [claim for claim in claims if fact(claim) not in known] + together
+
+
+def may_correct(text: str) -> bool:
+    """Whether it is worth looking at what was said before."""
+    low = text.lower()
+    if text.isascii() and not any(hint in low for hint in _HINT_WORDS):
+        return False
+    if _HINTS.search(text) is None:
+        return False
+    straight = text.replace("’", "'")
+    return any(p.search(straight) for p in (_NEW_NOT_OLD, _NOT_OLD_NEW, _MEANT))
+
+
+def corrected(text: str, earlier: list[Claim], turn_number: int) -> list[Claim]:
+    """The claims that a turn makes by correcting `earlier` ones, newest last: the new with the end of its old."""
+    straight = text.replace("’", "'")
+    for pattern, is_new_first in ((_NEW_NOT_OLD, True), (_NOT_OLD_NEW, False)):
+        if (match := pattern.search(straight)) is not None:
+            new, old = match.groups() if is_new_first else match.groups()[::-1]
+            return _replaced([c for c in earlier if _same(_end(c), old)], new, turn_number, match.span())
+    if (match := _MEANT.search(straight)) is not None:
+        alike = [c for c in earlier if _shape(_end(c)) == _shape(match[1])]
+        return _replaced(alike if len(alike) == 1 else [], match[1], turn_number, match.span())
+    return []
+
+
+def _replaced(old: list[Claim], new: str, turn_number: int, span: tuple[int, int]) -> list[Claim]:
+    if not old:
+        return []
+    before = old[-1]
+    name = _DETERMINER.sub("", new)
+    now = _restated(before, turn_number, span)
+    if before.value is not None:
+        return [replace(now, value=name)]
+    kind = guess_type(name, EXPECTED_OBJECT.get(before.relation)) if before.object_type is None else before.object_type
+    now = replace(now, object=name, object_type=kind)
+    return [now] if before.relation in FUNCTIONAL else [now, _ended(before, turn_number, span)]
+
+
+def _ended(claim: Claim, turn_number: int, span: tuple[int, int]) -> Claim:
+    restated = _restated(claim, turn_number, span)
+    return replace(restated, polarity=-claim.polarity, valid_from=None, valid_precision=None)
+
+
+def _restated(claim: Claim, turn_number: int, span: tuple[int, int]) -> Claim:
+    return replace(
+        claim,
+        turn_number=turn_number,
+        start=span[0],
+        end=span[1],
+        flags=(),
+        hedge_level=HedgeLevel.NONE,
+        confidence=initial_confidence(Mechanism.USER_CORRECTION, HedgeLevel.NONE),
+        source_mechanism=Mechanism.USER_CORRECTION,
+        pattern_id=PATTERN_ID,
+    )
+
+
+def _end(claim: Claim) -> str:
+    return claim.object or claim.value or ""
+
+
+def _same(one: str, other: str) -> bool:
+    return _DETERMINER.sub("", one).casefold() == _DETERMINER.sub("", other).casefold()
+
+
+def _shape(text: str) -> tuple[bool, bool]:
+    bare = _DETERMINER.sub("", text)
+    return bare.isdigit(), bare[:1].isupper()
+
 
 _YOUR = re.compile(r"(?i)\byour\b")
 _READABLE = frozenset({None, "no_information"})
@@ -36,20 +164,8 @@ class RulesSettings(BaseModel):
     gate: GateSettings = GateSettings()
 
 
-@lru_cache(maxsize=1)
-def source_version() -> str:
-    """Twelve hex digits of SHA-256 over the source and the pattern files: changes when a reading could change."""
-    digest = hashlib.sha256()
-    folder = Path(__file__).resolve().parent
-    sources = [*folder.glob("*.py"), *folder.parent.glob("*.py"), *PATTERNS_DIR.rglob("*.yaml")]
-    for path in sorted(sources):
-        digest.update(path.relative_to(folder.parent).as_posix().encode())
-        digest.update(path.read_bytes())
-    return digest.hexdigest()[:12]
-
-
 class RulesExtractor(LocalExtractor):
-    """Implements `em_pipelines.extraction.model.Extractor`. Raises PatternError when the pattern files are bad."""
+    """Implements `em_pipelines.schema.readings.Extractor`. Raises PatternError when the pattern files are bad."""
 
     def __init__(self, settings: RulesSettings | None = None) -> None:
         self.settings = settings or RulesSettings()
@@ -61,8 +177,10 @@ class RulesExtractor(LocalExtractor):
 
     @property
     def version(self) -> str:
-        """Changes with the source, with a pattern file and with the settings."""
-        return f"{source_version()}-{hashlib.sha256(self.settings.model_dump_json().encode()).hexdigest()[:6]}"
+        """Changes with the source and all it imports, with a pattern file and with the settings."""
+        return (
+            f"{code_digest(__name__)[:12]}-{hashlib.sha256(self.settings.model_dump_json().encode()).hexdigest()[:6]}"
+        )
 
     def _people_of(self, context: tuple[Turn, ...]) -> People:
         """Those of whom the turns before a segment speak: no claim is made of them, but `she` may mean one of them.
@@ -84,12 +202,18 @@ class RulesExtractor(LocalExtractor):
             said.append((turn, reader.notes.claims))
         return people, said
 
-    def _reader(self, turn: Turn, people: People, *, is_spoken: bool = False) -> MessageReader:
-        limit, keeps_health = self.settings.max_characters, self.settings.keeps_health
-        return MessageReader(turn, self._patterns, people, limit, keeps_health=keeps_health, is_spoken=is_spoken)
+    def _reader(
+        self, turn: Turn, people: People, *, is_spoken: bool = False, trace: Trace | None = None
+    ) -> MessageReader:
+        settings = self.settings
+        options = ReaderOptions(settings.max_characters, settings.keeps_health, is_spoken, trace)
+        return MessageReader(turn, self._patterns, people, options)
 
-    def extract(self, segment: Segment) -> Extraction:
-        """Reads the turns of one segment; every turn ends with a mention, a claim or an issue."""
+    def extract(self, segment: Segment, trace: Trace | None = None) -> Extraction:
+        """Reads the turns of one segment; every turn ends with a mention, a claim or an issue.
+
+        `trace` is told how the turns were read by themselves.
+        """
         out = Extraction()
         people = self._people_of(segment.context)
         for n, whole in enumerate(segment.turns):
@@ -103,7 +227,7 @@ class RulesExtractor(LocalExtractor):
             if len(turn.text) > self.settings.max_characters:
                 detail = f"only the first {self.settings.max_characters} characters were read"
                 out.issues.append(Issue(turn.turn_number, "truncated", "too_long", "warning", detail))
-            reader = self._reader(turn, people, is_spoken=segment.channel == "voice")
+            reader = self._reader(turn, people, is_spoken=segment.channel == "voice", trace=trace)
             reader.read()
             claims = retracted + with_new(reader.notes.claims, together)
             out.claims += claims

@@ -1,33 +1,41 @@
-"""The kinds of phrase a slot takes. A matter of words is data (`kinds.yaml`), a matter of grammar is a function here.
+"""The kinds of phrase a slot takes: a matter of words is data (`lexicon/kinds.yaml`), of grammar a predicate.
 
-To add a kind: a line in `kinds.yaml`, or an entry of `GRAMMATICAL`.
+Capitals tell a name; lists of given names, towns and head nouns tell what it names where they can. To add a kind: a
+line in `kinds.yaml`, or a predicate here and its entry in `GRAMMATICAL`.
 """
 
+from collections.abc import Callable
 from functools import lru_cache
 
-from em_pipelines.extraction.rules.entity_types import is_listed_profession, is_profession, listed_type
-from em_pipelines.extraction.rules.kinds_listed import LISTED, Test, is_possession, is_thing, kin_noun, listed
-from em_pipelines.extraction.rules.kinds_named import (
-    is_firm,
-    is_house,
-    is_listed_name,
-    is_model,
-    is_numbered_place,
-    is_organization,
-    is_place,
-    is_school,
-    is_sight,
-    is_software,
-    is_spot,
-    is_venue,
-    is_workplace,
+from em_pipelines.extraction.rules.lexicon import load_lexicon, words
+from em_pipelines.extraction.rules.names import (
+    NOT_NAMES,
+    PLACES,
+    Reading,
+    is_given_name,
+    is_listed_profession,
+    is_name,
+    is_profession,
+    listed_type,
+    type_of_name,
 )
-from em_pipelines.extraction.rules.lexicon import words
-from em_pipelines.extraction.rules.names import NOT_NAMES, Reading, is_given_name, is_name
-from em_pipelines.extraction.rules.noun_phrases import KIN, NounPhrase
-from em_pipelines.extraction.rules.word_classes import MONTH, NUMBER, WEEKDAY
-from em_pipelines.vocabulary import EntityType
+from em_pipelines.extraction.rules.noun_phrases import KIN, KIN_MODIFIERS, PETS, NounPhrase
+from em_pipelines.extraction.rules.tokens import MONTH, NUMBER, WEEKDAY
+from em_pipelines.schema.vocabulary import EntityType
 
+Test = Callable[[Reading, NounPhrase], bool]
+_ALSO_THINGS = frozenset({"china", "panama", "cologne", "bordeaux", "champagne", "jersey", "limerick"})
+"""Towns and countries whose names in small letters are things."""
+_SCHOOLS = words("nouns", "schools")
+_WORKPLACES = words("nouns", "workplaces") | words("nouns", "businesses")
+_FIRM_NOUNS = _WORKPLACES | words("nouns", "services")
+_HOUSES = (
+    _WORKPLACES | words("nouns", "houses") | frozenset(load_lexicon("nouns")["types"]["organization"].split())
+) - (_SCHOOLS | words("nouns", "clubs"))
+_ROOMS = words("nouns", "rooms")
+_NUMBERED_PLACES = words("nouns", "numbered_places")
+_SOFTWARE = words("nouns", "software")
+_NOT_FIRMS = words("nouns", "not_firms")
 _PERSON_ROLES = words("people", "person_roles") | KIN.keys()
 _ATTRIBUTE_KEYS = words("nouns", "attribute_keys")
 _PRIVATE_NUMBERS = words("nouns", "private_numbers")
@@ -43,9 +51,154 @@ _NOT_OCCASIONS = words("nouns", "not_occasions")
 _NEEDS_QUALIFIER = frozenset({"number", "size", "plate", "colour", "color", "code"})
 
 
+def _heads(names: list[str]) -> frozenset[str]:
+    return frozenset().union(*(_list(name) for name in names))
+
+
+def _list(name: str) -> frozenset[str]:
+    file, key, *rest = name.split(".")
+    return frozenset(str(load_lexicon(file)[key][rest[0]]).split()) if rest else words(file, key)
+
+
+LISTED = {
+    kind: (_heads(rule["heads"]) if "heads" in rule else None, _heads(rule.get("except", [])))
+    for kind, rule in load_lexicon("kinds").items()
+}
+
+
+def listed(kind: str) -> Test:
+    heads, excluded = LISTED[kind]
+
+    def test(reading: Reading, phrase: NounPhrase) -> bool:
+        low = reading.tokens[phrase.head].low
+        return low in heads if heads is not None else low not in excluded
+
+    return test
+
+
+_is_thing = listed("thing")
+_is_possession = listed("possession")
+
+
+def kin_noun(reading: Reading, phrase: NounPhrase) -> int | None:
+    """The token of the kin or pet noun of `my best friend Jonne`; None when the phrase is no kin phrase."""
+    tokens = reading.tokens
+    i = phrase.first
+    while i < phrase.end and tokens[i].low in KIN_MODIFIERS:
+        if tokens[i].low in KIN and not (i + 1 < phrase.end and tokens[i + 1].low in KIN):
+            break
+        i += 1
+    return i if i < phrase.end and (tokens[i].low in KIN or tokens[i].low in PETS) else None
+
+
+def _has_owner(phrase: NounPhrase) -> bool:
+    return phrase.possessor is not None or phrase.possessor_phrase is not None
+
+
+def _name(reading: Reading, phrase: NounPhrase) -> str:
+    return " ".join(reading.text[t.start : t.end] for t in reading.tokens[phrase.first : phrase.end])
+
+
+def _is_listed_name(reading: Reading, phrase: NounPhrase) -> bool:
+    return is_given_name(reading, phrase) and type_of_name(_name(reading, phrase)) is EntityType.PERSON
+
+
+def _is_place(reading: Reading, phrase: NounPhrase) -> bool:
+    if phrase.det not in {None, "the"} or listed_type(reading.tokens[phrase.head].low) is EntityType.EVENT:
+        return False
+    is_listed = phrase.det is None and _name(reading, phrase).casefold() in PLACES - _ALSO_THINGS
+    return (
+        (is_listed or is_name(reading, phrase))
+        and phrase.possessor is None
+        and reading.tokens[phrase.head].low not in NOT_NAMES | KIN.keys()
+    )
+
+
+def _is_sight(reading: Reading, phrase: NounPhrase) -> bool:
+    if kin_noun(reading, phrase) is not None or phrase.possessor_phrase is not None:
+        return False
+    return _is_place(reading, phrase) or (phrase.det in {"the", "a", "an"} and _is_thing(reading, phrase))
+
+
+def _is_spot(reading: Reading, phrase: NounPhrase) -> bool:
+    """`the cellar`, `my shed`, `hall 3`: where something stands."""
+    is_definite = phrase.det == "the" or phrase.possessor is not None
+    is_room = is_definite and reading.tokens[phrase.head].low in _ROOMS
+    return is_room or _is_numbered_place(reading, phrase)
+
+
+def _is_numbered_place(reading: Reading, phrase: NounPhrase) -> bool:
+    """`hall 3`, `bay B12`."""
+    first, last = reading.tokens[phrase.first], reading.tokens[phrase.end - 1]
+    is_coded = any(c.isdigit() for c in last.low) or len(last.low) == 1
+    return phrase.end == phrase.first + 2 and first.low in _NUMBERED_PLACES and is_coded
+
+
+def _is_venue(reading: Reading, phrase: NounPhrase) -> bool:
+    low = reading.tokens[phrase.head].low
+    if _is_place(reading, phrase):
+        return not _is_listed_name(reading, phrase)
+    is_kind_of_place = listed_type(low) is EntityType.PLACE or low in _WORKPLACES
+    return phrase.det in {"the", "a", "an"} and phrase.possessor_phrase is None and is_kind_of_place
+
+
+def _is_organization(reading: Reading, phrase: NounPhrase) -> bool:
+    if not _is_thing(reading, phrase) or (phrase.possessor_phrase is not None and not is_name(reading, phrase)):
+        return False
+    return phrase.det is not None or (is_name(reading, phrase) and not _is_listed_name(reading, phrase))
+
+
+def _is_school(reading: Reading, phrase: NounPhrase) -> bool:
+    parts = reading.tokens[phrase.first : phrase.end]
+    return len(parts) > 1 and is_name(reading, phrase) and any(t.low in _SCHOOLS for t in parts)
+
+
+def _is_firm(reading: Reading, phrase: NounPhrase) -> bool:
+    """A company by its name, or a kind of organization with an article: no town, no person, no `at Anna's`."""
+    tokens = reading.tokens
+    if phrase.end < len(tokens) and tokens[phrase.end].low in {"'s", "'"}:
+        return False
+    if _has_owner(phrase):
+        return False
+    head = tokens[phrase.head].low
+    if phrase.det in {"the", "a", "an"}:
+        return head in _FIRM_NOUNS
+    is_taken = head in KIN.keys() | NOT_NAMES | _NOT_FIRMS
+    return is_name(reading, phrase) and type_of_name(_name(reading, phrase)) is None and not is_taken
+
+
+def _is_workplace(reading: Reading, phrase: NounPhrase) -> bool:
+    return phrase.det in {"a", "an", "the"} and reading.tokens[phrase.head].low in _WORKPLACES
+
+
+def _is_house(reading: Reading, phrase: NounPhrase) -> bool:
+    """A firm whose name says what it is: `Moorhen House`, `Thornbury Bakery`; no school, no club."""
+    is_long = phrase.end - phrase.first > 1 and reading.tokens[phrase.end - 1].is_capital
+    return is_long and reading.tokens[phrase.end - 1].low in _HOUSES and _is_firm(reading, phrase)
+
+
+def _is_software(reading: Reading, phrase: NounPhrase) -> bool:
+    low = reading.tokens[phrase.first].low
+    if phrase.det is not None or _has_owner(phrase) or low in NOT_NAMES:
+        return False
+    is_named = reading.tokens[phrase.first].is_capital and type_of_name(_name(reading, phrase)) is None
+    return low in _SOFTWARE or (is_named and listed_type(reading.tokens[phrase.head].low) is None)
+
+
+def _is_model(reading: Reading, phrase: NounPhrase) -> bool:
+    """Something made, by its name: `a Wacom tablet`, `Confluence`; no person, place or event."""
+    low = reading.tokens[phrase.head].low
+    if phrase.possessor_phrase is not None or type_of_name(_name(reading, phrase)) is not None:
+        return False
+    is_other = listed_type(low) in {EntityType.PLACE, EntityType.EVENT, EntityType.ORGANIZATION, EntityType.PERSON}
+    return reading.tokens[phrase.first].low in _SOFTWARE or (
+        is_name(reading, phrase) and reading.has_capitals and not is_other and low not in NOT_NAMES | KIN.keys()
+    )
+
+
 def _is_owned(reading: Reading, phrase: NounPhrase) -> bool:
     """Something one has: counted or with an indefinite article, or a name after `the`."""
-    if not is_possession(reading, phrase) or phrase.possessor_phrase is not None:
+    if not _is_possession(reading, phrase) or phrase.possessor_phrase is not None:
         return False
     if phrase.det == "the":
         return is_name(reading, phrase)
@@ -68,7 +221,7 @@ def _is_part(reading: Reading, phrase: NounPhrase) -> bool:
 def _is_particular(reading: Reading, phrase: NounPhrase) -> bool:
     """`my barge`, `the barge`: one thing, of which somebody says what became of it."""
     is_own = phrase.possessor in {"my", "our"} or (phrase.det == "the" and phrase.possessor_phrase is None)
-    return is_own and is_possession(reading, phrase) and reading.tokens[phrase.head].low not in KIN
+    return is_own and _is_possession(reading, phrase) and reading.tokens[phrase.head].low not in KIN
 
 
 def _is_person(reading: Reading, phrase: NounPhrase) -> bool:
@@ -89,7 +242,7 @@ def _is_one_word_verb(reading: Reading, phrase: NounPhrase) -> bool:
 
 def _is_definite(reading: Reading, phrase: NounPhrase) -> bool:
     is_given = phrase.det in {"the", "a", "an"} or phrase.possessor is not None or is_name(reading, phrase)
-    return is_given and is_thing(reading, phrase)
+    return is_given and _is_thing(reading, phrase)
 
 
 def _is_attribute(reading: Reading, phrase: NounPhrase) -> bool:
@@ -117,16 +270,16 @@ def _is_profession(reading: Reading, phrase: NounPhrase) -> bool:
 
 def _is_post(reading: Reading, phrase: NounPhrase) -> bool:
     """`the head of design`, `assistant coach`: what somebody does, with or without an article."""
-    if phrase.possessor is not None or phrase.possessor_phrase is not None:
-        return False
     low = reading.tokens[phrase.head].low
-    if reading.tokens[phrase.start].low.startswith("fav") or low in _PROVIDERS:
+    if _has_owner(phrase) or low in _PROVIDERS or reading.tokens[phrase.start].low.startswith("fav"):
         return False
-    if low in KIN and phrase.end == phrase.head + 1:
+    ends_at_head = phrase.end == phrase.head + 1
+    if ends_at_head and low in KIN:
         return False
-    if phrase.start == phrase.head and phrase.end == phrase.head + 1:
+    if phrase.end == phrase.start + 1:
         return is_listed_profession(low)
-    return is_profession(low) or (low in _POSTS and (phrase.end > phrase.head + 1 or phrase.first < phrase.head))
+    is_qualified = not ends_at_head or phrase.first < phrase.head
+    return is_profession(low) or (is_qualified and low in _POSTS)
 
 
 def _is_occasion(reading: Reading, phrase: NounPhrase) -> bool:
@@ -134,26 +287,25 @@ def _is_occasion(reading: Reading, phrase: NounPhrase) -> bool:
     low = reading.tokens[phrase.head].low
     if phrase.end > phrase.head + 1 and reading.tokens[phrase.head + 1].low == "of":
         return False
-    return low not in _NOT_OCCASIONS and is_thing(reading, phrase) and not is_profession(low)
+    return low not in _NOT_OCCASIONS and _is_thing(reading, phrase) and not is_profession(low)
 
 
 GRAMMATICAL: dict[str, Test] = {
     "any": lambda _reading, _phrase: True,
     "attribute": _is_attribute,
-    "firm": is_firm,
-    "house": is_house,
+    "firm": _is_firm,
+    "house": _is_house,
     "given_name": is_given_name,
     "kin": lambda reading, phrase: kin_noun(reading, phrase) is not None,
-    "model": is_model,
-    "listed_name": is_listed_name,
+    "model": _is_model,
+    "listed_name": _is_listed_name,
     "name": lambda reading, phrase: (
         is_name(reading, phrase) and reading.tokens[phrase.head].low not in KIN.keys() | NOT_NAMES
     ),
     "nationality": _is_nationality,
-    "effect": lambda reading, phrase: phrase.det not in {"the", "this", "that"} and is_thing(reading, phrase),
-    "numbered": is_numbered_place,
-    "own_thing": lambda reading, phrase: phrase.possessor in {"my", "our"} and is_possession(reading, phrase),
-    "choice": lambda reading, phrase: is_thing(reading, phrase) and not _is_person(reading, phrase),
+    "effect": lambda reading, phrase: phrase.det not in {"the", "this", "that"} and _is_thing(reading, phrase),
+    "own_thing": lambda reading, phrase: phrase.possessor in {"my", "our"} and _is_possession(reading, phrase),
+    "choice": lambda reading, phrase: _is_thing(reading, phrase) and not _is_person(reading, phrase),
     "companion": lambda reading, phrase: (
         reading.tokens[phrase.head].low in _COMPANIONS and kin_noun(reading, phrase) is None
     ),
@@ -163,23 +315,23 @@ GRAMMATICAL: dict[str, Test] = {
         phrase.end > phrase.head + 1 and reading.tokens[phrase.head].low in _JOURNEYS - _RIDES
     ),
     "occasion": _is_occasion,
-    "org": is_organization,
+    "org": _is_organization,
     "owned": _is_owned,
     "part": _is_part,
     "person": _is_person,
     "particular": _is_particular,
-    "place": is_place,
+    "place": _is_place,
     "post": _is_post,
     "profession": _is_profession,
-    "role": lambda reading, phrase: is_thing(reading, phrase) and phrase.possessor is None,
-    "school": is_school,
-    "sight": is_sight,
-    "software": is_software,
-    "spot": is_spot,
+    "role": lambda reading, phrase: _is_thing(reading, phrase) and phrase.possessor is None,
+    "school": _is_school,
+    "sight": _is_sight,
+    "software": _is_software,
+    "spot": _is_spot,
     "team": _is_definite,
-    "town": lambda reading, phrase: is_place(reading, phrase) and not is_listed_name(reading, phrase),
-    "venue": is_venue,
-    "workplace": is_workplace,
+    "town": lambda reading, phrase: _is_place(reading, phrase) and not _is_listed_name(reading, phrase),
+    "venue": _is_venue,
+    "workplace": _is_workplace,
 }
 TESTS: dict[str, Test] = {kind: listed(kind) for kind in LISTED} | GRAMMATICAL
 

@@ -1,19 +1,31 @@
-"""The edges that kin phrases state: `my wife Lena`, `our twins Jonne and Aino`, `her brother`, `I have two sons`."""
+"""Relatives, friends and pets: the edges that kin phrases state, and the names that take a noun's place.
 
-from em_pipelines.extraction.confidence import initial_confidence
-from em_pipelines.extraction.model import Claim
-from em_pipelines.extraction.rules.claims import speaker
-from em_pipelines.extraction.rules.fillers import Fill
-from em_pipelines.extraction.rules.kinds_listed import kin_noun
+`my wife Lena`, `our twins Jonne and Aino`, `her brother`, `I have two sons`, `three cats: Miso, Tofu and Nori`.
+"""
+
+from dataclasses import replace
+
+from em_pipelines.extraction.rules.claims import Notes
+from em_pipelines.extraction.rules.clauses import Clause
+from em_pipelines.extraction.rules.kinds import kin_noun
 from em_pipelines.extraction.rules.lexicon import words
-from em_pipelines.extraction.rules.names import Reading, is_given_name, is_name
+from em_pipelines.extraction.rules.names import Reading, is_given_name, is_name, starts_sentence
 from em_pipelines.extraction.rules.noun_phrases import KIN, PETS, NounPhrase
-from em_pipelines.extraction.rules.people import People, Referent, refer
-from em_pipelines.vocabulary import EntityType, HedgeLevel, Mechanism, TemporalType
+from em_pipelines.extraction.rules.people import People, Referent, refer, speaker
+from em_pipelines.extraction.rules.slots import Fill
+from em_pipelines.extraction.rules.tokens import CONJ, MONTH, NOT_IN_PHRASE, PREP, PUNCT, RELATIVE, WEEKDAY, Token
+from em_pipelines.schema.readings import Claim, initial_confidence
+from em_pipelines.schema.vocabulary import EntityType, HedgeLevel, Mechanism, TemporalType
 
 _EX = words("people", "ex")
 _ONLY_NAMED = words("people", "only_named")
 PATTERN_ID = "people.kin_phrase"
+_RELATIONS = frozenset(KIN.values()) | {"has_pet"}
+_OPENERS = frozenset({":", ",", "(", "-", "–", "—", "called", "named"})
+_OPENS_NAMES = frozenset({"called", "named", ""})
+"""After these words, or after nothing but the noun, the names need no mark behind them."""
+_JOINTS = frozenset({",", "and", "&"})
+_MAX_NAMES = 8
 
 
 def stated_relation(reading: Reading, person: Referent, phrase: NounPhrase) -> str | None:
@@ -25,7 +37,7 @@ def stated_relation(reading: Reading, person: Referent, phrase: NounPhrase) -> s
     if person.kin in PETS:
         return "has_pet"
     relation = KIN.get(person.kin)
-    return None if relation in _ONLY_NAMED and person.name.casefold() == person.kin else relation
+    return None if relation in _ONLY_NAMED and person.is_unnamed else relation
 
 
 def ended_relation(reading: Reading, person: Referent, phrase: NounPhrase) -> str | None:
@@ -37,24 +49,9 @@ def ended_relation(reading: Reading, person: Referent, phrase: NounPhrase) -> st
     return None
 
 
-def owner_of(reading: Reading, people: People, subject: str, person: Referent, phrase: NounPhrase) -> Referent | None:
-    """Whose kin the phrase names; None where nobody certain."""
-    if person.is_own:
-        return speaker(subject, phrase.start)
-    if phrase.possessor is not None:
-        found = people.named_by(phrase.possessor)
-        return found and Referent(
-            found.name, found.entity_type, phrase.start, phrase.start + 1, found.gender, found.kin
-        )
-    if phrase.possessor_phrase is not None:
-        owner = refer(reading, phrase.possessor_phrase)
-        return owner if owner.entity_type is EntityType.PERSON else None
-    return None
-
-
 def named_after(reading: Reading, phrase: NounPhrase, following: list[NounPhrase]) -> list[Referent]:
     """The further names of `our twins Jonne and Aino`."""
-    found = []
+    named = []
     end = phrase.end
     for other in following:
         between = {t.low for t in reading.tokens[end : other.start]}
@@ -62,9 +59,9 @@ def named_after(reading: Reading, phrase: NounPhrase, following: list[NounPhrase
         if not between or is_other or not between <= {"and", ",", "&"} or not is_name(reading, other):
             break
         meant = refer(reading, other)
-        found.append(Referent(meant.name, EntityType.PERSON, meant.start, meant.end))
+        named.append(Referent(meant.name, EntityType.PERSON, meant.start, meant.end))
         end = other.end
-    return found
+    return named
 
 
 def named_in_apposition(
@@ -72,7 +69,7 @@ def named_in_apposition(
 ) -> Referent | None:
     """The name in `my mother, Ruth, …`."""
     tokens = reading.tokens
-    if person.name.casefold() != person.kin or not following or phrase.end >= len(tokens):
+    if not person.is_unnamed or not following or phrase.end >= len(tokens):
         return None
     named = following[0]
     is_between_commas = (
@@ -83,45 +80,228 @@ def named_in_apposition(
     return refer(reading, named) if is_between_commas and is_given_name(reading, named) else None
 
 
-def kin_claim(
-    reading: Reading, turn_number: int, owner: Referent, relation: str, person: Referent, *, polarity: int = 1
-) -> Claim:
-    """The edge from owner to person."""
-    tokens = reading.tokens
-    spans = [tokens[k] for k in (owner.start, owner.end - 1, person.start, person.end - 1)]
-    return Claim(
-        turn_number=turn_number,
-        subject=owner.name,
-        subject_type=EntityType.PERSON,
-        relation=relation,
-        object=person.name,
-        object_type=person.entity_type,
-        value=None,
-        confidence=initial_confidence(Mechanism.EXPLICIT, HedgeLevel.NONE),
-        start=min(token.start for token in spans),
-        end=max(token.end for token in spans),
-        temporal_type=TemporalType.STATE,
-        polarity=polarity,
-        pattern_id=PATTERN_ID,
-    )
-
-
-def denied_kin(
-    reading: Reading, people: People, turn_number: int, speaker_name: str, subjects: list[Referent], fills: list[Fill]
-) -> list[Claim]:
-    """`Piet isn't my boss anymore`: the edge, with polarity −1."""
-    claims = []
-    for phrase in (fill.phrase for fill in fills if fill.phrase is not None):
-        meant = refer(reading, phrase)
-        relation = KIN.get(meant.kin)
-        owner = owner_of(reading, people, speaker_name, meant, phrase)
-        for subject in subjects:
-            if relation is not None and owner is not None and not subject.kin and subject.name != owner.name:
-                claims.append(kin_claim(reading, turn_number, owner, relation, subject, polarity=-1))
-    return claims
-
-
 def without_kin(claims: list[Claim], denied: Claim) -> list[Claim]:
     """The claims without the edge that a phrase stated by itself and its sentence denies: `our parrot died`."""
     edge = (denied.subject, denied.relation, denied.object)
     return [c for c in claims if c is denied or c.pattern_id != PATTERN_ID or (c.subject, c.relation, c.object) != edge]
+
+
+def names_behind(reading: Reading, phrase: NounPhrase, person: Referent, stop: int) -> list[Referent]:
+    """The names after a phrase that gives only the noun; one for a single creature, several for a plural."""
+    tokens = reading.tokens
+    gender = person.gender if person.gender != "p" else ""
+    names = []
+    for start, end in _spans_behind(tokens, phrase.end, stop, person.kin):
+        name = reading.text[tokens[start].start : tokens[end - 1].end]
+        names.append(replace(person, name=name, start=start, end=end, gender=gender, is_own=False))
+    return names
+
+
+def _spans_behind(tokens: list[Token], i: int, stop: int, kin: str) -> list[tuple[int, int]]:
+    """First token and end of each name that stands behind a kin or pet noun, which ends before token i."""
+    is_plural = kin.endswith("s")
+    opener = tokens[i].low if i < stop else ""
+    if opener not in _OPENERS and not is_plural:
+        return []
+    spans = _name_spans(tokens, i + (opener in _OPENERS), stop)
+    is_too_many = len(spans) > 1 and not is_plural and kin != "children"
+    if not spans or is_too_many:
+        return []
+    return spans if opener in _OPENS_NAMES or _ends_names(tokens, spans[-1][1], stop) else []
+
+
+def _name_spans(tokens: list[Token], i: int, stop: int) -> list[tuple[int, int]]:
+    """First token and end of each name in a row that begins at token i: `Miso (7), Tofu and Nori`."""
+    spans: list[tuple[int, int]] = []
+    while i < stop and len(spans) < _MAX_NAMES:
+        end = _name_end(tokens, i, stop)
+        if end == i:
+            break
+        spans.append((i, end))
+        i = _past_joints(tokens, end, stop)
+    return spans
+
+
+def _past_joints(tokens: list[Token], i: int, stop: int) -> int:
+    """Past one word in brackets, and past commas and `and`."""
+    if i + 2 < stop and tokens[i].low == "(" and tokens[i + 2].low == ")":
+        i += 3
+    while i < stop and tokens[i].low in _JOINTS:
+        i += 1
+    return i
+
+
+def _ends_names(tokens: list[Token], i: int, stop: int) -> bool:
+    return i >= stop or bool(tokens[i].bits & (PUNCT | CONJ | PREP | RELATIVE))
+
+
+def _name_end(tokens: list[Token], i: int, stop: int) -> int:
+    j = i
+    while j < stop and tokens[j].is_capital and not tokens[j].bits & (WEEKDAY | MONTH | PUNCT):
+        if j == i and (tokens[j].bits & NOT_IN_PHRASE or (starts_sentence(tokens, j) and tokens[j - 1].low in ".!?\n")):
+            break
+        j += 1
+    return j
+
+
+class KinNames:
+    """States, names and denies the relatives and pets of one message in its notes; `subject` is whose turn it is."""
+
+    def __init__(self, reading: Reading, people: People, subject: str, notes: Notes) -> None:
+        self.reading = reading
+        self.people = people
+        self.subject = subject
+        self.notes = notes
+        self._renamed: set[tuple[str, str]] = set()
+        """(owner, kin noun) of those whose name is known by now: the noun alone is no second person."""
+
+    def state(self, person: Referent, phrase: NounPhrase, following: list[NounPhrase]) -> bool:
+        """Notes the edge that a kin phrase states; true where a name in apposition has taken its place."""
+        owner = self._owner(person, phrase)
+        if owner is None or (phrase.start and self.reading.tokens[phrase.start - 1].low == "not"):
+            return False
+        if (named := named_in_apposition(self.reading, person, phrase, following)) is not None:
+            self.rename(person, named, owner)
+            return True
+        relation = stated_relation(self.reading, person, phrase)
+        if relation is None:
+            ended = ended_relation(self.reading, person, phrase)
+            if ended is not None:
+                self.notes.add(self._edge(owner, ended, person, polarity=-1))
+            return False
+        self._add_edge(owner, relation, person)
+        if person.gender == "p" and not person.is_unnamed:
+            for other in named_after(self.reading, phrase, following):
+                self._add_edge(owner, relation, other)
+        return False
+
+    def name(self, clause: Clause, subjects: list[Referent], fills: list[Fill]) -> None:
+        """`My husband is called Anders`, `Rosalie is my sister`, `I have two brothers`."""
+        phrases = [fill.phrase for fill in fills if fill.phrase is not None]
+        if clause.verb.is_negated:
+            self._deny_roles(subjects, phrases)
+            return
+        for phrase in phrases:
+            if phrase.det == "no":
+                continue
+            meant = refer(self.reading, phrase)
+            for subject in subjects:
+                if "have" in clause.verb.lemmas:
+                    self._add_had(subject, meant, phrase)
+                else:
+                    self._name_one(clause, subject, meant, phrase)
+
+    def deny(self, claim: Claim) -> None:
+        """Takes back the edge that a phrase stated by itself and its sentence denies: `our parrot died`."""
+        self._renamed.add((claim.subject, (claim.object or "").casefold()))
+        self.notes.claims = without_kin(self.notes.claims, claim)
+
+    def name_last(self, fills: list[Fill]) -> None:
+        """`Her name is Olive`, after `we adopted a whippet`."""
+        last = self.people.unnamed
+        if last is None or len(fills) != 1 or fills[0].phrase is None or last[2] < self.people.sentence - 1:
+            return
+        self.rename(last[0], refer(self.reading, fills[0].phrase), last[1])
+        self.people.unnamed = None
+
+    def name_those_behind(self, nouns: list[NounPhrase], stop: int) -> None:
+        """`I have three cats: Miso, Tofu and Nori`: the names take the place of the noun."""
+        for phrase in nouns:
+            if kin_noun(self.reading, phrase) is None:
+                continue
+            person = refer(self.reading, phrase)
+            name = self._owner_in_notes(person) if person.is_unnamed else None
+            if name is None:
+                continue
+            owner = Referent(name, EntityType.PERSON, phrase.start, phrase.end)
+            for named in names_behind(self.reading, phrase, person, stop):
+                self.rename(person, named, owner)
+
+    def rename(self, kin: Referent, named: Referent, owner: Referent | None) -> None:
+        """Puts the name in the place of the kin noun, in what was claimed and for the pronouns to come."""
+        person = replace(kin, name=named.name, start=named.start, end=named.end)
+        relation = "has_pet" if kin.kin in PETS else KIN.get(kin.kin)
+        if owner is None or relation is None:
+            return
+        self._renamed.add((owner.name, kin.kin))
+        self.notes.claims = [
+            c for c in self.notes.claims if (c.subject, c.relation, c.object) != (owner.name, relation, kin.name)
+        ]
+        self._add_edge(owner, relation, person)
+        self.people.met = [person if other.name == kin.name else other for other in self.people.met]
+        self.people.last_met[person.name] = self.people.sentence
+        self.people.meet(person)
+
+    def _owner(self, person: Referent, phrase: NounPhrase) -> Referent | None:
+        """Whose kin the phrase names; None where nobody certain."""
+        if person.is_own:
+            return speaker(self.subject, phrase.start)
+        if phrase.possessor is not None:
+            meant = self.people.named_by(phrase.possessor)
+            return meant and replace(meant, start=phrase.start, end=phrase.start + 1, is_own=False)
+        if phrase.possessor_phrase is not None:
+            owner = refer(self.reading, phrase.possessor_phrase)
+            return owner if owner.entity_type is EntityType.PERSON else None
+        return None
+
+    def _owner_in_notes(self, kin: Referent) -> str | None:
+        """Whose relative or pet the noun was claimed to be."""
+        owners = (c.subject for c in self.notes.claims if c.object == kin.name and c.relation in _RELATIONS)
+        return next(owners, None)
+
+    def _add_had(self, subject: Referent, meant: Referent, phrase: NounPhrase) -> None:
+        """`I have two brothers`."""
+        relation = stated_relation(self.reading, meant, phrase) if meant.kin else None
+        if relation is not None:
+            self._add_edge(subject, relation, meant)
+
+    def _name_one(self, clause: Clause, subject: Referent, meant: Referent, phrase: NounPhrase) -> None:
+        """`Rosalie is my sister`; `my husband is called Anders`."""
+        if meant.kin and not subject.kin:
+            self.rename(meant, subject, self._owner(meant, phrase))
+        elif subject.is_unnamed and clause.subject:
+            self.rename(subject, meant, self._owner(subject, clause.subject[0]))
+
+    def _deny_roles(self, subjects: list[Referent], phrases: list[NounPhrase]) -> None:
+        """`Piet isn't my boss anymore`: the edge, with polarity −1."""
+        for phrase in phrases:
+            meant = refer(self.reading, phrase)
+            relation, owner = KIN.get(meant.kin), self._owner(meant, phrase)
+            if relation is None or owner is None:
+                continue
+            for subject in subjects:
+                if not subject.kin and subject.name != owner.name:
+                    self._deny_edge(self._edge(owner, relation, subject, polarity=-1), phrases)
+
+    def _deny_edge(self, edge: Claim, phrases: list[NounPhrase]) -> None:
+        self.notes.add(edge)
+        # Whose role is denied is not thereby a wife, a boss: the bare role says nothing here.
+        for phrase in phrases:
+            self.deny(replace(edge, object=refer(self.reading, phrase).name))
+
+    def _add_edge(self, owner: Referent, relation: str, person: Referent) -> None:
+        if (owner.name, person.name.casefold()) in self._renamed:
+            return
+        if person.is_unnamed:
+            self.people.unnamed = (person, owner, self.people.sentence)
+        self.notes.add(self._edge(owner, relation, person))
+        self.notes.mention(person.name, person.entity_type, person.start, person.end)
+
+    def _edge(self, owner: Referent, relation: str, person: Referent, *, polarity: int = 1) -> Claim:
+        tokens = self.reading.tokens
+        spans = [tokens[k] for k in (owner.start, owner.end - 1, person.start, person.end - 1)]
+        return Claim(
+            turn_number=self.notes.turn_number,
+            subject=owner.name,
+            subject_type=EntityType.PERSON,
+            relation=relation,
+            object=person.name,
+            object_type=person.entity_type,
+            value=None,
+            confidence=initial_confidence(Mechanism.EXPLICIT, HedgeLevel.NONE),
+            start=min(token.start for token in spans),
+            end=max(token.end for token in spans),
+            temporal_type=TemporalType.STATE,
+            polarity=polarity,
+            pattern_id=PATTERN_ID,
+        )

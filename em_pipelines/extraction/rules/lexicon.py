@@ -10,10 +10,9 @@ from typing import Any
 import yaml
 
 from em_pipelines.errors import PatternError
-from em_pipelines.yaml_text import read_yaml
+from em_pipelines.text.values import read_yaml
 
-PATTERNS_DIR = Path(__file__).resolve().parent.parent / "patterns"
-LEXICON_DIR = PATTERNS_DIR / "lexicon"
+LEXICON_DIR = Path(__file__).resolve().parents[1] / "patterns/lexicon"
 
 
 @lru_cache(maxsize=32)

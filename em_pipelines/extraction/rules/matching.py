@@ -1,127 +1,234 @@
-"""Matching one frame on one clause: the conditions on its verb, then what stands right of it, slot by slot."""
+"""Matching one frame on one clause: the conditions on its verb, and the slots on both sides of it."""
 
-from em_pipelines.extraction.rules.clause import Clause
-from em_pipelines.extraction.rules.fillers import Fill
+from dataclasses import dataclass
+from enum import StrEnum
+
+from em_pipelines.extraction.rules.clauses import Clause
 from em_pipelines.extraction.rules.modifiers import Modifiers
 from em_pipelines.extraction.rules.names import Reading
 from em_pipelines.extraction.rules.patterns import Element, Pattern, PatternSpec
-from em_pipelines.extraction.rules.slots import fill_slot
-from em_pipelines.extraction.rules.verb_group import VerbGroup
-from em_pipelines.extraction.rules.word_classes import ADV, PREP, PUNCT
+from em_pipelines.extraction.rules.people import Referent
+from em_pipelines.extraction.rules.slots import Fill, fill_slot
+from em_pipelines.extraction.rules.tokens import ADV, PREP, PUNCT
+from em_pipelines.extraction.rules.verb_groups import VerbGroup
 
 Slots = dict[str, list[Fill]]
 
 _MAX_GAP = 8
+_ADV_OR_PREP = ADV | PREP
+"""Adverbs may stand before what is looked for, but none that is a preposition as well, which may begin it."""
 
 
-def verb_fits(
-    spec: PatternSpec, verb: VerbGroup, mods: Modifiers, *, is_bare: bool = False, is_lasting: bool = False
-) -> bool:
-    """Whether tense, modal verb and the pattern's own needs allow this verb group."""
-    if mods.is_timed and not spec.may_be_timed:
-        return False
-    if (
-        verb.modal is not None
-        and verb.modal not in spec.modals
-        and not (mods.is_hypothetical and verb.modal == "would")
-        and not (mods.is_guess and verb.modal == "might" and not spec.needs)
-    ):
-        return False
-    if verb.is_future and "future" not in spec.needs:
-        return False
-    is_left_out = is_bare and verb.is_participle and "passive" in spec.needs
-    has_never = verb.is_perfect and "never" in verb.adverbs
-    is_told = has_never or verb.used_to or verb.has_begun or (mods.has_ended and (verb.is_past or verb.is_perfect))
-    if not is_told and not is_left_out and not _tense_fits(spec, verb, is_lasting=is_lasting):
-        return False
-    if not spec.needs:
-        return not verb.is_passive
-    has = {
-        "modal": verb.modal in spec.modals,
-        "negation": verb.is_negated,
-        "progressive": verb.is_progressive,
-        "future": verb.is_future,
-        "dictated": mods.is_settled and is_bare,
-        "rather": verb.modal == "would" and "rather" in verb.adverbs,
-        "settled": mods.is_settled,
-        "hypothetical": mods.is_hypothetical,
-        "passive": verb.is_passive or (verb.is_participle and spec.may_drop_subject and is_bare),
-    }
-    return all(has[need] for need in spec.needs) and (not verb.is_passive or "passive" in spec.needs)
+class Misfit(StrEnum):
+    """Why nothing is read: of a whole clause, or of one pattern on it."""
+
+    SUPPOSED = "the clause supposes it"
+    ASKED = "the clause asks it"
+    NOBODY = "its subject is nobody whose facts are kept"
+    NO_PATTERN = "no pattern has its verb"
+    VERB = "tense, modal verb or needs of the pattern"
+    YIELDS = "an earlier pattern read the same relation"
+    HEALTH = "health is not kept"
+    WORDS_BEFORE = "the words before the verb"
+    WORDS_AFTER = "the words after the verb"
+    COMPANION = "nobody but kin does it together with the subject"
+    SUBJECT = "whom it is about"
+    REPORTED = "somebody else is reported to say it of the speaker"
 
 
-def _tense_fits(spec: PatternSpec, verb: VerbGroup, *, is_lasting: bool) -> bool:
-    is_past = verb.is_past or (verb.is_perfect and not verb.is_progressive and not is_lasting)
-    if spec.tense == "any":
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A frame that fits a clause: how the clause is meant, whom it is about, and what fills the frame's slots."""
+
+    reading: Reading
+    pattern: Pattern
+    clause: Clause
+    mods: Modifiers
+    subjects: list[Referent]
+    slots: Slots
+
+    @property
+    def objects(self) -> list[Fill]:
+        """What fills the slot of the claim's other end."""
+        return self.slots.get(self.pattern.spec.object, [])
+
+
+class ClauseMatcher:
+    """Fits patterns on one clause: first their conditions on its verb, then the elements of their frames.
+
+    `is_lasting`: the clause says that what it tells still holds.
+    """
+
+    def __init__(self, reading: Reading, clause: Clause, mods: Modifiers, *, is_lasting: bool) -> None:
+        self.reading = reading
+        self.clause = clause
+        self.mods = mods
+        self._is_bare = clause.is_shared or (clause.pronoun is None and not clause.subject)
+        self._is_lasting = is_lasting
+        self._walk = _Walk(reading, clause.right, either=clause.verb.is_negated)
+
+    def allowed(self, patterns: list[Pattern]) -> list[Pattern]:
+        """Those with which tense, modal verb and their own needs allow this verb; many make the same conditions."""
+        known: dict[str, bool] = {}
+        allowed = []
+        for pattern in patterns:
+            conditions = pattern.verb_conditions
+            if conditions not in known:
+                known[conditions] = self._fits(pattern.spec)
+            if known[conditions]:
+                allowed.append(pattern)
+        return allowed
+
+    def slots(self, pattern: Pattern) -> Slots | Misfit:
+        """What fills the slots of the frame on both sides of the verb."""
+        left: Slots | None = None
+        if not pattern.takes_clause_subject:
+            left = self._left(pattern)
+            if left is None:
+                return Misfit.WORDS_BEFORE
+        right = self._walk.fill(pattern.right, self.clause.verb.end)
+        if right is None:
+            return Misfit.WORDS_AFTER
+        return left | right if left else right
+
+    def _left(self, pattern: Pattern) -> Slots | None:
+        """The slots of a frame that spells out its subject, `my favourite {key} <be> …`; it must fit whole."""
+        clause = self.clause
+        if clause.pronoun is not None or len(clause.subject) != 1 or clause.is_relative:
+            return None
+        phrase = clause.subject[0]
+        return _Walk(self.reading, phrase.end, either=False).fill(pattern.left, phrase.start, is_whole=True)
+
+    def _fits(self, spec: PatternSpec) -> bool:
+        verb, mods = self.clause.verb, self.mods
+        if mods.is_timed and not spec.may_be_timed:
+            return False
+        if verb.modal is not None and not _modal_fits(spec, verb, mods):
+            return False
+        if verb.is_future and "future" not in spec.needs:
+            return False
+        return self._tense_fits(spec) and self._meets_needs(spec)
+
+    def _tense_fits(self, spec: PatternSpec) -> bool:
+        verb = self.clause.verb
+        is_passive_of_notes = self._is_bare and verb.is_participle and "passive" in spec.needs
+        if spec.tense == "any" or is_passive_of_notes or _tells_when_it_held(verb, self.mods):
+            return True
+        is_past = _is_past(verb, is_lasting=self._is_lasting)
+        if spec.tense == "past":
+            return is_past
+        return not is_past and not (spec.tense == "simple" and verb.is_progressive)
+
+    def _meets_needs(self, spec: PatternSpec) -> bool:
+        verb, mods = self.clause.verb, self.mods
+        if not spec.needs:
+            return not verb.is_passive
+        has = {
+            "modal": verb.modal in spec.modals,
+            "negation": verb.is_negated,
+            "progressive": verb.is_progressive,
+            "future": verb.is_future,
+            "dictated": mods.is_settled and self._is_bare,
+            "rather": verb.modal == "would" and "rather" in verb.adverbs,
+            "settled": mods.is_settled,
+            "hypothetical": mods.is_hypothetical,
+            "passive": verb.is_passive or (verb.is_participle and spec.may_drop_subject and self._is_bare),
+        }
+        return all(has[need] for need in spec.needs) and (not verb.is_passive or "passive" in spec.needs)
+
+
+def _modal_fits(spec: PatternSpec, verb: VerbGroup, mods: Modifiers) -> bool:
+    if verb.modal in spec.modals:
         return True
-    if spec.tense == "past":
-        return is_past
-    return not is_past and not (spec.tense == "simple" and verb.is_progressive)
+    is_condition = mods.is_hypothetical and verb.modal == "would"
+    return is_condition or (mods.is_guess and verb.modal == "might" and not spec.needs)
 
 
-def match_right(reading: Reading, pattern: Pattern, clause: Clause, *, either: bool = False) -> Slots | None:
-    """Fills the slots right of the verb; None when the frame does not fit."""
-    slots: Slots = {}
-    end = _match(reading, pattern.right, 0, clause.verb.end, clause.right, slots, either)
-    return slots if end is not None else None
+def _tells_when_it_held(verb: VerbGroup, mods: Modifiers) -> bool:
+    """`has never`, `used to`, `started`, `no longer`: the verb says itself whether it holds, whatever its tense."""
+    if verb.used_to or verb.has_begun:
+        return True
+    return (verb.is_perfect and "never" in verb.adverbs) or (mods.has_ended and (verb.is_past or verb.is_perfect))
 
 
-def match_left(reading: Reading, pattern: Pattern, clause: Clause) -> Slots | None:
-    """Fills the slots of a frame that spells out its subject, `my favourite {key} <be> …`; it must fit whole."""
-    if clause.pronoun is not None or len(clause.subject) != 1 or clause.is_relative:
-        return None
-    phrase = clause.subject[0]
-    slots: Slots = {}
-    end = _match(reading, pattern.left, 0, phrase.start, phrase.end, slots, False)
-    return slots if end == phrase.end else None
+def _is_past(verb: VerbGroup, *, is_lasting: bool) -> bool:
+    return verb.is_past or (verb.is_perfect and not verb.is_progressive and not is_lasting)
 
 
-def _match(  # noqa: PLR0911, PLR0912, one return a kind of element and outcome
-    reading: Reading, elements: tuple[Element, ...], n: int, i: int, stop: int, slots: Slots, either: bool
-) -> int | None:
-    if n == len(elements):
-        return i
-    element = elements[n]
-    tokens = reading.tokens
-    if element.kind == "gap":
-        wanted = _word_needed(elements, n + 1)
-        for k in range(i, min(stop, i + _MAX_GAP) + 1):
-            if k > i and tokens[k - 1].bits & PUNCT and tokens[k - 1].low != ",":
+class _Walk:
+    """Fits the elements of one frame after the other on the tokens up to `stop`; it fills `slots` on its way."""
+
+    __slots__ = ("either", "elements", "reading", "slots", "stop", "tokens")
+
+    def __init__(self, reading: Reading, stop: int, *, either: bool) -> None:
+        self.reading = reading
+        self.tokens = reading.tokens
+        self.elements: tuple[Element, ...] = ()
+        self.stop = stop
+        self.either = either
+        self.slots: Slots = {}
+
+    def fill(self, elements: tuple[Element, ...], i: int, *, is_whole: bool = False) -> Slots | None:
+        """What fills the slots when the first element is looked for at token i; None where the elements do not fit.
+
+        `is_whole`: they must take all tokens.
+        """
+        self.elements, self.slots = elements, {}
+        end = self.end_of(0, i)
+        return None if end is None or (is_whole and end != self.stop) else self.slots
+
+    def end_of(self, n: int, i: int) -> int | None:
+        """The token after the elements from n on, when the first of them is looked for at token i; None: no fit."""
+        if n == len(self.elements):
+            return i
+        element = self.elements[n]
+        if element.kind == "slot":
+            return self._slot(element, n, i)
+        if element.kind == "word":
+            return self._word(element, n, i)
+        if element.kind == "gap":
+            return self._gap(n, i)
+        is_barred = i < self.stop and self.tokens[i].low in element.words
+        return None if is_barred else self.end_of(n + 1, i)
+
+    def _slot(self, element: Element, n: int, i: int) -> int | None:
+        while (filled := fill_slot(self.reading, element.words, i, self.stop, either=self.either)) is None:
+            if i >= self.stop or self.tokens[i].bits & _ADV_OR_PREP != ADV:
                 return None
-            if wanted and (k >= stop or not (tokens[k].low in wanted or tokens[k].bits & ADV)):
+            i += 1
+        fills, end = filled
+        self.slots[element.name] = fills
+        return self.end_of(n + 1, end)
+
+    def _word(self, element: Element, n: int, i: int) -> int | None:
+        at, tokens = i, self.tokens
+        while at < self.stop and tokens[at].low not in element.words and tokens[at].bits & _ADV_OR_PREP == ADV:
+            at += 1
+        if at < self.stop and tokens[at].low in element.words:
+            return self.end_of(n + 1, at + 1)
+        return self.end_of(n + 1, i) if element.is_optional else None
+
+    def _gap(self, n: int, i: int) -> int | None:
+        wanted = self._word_needed(n + 1)
+        for k in range(i, min(self.stop, i + _MAX_GAP) + 1):
+            if k > i and self._ends_gap(k - 1):
+                return None
+            if wanted and not self._leads_to(wanted, k):
                 continue
-            end = _match(reading, elements, n + 1, k, stop, slots, either)
+            end = self.end_of(n + 1, k)
             if end is not None:
                 return end
         return None
-    if element.kind == "not":
-        return (
-            None
-            if i < stop and tokens[i].low in element.words
-            else _match(reading, elements, n + 1, i, stop, slots, either)
-        )
-    if element.kind == "word":
-        at = i
-        while (
-            at < stop and tokens[at].low not in element.words and tokens[at].bits & ADV and not tokens[at].bits & PREP
-        ):
-            at += 1
-        if at < stop and tokens[at].low in element.words:
-            return _match(reading, elements, n + 1, at + 1, stop, slots, either)
-        return _match(reading, elements, n + 1, i, stop, slots, either) if element.is_optional else None
-    at = i
-    while True:
-        found = fill_slot(reading, element.words, at, stop, either=either)
-        if found is not None:
-            slots[element.name] = found[0]
-            return _match(reading, elements, n + 1, found[1], stop, slots, either)
-        if at >= stop or not tokens[at].bits & ADV or tokens[at].bits & PREP:
-            return None
-        at += 1
 
+    def _ends_gap(self, i: int) -> bool:
+        """No gap goes across a mark, but for commas."""
+        return bool(self.tokens[i].bits & PUNCT) and self.tokens[i].low != ","
 
-def _word_needed(elements: tuple[Element, ...], n: int) -> frozenset[str]:
-    """The words of which one must come next, but for adverbs; empty where none must."""
-    if n < len(elements) and elements[n].kind == "word" and not elements[n].is_optional:
-        return elements[n].words
-    return frozenset()
+    def _leads_to(self, wanted: frozenset[str], i: int) -> bool:
+        return i < self.stop and (self.tokens[i].low in wanted or bool(self.tokens[i].bits & ADV))
+
+    def _word_needed(self, n: int) -> frozenset[str]:
+        """The words of which one must come next, but for adverbs; empty where none must."""
+        if n < len(self.elements) and self.elements[n].kind == "word" and not self.elements[n].is_optional:
+            return self.elements[n].words
+        return frozenset()

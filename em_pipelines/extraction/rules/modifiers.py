@@ -1,32 +1,43 @@
 """What a clause is worth: hedged, asked, supposed, reported, mocked or vented. Computed once, for every pattern alike.
 
 The phrases are data (`patterns/lexicon/hedges.yaml`); the scopes are here: a condition reaches to the next `but`, a
-question from its inverted verb onward, a report over the clause after its verb.
+question from its inverted verb onward, a report over the clause after its verb. What a verb or a word of time before a
+clause makes of it is `suppositions`' business.
 """
 
-from em_pipelines.extraction.rules.clause import Clause
-from em_pipelines.extraction.rules.cues import AFTERTHOUGHT, LONGEST, Cue, between
-from em_pipelines.extraction.rules.lexicon import words
-from em_pipelines.extraction.rules.suppositions import is_denied, is_nearly, is_set_up
-from em_pipelines.extraction.rules.timing import is_timed
-from em_pipelines.extraction.rules.tokens import Token
-from em_pipelines.extraction.rules.word_classes import ADV, CONDITION, CONJ, CONTRAST, PUNCT, WH
-from em_pipelines.vocabulary import HedgeLevel
+from itertools import pairwise
 
+from em_pipelines.extraction.rules.clauses import Clause, pronoun_of
+from em_pipelines.extraction.rules.cues import (
+    AFTERTHOUGHT,
+    LONGEST,
+    Cue,
+    between,
+    is_denied,
+    is_nearly,
+    is_set_up,
+    is_timed,
+)
+from em_pipelines.extraction.rules.lexicon import words
+from em_pipelines.extraction.rules.tokens import ADV, CONDITION, CONJ, CONTRAST, PUNCT, WH, Token, low_at
+from em_pipelines.schema.vocabulary import HedgeLevel
+
+_REPORTING = words("verbs", "reporting")
+_FIRST_PERSON = words("words", "first_person")
 LEVELS = {"slight": HedgeLevel.SLIGHT, "moderate": HedgeLevel.MODERATE, "strong": HedgeLevel.STRONG}
 _ORDER = [HedgeLevel.NONE, HedgeLevel.SLIGHT, HedgeLevel.MODERATE, HedgeLevel.STRONG]
-_REPORTING = words("verbs", "reporting")
 _SELF_HEDGING = words("verbs", "self_hedging")
-_FIRST_PERSON = words("words", "first_person")
 _UNREAL = frozenset({"wish", "hope", "imagine", "pretend", "suppose"})
 _CERTAIN = frozenset({"sure", "certain", "positive", "convinced"})
 _JOINTS = frozenset({"and", "but", "because", "so", "who", "which"})
 _UNTIL = frozenset({"until", "till", "til"})
 _ASSURED = frozenset({"definitely", "certainly", "undoubtedly", "absolutely"})
 _MAY_BE = frozenset({"might", "may", "could"})
-_INVERTED_CONDITION = frozenset({"had", "were", "should"})
+_INVERTED_CONDITION = frozenset({"had", "were"})
 _INTERJECTIONS = words("words", "interjections")
 _SURE = words("words", "certainty")
+_HEDGES_BEFORE = 3
+"""Clauses before one that may hedge it: `I mean, I think, I'm not sure, but …`."""
 
 
 class Modifiers:
@@ -58,27 +69,50 @@ class Modifiers:
         self.is_venting = False
 
 
+Modified = tuple[Clause, Modifiers]
+"""A clause with how it is meant."""
+
+
+class _Place:
+    """A clause of a sentence, the clause before with its modifiers, and the words that lead into it: `if`, `and then`.
+
+    `words` are those words, case-folded, and `bits` their classes together. `is_joined`: a joint among them parts the
+    clause from the one before, so that it is no part of what is said there.
+    """
+
+    __slots__ = ("before", "bits", "clause", "is_joined", "previous", "words")
+
+    def __init__(self, clause: Clause, tokens: list[Token], previous: Clause | None, before: Modifiers | None) -> None:
+        self.clause = clause
+        self.previous = previous
+        self.before = before
+        self.words: list[str] = []
+        self.bits = 0
+        for token in tokens[clause.left : clause.lead]:
+            self.words.append(token.low)
+            self.bits |= token.bits
+        self.is_joined = not _JOINTS.isdisjoint(self.words)
+
+
 def set_modifiers(
     clauses: list[Clause], tokens: list[Token], start: int, stop: int, cues: list[Cue]
 ) -> list[Modifiers]:
     """The modifiers of the clauses of one sentence, from `start` to `stop`."""
     here = between(cues, start, stop + 1)
-    is_asked = stop < len(tokens) and tokens[stop].low == "?"
+    is_asked = low_at(tokens, stop, len(tokens)) == "?"
     all_modifiers: list[Modifiers] = []
     for n, clause in enumerate(clauses):
-        mods = Modifiers()
         before, previous = (all_modifiers[n - 1], clauses[n - 1]) if n else (None, None)
-        lead = tokens[clause.left : clause.lead]
-        mods.is_guess = clause.verb.modal == "might" and (
-            bool(clause.subject) or (clause.pronoun is not None and tokens[clause.pronoun].low not in _FIRST_PERSON)
-        )
-        _set_question(mods, before, clause, lead, is_asked)
-        _set_condition(mods, before, previous, clause, lead, tokens, here)
-        _set_report(mods, before, previous, clause, lead, tokens)
+        place = _Place(clause, tokens, previous, before)
+        mods = Modifiers()
+        mods.is_guess = clause.verb.modal == "might" and _is_of_others(clause, tokens)
+        mods.is_question = _is_question(place, tokens, is_asked=is_asked)
+        _set_condition(mods, place, tokens, here)
+        _set_denial(mods, place, tokens)
+        _set_report(mods, place, tokens)
         mods.is_supposed = mods.is_supposed or is_nearly(clause, tokens)
         _set_phrases(mods, clauses, n, tokens, here)
-        if mods.is_hypothetical and clause.is_shared and previous and not clause.verb.modal and not clause.verb.is_past:
-            clause.verb.modal = previous.verb.modal
+        _share_modal(mods, place)
         all_modifiers.append(mods)
     _suppose_backwards(clauses, all_modifiers)
     _weaken_backwards(clauses, all_modifiers, here)
@@ -89,8 +123,12 @@ def weaken(mods: Modifiers, tag: str) -> None:
     """Applies the hedge of an afterthought (`… but don't quote me`) to the clause before it."""
     if tag.startswith("secondhand"):
         mods.is_secondhand = True
-        return
-    mods.hedge = max(mods.hedge, LEVELS[tag.removesuffix(AFTERTHOUGHT)], key=_ORDER.index)
+    else:
+        _hedge(mods, LEVELS[tag.removesuffix(AFTERTHOUGHT)])
+
+
+def _hedge(mods: Modifiers, level: HedgeLevel) -> None:
+    mods.hedge = max(mods.hedge, level, key=_ORDER.index)
 
 
 def _weaken_backwards(clauses: list[Clause], all_modifiers: list[Modifiers], here: list[Cue]) -> None:
@@ -102,50 +140,93 @@ def _weaken_backwards(clauses: list[Clause], all_modifiers: list[Modifiers], her
                 weaken(all_modifiers[before[-1] if before else -1], tag)
 
 
-def _set_question(mods: Modifiers, before: Modifiers | None, clause: Clause, lead: list[Token], is_asked: bool) -> None:
-    asks = clause.verb.is_inverted or (is_asked and any(t.bits & WH and t.low != "that" for t in lead))
-    if not asks and is_asked and clause.pronoun is None and not clause.subject:
-        asks = not clause.verb.is_past
-    goes_on = before is not None and before.is_question
-    mods.is_question = asks or (goes_on and not any(t.bits & (PUNCT | CONTRAST) for t in lead))
+def _is_of_others(clause: Clause, tokens: list[Token]) -> bool:
+    is_pronoun = clause.pronoun is not None and pronoun_of(clause, tokens) not in _FIRST_PERSON
+    return is_pronoun or bool(clause.subject)
+
+
+def _is_question(place: _Place, tokens: list[Token], *, is_asked: bool) -> bool:
+    """Whether a clause asks, or goes on with what the one before asks."""
+    if place.clause.verb.is_inverted or (is_asked and _asks(place, tokens)):
+        return True
+    goes_on = place.before is not None and place.before.is_question
+    return goes_on and not place.bits & (PUNCT | CONTRAST)
+
+
+def _asks(place: _Place, tokens: list[Token]) -> bool:
+    """Whether a clause before a question mark is what is asked: `what …`, or no subject: `Like it?`."""
+    clause = place.clause
+    if any(token.bits & WH and token.low != "that" for token in tokens[clause.left : clause.lead]):
+        return True
+    return not clause.has_subject and not clause.verb.is_past
 
 
 def end_questions(clauses: list[Clause], all_modifiers: list[Modifiers], tokens: list[Token]) -> None:
     """In speech no mark ends a question: `okay yes I …` does, unless that is what was asked after."""
-    for n in range(1, len(clauses)):
-        clause, previous = clauses[n], clauses[n - 1]
-        if clause.pronoun is None or clause.is_shared or tokens[clause.pronoun].low != "i":
-            continue
-        lead = tokens[clause.left : clause.pronoun]
-        starts_anew = all(token.low in _INTERJECTIONS for token in lead) and bool(lead)
-        if starts_anew and not clause.verb.is_inverted and _REPORTING.isdisjoint(previous.verb.lemmas):
+    for n, (previous, clause) in enumerate(pairwise(clauses), start=1):
+        if _starts_anew(clause, tokens) and _REPORTING.isdisjoint(previous.verb.lemmas):
             for mods in all_modifiers[n:]:
                 mods.is_question = False
 
 
-def _set_condition(
-    mods: Modifiers, before: Modifiers | None, previous: Clause | None, clause: Clause, lead: list[Token],
-    tokens: list[Token], here: list[Cue],
-) -> None:  # fmt: skip
-    bits, first, says_if = 0, tokens[clause.verb.start].low, False
-    for t in lead:
-        bits |= t.bits
-    contrast = bool(bits & CONTRAST)
-    if bits & CONDITION:
-        hedged = {cue.start for cue in between(here, clause.left, clause.lead) if cue.tag in LEVELS}
-        says_if = any(tokens[k].bits & CONDITION and k not in hedged for k in range(clause.left, clause.lead))
-        says_if = says_if and not any(t.low == "but" for t in lead[:-1])
-    says_if = says_if or (bool(lead) and (any(t.low == "whether" for t in lead) or is_set_up(clause, lead, tokens)))
-    inverted = clause.verb.is_inverted and first in _INVERTED_CONDITION and not mods.is_question
-    unreal = previous is not None and bool(_UNREAL.intersection(previous.verb.lemmas)) and not contrast
-    if clause.verb.is_inverted and first in {"had", "were"}:
-        inverted, mods.is_question = True, False
-    mods.is_supposed = says_if or inverted or unreal
-    carried = before is not None and (before.is_supposed or before.is_hypothetical) and not contrast
-    mods.is_hypothetical = carried
-    if before is not None and before.is_supposed and clause.verb.modal is None and any(t.low == "and" for t in lead):
-        mods.is_supposed = mods.is_supposed or all(t.low == "and" or t.bits & ADV for t in lead)
+def _starts_anew(clause: Clause, tokens: list[Token]) -> bool:
+    """`okay yes I`, and no verb before it."""
+    if clause.is_shared or clause.verb.is_inverted or pronoun_of(clause, tokens) != "i":
+        return False
+    lead = tokens[clause.left : clause.pronoun]
+    return bool(lead) and all(token.low in _INTERJECTIONS for token in lead)
+
+
+def _set_condition(mods: Modifiers, place: _Place, tokens: list[Token], here: list[Cue]) -> None:
+    clause, verb = place.clause, place.clause.verb
+    if verb.is_inverted and tokens[verb.start].low in _INVERTED_CONDITION:
+        mods.is_supposed, mods.is_question = True, False
+    elif _says_if(place, tokens, here):
+        mods.is_supposed = True
+    elif place.previous is not None and not place.bits & CONTRAST:
+        mods.is_supposed = not _UNREAL.isdisjoint(place.previous.verb.lemmas)
+    if place.before is not None:
+        _carry_condition(mods, place, place.before, tokens)
     mods.is_timed = is_timed(clause, tokens)
+
+
+def _carry_condition(mods: Modifiers, place: _Place, before: Modifiers, tokens: list[Token]) -> None:
+    """What follows a supposition would hold only then, and is supposed, too, where it goes on with the same."""
+    mods.is_hypothetical = (before.is_supposed or before.is_hypothetical) and not place.bits & CONTRAST
+    if before.is_supposed and _goes_on_supposing(place, tokens):
+        mods.is_supposed = True
+
+
+def _says_if(place: _Place, tokens: list[Token], here: list[Cue]) -> bool:
+    """Whether the words before the subject suppose it: `if`, `whether`, `say I …`."""
+    if not place.words:
+        return False
+    return _holds_if(place, tokens, here) or "whether" in place.words or is_set_up(place.clause, tokens)
+
+
+def _holds_if(place: _Place, tokens: list[Token], here: list[Cue]) -> bool:
+    """Whether an `if` leads into the clause that no `but` ends, and that hedges nothing, as in `if memory serves`."""
+    if not place.bits & CONDITION or "but" in place.words[:-1]:
+        return False
+    clause = place.clause
+    hedged = {cue.start for cue in between(here, clause.left, clause.lead) if cue.tag in LEVELS}
+    return any(tokens[k].bits & CONDITION and k not in hedged for k in range(clause.left, clause.lead))
+
+
+def _goes_on_supposing(place: _Place, tokens: list[Token]) -> bool:
+    """`if I moved and sold the mill`: nothing but `and` before the verb, and no modal that concludes."""
+    clause = place.clause
+    if clause.verb.modal is not None or "and" not in place.words:
+        return False
+    return all(token.low == "and" or token.bits & ADV for token in tokens[clause.left : clause.lead])
+
+
+def _share_modal(mods: Modifiers, place: _Place) -> None:
+    """`I would sell it and move`: a modal goes on over verbs that share their subject."""
+    verb, previous = place.clause.verb, place.previous
+    is_bare = not verb.modal and not verb.is_past
+    if mods.is_hypothetical and place.clause.is_shared and previous is not None and is_bare:
+        verb.modal = previous.verb.modal
 
 
 def _suppose_backwards(clauses: list[Clause], all_modifiers: list[Modifiers]) -> None:
@@ -155,62 +236,92 @@ def _suppose_backwards(clauses: list[Clause], all_modifiers: list[Modifiers]) ->
             all_modifiers[n].is_hypothetical = True
 
 
-def _set_report(
-    mods: Modifiers, before: Modifiers | None, previous: Clause | None, clause: Clause, lead: list[Token],
-    tokens: list[Token],
-) -> None:  # fmt: skip
+def _set_denial(mods: Modifiers, place: _Place, tokens: list[Token]) -> None:
+    if place.previous is not None and not mods.is_supposed and not place.is_joined:
+        mods.is_supposed = is_denied(place.previous, place.clause, tokens)
+
+
+def _set_report(mods: Modifiers, place: _Place, tokens: list[Token]) -> None:
+    clause, previous, before = place.clause, place.previous, place.before
     if previous is None or before is None:
         return
-    joined = {t.low for t in lead}
-    if not joined & _JOINTS:
-        mods.is_supposed = mods.is_supposed or is_denied(previous, clause, tokens)
-    if _REPORTING.intersection(previous.verb.lemmas) and not joined & _JOINTS:
-        is_own = previous.pronoun is not None and tokens[previous.pronoun].low in _FIRST_PERSON
-        is_nobody = previous.pronoun is not None and tokens[previous.pronoun].low == "it"
-        mods.is_reported = not is_own and not is_nobody and not clause.is_shared and previous.verb.lemmas != ("know",)
-        mods.is_secondhand = mods.is_reported or "hear" in previous.verb.lemmas
-        clause.holder = previous
-    elif before.is_secondhand and previous.right <= previous.verb.end + 1 and not joined & _JOINTS:
+    if not place.is_joined and _REPORTING.intersection(previous.verb.lemmas):
+        _set_told(mods, clause, previous, tokens)
+    elif before.is_secondhand and _completes(place, previous):
         mods.is_secondhand = True
-    elif before.is_reported and (clause.is_shared or "that" in joined):
-        mods.is_reported, mods.is_secondhand = True, True
+    elif before.is_reported and (clause.is_shared or "that" in place.words):
+        mods.is_reported = mods.is_secondhand = True
+
+
+def _completes(place: _Place, previous: Clause) -> bool:
+    """Whether the verb before has no complement but this clause: `I hear they think it works`."""
+    return previous.right <= previous.verb.end + 1 and not place.is_joined
+
+
+def _set_told(mods: Modifiers, clause: Clause, reporting: Clause, tokens: list[Token]) -> None:
+    """Notes that a clause is what the clause before it tells."""
+    clause.holder = reporting
+    mods.is_reported = _is_told_by_others(reporting, tokens) and not clause.is_shared
+    mods.is_secondhand = mods.is_reported or "hear" in reporting.verb.lemmas
+
+
+def _is_told_by_others(reporting: Clause, tokens: list[Token]) -> bool:
+    """`Ida says`; not `I say`, `it says`, nor `Ida knows`, which holds what is known true."""
+    pronoun = pronoun_of(reporting, tokens)
+    return pronoun not in _FIRST_PERSON and pronoun != "it" and reporting.verb.lemmas != ("know",)
 
 
 def _set_phrases(mods: Modifiers, clauses: list[Clause], n: int, tokens: list[Token], here: list[Cue]) -> None:
-    clause, previous = clauses[n], clauses[n - 1] if n else None
-    if previous is not None and previous.verb.modal in _MAY_BE and previous.verb.lemmas == ("be",):
-        is_it = previous.pronoun is not None and tokens[previous.pronoun].low == "it"
-        mods.hedge = HedgeLevel.STRONG if is_it and previous.right == previous.verb.end else mods.hedge
+    verb = clauses[n].verb
+    if n and _says_maybe(clauses[n - 1], tokens):
+        mods.hedge = HedgeLevel.STRONG
     if here:
         _set_cued(mods, clauses, n, tokens, here)
-    mods.hedge = mods.hedge if _ASSURED.isdisjoint(clause.verb.adverbs) else HedgeLevel.NONE
-    is_over = clause.verb.is_past and not clause.verb.is_negated and _ends_later(tokens[clause.verb.end : clause.right])
-    mods.has_ended = mods.has_ended or clause.verb.has_ended or clause.verb.used_to or is_over
+    mods.hedge = mods.hedge if _ASSURED.isdisjoint(verb.adverbs) else HedgeLevel.NONE
+    mods.has_ended = mods.has_ended or verb.has_ended or verb.used_to or _ends_later(clauses[n], tokens)
+
+
+def _says_maybe(clause: Clause, tokens: list[Token]) -> bool:
+    """`It may be`, and nothing more, before what may be."""
+    verb = clause.verb
+    if verb.modal not in _MAY_BE or verb.lemmas != ("be",):
+        return False
+    return pronoun_of(clause, tokens) == "it" and clause.right == verb.end
 
 
 def _set_cued(mods: Modifiers, clauses: list[Clause], n: int, tokens: list[Token], here: list[Cue]) -> None:
     """What the cues around a clause make of it."""
-    clause, previous = clauses[n], clauses[n - 1] if n else None
-    following = clauses[n + 1] if n + 1 < len(clauses) else None
-    left, right = clause.left, clause.right
-    for k in range(n - 1, max(-1, n - 4), -1):
-        if not _only_hedges(clauses[k], tokens, here) or "know" in clauses[k].verb.lemmas:
-            break
-        left = clauses[k].left
-    if following is not None and _only_hedges(following, tokens, here) and _is_comment(clauses, n + 1, tokens):
-        right = following.right
-    since = min(left, previous.verb.end) if previous is not None else left
+    clause = clauses[n]
+    left, right = _span_with_hedges(clauses, n, tokens, here)
+    since = min(left, clauses[n - 1].verb.end) if n else left
     for at, _, tag in between(here, since, max(right, clause.verb.end)):
-        opens_next = following is not None and at >= clause.verb.end and _opens(tokens, at)
-        opened = previous is not None and previous.verb.end <= at < left and _opens(tokens, at)
-        if opens_next or not (opened or left <= at < max(right, clause.verb.end)):
-            continue
-        if tag in LEVELS:
-            mods.hedge = max(mods.hedge, LEVELS[tag], key=_ORDER.index)
-        elif tag == "secondhand":
-            mods.is_secondhand = True
-        elif tag == "ended" and clause.verb.is_negated:
-            mods.has_ended = True
+        if at < left:
+            is_about = _opens(tokens, at)
+        else:
+            is_about = n + 1 == len(clauses) or at < clause.verb.end or not _opens(tokens, at)
+        if is_about:
+            _set_cue(mods, clause, tag)
+
+
+def _set_cue(mods: Modifiers, clause: Clause, tag: str) -> None:
+    if tag in LEVELS:
+        _hedge(mods, LEVELS[tag])
+    elif tag == "secondhand":
+        mods.is_secondhand = True
+    elif tag == "ended" and clause.verb.is_negated:
+        mods.has_ended = True
+
+
+def _span_with_hedges(clauses: list[Clause], n: int, tokens: list[Token], here: list[Cue]) -> tuple[int, int]:
+    """The tokens of a clause together with those beside it that only hedge it."""
+    left, right = clauses[n].left, clauses[n].right
+    for before in reversed(clauses[max(0, n - _HEDGES_BEFORE) : n]):
+        if not _only_hedges(before, tokens, here) or "know" in before.verb.lemmas:
+            break
+        left = before.left
+    if n + 1 < len(clauses) and _only_hedges(clauses[n + 1], tokens, here) and _is_comment(clauses, n + 1, tokens):
+        right = clauses[n + 1].right
+    return left, right
 
 
 def _opens(tokens: list[Token], at: int) -> bool:
@@ -220,9 +331,12 @@ def _opens(tokens: list[Token], at: int) -> bool:
     return at > 0 and tokens[at - 1].low in {"and", "but"}
 
 
-def _ends_later(after: list[Token]) -> bool:
+def _ends_later(clause: Clause, tokens: list[Token]) -> bool:
     """`was a nurse until 2019`: a state that a year ended."""
-    return any(t.low in _UNTIL and after[k + 1].low.isdigit() for k, t in enumerate(after[:-1]))
+    if not clause.verb.is_past or clause.verb.is_negated:
+        return False
+    complement = tokens[clause.verb.end : clause.right]
+    return any(word.low in _UNTIL and following.low.isdigit() for word, following in pairwise(complement))
 
 
 def _is_comment(clauses: list[Clause], n: int, tokens: list[Token]) -> bool:
@@ -239,12 +353,17 @@ def only_hedges(clauses: list[Clause], tokens: list[Token], cues: list[Cue]) -> 
 
 def _only_hedges(clause: Clause, tokens: list[Token], here: list[Cue]) -> bool:
     """`I think`, `I'm fairly sure`, `if memory serves`: nothing but a hedge of the clause beside it."""
-    near = between(here, clause.right - LONGEST, clause.right)
-    if near and any(c.tag in LEVELS and clause.right <= c.stop and clause.verb.start < c.stop for c in near):
+    verb = clause.verb
+    if any(_is_hedge_of(cue, clause) for cue in between(here, clause.right - LONGEST, clause.right)):
         return True
-    is_being = "be" in clause.verb.lemmas
-    is_own = clause.pronoun is not None and tokens[clause.pronoun].low in _FIRST_PERSON
-    if not is_own or (not is_being and _SELF_HEDGING.isdisjoint(clause.verb.lemmas)):
+    if pronoun_of(clause, tokens) not in _FIRST_PERSON:
         return False
-    complement = {token.low for token in tokens[clause.verb.end : clause.right] if not token.bits & PUNCT}
-    return (not _CERTAIN.isdisjoint(complement) and complement <= _SURE) if is_being else not complement
+    complement = {token.low for token in tokens[verb.end : clause.right] if not token.bits & PUNCT}
+    if "be" in verb.lemmas:
+        return not _CERTAIN.isdisjoint(complement) and complement <= _SURE
+    return not complement and not _SELF_HEDGING.isdisjoint(verb.lemmas)
+
+
+def _is_hedge_of(cue: Cue, clause: Clause) -> bool:
+    """Whether a cue that begins before the end of a clause takes in its verb and all that follows."""
+    return cue.tag in LEVELS and clause.right <= cue.stop and clause.verb.start < cue.stop

@@ -14,6 +14,7 @@ To add a pattern, add it to a file of `patterns/` with examples; nothing here ch
 """
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -23,12 +24,12 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from em_pipelines.errors import PatternError
-from em_pipelines.extraction.rules.lexicon import PATTERNS_DIR
-from em_pipelines.extraction.rules.slots import KINDS, SUBJECT_KINDS
-from em_pipelines.extraction.rules.word_classes import VERB_FORMS
-from em_pipelines.vocabulary import LITERAL_OBJECT, RELATIONS, EntityType, Flag, TemporalType
-from em_pipelines.yaml_text import read_yaml
+from em_pipelines.extraction.rules.slots import BARE, KINDS, SUBJECT_KINDS
+from em_pipelines.extraction.rules.tokens import VERB_FORMS
+from em_pipelines.schema.vocabulary import LITERAL_OBJECT, RELATIONS, EntityType, Flag, TemporalType
+from em_pipelines.text.values import read_yaml
 
+PATTERNS_DIR = Path(__file__).resolve().parents[1] / "patterns/"
 BUILT_IN_SLOTS = frozenset({"speaker", "it", "unnamed", "companion", "holder"})
 """Ends of a claim that no slot of the frame gives: who speaks, was last spoken of, does it too, or says so."""
 
@@ -120,6 +121,8 @@ class Pattern:
 
     pattern_id: str
     spec: PatternSpec
+    frame: str
+    """As it is written."""
     left: tuple[Element, ...]
     lemmas: frozenset[str]
     right: tuple[Element, ...]
@@ -134,6 +137,11 @@ class Pattern:
     def trigger_words(self) -> frozenset[str]:
         """Words of which one must stand after the verb; empty when none must."""
         return next((e.words for e in self.right if e.kind == "word" and not e.is_optional), frozenset())
+
+    @cached_property
+    def needs_words_after(self) -> bool:
+        """Whether the verb must have something after it: of slots, only a predicate may be the verb alone."""
+        return bool(self.right) and self.right[0].kind == "slot" and self.right[0].words != BARE
 
     @cached_property
     def verb_conditions(self) -> str:
@@ -215,7 +223,7 @@ def compile_file(path: Path) -> list[Pattern]:
                 _check_slots(spec, left + right)
             except ValueError as error:
                 raise PatternError(f"Reading the patterns of {path}: {pattern_id}: {error}. Mend the frame.") from error
-            compiled.append(Pattern(pattern_id, spec, left, lemmas, right, spec.relation in LITERAL_OBJECT))
+            compiled.append(Pattern(pattern_id, spec, frame, left, lemmas, right, spec.relation in LITERAL_OBJECT))
     return compiled
 
 
@@ -231,10 +239,10 @@ def _explained(error: ValidationError, data: object) -> str:
     place = first["loc"]
     name = ""
     if isinstance(data, dict) and len(place) > 1 and place[0] == "patterns" and isinstance(place[1], int):
-        found = data["patterns"][place[1]]
+        pattern = data["patterns"][place[1]]
         name = (
-            f"{found.get('id', f'pattern {place[1] + 1}')}: "
-            if isinstance(found, dict)
+            f"{pattern.get('id', f'pattern {place[1] + 1}')}: "
+            if isinstance(pattern, dict)
             else f"pattern {place[1] + 1}: "
         )
     return f"{name}{'.'.join(str(p) for p in place)}: {first['msg']}"
@@ -247,3 +255,59 @@ def load_patterns(folder: Path = PATTERNS_DIR) -> tuple[Pattern, ...]:
     if not paths:
         raise PatternError(f"Reading the patterns of {folder}: found no .yaml file. Restore the folder.")
     return tuple(pattern for path in paths for pattern in compile_file(path))
+
+
+class PatternIndex:
+    """Patterns by lemma; `candidates` gives those whose demanded words are there, in the order of the files."""
+
+    def __init__(self, patterns: Iterable[Pattern]) -> None:
+        self._by_lemma: dict[str, _OfLemma] = {}
+        for n, pattern in enumerate(patterns):
+            for lemma in pattern.lemmas:
+                self._by_lemma.setdefault(lemma, _OfLemma()).add(n, pattern)
+
+    def has(self, lemmas: Iterable[str]) -> bool:
+        """Whether any pattern starts with one of these verbs."""
+        return not self._by_lemma.keys().isdisjoint(lemmas)
+
+    def candidates(self, lemmas: Iterable[str], first: str, after: set[str], at_once: set[str]) -> list[Pattern]:
+        """The patterns worth trying; `first` opens the subject phrase, `after` are the words after the verb.
+
+        `at_once` are those of them with nothing but adverbs before.
+        """
+        worth_trying: dict[int, Pattern] = {}
+        for lemma in lemmas:
+            of_lemma = self._by_lemma.get(lemma)
+            if of_lemma is not None:
+                of_lemma.collect(first, after, at_once, worth_trying)
+        return [worth_trying[n] for n in sorted(worth_trying)]
+
+
+class _OfLemma:
+    def __init__(self) -> None:
+        self.open: dict[int, Pattern] = {}
+        self.led: dict[str, dict[int, Pattern]] = {}
+        self.triggered: dict[str, dict[int, Pattern]] = {}
+        self.triggered_at_once: dict[str, dict[int, Pattern]] = {}
+
+    def add(self, n: int, pattern: Pattern) -> None:
+        if pattern.lead_words:
+            for word in pattern.lead_words:
+                self.led.setdefault(word, {})[n] = pattern
+        elif pattern.trigger_words:
+            is_at_once = pattern.right[0].kind == "word" and not pattern.right[0].is_optional
+            triggered = self.triggered_at_once if is_at_once else self.triggered
+            for word in pattern.trigger_words:
+                triggered.setdefault(word, {})[n] = pattern
+        else:
+            self.open[n] = pattern
+
+    def collect(self, first: str, after: set[str], at_once: set[str], into: dict[int, Pattern]) -> None:
+        into.update(self.open)
+        for n, pattern in self.led.get(first, {}).items():
+            if not pattern.trigger_words or not after.isdisjoint(pattern.trigger_words):
+                into[n] = pattern
+        for word in after & self.triggered.keys():
+            into.update(self.triggered[word])
+        for word in at_once & self.triggered_at_once.keys():
+            into.update(self.triggered_at_once[word])

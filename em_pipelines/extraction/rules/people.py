@@ -6,25 +6,26 @@ person named before it in the session fits; else nothing is said about anybody.
 
 from dataclasses import dataclass, field
 
-from em_pipelines.extraction.rules.entity_types import gender_of_name, listed_type, type_of_name
-from em_pipelines.extraction.rules.kinds_listed import kin_noun
+from em_pipelines.extraction.rules.kinds import kin_noun
 from em_pipelines.extraction.rules.lexicon import load_lexicon, words
-from em_pipelines.extraction.rules.names import NOT_NAMES, Reading, is_name
+from em_pipelines.extraction.rules.names import NOT_NAMES, Reading, gender_of_name, is_name, listed_type, type_of_name
 from em_pipelines.extraction.rules.noun_phrases import KIN, PETS, NounPhrase
-from em_pipelines.extraction.rules.word_classes import TITLE
-from em_pipelines.vocabulary import EntityType
+from em_pipelines.extraction.rules.tokens import TITLE, Token
+from em_pipelines.schema.vocabulary import EntityType
 
 FIRST_PERSON = words("words", "first_person")
 _PAIR = 2
 _OWN = frozenset({"my", "our"})
-_FEMALE = words("people", "female")
-_MALE = words("people", "male")
 _FEMALE_TITLES = frozenset({"mrs", "ms", "miss", "madam", "aunt", "auntie"})
 _MALE_TITLES = frozenset({"mr", "sir", "uncle"})
 _ROLES = (words("nouns", "companions") | words("nouns", "professions") | words("people", "person_roles")) - (
     words("nouns", "gadgets") | words("nouns", "products") | frozenset(load_lexicon("nouns")["types"]["tool"].split())
 )
-_PLURAL = words("people", "plural")
+_GENDER_OF_KIN = (
+    dict.fromkeys(words("people", "male"), "m")
+    | dict.fromkeys(words("people", "female"), "f")
+    | dict.fromkeys(words("people", "plural"), "p")
+)
 _BARE_KIN = frozenset({"mum", "mom", "dad", "mam", "mummy", "mommy", "daddy"})
 _GENDER_OF = {
     "he": "m",
@@ -52,6 +53,16 @@ class Referent:
     """The kin or role noun, where one was used."""
     is_own: bool = False
     """Kin of the speaker."""
+
+    @property
+    def is_unnamed(self) -> bool:
+        """Given by the kin or role noun alone."""
+        return bool(self.kin) and self.name.casefold() == self.kin
+
+
+def speaker(name: str, token: int) -> Referent:
+    """The one whose turn it is."""
+    return Referent(name, EntityType.PERSON, token, token + 1, is_own=True)
 
 
 @dataclass(slots=True)
@@ -93,18 +104,16 @@ class People:
         gender = _GENDER_OF.get(pronoun)
         if gender is None:
             return []
-        near = [p for p in self.met if self.last_met.get(p.name, 0) >= self.sentence - 1]
-        for among in (near, self.met):
-            if gender == "p":
-                many = [p for p in among if p.gender == "p"]
-                if many or among:
-                    return many if len(many) == 1 else among if not many and len(among) <= _PAIR else []
-                continue
-            sure = [p for p in among if p.gender == gender]
-            fitting = sure + [p for p in among if not p.gender]
+        for among in (self._near(), self.met):
+            if gender == "p" and among:
+                return _meant_by_they(among)
+            fitting = [p for p in among if p.gender in {"", gender}]
             if fitting:
                 return fitting if len(fitting) == 1 else []
         return []
+
+    def _near(self) -> list[Referent]:
+        return [p for p in self.met if self.last_met.get(p.name, 0) >= self.sentence - 1]
 
     def speak_of(self, thing: Referent) -> None:
         """Notes a thing for a coming `it`."""
@@ -114,6 +123,14 @@ class People:
     def it(self) -> Referent | None:
         """What `it` means: the thing spoken of in this sentence or the one before."""
         return self.thing[0] if self.thing is not None and self.thing[1] >= self.sentence - 1 else None
+
+
+def _meant_by_they(among: list[Referent]) -> list[Referent]:
+    """The one plural (`the twins`), or else both of two persons."""
+    plural = [p for p in among if p.gender == "p"]
+    if plural:
+        return plural if len(plural) == 1 else []
+    return among if len(among) <= _PAIR else []
 
 
 def phrase_text(reading: Reading, phrase: NounPhrase) -> str:
@@ -136,51 +153,91 @@ def joined_text(reading: Reading, start: int, end: int) -> str:
 
 def refer(reading: Reading, phrase: NounPhrase) -> Referent:
     """What a noun phrase stands for: kin by name or role noun, a name, or a thing."""
-    tokens = reading.tokens
-    at = kin_noun(reading, phrase)
-    if at is not None and (
-        phrase.possessor or phrase.possessor_phrase or tokens[at].low in _BARE_KIN or phrase.det or phrase.number
-    ):
-        noun = tokens[at].low
-        gender = "p" if noun in _PLURAL else "f" if noun in _FEMALE else "m" if noun in _MALE else ""
-        kind = EntityType.ANIMAL if noun in PETS else EntityType.PERSON
-        own = phrase.possessor in _OWN or (phrase.det is None and phrase.possessor is None and noun in _BARE_KIN)
-        named = at + 1 < phrase.end and _is_proper(reading, at + 1, phrase.end)
-        if named:
-            return Referent(joined_text(reading, at + 1, phrase.end), kind, at + 1, phrase.end, gender, noun, own)
-        if at + 1 == phrase.end:
-            return Referent(joined_text(reading, at, phrase.end), kind, at, phrase.end, gender, noun, own)
-    if (first := _behind_role(reading, phrase)) is not None:
+    kin = _kin_meant(reading, phrase)
+    if kin is not None:
+        return kin
+    first = _behind_role(reading, phrase)
+    if first is not None:
         name = joined_text(reading, first, phrase.end)
         return Referent(name, EntityType.PERSON, first, phrase.end, gender_of_name(name))
     name = phrase_text(reading, phrase)
-    head = tokens[phrase.head]
-    is_person = head.low in KIN or (
-        is_name(reading, phrase) and head.low not in NOT_NAMES and phrase.det in {None, "either"}
-    )
-    is_thing = listed_type(head.low) not in {None, EntityType.PERSON}
-    if is_person and type_of_name(name) is EntityType.PLACE:
-        return Referent(name, EntityType.PLACE, phrase.first, phrase.end)
-    is_person = is_person and not is_thing and phrase.possessor_phrase is None
-    is_person = is_person and (reading.has_capitals or bool(gender_of_name(name)) or head.low in KIN)
-    kind = EntityType.PERSON if is_person else EntityType.CONCEPT
-    title = tokens[phrase.first].low.rstrip(".")
-    gender = "m" if title in _MALE_TITLES else "f" if title in _FEMALE_TITLES else gender_of_name(name)
-    return Referent(name, kind, phrase.first, phrase.end, gender if is_person else "")
+    kind = _type_meant(reading, phrase, name)
+    if kind is not EntityType.PERSON:
+        return Referent(name, kind, phrase.first, phrase.end)
+    gender = _gender_of_title(reading.tokens[phrase.first].low) or gender_of_name(name)
+    return Referent(name, kind, phrase.first, phrase.end, gender)
+
+
+def _kin_meant(reading: Reading, phrase: NounPhrase) -> Referent | None:
+    """`my wife Lena`, `Piet's two cats`, `mum`: by name where one follows the noun; None for other phrases."""
+    at = kin_noun(reading, phrase)
+    if at is None:
+        return None
+    noun = reading.tokens[at].low
+    if not _is_introduced(phrase) and noun not in _BARE_KIN:
+        return None
+    is_named = at + 1 < phrase.end and _is_proper(reading, at + 1, phrase.end)
+    if not is_named and at + 1 != phrase.end:
+        return None
+    start = at + 1 if is_named else at
+    kind = EntityType.ANIMAL if noun in PETS else EntityType.PERSON
+    name, gender = joined_text(reading, start, phrase.end), _GENDER_OF_KIN.get(noun, "")
+    return Referent(name, kind, start, phrase.end, gender, noun, _is_own_kin(phrase, noun))
+
+
+def _is_introduced(phrase: NounPhrase) -> bool:
+    return bool(phrase.possessor or phrase.possessor_phrase or phrase.det or phrase.number)
+
+
+def _is_own_kin(phrase: NounPhrase, noun: str) -> bool:
+    """`my aunt`, or `dad` by itself."""
+    return phrase.possessor in _OWN or (phrase.det is None and phrase.possessor is None and noun in _BARE_KIN)
+
+
+def _type_meant(reading: Reading, phrase: NounPhrase, name: str) -> EntityType:
+    """Person or place where the words can name nothing else; concept for all the rest."""
+    low = reading.tokens[phrase.head].low
+    is_named = low in KIN or _may_name_person(reading, phrase)
+    if is_named and type_of_name(name) is EntityType.PLACE:
+        return EntityType.PLACE
+    is_thing = listed_type(low) not in {None, EntityType.PERSON} or phrase.possessor_phrase is not None
+    if not is_named or is_thing:
+        return EntityType.CONCEPT
+    is_sure = reading.has_capitals or low in KIN or gender_of_name(name)
+    return EntityType.PERSON if is_sure else EntityType.CONCEPT
+
+
+def _may_name_person(reading: Reading, phrase: NounPhrase) -> bool:
+    is_open = phrase.det in {None, "either"} and reading.tokens[phrase.head].low not in NOT_NAMES
+    return is_open and is_name(reading, phrase)
+
+
+def _gender_of_title(low: str) -> str:
+    title = low.rstrip(".")
+    return "m" if title in _MALE_TITLES else "f" if title in _FEMALE_TITLES else ""
 
 
 def _behind_role(reading: Reading, phrase: NounPhrase) -> int | None:
     """Where the name begins in `my dentist Bert Maas`, `the potter Ida`; None where no role stands before one."""
-    tokens, first = reading.tokens, phrase.first
-    while first < phrase.end and not (tokens[first].is_capital or tokens[first].bits & TITLE):
-        first += 1
-    if not phrase.first < first < phrase.end == phrase.head + 1 or phrase.possessor_phrase is not None:
-        return None
-    is_named = all(token.is_capital for token in tokens[first : phrase.end]) and reading.has_capitals
     is_given = phrase.possessor is not None or phrase.det == "the"
-    is_role = tokens[first - 1].low in _ROLES and tokens[phrase.head].low not in NOT_NAMES
-    is_place = type_of_name(joined_text(reading, first, phrase.end)) is EntityType.PLACE
-    return first if is_named and is_given and is_role and not is_place else None
+    if not is_given or phrase.possessor_phrase is not None or phrase.end != phrase.head + 1:
+        return None
+    tokens = reading.tokens
+    first = next((k for k in range(phrase.first, phrase.end) if _may_open_name(tokens[k])), phrase.end)
+    if not phrase.first < first < phrase.end or tokens[first - 1].low not in _ROLES:
+        return None
+    return first if _is_persons_name(reading, first, phrase.end) else None
+
+
+def _may_open_name(token: Token) -> bool:
+    return token.is_capital or bool(token.bits & TITLE)
+
+
+def _is_persons_name(reading: Reading, start: int, end: int) -> bool:
+    tokens = reading.tokens
+    if not reading.has_capitals or not all(token.is_capital for token in tokens[start:end]):
+        return False
+    return tokens[end - 1].low not in NOT_NAMES and type_of_name(joined_text(reading, start, end)) != EntityType.PLACE
 
 
 def _is_proper(reading: Reading, start: int, end: int) -> bool:

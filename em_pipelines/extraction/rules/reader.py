@@ -1,27 +1,112 @@
-"""Reads one message: sentences, clauses, people and frames, to claims and mentions."""
+"""Reads one message: sentences, clauses, people and frames, to claims and mentions; also claims that no frame states,
+built from a phrase and what the sentence around it does with it.
+"""
 
-from em_pipelines.extraction.model import Claim, Turn
-from em_pipelines.extraction.rules.claims import build_claims
-from em_pipelines.extraction.rules.clause import Clause
-from em_pipelines.extraction.rules.fillers import Fill, anew
-from em_pipelines.extraction.rules.kin_names import KinNames
-from em_pipelines.extraction.rules.kinds_listed import kin_noun
+from dataclasses import dataclass, replace
+
+from em_pipelines.extraction.rules.claims import Notes, build_claims
+from em_pipelines.extraction.rules.clauses import Clause
+from em_pipelines.extraction.rules.kinds import kin_noun
+from em_pipelines.extraction.rules.kinship import KinNames
 from em_pipelines.extraction.rules.lexicon import words
-from em_pipelines.extraction.rules.matching import match_left, match_right, verb_fits
-from em_pipelines.extraction.rules.message import parse_message, readable
+from em_pipelines.extraction.rules.matching import ClauseMatcher, Match, Misfit, Slots
+from em_pipelines.extraction.rules.message import Sentence, parse_message, readable
 from em_pipelines.extraction.rules.modifiers import Modifiers
-from em_pipelines.extraction.rules.names import Reading
-from em_pipelines.extraction.rules.notes import Notes
+from em_pipelines.extraction.rules.names import EXPECTED_OBJECT, Reading, guess_type
 from em_pipelines.extraction.rules.noun_phrases import PETS, NounPhrase
-from em_pipelines.extraction.rules.pattern_index import PatternIndex
-from em_pipelines.extraction.rules.patterns import ANY_VERB, KIN_RELATION, RATHER, Pattern
+from em_pipelines.extraction.rules.patterns import ANY_VERB, KIN_RELATION, RATHER, Pattern, PatternIndex
 from em_pipelines.extraction.rules.people import People, Referent, refer
-from em_pipelines.extraction.rules.plain_claims import unframed_claims
-from em_pipelines.extraction.rules.slots import BARE
-from em_pipelines.extraction.rules.subjects import meet_speakers, subjects_of
-from em_pipelines.extraction.rules.tokens import Token, tokenise
-from em_pipelines.extraction.rules.word_classes import ADV, MONTH, PREP, WEEKDAY
-from em_pipelines.vocabulary import RELATIONS_BY_GROUP, USER, EntityType
+from em_pipelines.extraction.rules.slots import Fill, anew
+from em_pipelines.extraction.rules.subjects import Subjects
+from em_pipelines.extraction.rules.tokens import ADV, MONTH, PREP, WEEKDAY, Token, tokenise
+from em_pipelines.extraction.rules.trace import Trace
+from em_pipelines.schema.readings import Claim, Turn, initial_confidence
+from em_pipelines.schema.vocabulary import (
+    RELATIONS_BY_GROUP,
+    USER,
+    EntityType,
+    Flag,
+    HedgeLevel,
+    Mechanism,
+    TemporalType,
+)
+
+_SHAREABLE = frozenset(RELATIONS_BY_GROUP["preference"]) | {"wants", "believes", "follows"}
+_AGREED = tuple(tuple(p.split()) for p in ("me too", "so do i", "so am i", "same here", "as do i", "so would i"))
+_AFTER_AGREE = frozenset({"with", ",", "completely"})
+
+
+def unframed_claims(
+    reading: Reading, claims: list[Claim], turn_number: int, speaker: str, sentence: Sentence
+) -> list[Claim]:
+    """What a sentence says without a frame for it, given the claims read so far."""
+    if not claims and not sentence.mocked:
+        return []
+    mocked = mocked_claims(reading, turn_number, speaker, sentence.mocked)
+    known = {claim.object for claim in claims}
+    return shared_claims(reading, claims, speaker, sentence) + [c for c in mocked if c.object not in known]
+
+
+def shared_claims(reading: Reading, claims: list[Claim], speaker: str, sentence: Sentence) -> list[Claim]:
+    """What the speaker shares of the likings and opinions just told of somebody else: `… and I agree`."""
+    told = [c for c in claims if c.subject != speaker and c.relation in _SHAREABLE]
+    if not told or not _agrees(reading, sentence):
+        return []
+    last = told[-1]
+    flags = tuple(flag for flag in last.flags if flag is not Flag.SECONDHAND)
+    is_wish = last.relation == "wants"
+    confidence = initial_confidence(Mechanism.EXPLICIT, HedgeLevel.NONE, flags, is_wish=is_wish)
+    return [
+        replace(c, subject=speaker, subject_type=EntityType.PERSON, flags=flags, confidence=confidence)
+        for c in told
+        if (c.subject, c.relation, c.start) == (last.subject, last.relation, last.start)
+    ]
+
+
+def _agrees(reading: Reading, sentence: Sentence) -> bool:
+    lows = tuple(token.low for token in reading.tokens[sentence.start : sentence.stop])
+    if any(lows[k : k + len(words)] == words for words in _AGREED for k in range(len(lows))):
+        return True
+    return any(_is_agreement(reading, clause) for clause in sentence.clauses)
+
+
+def _is_agreement(reading: Reading, clause: Clause) -> bool:
+    """`I agree`, `we completely agree with her`."""
+    verb, tokens = clause.verb, reading.tokens
+    if "agree" not in verb.lemmas or verb.is_negated or verb.modal is not None:
+        return False
+    is_own = clause.pronoun is not None and tokens[clause.pronoun].low in {"i", "we"}
+    return is_own and (clause.right == verb.end or tokens[verb.end].low in _AFTER_AGREE)
+
+
+def mocked_claims(reading: Reading, turn_number: int, speaker: str, phrases: list[NounPhrase]) -> list[Claim]:
+    """What is mocked is disliked: `Oh great, another fire drill`. Nothing for people and bare pronouns."""
+    mocked = (_mocked_claim(reading, turn_number, speaker, phrase) for phrase in phrases)
+    return [claim for claim in mocked if claim is not None]
+
+
+def _mocked_claim(reading: Reading, turn_number: int, speaker: str, phrase: NounPhrase) -> Claim | None:
+    meant = refer(reading, phrase)
+    if meant.kin or not meant.name or (meant.entity_type is EntityType.PERSON and phrase.det is None):
+        return None
+    tokens = reading.tokens
+    flags = (Flag.SARCASM_DETECTED,)
+    return Claim(
+        turn_number=turn_number,
+        subject=speaker,
+        subject_type=EntityType.PERSON,
+        relation="dislikes",
+        object=meant.name,
+        object_type=guess_type(meant.name, EXPECTED_OBJECT.get("dislikes")),
+        value=None,
+        confidence=initial_confidence(Mechanism.EXPLICIT, HedgeLevel.NONE, flags),
+        start=tokens[phrase.start].start,
+        end=tokens[phrase.end - 1].end,
+        temporal_type=TemporalType.TRAIT,
+        flags=flags,
+        pattern_id="preference.mocked",
+    )
+
 
 NOBODY = frozenset({"you", "u", "this", "that", "these", "those", "there", "here"})
 """Subjects that stand for nobody whose facts are kept, or for what no rule can tell."""
@@ -41,47 +126,62 @@ def _lasts(after: set[str], clause: Clause) -> bool:
 
 def _at_once(tokens: list[Token], clause: Clause) -> set[str]:
     """The word right after the verb, and the adverbs before it."""
-    found: set[str] = set()
+    lows: set[str] = set()
     for token in tokens[clause.verb.end : clause.right]:
-        found.add(token.low)
+        lows.add(token.low)
         if not token.bits & ADV or token.bits & PREP:
             break
-    return found
+    return lows
+
+
+def _lemmas_of(clause: Clause) -> tuple[str, ...]:
+    """The verbs by which patterns for the clause are looked up."""
+    verb = clause.verb
+    lemmas = (*verb.lemmas, ANY_VERB) if verb.is_future else verb.lemmas
+    is_rather = verb.modal == "would" and "rather" in verb.adverbs
+    return (RATHER,) if is_rather and _CONSUMING.isdisjoint(lemmas) else lemmas
+
+
+@dataclass(frozen=True, slots=True)
+class ReaderOptions:
+    """How a message is read: how much of it, and what is done beside reading it."""
+
+    max_characters: int
+    keeps_health: bool = False
+    is_spoken: bool = False
+    """A transcript of speech, in which nothing marks where sentences end."""
+    trace: Trace | None = None
+    """Is told of every clause and every pattern that is tried."""
 
 
 class MessageReader:
     """State of reading one message; `people` is shared by the turns of a segment."""
 
-    def __init__(
-        self,
-        turn: Turn,
-        patterns: PatternIndex,
-        people: People,
-        max_characters: int,
-        *,
-        keeps_health: bool = False,
-        is_spoken: bool = False,
-    ) -> None:
-        text = readable(turn.text[:max_characters])
+    def __init__(self, turn: Turn, patterns: PatternIndex, people: People, options: ReaderOptions) -> None:
+        text = readable(turn.text[: options.max_characters])
         self.turn = turn
         self.patterns = patterns
-        self.keeps_health = keeps_health
+        self.keeps_health = options.keeps_health
+        self.trace = options.trace
         self.people = people
         self.subject = turn.subject or USER
-        mended, self.sentences = parse_message(tokenise(text), text, is_spoken=is_spoken)
+        mended, self.sentences = parse_message(tokenise(text), text, is_spoken=options.is_spoken)
         tokens = mended.tokens
         self.reading = Reading(
             tokens, text, turn.timestamp.date(), any(t.is_capital and t.low != "i" for t in tokens), mended.seams
         )
+        self.subjects = Subjects(self.reading, people, self.subject)
         self.notes = Notes(tokens, turn.turn_number, self.subject)
         self.kin = KinNames(self.reading, people, self.subject, self.notes)
+        if self.trace is not None:
+            self.trace.begin(self.reading, self.sentences)
 
     def read(self) -> None:
         """Fills the notes."""
         for sentence in self.sentences:
             self.people.sentence += 1
             n_met = 0
-            meet_speakers(self.reading, self.people, sentence.clauses)
+            self.subjects.meet_speakers(sentence.clauses)
             for clause, mods in zip(sentence.clauses, sentence.modifiers, strict=True):
                 n_met = self._meet(sentence.nouns, n_met, clause.verb.start, sentence.start)
                 self._read_clause(clause, mods)
@@ -96,27 +196,40 @@ class MessageReader:
     def _meet(self, nouns: list[NounPhrase], n: int, until: int, sentence_start: int) -> int:
         """Notes the people and names of the phrases before a token, and the kin edges they state."""
         while n < len(nouns) and nouns[n].start < until:
-            phrase = nouns[n]
+            self._meet_phrase(nouns, n, sentence_start)
             n += 1
-            if phrase.possessor_phrase is not None:
-                owner = refer(self.reading, phrase.possessor_phrase)
-                self.people.meet(owner)
-                if owner.kin:
-                    self.kin.state(owner, phrase.possessor_phrase, [])
-            head = self.reading.tokens[phrase.head]
-            if self.reading.has_capitals and not head.is_capital and kin_noun(self.reading, phrase) is None:
-                continue
-            person = refer(self.reading, phrase)
-            is_named = person.kin and self.kin.state(person, phrase, nouns[n:])
-            if person.entity_type is EntityType.PERSON and not is_named:
-                before = self.reading.tokens[phrase.start - 1].low if phrase.start else ""
-                is_told = (
-                    person.kin or person.gender or person.start > sentence_start or self._is_paired(phrase, nouns[n:])
-                )
-                if is_told and before not in _BEFORE_PLACES:
-                    self.people.meet(person)
-            self._mention_name(person, phrase, sentence_start)
         return n
+
+    def _meet_phrase(self, nouns: list[NounPhrase], n: int, sentence_start: int) -> None:
+        phrase = nouns[n]
+        if phrase.possessor_phrase is not None:
+            self._meet_owner(phrase.possessor_phrase)
+        is_small = self.reading.has_capitals and not self.reading.tokens[phrase.head].is_capital
+        if is_small and kin_noun(self.reading, phrase) is None:
+            return
+        person, following = refer(self.reading, phrase), nouns[n + 1 :]
+        is_renamed = person.kin and self.kin.state(person, phrase, following)
+        if not is_renamed and self._is_somebody(person, phrase, following, sentence_start):
+            self.people.meet(person)
+        self._mention_name(person, phrase, sentence_start)
+
+    def _is_somebody(
+        self, person: Referent, phrase: NounPhrase, following: list[NounPhrase], sentence_start: int
+    ) -> bool:
+        """Whether a pronoun may mean whom the phrase names: no place, and no capital that only opens a sentence."""
+        if person.entity_type is not EntityType.PERSON or self._word_before(phrase) in _BEFORE_PLACES:
+            return False
+        is_sure = person.kin or person.gender or person.start > sentence_start
+        return bool(is_sure) or self._is_paired(phrase, following)
+
+    def _meet_owner(self, phrase: NounPhrase) -> None:
+        owner = refer(self.reading, phrase)
+        self.people.meet(owner)
+        if owner.kin:
+            self.kin.state(owner, phrase, [])
+
+    def _word_before(self, phrase: NounPhrase) -> str:
+        return self.reading.tokens[phrase.start - 1].low if phrase.start else ""
 
     def _is_paired(self, phrase: NounPhrase, following: list[NounPhrase]) -> bool:
         """`Solvei and Ida came`: what is joined with a person is one, whatever its capital means."""
@@ -130,97 +243,137 @@ class MessageReader:
         head = self.reading.tokens[phrase.head]
         if not head.is_capital or head.bits & (WEEKDAY | MONTH) or person.start <= sentence_start or person.kin:
             return
-        before = self.reading.tokens[phrase.start - 1].low if phrase.start else ""
-        is_place = before in _BEFORE_PLACES and not person.gender and person.entity_type is EntityType.PERSON
+        is_person = person.entity_type is EntityType.PERSON
+        is_place = is_person and not person.gender and self._word_before(phrase) in _BEFORE_PLACES
         kind = EntityType.PLACE if is_place else person.entity_type
         self.notes.mention(person.name, kind, person.start, person.end)
 
     def _read_clause(self, clause: Clause, mods: Modifiers) -> None:
-        if mods.is_supposed or mods.is_question:
+        lemmas = _lemmas_of(clause)
+        passed_over = self._passed_over(clause, mods, lemmas)
+        if self.trace is not None:
+            self.trace.open(clause, mods, passed_over)
+        if passed_over is not None:
             return
-        tokens = self.reading.tokens
-        if clause.pronoun is not None and tokens[clause.pronoun].low in NOBODY and not self._asks_to_call(clause):
-            return
-        lemmas = (*clause.verb.lemmas, ANY_VERB) if clause.verb.is_future else clause.verb.lemmas
-        if clause.verb.modal == "would" and "rather" in clause.verb.adverbs and _CONSUMING.isdisjoint(lemmas):
-            lemmas = (RATHER,)
-        if not self.patterns.has(lemmas):
-            return
-        first = tokens[clause.subject[0].start].low if clause.subject else ""
-        after = {token.low for token in tokens[clause.verb.end : clause.right]}
-        is_bare = clause.is_shared or (clause.pronoun is None and not clause.subject)
-        lasts = _lasts(after, clause)
-        at_once = _at_once(tokens, clause)
-        fits: dict[str, bool] = {}
-        is_last = clause.verb.end >= clause.right
+        after = {token.low for token in self.reading.tokens[clause.verb.end : clause.right]}
+        matcher = ClauseMatcher(self.reading, clause, mods, is_lasting=_lasts(after, clause))
+        candidates = self._candidates(clause, lemmas, after)
+        allowed = matcher.allowed(candidates)
+        if self.trace is not None:
+            self.trace.consider(candidates, allowed)
         read: set[str] = set()
-        for pattern in self.patterns.candidates(lemmas, first, after, at_once):
-            if is_last and pattern.right and pattern.right[0].kind == "slot" and pattern.right[0].words != BARE:
-                continue
-            conditions = pattern.verb_conditions
-            if conditions not in fits:
-                fits[conditions] = verb_fits(pattern.spec, clause.verb, mods, is_bare=is_bare, is_lasting=lasts)
-            if fits[conditions] and not (pattern.spec.yields and pattern.spec.relation in read):
-                n_claims = len(self.notes.claims)
-                self._try(pattern, clause, mods)
-                if len(self.notes.claims) > n_claims:
-                    read.add(pattern.spec.relation)
+        for pattern in allowed:
+            result = self._tried(pattern, matcher, read)
+            n_claims = self._state(result) if isinstance(result, Match) else 0
+            if n_claims:
+                read.add(pattern.spec.relation)
+            if self.trace is not None:
+                self.trace.tried(pattern, result, n_claims)
+
+    def _passed_over(self, clause: Clause, mods: Modifiers, lemmas: tuple[str, ...]) -> Misfit | None:
+        """Why no pattern is tried on a clause; None where some are."""
+        if mods.is_supposed:
+            return Misfit.SUPPOSED
+        if mods.is_question:
+            return Misfit.ASKED
+        pronoun = self.reading.tokens[clause.pronoun].low if clause.pronoun is not None else ""
+        if pronoun in NOBODY and not self._asks_to_call(clause):
+            return Misfit.NOBODY
+        return None if self.patterns.has(lemmas) else Misfit.NO_PATTERN
 
     def _asks_to_call(self, clause: Clause) -> bool:
         """`You can call me Ori` tells the speaker's name."""
         tokens = self.reading.tokens
         return "call" in clause.verb.lemmas and clause.verb.end < len(tokens) and tokens[clause.verb.end].low == "me"
 
-    def _try(self, pattern: Pattern, clause: Clause, mods: Modifiers) -> None:
-        slots = {} if pattern.takes_clause_subject else match_left(self.reading, pattern, clause)
-        if slots is None or (pattern.spec.relation in _HEALTH and not self.keeps_health):
-            return
-        right = match_right(self.reading, pattern, clause, either=clause.verb.is_negated)
-        if right is None:
-            return
-        slots.update(right)
-        if pattern.spec.relation in _OF_NEW_THINGS and pattern.spec.object in slots:
-            slots[pattern.spec.object] = [anew(self.reading, fill) for fill in slots[pattern.spec.object]]
-        if clause.companion is not None:
-            slots["companion"] = [Fill(clause.companion.start, clause.companion.end, clause.companion)]
-            if pattern.spec.object == "companion" and refer(self.reading, clause.companion).kin:
-                return
-        elif pattern.spec.object == "companion":
-            return
-        subjects = subjects_of(self.reading, self.people, self.subject, pattern, clause, slots)
+    def _candidates(self, clause: Clause, lemmas: tuple[str, ...], after: set[str]) -> list[Pattern]:
+        tokens = self.reading.tokens
+        first = tokens[clause.subject[0].start].low if clause.subject else ""
+        candidates = self.patterns.candidates(lemmas, first, after, _at_once(tokens, clause))
+        if clause.verb.end < clause.right:
+            return candidates
+        return [pattern for pattern in candidates if not pattern.needs_words_after]
+
+    def _tried(self, pattern: Pattern, matcher: ClauseMatcher, read: set[str]) -> Match | Misfit:
+        """The pattern on a clause whose verb it allows, in which the relations `read` have been read already."""
+        spec, clause = pattern.spec, matcher.clause
+        if spec.yields and spec.relation in read:
+            return Misfit.YIELDS
+        if spec.relation in _HEALTH and not self.keeps_health:
+            return Misfit.HEALTH
+        slots = matcher.slots(pattern)
+        if isinstance(slots, Misfit):
+            return slots
+        if not self._complete(slots, pattern, clause):
+            return Misfit.COMPANION
+        subjects = self.subjects.of(pattern, clause, slots)
+        misfit = self._unattributed(pattern, subjects, matcher.mods)
+        return misfit or Match(self.reading, pattern, clause, matcher.mods, subjects, slots)
+
+    def _unattributed(self, pattern: Pattern, subjects: list[Referent], mods: Modifiers) -> Misfit | None:
+        """Why what fits is nobody's fact; None where it is that of the subjects."""
+        if not subjects:
+            return Misfit.SUBJECT
         is_told = mods.is_reported and pattern.spec.subject != "holder"
-        if not subjects or (is_told and any(s.name == self.subject for s in subjects)):
-            return
-        if pattern.spec.relation == KIN_RELATION:
-            if pattern.spec.subject == "unnamed":
-                self.kin.name_last(slots[pattern.spec.object])
-            elif not mods.is_hypothetical:
-                self.kin.name(clause, subjects, slots[pattern.spec.object])
-            return
-        if pattern.spec.object == "speaker":
+        return Misfit.REPORTED if is_told and any(s.name == self.subject for s in subjects) else None
+
+    def _complete(self, slots: Slots, pattern: Pattern, clause: Clause) -> bool:
+        """Adds what no words of the frame give; false where the pattern wants a companion and there is none."""
+        spec, companion = pattern.spec, clause.companion
+        if spec.relation in _OF_NEW_THINGS and spec.object in slots:
+            slots[spec.object] = [anew(self.reading, fill) for fill in slots[spec.object]]
+        if spec.object == "speaker":
             slots["speaker"] = [Fill(clause.verb.start, clause.verb.end, text=self.subject)]
-        for claim in build_claims(self.reading, pattern, clause, mods, subjects, slots, self.turn.turn_number):
-            self._add_with_mentions(claim, subjects, slots[pattern.spec.object])
+        if companion is not None:
+            slots["companion"] = [Fill(companion.start, companion.end, companion)]
+        if spec.object != "companion":
+            return True
+        return companion is not None and not refer(self.reading, companion).kin
+
+    def _state(self, match: Match) -> int:
+        """Notes what a match states; the number of claims by which the notes grow."""
+        n_before = len(self.notes.claims)
+        if match.pattern.spec.relation == KIN_RELATION:
+            self._state_kin(match)
+        else:
+            for claim in build_claims(match, self.turn.turn_number):
+                self._add_with_mentions(claim, match.subjects, match.objects)
+        return max(0, len(self.notes.claims) - n_before)
+
+    def _state_kin(self, match: Match) -> None:
+        if match.pattern.spec.subject == "unnamed":
+            self.kin.name_last(match.objects)
+        elif not match.mods.is_hypothetical:
+            self.kin.name(match.clause, match.subjects, match.objects)
 
     def _add_with_mentions(self, claim: Claim, subjects: list[Referent], fills: list[Fill]) -> None:
         self.notes.add(claim)
         if claim.polarity < 0 and claim.object is not None:
             self.kin.deny(claim)
+        self._mention_subject(claim, subjects)
+        if claim.object is None or claim.object_type is None:
+            return
+        if claim.relation == "has_pet" and claim.object.casefold() in PETS:
+            self._expect_name(claim.object, claim.subject, subjects[0], fills[0])
+        if claim.subject_type is EntityType.PERSON:
+            self.people.speak_of(Referent(claim.object, claim.object_type, fills[0].start, fills[-1].end))
+        self._mention_object(claim.object, claim.object_type, fills)
+
+    def _mention_subject(self, claim: Claim, subjects: list[Referent]) -> None:
         for subject in subjects:
             if subject.name == claim.subject and subject.name != self.subject:
                 self.notes.mention(subject.name, claim.subject_type, subject.start, subject.end)
                 self.people.speak_of(subject)
-        if claim.object is None or claim.object_type is None:
-            return
-        if claim.relation == "has_pet" and claim.object.casefold() in PETS:
-            pet = Referent(claim.object, EntityType.ANIMAL, fills[0].start, fills[0].end, kin=claim.object.casefold())
-            owner = Referent(claim.subject, EntityType.PERSON, subjects[0].start, subjects[0].end)
-            self.people.unnamed = (pet, owner, self.people.sentence)
-        if claim.subject_type is EntityType.PERSON:
-            self.people.speak_of(Referent(claim.object, claim.object_type, fills[0].start, fills[-1].end))
+
+    def _expect_name(self, pet: str, owner: str, subject: Referent, fill: Fill) -> None:
+        """A pet given by its noun alone may be named in the next sentence."""
+        unnamed = Referent(pet, EntityType.ANIMAL, fill.start, fill.end, kin=pet.casefold())
+        holder = Referent(owner, EntityType.PERSON, subject.start, subject.end)
+        self.people.unnamed = (unnamed, holder, self.people.sentence)
+
+    def _mention_object(self, name: str, kind: EntityType, fills: list[Fill]) -> None:
+        """Mentions the object where the first of the fills that may have given it stands."""
         for fill in fills:
-            start = fill.phrase.first if fill.phrase else fill.start
-            name = refer(self.reading, fill.phrase).name if fill.phrase else None
-            if name is None or name == claim.object:
-                self.notes.mention(claim.object, claim.object_type, start, fill.end)
+            if fill.phrase is None or refer(self.reading, fill.phrase).name == name:
+                self.notes.mention(name, kind, fill.phrase.first if fill.phrase else fill.start, fill.end)
                 return

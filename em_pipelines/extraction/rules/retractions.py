@@ -6,21 +6,19 @@ Where nothing can be told for sure, nothing is taken back.
 """
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from em_pipelines.extraction.confidence import initial_confidence
-from em_pipelines.extraction.gate import skip_reason
-from em_pipelines.extraction.model import Claim, Turn
-from em_pipelines.extraction.rules.entity_types import guess_type, type_of_name
+from em_pipelines.extraction.rules.kinship import PATTERN_ID as KIN_PHRASE
 from em_pipelines.extraction.rules.lexicon import words
+from em_pipelines.extraction.rules.names import guess_type, type_of_name
 from em_pipelines.extraction.rules.noun_phrases import KIN
-from em_pipelines.extraction.rules.restatements import affirmed, finite, in_present
-from em_pipelines.extraction.rules.retraction_forms import Means, Passage, without
-from em_pipelines.extraction.rules.tokens import tokenise
-from em_pipelines.extraction.rules.word_classes import PREP
-from em_pipelines.vocabulary import (
+from em_pipelines.extraction.rules.retraction_wording import Means, Passage, affirmed, finite, in_present, without
+from em_pipelines.extraction.rules.tokens import PREP, tokenise
+from em_pipelines.extraction.skipping import skip_reason
+from em_pipelines.schema.readings import Claim, Turn, initial_confidence
+from em_pipelines.schema.vocabulary import (
     RELATIONS_BY_GROUP,
     USER,
     USUAL_TEMPORAL_TYPE,
@@ -45,6 +43,7 @@ _LONGEST_THING = 3
 """Words of a thing of which nothing but its name is given."""
 _WORD = re.compile(r"[\w+#]+")
 _SENTENCE_BEFORE = re.compile(r"[^.!?\n]*[.!?\n\s]*$")
+_TRAILING = " ,;:–—-"
 _SHORT = 4
 """Words before `scratch that`, at most, that may hold nothing, so that it means the turn before: `Oops, wrong chat.`"""
 _OF_A_STATEMENT = re.compile(
@@ -57,6 +56,17 @@ _PAIR = re.compile(
 )
 
 
+Read = Callable[[str], list[Claim]]
+"""Gives the claims of words put into the speaker's mouth."""
+
+
+class _Undone(NamedTuple):
+    """The claims that one retraction means, and the passages whose words are not to be read."""
+
+    claims: list[Claim]
+    gone: list[Passage]
+
+
 class TakenBack(NamedTuple):
     """The claims that a message retracts, and its text without their words, of the same length."""
 
@@ -64,25 +74,23 @@ class TakenBack(NamedTuple):
     rest: str
 
 
-def take_back(turn: Turn, parts: list[Passage], said: Said, read: Callable[[str], list[Claim]]) -> TakenBack:
+def take_back(turn: Turn, parts: list[Passage], said: Said, read: Read) -> TakenBack:
     """Reads the retractions `parts` of a turn; `read` gives the claims of words put into the speaker's mouth."""
-    found: dict[tuple[object, ...], Claim] = {}
+    retracted: dict[tuple[object, ...], Claim] = {}
     gone: list[Passage] = []
     for part in parts:
-        if part.means is Means.LAST:
-            claims, parts_gone = _last(turn, part, said, read)
-            gone += parts_gone
-        else:
-            claims = _meant(part, said, read)
-            gone.append(part)
-        for claim in claims:
+        undone = (
+            _last(turn, part, said, read) if part.means is Means.LAST else _Undone(_meant(part, said, read), [part])
+        )
+        gone += undone.gone
+        for claim in undone.claims:
             taken = _retraction(claim, turn, part)
             fact = (taken.subject, taken.relation, (taken.object or taken.value or "").casefold(), taken.polarity)
-            found.setdefault((*fact, taken.attribute), taken)
-    return TakenBack(list(found.values()), without(turn.text, gone))
+            retracted.setdefault((*fact, taken.attribute), taken)
+    return TakenBack(list(retracted.values()), without(turn.text, gone))
 
 
-def _meant(part: Passage, said: Said, read: Callable[[str], list[Claim]]) -> list[Claim]:
+def _meant(part: Passage, said: Said, read: Read) -> list[Claim]:
     if part.means is Means.CLAUSE:
         return _stated((part.words, in_present(part.words)), read)
     if part.means is Means.MENTION:
@@ -95,49 +103,54 @@ def _meant(part: Passage, said: Said, read: Callable[[str], list[Claim]]) -> lis
     return [*named, *restated] if named or restated else list(_supposed(part.words))
 
 
-def _stated(sentences: Iterable[str | None], read: Callable[[str], list[Claim]]) -> list[Claim]:
+def _stated(sentences: Iterable[str | None], read: Read) -> list[Claim]:
     """The claims of the first sentence that has some, without the kinships that it only names people by."""
     for sentence in sentences:
         claims = [claim for claim in read(sentence) if not claim.flags] if sentence else []
         if claims:
-            told = [claim for claim in claims if claim.pattern_id != "people.kin_phrase"]
-            return told or claims
+            return _told(claims)
     return []
+
+
+def _told(claims: list[Claim]) -> list[Claim]:
+    """The claims without the kinships that people are only named by; those where there are no others."""
+    return [claim for claim in claims if claim.pattern_id != KIN_PHRASE] or claims
 
 
 def _named(topic: str, known: list[Claim]) -> list[Claim]:
     """Earlier claims whose object the topic names, with their subject unless it is the speaker; else all of one."""
     topic_words = _stems(topic)
-    ends = [claim for claim in known if _stems(_end(claim)) and _stems(_end(claim)) <= topic_words]
-    ends = [claim for claim in ends if claim.subject == USER or _stems(claim.subject) <= topic_words]
+    ends = [claim for claim in known if _is_named_by(topic_words, claim)]
     others = {claim.subject for claim in ends}
     ends = [claim for claim in ends if _end(claim) not in others and claim.relation not in _PEOPLE]
     return ends or [claim for claim in known if _stems(claim.subject) == topic_words]
 
 
+def _is_named_by(topic_words: set[str], claim: Claim) -> bool:
+    end = _stems(_end(claim))
+    return bool(end) and end <= topic_words and (claim.subject == USER or _stems(claim.subject) <= topic_words)
+
+
 def _of_one(name: str, said: Said) -> list[Claim]:
     """Everything said of somebody or something, kinship included: `forget I mentioned my sister`."""
+    names = [_stems(name), *_names_of_kin(name, said)]
+    known = [claim for _, claims in said for claim in claims]
+    return [claim for claim in known if _stems(claim.subject) in names or _stems(_end(claim)) in names]
+
+
+def _names_of_kin(name: str, said: Said) -> Iterator[set[str]]:
+    """What those are called of whom the noun of `my sister` was said."""
     kin = {word for word in name.casefold().split() if word in KIN}
-    names = [_stems(name)]
     for turn, claims in said:
         for claim in claims:
-            is_so_called = not kin.isdisjoint(_WORD.findall(turn.text[claim.start : claim.end].casefold()))
-            if kin and claim.relation in _PEOPLE and is_so_called:
-                names.append(_stems(_end(claim)))
-    return [
-        claim
-        for _, claims in said
-        for claim in claims
-        if _stems(claim.subject) in names or _stems(_end(claim)) in names
-    ]
+            words_in = _WORD.findall(turn.text[claim.start : claim.end].casefold())
+            if claim.relation in _PEOPLE and not kin.isdisjoint(words_in):
+                yield _stems(_end(claim))
 
 
-def _supposed(topic: str) -> Iterable[Claim]:
+def _supposed(topic: str) -> Iterator[Claim]:
     """What can have been said of the two in `Eli and dinosaurs`, or of the speaker and a thing, in earlier sessions."""
-    pair = _PAIR.match(topic)
-    one, other = (pair[1], pair[2]) if pair is not None else ("me", topic)
-    if pair is not None and not _may_be_person(one) and _may_be_person(other):
-        one, other = other, one
+    one, other = _person_and_thing(topic)
     subject = USER if one.casefold() in {"me", "i", "myself"} else _called(one)
     thing = _called(other)
     is_plain = 0 < len(thing.split()) <= _LONGEST_THING and not any(t.bits & PREP for t in tokenise(other))
@@ -151,38 +164,60 @@ def _supposed(topic: str) -> Iterable[Claim]:
         )  # fmt: skip
 
 
-def _last(
-    turn: Turn, part: Passage, said: Said, read: Callable[[str], list[Claim]]
-) -> tuple[list[Claim], list[Passage]]:
-    """What `scratch that` means: the sentence before it, else the speaker's turn before; and what is not to be read."""
-    before = turn.text[: part.start].rstrip(" ,;:–—-")
+def _person_and_thing(topic: str) -> tuple[str, str]:
+    """The two that a topic joins, the person first; the speaker and the topic where it is one thing."""
+    pair = _PAIR.match(topic)
+    if pair is None:
+        return "me", topic
+    one, other = pair[1], pair[2]
+    return (other, one) if not _may_be_person(one) and _may_be_person(other) else (one, other)
+
+
+def _last(turn: Turn, part: Passage, said: Said, read: Read) -> _Undone:
+    """What `scratch that` means: the sentence before it, else the speaker's turn before."""
+    before = turn.text[: part.start].rstrip(_TRAILING)
     match = _SENTENCE_BEFORE.search(before)
     start = match.start() if match is not None else 0
-    sentence = before[start:].strip()
-    claims = read(sentence) if sentence else []
-    denied = affirmed(sentence) if sentence else None
-    if denied is not None and not part.is_struck and (undone := _stated((denied,), read)):
-        return undone, [part]
-    if claims:
-        is_mended = part.is_struck and (
-            all(claim.relation in _WISHES for claim in claims) or _goes_on(turn.text[part.end :])
-        )
-        whole = Passage(start, part.end, Means.LAST, "")
-        told = [claim for claim in claims if claim.pattern_id != "people.kin_phrase"]
-        return ([], []) if is_mended else (told or claims, [whole])
+    undone = _last_sentence(turn, part, start, read) if before[start:].strip() else None
+    if undone is not None:
+        return undone
     if len(_WORD.findall(before)) > _SHORT:
-        return [], []
-    is_of_statement = _OF_A_STATEMENT.search(turn.text[part.start : part.end]) is not None
+        return _Undone([], [])
+    claims = _last_turn(said, is_of_statement=_OF_A_STATEMENT.search(turn.text[part.start : part.end]) is not None)
+    return _Undone(claims, [part] if claims or not before else [])
+
+
+def _last_sentence(turn: Turn, part: Passage, start: int, read: Read) -> _Undone | None:
+    """What is taken back of the sentence that begins at character `start`; None where it states nothing."""
+    sentence = turn.text[start : part.start].rstrip(_TRAILING).strip()
+    claims = read(sentence)
+    denied = None if part.is_struck else affirmed(sentence)
+    if denied is not None and (undone := _stated((denied,), read)):
+        return _Undone(undone, [part])
+    if not claims:
+        return None
+    if part.is_struck and _is_mended(claims, turn.text[part.end :]):
+        return _Undone([], [])
+    return _Undone(_told(claims), [Passage(start, part.end, Means.LAST, "")])
+
+
+def _is_mended(claims: list[Claim], after: str) -> bool:
+    """Whether a plan is given up, or something else said in the sentence's place, so that nothing was ever stated."""
+    return all(claim.relation in _WISHES for claim in claims) or _goes_on(after)
+
+
+def _last_turn(said: Said, *, is_of_statement: bool) -> list[Claim]:
+    """The last sentence with claims of the turn before; turns that say nothing are passed over, questions are not."""
     for earlier, stated in reversed(said):
         if earlier.text.rstrip().endswith("?") and not is_of_statement:
-            break
+            return []
         if stated:
             stop = max(claim.start for claim in stated)
             begin = max(earlier.text.rfind(mark, 0, stop) for mark in ".!?\n")
-            return [claim for claim in stated if claim.start > begin], [part]
+            return [claim for claim in stated if claim.start > begin]
         if skip_reason(earlier) != "no_information":
-            break
-    return [], [part] if not before else []
+            return []
+    return []
 
 
 def _goes_on(after: str) -> bool:
@@ -215,8 +250,8 @@ def _end(claim: Claim) -> str:
 
 def _stems(text: str) -> set[str]:
     """The words that tell, without plural endings: `Eames chairs` and `an Eames chair` are one."""
-    found = {word.removesuffix("'s") for word in _WORD.findall(text.casefold())} - _SMALL
-    return {word[:-1] if word.endswith("s") and len(word) > 3 else word for word in found}
+    telling = {word.removesuffix("'s") for word in _WORD.findall(text.casefold())} - _SMALL
+    return {word[:-1] if word.endswith("s") and len(word) > 3 else word for word in telling}
 
 
 def _is_person(name: str) -> bool:

@@ -1,38 +1,172 @@
-"""What fills the slots of frames: noun phrases of a kind, lists of them, verb phrases, dates, ages and values.
+"""What fills the slots of frames: noun phrases of a kind and lists of them, verb phrases, dates, ages, values, owners.
 
-Every matcher is given a token and a limit and returns what fills the slot and where it ends, or None.
+Every reader is given a token and a limit and returns what fills the slot and where it ends, or None.
 """
 
+import re
 from collections.abc import Callable
 from copy import copy
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from em_pipelines.extraction.rules.fillers import (
-    MAX_LIST,
-    Fill,
-    Filled,
-    read_age,
-    read_feeling,
-    read_height,
-    read_languages,
-    read_measure_of,
-    read_owner,
-    read_thing_owner,
-    read_value,
-    read_when,
-)
-from em_pipelines.extraction.rules.kinds import TESTS, is_kind
+from em_pipelines.extraction.rules.date_words import PartialDate, number_of
+from em_pipelines.extraction.rules.dates import read_date
+from em_pipelines.extraction.rules.kinds import TESTS, is_kind, kin_noun
 from em_pipelines.extraction.rules.lexicon import words
 from em_pipelines.extraction.rules.names import Reading, is_name
 from em_pipelines.extraction.rules.noun_phrases import NounPhrase, parse_noun_phrase
-from em_pipelines.extraction.rules.tokens import Token
-from em_pipelines.extraction.rules.verb_phrases import complement_end, is_ing, verb_phrase_end
-from em_pipelines.extraction.rules.word_classes import ADV
+from em_pipelines.extraction.rules.tokens import ADV, CONJ, PREP, PUNCT, Token
+from em_pipelines.extraction.rules.verb_groups import is_ing
+from em_pipelines.extraction.rules.verb_phrases import complement_end, verb_phrase_end
 
 BARE = frozenset({"predicate"})
 """A verb alone is a predicate: `I don't smoke`."""
 _BINOMIALS = words("nouns", "binomials")
 SUBJECT_KINDS = frozenset({"person", "self", "named", "thing", "event", "matter", "occasion", "pet", "any"})
+_MAX_LIST = 12
+"""Parts of one list that are read."""
+_MAX_VALUE = 5
+_LANGUAGES = words("nouns", "languages")
+_BETWEEN_LANGUAGES = words("words", "between_languages")
+_MEASURES = words("nouns", "measures")
+_HEIGHT = re.compile(r"[12][.,]\d\d")
+_FEELINGS = words("nouns", "feelings")
+_YEARS_OLD = frozenset({"yo", "y/o"})
+_YEARS = _YEARS_OLD | {"years", "yrs"}
+_AFTER_AGE = frozenset({"last", "this", "on", "in", "next"})
+_JOINTS = frozenset({"and", "&", "plus"})
+_EITHER_JOINTS = _JOINTS | {"or", "nor"}
+_FAR_AHEAD = 16
+"""Tokens in which the last joint of a list may come."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fill:
+    """Something in a slot: tokens `start` to `end`, the phrase it is, the date it means, or a text to use instead."""
+
+    start: int
+    end: int
+    phrase: NounPhrase | None = None
+    when: PartialDate | None = None
+    text: str | None = None
+
+
+def anew(reading: Reading, fill: Fill) -> Fill:
+    """The fill with the word `new` before its noun, which phrases leave out like all words of judgement."""
+    phrase = fill.phrase
+    if phrase is None or phrase.possessor_phrase is not None or phrase.first <= phrase.start:
+        return fill
+    if reading.tokens[phrase.first - 1].low != "new":
+        return fill
+    whole = copy(phrase)  # other patterns read the phrase without
+    whole.first -= 1
+    return replace(fill, phrase=whole)
+
+
+Filled = tuple[list[Fill], int]
+"""The fills (several for `A, B and C`) and the token after them."""
+
+
+def _read_when(reading: Reading, i: int, stop: int) -> Filled | None:
+    dated = read_date(reading.tokens, i, stop, reading.written_on)
+    return ([Fill(i, dated[1], when=dated[0])], dated[1]) if dated else None
+
+
+def _read_age(reading: Reading, i: int, stop: int) -> Filled | None:
+    """`41`, `41 years old`, `seven`: not `10 minutes late`."""
+    tokens = reading.tokens
+    number = number_of(tokens, i, stop)
+    if number is None or not 1 < number[0] < 120:
+        return None
+    end = _age_end(tokens, number[1], stop)
+    return ([Fill(i, end, text=str(number[0]))], end) if end is not None else None
+
+
+def _age_end(tokens: list[Token], i: int, stop: int) -> int | None:
+    """Where the age ends whose number ends before token i; None where the number counts something else."""
+    if i >= stop:
+        return i
+    token = tokens[i]
+    if token.low in _YEARS:
+        is_old = i + 1 < stop and tokens[i + 1].low in {"old", "young"}
+        if is_old:
+            return i + 2
+        return i + 1 if token.low in _YEARS_OLD else None
+    return i if token.bits & (PUNCT | CONJ | ADV) or token.low in _AFTER_AGE else None
+
+
+def _read_languages(reading: Reading, i: int, stop: int) -> Filled | None:
+    """Languages in a row, however joined: `english dutch and a bit of welsh`."""
+    fills: list[Fill] = []
+    end = i
+    while i < stop and len(fills) < _MAX_LIST:
+        low = reading.tokens[i].low
+        if low in _LANGUAGES:
+            fills.append(Fill(i, i + 1))
+            end = i + 1
+        elif low not in _BETWEEN_LANGUAGES and not reading.tokens[i].bits & ADV:
+            break
+        i += 1
+    return (fills, end) if fills else None
+
+
+def _read_value(reading: Reading, i: int, stop: int) -> Filled | None:
+    """The few words after `is`, up to the next mark or joint."""
+    tokens = reading.tokens
+    end = i
+    while end < stop and end - i < _MAX_VALUE and not tokens[end].bits & (PUNCT | CONJ | ADV | PREP):
+        end += 1
+    return ([Fill(i, end)], end) if end > i else None
+
+
+def _read_feeling(reading: Reading, i: int, stop: int) -> Filled | None:
+    tokens = reading.tokens
+    if tokens[i].low in _FEELINGS:
+        return [Fill(i, i + 1)], i + 1
+    if i + 1 < stop and f"{tokens[i].low}-{tokens[i + 1].low}" in _FEELINGS:
+        return [Fill(i, i + 2)], i + 2
+    return None
+
+
+def _read_height(reading: Reading, i: int, stop: int) -> Filled | None:
+    """`1.87`, `1.87 m`."""
+    match = _HEIGHT.fullmatch(reading.tokens[i].low)
+    if match is None:
+        return None
+    end = i + 1
+    while end < stop and end < i + 2 and reading.tokens[end].low in {"m", "metres", "meters"}:
+        end += 1
+    return [Fill(i, end)], end
+
+
+def _read_measure_of(reading: Reading, i: int, stop: int) -> Filled | None:
+    """`a limit of`: the measure, before its amount."""
+    at = i + (reading.tokens[i].low in {"a", "an", "the"})
+    is_measure = at + 2 < stop and reading.tokens[at].low in _MEASURES and reading.tokens[at + 1].low == "of"
+    return ([Fill(at, at + 1)], at + 2) if is_measure else None
+
+
+def _read_thing_owner(reading: Reading, i: int, stop: int) -> Filled | None:
+    """`printer's`."""
+    phrase = parse_noun_phrase(reading.tokens, i, stop)
+    owner = phrase.possessor_phrase if phrase is not None else None
+    if owner is None or is_kind(reading, frozenset({"person"}), owner):
+        return None
+    return [Fill(owner.start, owner.end, owner)], owner.end + 1
+
+
+def _read_owner(reading: Reading, i: int, stop: int) -> Filled | None:
+    """`Lena's`, `my husband's`."""
+    for k in range(i + 1, min(stop, i + 6)):
+        if reading.tokens[k].low == "'s":
+            phrase = parse_noun_phrase(reading.tokens, i, k)
+            if (
+                phrase is not None
+                and phrase.end == k
+                and (is_kind(reading, frozenset({"person"}), phrase) or kin_noun(reading, phrase) is not None)
+            ):
+                return [Fill(i, k + 1, phrase)], k + 1
+    return None
 
 
 def fill_slot(reading: Reading, kinds: frozenset[str], i: int, stop: int, *, either: bool = False) -> Filled | None:
@@ -40,9 +174,9 @@ def fill_slot(reading: Reading, kinds: frozenset[str], i: int, stop: int, *, eit
     if i >= stop:
         return _predicate(reading, i, stop) if kinds == BARE and reading.tokens[i - 1].verbs else None
     for special in _specials(kinds):
-        found = special(reading, i, stop)
-        if found is not None:
-            return found
+        filled = special(reading, i, stop)
+        if filled is not None:
+            return filled
     first = _phrase_at(reading, i, stop)
     if first is None or ("owned" not in kinds and not is_kind(reading, kinds, first)):
         return None
@@ -65,7 +199,7 @@ def _phrases(reading: Reading, kinds: frozenset[str], i: int, stop: int, *, eith
     """One phrase of the kinds, or a list of them joined by commas and `and`."""
     fills: list[Fill] = []
     end = i
-    for _ in range(MAX_LIST):
+    for _ in range(_MAX_LIST):
         phrase = _phrase_at(reading, i, stop)
         if phrase is None:
             break
@@ -106,19 +240,24 @@ def _whole(reading: Reading, phrase: NounPhrase, stop: int) -> NounPhrase:
 
 def _after_joint(tokens: list[Token], i: int, stop: int, *, either: bool) -> int | None:
     """Past `,`, `and` or `, and` between parts of a list; a comma counts only where an `and` comes later."""
-    start = i
-    joints = {"and", "&", "plus"} | ({"or", "nor"} if either else set())
-    if i < stop and tokens[i].low == ",":
-        i += 1
-        if i < stop and tokens[i].low in joints:
-            i += 1
-        elif not any(tokens[k].low in joints for k in range(i, min(stop, i + 16))):
-            return None
-    elif i < stop and tokens[i].low in joints:
-        i += 1
-    while i < stop and tokens[i].bits & ADV and i > start:
-        i += 1
-    return i if start < i < stop else None
+    after = _past_joint(tokens, i, stop, _EITHER_JOINTS if either else _JOINTS)
+    if after is None:
+        return None
+    while after < stop and tokens[after].bits & ADV:
+        after += 1
+    return after if after < stop else None
+
+
+def _past_joint(tokens: list[Token], i: int, stop: int, joints: frozenset[str]) -> int | None:
+    low = tokens[i].low if i < stop else ""
+    if low in joints:
+        return i + 1
+    if low != ",":
+        return None
+    if i + 1 < stop and tokens[i + 1].low in joints:
+        return i + 2
+    is_list = any(tokens[k].low in joints for k in range(i + 1, min(stop, i + 1 + _FAR_AHEAD)))
+    return i + 1 if is_list else None
 
 
 def _ing_phrases(reading: Reading, i: int, stop: int) -> Filled | None:
@@ -128,7 +267,7 @@ def _ing_phrases(reading: Reading, i: int, stop: int) -> Filled | None:
     tokens = reading.tokens
     if not is_ing(tokens[i]):
         return None
-    while i < stop and len(fills) < MAX_LIST:
+    while i < stop and len(fills) < _MAX_LIST:
         if is_ing(tokens[i]):
             end = complement_end(tokens, i + 1, stop)
             fills.append(Fill(i, end))
@@ -188,20 +327,20 @@ def _predicate_to(reading: Reading, i: int, stop: int) -> Filled | None:
 
 
 _SPECIAL: dict[str, Callable[[Reading, int, int], Filled | None]] = {
-    "age": read_age,
-    "date": read_when,
-    "feeling": read_feeling,
-    "language": read_languages,
-    "height": read_height,
+    "age": _read_age,
+    "date": _read_when,
+    "feeling": _read_feeling,
+    "language": _read_languages,
+    "height": _read_height,
     "infinitive": _infinitive,
     "ing": _ing_phrases,
-    "measure_of": read_measure_of,
-    "owner": read_owner,
+    "measure_of": _read_measure_of,
+    "owner": _read_owner,
     "predicate": _predicate,
     "predicate_place": _predicate_place,
     "predicate_to": _predicate_to,
     "wedding": _wedding,
-    "thing_owner": read_thing_owner,
-    "value": read_value,
+    "thing_owner": _read_thing_owner,
+    "value": _read_value,
 }
 KINDS = frozenset(TESTS) | frozenset(_SPECIAL) | SUBJECT_KINDS

@@ -1,11 +1,132 @@
-"""Tokens: words, numbers and marks with their spans; contractions come apart, spans stay those of the text."""
+"""Tokens and sentences: words, numbers and marks with their spans, their classes, and where sentences end.
+
+Contractions come apart; spans stay those of the text. The closed classes of words are bits, one dictionary lookup a
+token; their lists are data (`patterns/lexicon/`), of which only the regular verbs are inflected here.
+"""
 
 import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-from em_pipelines.extraction.cleaning import CODE_MARK
-from em_pipelines.extraction.rules.word_classes import ADV, BE, DET, NUMBER, POSS, PUNCT, SUBJECT, VERB_FORMS, bits_of
+from em_pipelines.extraction.rules.lexicon import load_lexicon, words
+from em_pipelines.text.cleaning import CODE_MARK
+
+CLASS_NAMES = (
+    "determiners", "quantifiers", "possessives", "first_person", "subject_pronouns", "object_pronouns", "relatives",
+    "wh_words", "prepositions", "conjunctions", "subordinators", "adverbs", "negations", "be", "have", "do", "modals",
+    "titles", "weekdays", "months", "numbers", "demonstratives", "boundaries", "conditional", "contrast",
+)  # fmt: skip
+_BITS = {name: 1 << n for n, name in enumerate(CLASS_NAMES)}
+
+DET = _BITS["determiners"]
+QUANT = _BITS["quantifiers"]
+POSS = _BITS["possessives"]
+SUBJECT = _BITS["subject_pronouns"]
+OBJECT = _BITS["object_pronouns"]
+RELATIVE = _BITS["relatives"]
+WH = _BITS["wh_words"]
+PREP = _BITS["prepositions"]
+CONJ = _BITS["conjunctions"]
+SUBORD = _BITS["subordinators"]
+ADV = _BITS["adverbs"]
+NEG = _BITS["negations"]
+BE = _BITS["be"]
+HAVE = _BITS["have"]
+DO = _BITS["do"]
+MODAL = _BITS["modals"]
+TITLE = _BITS["titles"]
+WEEKDAY = _BITS["weekdays"]
+MONTH = _BITS["months"]
+NUMBER = _BITS["numbers"]
+CONDITION = _BITS["conditional"]
+CONTRAST = _BITS["contrast"]
+BOUNDARY = _BITS["boundaries"]
+PUNCT = 1 << len(CLASS_NAMES)
+AUX = BE | HAVE | DO | MODAL
+NOT_IN_PHRASE = (
+    SUBJECT | OBJECT | RELATIVE | WH | PREP | CONJ | SUBORD | NEG | AUX | DET | POSS | BOUNDARY | PUNCT | CONTRAST
+)
+"""Words of these classes never stand inside a noun phrase (its determiners come before it)."""
+
+BASE, S_FORM, PAST, PARTICIPLE, ING = 1, 2, 4, 8, 16
+FINITE = BASE | S_FORM | PAST
+
+
+def _word_bits() -> dict[str, int]:
+    bits: dict[str, int] = {}
+    for name, bit in _BITS.items():
+        for word in words("words", name):
+            bits[word] = bits.get(word, 0) | bit
+    return bits
+
+
+def _inflected(base: str, doubling: frozenset[str]) -> tuple[str, str, str]:
+    """The -s, -ed and -ing forms of a regular verb."""
+    ends_in_y = base.endswith("y") and base[-2] not in "aeiou"
+    if base.endswith(("s", "x", "z", "ch", "sh", "o")):
+        s_form = base + "es"
+    else:
+        s_form = base[:-1] + "ies" if ends_in_y else base + "s"
+    if base in doubling:
+        stem = base + base[-1]
+        return s_form, stem + "ed", stem + "ing"
+    if base.endswith("ie"):
+        return s_form, base + "d", base[:-2] + "ying"
+    if base.endswith("e"):
+        keeps_e = base.endswith(("ee", "ye", "oe"))
+        return s_form, base + "d", (base if keeps_e else base[:-1]) + "ing"
+    return s_form, base[:-1] + "ied" if ends_in_y else base + "ed", base + "ing"
+
+
+def _verb_forms() -> dict[str, dict[str, int]]:
+    """Form → {lemma: forms it can be}."""
+    verbs = load_lexicon("verbs")
+    doubling = words("verbs", "doubling")
+    irregular: dict[str, str] = verbs["irregular"]
+    forms: dict[str, dict[str, int]] = {}
+
+    def add(form: str, lemma: str, kind: int) -> None:
+        kinds = forms.setdefault(form, {})
+        kinds[lemma] = kinds.get(lemma, 0) | kind
+
+    # In order: of a form of several verbs the first is taken, and that may not hang on how sets are hashed.
+    for base in sorted(words("verbs", "regular") | irregular.keys()):
+        s_form, past, ing = _inflected(base, doubling)
+        add(base, base, BASE)
+        add(s_form, base, S_FORM)
+        add(ing, base, ING)
+        if base in irregular:
+            past, participle = irregular[base].split()
+            add(past, base, PAST)
+            add(participle, base, PARTICIPLE)
+        else:
+            add(past, base, PAST | PARTICIPLE)
+    add("born", "bear", PARTICIPLE)
+    add("learned", "learn", PAST | PARTICIPLE)
+    for form, lemma, kind in (("has", "have", S_FORM), ("'ve", "have", BASE), ("n't", "be", 0)):
+        add(form, lemma, kind)
+    del forms["n't"]
+    return forms
+
+
+WORD_BITS = _word_bits()
+VERB_FORMS = _verb_forms()
+ALSO_NOUNS = words("verbs", "also_nouns")
+NOT_ADVERBS = words("words", "not_adverbs")
+EVALUATIVE = words("words", "evaluative")
+MEASURE_NOUNS = words("words", "measure_nouns")
+VERB_SUBJECTS = words("words", "verb_subjects")
+
+
+def bits_of(low: str) -> int:
+    """The classes of a word, case-folded: what is listed, and `-ly` words as adverbs."""
+    bits = WORD_BITS.get(low)
+    if bits is None:
+        bits = ADV if low.endswith("ly") and len(low) > 4 and low not in NOT_ADVERBS else 0
+        if low.isdigit():
+            bits |= NUMBER
+    return bits
+
 
 _TOKEN = re.compile(
     r"(?-i:[a-zA-Z]++(?=[ ,\n]))"
@@ -38,6 +159,8 @@ _Classes = tuple[int, dict[str, int] | None, int]
 _Word = tuple[int, int, str, tuple[str, bool, _Classes] | None]
 _LONG_PIECE = 40
 """Characters from which a piece between blanks is not worth keeping."""
+_LINE_OF_PROSE = 55
+"""A line at least this long may go on in the next one."""
 
 
 class Token:
@@ -57,6 +180,16 @@ class Token:
 
     def __repr__(self) -> str:
         return f"{self.low}[{self.start}:{self.end}]"
+
+
+def token_at(tokens: list[Token], i: int, stop: int) -> Token | None:
+    """The token at i, None from `stop` on."""
+    return tokens[i] if i < stop else None
+
+
+def low_at(tokens: list[Token], i: int, stop: int) -> str:
+    """What the token at i reads, case-folded; empty from `stop` on."""
+    return tokens[i].low if i < stop else ""
 
 
 @lru_cache(maxsize=65536)
@@ -103,8 +236,8 @@ def _words(text: str) -> Iterator[tuple[int, tuple[_Word, ...]]]:
 def tokenise(text: str) -> list[Token]:
     """Splits text, in which apostrophes are straight, into tokens in order."""
     tokens: list[Token] = []
-    for offset, words in _words(text):
-        for start, end, word, plain in words:
+    for offset, spans in _words(text):
+        for start, end, word, plain in spans:
             if plain is not None:
                 tokens.append(Token(plain[0], offset + start, offset + end, plain[1], plain[2]))
             else:
@@ -121,14 +254,24 @@ def _take(tokens: list[Token], start: int, end: int, word: str) -> None:
         return
     if "'" in low and _split_ending(tokens, low, start, end, word):
         return
-    if low == "of" and len(tokens) > 1 and tokens[-1].low in _HEDGING_NOUNS and tokens[-2].bits & _BEFORE_HEDGE:
+    if low == "of" and _ends_with_hedge(tokens):
         tokens[-1] = Token("kinda", tokens[-1].start, end, False)
         return
-    if low == "than" and len(tokens) > 1 and tokens[-1].low in _COMPARED and not tokens[-2].bits:
+    if low == "than" and _ends_with_comparative(tokens):
         tokens[-1].bits = ADV
     if low in _SPLIT and _split_known(tokens, low, start, end, word):
         return
     tokens.append(Token(low, start, end, word[0].isupper()))
+
+
+def _ends_with_hedge(tokens: list[Token]) -> bool:
+    """`I sort`, before `of`."""
+    return len(tokens) > 1 and tokens[-1].low in _HEDGING_NOUNS and bool(tokens[-2].bits & _BEFORE_HEDGE)
+
+
+def _ends_with_comparative(tokens: list[Token]) -> bool:
+    """`likes rye more`, before `than`."""
+    return len(tokens) > 1 and tokens[-1].low in _COMPARED and not tokens[-2].bits
 
 
 def _split_ending(tokens: list[Token], low: str, start: int, end: int, word: str) -> bool:
@@ -149,3 +292,32 @@ def _split_known(tokens: list[Token], low: str, start: int, end: int, word: str)
     tokens.append(Token(parts[0], start, cut, word[0].isupper()))
     tokens.append(Token(parts[1], cut, end, False))
     return True
+
+
+def sentences(tokens: list[Token], text: str) -> list[tuple[int, int]]:
+    """Token ranges of sentences, without the closing mark. A line break ends one unless the line is wrapped prose."""
+    ranges: list[tuple[int, int]] = []
+    start = 0
+    line_start = 0
+    for i, token in enumerate(tokens):
+        if not token.bits & PUNCT:
+            continue
+        if token.low == "\n":
+            is_wrapped = token.start - line_start >= _LINE_OF_PROSE and _goes_on(tokens, i + 1, text)
+            line_start = token.end
+            if is_wrapped:
+                continue
+        elif token.low not in ".!?;…":
+            continue
+        if i > start:
+            ranges.append((start, i))
+        start = i + 1
+    if start < len(tokens):
+        ranges.append((start, len(tokens)))
+    return ranges
+
+
+def _goes_on(tokens: list[Token], i: int, text: str) -> bool:
+    """Whether the line that begins at token i opens with a small letter."""
+    following = token_at(tokens, i, len(tokens))
+    return following is not None and following.low != "\n" and text[following.start].islower()

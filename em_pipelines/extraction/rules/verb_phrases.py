@@ -2,30 +2,23 @@
 
 from em_pipelines.extraction.rules.lexicon import words
 from em_pipelines.extraction.rules.noun_phrases import NounPhrase, parse_noun_phrase
-from em_pipelines.extraction.rules.tokens import Token
-from em_pipelines.extraction.rules.word_classes import (
+from em_pipelines.extraction.rules.tokens import (
     ADV,
     AUX,
     BASE,
-    ING,
     MONTH,
     NOT_IN_PHRASE,
     OBJECT,
     PREP,
     WEEKDAY,
     WH,
+    Token,
+    low_at,
 )
 
 _TIME_HEADS = words("words", "time_heads")
 _LINKING = frozenset({"like", "until", "till", "since", "before", "after", "except", "because", "than"})
 _PARTICLES = words("words", "particles")
-
-
-def is_ing(token: Token) -> bool:
-    """Whether the word is the -ing form of a verb, listed or not."""
-    if token.verbs is not None:
-        return any(kind & ING for kind in token.verbs.values())
-    return token.low.endswith("ing") and len(token.low) > 5 and token.bits == 0 and not token.is_capital
 
 
 def verb_phrase_end(tokens: list[Token], i: int, stop: int) -> int | None:
@@ -35,29 +28,39 @@ def verb_phrase_end(tokens: list[Token], i: int, stop: int) -> int | None:
     if i >= stop or tokens[i].bits & (NOT_IN_PHRASE & ~AUX) or tokens[i].is_capital:
         return None
     token = tokens[i]
-    if token.verbs is not None and not any(kind & BASE for kind in token.verbs.values()):
+    if token.verbs is not None and not token.forms & BASE:
         return None
     return complement_end(tokens, i + 1, stop)
 
 
-def complement_end(tokens: list[Token], i: int, stop: int) -> int:  # noqa: PLR0911, one return a kind of complement
+def complement_end(tokens: list[Token], i: int, stop: int) -> int:
     """Past the object after a verb, or its particle and preposition phrase when it has no object."""
-    start = i
-    if i < stop and tokens[i].bits & WH and i + 1 < stop and tokens[i + 1].low == "to":
-        return verb_phrase_end(tokens, i + 2, stop) or start
-    if i < stop and tokens[i].low == "to":
+    if i >= stop:
+        return i
+    token = tokens[i]
+    if token.bits & WH and low_at(tokens, i + 1, stop) == "to":
+        return verb_phrase_end(tokens, i + 2, stop) or i
+    if token.low == "to":
         return verb_phrase_end(tokens, i + 1, stop) or _after_preposition(tokens, i, stop)
-    if i < stop and tokens[i].low in _PARTICLES and tokens[i].bits & (ADV | PREP):
-        after = parse_noun_phrase(tokens, i + 1, stop)
-        if after is None or tokens[i].bits & ADV:
-            i += 1
-        elif not _is_time(tokens, after):
-            return after.end
-        else:
-            return i + 1 if tokens[i].low in {"up", "out", "back", "away"} else i
+    if token.low in _PARTICLES and token.bits & (ADV | PREP):
+        return _after_particle(tokens, i, stop)
+    return _object_end(tokens, i, stop)
+
+
+def _after_particle(tokens: list[Token], i: int, stop: int) -> int:
+    """Past the particle at i and its object (`give up the harp`), or past the phrase it governs (`move to Graz`)."""
+    phrase = parse_noun_phrase(tokens, i + 1, stop)
+    if phrase is None or tokens[i].bits & ADV:
+        return _object_end(tokens, i + 1, stop)
+    if not _is_time(tokens, phrase):
+        return phrase.end
+    return i + 1 if tokens[i].low in {"up", "out", "back", "away"} else i
+
+
+def _object_end(tokens: list[Token], i: int, stop: int) -> int:
     if i < stop and tokens[i].bits & OBJECT and not tokens[i].bits & NOT_IN_PHRASE & ~OBJECT:
         return i + 1
-    phrase = parse_noun_phrase(tokens, i, stop) if i < stop else None
+    phrase = parse_noun_phrase(tokens, i, stop)
     if phrase is not None and not _is_time(tokens, phrase):
         return phrase.end
     return _after_preposition(tokens, i, stop)

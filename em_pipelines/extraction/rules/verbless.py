@@ -5,32 +5,40 @@ any other. Who is meant is settled here: the person before an insertion, or the 
 introduces its writer. Anything else is left alone.
 """
 
-from em_pipelines.extraction.rules.clause import Clause
-from em_pipelines.extraction.rules.clause_subjects import Chunk
-from em_pipelines.extraction.rules.insertions import (
-    CLAUSAL,
-    MARKS,
-    empty_clause,
-    insertions,
-    is_known_person,
-    opening_roles,
-    rankings,
-)
+from em_pipelines.extraction.rules.clauses import Chunk, Clause, SentenceParse, kind_at, pronoun_of
 from em_pipelines.extraction.rules.lexicon import words
+from em_pipelines.extraction.rules.names import FEMALE_NAMES, MALE_NAMES, is_profession
 from em_pipelines.extraction.rules.noun_phrases import KIN, NounPhrase
 from em_pipelines.extraction.rules.patterns import LABEL
 from em_pipelines.extraction.rules.people import FIRST_PERSON
-from em_pipelines.extraction.rules.tokens import Token
-from em_pipelines.extraction.rules.verb_phrases import is_ing
-from em_pipelines.extraction.rules.word_classes import ADV, CONJ, DET, NEG, NUMBER, PUNCT, QUANT
+from em_pipelines.extraction.rules.tokens import (
+    ADV,
+    CONJ,
+    DET,
+    NEG,
+    NUMBER,
+    POSS,
+    PUNCT,
+    QUANT,
+    Token,
+    low_at,
+    token_at,
+)
+from em_pipelines.extraction.rules.verb_groups import VerbGroup, is_ing
 
+_MARKS = frozenset({",", ":", "(", ")", "-", "–", "—", ";", "|", "/", "•", "*", "\n"})
+_OPENERS = frozenset({",", "(", ":", "-", "–", "—"})
+_CLAUSAL = frozenset({"vg", "pron", "rel", "inf"})
+_OVER_NOUNS = words("nouns", "before_over")
+_CLOSERS = frozenset({",", ")", "-", "–", "—", ";"})
+_BEFORE_PLACES = frozenset({"in", "at", "from", "near", "to", "on", "of"})
 Piece = tuple[int, int]
 """First token and the one after the last of what stands between two marks."""
 
-INTRODUCTIONS = words("words", "introductions")
+_INTRODUCTIONS = words("words", "introductions")
 _PROFILE_LABELS = words("words", "profile_labels")
 _SELF_VERBS = frozenset({"be", "live", "work", "study"})
-_BEFORE_INTRODUCTION = INTRODUCTIONS | {
+_BEFORE_INTRODUCTION = _INTRODUCTIONS | {
     "about",
     "my",
     "quick",
@@ -53,6 +61,122 @@ _MIN_LABELS = 2
 _MAX_LABEL_WORDS = 3
 
 
+def _next_mark(tokens: list[Token], i: int, stop: int) -> int:
+    return next((k for k in range(i, stop) if tokens[k].low in _MARKS), stop)
+
+
+def _insertions(parse: SentenceParse, named: set[int]) -> list[Clause]:
+    """`Priya, a data engineer at Monzo, …`, `Nell (7)`, `Viktor, my flatmate, …`: the phrase before is described.
+
+    Not where the phrase starts at one of `named`, as in `I'm Marco, 27`: that is the speaker himself.
+    """
+    clauses: list[Clause] = []
+    for n in range(2, len(parse.chunks)):
+        before, inserted = parse.chunks[n - 2][2], parse.chunks[n][2]
+        if before is None or inserted is None or before.start in named or not _opens_insertion(parse, n - 1, before):
+            continue
+        right = _next_mark(parse.tokens, inserted.start, parse.stop)
+        opening = parse.tokens[parse.chunks[n - 1][1]].low
+        if _is_insertion(parse, n, right) and _is_described(parse.tokens, opening, before, inserted):
+            clauses.append(_empty_clause("be", inserted.start, right, subject=[before]))
+    return clauses
+
+
+def _opens_insertion(parse: SentenceParse, n: int, before: NounPhrase) -> bool:
+    """Whether the n-th chunk is a mark right after the phrase before, which is no place: `in Graz, …`."""
+    kind, mark, _ = parse.chunks[n]
+    if kind != "mark" or mark != before.end or parse.tokens[mark].low not in _OPENERS:
+        return False
+    is_behind_preposition = kind_at(parse.chunks, n - 2) == "prep"
+    return not (is_behind_preposition and parse.tokens[parse.chunks[n - 2][1]].low in _BEFORE_PLACES)
+
+
+def _is_insertion(parse: SentenceParse, n: int, right: int) -> bool:
+    """Whether what begins with the n-th chunk ends with a mark at `right`, and is no clause nor one of a list."""
+    if right < parse.stop and parse.tokens[right].low not in _CLOSERS:
+        return False
+    is_clausal = any(kind in _CLAUSAL for kind, at, _ in parse.chunks[n:] if at < right)
+    return not is_clausal and not _is_listed(parse.tokens, right, parse.stop)
+
+
+def _is_described(tokens: list[Token], opening: str, before: NounPhrase, inserted: NounPhrase) -> bool:
+    """Whether the inserted phrase says what the phrase before is: not `my aunt, my uncle`, nor `Ida, two sisters`."""
+    first, head = tokens[inserted.start], tokens[inserted.head]
+    if inserted.possessor is not None and (before.possessor is not None or head.is_capital):
+        return False
+    if first.bits & NUMBER and head.low in KIN:
+        return False
+    if opening not in {",", "("}:
+        return _is_known_person(tokens, before)
+    return opening == "(" or inserted.det is not None or bool(first.bits & (NUMBER | POSS | DET))
+
+
+def _opening_phrases(chunks: list[Chunk]) -> tuple[NounPhrase, int, NounPhrase] | None:
+    """The phrases of `A in B`, and the token of the preposition, where chunks begin so."""
+    if [kind for kind, _, _ in chunks[:3]] != ["np", "prep", "np"]:
+        return None
+    one, other = chunks[0][2], chunks[2][2]
+    return (one, chunks[1][1], other) if one is not None and other is not None else None
+
+
+def _is_plain(phrase: NounPhrase) -> bool:
+    return phrase.det is None and phrase.possessor is None and phrase.number is None
+
+
+def _rankings(parse: SentenceParse) -> list[Clause]:
+    """`Rye over spelt, always`: what somebody prefers, as a sentence opens; not `fog over the bay`."""
+    phrases = _opening_phrases(parse.chunks)
+    if phrases is None or not _ranks(parse, *phrases):
+        return []
+    clause = _empty_clause("prefer", parse.start, parse.stop)
+    clause.is_own = True
+    return [clause]
+
+
+def _ranks(parse: SentenceParse, one: NounPhrase, at: int, other: NounPhrase) -> bool:
+    tokens = parse.tokens
+    if tokens[at].low != "over" or tokens[one.head].low in _OVER_NOUNS or not (_is_plain(one) and _is_plain(other)):
+        return False
+    is_closed = other.end >= parse.stop or bool(tokens[other.end].bits & (PUNCT | ADV))
+    is_opening = one.start == parse.start and one.end == at
+    return is_closed and is_opening and all(kind != "vg" for kind, _, _ in parse.chunks)
+
+
+def _opening_roles(parse: SentenceParse) -> list[Clause]:
+    """`Tram driver in Graz, been at it since May`: what the writer is, as a message opens; a mark has to follow."""
+    phrases = _opening_phrases(parse.chunks) if parse.start == 0 else None
+    right = _next_mark(parse.tokens, parse.start, parse.stop) if phrases is not None else parse.stop
+    if phrases is None or [(kind, at) for kind, at, _ in parse.chunks[3:4]] != [("mark", right)]:
+        return []
+    role, _, place = phrases
+    is_place = parse.tokens[place.head].is_capital and place.possessor is None
+    if not is_place or not _is_plain(role) or not is_profession(parse.tokens[role.head].low):
+        return []
+    clause = _empty_clause("be", parse.start, right)
+    clause.is_own = True
+    return [clause]
+
+
+def _is_known_person(tokens: list[Token], phrase: NounPhrase) -> bool:
+    low = tokens[phrase.first].low
+    return low in FEMALE_NAMES or low in MALE_NAMES or tokens[phrase.head].low in KIN
+
+
+def _is_listed(tokens: list[Token], right: int, stop: int) -> bool:
+    """`Tom, my brother, and Ana`: a row of people, not a description."""
+    return right + 1 < stop and tokens[right].low == "," and tokens[right + 1].low in {"and", "&", "or"}
+
+
+def _empty_clause(lemma: str, left: int, right: int, subject: list[NounPhrase] | None = None) -> Clause:
+    """A clause over the tokens from left to right, with no word for its verb."""
+    verb = VerbGroup(left)
+    verb.end, verb.lemmas = left, (lemma,)
+    clause = Clause(verb, left)
+    clause.right = right
+    clause.subject = subject or []
+    return clause
+
+
 def introduces_writer(tokens: list[Token]) -> bool:
     """Whether a message is a profile of its writer: `About me: …`, or lines such as `Name: …` and `Age: …`."""
     labels = 0
@@ -73,45 +197,116 @@ def _is_introduction(tokens: list[Token], right: int) -> bool:
     while left >= 0 and tokens[left].low in _BEFORE_INTRODUCTION:
         left -= 1
     is_whole = left < 0 or bool(tokens[left].bits & PUNCT)
-    return is_whole and left < right - 1 and tokens[right - 1].low in INTRODUCTIONS
+    return is_whole and left < right - 1 and tokens[right - 1].low in _INTRODUCTIONS
 
 
 def own_unsaid_subjects(clauses: list[Clause]) -> None:
     """`Lives in Porto.` in a profile of the writer is about the writer."""
     for clause in clauses:
-        if clause.pronoun is None and not clause.subject and not clause.verb.is_inverted:
+        if not clause.has_subject and not clause.verb.is_inverted:
             clause.is_own = True
 
 
-def verbless_clauses(
-    tokens: list[Token], start: int, stop: int, chunks: list[Chunk], clauses: list[Clause], *, is_profile: bool
-) -> list[Clause]:
-    """The clauses without a verb of one sentence, whose chunks and ordinary clauses are given."""
-    if not is_profile and MARKS.isdisjoint([token.low for token in tokens[start:stop]]):
-        return _fans(tokens, start, stop)
-    named = {c.verb.end for c in clauses if c.pronoun is not None and tokens[c.pronoun].low in FIRST_PERSON}
-    found = insertions(tokens, stop, chunks, named) + _fans(tokens, start, stop)
-    found += rankings(chunks, tokens, start, stop) + opening_roles(chunks, tokens, start, stop)
-    described = {clause.left for clause in found}
-    pieces = _pieces(tokens, start, stop)
-    kinds = {at: kind for kind, at, _ in chunks}
-    own_from = _own_from(tokens, start, stop, clauses, pieces, is_profile=is_profile)
-    for n, (left, right) in enumerate(pieces):
-        label = _label(tokens, pieces, n)
-        if label is not None and is_profile:
-            found.append(empty_clause(LABEL, left, _value_end(tokens, pieces, n, stop), subject=[label]))
-        elif left in described or (right < stop and tokens[right].low == ":"):
-            continue
-        elif own_from is not None and left >= own_from and _is_verbless(kinds, left, right):
-            if n and not is_profile and _speaks_of_others(tokens, chunks, clauses, pieces[n - 1], named):
-                own_from = None
-                continue
-            found += _own(tokens, left, right)
-        elif (
-            own_from is not None and not is_profile and _speaks_of_others(tokens, chunks, clauses, (left, right), named)
-        ):
-            own_from = None
-    return found
+def verbless_clauses(parse: SentenceParse, *, is_profile: bool) -> list[Clause]:
+    """The clauses without a verb of one sentence; `is_profile`: of a message that introduces its writer."""
+    tokens = parse.tokens
+    if not is_profile and _MARKS.isdisjoint([token.low for token in tokens[parse.start : parse.stop]]):
+        return _fans(parse)
+    named = {clause.verb.end for clause in parse.clauses if pronoun_of(clause, tokens) in FIRST_PERSON}
+    clauses = _insertions(parse, named) + _fans(parse) + _rankings(parse) + _opening_roles(parse)
+    described = {clause.left for clause in clauses}
+    return clauses + _Fragments(parse, named, is_profile=is_profile).read(described)
+
+
+class _Fragments:
+    """What stands between the marks of one sentence without a verb, as far as it is the writer's or has a label.
+
+    From token `own_from` fragments are the writer's; None where they are nobody's for certain.
+    """
+
+    def __init__(self, parse: SentenceParse, named: set[int], *, is_profile: bool) -> None:
+        self.parse = parse
+        self.named = named
+        self.is_profile = is_profile
+        self.pieces = _pieces(parse.tokens, parse.start, parse.stop)
+        self.kinds = {at: kind for kind, at, _ in parse.chunks}
+        self.own_from = self._own_from()
+
+    def read(self, described: set[int]) -> list[Clause]:
+        """The clauses of all pieces but those that begin at one of the tokens `described`."""
+        clauses: list[Clause] = []
+        for n, (left, right) in enumerate(self.pieces):
+            label = _label(self.parse.tokens, self.pieces, n) if self.is_profile else None
+            if label is not None:
+                end = _value_end(self.parse.tokens, self.pieces, n, self.parse.stop)
+                clauses.append(_empty_clause(LABEL, left, end, subject=[label]))
+            elif left not in described and low_at(self.parse.tokens, right, self.parse.stop) != ":":
+                clauses += self._own_at(n)
+        return clauses
+
+    def _own_at(self, n: int) -> list[Clause]:
+        """What the n-th piece says of the writer."""
+        left, right = self.pieces[n]
+        if self.own_from is None:
+            return []
+        if left < self.own_from or any(self.kinds.get(i) in _CLAUSAL for i in range(left, right)):
+            self._leave(self.pieces[n])
+            return []
+        if n and self._leave(self.pieces[n - 1]):
+            return []
+        return _own(self.parse.tokens, left, right)
+
+    def _leave(self, piece: Piece) -> bool:
+        """Whether a piece speaks of others, after which no more is the writer's; in a profile all is."""
+        if self.is_profile or not self._speaks_of_others(*piece):
+            return False
+        self.own_from = None
+        return True
+
+    def _own_from(self) -> int | None:
+        opening = self._past_introduction()
+        if opening is not None:
+            return opening
+        clauses = self.parse.clauses
+        if not clauses:
+            return self.parse.start if self.is_profile else None
+        n_whole = sum(not self._is_word(clause) for clause in clauses)
+        verb = clauses[0].verb
+        is_plain = not verb.is_inverted and not verb.is_negated
+        return verb.end if n_whole == 1 and is_plain and self._says_self(clauses[0]) else None
+
+    def _past_introduction(self) -> int | None:
+        """Past the colon of `about me:`, with which the sentence opens."""
+        tokens, stop = self.parse.tokens, self.parse.stop
+        left, right = self.pieces[0] if self.pieces else (stop, stop)
+        if right == stop or right - left > _MAX_LABEL_WORDS or not _is_introduction(tokens, right):
+            return None
+        return next((k + 1 for k in range(right, stop) if tokens[k].low == ":"), None)
+
+    def _is_word(self, clause: Clause) -> bool:
+        """`…, divorced, …`: a word by itself between two marks."""
+        if not clause.is_shared or not clause.verb.is_participle:
+            return False
+        following = token_at(self.parse.tokens, clause.verb.end, len(self.parse.tokens))
+        return following is None or bool(following.bits & PUNCT)
+
+    def _says_self(self, clause: Clause) -> bool:
+        """`I am`, `I live` and such."""
+        is_own = pronoun_of(clause, self.parse.tokens) in FIRST_PERSON
+        return is_own and not _SELF_VERBS.isdisjoint(clause.verb.lemmas)
+
+    def _speaks_of_others(self, left: int, right: int) -> bool:
+        """Whether a piece names somebody else or says something of them, so that what follows may be theirs."""
+        if any(self.parse.tokens[i].low in _BEFORE_OTHERS for i in range(left, right)):
+            return True
+        if any(left <= clause.verb.start < right and not self._says_self(clause) for clause in self.parse.clauses):
+            return True
+        return any(left <= phrase.start < right and self._names_another(phrase) for phrase in self.parse.nouns)
+
+    def _names_another(self, phrase: NounPhrase) -> bool:
+        if phrase.start in self.named:
+            return False
+        return phrase.possessor is not None or _is_known_person(self.parse.tokens, phrase)
 
 
 def _pieces(tokens: list[Token], start: int, stop: int) -> list[Piece]:
@@ -119,7 +314,7 @@ def _pieces(tokens: list[Token], start: int, stop: int) -> list[Piece]:
     pieces: list[Piece] = []
     left = start
     for i in range(start, stop + 1):
-        if i < stop and tokens[i].low not in MARKS:
+        if i < stop and tokens[i].low not in _MARKS:
             continue
         while left < i and tokens[left].bits & (CONJ | ADV) and not tokens[left].bits & (DET | QUANT | NUMBER):
             left += 1
@@ -129,70 +324,17 @@ def _pieces(tokens: list[Token], start: int, stop: int) -> list[Piece]:
     return pieces
 
 
-def _own_from(
-    tokens: list[Token],
-    start: int,
-    stop: int,
-    clauses: list[Clause],
-    pieces: list[Piece],
-    *,
-    is_profile: bool,
-) -> int | None:
-    """The token from which fragments are the speaker's; None where they are nobody's for certain."""
-    for left, right in pieces[:1]:
-        if right < stop and right - left <= _MAX_LABEL_WORDS and _is_introduction(tokens, right):
-            colon = next((k for k in range(right, stop) if tokens[k].low == ":"), None)
-            if colon is not None:
-                return colon + 1
-    if not clauses:
-        return start if is_profile else None
-    only = clauses[0]
-    clauses = [c for c in clauses if not (c.is_shared and c.verb.is_participle and _ends_at(tokens, c.verb.end))]
-    is_own = only.pronoun is not None and tokens[only.pronoun].low in FIRST_PERSON
-    is_plain = not only.verb.is_inverted and not only.verb.is_negated
-    says_self = bool(_SELF_VERBS.intersection(only.verb.lemmas))
-    return only.verb.end if len(clauses) == 1 and is_own and is_plain and says_self else None
-
-
-def _ends_at(tokens: list[Token], i: int) -> bool:
-    """`…, divorced, …`: a word by itself between two marks."""
-    return i >= len(tokens) or bool(tokens[i].bits & PUNCT)
-
-
-def _is_verbless(kinds: dict[int, str], left: int, right: int) -> bool:
-    return all(kinds.get(i) not in CLAUSAL for i in range(left, right))
-
-
-def _speaks_of_others(
-    tokens: list[Token], chunks: list[Chunk], clauses: list[Clause], piece: Piece, named: set[int]
-) -> bool:
-    """Whether a piece names somebody else or says something of them, so that what follows may be theirs."""
-    left, right = piece
-    if any(tokens[i].low in _BEFORE_OTHERS for i in range(left, right)):
-        return True
-    for clause in clauses:
-        is_own = clause.pronoun is not None and tokens[clause.pronoun].low in FIRST_PERSON
-        if left <= clause.verb.start < right and not (is_own and _SELF_VERBS.intersection(clause.verb.lemmas)):
-            return True
-    for _, _, phrase in chunks:
-        if phrase is None or not left <= phrase.start < right or phrase.start in named:
-            continue
-        if tokens[phrase.head].low in KIN or is_known_person(tokens, phrase) or phrase.possessor is not None:
-            return True
-    return False
-
-
 def _own(tokens: list[Token], left: int, right: int) -> list[Clause]:
     """What a fragment may say of the speaker: that he is it, has it, or does it; nothing where it is denied or past."""
     first = tokens[left]
     if any(tokens[i].bits & NEG or tokens[i].low in _DENIED for i in range(left, right)):
         return []
     if is_ing(first) and first.verbs:
-        clause = empty_clause(next(iter(first.verbs)), left, right)
+        clause = _empty_clause(next(iter(first.verbs)), left, right)
         clause.verb.end, clause.verb.is_progressive, clause.is_own = left + 1, True, True
         return [clause]
     lemmas = ["be"] + (["have"] if first.bits & (NUMBER | DET | QUANT) else [])
-    found = [empty_clause(lemma, left, right) for lemma in lemmas]
+    found = [_empty_clause(lemma, left, right) for lemma in lemmas]
     for clause in found:
         clause.is_own = True
     return found
@@ -203,23 +345,24 @@ def _label(tokens: list[Token], pieces: list[Piece], n: int) -> NounPhrase | Non
     if n == 0 or tokens[pieces[n][0] - 1].low != ":":
         return None
     left, right = pieces[n - 1]
-    if tokens[right - 1].low in INTRODUCTIONS:
+    if tokens[right - 1].low in _INTRODUCTIONS:
         return None
     if right - left > _MAX_LABEL_WORDS or any(tokens[i].bits & PUNCT for i in range(left, right)):
         return None
     return NounPhrase(left, left, right - 1, right)
 
 
-def _fans(tokens: list[Token], start: int, stop: int) -> list[Clause]:
+def _fans(parse: SentenceParse) -> list[Clause]:
     """`Big fan of Murakami`, `really not into horror`: said of oneself, as the sentence opens."""
+    tokens, start, stop = parse.tokens, parse.start, parse.stop
     i = start
     while i < stop and tokens[i].low in _BEFORE_FAN:
         i += 1
-    is_into = i < stop and tokens[i].low == "into"
-    if i >= stop or not (is_into or (i > start and tokens[i].low in {"fan", "lover"})):
+    is_into = low_at(tokens, i, stop) == "into"
+    if not is_into and (i == start or low_at(tokens, i, stop) not in {"fan", "lover"}):
         return []
     is_negated = any(token.low == "not" for token in tokens[start:i])
-    clause = empty_clause("be", i if is_into else start + is_negated, stop)
+    clause = _empty_clause("be", i if is_into else start + is_negated, stop)
     clause.is_own, clause.verb.is_negated = True, is_negated
     return [clause]
 

@@ -14,9 +14,9 @@ from typing import Any
 
 import orjson
 
-from em_pipelines.landing.fields import iso_instant, parse_instant
 from em_pipelines.landing.reader import InputFile, Line
 from em_pipelines.landing.reasons import Reason, RuleError
+from em_pipelines.text.values import iso_instant, parse_instant
 
 Fields = dict[str, Any]
 _MILLISECONDS_FROM = 10**11  # as seconds: the year 5138; as milliseconds: 1973
@@ -164,6 +164,18 @@ def instant_of(value: object) -> datetime | None:
 def iso_or_none(moment: datetime | None) -> str | None:
     """As landed, or None."""
     return iso_instant(moment) if moment else None
+
+
+def dated(number: int, fields: Fields, detail: str) -> Parsed | Rejected:
+    """The message, or, where its timestamp is None, what rejects it for this reason."""
+    if fields["timestamp"] is None:
+        return Rejected(number, Reason.MISSING_TIMESTAMP, detail, fields=fields)
+    return Parsed(number, "interactions", fields)
+
+
+def objects_of(value: object) -> list[Fields]:
+    """The JSON objects in a list; none where it is no list."""
+    return [member for member in value if isinstance(member, dict)] if isinstance(value, list) else []
 
 
 def id_of(value: object) -> str | None:

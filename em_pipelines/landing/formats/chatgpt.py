@@ -17,10 +17,10 @@ from em_pipelines.landing.formats.base import (
     Format,
     Ignored,
     Item,
-    Parsed,
     Rejected,
     Sample,
     Source,
+    dated,
     dumps,
     id_of,
     instant_of,
@@ -77,30 +77,32 @@ def _messages(number: int, conversation: Fields, branch: list[Fields], source: S
         message = node.get("message")
         if not isinstance(message, dict):
             continue  # the root holds none
-        content = _content(message)
-        author = message.get("author")
-        role = author.get("role") if isinstance(author, dict) else None
-        metadata = message.get("metadata")
-        is_hidden = isinstance(metadata, dict) and any(metadata.get(name) for name in _HIDDEN)
-        if is_hidden or role == "system" or not content.strip():
+        content, role = _content(message), _role(message)
+        if _is_hidden(message) or role == "system" or not content.strip():
             yield Ignored(number)
             continue
-        at = _time(message, started_at, turn)
         fields = {
             "user_id": source.user(),
             "session_id": session_id,
             "turn_number": turn,
             "role": role,
             "content": content,
-            "timestamp": iso_or_none(at),
+            "timestamp": iso_or_none(_time(message, started_at, turn)),
             "source_id": id_of(message.get("id")),
             "source_format": "chatgpt",
         }
-        if at is None:
-            detail = f"conversation {number}, message {turn}: no time; add `create_time` to the conversation"
-            yield Rejected(number, Reason.MISSING_TIMESTAMP, detail, fields=fields)
-        else:
-            yield Parsed(number, "interactions", fields)
+        detail = f"conversation {number}, message {turn}: no time; add `create_time` to the conversation"
+        yield dated(number, fields, detail)
+
+
+def _role(message: Fields) -> object:
+    author = message.get("author")
+    return author.get("role") if isinstance(author, dict) else None
+
+
+def _is_hidden(message: Fields) -> bool:
+    metadata = message.get("metadata")
+    return isinstance(metadata, dict) and any(metadata.get(name) for name in _HIDDEN)
 
 
 def _content(message: Fields) -> str:

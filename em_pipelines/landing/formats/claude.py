@@ -15,15 +15,16 @@ from em_pipelines.landing.formats.base import (
     Format,
     Ignored,
     Item,
-    Parsed,
     Rejected,
     Sample,
     Source,
+    dated,
     dumps,
     id_of,
     instant_of,
     iso_or_none,
     json_conversations,
+    objects_of,
 )
 from em_pipelines.landing.reader import InputFile
 from em_pipelines.landing.reasons import Reason
@@ -71,25 +72,23 @@ def _message(number: int, turn: int, message: Any, conversation: Fields, source:
         "source_id": id_of(message.get("uuid")),
         "source_format": "claude",
     }
-    if at is None:
-        detail = f"conversation {number}, message {turn}: no time; add `created_at` to the conversation"
-        return Rejected(number, Reason.MISSING_TIMESTAMP, detail, fields=fields)
-    return Parsed(number, "interactions", fields)
+    return dated(
+        number, fields, f"conversation {number}, message {turn}: no time; add `created_at` to the conversation"
+    )
 
 
 def _content(message: Fields) -> str:
     # `text` is the older field; newer exports leave it empty where content has blocks of several types.
-    blocks, attachments = message.get("content"), message.get("attachments")
     texts = [
         block["text"]
-        for block in (blocks if isinstance(blocks, list) else [])
-        if isinstance(block, dict) and block.get("type") == "text" and isinstance(block.get("text"), str)
+        for block in objects_of(message.get("content"))
+        if block.get("type") == "text" and isinstance(block.get("text"), str)
     ]
     text = "\n".join(texts) or message.get("text")
     names = [
         f"[attachment: {attachment['file_name']}]"
-        for attachment in (attachments if isinstance(attachments, list) else [])
-        if isinstance(attachment, dict) and isinstance(attachment.get("file_name"), str)
+        for attachment in objects_of(message.get("attachments"))
+        if isinstance(attachment.get("file_name"), str)
     ]
     return "\n".join([text if isinstance(text, str) else "", *names]).strip("\n")
 

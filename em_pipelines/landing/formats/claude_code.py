@@ -18,10 +18,10 @@ from em_pipelines.landing.formats.base import (
     Format,
     Ignored,
     Item,
-    Parsed,
     Rejected,
     Sample,
     Source,
+    dated,
     dumps,
     id_of,
     instant_of,
@@ -38,7 +38,7 @@ _SPEAKING = ("user", "assistant")
 def sniff(sample: Sample) -> bool:
     """Whether any of the first lines is an event of a session."""
     return any(
-        found.get("type") in _SPEAKING and "sessionId" in found and "message" in found for found in sample.objects
+        event.get("type") in _SPEAKING and "sessionId" in event and "message" in event for event in sample.objects
     )
 
 
@@ -50,41 +50,39 @@ def convert(file: InputFile, source: Source) -> Iterator[Item]:
             yield item
             continue
         line, event = item
-        if event.get("type") not in _SPEAKING or event.get("isMeta") or event.get("isSidechain"):
+        if not _is_said(event):
             yield Ignored(line.number)
             continue
         message = event.get("message")
         if not isinstance(message, dict):
             yield Rejected(line.number, Reason.MISSING_FIELD, "message: expected an object with content", line.raw)
             continue
-        session_id = id_of(event.get("sessionId")) or source.name.partition(".")[0]
         said = [(role, text) for role, text in _spoken(event["type"], message.get("content")) if text.strip()]
         if not said:
             yield Ignored(line.number)
+        shared = _shared(event, source)
+        session_id = shared["session_id"]
         for role, text in said:
-            yield _item(line.number, event, session_id, turns[session_id], role, text, source)
+            fields = {**shared, "turn_number": turns[session_id], "role": role, "content": text}
+            yield dated(line.number, fields, "timestamp: the event has none that can be read; add it as ISO 8601")
             turns[session_id] += 1
 
 
-def _item(
-    number: int, event: Fields, session_id: str, turn: int, role: str, text: str, source: Source
-) -> Parsed | Rejected:
-    at = instant_of(event.get("timestamp"))
-    fields = {
+def _is_said(event: Fields) -> bool:
+    """Whether somebody says something with the event, and in the conversation itself."""
+    return event.get("type") in _SPEAKING and not event.get("isMeta") and not event.get("isSidechain")
+
+
+def _shared(event: Fields, source: Source) -> Fields:
+    """The fields that all messages of one event have in common."""
+    return {
         "user_id": source.user(),
-        "session_id": session_id,
-        "turn_number": turn,
-        "role": role,
-        "content": text,
-        "timestamp": iso_or_none(at),
+        "session_id": id_of(event.get("sessionId")) or source.name.partition(".")[0],
+        "timestamp": iso_or_none(instant_of(event.get("timestamp"))),
         "agent_id": "claude-code",
         "source_id": id_of(event.get("uuid")),
         "source_format": "claude-code",
     }
-    if at is None:
-        detail = "timestamp: the event has none that can be read; add it as ISO 8601"
-        return Rejected(number, Reason.MISSING_TIMESTAMP, detail, fields=fields)
-    return Parsed(number, "interactions", fields)
 
 
 def _spoken(role: str, content: Any) -> Iterator[tuple[str, str]]:

@@ -78,10 +78,7 @@ def convert(file: InputFile, source: Source) -> Iterator[Item]:
     except csv.Error as error:
         raise RuleError(Reason.INVALID_CSV, f"the header cannot be read: {error}", raw=lines.row()) from error
     columns = _columns(names, source.mapping)
-    for needed in ("content", "timestamp"):
-        if needed not in columns:
-            detail = f"no column for {needed} among {', '.join(names)[:200]}; map one with {needed}=COLUMN"
-            raise RuleError(Reason.MISSING_FIELD, detail, raw=lines.row())
+    _check_header(names, columns, lines)
     turns: Counter[tuple[str, str]] = Counter()
     while True:
         started = lines.begin_row()
@@ -128,8 +125,8 @@ class _Lines:
         return "".join(self._row).encode()
 
     def take_unread(self) -> list[Rejected]:
-        found, self._unread = self._unread, []
-        return found
+        unread, self._unread = self._unread, []
+        return unread
 
     def _text(self, line: Line) -> str | None:
         reason, detail = line.reason, line.detail
@@ -183,6 +180,14 @@ def _columns(names: list[str], mapping: Mapping[str, str]) -> dict[str, int]:
             raise UsageError(f"mapping CSV columns: {name!r} is not in the header; it has {', '.join(names)[:200]}")
         found[field] = places[name.strip().casefold()]
     return found
+
+
+def _check_header(names: list[str], columns: Mapping[str, int], lines: _Lines) -> None:
+    """Raises RuleError where what every message needs has no column."""
+    for needed in ("content", "timestamp"):
+        if needed not in columns:
+            detail = f"no column for {needed} among {', '.join(names)[:200]}; map one with {needed}=COLUMN"
+            raise RuleError(Reason.MISSING_FIELD, detail, raw=lines.row())
 
 
 def _delimiter(header: str) -> str:

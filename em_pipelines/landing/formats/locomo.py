@@ -17,10 +17,10 @@ from em_pipelines.landing.formats.base import (
     Fields,
     Format,
     Item,
-    Parsed,
     Rejected,
     Sample,
     Source,
+    dated,
     dumps,
     id_of,
     iso_or_none,
@@ -29,7 +29,7 @@ from em_pipelines.landing.formats.base import (
 )
 from em_pipelines.landing.reader import InputFile
 from em_pipelines.landing.reasons import Reason
-from em_pipelines.vocabulary import USER
+from em_pipelines.schema.vocabulary import USER
 
 _SESSION = re.compile(r"session_(\d{1,9})")
 _DIA_ID = re.compile(r"D\d{1,6}:0*(\d{1,9})")
@@ -51,16 +51,13 @@ def convert(file: InputFile, source: Source) -> Iterator[Item]:
             continue
         number, conversation = item
         inner = conversation.get("conversation")
-        found = inner if isinstance(inner, dict) else conversation
-        pair = (found.get("speaker_a"), found.get("speaker_b"))
-        if not all(isinstance(name, str) and name.strip() for name in pair):
+        dialogue = inner if isinstance(inner, dict) else conversation
+        if not all(_is_name(dialogue.get(speaker)) for speaker in ("speaker_a", "speaker_b")):
             detail = f"conversation {number}: speaker_a and speaker_b: expected two names"
-            yield Rejected(number, Reason.MISSING_FIELD, detail, dumps(found))
+            yield Rejected(number, Reason.MISSING_FIELD, detail, dumps(dialogue))
             continue
-        sessions = sorted((int(m[1]), name) for name in found if (m := _SESSION.fullmatch(name)))
-        for _, name in sessions:
-            if isinstance(found[name], list):
-                yield from _session(name, found, source)
+        for name in _session_names(dialogue):
+            yield from _session(name, dialogue, source)
 
 
 def session_date(text: object) -> datetime | None:
@@ -73,6 +70,16 @@ def session_date(text: object) -> datetime | None:
         except ValueError:
             continue
     return None
+
+
+def _is_name(value: object) -> bool:
+    return isinstance(value, str) and bool(value.strip())
+
+
+def _session_names(dialogue: Fields) -> list[str]:
+    """The keys under which sessions stand, in the order of their numbers."""
+    numbered = sorted((int(m[1]), name) for name in dialogue if (m := _SESSION.fullmatch(name)))
+    return [name for _, name in numbered if isinstance(dialogue[name], list)]
 
 
 def _session(name: str, conversation: Fields, source: Source) -> Iterator[Item]:
@@ -95,11 +102,8 @@ def _session(name: str, conversation: Fields, source: Source) -> Iterator[Item]:
             "source_id": id_of(dia_id),
             "source_format": "locomo",
         }
-        if started_at is None:
-            detail = f"{name}_date_time: expected a date such as 1:56 pm on 8 May, 2023, found none; add it"
-            yield Rejected(number, Reason.MISSING_TIMESTAMP, detail, fields=fields)
-        else:
-            yield Parsed(number, "interactions", fields)
+        detail = f"{name}_date_time: expected a date such as 1:56 pm on 8 May, 2023, found none; add it"
+        yield dated(number, fields, detail)
 
 
 def _turn_numbers(turns: list[Fields]) -> list[int]:

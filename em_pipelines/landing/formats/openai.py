@@ -15,10 +15,10 @@ from em_pipelines.landing.formats.base import (
     Format,
     Ignored,
     Item,
-    Parsed,
     Rejected,
     Sample,
     Source,
+    dated,
     id_of,
     instant_of,
     iso_or_none,
@@ -67,33 +67,37 @@ def _messages(line: Line, conversation: Fields, source: Source) -> Iterator[Item
     user_id = source.user(_first(conversation, _USERS) or _first(metadata, _USERS))
     session_id = _first(conversation, _IDS) or _first(metadata, _IDS) or f"{source.name}#{line.number}"
     started_at = _first_instant(conversation) or _first_instant(metadata)
+    shared = {
+        "user_id": user_id,
+        "session_id": session_id,
+        "agent_id": id_of(conversation.get("model")),
+        "source_format": "openai",
+    }
     for turn, message in enumerate(conversation["messages"]):
-        if not isinstance(message, dict):
+        if isinstance(message, dict):
+            yield _message(line.number, turn, message, shared, started_at)
+        else:
             detail = f"message {turn}: expected a JSON object, found {type(message).__name__}"
             yield Rejected(line.number, Reason.NOT_AN_OBJECT, detail, line.raw)
-            continue
-        content = text_of(message.get("content"))
-        if content is None and message.get("tool_calls"):
-            yield Ignored(line.number)  # a call without words: what it gave follows as a message of its own
-            continue
-        role = message.get("role")
-        at = _first_instant(message) or (started_at + timedelta(seconds=turn) if started_at else None)
-        fields = {
-            "user_id": user_id,
-            "session_id": session_id,
-            "turn_number": turn,
-            "role": _ROLES.get(role, role) if isinstance(role, str) else role,
-            "content": "" if content is None and message.get("refusal") else content,
-            "timestamp": iso_or_none(at),
-            "agent_id": id_of(conversation.get("model")),
-            "source_id": id_of(message.get("id")),
-            "source_format": "openai",
-        }
-        if at is None:
-            detail = f"message {turn}: no time; add `timestamp` to the message or `created` to the conversation"
-            yield Rejected(line.number, Reason.MISSING_TIMESTAMP, detail, fields=fields)
-        else:
-            yield Parsed(line.number, "interactions", fields)
+
+
+def _message(number: int, turn: int, message: Fields, shared: Fields, started_at: datetime | None) -> Item:
+    content = text_of(message.get("content"))
+    if content is None and message.get("tool_calls"):
+        return Ignored(number)  # a call without words: what it gave follows as a message of its own
+    role = message.get("role")
+    at = _first_instant(message) or (started_at + timedelta(seconds=turn) if started_at else None)
+    fields = {
+        **shared,
+        "turn_number": turn,
+        "role": _ROLES.get(role, role) if isinstance(role, str) else role,
+        "content": "" if content is None and message.get("refusal") else content,
+        "timestamp": iso_or_none(at),
+        "source_id": id_of(message.get("id")),
+    }
+    return dated(
+        number, fields, f"message {turn}: no time; add `timestamp` to the message or `created` to the conversation"
+    )
 
 
 def text_of(content: Any) -> Any:

@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
-from em_pipelines.extraction.llm.extractor import Asking, LlmExtractionSettings, LLMExtractor
-from em_pipelines.models.clock import ManualClock
-from em_pipelines.models.settings import LlmSettings
+from em_pipelines.extraction.llm.extractor import LlmExtractionSettings, LLMExtractor
+from em_pipelines.llm.asking import Asking
+from em_pipelines.llm.clock import ManualClock
+from em_pipelines.llm.settings import LlmSettings
 from resources.models import open_models
 from tests.model_server.script import Script, Step
 from tests.model_server.server import ModelServer

@@ -10,12 +10,11 @@ from typing import Any
 import pytest
 
 from em_pipelines.extraction.llm.extractor import FOLLOW_UP_TASK, TASK, LLMExtractor
-from em_pipelines.extraction.model import Extraction, Outcome, Segment, Turn
-from em_pipelines.extraction.unread import DEAD_LETTER, PENDING
-from em_pipelines.home import Home
-from em_pipelines.models.answers import AnswerStore
-from em_pipelines.models.ladder_state import LadderStore
-from em_pipelines.models.settings import BudgetSettings
+from em_pipelines.llm.answers import AnswerStore
+from em_pipelines.llm.ladder_state import LadderStore
+from em_pipelines.llm.settings import BudgetSettings
+from em_pipelines.pipeline import Pipeline
+from em_pipelines.schema.readings import DEAD_LETTER, PENDING, Extraction, Outcome, Segment, Turn
 from em_pipelines.settings import load_settings
 from resources.models import answers_path
 from tests.model_server import oracle
@@ -219,11 +218,11 @@ def test_health_is_asked_for_where_the_settings_of_the_home_keep_it(llm: Any, tm
 def test_a_home_asks_for_health_where_safety_keeps_it(tmp_path: Path, is_enabled: bool) -> None:
     settings = load_settings(home=tmp_path / "home", extractor="llm", safety={"is_health_enabled": is_enabled})
     with ModelServer(oracle.reading) as server:
-        from resources.asking import asking_of
+        from resources.model_access import asking_of
 
         asked = settings.model_copy(update={"llm": settings.llm.model_copy(update={"base_url": server.base_url})})
         with pytest.MonkeyPatch.context() as patch:
             patch.setenv("EM_LLM_API_KEY", "sk-test-0000000000000000")
-            found = list(Home(asked, asking_of).extractor.extract_all([segment()]))
+            found = list(Pipeline(asked, asking_of).extractor.extract_all([segment()]))
         assert found[0].outcome is Outcome.COMPLETE
         assert ("allergic_to" in json.dumps(server.calls[0].body)) is is_enabled

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from em_pipelines.extraction.llm.answer import ALL_SECTIONS, ITEMS, Section
 from em_pipelines.extraction.llm.grounding import ground, resolve
 from em_pipelines.extraction.llm.parsing import Parsed
-from em_pipelines.extraction.model import Claim, Extraction, Segment, Turn
 from em_pipelines.extraction.verification import TEMPLATE_NAMES, verify
-from em_pipelines.vocabulary import RELATIONS, EntityType, Flag, HedgeLevel, TemporalType
+from em_pipelines.schema.readings import Claim, Extraction, Segment, Turn
+from em_pipelines.schema.vocabulary import RELATIONS, EntityType, Flag, HedgeLevel, TemporalType
 
 WRITTEN_AT = datetime(2026, 3, 5, 18, 20, tzinfo=UTC)
 """A Thursday."""

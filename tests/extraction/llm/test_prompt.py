@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from em_pipelines.extraction.cleaning import CODE_MARK
 from em_pipelines.extraction.llm import prompt
 from em_pipelines.extraction.llm.answer import ALL_SECTIONS, Section, answer_schema
-from em_pipelines.extraction.model import Segment, Turn
-from em_pipelines.safety.guard import guarded
-from em_pipelines.vocabulary import RELATIONS, RELATIONS_BY_GROUP, EntityType
+from em_pipelines.schema.readings import Segment, Turn
+from em_pipelines.schema.vocabulary import RELATIONS, RELATIONS_BY_GROUP, EntityType
+from em_pipelines.text.cleaning import CODE_MARK
+from em_pipelines.text.guard.screening import guarded
 
 WRITTEN_AT = datetime(2026, 4, 2, 9, 30, tzinfo=UTC)
 MAX_FIXED_TOKENS = 1_350

@@ -1,12 +1,11 @@
 import pytest
 
-from em_pipelines.extraction.rules.clause import Clause
-from em_pipelines.extraction.rules.clauses import parse_clauses
+from em_pipelines.extraction.rules.clause_parser import parse_clauses
+from em_pipelines.extraction.rules.clauses import Clause
 from em_pipelines.extraction.rules.cues import find_phrases
 from em_pipelines.extraction.rules.modifiers import Modifiers, set_modifiers
-from em_pipelines.extraction.rules.sentences import sentences
-from em_pipelines.extraction.rules.tokens import Token, tokenise
-from em_pipelines.vocabulary import HedgeLevel
+from em_pipelines.extraction.rules.tokens import Token, sentences, tokenise
+from em_pipelines.schema.vocabulary import HedgeLevel
 
 
 def read(text: str) -> tuple[list[Token], list[Clause], list[Modifiers]]:
@@ -15,7 +14,7 @@ def read(text: str) -> tuple[list[Token], list[Clause], list[Modifiers]]:
     clauses: list[Clause] = []
     modifiers: list[Modifiers] = []
     for start, stop in sentences(tokens, text):
-        here, _ = parse_clauses(tokens, start, stop)
+        here = parse_clauses(tokens, start, stop).clauses
         clauses += here
         modifiers += set_modifiers(here, tokens, start, stop, phrases)
     return tokens, clauses, modifiers

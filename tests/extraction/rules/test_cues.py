@@ -2,7 +2,7 @@ import pytest
 
 from em_pipelines.extraction.rules.cues import find_phrases
 from em_pipelines.extraction.rules.tokens import tokenise
-from em_pipelines.vocabulary import HedgeLevel
+from em_pipelines.schema.vocabulary import HedgeLevel
 
 
 def tags(text: str) -> list[str]:

@@ -3,7 +3,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from em_pipelines.extraction.model import Claim, Segment, Turn
+from em_pipelines.schema.readings import Claim, Segment, Turn
 
 WHEN = datetime(2026, 3, 5, 18, 20, tzinfo=UTC)
 

@@ -2,8 +2,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from em_pipelines.extraction.model import Segment, Turn
 from em_pipelines.extraction.rules.extractor import RulesExtractor
+from em_pipelines.schema.readings import Segment, Turn
 
 WRITTEN_AT = datetime(2026, 3, 5, 18, 20, tzinfo=UTC)
 

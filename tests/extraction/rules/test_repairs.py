@@ -1,6 +1,6 @@
 import pytest
 
-from em_pipelines.vocabulary import Flag
+from em_pipelines.schema.vocabulary import Flag
 
 
 @pytest.mark.parametrize(

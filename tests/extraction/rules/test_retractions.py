@@ -6,10 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from em_pipelines.extraction.assemble import extract
-from em_pipelines.extraction.model import Claim, Segment, Turn
-from em_pipelines.extraction.rules.restatements import affirmed, finite, in_present
-from em_pipelines.extraction.rules.retraction_forms import passages, without
-from em_pipelines.vocabulary import Act
+from em_pipelines.extraction.rules.retraction_wording import affirmed, finite, in_present, passages, without
+from em_pipelines.schema.readings import Claim, Segment, Turn
+from em_pipelines.schema.vocabulary import Act
 
 WHEN = datetime(2026, 3, 5, 18, 20, tzinfo=UTC)
 Fact = tuple[str, str, str | None]

@@ -1,1 +1,0 @@
-"""From landed interactions to cleaned messages and their sessions."""

@@ -1,0 +1,61 @@
+"""Interactions become messages: cleaned, hashed, and marked for what their session and channel make of them."""
+
+import hashlib
+from datetime import date
+from typing import Any
+
+import pyarrow as pa
+
+from em_pipelines.schema.ids import message_id
+from em_pipelines.schema.table import Records, Tables, rows_of
+from em_pipelines.schema.tables.clean import MESSAGES
+from em_pipelines.text.cleaning import clean_text, looks_like_code, n_tokens
+
+
+def messages(interactions: pa.Table) -> pa.Table:
+    """Returns the day's messages, one for each of the day's interactions, in the columns of `messages`.
+
+    One untrusted turn makes every message of its session untrusted that day: what a web page put into one turn can
+    speak through the others.
+    """
+    rows = list(rows_of(interactions))
+    untrusted = {(r["user_id"], r["session_id"]) for r in rows if r["trust"] == "untrusted"}
+    return MESSAGES.from_rows([_message(r, (r["user_id"], r["session_id"]) in untrusted) for r in rows])
+
+
+def _message(row: dict[str, Any], is_untrusted: bool) -> dict[str, object]:
+    content = clean_text(row["content"])
+    return {
+        "message_id": message_id(row["user_id"], row["session_id"], row["turn_number"]),
+        **{name: row[name] for name in _CARRIED},
+        "content": content,
+        "content_hash": hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest(),
+        "memory_type": row["memory_type"] or "observation",
+        "tags": row["tags"] or [],
+        "is_group": row["channel"] == "group" or len(row["participants"]) > 1,
+        "trust": "untrusted" if is_untrusted else "trusted",
+        "n_tokens": n_tokens(content),
+        "has_code": looks_like_code(content),
+    }
+
+
+_CARRIED = (
+    "user_id",
+    "session_id",
+    "turn_number",
+    "role",
+    "subject",
+    "speaker",
+    "timestamp",
+    "channel",
+    "domain",
+    "agent_id",
+    "participants",
+    "correlation_id",
+    "source_id",
+)
+
+
+def messages_run(_: date, tables: Tables, __: Records) -> Tables:
+    """The run of the step `messages`."""
+    return {MESSAGES.name: messages(tables["interactions"])}

@@ -1,0 +1,117 @@
+"""Stage 1, the gate: messages that hold nothing durable are skipped with a reason, at no cost.
+
+Only whole messages are judged here; what single clauses are worth is the extractor's business.
+"""
+
+import re
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from em_pipelines.extraction.rules.lexicon import words
+from em_pipelines.schema.readings import Turn
+from em_pipelines.text.cleaning import CODE_MARK, blank_code, looks_like_code
+
+CHATTER = words("gate", "chatter")
+NOISE_VERBS = words("gate", "noise_verbs")
+
+_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
+_RECALLED = re.compile(
+    r"(?i)<(?P<tag>recalled[_-]?memor\w{1,3}|memor(?:y|ies)|retrieved\w{0,12}|system(?:[_-]\w{1,20})?|context)\b[^>]{0,80}>"
+)
+_SYSTEM_PROMPT = re.compile(
+    r"(?i)^\W{0,5}(?:system\s{0,3}(?:prompt|note|message)?\s{0,3}:|you are (?:a|an|the)\s(?:[\w-]+\s){0,4}"
+    r"(?:assistant|agent|chatbot|bot|(?:language |ai )?model)\b)"
+)
+_MEMORY_LIST = re.compile(
+    r"(?i)^\W{0,5}(?:here is what i (?:know|remember) about|(?:known )?facts about the user|"
+    r"(?:relevant |recalled |retrieved |stored |saved |long-term )?memor(?:y|ies)\s{0,2}[:\]]|recalled\s{0,2}:|"
+    r"(?:from|based on) (?:our|your|the) (?:previous|past|earlier) (?:conversations?|chats?|sessions?)\b|"
+    r"user (?:profile|facts|context)\s{0,2}:|as an ai (?:language )?(?:model|assistant)\b|i am a helpful assistant\b)"
+)
+_REPORT = re.compile(
+    r"(?i)^\W{0,5}(?:(?:session|conversation|chat) summary\b|"
+    r"(?:the )?user's [a-z]+ (?:is|was|has|are|works|lives|likes)\b|(?:context|note)\s{0,2}: (?:the )?user\b|"
+    r"(?:the )?user (?:has |is |was )?(?:\w+ly )?[a-z]+(?:s|ed)\b|the assistant )"
+)
+_ABOUT_SELF = r"(?!.{0,400}\b(?:i|my|we|our|me|im|us)\b)"
+_QUESTION_START = re.compile(
+    r"(?i)^\W{0,5}(?:(?:so |and |ok |okay |hey |hi )?(?:can|could|would|will) (?:you|u)\b|"
+    r"(?:what|how|why|when|where|who|which|is|are|does|do|did)\b)" + _ABOUT_SELF
+)
+
+
+class GateSettings(BaseModel):
+    """What the gate lets through."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+    min_characters: int = Field(default=15, ge=0)
+    """Shorter messages pass only with a name or a number in them."""
+
+
+DEFAULT_SETTINGS = GateSettings()
+
+
+def skip_reason(turn: Turn, settings: GateSettings = DEFAULT_SETTINGS) -> str | None:
+    """Returns why the turn holds nothing durable, or None when it is worth reading.
+
+    One of: not_a_person (assistant, tool and system turns), system_text (restated prompts, recalled memory), code,
+    noise (reports about "the user"), no_information.
+    """
+    if turn.subject is None or turn.role != "user":
+        return "system_text" if turn.role == "system" else "not_a_person"
+    text = turn.text
+    if not text.strip():
+        return "no_information"
+    if _is_system_text(text):
+        return "system_text"
+    if looks_like_code(text) and _has_no_prose(blank_code(text)):
+        return "code"
+    if _is_note(text):
+        return "noise"
+    return "no_information" if _says_nothing(text, settings) else None
+
+
+def _is_system_text(text: str) -> bool:
+    """Whether a prompt is restated, or memory that was recalled."""
+    return bool(_RECALLED.search(text[:2000]) or _SYSTEM_PROMPT.match(text) or _MEMORY_LIST.match(text))
+
+
+def _has_no_prose(blanked: str) -> bool:
+    """Whether nothing personal is said around the code: no first person, or no more than a request."""
+    prose = blanked.replace(CODE_MARK, " ")
+    tokens = [w.casefold() for w in _WORD.findall(prose)]
+    if not {"i", "i'm", "im", "we", "my", "our", "i've", "we're"} & set(tokens):
+        return len(tokens) < 4 or "?" in prose or bool(_QUESTION_START.match(prose))
+    return len(tokens) < 4
+
+
+def _is_note(text: str) -> bool:
+    """Whether somebody reports about "the user", or keeps notes."""
+    return _REPORT.match(text) is not None or _is_note_about_nobody(text)
+
+
+def _is_note_about_nobody(text: str) -> bool:
+    """`Uses grep. Familiar with X.`: verbs in the third person without any subject are notes about someone."""
+    if "?" in text:
+        return False
+    sentences = [s.strip() for s in re.split(r"[.;\n]+", text[:1000]) if s.strip()]
+    if not sentences:
+        return False
+    return all(_first_word(s) in NOISE_VERBS and len(s.split()) > 1 for s in sentences)
+
+
+def _first_word(sentence: str) -> str:
+    first = _WORD.search(sentence)
+    return first.group().casefold() if first else ""
+
+
+def _says_nothing(text: str, settings: GateSettings) -> bool:
+    if not any(c.isalnum() for c in text):
+        return True
+    spoken = (match.group() for match in _WORD.finditer(text[:4000]))
+    if all(w.casefold().replace("’", "'") in CHATTER for w in spoken):
+        return True
+    if len(text) < settings.min_characters:
+        return not (any(c.isdigit() for c in text) or any(w[0].isupper() for w in _WORD.findall(text[:4000])))
+    return False

@@ -1,0 +1,1 @@
+"""Governance: what people decide about memory, and the record of what was done."""

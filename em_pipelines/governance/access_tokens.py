@@ -1,0 +1,200 @@
+"""Tokens: who may speak for whose memory, and how far. One user and one scope each, until a day; no token is kept.
+
+HOME/record/tokens.jsonl has one line a token, readable by its owner alone: its id, whose it is, scope and times, and a
+hash of the secret part that only this home can make. Numbers stand where words would do, so that no name that somebody
+wants forgotten is ever met in it. Erasing a user removes their lines.
+"""
+
+import hmac
+import os
+import re
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from enum import IntEnum
+from pathlib import Path
+from typing import Any
+
+import orjson
+from filelock import FileLock, Timeout
+from pydantic import TypeAdapter, ValidationError
+
+from em_pipelines.errors import CorruptTableError, LockedError, UsageError
+from em_pipelines.landing.records import Identifier
+from em_pipelines.storage.salt import Salt
+from em_pipelines.text.masking import secret_kinds
+
+FILE = "tokens.jsonl"
+DEFAULT_DAYS = 90
+MAX_DAYS = 3650
+SECRET_BYTES = 32
+ID_BYTES = 6
+_TOKEN = re.compile(r"emt_([0-9a-f]{12})_([A-Za-z0-9_-]{43})")
+_IDENTIFIER: TypeAdapter[str] = TypeAdapter(Identifier)
+
+
+class TokenScope(IntEnum):
+    """How far a token reaches; each scope holds those before it."""
+
+    READ = 1
+    WRITE = 2
+    ADMIN = 3
+
+    @classmethod
+    def named(cls, name: str) -> "TokenScope":
+        """The scope of a name; raises UsageError."""
+        try:
+            return cls[name.strip().upper()]
+        except KeyError as error:
+            raise UsageError(f"reading the scope: found {name!r:.40}; give read, write or admin") from error
+
+    @property
+    def label(self) -> str:
+        """Its name in small letters."""
+        return self.name.lower()
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """What is known of a token; times in UTC."""
+
+    token_id: str
+    user_id: str
+    scope: TokenScope
+    created_at: datetime
+    expires_at: datetime
+
+
+def checked_user(user_id: str) -> str:
+    """The user id if it could land; raises UsageError."""
+    try:
+        found = _IDENTIFIER.validate_python(user_id)
+    except ValidationError as error:
+        problem = error.errors(include_url=False, include_input=False)[0]["msg"]
+        raise UsageError(f"reading the user id: {problem}; give the id that the logs have") from error
+    if secret_kinds(found):
+        raise UsageError("reading the user id: it looks like a secret; name the user otherwise")
+    return found
+
+
+class TokenBook:
+    """The tokens of one home. Reading costs one look at the file while it stays as it was."""
+
+    def __init__(self, record: Path, salt: Salt) -> None:
+        self._path = record / FILE
+        self._salt = salt
+        self._seen: tuple[tuple[int, int, int] | None, tuple[dict[str, Any], ...]] = (None, ())
+
+    def create(self, user_id: str, scope: TokenScope, now: datetime, days: int = DEFAULT_DAYS) -> tuple[str, Token]:
+        """A new token, which is shown now and never again, and what is kept of it.
+
+        Raises UsageError for a user that cannot be, or more days than 10 years.
+        """
+        if not 1 <= days <= MAX_DAYS:
+            raise UsageError(f"making a token for {days} days: give 1 to {MAX_DAYS}")
+        token_id, secret = secrets.token_hex(ID_BYTES), secrets.token_urlsafe(SECRET_BYTES)
+        made = Token(token_id, checked_user(user_id), scope, now, now + timedelta(days=days))
+        line = {
+            "token_id": token_id,
+            "user_id": made.user_id,
+            "level": int(scope),
+            "created": int(made.created_at.timestamp()),
+            "expires": int(made.expires_at.timestamp()),
+            "hash": self._hash(token_id, secret),
+        }
+        with self._lock():
+            self._write([*self._lines(), line])
+        return f"emt_{token_id}_{secret}", made
+
+    def check(self, token: str, now: datetime) -> Token | None:
+        """Whose token it is; None for one that is unknown, revoked, expired or no token at all."""
+        match = _TOKEN.fullmatch(token)
+        token_id, secret = match.groups() if match else ("", "")
+        line = next((line for line in self._lines() if line["token_id"] == token_id), None)
+        # Compared even where there is nothing to compare with, so that the time taken tells nothing of ids.
+        is_right = hmac.compare_digest(line["hash"] if line else "0" * 64, self._hash(token_id, secret))
+        found = _token(line) if line and is_right else None
+        return found if found and now < found.expires_at else None
+
+    def all(self, user_id: str | None = None) -> list[Token]:
+        """The tokens, expired ones too, in the order in which they were made; of one user where one is named."""
+        return [_token(line) for line in self._lines() if user_id in (None, line["user_id"])]
+
+    def revoke(self, token_id: str) -> Token:
+        """Takes a token back, by its id or the beginning of one; raises UsageError for none, or several."""
+        with self._lock():
+            found = [line for line in self._lines() if token_id and line["token_id"].startswith(token_id)]
+            if len(found) != 1:
+                raise UsageError(
+                    f"revoking {token_id!r:.40}: {len(found) or 'no'} tokens have that id; see `em token list`"
+                )
+            self._write([line for line in self._lines() if line is not found[0]])
+        return _token(found[0])
+
+    def forget_user(self, user_id: str) -> int:
+        """Revokes all tokens of a user and removes every trace of them; returns how many they were."""
+        if not self._path.exists():
+            return 0
+        with self._lock():
+            lines = self._lines()
+            left = [line for line in lines if line["user_id"] != user_id]
+            if len(left) < len(lines):
+                self._write(left)
+        return len(lines) - len(left)
+
+    def _hash(self, token_id: str, secret: str) -> str:
+        return self._salt.hash("token", token_id, secret)
+
+    def _lines(self) -> tuple[dict[str, Any], ...]:
+        try:
+            stat = self._path.stat()
+        except FileNotFoundError:
+            return ()
+        version = (stat.st_ino, stat.st_mtime_ns, stat.st_size)
+        if self._seen[0] != version:
+            try:
+                lines = tuple(orjson.loads(line) for line in self._path.read_bytes().splitlines())
+                for line in lines:
+                    _token(line), bytes.fromhex(line["hash"])
+            except (ValueError, KeyError, TypeError, OverflowError) as error:
+                raise CorruptTableError(
+                    f"reading {self._path}: a line is no token ({type(error).__name__}); remove the line, or the file"
+                ) from error
+            self._seen = (version, lines)
+        return self._seen[1]
+
+    def _write(self, lines: list[dict[str, Any]]) -> None:
+        """Replaces the file; nobody but its owner can read it at any moment."""
+        data = b"".join(orjson.dumps(line, option=orjson.OPT_SORT_KEYS) + b"\n" for line in lines)
+        temporary = self._path.with_name(f".{FILE}.{os.getpid()}.tmp")
+        temporary.unlink(missing_ok=True)
+        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        try:
+            with os.fdopen(descriptor, "wb") as handle:
+                handle.write(data)
+                handle.flush()
+                os.fsync(handle.fileno())
+            temporary.replace(self._path)
+        finally:
+            temporary.unlink(missing_ok=True)
+
+    @contextmanager
+    def _lock(self) -> Iterator[None]:
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            with FileLock(self._path.with_name("tokens.lock"), timeout=60):
+                yield
+        except Timeout as error:
+            raise LockedError("changing tokens: another process has held them for 60 s; try again") from error
+
+
+def _token(line: dict[str, Any]) -> Token:
+    return Token(
+        line["token_id"],
+        line["user_id"],
+        TokenScope(line["level"]),
+        datetime.fromtimestamp(line["created"], UTC),
+        datetime.fromtimestamp(line["expires"], UTC),
+    )

@@ -1,0 +1,198 @@
+"""Mending a home: what can be made again from the log is deleted and made again, what cannot is said.
+
+Nothing is taken away that the log does not hold: while the log itself is damaged, no partition is touched. A mend that
+is killed half way leaves days out of date, which the next one, or the next run, makes.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from datetime import date
+
+from em_pipelines.errors import CorruptTableError
+from em_pipelines.governance.audit.soundness import (
+    Damage,
+    SnapshotState,
+    broken_rules,
+    damaged_partitions,
+    damaged_segments,
+    snapshot_state,
+    state_day,
+)
+from em_pipelines.governance.rebuildable_home import RebuildableHome
+from em_pipelines.home import Home
+from em_pipelines.retrieval import packs
+from em_pipelines.schema.tables.graph import EDGES, ENTITIES
+from em_pipelines.serving.snapshot import LATEST, publish
+from em_pipelines.storage.ledger import Ledger
+from em_pipelines.storage.run_plan import ranges_of
+
+UNFIT = (SnapshotState.DAMAGED, SnapshotState.OUTDATED)
+DELETE = "delete it and make it again"
+ResetRuns = Callable[[Home, bool], int]
+"""(home, is_applied) → how many runs are noted as alive that no process runs; marked as failed where applied."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mend:
+    """One proposal: what is wrong with what, and what mends it. `mend` is empty where nothing here can."""
+
+    subject: str
+    found: str
+    mend: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """All proposals, and what they need: partitions to delete and the first day of a state that breaks a rule."""
+
+    mends: tuple[Mend, ...]
+    damaged: tuple[Damage, ...] = ()
+    first_bad_day: date | None = None
+    is_log_whole: bool = True
+
+
+@dataclass
+class Repair:
+    """What was done, in words, and what is left over."""
+
+    done: list[str] = field(default_factory=list)
+    left: list[Mend] = field(default_factory=list)
+
+
+def propose(home: RebuildableHome, reset_runs: ResetRuns) -> Plan:
+    """Looks for everything that can be mended, and for what cannot. Changes nothing."""
+    if not home.path.exists():
+        return Plan(())
+    segments = damaged_segments(home)
+    damaged = damaged_partitions(home)
+    waits = "" if not segments else "; restore the log first"
+    first_bad, of_state = (None, []) if damaged else _mends_of_state(home, waits)
+    mends = [
+        *(Mend("landed log", f"{name} is not what was landed; restore it from a backup") for name in segments),
+        *_mends_of_ledger(home),
+        *(Mend(f"{one.table.name} of {one.day}", one.found + waits, _unless(waits, DELETE)) for one in damaged),
+        *of_state,
+        *_mends_of_files(home, waits),
+    ]
+    if n_runs := reset_runs(home, False):
+        mends.append(Mend("runs", f"{n_runs} are noted as at work, and no process is", "mark them as failed"))
+    return Plan(tuple(mends), tuple(damaged), first_bad, not segments)
+
+
+def _mends_of_ledger(home: RebuildableHome) -> list[Mend]:
+    problems = Ledger(home.record, home.salt).verify()
+    return [Mend("ledger", f"{problem.found} (line {problem.line or 'of the head'})") for problem in problems]
+
+
+def _mends_of_state(home: RebuildableHome, waits: str) -> tuple[date | None, list[Mend]]:
+    """The first day of a state that breaks a rule, and what is wrong with rows that can be read."""
+    first_bad, mends = None, []
+    if broken := broken_rules(home.store.lake):
+        first_bad = _first_bad_day(home)
+        rules = "; ".join(f"{rule}: {len(rows)} rows" for rule, rows in broken.items())
+        mends.append(Mend("integrity", rules + waits, _unless(waits, f"make facts again from {first_bad} on")))
+    if stale := _stale(home):
+        mends.append(Mend("days", f"{len(stale)} are out of date{waits}", _unless(waits, "make them again")))
+    if (state := snapshot_state(home)) in UNFIT:
+        mends.append(Mend("snapshot", state.value, "publish it again"))
+    return first_bad, mends
+
+
+def _mends_of_files(home: RebuildableHome, waits: str) -> Iterator[Mend]:
+    """What lies beside the lake: index packs, and files that runs left."""
+    if unfit := packs.unfit(home):
+        yield Mend("index packs", f"{len(unfit)} are lost or damaged{waits}", _unless(waits, "make them again"))
+    if left := home.left_overs():
+        yield Mend("left-over files", f"{len(left)} temporary files of runs that were killed", "delete them")
+
+
+def apply(home: RebuildableHome, plan: Plan, reset_runs: ResetRuns) -> Repair:
+    """Mends what the plan proposes, under the run lock, and looks again. Raises LockedError where a run is at work."""
+    repair = Repair()
+    with home.lock("run"):
+        if removed := home.sweep():
+            repair.done.append(f"deleted {len(removed)} left-over files")
+        if plan.is_log_whole:
+            _rebuild(home, plan, repair)
+        if n_runs := reset_runs(home, True):
+            repair.done.append(f"marked {n_runs} dead runs as failed")
+        if plan.is_log_whole and (unfit := packs.unfit(home)):
+            packs.build(home)
+            repair.done.append(f"made {len(unfit)} index packs again")
+        _republish(home, repair)
+    repair.left = [*propose(home, reset_runs).mends]
+    return repair
+
+
+def _rebuild(home: RebuildableHome, plan: Plan, repair: Repair) -> None:
+    lake = home.store.lake
+    for one in plan.damaged:
+        lake.delete(one.table, one.day)
+    if plan.damaged:
+        repair.done.append(f"deleted {len(plan.damaged)} damaged partitions")
+    first_bad = plan.first_bad_day
+    if plan.damaged:  # what was made from them shows only now that they are made again
+        _make(home, repair)
+        first_bad = _first_bad_day(home) if broken_rules(lake) else None
+    if first_bad:
+        for name in ("resolution", "fold"):
+            for table in home.steps[name].outputs:
+                for day in lake.days(table):
+                    if day >= first_bad:
+                        lake.delete(table, day)
+        repair.done.append(f"deleted facts and entities from {first_bad} on")
+    _make(home, repair)
+
+
+def _make(home: RebuildableHome, repair: Repair) -> None:
+    """Makes every day that is out of date; `em run` still checks them, and so does whoever reads the notes of a run."""
+    days: set[date] = set()
+    for step in home.steps.values():
+        with home.lock(f"step-{step.name}"):
+            days.update(home.store.run_days(step, _stale_of(home, step.name)).made)
+    if days:
+        ranges = ranges_of(sorted(days), home.settings.run_gap_days)
+        home.note_unchecked(sorted({*home.unchecked_ranges(), *ranges}))
+        repair.done.append(f"made {len(days)} days again from the log")
+
+
+def _republish(home: RebuildableHome, repair: Repair) -> None:
+    """A snapshot is published over a sound state alone: else the last good one stays."""
+    try:
+        is_sound = not broken_rules(home.store.lake)
+    except CorruptTableError:
+        is_sound = False
+    state = snapshot_state(home) if is_sound else SnapshotState.CURRENT
+    if state not in UNFIT or _stale(home):
+        return
+    with home.lock("snapshot"):
+        if state is SnapshotState.DAMAGED:
+            (home.snapshots / LATEST).resolve().unlink(missing_ok=True)
+        home.infer()
+        report = publish(home.store, home.snapshots, home.time_rules)
+    repair.done.append(f"published the snapshot of {report.as_of}")
+
+
+def _unless(waits: str, mend: str) -> str:
+    return "" if waits else mend
+
+
+def _stale(home: RebuildableHome) -> list[date]:
+    return sorted({day for name in home.steps for day in _stale_of(home, name)})
+
+
+def _stale_of(home: RebuildableHome, name: str) -> list[date]:
+    """Days out of date that do not wait for somebody's answer."""
+    step = home.steps[name]
+    return [day for day in home.store.stale_days(step) if not home.store.is_incomplete(step, day)]
+
+
+def _first_bad_day(home: RebuildableHome) -> date | None:
+    """The first day of the run of days up to the last whose states break a rule."""
+    lake = home.store.lake
+    first = state_day(lake)
+    for day in sorted({*lake.days(EDGES), *lake.days(ENTITIES)}, reverse=True):
+        if not broken_rules(lake, day):
+            break
+        first = day
+    return first

@@ -1,0 +1,208 @@
+"""Whether a home is sound: every look that `em doctor` and `em repair` take at it. Changes nothing."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import date
+from enum import StrEnum
+
+import duckdb
+
+from em_pipelines.errors import EmError
+from em_pipelines.governance.audit.integrity import RULES, violations_on
+from em_pipelines.governance.rebuildable_home import RebuildableHome
+from em_pipelines.landing.dead_letters import open_letters
+from em_pipelines.retrieval import packs
+from em_pipelines.schema.table import Table
+from em_pipelines.schema.tables.graph import EDGES, ENTITIES
+from em_pipelines.serving.projection.noted import GraphNote
+from em_pipelines.serving.projection.sync_home import n_erased_since_sync
+from em_pipelines.serving.snapshot import LATEST, is_current
+from em_pipelines.storage.duckdb_engine import connect
+from em_pipelines.storage.lake import Lake
+from em_pipelines.storage.ledger import Ledger
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """One thing looked at: how it is, and what to do where it is not well."""
+
+    subject: str
+    is_well: bool
+    found: str
+    advice: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Damage:
+    """A partition that cannot be read, or is not what was written."""
+
+    table: Table
+    day: date
+    found: str
+
+
+class SnapshotState(StrEnum):
+    """How the newest snapshot stands."""
+
+    CURRENT = "current"
+    DAMAGED = "damaged: it cannot be read to its end"
+    OUTDATED = "missing or older than the facts"
+    NOTHING = "nothing to publish yet"
+
+
+def diagnose(home: RebuildableHome) -> list[Diagnosis]:
+    """Looks at the home: log, partitions, integrity, days out of date, snapshot, index packs, graph database,
+    ledger, dead letters, left-overs."""
+    if not home.path.exists():
+        return [Diagnosis("home", False, f"{home.path} does not exist", "land something: em run PATH")]
+    return [
+        _log(home), *_lake(home), _packs(home), *_graph(home), _ledger(home), _dead_letters(home), _left_overs(home)
+    ]  # fmt: skip
+
+
+def damaged_segments(home: RebuildableHome) -> list[str]:
+    """Segments of the landed log that are not what was landed."""
+    return [name for step in home.steps.values() if step.log_kind for name in home.store.log.damaged(step.log_kind)]
+
+
+def damaged_partitions(home: RebuildableHome) -> list[Damage]:
+    """Partitions that are damaged, wherever the damage is, or were edited."""
+    return [
+        Damage(table, day, found)
+        for table, day in _partitions(home)
+        if (found := _damage(home.store.lake, table, day)) is not None
+    ]
+
+
+def broken_rules(lake: Lake, day: date | None = None) -> dict[str, list[str]]:
+    """The rules that the state of a day breaks (the last there is), with the ids of the rows that break them.
+
+    Raises CorruptTableError where the state cannot be read.
+    """
+    day = day or state_day(lake)
+    return {rule: rows for rule, rows in violations_on(lake, day).items() if rows} if day else {}
+
+
+def state_day(lake: Lake) -> date | None:
+    """The last day that has a state of facts or entities."""
+    return max((*lake.days(EDGES), *lake.days(ENTITIES)), default=None)
+
+
+def snapshot_state(home: RebuildableHome) -> SnapshotState:
+    """Reads the newest snapshot to its end: each block of a DuckDB file carries its own checksum."""
+    path = home.snapshots / LATEST
+    if path.exists():
+        try:
+            with connect(str(path), is_read_only=True) as connection:
+                for (name,) in connection.execute("SELECT table_name FROM duckdb_tables()").fetchall():
+                    connection.execute(f'SELECT sum(hash(t)) FROM "{name}" AS t').fetchall()
+        except duckdb.Error:
+            return SnapshotState.DAMAGED
+    elif not home.store.lake.days(home.steps["decay"].outputs[0]):
+        return SnapshotState.NOTHING
+    is_fresh = home.is_inferred and is_current(home.store, home.snapshots, home.time_rules)
+    return SnapshotState.CURRENT if is_fresh else SnapshotState.OUTDATED
+
+
+def _partitions(home: RebuildableHome) -> Iterator[tuple[Table, date]]:
+    for step in (*home.steps.values(), home.inference):
+        for table in step.outputs:
+            for day in home.store.lake.days(table):
+                yield table, day
+
+
+def _damage(lake: Lake, table: Table, day: date) -> str | None:
+    try:
+        return lake.damage(table, day)
+    except EmError as error:
+        return str(error)
+
+
+def _log(home: RebuildableHome) -> Diagnosis:
+    if damaged := damaged_segments(home):
+        found = f"{len(damaged)} segments are not what was landed, first {damaged[0]}"
+        return Diagnosis("landed log", False, found, "restore HOME/log from a backup")
+    n_records = n_days = 0
+    for step in home.steps.values():
+        for day in home.store.log.days(step.log_kind) if step.log_kind else ():
+            n_days += 1
+            n_records += sum(1 for _ in home.store.log.read(str(step.log_kind), day))
+    return Diagnosis("landed log", True, f"{n_records} records in {n_days} days and kinds")
+
+
+def _lake(home: RebuildableHome) -> Iterator[Diagnosis]:
+    """Of damaged partitions nothing else can be asked."""
+    if damaged := damaged_partitions(home):
+        first = damaged[0]
+        which = f"{len(damaged)} damaged or edited: {first.table.name} of {first.day}: {first.found}"
+        yield Diagnosis("partitions", False, which, "em repair --apply")
+        return
+    yield Diagnosis("partitions", True, f"{sum(1 for _ in _partitions(home))} files are whole")
+    yield _integrity(home)
+    yield _days(home)
+    yield _snapshot(home)
+
+
+def _integrity(home: RebuildableHome) -> Diagnosis:
+    broken = broken_rules(home.store.lake)
+    if not broken:
+        return Diagnosis("integrity", True, f"{len(RULES)} rules hold")
+    advice = next((rule.advice for rule in RULES if rule.name in broken), "")
+    names = ", ".join(f"{rule} ({len(rows)} rows)" for rule, rows in broken.items())
+    return Diagnosis("integrity", False, f"broken: {names}", advice)
+
+
+def _days(home: RebuildableHome) -> Diagnosis:
+    stale = {step.name: len(days) for step in home.steps.values() if (days := home.store.stale_days(step))}
+    return (
+        Diagnosis("days", False, f"out of date: {stale}", "em run") if stale else Diagnosis("days", True, "all current")
+    )
+
+
+def _snapshot(home: RebuildableHome) -> Diagnosis:
+    state = snapshot_state(home)
+    advice = {SnapshotState.OUTDATED: "em snapshot", SnapshotState.DAMAGED: "em repair --apply"}.get(state, "")
+    return Diagnosis("snapshot", not advice, state.value, advice)
+
+
+def _packs(home: RebuildableHome) -> Diagnosis:
+    """How old they are is seen by the next run; what is lost of them would only be missed."""
+    n_packs, n_unfit = len(packs.folders(home)), len(packs.unfit(home))
+    found = f"{n_unfit} of {n_packs} are lost or damaged" if n_unfit else f"{n_packs} are whole"
+    return Diagnosis("index packs", not n_unfit, found, "em repair --apply" if n_unfit else "")
+
+
+def _graph(home: RebuildableHome) -> Iterator[Diagnosis]:
+    """Nothing of a home that no graph database was ever synced with."""
+    if not GraphNote(home.record).is_there:
+        return
+    try:
+        n_erased = n_erased_since_sync(home)
+    except EmError as error:
+        yield Diagnosis("graph database", False, str(error), "delete HOME/record/graph.json, then em sync-graph")
+        return
+    found = f"may hold what {n_erased} erasures took away" if n_erased else "no erasure since its last sync"
+    yield Diagnosis("graph database", not n_erased, found, "em sync-graph" if n_erased else "")
+
+
+def _ledger(home: RebuildableHome) -> Diagnosis:
+    problems = Ledger(home.record, home.salt).verify()
+    if not problems:
+        return Diagnosis("ledger", True, "nothing shows an edit")
+    advice = "find out who edited HOME/record, and restore it from a backup"
+    return Diagnosis("ledger", False, f"line {problems[0].line or '(head)'}: {problems[0].found}", advice)
+
+
+def _dead_letters(home: RebuildableHome) -> Diagnosis:
+    n_open = len(open_letters(home.store.log))
+    return Diagnosis("dead letters", not n_open, f"{n_open} open", "em dead-letters list" if n_open else "")
+
+
+def _left_overs(home: RebuildableHome) -> Diagnosis:
+    left = home.left_overs()
+    return Diagnosis(
+        "left-over files",
+        not left,
+        f"{len(left)} temporary files of runs that were killed" if left else "none",
+        f"em repair --apply deletes them, like {left[0]}" if left else "",
+    )

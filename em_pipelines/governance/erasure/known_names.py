@@ -1,0 +1,40 @@
+"""What a log knows of people, whether or not anything was made of it yet."""
+
+from dataclasses import dataclass, field
+
+from em_pipelines.redaction.planning import KINDS
+from em_pipelines.storage.landed_log import LandedLog
+from em_pipelines.text.name_matching import NameIndex
+
+
+@dataclass(slots=True)
+class Known:
+    """What a log has of one user: the sessions, and the time of what was said last, as landed."""
+
+    sessions: set[str] = field(default_factory=set)
+    last_said_at: str = ""
+
+
+def users_in(log: LandedLog) -> dict[str, Known]:
+    """Everybody the log speaks of."""
+    found: dict[str, Known] = {}
+    for kind in KINDS:
+        for day in log.days(kind):
+            for record in log.read(kind, day):
+                if user := record.get("user_id"):
+                    known = found.setdefault(user, Known())
+                    known.sessions.update(filter(None, [record.get("session_id")]))
+                    known.last_said_at = max(known.last_said_at, record.get("timestamp", ""))
+    return found
+
+
+def is_written(log: LandedLog, user_id: str, name: str) -> bool:
+    """Whether a message of the user holds the name, written with a capital as names are."""
+    names = NameIndex.of([name])
+    return any(
+        record["content"][span.start].isupper()
+        for day in log.days("interactions")
+        for record in log.read("interactions", day)
+        if record["user_id"] == user_id
+        for span in names.spans(record["content"])
+    )

@@ -1,0 +1,132 @@
+"""Takes what a plan covers out of the log and out of the inbox. Safe to do again after a crash at any instant."""
+
+import gzip
+import re
+from collections import Counter
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime
+from pathlib import Path
+
+from em_pipelines.governance.rebuildable_home import RebuildableHome
+from em_pipelines.landing.erasure_gate import ErasureGate, unescaped
+from em_pipelines.landing.erasure_requests import Plan, Request, Scope, ScopeKind, message_place
+from em_pipelines.landing.intake import SessionIndex
+from em_pipelines.landing.land import land
+from em_pipelines.redaction.planning import KINDS
+from em_pipelines.schema.table import Record
+from em_pipelines.text.name_matching import NameIndex
+
+LANDED_FOLDER = ".landed"
+UNFINISHED = (".tmp", ".part")
+SETTLED_SECONDS = 3
+
+
+@dataclass(slots=True)
+class Done:
+    """What was taken out: records removed and cut by kind, files of the inbox, and the days that have changed."""
+
+    n_removed: Counter[str] = field(default_factory=Counter)
+    n_cut: Counter[str] = field(default_factory=Counter)
+    n_files: int = 0
+    days: set[date] = field(default_factory=set)
+
+
+def rewrite_log(home: RebuildableHome, request: Request, plan: Plan) -> Done:
+    """Rewrites every segment that holds what is erased, and drops the index of conversations. The caller holds the
+    landing lock; tombstones stand."""
+    done = Done()
+    log = home.store.log
+    gate = ErasureGate(home.tombstones, home.book)
+    gone = {
+        letter["dead_letter_id"]
+        for day in log.days("dead_letters")
+        for letter in log.read("dead_letters", day)
+        if "raw" in letter and not gate.admits_letter(letter)
+    } | {record_id for kind, record_id in plan.records if kind == "dead_letters"}
+
+    def left_of(kind: str, record: Record) -> Record | None:
+        if kind == "dead_letters":
+            return None if record["dead_letter_id"] in gone else record
+        if record["user_id"] != request.scope.user_id or record["timestamp"] > request.until:
+            return record
+        if gate.is_of_erased(record):
+            return None
+        if kind == "interactions":
+            planned = plan.messages.get(message_place(record["session_id"], record["turn_number"]))
+            if planned is not None:
+                return dict(planned)
+        return gate.left_of(kind, record)
+
+    for kind in KINDS:
+        for day in log.days(kind):
+            changed = log.rewrite(kind, day, lambda record, kind=kind: left_of(kind, record))  # type: ignore[misc]
+            done.n_removed[kind] += changed.n_removed
+            done.n_cut[kind] += changed.n_changed
+            if changed.n_segments:
+                done.days.add(day)
+    SessionIndex(log).delete()
+    return done
+
+
+def clear_inbox(home: RebuildableHome, request: Request, plan: Plan, now: datetime) -> int:
+    """Removes files of the inbox that hold what is erased, and returns how many; what waits in them lands first.
+
+    What else such a file holds is in the log by then. A file that is still being written is left where it is. The
+    caller holds the landing lock.
+    """
+    n_files = 0
+    for path in files_below(home.inbox):
+        is_waiting = not any(part.startswith(".") for part in path.relative_to(home.inbox).parts)
+        if path.suffix in UNFINISHED or not holds(path, home.inbox, request, plan):
+            continue
+        if is_waiting:
+            if now.timestamp() - path.stat().st_mtime < SETTLED_SECONDS:
+                continue
+            parts = path.relative_to(home.inbox).parts
+            user = parts[0] if len(parts) > 1 else None
+            land([path], home.store.log, now=now.astimezone(UTC), settings=home.settings.landing, user_id=user)
+        path.unlink()
+        n_files += 1
+        _drop_empty(path.parent, home.inbox)
+    return n_files
+
+
+def files_below(folder: Path) -> list[Path]:
+    """All files below a folder, hidden ones too, in order."""
+    return sorted(path for path in folder.rglob("*") if path.is_file()) if folder.is_dir() else []
+
+
+def holds(path: Path, inbox: Path, request: Request, plan: Plan) -> bool:
+    """Whether a file of the inbox holds what is erased; a file that nobody can read is taken to hold it where it lies
+    in the folder of the user."""
+    parts = path.relative_to(inbox).parts[:-1]
+    user = request.scope.user_id
+    is_theirs = user in parts
+    try:
+        data = path.read_bytes()
+        text = unescaped(gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data)
+    except (OSError, EOFError, gzip.BadGzipFile):
+        return is_theirs
+    return (is_theirs or _names_user(text, user)) and _says_erased(text, request.scope, plan)
+
+
+def _names_user(text: str, user: str) -> bool:
+    """Whether a user stands in a text as a string of JSON, or as a cell of a table."""
+    cell = rf"(?m)(?:^|[,;\t]){re.escape(user)}(?:[,;\t\r]|$)"
+    return f'"{user}"' in text or re.search(cell, text) is not None
+
+
+def _says_erased(text: str, scope: Scope, plan: Plan) -> bool:
+    """Whether a text that is about the user says anything that the scope covers."""
+    if scope.kind is ScopeKind.USER:
+        return True
+    if scope.kind is ScopeKind.SESSION and scope.target in text:
+        return True
+    said = (*plan.texts, *plan.edge_ids)
+    return NameIndex.of(plan.names).is_in(text) or any(piece in text for piece in said)
+
+
+def _drop_empty(folder: Path, root: Path) -> None:
+    while folder != root and folder.is_dir() and not any(folder.iterdir()):
+        folder.rmdir()
+        folder = folder.parent

@@ -1,0 +1,117 @@
+"""Traces in places that hold no memory by design, and mostly do not: Dagster's storage, left-over files.
+
+Dagster's event log is told counts and columns without personal data. What an error message or a folder's name brought
+into it all the same is replaced there, in texts for people alone, so that nothing that Dagster lives by changes.
+"""
+
+import re
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from em_pipelines.governance.erasure.rewriting import files_below
+from em_pipelines.governance.erasure.search import SQLITE_MAGIC
+from em_pipelines.governance.erasure.terms import Terms
+from em_pipelines.landing.erasure_requests import ScopeKind
+from em_pipelines.text.name_matching import MARKER, NameIndex
+
+PROSE = frozenset({"message", "user_message", "md_str", "text", "stack", "description", "path", "value", "stdout"})
+"""Keys of Dagster's JSON under which texts for people stand; all other strings are names that it lives by."""
+BUSY_SECONDS = 30
+
+
+def scrub_dagster(folder: Path, terms: Terms) -> int:
+    """Replaces what was erased in Dagster's databases and captured outputs; returns how many files that were.
+
+    Raises sqlite3.OperationalError where a database stays locked.
+    """
+    n_files = 0
+    for path in files_below(folder):
+        try:
+            with path.open("rb") as handle:
+                is_sqlite = handle.read(len(SQLITE_MAGIC)) == SQLITE_MAGIC
+        except FileNotFoundError:  # SQLite takes the files beside a database away with its last connection
+            continue
+        if is_sqlite:
+            n_files += _scrub_sqlite(path, terms)
+        elif path.suffix in {".out", ".err", ".log"}:
+            n_files += _scrub_text(path, terms)
+    return n_files
+
+
+def scrubbed(text: str, terms: Terms) -> str:
+    """A text without the terms; a JSON text keeps its form, and loses them in its prose alone."""
+    for term in (*terms.ids, *terms.texts):
+        text = text.replace(term, MARKER)
+    try:
+        document = orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return text
+    changed = _walk(document, terms, terms.index, is_prose=False)
+    return text if changed == document else orjson.dumps(changed).decode()
+
+
+def without_words(text: str, terms: Terms, index: NameIndex) -> str:
+    """Prose without the names, and without the id of the user or session that is erased."""
+    parts, at = [], 0
+    for span in index.spans(text):
+        parts += [text[at : span.start], MARKER]
+        at = span.end
+    text = "".join([*parts, text[at:]])
+    for word in _identifiers(terms):
+        text = re.sub(rf"(?<![\w-]){re.escape(word)}(?![\w-])", MARKER, text)
+    return text
+
+
+def _identifiers(terms: Terms) -> tuple[str, ...]:
+    if terms.kind is ScopeKind.USER:
+        return (terms.user_id,)
+    return (terms.target,) if terms.kind is ScopeKind.SESSION else ()
+
+
+def _walk(value: Any, terms: Terms, index: NameIndex, *, is_prose: bool) -> Any:
+    if isinstance(value, str):
+        return without_words(value, terms, index) if is_prose else value
+    if isinstance(value, dict):
+        return {k: _walk(v, terms, index, is_prose=k in PROSE) for k, v in value.items()}
+    if isinstance(value, list):
+        return [_walk(v, terms, index, is_prose=is_prose) for v in value]
+    return value
+
+
+def _scrub_text(path: Path, terms: Terms) -> int:
+    before = path.read_text(encoding="utf-8", errors="surrogateescape")
+    after = before
+    for term in (*terms.ids, *terms.texts):
+        after = after.replace(term, MARKER)
+    after = without_words(after, terms, terms.index)
+    if after != before:
+        path.write_text(after, encoding="utf-8", errors="surrogateescape")
+    return int(after != before)
+
+
+def _scrub_sqlite(path: Path, terms: Terms) -> int:
+    """Pages that are let go are overwritten (secure_delete), so that nothing stays between the rows."""
+    with closing(sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None)) as connection:
+        changes = []
+        tables = connection.execute(
+            "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
+        ).fetchall()
+        for (table,) in tables:
+            columns = [row[1] for row in connection.execute(f'PRAGMA table_info("{table}")')]
+            for row in connection.execute(f'SELECT rowid, * FROM "{table}"'):
+                for column, value in zip(columns, row[1:], strict=True):
+                    if isinstance(value, str) and (after := scrubbed(value, terms)) != value:
+                        changes.append((table, column, after, row[0]))
+        if not changes:
+            return 0
+        connection.execute("PRAGMA secure_delete = ON")
+        connection.execute("BEGIN IMMEDIATE")
+        for table, column, after, rowid in changes:
+            connection.execute(f'UPDATE "{table}" SET "{column}" = ? WHERE rowid = ?', (after, rowid))
+        connection.execute("COMMIT")
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    return 1

@@ -1,0 +1,1 @@
+"""Interfaces: the doors through which memory is used."""

@@ -1,0 +1,149 @@
+"""`em mcp` and `em token`: memory for agents, and who may ask it."""
+
+from datetime import UTC, datetime
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from em_pipelines.environment import take
+from em_pipelines.errors import UsageError
+from em_pipelines.governance.access_tokens import DEFAULT_DAYS, MAX_DAYS, Token, TokenBook, TokenScope, checked_user
+from em_pipelines.interfaces.agents.address import Address
+from em_pipelines.interfaces.cli.console import (
+    Defaults,
+    HomeOption,
+    JsonOption,
+    open_home,
+    out,
+    print_json,
+    print_table,
+)
+from em_pipelines.pipeline import Pipeline
+from em_pipelines.storage.ledger_entries import Act
+
+TOKEN_VARIABLE = "EM_MCP_TOKEN"
+tokens = typer.Typer(no_args_is_help=True, help="Tokens for agents: make, list and revoke them.")
+
+
+class Scope(StrEnum):
+    """What `--scope` takes."""
+
+    READ = "read"
+    WRITE = "write"
+    ADMIN = "admin"
+
+
+SCOPES = "read asks; write reports, adds and corrects, too; admin erases, too."
+UserChoice = Annotated[str | None, typer.Option("--user", help="Whose memory, over stdio.", show_default=False)]
+
+
+def mcp(
+    user: UserChoice = None,
+    scope: Annotated[Scope, typer.Option("--scope", help=f"How far, with --user: {SCOPES}")] = Scope.READ,
+    is_http: Annotated[bool, typer.Option("--http", help="Serve over HTTP, with a token a user.")] = False,
+    host: Annotated[str, typer.Option("--host", help="Address to serve HTTP on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="Port; 0 is any free one.")] = 8722,
+    certificate: Annotated[
+        Path | None, typer.Option("--tls-cert", help="Certificate, PEM.", show_default=False)
+    ] = None,
+    key: Annotated[Path | None, typer.Option("--tls-key", help="Its key, PEM.", show_default=False)] = None,
+    is_behind_tls: Annotated[
+        bool, typer.Option("--behind-tls", help="A proxy in front ends TLS: allows a --host beyond loopback.")
+    ] = False,
+    home: HomeOption = None,
+) -> None:
+    """Serve memory to agents by the Model Context Protocol: over stdio for one user, or over HTTP by token.
+
+    Over stdio the user is named, or told by a token in EM_MCP_TOKEN. It runs until its input ends or it is interrupted.
+
+    Example: em mcp --user mirela --scope write
+    """
+    opened = open_home(home)
+    token = take(TOKEN_VARIABLE)
+    if Defaults.serve_agents is None:
+        raise UsageError("serving agents: this process has no server; use `em mcp`")
+    if is_http:
+        if user is not None or token is not None:
+            raise UsageError("serving over HTTP: whose memory it is, tokens tell; leave out --user and EM_MCP_TOKEN")
+        Defaults.serve_agents(opened.settings, address=Address(host, port, certificate, key, is_behind_tls))
+        return
+    Defaults.serve_agents(opened.settings, user=user, scope=TokenScope.named(scope), token=token)
+
+
+@tokens.command()
+def create(
+    user: Annotated[str, typer.Option("--user", help="Whose memory it opens.")],
+    scope: Annotated[Scope, typer.Option("--scope", help=SCOPES)] = Scope.READ,
+    days: Annotated[int, typer.Option("--days", min=1, max=MAX_DAYS, help="For how long.")] = DEFAULT_DAYS,
+    home: HomeOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Make a token. It is printed now and never again: only a hash of it is kept.
+
+    Example: em token create --user mirela --scope read --days 30
+    """
+    opened = open_home(home)
+    token, made = _book(opened).create(user, TokenScope.named(scope), datetime.now(UTC), days)
+    _enter(opened, "token.create", made)
+    if as_json:
+        print_json({"token": token, **_document(made)})
+    else:
+        out().print(token, markup=False, soft_wrap=True)
+
+
+@tokens.command(name="list")
+def list_tokens(
+    user: Annotated[str | None, typer.Option("--user", help="Of this user alone.", show_default=False)] = None,
+    home: HomeOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """List tokens: their ids, whose they are, how far they reach and until when. Never the tokens themselves.
+
+    Example: em token list --user mirela
+    """
+    found = [_document(token) for token in _book(open_home(home)).all(checked_user(user) if user is not None else None)]
+    if as_json:
+        print_json(found)
+        return
+    columns = ("token_id", "user_id", "scope", "created_at", "expires_at", "is_valid")
+    print_table(f"{len(found)} tokens", columns, [[row[name] for name in columns] for row in found])
+
+
+@tokens.command()
+def revoke(
+    token_id: Annotated[str, typer.Argument(metavar="ID", help="Id of a token, or its beginning.")],
+    home: HomeOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Revoke a token: it is refused from the next call on. `em token list` shows the ids.
+
+    Example: em token revoke 3f9a
+    """
+    opened = open_home(home)
+    gone = _book(opened).revoke(token_id)
+    _enter(opened, "token.revoke", gone)
+    if as_json:
+        print_json(_document(gone))
+    else:
+        out().print(f"revoked {gone.token_id}, {gone.scope.label} for {gone.user_id}", markup=False)
+
+
+def _book(home: Pipeline) -> TokenBook:
+    return TokenBook(home.record, home.salt)
+
+
+def _enter(home: Pipeline, action: str, token: Token) -> None:
+    home.ledger.append(Act(action, token.user_id, token.token_id, datetime.now(UTC)))
+
+
+def _document(token: Token) -> dict[str, Any]:
+    return {
+        "token_id": token.token_id,
+        "user_id": token.user_id,
+        "scope": token.scope.label,
+        "created_at": token.created_at.isoformat(timespec="seconds"),
+        "expires_at": token.expires_at.isoformat(timespec="seconds"),
+        "is_valid": datetime.now(UTC) < token.expires_at,
+    }

@@ -1,0 +1,113 @@
+"""How every command talks: tables on stdout for people, one JSON document for pipes, one sentence on stderr for
+whatever is not success."""
+
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from datetime import date
+from enum import IntEnum
+from pathlib import Path
+from typing import Annotated, Any, NoReturn
+
+import orjson
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from em_pipelines.governance.audit.repair import ResetRuns
+from em_pipelines.lifecycle.revision.night import OpenVerifier
+from em_pipelines.pipeline import OpenEmbedder, OpenModels, Pipeline
+from em_pipelines.schema.tables.graph import ENTITIES
+from em_pipelines.serving.projection.graph_store import OpenGraph
+from em_pipelines.settings import load_settings
+
+HomeOption = Annotated[
+    Path | None,
+    typer.Option("--home", help="Where log, lake and snapshots lie; EM_HOME, else .em.", show_default=False),
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
+ExtractorOption = Annotated[
+    str | None,
+    typer.Option("--extractor", metavar="rules|llm", help="Who reads; EM_EXTRACTOR, else rules.", show_default=False),
+]
+UserOption = Annotated[str, typer.Option("--user", help="Whose memory.")]
+
+
+PIPE_COLUMNS = 160
+
+
+class Exit(IntEnum):
+    """Exit codes of every command."""
+
+    OK = 0
+    FINDING = 1
+    USAGE = 2
+    RETRY = 3
+
+
+class Defaults:
+    """What was given before the command's name, for commands that are not told otherwise, and the ways to others."""
+
+    home: Path | None = None
+    open_models: OpenModels | None = None
+    open_embedder: OpenEmbedder | None = None
+    open_verifier: OpenVerifier | None = None
+    serve_agents: Callable[..., None] | None = None
+    open_graph: OpenGraph | None = None
+    is_graph_set: bool = False
+    """Whether the environment names a graph database."""
+    reset_runs: ResetRuns = staticmethod(lambda _, __: 0)
+    """Dagster's notes of runs are the business of whoever drives Dagster; nobody here does."""
+
+
+def open_home(home: Path | None, **overrides: Any) -> Pipeline:
+    """The home named on the command line, by EM_HOME or em.yaml, else .em of the working directory."""
+    chosen = home or Defaults.home
+    return Pipeline(
+        load_settings(**({"home": chosen} if chosen else {}), **overrides), Defaults.open_models, Defaults.open_embedder
+    )
+
+
+def out() -> Console:
+    """The console on stdout. A pipe has no width to fit into: lines there are as long as they need to be."""
+    return Console(highlight=False, width=None if sys.stdout.isatty() else PIPE_COLUMNS)
+
+
+def err() -> Console:
+    """The console on stderr."""
+    return Console(stderr=True, highlight=False)
+
+
+def print_json(document: Any) -> None:
+    """Prints one JSON document and a newline."""
+    sys.stdout.buffer.write(orjson.dumps(document, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE, default=str))
+    sys.stdout.buffer.flush()
+
+
+def print_table(
+    title: str, columns: Sequence[str], rows: Iterable[Sequence[object]], *, right: Iterable[str] = ()
+) -> None:
+    """Prints a table; columns named in `right` are aligned for figures. Cells are text, never markup."""
+    table = Table(title=title, title_justify="left", header_style="bold")
+    numeric = set(right)
+    for column in columns:
+        table.add_column(column, justify="right" if column in numeric else "left", overflow="fold")
+    for row in rows:
+        table.add_row(*("" if cell is None else _plain(cell) for cell in row))
+    out().print(table)
+
+
+def note_if_unknown(home: Pipeline, user_id: str) -> None:
+    """For who gets nothing: says on stderr where that is so because nobody of that name is known, as after a typo."""
+    day = home.store.lake.latest(ENTITIES, date.max)
+    if day is None or not len(home.store.lake.find(ENTITIES, day, "user_id", [user_id])):
+        sys.stderr.write(f"em: nothing is known of anybody called {user_id!r:.80}; `em run` shows who is known\n")
+
+
+def fail(sentence: str, code: Exit) -> NoReturn:
+    """Says what is wrong in one sentence on stderr and ends the command."""
+    sys.stderr.write(f"em: {' '.join(sentence.split())}\n")
+    raise typer.Exit(code)
+
+
+def _plain(cell: object) -> str:
+    return str(cell).replace("[", "\\[")

@@ -1,0 +1,89 @@
+"""What an agent is given: `em context` before an answer, `em prompt` once, `em bootstrap` at the start of a session."""
+
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from em_pipelines.errors import EmError
+from em_pipelines.interfaces.cli.console import HomeOption, JsonOption, UserOption, open_home, print_json
+from em_pipelines.interfaces.cli.facts import AsOfOption, parse_day
+from em_pipelines.retrieval.context.block import ContextQuery, context_block
+from em_pipelines.retrieval.context.bootstrap import bootstrap as start
+from em_pipelines.retrieval.context.instructions import INSTRUCTIONS
+from em_pipelines.retrieval.context.settings import BUDGET_TOKENS, LEAST_TOKENS
+from em_pipelines.retrieval.context.thread import read_thread
+
+
+def context(
+    query: Annotated[str, typer.Argument(help="What is about to be answered.", show_default=False)],
+    user: UserOption,
+    is_group: Annotated[bool, typer.Option("--group", help="Others listen: nothing personal.")] = False,
+    thread: Annotated[
+        Path | None,
+        typer.Option("--thread", help="The turns before it: JSON Lines or text, a turn a line.", show_default=False),
+    ] = None,
+    as_of: AsOfOption = None,
+    budget: Annotated[
+        int | None,
+        typer.Option("--budget", min=LEAST_TOKENS, max=BUDGET_TOKENS, help="Tokens at most.", show_default=False),
+    ] = None,
+    home: HomeOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Print what memory knows that bears on a question, as XML for an agent's prompt.
+
+    At most 800 tokens: facts, reminders, and quotes of what was said. Of an unknown person the block is empty.
+
+    Example: em context "Where does Dana live?" --user mirela
+    """
+    asked = ContextQuery(
+        user_id=user,
+        text=query,
+        today=datetime.now(UTC).date(),
+        is_group=is_group,
+        thread=read_thread(thread) if thread else (),
+        as_of=parse_day(as_of, "--as-of"),
+        budget_tokens=budget,
+    )
+    block = context_block(open_home(home), asked)
+    if as_json:
+        turns = [{"session_id": session, "turn_number": turn} for session, turn in block.turns]
+        print_json({"text": block.text, "n_tokens": block.n_tokens, "edge_ids": block.edge_ids, "turns": turns})
+    else:
+        _write(block.text)
+
+
+def prompt() -> None:
+    """Print the instructions that an agent needs to use the context block well; the same for everybody.
+
+    Example: em prompt
+    """
+    _write(INSTRUCTIONS)
+
+
+def bootstrap(user: UserOption, home: HomeOption = None, as_json: JsonOption = False) -> None:
+    """Print what a session should start with: what is due, what is planned, which rules apply.
+
+    Fewer than 50 lines, no model. Where memory cannot be read it says so on stderr and prints nothing, for a session
+    does not wait for it.
+
+    Example: em bootstrap --user mirela
+    """
+    try:
+        text = start(open_home(home), user, datetime.now(UTC))
+    except EmError as error:
+        text = ""
+        sys.stderr.write(f"em: {error}; the session starts without memory\n")
+    if as_json:
+        print_json({"text": text, "n_lines": text.count("\n")})
+    else:
+        _write(text)
+
+
+def _write(text: str) -> None:
+    """As it is, in UTF-8 whatever the terminal's encoding: no line is folded, no bracket is markup."""
+    sys.stdout.buffer.write(text.encode())
+    sys.stdout.buffer.flush()

@@ -1,0 +1,192 @@
+"""`em correct`, `confirm`, `retract`, `merge`, `split`: what people say is right, at once and for good."""
+
+import sys
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+import typer
+
+from em_pipelines.errors import UsageError
+from em_pipelines.governance.corrections import Corrections, Fact, Given
+from em_pipelines.interfaces.cli.console import (
+    HomeOption,
+    JsonOption,
+    UserOption,
+    open_home,
+    out,
+    print_json,
+    print_table,
+)
+from em_pipelines.schema.vocabulary import USER
+
+FactArgument = Annotated[str | None, typer.Argument(metavar="FACT", help="Id of a fact, or its beginning.")]
+FactsArgument = Annotated[list[str] | None, typer.Argument(metavar="FACT…", help="Ids of facts, or their beginnings.")]
+SubjectOption = Annotated[str, typer.Option("--subject", help="Whose fact; the user's own unless named.")]
+RelationOption = Annotated[
+    str | None, typer.Option("--relation", help="The fact by what it says, instead of an id.", show_default=False)
+]
+AttributeOption = Annotated[
+    str | None, typer.Option("--attribute", help="The key, of has_attribute.", show_default=False)
+]
+ObjectOption = Annotated[str | None, typer.Option("--object", help="The object or value.", show_default=False)]
+
+
+def correct(
+    user: UserOption,
+    object: Annotated[str, typer.Option("--object", "--to", help="What is right.")],
+    fact: FactArgument = None,
+    subject: SubjectOption = USER,
+    relation: RelationOption = None,
+    attribute: AttributeOption = None,
+    was: Annotated[str | None, typer.Option("--was", help="What was wrong.", show_default=False)] = None,
+    home: HomeOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Put the right value in the place of a fact. Confidence 1.0, whatever is extracted anew from what was said before.
+
+    Example: em correct --user mirela --relation lives_in --object Bremen
+    """
+    said = Corrections(open_home(home), user)
+    named = _named(subject, relation, attribute, old_object=was)
+    _show(said, said.correct(_target(said, fact, named), object), as_json)
+
+
+def confirm(
+    user: UserOption,
+    fact: FactArgument = None,
+    subject: SubjectOption = USER,
+    relation: RelationOption = None,
+    object: ObjectOption = None,
+    attribute: AttributeOption = None,
+    home: HomeOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Say that a fact is right: confidence 1.0, and what contradicted it is settled.
+
+    Example: em confirm --user mirela --relation lives_in --object Porto
+    """
+    said = Corrections(open_home(home), user)
+    _show(said, said.confirm(_target(said, fact, _named(subject, relation, attribute, object=object))), as_json)
+
+
+def retract(
+    user: UserOption,
+    facts: FactsArgument = None,
+    matching: Annotated[
+        str | None, typer.Option("--matching", help="Every fact with these words, shown first.", show_default=False)
+    ] = None,
+    subject: SubjectOption = USER,
+    relation: RelationOption = None,
+    object: ObjectOption = None,
+    attribute: AttributeOption = None,
+    is_sure: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    is_dry: Annotated[bool, typer.Option("--dry-run", help="Show what would be taken back, and do nothing.")] = False,
+    home: HomeOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Take facts back: they are no longer used, and what they had displaced holds again. Nothing is erased.
+
+    Example: em retract --user mirela --matching choir --dry-run
+    """
+    said = Corrections(open_home(home), user)
+    named = _named(subject, relation, attribute, object=object)
+    targets = _targets(said, facts or [], named) if matching is None else _matching(said, user, matching)
+    _show_targets(targets, is_dry=is_dry, as_json=as_json)
+    if is_dry:
+        return
+    if matching is not None and not is_sure and sys.stdin.isatty():
+        typer.confirm("Take these back?", abort=True)
+    given = [said.retract(target) for target in targets]
+    if as_json:
+        print_json([_document(one) for one in given])
+    else:
+        out().print(f"{len(given)} taken back; `em confirm` brings a fact back")
+
+
+def merge(
+    user: UserOption,
+    name: Annotated[str, typer.Argument(help="A name.")],
+    into: Annotated[str, typer.Argument(help="The name by which both are read from now on.")],
+    home: HomeOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Say that two names are one thing. `em split` undoes it.
+
+    Example: em merge --user ada "my boss" "Anna Kovacs"
+    """
+    said = Corrections(open_home(home), user)
+    _show(said, said.merge(name, into), as_json)
+
+
+def split(
+    user: UserOption,
+    name: Annotated[str, typer.Argument(help="The name that is a thing of its own.")],
+    other: Annotated[str | None, typer.Option("--from", help="Apart from this name alone.", show_default=False)] = None,
+    into: Annotated[
+        str | None, typer.Option("--into", help="A new name, for the facts given.", show_default=False)
+    ] = None,
+    facts: Annotated[
+        list[str] | None, typer.Option("--fact", help="A fact that is about the new name.", show_default=False)
+    ] = None,
+    home: HomeOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Say that a name is a thing of its own, or that some of its facts are about another thing. It stays so.
+
+    Example: em split --user ada Tom --from "Tom Bexley"
+    """
+    said = Corrections(open_home(home), user)
+    chosen = [said.fact(fact) for fact in facts or ()]
+    _show(said, said.split(name, other, into=into, facts=chosen), as_json)
+
+
+def _named(subject: str, relation: str | None, attribute: str | None, **more: str | None) -> dict[str, Any]:
+    return {"subject": subject, "relation": relation, "attribute": attribute, **more}
+
+
+def _target(said: Corrections, fact: str | None, named: dict[str, Any]) -> Fact | dict[str, Any]:
+    if fact is not None:
+        return said.fact(fact)
+    if named["relation"] is None:
+        raise UsageError("naming a fact: give its id (see `em facts`), or --relation and what it says")
+    return named
+
+
+def _targets(said: Corrections, ids: list[str], named: dict[str, Any]) -> list[Any]:
+    """The facts of these ids; the one that is named by what it says, where there are none."""
+    return [said.fact(fact) for fact in ids] if ids else [_target(said, None, named)]
+
+
+def _matching(said: Corrections, user: str, words: str) -> list[Any]:
+    targets = said.matching(words)
+    if not targets:
+        raise UsageError(f"taking facts back: nothing that is known of {user} has the words {words!r}")
+    return list(targets)
+
+
+def _show_targets(targets: list[Any], *, is_dry: bool, as_json: bool) -> None:
+    """Shows what is to be taken back, as far as it is known by id; as JSON in place of the answer alone."""
+    shown = [target for target in targets if "edge_id" in target]
+    if as_json and is_dry:
+        print_json({"facts": shown})
+    elif shown and not as_json:
+        _print(shown, f"{len(shown)} facts to take back")
+
+
+def _show(said: Corrections, given: Given, as_json: bool) -> None:
+    if as_json:
+        print_json(_document(given))
+        return
+    after = [fact for fact in said.known() if fact["edge_id"] in {f["edge_id"] for f in given.facts}]
+    if after:
+        _print(after, "Now")
+    out().print("Noted: readers see it at once, `em run` folds it in.")
+
+
+def _document(given: Given) -> dict[str, Any]:
+    return {"feedback_id": given.feedback_id, "facts": list(given.facts)}
+
+
+def _print(facts: Sequence[Fact], title: str) -> None:
+    rows = [(f["subject"], f["relation"], f["object"], f["status"], f["confidence"], f["edge_id"]) for f in facts]
+    print_table(title, ("subject", "relation", "object", "status", "confidence", "fact"), rows, right=("confidence",))

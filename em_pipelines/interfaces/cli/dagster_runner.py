@@ -1,0 +1,262 @@
+"""Driving Dagster in this process: what `em run` does between landing and its summary.
+
+Days that are out of date are materialized range by range, then the snapshot is published. What a user sees of it is
+`em_pipelines.interfaces.cli.app`'s business.
+"""
+
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, field
+from datetime import date
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+
+from em_pipelines import errors
+from em_pipelines.environment import silence_libraries
+from em_pipelines.errors import PermanentError, RunFailedError
+from em_pipelines.extraction.unread_segments import UnreadSegment, unread_segments
+from em_pipelines.governance.erasure.forget import carry_out
+from em_pipelines.home import Home
+from em_pipelines.interfaces.cli.console import err
+from em_pipelines.pipeline import Pipeline
+from em_pipelines.retrieval import packs
+from em_pipelines.schema.tables.extraction import EXTRACTION_ISSUES
+from em_pipelines.serving.snapshot import is_current
+from em_pipelines.storage.run_plan import plan, steps_with_work
+from em_pipelines.storage.store import Step
+
+if TYPE_CHECKING:
+    import dagster as dg
+
+DAGSTER_YAML = """\
+telemetry: {enabled: false}
+nux: {enabled: false}
+"""
+LAUNCHER_TAG = "em/launcher"
+UNREAD_CHECK = "extraction_complete"
+"""Fails while a model has not read everything; the facts that are there are served all the same."""
+
+
+@dataclass
+class Summary:
+    """What `em run` did: days and runs, checks that failed, and what no model has read yet."""
+
+    n_days: int = 0
+    n_runs: int = 0
+    failed_checks: list[str] = field(default_factory=list)
+    unread: list[UnreadSegment] = field(default_factory=list)
+
+    def n_unread(self, status: str) -> int:
+        """Messages that are pending, or dead letters."""
+        return sum(segment.n_messages for segment in self.unread if segment.status == status)
+
+
+def materialize(home: Pipeline, first: date | None, last: date | None, *, is_full: bool) -> Summary:
+    """Makes the days that are out of date, within first and last, and publishes; raises RunFailedError where a run
+    fails for another reason than a check, or what a step raised of PermanentError."""
+    ranges = _ranges_to_run(home, first, last, is_full=is_full)
+    summary = Summary(n_days=sum((b - a).days + 1 for a, b in ranges))
+    has_requests = bool(home.book.pending())
+    is_published = _is_published(home)
+    if not ranges and not has_requests and is_published:
+        return summary
+    home.note_unchecked(ranges)
+    with _dagster(home, ranges) as (instance, definitions, progress):
+        runner = _Runner(definitions, instance, summary)
+        _run_ranges(home, runner, ranges, is_full=is_full)
+        if has_requests:
+            # Only now it is known which names and facts the requests cover. What they change is made by the erasure
+            # itself; running its days once more lets Dagster know and check them.
+            progress.console.print("forgetting what was asked to be forgotten", style="dim")
+            carry_out(home)
+            _run_ranges(home, runner, home.unchecked_ranges(), is_full=False)
+        summary.unread = _unread_within(home, ranges)
+        if not summary.failed_checks:
+            if _has_facts(home):  # of dead letters alone nothing can be published
+                progress.console.print("publishing the snapshot", style="dim")
+                runner.execute("publish", {}, config=_config([home.inference], is_full=is_full))
+            home.note_unchecked([])
+    return summary
+
+
+def _ranges_to_run(home: Pipeline, first: date | None, last: date | None, *, is_full: bool) -> list[tuple[date, date]]:
+    """The ranges of days that are out of date, within first and last, and those that nobody has checked yet."""
+    todo = plan(home.store, home.steps.values(), gap_days=home.settings.run_gap_days, is_full=is_full)
+    ranges = [(max(a, first or a), min(b, last or b)) for a, b in todo.ranges]
+    return sorted({*((a, b) for a, b in ranges if a <= b), *home.unchecked_ranges()})
+
+
+def _has_facts(home: Pipeline) -> bool:
+    return bool(home.store.lake.days(home.steps["decay"].outputs[0]))
+
+
+def _is_published(home: Pipeline) -> bool:
+    """Whether what is served is what the lake holds; without facts there is nothing to serve."""
+    return not _has_facts(home) or (
+        home.is_inferred and is_current(home.store, home.snapshots, home.time_rules) and packs.is_current(home)
+    )
+
+
+def _unread_within(home: Pipeline, ranges: list[tuple[date, date]]) -> list[UnreadSegment]:
+    days = home.store.lake.days(EXTRACTION_ISSUES)
+    return unread_segments(home.store.lake, [day for day in days if any(a <= day <= b for a, b in ranges)])
+
+
+def _run_ranges(home: Pipeline, runner: "_Runner", ranges: list[tuple[date, date]], *, is_full: bool) -> None:
+    """Runs the job `main` over ranges of days, one after the other."""
+    for a, b in ranges:
+        tags = {"dagster/asset_partition_range_start": str(a), "dagster/asset_partition_range_end": str(b)}
+        todo = steps_with_work(home.store, home.steps.values(), a, b)
+        tables = [table.name for step in todo for table in step.outputs]
+        runner.execute("main", tags, tables, config=_config(todo, is_full=is_full))
+
+
+def _config(steps: Iterable[Step], *, is_full: bool) -> dict[str, Any]:
+    """The run configuration of the ops that make the steps' tables; none where all is as it is by default."""
+    from assets.daily import DailyConfig, op_name  # noqa: PLC0415
+
+    if not is_full:
+        return {}
+    return {"ops": {op_name(step): {"config": DailyConfig(is_full=True).model_dump()} for step in steps}}
+
+
+@contextmanager
+def _dagster(
+    home: Pipeline, ranges: list[tuple[date, date]]
+) -> Iterator["tuple[dg.DagsterInstance, dg.Definitions, Progress]"]:
+    """An instance in the home, the definitions over it, and a progress bar that hears of days done.
+
+    Dagster takes a second to import, which only this command pays.
+    """
+    silence_libraries()
+    import dagster as dg  # noqa: PLC0415
+
+    from em_pipelines.definitions import build_definitions  # noqa: PLC0415
+
+    warnings.filterwarnings("ignore", category=dg.BetaWarning)  # of Dagster's own code: nothing a user could mend
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    tasks: dict[str, TaskID] = {}
+    with Progress(*columns, console=err(), transient=True) as progress:
+
+        def days_done(step: str, n_days: int) -> None:
+            if step not in tasks:  # what a step has to do shows when those before it are done
+                days = home.store.days(home.steps[step])
+                n_todo = sum(any(a <= day <= b for a, b in ranges) for day in days)
+                tasks[step] = progress.add_task(f"{step} (days)", total=n_todo)
+            progress.update(tasks[step], advance=n_days)
+
+        with dg.DagsterInstance.from_config(str(prepare_dagster_home(home))) as instance:
+            _bury_dead_runs(instance)
+            yield instance, build_definitions(home.settings, on_days=days_done), progress
+
+
+def prepare_dagster_home(home: Pipeline) -> Path:
+    """Makes Dagster's own home with a configuration that calls nobody; an existing one is left as it is."""
+    folder = home.dagster_home.absolute()
+    folder.mkdir(parents=True, exist_ok=True)
+    if not (folder / "dagster.yaml").exists():
+        (folder / "dagster.yaml").write_text(DAGSTER_YAML, encoding="utf-8")
+    return folder
+
+
+def reset_runs(home: Home, is_applied: bool) -> int:
+    """How many runs of `em run` are noted as at work, though no process is; marked as failed where `is_applied`, which
+    takes the run lock of the caller. While somebody else holds that, there are none."""
+    if not (home.dagster_home / "dagster.yaml").exists():
+        return 0
+    import dagster as dg  # noqa: PLC0415
+
+    try:
+        with (
+            nullcontext() if is_applied else home.lock("run", timeout_seconds=0),
+            dg.DagsterInstance.from_config(str(home.dagster_home.absolute())) as instance,
+        ):
+            dead = _dead_runs(instance)
+            if is_applied:
+                _bury_dead_runs(instance)
+            return len(dead)
+    except errors.LockedError:
+        return 0
+
+
+def _bury_dead_runs(instance: "dg.DagsterInstance") -> None:
+    """Marks runs of this command that were killed as failed. Whoever holds the run lock knows that none is alive."""
+    for run in _dead_runs(instance):
+        instance.report_run_failed(run, "The process ended before the run did; the next run goes on from there.")
+
+
+def _dead_runs(instance: "dg.DagsterInstance") -> "Sequence[dg.DagsterRun]":
+    import dagster as dg  # noqa: PLC0415
+
+    alive = [dg.DagsterRunStatus.NOT_STARTED, dg.DagsterRunStatus.STARTING, dg.DagsterRunStatus.STARTED]
+    return instance.get_runs(dg.RunsFilter(tags={LAUNCHER_TAG: "cli"}, statuses=alive))
+
+
+@dataclass(frozen=True, slots=True)
+class _Runner:
+    """Runs jobs in this process and takes down in the summary what came of them."""
+
+    definitions: "dg.Definitions"
+    instance: "dg.DagsterInstance"
+    summary: Summary
+
+    def execute(
+        self,
+        job: str,
+        tags: dict[str, str],
+        assets: list[str] | None = None,
+        config: dict[str, Any] | None = None,
+    ) -> None:
+        """Runs a job over all or some of its assets; raises where it fails for another reason than a check."""
+        import dagster as dg  # noqa: PLC0415
+
+        result = self.definitions.resolve_job_def(job).execute_in_process(
+            instance=self.instance,
+            tags={**tags, LAUNCHER_TAG: "cli"},
+            run_config={**(config or {}), "loggers": {"console": {"config": {"log_level": "CRITICAL"}}}},
+            asset_selection=[dg.AssetKey(name) for name in assets] if assets else None,
+            raise_on_error=False,
+        )
+        self.summary.n_runs += 1
+        self.summary.failed_checks += [
+            f"{check.check_name} on {check.asset_key.to_user_string()}: {check.description or 'failed'}"
+            for check in result.get_asset_check_evaluations()
+            if _has_failed(check)
+        ]
+        if not result.success and not self.summary.failed_checks:
+            raise _failure(job, result)
+
+
+def _has_failed(check: "dg.AssetCheckEvaluation") -> bool:
+    import dagster as dg  # noqa: PLC0415
+
+    return not check.passed and check.severity is dg.AssetCheckSeverity.ERROR and check.check_name != UNREAD_CHECK
+
+
+def _failure(job: str, result: "dg.ExecuteInProcessResult") -> Exception:
+    """What a run that failed is reported as: the error of ours that a step ended with, else RunFailedError."""
+    failure = next((event for event in result.all_events if event.is_step_failure), None)
+    step = failure.step_key if failure else "the run"
+    cause = _cause(failure)
+    kind = _permanent(cause.cls_name) if cause else None
+    message = cause.message.strip() if cause else "no message"
+    if kind:
+        message = message.split(": ", 1)[-1]
+    return (kind or RunFailedError)(
+        f"running {job}: {step} failed with {message}; finished days are kept, `em run` goes on from there"
+    )
+
+
+def _cause(failure: "dg.DagsterEvent | None") -> Any:
+    """The error that a step raised, below the one that Dagster makes of it; None where nothing tells."""
+    error = failure.step_failure_data.error if failure else None
+    return error.cause if error and error.cause else error
+
+
+def _permanent(name: str | None) -> type[PermanentError] | None:
+    """The error of ours of that name, if a retry gives it again: it ends `em run` as it would any other command."""
+    kind = getattr(errors, name or "", None)
+    return kind if isinstance(kind, type) and issubclass(kind, PermanentError) else None

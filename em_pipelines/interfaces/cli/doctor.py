@@ -1,0 +1,23 @@
+"""`em doctor`: whether a home is sound, what is wrong with it and what to do."""
+
+from em_pipelines.governance.audit.soundness import diagnose
+from em_pipelines.interfaces.cli.console import Exit, HomeOption, JsonOption, fail, open_home, print_json, print_table
+
+
+def doctor(home: HomeOption = None, as_json: JsonOption = False) -> None:
+    """Look for whatever is wrong with a home and say what to do about it. Changes nothing.
+
+    Example: em doctor
+    """
+    found = diagnose(open_home(home))
+    if as_json:
+        print_json([{"subject": d.subject, "ok": d.is_well, "found": d.found, "advice": d.advice} for d in found])
+    else:
+        print_table(
+            "Doctor",
+            ("", "looked at", "found", "what to do"),
+            [("ok" if d.is_well else "!!", d.subject, d.found, d.advice) for d in found],
+        )
+    ill = [d for d in found if not d.is_well]
+    if ill:
+        fail(f"{len(ill)} findings, first {ill[0].subject}: {ill[0].found}", Exit.FINDING)

@@ -1,0 +1,237 @@
+"""Commands that explain memory: why it knows a fact, why it does not, and what came of one message.
+
+They print what was said, to whoever runs them.
+"""
+
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from typing import Annotated, Any
+
+import typer
+
+from em_pipelines.errors import UsageError
+from em_pipelines.governance.audit.rows import edge_id_of
+from em_pipelines.governance.audit.trace import trace as trace_rows
+from em_pipelines.governance.audit.why import why as explain
+from em_pipelines.governance.audit.why_not import Asked
+from em_pipelines.governance.audit.why_not import why_not as explain_not
+from em_pipelines.interfaces.cli.console import (
+    Exit,
+    HomeOption,
+    JsonOption,
+    UserOption,
+    fail,
+    open_home,
+    out,
+    print_json,
+    print_table,
+)
+from em_pipelines.pipeline import Pipeline
+from em_pipelines.schema.tables.raw import INTERACTIONS
+from em_pipelines.storage.ledger import Ledger
+
+ERASING = ("erase", "forget")
+"""How the ledger's words for erasures begin."""
+VERDICTS = {
+    "never_said": "{user} never said it",
+    "said_only_by_the_assistant": "it was said, but not by {user} or any other person",
+    "known": "memory knows it",
+    "not_known": "it was said, and memory does not tell it; below is what became of it",
+}
+SHOWN_CHARACTERS = 120
+
+
+def why(
+    wanted: Annotated[
+        str, typer.Argument(metavar="ID", help="Id of a fact, or the beginning of one, or of an entity.")
+    ],
+    home: HomeOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Show why memory holds a fact: the sentences, how they were read, every change, what time did since.
+
+    Example: em why edge_0a1b2c3d4e5f60718293
+    """
+    opened = open_home(home)
+    wanted = edge_id_of(opened.store.lake, wanted)
+    document = explain(opened.store.lake, wanted, datetime.now(UTC).date(), opened.settings.decay)
+    if document is None:
+        fail(f"explaining {wanted}: no table knows that id; {_hint(opened, wanted)}", Exit.FINDING)
+    if as_json:
+        print_json(document)
+        return
+    {"fact": _show_fact, "deleted_fact": _show_deleted, "entity": _show_entity, "inferred_fact": _show_inferred}[
+        document["kind"]
+    ](document)
+
+
+def why_not(
+    text: Annotated[str, typer.Argument(help="Words that somebody may have said.")],
+    user: UserOption,
+    home: HomeOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Show why memory does not know something: what became of every message that says it.
+
+    Example: em why-not "Vienna" --user mirela
+    """
+    if not text.strip():
+        raise UsageError('explaining why not: no words given; ask like em why-not "Vienna" --user mirela')
+    opened = open_home(home)
+    settings = opened.settings
+    today = datetime.now(UTC).date()
+    found = explain_not(
+        opened.store.lake, Asked(user, text, today, settings.fold.min_storage_confidence, settings.decay)
+    )
+    if as_json:
+        print_json(found)
+        return
+    _print(f"{VERDICTS[found['verdict']].format(user=user)}.")
+    for message in found["messages"]:
+        _print(f"\n{message['timestamp']:%Y-%m-%d %H:%M}  {message['role']}: {_short(message['text'])}")
+        _bullets(_fate(fate) for fate in message["fates"])
+    for told in found["feedback"]:
+        _print(f"\n{told['timestamp']:%Y-%m-%d %H:%M}  feedback: {told['type']}")
+        _bullets(_fate(fate) for fate in told["fates"])
+    _bullets(f"dead letter {x['dead_letter_id']} ({x['reason']}, {x['status']})" for x in found["dead_letters"])
+
+
+def trace(
+    correlation_id: Annotated[str, typer.Argument(metavar="CORRELATION_ID", help="As any table has it.")],
+    user: Annotated[str | None, typer.Option("--user", help="Whose, if several have it.", show_default=False)] = None,
+    home: HomeOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Show everything that came of one message or one feedback, table by table, in the order of the pipeline.
+
+    Example: em trace cor_0a1b2c3d4e5f60718293
+    """
+    found = trace_rows(open_home(home).store.lake, correlation_id, user)
+    if not found:
+        fail(f"tracing {correlation_id}: no table knows that correlation id; look for one in graph_ops", Exit.FINDING)
+    if as_json:
+        print_json(found)
+        return
+    for name, rows in found.items():
+        _print(f"\n{name}")
+        for row in rows:
+            _bullets([_short("  ".join(f"{key}={value}" for key, value in row.items() if value not in (None, [], "")))])
+
+
+def _hint(home: Pipeline, wanted: str) -> str:
+    """What may have become of an id: erasures leave a certificate and nothing else."""
+    ledger, lake = Ledger(home.record, home.salt), home.store.lake
+    users = {user for day in lake.days(INTERACTIONS) for user in lake.read(INTERACTIONS, day)["user_id"].to_pylist()}
+    own = [entry for entry in ledger.of_target(wanted, users) if entry.action.startswith(ERASING)]
+    if own:
+        return f"it was erased on {own[-1].at:%Y-%m-%d}, certificate {own[-1].certificate_id or 'none'}"
+    erasures = [entry for entry in ledger.entries() if entry.action.startswith(ERASING)]
+    if erasures:
+        return f"it may be among the {len(erasures)} erasures in the ledger, the last of {erasures[-1].at:%Y-%m-%d}"
+    return "`em facts --all` lists the ids there are"
+
+
+def _show_fact(document: dict[str, Any]) -> None:
+    _print(f"{_said(document['fact'])}  ({document['user_id']})")
+    _show_today(document["today"])
+    _print("\nSaid")
+    for source in document["sources"]:
+        _show_source(source)
+    _show_operations(document["operations"])
+    for title in ("revises", "revised_by", "contradictions"):
+        if document[title]:
+            _print(f"\n{title.replace('_', ' ').capitalize()}")
+            _bullets(f"{_said(other)}  {other['status']}  {other['edge_id']}" for other in document[title])
+    for names in document["entities"]:
+        _show_names(names)
+
+
+def _show_today(today: dict[str, Any]) -> None:
+    _bullets(
+        [
+            f"{today['status']}, {today['effective_confidence']:.2f} on {today['as_of']}: {today['confidence']:.2f} "
+            f"when last said, {today['unreferenced_days']} days ago ({today['temporal_type']}, {today['curve']} decay)",
+            *(
+                f"{fade['on']}: {fade['confidence_before']:.2f} → {fade['confidence_after']:.2f}, {fade['status']}"
+                for fade in today["faded"]
+            ),
+        ]
+    )
+
+
+def _show_source(source: dict[str, Any]) -> None:
+    text = source["sentence"] or ", ".join(f["type"] for f in source["feedback"]) or "(no text is kept)"
+    _bullets([f"{source['timestamp'] or ''}  {source['session_id']}, turn {source['turn_number']}: {text}"])
+    for claim in source["claims"]:
+        flags = f", {', '.join(claim['flags'])}" if claim["flags"] else ""
+        read = claim["pattern_id"] or claim["extractor"]
+        _print(f"      read by {read}: {claim['confidence']:.2f}, hedge {claim['hedge_level']}{flags}")
+
+
+def _show_deleted(document: dict[str, Any]) -> None:
+    _print(f"{document['edge_id']} was deleted; what was done with it:")
+    _show_operations(document["operations"])
+
+
+def _show_entity(document: dict[str, Any]) -> None:
+    _show_names(document["names"])
+    print_table(
+        f"{len(document['facts'])} facts",
+        ("subject", "relation", "object", "status", "confidence", "edge"),
+        [
+            (f["subject"], f["relation"], f["object"], f["status"], f"{f['confidence']:.2f}", f["edge_id"])
+            for f in document["facts"]
+        ],
+        right=("confidence",),
+    )
+
+
+def _show_inferred(document: dict[str, Any]) -> None:
+    fact = document["fact"]
+    _print(f"{_said(fact)}  follows by rule {document['rule_id']} ({fact['confidence']:.2f}) from")
+    _bullets(f"{_said(premise)}  {premise['status']}  {premise['edge_id']}" for premise in document["premises"])
+
+
+def _show_operations(operations: list[dict[str, Any]]) -> None:
+    _print("\nChanged")
+    _bullets(
+        f"{op['timestamp']}  {op['operation']}: {op['reason']}  "
+        f"{'' if op['confidence_before'] is None else format(op['confidence_before'], '.2f')} → "
+        f"{op['confidence_after']:.2f}  {op['correlation_id']}"
+        for op in operations
+    )
+
+
+def _show_names(names: dict[str, Any]) -> None:
+    _print(f"\n{names['name']}: {', '.join(names['names'])}")
+    _bullets(f"{c['timestamp']}  {c['operation']} {c['entity_id']}: {c['reason']}" for c in names["changes"])
+
+
+def _fate(fate: dict[str, Any]) -> str:
+    what = fate["what"].replace("_", " ")
+    reason = f" ({fate['reason'].replace('_', ' ')})" if fate.get("reason") else ""
+    if "fact" in fate:
+        return f"{what}: {_said(fate['fact'])}, {fate['effective_confidence']:.2f}  {fate['fact']['edge_id']}"
+    if "claim" in fate:
+        claim = fate["claim"]
+        return f"{what}{reason}: {claim['subject']} {claim['relation']} {claim['object'] or claim['value']}"
+    return f"{what}{reason}"
+
+
+def _said(fact: dict[str, Any]) -> str:
+    negation = "not " if fact.get("polarity", 1) < 0 else ""
+    return f"{fact['subject']} {negation}{fact['relation']} {fact['object']}"
+
+
+def _bullets(lines: Iterable[str]) -> None:
+    for line in lines:
+        _print(f"  - {line}")
+
+
+def _short(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= SHOWN_CHARACTERS else line[: SHOWN_CHARACTERS - 1] + "…"
+
+
+def _print(line: str) -> None:
+    out().print(line, markup=False, soft_wrap=True)

@@ -1,0 +1,103 @@
+"""`em export` and `em import`: everything of one user out of a home, and into one."""
+
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from em_pipelines.errors import UsageError
+from em_pipelines.governance.erasure.rebuilding import stale_log_days
+from em_pipelines.interfaces.cli import landing
+from em_pipelines.interfaces.cli.console import HomeOption, JsonOption, UserOption, open_home, out, print_json
+from em_pipelines.interfaces.cli.facts import AsOfOption, parse_day
+from em_pipelines.serving.export.export import ExportFormat
+from em_pipelines.serving.export.export import export as export_user
+from em_pipelines.serving.export.json_import import Imported, import_json
+
+
+def export(
+    user: UserOption,
+    format: Annotated[ExportFormat, typer.Option("--format", help="The form that it is to have.")] = ExportFormat.JSON,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output", metavar="PATH", help="The file, or the vault's folder; else stdout.", show_default=False
+        ),
+    ] = None,
+    as_of: AsOfOption = None,
+    home: HomeOption = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Say what was written as one JSON document; needs --output.")
+    ] = False,
+) -> None:
+    """Write out what is held of a user: JSON that `em import` takes in again, GraphML, or a vault of Markdown notes.
+
+    Names, confidence and status are those of the end of today, or of --as-of.
+
+    Example: em export --user mirela --format json --output mirela.json
+    """
+    if as_json and output is None:
+        raise UsageError("exporting: --json says what was written to a file; give --output")
+    opened = open_home(home)
+    day = parse_day(as_of, "--as-of") or datetime.now(UTC).date()
+    if stale := stale_log_days(opened):
+        sentence = (
+            f"{len(stale)} days have landed and are not materialized: their facts are missing; `em run` makes them"
+        )
+        typer.echo(f"em: {sentence}", err=True)
+    done = export_user(opened, user, format, day, output or sys.stdout.buffer)
+    if as_json:
+        print_json(
+            {
+                "user_id": done.user_id, "as_of": done.as_of.isoformat(), "format": done.format.value,
+                "path": str(done.path), "counts": done.counts,
+            }
+        )  # fmt: skip
+    elif done.path is not None:
+        counts = ", ".join(f"{n} {kind.replace('_', ' ')}" for kind, n in done.counts.items())
+        out().print(f"wrote {done.path}: {counts}", markup=False, soft_wrap=True)
+
+
+def import_(
+    file: Annotated[Path, typer.Argument(help="A JSON export.")],
+    home: HomeOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Take in a JSON export: its records land as any log would, and `em run` makes the memory again.
+
+    What was forgotten in this home stays away; importing twice changes nothing.
+
+    Example: em import mirela.json --home new
+    """
+    opened = open_home(home)
+    done = import_json(opened, file, datetime.now(UTC))
+    if as_json:
+        print_json(_document(done))
+    else:
+        _show(done)
+    landing.end_with(opened, done.landing)
+
+
+def _document(done: Imported) -> dict[str, object]:
+    return {
+        "user_id": done.user_id,
+        **landing.as_document(done.landing),
+        "n_imported_dead_letters": done.n_letters,
+        "n_known_dead_letters": done.n_known_letters,
+        "n_erased_dead_letters": done.n_erased_letters,
+        "settings_that_differ": list(done.other_settings),
+    }
+
+
+def _show(done: Imported) -> None:
+    landing.show(done.landing)
+    if done.n_letters:
+        out().print(f"{done.n_letters} dead letters of before came with them")
+    if done.n_erased_letters:
+        out().print(f"{done.n_erased_letters} dead letters were forgotten before and stay away")
+    if done.other_settings:
+        names = ", ".join(done.other_settings)
+        out().print(f"Settings differ from those of the export: {names}. Memory will, too.", markup=False)
+    out().print("look      em run, then em facts --user NAME", markup=False)

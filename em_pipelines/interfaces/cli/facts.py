@@ -1,0 +1,156 @@
+"""Commands that read memory and change nothing: facts, infer, state-hash, settings."""
+
+from datetime import UTC, date, datetime
+from typing import Annotated, Any
+
+import typer
+
+from em_pipelines.errors import UsageError
+from em_pipelines.interfaces.cli.console import (
+    HomeOption,
+    JsonOption,
+    UserOption,
+    note_if_unknown,
+    open_home,
+    print_json,
+    print_table,
+)
+from em_pipelines.lifecycle.inference.inferred_facts import InferenceQuery, inferred_facts
+from em_pipelines.redaction.veils import hiding
+from em_pipelines.schema.described_settings import described
+from em_pipelines.serving.facts import FactQuery
+from em_pipelines.serving.facts import facts as read_facts
+from em_pipelines.serving.state_hash import state_hash as hash_state
+
+AsOfOption = Annotated[
+    str | None, typer.Option("--as-of", metavar="YYYY-MM-DD", help="The end of this day.", show_default=False)
+]
+
+
+def parse_day(text: str | None, option: str) -> date | None:
+    """A day given as an option; raises UsageError where it is none."""
+    if text is None:
+        return None
+    try:
+        return date.fromisoformat(text)
+    except ValueError as error:
+        raise UsageError(f"reading {option}: found {text!r}; give a day as YYYY-MM-DD, like 2026-10-31") from error
+
+
+def facts(
+    user: UserOption,
+    as_of: AsOfOption = None,
+    known_at: Annotated[
+        str | None,
+        typer.Option("--known-at", metavar="YYYY-MM-DD", help="As known at the end of this day.", show_default=False),
+    ] = None,
+    entity: Annotated[
+        str | None, typer.Option("--entity", help="Only facts with this name.", show_default=False)
+    ] = None,
+    is_all: Annotated[bool, typer.Option("--all", help="Every status, not active and contradicted alone.")] = False,
+    is_inferred: Annotated[bool, typer.Option("--inferred", help="What follows from these facts, too.")] = False,
+    home: HomeOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Show what is known of a user: active facts with effective confidence, best first.
+
+    Example: em facts --user mirela --as-of 2026-10-12
+    """
+    opened = open_home(home)
+    query = FactQuery(
+        user_id=user,
+        as_of=parse_day(as_of, "--as-of") or datetime.now(UTC).date(),
+        known_at=parse_day(known_at, "--known-at"),
+        entity=entity,
+        is_all=is_all,
+    )
+    waiting = opened.waiting(user, query.known_at or query.as_of)
+    found = read_facts(opened.store, query, opened.settings.decay, waiting, hiding(opened, user))
+    wanted = InferenceQuery(query.as_of, user, query.known_at, entity)
+    inferred = (
+        inferred_facts(opened.store, wanted, opened.settings.inference, opened.settings.decay) if is_inferred else []
+    )
+    if as_json:
+        print_json([*found, *inferred])
+        return
+    if not found:
+        note_if_unknown(opened, user)
+    print_table(
+        f"{len(found)} facts of {user} at the end of {query.as_of}",
+        ("subject", "relation", "object", "confidence", "status", "since", "until", "edge"),
+        [
+            (
+                f["subject"], f["relation"] if f["polarity"] > 0 else f"not {f['relation']}", f["object"],
+                f"{f['confidence']:.2f}", f["status"], f["valid_from"], f["valid_to"], f["edge_id"],
+            )
+            for f in found
+        ],
+        right=("confidence",),
+    )  # fmt: skip
+    if is_inferred:
+        _print_inferred(f"{len(inferred)} more follow from them", inferred)
+
+
+def infer(
+    user: Annotated[
+        str | None, typer.Option("--user", help="Whose memory; everybody's if left out.", show_default=False)
+    ] = None,
+    as_of: AsOfOption = None,
+    home: HomeOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Show what follows from what is known, with the rule and its premises, best first.
+
+    Nothing is written and no model is asked: what one proposed in a run is shown as far as its premises still stand.
+
+    Example: em infer --user mirela
+    """
+    opened = open_home(home)
+    day = parse_day(as_of, "--as-of") or datetime.now(UTC).date()
+    found = inferred_facts(opened.store, InferenceQuery(day, user), opened.settings.inference, opened.settings.decay)
+    if as_json:
+        print_json(found)
+    else:
+        _print_inferred(f"{len(found)} facts follow at the end of {day}", found, has_user=user is None)
+
+
+def _print_inferred(title: str, found: list[dict[str, Any]], *, has_user: bool = False) -> None:
+    columns = ("user", "subject", "relation", "object", "confidence", "rule", "because", "edge")[not has_user :]
+    rows = [
+        (f["user_id"], f["subject"], f["relation"], f["object"], f"{f['confidence']:.2f}", f["rule"],
+         "; ".join(f["because"]), f["edge_id"])[not has_user :]
+        for f in found
+    ]  # fmt: skip
+    print_table(title, columns, rows, right=("confidence",))
+
+
+def state_hash(as_of: AsOfOption = None, home: HomeOption = None, as_json: JsonOption = False) -> None:
+    """Print SHA-256 of the content of each table and of all: equal for equal memory, whatever the route.
+
+    Example: em state-hash --json
+    """
+    opened = open_home(home)
+    hashes = hash_state(
+        opened.store, opened.settings.decay, parse_day(as_of, "--as-of"), inference=opened.settings.inference
+    )
+    if as_json:
+        print_json(hashes)
+        return
+    for name, value in hashes.items():
+        typer.echo(f"{value}  {name}")
+
+
+def settings(home: HomeOption = None, as_json: JsonOption = False) -> None:
+    """List every setting with its value, its variable and its meaning.
+
+    Example: EM_DECAY__CURVE=exponential em settings
+    """
+    rows = list(described(open_home(home).settings))
+    if as_json:
+        print_json({name: value for name, value, _ in rows})
+        return
+    print_table(
+        "Settings: em.yaml or a variable, the variable wins",
+        ("field", "value", "variable", "meaning"),
+        [(name, value, "EM_" + name.upper().replace(".", "__"), meaning) for name, value, meaning in rows],
+    )

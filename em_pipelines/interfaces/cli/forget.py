@@ -1,0 +1,114 @@
+"""`em forget`: what somebody asks to be forgotten goes from everywhere, with a certificate."""
+
+import sys
+from typing import Annotated
+
+import typer
+
+from em_pipelines.errors import EmError, ErasureIncompleteError
+from em_pipelines.governance.erasure.certificate import Certificate
+from em_pipelines.governance.erasure.forget import as_document, preview
+from em_pipelines.governance.erasure.forget import forget as forget_scope
+from em_pipelines.interfaces.cli.console import (
+    Defaults,
+    HomeOption,
+    JsonOption,
+    UserOption,
+    err,
+    open_home,
+    out,
+    print_json,
+    print_table,
+)
+from em_pipelines.landing.erasure_requests import Scope
+from em_pipelines.pipeline import Pipeline
+from em_pipelines.redaction.planning import Preview
+from em_pipelines.serving.projection.sync_home import n_erased_since_sync, sync_home
+
+SHOWN_FACTS = 20
+
+
+def forget(
+    user: UserOption,
+    fact: Annotated[
+        str | None, typer.Option("--fact", metavar="ID", help="A fact, by its edge id.", show_default=False)
+    ] = None,
+    entity: Annotated[
+        str | None, typer.Option("--entity", metavar="NAME", help="Who or what, by any name.", show_default=False)
+    ] = None,
+    session: Annotated[
+        str | None, typer.Option("--session", metavar="ID", help="A conversation.", show_default=False)
+    ] = None,
+    is_all: Annotated[bool, typer.Option("--all", help="Everything of the user.")] = False,
+    is_sure: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    is_dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would go; change nothing.")] = False,
+    home: HomeOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Erase a fact, an entity, a conversation or a user: from the log, tables, snapshots and caches, for good.
+
+    At a terminal it shows what would go and asks first. What was erased stays away when the same log lands again. A
+    graph database that this home was synced with is synced again where NEO4J_URI is set.
+
+    Example: em forget --user mirela --entity Porto
+    """
+    scope = Scope.named(user, fact=fact, entity=entity, session=session, is_all=is_all)
+    opened = open_home(home)
+    asks = sys.stdin.isatty() and not is_sure
+    if is_dry_run or asks:
+        found = preview(opened, scope)
+        if as_json and is_dry_run:
+            print_json(as_document(found))
+        else:
+            _show(scope, found)
+        if is_dry_run:
+            return
+        typer.confirm("Erase this for good?", abort=True, err=True)
+    certificate = forget_scope(opened, scope)
+    if as_json:
+        print_json(certificate.as_document())
+    else:
+        _print(certificate)
+    _carry_over(opened, is_told=not as_json)
+
+
+def _carry_over(home: Pipeline, *, is_told: bool) -> None:
+    """Takes what was erased out of the graph database, too, where this home has one. Raises ErasureIncompleteError
+    where it is named and cannot be synced; the certificate stands all the same."""
+    if not n_erased_since_sync(home):
+        return
+    if Defaults.open_graph is None or not Defaults.is_graph_set:
+        note = "the graph database still holds it: run `em sync-graph` where NEO4J_URI is set"
+        err().print(f"em: {note}", markup=False, soft_wrap=True)
+        return
+    try:
+        report = sync_home(home, Defaults.open_graph)
+    except EmError as error:
+        raise ErasureIncompleteError(f"forgetting: done in the home, not in the graph database: {error}") from error
+    if not report.is_equal:
+        raise ErasureIncompleteError(f"forgetting: done in the home; {report.finding}")
+    if is_told:
+        out().print("The graph database holds it no more.")
+
+
+def _show(scope: Scope, found: Preview) -> None:
+    print_table(f"Facts that go ({len(found.facts)})", ("fact",), [(fact,) for fact in found.facts[:SHOWN_FACTS]])
+    if len(found.facts) > SHOWN_FACTS:
+        out().print(f"… and {len(found.facts) - SHOWN_FACTS} more")
+    removed = ", ".join(f"{n} {kind.replace('_', ' ')}" for kind, n in sorted(found.n_removed.items())) or "no records"
+    out().print(f"{found.n_cut} messages are cut, {removed} are removed, of {scope.user_id}", markup=False)
+
+
+def _print(certificate: Certificate) -> None:
+    document = certificate.as_document()
+    print_table(
+        "Certificate of erasure",
+        ("", ""),
+        [(name.replace("_", " "), _cell(value)) for name, value in document.items() if value not in ({}, [])],
+    )
+
+
+def _cell(value: object) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {n}" for name, n in value.items())
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)

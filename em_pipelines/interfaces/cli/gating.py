@@ -1,0 +1,56 @@
+"""`em gate`: whether to look into memory before answering, and how often that was so."""
+
+from datetime import UTC, datetime
+from typing import Annotated
+
+import typer
+
+from em_pipelines.errors import UsageError
+from em_pipelines.interfaces.cli.console import HomeOption, JsonOption, open_home, out, print_json, print_table
+from em_pipelines.retrieval.recall_gate import Reason, Situation, recall
+from em_pipelines.retrieval.recalls import WANTED_RATE, count, recalls
+
+
+def gate(
+    text: Annotated[str | None, typer.Argument(help="What is about to be answered.", show_default=False)] = None,
+    confidence: Annotated[
+        float | None, typer.Option("--confidence", min=0, max=1, help="How sure the answer is.", show_default=False)
+    ] = None,
+    is_error_retry: Annotated[bool, typer.Option("--retry", help="The last try failed.")] = False,
+    rules_say: Annotated[str | None, typer.Option("--rules-say", help="One answer.", show_default=False)] = None,
+    model_says: Annotated[str | None, typer.Option("--model-says", help="Another answer.", show_default=False)] = None,
+    is_rate: Annotated[bool, typer.Option("--rate", help="Show how often memory was asked, by day.")] = False,
+    home: HomeOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Say whether memory should be asked before an answer, and why; the decision is counted.
+
+    Yes on "last time …", on the retry of an error, below a confidence of 0.85, and where two answers differ.
+
+    Example: em gate "Do it as last time" --confidence 0.9
+    """
+    opened = open_home(home)
+    if is_rate:
+        _show_rate([(one.day, one.n_asked, one.n_recalled, one.rate) for one in recalls(opened)], as_json=as_json)
+        return
+    if text is None:
+        raise UsageError("gating: give what is about to be answered, or --rate")
+    reason = recall(Situation(text, is_error_retry, confidence, rules_say, model_says))
+    count(opened, reason, datetime.now(UTC).date())
+    is_due = reason is not Reason.NOT_NEEDED
+    if as_json:
+        print_json({"recall": is_due, "reason": reason.value})
+    else:
+        out().print(f"{'recall' if is_due else 'no recall'}: {reason.value.replace('_', ' ')}")
+
+
+def _show_rate(rows: list[tuple[object, int, int, float]], *, as_json: bool) -> None:
+    if as_json:
+        print_json([dict(zip(("day", "asked", "recalled", "rate"), row, strict=True)) for row in rows])
+        return
+    print_table(
+        f"how often memory was asked (wanted: below {WANTED_RATE:.0%})",
+        ("day", "asked", "recalled", "rate"),
+        [(day, asked, recalled, f"{rate:.1%}") for day, asked, recalled, rate in rows],
+        right=("asked", "recalled", "rate"),
+    )

@@ -1,0 +1,61 @@
+"""`em snapshot`: the DuckDB file for analysts."""
+
+from datetime import date as DateType
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from em_pipelines.interfaces.cli.console import HomeOption, JsonOption, open_home, out, print_json
+from em_pipelines.interfaces.cli.facts import parse_day
+from em_pipelines.pipeline import Pipeline
+from em_pipelines.schema.tables.derived import CURRENT_EDGES
+from em_pipelines.serving.snapshot import publish
+from em_pipelines.storage.duckdb_engine import connect
+
+
+def snapshot(
+    date: Annotated[
+        str | None,
+        typer.Option(
+            "--date",
+            metavar="YYYY-MM-DD",
+            help="The end of this day; the last with facts if left out.",
+            show_default=False,
+        ),
+    ] = None,
+    home: HomeOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Publish the memory of a day as one DuckDB file, and point latest.duckdb at the newest.
+
+    Example: em snapshot --date 2026-10-31
+    """
+    opened = open_home(home)
+    day = parse_day(date, "--date")
+    _make_state(opened, day)
+    opened.infer(day)
+    with opened.lock("snapshot"):
+        report = publish(opened.store, opened.snapshots, opened.time_rules, day)
+    if as_json:
+        print_json(
+            {"path": str(report.path), "as_of": str(report.as_of), "is_new": report.is_new, "rows": report.n_rows}
+        )
+        return
+    out().print(f"{'wrote' if report.is_new else 'already current:'} {report.path}", markup=False, soft_wrap=True)
+
+
+def _make_state(home: Pipeline, day: DateType | None) -> None:
+    """Lets facts fade to the end of a day before the last, though nobody spoke on it."""
+    newest = home.store.lake.latest(CURRENT_EDGES, DateType.max)
+    if day and newest and day < newest:
+        with home.lock("step-decay"):
+            home.store.run_days(home.steps["decay"], [day])
+
+
+def users(path: Path) -> list[tuple[object, ...]]:
+    """Rows of the snapshot's view `users`: user, messages, conversations, entities, facts, last seen."""
+    with connect(str(path), is_read_only=True) as connection:
+        return connection.execute(
+            "SELECT user_id, n_messages, n_sessions, n_entities, n_facts, CAST(last_seen AS DATE) FROM users"
+        ).fetchall()

@@ -1,0 +1,76 @@
+"""Commands on the record itself: whether the ledger was edited, and mending a home."""
+
+from typing import Annotated
+
+import typer
+
+from em_pipelines.governance.audit.repair import Repair, propose
+from em_pipelines.governance.audit.repair import apply as apply_plan
+from em_pipelines.interfaces.cli.console import (
+    Defaults,
+    Exit,
+    HomeOption,
+    JsonOption,
+    fail,
+    open_home,
+    out,
+    print_json,
+    print_table,
+)
+from em_pipelines.storage.ledger import Ledger
+
+BY_HAND = "none: by hand"
+
+
+def verify_ledger(home: HomeOption = None, as_json: JsonOption = False) -> None:
+    """Look for any edit of the ledger of what people did: changed, removed, swapped, inserted or cut off entries.
+
+    Example: em verify-ledger
+    """
+    opened = open_home(home)
+    ledger = Ledger(opened.record, opened.salt)
+    problems = ledger.verify()
+    entries = [] if problems else ledger.entries()
+    last = entries[-1].hash if entries else None
+    if as_json:
+        found = [{"line": problem.line, "found": problem.found} for problem in problems]
+        print_json({"is_sound": not problems, "n_entries": len(entries), "last_hash": last, "problems": found})
+    elif not problems:
+        out().print(f"{len(entries)} entries, nothing shows an edit; last hash {last or 'none'}", soft_wrap=True)
+    if problems:
+        first = problems[0]
+        where = f"line {first.line}" if first.line else "the head"
+        fail(f"verifying the ledger: {where}: {first.found}; find out who edited {opened.record}", Exit.FINDING)
+
+
+def repair(
+    is_applied: Annotated[bool, typer.Option("--apply", help="Do it. Without, it is only proposed.")] = False,
+    home: HomeOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Propose how to mend a home, and with --apply do it: what is damaged is made again from the log.
+
+    Example: em repair --apply
+    """
+    opened = open_home(home)
+    plan = propose(opened, Defaults.reset_runs)
+    done = apply_plan(opened, plan, Defaults.reset_runs) if is_applied and plan.mends else Repair(left=[*plan.mends])
+    if as_json:
+        left = [{"subject": m.subject, "found": m.found, "mend": m.mend or None} for m in done.left]
+        print_json({"is_applied": is_applied, "done": done.done, "left": left})
+    else:
+        _show(done)
+    if done.left:
+        first = done.left[0]
+        what = "is left" if is_applied else "would be mended with --apply" if first.mend else "has to be mended by hand"
+        fail(f"repairing: {len(done.left)} findings; {first.subject}: {first.found}, {what}", Exit.FINDING)
+
+
+def _show(repair: Repair) -> None:
+    for line in repair.done:
+        out().print(line, soft_wrap=True)
+    if not repair.left:
+        out().print("Nothing is left to mend.")
+        return
+    rows = [(m.subject, m.found, m.mend or BY_HAND) for m in repair.left]
+    print_table("Repair", ("subject", "found", "mend"), rows)

@@ -1,0 +1,129 @@
+"""Tools that read: scope read is enough. Nothing here writes to memory."""
+
+from datetime import UTC, date, datetime
+from typing import Annotated, Any, Literal
+
+import orjson
+from mcp.server.mcpserver.exceptions import ToolError
+from pydantic import Field
+
+from em_pipelines.interfaces.agents.graph_page import MAX_PAGE_ITEMS, graph_page
+from em_pipelines.interfaces.agents.probes import waiting_probes
+from em_pipelines.interfaces.agents.provenance import provenance
+from em_pipelines.interfaces.agents.reply import Audience, check_reply
+from em_pipelines.interfaces.mcp.callers import Who
+from em_pipelines.interfaces.mcp.desk import Desk
+from em_pipelines.interfaces.mcp.forms import (
+    MAX_TEXT,
+    AsOf,
+    Checked,
+    ContextShown,
+    FindingShown,
+    Found,
+    GraphShown,
+    HitShown,
+    Name,
+    Probes,
+    ProbeShown,
+    Share,
+    Text,
+)
+
+
+class ReadingTools:
+    """The tools over one desk, for whoever calls: each method is one, its docstring what clients read."""
+
+    def __init__(self, desk: Desk, who: Who) -> None:
+        self._desk = desk
+        self._who = who
+
+    def em_query(  # noqa: PLR0913  (the arguments of one tool)
+        self,
+        question: Annotated[str, Field(min_length=1, max_length=MAX_TEXT, description="What to look for, in words.")],
+        limit: Annotated[int, Field(ge=1, le=50, description="Hits of a kind at most.")] = 8,
+        kinds: Annotated[list[Literal["message", "fact"]], Field(min_length=1)] = ["message", "fact"],  # noqa: B006 (a schema)
+        as_of: AsOf = None,
+        since: AsOf = None,
+        session_id: Annotated[Name, Field(description="Of this session alone.")] = "",
+        entities: Annotated[list[Name], Field(max_length=8, description="About one of these names alone.")] = [],  # noqa: B006
+        tags: Annotated[list[Name], Field(max_length=32, description="Messages with one of these tags alone.")] = [],  # noqa: B006
+        min_confidence: Annotated[Share, Field(description="Of facts.")] = 0.0,
+        hops: Annotated[int, Field(ge=0, le=2, description="Steps along the graph from what is found.")] = 0,
+    ) -> Found:
+        """Find what was said and what is known, best first. Search before you say that you do not know."""
+        with self._desk.reading(self._who().user_id) as memory:
+            hits = memory.retrieve_memories(
+                question, k=limit, kinds=kinds, as_of=as_of, since=since, sessions=[session_id] if session_id else (),
+                entities=entities, tags=tags, min_confidence=min_confidence, n_hops=hops,
+            )  # fmt: skip
+        fields = HitShown.model_fields
+        return Found(hits=[HitShown(**{name: getattr(hit, name) for name in fields}) for hit in hits])
+
+    def em_context(
+        self,
+        text: Annotated[Text, Field(description="What the user has just said, or asks.")],
+        is_group: Annotated[
+            bool, Field(description="Whether others read along: then nothing personal is in it.")
+        ] = False,
+        thread: Annotated[list[Text], Field(max_length=50, description="The turns before it, oldest first.")] = [],  # noqa: B006
+        as_of: AsOf = None,
+    ) -> ContextShown:
+        """Get the block of memory that belongs before the question: facts, plans and quotes that matter to it."""
+        with self._desk.reading(self._who().user_id) as memory:
+            block = memory.context(text, is_group=is_group, thread=thread, as_of=as_of)
+        return ContextShown(
+            text=block.text, n_tokens=block.n_tokens, edge_ids=list(block.edge_ids), turns=list(block.turns)
+        )
+
+    def em_get_probes(
+        self,
+        context: Annotated[Text, Field(description="What the conversation is about; all probes if left out.")] = "",
+        limit: Annotated[int, Field(ge=1, le=20)] = 3,
+    ) -> Probes:
+        """Get questions that would close a gap in memory, to ask one of where it fits. Report what became of it."""
+        with self._desk.reading(self._who().user_id) as memory:
+            rows = waiting_probes(memory.home, memory.user, datetime.now(UTC), context or None, limit)
+        return Probes(probes=[ProbeShown(**{name: row[name] for name in ProbeShown.model_fields}) for row in rows])
+
+    def em_get_provenance(
+        self,
+        id: Annotated[str, Field(min_length=1, max_length=200, description="Id of a fact (edge_…) or entity (ent_…).")],
+    ) -> dict[str, Any]:
+        """Explain why memory holds something: the sentences it comes from, every change, what time did to it."""
+        with self._desk.reading(self._who().user_id) as memory:
+            found = provenance(memory.home, memory.user, id, _today())
+        if found is None:
+            raise ToolError(f"there is nothing with the id {id!r:.80} in this memory; em_graph_snapshot lists the ids")
+        document: dict[str, Any] = orjson.loads(orjson.dumps(found, default=str))
+        return document
+
+    def em_graph_snapshot(
+        self,
+        offset: Annotated[int, Field(ge=0, description="next_offset of the page before.")] = 0,
+        limit: Annotated[int, Field(ge=1, le=MAX_PAGE_ITEMS, description="Items a page.")] = 200,
+    ) -> GraphShown:
+        """Page through everything that is known now: facts as edges, people and things as nodes."""
+        with self._desk.reading(self._who().user_id) as memory:
+            page = graph_page(memory.home, memory.user, memory.facts(), offset, limit)
+        return GraphShown(nodes=page.nodes, edges=page.edges, n_items=page.n_items, next_offset=page.next_offset)
+
+    def em_check_reply(
+        self,
+        text: Annotated[str, Field(max_length=50_000, description="What you are about to say.")],
+        audience: Annotated[Literal["user", "group", "public"], Field(description="Who will read it.")] = "group",
+    ) -> Checked:
+        """Check a text before it goes out, for personal data and secrets that its audience should not see."""
+        with self._desk.reading(self._who().user_id) as memory:
+            found = check_reply(memory.home, memory.user, memory.facts(), text, Audience(audience))
+        shown = [
+            FindingShown(
+                start=one.start, end=one.end, kind=one.kind, privacy_level=one.privacy_level,
+                edge_id=one.edge_id or None, detail=one.detail,
+            )
+            for one in found
+        ]  # fmt: skip
+        return Checked(is_safe=not shown, findings=shown)
+
+
+def _today() -> date:
+    return datetime.now(UTC).date()

@@ -1,0 +1,252 @@
+"""The memory of one user in one home, for agents in Python: in process, without a server, by the ways that `em` goes.
+
+Whatever is written lands in the log and nowhere else, so it survives every rebuild, and what was forgotten stays away.
+When it is seen:
+
+    at once            observations and tags, archiving, corrections, added facts, what is to be forgotten
+    after the next run what is learned from observations, and what of them can be found by a question
+"""
+
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from em_pipelines.errors import UsageError
+from em_pipelines.governance.access_tokens import checked_user
+from em_pipelines.governance.corrections import Corrections, Fact, Given
+from em_pipelines.governance.erasure.certificate import Certificate
+from em_pipelines.governance.erasure.forget import forget as forget_scope
+from em_pipelines.interfaces.agents.observations import Listing, Observation, Sender, Stored, listed, store, tell
+from em_pipelines.landing.erasure_requests import Scope
+from em_pipelines.pipeline import Pipeline
+from em_pipelines.redaction.veils import hiding
+from em_pipelines.retrieval.documents import ARCHIVE, FACT, MESSAGE, Hit
+from em_pipelines.retrieval.search import Search
+from em_pipelines.retrieval.user_search import ask
+from em_pipelines.schema.vocabulary import USER
+from em_pipelines.serving.facts import FactQuery
+from em_pipelines.serving.facts import facts as read_facts
+from em_pipelines.settings import load_settings
+
+if TYPE_CHECKING:
+    from em_pipelines.retrieval.context.block import Block
+
+ORIGIN = "memory"
+"""What stands for the format of what was stored from Python."""
+
+
+class Memory:
+    """What one user's memory holds and takes in.
+
+    `home` is a folder, or a Pipeline where models or settings are to be chosen; `user` is the id that the logs have.
+    `actor` (user, agent) is who the ledger says was speaking, `origin` what stands for the format of what lands.
+    `domain` is where a search looks, unless it crosses domains. Raises UsageError for an id that no log could have.
+    """
+
+    def __init__(
+        self,
+        home: Pipeline | Path | str,
+        user: str,
+        *,
+        actor: str = "user",
+        origin: str = ORIGIN,
+        domain: str | None = None,
+    ) -> None:
+        self.home = home if isinstance(home, Pipeline) else Pipeline(load_settings(home=Path(home)))
+        self.user = checked_user(user)
+        self.domain = domain
+        self._actor = actor
+        self._origin = origin
+
+    def store_observation(  # noqa: PLR0913  (a public call, each argument by its name)
+        self,
+        content: str,
+        *,
+        session_id: str,
+        turn_number: int | None = None,
+        role: str = "user",
+        timestamp: datetime | None = None,
+        tags: Iterable[str] = (),
+        memory_type: str | None = None,
+        **fields: Any,
+    ) -> Stored:
+        """Stores something that was said or seen; safe to repeat. Listed at once, learned from by the next run.
+
+        `role` is user, assistant, system or tool: facts are learned from the user's words alone. Without `turn_number`
+        it gets the next free one of its session, unless the session holds the same words already. `memory_type` is
+        observation, decision, learning or event; `fields` are the others of a native record (speaker, channel,
+        participants, domain, agent_id, trust, …). Raises UsageError where it breaks a rule of landing, or its turn
+        stands with other content.
+        """
+        said = {
+            "content": content, "role": role, "turn_number": turn_number, "tags": list(tags),
+            "memory_type": memory_type, "timestamp": timestamp.isoformat() if timestamp else None, **fields,
+        }  # fmt: skip
+        return self.store_messages(session_id, [said])
+
+    def store_messages(self, session_id: str, messages: Sequence[Mapping[str, Any]]) -> Stored:
+        """Stores messages of one session, given as fields of native records, as `store_observation` does."""
+        said = [{name: value for name, value in fields.items() if value is not None} for fields in messages]
+        return store(self.home, self._sender, session_id, said)
+
+    def add_facts(
+        self,
+        facts: Sequence[Mapping[str, Any]],
+        *,
+        session_id: str | None = None,
+        timestamp: datetime | None = None,
+    ) -> str:
+        """Adds facts that an agent has extracted itself, and returns the id of the feedback; seen at once.
+
+        Each has `relation` and `object`, perhaps `subject`, `attribute`, `polarity`, `temporal_type`, `confidence`
+        (at most 0.90 counts). They pass the checks of every other feedback; equal facts at an equal time are one.
+        Raises UsageError for what is no fact.
+        """
+        said: dict[str, Any] = {"type": "add_facts", "facts": [dict(fact) for fact in facts], "session_id": session_id}
+        return self.tell([said | ({"timestamp": timestamp.isoformat()} if timestamp else {})])[0]
+
+    def tell(self, feedback: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
+        """Gives feedback as records say it (`type` and its fields), and returns its ids; raises UsageError."""
+        return tell(self.home, self._sender, feedback)
+
+    def retrieve_memories(  # noqa: PLR0913  (a public call, each argument by its name)
+        self,
+        query: str,
+        *,
+        k: int | None = None,
+        kinds: Iterable[str] = (MESSAGE, FACT),
+        as_of: date | None = None,
+        n_hops: int = 0,
+        across_domains: bool = False,
+        **narrowed: Any,
+    ) -> list[Hit]:
+        """What was said and what is known of it, best first, from the index of the last run; as `em search`.
+
+        `narrowed` are fields of `retrieval.search.Search`: since, sessions, tags, entities, relations, min_confidence,
+        thread, n_neighbours. Facts that were taken back since and archived messages are left out. Nothing is written.
+        """
+        asked: dict[str, Any] = {"domain": None if across_domains else self.domain, **narrowed}
+        asked |= {name: frozenset(asked[name]) for name in ("sessions", "entities", "relations") if name in asked}
+        asked["tags"] = frozenset(tag.strip().casefold() for tag in asked.get("tags", ()))
+        n_hits = k or self.home.settings.retrieval.n_hits
+        return ask(
+            self.home, self.user, Search(query, n_hits, as_of or _today(), frozenset(kinds), as_of, **asked), n_hops
+        )
+
+    def search_by_tag(self, tag: str, *, limit: int = 50) -> list[Observation]:
+        """Observations with a tag, newest first, those that no run has read yet, too; archived ones are left out."""
+        return self.list_observations(tag=tag, limit=limit)
+
+    def list_observations(self, **wanted: Any) -> list[Observation]:
+        """Observations, newest first, those that no run has read yet, too; see `Listing` for what can be asked."""
+        return listed(self.home, self.user, Listing(**wanted), self.home.archived)
+
+    def archive_observation(self, session_id: str, turn_number: int, *, is_archived: bool = True) -> str:
+        """Keeps an observation from being found or listed, at once, or with `is_archived` False lets it be found again.
+
+        It is kept, and so are the facts that were learned from it. Returns the id of the feedback. Raises UsageError
+        where there is no such observation.
+        """
+        known = self.list_observations(session_id=session_id, is_archived=None, limit=sys.maxsize)
+        if not any(one.turn_number == turn_number for one in known):
+            raise UsageError(f"archiving: session {session_id!r:.80} has no turn {turn_number}; see list_observations")
+        said = {"type": ARCHIVE, "session_id": session_id, "turn_number": turn_number, "is_archived": is_archived}
+        return self.tell([said])[0]
+
+    def facts(
+        self,
+        *,
+        as_of: date | None = None,
+        known_at: date | None = None,
+        entity: str | None = None,
+        is_all: bool = False,
+    ) -> list[Fact]:
+        """What is known, best first, as `em facts`: feedback counts at once, what is to be forgotten is gone."""
+        query = FactQuery(self.user, as_of or _today(), known_at, entity, is_all)
+        waiting = self.home.waiting(self.user, known_at or as_of or date.max)
+        return read_facts(self.home.store, query, self.home.settings.decay, waiting, hiding(self.home, self.user))
+
+    def context(
+        self, text: str, *, is_group: bool = False, thread: Sequence[str] = (), as_of: date | None = None
+    ) -> "Block":
+        """The block for an agent's prompt: what matters for `text`; in a group nothing above L1."""
+        from em_pipelines.retrieval.context.block import ContextQuery, context_block  # noqa: PLC0415 (of this method alone)
+
+        return context_block(self.home, ContextQuery(self.user, text, _today(), is_group, tuple(thread), as_of))
+
+    def correct(  # noqa: PLR0913  (a public call, each argument by its name)
+        self,
+        new_object: str,
+        *,
+        edge_id: str | None = None,
+        subject: str = USER,
+        relation: str | None = None,
+        old_object: str | None = None,
+        attribute: str | None = None,
+    ) -> Given:
+        """Puts the right value in the place of a fact, given by id or by what it says; seen at once, and for good."""
+        target = self._target(edge_id, subject=subject, relation=relation, old_object=old_object, attribute=attribute)
+        return self._said.correct(target, new_object)
+
+    def confirm(
+        self,
+        *,
+        edge_id: str | None = None,
+        subject: str = USER,
+        relation: str | None = None,
+        object: str | None = None,
+        attribute: str | None = None,
+    ) -> Given:
+        """Says that a fact, given by id or by what it says, is right: confidence 1.0. Raises UsageError."""
+        target = self._target(edge_id, subject=subject, relation=relation, object=object, attribute=attribute)
+        return self._said.confirm(target)
+
+    def retract(
+        self,
+        *,
+        edge_id: str | None = None,
+        subject: str = USER,
+        relation: str | None = None,
+        object: str | None = None,
+        attribute: str | None = None,
+    ) -> Given:
+        """Takes a fact back; what it had displaced holds again. It stays in the log. Raises UsageError."""
+        target = self._target(edge_id, subject=subject, relation=relation, object=object, attribute=attribute)
+        return self._said.retract(target)
+
+    @property
+    def _sender(self) -> Sender:
+        return Sender(self.user, self._origin, datetime.now(UTC))
+
+    @property
+    def _said(self) -> Corrections:
+        return Corrections(self.home, self.user, self._actor)
+
+    def _target(self, edge_id: str | None, **named: str | None) -> Fact | dict[str, Any]:
+        if edge_id:
+            return self._said.fact(edge_id)
+        if named["relation"] is None:
+            raise UsageError("naming a fact: give edge_id, or relation and what it says")
+        return named
+
+    def forget(
+        self,
+        *,
+        edge_id: str | None = None,
+        entity: str | None = None,
+        session_id: str | None = None,
+        everything: bool = False,
+    ) -> Certificate:
+        """Erases a fact, an entity, a conversation or all of the user, everywhere and for good, with a certificate.
+
+        Takes as long as making the days again that it changes. Raises UsageError where memory knows nothing of it,
+        ErasureIncompleteError and LockedError as `em forget` does.
+        """
+        scope = Scope.named(self.user, fact=edge_id, entity=entity, session=session_id, is_all=everything)
+        return forget_scope(self.home, scope, actor=self._actor)
+
+
+def _today() -> date:
+    return datetime.now(UTC).date()

@@ -1,0 +1,152 @@
+"""Circuit breakers: what keeps failing is left alone for a while, then tried with one call.
+
+For everything that is called: models, the graph store, the vector index. A breaker is handed its clock and knows
+nothing of what it guards; `docs/decisions/2026-11-21-model-calls.md` says why it is written here.
+"""
+
+import asyncio
+import threading
+from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
+from enum import IntEnum
+
+from em_pipelines.errors import BreakerOpenError, ModelUnavailableError
+from em_pipelines.llm.clock import Clock
+from em_pipelines.llm.settings import BreakerSettings, LlmSettings
+
+
+class BreakerState(IntEnum):
+    """As the metric em_circuit_breaker_state has it."""
+
+    CLOSED = 0
+    HALF_OPEN = 1
+    OPEN = 2
+
+
+class Breaker:
+    """Stops calls once `n_failures` in a row, none older than `window_seconds`, have failed.
+
+    A success in between empties the count: a service that answers nine calls of ten is not down, and at eight calls
+    at once a plain count over a minute would say so. After `open_seconds` one call is let through; its success closes
+    the breaker, its failure opens it again. `failures` are the errors that count; any other says nothing about
+    whether the service is there, and does not count.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        settings: BreakerSettings,
+        clock: Clock,
+        failures: tuple[type[BaseException], ...] = (ModelUnavailableError,),
+    ) -> None:
+        self.name = name
+        self.settings = settings
+        self.n_failed_trials = 0
+        """Trial calls that failed since the breaker was last closed."""
+        self._clock = clock
+        self._failures = failures
+        self._failed_at: deque[float] = deque()
+        self._opened_at: float | None = None
+        self._is_trying = False
+        self._waiting: list[asyncio.Future[None]] = []
+        self._lock = threading.Lock()
+
+    @property
+    def state(self) -> BreakerState:
+        """Closed; open; half-open from when a trial call may be made until it has ended."""
+        if self._opened_at is None:
+            return BreakerState.CLOSED
+        return BreakerState.OPEN if self._left_seconds() > 0 else BreakerState.HALF_OPEN
+
+    @contextmanager
+    def calling(self) -> Iterator[None]:
+        """Guards one call, plain or awaited inside; raises BreakerOpenError where it may not be made."""
+        with self._lock:
+            is_trial = self._admit()
+        try:
+            yield
+        except self._failures:
+            self._ended(is_trial, has_failed=True)
+            raise
+        except BaseException:
+            self._ended(is_trial, has_failed=None)
+            raise
+        self._ended(is_trial, has_failed=False)
+
+    async def trial_ended(self) -> None:
+        """Returns once no trial call is at work."""
+        with self._lock:
+            if not self._is_trying:
+                return
+            waiting = asyncio.get_running_loop().create_future()
+            self._waiting.append(waiting)
+        await waiting
+
+    def _left_seconds(self) -> float:
+        opened_at = self._opened_at
+        return 0.0 if opened_at is None else opened_at + self.settings.open_seconds - self._clock.monotonic()
+
+    def _admit(self) -> bool:
+        """Whether the call is a trial; raises where there may be none."""
+        if self._opened_at is None:
+            return False
+        left = max(0.0, self._left_seconds())
+        if left > 0 or self._is_trying:
+            raise BreakerOpenError(
+                f"calling {self.name}: not tried, since {self.settings.n_failures} calls in a row or the last trial "
+                f"failed; one call is tried in {left:g} s, try again after that",
+                retry_after_seconds=left,
+            )
+        self._is_trying = True
+        return True
+
+    def _ended(self, is_trial: bool, *, has_failed: bool | None) -> None:
+        with self._lock:
+            if is_trial:
+                self._is_trying = False
+                self._wake()
+            elif self._opened_at is not None:
+                return  # begun before the breaker opened: what it says is old
+            now = self._clock.monotonic()
+            if has_failed is False:
+                self._failed_at.clear()
+                self._opened_at, self.n_failed_trials = None, 0
+            elif has_failed and is_trial:
+                self._opened_at = now
+                self.n_failed_trials += 1
+            elif has_failed:
+                self._failed_at.append(now)
+                while self._failed_at[0] < now - self.settings.window_seconds:
+                    self._failed_at.popleft()
+                if len(self._failed_at) >= self.settings.n_failures:
+                    self._opened_at = now
+                    self._failed_at.clear()
+
+    def _wake(self) -> None:
+        for waiting in self._waiting:
+            if not waiting.get_loop().is_closed():
+                waiting.get_loop().call_soon_threadsafe(_resolve, waiting)
+        self._waiting.clear()
+
+
+def _resolve(waiting: "asyncio.Future[None]") -> None:
+    if not waiting.done():
+        waiting.set_result(None)
+
+
+class ModelBreakers:
+    """The breakers of the models: one for each name, with the figures of the small or the large model."""
+
+    def __init__(self, settings: LlmSettings, clock: Clock) -> None:
+        self._settings = settings
+        self._clock = clock
+        self.by_model: dict[str, Breaker] = {}
+
+    def of(self, model: str) -> Breaker:
+        """The breaker of a model."""
+        if model not in self.by_model:
+            is_large = model == self._settings.large and model != self._settings.small
+            figures = self._settings.large_breaker if is_large else self._settings.small_breaker
+            self.by_model[model] = Breaker(f"llm_{'large' if is_large else 'small'}", figures, self._clock)
+        return self.by_model[model]

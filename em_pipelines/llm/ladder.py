@@ -1,0 +1,224 @@
+"""The ladder: a piece of work that fails is asked again, later and smaller, until it is answered or a dead letter.
+
+The caller gives the rungs, since each asks something else: the same question, the same question again, half the
+context, no prior turns. Waits before the second, third and fourth are 1, 5 and 30 seconds. The rule:
+
+| what a rung meets | what follows |
+| --- | --- |
+| an answer that can be read | answered |
+| an answer that cannot (UnusableAnswerError), a refusal of this request, an unavailable endpoint | the next rung |
+| a rate limit | the same rung again after the longer of Retry-After and the wait; pending where that is too long |
+| an open breaker | pending, and the next run begins where the endpoint began to be unavailable |
+| a spent budget, an answer that has to come with a batch, an endpoint that refuses us | pending at this rung |
+
+After the last rung the work is exhausted, a dead letter, unless it is the endpoint that failed and not the work: the
+endpoint was unavailable, and the model has answered nobody since that began. Then it is pending. What is put off like
+this run after run while others are answered in between is exhausted after `max_deferrals` runs.
+
+Where it stands is written after each failure, together with the rejection of the answer that failed. A crash goes on
+at the next rung; a run after an answer asks the rung that was answered, and the cache has it. Exhausted work is not
+asked again before `LadderStore.reset`.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Generic, TypeVar
+
+from em_pipelines.errors import (
+    AnswerPendingError,
+    BreakerOpenError,
+    BudgetSpentError,
+    ModelError,
+    ModelRefusedError,
+    ModelUnavailableError,
+    RateLimitedError,
+    UnusableAnswerError,
+)
+from em_pipelines.llm.answers import AnswerStore
+from em_pipelines.llm.clock import Clock
+from em_pipelines.llm.ladder_state import CLIMBING, EXHAUSTED, LadderStore, Place, answered
+from em_pipelines.llm.protocol import ChatAnswer, ChatModel, ChatRequest
+from em_pipelines.llm.settings import LadderSettings
+
+T = TypeVar("T")
+Rung = Callable[[], ChatRequest]
+OnFailure = Callable[[int, ChatRequest, ModelError], None]
+
+STOPPING = (BreakerOpenError, BudgetSpentError, AnswerPendingError, ModelRefusedError)
+
+
+class Outcome(StrEnum):
+    """How a climb ended: with a reading, to be gone on with in the next run, or as a dead letter."""
+
+    ANSWERED = "answered"
+    PENDING = "pending"
+    EXHAUSTED = "exhausted"
+
+
+@dataclass(frozen=True, slots=True)
+class Climb(Generic[T]):
+    """The end of a climb. `value` and `answer` are set where it is answered, `error_type` (the name of our error) where
+    it is not. `n_attempts` counts failed attempts of all runs."""
+
+    outcome: Outcome
+    value: T | None = None
+    answer: ChatAnswer | None = None
+    rung: int = 0
+    n_attempts: int = 0
+    error_type: str | None = None
+    error: ModelError | None = None
+
+
+async def climb(  # noqa: PLR0913  (what a ladder stands on: each is a part of its own, made by its caller)
+    rungs: Sequence[Rung],
+    read: Callable[[ChatAnswer], T],
+    *,
+    gateway: ChatModel,
+    store: AnswerStore,
+    clock: Clock,
+    settings: LadderSettings,
+    on_failure: OnFailure | None = None,
+) -> Climb[T]:
+    """Climbs the rungs until `read` returns of an answer without raising UnusableAnswerError.
+
+    All rungs ask for the same user, task and reference. `on_failure(rung, request, error)` hears of each failure.
+    Other errors of `read` pass through.
+    """
+    ladder = _Ladder(rungs, store, clock, settings, on_failure)
+    if ladder.place.status == EXHAUSTED:
+        return Climb(
+            Outcome.EXHAUSTED,
+            rung=ladder.place.rung,
+            n_attempts=ladder.place.n_attempts,
+            error_type=ladder.place.last_error,
+        )
+    while True:
+        rung = ladder.place.rung
+        request = ladder.request()
+        try:
+            answer = await gateway.complete(request)
+            value = read(answer)
+        except RateLimitedError as error:
+            if not await ladder.waits_out(request, error):
+                return ladder.ended(Outcome.PENDING, error)
+        except STOPPING as error:
+            return ladder.stopped(request, error)
+        except ModelError as error:
+            outcome = await ladder.goes_on(request, error)
+            if outcome is not None:
+                return ladder.ended(outcome, error)
+        else:
+            ladder.reached(rung)
+            return Climb(Outcome.ANSWERED, value, answer, rung, ladder.place.n_attempts)
+
+
+class _Ladder:
+    """One climb: its place, and the steps of the rule."""
+
+    def __init__(
+        self,
+        rungs: Sequence[Rung],
+        store: AnswerStore,
+        clock: Clock,
+        settings: LadderSettings,
+        on_failure: OnFailure | None,
+    ) -> None:
+        self._rungs = rungs
+        self._store = store
+        self._ladders = LadderStore(store.database)
+        self._clock = clock
+        self._settings = settings
+        self._on_failure = on_failure
+        self._first = rungs[0]()
+        self._n_answered = store.n_answered(self._first.model)
+        self._n_rate_limits = 0
+        known = self._ladders.place(self._first)
+        self._is_kept = known is not None
+        first = self._first
+        self.place = known or Place(first.user_id, first.task, first.reference, first.key)
+
+    def request(self) -> ChatRequest:
+        """The question of the rung at which it stands."""
+        rung = min(self.place.rung, len(self._rungs) - 1)
+        return self._rungs[rung]() if rung else self._first
+
+    def reached(self, rung: int) -> None:
+        """Keeps which rung was answered; who never failed leaves no trace."""
+        if self._is_kept and self.place.status == CLIMBING:
+            self.place = self._ladders.keep(answered(self.place, rung), self._clock.now())
+
+    async def waits_out(self, request: ChatRequest, error: RateLimitedError) -> bool:
+        """Waits as long as the endpoint asks for, if that is not too long or too often."""
+        self._tell(request, error)
+        self._n_rate_limits += 1
+        asked = error.retry_after_seconds or 0.0
+        if asked > self._settings.max_retry_after_seconds or self._n_rate_limits > self._settings.max_rate_limits:
+            return False
+        await self._clock.sleep(max(asked, self._delay(self._n_rate_limits)))
+        return True
+
+    async def goes_on(self, request: ChatRequest, error: ModelError) -> Outcome | None:
+        """Writes down a failed rung and waits for the next one; returns how the climb ends where there is none."""
+        self._tell(request, error)
+        self._n_rate_limits = 0
+        place = self._failed(error)
+        outcome = self._end(place) if place.rung >= len(self._rungs) else None
+        if outcome is Outcome.EXHAUSTED:
+            place = replace(place, status=EXHAUSTED, rung=len(self._rungs) - 1)
+        elif outcome is not None:
+            place = replace(place, rung=place.streak_rung or 0, streak_rung=None, n_deferrals=place.n_deferrals + 1)
+        rejected = request if isinstance(error, UnusableAnswerError) else None
+        self.place = self._ladders.keep(place, self._clock.now(), rejected=rejected)
+        self._is_kept = True
+        if outcome is None:
+            await self._clock.sleep(self._delay(place.rung))
+        return outcome
+
+    def _failed(self, error: ModelError) -> Place:
+        """The place one rung on; where the endpoint was unavailable, with the rung at which it began to be."""
+        place = self.place
+        is_unavailable = isinstance(error, ModelUnavailableError)
+        if is_unavailable and place.streak_rung is None:
+            self._n_answered = self._store.n_answered(self._first.model)
+        begun = place.rung if place.streak_rung is None else place.streak_rung
+        return replace(
+            place,
+            status=CLIMBING,
+            rung=place.rung + 1,
+            streak_rung=begun if is_unavailable else None,
+            n_attempts=place.n_attempts + 1,
+            n_answered_before=place.n_answered_before if place.n_deferrals else self._n_answered,
+            last_error=type(error).__name__,
+        )
+
+    def stopped(self, request: ChatRequest, error: ModelError) -> Climb[T]:
+        """Puts the work off; what an endpoint that was down cost it in rungs is given back."""
+        self._tell(request, error)
+        if isinstance(error, BreakerOpenError) and self.place.streak_rung is not None:
+            place = replace(self.place, rung=self.place.streak_rung, streak_rung=None)
+            self.place = self._ladders.keep(place, self._clock.now())
+        return self.ended(Outcome.PENDING, error)
+
+    def ended(self, outcome: Outcome, error: ModelError) -> Climb[T]:
+        """The end without a reading."""
+        return Climb(outcome, None, None, self.place.rung, self.place.n_attempts, type(error).__name__, error)
+
+    def _end(self, place: Place) -> Outcome:
+        """Whether it was the work that failed, or the endpoint."""
+        if place.last_error != ModelUnavailableError.__name__:
+            return Outcome.EXHAUSTED
+        n_now = self._store.n_answered(self._first.model)
+        if n_now > self._n_answered:
+            return Outcome.EXHAUSTED
+        is_put_off_for_long = place.n_deferrals + 1 >= self._settings.max_deferrals
+        return Outcome.EXHAUSTED if is_put_off_for_long and n_now > place.n_answered_before else Outcome.PENDING
+
+    def _delay(self, number: int) -> float:
+        """Seconds before the retry of that number, from 1."""
+        delays = self._settings.delays_seconds
+        return delays[min(number, len(delays)) - 1] if delays else 0.0
+
+    def _tell(self, request: ChatRequest, error: ModelError) -> None:
+        if self._on_failure:
+            self._on_failure(self.place.rung, request, error)

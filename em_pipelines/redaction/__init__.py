@@ -1,0 +1,1 @@
+"""Redaction: what is erased or asked to be, what that covers, and what is left of a record."""

@@ -1,0 +1,154 @@
+"""What a scope means in the memory that stands: which names, entities and facts it covers.
+
+Reads the newest state alone; what messages say of it is found by `em_pipelines.redaction.planning`.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import date
+from difflib import get_close_matches
+from functools import cache
+from itertools import product
+from typing import Any
+
+import pyarrow.compute as pc
+
+from em_pipelines.extraction.rules.lexicon import mapping, words
+from em_pipelines.schema.table import Table, rows_of
+from em_pipelines.schema.tables.graph import EDGES, ENTITIES
+from em_pipelines.schema.vocabulary import USER
+from em_pipelines.storage.store import Store
+from em_pipelines.text.fact_keys import FactKey, fact_key
+from em_pipelines.text.name_keys import UNIQUE_ROLES
+from em_pipelines.text.name_matching import key_of
+
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What is to go: proper names as worded, entities, facts by what they say and by id, and the facts as read."""
+
+    names: tuple[str, ...] = ()
+    entity_ids: frozenset[str] = frozenset()
+    facts: frozenset[FactKey] = frozenset()
+    edge_ids: frozenset[str] = frozenset()
+    shown: tuple[str, ...] = ()
+
+
+class KnownWorld:
+    """One user's entities and edges, as they stand in the newest state."""
+
+    def __init__(self, store: Store, user_id: str) -> None:
+        self.edges = _newest(store, EDGES, user_id)
+        self.entities = {row["entity_id"]: row for row in _newest(store, ENTITIES, user_id)}
+        self._groups: dict[str, set[str]] = defaultdict(set)
+        for entity_id in self.entities:
+            self._groups[self._read_by(entity_id)].add(entity_id)
+
+    def group(self, entity_id: str) -> set[str]:
+        """The entities that are one thing with this one."""
+        return self._groups.get(self._read_by(entity_id), {entity_id})
+
+    def named(self, name: str) -> set[str]:
+        """The entities that carry the name, with all that are one thing with them."""
+        key = key_of(name)
+        bearers = [e for e, row in self.entities.items() if key in {key_of(n) for n in _names(row)}]
+        own = [e for e in bearers if key_of(self.entities[e]["canonical_name"]) == key]
+        return {member for bearer in own or bearers for member in self.group(bearer)}
+
+    def names(self, entity_ids: Iterable[str]) -> list[str]:
+        """Every name of the entities, as worded, each once."""
+        found = [name for e in sorted(entity_ids) if e in self.entities for name in _names(self.entities[e])]
+        return list(dict.fromkeys(found))
+
+    def near(self, name: str) -> list[str]:
+        """Names that resemble one that nobody bears."""
+        by_key = {key_of(n): n for row in self.entities.values() for n in _names(row) if key_of(n) != USER}
+        return [by_key[key] for key in get_close_matches(key_of(name), by_key, n=3, cutoff=0.6)]
+
+    def edges_of(self, entity_ids: set[str]) -> list[Row]:
+        """The facts with one of the entities at either end."""
+        return [e for e in self.edges if {e["subject_id"], e["object_id"]} & entity_ids]
+
+    def entity(self, entity_ids: set[str]) -> Target:
+        """The target of entities that are one thing, with their facts."""
+        edges = self.edges_of(entity_ids)
+        return Target(
+            names=tuple(filter(is_proper, self.names(entity_ids))),
+            entity_ids=frozenset(entity_ids),
+            edge_ids=frozenset(edge["edge_id"] for edge in edges),
+            shown=tuple(map(self.shown, edges)),
+        )
+
+    def fact(self, edge: Row) -> Target:
+        """The target of one fact: all edges and wordings that say it."""
+        keys = self._keys(edge)
+        same = [other for other in self.edges if self._keys(other) & keys]
+        return Target(
+            facts=frozenset(keys),
+            edge_ids=frozenset(other["edge_id"] for other in same),
+            shown=tuple(dict.fromkeys(map(self.shown, same))),
+        )
+
+    def ends(self, edge: Row) -> list[set[str]]:
+        """The groups of both ends of an edge, but for the remembered person."""
+        found = [self.group(edge[end]) for end in ("subject_id", "object_id") if edge[end] is not None]
+        return [group for group in found if not self.is_user(group)]
+
+    def is_user(self, entity_ids: Iterable[str]) -> bool:
+        """Whether the remembered person is among the entities."""
+        return any(self.entities[e]["name_key"] == USER for e in entity_ids if e in self.entities)
+
+    def shown(self, edge: Row) -> str:
+        """A fact as people read it."""
+        said = edge["value"] if edge["object_id"] is None else self._name(edge["object_id"])
+        said = f"{edge['attribute']}: {said}" if edge["attribute"] else said
+        return f"{self._name(edge['subject_id'])} {'not ' if edge['polarity'] < 0 else ''}{edge['relation']} {said}"
+
+    def _keys(self, edge: Row) -> set[FactKey]:
+        subjects = self.names(self.group(edge["subject_id"]))
+        objects = [edge["value"]] if edge["object_id"] is None else self.names(self.group(edge["object_id"]))
+        return {
+            fact_key(subject, edge["relation"], said or "", edge["attribute"], edge["polarity"])
+            for subject, said in product(subjects, objects)
+        }
+
+    def _name(self, entity_id: str) -> str:
+        row = self.entities.get(self._read_by(entity_id)) or self.entities.get(entity_id)
+        return row["canonical_name"] if row else entity_id
+
+    def _read_by(self, entity_id: str) -> str:
+        seen = set()
+        while entity_id in self.entities and entity_id not in seen:
+            seen.add(entity_id)
+            into = self.entities[entity_id]["merged_into"]
+            if into is None:
+                break
+            entity_id = into
+        return entity_id
+
+
+def is_proper(name: str) -> bool:
+    """Whether a name is more than a word for whoever fills a role: Lena, not wife."""
+    return key_of(name) not in _roles() and key_of(name) != USER
+
+
+@cache
+def _roles() -> frozenset[str]:
+    return frozenset({*mapping("people", "relations"), *words("people", "person_roles"), *words("people", "pets")}) | {
+        key_of(role) for role in UNIQUE_ROLES
+    }
+
+
+def _names(row: Row) -> list[str]:
+    return [row["canonical_name"], *row["aliases"]]
+
+
+def _newest(store: Store, table: Table, user_id: str) -> list[Row]:
+    day = store.lake.latest(table, date.max)
+    if day is None:
+        return []
+    rows = store.lake.read(table, day)
+    return list(rows_of(rows.filter(pc.equal(rows["user_id"], user_id))))

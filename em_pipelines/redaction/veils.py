@@ -1,0 +1,114 @@
+"""What a pending request covers is hidden from reads at once, before it is carried out."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from datetime import date, datetime
+from functools import cache, partial
+from typing import Any
+
+from em_pipelines.errors import UsageError
+from em_pipelines.home import Home
+from em_pipelines.landing.erasure_requests import Request, ScopeKind
+from em_pipelines.redaction.planning import target_of
+from em_pipelines.storage.tombstones import EDGE, SESSION, USER, Tombstones
+from em_pipelines.text.name_matching import NameIndex, key_of
+from em_pipelines.text.values import iso_instant
+
+
+@dataclass(frozen=True, slots=True)
+class Veil:
+    """What one pending request covers, said up to `cutoff`; keys of names are those of `text.name_matching.key_of`."""
+
+    cutoff: datetime
+    is_all: bool = False
+    names: frozenset[str] = frozenset()
+    edge_ids: frozenset[str] = frozenset()
+    session_id: str | None = None
+
+    def hides(self, *, edge_id: str, ends: Iterable[str], session_ids: Iterable[str], learned_at: datetime) -> bool:
+        """Whether a fact is covered: `ends` are all names of its subject and object, `session_ids` where it was said.
+
+        What was learned after the cutoff is new knowledge. A fact that other sessions state as well stays.
+        """
+        if learned_at > self.cutoff:
+            return False
+        said_in = set(session_ids)
+        return (
+            self.is_all
+            or edge_id in self.edge_ids
+            or any(key_of(name) in self.names for name in ends)
+            or (self.session_id is not None and said_in == {self.session_id})
+        )
+
+    def hides_document(self, *, session_id: str | None, edge_id: str | None, text: str, said_on: date) -> bool:
+        """Whether something that was found is covered: where it was said, which fact it is, or a name in its text."""
+        if said_on > self.cutoff.date():
+            return False
+        is_named = self.is_all or edge_id in self.edge_ids or session_id == self.session_id is not None
+        return is_named or (bool(self.names) and NameIndex.of(sorted(self.names)).is_in(text))
+
+
+def hidden(home: Home, user_id: str) -> tuple[Veil, ...]:
+    """What pending requests of a user cover; empty, at the cost of one look into a folder, where none is pending."""
+    return tuple(_veil(home, request) for request in home.book.pending() if request.scope.user_id == user_id)
+
+
+def hiding(home: Home, user_id: str) -> Callable[[dict[str, Any]], bool]:
+    """What says of a row of facts, with `end_keys` and `provenance`, whether a pending request covers it."""
+    veils = hidden(home, user_id)
+
+    def is_hidden(row: dict[str, Any]) -> bool:
+        sessions = [source["session_id"] for source in row["provenance"]]
+        ends, edge_id, learned_at = row["end_keys"], row["edge_id"], row["learned_at"]
+        return any(
+            veil.hides(edge_id=edge_id, ends=ends, session_ids=sessions, learned_at=learned_at) for veil in veils
+        )
+
+    return is_hidden
+
+
+def _veil(home: Home, request: Request) -> Veil:
+    scope, cutoff = request.scope, request.cutoff
+    if scope.kind is ScopeKind.USER:
+        return Veil(cutoff, is_all=True)
+    if scope.kind is ScopeKind.SESSION:
+        return Veil(cutoff, session_id=scope.target)
+    names = {scope.target} if scope.kind is ScopeKind.ENTITY else set()
+    edge_ids = {scope.target} if scope.kind is ScopeKind.FACT else set()
+    if request.plan is not None:
+        names |= set(request.plan.names)
+        edge_ids |= set(request.plan.edge_ids)
+    else:
+        try:
+            target = target_of(home, scope)
+        except UsageError:  # a log named the remembered person: the request comes to nothing
+            return Veil(cutoff)
+        if target is not None:
+            names |= set(target.names)
+            edge_ids |= target.edge_ids
+    return Veil(cutoff, names=frozenset(map(key_of, names)), edge_ids=frozenset(edge_ids))
+
+
+def untellable(home: Home) -> Callable[[dict[str, Any]], bool]:
+    """What says of a row of facts of any user, as `hiding` takes it and with `user_id`, that nothing may be told of it:
+    it was erased, though some file still holds it, or a pending request covers it."""
+    veils = cache(partial(hiding, home))
+
+    def is_untellable(row: dict[str, Any]) -> bool:
+        return _is_buried(home.tombstones, row) or veils(row["user_id"])(row)
+
+    return is_untellable
+
+
+def _is_buried(tombstones: Tombstones, row: dict[str, Any]) -> bool:
+    if tombstones.is_empty:
+        return False
+    user_id, said_at = row["user_id"], iso_instant(row["learned_at"])
+    sessions = {source["session_id"] for source in row["provenance"]}
+    names = tombstones.names_of(user_id, said_at)
+    return (
+        tombstones.covers(USER, user_id, said_at=said_at)
+        or tombstones.covers(EDGE, user_id, row["edge_id"], said_at=said_at)
+        or any(names.is_in(name) for name in row["end_keys"])
+        or (bool(sessions) and all(tombstones.covers(SESSION, user_id, s, said_at=said_at) for s in sessions))
+    )

@@ -1,0 +1,137 @@
+"""Groups of base entities that are one: a pure function of the links between them.
+
+Every row keeps the links that were made from it, so a group can be taken apart again exactly: whatever else is said of
+a group (who represents it, since when, by which names) follows from its links.
+"""
+
+from collections.abc import Callable, Iterable
+from datetime import datetime
+from typing import Any
+
+from em_pipelines.schema.vocabulary import USER
+
+Row = dict[str, Any]
+Link = tuple[datetime, str, str, str]
+"""When, from, to, method."""
+FEEDBACK = "feedback"
+
+
+def links_of(rows: Iterable[Row]) -> list[Link]:
+    """All links made from these rows, oldest first."""
+    return sorted(
+        (link["linked_at"], row["entity_id"], link["entity_id"], link["method"])
+        for row in rows
+        for link in row["links"]
+    )
+
+
+def components(rows: Iterable[Row]) -> list[list[Row]]:
+    """The rows, divided into groups that their links hold together; groups and rows in the order given."""
+    from scipy.sparse import coo_array  # noqa: PLC0415  (a third of a second, and only splits need it)
+    from scipy.sparse.csgraph import connected_components  # noqa: PLC0415
+
+    held = list(rows)
+    place = {row["entity_id"]: n for n, row in enumerate(held)}
+    pairs = [(place[one], place[other]) for _, one, other, _ in links_of(held) if other in place]
+    ends = [one for one, _ in pairs], [other for _, other in pairs]
+    _, labels = connected_components(coo_array(([True] * len(pairs), ends), shape=(len(held),) * 2), directed=False)
+    groups: dict[int, list[Row]] = {}
+    for row, label in zip(held, labels.tolist(), strict=True):
+        groups.setdefault(label, []).append(row)
+    return list(groups.values())
+
+
+def settle(rows: list[Row], rank: Callable[[Row], int]) -> None:
+    """Writes into the rows of one group who represents it, since when each is one with that, and all their names.
+
+    The representative is the remembered person, else the name in the alias file, else the name that people merged into
+    last, else the row of the lowest `rank`, else the one met first.
+    """
+    links = links_of(rows)
+    merged = [(when, target) for when, _, target, method in links if method == FEEDBACK]
+    chosen = max(merged)[1] if merged else None
+    best = min(rows, key=lambda row: _order(row, rank(row), chosen))
+    for row in rows:
+        row.update(merged_into=None, merged_at=None, status="active", aliases=[], alias_keys=[])
+    if len(rows) == 1:
+        return
+    since = _joined_since(best["entity_id"], links)
+    names: dict[str, str] = {}
+    for row in sorted(rows, key=lambda row: (row["first_seen"], row["entity_id"])):
+        if row is best:
+            continue
+        name = row["entity_id"]
+        row.update(merged_into=best["entity_id"], merged_at=since[name], status="merged")
+        if row["name_key"] != best["name_key"]:
+            names.setdefault(row["name_key"], row["canonical_name"])
+    best.update(aliases=list(names.values()), alias_keys=list(names))
+
+
+def _order(row: Row, rank: int, chosen: str | None) -> tuple[object, ...]:
+    is_user = row["name_key"] == USER
+    is_chosen = row["entity_id"] == chosen and rank > 0
+    return (
+        0 if is_user else 1,
+        rank if rank <= 0 else (1 if is_chosen else rank + 2),
+        row["first_seen"],
+        -len(row["canonical_name"]),
+        row["entity_id"],
+    )
+
+
+def _joined_since(best: str, links: list[Link]) -> dict[str, datetime]:
+    """When each became one with the representative: links are added oldest first, until they meet."""
+    parts: dict[str, set[str]] = {}
+    since: dict[str, datetime] = {}
+    for when, one, other, _ in links:
+        left, right = parts.get(one, {one}), parts.get(other, {other})
+        if left is right:
+            continue
+        joined = left | right
+        if best in joined:
+            for name in joined - (left if best in left else right):
+                since[name] = when
+        for name in joined:
+            parts[name] = joined
+    return since
+
+
+def cut(rows: list[Row], one: str, other: str) -> None:
+    """Takes away links until nothing holds the two together: their own first, then those nearest to the first."""
+    by_id = {row["entity_id"]: row for row in rows}
+    _drop(by_id, {(one, other), (other, one)})
+    while path := _path(rows, one, other):
+        _drop(by_id, {(path[0], path[1]), (path[1], path[0])})
+
+
+def release(rows: list[Row], one: str) -> None:
+    """Takes away every link from and to a row."""
+    for row in rows:
+        if row["entity_id"] == one:
+            row["links"] = []
+        else:
+            row["links"] = [link for link in row["links"] if link["entity_id"] != one]
+
+
+def _drop(by_id: dict[str, Row], pairs: set[tuple[str, str]]) -> None:
+    for one, other in pairs:
+        if one in by_id:
+            row = by_id[one]
+            row["links"] = [link for link in row["links"] if link["entity_id"] != other]
+
+
+def _path(rows: list[Row], one: str, other: str) -> list[str]:
+    """The shortest chain of links between two rows, or none."""
+    near: dict[str, set[str]] = {}
+    for _, a, b, _ in links_of(rows):
+        near.setdefault(a, set()).add(b)
+        near.setdefault(b, set()).add(a)
+    paths = [[one]]
+    seen = {one}
+    for path in paths:
+        if path[-1] == other:
+            return path
+        for name in sorted(near.get(path[-1], set()) - seen):
+            seen.add(name)
+            paths.append([*path, name])
+    return []

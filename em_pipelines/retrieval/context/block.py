@@ -1,0 +1,195 @@
+"""The context block: what an agent is told of a person before it answers, as XML within a budget of tokens.
+
+Which entities a question is about, and how much each fact matters to it, is weighed by nearness, topic, confidence and
+recency. Nothing is written to memory and no model is asked. What was retracted, or is about to be erased, is not in it.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import date
+
+import numpy as np
+
+from em_pipelines.retrieval.context.known_facts import Floats, Integers, Known, Turn, folded_words, is_id, known
+from em_pipelines.retrieval.context.sections import Filling, Section, count_tokens, opening, plain
+from em_pipelines.retrieval.context.settings import RelevanceWeights
+from em_pipelines.retrieval.context.telling import Scene, ids, lines, quotes, reminders
+from em_pipelines.retrieval.documents import MESSAGE, Hit
+from em_pipelines.retrieval.search import Search
+from em_pipelines.retrieval.searchable_home import SearchableHome
+from em_pipelines.retrieval.terms import question_stems
+from em_pipelines.retrieval.user_search import ask
+
+_FIRST_PERSON = re.compile(r"\b(?:i|me|my|mine|myself|we|us|our|ours|user)\b", re.IGNORECASE)
+MENTIONED, ONE_HOP, TWO_HOPS = 1.0, 0.5, 0.2
+
+
+def mentioned(known: Known, text: str, thread: tuple[str, ...] = ()) -> frozenset[int]:
+    """The numbers of the entities that a question or the turns before it name, by any of their names, longest first.
+
+    The person themselves are meant where they speak of themselves, and where nothing else is named.
+    """
+    found = set().union(*(_named(known, part) for part in (text, *thread)))
+    if known.person is not None and (not found or _FIRST_PERSON.search(text)):
+        found.add(known.person)
+    return frozenset(found)
+
+
+def nearness(known: Known, named: frozenset[int]) -> Floats:
+    """Of each entity by number: 1.0 mentioned, 0.5 one fact away from those, 0.2 two, else 0."""
+    near = np.zeros(len(known.entities))
+    near[list(named)] = MENTIONED
+    for hop in (ONE_HOP, TWO_HOPS):
+        reached = known.ends[(near[known.ends] > 0).any(axis=1)].ravel()
+        near[reached] = np.maximum(near[reached], hop)
+    return near
+
+
+def _named(known: Known, text: str) -> set[int]:
+    words = folded_words(text)
+    longest = max(map(len, known.by_name), default=0)
+    found: set[int] = set()
+    at = 0
+    while at < len(words):
+        for length in range(min(longest, len(words) - at), 0, -1):
+            entities = known.by_name.get(words[at : at + length])
+            if entities:
+                found |= entities
+                at += length
+                break
+        else:
+            at += 1
+    return found
+
+
+FRESH_DAYS, OLD_DAYS, OLD = 7, 90, 0.3
+
+
+def relevance(known: Known, near: Floats, topic: Floats, today: date, weights: RelevanceWeights) -> Floats:
+    """Of each fact, 0 to 1 with the default weights; `near` is of entities, `topic` of facts."""
+    found: Floats = (
+        weights.entity * near[known.ends].max(axis=1)
+        + weights.topic * topic
+        + weights.confidence * known.confidence
+        + weights.recency * recency(known.last_said, today)
+    )
+    return found
+
+
+def recency(last_said: Integers, today: date) -> Floats:
+    """By the ordinal of the day: 1.0 for what was said within 7 days, falling evenly to 0.3 at 90, and no further."""
+    days = today.toordinal() - last_said
+    return np.interp(days, [FRESH_DAYS, OLD_DAYS], [1.0, OLD])
+
+
+def topics(known: Known, text: str, said: Mapping[Turn, float]) -> Floats:
+    """Of each fact, 0 to 1: the share of the question's words that it holds, rare ones counting more; or, where that is
+    greater, how well search found a turn in which it was said (`said`, 0 to 1)."""
+    n_facts = len(known)
+    found = np.zeros(n_facts)
+    stems = question_stems(text, frozenset())
+    rarity = {stem: float(np.log1p(n_facts / (1 + len(known.words.get(stem, ()))))) for stem in stems}
+    for stem in stems:
+        if stem in known.words:
+            found[known.words[stem]] += rarity[stem]
+    found /= sum(rarity.values()) or 1.0
+    for turn, score in said.items():
+        for n in known.said_in.get(turn, ()):
+            found[n] = max(found[n], score)
+    return found
+
+
+ROOT = "experience_context"
+LONGEST_TEXT = 4_000
+LONGEST_THREAD = 20
+"""Turns of a thread that count: the last ones."""
+
+
+@dataclass(frozen=True)
+class ContextQuery:
+    """What an agent is about to answer, and to whom.
+
+    `thread` are the turns before it, oldest first; `as_of` asks for what was known at the end of that day; a budget
+    above that of the settings is cut to it.
+    """
+
+    user_id: str
+    text: str
+    today: date
+    is_group: bool = False
+    thread: tuple[str, ...] = ()
+    as_of: date | None = None
+    budget_tokens: int | None = None
+
+
+@dataclass(frozen=True)
+class Block:
+    """The block as XML, what it costs by `count_tokens`, and the facts and messages that are in it, in its order."""
+
+    text: str
+    n_tokens: int
+    edge_ids: tuple[str, ...]
+    turns: tuple[tuple[str, int], ...]
+
+
+def context_block(home: SearchableHome, query: ContextQuery) -> Block:
+    """What is known and was said that bears on a question; of a person who is not known an empty block."""
+    chosen = home.settings.context
+    query = _readable(query)
+    attributes = {"as_of": (query.as_of or query.today).isoformat(), "audience": "group" if query.is_group else None}
+    begin, end = f"{opening(ROOT, attributes)}\n", f"</{ROOT}>\n"
+    budget = min(chosen.budget_tokens, query.budget_tokens or chosen.budget_tokens)
+    filling = Filling(budget - count_tokens(begin) - count_tokens(end))
+    if is_id(query.user_id):
+        _fill(filling, home, query, budget)
+    text = f"{begin}{filling.render()}{end}"
+    told = list(filling.chosen())
+    return Block(text, count_tokens(text), ids(told), tuple(turn for line in told for turn in line.turns))
+
+
+def _readable(query: ContextQuery) -> ContextQuery:
+    """The query in characters that anything can be done with, and of a length that anybody reads."""
+    thread = tuple(plain(turn[-LONGEST_TEXT:]) for turn in query.thread[-LONGEST_THREAD:])
+    return replace(query, text=plain(query.text[:LONGEST_TEXT]), thread=thread)
+
+
+def _fill(filling: Filling, home: SearchableHome, query: ContextQuery, budget: int) -> None:
+    chosen = home.settings.context
+    today = query.as_of or query.today
+    facts = known(home, query.user_id, today)
+    named = mentioned(facts, query.text, query.thread)
+    hits = _found(home, query, today)
+    best = max((hit.score for hit in hits), default=0.0)
+    said = {(hit.session_id or "", hit.turn_number or 0): hit.score / best for hit in hits} if best > 0 else {}
+    near = nearness(facts, named)
+    scene = Scene(
+        facts,
+        near,
+        relevance(facts, near, topics(facts, query.text, said), today, chosen.weights),
+        today,
+        query.is_group,
+        chosen.min_confidence,
+        chosen.n_facts_an_entity,
+    )
+    told: set[int] = set()
+    due = Section("reminders", reminders(scene, chosen.reminder_days, told))
+    direct = Section("facts", lines(scene, MENTIONED, told))
+    related = Section("related", lines(scene, ONE_HOP, told))
+    distant = Section("distant", lines(scene, TWO_HOPS, told))
+    # Nobody has said who may hear a message, so it stays among the two whose memory this is.
+    spoken = () if query.is_group else quotes(hits, query.text, query.thread, chosen.quote_tokens)
+    room = int(budget * chosen.facts_share)
+    for section in (direct, due, related, distant):
+        room -= filling.add(section, room)
+    filling.add(Section("said", spoken))
+    for section in (direct, due, related, distant):
+        filling.add(section)
+
+
+def _found(home: SearchableHome, query: ContextQuery, today: date) -> list[Hit]:
+    n_messages = home.settings.context.n_messages
+    if not n_messages:
+        return []
+    wanted = Search(query.text, n_messages, today, frozenset({MESSAGE}), query.as_of, thread=query.thread)
+    return ask(home, query.user_id, wanted)

@@ -1,0 +1,37 @@
+"""A home that can be searched: with index packs, what is archived, and perhaps vectors."""
+
+from abc import abstractmethod
+from typing import Protocol
+
+from em_pipelines.retrieval.context.settings import ContextSettings
+from em_pipelines.retrieval.documents import Archived
+from em_pipelines.retrieval.scoring import Embedder
+from em_pipelines.retrieval.settings import RetrievalSettings
+from em_pipelines.serving.readable_home import ReadableHome, ReaderSettings
+
+
+class SearchSettings(ReaderSettings, Protocol):
+    """The settings of retrieval; `embedder` is the name of what makes vectors, or none."""
+
+    @property
+    def retrieval(self) -> RetrievalSettings: ...
+    @property
+    def context(self) -> ContextSettings: ...
+    @property
+    def embedder(self) -> str: ...
+
+
+class SearchableHome(ReadableHome):
+    """What retrieval wants of a home beside its stores."""
+
+    settings: SearchSettings
+
+    @property
+    @abstractmethod
+    def embedder(self) -> Embedder | None:
+        """What makes vectors for search; None where the settings want none."""
+
+    @property
+    @abstractmethod
+    def archived(self) -> Archived:
+        """Which messages are not to be found any more."""

@@ -1,0 +1,211 @@
+"""Asking the pack of one user of a home: what every door goes through, so that none can forget what is to be erased;
+and going on along the graph from what was found.
+"""
+
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime
+from pathlib import Path
+
+import numpy as np
+
+from em_pipelines.redaction.veils import Veil, hidden, hiding
+from em_pipelines.retrieval.documents import FACT, MESSAGE, Hit, Place, Scores, hits_of
+from em_pipelines.retrieval.pack import Pack
+from em_pipelines.retrieval.packs import folder_of
+from em_pipelines.retrieval.search import Mask, Search, held, narrowed, search
+from em_pipelines.retrieval.searchable_home import SearchableHome
+from em_pipelines.retrieval.terms import Floats
+from em_pipelines.schema.tables.graph import EDGES
+from em_pipelines.serving.facts import FactQuery, facts
+from em_pipelines.text.name_keys import name_key
+
+HOPS = 2
+FAN_OUT = 3
+BEAM = 8
+MOST_DOCUMENTS = 160
+MOST_SECONDS = 2.0
+MOST_ITEMS = 8
+FADING = 0.5
+"""What a step costs."""
+OF_A_SOURCE = 0.9
+"""What a fact says and the turn that states it are nearly one."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Reached:
+    """A document with its score and the documents and names by which it was reached."""
+
+    number: int
+    score: float
+    path: tuple[str, ...]
+
+
+def expanded(pack: Pack, hits: list[Hit], confidence: Floats, is_in: Mask, n_hops: int) -> list[Hit]:
+    """What is reached from these hits in at most `n_hops` (0 to 2) steps and is none of them, best first, 8 at most.
+
+    `confidence` is that of each document, 0 for what does not hold; `is_in` says which
+    count. Looks at no more than 160 documents and ends after two seconds.
+    """
+    starts = [_Reached(n, hit.score, (label(pack, n),)) for hit in hits if (n := number_of(pack, hit)) is not None]
+    reached = _walked(pack, starts, confidence, n_hops)
+    chosen = _best_first(one for one in reached if is_in[one.number])[:MOST_ITEMS]
+    total = {one.number: one.score for one in chosen}
+    made = hits_of(pack, list(total), Scores(total))
+    return [replace(hit, path=one.path) for hit, one in zip(made, chosen, strict=True)]
+
+
+def _walked(pack: Pack, starts: list[_Reached], confidence: Floats, n_hops: int) -> Iterable[_Reached]:
+    """What is reached from the starts and is none of them, each by the way that gives it the highest score."""
+    ends_at = time.monotonic() + MOST_SECONDS
+    known = {one.number for one in starts}
+    frontier, reached = starts, dict[int, _Reached]()
+    for _ in range(min(n_hops, HOPS)):
+        best, frontier = _best_first(frontier)[:BEAM], []
+        for one in best:
+            for step in _steps(pack, one, confidence):
+                if len(reached) >= MOST_DOCUMENTS or time.monotonic() > ends_at:
+                    break
+                before = reached.get(step.number)
+                if step.number not in known and (before is None or before.score < step.score):
+                    reached[step.number] = step
+                    frontier.append(step)
+    return reached.values()
+
+
+def _best_first(reached: Iterable[_Reached]) -> list[_Reached]:
+    return sorted(reached, key=lambda one: (-one.score, one.number))
+
+
+def number_of(pack: Pack, hit: Hit) -> int | None:
+    """The number of a hit's document; None where the pack no longer has it."""
+    if hit.edge_id is not None:
+        return pack.numbers.get(hit.edge_id)
+    return pack.turn(hit.session_id or "", -1 if hit.turn_number is None else hit.turn_number)
+
+
+def label(pack: Pack, number: int) -> str:
+    """A document in a path: a fact by its edge, a message by conversation and turn."""
+    if number >= pack.n_messages:
+        return str(pack.facts[number - pack.n_messages]["edge_id"])
+    row = pack.documents.select(["session_id", "turn_number"]).slice(number, 1).to_pylist()[0]
+    return f"{row['session_id']} {row['turn_number']}"
+
+
+def _steps(pack: Pack, at: _Reached, confidence: Floats) -> Iterator[_Reached]:
+    """To the facts that a message states or that share a thing with a fact, and to the turns that state those."""
+    is_message = at.number < pack.n_messages
+    stated = pack.stated_by(at.number) if is_message else []
+    for number in _best(stated, confidence):
+        yield _Reached(number, at.score * OF_A_SOURCE * float(confidence[number]), (*at.path, label(pack, number)))
+    for name in _things(pack, stated or [at.number]):
+        for number in _best([n for n in pack.about(name_key(name)) if n != at.number], confidence):
+            score = at.score * FADING * float(confidence[number])
+            path = (*at.path, name, label(pack, number))
+            yield _Reached(number, score, path)
+            for source in pack.sources(number)[:FAN_OUT]:
+                yield _Reached(source, score * OF_A_SOURCE, (*path, label(pack, source)))
+
+
+def _things(pack: Pack, numbers: Iterable[int]) -> list[str]:
+    """The ends of facts that lead on: all but the person whose memory it is, of whom nearly everything speaks."""
+    facts = [pack.facts[number - pack.n_messages] for number in numbers if number >= pack.n_messages]
+    names = (name for fact in facts for name in (fact["subject"], fact["object"]))
+    return [name for name in dict.fromkeys(names) if name and name_key(name) != "user"]
+
+
+def _best(numbers: list[int], confidence: Floats) -> list[int]:
+    held = [n for n in numbers if confidence[n] > 0]
+    return sorted(held, key=lambda n: (-float(confidence[n]), n))[:FAN_OUT]
+
+
+KEPT_OPEN = 16
+"""Packs that a process keeps open; another's opening takes the place of the one that was opened first."""
+
+_open: dict[Path, tuple[tuple[int, int], Pack]] = {}
+
+
+def opened(home: SearchableHome, user_id: str) -> Pack | None:
+    """The user's pack, opened once for as long as it is not made anew; None where nothing of them is indexed."""
+    folder = folder_of(home, user_id)
+    try:
+        stat = (folder / "pack.json").stat()
+    except FileNotFoundError:
+        _open.pop(folder, None)
+        return None
+    version = (stat.st_ino, stat.st_mtime_ns)
+    known = _open.get(folder)
+    if known and known[0] == version:
+        return known[1]
+    while len(_open) >= KEPT_OPEN:
+        _open.pop(next(iter(_open)), None)
+    _open[folder] = (version, Pack(folder))
+    return _open[folder][1]
+
+
+def ask(home: SearchableHome, user_id: str, wanted: Search, n_hops: int = 0) -> list[Hit]:
+    """The hits in the memory of one user (`search.search`), then what is up to two hops away from them in the graph.
+
+    What is archived and what pending requests to forget cover is left out. Facts of an earlier day are those that held
+    then. Facts that were corrected since the pack was made are told no more; the correction is found once it is folded.
+
+    Nothing is written, and no model is asked. A user of whom nothing is indexed has no hits, nor has an empty question.
+    """
+    pack = opened(home, user_id)
+    if pack is None or not wanted.text.strip():
+        return []
+    wanted = replace(wanted, standing=_standing(home, user_id, wanted.until))
+    withheld = _Withheld(hidden(home, user_id), home.archived.of(user_id))
+    spare = len(withheld.archived) if MESSAGE in wanted.kinds else 0
+    hits = search(pack, replace(wanted, n_hits=wanted.n_hits + spare), home.settings.retrieval, home.embedder)
+    told = withheld.left_of(hits)
+    messages = [hit for hit in told if hit.kind == MESSAGE]
+    best = messages[: wanted.n_hits] + [hit for hit in told if hit.kind != MESSAGE]
+    if n_hops and FACT in wanted.kinds:
+        best += _along_the_graph(pack, best, wanted, withheld, n_hops)
+    return best
+
+
+@dataclass(frozen=True, slots=True)
+class _Withheld:
+    """What of a user's memory is not told: what pending requests to forget cover, and turns that are archived."""
+
+    veils: Sequence[Veil]
+    archived: frozenset[Place]
+
+    def left_of(self, hits: Iterable[Hit]) -> list[Hit]:
+        """The hits that may be told."""
+        return [hit for hit in hits if not self.is_covered(hit) and not self.is_archived(hit)]
+
+    def is_covered(self, hit: Hit) -> bool:
+        """Whether a request to forget covers it."""
+        return any(
+            veil.hides_document(session_id=hit.session_id, edge_id=hit.edge_id, text=hit.text, said_on=hit.said_on)
+            for veil in self.veils
+        )
+
+    def is_archived(self, hit: Hit) -> bool:
+        """Whether it is a turn that was archived."""
+        return hit.kind == MESSAGE and (hit.session_id, hit.turn_number) in self.archived
+
+
+def _along_the_graph(pack: Pack, hits: list[Hit], wanted: Search, withheld: _Withheld, n_hops: int) -> list[Hit]:
+    """What lies around the hits and may be told. No way leads over a fact that is about to be forgotten."""
+    confidence = held(pack, wanted.standing)
+    for hit in hits_of(pack, list(pack.numbers.values()), Scores(confidence)) if withheld.veils else []:
+        if withheld.is_covered(hit):
+            confidence[pack.numbers[hit.edge_id or ""]] = 0
+    bounds = replace(wanted, entities=frozenset(), relations=frozenset())
+    is_in = np.logical_or(*(narrowed(pack, bounds, kind, confidence) for kind in (MESSAGE, FACT)))
+    return withheld.left_of(expanded(pack, hits, confidence, is_in, n_hops))
+
+
+def _standing(home: SearchableHome, user_id: str, until: date | None) -> dict[str, float] | None:
+    """The facts that hold, with their confidence, where the pack cannot know: on an earlier day, or after feedback."""
+    waiting = home.waiting(user_id, until or date.max)
+    if until is None and not waiting.feedback:
+        return None
+    as_of = until or home.store.lake.latest(EDGES, date.max) or datetime.now(UTC).date()
+    rows = facts(home.store, FactQuery(user_id, as_of), home.settings.decay, waiting, hiding(home, user_id))
+    return {row["edge_id"]: row["confidence"] for row in rows}

@@ -1,1 +1,0 @@
-"""The safety layer: what may not be kept, obeyed or shown, whoever reads the text."""

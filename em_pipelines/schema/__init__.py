@@ -1,0 +1,1 @@
+"""Schema: vocabulary, ids, declared tables, and the objects that stages hand to each other."""

@@ -1,0 +1,1 @@
+"""Schema: the tables that there are, declared once."""

@@ -1,0 +1,143 @@
+"""The closed vocabulary: entity types, relations and their properties. Extractors may use nothing else."""
+
+from enum import StrEnum
+
+USER = "user"
+"""The reserved name of the remembered person, who is an entity of type person."""
+
+
+class EntityType(StrEnum):
+    PERSON = "person"
+    ORGANIZATION = "organization"
+    PLACE = "place"
+    PROJECT = "project"
+    TOOL = "tool"
+    PRODUCT = "product"
+    VEHICLE = "vehicle"
+    MATERIAL = "material"
+    ANIMAL = "animal"
+    FOOD = "food"
+    EVENT = "event"
+    ACTIVITY = "activity"
+    WORK = "work"
+    CONCEPT = "concept"
+
+
+class TemporalType(StrEnum):
+    ATTRIBUTE = "attribute"
+    TRAIT = "trait"
+    STATE = "state"
+    WISH = "wish"
+    PLAN = "plan"
+    EPISODE = "episode"
+
+
+class Act(StrEnum):
+    """What a statement does with its fact. Messages assert and retract; the others are feedback's."""
+
+    ASSERT = "assert"
+    RETRACT = "retract"
+    CONFIRM = "confirm"
+    RECALL = "recall"
+    VERIFY = "verify"
+    REPLACE = "replace"
+    REHOME = "rehome"
+
+
+class HedgeLevel(StrEnum):
+    NONE = "none"
+    SLIGHT = "slight"
+    MODERATE = "moderate"
+    STRONG = "strong"
+
+
+class Mechanism(StrEnum):
+    EXPLICIT = "explicit"
+    OBSERVATIONAL = "observational"
+    INFERENTIAL = "inferential"
+    REFLECTIVE = "reflective"
+    USER_CORRECTION = "user_correction"
+    IMPORTED = "imported"
+    SHARED = "shared"
+
+
+class Flag(StrEnum):
+    HYPOTHETICAL = "hypothetical"
+    SARCASM_DETECTED = "sarcasm_detected"
+    SECONDHAND = "secondhand"
+    ATTRIBUTION_UNCERTAIN = "attribution_uncertain"
+    EMOTIONAL_STATE = "emotional_state"
+    ABANDONED_INTENT = "abandoned_intent"
+
+
+class Status(StrEnum):
+    ACTIVE = "active"
+    CONTRADICTED = "contradicted"
+    SUPERSEDED = "superseded"
+    RETRACTED = "retracted"
+    EXPIRED = "expired"
+    ARCHIVED = "archived"
+
+
+class PrivacyLevel(StrEnum):
+    PUBLIC = "L0"
+    GENERIC = "L1"
+    PERSONAL = "L2"
+    PII = "L3"
+    PRIVILEGED = "L4"
+
+
+RELATIONS_BY_GROUP: dict[str, tuple[str, ...]] = {
+    "preference": ("likes", "dislikes", "prefers", "interested_in", "might_be_interested_in"),
+    "intent": ("wants", "needs", "plans", "decided"),
+    "possession": ("owns", "uses", "has_pet"),
+    "identity": (
+        "has_name", "has_birthday", "has_age", "born_in", "has_nationality", "speaks", "is_a", "follows",
+    ),
+    "people": (
+        "spouse_of", "partner_of", "parent_of", "child_of", "sibling_of", "friend_of", "colleague_of",
+        "manages", "reports_to", "knows",
+    ),
+    "work": ("works_at", "works_as", "works_on", "studies", "studies_at", "graduated_from", "member_of"),
+    "place": ("lives_in", "located_in", "visited"),
+    "event": ("attended", "did", "scheduled_for", "happened_on"),
+    "structure": ("part_of", "has_part", "made_of", "depends_on", "created"),
+    "opinion": ("believes", "feels"),
+    "cause": ("causes", "improves", "conflicts_with"),
+    "attribute": ("has_attribute",),
+    "health": ("allergic_to", "has_condition", "takes"),
+    "last_resort": ("relates_to",),
+}  # fmt: skip
+
+RELATIONS: frozenset[str] = frozenset(r for group in RELATIONS_BY_GROUP.values() for r in group)
+
+USUAL_TEMPORAL_TYPE: dict[str, TemporalType] = {
+    relation: kind
+    for kind, names in {
+        TemporalType.TRAIT: "likes dislikes prefers interested_in might_be_interested_in follows speaks "
+        "has_nationality is_a",
+        TemporalType.WISH: "wants needs",
+        TemporalType.PLAN: "plans decided scheduled_for",
+        TemporalType.ATTRIBUTE: "has_name has_birthday born_in has_attribute graduated_from",
+        TemporalType.EPISODE: "visited attended did happened_on feels",
+    }.items()
+    for relation in names.split()
+}
+"""What a relation is unless something says otherwise; a state where it is not listed."""
+
+FUNCTIONAL: frozenset[str] = frozenset(
+    {
+        "has_name", "has_birthday", "has_age", "born_in", "spouse_of", "partner_of", "reports_to", "works_at",
+        "works_as", "studies_at", "lives_in", "located_in", "scheduled_for", "happened_on", "has_attribute",
+    }
+)  # fmt: skip
+"""One active value a subject; has_attribute: one a subject and attribute key."""
+
+LITERAL_OBJECT: frozenset[str] = frozenset(
+    {"has_name", "has_birthday", "has_age", "scheduled_for", "happened_on", "has_attribute"}
+)
+"""The object is a literal (`value`), not an entity."""
+
+INVERSES: dict[str, str] = {"parent_of": "child_of", "part_of": "has_part", "manages": "reports_to"}
+SYMMETRIC: frozenset[str] = frozenset({"spouse_of", "partner_of", "sibling_of", "friend_of", "colleague_of"})
+"""Stored once, in the stated direction, and read both ways."""

@@ -1,0 +1,246 @@
+"""Partitions of tables on disk or any object store: one Parquet file a table and day, atomic and deterministic.
+
+A file carries in its footer the digest of its own rows and the digest of the inputs it was made from, so that
+whether a partition is current is read from the partition itself and survives any crash. Add here what every table
+needs; what one table means belongs to the step that makes it.
+"""
+
+import hashlib
+import io
+import posixpath
+from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import Any
+
+import fsspec
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from em_pipelines.errors import CorruptTableError
+from em_pipelines.schema.table import Table
+from em_pipelines.storage.duckdb_engine import ParquetRows, Query, Rows
+from em_pipelines.storage.files import Folders, partition_days, temporary_beside, write_atomically
+from em_pipelines.storage.parquet_files import (
+    CONTENT_KEY,
+    INPUTS_KEY,
+    Footer,
+    Footers,
+    PartitionInfo,
+    canonical,
+    content_digest,
+    copy_to,
+    footer_alone,
+)
+
+COMPRESSION = "zstd"
+ROW_GROUP_ROWS = 122_880  # DuckDB's own row group, so that its scans run in parallel on our files
+
+
+class Lake:
+    """All partitions below one root: a path, or any fsspec URL.
+
+    Writing is atomic: on local disks a temporary name, fsync and rename; object stores publish on close by
+    themselves. The same rows give the same bytes, in whatever order they were handed over.
+
+    `restore` makes the rows of a partition again that were given up; whoever reads one has it called unasked.
+    """
+
+    def __init__(self, root: str | Path, restore: Callable[[Table, date], None] | None = None) -> None:
+        self._restore = restore
+        self._fs, self._root = fsspec.core.url_to_fs(str(root))
+        self._is_local = "file" in (self._fs.protocol if isinstance(self._fs.protocol, tuple) else (self._fs.protocol,))
+        self._footers = Footers(self._fs, is_local=self._is_local)
+        self._folders = Folders(partition_days)
+        self.local_root = self._root if self._is_local else None
+        """The folder of the lake, or None where it lies on no local disk."""
+
+    def path(self, table: Table, day: date) -> str:
+        """Where the partition lies; the path alone, without the protocol."""
+        return posixpath.join(self._root, table.name, f"{day.isoformat()}.parquet")
+
+    def has(self, table: Table, day: date) -> bool:
+        """Whether the day has a partition."""
+        return Path(self.path(table, day)).exists() if self._is_local else day in self._days_of(table)
+
+    def days(self, table: Table) -> list[date]:
+        """The days that have a partition, in order."""
+        return list(self._days_of(table))
+
+    def latest(self, table: Table, until: date) -> date | None:
+        """The last day up to and with `until` that has a partition."""
+        if self._is_local and self.has(table, until):
+            return until  # far and away the commonest case, and no folder is listed for it
+        return max((day for day in self._days_of(table) if day <= until), default=None)
+
+    def _days_of(self, table: Table) -> list[date]:
+        folder = posixpath.join(self._root, table.name)
+        if self._is_local:
+            return self._folders.found(folder)
+        paths = self._fs.ls(folder, detail=False, refresh=True) if self._fs.exists(folder) else []
+        return partition_days(sorted(map(posixpath.basename, paths)))
+
+    def info(self, table: Table, day: date) -> PartitionInfo | None:
+        """What the partition's footer says, or None where there is no partition. Raises CorruptTableError.
+
+        A local footer is read once for as long as its file stays the same: planning asks for each many times.
+        """
+        try:
+            return self._footers.read(self.path(table, day))
+        except (pa.ArrowException, OSError) as error:
+            raise self._corrupt(table, day, str(error)) from error
+
+    def modified_at(self, table: Table, day: date) -> datetime | None:
+        """When the partition was last written, with an offset; None where there is none."""
+        try:
+            found: datetime = self._fs.modified(self.path(table, day))
+        except FileNotFoundError:
+            return None
+        return found if found.tzinfo else found.replace(tzinfo=UTC)
+
+    def read(self, table: Table, day: date) -> pa.Table:
+        """Reads one partition; a day without one gives no rows. Raises CorruptTableError, never an empty table."""
+        with self._file(table, day) as file:
+            if file is None:
+                return table.empty()
+            found = file.read(use_threads=self._is_local)
+        if found.schema.equals(table.schema):
+            return found
+        if found.schema.names != table.schema.names:
+            raise self._corrupt(table, day, "its columns differ from the declared schema")
+        try:  # DuckDB writes neither nullability nor names of list items
+            return found.cast(table.schema)
+        except (pa.ArrowException, ValueError) as error:
+            raise self._corrupt(table, day, "its columns differ from the declared schema") from error
+
+    def scan(self, table: Table, day: date) -> Rows:
+        """The rows of one partition for SQL: a local file is not read before somebody asks it something."""
+        path = self._whole(table, day)
+        if not self._is_local or not Path(path).exists():
+            return self.read(table, day)
+        return ParquetRows(path)
+
+    def head(self, table: Table, day: date, columns: list[str], n_rows: int) -> list[dict[str, Any]]:
+        """The first rows of a partition, of some columns; the rest is not read. Raises CorruptTableError."""
+        with self._file(table, day) as file:
+            batches = file.iter_batches(n_rows, columns=columns, use_threads=self._is_local) if file else iter(())
+            first = next(batches, None)
+        return first.select(columns).to_pylist() if first else []
+
+    def damage(self, table: Table, day: date) -> str | None:
+        """What is wrong with a partition, in words; None where its data are, byte for byte, those that were written.
+
+        The content digest is that of everything before the footer, so a file that was edited shows whatever wrote it.
+        """
+        info = self.info(table, day)
+        if info is None or info.is_thinned:
+            return None
+        with self._fs.open(self.path(table, day), "rb") as handle:
+            is_whole = content_digest(handle) == info.content_digest
+        if not is_whole:
+            return "its rows are not those that were written"
+        self.read(table, day)
+        return None
+
+    def find(self, table: Table, day: date, column: str, values: Collection[str]) -> pa.Table:
+        """The rows of one partition whose text column holds one of the values.
+
+        Of a partition without any, no other column is read. Raises CorruptTableError, as `read` does.
+        """
+        wanted = pa.array(sorted(values), pa.string())
+        with self._file(table, day) as file:
+            if file is None:
+                return table.empty()
+            held = file.read(columns=[column], use_threads=self._is_local)[column]
+        is_wanted = pc.is_in(held, value_set=wanted)
+        return self.read(table, day).filter(is_wanted) if pc.any(is_wanted).as_py() else table.empty()
+
+    def read_days(self, table: Table, days: Iterable[date]) -> pa.Table:
+        """Reads several partitions as one table, in the order given."""
+        return pa.concat_tables([table.empty(), *(self.read(table, day) for day in days)])
+
+    def write(self, table: Table, day: date, rows: pa.Table | Query, inputs_digest: str = "") -> PartitionInfo:
+        """Writes a partition whole, replacing what stood there.
+
+        Rows are sorted by the table's sort order and cast to its schema; raises CorruptTableError where they do not
+        fit it. Those of a query go to a local disk without ever being in memory at once.
+        """
+        if isinstance(rows, Query):
+            if self._is_local:
+                return self._write_query(table, day, rows, inputs_digest)
+            rows = rows.to_table()
+        ordered = canonical(table, rows)
+        buffer = io.BytesIO()
+        with pq.ParquetWriter(
+            buffer, table.schema, compression=COMPRESSION, store_schema=True, use_dictionary=True
+        ) as writer:
+            writer.write_table(ordered, row_group_size=ROW_GROUP_ROWS)
+            content = hashlib.sha256(buffer.getbuffer()).hexdigest()
+            writer.add_key_value_metadata({CONTENT_KEY: content, INPUTS_KEY: inputs_digest})
+        self._publish(self.path(table, day), buffer.getbuffer())
+        return PartitionInfo(content, inputs_digest, ordered.num_rows)
+
+    def _write_query(self, table: Table, day: date, rows: Query, inputs_digest: str) -> PartitionInfo:
+        path = Path(self.path(table, day))
+        with temporary_beside(path) as temporary:
+            options = {"COMPRESSION": COMPRESSION, "ROW_GROUP_SIZE": ROW_GROUP_ROWS}
+            footer = Footer({INPUTS_KEY: inputs_digest}, CONTENT_KEY)
+            content, n_rows = copy_to(temporary, table, rows, footer, options)
+            temporary.replace(path)
+        return PartitionInfo(content, inputs_digest, n_rows)
+
+    def thin(self, table: Table, day: date) -> None:
+        """Gives up the rows of a partition that can be made again, and keeps what its footer says of them: whatever
+        was made from them stays current."""
+        info = self.info(table, day)
+        if info is None or info.is_thinned:
+            return
+        self._publish(self.path(table, day), memoryview(footer_alone(table.schema, info)))
+
+    def _whole(self, table: Table, day: date) -> str:
+        """The path of a partition, whose rows are made again first where they were given up."""
+        info = self.info(table, day)
+        if info is not None and info.is_thinned:
+            if self._restore is None:
+                raise self._corrupt(table, day, "its rows were given up, and here is nobody who makes them again")
+            self._restore(table, day)
+        return self.path(table, day)
+
+    def delete(self, table: Table, day: date) -> None:
+        """Removes a partition; a missing one is no error."""
+        path = self.path(table, day)
+        if self._fs.exists(path):
+            self._fs.rm_file(path)
+
+    @contextmanager
+    def _file(self, table: Table, day: date) -> Iterator[pq.ParquetFile | None]:
+        """A partition for Arrow, None where there is none; CorruptTableError for whatever goes wrong with it.
+
+        A local file is Arrow's own to read, and another one read in the thread that asks: memory that belongs to
+        Python, let go by one of Arrow's threads while Python ends, ends the process with SIGABRT.
+        """
+        path = self._whole(table, day)
+        try:
+            handle = pa.OSFile(path) if self._is_local else self._fs.open(path, "rb")
+        except FileNotFoundError:
+            yield None
+            return
+        try:
+            with handle:
+                yield pq.ParquetFile(handle)
+        except (pa.ArrowException, OSError, KeyError) as error:
+            raise self._corrupt(table, day, str(error)) from error
+
+    def _publish(self, path: str, data: memoryview) -> None:
+        self._fs.makedirs(posixpath.dirname(path), exist_ok=True)
+        if not self._is_local:
+            self._fs.pipe_file(path, bytes(data))
+            return
+        write_atomically(Path(path), data)
+
+    def _corrupt(self, table: Table, day: date, found: str) -> CorruptTableError:
+        return CorruptTableError(
+            f"reading {table.name} of {day}: {found}; delete {self.path(table, day)} and run `em run` to rebuild it"
+        )

@@ -1,0 +1,237 @@
+"""The ledger of what people did to memory: corrections, erasures, rollbacks, exports. Append-only, hash-chained.
+
+HOME/record/ledger.jsonl has one line an entry, HOME/record/ledger.head the number of entries and the hash of the last.
+An entry names nobody and quotes nothing: people and things stand in it as hashes that only this home can make, so that
+it may outlive what it is about. Every entry holds the hash of the one before it and a seal of its own hash; with the
+head, any change is found, and so is an end that was cut off.
+
+Nothing here is ever mended but the line of an append that was killed. An edit stays visible: appending goes on behind
+it and leaves the head as it was found.
+"""
+
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC
+from hashlib import sha256
+from pathlib import Path
+
+import orjson
+from filelock import FileLock, Timeout
+
+from em_pipelines.errors import CorruptLedgerError, LockedError
+from em_pipelines.storage.files import write_atomically
+from em_pipelines.storage.ledger_entries import FIRST, Act, Entry, canonical, entry_of, record_of
+from em_pipelines.storage.salt import Salt
+
+TAIL_BYTES = 65_536
+"""Holds the last line, whose fields are all short."""
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Something that no append leaves behind. `line` counts from 1; None: the head."""
+
+    line: int | None
+    found: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Head:
+    count: int
+    hash: str
+
+
+NONE = _Head(0, FIRST)
+
+
+class Ledger:
+    """The ledger below one folder; made by the first entry."""
+
+    def __init__(self, folder: Path, salt: Salt) -> None:
+        self._folder = folder
+        self._path = folder / "ledger.jsonl"
+        self._head_path = folder / "ledger.head"
+        self._salt = salt
+
+    def append(self, act: Act) -> Entry:
+        """Adds one entry; when this returns, it is on disk and counted.
+
+        Raises LockedError where another process keeps the ledger for too long.
+        """
+        with self._lock():
+            is_sound, last = self._prepare()
+            content = {
+                "sequence": last.count + 1,
+                "at": act.at.astimezone(UTC).isoformat(),
+                "action": act.action,
+                "actor": act.actor,
+                "user": self._salt.hash("ledger user", act.user_id),
+                "target": self._salt.hash("ledger target", act.user_id, act.target),
+                "count": act.count,
+                "certificate_id": act.certificate_id,
+                "previous_hash": last.hash,
+            }
+            own = sha256(canonical(content)).hexdigest()
+            record = {**content, "hash": own, "seal": self._salt.hash("ledger entry", own)}
+            self._write(canonical(record) + b"\n")
+            if is_sound:
+                self._write_head(_Head(last.count + 1, own))
+        return entry_of(record)
+
+    def entries(self) -> list[Entry]:
+        """All entries, in order. Raises CorruptLedgerError at the first line that is none."""
+        entries = []
+        for number, line in enumerate(self._lines()[0], start=1):
+            record = record_of(line)
+            if record is None:
+                raise CorruptLedgerError(
+                    f"reading {self._path}: line {number} is no entry; restore the ledger from a backup"
+                )
+            entries.append(entry_of(record))
+        return entries
+
+    def of_user(self, user_id: str) -> list[Entry]:
+        """The entries about one user, in order."""
+        return [entry for entry in self.entries() if entry.user == self._salt.hash("ledger user", user_id)]
+
+    def of_target(self, target: str, user_ids: Iterable[str]) -> list[Entry]:
+        """The entries about one thing of any of these users, in order."""
+        entries = self.entries()
+        marks = {self._salt.hash("ledger target", user, target) for user in user_ids} if entries else set()
+        return [entry for entry in entries if entry.target in marks]
+
+    def verify(self) -> list[Problem]:
+        """Everything that shows an edit, the first line first; empty where nothing does.
+
+        One entry more than the head counts is what a killed append leaves, and so is half a line behind that.
+        """
+        lines, torn = self._lines()
+        problems: list[Problem] = []
+        previous, hashes = FIRST, [FIRST]
+        for number, line in enumerate(lines, start=1):
+            record = record_of(line)
+            problem = "it is no entry" if record is None else self._flaw(record, number, previous)
+            if problem:
+                problems.append(Problem(number, problem))
+            previous = str(record["hash"]) if record else ""
+            hashes.append(previous)
+        return problems + self._head_problems(hashes, torn)
+
+    def _flaw(self, record: dict[str, object], number: int, previous: str) -> str | None:
+        content = {name: value for name, value in record.items() if name not in {"hash", "seal"}}
+        if record["sequence"] != number:
+            return f"it is numbered {record['sequence']}: lines were removed, inserted or swapped before it"
+        if record["previous_hash"] != previous:
+            return "it does not follow the entry before it: one of the two was changed, inserted or swapped"
+        if record["hash"] != sha256(canonical(content)).hexdigest():
+            return "it was changed: its hash is not that of its content"
+        if record["seal"] != self._salt.hash("ledger entry", str(record["hash"])):
+            return "it was not written by this home, or the home's salt is another one"
+        return None
+
+    def _head_problems(self, hashes: list[str], torn: bytes) -> list[Problem]:
+        head, count = self._head(), len(hashes) - 1
+        if head is None:
+            return [Problem(None, "the head is missing, or was edited")]
+        if head.count > count:
+            what = "the last line was cut" if torn and head.count == count + 1 else "the end was cut off"
+            return [Problem(count + 1, f"{what}: the head counts {head.count} entries, {count} are there")]
+        if hashes[head.count] != head.hash:
+            return [Problem(head.count or None, "the head holds another hash for it: one of the two was changed")]
+        if count > head.count + 1:
+            return [
+                Problem(head.count + 2, f"the head counts {head.count} entries: lines were added, or it was put back")
+            ]
+        return []
+
+    @contextmanager
+    def _lock(self) -> Iterator[None]:
+        self._folder.mkdir(parents=True, exist_ok=True)
+        try:
+            with FileLock(self._folder / "ledger.lock", timeout=60):
+                yield
+        except Timeout as error:
+            raise LockedError(
+                f"appending to {self._path}: another process has held it for 60 s; wait for it and try again"
+            ) from error
+
+    def _prepare(self) -> tuple[bool, _Head]:
+        """Mends what a killed append left; returns whether the head agrees with the entries, and the last entry."""
+        if not self._path.exists() and not self._head_path.exists():
+            self._write_head(NONE)
+        head = self._head()
+        last, before, torn = self._last()
+        is_sound = head is not None and head in (last, before)
+        if torn:
+            # A whole line lacks its newline alone; half a line was never counted. What was counted is no accident.
+            as_entry = record_of(torn)
+            if as_entry is None and is_sound:
+                with self._path.open("r+b") as handle:
+                    handle.truncate(self._path.stat().st_size - len(torn))
+            else:
+                self._write(b"\n")
+                last = _Head(last.count + 1, str(as_entry["hash"]) if as_entry else "")
+        if is_sound and head != last:
+            self._write_head(last)
+        return is_sound, last
+
+    def _last(self) -> tuple[_Head, _Head | None, bytes]:
+        """The last whole line and the one before it as a head would hold them, and what stands behind."""
+        if not self._path.exists():
+            return NONE, None, b""
+        with self._path.open("rb") as handle:
+            size = handle.seek(0, os.SEEK_END)
+            handle.seek(max(0, size - TAIL_BYTES))
+            *lines, torn = handle.read().split(b"\n")
+        if not lines:
+            return NONE, None, torn
+        record = record_of(lines[-1])
+        if record is None:
+            return _Head(self._path.read_bytes().count(b"\n"), ""), None, torn
+        count = int(str(record["sequence"]))
+        return _Head(count, str(record["hash"])), _Head(count - 1, str(record["previous_hash"])), torn
+
+    def _lines(self) -> tuple[list[bytes], bytes]:
+        """All whole lines, and what stands behind the last newline."""
+        *lines, torn = self._path.read_bytes().split(b"\n") if self._path.exists() else [b""]
+        return lines, torn
+
+    def _head(self) -> _Head | None:
+        """What the head says, 0 entries before there is any; None where it is missing or was edited."""
+        if not self._head_path.exists():
+            return None if self._path.exists() else NONE
+        data = self._head_path.read_bytes()
+        try:
+            said = orjson.loads(data)
+            head = _Head(said["count"], said["hash"])
+        except (ValueError, KeyError, TypeError):
+            return None
+        return head if isinstance(head.count, int) and data == self._sealed(head) else None
+
+    def _write_head(self, head: _Head) -> None:
+        write_atomically(self._head_path, self._sealed(head))
+        _sync_folder(self._folder)
+
+    def _sealed(self, head: _Head) -> bytes:
+        seal = self._salt.hash("ledger head", str(head.count), str(head.hash))
+        return canonical({"count": head.count, "hash": head.hash, "seal": seal})
+
+    def _write(self, data: bytes) -> None:
+        is_new = not self._path.exists()
+        descriptor = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+        with os.fdopen(descriptor, "wb", buffering=0) as handle:
+            handle.write(data)
+            os.fsync(handle.fileno())
+        if is_new:
+            _sync_folder(self._folder)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Makes new and replaced names in the folder survive a loss of power."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,261 @@
+"""What a step is, which of its days are out of date, and making those again.
+
+A step makes its tables of one day from other tables of that day, and from the state of the day before where it folds.
+Whether a partition is current is a comparison of digests: that of the inputs it was made from, which stands in its
+footer, with that of the inputs as they are. So a crash, late data, a changed rule or setting all come to the same
+thing: some partitions are out of date, and making them again gives what an undisturbed run would have given.
+
+The version of a step is never written by hand: it is the digest of all that its rows hang on inside the package, see
+`em_pipelines.storage.code_version`.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import date, timedelta
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+from pydantic import BaseModel
+
+from em_pipelines.schema.ids import digest
+from em_pipelines.schema.table import STATE_DAYS, Records, Table, Tables
+from em_pipelines.storage.code_version import code_digest
+from em_pipelines.storage.lake import Lake
+from em_pipelines.storage.landed_log import LandedLog
+from em_pipelines.storage.staleness import Judged, Settled
+
+Run = Callable[[date, Tables, Records], Tables]
+INCOMPLETE = "incomplete"
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step.
+
+    `run(day, tables, records)` gets the inputs of the day by name, states as `state_NAME`, and the landed records
+    where the step reads the log; it returns the outputs by name. `previous` names state tables of which the newest
+    before the day is read; `latest` those of which the newest up to the day is, so that the step can be run for days
+    on which nothing happened, too. `scanned` names tables that are handed over unread, for SQL to read: states that may
+    be larger than memory.
+
+    `settings` are those that `run` works by, and `also` what else it works by that no module of the package holds: a
+    file of the user's, the version of an extractor.
+
+    `prepare(inputs of many days)` is called before those days are made, for steps that ask somebody and had better ask
+    for all at once. A day whose outputs are not `is_complete` stands, but stays out of date.
+    """
+
+    name: str
+    outputs: tuple[Table, ...]
+    run: Run
+    settings: tuple[BaseModel, ...] = ()
+    also: tuple[str, ...] = ()
+    inputs: tuple[Table, ...] = ()
+    latest: tuple[Table, ...] = ()
+    previous: tuple[Table, ...] = ()
+    scanned: tuple[Table, ...] = ()
+    log_kind: str | None = None
+    is_dated: bool = False
+    prepare: Callable[[Iterable[Tables]], None] | None = None
+    is_complete: Callable[[Tables], bool] = lambda _: True
+
+    @property
+    def is_fold(self) -> bool:
+        """Its days depend on each other."""
+        return bool(self.previous)
+
+    @property
+    def reads(self) -> tuple[Table, ...]:
+        """Every table that it is given rows of, whichever day they are of."""
+        return (*self.inputs, *self.latest, *self.previous)
+
+    @cached_property
+    def code_version(self) -> str:
+        """Sixteen hex digits that change whenever the same inputs could give something else.
+
+        The digest of the code that `run` stands in with all that it imports, of the settings, and of how the tables
+        that it reads and makes are declared.
+        """
+        roles = (("inputs", self.inputs), ("latest", self.latest), ("previous", self.previous), ("makes", self.outputs))
+        declared = (f"{role} {t.name} {t.schema} {t.sort_by}" for role, tables in roles for t in tables)
+        chosen = (f"{type(s).__name__} {s.model_dump_json()}" for s in self.settings)
+        return digest([code_digest(self.run.__module__), *chosen, *self.also, *declared])[:16]
+
+
+@dataclass(frozen=True, slots=True)
+class StepReport:
+    """What a step did over some days: days made, days found current, and rows made by table."""
+
+    made: tuple[date, ...] = ()
+    current: tuple[date, ...] = ()
+    n_rows: dict[str, int] = field(default_factory=dict)
+
+
+SETTLED = ".current.json"
+"""Beside the tables: which days were found current. It spares reading their footers again, and may be deleted."""
+DAYS_AT_ONCE = 31
+"""Days that a step is told of before it makes them: a month's texts fit into memory."""
+
+
+class Store:
+    """The log and the lake of one home, as steps see them."""
+
+    def __init__(self, log: LandedLog, lake: Lake) -> None:
+        self.log = log
+        self.lake = lake
+
+    def days(self, step: Step) -> list[date]:
+        """The days on which the step has anything to do: those on which one of its inputs exists.
+
+        A step that reads the newest state also has those on which it was run without one of that day: what it made
+        there is out of date when the state before it changes.
+        """
+        if step.log_kind:
+            return self.log.days(step.log_kind)
+        return sorted({day for table in _dated_by(step) for day in self.lake.days(table)})
+
+    def inputs_digest(self, step: Step, day: date) -> str:
+        """Digest of everything that determines the step's outputs of a day."""
+        parts = [step.code_version]
+        if step.log_kind:
+            parts.append(f"log {step.log_kind} {self.log.digest(step.log_kind, day)}")
+        for table in step.inputs:
+            info = self.lake.info(table, day)
+            parts.append(f"input {table.name} {info.content_digest if info else None}")
+        for table, found in self._states(step, day):
+            info = self.lake.info(table, found) if found else None
+            dated = f" {found}" if step.is_dated else ""
+            parts.append(f"state {table.name} {info.content_digest if info else None}{dated}")
+        return digest(parts)
+
+    def is_current(self, step: Step, day: date) -> bool:
+        """Whether all outputs of the day stand and were made from the inputs as they are."""
+        wanted = self.inputs_digest(step, day)
+        infos = [self.lake.info(table, day) for table in step.outputs]
+        return all(info is not None and info.inputs_digest == wanted for info in infos)
+
+    def is_incomplete(self, step: Step, day: date) -> bool:
+        """Whether the day was made, and something in it is still to come."""
+        infos = (self.lake.info(table, day) for table in step.outputs)
+        return any(info is not None and info.inputs_digest == INCOMPLETE for info in infos)
+
+    def look(self) -> Settled:
+        """What is known to be current without reading footers; for one pass of planning."""
+        return Settled(Path(self.lake.local_root, SETTLED) if self.lake.local_root and self.log.local_root else None)
+
+    def stale_days(self, step: Step, look: Settled | None = None) -> list[date]:
+        """Days to make again, judged by what stands now; for a fold also every later day on which it has work.
+
+        Whether those later days really change shows when the days before them have been made: `run_days` then finds
+        them current and leaves them. A `look` is shared by steps that are asked about one after the other.
+        """
+        look = look or self.look()
+        judged = self._opened(step, look)
+        days = self.days(step)
+        stale = [day for day in look.unsettled(judged, days) if not self.is_current(step, day)]
+        look.note(judged, days, stale)
+        if step.is_fold and stale:
+            return [day for day in days if day >= stale[0]]
+        return stale
+
+    def outdated(self, step: Step, days: Sequence[date], look: Settled) -> set[date]:
+        """Those of the days that are not current, as `is_current` says, but without reading what is known to be."""
+        judged = self._opened(step, look)
+        return {day for day in look.unsettled(judged, days) if not self.is_current(step, day)}
+
+    def run_days(
+        self,
+        step: Step,
+        days: Sequence[date],
+        *,
+        is_forced: bool = False,
+        on_days: Callable[[str, int], None] = lambda _, __: None,
+    ) -> StepReport:
+        """Makes the step's partitions of those of the days that are out of date, in order of time.
+
+        Days without input are passed over, but for a single day asked for by itself: state stands on every day.
+        """
+        made: list[date] = []
+        current: list[date] = []
+        n_rows = Counter({table.name: 0 for table in step.outputs})
+        for days_at_once in self._chunks(step, days):
+            stale = [day for day in days_at_once if is_forced or not self.is_current(step, day)]
+            self._prepare(step, stale)
+            for day in days_at_once:
+                on_days(step.name, 1)
+                if day not in stale:
+                    current.append(day)
+                    continue
+                n_rows.update(self._run_day(step, day))
+                made.append(day)
+        return StepReport(tuple(made), tuple(current), dict(n_rows))
+
+    def _prepare(self, step: Step, days: Sequence[date]) -> None:
+        if step.prepare and days:
+            step.prepare(self._inputs(step, day) for day in days)
+
+    def _chunks(self, step: Step, days: Sequence[date]) -> Iterator[list[date]]:
+        """The days for which the step has anything to read, in order, as many at once as it can be told of."""
+        todo = self._with_input(step, days)
+        if step.latest and len(days) == 1 and any(read for _, read in self._states(step, days[0])):
+            todo = list(days)
+        # Only a step whose days do not depend on each other can be told of many at once.
+        chunk = DAYS_AT_ONCE if step.prepare else 1
+        return (todo[n : n + chunk] for n in range(0, len(todo), chunk))
+
+    def reopen(self, step: Step, day: date) -> None:
+        """Puts a day that stands out of date, so that the next run makes it again. Its rows stay until then."""
+        for table in step.outputs:
+            self.lake.write(table, day, self.lake.read(table, day), INCOMPLETE)
+
+    def _with_input(self, step: Step, days: Iterable[date]) -> list[date]:
+        """Those of the days, in order, that are `days` of the step. Asks for no others."""
+        landed, tables = (set(self.log.days(step.log_kind)), ()) if step.log_kind else ((), _dated_by(step))
+        return [day for day in sorted(set(days)) if day in landed or any(self.lake.has(t, day) for t in tables)]
+
+    def _opened(self, step: Step, look: Settled) -> Judged:
+        lake, log = self.lake.local_root, self.log.local_root
+        read = [f"{lake}/{table.name}" for table in (*step.inputs, *step.outputs)]
+        states = [f"{lake}/{table.name}" for table in (*step.previous, *step.latest)]
+        landed = [f"{log}/{step.log_kind}"] if step.log_kind else []
+        judged = Judged(step.name, step.code_version, (*landed, *read), tuple(states))
+        look.open(judged)
+        return judged
+
+    def _states(self, step: Step, day: date) -> list[tuple[Table, date | None]]:
+        """The state tables that a step reads for a day, and the day of each that it reads."""
+        before = day - timedelta(days=1)
+        return [
+            *((table, self.lake.latest(table, before)) for table in step.previous),
+            *((table, self.lake.latest(table, day)) for table in step.latest),
+        ]
+
+    def _inputs(self, step: Step, day: date) -> Tables:
+        tables = {table.name: self._rows(step, table, day) for table in step.inputs}
+        for table, found in self._states(step, day):
+            tables[f"state_{table.name}"] = self._rows(step, table, found) if found else table.empty()
+        if step.is_dated:
+            known = {table.name: found for table, found in self._states(step, day) if found}
+            columns = {"table_name": pa.array(known.keys(), pa.string()), "day": pa.array(known.values(), pa.date32())}
+            tables[STATE_DAYS] = pa.table(columns)
+        return tables
+
+    def _rows(self, step: Step, table: Table, day: date) -> Any:
+        return self.lake.scan(table, day) if table in step.scanned else self.lake.read(table, day)
+
+    def _run_day(self, step: Step, day: date) -> dict[str, int]:
+        inputs_digest = self.inputs_digest(step, day)
+        records = self.log.read(step.log_kind, day) if step.log_kind else ()
+        made = step.run(day, self._inputs(step, day), records)
+        if not step.is_complete(made):
+            inputs_digest = INCOMPLETE  # no inputs have this digest, so the day is made again
+        return {
+            table.name: self.lake.write(table, day, made[table.name], inputs_digest).n_rows for table in step.outputs
+        }
+
+
+def _dated_by(step: Step) -> tuple[Table, ...]:
+    return (*step.inputs, *step.latest, *(step.outputs if step.latest else ()))

@@ -1,1 +1,0 @@
-"""The declared schema of every table, one module a group."""

@@ -1,0 +1,1 @@
+"""Guard: what is kept out of memory, whoever extracted it."""

@@ -1,0 +1,242 @@
+"""Takes out of a text what addresses the agent or its memory, and what still asks to be obeyed.
+
+Memory is data: no stored text may be an instruction. What is found is blanked character by character with
+`CODE_MARK`, so that spans of what remains hold; the honest facts around it stay readable. What counts as an
+instruction is data: injection.yaml, and commands.yaml for what asks to be run. The order is: cleaning (invisible
+signs, look-alikes; `text.cleaning`), masking of secrets, then this.
+"""
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from operator import itemgetter
+
+from em_pipelines.text.guard.encoded import (
+    disguised,
+    escaped_lines,
+    hidden_texts,
+    is_telling,
+    is_telling_word,
+    reversed_reading,
+    spelled,
+)
+from em_pipelines.text.guard.passages import (
+    Span,
+    blanked,
+    folded,
+    merged,
+    overlaps,
+    paragraph_end,
+    quoted_blocks,
+    section_end,
+    sentences,
+)
+from em_pipelines.text.guard.phrases import Found, Rule, rule_book
+
+_FIRST_PERSON = re.compile(r"\b(?:i|i'm|im|i've|ive|i'd|i'll|me|my|mine|we|we're|we've|us|our|ours)\b")
+_HARMLESS = frozenset({"strip", "match", "weak"})
+_MAX_DEPTH = 2
+_TAG_NAME = re.compile(r"[<\[]\|?([a-z_]{2,40})")
+
+
+@dataclass(frozen=True, slots=True)
+class Stripped:
+    """A text with its instructions blanked, of the same length; the kinds found, and where."""
+
+    text: str
+    kinds: tuple[str, ...] = ()
+    spans: tuple[Span, ...] = ()
+
+
+@dataclass(slots=True)
+class _Search:
+    """What is known of one text while it is searched."""
+
+    text: str
+    folded: str
+    gone: list[Span] = field(default_factory=list)
+    kinds: dict[str, None] = field(default_factory=dict)
+    is_gone: bytearray = field(default_factory=bytearray)
+    """One byte a character: many finds in one sentence are then no more work than one."""
+
+    def __post_init__(self) -> None:
+        self.is_gone = bytearray(len(self.text))
+
+    def sentences(self) -> tuple[Span, ...]:
+        return sentences(self.text)
+
+    def drop(self, kind: str, *spans: Span) -> None:
+        self.kinds[kind] = None
+        for start, end in spans:
+            if start < end and not self.has_dropped(start, end):
+                self.gone.append((start, end))
+                self.is_gone[start:end] = b"\x01" * (end - start)
+
+    def has_dropped(self, start: int, end: int) -> bool:
+        """Whether a passage is gone already, by its first and last character."""
+        return all(self.is_gone[place : place + 1] == b"\x01" for place in (start, end - 1))
+
+    def sentence_at(self, place: int) -> int:
+        """The number of the sentence of a place; the one before where it lies between two."""
+        return max(0, bisect_right(self.sentences(), place, key=itemgetter(0)) - 1)
+
+
+def strip_instructions(text: str) -> Stripped:
+    """Blanks what orders the agent about or writes to its memory, in any of the languages of injection.yaml.
+
+    "Remember that I sail" keeps "I sail": a plain statement in the first person loses only the words of the order.
+    It goes as a whole where it speaks of the user in the third person or orders something, and, unless it is in the
+    first person, where it stands beside anything else that was found.
+    """
+    return _stripped(text, 0)
+
+
+def quarantine(text: str) -> Stripped:
+    """Blanks the sentences that ask for something to be run, paid, switched off or followed as a rule."""
+    book, plain = rule_book("commands"), folded(text)
+    rules = book.candidates(plain)
+    if not rules:
+        return Stripped(text)
+    search = _Search(text, plain)
+    for found in book.find(text, plain, search.sentences, rules):
+        search.drop(found.rule.kind, _whole_sentences(search, found))
+    return _result(search)
+
+
+def is_quarantined(text: str) -> bool:
+    """Whether a text holds anything that asks to be obeyed."""
+    return bool(quarantine(text).kinds)
+
+
+def _stripped(text: str, depth: int) -> Stripped:
+    plain = folded(text)
+    candidates = rule_book("injection").candidates(plain)
+    readings, backwards = list(disguised(plain)), reversed_reading(plain)
+    encoded = _encoded(text, depth)
+    if not (candidates or readings or backwards or encoded):
+        return Stripped(text)
+    search = _Search(text, plain)
+    for kind, span in encoded:
+        search.drop(kind, span)
+    mild = [rule for rule in candidates if rule.effect in _HARMLESS]
+    _drop_hostile(search, [rule for rule in candidates if rule.effect not in _HARMLESS])
+    _drop_disguised(search, readings, backwards)
+    _drop_mild(search, mild, is_hostile=bool(search.gone))
+    return _result(search)
+
+
+def _result(search: _Search) -> Stripped:
+    if not search.gone:
+        return Stripped(search.text)
+    spans = merged(search.gone)
+    return Stripped(blanked(search.text, spans), tuple(search.kinds), tuple(spans))
+
+
+def _drop_hostile(search: _Search, rules: list[Rule]) -> None:
+    if not rules:
+        return
+    found = list(rule_book("injection").find(search.text, search.folded, search.sentences, rules))
+    if not found:
+        return
+    owner = _block_by_place(search.text)
+    for find in found:
+        if find.rule.effect != "previous" and search.has_dropped(find.start, max(find.start + 1, find.end)):
+            search.drop(find.rule.kind)
+            continue
+        block = owner.get(max(find.start, find.end - 1))
+        if block is not None and find.rule.effect != "previous":
+            search.drop(find.rule.kind, block)
+        search.drop(find.rule.kind, *_spans_of(search, find))
+
+
+def _block_by_place(text: str) -> dict[int, Span]:
+    """The smallest quoted block around each character that is in one."""
+    owner: dict[int, Span] = {}
+    for block in sorted(quoted_blocks(text), key=lambda b: b[0] - b[1]):
+        owner.update(dict.fromkeys(range(*block), block))
+    return owner
+
+
+def _spans_of(search: _Search, found: Found) -> Iterable[Span]:
+    """What goes for one find, by the effect of its rule."""
+    effect = found.rule.effect
+    if effect == "rest":
+        return [(found.start, max(_end_of_tag(search, found), paragraph_end(search.text, found.end)))]
+    if effect == "section":
+        return [(found.start, section_end(search.text, found.end))]
+    start, end = _whole_sentences(search, found)
+    if effect == "previous":
+        number = search.sentence_at(start)
+        before = search.sentences()[number - 1] if number else (start, start)
+        is_own = _FIRST_PERSON.search(search.folded, *before) is not None
+        return [(start, end)] if is_own else [before, (start, end)]
+    if effect == "message":
+        return [(0, len(search.text))]
+    if effect == "drop" and _FIRST_PERSON.search(search.folded, start, found.start):
+        return [(found.start, end)]
+    return [(start, end)]
+
+
+def _whole_sentences(search: _Search, found: Found) -> Span:
+    first = search.sentences()[search.sentence_at(found.start)]
+    last = search.sentences()[search.sentence_at(max(found.start, found.end - 1))]
+    return min(first[0], found.start), max(last[1], found.end)
+
+
+def _end_of_tag(search: _Search, found: Found) -> int:
+    """Where the element that a tag opens is closed; where it is not, the end of the tag."""
+    name = _TAG_NAME.match(search.folded, found.start)
+    if name is None:
+        return found.end
+    close = max(search.folded.find(f"</{name[1]}", found.end), search.folded.find(f"[/{name[1]}", found.end))
+    return found.end if close < 0 else close + len(name[1]) + 3
+
+
+def _drop_disguised(search: _Search, readings: list[str], backwards: str | None) -> None:
+    """Sentences that are instructions once their letters are put right."""
+    book = rule_book("injection")
+    for reading in readings:
+        rules = [rule for rule in book.candidates(reading) if rule.effect not in _HARMLESS and not rule.is_cased]
+        for found in book.find(reading, reading, search.sentences, rules):
+            search.drop("encoded", _whole_sentences(search, found))
+    if backwards is not None:
+        turned = [(start, end) for start, end in search.sentences() if reversed_reading(search.folded[start:end])]
+        if turned:
+            search.drop("encoded", *turned)
+
+
+def _encoded(text: str, depth: int) -> list[tuple[str, Span]]:
+    """Passages that only a machine reads: `encoded` where they hold orders, `opaque` otherwise."""
+
+    def has_orders(prose: str) -> bool:
+        return depth < _MAX_DEPTH and bool(_stripped(prose, depth + 1).kinds)
+
+    hidden = [
+        ("encoded" if depth < _MAX_DEPTH and (is_telling(prose) or has_orders(prose)) else "opaque", span)
+        for span, prose in hidden_texts(text)
+    ]
+    escaped = [("encoded", span) for span, prose in escaped_lines(text) if has_orders(prose)]
+    return [*hidden, *escaped, *(("encoded", span) for span, word in spelled(text) if is_telling_word(word))]
+
+
+def _drop_mild(search: _Search, rules: list[Rule], is_hostile: bool) -> None:
+    orders: list[Found] = []
+    for found in rule_book("injection").find(search.text, search.folded, search.sentences, rules):
+        if found.rule.effect == "match":
+            search.drop(found.rule.kind, (found.start, found.end))
+        elif found.rule.effect == "strip":
+            orders.append(found)
+        elif is_hostile:
+            search.drop(found.rule.kind, _whole_sentences(search, found))
+    for found in orders:
+        _drop_order(search, found, is_hostile=is_hostile)
+
+
+def _drop_order(search: _Search, found: Found, *, is_hostile: bool) -> None:
+    """Drops the words of an order, and what follows unless that is a plain statement."""
+    start, end = _whole_sentences(search, found)
+    is_plain = _FIRST_PERSON.search(search.folded, found.end, end) is not None
+    is_within = bool(search.text[start : found.start].strip())
+    is_bad = overlaps((found.end, end), search.gone) or ((is_hostile or is_within) and not is_plain)
+    search.drop(found.rule.kind, (found.start, end if is_bad else found.end))

@@ -1,0 +1,151 @@
+"""Cuts text into sentences, paragraphs and quoted blocks, and blanks parts of it. Works in any language.
+
+Everything here is about where things begin and end, in characters of the text given; what they mean is judged
+elsewhere. Every function is linear in the text.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterable
+from functools import lru_cache
+
+from em_pipelines.text.cleaning import CODE_MARK
+
+Span = tuple[int, int]
+
+_MARKS = re.compile(r"[.!?;…。！？；\n—–-]+")
+_WIDE_MARKS = frozenset("。！？；")
+_DASHES = frozenset("—–-")
+_CLOSING = "\"'”’»)]」』"
+_ABBREVIATED = re.compile(r"\b(?:Mr|Ms|Mrs|Dr|St|e\.g|i\.e|No|vs|approx|mr|ms|mrs|dr|st)\Z")
+_QUOTED_LINES = re.compile(r"(?m)^[ \t]{0,8}>[^\n]{0,4000}(?:\n[ \t]{0,8}>[^\n]{0,4000})*+")
+_FENCE = re.compile(r"(?ms)^[ \t]{0,8}(```|~~~)[^\n]{0,200}\n.*?(?:^[ \t]{0,8}\1[ \t]*$|\Z)")
+_QUOTES = re.compile(r"\"[^\"]{8,3000}\"|“[^”]{8,3000}”|«[^»]{8,3000}»|„[^“”]{8,3000}[“”]|「[^」]{4,3000}」")
+_SINGLE_QUOTES = re.compile(r"(?<![\w'])'(?=\S)[^\n]{8,600}?(?<=\S)'(?!\w)")
+_BLOCKS = (
+    ((">",), _QUOTED_LINES),
+    (("```", "~~~"), _FENCE),
+    (tuple('"“«„「'), _QUOTES),
+    (("'",), _SINGLE_QUOTES),
+)
+"""What stands between such blocks and the text around them, and the signs without which there is none."""
+_WORD = re.compile(r"\w{2,80}")
+_EXTRA_LOOKALIKES = str.maketrans(
+    "аеорсухкмнтвіјѕԁһԛԝɡɩɪʀɴαοεικνρτυχօսցհոɑпгьѵүηωᴀʙᴄᴅᴇɢʜᴊᴋʟᴍᴏᴘᴛᴜᴠᴡʏᴢıłøđ",
+    "aeopcyxkmhtbijsdhqwgiirnaoeikvptuxoughnanrbvynwabcdeghjklmoptuvwyzilod",
+)
+_STRAIGHT = str.maketrans({"’": "'", "‘": "'", "ʼ": "'", "`": "'", "“": '"', "”": '"', "„": '"', "«": '"', "»": '"'})
+
+
+@lru_cache(maxsize=4096)
+def _folded_char(char: str) -> str:
+    plain = unicodedata.normalize("NFKC", char)
+    if len(plain) != 1:
+        plain = char
+    base = unicodedata.normalize("NFD", plain)[0]
+    if base.isascii() and base.isalpha():
+        plain = base
+    lowered = plain.lower()
+    return lowered if len(lowered) == 1 else plain
+
+
+@lru_cache(maxsize=8)
+def folded(text: str) -> str:
+    """Small letters without accents, straight quotes, letters of other alphabets in Latin words made Latin.
+
+    As long as the text, so that spans found in it hold.
+    """
+    if text.isascii():
+        return text.lower().replace("`", "'")
+    text = "".join(map(_folded_char, text)).translate(_STRAIGHT)
+    return _WORD.sub(_in_latin, text)
+
+
+def _in_latin(match: re.Match[str]) -> str:
+    word = match.group()
+    if word.isascii() or not any(c.isascii() and c.isalpha() for c in word):
+        return word
+    return word.translate(_EXTRA_LOOKALIKES)
+
+
+@lru_cache(maxsize=8)
+def sentences(text: str) -> tuple[Span, ...]:
+    """Spans of sentences and lines, without what ends them; together they hold every word of the text."""
+    spans: list[Span] = []
+    start = 0
+    for marks in _MARKS.finditer(text):
+        end = marks.end()
+        if not _ends_sentence(text, marks.group(), marks.start(), end):
+            continue
+        while end < len(text) and text[end] in _CLOSING:
+            end += 1
+        if text[start : marks.start()].strip():
+            spans.append((start, marks.start()))
+        start = end
+    if text[start:].strip():
+        spans.append((start, len(text)))
+    return tuple(spans)
+
+
+def _ends_sentence(text: str, marks: str, start: int, end: int) -> bool:
+    """Whether a run of marks ends a sentence: at a blank or the end, a wide mark anywhere, a dash between blanks."""
+    if "\n" in marks or not _WIDE_MARKS.isdisjoint(marks):
+        return True
+    if not (end == len(text) or text[end].isspace() or text[end] in _CLOSING):
+        return False
+    if _DASHES.issuperset(marks):
+        return _is_dash(text, marks, start)
+    return not (marks == "." and _ABBREVIATED.search(text, max(0, start - 8), start))
+
+
+def _is_dash(text: str, marks: str, start: int) -> bool:
+    """Whether dashes stand behind a blank; a lone hyphen-minus is a dash only behind " <"."""
+    is_after_blank = start == 0 or text[start - 1].isspace()
+    return is_after_blank and (marks != "-" or text[start - 2 : start] == " <")
+
+
+def quoted_blocks(text: str) -> list[Span]:
+    """Spans of what stands between quotation marks or fences, or is quoted line by line."""
+    patterns = (pattern for signs, pattern in _BLOCKS if any(sign in text for sign in signs))
+    return [match.span() for pattern in patterns for match in pattern.finditer(text)]
+
+
+def paragraph_end(text: str, start: int) -> int:
+    """Where the paragraph of a place ends: at the next empty line, or with the text."""
+    end = text.find("\n\n", start)
+    return len(text) if end < 0 else end
+
+
+def section_end(text: str, start: int) -> int:
+    """Where the Markdown section of a place ends: at the next heading, or with the text."""
+    end = text.find("\n#", start)
+    return len(text) if end < 0 else end
+
+
+def blanked(text: str, spans: Iterable[Span]) -> str:
+    """The text with `CODE_MARK` for each character of the spans but line breaks; the same length."""
+    out: list[str] = []
+    copied = 0
+    for start, end in merged(spans):
+        out.append(text[copied:start])
+        out.append("".join("\n" if c == "\n" else CODE_MARK for c in text[start:end]))
+        copied = end
+    return "".join(out) + text[copied:]
+
+
+def merged(spans: Iterable[Span]) -> list[Span]:
+    """Spans in order, those that touch or overlap joined."""
+    out: list[Span] = []
+    for start, end in sorted(spans):
+        if start >= end:
+            continue
+        if out and start <= out[-1][1]:
+            out[-1] = (out[-1][0], max(end, out[-1][1]))
+        else:
+            out.append((start, end))
+    return out
+
+
+def overlaps(span: Span, spans: Iterable[Span]) -> bool:
+    """Whether a span shares a character with any of the others."""
+    return any(start < span[1] and span[0] < end for start, end in spans)

@@ -1,0 +1,210 @@
+"""The one way into and out of every extractor: `guarded` before it reads a segment, `screened` after.
+
+Whatever an extractor is, it sees no instruction, no secret and nothing that settings withhold, and nothing of the
+kind leaves it. Issues name what was done and never repeat the text. Claims of rank and authority ("I have root access")
+are kept at L4 with requires_verification, and never surfaced. What may become a durable fact are names and values that
+are things, not instructions, code or markup.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from functools import lru_cache, partial
+
+from em_pipelines.schema.readings import Claim, Extraction, Issue, Mention, Segment, Turn
+from em_pipelines.schema.vocabulary import USER, PrivacyLevel
+from em_pipelines.text.cleaning import CODE_MARK, looks_like_code
+from em_pipelines.text.guard.injection import is_quarantined, quarantine, strip_instructions
+from em_pipelines.text.guard.passages import Span, blanked, folded, merged, overlaps, sentences
+from em_pipelines.text.guard.phrases import rule_book
+from em_pipelines.text.guard.sensitive import HEALTH, HEALTH_RELATIONS, SafetySettings, is_sensitive, spans_by_category
+from em_pipelines.text.masking import mask_text
+
+
+def privilege_spans(text: str) -> list[Span]:
+    """The sentences of a text that claim rank, by privilege.yaml; in order, without overlaps."""
+    return list(_spans(text))
+
+
+@lru_cache(maxsize=512)
+def _spans(text: str) -> tuple[Span, ...]:
+    """The same; asked for when a message is guarded, and again when what was read in it is screened."""
+    book, plain = rule_book("privilege"), folded(text)
+    rules = book.candidates(plain)
+    if not rules:
+        return ()
+    spans: list[Span] = []
+    for found in book.find(text, plain, partial(sentences, text), rules):
+        spans += [s for s in sentences(text) if s[0] < found.end and found.start < s[1]]
+    return tuple(merged(spans))
+
+
+def verified_first(claim: Claim, spans: list[Span]) -> Claim:
+    """The claim at L4 and requiring verification where it was read in a claim of rank; else the claim as it is."""
+    if not overlaps((claim.start, max(claim.end, claim.start + 1)), spans):
+        return claim
+    return replace(claim, privacy_level=PrivacyLevel.PRIVILEGED, requires_verification=True)
+
+
+MAX_NAME_CHARACTERS = 200
+MIN_PASTED_LINES = 6
+
+_CODE = re.compile(
+    r"(?i)https?://|www\.|\w+\.example\b|[<>{}]|\$\(|\]\(|\|\||&&|;\s*\w+\s*=|\]\]>|<!--|`|\\[nux]|://|\b\w+\([^)]{0,80}\)|"
+    r"(?<!\w)--[a-z]|\b[\w.-]+\.(?:sh|exe|ps1|bat|js|py)\b(?=\W|$)|^[/~][\w.-]+/|\b(?:\d{1,3}\.){3}\d{1,3}\b"
+)
+_QUOTED_LINE = re.compile(r"(?m)^[ \t]{0,8}>")
+_TABLE_LINE = re.compile(r"(?m)^[ \t]{0,8}\|[^\n]{0,500}\|[ \t]{0,8}$")
+_MAIL_HEADER = re.compile(
+    r"(?mi)^(?:from|to|subject|sent|date|cc|von|an|betreff|de|para|asunto|objet|da|oggetto): ?\S|"
+    r"^-{3,} ?(?:original|forwarded) message|^on [^\n]{5,120} wrote:$|^(?:dear|hi|hello) [^\n]{1,40},$"
+)
+_HEADING = re.compile(r"(?m)^#{1,6} \S")
+_LONG_QUOTE = re.compile(r"[\"“«„][^\"“”«»„]{200}")
+_PASTED = (re.compile("```|~~~"), _QUOTED_LINE, _LONG_QUOTE, _TABLE_LINE)
+_DOCUMENT = (_MAIL_HEADER, _HEADING)
+"""They tell something only in a message of several lines."""
+_LIST_LINE = re.compile(r"(?m)^[ \t]{0,8}(?:[-*•]|\d{1,2}[.)]) \S")
+
+
+@lru_cache(maxsize=16_384)
+def is_unsafe_content(name: str) -> bool:
+    """Whether a name or value is no thing but a command, an address to open, an instruction, code, markup or a secret.
+
+    Blanked characters count as well: what was taken out of the text may not come back in a name.
+    """
+    if len(name) > MAX_NAME_CHARACTERS or CODE_MARK in name or "[masked:" in name or _CODE.search(name):
+        return True
+    return is_quarantined(name) or bool(strip_instructions(name).kinds) or mask_text(name) != name
+
+
+def has_pasted_block(text: str) -> bool:
+    """Whether a message holds a block that was probably pasted: quoted mail, a README, a fence, a table, a long quote.
+
+    What the user typed and what he pasted cannot be told apart by any filter; this only says that there is reason to
+    wait for a second source.
+    """
+    n_lines = sum(bool(line.strip()) for line in text.split("\n"))
+    if n_lines >= MIN_PASTED_LINES or len(_LIST_LINE.findall(text)) > 2 or any(p.search(text) for p in _PASTED):
+        return True
+    is_document = n_lines > 2 and any(p.search(text) for p in _DOCUMENT)
+    return is_document or looks_like_code(text)
+
+
+DEFAULT_SETTINGS = SafetySettings()
+_MASKED = re.compile(r"(?:(?<![\w.-])[\w.-]{1,40}\s?=\s?[\"']?)?\[masked:[a-z_]{1,40}\][\"']?")
+Found = tuple[str, str, str]
+"""The name of an issue, its reason and its severity."""
+
+
+def guarded(segment: Segment, settings: SafetySettings = DEFAULT_SETTINGS) -> tuple[Segment, list[Issue]]:
+    """Returns the segment with blanked turns, context included, and what was found in the turns that state facts.
+
+    Texts keep their length, so that spans hold. Issues: injection_stripped, quarantined, credential_masked,
+    health_withheld, financial_withheld, identity_document_withheld, privilege_claim.
+    """
+    issues: list[Issue] = []
+    turns = []
+    withheld = settings.withheld
+    for turn in segment.turns:
+        text, found = _guarded_text(turn.text, withheld)
+        turns.append(turn if text == turn.text else replace(turn, text=text))
+        if turn.subject is not None:
+            issues += [Issue(turn.turn_number, name, reason, severity) for name, reason, severity in found]
+    context = tuple(_guarded_turn(turn, withheld) for turn in segment.context)
+    return replace(segment, turns=tuple(turns), context=context), issues
+
+
+def screened(extraction: Extraction, segment: Segment, settings: SafetySettings = DEFAULT_SETTINGS) -> Extraction:
+    """Returns what of an extraction may be kept; `segment` is the guarded one.
+
+    Claims of rank come out at L4 with requires_verification. Dropped are claims and mentions with unsafe content
+    (issue unsafe_content) and of withheld categories, by relation, by name and by value. The extraction is not changed.
+    """
+    withheld = settings.withheld
+    ranks = {turn.turn_number: privilege_spans(turn.text) for turn in segment.turns}
+    out = replace(extraction, mentions=[], claims=[], issues=list(extraction.issues))
+    refused: dict[tuple[int, Found], None] = {}
+    for claim in extraction.claims:
+        reason = _claim_refused(claim, withheld)
+        if reason is None:
+            out.claims.append(verified_first(claim, ranks.get(claim.turn_number, [])))
+        else:
+            refused[claim.turn_number, reason] = None
+    for mention in extraction.mentions:
+        reason = _name_refused(mention.name, withheld)
+        if reason is not None:
+            refused[mention.turn_number, reason] = None
+        elif not _is_of_rank(mention, ranks.get(mention.turn_number, [])):
+            out.mentions.append(mention)
+    out.issues += [Issue(turn, name, why, severity) for turn, (name, why, severity) in refused]
+    return out
+
+
+def surfaced(extraction: Extraction) -> Extraction:
+    """The extraction without its L4 claims, and without what only they mention."""
+    claims = [c for c in extraction.claims if c.privacy_level is not PrivacyLevel.PRIVILEGED]
+    privileged = [c for c in extraction.claims if c.privacy_level is PrivacyLevel.PRIVILEGED]
+    hidden = _names_in(privileged) - _names_in(claims)
+    mentions = [m for m in extraction.mentions if (m.turn_number, m.name) not in hidden or m.name == USER]
+    return replace(extraction, mentions=mentions, claims=claims)
+
+
+def _names_in(claims: Iterable[Claim]) -> set[tuple[int, str | None]]:
+    """The things that claims are about, each with the number of its turn."""
+    return {(claim.turn_number, name) for claim in claims for name in (claim.subject, claim.object)}
+
+
+def _guarded_turn(turn: Turn, withheld: tuple[str, ...]) -> Turn:
+    text = _guarded_text(turn.text, withheld)[0]
+    return turn if text == turn.text else replace(turn, text=text)
+
+
+@lru_cache(maxsize=512)
+def _guarded_text(text: str, withheld: tuple[str, ...]) -> tuple[str, tuple[Found, ...]]:
+    found: dict[Found, None] = {}
+    masks = list(_mask_spans(text)) if "[masked:" in text else []
+    if masks:
+        found["credential_masked", "secret", "warning"] = None
+        text = blanked(text, masks)
+    for stripped, name, severity in (
+        (strip_instructions(text), "injection_stripped", "warning"),
+        (quarantine(text), "quarantined", "error"),
+    ):
+        found.update(dict.fromkeys((name, kind, severity) for kind in stripped.kinds))
+        text = blanked(text, stripped.spans) if stripped.spans else text
+    for category, spans in spans_by_category(text, withheld).items():
+        found[f"{category}_withheld", category, "info"] = None
+        text = blanked(text, spans)
+    if privilege_spans(text):
+        found["privilege_claim", "rank", "warning"] = None
+    return text, tuple(found)
+
+
+def _mask_spans(text: str) -> Iterator[Span]:
+    """What masking left in place of secrets, with the key of an assignment before it: "TOKEN='[masked:…]'"."""
+    return (match.span() for match in _MASKED.finditer(text))
+
+
+def _claim_refused(claim: Claim, withheld: tuple[str, ...]) -> Found | None:
+    if HEALTH in withheld and claim.relation in HEALTH_RELATIONS:
+        return f"{HEALTH}_withheld", HEALTH, "info"
+    for name in (claim.object, claim.value, claim.attribute, claim.subject):
+        reason = _name_refused(name, withheld) if name else None
+        if reason is not None:
+            return reason
+    stated = f"{claim.attribute} {claim.value}" if claim.attribute else ""
+    return _name_refused(stated, withheld) if stated else None
+
+
+def _name_refused(name: str, withheld: tuple[str, ...]) -> Found | None:
+    if is_unsafe_content(name):
+        return "unsafe_content", "not_a_thing", "warning"
+    for category in withheld:
+        if is_sensitive(name, category):
+            return f"{category}_withheld", category, "info"
+    return None
+
+
+def _is_of_rank(mention: Mention, ranks: list[Span]) -> bool:
+    return mention.name != USER and overlaps((mention.start, max(mention.end, mention.start + 1)), ranks)

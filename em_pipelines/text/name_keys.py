@@ -1,0 +1,79 @@
+"""Names made comparable, and the roles that stand for names ("my wife")."""
+
+import re
+import unicodedata
+from functools import lru_cache
+
+DETERMINERS = frozenset(
+    ["a", "an", "the", "my", "our", "his", "her", "their", "your", "its", "this", "that", "these", "those", "some"]
+)  # fmt: skip
+_SEPARATORS = re.compile(r"[_\s]+")
+_EDGES = re.compile(r"^[^\w#+]+|[^\w#+]+$")
+_PARTS = re.compile(r"[^\w#+]+|_+")
+_DIGITS_BEGIN = re.compile(r"(?<=[^\W\d_])(?=\d)|(?<=\d)(?=(?:[ivx]{2,}|mm|cc|gb|tb|inch)$)")
+_DOTTED = re.compile(r"(?<!\w)(?:[^\W\d_]\.){2,}(?!\w)|(?<!\w)(?:[^\W\d_]\.)+[^\W\d_](?!\w)")
+_PLAIN_LETTERS = str.maketrans(
+    {"ø": "o", "ł": "l", "ß": "ss", "æ": "ae", "œ": "oe", "ı": "i", "đ": "d", "ð": "d", "þ": "th"}
+)
+
+
+@lru_cache(maxsize=65_536)
+def name_key(name: str) -> str:
+    """Returns the normalised form of a name: NFKC, case-folded, without determiners, edge punctuation and 's.
+
+    Underscores and runs of white space are one space. A name of nothing else keeps its words, so the key is empty
+    only where the name is.
+    """
+    text = unicodedata.normalize("NFKC", name).casefold().replace("’", "'")
+    words = [_EDGES.sub("", word) or word for word in _SEPARATORS.split(text) if word]
+    words = [word.removesuffix("'s") or word for word in words]
+    start = 0
+    while start < len(words) - 1 and words[start] in DETERMINERS:
+        start += 1
+    return " ".join(words[start:])
+
+
+@lru_cache(maxsize=65_536)
+def fold(text: str) -> str:
+    """Returns a text without case and diacritics: `Sayın` and `sayin`, `Łódź` and `lodz` are equal."""
+    decomposed = unicodedata.normalize("NFKD", text.casefold())
+    return "".join(c for c in decomposed if not unicodedata.combining(c)).translate(_PLAIN_LETTERS)
+
+
+@lru_cache(maxsize=65_536)
+def name_tokens(name: str) -> tuple[str, ...]:
+    """Returns the folded words of a name: divided at blanks, hyphens, dots and around numbers (`MK-4`, `MK4`: mk 4;
+    `A7III`: a 7 iii), `&` read as `and`, dots between initials, apostrophes and leading determiners dropped."""
+    text = fold(name).replace("’", "'").replace("&", " and ")
+    text = _DOTTED.sub(lambda initials: initials[0].replace(".", ""), text)
+    text = text.replace("'", "")
+    words = [word for word in _PARTS.split(text) if word]
+    start = 0
+    while start < len(words) - 1 and words[start] in DETERMINERS:
+        start += 1
+    return tuple(part for word in words[start:] for part in _DIGITS_BEGIN.split(word))
+
+
+def compact_key(name: str) -> str:
+    """Returns the words of a name run together: `fuelly-log`, `FuellyLog` and `Fuelly Log` are equal."""
+    return "".join(name_tokens(name))
+
+
+UNIQUE_ROLES = frozenset(
+    {
+        "wife", "husband", "spouse", "partner", "girlfriend", "boyfriend", "fiancé", "fiancée", "fiance", "fiancee",
+        "mother", "mum", "mom", "father", "dad", "boss", "manager", "landlord", "landlady",
+    }
+)  # fmt: skip
+"""Sisters, friends and colleagues are not here: there may be several, and the bare word does not say which."""
+
+_ROLE = "|".join(sorted(UNIQUE_ROLES, key=len, reverse=True))
+_BEFORE = re.compile(rf"\bmy ({_ROLE}),? $", re.IGNORECASE)
+_AFTER = re.compile(rf"^,? (?:(?:is|who is|who's) )?my ({_ROLE})\b", re.IGNORECASE)
+_WINDOW = 24  # longer than any role with what stands around it
+
+
+def unique_role(text: str, start: int, end: int) -> str | None:
+    """The role by which the name at text[start:end] is also given right beside it, or None."""
+    found = _BEFORE.search(text[max(0, start - _WINDOW) : start]) or _AFTER.match(text[end : end + _WINDOW])
+    return found.group(1).lower() if found else None

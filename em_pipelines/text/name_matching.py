@@ -1,0 +1,173 @@
+"""Names in running text, and the cutting of the sentences that they stand in.
+
+Words are compared by their key: NFKC, case-folded, without a possessive ending. A text of a script that puts no blanks
+between words is compared character by character. The same text and names always give the same cut, so a message that
+is landed again after an erasure becomes what it became then.
+"""
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise
+
+MARKER = "[…]"
+"""Stands where something was cut. It holds no word, so nobody reads a name, a fact or an order out of it."""
+
+_UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"
+_LETTER = rf"(?:(?![{_UNSPACED}])[^\W_])"
+_TOKEN = re.compile(rf"{_LETTER}+(?:['’]{_LETTER}+)*[+#]*|[{_UNSPACED}]")
+_GAP = re.compile(r"[\s_.,&/'’()\"-]{0,3}")
+_SENTENCE_END = re.compile(r"[.!?…]+[\"'”’)\]]*(?=\s|$)|\n+")
+_MARKERS = re.compile(rf"{re.escape(MARKER)}(?:[\s,;.]*{re.escape(MARKER)})+")
+_DETERMINERS = frozenset(
+    {
+        "a", "an", "the", "my", "our", "his", "her", "their", "your", "its", "this", "that", "these", "those",
+        "some",
+    }
+)  # fmt: skip
+AMBIGUOUS = frozenset(
+    {
+        "amber", "angel", "april", "art", "august", "autumn", "bill", "bob", "chance", "chase", "chip",
+        "christian", "daisy", "dale", "dawn", "dean", "drew", "earl", "ernest", "eve", "faith", "frank",
+        "gene", "glen", "grace", "grant", "guy", "harmony", "heather", "hope", "hunter", "iris", "ivy",
+        "jack", "jasmine", "jean", "joy", "june", "lance", "lily", "major", "mark", "max", "may", "melody",
+        "miles", "nick", "olive", "pat", "pearl", "penny", "poppy", "rain", "ray", "rich", "rob", "robin",
+        "rose", "ruby", "rusty", "sandy", "sky", "stone", "sue", "summer", "sunny", "victor", "violet",
+        "wade", "ward", "will", "willow", "winter", "woody",
+    }
+)  # fmt: skip
+"""Words that are names as well: they count only where they are written as names are, inside a sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Characters [start, end) of a text."""
+
+    start: int
+    end: int
+
+    def meets(self, other: "Span") -> bool:
+        """Whether they share a character."""
+        return self.start < other.end and other.start < self.end
+
+    def meets_any(self, others: Iterable["Span"]) -> bool:
+        """Whether it shares a character with one of the others."""
+        return any(self.meets(other) for other in others)
+
+    def holds(self, other: "Span") -> bool:
+        """Whether the other lies within."""
+        return self.start <= other.start and other.end <= self.end
+
+
+@dataclass(frozen=True, slots=True)
+class NameIndex:
+    """Names to look for: `is_name` of a key, and how many words names have."""
+
+    is_name: Callable[[str], bool]
+    lengths: frozenset[int]
+
+    @classmethod
+    def of(cls, names: Iterable[str]) -> "NameIndex":
+        """The index of names as worded."""
+        keys = frozenset(filter(None, map(key_of, names)))
+        return cls(keys.__contains__, frozenset(key.count(" ") + 1 for key in keys))
+
+    def is_in(self, text: str) -> bool:
+        """Whether any of the names stands in the text."""
+        return next(self.spans(text), None) is not None
+
+    def spans(self, text: str) -> Iterator[Span]:
+        """Where the names stand, in order."""
+        if not self.lengths or not text:
+            return
+        tokens = [(m.start(), m.end(), _token_key(m.group())) for m in _TOKEN.finditer(text)]
+        for i in range(len(tokens)):
+            for length in sorted(self.lengths, reverse=True):
+                run = tokens[i : i + length]
+                if len(run) == length and _is_joined(text, run) and self._matches(text, run):
+                    yield Span(run[0][0], run[-1][1])
+                    break
+
+    def _matches(self, text: str, run: Sequence[tuple[int, int, str]]) -> bool:
+        keys = [key for _, _, key in run]
+        start, end = run[0][0], run[-1][1]
+        is_written_as_name = text[start].isupper() and not _opens_sentence(text, start)
+        if len(run) == 1 and keys[0] in AMBIGUOUS and not is_written_as_name:
+            return False
+        if self.is_name(" ".join(keys)):
+            return True
+        # "the Dereks", and the genitive of languages that write no apostrophe
+        is_plural = text[start].isupper() and keys[-1].endswith("s") and end - run[-1][0] > 2
+        return is_plural and self.is_name(" ".join([*keys[:-1], keys[-1][:-1]]))
+
+
+def key_of(name: str) -> str:
+    """The key of a name: those of its words, joined by blanks, without leading determiners; empty for no word."""
+    keys = [_token_key(m.group()) for m in _TOKEN.finditer(name)]
+    while len(keys) > 1 and keys[0] in _DETERMINERS:
+        keys = keys[1:]
+    return " ".join(keys)
+
+
+def sentences(text: str) -> list[Span]:
+    """The sentences of a text with their closing marks, without the white space between them."""
+    spans, start = [], 0
+    for end in [*(m.end() for m in _SENTENCE_END.finditer(text)), len(text)]:
+        piece = text[start:end]
+        if piece.strip():
+            left = len(piece) - len(piece.lstrip())
+            spans.append(Span(start + left, start + len(piece.rstrip())))
+        start = end
+    return spans
+
+
+def cut(text: str, hits: Iterable[Span], keeps: Iterable[Span] = (), words: Iterable[Span] = ()) -> str:
+    """The text without the sentences that a hit stands in; of those the `keeps` stay that meet no hit.
+
+    Of other sentences only `words` go. What goes leaves MARKER. A text of which nothing goes comes back as it is.
+    """
+    hits, words = list(hits), sorted(words, key=lambda s: (s.start, s.end))
+    kept = sorted((k for k in keeps if not k.meets_any([*hits, *words])), key=lambda k: (k.start, -k.end))
+    whole = [sentence for sentence in sentences(text) if sentence.meets_any(hits)]
+    holes = [(sentence, _remains(text, sentence, kept)) for sentence in whole]
+    holes += [(word, MARKER) for word in words if not word.meets_any(whole)]
+    return _with_holes(text, sorted(holes, key=lambda hole: (hole[0].start, hole[0].end)))
+
+
+def _with_holes(text: str, holes: Iterable[tuple[Span, str]]) -> str:
+    """The text with each hole filled by what stands there instead. Holes come in order and may overlap."""
+    parts, at = [], 0
+    for span, instead in holes:
+        if span.end > at:
+            parts += [text[at : max(at, span.start)], instead]
+            at = span.end
+    return _MARKERS.sub(MARKER, "".join([*parts, text[at:]])) if parts else text
+
+
+def _remains(text: str, sentence: Span, kept: list[Span]) -> str:
+    """What stays of a sentence: the kept pieces, each closed as the sentence was, between markers."""
+    closing = text[sentence.end - 1] if text[sentence.end - 1] in ".!?" else "."
+    pieces, at = [MARKER], sentence.start
+    for span in kept:
+        if sentence.holds(span) and span.start >= at:
+            pieces += [f" {text[span.start : span.end].strip()}{closing} {MARKER}"]
+            at = span.end
+    return "".join(pieces)
+
+
+def _is_joined(text: str, run: Sequence[tuple[int, int, str]]) -> bool:
+    gaps = (text[one[1] : other[0]] for one, other in pairwise(run))
+    return all("\n" not in gap and _GAP.fullmatch(gap) for gap in gaps)
+
+
+def _opens_sentence(text: str, start: int) -> bool:
+    before = text[:start].rstrip(" \t\"'“‘([*_-")
+    return not before or before[-1] in ".!?…\n:"
+
+
+@lru_cache(maxsize=65_536)
+def _token_key(token: str) -> str:
+    key = unicodedata.normalize("NFKC", token).casefold().replace("’", "'").replace(" ", "_")
+    return key.removesuffix("'s") or key

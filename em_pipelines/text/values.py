@@ -1,0 +1,40 @@
+"""Texts that stand for values: instants, which are all written in one way so that they compare as text, and YAML."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+import yaml
+from pydantic_core import PydanticCustomError
+
+
+def parse_instant(value: object) -> datetime:
+    """Reads an ISO 8601 timestamp with an offset as UTC; digits beyond microseconds are cut.
+
+    Raises ValueError (or its kin PydanticCustomError, for what is no text) for what is no timestamp, has no offset,
+    or leaves the years 1–9999.
+    """
+    if isinstance(value, datetime):
+        found = value
+    elif isinstance(value, str):
+        found = datetime.fromisoformat(value.strip())
+    else:
+        raise PydanticCustomError("instant_type", "expected a timestamp as ISO 8601 text")
+    if found.tzinfo is None:
+        raise ValueError("the offset is missing: add Z or +HH:MM")
+    try:
+        return found.astimezone(UTC)
+    except OverflowError as error:
+        raise ValueError("the year is out of range") from error
+
+
+def iso_instant(moment: datetime) -> str:
+    """An aware datetime as landed: UTC, microseconds, +00:00."""
+    return moment.astimezone(UTC).isoformat(timespec="microseconds")
+
+
+_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+def read_yaml(text: str) -> Any:
+    """The document of a text; raises yaml.YAMLError."""
+    return yaml.load(text, Loader=_LOADER)

@@ -1,0 +1,151 @@
+"""Why memory does not know something: every way in which a statement can fail to be told."""
+
+from datetime import date
+from typing import Any
+
+import pytest
+
+from em_pipelines.governance.audit.why_not import Asked, folded, why_not
+from em_pipelines.graph.confidence_decay import DecaySettings
+from em_pipelines.pipeline import Pipeline
+from em_pipelines.schema.table import Table
+from em_pipelines.schema.tables.clean import DEAD_LETTERS
+from em_pipelines.schema.tables.extraction import CLAIMS, EXTRACTION_ISSUES
+from em_pipelines.schema.tables.graph import EDGES, GRAPH_OPS
+
+SAID = (
+    {"content": "I live in Málaga."},
+    {"content": "Have you been to Lisbon?", "role": "assistant"},
+    {"content": "Thank you."},
+    {"content": "I have moved to Graz."},
+    {"content": "I own a canoe.", "trust": "untrusted"},
+    {"content": "I live in Oslo.", "user_id": "ben"},
+)
+
+
+def ask(home: Pipeline, text: str, user: str = "ada", as_of: date = date(2026, 3, 31)) -> dict[str, Any]:
+    return why_not(home.store.lake, Asked(user, text, as_of, 0.15, DecaySettings()))
+
+
+def fates(home: Pipeline, text: str, **asked: Any) -> list[str]:
+    return [fate["what"] for message in ask(home, text, **asked)["messages"] for fate in message["fates"]]
+
+
+@pytest.fixture(scope="module")
+def home(home_with, tmp_path_factory) -> Pipeline:
+    return home_with(tmp_path_factory.mktemp("why-not") / "home", *SAID)
+
+
+def change(home: Pipeline, table: Table, text: str, **values: Any) -> None:
+    """Changes the rows of all days of whose text columns one holds the text."""
+    for day in home.store.lake.days(table):
+        rows = home.store.lake.read(table, day).to_pylist()
+        changed = [row | values if text in str(list(row.values())) else row for row in rows]
+        home.store.lake.write(table, day, table.from_rows(changed))
+
+
+@pytest.mark.parametrize(
+    ("text", "verdict"),
+    [
+        ("unicorn", "never_said"),
+        ("Lisbon", "said_only_by_the_assistant"),
+        ("graz", "known"),
+        ("MALAGA", "not_known"),
+        ("Oslo", "never_said"),
+        ("thank", "not_known"),
+        ("canoe", "not_known"),
+    ],
+)
+def test_the_verdict_sums_up_what_became_of_it(text: str, verdict: str, home: Pipeline) -> None:
+    assert ask(home, text)["verdict"] == verdict
+
+
+@pytest.mark.parametrize(
+    ("text", "fate"),
+    [("lisbon", "skipped"), ("thank", "skipped"), ("canoe", "skipped"), ("malaga", "superseded"), ("graz", "known")],
+)
+def test_each_message_has_its_fate(text: str, fate: str, home: Pipeline) -> None:
+    assert fates(home, text) == [fate]
+
+
+def test_a_skip_says_why(home: Pipeline) -> None:
+    (message,) = ask(home, "canoe")["messages"]
+    assert message["fates"][0]["reason"] == "untrusted_session"
+    assert message["text"] == "I own a canoe."
+
+
+@pytest.mark.parametrize(
+    ("table", "values", "fate"),
+    [
+        (CLAIMS, {"confidence": 0.1}, "below_min_storage_confidence"),
+        (CLAIMS, {"claim_id": "claim_without_operation"}, "not_stored"),
+        (CLAIMS, {"act": "retract"}, "retraction"),
+        (EDGES, {"requires_verification": True}, "requires_verification"),
+        (EDGES, {"privacy_level": "L4"}, "requires_verification"),
+        (EDGES, {"status": "retracted"}, "retracted"),
+        (EDGES, {"status": "contradicted"}, "contradicted"),
+        (EDGES, {"confidence": 0.3}, "faded"),
+        (EDGES, {"confidence": 0.05}, "archived"),
+        (EDGES, {"edge_id": "edge_other"}, "deleted"),
+    ],
+)
+def test_every_end_of_a_claim_has_a_name(table: Table, values: dict[str, Any], fate: str, own_home: Pipeline) -> None:
+    change(own_home, table, "s3" if table is EDGES else "Graz", **values)
+    assert fates(own_home, "Graz") == [fate]
+
+
+def test_a_wish_that_ran_out_is_expired(home_with, tmp_path) -> None:
+    home = home_with(tmp_path / "home", {"content": "I want a bicycle."})
+    assert fates(home, "bicycle") == ["known"]
+    assert fates(home, "bicycle", as_of=date(2026, 12, 1)) == ["expired"]
+
+
+@pytest.mark.parametrize("issue", ["pending", "dead_letter", "span", "discarded"])
+def test_what_the_extractor_doubted_or_never_read_is_named(issue: str, own_home: Pipeline, rows_of) -> None:
+    lake = own_home.store.lake
+    day = date(2026, 3, 4)
+    (claim,) = lake.read(CLAIMS, day).to_pylist()
+    lake.write(CLAIMS, day, CLAIMS.empty())
+    found = {"message_id": claim["message_id"], "issue": issue, "reason": "why"}
+    lake.write(EXTRACTION_ISSUES, day, rows_of(EXTRACTION_ISSUES, found))
+    assert fates(own_home, "Graz") == [issue]
+
+
+def test_days_that_were_not_run_say_so(own_home: Pipeline) -> None:
+    for table in (CLAIMS, GRAPH_OPS, EXTRACTION_ISSUES):
+        own_home.store.lake.delete(table, date(2026, 3, 4))
+    assert fates(own_home, "Graz") == ["not_run"]
+
+
+def test_a_dead_letter_of_the_user_is_found_and_nobody_elses(own_home: Pipeline, rows_of) -> None:
+    letters = [
+        {"user_id": user, "raw": b'{"content": "I keep a falcon"}', "dead_letter_id": f"dead_{user}", "status": "open"}
+        for user in ("ada", "ben")
+    ]
+    own_home.store.lake.write(DEAD_LETTERS, date(2026, 3, 9), rows_of(DEAD_LETTERS, *letters))
+    found = ask(own_home, "falcon")
+    assert (found["verdict"], [x["dead_letter_id"] for x in found["dead_letters"]]) == ("not_known", ["dead_ada"])
+
+
+def test_feedback_that_names_it_is_found(home_with, tmp_path) -> None:
+    feedback = {"type": "retract", "relation": "lives_in", "object": "Zanzibar"}
+    home = home_with(tmp_path / "home", {"content": "I like tea."}, feedback)
+    found = ask(home, "zanzibar")
+    assert (found["verdict"], [told["type"] for told in found["feedback"]]) == ("not_known", ["retract"])
+
+
+def test_a_statement_beside_the_one_asked_for_does_not_make_it_known(home_with, tmp_path) -> None:
+    home = home_with(tmp_path / "home", {"content": "I like tea. The weather in Zanzibar was something."})
+    assert ask(home, "Zanzibar weather")["verdict"] == "not_known"
+    assert ask(home, "like tea")["verdict"] == "known"
+
+
+def test_all_words_are_needed_and_a_word_is_no_tail_of_another(home: Pipeline) -> None:
+    assert ask(home, "moved Graz")["messages"]
+    assert not ask(home, "moved Oslo")["messages"]
+    assert not ask(home, "raz")["messages"]
+
+
+@pytest.mark.parametrize(("text", "expected"), [("Málaga", "malaga"), ("STRASSE", "strasse"), ("Straße", "strasse")])
+def test_case_and_accents_do_not_matter(text: str, expected: str) -> None:
+    assert folded(text) == expected

@@ -1,0 +1,183 @@
+"""Each scope on a whole home: what was erased is nowhere, what was not is everywhere, and it stays so."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from em_pipelines.errors import UsageError
+from em_pipelines.pipeline import Pipeline
+from em_pipelines.serving.state_hash import state_hash
+from em_pipelines.settings import load_settings
+
+from .conftest import IVO, NORA, World, feedback, lines
+
+Seen = Callable[[str], list[str]]
+TORVALD = {("user", "knows", "Torvald"), ("Torvald", "works_at", "aquarium"), ("Torvald", "likes", "herring")}
+
+
+def of_ivo(world: World) -> Any:
+    stands = {place.split("/")[0] for place in world.places("cloudberries", of="ivo")}
+    return world.facts("ivo"), world.messages("ivo"), world.answers("ivo"), stands
+
+
+def land_again(world: World) -> None:
+    """The same logs, and a larger one that holds them, read from scratch by other code."""
+    for user, said in (("nora", NORA), ("ivo", IVO)):
+        world.land(*lines(user, said), name=f"again-{user}.jsonl")
+    later = ("s8", "2026-03-25T09:00:00Z", "user", "I like waffles.")
+    world.land(*lines("nora", (*NORA, later)), name="larger.jsonl")
+    world.run_full()
+    other = Pipeline(load_settings(home=world.home.path, safety={"is_health_enabled": True}))
+    assert other.extractor.version != world.home.extractor.version
+    World(other, world.folder).run_full()
+
+
+def test_an_entity_goes_with_its_facts_and_nothing_else_does(world: World, seen: Seen) -> None:
+    before, others = world.facts("nora"), of_ivo(world)
+    assert before >= TORVALD
+    assert seen("torvald")
+    certificate = world.forget("nora", entity="Torvald")
+    assert seen("torvald") == []
+    assert world.facts("nora") == before - TORVALD
+    assert of_ivo(world) == others
+    assert (certificate.result, certificate.n_found_after) == ("erased", 0)
+    land_again(world)
+    assert seen("torvald") == []
+    assert world.facts("nora") == (before - TORVALD) | {("user", "likes", "waffles")}
+    assert of_ivo(world)[:2] == others[:2]
+
+
+@pytest.mark.slow
+def test_an_entity_goes_by_any_of_its_names(world: World, seen: Seen) -> None:
+    before = world.facts("nora")
+    world.forget("nora", entity="wife")
+    for word in ("ylva", "cloudberries", "nordlys", "forty"):
+        assert seen(word) == [], word
+    gone = {fact for fact in before if "Ylva" in fact}
+    assert gone
+    assert world.facts("nora") == before - gone
+
+
+@pytest.mark.slow
+def test_a_fact_goes_with_what_is_known_of_nothing_else(world: World, seen: Seen) -> None:
+    before, others = world.facts("nora"), of_ivo(world)
+    fact = ("Torvald", "works_at", "aquarium")
+    world.forget("nora", fact=world.edge_id("nora", *fact))
+    assert world.facts("nora") == before - {fact}
+    assert seen("aquarium") == []
+    assert of_ivo(world) == others
+    land_again(world)
+    assert world.facts("nora") == (before - {fact}) | {("user", "likes", "waffles")}
+    assert seen("aquarium") == []
+
+
+def test_a_fact_goes_wherever_it_was_said(world: World, seen: Seen) -> None:
+    before = world.facts("nora")
+    fact = ("user", "owns", "Fender Rhodes")
+    world.forget("nora", fact=world.edge_id("nora", *fact))
+    assert world.facts("nora") == before - {fact}
+    assert seen("rhodes") == []
+
+
+@pytest.mark.slow
+def test_a_session_goes_and_what_others_said_stays(world: World, seen: Seen) -> None:
+    before, others = world.facts("nora"), of_ivo(world)
+    certificate = world.forget("nora", session="s1")
+    assert seen("'s1'") == []
+    assert seen("zither") == []
+    left = world.facts("nora")
+    assert left == before - (TORVALD - {("Torvald", "likes", "herring")})  # which feedback says, of no session
+    assert ("user", "owns", "Fender Rhodes") in left  # s3 says it, too
+    assert of_ivo(world) == others
+    assert certificate.n_records_removed == {"interactions": 3, "skill_invocations": 1}
+    land_again(world)
+    assert seen("'s1'") == []
+    assert world.facts("nora") == left | {("user", "likes", "waffles")}
+
+
+def test_a_user_goes_whole(world: World) -> None:
+    others = of_ivo(world)
+    assert world.places("nora")
+    world.forget("nora", user="")
+    assert world.places("nora") == []
+    assert of_ivo(world) == others
+    report = world.land(*lines("nora", NORA), name="nora.jsonl")
+    assert (report.n_landed, report.n_erased, report.n_rows) == (0, len(NORA), len(NORA))
+    land_again(world)
+    assert world.places("nora") == []
+    assert of_ivo(world)[:2] == others[:2]
+
+
+@pytest.mark.slow
+def test_what_is_said_later_is_new_knowledge(world: World) -> None:
+    world.forget("nora", entity="Torvald")
+    later = ("s7", "2026-05-01T12:30:00Z", "user", "My friend Torvald works at the harbour.")
+    assert world.land(*lines("nora", (later,))).n_landed == 1
+    world.make()
+    assert ("Torvald", "works_at", "harbour") in world.facts("nora", "2026-05-02")
+    assert ("Torvald", "works_at", "aquarium") not in world.facts("nora", "2026-05-02")
+
+
+@pytest.mark.slow
+def test_an_older_message_that_lands_later_is_cut(world: World, seen: Seen) -> None:
+    world.forget("nora", entity="Torvald")
+    older = (
+        ("s0", "2026-02-01T09:00:00Z", "user", "Torvald has a boat. I like waffles."),
+        ("s0", "2026-02-01T09:01:00Z", "assistant", "Waffles, and TORVALD's boat!"),
+    )
+    report = world.land(*lines("nora", older))
+    assert (report.n_landed, report.holds_erased) == (2, True)
+    assert world.messages("nora", "s0") == ["[…] I like waffles.", "[…]"]
+    assert world.land(*lines("nora", older)).n_duplicates == 2
+    world.make()
+    assert seen("torvald") == []
+    assert ("user", "likes", "waffles") in world.facts("nora")
+
+
+@pytest.mark.slow
+def test_an_older_message_that_states_an_erased_fact_states_it_no_more(world: World) -> None:
+    world.land(*lines("nora", (("s4", "2026-03-23T09:00:00Z", "user", "I tune the Fender Rhodes weekly."),)))
+    world.make()
+    world.forget("nora", fact=world.edge_id("nora", "user", "owns", "Fender Rhodes"))
+    world.land(*lines("nora", (("s0", "2026-02-01T09:00:00Z", "user", "I own a Fender Rhodes."),)))
+    world.make()
+    assert ("user", "owns", "Fender Rhodes") not in world.facts("nora")
+
+
+@pytest.mark.slow
+def test_memory_after_an_erasure_is_a_function_of_log_and_record(world: World) -> None:
+    world.forget("nora", entity="Torvald")
+    before = state_hash(world.home.store, world.home.settings.decay)
+    world.run_full()
+    assert state_hash(world.home.store, world.home.settings.decay) == before
+
+
+@pytest.mark.parametrize(
+    ("who", "scope", "hint"),
+    [
+        ("nobody", {"user": ""}, "nobody"),
+        ("nora", {"entity": "Torwald"}, "Torvald"),
+        ("nora", {"fact": "edge_00000000000000000000"}, "no fact"),
+        ("nora", {"session": "s77"}, "s77"),
+        ("nora", {"entity": "user"}, "--all"),
+    ],
+)
+def test_what_nobody_knows_changes_nothing(world: World, who: str, scope: dict[str, str], hint: str) -> None:
+    files = {p: p.read_bytes() for p in world.home.path.rglob("*") if p.is_file() and "lock" not in p.name}
+    with pytest.raises(UsageError, match=hint):
+        world.forget(who, **scope)
+    assert {p: p.read_bytes() for p in files} == files
+    assert world.home.book.pending() == []
+
+
+def test_feedback_loses_what_it_says_of_the_erased_alone(world: World) -> None:
+    world.forget("nora", entity="Torvald")
+    log = world.home.store.log
+    left = [r for d in log.days("feedback") for r in log.read("feedback", d) if r["user_id"] == "nora"]
+    assert [r["type"] for r in left] == ["add_facts"]
+    assert "rye bread" in left[0]["payload"]
+    again = feedback(
+        "nora", "recalled", "2026-03-21T08:00:00Z", subject="Torvald", relation="works_at", object="aquarium"
+    )
+    assert world.land(again).n_erased == 1

@@ -1,0 +1,94 @@
+"""`em verify-ledger` and `em repair`, and that a broken state stops a run before anything is published."""
+
+from datetime import UTC, date, datetime
+
+import orjson
+import pytest
+
+from em_pipelines.pipeline import Pipeline
+from em_pipelines.schema.tables.graph import EDGES
+from em_pipelines.settings import load_settings
+from em_pipelines.storage.lake import Lake
+from em_pipelines.storage.ledger import Ledger
+from em_pipelines.storage.ledger_entries import Act
+
+
+@pytest.fixture
+def home(tmp_path) -> Pipeline:
+    return Pipeline(load_settings(home=tmp_path / "home"))
+
+
+def test_a_ledger_that_nobody_edited_is_sound(em, home: Pipeline) -> None:
+    assert em("verify-ledger", "--home", home.path).stdout == "0 entries, nothing shows an edit; last hash none\n"
+    ledger = Ledger(home.record, home.salt)
+    entries = [
+        ledger.append(Act("correct", user_id="ada", target=f"edge_{n}", at=datetime(2026, 3, 1, tzinfo=UTC)))
+        for n in (1, 2)
+    ]
+    document = orjson.loads(em("verify-ledger", "--home", home.path, "--json").stdout)
+    assert document == {"is_sound": True, "n_entries": 2, "last_hash": entries[-1].hash, "problems": []}
+
+
+def test_an_edited_ledger_names_the_first_bad_entry(em, home: Pipeline) -> None:
+    ledger = Ledger(home.record, home.salt)
+    for n in range(3):
+        ledger.append(Act("correct", user_id="ada", target=f"edge_{n}", at=datetime(2026, 3, 1, tzinfo=UTC)))
+    path = home.record / "ledger.jsonl"
+    rows = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(rows[0] + rows[2])
+    found = em("verify-ledger", "--home", home.path)
+    assert (found.returncode, found.stdout) == (1, "")
+    assert found.stderr.startswith("em: verifying the ledger: line 2: it is numbered 3: lines were removed")
+    document = orjson.loads(em("verify-ledger", "--home", home.path, "--json").stdout)
+    assert (document["is_sound"], document["problems"][0]["line"]) == (False, 2)
+
+
+@pytest.mark.slow
+def test_a_state_broken_by_hand_stops_the_run_and_the_last_good_snapshot_stays(em, native, tmp_path) -> None:
+    home = tmp_path / "home"
+    log = native({"content": "I live in Oslo."}, {"content": "I love tea."})
+    assert em("run", log, "--home", home).returncode == 0
+    before = (home / "snapshots" / "latest.duckdb").read_bytes()
+    lake, day = Lake(home / "lake"), date(2026, 3, 2)
+    info = lake.info(EDGES, day)
+    assert info is not None
+    rows = [row | {"polarity": -1} for row in lake.read(EDGES, day).to_pylist()]
+    lake.write(EDGES, day, EDGES.from_rows(rows), info.inputs_digest)
+    failed = em("run", "--home", home)
+    assert failed.returncode == 1
+    assert "ids_match_content on edges" in failed.stderr
+    assert (home / "snapshots" / "latest.duckdb").read_bytes() == before
+
+    proposed = em("repair", "--home", home)
+    assert proposed.returncode == 1
+    assert "make facts again from 2026-03-02 on" in proposed.stdout
+    assert em("repair", "--home", home).stdout == proposed.stdout
+    mended = em("repair", "--apply", "--home", home, "--json")
+    assert (mended.returncode, orjson.loads(mended.stdout)["left"]) == (0, [])
+    assert "Nothing is left to mend." in em("repair", "--apply", "--home", home).stdout
+    assert em("doctor", "--home", home).returncode == 0
+    assert em("run", "--home", home).returncode == 0
+
+
+@pytest.mark.slow
+def test_a_run_that_was_killed_is_marked_as_failed(em, native, tmp_path) -> None:
+    import dagster as dg
+
+    from em_pipelines.interfaces.cli.dagster_runner import LAUNCHER_TAG, reset_runs
+
+    home = tmp_path / "home"
+    assert em("run", native({"content": "I live in Oslo."}), "--home", home).returncode == 0
+    opened = Pipeline(load_settings(home=home))
+    with dg.DagsterInstance.from_config(str(opened.dagster_home)) as instance:
+        run = instance.create_run_for_job(
+            dg.GraphDefinition(name="dead").to_job(), tags={LAUNCHER_TAG: "cli"}, status=dg.DagsterRunStatus.STARTED
+        )
+    assert em("repair", "--home", home).returncode == 1
+    with opened.lock("run"):
+        assert reset_runs(opened, False) == 0, "while a run is at work, its notes are right"
+    assert "marked 1 dead runs as failed" in em("repair", "--apply", "--home", home).stdout
+    assert em("repair", "--home", home).returncode == 0
+    with dg.DagsterInstance.from_config(str(opened.dagster_home)) as instance:
+        found = instance.get_run_by_id(run.run_id)
+        assert found is not None
+        assert found.status is dg.DagsterRunStatus.FAILURE

@@ -1,0 +1,117 @@
+"""`em run`: repeated, interrupted, restricted, twice at once."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from datetime import date
+
+import orjson
+import pytest
+
+from em_pipelines.pipeline import Pipeline
+from em_pipelines.settings import load_settings
+
+
+def state(em, home) -> str:
+    return orjson.loads(em("state-hash", "--home", home, "--json").stdout)["all"]
+
+
+@pytest.mark.slow
+def test_a_run_restricted_to_days_leaves_the_others_for_later(em, native, tmp_path) -> None:
+    home = tmp_path / "home"
+    log = native({"content": "I live in Oslo."}, {"content": "I love tea."}, {"content": "I own a canoe."})
+    assert em("run", log, "--to", "2026-03-02", "--home", home).returncode == 0
+    assert {p.stem for p in (home / "lake" / "edges").iterdir()} == {"2026-03-01", "2026-03-02"}
+    assert em("doctor", "--home", home).returncode == 1
+    assert em("run", "--home", home).returncode == 0
+    assert em("doctor", "--home", home).returncode == 0
+    assert "Nothing is new" in em("run", "--home", home).stdout
+    Pipeline(load_settings(home=home)).note_unchecked([(date(2026, 3, 2), date(2026, 3, 3))])
+    again = em("run", "--home", home)
+    assert (again.returncode, "Materialized 2 days" in again.stdout) == (0, True), "checks that never passed are run"
+    assert "Nothing is new" in em("run", "--home", home).stdout
+
+
+@pytest.mark.slow
+def test_an_interrupted_run_says_so_and_the_next_one_goes_on(em, em_command, native, root, tmp_path) -> None:
+    home = tmp_path / "home"
+    log = native({"content": "I live in Oslo."}, {"content": "I love tea."})
+    process = subprocess.Popen(
+        [*em_command, "run", str(log), "--home", str(home)],
+        cwd=root,
+        env={**os.environ, "PYTHONPATH": str(root)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    deadline = time.monotonic() + 60
+    while not (home / "lake" / "messages").exists() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=120)
+    assert process.returncode == 3, err
+    assert "Traceback" not in err
+    assert em("run", "--home", home).returncode == 0
+    assert em("doctor", "--home", home).returncode == 0
+
+
+@pytest.mark.slow
+def test_two_runs_at_once_wait_for_each_other(em, em_command, native, root, tmp_path) -> None:
+    home = tmp_path / "home"
+    logs = [
+        native({"content": "I live in Oslo."}, name="a.jsonl"),
+        native({"content": "I love tea.", "session_id": "s2"}, name="b.jsonl"),
+    ]
+    processes = [
+        subprocess.Popen(
+            [*em_command, "run", str(log), "--home", str(home)],
+            cwd=root,
+            env={**os.environ, "PYTHONPATH": str(root)},
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for log in logs
+    ]
+    errors = [p.communicate(timeout=240)[1] for p in processes]
+    assert [p.returncode for p in processes] == [0, 0], errors
+    assert em("doctor", "--home", home).returncode == 0
+    found = orjson.loads(em("facts", "--user", "ada", "--as-of", "2026-03-01", "--json", "--home", home).stdout)
+    assert {(f["relation"], f["object"]) for f in found} >= {("lives_in", "Oslo"), ("likes", "tea")}
+
+
+def test_what_a_killed_writer_left_is_swept_by_the_next_run_and_a_living_ones_stays(settings) -> None:
+    home = Pipeline(settings)
+    (home.path / "lake" / "edges").mkdir(parents=True)
+    dead = subprocess.Popen([sys.executable, "-c", ""])
+    dead.wait()
+    left, living = (home.path / "lake" / "edges" / f".2026-03-01.parquet.{pid}.tmp" for pid in (dead.pid, os.getpid()))
+    left.touch()
+    living.touch()
+    assert home.sweep() == [left]
+    assert (left.exists(), living.exists()) == (False, True)
+
+
+@pytest.mark.slow
+def test_a_damaged_partition_is_a_finding_and_deleting_it_heals_the_home(em, native, tmp_path) -> None:
+    home = tmp_path / "home"
+    em("run", native({"content": "I live in Oslo."}), "--home", home)
+    before = state(em, home)
+    path = home / "lake" / "claims" / "2026-03-01.parquet"
+    path.write_bytes(path.read_bytes()[:200])
+    sick = em("doctor", "--home", home)
+    assert (sick.returncode, "damaged" in sick.stdout) == (1, True)
+    path.unlink()
+    assert em("run", "--home", home).returncode == 0
+    assert state(em, home) == before
+
+
+def test_a_run_over_nothing_that_can_be_read_is_a_finding_and_no_failure(em, tmp_path) -> None:
+    wrong = tmp_path / "notes.md"
+    wrong.write_text("# Notes\n")
+    done = em("run", wrong, "--home", tmp_path / "home")
+    assert (done.returncode, "Nothing learned yet" in done.stdout) == (1, True)
+    assert "1 lines are dead letters (1 unknown_format); see `em dead-letters list`" in done.stderr
+    assert "Nothing is new" in em("run", "--home", tmp_path / "home").stdout

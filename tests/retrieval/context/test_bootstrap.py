@@ -1,0 +1,76 @@
+"""The start of a session: what is due and planned, which rules apply, and that no session waits for memory."""
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from em_pipelines.pipeline import Pipeline
+from em_pipelines.retrieval.context.bootstrap import bootstrap
+from em_pipelines.schema.tables.graph import EDGES
+
+NOW = datetime(2026, 3, 20, 8, tzinfo=UTC)
+
+
+def parts(text: str) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for line in text.splitlines():
+        if line.startswith("## "):
+            found[line[3:]] = []
+        elif line.startswith("- "):
+            found[list(found)[-1]].append(line[2:])
+    return found
+
+
+def test_what_is_planned_and_how_somebody_wants_to_be_treated(home: Pipeline) -> None:
+    found = parts(bootstrap(home, "ada", NOW))
+    assert found["Planned"] == [
+        "2026-03-25: dentist appointment scheduled for 2026-03-25", "2026-03-30: user has birthday 03-30",
+    ]  # fmt: skip
+    assert {line.rpartition(" (")[0] for line in found["Rules that apply"]} == {
+        "user prefers short answers", "user dislikes emojis",
+    }  # fmt: skip
+    assert "Due" not in found
+
+
+def test_what_is_for_today_is_due_and_so_is_a_plan_that_nobody_spoke_of_again(bare: Pipeline, fill) -> None:
+    plan = {"subject": "user", "relation": "plans", "temporal_type": "plan", "valid_precision": "day"}
+    fill(
+        bare, "ada",
+        [
+            {"subject": "exam", "relation": "scheduled_for", "object": "2026-03-20", "temporal_type": "plan"},
+            {**plan, "object": "paint the boat", "valid_from": NOW.date() - timedelta(days=3)},
+            {**plan, "object": "sell the boat", "valid_from": NOW.date() - timedelta(days=12)},
+            {**plan, "object": "sail", "valid_from": NOW.date() - timedelta(days=3), "last_reinforced": NOW},
+            {**plan, "object": "rest", "valid_precision": None},
+        ],
+    )  # fmt: skip
+    found = parts(bootstrap(bare, "ada", NOW))
+    assert found["Due"] == ["2026-03-17: user plans paint the boat", "2026-03-20: exam scheduled for 2026-03-20"]
+    assert found["Planned"] == ["no day yet: user plans rest (said 2026-03-02)"]
+
+
+def test_fewer_than_fifty_lines_however_much_is_known(bare: Pipeline, fill) -> None:
+    days = [(NOW.date() + timedelta(days=n - 5)).isoformat() for n in range(30)]
+    dated = [{"subject": f"event {n}", "relation": "scheduled_for", "object": day} for n, day in enumerate(days)]
+    fill(bare, "ada", [*dated, *({"subject": "user", "relation": "prefers", "object": f"way {n}"} for n in range(60))])
+    text = bootstrap(bare, "ada", NOW)
+    assert 20 < len(text.splitlines()) < 50
+    assert all(len(line) <= 165 for line in text.splitlines())
+
+
+def test_nobody_known_is_told_of_nothing(home: Pipeline) -> None:
+    assert bootstrap(home, "nobody", NOW) == ""
+
+
+def test_a_memory_that_cannot_be_read_starts_no_session_late(
+    bare: Pipeline, fill, caplog: pytest.LogCaptureFixture
+) -> None:
+    fill(bare, "ada", [{"subject": "user", "relation": "prefers", "object": "brevity"}])
+    lake = bare.store.lake
+    Path(lake.path(EDGES, lake.days(EDGES)[0])).write_bytes(b"PAR1 brevity PAR1")
+    with caplog.at_level("WARNING"):
+        assert bootstrap(bare, "ada", NOW) == ""
+    (record,) = (record for record in caplog.records if record.levelname == "WARNING")
+    assert "starts without it" in record.message
+    assert "brevity" not in record.message
