@@ -13,6 +13,7 @@ from em_pipelines.extraction.assemble import DEFAULT_CHECKS, Checks
 from em_pipelines.extraction.labelled import predictions
 from em_pipelines.resolution.labelled_names import clusters
 from em_pipelines.schema.readings import Extractor
+from em_pipelines.schema.rows import CallRow
 
 FindClusters = Callable[[Mapping[str, Any]], list[list[str]]]
 """Labelled mentions of one user → their ids, grouped by what they name."""
@@ -47,7 +48,7 @@ def evaluate(
     rows = list(rows)
     if kind is Kind.RESOLUTION:
         return _resolution(rows, find_clusters)
-    calls: list[dict[str, Any]] = []
+    calls: list[CallRow] = []
     try:
         lines = list(predictions(rows, extractor, checks, calls=calls))
         report = score_extraction(rows, lines) if kind is Kind.EXTRACTION else score_attacks(rows, lines)
@@ -58,7 +59,7 @@ def evaluate(
     return report
 
 
-def _cost(calls: list[dict[str, Any]], n_messages: int) -> dict[str, float]:
+def _cost(calls: list[CallRow], n_messages: int) -> dict[str, float]:
     """What calls took that were not answered from the store."""
     paid = [call for call in calls if not call["is_cache_hit"]]
     return {

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import date
 from itertools import chain, groupby, islice, tee
-from typing import Any
+from typing import cast
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -31,6 +31,7 @@ from em_pipelines.schema.readings import (
     Segment,
     Turn,
 )
+from em_pipelines.schema.rows import CallRow, ClaimRow, IssueRow, MentionRow, OriginColumns
 from em_pipelines.schema.table import Records, Tables, rows_of
 from em_pipelines.schema.tables.extraction import CLAIMS, EXTRACTION_ISSUES, LLM_CALLS, MENTIONS
 from em_pipelines.schema.vocabulary import USER, Act, EntityType, Mechanism, TemporalType
@@ -105,7 +106,6 @@ def _fact(claim: Claim) -> tuple[str | int | None, ...]:
     return (*ends, claim.relation, claim.attribute, claim.polarity)
 
 
-Row = dict[str, Any]
 UNTRUSTED = "untrusted"
 
 
@@ -125,10 +125,10 @@ DEFAULT_CHECKS = Checks()
 class Extracted:
     """Rows of mentions, claims, extraction_issues and llm_calls, by their ids, so that nothing stands twice."""
 
-    mentions: dict[str, Row] = field(default_factory=dict)
-    claims: dict[str, Row] = field(default_factory=dict)
-    issues: dict[str, Row] = field(default_factory=dict)
-    calls: dict[str, Row] = field(default_factory=dict)
+    mentions: dict[str, MentionRow] = field(default_factory=dict)
+    claims: dict[str, ClaimRow] = field(default_factory=dict)
+    issues: dict[str, IssueRow] = field(default_factory=dict)
+    calls: dict[str, CallRow] = field(default_factory=dict)
     pasted: set[tuple[str, str]] = field(default_factory=set)
     """Sessions, by user and id, in which somebody else's words may have been pasted."""
 
@@ -285,9 +285,8 @@ class _Collector:
         row = asdict(claim)
         row["span_start"], row["span_end"] = row.pop("start"), row.pop("end")
         row["flags"], row["context_tags"] = [flag.value for flag in claim.flags], list(claim.context_tags)
-        self._rows.claims.setdefault(
-            key, {"claim_id": key, "extraction_id": self._extraction_id, **row, **self._origin(turn)}
-        )
+        made = {"claim_id": key, "extraction_id": self._extraction_id, **row, **self._origin(turn)}
+        self._rows.claims.setdefault(key, cast("ClaimRow", made))  # has_pasted_source comes with the whole day
 
     def _put_issue(self, issue: Issue) -> None:
         turn = self._turns[issue.turn_number]
@@ -301,7 +300,7 @@ class _Collector:
             "detail": issue.detail,
         }
 
-    def _origin(self, turn: Turn) -> Row:
+    def _origin(self, turn: Turn) -> OriginColumns:
         segment = self._segment
         return {
             "user_id": segment.user_id,
@@ -367,6 +366,6 @@ def without_erased(claims: pa.Table, tombstones: Tombstones) -> pa.Table:
         return claims
     kept = [
         not tombstones.covers(FACT, row["user_id"], *key_of_claim(row), said_at=iso_instant(row["timestamp"]))
-        for row in rows_of(claims)
+        for row in cast("Iterator[ClaimRow]", rows_of(claims))
     ]
     return claims if all(kept) else claims.filter(pa.array(kept))

@@ -1,12 +1,12 @@
 """A fact that feedback states, as a claim with mentions of its ends, past the safety guard."""
 
 from dataclasses import dataclass, field
-from datetime import datetime
-from typing import Any, NotRequired, TypedDict
+from typing import NotRequired, cast
 
 from em_pipelines.schema.feedback_payloads import FactNamed
 from em_pipelines.schema.ids import content_id
 from em_pipelines.schema.readings import Claim, Extraction, Segment, Turn
+from em_pipelines.schema.rows import ClaimRow, MentionRow, OriginColumns
 from em_pipelines.schema.tables.extraction import CLAIMS
 from em_pipelines.schema.vocabulary import (
     LITERAL_OBJECT,
@@ -33,23 +33,13 @@ OBJECT_TYPES: dict[str, EntityType] = {
 }
 """What the object of a relation is, where feedback does not say; a concept elsewhere."""
 
-Row = dict[str, Any]
 
-
-class Origin(TypedDict):
+class Origin(OriginColumns):
     """What all rows of one feedback, or of one retraction in a message, share: the columns that say where it stands.
 
     A retraction in a message has how it was said and its span besides.
     """
 
-    user_id: str
-    session_id: str
-    turn_number: int
-    message_id: str
-    segment_id: str
-    timestamp: datetime
-    extractor: str
-    correlation_id: str
     source_mechanism: NotRequired[str]
     span_start: NotRequired[int]
     span_end: NotRequired[int]
@@ -69,8 +59,8 @@ class Assertion:
 class Stated:
     """A claim in the columns of `claims`, and its ends in those of `mentions`."""
 
-    claim: Row
-    mentions: list[Row] = field(default_factory=list)
+    claim: ClaimRow
+    mentions: list[MentionRow] = field(default_factory=list)
 
 
 def stated(origin: Origin, assertion: Assertion, safety: SafetySettings) -> Stated | None:
@@ -98,7 +88,7 @@ def stated(origin: Origin, assertion: Assertion, safety: SafetySettings) -> Stat
         "span_start": 0,
         "span_end": len(assertion.object),
     }
-    return Stated(claim, mentions)
+    return Stated(cast("ClaimRow", claim), mentions)
 
 
 def _claim_of(assertion: Assertion) -> Claim:
@@ -125,7 +115,7 @@ def _claim_of(assertion: Assertion) -> Claim:
     )
 
 
-def mention(origin: Origin, name: str, kind: EntityType) -> Row:
+def mention(origin: OriginColumns, name: str, kind: EntityType) -> MentionRow:
     """A name in feedback, in the columns of `mentions`."""
     return {
         **origin,

@@ -11,11 +11,12 @@ from typing import Any
 import orjson
 import pyarrow as pa
 
-from em_pipelines.extraction.feedback_claims import Assertion, Origin, Row, mention, stated
+from em_pipelines.extraction.feedback_claims import Assertion, Origin, mention, stated
 from em_pipelines.schema.decisions import Decision
 from em_pipelines.schema.feedback_payloads import Correct, FactNamed, Merge, Split, read_payload
 from em_pipelines.schema.ids import content_id
 from em_pipelines.schema.readings import initial_confidence
+from em_pipelines.schema.rows import ClaimRow, FeedbackRow, MentionRow
 from em_pipelines.schema.tables.extraction import CLAIMS, MENTIONS
 from em_pipelines.schema.vocabulary import Act, EntityType, HedgeLevel, Mechanism
 from em_pipelines.text.guard.sensitive import SafetySettings
@@ -43,7 +44,7 @@ class Targeted:
     object: str | None
     attribute: str | None
     polarity: int
-    claim: Row | None = None
+    claim: ClaimRow | None = None
     reason: str | None = None
 
 
@@ -51,9 +52,9 @@ class Targeted:
 class Spoken:
     """What a day's feedback says: to the registry (mentions, decisions), and to the fold (claims, targeted)."""
 
-    mentions: list[Row] = field(default_factory=list)
+    mentions: list[MentionRow] = field(default_factory=list)
     decisions: list[Decision] = field(default_factory=list)
-    claims: list[Row] = field(default_factory=list)
+    claims: list[ClaimRow] = field(default_factory=list)
     targeted: list[Targeted] = field(default_factory=list)
 
     def mentions_table(self) -> pa.Table:
@@ -65,7 +66,7 @@ class Spoken:
         return CLAIMS.from_rows(list({row["claim_id"]: row for row in self.claims}.values()))
 
 
-def spoken(feedback: Iterable[Row], safety: SafetySettings) -> Spoken:
+def spoken(feedback: Iterable[FeedbackRow], safety: SafetySettings) -> Spoken:
     """Reads a day's rows of `feedback`, in the order in which they were said; types without a form say nothing here."""
     said = Spoken()
     for row in sorted(feedback, key=lambda r: (r["timestamp"], r["user_id"], r["feedback_id"])):
@@ -77,7 +78,7 @@ def spoken(feedback: Iterable[Row], safety: SafetySettings) -> Spoken:
     return said
 
 
-def _origin(row: Row) -> Origin:
+def _origin(row: FeedbackRow) -> Origin:
     return {
         "user_id": row["user_id"],
         "session_id": row["session_id"] or FEEDBACK,
@@ -177,13 +178,13 @@ def _decision(origin: Origin, *, is_merge: bool, names: tuple[str, ...]) -> Deci
     )  # fmt: skip
 
 
-def _targeted(act: Act, origin: Origin, fact: FactNamed, object_: str | None, claim: Row | None) -> Targeted:
+def _targeted(act: Act, origin: Origin, fact: FactNamed, object_: str | None, claim: ClaimRow | None) -> Targeted:
     return Targeted(
         act, origin, fact.edge_id, fact.subject, fact.relation, object_, fact.attribute, fact.polarity, claim
     )
 
 
-def _claim(said: Spoken, origin: Origin, assertion: Assertion, safety: SafetySettings) -> Row | None:
+def _claim(said: Spoken, origin: Origin, assertion: Assertion, safety: SafetySettings) -> ClaimRow | None:
     """The claim of a fact, its mentions noted; None where the safety guard refuses it."""
     made = stated(origin, assertion, safety)
     if made is None:

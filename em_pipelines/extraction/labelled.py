@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 
 from em_pipelines.extraction.assemble import DEFAULT_CHECKS, Checks, readings
 from em_pipelines.schema.readings import Claim, Extraction, Extractor, Issue, Mention, Segment, Turn
+from em_pipelines.schema.rows import CallRow
 from em_pipelines.schema.vocabulary import USER, Act
 from em_pipelines.text.cleaning import clean_text, looks_like_code
 from em_pipelines.text.guard.screening import surfaced
@@ -18,7 +19,7 @@ def predictions(
     rows: Iterable[Mapping[str, Any]],
     extractor: Extractor,
     checks: Checks = DEFAULT_CHECKS,
-    calls: list[dict[str, Any]] | None = None,
+    calls: list[CallRow] | None = None,
 ) -> Iterator[dict[str, Any]]:
     """Yields the PREDICTIONS line of each row of an extraction or attacks corpus; gold parts are not looked at.
 

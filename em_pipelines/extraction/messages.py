@@ -1,12 +1,14 @@
 """Interactions become messages: cleaned, hashed, and marked for what their session and channel make of them."""
 
 import hashlib
+from collections.abc import Iterator
 from datetime import date
-from typing import Any
+from typing import cast
 
 import pyarrow as pa
 
 from em_pipelines.schema.ids import message_id
+from em_pipelines.schema.rows import InteractionRow, MessageRow
 from em_pipelines.schema.table import Records, Tables, rows_of
 from em_pipelines.schema.tables.clean import MESSAGES
 from em_pipelines.text.cleaning import clean_text, looks_like_code, n_tokens
@@ -18,16 +20,28 @@ def messages(interactions: pa.Table) -> pa.Table:
     One untrusted turn makes every message of its session untrusted that day: what a web page put into one turn can
     speak through the others.
     """
-    rows = list(rows_of(interactions))
+    rows = list(cast("Iterator[InteractionRow]", rows_of(interactions)))
     untrusted = {(r["user_id"], r["session_id"]) for r in rows if r["trust"] == "untrusted"}
     return MESSAGES.from_rows([_message(r, (r["user_id"], r["session_id"]) in untrusted) for r in rows])
 
 
-def _message(row: dict[str, Any], is_untrusted: bool) -> dict[str, object]:
+def _message(row: InteractionRow, is_untrusted: bool) -> MessageRow:
     content = clean_text(row["content"])
     return {
         "message_id": message_id(row["user_id"], row["session_id"], row["turn_number"]),
-        **{name: row[name] for name in _CARRIED},
+        "user_id": row["user_id"],
+        "session_id": row["session_id"],
+        "turn_number": row["turn_number"],
+        "role": row["role"],
+        "subject": row["subject"],
+        "speaker": row["speaker"],
+        "timestamp": row["timestamp"],
+        "channel": row["channel"],
+        "domain": row["domain"],
+        "agent_id": row["agent_id"],
+        "participants": row["participants"],
+        "correlation_id": row["correlation_id"],
+        "source_id": row["source_id"],
         "content": content,
         "content_hash": hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest(),
         "memory_type": row["memory_type"] or "observation",
@@ -37,23 +51,6 @@ def _message(row: dict[str, Any], is_untrusted: bool) -> dict[str, object]:
         "n_tokens": n_tokens(content),
         "has_code": looks_like_code(content),
     }
-
-
-_CARRIED = (
-    "user_id",
-    "session_id",
-    "turn_number",
-    "role",
-    "subject",
-    "speaker",
-    "timestamp",
-    "channel",
-    "domain",
-    "agent_id",
-    "participants",
-    "correlation_id",
-    "source_id",
-)
 
 
 def messages_run(_: date, tables: Tables, __: Records) -> Tables:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 from itertools import groupby
+from typing import cast
 
 import pyarrow as pa
 from pydantic import BaseModel, ConfigDict, Field
@@ -11,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from em_pipelines.extraction.segments import turn_of
 from em_pipelines.schema.ids import content_id
 from em_pipelines.schema.readings import Segment, Turn
+from em_pipelines.schema.rows import MessageRow, SegmentRow
 from em_pipelines.schema.table import Records, Tables, rows_of
 from em_pipelines.schema.tables.extraction import SEGMENTS
 from em_pipelines.text.cleaning import n_tokens
@@ -82,26 +84,26 @@ def _packed(turns: Sequence[Turn], limit: int) -> Iterator[list[Turn]]:
 
 def segments(messages: pa.Table, settings: SegmentationSettings) -> pa.Table:
     """Packs one day's messages, session by session; returns the columns of `segments`. Every message is in one."""
-    return SEGMENTS.from_rows(
-        [
-            {
-                "segment_id": segment.segment_id,
-                "user_id": segment.user_id,
-                "session_id": segment.session_id,
-                "first_turn": segment.turns[0].turn_number,
-                "last_turn": segment.turns[-1].turn_number,
-                "message_ids": [turn.message_id for turn in segment.turns],
-                "n_tokens": sum(n_tokens(turn.text) for turn in segment.turns),
-                "trust": segment.trust,
-            }
-            for segment in segment_objects(messages, settings)
-        ]
-    )
+    rows: list[SegmentRow] = [
+        {
+            "segment_id": segment.segment_id,
+            "user_id": segment.user_id,
+            "session_id": segment.session_id,
+            "first_turn": segment.turns[0].turn_number,
+            "last_turn": segment.turns[-1].turn_number,
+            "message_ids": [turn.message_id for turn in segment.turns],
+            "n_tokens": sum(n_tokens(turn.text) for turn in segment.turns),
+            "trust": segment.trust,
+        }
+        for segment in segment_objects(messages, settings)
+    ]
+    return SEGMENTS.from_rows(rows)
 
 
 def segment_objects(messages: pa.Table, settings: SegmentationSettings) -> Iterator[Segment]:
     """The segments of one day's messages, in order of user, session and turn."""
-    ordered = sorted(rows_of(messages), key=lambda row: (row["user_id"], row["session_id"], row["turn_number"]))
+    said = cast("Iterator[MessageRow]", rows_of(messages))
+    ordered = sorted(said, key=lambda row: (row["user_id"], row["session_id"], row["turn_number"]))
     for (user_id, session_id), group in groupby(ordered, key=lambda row: (row["user_id"], row["session_id"])):
         rows = list(group)
         session = Session(user_id, session_id, rows[0]["channel"], rows[0]["trust"])

@@ -2,14 +2,13 @@
 
 from collections import defaultdict
 from collections.abc import Iterator
-from typing import Any
+from typing import cast
 
 import pyarrow as pa
 
 from em_pipelines.schema.readings import Segment, Turn
+from em_pipelines.schema.rows import MessageRow, SegmentRow
 from em_pipelines.schema.table import rows_of
-
-Row = dict[str, Any]
 
 
 def read_segments(segments: pa.Table, messages: pa.Table, n_context_turns: int) -> Iterator[Segment]:
@@ -18,9 +17,10 @@ def read_segments(segments: pa.Table, messages: pa.Table, n_context_turns: int) 
     `segments` and `messages` have the columns of their tables. Raises KeyError for a segment of a message that is not
     there: the tables are of different days.
     """
-    rows = {row["message_id"]: row for row in rows_of(messages)}
+    rows = {row["message_id"]: row for row in cast("Iterator[MessageRow]", rows_of(messages))}
     before: dict[tuple[str, str], list[Turn]] = defaultdict(list)
-    ordered = sorted(rows_of(segments), key=lambda row: (row["user_id"], row["session_id"], row["first_turn"]))
+    packed = cast("Iterator[SegmentRow]", rows_of(segments))
+    ordered = sorted(packed, key=lambda row: (row["user_id"], row["session_id"], row["first_turn"]))
     for row in ordered:
         earlier = before[row["user_id"], row["session_id"]]
         turns = [turn_of(rows[message_id]) for message_id in row["message_ids"]]
@@ -37,7 +37,7 @@ def read_segments(segments: pa.Table, messages: pa.Table, n_context_turns: int) 
         earlier += turns
 
 
-def turn_of(row: Row) -> Turn:
+def turn_of(row: MessageRow) -> Turn:
     """A row of `messages` as an extractor sees it."""
     return Turn(
         message_id=row["message_id"],

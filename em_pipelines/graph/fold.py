@@ -5,7 +5,7 @@ were made, one a round; all slots go at once, as set-based SQL. A day has as man
 statements, mostly one to three. Whatever the fold reads is in its arguments, so any day can be replayed.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -22,6 +22,7 @@ from em_pipelines.graph.confidence_decay import DecaySettings, install_macros
 from em_pipelines.graph.regroup import regroup
 from em_pipelines.graph.relations import break_circles, install_edge_macros, relation_kinds
 from em_pipelines.graph.targets import NameKey, aim
+from em_pipelines.schema.rows import FeedbackRow
 from em_pipelines.schema.table import Records, Tables, rows_of
 from em_pipelines.schema.vocabulary import Act
 from em_pipelines.storage.duckdb_engine import Query, Rows, bind, fetch, scalar, statement
@@ -159,7 +160,7 @@ def fold_run(
     """The run of the step `fold`."""
 
     def run(day: date, tables: Tables, _: Records) -> Tables:
-        said = spoken(rows_of(tables["feedback"]), safety)
+        said = spoken(cast("Iterator[FeedbackRow]", rows_of(tables["feedback"])), safety)
         made = fold(
             tables["state_edges"],
             tables["state_contradictions"],

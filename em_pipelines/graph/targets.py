@@ -197,7 +197,7 @@ def _in_its_place(act: Targeted, meant: list[KnownFact], entity_of: dict[tuple[s
     return row if row is None or not meant else {**row, **_slot(meant[0], act.claim)}
 
 
-def _slot(fact: Mapping[str, Any], claim: Row) -> Row:
+def _slot(fact: Mapping[str, Any], claim: Mapping[str, Any]) -> Row:
     """What a correction takes over from the fact that it corrects; of a literal, as it reads in such a fact."""
     taken = {name: fact[name] for name in ("subject_id", "relation", "attribute", "temporal_type", "polarity")}
     if fact["relation"] not in LITERAL_OBJECT:
@@ -206,7 +206,7 @@ def _slot(fact: Mapping[str, Any], claim: Row) -> Row:
     return {**taken, "object_id": None, "value": said, "object_key": said.strip().lower()}
 
 
-def _stated(claim: Row, entity_of: dict[tuple[str, str], str], kind: Act = Act.ASSERT) -> Row | None:
+def _stated(claim: Mapping[str, Any], entity_of: dict[tuple[str, str], str], kind: Act = Act.ASSERT) -> Row | None:
     """A row that states the claim of a correction or confirmation; None where a name in it names nothing ("it")."""
     subject_id = entity_of.get((claim["message_id"], claim["subject"]))
     object_id = entity_of.get((claim["message_id"], claim["object"])) if claim["object"] else None

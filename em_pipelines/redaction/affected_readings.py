@@ -4,12 +4,13 @@ import re
 from collections import defaultdict
 from dataclasses import dataclass, field
 from datetime import date
-from typing import Any
+from typing import Any, cast
 
 import pyarrow.compute as pc
 
 from em_pipelines.landing.record_cutting import Spans
 from em_pipelines.redaction.targets import Target
+from em_pipelines.schema.rows import ClaimRow, EntityMentionRow, MentionRow
 from em_pipelines.schema.table import Table, rows_of
 from em_pipelines.schema.tables.extraction import CLAIMS, MENTIONS
 from em_pipelines.schema.tables.graph import ENTITY_MENTIONS
@@ -17,15 +18,13 @@ from em_pipelines.storage.store import Store
 from em_pipelines.text.fact_keys import FactKey, key_of_claim
 from em_pipelines.text.name_matching import Span
 
-Row = dict[str, Any]
-
 
 @dataclass(slots=True)
 class Reading:
     """What was read in one message: its claims, and its mentions with the entity of each."""
 
-    claims: list[Row] = field(default_factory=list)
-    mentions: list[tuple[Row, str | None]] = field(default_factory=list)
+    claims: list[ClaimRow] = field(default_factory=list)
+    mentions: list[tuple[MentionRow, str | None]] = field(default_factory=list)
 
     def entities(self, name: str | None) -> set[str]:
         """The entities that a name of the message stands for."""
@@ -34,11 +33,12 @@ class Reading:
 
 def readings_of_day(store: Store, day: date, user_id: str) -> dict[str, Reading]:
     """What was read in the user's messages of a day, by message id."""
-    entity_of = {row["mention_id"]: row["entity_id"] for row in _rows(store, ENTITY_MENTIONS, day, user_id)}
+    links = cast("list[EntityMentionRow]", _rows(store, ENTITY_MENTIONS, day, user_id))
+    entity_of = {row["mention_id"]: row["entity_id"] for row in links}
     readings: dict[str, Reading] = defaultdict(Reading)
-    for mention in _rows(store, MENTIONS, day, user_id):
+    for mention in cast("list[MentionRow]", _rows(store, MENTIONS, day, user_id)):
         readings[mention["message_id"]].mentions.append((mention, entity_of.get(mention["mention_id"])))
-    for claim in _rows(store, CLAIMS, day, user_id):
+    for claim in cast("list[ClaimRow]", _rows(store, CLAIMS, day, user_id)):
         readings[claim["message_id"]].claims.append(claim)
     return dict(readings)
 
@@ -73,7 +73,7 @@ def _spans_of_entities(reading: Reading, target: Target) -> Spans:
     return Spans((*named, *about), tuple(keeps))
 
 
-def _own_words(claim: Row, reading: Reading, others: list[Row], text: str) -> list[Span]:
+def _own_words(claim: ClaimRow, reading: Reading, others: list[ClaimRow], text: str) -> list[Span]:
     """The words of a claim that no other claim needs: all of them, else the object's, else what nobody shares."""
     span = _span(claim)
     shared = [_span(other) for other in others if _span(other).meets(span)]
@@ -86,14 +86,14 @@ def _own_words(claim: Row, reading: Reading, others: list[Row], text: str) -> li
     return _object_words(claim, reading) or _without(span, shared)
 
 
-def _object_words(claim: Row, reading: Reading) -> list[Span]:
+def _object_words(claim: ClaimRow, reading: Reading) -> list[Span]:
     """Where the object is named within the claim, but for a name that is all of it."""
     span = _span(claim)
     named = [_span(mention) for mention, _ in reading.mentions if mention["name"] == claim["object"]]
     return [word for word in named if span.holds(word) and word != span]
 
 
-def _value_words(claim: Row, text: str) -> list[Span]:
+def _value_words(claim: ClaimRow, text: str) -> list[Span]:
     """Where the value first stands within the claim."""
     span = _span(claim)
     value = re.compile(re.escape(claim["value"] or ""), re.IGNORECASE).search(text, span.start, span.end)
@@ -109,10 +109,10 @@ def _without(span: Span, shared: list[Span]) -> list[Span]:
     return [*left, Span(at, span.end)] if at < span.end else left
 
 
-def _span(row: Row) -> Span:
+def _span(row: ClaimRow | MentionRow) -> Span:
     return Span(row["span_start"], row["span_end"])
 
 
-def _rows(store: Store, table: Table, day: date, user_id: str) -> list[Row]:
+def _rows(store: Store, table: Table, day: date, user_id: str) -> list[dict[str, Any]]:
     rows = store.lake.read(table, day)
     return list(rows_of(rows.filter(pc.equal(rows["user_id"], user_id))))

@@ -15,8 +15,9 @@ from em_pipelines.landing.erasure_requests import Plan, Request, Scope, ScopeKin
 from em_pipelines.landing.record_cutting import cut_content
 from em_pipelines.redaction.affected_readings import Reading, readings_of_day, spans_of
 from em_pipelines.redaction.rereading import ReadingHome, without_new_claims
-from em_pipelines.redaction.targets import KnownWorld, Row, Target, is_proper
+from em_pipelines.redaction.targets import KnownWorld, Target, is_proper
 from em_pipelines.schema.ids import message_id
+from em_pipelines.schema.rows import EdgeRow
 from em_pipelines.schema.table import Record
 from em_pipelines.storage.landed_log import LandedLog
 from em_pipelines.storage.tombstones import EDGE, FACT, MESSAGE, NAME, RECORD, SESSION, USER, Tombstone, Tombstones
@@ -99,7 +100,7 @@ def _session_target(world: KnownWorld, session_id: str) -> Target:
     return Target(edge_ids=frozenset(e["edge_id"] for e in alone), shown=tuple(map(world.shown, alone)))
 
 
-def _edge_called(world: KnownWorld, edge_id: str) -> Row | None:
+def _edge_called(world: KnownWorld, edge_id: str) -> EdgeRow | None:
     """The fact of an id, or of the beginning of one where that fits no other; None where there is none."""
     edges = [e for e in world.edges if e["edge_id"] == edge_id]
     if not edges and len(edge_id) >= MIN_EDGE_ID:

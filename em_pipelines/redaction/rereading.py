@@ -6,9 +6,9 @@ and was not before is cut as well.
 
 from abc import abstractmethod
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import date
-from typing import Any, Protocol
+from typing import Protocol, cast
 
 import pyarrow.compute as pc
 
@@ -17,6 +17,7 @@ from em_pipelines.extraction.segmentation import SegmentationSettings, segment_o
 from em_pipelines.home import Home
 from em_pipelines.landing.erasure_requests import message_place
 from em_pipelines.schema.readings import Claim, Extractor, LocalExtractor
+from em_pipelines.schema.rows import MessageRow
 from em_pipelines.schema.table import Record, rows_of
 from em_pipelines.schema.tables.clean import MESSAGES
 from em_pipelines.text.cleaning import clean_text
@@ -24,7 +25,6 @@ from em_pipelines.text.fact_keys import FactKey, fact_key
 from em_pipelines.text.name_matching import Span, cut
 
 MAX_ROUNDS = 4
-Row = dict[str, Any]
 
 
 class ReadingSettings(Protocol):
@@ -64,7 +64,7 @@ def without_new_claims(home: ReadingHome, day: date, user_id: str, changed: Mapp
     return {place: _with_text(record, texts[place]) for place, record in {**changed, **landed}.items()}
 
 
-def _cut_new_claims(home: ReadingHome, rows: list[Row], changed: Mapping[str, str]) -> dict[str, str]:
+def _cut_new_claims(home: ReadingHome, rows: list[MessageRow], changed: Mapping[str, str]) -> dict[str, str]:
     """Texts by place without what is read in their conversations only since they were changed.
 
     Texts that were not changed come back as well where they had to be cut. A cut may bring up a new reading itself, so
@@ -91,10 +91,10 @@ def _with_text(record: Record, text: str) -> Record:
 
 
 def _claims(
-    home: ReadingHome, rows: list[Row], texts: Mapping[str, str] | None = None
+    home: ReadingHome, rows: list[MessageRow], texts: Mapping[str, str] | None = None
 ) -> list[tuple[str, FactKey, Span]]:
     """What is read in conversations, some messages of which say something else: place, fact and span of each claim."""
-    said = [{**row, "content": (texts or {}).get(_place(row), row["content"])} for row in rows]
+    said: list[MessageRow] = [{**row, "content": (texts or {}).get(_place(row), row["content"])} for row in rows]
     segments = segment_objects(MESSAGES.from_rows(said), home.settings.segmentation)
     return [
         (message_place(segment.session_id, claim.turn_number), _key(claim), Span(claim.start, claim.end))
@@ -108,10 +108,10 @@ def _key(claim: Claim) -> FactKey:
     return fact_key(claim.subject, claim.relation, said or "", claim.attribute, claim.polarity)
 
 
-def _conversations(home: ReadingHome, day: date, user_id: str, sessions: set[str]) -> list[Row]:
+def _conversations(home: ReadingHome, day: date, user_id: str, sessions: set[str]) -> list[MessageRow]:
     messages = home.store.lake.read(MESSAGES, day)
     theirs = messages.filter(pc.equal(messages["user_id"], user_id))
-    return [row for row in rows_of(theirs) if row["session_id"] in sessions]
+    return [row for row in cast("Iterator[MessageRow]", rows_of(theirs)) if row["session_id"] in sessions]
 
 
 def _landed(home: ReadingHome, day: date, user_id: str, places: set[str]) -> dict[str, Record]:
@@ -124,5 +124,5 @@ def _landed(home: ReadingHome, day: date, user_id: str, places: set[str]) -> dic
     }
 
 
-def _place(row: Row) -> str:
+def _place(row: MessageRow) -> str:
     return message_place(row["session_id"], row["turn_number"])

@@ -10,11 +10,12 @@ from datetime import date
 from difflib import get_close_matches
 from functools import cache
 from itertools import product
-from typing import Any
+from typing import Any, cast
 
 import pyarrow.compute as pc
 
 from em_pipelines.extraction.rules.lexicon import mapping, words
+from em_pipelines.schema.rows import EdgeRow, EntityRow
 from em_pipelines.schema.table import Table, rows_of
 from em_pipelines.schema.tables.graph import EDGES, ENTITIES
 from em_pipelines.schema.vocabulary import USER
@@ -22,8 +23,6 @@ from em_pipelines.storage.store import Store
 from em_pipelines.text.fact_keys import FactKey, fact_key
 from em_pipelines.text.name_keys import UNIQUE_ROLES
 from em_pipelines.text.name_matching import key_of
-
-Row = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +40,9 @@ class KnownWorld:
     """One user's entities and edges, as they stand in the newest state."""
 
     def __init__(self, store: Store, user_id: str) -> None:
-        self.edges = _newest(store, EDGES, user_id)
-        self.entities = {row["entity_id"]: row for row in _newest(store, ENTITIES, user_id)}
+        self.edges = cast("list[EdgeRow]", _newest(store, EDGES, user_id))
+        entities = cast("list[EntityRow]", _newest(store, ENTITIES, user_id))
+        self.entities = {row["entity_id"]: row for row in entities}
         self._groups: dict[str, set[str]] = defaultdict(set)
         for entity_id in self.entities:
             self._groups[self._read_by(entity_id)].add(entity_id)
@@ -68,7 +68,7 @@ class KnownWorld:
         by_key = {key_of(n): n for row in self.entities.values() for n in _names(row) if key_of(n) != USER}
         return [by_key[key] for key in get_close_matches(key_of(name), by_key, n=3, cutoff=0.6)]
 
-    def edges_of(self, entity_ids: set[str]) -> list[Row]:
+    def edges_of(self, entity_ids: set[str]) -> list[EdgeRow]:
         """The facts with one of the entities at either end."""
         return [e for e in self.edges if {e["subject_id"], e["object_id"]} & entity_ids]
 
@@ -82,7 +82,7 @@ class KnownWorld:
             shown=tuple(map(self.shown, edges)),
         )
 
-    def fact(self, edge: Row) -> Target:
+    def fact(self, edge: EdgeRow) -> Target:
         """The target of one fact: all edges and wordings that say it."""
         keys = self._keys(edge)
         same = [other for other in self.edges if self._keys(other) & keys]
@@ -92,22 +92,22 @@ class KnownWorld:
             shown=tuple(dict.fromkeys(map(self.shown, same))),
         )
 
-    def ends(self, edge: Row) -> list[set[str]]:
+    def ends(self, edge: EdgeRow) -> list[set[str]]:
         """The groups of both ends of an edge, but for the remembered person."""
-        found = [self.group(edge[end]) for end in ("subject_id", "object_id") if edge[end] is not None]
+        found = [self.group(end) for end in (edge["subject_id"], edge["object_id"]) if end is not None]
         return [group for group in found if not self.is_user(group)]
 
     def is_user(self, entity_ids: Iterable[str]) -> bool:
         """Whether the remembered person is among the entities."""
         return any(self.entities[e]["name_key"] == USER for e in entity_ids if e in self.entities)
 
-    def shown(self, edge: Row) -> str:
+    def shown(self, edge: EdgeRow) -> str:
         """A fact as people read it."""
         said = edge["value"] if edge["object_id"] is None else self._name(edge["object_id"])
         said = f"{edge['attribute']}: {said}" if edge["attribute"] else said
         return f"{self._name(edge['subject_id'])} {'not ' if edge['polarity'] < 0 else ''}{edge['relation']} {said}"
 
-    def _keys(self, edge: Row) -> set[FactKey]:
+    def _keys(self, edge: EdgeRow) -> set[FactKey]:
         subjects = self.names(self.group(edge["subject_id"]))
         objects = [edge["value"]] if edge["object_id"] is None else self.names(self.group(edge["object_id"]))
         return {
@@ -142,11 +142,11 @@ def _roles() -> frozenset[str]:
     }
 
 
-def _names(row: Row) -> list[str]:
+def _names(row: EntityRow) -> list[str]:
     return [row["canonical_name"], *row["aliases"]]
 
 
-def _newest(store: Store, table: Table, user_id: str) -> list[Row]:
+def _newest(store: Store, table: Table, user_id: str) -> list[dict[str, Any]]:
     day = store.lake.latest(table, date.max)
     if day is None:
         return []

@@ -4,15 +4,31 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import date, datetime
 from functools import cache, partial
-from typing import Any
+from typing import TypedDict
 
 from em_pipelines.errors import UsageError
 from em_pipelines.home import Home
 from em_pipelines.landing.erasure_requests import Request, ScopeKind
 from em_pipelines.redaction.planning import target_of
+from em_pipelines.schema.rows import ProvenanceItem
 from em_pipelines.storage.tombstones import EDGE, SESSION, USER, Tombstones
 from em_pipelines.text.name_matching import NameIndex, key_of
 from em_pipelines.text.values import iso_instant
+
+
+class ToldFact(TypedDict):
+    """What has to be known of a row of facts to say whether it is covered; `end_keys` are all names of its ends."""
+
+    edge_id: str
+    end_keys: list[str]
+    provenance: list[ProvenanceItem]
+    learned_at: datetime
+
+
+class OwnedFact(ToldFact):
+    """The same of a fact of any user."""
+
+    user_id: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,11 +69,11 @@ def hidden(home: Home, user_id: str) -> tuple[Veil, ...]:
     return tuple(_veil(home, request) for request in home.book.pending() if request.scope.user_id == user_id)
 
 
-def hiding(home: Home, user_id: str) -> Callable[[dict[str, Any]], bool]:
+def hiding(home: Home, user_id: str) -> Callable[[ToldFact], bool]:
     """What says of a row of facts, with `end_keys` and `provenance`, whether a pending request covers it."""
     veils = hidden(home, user_id)
 
-    def is_hidden(row: dict[str, Any]) -> bool:
+    def is_hidden(row: ToldFact) -> bool:
         sessions = [source["session_id"] for source in row["provenance"]]
         ends, edge_id, learned_at = row["end_keys"], row["edge_id"], row["learned_at"]
         return any(
@@ -89,18 +105,18 @@ def _veil(home: Home, request: Request) -> Veil:
     return Veil(cutoff, names=frozenset(map(key_of, names)), edge_ids=frozenset(edge_ids))
 
 
-def untellable(home: Home) -> Callable[[dict[str, Any]], bool]:
+def untellable(home: Home) -> Callable[[OwnedFact], bool]:
     """What says of a row of facts of any user, as `hiding` takes it and with `user_id`, that nothing may be told of it:
     it was erased, though some file still holds it, or a pending request covers it."""
     veils = cache(partial(hiding, home))
 
-    def is_untellable(row: dict[str, Any]) -> bool:
+    def is_untellable(row: OwnedFact) -> bool:
         return _is_buried(home.tombstones, row) or veils(row["user_id"])(row)
 
     return is_untellable
 
 
-def _is_buried(tombstones: Tombstones, row: dict[str, Any]) -> bool:
+def _is_buried(tombstones: Tombstones, row: OwnedFact) -> bool:
     if tombstones.is_empty:
         return False
     user_id, said_at = row["user_id"], iso_instant(row["learned_at"])

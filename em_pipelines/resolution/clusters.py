@@ -6,17 +6,16 @@ a group (who represents it, since when, by which names) follows from its links.
 
 from collections.abc import Callable, Iterable
 from datetime import datetime
-from typing import Any
 
+from em_pipelines.schema.rows import EntityRow
 from em_pipelines.schema.vocabulary import USER
 
-Row = dict[str, Any]
 Link = tuple[datetime, str, str, str]
 """When, from, to, method."""
 FEEDBACK = "feedback"
 
 
-def links_of(rows: Iterable[Row]) -> list[Link]:
+def links_of(rows: Iterable[EntityRow]) -> list[Link]:
     """All links made from these rows, oldest first."""
     return sorted(
         (link["linked_at"], row["entity_id"], link["entity_id"], link["method"])
@@ -25,7 +24,7 @@ def links_of(rows: Iterable[Row]) -> list[Link]:
     )
 
 
-def components(rows: Iterable[Row]) -> list[list[Row]]:
+def components(rows: Iterable[EntityRow]) -> list[list[EntityRow]]:
     """The rows, divided into groups that their links hold together; groups and rows in the order given."""
     from scipy.sparse import coo_array  # noqa: PLC0415  (a third of a second, and only splits need it)
     from scipy.sparse.csgraph import connected_components  # noqa: PLC0415
@@ -35,13 +34,13 @@ def components(rows: Iterable[Row]) -> list[list[Row]]:
     pairs = [(place[one], place[other]) for _, one, other, _ in links_of(held) if other in place]
     ends = [one for one, _ in pairs], [other for _, other in pairs]
     _, labels = connected_components(coo_array(([True] * len(pairs), ends), shape=(len(held),) * 2), directed=False)
-    groups: dict[int, list[Row]] = {}
+    groups: dict[int, list[EntityRow]] = {}
     for row, label in zip(held, labels.tolist(), strict=True):
         groups.setdefault(label, []).append(row)
     return list(groups.values())
 
 
-def settle(rows: list[Row], rank: Callable[[Row], int]) -> None:
+def settle(rows: list[EntityRow], rank: Callable[[EntityRow], int]) -> None:
     """Writes into the rows of one group who represents it, since when each is one with that, and all their names.
 
     The representative is the remembered person, else the name in the alias file, else the name that people merged into
@@ -52,7 +51,7 @@ def settle(rows: list[Row], rank: Callable[[Row], int]) -> None:
     chosen = max(merged)[1] if merged else None
     best = min(rows, key=lambda row: _order(row, rank(row), chosen))
     for row in rows:
-        row.update(merged_into=None, merged_at=None, status="active", aliases=[], alias_keys=[])
+        row.update({"merged_into": None, "merged_at": None, "status": "active", "aliases": [], "alias_keys": []})
     if len(rows) == 1:
         return
     since = _joined_since(best["entity_id"], links)
@@ -61,13 +60,13 @@ def settle(rows: list[Row], rank: Callable[[Row], int]) -> None:
         if row is best:
             continue
         name = row["entity_id"]
-        row.update(merged_into=best["entity_id"], merged_at=since[name], status="merged")
+        row.update({"merged_into": best["entity_id"], "merged_at": since[name], "status": "merged"})
         if row["name_key"] != best["name_key"]:
             names.setdefault(row["name_key"], row["canonical_name"])
-    best.update(aliases=list(names.values()), alias_keys=list(names))
+    best.update({"aliases": list(names.values()), "alias_keys": list(names)})
 
 
-def _order(row: Row, rank: int, chosen: str | None) -> tuple[object, ...]:
+def _order(row: EntityRow, rank: int, chosen: str | None) -> tuple[object, ...]:
     is_user = row["name_key"] == USER
     is_chosen = row["entity_id"] == chosen and rank > 0
     return (
@@ -96,7 +95,7 @@ def _joined_since(best: str, links: list[Link]) -> dict[str, datetime]:
     return since
 
 
-def cut(rows: list[Row], one: str, other: str) -> None:
+def cut(rows: list[EntityRow], one: str, other: str) -> None:
     """Takes away links until nothing holds the two together: their own first, then those nearest to the first."""
     by_id = {row["entity_id"]: row for row in rows}
     _drop(by_id, {(one, other), (other, one)})
@@ -104,7 +103,7 @@ def cut(rows: list[Row], one: str, other: str) -> None:
         _drop(by_id, {(path[0], path[1]), (path[1], path[0])})
 
 
-def release(rows: list[Row], one: str) -> None:
+def release(rows: list[EntityRow], one: str) -> None:
     """Takes away every link from and to a row."""
     for row in rows:
         if row["entity_id"] == one:
@@ -113,14 +112,14 @@ def release(rows: list[Row], one: str) -> None:
             row["links"] = [link for link in row["links"] if link["entity_id"] != one]
 
 
-def _drop(by_id: dict[str, Row], pairs: set[tuple[str, str]]) -> None:
+def _drop(by_id: dict[str, EntityRow], pairs: set[tuple[str, str]]) -> None:
     for one, other in pairs:
         if one in by_id:
             row = by_id[one]
             row["links"] = [link for link in row["links"] if link["entity_id"] != other]
 
 
-def _path(rows: list[Row], one: str, other: str) -> list[str]:
+def _path(rows: list[EntityRow], one: str, other: str) -> list[str]:
     """The shortest chain of links between two rows, or none."""
     near: dict[str, set[str]] = {}
     for _, a, b, _ in links_of(rows):

@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import timedelta
 from itertools import product
-from typing import Any
 
 from em_pipelines.resolution.name_parts import Name, clash, has_kin, head_role, is_same_role
 from em_pipelines.resolution.person_names import compare_people
@@ -28,9 +27,9 @@ from em_pipelines.resolution.verdicts import (
     is_same_kind,
 )
 from em_pipelines.resolution.word_lists import is_given_name, roles
+from em_pipelines.schema.rows import EntityRow
 from em_pipelines.schema.vocabulary import EntityType
 
-Row = dict[str, Any]
 MADE_THINGS = frozenset({EntityType.PRODUCT, EntityType.VEHICLE, EntityType.TOOL, EntityType.PROJECT})
 REASONS = {
     "spelling": "the same name in another spelling",
@@ -66,7 +65,7 @@ class Wording:
 class Fit:
     """A group that a name fits, by which of its rows and how."""
 
-    row: Row
+    row: EntityRow
     verdict: Verdict
 
     @property
@@ -95,7 +94,7 @@ def compare(one: Name, other: Name) -> Verdict | None:
     return compare_things(one, other)
 
 
-def judge(row: Row, other: Row) -> Verdict | None:
+def judge(row: EntityRow, other: EntityRow) -> Verdict | None:
     """The verdict on two rows: of one name key where they are namesakes, else of their names."""
     if row["name_key"] == other["name_key"]:
         return None
@@ -129,7 +128,7 @@ def _is_shortened(name: Name, known: Name) -> bool:
     return bool(name.person.single) and len(name.person.single) < len(known.person.given or known.person.single)
 
 
-def is_open(registry: Registry, row: Row, other: Row, verdict: Verdict) -> bool:
+def is_open(registry: Registry, row: EntityRow, other: EntityRow, verdict: Verdict) -> bool:
     """Whether nothing known of the two groups speaks against joining them."""
     own, theirs = registry.group(row), registry.group(other)
     if is_kept_apart(registry, own, theirs):
@@ -151,7 +150,7 @@ def _is_lone_part(name: Name, full: Name, verdict: Verdict) -> bool:
     return not name.person.given and bool(full.person.given) and len(full.person.given) > 1
 
 
-def _are_of_other_roles(own: list[Row], theirs: list[Row]) -> bool:
+def _are_of_other_roles(own: list[EntityRow], theirs: list[EntityRow]) -> bool:
     """Whether both have roles, and none is that of the other: the flatmate Pieter is not the landlord Pietersen."""
     left, right = (
         {q for q in qualifiers_of(rows) if head_role(q) in roles().kind and " of " not in q} for rows in (own, theirs)
@@ -159,24 +158,24 @@ def _are_of_other_roles(own: list[Row], theirs: list[Row]) -> bool:
     return bool(left and right) and not any(is_same_role(a, b) for a in left for b in right)
 
 
-def is_kept_apart(registry: Registry, own: list[Row], theirs: list[Row]) -> bool:
+def is_kept_apart(registry: Registry, own: list[EntityRow], theirs: list[EntityRow]) -> bool:
     """Whether somebody, a message or the alias file said that two groups are two things."""
     apart = {name for member in own for name in member["distinct_from"]}
     return any(member["entity_id"] in apart for member in theirs) or _have_other_aliases(registry, own, theirs)
 
 
-def _have_other_aliases(registry: Registry, own: list[Row], theirs: list[Row]) -> bool:
+def _have_other_aliases(registry: Registry, own: list[EntityRow], theirs: list[EntityRow]) -> bool:
     one = {id(registry.aliases[row["name_key"]]) for row in own if row["name_key"] in registry.aliases}
     two = {id(registry.aliases[row["name_key"]]) for row in theirs if row["name_key"] in registry.aliases}
     return bool(one and two and one != two)
 
 
-def qualifiers_of(rows: Iterable[Row]) -> set[str]:
+def qualifiers_of(rows: Iterable[EntityRow]) -> set[str]:
     """What the bearers of a group's names were said to be."""
     return {qualifier for row in rows for qualifier in row["qualifiers"] if not qualifier.startswith("of ")}
 
 
-def _is_family_in_full(own: list[Row], theirs: list[Row], verdict: Verdict) -> bool:
+def _is_family_in_full(own: list[EntityRow], theirs: list[EntityRow], verdict: Verdict) -> bool:
     """Nobody calls a sister by her full name: Anna Kovacs is another Anna."""
     if verdict.method in STRONG:
         return False
@@ -185,7 +184,7 @@ def _is_family_in_full(own: list[Row], theirs: list[Row], verdict: Verdict) -> b
     return (kin[0] and full[1] and not full[0]) or (kin[1] and full[0] and not full[1])
 
 
-def _is_any_full(rows: list[Row]) -> bool:
+def _is_any_full(rows: list[EntityRow]) -> bool:
     people = [parsed(row).person for row in rows]
     return any(
         person is not None and person.given and len(person.surname) > 1 and not is_given_name(person.surname)
@@ -193,7 +192,7 @@ def _is_any_full(rows: list[Row]) -> bool:
     )
 
 
-def _is_contrary(registry: Registry, one: Row, another: Row, matched: Row, fit: Verdict) -> bool:
+def _is_contrary(registry: Registry, one: EntityRow, another: EntityRow, matched: EntityRow, fit: Verdict) -> bool:
     """Whether two names of the two groups cannot be one thing's.
 
     Who answers to two given names ("Kalle", "Karl-Henrik") may have a surname with the one he is known by; who is Ale
@@ -209,7 +208,7 @@ def _is_contrary(registry: Registry, one: Row, another: Row, matched: Row, fit: 
     return fit.method != "part" or another is matched or not _has_two_names(registry, another, matched)
 
 
-def _is_name_against_noun(one: Row, another: Row, matched: Row, fit: Verdict) -> bool:
+def _is_name_against_noun(one: EntityRow, another: EntityRow, matched: EntityRow, fit: Verdict) -> bool:
     """Whether one is a role or a noun by which somebody goes: it is no other name of his, and contradicts none."""
     are_proper = parsed(one).is_proper, parsed(another).is_proper
     if fit.method in ("role", "definite") and not all(are_proper):
@@ -217,7 +216,7 @@ def _is_name_against_noun(one: Row, another: Row, matched: Row, fit: Verdict) ->
     return another is not matched and are_proper[0] != are_proper[1]
 
 
-def _has_two_names(registry: Registry, another: Row, matched: Row) -> bool:
+def _has_two_names(registry: Registry, another: EntityRow, matched: EntityRow) -> bool:
     """Whether both are known to be names of one, and the surname that is met now may go with the matched one."""
     own, fuller = parsed(matched).compact, parsed(another).compact
     methods = {link["method"] for row in (another, matched) for link in row["links"]}
@@ -228,7 +227,9 @@ def _has_two_names(registry: Registry, another: Row, matched: Row) -> bool:
     return bool(methods & {"statement", "feedback"}) and registry.representative(matched) is matched
 
 
-def link_by_name(registry: Registry, row: Row, wording: Wording, settings: ResolutionSettings, cause: Cause) -> None:
+def link_by_name(
+    registry: Registry, row: EntityRow, wording: Wording, settings: ResolutionSettings, cause: Cause
+) -> None:
     """Joins a row with the group that its name fits, if there is one."""
     if is_user(row):
         return
@@ -240,7 +241,9 @@ def link_by_name(registry: Registry, row: Row, wording: Wording, settings: Resol
         registry.join(row, fit.row, Grounds(method, fit.verdict.score, REASONS[method]), cause)
 
 
-def fitting(registry: Registry, row: Row, settings: ResolutionSettings, *, is_called_so: bool = False) -> list[Fit]:
+def fitting(
+    registry: Registry, row: EntityRow, settings: ResolutionSettings, *, is_called_so: bool = False
+) -> list[Fit]:
     """The best fit of each group that a row's name fits, best groups first."""
     best: dict[str, Fit] = {}
     refused: set[str] = set()
@@ -260,14 +263,14 @@ def fitting(registry: Registry, row: Row, settings: ResolutionSettings, *, is_ca
     return sorted(best.values(), key=Fit.order)
 
 
-def _comparable(registry: Registry, row: Row) -> Iterator[Row]:
+def _comparable(registry: Registry, row: EntityRow) -> Iterator[EntityRow]:
     """Rows of other things whose names can be compared with a row's."""
     for other in registry.alike(row["canonical_name"], row["entity_type"]):
         if not (is_user(other) or registry.are_one(row, other)):
             yield other
 
 
-def _is_told_apart(row: Row, other: Row, verdict: Verdict, settings: ResolutionSettings) -> bool:
+def _is_told_apart(row: EntityRow, other: EntityRow, verdict: Verdict, settings: ResolutionSettings) -> bool:
     """Whether both were spoken of in one conversation: there, nobody changes from Chris to Christine, or from Marc to
     Mark, without a word."""
     is_one_spelling = verdict.method == "similarity" and row["entity_type"] != EntityType.PERSON
@@ -277,7 +280,7 @@ def _is_told_apart(row: Row, other: Row, verdict: Verdict, settings: ResolutionS
     return bool(since < timedelta(hours=settings.conversation_hours))
 
 
-def _definite(registry: Registry, row: Row, settings: ResolutionSettings) -> list[Fit]:
+def _definite(registry: Registry, row: EntityRow, settings: ResolutionSettings) -> list[Fit]:
     """`The bus` is the team bus, `the walnut` the walnut tree, if it is the only one of its type that shares the word,
     and was spoken of not long ago."""
     if row["entity_type"] not in DEFINITE_TYPES:

@@ -7,7 +7,6 @@ that is remembered stands in rows, so that the next day goes on where this one e
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from math import log1p
-from typing import Any
 
 from em_pipelines.resolution.aliases import AliasEntry
 from em_pipelines.resolution.linking import Wording, fitting, link_by_name, qualifiers_of
@@ -53,10 +52,10 @@ from em_pipelines.resolution.word_lists import (
     roles,
     words,
 )
+from em_pipelines.schema.rows import EntityRow, MentionRow
 from em_pipelines.schema.vocabulary import USER, EntityType
 from em_pipelines.text.name_keys import fold, name_key
 
-Row = dict[str, Any]
 MENTIONS_AT_FULL_IMPORTANCE = 50
 MENTIONS_AT_FULL_CERTAINTY = 3
 ALIAS_FILE = Grounds("alias_file", 1.0, "the alias file says so")
@@ -93,7 +92,7 @@ class Bearer:
 class Choice:
     """A row that is meant, or the discriminator of a new one."""
 
-    row: Row | None
+    row: EntityRow | None
     discriminator: str = ""
 
 
@@ -101,7 +100,7 @@ class Choice:
 class Seen:
     """The row that a mention names, and how it was found."""
 
-    row: Row
+    row: EntityRow
     method: str
     score: float
 
@@ -122,7 +121,7 @@ def _is_stop_word(name: str, key: str, entity_type: str) -> bool:
     return key in words("nothing") and not is_abbreviated and key not in known_names(entity_type)
 
 
-def see(registry: Registry, mention: Row, content: str, settings: ResolutionSettings) -> Seen | None:
+def see(registry: Registry, mention: MentionRow, content: str, settings: ResolutionSettings) -> Seen | None:
     """Finds or makes the row of a mention, and draws what follows from its message; None for what names nothing."""
     name, entity_type = mention["name"], mention["entity_type"]
     if not is_nameable(name, entity_type):
@@ -139,7 +138,9 @@ def see(registry: Registry, mention: Row, content: str, settings: ResolutionSett
     return _see_named(registry, mention, content, settings, cause)
 
 
-def _see_named(registry: Registry, mention: Row, content: str, settings: ResolutionSettings, cause: Cause) -> Seen:
+def _see_named(
+    registry: Registry, mention: MentionRow, content: str, settings: ResolutionSettings, cause: Cause
+) -> Seen:
     name = mention["name"]
     place = locate(content, name, mention["span_start"], mention["span_end"])
     said = _roles(mention, place)
@@ -166,7 +167,9 @@ def _see_named(registry: Registry, mention: Row, content: str, settings: Resolut
     return _seen(row, is_new=is_new and choice.row is None)
 
 
-def _create(registry: Registry, mention: Row, bearer: Bearer, discriminator: str, cause: Cause) -> tuple[Row, bool]:
+def _create(
+    registry: Registry, mention: MentionRow, bearer: Bearer, discriminator: str, cause: Cause
+) -> tuple[EntityRow, bool]:
     """The row of a bearer who was not met before, and whether it was made now."""
     known = set(registry.rows)
     row = registry.create(mention["name"], mention["entity_type"], discriminator, cause)
@@ -175,13 +178,13 @@ def _create(registry: Registry, mention: Row, bearer: Bearer, discriminator: str
     return row, row["entity_id"] not in known
 
 
-def _set_apart_from_alike(registry: Registry, row: Row, settings: ResolutionSettings) -> None:
+def _set_apart_from_alike(registry: Registry, row: EntityRow, settings: ResolutionSettings) -> None:
     """Notes that a row is none of those that its name fits."""
     for fit in fitting(registry, row, settings):
         registry.set_apart(row, fit.row)
 
 
-def _seen(row: Row, *, is_new: bool) -> Seen:
+def _seen(row: EntityRow, *, is_new: bool) -> Seen:
     """How the row was found: by its very name, by what joined it with others at once, or it is new."""
     if not is_new:
         return Seen(row, "exact", 1.0)
@@ -190,7 +193,7 @@ def _seen(row: Row, *, is_new: bool) -> Seen:
     return Seen(row, "new", 1.0)
 
 
-def _roles(mention: Row, place: Place) -> list[SaidRole]:
+def _roles(mention: MentionRow, place: Place) -> list[SaidRole]:
     """What the message, the extractor and the name itself say that somebody is."""
     person = parse_name(mention["name"], mention["entity_type"]).person
     found = _said_of(person, place) if place is not NOWHERE else []
@@ -209,7 +212,7 @@ def _said_of(person: Person | None, place: Place) -> list[SaidRole]:
     return roles_apposed(place) if person.is_role else roles_said(place)
 
 
-def _bearer(mention: Row, place: Place, said: list[SaidRole]) -> Bearer:
+def _bearer(mention: MentionRow, place: Place, said: list[SaidRole]) -> Bearer:
     entity_type = mention["entity_type"]
     name = parse_name(mention["name"], entity_type)
     if name.person is None:
@@ -222,7 +225,7 @@ def _bearer(mention: Row, place: Place, said: list[SaidRole]) -> Bearer:
     return Bearer(name, entity_type, qualifiers=tuple(qualifiers), is_another=is_new, is_somebody=is_somebody(place))
 
 
-def _count(registry: Registry, row: Row, mention: Row) -> bool:
+def _count(registry: Registry, row: EntityRow, mention: MentionRow) -> bool:
     """Counts a mention; says whether it told what kind of thing the row is, of which nothing was known."""
     row["mention_count"] += 1
     row["last_referenced"] = max(row["last_referenced"], mention["timestamp"])
@@ -238,14 +241,14 @@ def _count(registry: Registry, row: Row, mention: Row) -> bool:
     return bool(is_told)
 
 
-def _type_by_alias(entry: AliasEntry, row: Row) -> str | None:
+def _type_by_alias(entry: AliasEntry, row: EntityRow) -> str | None:
     """The type of what an entry of the alias file names; None where a row of that name is something else."""
     if entry.type is None:
         return str(row["entity_type"])
     return entry.type.value if row["entity_type"] in (entry.type, EntityType.CONCEPT) else None
 
 
-def _link_to_alias(registry: Registry, row: Row, cause: Cause) -> None:
+def _link_to_alias(registry: Registry, row: EntityRow, cause: Cause) -> None:
     """Joins a name with the one that the alias file reads it by."""
     entry = registry.aliases.get(row["name_key"])
     kind = _type_by_alias(entry, row) if entry is not None else None
@@ -277,13 +280,13 @@ def choose(registry: Registry, bearer: Bearer, when: datetime, settings: Resolut
     return Choice(_spoken_of(told, when, settings)) if told else Choice(None, min(bearer.qualifiers))
 
 
-def _told_to_be(registry: Registry, rows: list[Row], bearer: Bearer) -> list[Row]:
+def _told_to_be(registry: Registry, rows: list[EntityRow], bearer: Bearer) -> list[EntityRow]:
     """The namesakes who were said to be what the bearer is said to be, else those who can be."""
     said = [row for row in rows if set(bearer.qualifiers) & qualifiers_of(registry.group(row))]
     return said or [row for row in rows if not clash(bearer.qualifiers, qualifiers_of(registry.group(row)))]
 
 
-def _of_type(registry: Registry, rows: list[Row], bearer: Bearer) -> list[Row]:
+def _of_type(registry: Registry, rows: list[EntityRow], bearer: Bearer) -> list[EntityRow]:
     """The rows that can be what is meant, those of the very type before others."""
     if is_user(rows[0]):
         return rows[:1]
@@ -292,18 +295,18 @@ def _of_type(registry: Registry, rows: list[Row], bearer: Bearer) -> list[Row]:
     return _of_near_type(rows, bearer) or [row for row in rows if is_guessed(registry, row, bearer)]
 
 
-def _of_near_type(rows: list[Row], bearer: Bearer) -> list[Row]:
+def _of_near_type(rows: list[EntityRow], bearer: Bearer) -> list[EntityRow]:
     n_tokens = bearer.name.n_telling
     near = [row for row in rows if is_one_under_one_name(row["entity_type"], bearer.entity_type, n_tokens)]
     return [row for row in near if row["entity_type"] == bearer.entity_type] or near
 
 
-def _fills_a_role(row: Row) -> bool:
+def _fills_a_role(row: EntityRow) -> bool:
     person = parsed(row).person
     return person is not None and person.is_role
 
 
-def is_guessed(registry: Registry, row: Row, bearer: Bearer) -> bool:
+def is_guessed(registry: Registry, row: EntityRow, bearer: Bearer) -> bool:
     """Whether a name was taken for a person's, now or before, with nothing to show for it: unknown names mostly are.
 
     Pets are spoken of like people. A name that many people bear, a role, a place to tell somebody by, or what only
@@ -326,7 +329,7 @@ def _is_borne_by_many(name: Name) -> bool:
     return fold(name.text) in words("names_of_many_things") or is_given_name(first)
 
 
-def _choose_role(rows: list[Row], role: str, owner: str, when: datetime, settings: ResolutionSettings) -> Choice:
+def _choose_role(rows: list[EntityRow], role: str, owner: str, when: datetime, settings: ResolutionSettings) -> Choice:
     """`My boss` is the one spoken of last; which of two brothers is `my brother`, only this conversation can say."""
     theirs = [row for row in rows if owner_in(row["qualifiers"]) == owner]
     if not theirs:
@@ -338,7 +341,7 @@ def _choose_role(rows: list[Row], role: str, owner: str, when: datetime, setting
     return Choice(None, as_qualifier(UNSAID, owner))
 
 
-def _spoken_of(rows: list[Row], when: datetime, settings: ResolutionSettings) -> Row:
+def _spoken_of(rows: list[EntityRow], when: datetime, settings: ResolutionSettings) -> EntityRow:
     """The namesake spoken of in this conversation, else the one spoken of most, else the one met first."""
     last = _last(rows)
     if last["last_referenced"] >= when - timedelta(hours=settings.conversation_hours):
@@ -346,7 +349,7 @@ def _spoken_of(rows: list[Row], when: datetime, settings: ResolutionSettings) ->
     return max(rows, key=lambda row: (row["mention_count"], -row["first_seen"].timestamp(), row["entity_id"]))
 
 
-def _last(rows: list[Row]) -> Row:
+def _last(rows: list[EntityRow]) -> EntityRow:
     return max(rows, key=lambda row: (row["last_referenced"], row["entity_id"]))
 
 

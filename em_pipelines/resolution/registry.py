@@ -7,9 +7,10 @@ join whatever the wording says, splits keep apart.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
+from typing import cast
 
 import duckdb
 import pyarrow as pa
@@ -22,9 +23,10 @@ from em_pipelines.resolution.mention_resolution import see
 from em_pipelines.resolution.name_parts import role_of
 from em_pipelines.resolution.role_statements import roles_said
 from em_pipelines.resolution.settings import ResolutionSettings
-from em_pipelines.resolution.user_registry import Cause, Grounds, Registry, Row, name_keys, role_keys, row_keys
+from em_pipelines.resolution.user_registry import Cause, Grounds, Registry, name_keys, role_keys, row_keys
 from em_pipelines.resolution.word_lists import locate, partners
 from em_pipelines.schema.decisions import Decision
+from em_pipelines.schema.rows import EntityMentionRow, EntityRow, FeedbackRow, MentionRow
 from em_pipelines.schema.table import Records, Tables, rows_of
 from em_pipelines.schema.tables.graph import ENTITIES, ENTITY_MENTIONS, ENTITY_OPS
 from em_pipelines.schema.vocabulary import EntityType
@@ -64,10 +66,10 @@ def resolve(  # noqa: PLR0913  (all that a day brings, and all that was known)
     taken in the order in which they were said, so that equal logs give equal registries however they were landed;
     what names nothing ("he", "tomorrow") has no row in `entity_mentions`.
     """
-    ordered = sorted(rows_of(mentions), key=_said_order)
+    ordered = sorted(cast("Iterator[MentionRow]", rows_of(mentions)), key=_said_order)
     contents = dict(zip(messages["message_id"].to_pylist(), messages["content"].to_pylist(), strict=True))
     registries = _load(previous, ordered, decisions, contents, aliases)
-    links: list[Row] = []
+    links: list[EntityMentionRow] = []
     waiting = sorted(decisions, key=lambda d: (d.timestamp, d.user_id, d.session_id, d.feedback_id))
     for mention in ordered:
         while waiting and waiting[0].timestamp < mention["timestamp"]:
@@ -80,7 +82,7 @@ def resolve(  # noqa: PLR0913  (all that a day brings, and all that was known)
     return _after(previous, registries, links)
 
 
-def _after(previous: pa.Table, registries: dict[str, Registry], links: list[Row]) -> Resolution:
+def _after(previous: pa.Table, registries: dict[str, Registry], links: list[EntityMentionRow]) -> Resolution:
     """Yesterday's registry with today's rows in place of theirs; of changes with one id the last."""
     held = [row for registry in registries.values() for row in registry.rows.values()]
     ids = pa.array([row["entity_id"] for row in held], pa.string())
@@ -93,11 +95,12 @@ def _after(previous: pa.Table, registries: dict[str, Registry], links: list[Row]
     )
 
 
-def _said_order(mention: Row) -> tuple[object, ...]:
-    return tuple(mention[c] for c in ("timestamp", "user_id", "session_id", "turn_number", "span_start", "mention_id"))
+def _said_order(mention: MentionRow) -> tuple[object, ...]:
+    place = (mention["user_id"], mention["session_id"], mention["turn_number"], mention["span_start"])
+    return mention["timestamp"], *place, mention["mention_id"]
 
 
-def _link(mention: Row, row: Row, method: str, score: float) -> Row:
+def _link(mention: MentionRow, row: EntityRow, method: str, score: float) -> EntityMentionRow:
     return {
         "mention_id": mention["mention_id"],
         "user_id": mention["user_id"],
@@ -111,7 +114,7 @@ def _link(mention: Row, row: Row, method: str, score: float) -> Row:
 
 def _load(
     previous: pa.Table,
-    mentions: list[Row],
+    mentions: list[MentionRow],
     decisions: Sequence[Decision],
     contents: dict[str, str],
     aliases: Aliases,
@@ -121,8 +124,9 @@ def _load(
     registries = {user: Registry(user, aliases.of(user)) for user in users}
     theirs = previous.filter(pc.is_in(previous["user_id"], value_set=pa.array(users, pa.string())))
     if theirs.num_rows:
-        held: dict[str, list[Row]] = defaultdict(list)
-        for row in _sharing(theirs, _wanted(mentions, decisions, contents, registries)).to_pylist():
+        held: dict[str, list[EntityRow]] = defaultdict(list)
+        sharing = _sharing(theirs, _wanted(mentions, decisions, contents, registries))
+        for row in cast("list[EntityRow]", sharing.to_pylist()):
             held[row["user_id"]].append(row)
         for user, registry in registries.items():
             registry.load(held[user])
@@ -143,7 +147,10 @@ def _sharing(entities: pa.Table, wanted: dict[str, set[str]]) -> pa.Table:
 
 
 def _wanted(
-    mentions: Iterable[Row], decisions: Iterable[Decision], contents: dict[str, str], registries: dict[str, Registry]
+    mentions: Iterable[MentionRow],
+    decisions: Iterable[Decision],
+    contents: dict[str, str],
+    registries: dict[str, Registry],
 ) -> dict[str, set[str]]:
     """The blocking keys of every name that the day brings, by user: mentioned, said beside one, decided upon, or in the
     alias file beside one of those."""
@@ -162,7 +169,7 @@ def _wanted(
     return keys
 
 
-def _said_with(mention: Row, content: str) -> tuple[set[TypedName], set[str]]:
+def _said_with(mention: MentionRow, content: str) -> tuple[set[TypedName], set[str]]:
     """The names and the roles that a message gives the bearer of a mention, its own name among them."""
     kind = mention["entity_type"]
     place = locate(content, mention["name"], mention["span_start"], mention["span_end"])
@@ -192,13 +199,13 @@ def decide(registry: Registry, decision: Decision) -> None:
         registry.split(rows[0], rows[1] if len(rows) > 1 else None, cause)
 
 
-def _is_settled(registry: Registry, rows: list[Row]) -> bool:
+def _is_settled(registry: Registry, rows: list[EntityRow]) -> bool:
     """Whether the alias file says that the two are one: it wins."""
     entries = [registry.aliases.get(row["name_key"]) for row in rows]
     return len(entries) > 1 and entries[0] is not None and entries[0] is entries[1]
 
 
-def _rows_of_names(registry: Registry, decision: Decision, cause: Cause) -> list[Row]:
+def _rows_of_names(registry: Registry, decision: Decision, cause: Cause) -> list[EntityRow]:
     """The rows of the names: of several bearers the one spoken of most, first of one type with the others."""
     found = [registry.named(name_key(name)) for name in decision.names]
     kinds = [row["entity_type"] for rows in found for row in rows[:1]]
@@ -220,7 +227,7 @@ def resolution_run(
     """The run of the step `resolution`."""
 
     def run(_: date, tables: Tables, __: Records) -> Tables:
-        said = spoken(rows_of(tables["feedback"]), safety)
+        said = spoken(cast("Iterator[FeedbackRow]", rows_of(tables["feedback"])), safety)
         mentions = pa.concat_tables([tables["mentions"], said.mentions_table()])
         known = (tables["state_entities"], mentions, tables["messages"])
         made = resolve(*known, connection, decisions=said.decisions, aliases=aliases, settings=settings)

@@ -1,7 +1,6 @@
 """What follows for the registry from what a message says: roles and names that are one person, two names of a thing."""
 
 from collections.abc import Iterable
-from typing import Any
 
 from em_pipelines.resolution.linking import compare, is_kept_apart, is_open, qualifiers_of
 from em_pipelines.resolution.name_parts import (
@@ -18,10 +17,10 @@ from em_pipelines.resolution.role_statements import SaidRole
 from em_pipelines.resolution.user_registry import Cause, Grounds, Registry, is_user, parsed
 from em_pipelines.resolution.verdicts import Verdict, is_same_kind
 from em_pipelines.resolution.word_lists import Partner, roles, words
+from em_pipelines.schema.rows import EntityRow
 from em_pipelines.schema.vocabulary import EntityType
 from em_pipelines.text.name_keys import compact_key, fold, name_key
 
-Row = dict[str, Any]
 STATEMENT = Grounds("statement", 0.97, "a message says that both are names of one")
 ROLE = Verdict("role", 0.9)
 NAMED_BEARER = Grounds(ROLE.method, 0.95, "a message names the bearer of the role")
@@ -37,7 +36,7 @@ NAMED_TYPES = frozenset(
 SHARED_LETTERS = 2
 
 
-def apply_roles(registry: Registry, row: Row, said: list[SaidRole], cause: Cause) -> None:
+def apply_roles(registry: Registry, row: EntityRow, said: list[SaidRole], cause: Cause) -> None:
     """Keeps what somebody is, and makes the role and the name one: `Zoe, my daughter`."""
     for role in said:
         if not role.is_sure and not _unfilled(registry, row, role):
@@ -49,7 +48,7 @@ def apply_roles(registry: Registry, row: Row, said: list[SaidRole], cause: Cause
             _join_noun(registry, row, role, cause)
 
 
-def _join_role(registry: Registry, row: Row, said: SaidRole, cause: Cause) -> None:
+def _join_role(registry: Registry, row: EntityRow, said: SaidRole, cause: Cause) -> None:
     """The role's row becomes one with the name; a role that is another's already gets a row of this bearer's."""
     bearers = _bearers(registry, said)
     own = [other for other in bearers if registry.are_one(other, row)]
@@ -65,7 +64,7 @@ def _join_role(registry: Registry, row: Row, said: SaidRole, cause: Cause) -> No
         _join_new_role(registry, row, said, name_key(row["canonical_name"]) if is_taken else said.owner, cause)
 
 
-def _join_new_role(registry: Registry, row: Row, said: SaidRole, discriminator: str, cause: Cause) -> None:
+def _join_new_role(registry: Registry, row: EntityRow, said: SaidRole, discriminator: str, cause: Cause) -> None:
     made = registry.create(said.text, EntityType.PERSON, discriminator, cause, "role")
     if said.owner:
         registry.qualify(made, f"{OF}{said.owner}")
@@ -73,18 +72,18 @@ def _join_new_role(registry: Registry, row: Row, said: SaidRole, discriminator: 
         registry.join(made, row, NAMED_BEARER, cause)
 
 
-def _bearers(registry: Registry, said: SaidRole) -> list[Row]:
+def _bearers(registry: Registry, said: SaidRole) -> list[EntityRow]:
     near = registry.near(f"${role}" for role in {said.role, head_role(said.role)})
     return [other for other in near if _is_role_row(other, said.role, said.owner)]
 
 
-def _unfilled(registry: Registry, row: Row, said: SaidRole) -> list[Row]:
+def _unfilled(registry: Registry, row: EntityRow, said: SaidRole) -> list[EntityRow]:
     """The rows of a role that was spoken of, and that nobody is known to fill."""
     found = _bearers(registry, said)
     return [other for other in found if not _named(registry, other) and is_open(registry, row, other, ROLE)]
 
 
-def apply_apposed(registry: Registry, row: Row, name: str, cause: Cause) -> None:
+def apply_apposed(registry: Registry, row: EntityRow, name: str, cause: Cause) -> None:
     """Makes a role one with the name behind it, if nobody fills it yet: `my boss, Yolanda, left`."""
     if not name or _named(registry, row):
         return
@@ -94,14 +93,14 @@ def apply_apposed(registry: Registry, row: Row, name: str, cause: Cause) -> None
         registry.join(row, bearer, NAMED_BEARER, cause)
 
 
-def _is_role_row(row: Row, role: str, owner: str) -> bool:
+def _is_role_row(row: EntityRow, role: str, owner: str) -> bool:
     person = parsed(row).person
     if person is None or not person.is_role:
         return False
     return is_same_role(person.role, role) and (owner_in(row["qualifiers"]) or person.owner) == owner
 
 
-def _named(registry: Registry, row: Row) -> list[Row]:
+def _named(registry: Registry, row: EntityRow) -> list[EntityRow]:
     """The rows of a group that are names, not roles."""
     named = []
     for member in registry.group(row):
@@ -111,7 +110,7 @@ def _named(registry: Registry, row: Row) -> list[Row]:
     return named
 
 
-def _join_noun(registry: Registry, row: Row, said: SaidRole, cause: Cause) -> None:
+def _join_noun(registry: Registry, row: EntityRow, said: SaidRole, cause: Cause) -> None:
     """`The python is called Monty`, `Mr. Sayın is the tree man`: if such a one was spoken of, and has no name yet."""
     others = [
         other
@@ -123,11 +122,11 @@ def _join_noun(registry: Registry, row: Row, said: SaidRole, cause: Cause) -> No
         registry.join(open_ones[0], row, NAMED_THING, cause)
 
 
-def _proper(registry: Registry, row: Row) -> bool:
+def _proper(registry: Registry, row: EntityRow) -> bool:
     return any(parsed(member).is_proper for member in registry.group(row) if member is not row)
 
 
-def link_role(registry: Registry, row: Row, cause: Cause) -> None:
+def link_role(registry: Registry, row: EntityRow, cause: Cause) -> None:
     """Joins the row of a role met first with who was said to fill it, or with other words for the same role."""
     person = parsed(row).person
     if person is None or not person.is_role:
@@ -141,9 +140,9 @@ def link_role(registry: Registry, row: Row, cause: Cause) -> None:
         registry.join(row, bearers[0], ONLY_BEARER, cause)
 
 
-def _known_bearers(registry: Registry, row: Row, role: str, owner: str) -> list[Row]:
+def _known_bearers(registry: Registry, row: EntityRow, role: str, owner: str) -> list[EntityRow]:
     """One row of each group that may fill a role, or is another word for it."""
-    bearers: dict[str, Row] = {}
+    bearers: dict[str, EntityRow] = {}
     for other in registry.near(f"${akin}" for akin in _akin(role)):
         if registry.are_one(row, other) or is_user(other) or row["name_key"] == other["name_key"]:
             continue
@@ -152,7 +151,7 @@ def _known_bearers(registry: Registry, row: Row, role: str, owner: str) -> list[
     return list(bearers.values())
 
 
-def _may_fill(row: Row, role: str, owner: str) -> bool:
+def _may_fill(row: EntityRow, role: str, owner: str) -> bool:
     """Whether a row is that of somebody who was said to be what the role says, or that of the same role."""
     if _is_role_row(row, role, owner):
         return True
@@ -161,7 +160,7 @@ def _may_fill(row: Row, role: str, owner: str) -> bool:
     return is_said and not _is_role_row(row, row["canonical_name"], owner)
 
 
-def _spoken_of_last(rows: list[Row]) -> Row:
+def _spoken_of_last(rows: list[EntityRow]) -> EntityRow:
     return max(rows, key=lambda row: (row["last_referenced"], row["entity_id"]))
 
 
@@ -178,12 +177,12 @@ def _fits(qualifier: str, wanted: str) -> bool:
     return owner == wanted_owner and is_same_role(role, wanted_role)
 
 
-def _link_noun(registry: Registry, row: Row, cause: Cause) -> None:
+def _link_noun(registry: Registry, row: EntityRow, cause: Cause) -> None:
     """Joins a common noun with the one thing that was said to be such a one: the tree man."""
     if parsed(row).is_proper:
         return
     keys = {f"${row['name_key']}", f"${fold(row['name_key'])}"}
-    found: dict[str, Row] = {}
+    found: dict[str, EntityRow] = {}
     for other in registry.near(keys):
         if registry.are_one(row, other) or other["entity_type"] != row["entity_type"]:
             continue
@@ -193,7 +192,7 @@ def _link_noun(registry: Registry, row: Row, cause: Cause) -> None:
         registry.join(row, next(iter(found.values())), ONLY_SUCH, cause)
 
 
-def apply_partners(registry: Registry, row: Row, said: Iterable[Partner], cause: Cause) -> None:
+def apply_partners(registry: Registry, row: EntityRow, said: Iterable[Partner], cause: Cause) -> None:
     """Makes two names one because a message says so."""
     for partner in said:
         other = _partner_row(registry, row, partner, cause)
@@ -204,7 +203,7 @@ def apply_partners(registry: Registry, row: Row, said: Iterable[Partner], cause:
             registry.join(row, other, STATEMENT, cause)
 
 
-def _partner_row(registry: Registry, row: Row, partner: Partner, cause: Cause) -> Row | None:
+def _partner_row(registry: Registry, row: EntityRow, partner: Partner, cause: Cause) -> EntityRow | None:
     """The row of the other name, if the statement is strong enough for what is known of it."""
     key = name_key(partner.name)
     if _names_nothing(key):
@@ -222,23 +221,23 @@ def _names_nothing(key: str) -> bool:
     return not key or fold(key) in words("nothing") or fold(key) in words("dates")
 
 
-def _spelled_so(registry: Registry, name: str, row: Row) -> list[Row]:
+def _spelled_so(registry: Registry, name: str, row: EntityRow) -> list[EntityRow]:
     """Rows of the other name that a row can be one with by their types."""
     near = registry.near([f"={compact_key(name)}"])
     return [other for other in near if is_same_kind(other["entity_type"], row["entity_type"]) and not is_user(other)]
 
 
-def _is_new_name(row: Row, partner: Partner) -> bool:
+def _is_new_name(row: EntityRow, partner: Partner) -> bool:
     """Whether a name that is not known yet is believed to be another one of the row's."""
     if partner.strength == "sure" or _is_comparable(row, partner.name):
         return True
     return partner.strength == "likely" and _is_alike(row, partner.name)
 
 
-def _comparable(registry: Registry, name: str, row: Row) -> list[Row]:
+def _comparable(registry: Registry, name: str, row: EntityRow) -> list[EntityRow]:
     """Who else the other name can only be: Juan Carlos of Juan Carlos Ibarra."""
     wanted = parse_name(name, row["entity_type"])
-    found: dict[str, Row] = {}
+    found: dict[str, EntityRow] = {}
     for other in registry.alike(name, row["entity_type"]):
         if other is row or other["entity_type"] != row["entity_type"] or is_user(other):
             continue
@@ -248,7 +247,7 @@ def _comparable(registry: Registry, name: str, row: Row) -> list[Row]:
     return list(found.values()) if len(found) == 1 else []
 
 
-def _is_alike(row: Row, name: str) -> bool:
+def _is_alike(row: EntityRow, name: str) -> bool:
     """Whether the other name looks like this one: a slip of the tongue does not."""
     own, other = parsed(row), parse_name(name, row["entity_type"])
     if own.compact[:SHARED_LETTERS] == other.compact[:SHARED_LETTERS]:
@@ -256,6 +255,6 @@ def _is_alike(row: Row, name: str) -> bool:
     return _is_comparable(row, name)
 
 
-def _is_comparable(row: Row, name: str) -> bool:
+def _is_comparable(row: EntityRow, name: str) -> bool:
     verdict = compare(parsed(row), parse_name(name, row["entity_type"]))
     return verdict is not None and not verdict.is_conflict

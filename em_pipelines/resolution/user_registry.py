@@ -10,7 +10,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import lru_cache
-from typing import Any
 
 from em_pipelines.resolution.aliases import AliasEntry
 from em_pipelines.resolution.clusters import FEEDBACK, components, cut, release, settle
@@ -18,6 +17,7 @@ from em_pipelines.resolution.name_parts import Name, head_role, parse_name
 from em_pipelines.resolution.person_names import sounds
 from em_pipelines.resolution.word_lists import full_forms, roles, words
 from em_pipelines.schema.ids import content_id, entity_id
+from em_pipelines.schema.rows import EntityOpRow, EntityRow, LinkItem
 from em_pipelines.schema.vocabulary import USER, PrivacyLevel
 from em_pipelines.text.name_keys import fold, name_key
 
@@ -67,9 +67,6 @@ def row_keys(canonical_name: str, entity_type: str, qualifiers: list[str]) -> fr
     return keys
 
 
-Row = dict[str, Any]
-
-
 @dataclass(frozen=True, slots=True)
 class Cause:
     """What a change came of: a mention or a piece of feedback, by its id."""
@@ -99,13 +96,13 @@ class Registry:
 
     user_id: str
     aliases: dict[str, AliasEntry] = field(default_factory=dict)
-    rows: dict[str, Row] = field(default_factory=dict)
-    ops: list[Row] = field(default_factory=list)
+    rows: dict[str, EntityRow] = field(default_factory=dict)
+    ops: list[EntityOpRow] = field(default_factory=list)
     _by_key: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
     _blocks: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
     _members: dict[str, list[str]] = field(default_factory=dict)
 
-    def load(self, rows: Iterable[Row]) -> None:
+    def load(self, rows: Iterable[EntityRow]) -> None:
         """Takes rows as they stood, groups whole."""
         for row in rows:
             self._add(row)
@@ -113,51 +110,51 @@ class Registry:
             if row["merged_into"] is not None:
                 self._members[row["merged_into"]].append(row["entity_id"])
 
-    def _add(self, row: Row) -> None:
+    def _add(self, row: EntityRow) -> None:
         name = row["entity_id"]
         self.rows[name] = row
         self._by_key[row["name_key"]].append(name)
         self._members[name] = [name]
         self.reindex(row)
 
-    def reindex(self, row: Row) -> None:
+    def reindex(self, row: EntityRow) -> None:
         """Makes a row findable by what it holds now."""
         for key in row_keys(row["canonical_name"], row["entity_type"], row["qualifiers"]):
             self._blocks[key].add(row["entity_id"])
 
-    def named(self, key: str) -> list[Row]:
+    def named(self, key: str) -> list[EntityRow]:
         """The rows of a name key, those met first before others."""
         found = [self.rows[name] for name in self._by_key.get(key, ())]
         return sorted(found, key=lambda row: (row["first_seen"], row["entity_id"]))
 
-    def near(self, keys: Iterable[str]) -> list[Row]:
+    def near(self, keys: Iterable[str]) -> list[EntityRow]:
         """Rows that share a blocking key, in order of their ids."""
         names = {name for key in keys for name in self._blocks.get(key, ())}
         return [self.rows[name] for name in sorted(names)]
 
-    def alike(self, text: str, entity_type: str) -> list[Row]:
+    def alike(self, text: str, entity_type: str) -> list[EntityRow]:
         """Rows whose names can be compared with a name."""
         return self.near(name_keys(text, entity_type))
 
-    def group(self, row: Row) -> list[Row]:
+    def group(self, row: EntityRow) -> list[EntityRow]:
         """All rows that are one with a row, itself among them."""
         return [self.rows[name] for name in self._members[row["merged_into"] or row["entity_id"]]]
 
-    def representative(self, row: Row) -> Row:
+    def representative(self, row: EntityRow) -> EntityRow:
         """The row by which a row is read."""
         return self.rows[row["merged_into"]] if row["merged_into"] else row
 
-    def are_one(self, one: Row, other: Row) -> bool:
+    def are_one(self, one: EntityRow, other: EntityRow) -> bool:
         """Whether both are names of one thing."""
         return self.representative(one) is self.representative(other)
 
-    def create(self, text: str, entity_type: str, discriminator: str, cause: Cause, method: str = "new") -> Row:
+    def create(self, text: str, entity_type: str, discriminator: str, cause: Cause, method: str = "new") -> EntityRow:
         """Makes the row of a name; one that stands already is returned as it is."""
         key = name_key(text)
         made = entity_id(self.user_id, key, discriminator)
         if made in self.rows:
             return self.rows[made]
-        row: Row = {
+        row: EntityRow = {
             "entity_id": made,
             "user_id": self.user_id,
             "canonical_name": text,
@@ -184,18 +181,18 @@ class Registry:
         self._note("CREATE", row, None, Grounds(method, 1.0, "the name was not known"), cause)
         return row
 
-    def qualify(self, row: Row, qualifier: str) -> None:
+    def qualify(self, row: EntityRow, qualifier: str) -> None:
         """Keeps what a bearer of a name was said to be."""
         if qualifier and qualifier not in row["qualifiers"]:
             row["qualifiers"] = [*row["qualifiers"], qualifier]
             self.reindex(row)
 
-    def join(self, row: Row, other: Row, grounds: Grounds, cause: Cause) -> None:
+    def join(self, row: EntityRow, other: EntityRow, grounds: Grounds, cause: Cause) -> None:
         """Makes two rows one, on the grounds given; those that are one already only when people say so."""
         is_one = self.are_one(row, other)
         if row is other or (is_one and grounds.method != FEEDBACK):
             return
-        link = {
+        link: LinkItem = {
             "entity_id": other["entity_id"], "method": grounds.method, "score": grounds.score,
             "linked_at": cause.timestamp,
         }  # fmt: skip
@@ -206,7 +203,7 @@ class Registry:
         merged, into = (other, row) if self.representative(row) is row else (row, self.representative(row))
         self._note("MERGE", merged, into, grounds, cause)
 
-    def split(self, row: Row, other: Row | None, cause: Cause) -> None:
+    def split(self, row: EntityRow, other: EntityRow | None, cause: Cause) -> None:
         """Takes a row out of its group: apart from another row, or from all. Heuristics never join them again."""
         group = self.group(row)
         apart = [other] if other is not None else [member for member in group if member is not row]
@@ -220,18 +217,18 @@ class Registry:
             self.set_apart(row, one)
             self._note("SPLIT", row, one, TOLD_APART, cause)
 
-    def set_apart(self, row: Row, other: Row) -> None:
+    def set_apart(self, row: EntityRow, other: EntityRow) -> None:
         """Notes that two rows are two things."""
         for one, another in ((row, other), (other, row)):
             if another["entity_id"] not in one["distinct_from"]:
                 one["distinct_from"] = sorted([*one["distinct_from"], another["entity_id"]])
 
-    def reconcile(self, row: Row, other: Row) -> None:
+    def reconcile(self, row: EntityRow, other: EntityRow) -> None:
         """Takes back that two rows are two things."""
         for one, another in ((row, other), (other, row)):
             one["distinct_from"] = [name for name in one["distinct_from"] if name != another["entity_id"]]
 
-    def _settle(self, rows: list[Row]) -> None:
+    def _settle(self, rows: list[EntityRow]) -> None:
         settle(rows, self._rank)
         for row in rows:
             self._members[row["entity_id"]] = [row["entity_id"]]
@@ -239,7 +236,7 @@ class Registry:
             if row["merged_into"]:
                 self._members[row["merged_into"]].append(row["entity_id"])
 
-    def _rank(self, row: Row) -> int:
+    def _rank(self, row: EntityRow) -> int:
         """Proper names before role nouns before pronouns; the name in the alias file before all."""
         entry = self.aliases.get(row["name_key"])
         if entry is not None and name_key(entry.name) == row["name_key"]:
@@ -250,7 +247,7 @@ class Registry:
         is_role = name.person is not None and name.person.is_role
         return 1 if name.is_proper and not is_role else 2
 
-    def _note(self, operation: str, row: Row, other: Row | None, grounds: Grounds, cause: Cause) -> None:
+    def _note(self, operation: str, row: EntityRow, other: EntityRow | None, grounds: Grounds, cause: Cause) -> None:
         other_id = other["entity_id"] if other else None
         self.ops.append(
             {
@@ -270,12 +267,12 @@ class Registry:
         )
 
 
-def parsed(row: Row) -> Name:
+def parsed(row: EntityRow) -> Name:
     """The name of a row, taken apart; whose role it is, its qualifiers say."""
     owner = next((q.removeprefix("of ") for q in row["qualifiers"] if q.startswith("of ")), "")
     return parse_name(row["canonical_name"], row["entity_type"], owner)
 
 
-def is_user(row: Row) -> bool:
+def is_user(row: EntityRow) -> bool:
     """The remembered person's own row."""
     return bool(row["name_key"] == USER)

@@ -20,6 +20,7 @@ from em_pipelines.retrieval.pack import Pack
 from em_pipelines.retrieval.settings import Weights
 from em_pipelines.retrieval.terms import Floats
 from em_pipelines.schema.feedback_payloads import Archive, read_payload
+from em_pipelines.schema.rows import ContradictionRow
 from em_pipelines.schema.table import Record
 from em_pipelines.storage.landed_log import LandedLog
 
@@ -76,7 +77,7 @@ def ordered(said: pa.Table) -> pa.Table:
     return said.sort_by([(name, "ascending") for name in ("said_at", "session_id", "turn_number")])
 
 
-def facts(rows: Sequence[Row], conflicts: Sequence[Row], said: pa.Table) -> pa.Table:
+def facts(rows: Sequence[Mapping[str, Any]], conflicts: Sequence[ContradictionRow], said: pa.Table) -> pa.Table:
     """Facts in every status, as `serving.facts.known` gives them, as documents: `user lives in Bremen`.
 
     `conflicts` are rows of `contradictions`, `said` the messages: a fact is of the domain in which all of it was said.
@@ -91,13 +92,13 @@ def facts(rows: Sequence[Row], conflicts: Sequence[Row], said: pa.Table) -> pa.T
     return pa.Table.from_pylist([_fact(row, against, domains) for row in rows], schema=SCHEMA)
 
 
-def sentence(row: Row) -> str:
+def sentence(row: Mapping[str, Any]) -> str:
     """A fact in words."""
     verb = str(row["relation"]).replace("_", " ")
     return f"{row['subject']} {'' if row['polarity'] == 1 else 'not '}{verb} {row['object']}"
 
 
-def _fact(row: Row, against: Mapping[str, set[str]], domains: Mapping[tuple[str, int], str]) -> Row:
+def _fact(row: Mapping[str, Any], against: Mapping[str, set[str]], domains: Mapping[tuple[str, int], str]) -> Row:
     sources = [{name: source[name] for name in ("session_id", "turn_number")} for source in row["provenance"]]
     first = sources[0] if sources else {}
     said_in = {domains.get((source["session_id"], source["turn_number"])) for source in sources}

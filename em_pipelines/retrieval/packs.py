@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import orjson
 import pyarrow as pa
@@ -23,6 +23,7 @@ from em_pipelines.retrieval.searchable_home import SearchableHome
 from em_pipelines.retrieval.terms import Floats
 from em_pipelines.retrieval.writing import PackOptions, files_of, is_whole, write
 from em_pipelines.schema.ids import digest
+from em_pipelines.schema.rows import ContradictionRow
 from em_pipelines.schema.table import rows_of
 from em_pipelines.schema.tables.clean import MESSAGES
 from em_pipelines.schema.tables.graph import CONTRADICTIONS, EDGES
@@ -198,7 +199,7 @@ def _facts(home: SearchableHome, user_id: str, said: pa.Table) -> pa.Table:
         return documents.SCHEMA.empty_table()
     rows = known(home.store, FactQuery(user_id, known_on), home.settings.decay).rows
     conflicts = home.store.lake.find(CONTRADICTIONS, known_on, "user_id", [user_id])
-    return documents.facts(rows, list(rows_of(conflicts)), said)
+    return documents.facts(rows, cast("list[ContradictionRow]", list(rows_of(conflicts))), said)
 
 
 def _version(home: SearchableHome) -> str:

@@ -8,8 +8,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from enum import StrEnum
-from typing import Any, Protocol
+from typing import Protocol
 
+from em_pipelines.schema.rows import CallRow
 from em_pipelines.schema.vocabulary import Act, EntityType, Flag, HedgeLevel, Mechanism, PrivacyLevel, TemporalType
 
 
@@ -147,7 +148,7 @@ class Extraction:
     issues: list[Issue] = field(default_factory=list)
     outcome: Outcome = Outcome.COMPLETE
     reason: str = ""
-    calls: list[dict[str, Any]] = field(default_factory=list)
+    calls: list[CallRow] = field(default_factory=list)
 
 
 class Extractor(Protocol):

@@ -3,7 +3,7 @@
 The tables themselves stand in `schema.tables`, one module a group.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -63,7 +63,7 @@ class Table:
         """Returns the table with no rows."""
         return self.schema.empty_table()
 
-    def from_rows(self, rows: list[dict[str, object]]) -> pa.Table:
+    def from_rows(self, rows: Sequence[Mapping[str, object]]) -> pa.Table:
         """Builds an Arrow table from row dicts; absent columns are null. Raises pa.ArrowInvalid on a wrong type."""
         return pa.Table.from_pylist(rows, schema=self.schema)
 

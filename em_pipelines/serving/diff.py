@@ -10,12 +10,13 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from datetime import date
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import duckdb
 
 from em_pipelines.errors import UsageError
 from em_pipelines.graph.confidence_decay import Curve, published_macro
+from em_pipelines.redaction.veils import OwnedFact
 from em_pipelines.serving.snapshot import LAYOUT
 from em_pipelines.storage.duckdb_engine import connect, fetch, scalar, statement
 from em_pipelines.text.name_matching import MARKER
@@ -24,7 +25,7 @@ HERE = Path(__file__).parent
 STANDING = ("active", "contradicted")
 GIVEN_UP = ("archived", "expired", "retracted")
 Row = dict[str, Any]
-IsErased = Callable[[Row], bool]
+IsErased = Callable[[OwnedFact], bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,9 +189,9 @@ def _renamed(row: Row) -> Row:
     return {**{name: row[name] for name in kept}, "how": "split" if row["is_split"] else "merged"}
 
 
-def _as_fact(row: Row) -> Row:
+def _as_fact(row: Row) -> OwnedFact:
     """A name in the form in which `is_erased` is asked."""
-    return {**row, "edge_id": "", "provenance": [], "learned_at": row["first_seen"]}
+    return cast("OwnedFact", {**row, "edge_id": "", "provenance": [], "learned_at": row["first_seen"]})
 
 
 def _text(value: object) -> object:

@@ -4,11 +4,11 @@ Feedback that has landed and is not folded yet is laid over what a reader sees, 
 once: by the same registry and the same fold as the nightly ones, over the facts of one person.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import duckdb
 import pyarrow as pa
@@ -22,6 +22,7 @@ from em_pipelines.lifecycle.decay import current_edges
 from em_pipelines.resolution.aliases import Aliases
 from em_pipelines.resolution.registry import resolve
 from em_pipelines.resolution.settings import ResolutionSettings
+from em_pipelines.schema.rows import CurrentEdgeRow, FeedbackRow
 from em_pipelines.schema.table import Table, rows_of
 from em_pipelines.schema.tables.clean import MESSAGES
 from em_pipelines.schema.tables.extraction import CLAIMS, MENTIONS
@@ -37,7 +38,7 @@ from em_pipelines.text.name_keys import name_key
 class Overlay:
     """How feedback that waits is to be read: rows of `feedback` by user, and the rules of registry and fold."""
 
-    feedback: Sequence[dict[str, Any]]
+    feedback: Sequence[FeedbackRow]
     aliases: Aliases
     resolution: ResolutionSettings
     fold: FoldSettings
@@ -76,19 +77,20 @@ def laid_over(
     return folded.edges.to_table().select(EDGES.schema.names).cast(EDGES.schema), made.entities
 
 
-def waiting_feedback(store: Store, steps: Sequence[Step], user_id: str, until: date) -> list[dict[str, Any]]:
+def waiting_feedback(store: Store, steps: Sequence[Step], user_id: str, until: date) -> list[FeedbackRow]:
     """The rows of `feedback` of one user, said up to the end of a day, that the given steps have not taken in."""
     days = [day for day in store.log.days("feedback") if day <= until]
     if not days:
         return []
     look = store.look()
-    found: list[dict[str, Any]] = []
+    found: list[FeedbackRow] = []
     for day in sorted(set().union(*(store.outdated(step, days, look) for step in steps))):
         records = feedback_table(store.log.read("feedback", day))
         # Of a day that is out of date, what its last fold has seen is in the state all the same.
         is_folded = store.lake.info(EDGES, day) is not None
         folded = set(store.lake.read(FEEDBACK, day)["feedback_id"].to_pylist()) if is_folded else set()
-        found += [r for r in rows_of(records) if r["user_id"] == user_id and r["feedback_id"] not in folded]
+        rows = cast("Iterator[FeedbackRow]", rows_of(records))
+        found += [r for r in rows if r["user_id"] == user_id and r["feedback_id"] not in folded]
     return found
 
 
@@ -117,11 +119,21 @@ class FactQuery:
     is_all: bool = False
 
 
+class FactRow(CurrentEdgeRow):
+    """A row of `standing`: one of `current_edges`, with the names of its ends, as shown and normalised."""
+
+    subject: str
+    object: str
+    subject_keys: list[str]
+    object_keys: list[str]
+    end_keys: list[str]
+
+
 @dataclass(frozen=True, slots=True)
 class Known:
     """What is known of a user: facts in every status as rows with names, best first, and their entities."""
 
-    rows: list[dict[str, Any]]
+    rows: list[FactRow]
     entities: pa.Table
 
 
@@ -130,7 +142,7 @@ def facts(
     query: FactQuery,
     decay: DecaySettings,
     waiting: Overlay | None = None,
-    is_hidden: Callable[[dict[str, Any]], bool] = lambda _: False,
+    is_hidden: Callable[[FactRow], bool] = lambda _: False,
 ) -> list[dict[str, Any]]:
     """Returns the facts, best first, as JSON-able dicts with effective confidence (0 to 1).
 
@@ -141,7 +153,7 @@ def facts(
     key = name_key(query.entity) if query.entity else None
     return [
         shown(row)
-        for row in standing(store, query, decay, waiting).to_pylist()
+        for row in cast("list[FactRow]", standing(store, query, decay, waiting).to_pylist())
         if not is_hidden(row) and _holds(row, query) and (key is None or key in row["end_keys"])
     ]
 
@@ -165,7 +177,7 @@ def known(store: Store, query: FactQuery, decay: DecaySettings, waiting: Overlay
     """Everything known of the user then, whatever its status or name, for who needs ids and entities besides; raises
     as `facts` does."""
     rows, entities = _standing(store, query, decay, waiting)
-    return Known(rows.to_pylist(), entities)
+    return Known(cast("list[FactRow]", rows.to_pylist()), entities)
 
 
 def _standing(
@@ -198,27 +210,27 @@ def _of_user(store: Store, table: Table, until: date, user_id: str, connection: 
     return own.cast(table.schema)
 
 
-def _holds(row: dict[str, Any], query: FactQuery) -> bool:
+def _holds(row: FactRow, query: FactQuery) -> bool:
     """Whether the query takes a fact of that status and time."""
     return query.is_all or ((row["status"] in SHOWN or _held_then(row, query)) and _has_begun(row, query))
 
 
-def _held_then(row: dict[str, Any], query: FactQuery) -> bool:
+def _held_then(row: FactRow, query: FactQuery) -> bool:
     """Known at K to have ended, but only after D: at D it held."""
-    ended: date | None = row["valid_to"]
+    ended = row["valid_to"]
     return query.known_at is not None and row["status"] == "superseded" and ended is not None and ended > query.as_of
 
 
-def _has_begun(row: dict[str, Any], query: FactQuery) -> bool:
+def _has_begun(row: FactRow, query: FactQuery) -> bool:
     """Looking back from K, a fact that began only after D did not hold at D; if nobody said when it began, it began
     when it was learned. Attributes always hold, plans and wishes are about what is to come."""
     if query.known_at is None or row["temporal_type"] in ALWAYS_OR_AHEAD:
         return True
-    begun: date = row["valid_from"] or row["learned_at"].date()
+    begun = row["valid_from"] or row["learned_at"].date()
     return begun <= query.as_of
 
 
-def shown(row: dict[str, Any]) -> dict[str, Any]:
+def shown(row: FactRow) -> dict[str, Any]:
     """A row of facts as readers get it, JSON-able."""
     precision = PRECISION_CHARACTERS[row["valid_precision"] or "day"]
     return {

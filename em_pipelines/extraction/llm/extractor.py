@@ -9,6 +9,7 @@ import logging
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
+from typing import cast
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -24,6 +25,7 @@ from em_pipelines.llm.asking import Asking, OpenAsking
 from em_pipelines.llm.protocol import ChatAnswer, ChatRequest
 from em_pipelines.schema.ids import content_id, correlation_id
 from em_pipelines.schema.readings import DEAD_LETTER, PENDING, Extraction, Issue, Outcome, Segment, Turn
+from em_pipelines.schema.rows import CallRow
 from em_pipelines.storage.code_version import code_digest
 
 _LOGGER = logging.getLogger(__name__)
@@ -135,7 +137,8 @@ class LLMExtractor:
             issue = PENDING if ended is Outcome.PENDING else DEAD_LETTER
             reading.issues += [Issue(t.turn_number, issue, reading.reason, "error") for t in targets.values()]
         reading.issues += issues
-        reading.calls = [asdict(call) for call in asking.store.calls_of(segment.user_id, segment.segment_id)]
+        calls = asking.store.calls_of(segment.user_id, segment.segment_id)
+        reading.calls = [cast("CallRow", asdict(call)) for call in calls]
         return reading
 
     async def _answered(self, asking: Asking, question: _Question) -> tuple[Parsed | None, ladder.Climb[Parsed]]:

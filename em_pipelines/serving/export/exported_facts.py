@@ -4,14 +4,15 @@ names, status, effective confidence and where they were said.
 What waits to be verified and claims of rank are left out, as everywhere that memory is read.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
-from typing import Any
+from typing import Any, cast
 
+from em_pipelines.schema.rows import EntityRow
 from em_pipelines.schema.table import rows_of
 from em_pipelines.schema.vocabulary import USER
-from em_pipelines.serving.facts import SHOWN, Known, shown
+from em_pipelines.serving.facts import SHOWN, FactRow, Known, shown
 from em_pipelines.storage.landed_log import LandedLog
 
 Row = dict[str, Any]
@@ -43,7 +44,7 @@ def memory_of(user_id: str, as_of: date, known: Known, said: Said) -> Memory:
     """Tells what is known; `said` has the days on which messages were said."""
     facts = tuple(_fact(row, said) for row in known.rows)
     ends = {fact[end] for fact in facts for end in ("subject_id", "object_id")}
-    entities = _entities(rows_of(known.entities), ends)
+    entities = _entities(cast("Iterator[EntityRow]", rows_of(known.entities)), ends)
     return Memory(user_id, as_of, entities, facts)
 
 
@@ -59,7 +60,7 @@ def days_said(log: LandedLog, user_id: str) -> Said:
     return said
 
 
-def _fact(row: Row, said: Said) -> Row:
+def _fact(row: FactRow, said: Said) -> Row:
     told = shown(row)
     sources = []
     for source in row["provenance"]:
@@ -79,9 +80,9 @@ def _fact(row: Row, said: Said) -> Row:
     }
 
 
-def _entities(rows: Iterable[Row], ends: set[str | None]) -> tuple[Row, ...]:
+def _entities(rows: Iterable[EntityRow], ends: set[str | None]) -> tuple[Row, ...]:
     """One row for each thing: counts and times of all of its names together."""
-    groups: dict[str, list[Row]] = {}
+    groups: dict[str, list[EntityRow]] = {}
     for row in rows:
         groups.setdefault(row["merged_into"] or row["entity_id"], []).append(row)
     entities = []
@@ -92,11 +93,11 @@ def _entities(rows: Iterable[Row], ends: set[str | None]) -> tuple[Row, ...]:
     return tuple(sorted(entities, key=lambda entity: (entity["name"], entity["entity_id"])))
 
 
-def _is_withheld(entity: Row) -> bool:
+def _is_withheld(entity: EntityRow) -> bool:
     return bool(entity["requires_verification"] or entity["privacy_level"] == "L4")
 
 
-def _entity(own: Row, names: list[Row]) -> Row:
+def _entity(own: EntityRow, names: list[EntityRow]) -> Row:
     """A thing by its `own` row, that of the name by which it is read, and those of all its names."""
     return {
         "entity_id": own["entity_id"],
