@@ -11,7 +11,7 @@ from datetime import date
 import dagster as dg
 from pydantic import Field
 
-from assets.partitions import YESTERDAY, YESTERDAY_AND_TODAY
+from assets.partitions import YESTERDAY
 from em_pipelines.schema.ids import digest
 from em_pipelines.schema.table import PERSONAL_COLUMNS, Table
 from em_pipelines.storage.store import Step, StepReport, Store
@@ -70,10 +70,9 @@ def daily_assets(step: Step, partitions: dg.DailyPartitionsDefinition) -> dg.Ass
 
 def table_spec(step: Step, table: Table) -> dg.AssetSpec:
     """What Dagster is told of a table that a step makes."""
-    deps = [
-        dg.AssetDep(source.name, partition_mapping=YESTERDAY_AND_TODAY if source in step.previous else None)
-        for source in (*step.inputs, *step.latest)
-    ]
+    # What is read of the day and of the day before is shown as read of the day: Dagster has one mapping for two assets,
+    # and with any other than day to day it gives what comes after a run of its own. The metadata tell the rest.
+    deps = [dg.AssetDep(source.name) for source in (*step.inputs, *step.latest)]
     # A table that is made reads itself as it was. That those made with it do, too, would be a circle to Dagster.
     before = [t for t in step.previous if t not in step.inputs and (t is table or t not in step.outputs)]
     deps += [dg.AssetDep(state.name, partition_mapping=YESTERDAY) for state in before]
@@ -102,6 +101,7 @@ def table_spec(step: Step, table: Table) -> dg.AssetSpec:
             "dagster/storage_kind": "parquet",
             "dagster/code_references": dg.CodeReferencesMetadataValue(code_references=[source_of(step)]),
             "key": ", ".join(table.key),
+            "states_of_the_day_before": ", ".join(state.name for state in step.previous),
         },
     )
 

