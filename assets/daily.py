@@ -11,7 +11,6 @@ from datetime import date
 import dagster as dg
 from pydantic import Field
 
-from assets.partitions import YESTERDAY
 from em_pipelines.schema.ids import digest
 from em_pipelines.schema.table import PERSONAL_COLUMNS, Table
 from em_pipelines.storage.store import Step, StepReport, Store
@@ -70,12 +69,10 @@ def daily_assets(step: Step, partitions: dg.DailyPartitionsDefinition) -> dg.Ass
 
 def table_spec(step: Step, table: Table) -> dg.AssetSpec:
     """What Dagster is told of a table that a step makes."""
-    # What is read of the day and of the day before is shown as read of the day: Dagster has one mapping for two assets,
-    # and with any other than day to day it gives what comes after a run of its own. The metadata tell the rest.
+    # Only what is read of the day itself: with any other mapping than day to day, an asset's own day before among them,
+    # Dagster gives what comes after it a run of its own in every backfill. The order of days is the engine's to keep,
+    # and the metadata tell of the states of the day before.
     deps = [dg.AssetDep(source.name) for source in (*step.inputs, *step.latest)]
-    # A table that is made reads itself as it was. That those made with it do, too, would be a circle to Dagster.
-    before = [t for t in step.previous if t not in step.inputs and (t is table or t not in step.outputs)]
-    deps += [dg.AssetDep(state.name, partition_mapping=YESTERDAY) for state in before]
     return dg.AssetSpec(
         key=table.name,
         group_name=table.group,

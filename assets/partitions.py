@@ -42,7 +42,3 @@ def first_partition(pipeline: Pipeline) -> date:
     kinds = (step.log_kind for step in pipeline.steps.values() if step.log_kind)
     landed = [days[0] for kind in kinds if (days := log.days(kind))]
     return max(min(landed).replace(day=1), settings.landing.earliest_day) if landed else settings.landing.earliest_day
-
-
-YESTERDAY = dg.TimeWindowPartitionMapping(start_offset=-1, end_offset=-1)
-"""A fold reads its own state of the day before."""

@@ -185,14 +185,15 @@ def test_what_is_shown_of_a_long_run_does_not_grow_with_it(world: Any) -> None:
     assert all("2026-01" not in shown["rows_by_day"] for shown in said.values())
 
 
-@pytest.mark.parametrize("state", ["edges", "entities"])
-def test_a_fold_depends_on_its_own_day_before(state: str, world: Any) -> None:
-    key = dg.AssetKey(state)
-    (spec,) = (spec for spec in world.definitions().resolve_all_asset_specs() if spec.key == key)
-    (itself,) = (dep for dep in spec.deps if dep.asset_key == key)
-    assert itself.partition_mapping == dg.TimeWindowPartitionMapping(start_offset=-1, end_offset=-1)
-    others = [dep for dep in spec.deps if dep.asset_key != key]
-    assert others and all(dep.partition_mapping is None for dep in others)
+def test_no_table_depends_on_another_day_by_which_dagster_would_split_a_backfill(world: Any) -> None:
+    specs = {spec.key.to_user_string(): spec for spec in world.definitions().resolve_all_asset_specs()}
+    daily = {name: spec for name, spec in specs.items() if spec.partitions_def}
+    assert daily.keys() == {table.name for step in world.home.steps.values() for table in step.outputs}
+    for name, spec in daily.items():
+        assert all(dep.partition_mapping is None for dep in spec.deps), name
+        assert name not in {dep.asset_key.to_user_string() for dep in spec.deps}
+    assert daily["edges"].metadata["states_of_the_day_before"] == "edges, contradictions"
+    assert daily["entities"].metadata["states_of_the_day_before"] == "entities"
 
 
 def test_every_table_of_a_step_can_be_materialized_alone(world: Any) -> None:
