@@ -5,7 +5,8 @@ dependencies, partitions, versions, columns and what to show of a materializatio
 """
 
 import inspect
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from datetime import date
 
 import dagster as dg
@@ -13,7 +14,15 @@ from pydantic import Field
 
 from em_pipelines.schema.ids import digest
 from em_pipelines.schema.table import PERSONAL_COLUMNS, Table
+from em_pipelines.storage.parquet_files import PartitionInfo
 from em_pipelines.storage.store import Step, StepReport, Store
+from resources.dagster_internals import (
+    known_versions,
+    last_event,
+    report_materializations,
+    reports_itself,
+    version_tags,
+)
 from resources.home import HomeResource
 
 OWNERS = ["team:memory"]
@@ -25,7 +34,7 @@ ID_COLUMNS = frozenset({
 })  # fmt: skip
 """Columns that hold ids under another name."""
 SHOWN_DAYS = 31
-"""Dagster repeats what is said of a run on each of its days: a table of all days would grow with their square."""
+"""Of a long run no more days are listed."""
 
 
 class DailyConfig(dg.Config):
@@ -50,19 +59,23 @@ def daily_assets(step: Step, partitions: dg.DailyPartitionsDefinition) -> dg.Ass
     def materialize_days(
         context: dg.AssetExecutionContext, config: DailyConfig, home: HomeResource
     ) -> Iterator[dg.MaterializeResult]:
+        store = home.home.store
         days = [date.fromisoformat(key) for key in context.partition_keys]
-        with home.home.lock(f"step-{step.name}"):
-            report = home.home.store.run_days(step, days, is_forced=config.is_full, on_days=home.days_done)
+        tables = [table for table in step.outputs if dg.AssetKey(table.name) in context.selected_asset_keys]
+        begun_at = last_event(context.instance)
+        report = StepReport()
+        try:
+            with home.home.lock(f"step-{step.name}"):
+                report = store.run_days(step, days, is_forced=config.is_full, on_days=home.days_done)
+        finally:  # where a day fails, those before it stand
+            done = _Done(store, step, report, days)
+            if reports_itself(context.run):
+                for table in tables:
+                    report_materializations(context, _events(done, table, context.instance, begun_at))
         context.log.info(f"{step.name}: made {len(report.made)} days, found {len(report.current)} current")
-        for table in (t for t in step.outputs if dg.AssetKey(t.name) in context.selected_asset_keys):
-            n_rows = _n_rows(home.home.store, table, report)
-            for day, count in n_rows.items():
-                of_day = _of_day(home.home.store, table, day, count)
-                context.add_asset_metadata(of_day, asset_key=table.name, partition_key=day.isoformat())
-            of_run = _of_run(home.home.store, table, report, n_rows, n_days=len(days))
-            yield dg.MaterializeResult(
-                asset_key=table.name, metadata=of_run, data_version=data_version(home.home.store, table, n_rows)
-            )
+        for table in tables:
+            is_told = reports_itself(context.run)
+            yield dg.MaterializeResult(asset_key=table.name) if is_told else _result(done, table, context)
 
     return materialize_days
 
@@ -124,10 +137,59 @@ def data_version(store: Store, table: Table, days: Iterable[date]) -> dg.DataVer
     return dg.DataVersion(digest(f"{day} {content}" for day, content in digests.items()))
 
 
-def _n_rows(store: Store, table: Table, report: StepReport) -> dict[date, int]:
-    """Rows of each partition that stands after the run, whether the run made it or found it."""
-    infos = {day: store.lake.info(table, day) for day in sorted((*report.made, *report.current))}
-    return {day: info.n_rows for day, info in infos.items() if info is not None}
+@dataclass(frozen=True, slots=True)
+class _Done:
+    """What a run did with the days that it was asked for, of one step."""
+
+    store: Store
+    step: Step
+    report: StepReport
+    days: Collection[date]
+
+    def standing(self, table: Table) -> dict[date, PartitionInfo]:
+        """What is known of those of the days, in order, that have a partition of a table."""
+        wanted = set(self.days)
+        infos = {day: self.store.lake.info(table, day) for day in self.store.lake.days(table) if day in wanted}
+        return {day: info for day, info in infos.items() if info is not None}
+
+
+def _events(done: _Done, table: Table, instance: dg.DagsterInstance, begun_at: int) -> list[dg.AssetMaterialization]:
+    """What Dagster is told of a table: each day that the run has made, and those that it found and Dagster does not
+    know as they are, for the run that made them was killed, or they were made without Dagster."""
+    infos = done.standing(table)
+    if not infos.keys() <= set(done.report.made):
+        known = known_versions(instance, table.name)
+        infos = {d: i for d, i in infos.items() if d in done.report.made or known.get(str(d)) != i.content_digest}
+    of_run = {max(infos): _of_run(done, table, infos)} if infos else {}
+    return [
+        dg.AssetMaterialization(
+            table.name,
+            partition=str(day),
+            metadata=_of_day(done.store, table, day, info.n_rows) | of_run.get(day, {}),
+            tags=version_tags(info.content_digest, done.step.code_version, _read_on(done, day), begun_at),
+        )
+        for day, info in infos.items()
+    ]
+
+
+def _read_on(done: _Done, day: date) -> dict[str, str | None]:
+    """The version of what a step reads of a day, by table; None of what has no rows there."""
+    infos = {t.name: done.store.lake.info(t, day) for t in (*done.step.inputs, *done.step.latest)}
+    return {name: info.content_digest if info else None for name, info in infos.items()}
+
+
+def _result(done: _Done, table: Table, context: dg.AssetExecutionContext) -> dg.MaterializeResult:
+    """What Dagster stores by itself: an event for each day of the range, those without anything among them."""
+    infos = done.standing(table)
+    for day, info in infos.items():
+        context.add_asset_metadata(_of_day(done.store, table, day, info.n_rows), table.name, partition_key=str(day))
+    newest = max(infos, default=max(done.days))
+    context.add_asset_metadata(_of_run(done, table, infos), table.name, partition_key=str(newest))
+    return dg.MaterializeResult(
+        asset_key=table.name,
+        metadata={"dagster/row_count": dg.IntMetadataValue(0)},
+        data_version=data_version(done.store, table, infos),
+    )
 
 
 def _of_day(store: Store, table: Table, day: date, n_rows: int) -> dict[str, dg.MetadataValue]:
@@ -138,20 +200,18 @@ def _of_day(store: Store, table: Table, day: date, n_rows: int) -> dict[str, dg.
     }
 
 
-def _of_run(
-    store: Store, table: Table, report: StepReport, n_rows: dict[date, int], n_days: int
-) -> dict[str, dg.MetadataValue]:
-    """What is shown of the run as a whole; a day without input keeps the row count of 0."""
+def _of_run(done: _Done, table: Table, infos: Mapping[date, PartitionInfo]) -> dict[str, dg.MetadataValue]:
+    """What is shown of the run as a whole, on the newest of its days: on each, it would grow with their square."""
+    report = done.report
     found: dict[str, dg.MetadataValue] = {
-        "dagster/row_count": dg.IntMetadataValue(0),
         "days_made": dg.IntMetadataValue(len(report.made)),
         "days_already_current": dg.IntMetadataValue(len(report.current)),
-        "days_without_input": dg.IntMetadataValue(n_days - len(report.made) - len(report.current)),
+        "days_without_input": dg.IntMetadataValue(len(done.days) - len(report.made) - len(report.current)),
     }
-    if n_rows:
-        rows = "\n".join(f"| {day} | {count} |" for day, count in list(n_rows.items())[-SHOWN_DAYS:])
+    if infos:
+        rows = "\n".join(f"| {day} | {info.n_rows} |" for day, info in list(infos.items())[-SHOWN_DAYS:])
         found["rows_by_day"] = dg.MarkdownMetadataValue(f"| day | rows |\n| --- | --: |\n{rows}")
-        found["sample"] = dg.MarkdownMetadataValue(_sample(store, table, max(n_rows)))
+        found["sample"] = dg.MarkdownMetadataValue(_sample(done.store, table, max(infos)))
     return found
 
 

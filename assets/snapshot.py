@@ -1,9 +1,12 @@
 """The published snapshot: one self-contained DuckDB file for analysts. Unpartitioned: only the latest matters."""
 
+from collections.abc import Iterator
+
 import dagster as dg
 
 from assets.daily import OWNERS
 from em_pipelines.lifecycle.state_retention import thin
+from em_pipelines.schema.tables.derived import CURRENT_EDGES
 from em_pipelines.schema.tables.graph import EDGES
 from em_pipelines.serving.snapshot import publish
 from resources.home import HomeResource
@@ -24,13 +27,17 @@ from resources.home import HomeResource
     ],
     owners=OWNERS,
     kinds={"duckdb"},
+    output_required=False,
     description="The memory as one DuckDB file, named by date, with documented views; latest.duckdb beside it.",
 )
-def snapshot(home: HomeResource) -> dg.MaterializeResult:
+def snapshot(context: dg.AssetExecutionContext, home: HomeResource) -> Iterator[dg.MaterializeResult]:
+    if not home.home.store.lake.days(CURRENT_EDGES):
+        context.log.info("no facts yet, nothing to publish: land logs with `em run PATH` first")
+        return
     with home.home.lock("snapshot"):  # an erasure that removes snapshots may not be overtaken by one of before it
         report = publish(home.home.store, home.home.snapshots, home.home.time_rules)
     n_thinned = thin(home.home.store, home.home.steps, home.home.settings.states, home.home.lock)
-    return dg.MaterializeResult(
+    yield dg.MaterializeResult(
         metadata={
             "path": dg.PathMetadataValue(str(report.path)),
             "as_of": dg.TextMetadataValue(str(report.as_of)),

@@ -80,7 +80,7 @@ def _lines(day: int) -> Iterator[dict[str, object]]:
 
 def _materialize(home: Pipeline) -> None:
     """What `em run` does between landing and publishing, without Dagster."""
-    todo = plan(home.store, home.steps.values(), gap_days=home.settings.run_gap_days)
-    for first, last in todo.ranges:
+    todo = plan(home.store, home.steps.values())
+    for first, last in [todo.span] if todo.span else []:
         for step in home.steps.values():
             home.store.run_days(step, [day for day in home.store.days(step) if first <= day <= last])

@@ -16,7 +16,7 @@ No settings, no steps and no models: who needs those opens a `em_pipelines.pipel
 """
 
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import AbstractContextManager
 from datetime import date
 from functools import cached_property
@@ -31,6 +31,7 @@ from em_pipelines.storage.files import held, is_alive, write_atomically
 from em_pipelines.storage.lake import Lake
 from em_pipelines.storage.landed_log import LandedLog
 from em_pipelines.storage.ledger import Ledger
+from em_pipelines.storage.run_plan import Span, span_of
 from em_pipelines.storage.salt import Salt
 from em_pipelines.storage.store import Store
 from em_pipelines.storage.tombstones import Tombstones
@@ -124,17 +125,23 @@ class Home:
         files = [path for path in sorted(self.path.rglob(".*.tmp")) if not is_alive(path.name.split(".")[-2])]
         return files + [path for path in sorted((self.path / SPILL).glob("*")) if not is_alive(path.name)]
 
-    def unchecked_ranges(self) -> list[tuple[date, date]]:
-        """Ranges of days whose checks have not passed since they were made: they failed, or their run was killed."""
+    @property
+    def unchecked(self) -> Span | None:
+        """The span of days whose checks have not passed since they were made: they failed, or their run was killed."""
         path = self.path / UNCHECKED
-        if not path.exists():
-            return []
-        return [(date.fromisoformat(a), date.fromisoformat(b)) for a, b in orjson.loads(path.read_bytes())]
+        noted = orjson.loads(path.read_bytes()) if path.exists() else []
+        return span_of([date.fromisoformat(day) for span in noted for day in span])
 
-    def note_unchecked(self, ranges: list[tuple[date, date]]) -> None:
-        """Replaces what `unchecked_ranges` gives. Noted before a run and cleared after it, so that nothing that a
-        check found, or never looked at, is forgotten because its days are current."""
-        write_atomically(self.path / UNCHECKED, orjson.dumps([[str(a), str(b)] for a, b in ranges]))
+    def note_unchecked(self, days: Collection[date]) -> None:
+        """Adds the span of some days to what is `unchecked`. Noted before a run, and cleared after it with
+        `note_checked`, so that nothing that a check found, or never looked at, is forgotten because its days are
+        current."""
+        if span := span_of([*days, *(self.unchecked or ())]):
+            write_atomically(self.path / UNCHECKED, orjson.dumps([span]))
+
+    def note_checked(self) -> None:
+        """Notes that all days have passed their checks."""
+        (self.path / UNCHECKED).unlink(missing_ok=True)
 
     def lock(self, name: str, *, timeout_seconds: float = 600) -> AbstractContextManager[None]:
         """Holds one of the home's locks; raises LockedError where another process keeps it for too long."""

@@ -59,9 +59,6 @@ class Settings(BaseSettings):
         pattern=r"^(none|sentence-transformers:.+|openai:.+)$",
         description="what makes vectors of texts for search: none, sentence-transformers:MODEL or openai:MODEL",
     )
-    run_gap_days: int = Field(
-        default=14, ge=1, description="days without input after which `em run` starts a run of its own"
-    )
     partitions_from: date | None = Field(
         default=None,
         description="the first day that Dagster shows; unless set, the month of the first log that has landed",

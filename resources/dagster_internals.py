@@ -1,21 +1,38 @@
 """What is used of Dagster beside its public interface, and nothing else is: one place to look when it changes.
 
-The history of one check, and an evaluation of one day within a run of many, have no public door yet; the type of a job
-of assets has no public name. tests/resources/test_dagster_internals.py fails when what is relied on here changes.
+The history of one check, an evaluation of one day within a run of many, and events of the days that a run has made have
+no public door yet; the type of a job of assets has no public name. tests/resources/test_dagster_internals.py fails when
+what is relied on here changes.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import dagster as dg
+from dagster._core.definitions.data_version import (
+    CODE_VERSION_TAG,
+    DATA_VERSION_IS_USER_PROVIDED_TAG,
+    DATA_VERSION_TAG,
+    DEFAULT_DATA_VERSION,
+    get_input_data_version_tag,
+    get_input_event_pointer_tag,
+)
 from dagster._core.definitions.unresolved_asset_job_definition import UnresolvedAssetJobDefinition
+from dagster._core.events import DagsterEventBatchMetadata, StepMaterializationData, generate_event_batch_id
 from dagster._core.storage.asset_check_execution_record import (
     AssetCheckExecutionRecord,
     AssetCheckExecutionRecordStatus,
 )
+from dagster._core.storage.dagster_run import assets_are_externally_managed
+from dagster._core.storage.tags import EXTERNALLY_MANAGED_ASSETS_TAG
 
 AssetJob = UnresolvedAssetJobDefinition
 """What `dg.define_asset_job` returns."""
+
+
+SELF_REPORTING: Mapping[str, str] = {EXTERNALLY_MANAGED_ASSETS_TAG: "true"}
+"""Tags of a run whose assets report what they have made. Of any other, Dagster stores two events for each table and day
+of its range, whether or not there is anything on that day."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +67,52 @@ def report_in_run(instance: dg.DagsterInstance, run: dg.DagsterRun, evaluation: 
         event_specific_data=evaluation,
     )
     instance.report_dagster_event(event, run_id=run.run_id)
+
+
+def reports_itself(run: dg.DagsterRun) -> bool:
+    """Whether the run has the tags `SELF_REPORTING`."""
+    return assets_are_externally_managed(run)
+
+
+def report_materializations(context: dg.AssetExecutionContext, made: Sequence[dg.AssetMaterialization]) -> None:
+    """Stores events of what a step of the run has made, as one batch."""
+    batch = generate_event_batch_id()
+    for number, materialization in enumerate(made, start=1):
+        event = dg.DagsterEvent(
+            event_type_value=dg.DagsterEventType.ASSET_MATERIALIZATION.value,
+            job_name=context.run.job_name,
+            step_key=context.op_execution_context.get_step_execution_context().step.key,
+            event_specific_data=StepMaterializationData(materialization),
+        )
+        context.instance.report_dagster_event(
+            event, run_id=context.run.run_id, batch_metadata=DagsterEventBatchMetadata(batch, number == len(made))
+        )
+
+
+def last_event(instance: dg.DagsterInstance) -> int:
+    """The number of the last event that any run has stored; 0 where there is none."""
+    return instance.event_log_storage.get_maximum_record_id() or 0
+
+
+def version_tags(version: str, code_version: str, read: Mapping[str, str | None], read_at: int) -> dict[str, str]:
+    """The tags by which Dagster tells whether a partition is out of date: the version of its data, of the code that
+    made it, and of what that has `read` by table, None where there was nothing; `read_at` is the `last_event` then."""
+    keys = {name: dg.AssetKey(name) for name in read}
+    return {
+        DATA_VERSION_TAG: version,
+        DATA_VERSION_IS_USER_PROVIDED_TAG: "true",
+        CODE_VERSION_TAG: code_version,
+        **{get_input_data_version_tag(key): read[name] or DEFAULT_DATA_VERSION.value for name, key in keys.items()},
+        **{get_input_event_pointer_tag(key): str(read_at) for key in keys.values()},
+    }
+
+
+def known_versions(instance: dg.DagsterInstance, asset: str) -> dict[str, str]:
+    """The version of the data of each partition of an asset that Dagster has heard of last, by partition."""
+    tags = instance.event_log_storage.get_latest_tags_by_partition(
+        dg.AssetKey(asset), dg.DagsterEventType.ASSET_MATERIALIZATION, [DATA_VERSION_TAG]
+    )
+    return {partition: found[DATA_VERSION_TAG] for partition, found in tags.items()}
 
 
 def _evaluation(record: AssetCheckExecutionRecord) -> dg.AssetCheckEvaluation | None:

@@ -13,6 +13,8 @@ from resources.home import HomeResource
 LATEST_ONLY = dg.AssetSelection.assets("inferred_edges")
 """Tables of which only the newest day is made."""
 DAILY_GROUPS = ("landing", "extraction", "episodes", "resolution", "graph", "lifecycle")
+PUBLISHED = ("inferred_edges", "snapshot", "index_packs")
+"""What is made of the newest facts, for those who ask."""
 UNDATED = dg.AssetSelection.assets("revision") | LATEST_ONLY
 """Assets of these groups that have no days."""
 LANDED_FOLDER = ".landed"
@@ -26,12 +28,12 @@ def build_jobs() -> dict[str, AssetJob]:
     }
     jobs["main"] = dg.define_asset_job(
         "main",
-        _daily(*DAILY_GROUPS) | dg.AssetSelection.assets("audit_trail"),
-        description="From the landed log to current facts, for a range of days in one run.",
+        _daily(*DAILY_GROUPS) | dg.AssetSelection.assets("audit_trail", *PUBLISHED),
+        description="From the landed log to what is served, for a range of days in one run.",
     )
     jobs["publish"] = dg.define_asset_job(
         "publish",
-        dg.AssetSelection.assets("snapshot", "index_packs") | LATEST_ONLY,
+        dg.AssetSelection.assets(*PUBLISHED),
         description="What follows from the newest facts, the snapshot for analysts, and what is searched.",
     )
     jobs["project"] = dg.define_asset_job(

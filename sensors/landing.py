@@ -13,7 +13,7 @@ from em_pipelines.pipeline import Pipeline
 from em_pipelines.schema.ids import digest
 from em_pipelines.storage.run_plan import Plan, plan
 from em_pipelines.storage.store import Step
-from resources.dagster_internals import AssetJob
+from resources.dagster_internals import SELF_REPORTING, AssetJob
 from resources.home import HomeResource
 from resources.models import n_open_batches
 from resources.run_locks import was_killed
@@ -59,7 +59,7 @@ def landing_sensor(job: dg.JobDefinition) -> dg.SensorDefinition:
 
 
 def stale_days_sensor(job: AssetJob, since: date) -> dg.SensorDefinition:
-    """Asks for the first range of days that are out of date; the next tick sees to the rest.
+    """Asks for a run over the days that are out of date, from the first to the last.
 
     `since` is the first partition of the code location: for earlier days no run can be asked.
     """
@@ -81,12 +81,11 @@ def stale_days_sensor(job: AssetJob, since: date) -> dg.SensorDefinition:
             yield dg.SkipReason("a run is at work")
             return
         steps = list(home.home.steps.values())
-        gap_days = home.home.settings.run_gap_days
-        todo = plan(home.home.store, steps, gap_days=gap_days, is_due=partial(_is_due, home.home))
-        if not todo.ranges and any(home.home.store.is_incomplete(s, d) for s in steps for d in home.home.store.days(s)):
+        todo = plan(home.home.store, steps, is_due=partial(_is_due, home.home))
+        if not todo.days and any(home.home.store.is_incomplete(s, d) for s in steps for d in home.home.store.days(s)):
             yield dg.SkipReason("some days wait for a model; they are tried again later")
             return
-        if not todo.ranges:
+        if todo.span is None:
             context.update_cursor(state)
             yield dg.SkipReason("every day is current")
             return
@@ -94,7 +93,7 @@ def stale_days_sensor(job: AssetJob, since: date) -> dg.SensorDefinition:
         if failed is not None:
             yield dg.SkipReason(f"run {failed.run_id} of the same days failed: mend what it says and run it again")
             return
-        first, end = todo.ranges[0]
+        first, end = todo.span
         if first < since:
             yield dg.SkipReason(
                 f"logs of {first} have landed, and the partitions of this code location begin on {since}: reload it"
@@ -102,6 +101,7 @@ def stale_days_sensor(job: AssetJob, since: date) -> dg.SensorDefinition:
             return
         yield dg.RunRequest(
             tags={
+                **SELF_REPORTING,
                 "dagster/asset_partition_range_start": first.isoformat(),
                 "dagster/asset_partition_range_end": end.isoformat(),
                 PLAN_TAG: todo.digest[:32],

@@ -34,10 +34,9 @@ def requests_sensor(job: dg.JobDefinition) -> dg.SensorDefinition:
         todo = plan(
             home.home.store,
             home.home.steps.values(),
-            gap_days=home.home.settings.run_gap_days,
             is_due=lambda _, __: False,
         )
-        if todo.ranges:
+        if todo.days:
             return dg.SkipReason("days are out of date; they are materialized first")
         turn = int(datetime.now(UTC).timestamp()) // (60 * RETRY_MINUTES)
         return dg.RunRequest(run_key=digest([str(turn), *(request.request_id for request in waiting)]))

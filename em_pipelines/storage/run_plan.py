@@ -1,46 +1,51 @@
-"""What to run: the days that are out of date, as ranges that one Dagster run each can take."""
+"""What to run: the days that are out of date, and the span of days from the first of them to the last."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from datetime import date
+from typing import TypeAlias
 
 from em_pipelines.schema.ids import digest
 from em_pipelines.storage.store import Step, Store
 
+Span: TypeAlias = tuple[date, date]
+"""The first and the last of some days; those in between need not be among them."""
+
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Ranges of days (first, last), in order of time; to be run one after the other. Empty: all is current.
+    """Days to make again, in order of time. Empty: all is current.
 
-    `digest` differs wherever running the ranges could end differently: with other days, log or code.
+    `digest` differs wherever running them could end differently: with other days, log or code.
     """
 
-    ranges: tuple[tuple[date, date], ...]
+    days: tuple[date, ...]
     digest: str
+
+    @property
+    def span(self) -> Span | None:
+        """What one run takes: days of it that are current, and those without anything, cost it next to nothing."""
+        return span_of(self.days)
 
 
 def plan(
     store: Store,
     steps: Iterable[Step],
     *,
-    gap_days: int,
     is_full: bool = False,
     is_due: Callable[[Step, date], bool] = lambda _, __: True,
 ) -> Plan:
     """Finds the days to run again: every day with a partition out of date and, because state is read from the days
     before, every later day of the steps that read it.
 
-    Days further apart than `gap_days` go into different ranges: an empty day in a range still costs Dagster an event
-    a table. `is_full` takes all days with input. Days that were left incomplete are taken only where they `is_due`.
+    `is_full` takes all days with input. Days that were left incomplete are taken only where they `is_due`.
     """
     steps = list(steps)
     days = {day for step in steps for day in store.days(step)} if is_full else _out_of_date(store, steps, is_due)
     if days:
         days |= _later_days_of_readers(store, steps, min(days))
-    ranges = tuple(ranges_of(sorted(days), gap_days))
-    return Plan(
-        ranges, digest([*(f"{a} {b}" for a, b in ranges), *_made_from(store, steps, min(days, default=date.max))])
-    )
+    ordered = tuple(sorted(days))
+    return Plan(ordered, digest([*map(str, ordered), *_made_from(store, steps, min(days, default=date.max))]))
 
 
 def steps_with_work(store: Store, steps: Iterable[Step], first: date, last: date) -> list[Step]:
@@ -66,18 +71,9 @@ def _later_days_of_readers(store: Store, steps: Iterable[Step], first: date) -> 
     return {day for step in readers for day in store.days(step) if day >= first}
 
 
-def ranges_of(days: Sequence[date], gap_days: int) -> Iterable[tuple[date, date]]:
-    """Joins sorted days into ranges, a new one wherever more than `gap_days` lie between two of them."""
-    start = last = None
-    for day in days:
-        if start is None or last is None:
-            start = day
-        elif (day - last).days > gap_days:
-            yield start, last
-            start = day
-        last = day
-    if start is not None and last is not None:
-        yield start, last
+def span_of(days: Collection[date]) -> Span | None:
+    """The span of some days; None of none."""
+    return (min(days), max(days)) if days else None
 
 
 def _made_from(store: Store, steps: Iterable[Step], first: date) -> Iterable[str]:

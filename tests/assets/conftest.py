@@ -9,6 +9,8 @@ from pathlib import Path
 import dagster as dg
 import orjson
 import pytest
+from dagster._core.definitions.data_version import CachingStaleStatusResolver, StaleStatus
+from dagster._core.loader import LoadingContextForTest
 
 from assets.daily import daily_assets, op_name
 from assets.partitions import daily_partitions
@@ -20,6 +22,7 @@ from em_pipelines.schema.readings import Claim, Extraction, LocalExtractor, Ment
 from em_pipelines.schema.vocabulary import EntityType, TemporalType
 from em_pipelines.settings import load_settings
 from em_pipelines.storage.run_plan import Plan, plan
+from resources.dagster_internals import SELF_REPORTING
 from resources.home import HomeResource
 
 LATER = datetime(2026, 4, 1, tzinfo=UTC)
@@ -83,11 +86,11 @@ class World:
         )
 
     def run(
-        self, *days: int | date, select: list[str] | None = None, is_full: bool = False
+        self, *days: int | date, select: list[str] | None = None, is_full: bool = False, reports: bool = False
     ) -> dg.ExecuteInProcessResult:
         """One run over the days from the first to the last, of all daily assets or of those selected.
 
-        A number is a day of March 2026.
+        A number is a day of March 2026. With `reports` the assets tell of what they have made, as those of `em run` do.
         """
         tags: dict[str, str] = {}
         config = {op_name(step): {"config": {"is_full": is_full}} for step in self.home.steps.values()}
@@ -95,6 +98,7 @@ class World:
         if days:
             first, last = (str(day if isinstance(day, date) else date(2026, 3, day)) for day in (days[0], days[-1]))
             tags = {"dagster/asset_partition_range_start": first, "dagster/asset_partition_range_end": last}
+            tags |= SELF_REPORTING if reports else {}
         return (
             self.definitions()
             .resolve_implicit_global_asset_job_def()
@@ -107,8 +111,23 @@ class World:
             )
         )
 
+    def events(self, asset: str) -> list[dg.AssetMaterialization]:
+        """What Dagster knows of an asset, oldest first."""
+        found = self.instance.fetch_materializations(dg.AssetKey(asset), limit=100, ascending=True).records
+        return [record.asset_materialization for record in found if record.asset_materialization]
+
+    def told(self, asset: str) -> list[str | None]:
+        """The days of which Dagster has heard of an asset, in order of time."""
+        return [event.partition for event in self.events(asset)]
+
+    def stale(self, asset: str, day: int) -> bool:
+        """Whether the UI would call a day of March 2026 stale."""
+        graph = self.definitions().resolve_asset_graph()
+        resolver = CachingStaleStatusResolver(self.instance, graph, LoadingContextForTest(self.instance))
+        return resolver.get_status(dg.AssetKey(asset), f"2026-03-{day:02}") is StaleStatus.STALE
+
     def plan(self) -> Plan:
-        return plan(self.home.store, self.home.steps.values(), gap_days=14)
+        return plan(self.home.store, self.home.steps.values())
 
     def files(self) -> dict[str, bytes]:
         """Every partition of the lake with its bytes, by `table/day`."""

@@ -112,9 +112,9 @@ def test_late_data_opens_its_own_day_again_and_the_fold_after_it(new_world: NewW
     assert late.run(1, 4).success
     before = late.files()
     late.land(2, "I live in Oslo.", session="late")
-    assert late.plan().ranges == ((date(2026, 3, 2), date(2026, 3, 4)),)
+    assert late.plan().days == (date(2026, 3, 2), date(2026, 3, 4))
     assert late.run(2, 4).success
-    assert late.plan().ranges == ()
+    assert late.plan().days == ()
     changed = {name for name, data in late.files().items() if data != before[name]}
     assert changed >= {f"{table}/2026-03-0{day}" for table in ("edges", "entities", "current_edges") for day in (2, 4)}
     assert not any(name.endswith("2026-03-01") for name in changed)
@@ -133,7 +133,7 @@ def test_a_quiet_day_in_between_has_no_partition_and_breaks_no_fold(world: Any) 
     result = world.run(1, 3)
     assert result.success
     assert not any(name.endswith("2026-03-02") for name in world.files())
-    assert materialized(result, "edges")["2026-03-02"]["days_without_input"] == 1
+    assert materialized(result, "edges")["2026-03-03"]["days_without_input"] == 1
     assert facts(world, 3) == {("lives_in", "superseded"), ("lives_in", "active")}
 
 
@@ -144,12 +144,12 @@ def test_facts_of_a_quiet_day_are_made_when_asked_for_and_follow_late_data(world
     quiet = date(2026, 3, 9)
     (row,) = world.home.store.lake.read(CURRENT_EDGES, quiet).to_pylist()
     assert (row["as_of"], row["effective_confidence"] < row["confidence"]) == (quiet, True)
-    assert world.plan().ranges == ()
+    assert world.plan().days == ()
     world.land(1, "I live in Oslo.", session="late")
-    assert world.plan().ranges == ((date(2026, 3, 1), quiet),)
+    assert world.plan().days == (date(2026, 3, 1), quiet)
     assert world.run(1, 9).success
     assert world.home.store.lake.read(CURRENT_EDGES, quiet).num_rows == 2
-    assert world.plan().ranges == ()
+    assert world.plan().days == ()
 
 
 def test_nothing_that_a_person_said_or_is_called_reaches_the_event_log(world: Any) -> None:
@@ -173,7 +173,7 @@ def test_nothing_that_a_person_said_or_is_called_reaches_the_event_log(world: An
     assert "'ada'" not in logged and "| ada |" not in logged
 
 
-def test_what_is_shown_of_a_long_run_does_not_grow_with_it(world: Any) -> None:
+def test_what_is_shown_of_a_run_stands_on_its_newest_day_and_does_not_grow_with_it(world: Any) -> None:
     lake, step = world.home.store.lake, world.home.steps["decay"]
     for day in range(1, 32):
         lake.write(EDGES, date(2026, 1, day), EDGES.empty())
@@ -181,8 +181,68 @@ def test_what_is_shown_of_a_long_run_does_not_grow_with_it(world: Any) -> None:
     world.home.store.run_days(step, world.home.store.days(step))
     said = materialized(world.run(date(2026, 1, 1), 31, select=["current_edges"]), "current_edges")
     assert len(said) == 90
-    assert all("| 2026-03-31 |" in shown["rows_by_day"] for shown in said.values())
-    assert all("2026-01" not in shown["rows_by_day"] for shown in said.values())
+    assert [day for day, shown in said.items() if "rows_by_day" in shown] == ["2026-03-31"]
+    listed = said["2026-03-31"]["rows_by_day"]
+    assert "| 2026-03-31 |" in listed and "2026-01" not in listed
+
+
+def test_a_run_that_reports_itself_tells_of_the_days_it_made_and_of_no_others(world: Any) -> None:
+    world.land(1, "I live in Oslo.")
+    world.land(9, "I live in Rome.")
+    result = world.run(1, 9, reports=True)
+    assert result.success
+    assert world.told("edges") == ["2026-03-01", "2026-03-09"]
+    assert world.told("feedback") == []
+    assert world.run(1, 9, reports=True).success
+    assert world.told("edges") == ["2026-03-01", "2026-03-09"], "nothing was made again"
+    assert world.run(9, is_full=True, reports=True).success
+    assert world.told("edges") == ["2026-03-01", "2026-03-09", "2026-03-09"]
+
+
+def test_days_that_were_made_without_dagster_are_told_by_the_next_run_over_them(world: Any) -> None:
+    for day in (1, 2):
+        world.land(day, f"I like dish{day}.")
+    assert world.run(1, reports=True).success
+    for step in world.home.steps.values():
+        world.home.store.run_days(step, world.home.store.days(step))
+    assert world.run(1, 2, reports=True).success
+    assert world.told("edges") == ["2026-03-01", "2026-03-02"]
+
+
+def test_a_step_that_fails_on_a_day_tells_of_those_before_it(world: Any) -> None:
+    for day in (1, 2, 3):
+        world.land(day, f"I like dish{day}.")
+    assert world.run(1, 3, select=["interactions"], reports=True).success
+    path = Path(world.home.store.lake.path(CATALOG["interactions"], date(2026, 3, 3)))
+    path.write_bytes(path.read_bytes()[:-40])
+    assert not world.run(1, 3, select=["messages"], reports=True).success
+    assert world.told("messages") == ["2026-03-01", "2026-03-02"]
+
+
+def test_what_a_run_reports_says_by_which_versions_a_day_was_made(world: Any) -> None:
+    world.land(1, "I like tea.")
+    assert world.run(1, reports=True).success
+    (event,) = world.events("claims")
+    lake, step = world.home.store.lake, world.home.steps["extraction"]
+    digests = {table: lake.info(CATALOG[table], date(2026, 3, 1)).content_digest for table in ("claims", "messages")}
+    assert event.tags["dagster/data_version"] == digests["claims"]
+    assert event.tags["dagster/code_version"] == step.code_version
+    assert event.tags["dagster/input_data_version/messages"] == digests["messages"]
+    assert {"dagster/row_count", "path", "days_made", "sample"} <= event.metadata.keys()
+
+
+@pytest.mark.parametrize("change", ["", "said", "code"])
+def test_dagster_holds_stale_what_came_out_otherwise_or_would(change: str, world: Any) -> None:
+    for day in (1, 2):
+        world.land(day, f"I like dish{day}.")
+    assert world.run(1, 2, reports=True).success
+    if change == "said":
+        world.land(2, "I live in Oslo.", session="late")
+        assert world.run(2, select=["interactions", "messages"], reports=True).success
+    if change == "code":
+        world.change_step("extraction", "another")
+    fresh, stale = world.stale("claims", 1), world.stale("claims", 2)
+    assert (fresh, stale) == {"": (False, False), "said": (False, True), "code": (True, True)}[change]
 
 
 def test_no_table_depends_on_another_day_by_which_dagster_would_split_a_backfill(world: Any) -> None:
@@ -214,9 +274,9 @@ def test_a_changed_step_makes_its_days_stale_and_nothing_before_it(world: Any) -
     assert world.home.store.stale_days(world.home.steps["sessions"]) == [date(2026, 3, 1), date(2026, 3, 2)]
     assert world.home.store.stale_days(world.home.steps["messages"]) == []
     result = world.run(1, 2)
-    assert materialized(result, "sessions")["2026-03-01"]["days_made"] == 2
-    assert materialized(result, "messages")["2026-03-01"]["days_already_current"] == 2
-    assert materialized(result, "current_edges")["2026-03-01"]["days_already_current"] == 2
+    assert materialized(result, "sessions")["2026-03-02"]["days_made"] == 2
+    assert materialized(result, "messages")["2026-03-02"]["days_already_current"] == 2
+    assert materialized(result, "current_edges")["2026-03-02"]["days_already_current"] == 2
     changed = {name.split("/")[0] for name, data in world.files().items() if data != before[name]}
     assert changed == {"sessions"}  # its footer; what it holds is the same, so that nothing follows
 
@@ -234,7 +294,7 @@ def test_a_changed_extractor_changes_the_code_version_that_dagster_compares(new_
 
     assert tag == declared(old, "claims") != declared(new, "claims")
     assert declared(old, "messages") == declared(new, "messages")
-    assert new.plan().ranges == ((date(2026, 3, 1), date(2026, 3, 1)),)
+    assert new.plan().days == (date(2026, 3, 1),)
 
 
 def test_a_corrupt_partition_fails_the_run_with_what_to_do_and_the_rest_is_kept(world: Any) -> None:
@@ -253,4 +313,4 @@ def test_a_corrupt_partition_fails_the_run_with_what_to_do_and_the_rest_is_kept(
     assert world.files() == before
     path.unlink()
     assert world.run(1, 2).success
-    assert world.plan().ranges == ()
+    assert world.plan().days == ()

@@ -34,7 +34,7 @@ def home_of_run(tmp_path: Path) -> Callable[..., Pipeline]:
 
 
 def test_a_run_works_with_the_settings_that_were_given(home_path: Path, home_of_run: Callable[..., Pipeline]) -> None:
-    settings = load_settings(home=home_path, run_gap_days=3, decay={"archive_below_confidence": 0.2})
+    settings = load_settings(home=home_path, decay={"archive_below_confidence": 0.2})
     found = home_of_run(HomeResource.of(settings))
     assert found.settings == settings
     assert found.path == home_path
@@ -53,17 +53,17 @@ def test_a_run_that_nobody_waits_for_tells_nobody(settings: Settings, home_of_ru
 def test_a_path_alone_reads_the_environment(
     home_path: Path, home_of_run: Callable[..., Pipeline], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("EM_RUN_GAP_DAYS", "5")
+    monkeypatch.setenv("EM_EMBEDDER", "openai:small")
     found = home_of_run(HomeResource(path=str(home_path)))
-    assert (found.path, found.settings.run_gap_days) == (home_path, 5)
+    assert (found.path, found.settings.embedder) == (home_path, "openai:small")
 
 
 def test_another_path_in_the_run_config_wins_and_keeps_the_other_settings(
     settings: Settings, tmp_path: Path, home_of_run: Callable[..., Pipeline]
 ) -> None:
     elsewhere = tmp_path / "elsewhere"
-    found = home_of_run(HomeResource.of(settings.model_copy(update={"run_gap_days": 3})), path=str(elsewhere))
-    assert (found.path, found.settings.run_gap_days) == (elsewhere, 3)
+    found = home_of_run(HomeResource.of(settings.model_copy(update={"embedder": "openai:small"})), path=str(elsewhere))
+    assert (found.path, found.settings.embedder) == (elsewhere, "openai:small")
 
 
 def test_a_run_leaves_nothing_on_disk_that_was_not_asked_for(

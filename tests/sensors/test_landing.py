@@ -8,6 +8,7 @@ import dagster as dg
 import pytest
 
 from em_pipelines.definitions import build_definitions
+from resources.dagster_internals import SELF_REPORTING
 from resources.run_locks import run_lock
 from sensors.landing import AT_WORK, PLAN_TAG
 
@@ -70,13 +71,14 @@ def test_with_nothing_landed_every_day_is_current_and_stays_so(world: Any) -> No
     assert skipped(world.tick("stale_days", answer[1])) == "nothing landed since everything was last found current"
 
 
-def test_landed_days_are_asked_for_range_by_range(world: Any) -> None:
-    world.land("2026-03-01", "2026-03-03", "2026-03-20")
+def test_landed_days_are_asked_for_in_one_run_whatever_lies_between(world: Any) -> None:
+    world.land("2025-10-01", "2025-10-03", "2026-03-20")
     answer = world.tick("stale_days")
-    assert days(asked(answer)) == ("2026-03-01", "2026-03-03")
+    assert days(asked(answer)) == ("2025-10-01", "2026-03-20")
+    assert asked(answer).tags.items() >= SELF_REPORTING.items()
     assert answer[1] is None  # the cursor stays until everything is current
     for step in world.home.steps.values():
-        world.home.store.run_days(step, [day for day in world.home.store.days(step) if day.day < 20])
+        world.home.store.run_days(step, [day for day in world.home.store.days(step) if day.month > 3])
     assert days(asked(world.tick("stale_days"))) == ("2026-03-20", "2026-03-20")
     world.make_tables()
     answer = world.tick("stale_days")

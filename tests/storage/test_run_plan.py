@@ -1,31 +1,18 @@
-"""What to run: staleness found, ranges cut, folds carried on."""
+"""What to run: staleness found, folds carried on."""
 
-import itertools
 from dataclasses import replace
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime
 from pathlib import Path
 
 import orjson
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from em_pipelines.landing.land import land
 from em_pipelines.pipeline import Pipeline
 from em_pipelines.settings import load_settings
-from em_pipelines.storage.run_plan import plan, ranges_of
+from em_pipelines.storage.run_plan import plan, span_of
 
 FIRST = date(2026, 1, 1)
-DAYS = st.lists(st.integers(0, 200), unique=True).map(lambda ns: [FIRST + timedelta(days=n) for n in sorted(ns)])
-
-
-@given(DAYS, st.integers(1, 30))
-def test_ranges_hold_every_day_once_in_order_and_no_long_gap(days: list[date], gap: int) -> None:
-    ranges = list(ranges_of(days, gap))
-    held = [[day for day in days if a <= day <= b] for a, b in ranges]
-    assert [day for found in held for day in found] == days
-    assert all((later - day).days <= gap for found in held for day, later in itertools.pairwise(found))
-    assert all((b - a).days > gap for (_, a), (b, _) in itertools.pairwise(ranges))
 
 
 @pytest.fixture
@@ -52,23 +39,24 @@ def make(home: Pipeline) -> dict[str, int]:
     return made
 
 
-def ranges(home: Pipeline) -> list[tuple[int, int]]:
-    found = plan(home.store, home.steps.values(), gap_days=14).ranges
-    return [(a.day, b.day) for a, b in found]
+def planned(home: Pipeline) -> list[int]:
+    """Days of March 2026."""
+    return [day.day for day in plan(home.store, home.steps.values()).days]
 
 
 def test_a_new_log_is_planned_and_a_made_one_is_not(home, tmp_path) -> None:
     say(home, tmp_path, 1, 2, 25)
-    assert ranges(home) == [(1, 2), (25, 25)]
+    assert planned(home) == [1, 2, 25]
+    assert plan(home.store, home.steps.values()).span == (date(2026, 3, 1), date(2026, 3, 25))
     make(home)
-    assert ranges(home) == []
+    assert planned(home) == []
 
 
 def test_late_data_opens_its_day_and_all_folds_after_it(home, tmp_path) -> None:
     say(home, tmp_path, 3, 5)
     make(home)
     say(home, tmp_path, 4)
-    assert ranges(home) == [(4, 5)]
+    assert planned(home) == [4, 5]
     made = make(home)
     assert (made["messages"], made["extraction"], made["fold"]) == (1, 1, 2)
 
@@ -97,37 +85,37 @@ def test_a_quiet_day_asked_for_by_itself_is_made(home, tmp_path) -> None:
     assert home.store.run_days(decay, [date(2026, 3, 10), date(2026, 3, 11)]).made == ()
 
 
-@pytest.mark.parametrize(("later", "n_ranges"), [(14, 1), (15, 2)])
-def test_a_gap_as_long_as_allowed_stays_in_one_range(later: int, n_ranges: int) -> None:
-    assert len(list(ranges_of([FIRST, FIRST + timedelta(days=later)], 14))) == n_ranges
+def test_the_span_of_days_is_the_first_and_the_last_in_whatever_order() -> None:
+    assert span_of([]) is None
+    assert span_of([date(2026, 3, 2), date(2024, 1, 1), date(2025, 5, 5)]) == (date(2024, 1, 1), date(2026, 3, 2))
 
 
 def test_planning_an_empty_home_finds_nothing_and_makes_nothing(home) -> None:
-    assert ranges(home) == []
+    assert plan(home.store, home.steps.values()).span is None
     assert not home.path.exists()
 
 
 def test_a_full_plan_takes_every_day_with_input(home, tmp_path) -> None:
     say(home, tmp_path, 1, 3, 25)
     make(home)
-    found = plan(home.store, home.steps.values(), gap_days=14, is_full=True)
-    assert [(a.day, b.day) for a, b in found.ranges] == [(1, 3), (25, 25)]
+    found = plan(home.store, home.steps.values(), is_full=True)
+    assert [day.day for day in found.days] == [1, 3, 25]
 
 
 def test_late_data_opens_quiet_days_on_which_facts_were_shown(home, tmp_path) -> None:
     say(home, tmp_path, 3)
     make(home)
     home.store.run_days(home.steps["decay"], [date(2026, 3, 9)])
-    assert ranges(home) == []
+    assert planned(home) == []
     say(home, tmp_path, 2)
-    assert ranges(home) == [(2, 9)]
+    assert planned(home) == [2, 3, 9]
     make(home)
-    assert ranges(home) == []
+    assert planned(home) == []
 
 
 def test_a_plan_is_known_by_its_days_its_log_and_its_code(home, tmp_path) -> None:
     def digest() -> str:
-        return plan(home.store, home.steps.values(), gap_days=14).digest
+        return plan(home.store, home.steps.values()).digest
 
     say(home, tmp_path, 3)
     first = digest()

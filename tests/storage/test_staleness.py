@@ -81,9 +81,9 @@ class World:
             if stat.st_mtime_ns > time.time_ns() - HOUR_NS // 2:
                 os.utime(path, ns=(stat.st_atime_ns, stat.st_mtime_ns - HOUR_NS))
 
-    def plan(self) -> tuple[tuple[date, date], ...]:
+    def plan(self) -> tuple[date, ...]:
         """As a new process plans, which keeps what it finds."""
-        return plan(self.store(), self.steps.values(), gap_days=0).ranges
+        return plan(self.store(), self.steps.values()).days
 
     def stale(self) -> dict[str, list[date]]:
         """As a new process says."""
@@ -103,7 +103,7 @@ class World:
     def n_footers_read(self) -> int:
         """How many footers a plan reads."""
         store = self.store()
-        plan(store, self.steps.values(), gap_days=0)
+        plan(store, self.steps.values())
         return len(store.lake._footers.known)
 
     def file(self, of: Table, day: date) -> Path:
@@ -137,7 +137,7 @@ def test_what_was_found_current_is_not_read_again(world: World) -> None:
 
 def test_a_new_day_costs_the_reading_of_that_day_and_of_the_state_before_it(world: World) -> None:
     world.say(day(66), 5)
-    assert world.plan() == ((day(66), day(66)),)
+    assert world.plan() == (day(66),)
     store = world.store()
     assert store.stale_days(world.steps["land"]) == [day(66)]
     assert store.lake._footers.known == {}
@@ -248,7 +248,7 @@ def test_any_change_is_noticed(change: Callable[[World], None], is_settled: bool
 def test_a_change_reads_the_months_it_can_reach_and_no_other(world: World) -> None:
     world.say(day(65), 1)
     store = world.store()
-    plan(store, world.steps.values(), gap_days=0)
+    plan(store, world.steps.values())
     assert {Path(path).stem for path in store.lake._footers.known} <= {str(day(n)) for n in (40, 65)}
 
 
@@ -298,10 +298,10 @@ def test_object_stores_are_read_as_ever() -> None:
     store = Store(LandedLog("memory://settled/log"), Lake("memory://settled/lake"))
     steps = World(Path()).steps
     store.log.append("lines", day(1), [{"id": "a", "amount": 1}])
-    assert plan(store, steps.values(), gap_days=0).ranges == ((day(1), day(1)),)
+    assert plan(store, steps.values()).days == (day(1),)
     for step in steps.values():
         store.run_days(step, store.days(step))
-    assert plan(store, steps.values(), gap_days=0).ranges == ()
+    assert plan(store, steps.values()).days == ()
     assert len(store.lake.days(LINES)) == 1
 
 

@@ -24,7 +24,6 @@ from em_pipelines.retrieval import packs
 from em_pipelines.schema.tables.graph import EDGES, ENTITIES
 from em_pipelines.serving.snapshot import LATEST, publish
 from em_pipelines.storage.ledger import Ledger
-from em_pipelines.storage.run_plan import ranges_of
 
 UNFIT = (SnapshotState.DAMAGED, SnapshotState.OUTDATED)
 DELETE = "delete it and make it again"
@@ -151,8 +150,7 @@ def _make(home: RebuildableHome, repair: Repair) -> None:
         with home.lock(f"step-{step.name}"):
             days.update(home.store.run_days(step, _stale_of(home, step.name)).made)
     if days:
-        ranges = ranges_of(sorted(days), home.settings.run_gap_days)
-        home.note_unchecked(sorted({*home.unchecked_ranges(), *ranges}))
+        home.note_unchecked(days)
         repair.done.append(f"made {len(days)} days again from the log")
 
 

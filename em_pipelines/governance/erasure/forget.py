@@ -32,7 +32,6 @@ from em_pipelines.redaction.targets import KnownWorld
 from em_pipelines.retrieval.packs import remake as remake_pack
 from em_pipelines.serving.projection.noted import GraphNote
 from em_pipelines.storage.ledger_entries import Act
-from em_pipelines.storage.run_plan import ranges_of
 
 MAX_PATHS = 5
 ERASE = "erase"
@@ -185,19 +184,13 @@ def _plan_of(home: RebuildableHome, request: Request) -> Plan:
 def _rebuild(home: RebuildableHome, request: Request, made: Plan, done: Done) -> Rebuilt:
     """Makes again what the erasure touched. Its days are noted as unchecked, so that the next run checks them."""
     days = sorted({*made.days, *done.days, *stale_log_days(home)})
-    _note_unchecked(home, days)
+    home.note_unchecked(days)
     rebuilt = remake(home, days)
     is_all = request.scope.kind is ScopeKind.USER
     rebuilt.n_answers = forget_answers(home, request.scope.user_id, made.names, is_all=is_all)
     rebuilt.n_snapshots = republish(home, days[0] if days else date.max)
     remake_pack(home, request.scope.user_id)
     return rebuilt
-
-
-def _note_unchecked(home: RebuildableHome, days: list[date]) -> None:
-    if days:
-        ranges = list(ranges_of(days, home.settings.run_gap_days))
-        home.note_unchecked(sorted({*home.unchecked_ranges(), *ranges}))
 
 
 def _drop_others(home: RebuildableHome, request: Request) -> None:

@@ -185,8 +185,10 @@ def _judge(summary: Summary) -> None:
 def _show(home: Pipeline, summary: Summary) -> None:
     if not summary.n_runs:
         out().print("Nothing is new: every day and the snapshot are current.")
+    elif summary.n_days:
+        out().print(f"Materialized {summary.n_days} days.")
     else:
-        out().print(f"Materialized {summary.n_days} days in {summary.n_runs} runs.")
+        out().print("Every day is current; what was not checked or published yet is now.")
     latest = home.snapshots / LATEST
     if not latest.exists():
         out().print("Nothing learned yet: no snapshot.")

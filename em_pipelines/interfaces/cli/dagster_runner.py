@@ -1,6 +1,6 @@
 """Driving Dagster in this process: what `em run` does between landing and its summary.
 
-Days that are out of date are materialized range by range, then the snapshot is published. What a user sees of it is
+Days that are out of date are materialized, and what they give is published, in one run. What a user sees of it is
 `em_pipelines.interfaces.cli.app`'s business.
 """
 
@@ -55,38 +55,35 @@ class Summary:
 
 
 def materialize(home: Pipeline, first: date | None, last: date | None, *, is_full: bool) -> Summary:
-    """Makes the days that are out of date, within first and last, and publishes; raises RunFailedError where a run
-    fails for another reason than a check, or what a step raised of PermanentError."""
-    ranges = _ranges_to_run(home, first, last, is_full=is_full)
-    summary = Summary(n_days=sum((b - a).days + 1 for a, b in ranges))
+    """Makes the days that are out of date, within first and last, and publishes: in one run, or in two where somebody
+    asked to be forgotten. Raises RunFailedError where a run fails for another reason than a check, or what a step
+    raised of PermanentError."""
+    days = _days_to_run(home, first, last, is_full=is_full)
+    summary = Summary(n_days=len(days))
     has_requests = bool(home.book.pending())
-    is_published = _is_published(home)
-    if not ranges and not has_requests and is_published:
+    if not days and not home.unchecked and not has_requests and _is_published(home):
         return summary
-    home.note_unchecked(ranges)
-    with _dagster(home, ranges) as (instance, definitions, progress):
+    home.note_unchecked(days)
+    with _dagster(home) as (instance, definitions, progress):
         runner = _Runner(definitions, instance, summary)
-        _run_ranges(home, runner, ranges, is_full=is_full)
         if has_requests:
+            _run(home, runner, is_full=is_full, publishes=False)
             # Only now it is known which names and facts the requests cover. What they change is made by the erasure
             # itself; running its days once more lets Dagster know and check them.
             progress.console.print("forgetting what was asked to be forgotten", style="dim")
             carry_out(home)
-            _run_ranges(home, runner, home.unchecked_ranges(), is_full=False)
-        summary.unread = _unread_within(home, ranges)
+            is_full = False
+        _run(home, runner, is_full=is_full)
+        summary.unread = _unread_on(home, days)
         if not summary.failed_checks:
-            if _has_facts(home):  # of dead letters alone nothing can be published
-                progress.console.print("publishing the snapshot", style="dim")
-                runner.execute("publish", {}, config=_config([home.inference], is_full=is_full))
-            home.note_unchecked([])
+            home.note_checked()
     return summary
 
 
-def _ranges_to_run(home: Pipeline, first: date | None, last: date | None, *, is_full: bool) -> list[tuple[date, date]]:
-    """The ranges of days that are out of date, within first and last, and those that nobody has checked yet."""
-    todo = plan(home.store, home.steps.values(), gap_days=home.settings.run_gap_days, is_full=is_full)
-    ranges = [(max(a, first or a), min(b, last or b)) for a, b in todo.ranges]
-    return sorted({*((a, b) for a, b in ranges if a <= b), *home.unchecked_ranges()})
+def _days_to_run(home: Pipeline, first: date | None, last: date | None, *, is_full: bool) -> list[date]:
+    """The days that are out of date, within first and last."""
+    todo = plan(home.store, home.steps.values(), is_full=is_full)
+    return [day for day in todo.days if (first or day) <= day <= (last or day)]
 
 
 def _has_facts(home: Pipeline) -> bool:
@@ -100,18 +97,29 @@ def _is_published(home: Pipeline) -> bool:
     )
 
 
-def _unread_within(home: Pipeline, ranges: list[tuple[date, date]]) -> list[UnreadSegment]:
-    days = home.store.lake.days(EXTRACTION_ISSUES)
-    return unread_segments(home.store.lake, [day for day in days if any(a <= day <= b for a, b in ranges)])
+def _unread_on(home: Pipeline, days: list[date]) -> list[UnreadSegment]:
+    wanted = {*days}
+    return unread_segments(home.store.lake, [day for day in home.store.lake.days(EXTRACTION_ISSUES) if day in wanted])
 
 
-def _run_ranges(home: Pipeline, runner: "_Runner", ranges: list[tuple[date, date]], *, is_full: bool) -> None:
-    """Runs the job `main` over ranges of days, one after the other."""
-    for a, b in ranges:
-        tags = {"dagster/asset_partition_range_start": str(a), "dagster/asset_partition_range_end": str(b)}
-        todo = steps_with_work(home.store, home.steps.values(), a, b)
-        tables = [table.name for step in todo for table in step.outputs]
-        runner.execute("main", tags, tables, config=_config(todo, is_full=is_full))
+def _run(home: Pipeline, runner: "_Runner", *, is_full: bool, publishes: bool = True) -> None:
+    """One run over the days that nobody has checked yet, those to be made among them, and what is published of them."""
+    from resources.dagster_internals import SELF_REPORTING  # noqa: PLC0415
+    from sensors.jobs import PUBLISHED  # noqa: PLC0415
+
+    span = home.unchecked
+    if span is None:
+        runner.execute("publish", {}, config=_config([home.inference], is_full=is_full))
+        return
+    todo = steps_with_work(home.store, home.steps.values(), *span)
+    tags = {
+        **SELF_REPORTING,
+        "dagster/asset_partition_range_start": str(span[0]),
+        "dagster/asset_partition_range_end": str(span[1]),
+    }
+    tables = [table.name for step in todo for table in step.outputs]
+    steps = [*todo, *([home.inference] if publishes else [])]
+    runner.execute("main", tags, [*tables, *(PUBLISHED if publishes else ())], config=_config(steps, is_full=is_full))
 
 
 def _config(steps: Iterable[Step], *, is_full: bool) -> dict[str, Any]:
@@ -124,9 +132,7 @@ def _config(steps: Iterable[Step], *, is_full: bool) -> dict[str, Any]:
 
 
 @contextmanager
-def _dagster(
-    home: Pipeline, ranges: list[tuple[date, date]]
-) -> Iterator["tuple[dg.DagsterInstance, dg.Definitions, Progress]"]:
+def _dagster(home: Pipeline) -> Iterator["tuple[dg.DagsterInstance, dg.Definitions, Progress]"]:
     """An instance in the home, the definitions over it, and a progress bar that hears of days done.
 
     Dagster takes a second to import, which only this command pays.
@@ -143,8 +149,8 @@ def _dagster(
 
         def days_done(step: str, n_days: int) -> None:
             if step not in tasks:  # what a step has to do shows when those before it are done
-                days = home.store.days(home.steps[step])
-                n_todo = sum(any(a <= day <= b for a, b in ranges) for day in days)
+                first, last = home.unchecked or (date.min, date.max)
+                n_todo = sum(first <= day <= last for day in home.store.days(home.steps[step]))
                 tasks[step] = progress.add_task(f"{step} (days)", total=n_todo)
             progress.update(tasks[step], advance=n_days)
 

@@ -190,7 +190,7 @@ def test_days_out_of_date_are_made_and_left_to_be_checked(own_home: Pipeline) ->
     own_home.store.lake.delete(CURRENT_EDGES, LAST)
     assert {m.subject for m in proposals(own_home).mends} == {"days", "snapshot"}
     assert mend(own_home).left == []
-    assert own_home.unchecked_ranges() == [(LAST, LAST)]
+    assert own_home.unchecked == (LAST, LAST)
 
 
 def test_a_damaged_log_is_said_and_keeps_every_partition_where_it_is(own_home: Pipeline) -> None:
