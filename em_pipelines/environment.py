@@ -23,3 +23,9 @@ def silence_libraries() -> None:
     """Switches off what libraries would tell their makers, unless somebody has said otherwise."""
     for name, value in (("DAGSTER_DISABLE_TELEMETRY", "1"), ("GX_ANALYTICS_ENABLED", "false")):
         os.environ.setdefault(name, value)
+
+
+def batch_events() -> None:
+    """Has Dagster hand over the events of a run's partitions together, unless somebody has said otherwise; here and in
+    processes that are started from here."""
+    os.environ.setdefault("DAGSTER_EVENT_BATCH_SIZE", "1000")

@@ -1,8 +1,8 @@
-"""What is used of Dagster beside its public interface, and nothing else is: one place to look when it changes.
+"""What is used of Dagster beside its public interface: one place to look when it changes.
 
 The history of one check, an evaluation of one day within a run of many, and events of the days that a run has made have
 no public door yet; the type of a job of assets has no public name. tests/resources/test_dagster_internals.py fails when
-what is relied on here changes.
+what is relied on here changes. The storage of events alone, in event_storage.py, has private names of its own.
 """
 
 from collections.abc import Mapping, Sequence

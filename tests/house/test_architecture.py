@@ -25,7 +25,9 @@ MAX_FUNCTION_LINES = 60
 MAX_ROOMS, MAX_LOOSE_FILES, MAX_MODULES_OF_A_WALK = 17, 9, 110
 MAX_COMPLEXITY, MAX_COMPLEX_SHARE, NEVER_ABOVE = 10, 0.03, 20
 """By radon, which counts branches, loops, comprehensions and every `and` and `or`."""
-INTERNALS = "resources/dagster_internals.py"
+INTERNALS = {"resources/dagster_internals.py", "resources/event_storage.py"}
+"""The adapters of Dagster. The second is a class of Dagster's with some of its methods written anew: half of what it
+does has no public name, and a list of names to import them by would say no more than its own imports."""
 READERS_OF_THE_ENVIRONMENT = {"em_pipelines/environment.py"}
 BIN = Path(sys.executable).parent
 
@@ -123,7 +125,9 @@ def test_one_message_passes_few_modules() -> None:
 
 def test_no_private_interface_of_a_library_is_used_but_in_its_adapter() -> None:
     private = re.compile(r"^\s*(?:from|import) (?:[\w.]+ import )?(?:[\w.]+\.)?_[a-z]\w*", re.MULTILINE)
-    offenders = [shown(p) for p in MODULES if private.search(p.read_text(encoding="utf-8")) and shown(p) != INTERNALS]
+    offenders = [
+        shown(p) for p in MODULES if private.search(p.read_text(encoding="utf-8")) and shown(p) not in INTERNALS
+    ]
     assert offenders == []
 
 

@@ -25,6 +25,7 @@ from em_pipelines.pipeline import Pipeline
 from em_pipelines.retrieval import packs
 from em_pipelines.schema.tables.extraction import EXTRACTION_ISSUES
 from em_pipelines.serving.snapshot import is_current
+from em_pipelines.storage.files import write_atomically
 from em_pipelines.storage.run_plan import plan, steps_with_work
 from em_pipelines.storage.store import Step
 
@@ -34,7 +35,10 @@ if TYPE_CHECKING:
 DAGSTER_YAML = """\
 telemetry: {enabled: false}
 nux: {enabled: false}
+event_log_storage: {module: resources.event_storage, class: BatchingEventLogStorage, config: {}}
 """
+FORMER_DAGSTER_YAMLS = frozenset({"telemetry: {enabled: false}\nnux: {enabled: false}\n"})
+"""What was written before, to the byte: nobody has edited it, so it is written anew."""
 LAUNCHER_TAG = "em/launcher"
 UNREAD_CHECK = "extraction_complete"
 """Fails while a model has not read everything; the facts that are there are served all the same."""
@@ -160,11 +164,12 @@ def _dagster(home: Pipeline) -> Iterator["tuple[dg.DagsterInstance, dg.Definitio
 
 
 def prepare_dagster_home(home: Pipeline) -> Path:
-    """Makes Dagster's own home with a configuration that calls nobody; an existing one is left as it is."""
+    """Makes Dagster's own home with a configuration that calls nobody; one that people have edited is left alone."""
     folder = home.dagster_home.absolute()
     folder.mkdir(parents=True, exist_ok=True)
-    if not (folder / "dagster.yaml").exists():
-        (folder / "dagster.yaml").write_text(DAGSTER_YAML, encoding="utf-8")
+    path = folder / "dagster.yaml"
+    if not path.exists() or path.read_bytes().decode(errors="replace") in FORMER_DAGSTER_YAMLS:
+        write_atomically(path, DAGSTER_YAML.encode())
     return folder
 
 
