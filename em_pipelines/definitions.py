@@ -18,6 +18,7 @@ from em_pipelines.pipeline import Pipeline
 from em_pipelines.settings import Settings, load_settings
 from quality.checks import build_checks
 from quality.packs import packs_whole
+from quality.report import report_asset
 from resources.alerts import AlertsResource
 from resources.embedders import open_embedder
 from resources.graph_address import open_graph
@@ -25,6 +26,7 @@ from resources.home import HomeResource, Progress
 from resources.model_access import asking_of
 from resources.verifier import open_verifier
 from sensors.alerts import alerts_sensor
+from sensors.backfills import backfills_sensor
 from sensors.batches import batches_sensor, collect_batches
 from sensors.graph import erasures_sensor
 from sensors.jobs import build_jobs, land_inbox
@@ -47,7 +49,8 @@ def build_definitions(settings: Settings | None = None, *, on_days: Progress | N
     jobs = build_jobs()
     checks = [*build_checks([*steps, home.inference]), packs_whole]
     evaluation = evaluation_asset(by_name["extraction"])
-    watched = [key for found in (*checks, evaluation) for key in found.check_keys]
+    report = report_asset([table for step in (*steps, home.inference) for table in step.outputs])
+    watched = [key for found in (*checks, evaluation, report) for key in found.check_keys]
     return dg.Definitions(
         assets=[
             *(daily_assets(step, days) for step in steps),
@@ -55,6 +58,7 @@ def build_definitions(settings: Settings | None = None, *, on_days: Progress | N
             snapshot,
             index_packs,
             evaluation,
+            report,
             projection_asset(open_graph),
             revision_asset(open_verifier),
         ],
@@ -67,10 +71,11 @@ def build_definitions(settings: Settings | None = None, *, on_days: Progress | N
             batches_sensor(collect_batches),
             requests_sensor(forget_requests),
             erasures_sensor(jobs["project"]),
+            backfills_sensor(jobs["quality"]),
             alerts_sensor(watched),
         ],
         resources={"home": HomeResource.of(settings, on_days), "alerts": AlertsResource()},
-        # One process a run: the work is batched inside the steps, and checks share one import of Great Expectations.
+        # One process a run: the work is batched inside the steps, and another process would cost more than most.
         executor=dg.in_process_executor,
     )
 

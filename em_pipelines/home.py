@@ -4,6 +4,7 @@ HOME/log        the landed log, append-only: all else can be made again from it
 HOME/lake       tables, one Parquet file a table and day
 HOME/snapshots  DuckDB files for analysts, one a date, and `latest.duckdb`
 HOME/evaluations  figures that later ones are compared with
+HOME/quality  what Great Expectations found last, as pages to read (Data Docs)
 HOME/packs      index packs, a folder a user
 HOME/inbox      files dropped here are landed by the landing sensor
 HOME/dagster    Dagster's own home
@@ -79,6 +80,11 @@ class Home:
     def evaluations(self) -> Path:
         """The folder of baselines."""
         return self.path / "evaluations"
+
+    @property
+    def data_docs(self) -> Path:
+        """The folder of Great Expectations' report; `index.html` is where to begin."""
+        return self.path / "quality"
 
     @property
     def inbox(self) -> Path:

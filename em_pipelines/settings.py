@@ -25,6 +25,7 @@ from em_pipelines.extraction.llm.extractor import LlmExtractionSettings
 from em_pipelines.extraction.rules.extractor import RulesSettings
 from em_pipelines.extraction.segmentation import SegmentationSettings
 from em_pipelines.extraction.verification import VerificationSettings
+from em_pipelines.governance.audit.contracts import ReportSettings
 from em_pipelines.graph.confidence_decay import DecaySettings
 from em_pipelines.graph.fold import FoldSettings
 from em_pipelines.landing.settings import LandingSettings
@@ -80,6 +81,7 @@ class Settings(BaseSettings):
     context: ContextSettings = Field(default_factory=ContextSettings)
     llm: LlmSettings = Field(default_factory=LlmSettings)
     reading: LlmExtractionSettings = Field(default_factory=LlmExtractionSettings)
+    report: ReportSettings = Field(default_factory=ReportSettings)
     revision: RevisionSettings = Field(default_factory=RevisionSettings)
 
     @classmethod

@@ -1,230 +1,164 @@
-"""The asset checks: one Great Expectations suite a table, and checks of our own on meaning.
+"""The asset checks: the contract of every table, and checks of our own on meaning. One op a step runs all of them that
+stand on the tables it makes; each can be run by itself.
 
 A check looks at the days of the run it is part of; run by itself, at the last day there is. Broken integrity blocks
-what lies downstream.
+what lies downstream. Great Expectations asks the same of the tables once a night: `quality.report`.
 """
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import date
 
 import dagster as dg
 
 from em_pipelines.errors import CorruptTableError
-from em_pipelines.governance.audit.integrity import RULES, Rule, violations_on
+from em_pipelines.governance.audit.contracts import check_days
+from em_pipelines.governance.audit.integrity import RULES
 from em_pipelines.schema.table import Table
-from em_pipelines.schema.tables import clean, derived, extraction, graph, raw
 from em_pipelines.storage.lake import Lake
 from em_pipelines.storage.store import Step, Store
-from quality import meaning
-from quality.suites import validate
+from quality.meaning import MEANING, Finding, MeaningCheck, integrity_findings, rule_reads
+from quality.report import link_to
 from resources.dagster_internals import past_checks, report_in_run
 from resources.home import HomeResource
 
+CONTRACT = "table_contract"
 RANGE_TAGS = ("dagster/asset_partition_range_start", "dagster/asset_partition_range_end")
 PARTITION_TAG = "dagster/partition"
 SEEN_EVALUATIONS = 1000
-NEVER_EMPTY = frozenset({"interactions", "messages", "segments", "sessions"})
-"""Tables that have rows wherever they have a partition."""
-
-
-@dataclass(frozen=True, slots=True)
-class MeaningCheck:
-    """A check of our own: the asset it stands on, the tables it reads a day at a time, and what it asks of them."""
-
-    name: str
-    asset: Table
-    reads: tuple[Table, ...]
-    ask: Callable[..., meaning.Finding]
-    about: str
-    is_blocking: bool = True
-    is_partitioned: bool = False
-    """Whether each day has a row of its own in the check's history."""
-
-    def find(self, store: Store, day: date) -> meaning.Finding:
-        """What the check finds on one day."""
-        return self.ask(*(store.lake.read(table, day) for table in self.reads))
-
-
-@dataclass(frozen=True, slots=True)
-class IntegrityCheck(MeaningCheck):
-    """A rule of the state: it looks at the last day, which holds all that came before."""
-
-    def find(self, store: Store, day: date) -> meaning.Finding:
-        """How many rows break the rule on one day."""
-        return self.ask(store.lake, day)
-
-
-def _integrity_check(rule: Rule) -> IntegrityCheck:
-    def ask(lake: Lake, day: date) -> meaning.Finding:
-        broken = violations_on(lake, day, [rule])[rule.name]
-        return meaning.Finding(not broken, float(len(broken)), rule.advice)
-
-    reads = (graph.ENTITIES,) if rule.table is graph.ENTITIES else (graph.EDGES, graph.ENTITIES)
-    return IntegrityCheck(rule.name, rule.table, reads, ask, rule.about)
-
-
-MEANING = (
-    MeaningCheck(
-        "inferences_grounded",
-        derived.INFERRED_EDGES,
-        (derived.INFERRED_EDGES, derived.CURRENT_EDGES),
-        meaning.inferences_grounded,
-        "Every inferred edge rests on active facts of its user, and is no surer than 0.60.",
-    ),
-    MeaningCheck(
-        "messages_complete",
-        clean.MESSAGES,
-        (raw.INTERACTIONS, clean.MESSAGES),
-        meaning.messages_complete,
-        "Every landed interaction is a message.",
-    ),
-    MeaningCheck(
-        "extraction_coverage",
-        extraction.CLAIMS,
-        (clean.MESSAGES, extraction.MENTIONS, extraction.CLAIMS, extraction.EXTRACTION_ISSUES),
-        meaning.extraction_coverage,
-        "Every message was extracted or skipped with a reason.",
-    ),
-    MeaningCheck(
-        "relates_to_share",
-        extraction.CLAIMS,
-        (extraction.CLAIMS,),
-        meaning.relates_to_share,
-        f"At most {meaning.MAX_RELATES_TO_SHARE:.0%} of a day's claims use the last-resort relation.",
-        is_blocking=False,
-    ),
-    MeaningCheck(
-        "conflict_burst",
-        graph.CONTRADICTIONS,
-        (graph.CONTRADICTIONS,),
-        meaning.conflict_burst,
-        f"No thing has more than {meaning.MAX_OPEN_CONFLICTS} open conflicts (warning).",
-        is_blocking=False,
-    ),
-    MeaningCheck(
-        "hallucination_rate",
-        extraction.CLAIMS,
-        (extraction.CLAIMS, extraction.MENTIONS, extraction.EXTRACTION_ISSUES),
-        meaning.hallucination_rate,
-        f"Less than {meaning.MAX_HALLUCINATION_RATE_WARN:.0%} of what a day's messages gave is doubted (warning), "
-        f"never {meaning.MAX_HALLUCINATION_RATE:.0%} (failure).",
-        is_blocking=False,
-        is_partitioned=True,
-    ),
-    MeaningCheck(
-        "hallucination_spike",
-        extraction.EXTRACTION_ISSUES,
-        (extraction.EXTRACTION_ISSUES,),
-        meaning.hallucination_spike,
-        f"At most {meaning.MAX_DISCARDED_AN_HOUR} extractions are discarded within an hour of event time.",
-        is_blocking=False,
-        is_partitioned=True,
-    ),
-    MeaningCheck(
-        "extraction_complete",
-        extraction.EXTRACTION_ISSUES,
-        (extraction.EXTRACTION_ISSUES,),
-        meaning.extraction_complete,
-        "No message waits to be read by a model. Facts that are there are served all the same.",
-        is_blocking=False,
-        is_partitioned=True,
-    ),
-    *(_integrity_check(rule) for rule in RULES),
-)
 
 
 def build_checks(steps: Iterable[Step]) -> list[dg.AssetChecksDefinition]:
-    """All checks of the assets that these steps make."""
-    tables = [table for step in steps for table in step.outputs]
-    return [*(_contract_check(table) for table in tables), *(_meaning_check(c) for c in MEANING if c.asset in tables)]
+    """All checks of the assets that these steps make, a definition a step."""
+    return [_checks_of(step) for step in steps]
 
 
-def _contract_check(table: Table) -> dg.AssetChecksDefinition:
-    @dg.asset_check(
-        asset=table.name,
-        name="table_contract",
-        blocking=True,
-        description=f"Great Expectations suite of {table.name}: columns, nulls, keys, closed sets, ranges.",
+def _checks_of(step: Step) -> dg.AssetChecksDefinition:
+    """Dagster stops what lies downstream of any table of the step where a check that blocks fails, for one op asks
+    all of them; its tables are made together, too."""
+
+    @dg.multi_asset_check(
+        name=f"check_{step.name}",
+        specs=list(_specs(step)),
+        description=f"All checks of what the step {step.name} makes.",
+        can_subset=True,
     )
-    def check(context: dg.AssetCheckExecutionContext, home: HomeResource) -> dg.AssetCheckResult:
+    def check_tables(context: dg.AssetCheckExecutionContext, home: HomeResource) -> Iterator[dg.AssetCheckResult]:
         store = home.home.store
-        days = _days(context, store, table)
-        shown = days[-1:] if table.is_state else days  # a state holds all that came before it
-        try:
-            rows = store.lake.read_days(table, shown)
-        except CorruptTableError as error:
-            return _unreadable(error)
-        found = validate(table, rows, min_rows=len(shown) if table.name in NEVER_EMPTY else 0)
-        return dg.AssetCheckResult(
-            passed=found.is_success,
-            severity=dg.AssetCheckSeverity.ERROR,
-            description="" if found.is_success else "; ".join(found.broken),
-            metadata={"rows": rows.num_rows, "days": len(shown), "expectations": found.n_expectations},
-        )
+        docs = link_to(home.home.data_docs)
+        for table in step.outputs:
+            wanted = {k.name for k in context.selected_asset_check_keys if k.asset_key == dg.AssetKey(table.name)}
+            if not wanted:
+                continue
+            days = _days(context, store, table)
+            shown = days[-1:] if table.is_state else days  # a state holds all that came before it
+            if CONTRACT in wanted:
+                yield _contract(store.lake, table, shown, docs)
+            for check in (c for c in MEANING if c.asset is table and c.name in wanted):
+                yield _meaning(context, store.lake, check, shown)
+            yield from _integrity(store.lake, table, wanted, shown)
 
-    return check
+    return check_tables
 
 
-def _meaning_check(wanted: MeaningCheck) -> dg.AssetChecksDefinition:
-    @dg.asset_check(
-        asset=wanted.asset.name,
-        name=wanted.name,
-        blocking=wanted.is_blocking,
-        description=wanted.about,
-        additional_deps=[t.name for t in wanted.reads if t is not wanted.asset],
+def _specs(step: Step) -> Iterator[dg.AssetCheckSpec]:
+    for table in step.outputs:
+        about = f"Every declared expectation of {table.name}: columns, nulls, keys, closed sets, ranges."
+        yield dg.AssetCheckSpec(CONTRACT, asset=table.name, blocking=True, description=about)
+        for check in (c for c in MEANING if c.asset is table):
+            yield _spec(check.name, table, check.about, check.reads, is_blocking=check.is_blocking)
+        for rule in (r for r in RULES if r.table is table):
+            yield _spec(rule.name, table, rule.about, rule_reads(rule), is_blocking=True)
+
+
+def _spec(name: str, asset: Table, about: str, reads: Iterable[Table], *, is_blocking: bool) -> dg.AssetCheckSpec:
+    others = [table.name for table in reads if table is not asset]
+    return dg.AssetCheckSpec(name, asset=asset.name, description=about, blocking=is_blocking, additional_deps=others)
+
+
+def _contract(lake: Lake, table: Table, days: list[date], docs: dict[str, dg.MetadataValue]) -> dg.AssetCheckResult:
+    try:
+        found = check_days(lake, table, days)
+    except CorruptTableError as error:
+        return _unreadable(table, CONTRACT, error)
+    return dg.AssetCheckResult(
+        asset_key=table.name,
+        check_name=CONTRACT,
+        passed=found.is_success,
+        severity=dg.AssetCheckSeverity.ERROR,
+        description="; ".join(found.sentences),
+        metadata={"rows": found.n_rows, "days": found.n_days, "expectations": found.n_expectations, **docs},
     )
-    def check(context: dg.AssetCheckExecutionContext, home: HomeResource) -> dg.AssetCheckResult:
-        store = home.home.store
+
+
+def _meaning(
+    context: dg.AssetCheckExecutionContext, lake: Lake, check: MeaningCheck, days: list[date]
+) -> dg.AssetCheckResult:
+    try:
+        found = check.find(lake, days)
+    except CorruptTableError as error:
+        return _unreadable(check.asset, check.name, error)
+    if check.is_partitioned:
+        _report_days(context, check, found)
+    return _judged(check.asset, check.name, found)
+
+
+def _integrity(lake: Lake, table: Table, wanted: set[str], days: list[date]) -> Iterator[dg.AssetCheckResult]:
+    rules = [rule for rule in RULES if rule.table is table and rule.name in wanted]
+    if not rules:
+        return
+    try:
+        found = integrity_findings(lake, rules, days)
+    except CorruptTableError:
+        found = {}  # not every rule reads every file: which ones stand is found one by one
+    for rule in rules:
         try:
-            days = _days(context, store, wanted.asset)
-            found = {day: wanted.find(store, day) for day in (days[-1:] if wanted.asset.is_state else days)}
+            yield _judged(table, rule.name, (found or integrity_findings(lake, [rule], days))[rule.name])
         except CorruptTableError as error:
-            return _unreadable(error)
-        failed = {day: finding for day, finding in found.items() if not finding.is_success}
-        if wanted.is_partitioned:
-            _report_days(context, wanted, found)
-        advice = next((f.advice for f in failed.values()), "")
-        return dg.AssetCheckResult(
-            passed=not failed,
-            severity=_severity(failed.values()),
-            description=f"{len(failed)} of {len(found)} days fail, first {min(failed)}: {advice}" if failed else "",
-            metadata={
-                "figure": dg.FloatMetadataValue(found[max(found)].figure if found else 0.0),
-                "days": dg.IntMetadataValue(len(found)),
-                "days_failed": dg.IntMetadataValue(len(failed)),
-                "by_day": dg.MarkdownMetadataValue(_figures(found)),
-            },
-        )
-
-    return check
+            yield _unreadable(table, rule.name, error)
 
 
-def _figures(findings: Mapping[date, meaning.Finding]) -> str:
+def _judged(table: Table, name: str, found: Mapping[date, Finding]) -> dg.AssetCheckResult:
+    """The findings of all days as one result."""
+    failed = {day: finding for day, finding in found.items() if not finding.is_success}
+    advice = next((f.advice for f in failed.values()), "")
+    return dg.AssetCheckResult(
+        asset_key=table.name,
+        check_name=name,
+        passed=not failed,
+        severity=_severity(failed.values()),
+        description=f"{len(failed)} of {len(found)} days fail, first {min(failed)}: {advice}" if failed else "",
+        metadata={
+            "figure": dg.FloatMetadataValue(found[max(found)].figure if found else 0.0),
+            "days": dg.IntMetadataValue(len(found)),
+            "days_failed": dg.IntMetadataValue(len(failed)),
+            "by_day": dg.MarkdownMetadataValue(_figures(found)),
+        },
+    )
+
+
+def _figures(findings: Mapping[date, Finding]) -> str:
     """The figure of each day, as a table in Markdown."""
     rows = (f"| {day} | {f.figure:g} | {'ok' if f.is_success else 'FAILED'} |" for day, f in findings.items())
     return "| day | figure | |\n| --- | --: | --- |\n" + "\n".join(rows)
 
 
-def _severity(findings: Iterable[meaning.Finding]) -> dg.AssetCheckSeverity:
+def _severity(findings: Iterable[Finding]) -> dg.AssetCheckSeverity:
     """A warning where every failing day is no more than that."""
     found = list(findings)
     is_warning = bool(found) and all(finding.is_warning for finding in found)
     return dg.AssetCheckSeverity.WARN if is_warning else dg.AssetCheckSeverity.ERROR
 
 
-def _report_days(
-    context: dg.AssetCheckExecutionContext, wanted: MeaningCheck, found: Mapping[date, meaning.Finding]
-) -> None:
+def _report_days(context: dg.AssetCheckExecutionContext, check: MeaningCheck, found: Mapping[date, Finding]) -> None:
     """A check of a range runs once; its days are reported one by one: those on which something was found, and all of
     them where something ever was, so that a day that has been mended says so."""
-    key = dg.AssetCheckKey(dg.AssetKey(wanted.asset.name), wanted.name)
+    key = dg.AssetCheckKey(dg.AssetKey(check.asset.name), check.name)
     has_failed = any(past.has_failed for past in past_checks(context.instance, key, SEEN_EVALUATIONS))
     for day, finding in found.items():
         if has_failed or not finding.is_success:
             evaluation = dg.AssetCheckEvaluation(
                 asset_key=key.asset_key,
-                check_name=wanted.name,
+                check_name=check.name,
                 passed=finding.is_success,
                 severity=_severity([] if finding.is_success else [finding]),
                 description="" if finding.is_success else finding.advice,
@@ -234,8 +168,14 @@ def _report_days(
             report_in_run(context.instance, context.run, evaluation)
 
 
-def _unreadable(error: CorruptTableError) -> dg.AssetCheckResult:
-    return dg.AssetCheckResult(passed=False, severity=dg.AssetCheckSeverity.ERROR, description=str(error))
+def _unreadable(table: Table, name: str, error: CorruptTableError) -> dg.AssetCheckResult:
+    return dg.AssetCheckResult(
+        asset_key=table.name,
+        check_name=name,
+        passed=False,
+        severity=dg.AssetCheckSeverity.ERROR,
+        description=str(error),
+    )
 
 
 def _days(context: dg.AssetCheckExecutionContext, store: Store, table: Table) -> list[date]:

@@ -1,15 +1,30 @@
-"""Checks of our own on meaning, as functions from tables to findings: what no schema can say."""
+"""Checks of our own on meaning: what no schema can say.
 
-from dataclasses import dataclass
-from datetime import datetime, timedelta
+Each is a statement in sql/ of the same name, which gives figures a day over the rows of all days at once, and a
+function that judges the figures of one day. Nothing here knows of Dagster.
+"""
 
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import duckdb
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from em_pipelines.extraction.verification import DISCARDED
+from em_pipelines.governance.audit.integrity import Rule, violations_on
 from em_pipelines.lifecycle.inference.settings import MAX_CONFIDENCE, MAX_HOPS
+from em_pipelines.schema.expectations import misfit
 from em_pipelines.schema.readings import DEAD_LETTER, HALLUCINATIONS, PENDING
+from em_pipelines.schema.table import Table
+from em_pipelines.schema.tables import clean, derived, extraction, graph, raw
+from em_pipelines.storage.day_rows import ask_days
+from em_pipelines.storage.duckdb_engine import statement
+from em_pipelines.storage.lake import Lake
 
+HERE = Path(__file__).parent
 MAX_RELATES_TO_SHARE = 0.05
 MAX_HALLUCINATION_RATE_WARN = 0.02
 MAX_HALLUCINATION_RATE = 0.05
@@ -29,22 +44,66 @@ class Finding:
     is_warning: bool = False
 
 
-def inferences_grounded(inferred_edges: pa.Table, current_edges: pa.Table) -> Finding:
-    """Every inferred edge is bounded and rests on active edges of its user; the figure is the number that do not."""
-    standing = {
-        (user, edge)
-        for user, edge, status, polarity in zip(
-            *(current_edges[name].to_pylist() for name in ("user_id", "edge_id", "status", "polarity")), strict=True
-        )
-        if (status, polarity) == ("active", 1)
+@dataclass(frozen=True, slots=True)
+class MeaningCheck:
+    """A check of our own: the asset it stands on, the tables it reads, what judges the figures of a day, and the
+    variables that its statement takes."""
+
+    name: str
+    asset: Table
+    reads: tuple[Table, ...]
+    judge: Callable[..., Finding]
+    about: str
+    is_blocking: bool = True
+    is_partitioned: bool = False
+    """Whether each day has a row of its own in the check's history."""
+    variables: Mapping[str, Any] = field(default_factory=dict)
+
+    def find(self, lake: Lake, days: Sequence[date]) -> dict[date, Finding]:
+        """What the check finds on each of the days, in their order. Raises CorruptTableError."""
+        for table in self.reads:
+            _require_declared(lake, table, days)
+
+        def ask(connection: duckdb.DuckDBPyConnection) -> list[dict[str, Any]]:
+            connection.register("days", pa.table({"day": pa.array(days, pa.date32())}))
+            for name, value in self.variables.items():
+                connection.execute(f"SET VARIABLE {name} = $value", {"value": value})
+            return connection.sql(statement(HERE, self.name)).to_arrow_table().to_pylist()
+
+        figures = {row.pop("day"): row for row in ask_days(lake, days, self.reads, ask)} if days else {}
+        return {day: self.judge(**figures[day]) for day in days}
+
+
+def integrity_findings(lake: Lake, rules: Iterable[Rule], days: Sequence[date]) -> dict[str, dict[date, Finding]]:
+    """By name of rule, how many rows break it on each of the days: of a state one day holds all that came before it.
+
+    All rules are asked of one reading. Raises CorruptTableError.
+    """
+    rules = list(rules)
+    broken = {day: violations_on(lake, day, rules) for day in days}
+    return {
+        rule.name: {
+            day: Finding(not ids[rule.name], float(len(ids[rule.name])), rule.advice) for day, ids in broken.items()
+        }
+        for rule in rules
     }
-    columns = (inferred_edges[name].to_pylist() for name in ("user_id", "premises", "hops", "confidence"))
-    n_wrong = sum(
-        not 1 <= len(premises) == hops <= MAX_HOPS
-        or not 0 <= confidence <= MAX_CONFIDENCE
-        or any((user, premise) not in standing for premise in premises)
-        for user, premises, hops, confidence in zip(*columns, strict=True)
-    )
+
+
+def rule_reads(rule: Rule) -> tuple[Table, ...]:
+    """The tables whose newest state a rule of integrity is asked of."""
+    return (graph.ENTITIES,) if rule.table is graph.ENTITIES else (graph.EDGES, graph.ENTITIES)
+
+
+def _require_declared(lake: Lake, table: Table, days: Sequence[date]) -> None:
+    """Raises CorruptTableError, as reading does, where the columns of a file are not those declared."""
+    for day in days:
+        found = lake.schema(table, day)
+        if found is not None and misfit(table.schema, found):
+            lake.read(table, day)
+
+
+def inferences_grounded(n_wrong: int) -> Finding:
+    """Every inferred edge is bounded and rests on active edges of its user; the figure is the number that do not."""
     return Finding(
         n_wrong == 0,
         float(n_wrong),
@@ -52,35 +111,25 @@ def inferences_grounded(inferred_edges: pa.Table, current_edges: pa.Table) -> Fi
     )
 
 
-def extraction_coverage(
-    messages: pa.Table, mentions: pa.Table, claims: pa.Table, extraction_issues: pa.Table
-) -> Finding:
+def extraction_coverage(n_messages: int, n_covered: int) -> Finding:
     """Every message has a mention, a claim or an issue; the figure is the covered share, 0 to 1."""
-    read = pa.chunked_array(
-        [chunk for rows in (mentions, claims, extraction_issues) for chunk in rows["message_id"].chunks],
-        type=pa.string(),
-    )
-    n_covered = pc.sum(pc.is_in(messages["message_id"], value_set=pc.unique(read))).as_py() or 0
-    share = n_covered / messages.num_rows if messages.num_rows else 1.0
     return Finding(
-        n_covered == messages.num_rows,
-        share,
+        n_covered == n_messages,
+        n_covered / n_messages if n_messages else 1.0,
         "messages were lost between cleaning and extraction: materialize claims again for the days that fail",
     )
 
 
-def messages_complete(interactions: pa.Table, messages: pa.Table) -> Finding:
+def messages_complete(n_missing: int) -> Finding:
     """As many messages as interactions; the figure is the difference."""
-    missing = interactions.num_rows - messages.num_rows
     return Finding(
-        missing == 0, float(missing), "messages are missing: materialize messages again for the days that fail"
+        n_missing == 0, float(n_missing), "messages are missing: materialize messages again for the days that fail"
     )
 
 
-def relates_to_share(claims: pa.Table) -> Finding:
+def relates_to_share(n_claims: int, n_last_resort: int) -> Finding:
     """The last-resort relation is rare; the figure is its share of the claims, 0 to 1."""
-    n_last_resort = pc.sum(pc.equal(claims["relation"], "relates_to")).as_py() or 0
-    share = n_last_resort / claims.num_rows if claims.num_rows else 0.0
+    share = n_last_resort / n_claims if n_claims else 0.0
     return Finding(
         share <= MAX_RELATES_TO_SHARE,
         share,
@@ -88,11 +137,8 @@ def relates_to_share(claims: pa.Table) -> Finding:
     )
 
 
-def conflict_burst(contradictions: pa.Table) -> Finding:
+def conflict_burst(most: int) -> Finding:
     """Open conflicts about one thing are few; the figure is the most that any thing has. Never more than a warning."""
-    is_open = pc.equal(contradictions["status"], "open")
-    counts = contradictions.filter(is_open).group_by(["user_id", "entity_id"]).aggregate([([], "count_all")])
-    most = pc.max(counts["count_all"]).as_py() or 0
     return Finding(
         most <= MAX_OPEN_CONFLICTS,
         float(most),
@@ -101,11 +147,9 @@ def conflict_burst(contradictions: pa.Table) -> Finding:
     )
 
 
-def hallucination_rate(claims: pa.Table, mentions: pa.Table, extraction_issues: pa.Table) -> Finding:
+def hallucination_rate(n_kept: int, n_doubted: int) -> Finding:
     """Share, 0 to 1, of what was read that was doubted or thrown away: from 2 % a warning, from 5 % a failure."""
-    doubts = pc.is_in(extraction_issues["issue"], value_set=pa.array([*HALLUCINATIONS, DISCARDED]))
-    n_doubted = pc.sum(doubts).as_py() or 0
-    n_read = claims.num_rows + mentions.num_rows + n_doubted
+    n_read = n_kept + n_doubted
     share = n_doubted / n_read if n_read else 0.0
     return Finding(
         share < MAX_HALLUCINATION_RATE_WARN,
@@ -116,10 +160,8 @@ def hallucination_rate(claims: pa.Table, mentions: pa.Table, extraction_issues: 
     )
 
 
-def extraction_complete(extraction_issues: pa.Table) -> Finding:
+def extraction_complete(n_waiting: int) -> Finding:
     """No message waits for a model; the figure is the number that do, pending ones and dead letters."""
-    waiting = pc.is_in(extraction_issues["issue"], value_set=pa.array([PENDING, DEAD_LETTER]))
-    n_waiting = pc.sum(waiting).as_py() or 0
     return Finding(
         n_waiting == 0,
         float(n_waiting),
@@ -127,11 +169,8 @@ def extraction_complete(extraction_issues: pa.Table) -> Finding:
     )
 
 
-def hallucination_spike(extraction_issues: pa.Table) -> Finding:
+def hallucination_spike(most: int) -> Finding:
     """At most five extractions are discarded within any hour of event time; the figure is the most there were."""
-    discarded = extraction_issues.filter(pc.equal(extraction_issues["issue"], DISCARDED))
-    first_at = discarded.group_by("segment_id").aggregate([("timestamp", "min")])["timestamp_min"].to_pylist()
-    most = most_within(sorted(first_at), timedelta(hours=1))
     return Finding(
         most <= MAX_DISCARDED_AN_HOUR,
         float(most),
@@ -139,11 +178,74 @@ def hallucination_spike(extraction_issues: pa.Table) -> Finding:
     )
 
 
-def most_within(instants: list[datetime], span: timedelta) -> int:
-    """The largest number of the sorted instants that lie within one span, its end left out."""
-    most = first = 0
-    for last, instant in enumerate(instants):
-        while instants[first] <= instant - span:
-            first += 1
-        most = max(most, last - first + 1)
-    return most
+MEANING = (
+    MeaningCheck(
+        "inferences_grounded",
+        derived.INFERRED_EDGES,
+        (derived.INFERRED_EDGES, derived.CURRENT_EDGES),
+        inferences_grounded,
+        "Every inferred edge rests on active facts of its user, and is no surer than 0.60.",
+        variables={"max_hops": MAX_HOPS, "max_confidence": MAX_CONFIDENCE},
+    ),
+    MeaningCheck(
+        "messages_complete",
+        clean.MESSAGES,
+        (raw.INTERACTIONS, clean.MESSAGES),
+        messages_complete,
+        "Every landed interaction is a message.",
+    ),
+    MeaningCheck(
+        "extraction_coverage",
+        extraction.CLAIMS,
+        (clean.MESSAGES, extraction.MENTIONS, extraction.CLAIMS, extraction.EXTRACTION_ISSUES),
+        extraction_coverage,
+        "Every message was extracted or skipped with a reason.",
+    ),
+    MeaningCheck(
+        "relates_to_share",
+        extraction.CLAIMS,
+        (extraction.CLAIMS,),
+        relates_to_share,
+        f"At most {MAX_RELATES_TO_SHARE:.0%} of a day's claims use the last-resort relation.",
+        is_blocking=False,
+    ),
+    MeaningCheck(
+        "conflict_burst",
+        graph.CONTRADICTIONS,
+        (graph.CONTRADICTIONS,),
+        conflict_burst,
+        f"No thing has more than {MAX_OPEN_CONFLICTS} open conflicts (warning).",
+        is_blocking=False,
+    ),
+    MeaningCheck(
+        "hallucination_rate",
+        extraction.CLAIMS,
+        (extraction.CLAIMS, extraction.MENTIONS, extraction.EXTRACTION_ISSUES),
+        hallucination_rate,
+        f"Less than {MAX_HALLUCINATION_RATE_WARN:.0%} of what a day's messages gave is doubted (warning), "
+        f"never {MAX_HALLUCINATION_RATE:.0%} (failure).",
+        is_blocking=False,
+        is_partitioned=True,
+        variables={"issues": [*HALLUCINATIONS, DISCARDED]},
+    ),
+    MeaningCheck(
+        "hallucination_spike",
+        extraction.EXTRACTION_ISSUES,
+        (extraction.EXTRACTION_ISSUES,),
+        hallucination_spike,
+        f"At most {MAX_DISCARDED_AN_HOUR} extractions are discarded within an hour of event time.",
+        is_blocking=False,
+        is_partitioned=True,
+        variables={"issues": [DISCARDED]},
+    ),
+    MeaningCheck(
+        "extraction_complete",
+        extraction.EXTRACTION_ISSUES,
+        (extraction.EXTRACTION_ISSUES,),
+        extraction_complete,
+        "No message waits to be read by a model. Facts that are there are served all the same.",
+        is_blocking=False,
+        is_partitioned=True,
+        variables={"issues": [PENDING, DEAD_LETTER]},
+    ),
+)

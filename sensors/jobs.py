@@ -21,7 +21,8 @@ LANDED_FOLDER = ".landed"
 
 
 def build_jobs() -> dict[str, AssetJob]:
-    """Returns the asset jobs by name: `main`, one a group, `publish`, `project`, `infer`, `revise` and `evaluate`."""
+    """Returns the asset jobs by name: `main`, one a group, `publish`, `project`, `infer`, `revise`,
+    `evaluate` and `quality`."""
     jobs = {
         group: dg.define_asset_job(group, _daily(group), description=f"The daily assets of {group} alone.")
         for group in DAILY_GROUPS
@@ -49,6 +50,11 @@ def build_jobs() -> dict[str, AssetJob]:
     jobs["infer"] = dg.define_asset_job("infer", LATEST_ONLY, description="What follows from the newest facts.")
     jobs["evaluate"] = dg.define_asset_job(
         "evaluate", dg.AssetSelection.assets("evaluation"), description="The figures of the extractor."
+    )
+    jobs["quality"] = dg.define_asset_job(
+        "quality",
+        dg.AssetSelection.assets("quality_report"),
+        description="Great Expectations over every table, with its pages.",
     )
     return jobs
 

@@ -18,6 +18,7 @@ REVISION_CRON = "15 2 * * *"
 INFER_CRON = "0 3 * * *"
 PUBLISH_CRON = "30 3 * * *"
 PROJECT_CRON = "0 4 * * *"
+QUALITY_CRON = "30 4 * * *"
 
 _OF_NEWEST = (
     (
@@ -28,12 +29,16 @@ _OF_NEWEST = (
         "publish", "nightly_snapshot", PUBLISH_CRON, "The snapshot for analysts, after the night's decay.",
         "no facts yet: nothing to publish",
     ),
+    (
+        "quality", "nightly_quality", QUALITY_CRON, "Great Expectations over every table, after the night's work.",
+        "no facts yet: nothing to check",
+    ),
 )  # fmt: skip
 
 
 def build_schedules(jobs: dict[str, AssetJob]) -> list[dg.ScheduleDefinition]:
     """Returns the nightly schedules (UTC): decay at 02:00 for the day that ended, revision at 02:15, inference at
-    03:00, the snapshot at 03:30, the graph database at 04:00."""
+    03:00, the snapshot at 03:30, the graph database at 04:00, Great Expectations at 04:30."""
 
     @dg.schedule(
         name="nightly_decay",

@@ -92,6 +92,16 @@ class Lake:
         except (pa.ArrowException, OSError) as error:
             raise self._corrupt(table, day, str(error)) from error
 
+    def schema(self, table: Table, day: date) -> pa.Schema | None:
+        """The columns that a partition has, which need not be those declared; None where there is no partition.
+
+        Raises CorruptTableError. Read with the footer, and as seldom.
+        """
+        try:
+            return self._footers.schema(self.path(table, day))
+        except (pa.ArrowException, OSError) as error:
+            raise self._corrupt(table, day, str(error)) from error
+
     def modified_at(self, table: Table, day: date) -> datetime | None:
         """When the partition was last written, with an offset; None where there is none."""
         try:

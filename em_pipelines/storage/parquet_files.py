@@ -3,6 +3,7 @@
 import hashlib
 import io
 import os
+import posixpath
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -42,15 +43,25 @@ class Footers:
     def __init__(self, fs: Any, *, is_local: bool) -> None:
         self._fs = fs
         self._is_local = is_local
-        self.known: dict[str, tuple[tuple[int, int, int], PartitionInfo]] = {}
+        self.known: dict[str, tuple[tuple[int, int, int], PartitionInfo, pa.Schema]] = {}
+        self._schemas: dict[str, list[tuple[pq.ParquetSchema, pa.Schema]]] = {}
 
     def read(self, path: str) -> PartitionInfo | None:
         """What the footer of a file says, or None where there is no file; digests are empty where nobody wrote any."""
+        found = self._found(path)
+        return found and found[0]
+
+    def schema(self, path: str) -> pa.Schema | None:
+        """The columns of a file as its footer names them, or None where there is no file."""
+        found = self._found(path)
+        return found and found[1]
+
+    def _found(self, path: str) -> tuple[PartitionInfo, pa.Schema] | None:
         try:
             version = self._version(path)
             known = self.known.get(path)
             if known and known[0] == version:
-                return known[1]
+                return known[1:]
             with self._fs.open(path, "rb") as handle:
                 meta = pq.read_metadata(handle)
         except FileNotFoundError:
@@ -59,9 +70,20 @@ class Footers:
         n_rows = int(keys.get(THINNED_KEY, meta.num_rows))
         digests = [keys.get(key, b"").decode() for key in (CONTENT_KEY, INPUTS_KEY)]
         found = PartitionInfo(digests[0], digests[1], n_rows, THINNED_KEY in keys)
+        schema = self._schema(posixpath.dirname(path), meta.schema)
         if version:
-            self.known[path] = (version, found)
-        return found
+            self.known[path] = (version, found, schema)
+        return found, schema
+
+    def _schema(self, folder: str, stored: pq.ParquetSchema) -> pa.Schema:
+        """Files of one folder have one of a few schemas: each is understood once, and kept once."""
+        known = self._schemas.setdefault(folder, [])
+        for one, schema in known:
+            if one.equals(stored):
+                return schema
+        schema = stored.to_arrow_schema()
+        known.append((stored, schema))
+        return schema
 
     def _version(self, path: str) -> tuple[int, int, int] | None:
         """Differs between any two files that a path has named: replacing a file gives it another inode and time."""

@@ -9,14 +9,17 @@ from typing import Any
 import dagster as dg
 import pytest
 
+from em_pipelines.governance.audit.integrity import RULES
 from em_pipelines.retrieval.packs import folder_of
 from em_pipelines.schema.table import Table
-from em_pipelines.schema.tables.clean import MESSAGES
+from em_pipelines.schema.tables import clean, derived, extraction, graph, raw
+from em_pipelines.schema.tables.clean import MESSAGES, SESSIONS
 from em_pipelines.schema.tables.derived import INFERRED_EDGES
 from em_pipelines.schema.tables.extraction import CLAIMS, EXTRACTION_ISSUES
 from em_pipelines.schema.tables.graph import CONTRADICTIONS, EDGES, ENTITIES
 from em_pipelines.schema.tables.raw import INTERACTIONS
-from quality.checks import MEANING
+from quality.checks import CONTRACT, build_checks
+from quality.meaning import MEANING
 
 ASSETS = dg.AssetSelection.all().without_checks()
 DAY = {"dagster/partition": "2026-03-01"}
@@ -128,17 +131,21 @@ def made(result: dg.ExecuteInProcessResult) -> set[str]:
     return {event.asset_key.to_user_string() for event in result.get_asset_materialization_events() if event.asset_key}
 
 
-@pytest.mark.parametrize("wanted", MEANING, ids=lambda wanted: wanted.name)
-def test_every_check_on_meaning_passes_on_good_tables_and_fails_on_broken_ones(wanted: Any, world: Any) -> None:
+ON_MEANING = {check.name: check.asset for check in MEANING} | {rule.name: rule.table for rule in RULES}
+
+
+@pytest.mark.parametrize("name", ON_MEANING)
+def test_every_check_on_meaning_passes_on_good_tables_and_fails_on_broken_ones(name: str, world: Any) -> None:
+    asset = ON_MEANING[name].name
     world.land(1, "I like tea.", "Thank you.")
     world.make_tables()
-    good = world.check(wanted.asset.name, wanted.name)
+    good = world.check(asset, name)
     assert good.passed
     assert "| 2026-03-01 |" in str(good.metadata["by_day"].value)
-    world.change(BREAKAGES[wanted.name][0], 1, BREAKAGES[wanted.name][1])
-    bad = world.check(wanted.asset.name, wanted.name)
+    world.change(BREAKAGES[name][0], 1, BREAKAGES[name][1])
+    bad = world.check(asset, name)
     assert not bad.passed
-    is_warning = wanted.name == "conflict_burst"
+    is_warning = name == "conflict_burst"
     assert bad.severity is (dg.AssetCheckSeverity.WARN if is_warning else dg.AssetCheckSeverity.ERROR)
     assert bad.description is not None
     assert bad.description.startswith("1 of 1 days fail, first 2026-03-01: ")
@@ -187,15 +194,69 @@ def test_a_table_that_has_rows_on_every_day_fails_when_it_lost_them(world: Any) 
 
 
 def test_a_blocking_check_that_fails_stops_what_lies_downstream_and_nothing_else(world: Any) -> None:
+    """Tables of a step stand or fall together: resolution reads mentions, which are sound, and waits all the same."""
     world.land(1, "I like tea, surely.")
-    result = world.run(ASSETS | checks(("claims", "table_contract"), ("mentions", "table_contract")), **DAY)
+    result = world.run(ASSETS | checks(("claims", CONTRACT), ("mentions", CONTRACT)), **DAY)
     failed = [found for found in result.get_asset_check_evaluations() if not found.passed]
     assert not result.success
-    assert [(found.asset_key.to_user_string(), found.check_name) for found in failed] == [("claims", "table_contract")]
+    assert [(found.asset_key.to_user_string(), found.check_name) for found in failed] == [("claims", CONTRACT)]
     assert failed[0].description == "expect_column_values_to_be_between on confidence: 1 rows break it"
-    assert not made(result) & {"sessions", "edges", "graph_ops", "current_edges"}
-    assert made(result) >= {"interactions", "messages", "claims", "mentions", "entities"}
+    assert not made(result) & {"sessions", "entities", "edges", "graph_ops", "current_edges"}
+    assert made(result) >= {"interactions", "feedback", "messages", "segments", "claims", "mentions"}
     assert not world.home.store.lake.days(EDGES)
+
+
+def test_what_does_not_read_a_broken_table_goes_on(world: Any) -> None:
+    world.land(1, "I like tea.")
+    world.make_tables()
+    world.change(SESSIONS, 1, lambda rows: rows * 2)
+    sessions = dg.AssetSelection.assets(SESSIONS.name)
+    result = world.run((ASSETS - sessions) | checks(("sessions", CONTRACT)), **DAY)
+    assert not result.success
+    assert made(result) >= {"entities", "edges", "current_edges", "audit_trail"}
+
+
+def blocking_checks() -> list[tuple[str, Table]]:
+    """Every blocking check, with its table; those of tables that nothing else is made from have nothing to stop."""
+    with_readers = [
+        *(raw.INTERACTIONS, raw.FEEDBACK, clean.MESSAGES, extraction.SEGMENTS, extraction.MENTIONS, extraction.CLAIMS),
+        *(extraction.EXTRACTION_ISSUES, graph.ENTITIES, graph.ENTITY_MENTIONS, graph.ENTITY_OPS, graph.EDGES),
+        *(graph.GRAPH_OPS, derived.CURRENT_EDGES),
+    ]  # fmt: skip
+    on_meaning = [(check.name, check.asset) for check in MEANING if check.is_blocking]
+    on_meaning = [(name, asset) for name, asset in on_meaning if asset is not INFERRED_EDGES]
+    return [*((CONTRACT, table) for table in with_readers), *on_meaning, *((rule.name, rule.table) for rule in RULES)]
+
+
+@pytest.mark.parametrize(("name", "table"), blocking_checks(), ids=lambda x: getattr(x, "name", x))
+def test_every_blocking_check_stops_what_is_made_of_its_table(
+    name: str, table: Table, world: Any, rows_of: Callable[..., Any]
+) -> None:
+    world.land(1, "I like tea.", "Thank you.")
+    world.make_tables()
+    broken, change = (table, lambda _: rows_of(table, {}).to_pylist() * 2) if name == CONTRACT else BREAKAGES[name]
+    world.change(broken, 1, change)
+    below = dg.AssetSelection.assets(table.name).downstream(include_self=False)
+    beside = dg.AssetSelection.assets(raw.WORLD_EVENTS.name)
+    result = world.run(below.without_checks() | beside.without_checks() | checks((table.name, name)), **DAY)
+    (found,) = result.get_asset_check_evaluations()
+    assert (found.check_name, found.passed, found.blocking) == (name, False, True)
+    assert not result.success
+    assert made(result) == {raw.WORLD_EVENTS.name}
+
+
+def test_checks_of_a_step_are_one_op_and_each_can_be_asked_for_alone(world: Any) -> None:
+    steps = [*world.home.steps.values(), world.home.inference]
+    built = build_checks(steps)
+    assert [check.node_def.name for check in built] == [f"check_{step.name}" for step in steps]
+    assert all(check.can_subset for check in built)
+    world.land(1, "I like tea.", "Thank you.")
+    world.make_tables()
+    result = world.run(checks(("claims", "relates_to_share"), ("extraction_issues", CONTRACT)), **DAY)
+    assert result.success
+    found = {(e.asset_key.to_user_string(), e.check_name) for e in result.get_asset_check_evaluations()}
+    assert found == {("claims", "relates_to_share"), ("extraction_issues", CONTRACT)}
+    assert [event.step_key for event in result.all_events if event.is_step_success] == ["check_extraction"]
 
 
 def test_a_check_that_does_not_block_fails_and_the_run_goes_on(world: Any) -> None:
@@ -242,15 +303,17 @@ def test_a_corrupt_file_fails_the_check_with_a_sentence(name: str, left: str, wo
     assert "to rebuild it" in found.description
 
 
-def test_a_file_of_another_schema_fails_the_check_with_a_sentence(world: Any) -> None:
-    world.land(1, "I like tea.")
+def test_a_file_of_another_schema_is_a_broken_expectation_and_the_other_days_are_looked_at(world: Any) -> None:
+    for day in (1, 2):
+        world.land(day, "I like tea.")
     world.make_tables()
-    lake, day = world.home.store.lake, date(2026, 3, 1)
-    sessions: Table = world.home.steps["sessions"].outputs[0]
-    Path(lake.path(MESSAGES, day)).write_bytes(Path(lake.path(sessions, day)).read_bytes())
-    found = world.check("messages", "table_contract")
+    lake, first = world.home.store.lake, date(2026, 3, 1)
+    Path(lake.path(MESSAGES, first)).write_bytes(Path(lake.path(SESSIONS, first)).read_bytes())
+    found = world.check("messages", "table_contract", **RANGE)
     assert not found.passed
-    assert "its columns differ from the declared schema" in str(found.description)
+    said = "expect_table_columns_to_match_ordered_list on the table: in 1 of 2 files its columns differ from the "
+    assert str(found.description).startswith(f"{said}declared schema, first 2026-03-01: missing: message_id, ")
+    assert found.metadata["rows"].value == 1
 
 
 def test_a_day_without_partition_passes(world: Any) -> None:

@@ -1,80 +1,110 @@
 """The checks of our own: what each asks of its tables, seen to hold and seen to fail."""
 
+import random
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from dataclasses import astuple
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
 
 import pyarrow as pa
 import pytest
 
+from em_pipelines.errors import CorruptTableError
+from em_pipelines.schema.table import Table
+from em_pipelines.schema.tables.catalog import CATALOG
 from em_pipelines.schema.tables.clean import MESSAGES
 from em_pipelines.schema.tables.derived import CURRENT_EDGES, INFERRED_EDGES
 from em_pipelines.schema.tables.extraction import CLAIMS, EXTRACTION_ISSUES, MENTIONS
 from em_pipelines.schema.tables.graph import CONTRADICTIONS
 from em_pipelines.schema.tables.raw import INTERACTIONS
-from quality import meaning
+from em_pipelines.storage.lake import Lake
+from quality.meaning import MEANING, Finding
+from tests.quality import meaning_by_day
 
 Rows = Callable[..., pa.Table]
+Ask = Callable[..., Finding]
+DAY = date(2026, 3, 1)
+CHECKS = {check.name: check for check in MEANING}
 
 
-def test_an_inferred_edge_without_ground_fails(rows_of: Rows) -> None:
+@pytest.fixture
+def lake(tmp_path: Path) -> Lake:
+    return Lake(tmp_path / "lake")
+
+
+@pytest.fixture
+def ask(lake: Lake) -> Ask:
+    """ask(name, table, …): what a check finds on a day whose tables, in the order in which it reads them, are these."""
+
+    def find(name: str, *tables: pa.Table) -> Finding:
+        for declared, rows in zip(CHECKS[name].reads, tables, strict=True):
+            lake.write(declared, DAY, rows)
+        return CHECKS[name].find(lake, [DAY])[DAY]
+
+    return find
+
+
+def test_an_inferred_edge_without_ground_fails(ask: Ask, rows_of: Rows) -> None:
     edges = [
         {"edge_id": "a"}, {"edge_id": "b"}, {"edge_id": "c", "status": "retracted"}, {"edge_id": "d", "user_id": "ben"},
         {"edge_id": "e", "polarity": -1},
     ]  # fmt: skip
     known = rows_of(CURRENT_EDGES, *({"user_id": "ada"} | edge for edge in edges))
     good = {"user_id": "ada", "premises": ["a", "b"], "hops": 2, "confidence": 0.6}
-    assert meaning.inferences_grounded(rows_of(INFERRED_EDGES, good), known).is_success
+    assert ask("inferences_grounded", rows_of(INFERRED_EDGES, good), known).is_success
     bad = [
         {"confidence": 0.61}, {"hops": 1}, {"premises": [], "hops": 0}, {"premises": ["a", "c"]},
         {"premises": ["a", "d"]}, {"premises": ["a", "e"]}, {"premises": ["a", "z"]},
     ]  # fmt: skip
-    found = meaning.inferences_grounded(rows_of(INFERRED_EDGES, good, *(good | change for change in bad)), known)
+    found = ask("inferences_grounded", rows_of(INFERRED_EDGES, good, *(good | change for change in bad)), known)
     assert (found.is_success, found.figure) == (False, len(bad))
     assert "materialize inferred_edges again" in found.advice
 
 
-def test_a_message_that_nothing_came_of_fails(rows_of: Rows) -> None:
+def test_a_message_that_nothing_came_of_fails(ask: Ask, rows_of: Rows) -> None:
     messages = rows_of(MESSAGES, *({"message_id": i} for i in "abc"))
     read = (
         rows_of(MENTIONS, {"message_id": "a"}, {"message_id": "a"}),
         rows_of(CLAIMS, {"message_id": "b"}),
         rows_of(EXTRACTION_ISSUES, {"message_id": "c"}),
     )
-    assert meaning.extraction_coverage(messages, *read).is_success
-    found = meaning.extraction_coverage(messages, read[0], read[1], EXTRACTION_ISSUES.empty())
+    assert ask("extraction_coverage", messages, *read).is_success
+    found = ask("extraction_coverage", messages, read[0], read[1], EXTRACTION_ISSUES.empty())
     assert (found.is_success, round(found.figure, 3)) == (False, 0.667)
     assert "materialize claims again" in found.advice
 
 
-def test_a_message_of_another_day_does_not_make_up_for_a_lost_one(rows_of: Rows) -> None:
+def test_a_message_of_another_day_does_not_make_up_for_a_lost_one(ask: Ask, rows_of: Rows) -> None:
     messages = rows_of(MESSAGES, {"message_id": "a"})
     other = rows_of(CLAIMS, {"message_id": "z"})
-    assert not meaning.extraction_coverage(messages, MENTIONS.empty(), other, EXTRACTION_ISSUES.empty()).is_success
+    assert not ask("extraction_coverage", messages, MENTIONS.empty(), other, EXTRACTION_ISSUES.empty()).is_success
 
 
-def test_an_interaction_that_became_no_message_fails(rows_of: Rows) -> None:
+def test_an_interaction_that_became_no_message_fails(ask: Ask, rows_of: Rows) -> None:
     interactions = rows_of(INTERACTIONS, {}, {})
-    assert meaning.messages_complete(interactions, rows_of(MESSAGES, {}, {})).is_success
-    found = meaning.messages_complete(interactions, rows_of(MESSAGES, {}))
+    assert ask("messages_complete", interactions, rows_of(MESSAGES, {}, {})).is_success
+    found = ask("messages_complete", interactions, rows_of(MESSAGES, {}))
     assert (found.is_success, found.figure) == (False, 1)
-    assert not meaning.messages_complete(interactions, rows_of(MESSAGES, {}, {}, {})).is_success
+    assert not ask("messages_complete", interactions, rows_of(MESSAGES, {}, {}, {})).is_success
 
 
-def test_three_open_conflicts_about_one_thing_are_a_warning(rows_of: Rows) -> None:
+def test_three_open_conflicts_about_one_thing_are_a_warning(ask: Ask, rows_of: Rows) -> None:
     known = {"user_id": "ada", "entity_id": "a"}
     open_, settled = known | {"status": "open"}, known | {"status": "settled"}
-    assert meaning.conflict_burst(rows_of(CONTRADICTIONS, open_, open_, settled)).is_success
+    assert ask("conflict_burst", rows_of(CONTRADICTIONS, open_, open_, settled)).is_success
     elsewhere = open_ | {"entity_id": "b"}
-    assert meaning.conflict_burst(rows_of(CONTRADICTIONS, open_, open_, elsewhere)).is_success
-    found = meaning.conflict_burst(rows_of(CONTRADICTIONS, open_, open_, open_))
+    assert ask("conflict_burst", rows_of(CONTRADICTIONS, open_, open_, elsewhere)).is_success
+    found = ask("conflict_burst", rows_of(CONTRADICTIONS, open_, open_, open_))
     assert (found.is_success, found.is_warning, found.figure) == (False, True, 3.0)
-    assert meaning.conflict_burst(CONTRADICTIONS.empty()).is_success
+    assert ask("conflict_burst", CONTRADICTIONS.empty()).is_success
 
 
 @pytest.mark.parametrize(("n_last_resort", "is_success"), [(0, True), (1, True), (2, False)])
-def test_one_claim_in_twenty_may_use_the_last_resort(n_last_resort: int, is_success: bool, rows_of: Rows) -> None:
+def test_one_claim_in_twenty_may_use_the_last_resort(
+    n_last_resort: int, is_success: bool, ask: Ask, rows_of: Rows
+) -> None:
     relations = ["relates_to"] * n_last_resort + ["likes"] * (20 - n_last_resort)
-    found = meaning.relates_to_share(rows_of(CLAIMS, *({"relation": r} for r in relations)))
+    found = ask("relates_to_share", rows_of(CLAIMS, *({"relation": r} for r in relations)))
     assert found.is_success is is_success
     assert found.figure == pytest.approx(n_last_resort / 20)
 
@@ -83,25 +113,25 @@ def test_one_claim_in_twenty_may_use_the_last_resort(n_last_resort: int, is_succ
     ("n_doubted", "is_success", "is_warning"), [(0, True, True), (3, False, True), (6, False, False)]
 )
 def test_doubts_warn_from_two_in_a_hundred_and_fail_from_five(
-    n_doubted: int, is_success: bool, is_warning: bool, rows_of: Rows
+    n_doubted: int, is_success: bool, is_warning: bool, ask: Ask, rows_of: Rows
 ) -> None:
     doubts = [{"issue_id": str(n), "issue": "span" if n % 2 else "discarded"} for n in range(n_doubted)]
     issues = rows_of(EXTRACTION_ISSUES, *doubts, {"issue_id": "s", "issue": "skipped"})
     claims = rows_of(CLAIMS, *({} for _ in range(60)))
     mentions = rows_of(MENTIONS, *({} for _ in range(40 - n_doubted)))
-    found = meaning.hallucination_rate(claims, mentions, issues)
+    found = ask("hallucination_rate", claims, mentions, issues)
     assert found.figure == pytest.approx(n_doubted / 100)
     assert (found.is_success, found.is_warning) == (is_success, is_warning)
 
 
 @pytest.mark.parametrize("issue", ["pending", "dead_letter"])
-def test_a_message_that_waits_for_a_model_fails(issue: str, rows_of: Rows) -> None:
-    assert meaning.extraction_complete(rows_of(EXTRACTION_ISSUES, {"issue": "skipped"})).is_success
-    found = meaning.extraction_complete(rows_of(EXTRACTION_ISSUES, {"issue": issue}, {"issue": "skipped"}))
+def test_a_message_that_waits_for_a_model_fails(issue: str, ask: Ask, rows_of: Rows) -> None:
+    assert ask("extraction_complete", rows_of(EXTRACTION_ISSUES, {"issue": "skipped"})).is_success
+    found = ask("extraction_complete", rows_of(EXTRACTION_ISSUES, {"issue": issue}, {"issue": "skipped"}))
     assert (found.is_success, found.figure) == (False, 1)
 
 
-def test_more_than_five_discarded_extractions_in_an_hour_are_a_spike(rows_of: Rows) -> None:
+def test_more_than_five_discarded_extractions_in_an_hour_are_a_spike(ask: Ask, rows_of: Rows) -> None:
     noon = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
     def discarded(*minutes: int) -> pa.Table:
@@ -117,14 +147,96 @@ def test_more_than_five_discarded_extractions_in_an_hour_are_a_spike(rows_of: Ro
         ]
         return rows_of(EXTRACTION_ISSUES, *rows, {"issue_id": "s", "issue": "skipped"})
 
-    assert meaning.hallucination_spike(discarded(0, 1, 2, 3, 4, 60, 61)).figure == 5
-    assert meaning.hallucination_spike(discarded(0, 1, 2, 3, 4, 60)).is_success
-    found = meaning.hallucination_spike(discarded(0, 1, 2, 3, 4, 59))
+    assert ask("hallucination_spike", discarded(0, 1, 2, 3, 4, 60, 61)).figure == 5
+    assert ask("hallucination_spike", discarded(0, 1, 2, 3, 4, 60)).is_success
+    found = ask("hallucination_spike", discarded(0, 1, 2, 3, 4, 59))
     assert (found.is_success, found.figure) == (False, 6)
 
 
-def test_a_day_on_which_nothing_was_said_passes_every_check() -> None:
+def test_a_day_on_which_nothing_was_said_passes_every_check(ask: Ask) -> None:
     nothing = (MENTIONS.empty(), CLAIMS.empty(), EXTRACTION_ISSUES.empty())
-    assert meaning.extraction_coverage(MESSAGES.empty(), *nothing).is_success
-    assert meaning.messages_complete(INTERACTIONS.empty(), MESSAGES.empty()).is_success
-    assert meaning.relates_to_share(CLAIMS.empty()).is_success
+    assert ask("extraction_coverage", MESSAGES.empty(), *nothing).is_success
+    assert ask("messages_complete", INTERACTIONS.empty(), MESSAGES.empty()).is_success
+    assert ask("relates_to_share", CLAIMS.empty()).is_success
+
+
+def noon(day: date, minutes: int) -> datetime:
+    return datetime(day.year, day.month, day.day, 12, tzinfo=UTC) + timedelta(minutes=minutes)
+
+
+def some_day(rows_of: Rows, dice: random.Random, day: date) -> dict[str, pa.Table]:
+    """Tables of a day on which anything may be wrong, or missing altogether."""
+    ids = [f"m{n}" for n in range(6)]
+    issues = ["skipped", "span", "discarded", "pending", "dead_letter"]
+
+    def rows(table: Table, most: int, **choices: list[object]) -> pa.Table:
+        drawn = [{name: dice.choice(of) for name, of in choices.items()} for _ in range(dice.randint(0, most))]
+        return rows_of(table, *drawn) if drawn else table.empty()
+
+    users = ["ada", "ben"]
+    tables = {
+        "interactions": rows(INTERACTIONS, 3),
+        "messages": rows(MESSAGES, 3, message_id=ids),
+        "mentions": rows(MENTIONS, 40, message_id=ids),
+        "claims": rows(CLAIMS, 40, message_id=ids, relation=["likes"] * 30 + ["relates_to"]),
+        "extraction_issues": rows(
+            EXTRACTION_ISSUES,
+            15,
+            message_id=ids,
+            issue=issues,
+            segment_id=[f"s{n}" for n in range(12)],
+            timestamp=[noon(day, minutes) for minutes in (0, 1, 2, 3, 30, 59, 60, 61, 119, 120)],
+        ),
+        "contradictions": rows(CONTRADICTIONS, 8, user_id=users, entity_id=["a", "b"], status=["open", "settled"]),
+        "current_edges": rows(
+            CURRENT_EDGES, 5, edge_id=["a", "b", "c"], user_id=users, status=["active", "archived"], polarity=[1, -1]
+        ),
+        "inferred_edges": rows(
+            INFERRED_EDGES,
+            6,
+            user_id=users,
+            premises=[[], ["a"], ["a", "b"], ["b", "c", "a"]],
+            hops=[0, 1, 2, 3, 9],
+            confidence=[0.5, 0.61, -0.1],
+        ),
+    }
+    return {name: found for name, found in tables.items() if dice.random() < 0.9}
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("name", CHECKS)
+def test_asked_of_many_days_at_once_each_day_is_found_as_it_is_by_itself(
+    name: str, seed: int, lake: Lake, rows_of: Rows
+) -> None:
+    dice, check = random.Random(f"{seed} {name}"), CHECKS[name]
+    days = [DAY + timedelta(days=n) for n in range(8)]
+    for day in days:
+        for table, rows in some_day(rows_of, dice, day).items():
+            lake.write(CATALOG[table], day, rows)
+    by_itself = getattr(meaning_by_day, name)
+    wanted = {day: by_itself(*(lake.read(table, day) for table in check.reads)) for day in days}
+    found = check.find(lake, days)
+    assert list(found) == days
+    assert {day: astuple(finding) for day, finding in found.items()} == {
+        day: astuple(finding) for day, finding in wanted.items()
+    }
+
+
+def test_no_days_are_no_findings(lake: Lake) -> None:
+    assert [check.find(lake, []) for check in MEANING] == [{} for _ in MEANING]
+
+
+def test_days_of_an_object_store_are_found_as_those_of_a_disk(rows_of: Rows) -> None:
+    lake = Lake("memory://meaning/lake")
+    claims = rows_of(CLAIMS, {"relation": "relates_to"})
+    lake.write(CLAIMS, DAY, claims)
+    found = CHECKS["relates_to_share"].find(lake, [DAY, DAY + timedelta(days=1)])
+    assert [finding.figure for finding in found.values()] == [1.0, 0.0]
+
+
+def test_a_file_of_other_columns_is_reported_as_one_that_cannot_be_read(lake: Lake, rows_of: Rows) -> None:
+    lake.write(CLAIMS, DAY, rows_of(CLAIMS, {}))
+    lake.write(MENTIONS, DAY, rows_of(MENTIONS, {}))
+    Path(lake.path(CLAIMS, DAY)).write_bytes(Path(lake.path(MENTIONS, DAY)).read_bytes())
+    with pytest.raises(CorruptTableError, match="its columns differ from the declared schema"):
+        CHECKS["relates_to_share"].find(lake, [DAY])

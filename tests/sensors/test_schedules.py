@@ -105,3 +105,14 @@ def test_making_old_days_again_asks_nobody_about_the_world(world: Any) -> None:
         keys = world.definitions.resolve_job_def(name).asset_layer.selected_asset_keys
         assert dg.AssetKey(CURRENT_EDGES.name) in keys
         assert dg.AssetKey("revision") not in keys
+
+
+def test_great_expectations_comes_last_in_the_night_once_there_are_facts(world: Any) -> None:
+    schedule = world.definitions.resolve_schedule_def("nightly_quality")
+    assert (schedule.cron_schedule, schedule.job_name) == ("30 4 * * *", "quality")
+    at = datetime(2026, 3, 9, 4, 30, tzinfo=UTC)
+    assert requests(world, "nightly_quality", at) == [], "no facts yet"
+    world.land("2026-03-01")
+    world.make_tables()
+    (request,) = requests(world, "nightly_quality", at)
+    assert request.partition_key is None

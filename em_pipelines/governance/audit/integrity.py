@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import date
+from functools import partial
 from pathlib import Path
 
 import duckdb
@@ -20,12 +21,15 @@ from em_pipelines.schema.tables.clean import SESSIONS
 from em_pipelines.schema.tables.graph import EDGES, ENTITIES
 from em_pipelines.schema.tables.raw import FEEDBACK
 from em_pipelines.schema.vocabulary import FUNCTIONAL, INVERSES
+from em_pipelines.storage.day_rows import ask_days
 from em_pipelines.storage.duckdb_engine import Rows, fetch, registered, scratch, statement
 from em_pipelines.storage.lake import Lake
 
 HERE = Path(__file__).parent
 HIERARCHIES = ("part_of", "parent_of", "reports_to", "located_in")
 """Relations in which nothing is, by whatever chain, above itself."""
+PAIRS = "SELECT DISTINCT user_id, session_id FROM {} WHERE session_id IS NOT NULL ORDER BY ALL"
+PAIRS_SCHEMA = pa.schema([("user_id", pa.string()), ("session_id", pa.string())])
 AGAIN = "`em repair --apply` makes {} again from the log, from the first day that fails"
 
 
@@ -102,7 +106,7 @@ def violations_on(lake: Lake, day: date, rules: Iterable[Rule] = RULES) -> dict[
     days = {table: lake.latest(table, day) for table in (EDGES, ENTITIES)}
     edges, entities = (lake.scan(table, found) if found else table.empty() for table, found in days.items())
     is_asked = any(rule.name == "users_apart" for rule in rules)
-    sessions = known_sessions(lake, day) if is_asked else _pairs(())
+    sessions = known_sessions(lake, day) if is_asked else PAIRS_SCHEMA.empty_table()
     try:
         return violations(edges, entities, sessions, rules)
     except duckdb.Error:
@@ -113,20 +117,12 @@ def violations_on(lake: Lake, day: date, rules: Iterable[Rule] = RULES) -> dict[
 
 
 def known_sessions(lake: Lake, until: date) -> pa.Table:
-    """Every conversation of every user up to a day, feedback included: user_id, session_id."""
-    found: set[tuple[str, str]] = set()
+    """Every conversation of every user up to a day, feedback included: user_id, session_id. Pairs may stand twice."""
+    parts = []
     for table in (SESSIONS, FEEDBACK):
-        for day in lake.days(table):
-            if day <= until:
-                rows = lake.read(table, day)
-                found.update(zip(rows["user_id"].to_pylist(), rows["session_id"].to_pylist(), strict=True))
-    return _pairs(pair for pair in found if pair[1] is not None)
-
-
-def _pairs(pairs: Iterable[tuple[str, str]]) -> pa.Table:
-    ordered = sorted(pairs)
-    columns = enumerate(("user_id", "session_id"))
-    return pa.table({name: pa.array([pair[n] for pair in ordered], pa.string()) for n, name in columns})
+        days = [day for day in lake.days(table) if day <= until]
+        parts.append(ask_days(lake, days, [table], partial(fetch, sql=PAIRS.format(table.name))))
+    return pa.concat_tables(parts)
 
 
 @contextmanager

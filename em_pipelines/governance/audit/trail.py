@@ -13,10 +13,10 @@ import duckdb
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from em_pipelines.governance.audit.events import EventType
 from em_pipelines.governance.audit.fading import FADED, fading
 from em_pipelines.graph.confidence_decay import DecaySettings
 from em_pipelines.graph.relations import install_edge_macros
+from em_pipelines.schema.audit_events import EventType
 from em_pipelines.schema.readings import DEAD_LETTER, HALLUCINATIONS
 from em_pipelines.schema.table import STATE_DAYS, Records, Tables
 from em_pipelines.schema.tables.derived import INFERRED_EDGES

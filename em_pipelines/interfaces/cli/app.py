@@ -13,6 +13,7 @@ from em_pipelines.environment import environment
 from em_pipelines.errors import EmError, UsageError
 from em_pipelines.interfaces.cli import (
     agents,
+    checking,
     comparing,
     contexts,
     corrections,
@@ -77,6 +78,7 @@ for command in (corrections.correct, corrections.confirm, corrections.retract, c
     app.command()(command)
 app.command()(revising.revise)
 app.command()(doctor.doctor)
+app.command()(checking.check)
 app.command()(recording.repair)
 app.command(name="verify-ledger")(recording.verify_ledger)
 app.command()(explaining.why)

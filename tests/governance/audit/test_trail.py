@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from em_pipelines.errors import CorruptTableError
-from em_pipelines.governance.audit.events import EventType
 from em_pipelines.governance.audit.trail import audit_trail
 from em_pipelines.graph.confidence_decay import DecaySettings, effective_confidence
+from em_pipelines.schema.audit_events import EventType
 from em_pipelines.schema.readings import HALLUCINATIONS
 from em_pipelines.schema.tables.derived import INFERRED_EDGES
 from em_pipelines.schema.tables.extraction import EXTRACTION_ISSUES

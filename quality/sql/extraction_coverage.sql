@@ -1,0 +1,14 @@
+-- Messages that anything of the same day came of.
+WITH read AS (
+    SELECT partition_day, message_id FROM mentions
+    UNION SELECT partition_day, message_id FROM claims
+    UNION SELECT partition_day, message_id FROM extraction_issues
+)
+SELECT
+    days.day,
+    count(m.message_id) AS n_messages,
+    count(m.message_id) FILTER (WHERE r.message_id IS NOT NULL) AS n_covered
+FROM days
+LEFT JOIN messages AS m ON m.partition_day = days.day
+LEFT JOIN read AS r ON r.partition_day = days.day AND r.message_id = m.message_id
+GROUP BY days.day

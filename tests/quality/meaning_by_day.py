@@ -1,0 +1,139 @@
+"""The oracle of the checks on meaning: one day after the other, in Arrow and Python, as functions from the tables of a
+day to a finding. What they find, the statements of `quality.meaning` find."""
+
+from datetime import datetime, timedelta
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from em_pipelines.extraction.verification import DISCARDED
+from em_pipelines.lifecycle.inference.settings import MAX_CONFIDENCE, MAX_HOPS
+from em_pipelines.schema.readings import DEAD_LETTER, HALLUCINATIONS, PENDING
+from quality.meaning import (
+    MAX_DISCARDED_AN_HOUR,
+    MAX_HALLUCINATION_RATE,
+    MAX_HALLUCINATION_RATE_WARN,
+    MAX_OPEN_CONFLICTS,
+    MAX_RELATES_TO_SHARE,
+    Finding,
+)
+
+
+def inferences_grounded(inferred_edges: pa.Table, current_edges: pa.Table) -> Finding:
+    """Every inferred edge is bounded and rests on active edges of its user; the figure is the number that do not."""
+    standing = {
+        (user, edge)
+        for user, edge, status, polarity in zip(
+            *(current_edges[name].to_pylist() for name in ("user_id", "edge_id", "status", "polarity")), strict=True
+        )
+        if (status, polarity) == ("active", 1)
+    }
+    columns = (inferred_edges[name].to_pylist() for name in ("user_id", "premises", "hops", "confidence"))
+    n_wrong = sum(
+        not 1 <= len(premises) == hops <= MAX_HOPS
+        or not 0 <= confidence <= MAX_CONFIDENCE
+        or any((user, premise) not in standing for premise in premises)
+        for user, premises, hops, confidence in zip(*columns, strict=True)
+    )
+    return Finding(
+        n_wrong == 0,
+        float(n_wrong),
+        "inferred edges do not follow from the facts of their day: materialize inferred_edges again",
+    )
+
+
+def extraction_coverage(
+    messages: pa.Table, mentions: pa.Table, claims: pa.Table, extraction_issues: pa.Table
+) -> Finding:
+    """Every message has a mention, a claim or an issue; the figure is the covered share, 0 to 1."""
+    read = pa.chunked_array(
+        [chunk for rows in (mentions, claims, extraction_issues) for chunk in rows["message_id"].chunks],
+        type=pa.string(),
+    )
+    n_covered = pc.sum(pc.is_in(messages["message_id"], value_set=pc.unique(read))).as_py() or 0
+    share = n_covered / messages.num_rows if messages.num_rows else 1.0
+    return Finding(
+        n_covered == messages.num_rows,
+        share,
+        "messages were lost between cleaning and extraction: materialize claims again for the days that fail",
+    )
+
+
+def messages_complete(interactions: pa.Table, messages: pa.Table) -> Finding:
+    """As many messages as interactions; the figure is the difference."""
+    missing = interactions.num_rows - messages.num_rows
+    return Finding(
+        missing == 0, float(missing), "messages are missing: materialize messages again for the days that fail"
+    )
+
+
+def relates_to_share(claims: pa.Table) -> Finding:
+    """The last-resort relation is rare; the figure is its share of the claims, 0 to 1."""
+    n_last_resort = pc.sum(pc.equal(claims["relation"], "relates_to")).as_py() or 0
+    share = n_last_resort / claims.num_rows if claims.num_rows else 0.0
+    return Finding(
+        share <= MAX_RELATES_TO_SHARE,
+        share,
+        "the extractor does not understand what it reads: look at these claims and add patterns for them",
+    )
+
+
+def conflict_burst(contradictions: pa.Table) -> Finding:
+    """Open conflicts about one thing are few; the figure is the most that any thing has. Never more than a warning."""
+    is_open = pc.equal(contradictions["status"], "open")
+    counts = contradictions.filter(is_open).group_by(["user_id", "entity_id"]).aggregate([([], "count_all")])
+    most = pc.max(counts["count_all"]).as_py() or 0
+    return Finding(
+        most <= MAX_OPEN_CONFLICTS,
+        float(most),
+        "much that cannot hold together was said of one thing: look at it with `em facts` and confirm what is right",
+        is_warning=True,
+    )
+
+
+def hallucination_rate(claims: pa.Table, mentions: pa.Table, extraction_issues: pa.Table) -> Finding:
+    """Share, 0 to 1, of what was read that was doubted or thrown away: from 2 % a warning, from 5 % a failure."""
+    doubts = pc.is_in(extraction_issues["issue"], value_set=pa.array([*HALLUCINATIONS, DISCARDED]))
+    n_doubted = pc.sum(doubts).as_py() or 0
+    n_read = claims.num_rows + mentions.num_rows + n_doubted
+    share = n_doubted / n_read if n_read else 0.0
+    return Finding(
+        share < MAX_HALLUCINATION_RATE_WARN,
+        share,
+        "the extractor says what nobody said: look at these issues by name in extraction_issues, then at the prompt or "
+        "the model",
+        is_warning=share < MAX_HALLUCINATION_RATE,
+    )
+
+
+def extraction_complete(extraction_issues: pa.Table) -> Finding:
+    """No message waits for a model; the figure is the number that do, pending ones and dead letters."""
+    waiting = pc.is_in(extraction_issues["issue"], value_set=pa.array([PENDING, DEAD_LETTER]))
+    n_waiting = pc.sum(waiting).as_py() or 0
+    return Finding(
+        n_waiting == 0,
+        float(n_waiting),
+        "messages were not read: pending ones are read by the next run, dead letters after `em dead-letters replay`",
+    )
+
+
+def hallucination_spike(extraction_issues: pa.Table) -> Finding:
+    """At most five extractions are discarded within any hour of event time; the figure is the most there were."""
+    discarded = extraction_issues.filter(pc.equal(extraction_issues["issue"], DISCARDED))
+    first_at = discarded.group_by("segment_id").aggregate([("timestamp", "min")])["timestamp_min"].to_pylist()
+    most = most_within(sorted(first_at), timedelta(hours=1))
+    return Finding(
+        most <= MAX_DISCARDED_AN_HOUR,
+        float(most),
+        "the model makes things up, one conversation after the other: look at its answers before more are asked for",
+    )
+
+
+def most_within(instants: list[datetime], span: timedelta) -> int:
+    """The largest number of the sorted instants that lie within one span, its end left out."""
+    most = first = 0
+    for last, instant in enumerate(instants):
+        while instants[first] <= instant - span:
+            first += 1
+        most = max(most, last - first + 1)
+    return most
