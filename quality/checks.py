@@ -25,6 +25,8 @@ CONTRACT = "table_contract"
 RANGE_TAGS = ("dagster/asset_partition_range_start", "dagster/asset_partition_range_end")
 PARTITION_TAG = "dagster/partition"
 SEEN_EVALUATIONS = 1000
+SHOWN_DAYS = 31
+"""Of a check over years no more days are listed, and no more that failed."""
 
 
 def build_checks(steps: Iterable[Step]) -> list[dg.AssetChecksDefinition]:
@@ -137,8 +139,10 @@ def _judged(table: Table, name: str, found: Mapping[date, Finding]) -> dg.AssetC
 
 
 def _figures(findings: Mapping[date, Finding]) -> str:
-    """The figure of each day, as a table in Markdown."""
-    rows = (f"| {day} | {f.figure:g} | {'ok' if f.is_success else 'FAILED'} |" for day, f in findings.items())
+    """The figure of each of the last days, and of those that failed last, as a table in Markdown."""
+    newest = {*list(findings)[-SHOWN_DAYS:], *[d for d, f in findings.items() if not f.is_success][-SHOWN_DAYS:]}
+    shown = ((day, finding) for day, finding in findings.items() if day in newest)
+    rows = (f"| {day} | {f.figure:g} | {'ok' if f.is_success else 'FAILED'} |" for day, f in shown)
     return "| day | figure | |\n| --- | --: | --- |\n" + "\n".join(rows)
 
 
