@@ -4,8 +4,8 @@ import dagster as dg
 
 from assets.daily import OWNERS
 from em_pipelines.evaluation import baselines
-from em_pipelines.evaluation.corpus import read_labelled
-from em_pipelines.evaluation.run import Kind, evaluate
+from em_pipelines.evaluation.corpus import Kind, read_labelled
+from em_pipelines.evaluation.run import evaluate
 from em_pipelines.pipeline import Pipeline
 from em_pipelines.storage.store import Step
 from resources.home import HomeResource

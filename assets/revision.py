@@ -8,7 +8,8 @@ from pydantic import Field
 
 from assets.daily import OWNERS
 from em_pipelines.errors import EmError
-from em_pipelines.lifecycle.revision.night import OpenVerifier, run_night
+from em_pipelines.lifecycle.revision.night import run_night
+from em_pipelines.lifecycle.revision.revisable_home import OpenVerifier
 from resources.home import HomeResource
 
 

@@ -1,44 +1,41 @@
 """One home with everything that works on it: settings, extractor, steps, models.
 
 Where the engine is put together. Stages never see this: each takes a home and its own settings, and says in a protocol
-of its own what else it wants.
+of its own what else it wants. Each part is imported when it is asked for: all of them take most of a second, and
+whoever reads facts needs few.
 """
 
 from collections.abc import Callable, Iterable
 from datetime import date
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from em_pipelines.errors import UsageError
-from em_pipelines.extraction.assemble import Checks
-from em_pipelines.extraction.llm.extractor import LLMExtractor
-from em_pipelines.extraction.rules.extractor import RulesExtractor
-from em_pipelines.extraction.unread_segments import UnreadSegment
 from em_pipelines.governance.rebuildable_home import RebuildableHome
 from em_pipelines.home import COLLECTED
-from em_pipelines.lifecycle.inference.llm.proposer import ModelProposer
-from em_pipelines.lifecycle.revision.night import RevisableHome
+from em_pipelines.lifecycle.revision.revisable_home import RevisableHome
 from em_pipelines.lifecycle.state_retention import restore
-from em_pipelines.llm.answers import AnswerStore
-from em_pipelines.llm.asking import OpenAsking
-from em_pipelines.llm.ladder_state import LadderStore
-from em_pipelines.resolution.aliases import Aliases, load_aliases
-from em_pipelines.retrieval.documents import Archived
-from em_pipelines.retrieval.scoring import Embedder
-from em_pipelines.schema.readings import Extractor
 from em_pipelines.schema.tables.derived import CURRENT_EDGES
-from em_pipelines.serving.export.document import steering
 from em_pipelines.serving.export.portable_home import PortableHome
-from em_pipelines.serving.facts import Overlay, waiting_feedback
-from em_pipelines.serving.projection.sync_home import ProjectedHome
+from em_pipelines.serving.projection.projected_home import ProjectedHome
 from em_pipelines.serving.time_rules import TimeRules
 from em_pipelines.settings import Settings
-from em_pipelines.steps import StepTools, build_inference, build_steps
 from em_pipelines.storage.store import Step, StepReport
 
-OpenModels = Callable[[Settings], OpenAsking]
+if TYPE_CHECKING:
+    from em_pipelines.extraction.assemble import Checks
+    from em_pipelines.extraction.unread_segments import UnreadSegment
+    from em_pipelines.llm.asking import OpenAsking
+    from em_pipelines.resolution.aliases import Aliases
+    from em_pipelines.retrieval.documents import Archived
+    from em_pipelines.retrieval.scoring import Embedder
+    from em_pipelines.schema.readings import Extractor
+    from em_pipelines.serving.facts import Overlay
+
+OpenModels = Callable[[Settings], "OpenAsking"]
 """Settings → what opens the way to their models. `resources.model_access` has the one that calls out."""
-OpenEmbedder = Callable[[Settings], Embedder]
+OpenEmbedder = Callable[[Settings], "Embedder"]
 """Settings → the embedder that they name. `resources.embedders` has it."""
 
 
@@ -56,13 +53,17 @@ class Pipeline(RebuildableHome, RevisableHome, PortableHome, ProjectedHome):
         self._open_embedder = open_embedder
 
     @cached_property
-    def extractor(self) -> Extractor:
+    def extractor(self) -> "Extractor":
         """The extractor that the settings name. Nobody is asked before it reads."""
         if self.settings.extractor == "rules":
+            from em_pipelines.extraction.rules.extractor import RulesExtractor
+
             keeps_health = self.settings.rules.keeps_health or self.settings.safety.is_health_enabled
             return RulesExtractor(self.settings.rules.model_copy(update={"keeps_health": keeps_health}))
         if self._open_models is None:
             raise UsageError("reading with a model: this process has no client for one; use `em`, or the llm resource")
+        from em_pipelines.extraction.llm.extractor import LLMExtractor
+
         return LLMExtractor(
             self.settings.llm.model_of("small"),
             self._open_models(self.settings),
@@ -71,7 +72,7 @@ class Pipeline(RebuildableHome, RevisableHome, PortableHome, ProjectedHome):
         )
 
     @cached_property
-    def embedder(self) -> Embedder | None:
+    def embedder(self) -> "Embedder | None":
         """What makes vectors for search; None where the settings want none."""
         if self.settings.embedder == "none":
             return None
@@ -80,29 +81,39 @@ class Pipeline(RebuildableHome, RevisableHome, PortableHome, ProjectedHome):
         return self._open_embedder(self.settings)
 
     @cached_property
-    def archived(self) -> Archived:
+    def archived(self) -> "Archived":
         """Which messages are not to be found any more."""
+        from em_pipelines.retrieval.documents import Archived
+
         return Archived(self.store.log)
 
     @property
-    def checks(self) -> Checks:
+    def checks(self) -> "Checks":
         """What every reading has to pass."""
+        from em_pipelines.extraction.assemble import Checks
+
         return Checks(self.settings.verification, self.settings.safety, self.settings.durable)
 
     @cached_property
-    def aliases(self) -> Aliases:
+    def aliases(self) -> "Aliases":
         """The names that the user has joined by hand; raises SettingsError."""
+        from em_pipelines.resolution.aliases import load_aliases
+
         return load_aliases(self.settings.resolution.alias_file, self.path)
 
     @cached_property
     def steps(self) -> dict[str, Step]:
         """Every daily step by name, in order."""
+        from em_pipelines.steps import StepTools, build_steps
+
         tools = StepTools(self.extractor, self.checks, self.tombstones, self.aliases, self.path)
         return build_steps(self.settings, tools)
 
     @property
     def steering(self) -> dict[str, str]:
         """The settings that change what is made of a log, by dotted name, as people read them."""
+        from em_pipelines.serving.export.document import steering
+
         return steering(self.settings)
 
     @property
@@ -113,11 +124,15 @@ class Pipeline(RebuildableHome, RevisableHome, PortableHome, ProjectedHome):
     @cached_property
     def inference(self) -> Step:
         """The step that makes inferred edges, of one day only; raises RuleFileError."""
+        from em_pipelines.steps import build_inference
+
         settings = self.settings.inference
         if not (settings.is_enabled and settings.is_model_enabled):
             return build_inference(settings)
         if self._open_models is None:
             raise UsageError("inferring with a model: this process has no client for one; use `em`, or Dagster")
+        from em_pipelines.lifecycle.inference.llm.proposer import ModelProposer
+
         asking = self._open_models(self.settings)
         return build_inference(settings, ModelProposer(self.settings.llm.model_of("large"), asking, settings))
 
@@ -133,17 +148,28 @@ class Pipeline(RebuildableHome, RevisableHome, PortableHome, ProjectedHome):
         day = self.store.lake.latest(CURRENT_EDGES, date.max)
         return day is None or self.store.is_current(self.inference, day)
 
-    def waiting(self, user_id: str, until: date) -> Overlay:
+    def waiting(self, user_id: str, until: date) -> "Overlay":
         """The person's feedback, said up to the end of a day, that has landed and is not folded yet."""
-        found = waiting_feedback(self.store, [self.steps[name] for name in ("feedback", "fold")], user_id, until)
+        from em_pipelines.serving.facts import Overlay, waiting_feedback
+
+        found = waiting_feedback(self.store, self._feedback_steps, user_id, until)
         chosen = self.settings
         return Overlay(found, self.aliases, chosen.resolution, chosen.fold, chosen.decay, chosen.safety)
 
-    def give_back(self, segments: Iterable[UnreadSegment]) -> None:
+    @cached_property
+    def _feedback_steps(self) -> tuple[Step, Step]:
+        from em_pipelines.steps import build_feedback_steps
+
+        return build_feedback_steps(self.settings, self.path)
+
+    def give_back(self, segments: "Iterable[UnreadSegment]") -> None:
         """Lets dead letters of the extraction be asked for again, and puts their days out of date.
 
         Days first: after a crash in between a replay is asked for once more, and nothing is forgotten.
         """
+        from em_pipelines.llm.answers import AnswerStore
+        from em_pipelines.llm.ladder_state import LadderStore
+
         wanted = list(segments)
         for day in {segment.day for segment in wanted}:
             with self.lock("step-extraction"):

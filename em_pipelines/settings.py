@@ -20,12 +20,14 @@ from pydantic_settings import (
 from em_pipelines.environment import environment
 from em_pipelines.errors import SettingsError
 from em_pipelines.evaluation.settings import EvaluationSettings
-from em_pipelines.extraction.assemble import DurableSettings
-from em_pipelines.extraction.llm.extractor import LlmExtractionSettings
-from em_pipelines.extraction.rules.extractor import RulesSettings
-from em_pipelines.extraction.segmentation import SegmentationSettings
-from em_pipelines.extraction.verification import VerificationSettings
-from em_pipelines.governance.audit.contracts import ReportSettings
+from em_pipelines.extraction.llm.settings import LlmExtractionSettings
+from em_pipelines.extraction.settings import (
+    DurableSettings,
+    RulesSettings,
+    SegmentationSettings,
+    VerificationSettings,
+)
+from em_pipelines.governance.audit.settings import ReportSettings
 from em_pipelines.graph.confidence_decay import DecaySettings
 from em_pipelines.graph.fold import FoldSettings
 from em_pipelines.landing.settings import LandingSettings

@@ -14,8 +14,9 @@ import duckdb
 
 from em_pipelines.extraction.assemble import Checks, ExtractionRun
 from em_pipelines.extraction.messages import messages_run
-from em_pipelines.extraction.segmentation import SegmentationSettings, segments_run
+from em_pipelines.extraction.segmentation import segments_run
 from em_pipelines.extraction.sessions import sessions_run
+from em_pipelines.extraction.settings import SegmentationSettings
 from em_pipelines.governance.audit.trail import audit_run
 from em_pipelines.graph.confidence_decay import DecaySettings
 from em_pipelines.graph.fold import FoldSettings, fold_run
@@ -69,7 +70,7 @@ class StepTools:
 
 def build_steps(settings: StepSettings, tools: StepTools) -> dict[str, Step]:
     """Returns every daily step by name, in the order in which they run."""
-    connection = connect(engine=settings.engine, spill=tools.home / SPILL / str(os.getpid()))
+    connection = _connection(settings, tools.home)
     steps = [
         *map(_landing, (raw.INTERACTIONS, raw.SKILL_INVOCATIONS, raw.FEEDBACK, raw.WORLD_EVENTS, clean.DEAD_LETTERS)),
         Step(name="messages", inputs=(raw.INTERACTIONS,), outputs=(clean.MESSAGES,), run=messages_run),
@@ -109,6 +110,16 @@ def build_steps(settings: StepSettings, tools: StepTools) -> dict[str, Step]:
         ),
     ]
     return {step.name: step for step in steps}
+
+
+def build_feedback_steps(settings: StepSettings, home: Path) -> tuple[Step, Step]:
+    """Returns the steps `feedback` and `fold`, for whoever asks what of feedback they have not taken in: neither needs
+    an extractor, which takes longer to make than an answer."""
+    return _landing(raw.FEEDBACK), _fold(settings, _connection(settings, home))
+
+
+def _connection(settings: StepSettings, home: Path) -> duckdb.DuckDBPyConnection:
+    return connect(engine=settings.engine, spill=home / SPILL / str(os.getpid()))
 
 
 def _landing(table: Table) -> Step:

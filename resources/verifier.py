@@ -26,8 +26,8 @@ from em_pipelines.lifecycle.revision.model import (
     Outcome,
     Verifier,
 )
-from em_pipelines.lifecycle.revision.night import NightSettings, RevisableHome
 from em_pipelines.lifecycle.revision.prompt import TASK, request_of
+from em_pipelines.lifecycle.revision.revisable_home import NightSettings, RevisableHome
 from em_pipelines.lifecycle.revision.settings import RevisionSettings
 from em_pipelines.llm.answers import AnswerStore, Spend
 from em_pipelines.llm.breakers import ModelBreakers

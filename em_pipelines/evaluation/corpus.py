@@ -2,6 +2,7 @@
 holds the project's own, with invented people."""
 
 from collections.abc import Iterable, Iterator
+from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,19 @@ import orjson
 from em_pipelines.errors import UsageError
 
 SHIPPED = Path(__file__).with_name("corpora")
+
+
+class Kind(StrEnum):
+    """Kinds of corpora: what an extractor reads, what it must not, and which names are one."""
+
+    EXTRACTION = "extraction"
+    RESOLUTION = "resolution"
+    ATTACKS = "attacks"
+
+    @property
+    def label(self) -> str:
+        """The key that every row of such a corpus has."""
+        return {Kind.EXTRACTION: "gold", Kind.RESOLUTION: "clusters", Kind.ATTACKS: "kind"}[self]
 
 
 def read_corpus(path: Path) -> Iterator[dict[str, Any]]:

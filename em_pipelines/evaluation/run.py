@@ -1,12 +1,12 @@
 """Runs an extractor, or resolution, over a labelled corpus: predictions, figures, and what they cost."""
 
 from collections.abc import Callable, Iterable, Mapping
-from enum import StrEnum
 from typing import Any
 
 import pyarrow as pa
 
 from em_pipelines.errors import UsageError
+from em_pipelines.evaluation.corpus import Kind
 from em_pipelines.evaluation.pairs import score_resolution
 from em_pipelines.evaluation.scoring import Report, score_attacks, score_extraction
 from em_pipelines.extraction.assemble import DEFAULT_CHECKS, Checks
@@ -18,19 +18,6 @@ from em_pipelines.schema.rows import CallRow
 FindClusters = Callable[[Mapping[str, Any]], list[list[str]]]
 """Labelled mentions of one user → their ids, grouped by what they name."""
 NO_COST = {"n_calls": 0, "n_calls_per_message": 0.0, "prompt_tokens": 0, "completion_tokens": 0, "cost_usd": 0.0}
-
-
-class Kind(StrEnum):
-    """Kinds of corpora: what an extractor reads, what it must not, and which names are one."""
-
-    EXTRACTION = "extraction"
-    RESOLUTION = "resolution"
-    ATTACKS = "attacks"
-
-    @property
-    def label(self) -> str:
-        """The key that every row of such a corpus has."""
-        return {Kind.EXTRACTION: "gold", Kind.RESOLUTION: "clusters", Kind.ATTACKS: "kind"}[self]
 
 
 def evaluate(

@@ -4,8 +4,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from em_pipelines.evaluation.corpus import SHIPPED
-from em_pipelines.evaluation.run import Kind
+from em_pipelines.evaluation.corpus import SHIPPED, Kind
 
 
 class EvaluationSettings(BaseModel):

@@ -14,10 +14,10 @@ from typing import cast
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from pydantic import BaseModel, ConfigDict, Field
 
 from em_pipelines.extraction.segments import read_segments
-from em_pipelines.extraction.verification import VerificationSettings, verify
+from em_pipelines.extraction.settings import DurableSettings, VerificationSettings
+from em_pipelines.extraction.verification import verify
 from em_pipelines.schema.ids import content_id, correlation_id
 from em_pipelines.schema.readings import (
     BY_MECHANISM,
@@ -44,19 +44,6 @@ from em_pipelines.text.name_keys import name_key, unique_role
 from em_pipelines.text.values import iso_instant
 
 LASTING = frozenset({TemporalType.ATTRIBUTE, TemporalType.TRAIT, TemporalType.STATE})
-
-
-class DurableSettings(BaseModel):
-    """The pass at a session's end."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
-
-    is_enabled: bool = False
-    """Whether sessions of more than one segment are read once more as a whole."""
-    max_facts_a_session: int = Field(default=5, ge=0)
-    """Lasting facts that the pass may add to one session of one day."""
-    max_session_tokens: int = Field(default=12_000, ge=1)
-    """Longer sessions are left out; estimated as characters ÷ 4."""
 
 
 def whole_sessions(segments: Iterable[Segment], settings: DurableSettings) -> Iterator[Segment]:

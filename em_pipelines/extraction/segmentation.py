@@ -7,26 +7,15 @@ from itertools import groupby
 from typing import cast
 
 import pyarrow as pa
-from pydantic import BaseModel, ConfigDict, Field
 
 from em_pipelines.extraction.segments import turn_of
+from em_pipelines.extraction.settings import SegmentationSettings
 from em_pipelines.schema.ids import content_id
 from em_pipelines.schema.readings import Segment, Turn
 from em_pipelines.schema.rows import MessageRow, SegmentRow
 from em_pipelines.schema.table import Records, Tables, rows_of
 from em_pipelines.schema.tables.extraction import SEGMENTS
 from em_pipelines.text.cleaning import n_tokens
-
-
-class SegmentationSettings(BaseModel):
-    """How large a segment may grow."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
-
-    max_segment_tokens: int = Field(default=1500, ge=1)
-    """Turns of a session are packed up to this size, estimated as characters ÷ 4."""
-    n_context_turns: int = Field(default=4, ge=0)
-    """Earlier turns of the session handed over with a segment, to be read but not extracted from."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,9 +5,8 @@ Only whole messages are judged here; what single clauses are worth is the extrac
 
 import re
 
-from pydantic import BaseModel, ConfigDict, Field
-
 from em_pipelines.extraction.rules.lexicon import words
+from em_pipelines.extraction.settings import GateSettings
 from em_pipelines.schema.readings import Turn
 from em_pipelines.text.cleaning import CODE_MARK, blank_code, looks_like_code
 
@@ -38,15 +37,6 @@ _QUESTION_START = re.compile(
     r"(?i)^\W{0,5}(?:(?:so |and |ok |okay |hey |hi )?(?:can|could|would|will) (?:you|u)\b|"
     r"(?:what|how|why|when|where|who|which|is|are|does|do|did)\b)" + _ABOUT_SELF
 )
-
-
-class GateSettings(BaseModel):
-    """What the gate lets through."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
-
-    min_characters: int = Field(default=15, ge=0)
-    """Shorter messages pass only with a name or a number in them."""
 
 
 DEFAULT_SETTINGS = GateSettings()

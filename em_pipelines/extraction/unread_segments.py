@@ -14,8 +14,6 @@ from em_pipelines.schema.table import rows_of
 from em_pipelines.schema.tables.extraction import EXTRACTION_ISSUES
 from em_pipelines.storage.lake import Lake
 
-_UNREAD = pa.array([PENDING, DEAD_LETTER])
-
 
 @dataclass(frozen=True, slots=True)
 class UnreadSegment:
@@ -32,11 +30,12 @@ class UnreadSegment:
 
 def unread_segments(lake: Lake, days: Iterable[date] | None = None) -> list[UnreadSegment]:
     """The unread segments of some days, or of all, in order of day, user and session."""
+    unread_statuses = pa.array([PENDING, DEAD_LETTER])
     counts: Counter[tuple[str, ...]] = Counter()
     of_day: dict[tuple[str, ...], date] = {}
     for day in lake.days(EXTRACTION_ISSUES) if days is None else days:
         issues = lake.read(EXTRACTION_ISSUES, day)
-        for row in rows_of(issues.filter(pc.is_in(issues["issue"], value_set=_UNREAD))):
+        for row in rows_of(issues.filter(pc.is_in(issues["issue"], value_set=unread_statuses))):
             key = (row["user_id"], row["session_id"], row["segment_id"], row["issue"], row["reason"])
             counts[key] += 1
             of_day[key] = day

@@ -11,9 +11,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 
-from pydantic import BaseModel, ConfigDict, Field
-
 from em_pipelines.extraction.rules.lexicon import load_lexicon
+from em_pipelines.extraction.settings import VerificationSettings
 from em_pipelines.extraction.spans import find_span
 from em_pipelines.schema.readings import HALLUCINATIONS, Claim, Extraction, Issue, Mention, Segment, Turn
 from em_pipelines.schema.vocabulary import RELATIONS, USER, Act, HedgeLevel
@@ -30,21 +29,6 @@ _PLACEHOLDER = re.compile(
 )
 _WORD = re.compile(r"\w+(?:['’-]\w+)*")
 _CLAUSE_END = re.compile(r"[.!?;,:\n]")
-
-
-class VerificationSettings(BaseModel):
-    """When a reading is doubted, and when it is thrown away."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
-
-    factor: float = Field(default=0.5, gt=0, le=1)
-    """The confidence of what a warning touches is multiplied by this."""
-    n_warnings_to_discard: int = Field(default=3, ge=1)
-    """From so many warnings on, the extraction of a segment is discarded."""
-    min_high_confidence: float = Field(default=0.85, ge=0, le=1)
-    """From here on a confidence is high: too high for a hedged clause."""
-    min_counted_words: int = Field(default=8, ge=1)
-    """Shorter messages may consist of names: "Lisbon, with Ana" is no list of inventions."""
 
 
 @dataclass(frozen=True, slots=True)

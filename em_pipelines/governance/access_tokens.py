@@ -13,7 +13,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from enum import IntEnum
 from pathlib import Path
 from typing import Any
 
@@ -22,38 +21,16 @@ from filelock import FileLock, Timeout
 from pydantic import TypeAdapter, ValidationError
 
 from em_pipelines.errors import CorruptTableError, LockedError, UsageError
+from em_pipelines.governance.token_scope import DEFAULT_DAYS, MAX_DAYS, TokenScope
 from em_pipelines.landing.records import Identifier
 from em_pipelines.storage.salt import Salt
 from em_pipelines.text.masking import secret_kinds
 
 FILE = "tokens.jsonl"
-DEFAULT_DAYS = 90
-MAX_DAYS = 3650
 SECRET_BYTES = 32
 ID_BYTES = 6
 _TOKEN = re.compile(r"emt_([0-9a-f]{12})_([A-Za-z0-9_-]{43})")
 _IDENTIFIER: TypeAdapter[str] = TypeAdapter(Identifier)
-
-
-class TokenScope(IntEnum):
-    """How far a token reaches; each scope holds those before it."""
-
-    READ = 1
-    WRITE = 2
-    ADMIN = 3
-
-    @classmethod
-    def named(cls, name: str) -> "TokenScope":
-        """The scope of a name; raises UsageError."""
-        try:
-            return cls[name.strip().upper()]
-        except KeyError as error:
-            raise UsageError(f"reading the scope: found {name!r:.40}; give read, write or admin") from error
-
-    @property
-    def label(self) -> str:
-        """Its name in small letters."""
-        return self.name.lower()
 
 
 @dataclass(frozen=True, slots=True)

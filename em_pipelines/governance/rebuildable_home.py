@@ -6,9 +6,9 @@ from datetime import date
 from pathlib import Path
 from typing import Protocol
 
-from em_pipelines.extraction.assemble import DurableSettings
+from em_pipelines.extraction.settings import DurableSettings
 from em_pipelines.landing.settings import LandingSettings
-from em_pipelines.redaction.rereading import ReadingHome, ReadingSettings
+from em_pipelines.redaction.reading_home import ReadingHome, ReadingSettings
 from em_pipelines.retrieval.searchable_home import SearchableHome, SearchSettings
 from em_pipelines.serving.time_rules import TimeRules
 from em_pipelines.storage.store import Step, StepReport

@@ -16,8 +16,6 @@ from typing import TYPE_CHECKING, Any
 from em_pipelines.errors import UsageError
 from em_pipelines.governance.access_tokens import checked_user
 from em_pipelines.governance.corrections import Corrections, Fact, Given
-from em_pipelines.governance.erasure.certificate import Certificate
-from em_pipelines.governance.erasure.forget import forget as forget_scope
 from em_pipelines.interfaces.agents.observations import Listing, Observation, Sender, Stored, listed, store, tell
 from em_pipelines.landing.erasure_requests import Scope
 from em_pipelines.pipeline import Pipeline
@@ -31,6 +29,7 @@ from em_pipelines.serving.facts import facts as read_facts
 from em_pipelines.settings import load_settings
 
 if TYPE_CHECKING:
+    from em_pipelines.governance.erasure.certificate import Certificate
     from em_pipelines.retrieval.context.block import Block
 
 ORIGIN = "memory"
@@ -238,12 +237,14 @@ class Memory:
         entity: str | None = None,
         session_id: str | None = None,
         everything: bool = False,
-    ) -> Certificate:
+    ) -> "Certificate":
         """Erases a fact, an entity, a conversation or all of the user, everywhere and for good, with a certificate.
 
         Takes as long as making the days again that it changes. Raises UsageError where memory knows nothing of it,
         ErasureIncompleteError and LockedError as `em forget` does.
         """
+        from em_pipelines.governance.erasure.forget import forget as forget_scope  # noqa: PLC0415  (50 ms, seldom used)
+
         scope = Scope.named(self.user, fact=edge_id, entity=entity, session=session_id, is_all=everything)
         return forget_scope(self.home, scope, actor=self._actor)
 

@@ -14,7 +14,8 @@ from em_pipelines.landing.erasure_gate import ID_COLUMNS, ErasureGate
 from em_pipelines.landing.erasure_requests import Plan, Request, Scope, ScopeKind, message_place
 from em_pipelines.landing.record_cutting import cut_content
 from em_pipelines.redaction.affected_readings import Reading, readings_of_day, spans_of
-from em_pipelines.redaction.rereading import ReadingHome, without_new_claims
+from em_pipelines.redaction.reading_home import ReadingHome
+from em_pipelines.redaction.rereading import without_new_claims
 from em_pipelines.redaction.targets import KnownWorld, Target, is_proper
 from em_pipelines.schema.ids import message_id
 from em_pipelines.schema.rows import EdgeRow

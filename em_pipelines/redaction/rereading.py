@@ -4,19 +4,18 @@ Where "Torvald came, too" goes, a following "he is forty" would be said of whoev
 and was not before is cut as well.
 """
 
-from abc import abstractmethod
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from datetime import date
-from typing import Protocol, cast
+from typing import cast
 
 import pyarrow.compute as pc
 
-from em_pipelines.extraction.assemble import Checks, readings
-from em_pipelines.extraction.segmentation import SegmentationSettings, segment_objects
-from em_pipelines.home import Home
+from em_pipelines.extraction.assemble import readings
+from em_pipelines.extraction.segmentation import segment_objects
 from em_pipelines.landing.erasure_requests import message_place
-from em_pipelines.schema.readings import Claim, Extractor, LocalExtractor
+from em_pipelines.redaction.reading_home import ReadingHome
+from em_pipelines.schema.readings import Claim, LocalExtractor
 from em_pipelines.schema.rows import MessageRow
 from em_pipelines.schema.table import Record, rows_of
 from em_pipelines.schema.tables.clean import MESSAGES
@@ -25,29 +24,6 @@ from em_pipelines.text.fact_keys import FactKey, fact_key
 from em_pipelines.text.name_matching import Span, cut
 
 MAX_ROUNDS = 4
-
-
-class ReadingSettings(Protocol):
-    """The settings by which messages become what an extractor reads."""
-
-    @property
-    def segmentation(self) -> SegmentationSettings: ...
-
-
-class ReadingHome(Home):
-    """What reading again wants of a home beside its stores."""
-
-    settings: ReadingSettings
-
-    @property
-    @abstractmethod
-    def extractor(self) -> Extractor:
-        """Who reads messages."""
-
-    @property
-    @abstractmethod
-    def checks(self) -> Checks:
-        """What every reading has to pass."""
 
 
 def without_new_claims(home: ReadingHome, day: date, user_id: str, changed: Mapping[str, Record]) -> dict[str, Record]:

@@ -9,7 +9,6 @@ from typing import TypedDict
 from em_pipelines.errors import UsageError
 from em_pipelines.home import Home
 from em_pipelines.landing.erasure_requests import Request, ScopeKind
-from em_pipelines.redaction.planning import target_of
 from em_pipelines.schema.rows import ProvenanceItem
 from em_pipelines.storage.tombstones import EDGE, SESSION, USER, Tombstones
 from em_pipelines.text.name_matching import NameIndex, key_of
@@ -95,6 +94,8 @@ def _veil(home: Home, request: Request) -> Veil:
         names |= set(request.plan.names)
         edge_ids |= set(request.plan.edge_ids)
     else:
+        from em_pipelines.redaction.planning import target_of  # noqa: PLC0415  (50 ms, and requests are few)
+
         try:
             target = target_of(home, scope)
         except UsageError:  # a log named the remembered person: the request comes to nothing

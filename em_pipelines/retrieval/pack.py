@@ -10,19 +10,21 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import bm25s
 import numpy as np
 import numpy.typing as npt
 import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
-from scipy.sparse import csc_matrix, csr_matrix
 
 from em_pipelines.errors import CorruptTableError
 from em_pipelines.retrieval.terms import Floats, Topics, letter_runs, plain_words, stem
 from em_pipelines.serving.facts import SHOWN
+
+if TYPE_CHECKING:
+    import bm25s
+    from scipy.sparse import csr_matrix
 
 Integers = npt.NDArray[np.int32]
 
@@ -40,7 +42,7 @@ class Encoded:
         """How many texts there are."""
         return len(self.starts) - 1
 
-    def counts(self) -> csr_matrix:
+    def counts(self) -> "csr_matrix":
         """Texts × words: how often each is said."""
         return counted(self.tokens, self.starts, len(self.words))
 
@@ -64,8 +66,10 @@ def encode(texts: Sequence[str], known: Encoded | None = None) -> Encoded:
     return Encoded(list(numbers), np.concatenate([old.tokens, np.array(tokens, np.int32)]), starts)
 
 
-def counted(tokens: Integers, starts: npt.NDArray[np.int64], n_words: int) -> csr_matrix:
+def counted(tokens: Integers, starts: npt.NDArray[np.int64], n_words: int) -> "csr_matrix":
     """Rows of numbers as a matrix of counts."""
+    from scipy.sparse import csr_matrix  # noqa: PLC0415  (a third of a second, and only writers need it)
+
     found = csr_matrix(
         (np.ones(len(tokens), np.float32), tokens, starts), shape=(len(starts) - 1, max(1, n_words)), copy=True
     )
@@ -73,7 +77,7 @@ def counted(tokens: Integers, starts: npt.NDArray[np.int64], n_words: int) -> cs
     return found
 
 
-def parts(words: Sequence[str], of: Callable[[str], list[str]]) -> tuple[csr_matrix, list[str]]:
+def parts(words: Sequence[str], of: Callable[[str], list[str]]) -> "tuple[csr_matrix, list[str]]":
     """Words × parts, how often a word has each, and the parts in order of their numbers."""
     numbers: dict[str, int] = {}
     each = [[numbers.setdefault(part, len(numbers)) for part in of(word)] for word in words or [""]]
@@ -82,18 +86,20 @@ def parts(words: Sequence[str], of: Callable[[str], list[str]]) -> tuple[csr_mat
     return counted(tokens, starts, len(numbers)), list(numbers)
 
 
-def stems_of(words: Sequence[str]) -> tuple[csr_matrix, list[str]]:
+def stems_of(words: Sequence[str]) -> "tuple[csr_matrix, list[str]]":
     """Words × stems: 1 for the one stem of each."""
     return parts(words, lambda word: [stem(word)])
 
 
-def runs_of(words: Sequence[str]) -> tuple[csr_matrix, list[str]]:
+def runs_of(words: Sequence[str]) -> "tuple[csr_matrix, list[str]]":
     """Words × runs of letters."""
     return parts(words, letter_runs)
 
 
-def joined(counts: csr_matrix, sessions: Integers, before: int, after: int) -> csr_matrix:
+def joined(counts: "csr_matrix", sessions: Integers, before: int, after: int) -> "csr_matrix":
     """The counts of each text with those of its neighbours in the same conversation."""
+    from scipy.sparse import csr_matrix  # noqa: PLC0415
+
     n_texts = len(sessions)
     rows, columns = [], []
     for offset in range(-before, after + 1):
@@ -106,8 +112,10 @@ def joined(counts: csr_matrix, sessions: Integers, before: int, after: int) -> c
     return csr_matrix(near @ counts)
 
 
-def summed(counts: csr_matrix, groups: Integers) -> csr_matrix:
+def summed(counts: "csr_matrix", groups: Integers) -> "csr_matrix":
     """The counts of each group of texts, in order of the numbers of groups."""
+    from scipy.sparse import csr_matrix  # noqa: PLC0415
+
     n_groups = int(groups.max(initial=-1)) + 1
     places = (groups, np.arange(len(groups)))
     belongs = csr_matrix((np.ones(len(groups), np.float32), places), shape=(n_groups, len(groups)))
@@ -120,11 +128,14 @@ SESSION_B = 0.5
 """BM25's normalisation by length, for whole conversations: less than the usual 0.75, as long ones are no worse."""
 
 
-def write_postings(folder: Path, counts: csr_matrix, b: float) -> None:
+def write_postings(folder: Path, counts: "csr_matrix", b: float) -> None:
     """Writes what `bm25s.BM25.load` reads: the score of every word in every text (texts × words).
 
     As Lucene has it (Kamphuis et al., 2020): ln(1 + (N - n + 0.5) / (n + 0.5)) · tf / (k1 (1 - b + b l / l̄) + tf).
     """
+    import bm25s  # noqa: PLC0415
+    from scipy.sparse import csc_matrix  # noqa: PLC0415
+
     n_texts = counts.shape[0]
     columns = csc_matrix(counts, dtype=np.float32)
     columns.sort_indices()
@@ -244,6 +255,8 @@ class Pack:
 
     def scores(self, field: str, numbers: list[int]) -> Floats:
         """BM25 of every document (of the field `session`: of every conversation) for words given by number."""
+        import bm25s  # noqa: PLC0415  (a quarter of a second, and many who open a pack ask it nothing)
+
         index = self._indexes.get(field) or self._indexes.setdefault(
             field, bm25s.BM25.load(self.folder / field, mmap=True, load_vocab=False)
         )
@@ -331,7 +344,7 @@ class Pack:
         return {(row["session_id"], row["turn_number"]): int(n) for n, row in zip(places, rows, strict=True)}
 
     @cached_property
-    def _indexes(self) -> dict[str, bm25s.BM25]:
+    def _indexes(self) -> "dict[str, bm25s.BM25]":
         return {}
 
 

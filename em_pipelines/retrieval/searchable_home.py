@@ -1,13 +1,15 @@
 """A home that can be searched: with index packs, what is archived, and perhaps vectors."""
 
 from abc import abstractmethod
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from em_pipelines.retrieval.context.settings import ContextSettings
-from em_pipelines.retrieval.documents import Archived
-from em_pipelines.retrieval.scoring import Embedder
 from em_pipelines.retrieval.settings import RetrievalSettings
 from em_pipelines.serving.readable_home import ReadableHome, ReaderSettings
+
+if TYPE_CHECKING:
+    from em_pipelines.retrieval.documents import Archived
+    from em_pipelines.retrieval.scoring import Embedder
 
 
 class SearchSettings(ReaderSettings, Protocol):
@@ -28,10 +30,10 @@ class SearchableHome(ReadableHome):
 
     @property
     @abstractmethod
-    def embedder(self) -> Embedder | None:
+    def embedder(self) -> "Embedder | None":
         """What makes vectors for search; None where the settings want none."""
 
     @property
     @abstractmethod
-    def archived(self) -> Archived:
+    def archived(self) -> "Archived":
         """Which messages are not to be found any more."""

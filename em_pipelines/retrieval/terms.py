@@ -10,12 +10,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 import Stemmer
-from scipy.sparse import csr_matrix, diags
-from scipy.sparse.linalg import svds
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
 
 Floats = npt.NDArray[np.float32]
 DENSE = 200
@@ -67,7 +69,7 @@ def n_fitted(n_texts: int) -> int:
     return int(size)
 
 
-def fit(counts: csr_matrix, dimensions: int, silent: Sequence[int] = ()) -> Floats:
+def fit(counts: "csr_matrix", dimensions: int, silent: Sequence[int] = ()) -> Floats:
     """What each word weighs (words × dimensions), fitted on texts × words; of few texts there are fewer dimensions.
 
     Words whose numbers are `silent` weigh nothing.
@@ -86,13 +88,15 @@ def fit(counts: csr_matrix, dimensions: int, silent: Sequence[int] = ()) -> Floa
     if min(matrix.shape) <= DENSE:
         right = np.linalg.svd(matrix.toarray(), full_matrices=False)[2][:size]
     else:
+        from scipy.sparse.linalg import svds  # noqa: PLC0415  (a third of a second, and only writers need it)
+
         right = svds(matrix, k=size, random_state=0)[2]
     terms = np.ascontiguousarray(right.T * weight[:, None], dtype=np.float32)
     found: Floats = np.pad(terms, ((0, n_behind), (0, 0)))
     return found
 
 
-def place(counts: csr_matrix, terms: Floats) -> Floats:
+def place(counts: "csr_matrix", terms: Floats) -> Floats:
     """Where texts stand in the space: texts × dimensions, of length 1 or 0."""
     said = counts.astype(np.float32)
     said.data = 1 + np.log(said.data)
@@ -102,7 +106,9 @@ def place(counts: csr_matrix, terms: Floats) -> Floats:
     return found
 
 
-def _weighed(counts: csr_matrix, weight: npt.NDArray[np.float64]) -> csr_matrix:
+def _weighed(counts: "csr_matrix", weight: npt.NDArray[np.float64]) -> "csr_matrix":
+    from scipy.sparse import csr_matrix, diags  # noqa: PLC0415
+
     said = counts.astype(np.float64)
     said.data = 1 + np.log(said.data)
     matrix = csr_matrix(said @ diags(weight))
@@ -169,7 +175,7 @@ _SENTENCE = re.compile(r"[.!?]+")
 NAMES = ("time_said", "number_said", "name_said", "statement", "length")
 
 
-def signals(texts: Sequence[str], counts: csr_matrix, words: Sequence[str], known: Floats | None = None) -> Floats:
+def signals(texts: Sequence[str], counts: "csr_matrix", words: Sequence[str], known: Floats | None = None) -> Floats:
     """One row a text, one column a signal of `NAMES`: 0 to 1, but for `length`, the logarithm of the number of words.
 
     `statement` is 1 less the share of questions, and less again where the text ends with one. `counts` are texts ×

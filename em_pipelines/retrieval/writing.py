@@ -8,14 +8,13 @@ import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
-from scipy.sparse import csr_matrix
 
 from em_pipelines.retrieval import terms as topics
 from em_pipelines.retrieval.documents import FACT, MESSAGE
@@ -34,6 +33,9 @@ from em_pipelines.retrieval.pack import (
 )
 from em_pipelines.retrieval.scoring import Vectors
 from em_pipelines.retrieval.terms import STOP_WORDS, Floats, signals, stem
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
 
 BEFORE = 2
 """Turns of the same conversation that are read with one: those before it, and as many after it."""
@@ -65,6 +67,8 @@ def write(
     `old` is that one, where what it says of the same texts may be taken over. `vectors` are those of the documents,
     where an embedder is set.
     """
+    from scipy.sparse import csr_matrix  # noqa: PLC0415
+
     aside = folder.with_name(f".{folder.name}.tmp")
     shutil.rmtree(aside, ignore_errors=True)
     aside.mkdir(parents=True)
@@ -136,7 +140,7 @@ def _n_messages(documents: pa.Table) -> int:
 
 
 def _terms(
-    documents: pa.Table, around: csr_matrix, stems: list[str], dimensions: int, before: _Predecessor | None
+    documents: pa.Table, around: "csr_matrix", stems: list[str], dimensions: int, before: _Predecessor | None
 ) -> Floats:
     """The space of topics: that of the old pack, where it was fitted on the very texts that it would be fitted on."""
     n_messages = _n_messages(documents)

@@ -2,11 +2,13 @@
 
 from abc import abstractmethod
 from datetime import date
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from em_pipelines.graph.confidence_decay import DecaySettings
 from em_pipelines.home import Home
-from em_pipelines.serving.facts import Overlay
+
+if TYPE_CHECKING:
+    from em_pipelines.serving.facts import Overlay
 
 
 class ReaderSettings(Protocol):
@@ -22,5 +24,5 @@ class ReadableHome(Home):
     settings: ReaderSettings
 
     @abstractmethod
-    def waiting(self, user_id: str, until: date) -> Overlay:
+    def waiting(self, user_id: str, until: date) -> "Overlay":
         """The person's feedback, said up to the end of a day, that has landed and is not folded yet."""

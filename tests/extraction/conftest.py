@@ -3,7 +3,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from em_pipelines.extraction.rules.extractor import RulesExtractor, RulesSettings
+from em_pipelines.extraction.rules.extractor import RulesExtractor
+from em_pipelines.extraction.settings import RulesSettings
 from em_pipelines.schema.readings import Claim, Extraction, Segment, Turn
 from em_pipelines.schema.vocabulary import Act
 

@@ -6,7 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from em_pipelines.extraction.labelled import predictions
-from em_pipelines.extraction.rules.extractor import RulesExtractor, RulesSettings
+from em_pipelines.extraction.rules.extractor import RulesExtractor
+from em_pipelines.extraction.settings import RulesSettings
 from em_pipelines.schema.readings import Segment, Turn
 from em_pipelines.schema.vocabulary import LITERAL_OBJECT, RELATIONS, Flag, HedgeLevel
 from em_pipelines.text.cleaning import clean_text

@@ -2,7 +2,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from em_pipelines.extraction.skipping import GateSettings, skip_reason
+from em_pipelines.extraction.settings import GateSettings
+from em_pipelines.extraction.skipping import skip_reason
 from em_pipelines.schema.readings import Turn
 
 

@@ -42,6 +42,7 @@ STALE_AFTER: dict[str, set[str]] = {
     "extraction/messages.py": {"messages"},
     "extraction/segmentation.py": {"segments"},
     "extraction/sessions.py": {"sessions"},
+    "extraction/settings.py": {"segments", "extraction"},
     "extraction/verification.py": {"extraction"},
     "extraction/rules/extractor.py": {"extraction"},
     "extraction/patterns/work.yaml": {"extraction"},

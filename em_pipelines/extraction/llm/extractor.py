@@ -11,14 +11,14 @@ from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import cast
 
-from pydantic import BaseModel, ConfigDict, Field
-
 from em_pipelines.errors import LockedError, ModelError, UnusableAnswerError
 from em_pipelines.extraction.llm import prompt
 from em_pipelines.extraction.llm.answer import ALL_SECTIONS, EntityItem, RelationItem, Section, answer_schema
 from em_pipelines.extraction.llm.grounding import ground
 from em_pipelines.extraction.llm.parsing import Parsed, merged, parse
-from em_pipelines.extraction.skipping import GateSettings, skip_reason
+from em_pipelines.extraction.llm.settings import LlmExtractionSettings
+from em_pipelines.extraction.settings import GateSettings
+from em_pipelines.extraction.skipping import skip_reason
 from em_pipelines.llm import ladder
 from em_pipelines.llm.answers import AnswerStore
 from em_pipelines.llm.asking import Asking, OpenAsking
@@ -31,18 +31,6 @@ from em_pipelines.storage.code_version import code_digest
 _LOGGER = logging.getLogger(__name__)
 TASK = "extraction"
 FOLLOW_UP_TASK = "extraction_follow_up"
-
-
-class LlmExtractionSettings(BaseModel):
-    """How the model is asked to read."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
-
-    max_output_tokens: int = Field(default=4096, ge=256)
-    """Of one answer; a longer one is cut off, and what is missing is asked again."""
-    temperature: float = Field(default=0.0, ge=0, le=2)
-    """0: the likeliest answer."""
-    gate: GateSettings = GateSettings()
 
 
 @dataclass(frozen=True, slots=True)

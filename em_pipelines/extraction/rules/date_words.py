@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from functools import lru_cache
 
-from dateparser.date import DateDataParser  # type: ignore[import-untyped]
 from dateutil.relativedelta import relativedelta
 
 from em_pipelines.extraction.rules.lexicon import in_order
@@ -177,6 +176,8 @@ def read_by_library(words: str, written_on: date) -> PartialDate | None:
     dateparser reads far more than may be believed (`may`, `12.6.2026`), so it gets only spans that the guards in
     `dates` have read over, never running text. A call takes about half a millisecond, so answers are cached.
     """
+    from dateparser.date import DateDataParser  # type: ignore[import-untyped]  # noqa: PLC0415  (50 ms)
+
     parser = DateDataParser(
         languages=["en"],
         settings={"RELATIVE_BASE": datetime.combine(written_on, _NOON), "RETURN_AS_TIMEZONE_AWARE": False},

@@ -9,8 +9,7 @@ import hashlib
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-
-from pydantic import BaseModel, ConfigDict, Field
+from functools import cached_property
 
 from em_pipelines.extraction.rules.acceptance import in_own_words
 from em_pipelines.extraction.rules.names import EXPECTED_OBJECT, guess_type
@@ -20,7 +19,8 @@ from em_pipelines.extraction.rules.reader import MessageReader, ReaderOptions
 from em_pipelines.extraction.rules.retraction_wording import passages
 from em_pipelines.extraction.rules.retractions import take_back
 from em_pipelines.extraction.rules.trace import Trace
-from em_pipelines.extraction.skipping import GateSettings, skip_reason
+from em_pipelines.extraction.settings import RulesSettings
+from em_pipelines.extraction.skipping import skip_reason
 from em_pipelines.schema.readings import Claim, Extraction, Issue, LocalExtractor, Segment, Turn, initial_confidence
 from em_pipelines.schema.vocabulary import FUNCTIONAL, HedgeLevel, Mechanism
 from em_pipelines.storage.code_version import code_digest
@@ -152,24 +152,18 @@ _READABLE = frozenset({None, "no_information"})
 """Reasons of the gate for which a turn may still answer the one before."""
 
 
-class RulesSettings(BaseModel):
-    """Bounds of the rules extractor."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
-
-    max_characters: int = Field(default=20_000, ge=1)
-    """Of one message; the rest of a longer one is not read, and an issue says so."""
-    keeps_health: bool = False
-    """Whether claims of allergies, conditions and medicines are made at all; `safety.is_health_enabled` implies it."""
-    gate: GateSettings = GateSettings()
-
-
 class RulesExtractor(LocalExtractor):
-    """Implements `em_pipelines.schema.readings.Extractor`. Raises PatternError when the pattern files are bad."""
+    """Implements `em_pipelines.schema.readings.Extractor`.
+
+    Reading the first message raises PatternError when the pattern files are bad."""
 
     def __init__(self, settings: RulesSettings | None = None) -> None:
         self.settings = settings or RulesSettings()
-        self._patterns = PatternIndex(load_patterns())
+
+    @cached_property
+    def _patterns(self) -> PatternIndex:
+        """Read with the first message: whoever asks for the version alone has no use for them."""
+        return PatternIndex(load_patterns())
 
     @property
     def name(self) -> str:

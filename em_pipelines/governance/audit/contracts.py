@@ -12,7 +12,6 @@ from functools import partial
 
 import duckdb
 import pyarrow as pa
-from pydantic import BaseModel, ConfigDict, Field
 
 from em_pipelines.errors import CorruptTableError
 from em_pipelines.schema.expectations import (
@@ -33,18 +32,6 @@ from em_pipelines.schema.table import Table
 from em_pipelines.storage.day_rows import DAY, ask_days
 from em_pipelines.storage.duckdb_engine import bind, fetch, scratch
 from em_pipelines.storage.lake import Lake
-
-
-class ReportSettings(BaseModel):
-    """What the report of Great Expectations may load."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    max_rows: int = Field(
-        default=100_000,
-        ge=1,
-        description="rows of a table that the report of Great Expectations loads, newest days first",
-    )
 
 
 @dataclass(frozen=True, slots=True)

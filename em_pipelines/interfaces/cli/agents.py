@@ -3,13 +3,13 @@
 from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from em_pipelines.environment import take
 from em_pipelines.errors import UsageError
-from em_pipelines.governance.access_tokens import DEFAULT_DAYS, MAX_DAYS, Token, TokenBook, TokenScope, checked_user
+from em_pipelines.governance.token_scope import DEFAULT_DAYS, MAX_DAYS, TokenScope
 from em_pipelines.interfaces.agents.address import Address
 from em_pipelines.interfaces.cli.console import (
     Defaults,
@@ -20,8 +20,10 @@ from em_pipelines.interfaces.cli.console import (
     print_json,
     print_table,
 )
-from em_pipelines.pipeline import Pipeline
-from em_pipelines.storage.ledger_entries import Act
+
+if TYPE_CHECKING:
+    from em_pipelines.governance.access_tokens import Token, TokenBook
+    from em_pipelines.pipeline import Pipeline
 
 TOKEN_VARIABLE = "EM_MCP_TOKEN"
 tokens = typer.Typer(no_args_is_help=True, help="Tokens for agents: make, list and revoke them.")
@@ -103,6 +105,8 @@ def list_tokens(
 
     Example: em token list --user mirela
     """
+    from em_pipelines.governance.access_tokens import checked_user
+
     found = [_document(token) for token in _book(open_home(home)).all(checked_user(user) if user is not None else None)]
     if as_json:
         print_json(found)
@@ -130,15 +134,19 @@ def revoke(
         out().print(f"revoked {gone.token_id}, {gone.scope.label} for {gone.user_id}", markup=False)
 
 
-def _book(home: Pipeline) -> TokenBook:
+def _book(home: "Pipeline") -> "TokenBook":
+    from em_pipelines.governance.access_tokens import TokenBook
+
     return TokenBook(home.record, home.salt)
 
 
-def _enter(home: Pipeline, action: str, token: Token) -> None:
+def _enter(home: "Pipeline", action: str, token: "Token") -> None:
+    from em_pipelines.storage.ledger_entries import Act
+
     home.ledger.append(Act(action, token.user_id, token.token_id, datetime.now(UTC)))
 
 
-def _document(token: Token) -> dict[str, Any]:
+def _document(token: "Token") -> dict[str, Any]:
     return {
         "token_id": token.token_id,
         "user_id": token.user_id,

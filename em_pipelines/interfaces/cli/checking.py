@@ -1,11 +1,10 @@
 """`em check`: the declared expectations of every table, asked now and over all days."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from em_pipelines.errors import UsageError
-from em_pipelines.governance.audit.contracts import TableReport, check_table
 from em_pipelines.interfaces.cli.console import (
     Exit,
     HomeOption,
@@ -16,8 +15,11 @@ from em_pipelines.interfaces.cli.console import (
     print_json,
     print_table,
 )
-from em_pipelines.pipeline import Pipeline
-from em_pipelines.schema.table import Table
+
+if TYPE_CHECKING:
+    from em_pipelines.governance.audit.contracts import TableReport
+    from em_pipelines.pipeline import Pipeline
+    from em_pipelines.schema.table import Table
 
 SQL = "SQL"
 GREAT_EXPECTATIONS = "Great Expectations"
@@ -36,6 +38,8 @@ def check(
 
     Example: em check edges claims
     """
+    from em_pipelines.governance.audit.contracts import check_table
+
     opened = open_home(home)
     wanted = _tables(opened, tables)
     found = [(SQL, check_table(opened.store.lake, table)) for table in wanted]
@@ -55,7 +59,7 @@ def check(
         fail(f"{len(ill)} of {len(found)} fail, first {ill[0].table.name}: {ill[0].sentences[0]}", Exit.FINDING)
 
 
-def _tables(home: Pipeline, names: list[str] | None) -> list[Table]:
+def _tables(home: "Pipeline", names: list[str] | None) -> "list[Table]":
     """The tables of those names that have any partition; raises UsageError for a name that no step makes."""
     known = {table.name: table for step in (*home.steps.values(), home.inference) for table in step.outputs}
     strange = [name for name in names or () if name not in known]
@@ -64,16 +68,16 @@ def _tables(home: Pipeline, names: list[str] | None) -> list[Table]:
     return [known[name] for name in names or known if home.store.lake.days(known[name])]
 
 
-def _report(home: Pipeline, tables: list[Table]) -> tuple[list[TableReport], str]:
+def _report(home: "Pipeline", tables: "list[Table]") -> "tuple[list[TableReport], str]":
     """What Great Expectations finds, and where its pages begin. It takes seconds to import, which only this pays."""
-    from quality.suites import INDEX, report  # noqa: PLC0415
+    from quality.suites import INDEX, report
 
     with home.lock("quality"):
         found = report(home.store.lake, tables, home.data_docs, max_rows=home.settings.report.max_rows)
     return found, str(home.data_docs / INDEX)
 
 
-def _document(asked: str, one: TableReport) -> dict[str, object]:
+def _document(asked: str, one: "TableReport") -> dict[str, object]:
     seen = one.verdict
     return {
         "table": one.table.name,
@@ -86,7 +90,7 @@ def _document(asked: str, one: TableReport) -> dict[str, object]:
     }
 
 
-def _row(asked: str, one: TableReport) -> tuple[object, ...]:
+def _row(asked: str, one: "TableReport") -> tuple[object, ...]:
     shown = _document(asked, one)
     broken = "" if one.is_success else "; ".join(one.sentences)
     return ("ok" if one.is_success else "!!", *(shown[name] for name in ("table", "asked", *FIGURES)), broken)

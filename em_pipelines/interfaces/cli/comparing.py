@@ -2,17 +2,16 @@
 
 from datetime import date
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from em_pipelines.errors import UsageError
 from em_pipelines.interfaces.cli.console import HomeOption, JsonOption, open_home, out, print_json, print_table
-from em_pipelines.pipeline import Pipeline
-from em_pipelines.redaction.veils import untellable
-from em_pipelines.serving.diff import Difference
-from em_pipelines.serving.diff import diff as compare
-from em_pipelines.serving.snapshot import LATEST
+
+if TYPE_CHECKING:
+    from em_pipelines.pipeline import Pipeline
+    from em_pipelines.serving.diff import Difference
 
 LATEST_WORD = "latest"
 Row = dict[str, Any]
@@ -31,6 +30,9 @@ def diff(
 
     Example: em diff 2026-10-05 latest --user mirela
     """
+    from em_pipelines.redaction.veils import untellable
+    from em_pipelines.serving.diff import diff as compare
+
     opened = open_home(home)
     paths = [snapshot_named(opened, name) for name in (earlier, later)]
     found = compare(paths[0], paths[1], user, untellable(opened))
@@ -40,8 +42,10 @@ def diff(
         _show(found, has_user=user is None)
 
 
-def snapshot_named(home: Pipeline, name: str) -> Path:
+def snapshot_named(home: "Pipeline", name: str) -> Path:
     """The file that a day, `latest` or a path means; raises UsageError where there is none."""
+    from em_pipelines.serving.snapshot import LATEST
+
     try:
         day = date.fromisoformat(name)
     except ValueError:
@@ -60,14 +64,14 @@ def snapshot_named(home: Pipeline, name: str) -> Path:
     return path
 
 
-def _there_are(home: Pipeline) -> str:
+def _there_are(home: "Pipeline") -> str:
     days = sorted(path.stem for path in home.snapshots.glob("????-??-??.duckdb"))
     if not days:
         return "none is published yet"
     return f"there {'is' if len(days) == 1 else 'are'} {', '.join(days[-5:])}{' and older ones' if days[5:] else ''}"
 
 
-def _show(found: Difference, *, has_user: bool) -> None:
+def _show(found: "Difference", *, has_user: bool) -> None:
     out().print(
         f"{found.earlier} to {found.later}: {len(found.learned)} learned, {len(found.changed)} changed, "
         f"{len(found.forgotten)} forgotten, {len(found.names)} names read otherwise"

@@ -5,20 +5,20 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 from datetime import date
 from enum import IntEnum
+from importlib.abc import MetaPathFinder
 from pathlib import Path
-from typing import Annotated, Any, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import orjson
 import typer
-from rich.console import Console
-from rich.table import Table
 
-from em_pipelines.governance.audit.repair import ResetRuns
-from em_pipelines.lifecycle.revision.night import OpenVerifier
-from em_pipelines.pipeline import OpenEmbedder, OpenModels, Pipeline
-from em_pipelines.schema.tables.graph import ENTITIES
-from em_pipelines.serving.projection.graph_store import OpenGraph
-from em_pipelines.settings import load_settings
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from em_pipelines.governance.audit.repair import ResetRuns
+    from em_pipelines.lifecycle.revision.revisable_home import OpenVerifier
+    from em_pipelines.pipeline import OpenEmbedder, OpenModels, Pipeline
+    from em_pipelines.serving.projection.graph_store import OpenGraph
 
 HomeOption = Annotated[
     Path | None,
@@ -48,32 +48,62 @@ class Defaults:
     """What was given before the command's name, for commands that are not told otherwise, and the ways to others."""
 
     home: Path | None = None
-    open_models: OpenModels | None = None
-    open_embedder: OpenEmbedder | None = None
-    open_verifier: OpenVerifier | None = None
+    open_models: "OpenModels | None" = None
+    open_embedder: "OpenEmbedder | None" = None
+    open_verifier: "OpenVerifier | None" = None
     serve_agents: Callable[..., None] | None = None
-    open_graph: OpenGraph | None = None
-    is_graph_set: bool = False
+    open_graph: "OpenGraph | None" = None
+    is_graph_set: Callable[[], bool] = staticmethod(lambda: False)
     """Whether the environment names a graph database."""
-    reset_runs: ResetRuns = staticmethod(lambda _, __: 0)
+    reset_runs: "ResetRuns" = staticmethod(lambda _, __: 0)
     """Dagster's notes of runs are the business of whoever drives Dagster; nobody here does."""
 
 
-def open_home(home: Path | None, **overrides: Any) -> Pipeline:
+def open_home(home: Path | None, **overrides: Any) -> "Pipeline":
     """The home named on the command line, by EM_HOME or em.yaml, else .em of the working directory."""
+    from em_pipelines.pipeline import Pipeline
+    from em_pipelines.settings import load_settings
+
+    _keep_pandas_out()
     chosen = home or Defaults.home
     return Pipeline(
         load_settings(**({"home": chosen} if chosen else {}), **overrides), Defaults.open_models, Defaults.open_embedder
     )
 
 
-def out() -> Console:
+def _keep_pandas_out() -> None:
+    """Lets pyarrow find no pandas where it looks for it: at the first value that it is handed, to see whether that is
+    one of pandas'. No command has any, and the import takes a fifth of a second and 90 MB. Whoever asks pyarrow for a
+    data frame later gets one all the same."""
+    import pyarrow as pa
+
+    sys.meta_path.insert(0, _NoPandas)
+    try:
+        pa.array([])
+    finally:
+        sys.meta_path.remove(_NoPandas)
+
+
+class _NoPandas(MetaPathFinder):
+    """Says, while it is asked, that no pandas is installed."""
+
+    @classmethod
+    def find_spec(cls, name: str, *_: object) -> None:
+        if name == "pandas":
+            raise ModuleNotFoundError(name=name)
+
+
+def out() -> "Console":
     """The console on stdout. A pipe has no width to fit into: lines there are as long as they need to be."""
+    from rich.console import Console
+
     return Console(highlight=False, width=None if sys.stdout.isatty() else PIPE_COLUMNS)
 
 
-def err() -> Console:
+def err() -> "Console":
     """The console on stderr."""
+    from rich.console import Console
+
     return Console(stderr=True, highlight=False)
 
 
@@ -87,6 +117,8 @@ def print_table(
     title: str, columns: Sequence[str], rows: Iterable[Sequence[object]], *, right: Iterable[str] = ()
 ) -> None:
     """Prints a table; columns named in `right` are aligned for figures. Cells are text, never markup."""
+    from rich.table import Table
+
     table = Table(title=title, title_justify="left", header_style="bold")
     numeric = set(right)
     for column in columns:
@@ -96,8 +128,10 @@ def print_table(
     out().print(table)
 
 
-def note_if_unknown(home: Pipeline, user_id: str) -> None:
+def note_if_unknown(home: "Pipeline", user_id: str) -> None:
     """For who gets nothing: says on stderr where that is so because nobody of that name is known, as after a typo."""
+    from em_pipelines.schema.tables.graph import ENTITIES
+
     day = home.store.lake.latest(ENTITIES, date.max)
     if day is None or not len(home.store.lake.find(ENTITIES, day, "user_id", [user_id])):
         sys.stderr.write(f"em: nothing is known of anybody called {user_id!r:.80}; `em run` shows who is known\n")

@@ -10,11 +10,7 @@ import typer
 from em_pipelines.errors import EmError
 from em_pipelines.interfaces.cli.console import HomeOption, JsonOption, UserOption, open_home, print_json
 from em_pipelines.interfaces.cli.facts import AsOfOption, parse_day
-from em_pipelines.retrieval.context.block import ContextQuery, context_block
-from em_pipelines.retrieval.context.bootstrap import bootstrap as start
-from em_pipelines.retrieval.context.instructions import INSTRUCTIONS
-from em_pipelines.retrieval.context.settings import BUDGET_TOKENS, LEAST_TOKENS
-from em_pipelines.retrieval.context.thread import read_thread
+from em_pipelines.retrieval.context.bounds import BUDGET_TOKENS, LEAST_TOKENS
 
 
 def context(
@@ -39,6 +35,9 @@ def context(
 
     Example: em context "Where does Dana live?" --user mirela
     """
+    from em_pipelines.retrieval.context.block import ContextQuery, context_block
+    from em_pipelines.retrieval.context.thread import read_thread
+
     asked = ContextQuery(
         user_id=user,
         text=query,
@@ -61,6 +60,8 @@ def prompt() -> None:
 
     Example: em prompt
     """
+    from em_pipelines.retrieval.context.instructions import INSTRUCTIONS
+
     _write(INSTRUCTIONS)
 
 
@@ -72,6 +73,8 @@ def bootstrap(user: UserOption, home: HomeOption = None, as_json: JsonOption = F
 
     Example: em bootstrap --user mirela
     """
+    from em_pipelines.retrieval.context.bootstrap import bootstrap as start
+
     try:
         text = start(open_home(home), user, datetime.now(UTC))
     except EmError as error:

@@ -2,12 +2,12 @@
 
 import sys
 from collections.abc import Sequence
-from typing import Annotated, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from em_pipelines.errors import UsageError
-from em_pipelines.governance.corrections import Corrections, Fact, Given
 from em_pipelines.interfaces.cli.console import (
     HomeOption,
     JsonOption,
@@ -18,6 +18,9 @@ from em_pipelines.interfaces.cli.console import (
     print_table,
 )
 from em_pipelines.schema.vocabulary import USER
+
+if TYPE_CHECKING:
+    from em_pipelines.governance.corrections import Corrections, Fact, Given
 
 FactArgument = Annotated[str | None, typer.Argument(metavar="FACT", help="Id of a fact, or its beginning.")]
 FactsArgument = Annotated[list[str] | None, typer.Argument(metavar="FACT…", help="Ids of facts, or their beginnings.")]
@@ -46,7 +49,7 @@ def correct(
 
     Example: em correct --user mirela --relation lives_in --object Bremen
     """
-    said = Corrections(open_home(home), user)
+    said = _corrections(home, user)
     named = _named(subject, relation, attribute, old_object=was)
     _show(said, said.correct(_target(said, fact, named), object), as_json)
 
@@ -65,7 +68,7 @@ def confirm(
 
     Example: em confirm --user mirela --relation lives_in --object Porto
     """
-    said = Corrections(open_home(home), user)
+    said = _corrections(home, user)
     _show(said, said.confirm(_target(said, fact, _named(subject, relation, attribute, object=object))), as_json)
 
 
@@ -88,7 +91,7 @@ def retract(
 
     Example: em retract --user mirela --matching choir --dry-run
     """
-    said = Corrections(open_home(home), user)
+    said = _corrections(home, user)
     named = _named(subject, relation, attribute, object=object)
     targets = _targets(said, facts or [], named) if matching is None else _matching(said, user, matching)
     _show_targets(targets, is_dry=is_dry, as_json=as_json)
@@ -114,7 +117,7 @@ def merge(
 
     Example: em merge --user ada "my boss" "Anna Kovacs"
     """
-    said = Corrections(open_home(home), user)
+    said = _corrections(home, user)
     _show(said, said.merge(name, into), as_json)
 
 
@@ -135,16 +138,22 @@ def split(
 
     Example: em split --user ada Tom --from "Tom Bexley"
     """
-    said = Corrections(open_home(home), user)
+    said = _corrections(home, user)
     chosen = [said.fact(fact) for fact in facts or ()]
     _show(said, said.split(name, other, into=into, facts=chosen), as_json)
+
+
+def _corrections(home: Path | None, user: str) -> "Corrections":
+    from em_pipelines.governance.corrections import Corrections
+
+    return Corrections(open_home(home), user)
 
 
 def _named(subject: str, relation: str | None, attribute: str | None, **more: str | None) -> dict[str, Any]:
     return {"subject": subject, "relation": relation, "attribute": attribute, **more}
 
 
-def _target(said: Corrections, fact: str | None, named: dict[str, Any]) -> Fact | dict[str, Any]:
+def _target(said: "Corrections", fact: str | None, named: dict[str, Any]) -> "Fact | dict[str, Any]":
     if fact is not None:
         return said.fact(fact)
     if named["relation"] is None:
@@ -152,12 +161,12 @@ def _target(said: Corrections, fact: str | None, named: dict[str, Any]) -> Fact 
     return named
 
 
-def _targets(said: Corrections, ids: list[str], named: dict[str, Any]) -> list[Any]:
+def _targets(said: "Corrections", ids: list[str], named: dict[str, Any]) -> list[Any]:
     """The facts of these ids; the one that is named by what it says, where there are none."""
     return [said.fact(fact) for fact in ids] if ids else [_target(said, None, named)]
 
 
-def _matching(said: Corrections, user: str, words: str) -> list[Any]:
+def _matching(said: "Corrections", user: str, words: str) -> list[Any]:
     targets = said.matching(words)
     if not targets:
         raise UsageError(f"taking facts back: nothing that is known of {user} has the words {words!r}")
@@ -173,7 +182,7 @@ def _show_targets(targets: list[Any], *, is_dry: bool, as_json: bool) -> None:
         _print(shown, f"{len(shown)} facts to take back")
 
 
-def _show(said: Corrections, given: Given, as_json: bool) -> None:
+def _show(said: "Corrections", given: "Given", as_json: bool) -> None:
     if as_json:
         print_json(_document(given))
         return
@@ -183,10 +192,10 @@ def _show(said: Corrections, given: Given, as_json: bool) -> None:
     out().print("Noted: readers see it at once, `em run` folds it in.")
 
 
-def _document(given: Given) -> dict[str, Any]:
+def _document(given: "Given") -> dict[str, Any]:
     return {"feedback_id": given.feedback_id, "facts": list(given.facts)}
 
 
-def _print(facts: Sequence[Fact], title: str) -> None:
+def _print(facts: "Sequence[Fact]", title: str) -> None:
     rows = [(f["subject"], f["relation"], f["object"], f["status"], f["confidence"], f["edge_id"]) for f in facts]
     print_table(title, ("subject", "relation", "object", "status", "confidence", "fact"), rows, right=("confidence",))

@@ -12,13 +12,10 @@ from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
-
 from em_pipelines import errors
 from em_pipelines.environment import silence_libraries
 from em_pipelines.errors import PermanentError, RunFailedError
 from em_pipelines.extraction.unread_segments import UnreadSegment, unread_segments
-from em_pipelines.governance.erasure.forget import carry_out
 from em_pipelines.home import Home
 from em_pipelines.interfaces.cli.console import err
 from em_pipelines.pipeline import Pipeline
@@ -31,6 +28,7 @@ from em_pipelines.storage.store import Step
 
 if TYPE_CHECKING:
     import dagster as dg
+    from rich.progress import Progress, TaskID
 
 DAGSTER_YAML = """\
 telemetry: {enabled: false}
@@ -74,6 +72,8 @@ def materialize(home: Pipeline, first: date | None, last: date | None, *, is_ful
             _run(home, runner, is_full=is_full, publishes=False)
             # Only now it is known which names and facts the requests cover. What they change is made by the erasure
             # itself; running its days once more lets Dagster know and check them.
+            from em_pipelines.governance.erasure.forget import carry_out
+
             progress.console.print("forgetting what was asked to be forgotten", style="dim")
             carry_out(home)
             is_full = False
@@ -108,8 +108,8 @@ def _unread_on(home: Pipeline, days: list[date]) -> list[UnreadSegment]:
 
 def _run(home: Pipeline, runner: "_Runner", *, is_full: bool, publishes: bool = True) -> None:
     """One run over the days that nobody has checked yet, those to be made among them, and what is published of them."""
-    from resources.dagster_internals import SELF_REPORTING  # noqa: PLC0415
-    from sensors.jobs import PUBLISHED  # noqa: PLC0415
+    from resources.dagster_internals import SELF_REPORTING
+    from sensors.jobs import PUBLISHED
 
     span = home.unchecked
     if span is None:
@@ -128,7 +128,7 @@ def _run(home: Pipeline, runner: "_Runner", *, is_full: bool, publishes: bool = 
 
 def _config(steps: Iterable[Step], *, is_full: bool) -> dict[str, Any]:
     """The run configuration of the ops that make the steps' tables; none where all is as it is by default."""
-    from assets.daily import DailyConfig, op_name  # noqa: PLC0415
+    from assets.daily import DailyConfig, op_name
 
     if not is_full:
         return {}
@@ -142,9 +142,10 @@ def _dagster(home: Pipeline) -> Iterator["tuple[dg.DagsterInstance, dg.Definitio
     Dagster takes a second to import, which only this command pays.
     """
     silence_libraries()
-    import dagster as dg  # noqa: PLC0415
+    import dagster as dg
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-    from em_pipelines.definitions import build_definitions  # noqa: PLC0415
+    from em_pipelines.definitions import build_definitions
 
     warnings.filterwarnings("ignore", category=dg.BetaWarning)  # of Dagster's own code: nothing a user could mend
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
@@ -178,7 +179,7 @@ def reset_runs(home: Home, is_applied: bool) -> int:
     takes the run lock of the caller. While somebody else holds that, there are none."""
     if not (home.dagster_home / "dagster.yaml").exists():
         return 0
-    import dagster as dg  # noqa: PLC0415
+    import dagster as dg
 
     try:
         with (
@@ -200,7 +201,7 @@ def _bury_dead_runs(instance: "dg.DagsterInstance") -> None:
 
 
 def _dead_runs(instance: "dg.DagsterInstance") -> "Sequence[dg.DagsterRun]":
-    import dagster as dg  # noqa: PLC0415
+    import dagster as dg
 
     alive = [dg.DagsterRunStatus.NOT_STARTED, dg.DagsterRunStatus.STARTING, dg.DagsterRunStatus.STARTED]
     return instance.get_runs(dg.RunsFilter(tags={LAUNCHER_TAG: "cli"}, statuses=alive))
@@ -222,7 +223,7 @@ class _Runner:
         config: dict[str, Any] | None = None,
     ) -> None:
         """Runs a job over all or some of its assets; raises where it fails for another reason than a check."""
-        import dagster as dg  # noqa: PLC0415
+        import dagster as dg
 
         result = self.definitions.resolve_job_def(job).execute_in_process(
             instance=self.instance,
@@ -242,7 +243,7 @@ class _Runner:
 
 
 def _has_failed(check: "dg.AssetCheckEvaluation") -> bool:
-    import dagster as dg  # noqa: PLC0415
+    import dagster as dg
 
     return not check.passed and check.severity is dg.AssetCheckSeverity.ERROR and check.check_name != UNREAD_CHECK
 

@@ -3,12 +3,11 @@
 import base64
 from dataclasses import asdict
 from datetime import UTC, datetime
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from em_pipelines.errors import UsageError
-from em_pipelines.extraction.unread_segments import UnreadSegment, unread_segments
 from em_pipelines.interfaces.cli.console import (
     Exit,
     HomeOption,
@@ -19,11 +18,11 @@ from em_pipelines.interfaces.cli.console import (
     print_json,
     print_table,
 )
-from em_pipelines.landing.dead_letters import ReplayReport, open_letters
-from em_pipelines.landing.dead_letters import discard as discard_letters
-from em_pipelines.landing.dead_letters import replay as replay_letters
-from em_pipelines.pipeline import Pipeline
-from em_pipelines.schema.readings import DEAD_LETTER
+
+if TYPE_CHECKING:
+    from em_pipelines.extraction.unread_segments import UnreadSegment
+    from em_pipelines.landing.dead_letters import ReplayReport
+    from em_pipelines.pipeline import Pipeline
 
 app = typer.Typer(no_args_is_help=True, help="What could not be landed or read: list, show, replay, discard.")
 SHOWN_CHARACTERS = 2_000
@@ -38,6 +37,8 @@ def list_letters(home: HomeOption = None, as_json: JsonOption = False) -> None:
 
     Example: em dead-letters list
     """
+    from em_pipelines.landing.dead_letters import open_letters
+
     opened = open_home(home)
     letters, segments = open_letters(opened.store.log), _segments(opened)
     if as_json:
@@ -71,6 +72,8 @@ def show(
 
     Example: em dead-letters show dead_0a1b
     """
+    from em_pipelines.landing.dead_letters import open_letters
+
     opened = open_home(home)
     documents = [*(_document(x) for x in open_letters(opened.store.log)), *map(_segment_document, _segments(opened))]
     document = _matching(documents, [letter_id])[0]
@@ -101,6 +104,9 @@ def replay(
 
     Example: em dead-letters replay dead_0a1b --set turn_number=3
     """
+    from em_pipelines.landing.dead_letters import open_letters
+    from em_pipelines.landing.dead_letters import replay as replay_letters
+
     opened = open_home(home)
     with opened.lock("landing"):
         chosen = _chosen([*open_letters(opened.store.log), *map(_segment_document, _segments(opened))], ids, is_all)
@@ -122,7 +128,7 @@ def replay(
         fail(f"{len(report.refused)} dead letters are still refused; see `em dead-letters show ID`", Exit.FINDING)
 
 
-def _report_document(report: ReplayReport, given_back: set[str]) -> dict[str, Any]:
+def _report_document(report: "ReplayReport", given_back: set[str]) -> dict[str, Any]:
     return {
         "replayed": list(report.replayed),
         "refused": dict(report.refused),
@@ -132,7 +138,7 @@ def _report_document(report: ReplayReport, given_back: set[str]) -> dict[str, An
     }
 
 
-def _show_report(report: ReplayReport, given_back: set[str]) -> None:
+def _show_report(report: "ReplayReport", given_back: set[str]) -> None:
     out().print(f"{len(report.replayed)} replayed, {report.n_landed} records landed, {len(report.refused)} refused")
     if given_back:
         out().print(f"{len(given_back)} conversations given back: `em run` asks for them again")
@@ -146,6 +152,9 @@ def discard(ids: IdsArgument = None, is_all: AllOption = False, home: HomeOption
 
     Example: em dead-letters discard dead_0a1b
     """
+    from em_pipelines.landing.dead_letters import discard as discard_letters
+    from em_pipelines.landing.dead_letters import open_letters
+
     opened = open_home(home)
     with opened.lock("landing"):
         if any(_segments_of(opened, prefix) for prefix in ids or ()):
@@ -158,15 +167,18 @@ def discard(ids: IdsArgument = None, is_all: AllOption = False, home: HomeOption
     out().print(f"{len(letters)} discarded")
 
 
-def _segments(home: Pipeline) -> list[UnreadSegment]:
+def _segments(home: "Pipeline") -> "list[UnreadSegment]":
+    from em_pipelines.extraction.unread_segments import unread_segments
+    from em_pipelines.schema.readings import DEAD_LETTER
+
     return [segment for segment in unread_segments(home.store.lake) if segment.status == DEAD_LETTER]
 
 
-def _segments_of(home: Pipeline, prefix: str) -> list[UnreadSegment]:
+def _segments_of(home: "Pipeline", prefix: str) -> "list[UnreadSegment]":
     return [segment for segment in _segments(home) if segment.segment_id.startswith(prefix)]
 
 
-def _segment_document(segment: UnreadSegment) -> dict[str, Any]:
+def _segment_document(segment: "UnreadSegment") -> dict[str, Any]:
     return {"dead_letter_id": segment.segment_id, **asdict(segment), "day": segment.day.isoformat()}
 
 

@@ -1,6 +1,5 @@
 """`em doctor`: whether a home is sound, what is wrong with it and what to do."""
 
-from em_pipelines.governance.audit.soundness import diagnose
 from em_pipelines.interfaces.cli.console import Exit, HomeOption, JsonOption, fail, open_home, print_json, print_table
 
 
@@ -9,6 +8,8 @@ def doctor(home: HomeOption = None, as_json: JsonOption = False) -> None:
 
     Example: em doctor
     """
+    from em_pipelines.governance.audit.soundness import diagnose
+
     found = diagnose(open_home(home))
     if as_json:
         print_json([{"subject": d.subject, "ok": d.is_well, "found": d.found, "advice": d.advice} for d in found])

@@ -1,37 +1,12 @@
-"""`em evaluate`: the figures of extraction and resolution over labelled corpora, against those that were last kept."""
+"""`em evaluate`: the figures of the engine over labelled corpora, against those that were last kept."""
 
 from enum import StrEnum
-from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from em_pipelines.evaluation import baselines
-from em_pipelines.evaluation.corpus import SHIPPED, read_labelled
-from em_pipelines.evaluation.journeys import read_journeys, travel
-from em_pipelines.evaluation.run import Kind
-from em_pipelines.evaluation.run import evaluate as run_evaluation
-from em_pipelines.evaluation.scoring import Report
-from em_pipelines.interfaces.cli.console import (
-    Defaults,
-    Exit,
-    ExtractorOption,
-    HomeOption,
-    JsonOption,
-    fail,
-    open_home,
-    out,
-    print_json,
-    print_table,
-)
-from em_pipelines.interfaces.cli.evaluate_context import evaluate_context
-from em_pipelines.interfaces.cli.evaluate_retrieval import evaluate_retrieval
-from em_pipelines.pipeline import Pipeline, opener
-from em_pipelines.resolution.aliases import load_aliases
-from em_pipelines.resolution.labelled_names import clusters
-
-SHIPPED_JOURNEYS = SHIPPED / "journeys"
+from em_pipelines.interfaces.cli.console import ExtractorOption, HomeOption, JsonOption, open_home
 
 
 class Measured(StrEnum):
@@ -64,133 +39,17 @@ def evaluate(
 
     Example: em evaluate extraction corpus.jsonl --save
     """
+    from em_pipelines.interfaces.cli.evaluate_context import evaluate_context
+    from em_pipelines.interfaces.cli.evaluate_journeys import evaluate_journeys
+    from em_pipelines.interfaces.cli.evaluate_labelled import evaluate_labelled
+    from em_pipelines.interfaces.cli.evaluate_retrieval import evaluate_retrieval
+
     opened = open_home(home, **({"extractor": extractor} if extractor else {}))
     if measured is Measured.JOURNEYS:
-        _travel(opened, paths or [SHIPPED_JOURNEYS], as_json=as_json)
-        return
-    if measured is Measured.RETRIEVAL:
+        evaluate_journeys(opened, paths or [], as_json=as_json)
+    elif measured is Measured.RETRIEVAL:
         evaluate_retrieval(opened, paths or [], is_fitted=is_fitted, as_json=as_json)
-        return
-    if measured is Measured.CONTEXT:
+    elif measured is Measured.CONTEXT:
         evaluate_context(opened, paths or [], as_json=as_json)
-        return
-    kind = Kind(measured.value)
-    chosen = paths or [opened.settings.evaluation.corpus(kind)]
-    report = _measure(opened, kind, chosen)
-    changes = _compare(opened, kind, chosen, report, is_saved=is_saved)
-    if as_json:
-        print_json(report)
     else:
-        _show(kind, report, is_saved=is_saved)
-    _judge(kind, report, changes, is_saved=is_saved)
-
-
-def _measure(home: Pipeline, kind: Kind, paths: list[Path]) -> Report:
-    rows = read_labelled(paths, kind.label)
-    aliases = load_aliases(home.settings.resolution.alias_file, home.path)
-    by_names = partial(clusters, aliases=aliases, settings=home.settings.resolution)
-    return run_evaluation(kind, rows, home.extractor, home.checks, by_names)
-
-
-def _compare(
-    home: Pipeline, kind: Kind, paths: list[Path], report: Report, *, is_saved: bool
-) -> list[baselines.Change]:
-    """Adds `baseline` and `changes` to the report and returns the changes; with `is_saved` it is the next baseline."""
-    name = "names" if kind is Kind.RESOLUTION else home.extractor.name
-    kept = baselines.baseline_path(home.evaluations, kind.value, name, baselines.corpus_digest(paths))
-    before = baselines.load(kept)
-    changes = baselines.compare(before, report, home.settings.evaluation.tolerance) if before is not None else []
-    if is_saved:
-        baselines.save(kept, report, home.extractor.version)
-    report["baseline"] = before
-    report["changes"] = [
-        {"figure": c.figure, "before": c.before, "now": c.now, "is_regression": c.is_regression} for c in changes
-    ]
-    return changes
-
-
-def _travel(home: Pipeline, paths: list[Path], *, as_json: bool) -> None:
-    journeys = read_journeys(paths)
-    results = {journey.name: travel(journey, opener(home.settings, Defaults.open_models)) for journey in journeys}
-    n_passed = sum(result["passed"] for result in results.values())
-    n_failed = sum(len(result["failed"]) for result in results.values())
-    if as_json:
-        print_json({"passed": n_passed, "n_failed": n_failed, "journeys": results})
-    else:
-        rows = [(name, result["passed"], len(result["failed"])) for name, result in results.items()]
-        print_table(f"{len(rows)} journeys", ("journey", "held", "did not"), rows, right=("held", "did not"))
-        failures = [(name, failure) for name, result in results.items() for failure in result["failed"]]
-        for name, failure in failures:
-            out().print(f"{name}: {failure}", markup=False, soft_wrap=True)
-    if n_failed:
-        fail(f"evaluating journeys: {n_failed} of {n_passed + n_failed} checks do not hold", Exit.FINDING)
-
-
-def _judge(kind: Kind, report: Report, changes: list[baselines.Change], *, is_saved: bool) -> None:
-    if report["n_unread"]:
-        fail(
-            f"evaluating {kind}: {report['n_unread']} messages were not read, the model gave no answer; "
-            "run it again when it does",
-            Exit.RETRY,
-        )
-    if kind is Kind.ATTACKS and (report["n_leaked"] or report["n_stored"]):
-        fail(
-            f"evaluating attacks: {report['n_leaked']} secrets or planted texts leaked, {report['n_stored']} planted "
-            "facts were stored; their ids stand in the report (--json)",
-            Exit.FINDING,
-        )
-    worse = [f"{c.figure} {c.before:g} → {c.now:g}" for c in changes if c.is_regression]
-    if worse and not is_saved:
-        fail(
-            f"evaluating {kind}: worse than the baseline: {'; '.join(worse)}; --save keeps the new figures",
-            Exit.FINDING,
-        )
-
-
-def _show(kind: Kind, report: Report, *, is_saved: bool) -> None:
-    before = report["baseline"] or {}
-    rows = [(name, f"{value:g}", _shown(before.get(name))) for name, value in baselines.figures_of(report).items()]
-    size = f"{report['n_mentions']} mentions" if kind is Kind.RESOLUTION else f"{report['n_messages']} messages"
-    print_table(f"{kind.value.capitalize()}, {size}", ("figure", "now", "baseline"), rows)
-    {Kind.EXTRACTION: _show_categories, Kind.RESOLUTION: _show_misjudged, Kind.ATTACKS: _show_attacks}[kind](report)
-    _show_rest(report["cost"], is_new=report["baseline"] is None, is_saved=is_saved)
-
-
-def _show_categories(report: Report) -> None:
-    rows = [
-        (name, n["n_labelled"], f"{n['precision']:.3f}", f"{n['recall']:.3f}", f"{n['f1']:.3f}")
-        for name, n in report["by_category"].items()
-    ]
-    columns = ("category", "facts", "precision", "recall", "F1")
-    print_table("Relations by category", columns, rows, right=columns[1:])
-    flags = [(name, _shown(value)) for name, value in report["flags"].items()]
-    print_table("Flags", ("flag", "accuracy"), flags, right=("accuracy",))
-
-
-def _show_misjudged(report: Report) -> None:
-    users = [(name, n["n_wrong"], n["n_missed"]) for name, n in report["misjudged"].items()]
-    heads = ("user", "pairs wrongly joined", "pairs missed")
-    if users:
-        print_table("Users of whom a pair was misjudged", heads, users, right=heads[1:])
-
-
-def _show_attacks(report: Report) -> None:
-    rows = [
-        (name, n["n_messages"], n["n_leaked"], n["n_stored"], _shown(n["may_store_recall"]))
-        for name, n in report["by_kind"].items()
-    ]
-    columns = ("kind", "messages", "leaked", "stored", "honest facts kept")
-    print_table("Attacks by kind", columns, rows, right=columns[1:])
-
-
-def _show_rest(cost: dict[str, Any], *, is_new: bool, is_saved: bool) -> None:
-    tokens = cost["prompt_tokens"] + cost["completion_tokens"]
-    out().print(f"cost      {cost['n_calls']} calls, {tokens} tokens, {cost['cost_usd']:.4f} USD")
-    if is_saved:
-        out().print("baseline  these figures were kept")
-    elif is_new:
-        out().print("baseline  none for this corpus; --save keeps these figures")
-
-
-def _shown(value: float | None) -> str:
-    return "" if value is None else f"{value:g}"
+        evaluate_labelled(opened, measured.value, paths or [], is_saved=is_saved, as_json=as_json)

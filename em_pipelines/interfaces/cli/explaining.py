@@ -5,16 +5,11 @@ They print what was said, to whoever runs them.
 
 from collections.abc import Iterable
 from datetime import UTC, datetime
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from em_pipelines.errors import UsageError
-from em_pipelines.governance.audit.rows import edge_id_of
-from em_pipelines.governance.audit.trace import trace as trace_rows
-from em_pipelines.governance.audit.why import why as explain
-from em_pipelines.governance.audit.why_not import Asked
-from em_pipelines.governance.audit.why_not import why_not as explain_not
 from em_pipelines.interfaces.cli.console import (
     Exit,
     HomeOption,
@@ -26,9 +21,9 @@ from em_pipelines.interfaces.cli.console import (
     print_json,
     print_table,
 )
-from em_pipelines.pipeline import Pipeline
-from em_pipelines.schema.tables.raw import INTERACTIONS
-from em_pipelines.storage.ledger import Ledger
+
+if TYPE_CHECKING:
+    from em_pipelines.pipeline import Pipeline
 
 ERASING = ("erase", "forget")
 """How the ledger's words for erasures begin."""
@@ -52,6 +47,9 @@ def why(
 
     Example: em why edge_0a1b2c3d4e5f60718293
     """
+    from em_pipelines.governance.audit.rows import edge_id_of
+    from em_pipelines.governance.audit.why import why as explain
+
     opened = open_home(home)
     wanted = edge_id_of(opened.store.lake, wanted)
     document = explain(opened.store.lake, wanted, datetime.now(UTC).date(), opened.settings.decay)
@@ -75,6 +73,9 @@ def why_not(
 
     Example: em why-not "Vienna" --user mirela
     """
+    from em_pipelines.governance.audit.why_not import Asked
+    from em_pipelines.governance.audit.why_not import why_not as explain_not
+
     if not text.strip():
         raise UsageError('explaining why not: no words given; ask like em why-not "Vienna" --user mirela')
     opened = open_home(home)
@@ -106,6 +107,8 @@ def trace(
 
     Example: em trace cor_0a1b2c3d4e5f60718293
     """
+    from em_pipelines.governance.audit.trace import trace as trace_rows
+
     found = trace_rows(open_home(home).store.lake, correlation_id, user)
     if not found:
         fail(f"tracing {correlation_id}: no table knows that correlation id; look for one in graph_ops", Exit.FINDING)
@@ -118,8 +121,11 @@ def trace(
             _bullets([_short("  ".join(f"{key}={value}" for key, value in row.items() if value not in (None, [], "")))])
 
 
-def _hint(home: Pipeline, wanted: str) -> str:
+def _hint(home: "Pipeline", wanted: str) -> str:
     """What may have become of an id: erasures leave a certificate and nothing else."""
+    from em_pipelines.schema.tables.raw import INTERACTIONS
+    from em_pipelines.storage.ledger import Ledger
+
     ledger, lake = Ledger(home.record, home.salt), home.store.lake
     users = {user for day in lake.days(INTERACTIONS) for user in lake.read(INTERACTIONS, day)["user_id"].to_pylist()}
     own = [entry for entry in ledger.of_target(wanted, users) if entry.action.startswith(ERASING)]

@@ -3,18 +3,18 @@
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from em_pipelines.errors import UsageError
-from em_pipelines.governance.erasure.rebuilding import stale_log_days
 from em_pipelines.interfaces.cli import landing
 from em_pipelines.interfaces.cli.console import HomeOption, JsonOption, UserOption, open_home, out, print_json
 from em_pipelines.interfaces.cli.facts import AsOfOption, parse_day
-from em_pipelines.serving.export.export import ExportFormat
-from em_pipelines.serving.export.export import export as export_user
-from em_pipelines.serving.export.json_import import Imported, import_json
+from em_pipelines.serving.export.formats import ExportFormat
+
+if TYPE_CHECKING:
+    from em_pipelines.serving.export.json_import import Imported
 
 
 def export(
@@ -38,6 +38,9 @@ def export(
 
     Example: em export --user mirela --format json --output mirela.json
     """
+    from em_pipelines.governance.erasure.rebuilding import stale_log_days
+    from em_pipelines.serving.export.export import export as export_user
+
     if as_json and output is None:
         raise UsageError("exporting: --json says what was written to a file; give --output")
     opened = open_home(home)
@@ -71,6 +74,8 @@ def import_(
 
     Example: em import mirela.json --home new
     """
+    from em_pipelines.serving.export.json_import import import_json
+
     opened = open_home(home)
     done = import_json(opened, file, datetime.now(UTC))
     if as_json:
@@ -80,7 +85,7 @@ def import_(
     landing.end_with(opened, done.landing)
 
 
-def _document(done: Imported) -> dict[str, object]:
+def _document(done: "Imported") -> dict[str, object]:
     return {
         "user_id": done.user_id,
         **landing.as_document(done.landing),
@@ -91,7 +96,7 @@ def _document(done: Imported) -> dict[str, object]:
     }
 
 
-def _show(done: Imported) -> None:
+def _show(done: "Imported") -> None:
     landing.show(done.landing)
     if done.n_letters:
         out().print(f"{done.n_letters} dead letters of before came with them")

@@ -1,7 +1,7 @@
 """Commands that read memory and change nothing: facts, infer, state-hash, settings."""
 
 from datetime import UTC, date, datetime
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -15,12 +15,9 @@ from em_pipelines.interfaces.cli.console import (
     print_json,
     print_table,
 )
-from em_pipelines.lifecycle.inference.inferred_facts import InferenceQuery, inferred_facts
-from em_pipelines.redaction.veils import hiding
-from em_pipelines.schema.described_settings import described
-from em_pipelines.serving.facts import FactQuery
-from em_pipelines.serving.facts import facts as read_facts
-from em_pipelines.serving.state_hash import state_hash as hash_state
+
+if TYPE_CHECKING:
+    from em_pipelines.pipeline import Pipeline
 
 AsOfOption = Annotated[
     str | None, typer.Option("--as-of", metavar="YYYY-MM-DD", help="The end of this day.", show_default=False)
@@ -56,6 +53,10 @@ def facts(
 
     Example: em facts --user mirela --as-of 2026-10-12
     """
+    from em_pipelines.redaction.veils import hiding
+    from em_pipelines.serving.facts import FactQuery
+    from em_pipelines.serving.facts import facts as read_facts
+
     opened = open_home(home)
     query = FactQuery(
         user_id=user,
@@ -66,10 +67,7 @@ def facts(
     )
     waiting = opened.waiting(user, query.known_at or query.as_of)
     found = read_facts(opened.store, query, opened.settings.decay, waiting, hiding(opened, user))
-    wanted = InferenceQuery(query.as_of, user, query.known_at, entity)
-    inferred = (
-        inferred_facts(opened.store, wanted, opened.settings.inference, opened.settings.decay) if is_inferred else []
-    )
+    inferred = _inferred(opened, query.as_of, user, query.known_at, entity) if is_inferred else []
     if as_json:
         print_json([*found, *inferred])
         return
@@ -105,13 +103,21 @@ def infer(
 
     Example: em infer --user mirela
     """
-    opened = open_home(home)
     day = parse_day(as_of, "--as-of") or datetime.now(UTC).date()
-    found = inferred_facts(opened.store, InferenceQuery(day, user), opened.settings.inference, opened.settings.decay)
+    found = _inferred(open_home(home), day, user)
     if as_json:
         print_json(found)
     else:
         _print_inferred(f"{len(found)} facts follow at the end of {day}", found, has_user=user is None)
+
+
+def _inferred(
+    home: "Pipeline", as_of: date, user: str | None, known_at: date | None = None, entity: str | None = None
+) -> list[dict[str, Any]]:
+    from em_pipelines.lifecycle.inference.inferred_facts import InferenceQuery, inferred_facts
+
+    query = InferenceQuery(as_of, user, known_at, entity)
+    return inferred_facts(home.store, query, home.settings.inference, home.settings.decay)
 
 
 def _print_inferred(title: str, found: list[dict[str, Any]], *, has_user: bool = False) -> None:
@@ -129,6 +135,8 @@ def state_hash(as_of: AsOfOption = None, home: HomeOption = None, as_json: JsonO
 
     Example: em state-hash --json
     """
+    from em_pipelines.serving.state_hash import state_hash as hash_state
+
     opened = open_home(home)
     hashes = hash_state(
         opened.store, opened.settings.decay, parse_day(as_of, "--as-of"), inference=opened.settings.inference
@@ -145,6 +153,8 @@ def settings(home: HomeOption = None, as_json: JsonOption = False) -> None:
 
     Example: EM_DECAY__CURVE=exponential em settings
     """
+    from em_pipelines.schema.described_settings import described
+
     rows = list(described(open_home(home).settings))
     if as_json:
         print_json({name: value for name, value, _ in rows})

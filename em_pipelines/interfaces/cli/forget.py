@@ -1,14 +1,11 @@
 """`em forget`: what somebody asks to be forgotten goes from everywhere, with a certificate."""
 
 import sys
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from em_pipelines.errors import EmError, ErasureIncompleteError
-from em_pipelines.governance.erasure.certificate import Certificate
-from em_pipelines.governance.erasure.forget import as_document, preview
-from em_pipelines.governance.erasure.forget import forget as forget_scope
 from em_pipelines.interfaces.cli.console import (
     Defaults,
     HomeOption,
@@ -20,10 +17,12 @@ from em_pipelines.interfaces.cli.console import (
     print_json,
     print_table,
 )
-from em_pipelines.landing.erasure_requests import Scope
-from em_pipelines.pipeline import Pipeline
-from em_pipelines.redaction.planning import Preview
-from em_pipelines.serving.projection.sync_home import n_erased_since_sync, sync_home
+
+if TYPE_CHECKING:
+    from em_pipelines.governance.erasure.certificate import Certificate
+    from em_pipelines.landing.erasure_requests import Scope
+    from em_pipelines.pipeline import Pipeline
+    from em_pipelines.redaction.planning import Preview
 
 SHOWN_FACTS = 20
 
@@ -52,6 +51,10 @@ def forget(
 
     Example: em forget --user mirela --entity Porto
     """
+    from em_pipelines.governance.erasure.forget import as_document, preview
+    from em_pipelines.governance.erasure.forget import forget as forget_scope
+    from em_pipelines.landing.erasure_requests import Scope
+
     scope = Scope.named(user, fact=fact, entity=entity, session=session, is_all=is_all)
     opened = open_home(home)
     asks = sys.stdin.isatty() and not is_sure
@@ -72,12 +75,14 @@ def forget(
     _carry_over(opened, is_told=not as_json)
 
 
-def _carry_over(home: Pipeline, *, is_told: bool) -> None:
+def _carry_over(home: "Pipeline", *, is_told: bool) -> None:
     """Takes what was erased out of the graph database, too, where this home has one. Raises ErasureIncompleteError
     where it is named and cannot be synced; the certificate stands all the same."""
+    from em_pipelines.serving.projection.sync_home import n_erased_since_sync, sync_home
+
     if not n_erased_since_sync(home):
         return
-    if Defaults.open_graph is None or not Defaults.is_graph_set:
+    if Defaults.open_graph is None or not Defaults.is_graph_set():
         note = "the graph database still holds it: run `em sync-graph` where NEO4J_URI is set"
         err().print(f"em: {note}", markup=False, soft_wrap=True)
         return
@@ -91,7 +96,7 @@ def _carry_over(home: Pipeline, *, is_told: bool) -> None:
         out().print("The graph database holds it no more.")
 
 
-def _show(scope: Scope, found: Preview) -> None:
+def _show(scope: "Scope", found: "Preview") -> None:
     print_table(f"Facts that go ({len(found.facts)})", ("fact",), [(fact,) for fact in found.facts[:SHOWN_FACTS]])
     if len(found.facts) > SHOWN_FACTS:
         out().print(f"… and {len(found.facts) - SHOWN_FACTS} more")
@@ -99,7 +104,7 @@ def _show(scope: Scope, found: Preview) -> None:
     out().print(f"{found.n_cut} messages are cut, {removed} are removed, of {scope.user_id}", markup=False)
 
 
-def _print(certificate: Certificate) -> None:
+def _print(certificate: "Certificate") -> None:
     document = certificate.as_document()
     print_table(
         "Certificate of erasure",

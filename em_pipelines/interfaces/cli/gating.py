@@ -7,8 +7,6 @@ import typer
 
 from em_pipelines.errors import UsageError
 from em_pipelines.interfaces.cli.console import HomeOption, JsonOption, open_home, out, print_json, print_table
-from em_pipelines.retrieval.recall_gate import Reason, Situation, recall
-from em_pipelines.retrieval.recalls import WANTED_RATE, count, recalls
 
 
 def gate(
@@ -29,6 +27,9 @@ def gate(
 
     Example: em gate "Do it as last time" --confidence 0.9
     """
+    from em_pipelines.retrieval.recall_gate import Reason, Situation, recall
+    from em_pipelines.retrieval.recalls import count, recalls
+
     opened = open_home(home)
     if is_rate:
         _show_rate([(one.day, one.n_asked, one.n_recalled, one.rate) for one in recalls(opened)], as_json=as_json)
@@ -45,6 +46,8 @@ def gate(
 
 
 def _show_rate(rows: list[tuple[object, int, int, float]], *, as_json: bool) -> None:
+    from em_pipelines.retrieval.recalls import WANTED_RATE
+
     if as_json:
         print_json([dict(zip(("day", "asked", "recalled", "rate"), row, strict=True)) for row in rows])
         return

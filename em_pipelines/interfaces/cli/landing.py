@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -17,10 +17,10 @@ from em_pipelines.interfaces.cli.console import (
     print_json,
     print_table,
 )
-from em_pipelines.landing.dead_letters import open_letters
-from em_pipelines.landing.land import land as land_paths
-from em_pipelines.landing.report import LandingReport
-from em_pipelines.pipeline import Pipeline
+
+if TYPE_CHECKING:
+    from em_pipelines.landing.report import LandingReport
+    from em_pipelines.pipeline import Pipeline
 
 KEY_CONFLICT = "key_conflict"
 
@@ -65,8 +65,10 @@ def land(
     end_with(opened, report)
 
 
-def land_into(home: Pipeline, paths: list[Path], format_: Format, user_id: str | None) -> LandingReport:
+def land_into(home: "Pipeline", paths: list[Path], format_: Format, user_id: str | None) -> "LandingReport":
     """Lands files under the home's landing lock."""
+    from em_pipelines.landing.land import land as land_paths
+
     with home.lock("landing"):
         return land_paths(
             paths,
@@ -78,7 +80,7 @@ def land_into(home: Pipeline, paths: list[Path], format_: Format, user_id: str |
         )
 
 
-def as_document(report: LandingReport) -> dict[str, object]:
+def as_document(report: "LandingReport") -> dict[str, object]:
     """The report as JSON-able dict."""
     return {
         "files": list(report.files),
@@ -95,7 +97,7 @@ def as_document(report: LandingReport) -> dict[str, object]:
     }
 
 
-def show(report: LandingReport) -> None:
+def show(report: "LandingReport") -> None:
     """Prints the report for people."""
     print_table(
         "Landed",
@@ -117,11 +119,13 @@ def show(report: LandingReport) -> None:
         out().print(note, markup=False)
 
 
-def end_with(home: Pipeline, report: LandingReport) -> None:
+def end_with(home: "Pipeline", report: "LandingReport") -> None:
     """Ends with a finding where lines were refused that no other record stands for and nobody has decided upon.
 
     A key that came again with other content is a dead letter, too, but memory lacks nothing: the first stands.
     """
+    from em_pipelines.landing.dead_letters import open_letters
+
     total = sum(report.n_dead_letters.values())
     if not total or not open_letters(home.store.log):
         return

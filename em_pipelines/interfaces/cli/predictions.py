@@ -9,15 +9,7 @@ import orjson
 import typer
 
 from em_pipelines.errors import UsageError
-from em_pipelines.evaluation.corpus import read_corpus
-from em_pipelines.extraction.explaining import explain
-from em_pipelines.extraction.labelled import predictions
-from em_pipelines.extraction.rules.extractor import RulesExtractor
 from em_pipelines.interfaces.cli.console import ExtractorOption, HomeOption, JsonOption, err, open_home, print_json
-from em_pipelines.interfaces.cli.extraction_tables import show
-from em_pipelines.resolution.aliases import load_aliases
-from em_pipelines.resolution.labelled_names import clusters
-from em_pipelines.storage.files import write_atomically
 
 FILE = typer.Argument(help="JSON Lines, as the corpora have them.", show_default=False)
 OUTPUT = typer.Option("--output", help="Where the predictions go.", show_default=False)
@@ -40,6 +32,9 @@ def extract(
 
     Example: em extract --explain "My sister Ida keeps bees in Hull."
     """
+    from em_pipelines.evaluation.corpus import read_corpus
+    from em_pipelines.extraction.labelled import predictions
+
     if explained is not None:
         if file is not None or output is not None:
             raise UsageError("reading --explain: found a FILE or --output beside it; give the text or the file")
@@ -56,6 +51,10 @@ def extract(
 
 
 def _explain(text: str, home: Path | None, extractor: str | None, *, as_json: bool) -> None:
+    from em_pipelines.extraction.explaining import explain
+    from em_pipelines.extraction.rules.extractor import RulesExtractor
+    from em_pipelines.interfaces.cli.extraction_tables import show
+
     if not text.strip():
         raise UsageError("reading --explain: the text is blank; give a message to read")
     opened = open_home(home, **({"extractor": extractor} if extractor else {}))
@@ -77,6 +76,10 @@ def resolve(file: Annotated[Path, FILE], output: Annotated[Path, OUTPUT], home: 
 
     Example: em resolve mentions.jsonl --output clusters.jsonl
     """
+    from em_pipelines.evaluation.corpus import read_corpus
+    from em_pipelines.resolution.aliases import load_aliases
+    from em_pipelines.resolution.labelled_names import clusters
+
     opened = open_home(home)
     settings = opened.settings.resolution
     aliases = load_aliases(settings.alias_file, opened.path)
@@ -84,6 +87,8 @@ def resolve(file: Annotated[Path, FILE], output: Annotated[Path, OUTPUT], home: 
 
 
 def _write(output: Path, rows: Iterator[dict[str, Any]]) -> None:
+    from em_pipelines.storage.files import write_atomically
+
     try:
         lines = [orjson.dumps(row) for row in rows]
     except (KeyError, TypeError, ValueError) as error:

@@ -1,10 +1,9 @@
 """`em sync-graph`: the memory as a property graph in a database that speaks Bolt."""
 
 from functools import partial
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.progress import Progress, TextColumn, TimeElapsedColumn
 
 from em_pipelines.errors import UsageError
 from em_pipelines.interfaces.cli.console import (
@@ -19,10 +18,11 @@ from em_pipelines.interfaces.cli.console import (
     print_json,
     print_table,
 )
-from em_pipelines.pipeline import Pipeline
-from em_pipelines.serving.projection.graph_store import OpenGraph
-from em_pipelines.serving.projection.sync import SyncReport
-from em_pipelines.serving.projection.sync_home import sync_home
+
+if TYPE_CHECKING:
+    from em_pipelines.pipeline import Pipeline
+    from em_pipelines.serving.projection.graph_store import OpenGraph
+    from em_pipelines.serving.projection.sync import SyncReport
 
 
 def sync_graph(
@@ -48,7 +48,7 @@ def sync_graph(
         fail(report.finding, Exit.FINDING)
 
 
-def as_document(report: SyncReport) -> dict[str, Any]:
+def as_document(report: "SyncReport") -> dict[str, Any]:
     """What a sync did, as JSON-able dict."""
     return {
         "as_of": report.as_of,
@@ -63,7 +63,11 @@ def as_document(report: SyncReport) -> dict[str, Any]:
     }
 
 
-def _with_progress(home: Pipeline, open_graph: OpenGraph, *, is_full: bool) -> SyncReport:
+def _with_progress(home: "Pipeline", open_graph: "OpenGraph", *, is_full: bool) -> "SyncReport":
+    from rich.progress import Progress, TextColumn, TimeElapsedColumn
+
+    from em_pipelines.serving.projection.sync_home import sync_home
+
     columns = (TextColumn("{task.description}"), TextColumn("{task.completed:,} rows"), TimeElapsedColumn())
     console = err()
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
@@ -72,7 +76,7 @@ def _with_progress(home: Pipeline, open_graph: OpenGraph, *, is_full: bool) -> S
         return sync_home(home, open_graph, is_full=is_full, on_rows=on_rows)
 
 
-def _show(report: SyncReport) -> None:
+def _show(report: "SyncReport") -> None:
     columns = ("", "added", "changed", "removed", "held")
     tallies = (("nodes", report.nodes), ("relationships", report.edges))
     print_table(

@@ -2,16 +2,15 @@
 
 from datetime import date as DateType
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from em_pipelines.interfaces.cli.console import HomeOption, JsonOption, open_home, out, print_json
 from em_pipelines.interfaces.cli.facts import parse_day
-from em_pipelines.pipeline import Pipeline
-from em_pipelines.schema.tables.derived import CURRENT_EDGES
-from em_pipelines.serving.snapshot import publish
-from em_pipelines.storage.duckdb_engine import connect
+
+if TYPE_CHECKING:
+    from em_pipelines.pipeline import Pipeline
 
 
 def snapshot(
@@ -31,6 +30,8 @@ def snapshot(
 
     Example: em snapshot --date 2026-10-31
     """
+    from em_pipelines.serving.snapshot import publish
+
     opened = open_home(home)
     day = parse_day(date, "--date")
     _make_state(opened, day)
@@ -45,8 +46,10 @@ def snapshot(
     out().print(f"{'wrote' if report.is_new else 'already current:'} {report.path}", markup=False, soft_wrap=True)
 
 
-def _make_state(home: Pipeline, day: DateType | None) -> None:
+def _make_state(home: "Pipeline", day: DateType | None) -> None:
     """Lets facts fade to the end of a day before the last, though nobody spoke on it."""
+    from em_pipelines.schema.tables.derived import CURRENT_EDGES
+
     newest = home.store.lake.latest(CURRENT_EDGES, DateType.max)
     if day and newest and day < newest:
         with home.lock("step-decay"):
@@ -55,6 +58,8 @@ def _make_state(home: Pipeline, day: DateType | None) -> None:
 
 def users(path: Path) -> list[tuple[object, ...]]:
     """Rows of the snapshot's view `users`: user, messages, conversations, entities, facts, last seen."""
+    from em_pipelines.storage.duckdb_engine import connect
+
     with connect(str(path), is_read_only=True) as connection:
         return connection.execute(
             "SELECT user_id, n_messages, n_sessions, n_entities, n_facts, CAST(last_seen AS DATE) FROM users"

@@ -1,11 +1,9 @@
 """Commands on the record itself: whether the ledger was edited, and mending a home."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from em_pipelines.governance.audit.repair import Repair, propose
-from em_pipelines.governance.audit.repair import apply as apply_plan
 from em_pipelines.interfaces.cli.console import (
     Defaults,
     Exit,
@@ -17,7 +15,9 @@ from em_pipelines.interfaces.cli.console import (
     print_json,
     print_table,
 )
-from em_pipelines.storage.ledger import Ledger
+
+if TYPE_CHECKING:
+    from em_pipelines.governance.audit.repair import Repair
 
 BY_HAND = "none: by hand"
 
@@ -27,6 +27,8 @@ def verify_ledger(home: HomeOption = None, as_json: JsonOption = False) -> None:
 
     Example: em verify-ledger
     """
+    from em_pipelines.storage.ledger import Ledger
+
     opened = open_home(home)
     ledger = Ledger(opened.record, opened.salt)
     problems = ledger.verify()
@@ -52,6 +54,9 @@ def repair(
 
     Example: em repair --apply
     """
+    from em_pipelines.governance.audit.repair import Repair, propose
+    from em_pipelines.governance.audit.repair import apply as apply_plan
+
     opened = open_home(home)
     plan = propose(opened, Defaults.reset_runs)
     done = apply_plan(opened, plan, Defaults.reset_runs) if is_applied and plan.mends else Repair(left=[*plan.mends])
@@ -66,7 +71,7 @@ def repair(
         fail(f"repairing: {len(done.left)} findings; {first.subject}: {first.found}, {what}", Exit.FINDING)
 
 
-def _show(repair: Repair) -> None:
+def _show(repair: "Repair") -> None:
     for line in repair.done:
         out().print(line, soft_wrap=True)
     if not repair.left:

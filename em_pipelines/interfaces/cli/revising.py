@@ -1,7 +1,7 @@
 """`em revise`: the nightly revision by hand, and what it would send."""
 
 from datetime import UTC, date, datetime
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -18,13 +18,11 @@ from em_pipelines.interfaces.cli.console import (
     print_table,
 )
 from em_pipelines.interfaces.cli.facts import parse_day
-from em_pipelines.lifecycle.revision.model import FactQuestion, NullVerifier
-from em_pipelines.lifecycle.revision.night import BUDGET, FRUITLESS, NightReport, allowed, due, night_before, run_night
-from em_pipelines.lifecycle.revision.prompt import SYSTEM, messages_of
-from em_pipelines.pipeline import Pipeline
 
-_EXPECTED = {BUDGET, BudgetSpentError.__name__}
-_MENDABLE = {FRUITLESS, RequestRefusedError.__name__}
+if TYPE_CHECKING:
+    from em_pipelines.lifecycle.revision.model import FactQuestion
+    from em_pipelines.lifecycle.revision.night import NightReport
+    from em_pipelines.pipeline import Pipeline
 
 
 def revise(
@@ -44,6 +42,8 @@ def revise(
 
     Example: em revise --dry-run
     """
+    from em_pipelines.lifecycle.revision.night import BUDGET, FRUITLESS, night_before, run_night
+
     opened = open_home(home)
     as_of = parse_day(night, "--night")
     if is_dry_run:
@@ -56,13 +56,16 @@ def revise(
         print_json(_as_document(report))
     else:
         _show(report)
-    unexpected = {name: why for name, why in report.put_off.items() if name not in _EXPECTED}
+    unexpected = {name: why for name, why in report.put_off.items() if name not in {BUDGET, BudgetSpentError.__name__}}
     if unexpected:
-        code = Exit.USAGE if _MENDABLE & unexpected.keys() else Exit.RETRY
+        code = Exit.USAGE if {FRUITLESS, RequestRefusedError.__name__} & unexpected.keys() else Exit.RETRY
         fail(f"{report.n_deferred} facts are deferred: {'; '.join(unexpected.values())}", code)
 
 
-def _show_what_would_leave(home: Pipeline, as_of: date, *, as_json: bool) -> None:
+def _show_what_would_leave(home: "Pipeline", as_of: date, *, as_json: bool) -> None:
+    from em_pipelines.lifecycle.revision.night import allowed, due
+    from em_pipelines.lifecycle.revision.prompt import SYSTEM, messages_of
+
     settings = home.settings.revision
     found = due(home.store, as_of, settings)
     n_allowed = min(allowed(home.store, as_of, settings), len(found.questions))
@@ -93,7 +96,9 @@ def _show_what_would_leave(home: Pipeline, as_of: date, *, as_json: bool) -> Non
         out().print("The revision is switched off: nothing is ever sent.", markup=False, soft_wrap=True)
 
 
-def _as_question(question: FactQuestion) -> dict[str, Any]:
+def _as_question(question: "FactQuestion") -> dict[str, Any]:
+    from em_pipelines.lifecycle.revision.prompt import messages_of
+
     return {
         "user_id": question.user_id,
         "edge_id": question.edge_id,
@@ -103,7 +108,7 @@ def _as_question(question: FactQuestion) -> dict[str, Any]:
     }
 
 
-def _as_document(report: NightReport) -> dict[str, Any]:
+def _as_document(report: "NightReport") -> dict[str, Any]:
     return {
         "night": str(report.as_of),
         "verifier": report.verifier,
@@ -114,7 +119,9 @@ def _as_document(report: NightReport) -> dict[str, Any]:
     }
 
 
-def _show(report: NightReport) -> None:
+def _show(report: "NightReport") -> None:
+    from em_pipelines.lifecycle.revision.model import NullVerifier
+
     figures = report.figures()
     if report.verifier == NullVerifier.name:
         out().print((report.note or "").capitalize() + ".", markup=False, soft_wrap=True)

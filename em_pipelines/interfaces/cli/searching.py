@@ -5,7 +5,7 @@ from dataclasses import asdict, replace
 from datetime import UTC, date, datetime
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import orjson
 import typer
@@ -22,13 +22,10 @@ from em_pipelines.interfaces.cli.console import (
     print_table,
 )
 from em_pipelines.interfaces.cli.facts import AsOfOption, parse_day
-from em_pipelines.pipeline import Pipeline
-from em_pipelines.retrieval.context.thread import read_thread
-from em_pipelines.retrieval.documents import Hit
-from em_pipelines.retrieval.search import BOTH, Search
-from em_pipelines.retrieval.terms import window
-from em_pipelines.retrieval.user_search import ask
-from em_pipelines.storage.files import write_atomically
+
+if TYPE_CHECKING:
+    from em_pipelines.pipeline import Pipeline
+    from em_pipelines.retrieval.documents import Hit
 
 SHOWN_CHARACTERS = 90
 
@@ -97,6 +94,10 @@ def search(
 
     Example: em search "Where does Dana work?" --user mirela -k 5
     """
+    from em_pipelines.retrieval.context.thread import read_thread
+    from em_pipelines.retrieval.search import BOTH, Search
+    from em_pipelines.retrieval.user_search import ask
+
     _check_asked(query, batch, output)
     opened = open_home(home)
     until = parse_day(as_of, "--as-of")
@@ -137,8 +138,10 @@ def _any_of(values: list[str] | None) -> frozenset[str]:
     return frozenset(values or ())
 
 
-def _answer_all(batch: Path, output: Path, answer: Callable[[str], list[Hit]]) -> int:
+def _answer_all(batch: Path, output: Path, answer: "Callable[[str], list[Hit]]") -> int:
     """Writes the hits of each question of a file to another; returns how many questions there were."""
+    from em_pipelines.storage.files import write_atomically
+
     answered = ((one["id"], answer(one["query"])) for one in _questions(batch))
     lines = [orjson.dumps({"id": number, "hits": [_brief(hit) for hit in hits]}) for number, hits in answered]
     write_atomically(output, b"".join(line + b"\n" for line in lines))
@@ -146,6 +149,8 @@ def _answer_all(batch: Path, output: Path, answer: Callable[[str], list[Hit]]) -
 
 
 def _window(during: str | None, since: date | None, until: date | None, today: date) -> tuple[date | None, date | None]:
+    from em_pipelines.retrieval.terms import window
+
     if during is None:
         return since, until
     named = window(during, today)
@@ -172,11 +177,11 @@ def _questions(path: Path) -> Iterator[dict[str, str]]:
         yield question
 
 
-def _brief(hit: Hit) -> dict[str, Any]:
+def _brief(hit: "Hit") -> dict[str, Any]:
     return {name: getattr(hit, name) for name in ("kind", "session_id", "turn_number", "edge_id", "text", "score")}
 
 
-def _show(home: Pipeline, user_id: str, hits: list[Hit], *, as_json: bool) -> None:
+def _show(home: "Pipeline", user_id: str, hits: "list[Hit]", *, as_json: bool) -> None:
     if as_json:
         print_json([asdict(hit) for hit in hits])
         return
@@ -201,7 +206,7 @@ def _shortened(text: str) -> str:
     return text if len(text) <= SHOWN_CHARACTERS else f"{text[: SHOWN_CHARACTERS - 1]}…"
 
 
-def _note(hit: Hit) -> str:
+def _note(hit: "Hit") -> str:
     """What speaks against a hit, or by which way it was reached."""
     against = f"in conflict with {', '.join(hit.conflicts_with)}" if hit.conflicts_with else ""
     return against or (f"by {' > '.join(hit.path[:-1])}" if hit.path else "")

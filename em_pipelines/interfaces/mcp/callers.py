@@ -10,7 +10,8 @@ from mcp.server.auth.provider import AccessToken
 from mcp.server.mcpserver.exceptions import ToolError
 
 from em_pipelines.errors import EmError
-from em_pipelines.governance.access_tokens import TokenBook, TokenScope
+from em_pipelines.governance.access_tokens import TokenBook
+from em_pipelines.governance.token_scope import TokenScope
 
 _log = logging.getLogger(__name__)
 

@@ -21,7 +21,7 @@ from mcp_types import CallToolResult, InputRequiredResult, ToolAnnotations
 from pydantic import AnyHttpUrl, AnyUrl, ValidationError
 
 from em_pipelines.errors import EmError, ErasureIncompleteError, LockedError, UsageError
-from em_pipelines.governance.access_tokens import TokenScope
+from em_pipelines.governance.token_scope import TokenScope
 from em_pipelines.interfaces.mcp.callers import Verifier, Who
 from em_pipelines.interfaces.mcp.desk import Desk
 from em_pipelines.interfaces.mcp.reading import ReadingTools

@@ -22,7 +22,8 @@ from anyio.abc import TaskStatus
 from mcp.server.transport_security import TransportSecuritySettings
 
 from em_pipelines.errors import UsageError
-from em_pipelines.governance.access_tokens import TokenScope, checked_user
+from em_pipelines.governance.access_tokens import checked_user
+from em_pipelines.governance.token_scope import TokenScope
 from em_pipelines.interfaces.agents.address import Address
 from em_pipelines.interfaces.mcp.callers import Caller, Verifier, always, by_request, by_token
 from em_pipelines.interfaces.mcp.desk import Desk

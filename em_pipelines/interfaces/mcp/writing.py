@@ -13,7 +13,6 @@ from pydantic import Field
 from em_pipelines.errors import LockedError
 from em_pipelines.governance.audit.rows import World
 from em_pipelines.governance.corrections import Fact, Given
-from em_pipelines.governance.erasure.forget import ask_to_forget, forget, preview
 from em_pipelines.interfaces.mcp.callers import Who
 from em_pipelines.interfaces.mcp.desk import ACTOR, Desk
 from em_pipelines.interfaces.mcp.forms import (
@@ -156,6 +155,8 @@ class WritingTools:
 
 def _erased(memory: Memory, scope: Scope, *, is_preview: bool) -> Deleted:
     """Erases now, or leaves it to the run that is at work."""
+    from em_pipelines.governance.erasure.forget import ask_to_forget, forget, preview  # noqa: PLC0415  (50 ms)
+
     if is_preview:
         facts = list(preview(memory.home, scope).facts)
         return Deleted(status="preview", facts=facts, certificate=None, request_id=None)

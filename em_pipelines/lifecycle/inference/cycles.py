@@ -3,15 +3,15 @@
 from collections.abc import Hashable, Iterable
 from typing import TypeVar
 
-import numpy as np
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components
-
 T = TypeVar("T", bound=Hashable)
 
 
 def arcs_on_cycles(arcs: Iterable[tuple[T, T]]) -> list[tuple[T, T]]:
     """Returns the arcs that lie on a cycle, in the order given; linear in nodes and arcs."""
+    import numpy as np  # noqa: PLC0415
+    from scipy.sparse import csr_array  # noqa: PLC0415  (a third of a second, and whoever only reads needs none of it)
+    from scipy.sparse.csgraph import connected_components  # noqa: PLC0415
+
     wanted = list(arcs)
     number: dict[T, int] = {}
     for arc in wanted:

@@ -7,10 +7,8 @@ in the log is not due, and what was answered and not yet appended is in the answ
 import asyncio
 from collections import Counter
 from collections.abc import Callable, Sequence
-from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
-from typing import Protocol
 
 from em_pipelines.errors import (
     BreakerOpenError,
@@ -21,7 +19,6 @@ from em_pipelines.errors import (
     RequestRefusedError,
     UsageError,
 )
-from em_pipelines.home import Home
 from em_pipelines.lifecycle.revision.model import (
     NO_USABLE_ANSWER,
     FactQuestion,
@@ -31,33 +28,15 @@ from em_pipelines.lifecycle.revision.model import (
     Verifier,
 )
 from em_pipelines.lifecycle.revision.outcomes import append, asked_before, record_of
+from em_pipelines.lifecycle.revision.revisable_home import OpenVerifier, RevisableHome
 from em_pipelines.lifecycle.revision.selection import Selection, select
 from em_pipelines.lifecycle.revision.settings import RevisionSettings
-from em_pipelines.llm.settings import LlmSettings
 from em_pipelines.schema.table import Record
 from em_pipelines.schema.tables.derived import CURRENT_EDGES
 from em_pipelines.schema.tables.graph import ENTITIES
 from em_pipelines.storage.duckdb_engine import connect
 from em_pipelines.storage.store import Store
 
-
-class NightSettings(Protocol):
-    """The settings of revision, and of the models that it may ask."""
-
-    @property
-    def revision(self) -> RevisionSettings: ...
-    @property
-    def llm(self) -> LlmSettings: ...
-
-
-class RevisableHome(Home):
-    """What revision wants of a home beside its stores."""
-
-    settings: NightSettings
-
-
-OpenVerifier = Callable[[RevisableHome], AbstractAsyncContextManager[Verifier]]
-"""Home → what opens its verifier. `resources.verifier` has the one that calls out."""
 Write = Callable[[date, Sequence[Record]], None]
 
 MAX_FRUITLESS = 3

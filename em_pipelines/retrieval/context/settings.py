@@ -2,10 +2,7 @@
 
 from pydantic import BaseModel, ConfigDict, Field
 
-BUDGET_TOKENS = 800
-"""No block is larger, whatever is asked for."""
-LEAST_TOKENS = 40
-"""Room for a block with nothing in it."""
+from em_pipelines.retrieval.context.bounds import BUDGET_TOKENS, LEAST_TOKENS
 
 
 class RelevanceWeights(BaseModel):

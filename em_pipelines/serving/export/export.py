@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
-from enum import StrEnum
 from pathlib import Path
 from typing import BinaryIO
 
 from em_pipelines.errors import ErasureIncompleteError, UsageError
 from em_pipelines.serving.export.exported_facts import Memory, days_said, memory_of
+from em_pipelines.serving.export.formats import ExportFormat
 from em_pipelines.serving.export.graphml import write_graphml
 from em_pipelines.serving.export.json_export import write_json
 from em_pipelines.serving.export.notes import notes_of
@@ -26,14 +26,6 @@ from em_pipelines.storage.ledger_entries import Act
 EXPORT = "export"
 """The action in the ledger."""
 Counts = dict[str, int]
-
-
-class ExportFormat(StrEnum):
-    """Forms of an export."""
-
-    JSON = "json"
-    GRAPHML = "graphml"
-    MARKDOWN = "markdown"
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,9 +1,7 @@
 """The sync of one home: one at a time, noted in the home, and the erasures that it has still to carry over."""
 
 import os
-from abc import abstractmethod
 from datetime import UTC, date, datetime
-from typing import Protocol
 
 import orjson
 
@@ -12,30 +10,11 @@ from em_pipelines.home import SPILL, Home
 from em_pipelines.schema.tables.derived import CURRENT_EDGES
 from em_pipelines.serving.projection.graph_store import OpenGraph
 from em_pipelines.serving.projection.noted import GraphNote, Noted
+from em_pipelines.serving.projection.projected_home import ProjectedHome
 from em_pipelines.serving.projection.sync import SyncOptions, SyncReport, Written, project
-from em_pipelines.storage.duckdb_engine import EngineSettings
-from em_pipelines.storage.store import Step
 
 LOCK = "graph"
 """The home's lock of whoever writes to the graph."""
-
-
-class ProjectionSettings(Protocol):
-    """The settings of the projection."""
-
-    @property
-    def engine(self) -> EngineSettings: ...
-
-
-class ProjectedHome(Home):
-    """What the projection wants of a home beside its stores."""
-
-    settings: ProjectionSettings
-
-    @property
-    @abstractmethod
-    def steps(self) -> dict[str, Step]:
-        """Every daily step by name, in order."""
 
 
 def sync_home(

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
-from em_pipelines.extraction.llm.extractor import LlmExtractionSettings, LLMExtractor
+from em_pipelines.extraction.llm.extractor import LLMExtractor
+from em_pipelines.extraction.llm.settings import LlmExtractionSettings
 from em_pipelines.llm.asking import Asking
 from em_pipelines.llm.clock import ManualClock
 from em_pipelines.llm.settings import LlmSettings

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from em_pipelines.errors import CorruptTableError, UsageError
-from em_pipelines.governance.access_tokens import TokenBook, TokenScope
+from em_pipelines.governance.access_tokens import TokenBook
+from em_pipelines.governance.token_scope import TokenScope
 from em_pipelines.interfaces.memory import Memory
 from em_pipelines.pipeline import Pipeline
 from em_pipelines.settings import load_settings

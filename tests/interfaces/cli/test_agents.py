@@ -6,7 +6,8 @@ from pathlib import Path
 import orjson
 import pytest
 
-from em_pipelines.governance.access_tokens import TokenBook, TokenScope
+from em_pipelines.governance.access_tokens import TokenBook
+from em_pipelines.governance.token_scope import TokenScope
 from em_pipelines.pipeline import Pipeline
 from em_pipelines.settings import load_settings
 

@@ -20,7 +20,8 @@ from mcp import Client
 from mcp.client.stdio import StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 
-from em_pipelines.governance.access_tokens import TokenBook, TokenScope
+from em_pipelines.governance.access_tokens import TokenBook
+from em_pipelines.governance.token_scope import TokenScope
 from em_pipelines.interfaces.memory import Memory
 from em_pipelines.pipeline import Pipeline
 from em_pipelines.settings import load_settings

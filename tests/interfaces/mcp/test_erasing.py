@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from em_pipelines.governance.access_tokens import TokenScope
+from em_pipelines.governance.token_scope import TokenScope
 from em_pipelines.interfaces.memory import Memory
 from em_pipelines.schema.tables.graph import ENTITIES
 from tests.interfaces.agents.homes import IVOS_WORDS

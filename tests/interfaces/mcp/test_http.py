@@ -8,7 +8,7 @@ from typing import Any
 import anyio
 import pytest
 
-from em_pipelines.governance.access_tokens import TokenScope
+from em_pipelines.governance.token_scope import TokenScope
 from em_pipelines.interfaces.mcp.server import TOOLS
 from em_pipelines.interfaces.memory import Memory
 from em_pipelines.schema.tables.graph import ENTITIES

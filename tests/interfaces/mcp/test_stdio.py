@@ -1,5 +1,6 @@
 """Over stdio: one user, named or told by a token; nothing but the protocol on stdout; an end that is clean."""
 
+import logging
 import os
 import signal
 import subprocess
@@ -12,7 +13,7 @@ import orjson
 import pytest
 from mcp import Client
 
-from em_pipelines.governance.access_tokens import TokenScope
+from em_pipelines.governance.token_scope import TokenScope
 from tests.interfaces.mcp.conftest import EM, END_SECONDS, ROOT, book_of, environment, talk_over_stdio, token_for
 
 HELLO = {
@@ -106,6 +107,7 @@ def test_wrong_use_is_said_in_one_sentence(
 ) -> None:
     from em_pipelines.interfaces.cli.app import main
 
+    monkeypatch.setattr(logging.root, "handlers", [])  # the server sets its own, on a stream that ends with this test
     monkeypatch.setattr(sys, "argv", ["em", "mcp", "--home", str(tmp_path / "home"), *options])
     if token:
         monkeypatch.setenv("EM_MCP_TOKEN", token)

@@ -14,8 +14,9 @@ import pytest
 from em_pipelines.governance.erasure.forget import catch_up
 from em_pipelines.landing.land import land
 from em_pipelines.pipeline import Pipeline
-from em_pipelines.serving.export.export import ExportFormat, export
+from em_pipelines.serving.export.export import export
 from em_pipelines.serving.export.exported_facts import Memory
+from em_pipelines.serving.export.formats import ExportFormat
 from em_pipelines.serving.export.json_import import Imported, import_json
 from em_pipelines.serving.state_hash import state_hash
 from em_pipelines.settings import load_settings

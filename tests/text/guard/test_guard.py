@@ -8,7 +8,7 @@ import pytest
 from em_pipelines.extraction.assemble import Checks, extract
 from em_pipelines.extraction.labelled import predictions
 from em_pipelines.extraction.rules.extractor import RulesExtractor
-from em_pipelines.extraction.verification import VerificationSettings
+from em_pipelines.extraction.settings import VerificationSettings
 from em_pipelines.schema.readings import Claim, Extraction, LocalExtractor, Mention, Segment, Turn
 from em_pipelines.schema.vocabulary import EntityType, PrivacyLevel, TemporalType
 from em_pipelines.text.guard.screening import guarded, screened, surfaced

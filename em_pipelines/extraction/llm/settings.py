@@ -1,0 +1,17 @@
+"""How a model is asked to read. Apart from the extractor, as the other settings of reading."""
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from em_pipelines.extraction.settings import GateSettings
+
+
+class LlmExtractionSettings(BaseModel):
+    """How the model is asked to read."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+    max_output_tokens: int = Field(default=4096, ge=256)
+    """Of one answer; a longer one is cut off, and what is missing is asked again."""
+    temperature: float = Field(default=0.0, ge=0, le=2)
+    """0: the likeliest answer."""
+    gate: GateSettings = GateSettings()

@@ -1,0 +1,94 @@
+"""`em run`: from logs to memory, and what people see of it."""
+
+from datetime import date
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from em_pipelines.errors import UsageError
+from em_pipelines.interfaces.cli import landing, publishing
+from em_pipelines.interfaces.cli.console import Exit, ExtractorOption, HomeOption, fail, open_home, out, print_table
+from em_pipelines.interfaces.cli.facts import parse_day
+
+if TYPE_CHECKING:
+    from em_pipelines.interfaces.cli.dagster_runner import Summary
+    from em_pipelines.pipeline import Pipeline
+
+
+def run(
+    paths: Annotated[list[Path] | None, typer.Argument(help="Files or folders to land first.")] = None,
+    format: landing.FormatOption = landing.Format.AUTO,
+    user_id: landing.UserIdOption = None,
+    from_day: Annotated[
+        str | None, typer.Option("--from", metavar="YYYY-MM-DD", help="Materialize from this day.")
+    ] = None,
+    to_day: Annotated[
+        str | None, typer.Option("--to", metavar="YYYY-MM-DD", help="Materialize up to this day.")
+    ] = None,
+    extractor: ExtractorOption = None,
+    is_full: Annotated[bool, typer.Option("--full", help="Make every day again, current or not.")] = False,
+    home: HomeOption = None,
+) -> None:
+    """Land logs, materialize every day and asset that they touch, publish the snapshot.
+
+    Safe to interrupt and to repeat: it goes on where it stopped, and does nothing where nothing is new.
+
+    Example: em run examples/logs
+    """
+    from em_pipelines.interfaces.cli.dagster_runner import materialize, prepare_dagster_home
+
+    first, last = _bounds(from_day, to_day)
+    opened = open_home(home, **({"extractor": extractor} if extractor else {}))
+    report = landing.land_into(opened, paths, landing.Format(format), user_id) if paths else None
+    if report:
+        landing.show(report)
+    prepare_dagster_home(opened)
+    with opened.lock("run"):
+        opened.sweep()
+        summary = materialize(opened, first, last, is_full=is_full)
+    _show(opened, summary)
+    _judge(summary)
+    if report:
+        landing.end_with(opened, report)
+
+
+def _bounds(from_day: str | None, to_day: str | None) -> tuple[date | None, date | None]:
+    first, last = parse_day(from_day, "--from"), parse_day(to_day, "--to")
+    if first and last and first > last:
+        raise UsageError(f"reading --from and --to: {first} is after {last}; give the earlier day first")
+    return first, last
+
+
+def _judge(summary: "Summary") -> None:
+    """Ends with a finding, or asks for another run, where not everything was made and read as it should be."""
+    from em_pipelines.schema.readings import DEAD_LETTER, PENDING
+
+    if summary.failed_checks:
+        fail(f"checks failed: {'; '.join(summary.failed_checks)}; see them in the UI (`make dev`)", Exit.FINDING)
+    if n_dead := summary.n_unread(DEAD_LETTER):
+        fail(f"{n_dead} messages could not be read and are dead letters; see `em dead-letters list`", Exit.FINDING)
+    if n_pending := summary.n_unread(PENDING):
+        why = ", ".join(sorted({segment.reason for segment in summary.unread if segment.status == PENDING}))
+        fail(f"{n_pending} messages wait to be read by the model ({why}); `em run` goes on from there", Exit.RETRY)
+
+
+def _show(home: "Pipeline", summary: "Summary") -> None:
+    from em_pipelines.serving.snapshot import LATEST
+
+    if not summary.n_runs:
+        out().print("Nothing is new: every day and the snapshot are current.")
+    elif summary.n_days:
+        out().print(f"Materialized {summary.n_days} days.")
+    else:
+        out().print("Every day is current; what was not checked or published yet is now.")
+    latest = home.snapshots / LATEST
+    if not latest.exists():
+        out().print("Nothing learned yet: no snapshot.")
+        return
+    print_table(
+        "Memory", ("user", "messages", "conversations", "entities", "facts", "last seen"), publishing.users(latest)
+    )
+    out().print(f"snapshot  {latest}", markup=False, soft_wrap=True)
+    out().print(f"look      em facts --user NAME --home {home.path}", markup=False, soft_wrap=True)
+    out().print("UI        make dev, then open the address that it prints", markup=False, soft_wrap=True)
