@@ -85,15 +85,26 @@ def fit(counts: "csr_matrix", dimensions: int, silent: Sequence[int] = ()) -> Fl
     size = min(dimensions, min(matrix.shape) - 1)
     if size < 1 or matrix.nnz == 0:
         return np.zeros((n_words + n_behind, 1), np.float32)
-    if min(matrix.shape) <= DENSE:
-        right = np.linalg.svd(matrix.toarray(), full_matrices=False)[2][:size]
-    else:
-        from scipy.sparse.linalg import svds  # noqa: PLC0415  (a third of a second, and only writers need it)
-
-        right = svds(matrix, k=size, random_state=0)[2]
+    right = _directions(matrix, size)
     terms = np.ascontiguousarray(right.T * weight[:, None], dtype=np.float32)
     found: Floats = np.pad(terms, ((0, n_behind), (0, 0)))
     return found
+
+
+def _directions(matrix: "csr_matrix", size: int) -> npt.NDArray[np.float64]:
+    """The `size` directions along which texts differ most, directions × words.
+
+    In one thread: on matrices like these, threads of BLAS wait for each other for ten times as long as one works.
+    """
+    from threadpoolctl import threadpool_limits  # noqa: PLC0415  (a third of a second, and only writers need them)
+
+    with threadpool_limits(1, "blas"):
+        if min(matrix.shape) <= DENSE:
+            return np.linalg.svd(matrix.toarray(), full_matrices=False)[2][:size]
+        from scipy.sparse.linalg import svds  # noqa: PLC0415
+
+        found: npt.NDArray[np.float64] = svds(matrix, k=size, random_state=0)[2]
+        return found
 
 
 def place(counts: "csr_matrix", terms: Floats) -> Floats:

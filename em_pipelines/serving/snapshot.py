@@ -125,6 +125,7 @@ def _write(store: Store, path: Path, content: _Content, rules: TimeRules) -> dic
     temporary.unlink(missing_ok=True)
     n_rows: dict[str, int] = {}
     with connect(str(temporary)) as connection:
+        connection.execute("BEGIN")  # else each table and each comment is brought to the disk by itself
         for name, days in content.partitions.items():
             rows = store.lake.read_days(CATALOG[name], days)
             n_rows[name] = rows.num_rows
@@ -140,6 +141,7 @@ def _write(store: Store, path: Path, content: _Content, rules: TimeRules) -> dic
             [content.as_of, content.digest, LAYOUT],
         )
         _add_views(connection, rules)
+        connection.execute("COMMIT")
     with temporary.open("rb") as handle:
         os.fsync(handle.fileno())
     temporary.replace(path)
