@@ -17,7 +17,7 @@ import duckdb
 from em_pipelines.errors import UsageError
 from em_pipelines.graph.confidence_decay import Curve, published_macro
 from em_pipelines.redaction.veils import OwnedFact
-from em_pipelines.serving.snapshot import LAYOUT
+from em_pipelines.serving.snapshot_file import LAYOUT
 from em_pipelines.storage.duckdb_engine import connect, fetch, scalar, statement
 from em_pipelines.text.name_matching import MARKER
 

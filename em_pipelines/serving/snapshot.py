@@ -1,8 +1,7 @@
 """Snapshots: the memory of a day as one DuckDB file that needs nothing else to be read.
 
-Written beside its final name and renamed, so that a reader sees a whole file or the one before. Tables of events
-hold all days up to the snapshot's; tables of state hold its day. The views stand in sql/views.sql and are documented
-in docs/snapshot.md.
+Tables of events hold all days up to the snapshot's; tables of state hold its day. How the file is written is in
+`em_pipelines.serving.snapshot_file`; its views are documented in docs/snapshot.md.
 """
 
 import os
@@ -11,24 +10,19 @@ from datetime import date
 from pathlib import Path
 
 import duckdb
-import pyarrow as pa
 
 from em_pipelines.errors import UsageError
-from em_pipelines.graph.confidence_decay import published_macro
 from em_pipelines.schema.ids import digest
 from em_pipelines.schema.table import Table
 from em_pipelines.schema.tables.catalog import CATALOG
 from em_pipelines.schema.tables.derived import CURRENT_EDGES, INFERRED_EDGES
+from em_pipelines.serving.snapshot_file import Content, Part, write
 from em_pipelines.serving.time_rules import TimeRules
 from em_pipelines.storage.code_version import code_digest
-from em_pipelines.storage.duckdb_engine import connect, scalar, statement
+from em_pipelines.storage.duckdb_engine import connect, scalar
 from em_pipelines.storage.store import Store
 
-HERE = Path(__file__).parent
 LATEST = "latest.duckdb"
-LAYOUT = 2
-"""Raised whenever the tables that `em diff` reads change; it stands in `snapshot_info`."""
-VIEWS = ("macros_facts", "views_facts", "views_quality", "views_growth")
 PUBLISHED = (
     "messages", "sessions", "segments", "mentions", "claims", "extraction_issues", "entity_mentions", "entity_ops",
     "graph_ops", "skill_invocations", "feedback", "world_events", "dead_letters", "entities", "edges", "current_edges",
@@ -47,20 +41,25 @@ class SnapshotReport:
     n_rows: dict[str, int] = field(default_factory=dict)
 
 
-def publish(store: Store, folder: Path, rules: TimeRules, as_of: date | None = None) -> SnapshotReport:
+def publish(
+    store: Store, folder: Path, rules: TimeRules, as_of: date | None = None, *, is_anew: bool = False
+) -> SnapshotReport:
     """Writes FOLDER/AS_OF.duckdb and points latest.duckdb at the newest snapshot.
 
-    `as_of` is the last day with facts unless given. Raises UsageError where nothing has been learned by then.
+    `as_of` is the last day with facts unless given. What the newest snapshot holds already is taken from there, unless
+    it is made `is_anew`: after an erasure, for bytes that no table holds any more may still be in a file that grew.
+    Raises UsageError where nothing has been learned by then.
     """
     as_of = store.lake.latest(CURRENT_EDGES, as_of or date.max)
     if as_of is None:
         raise UsageError("publishing a snapshot: no facts up to that day; land logs with `em run PATH` first")
     path = folder / f"{as_of.isoformat()}.duckdb"
-    content = _Content.of(store, rules, as_of)
+    content = _content_of(store, rules, as_of)
     standing = _rows_if_current(path, content.digest)
-    rows = _write(store, path, content, rules) if standing is None else standing
+    if standing is None:
+        write(store.lake, path, content, rules, None if is_anew else folder / LATEST)
     _point_latest(folder)
-    return SnapshotReport(path, as_of, standing is None, rows)
+    return SnapshotReport(path, as_of, standing is None, content.n_rows if standing is None else standing)
 
 
 def is_current(store: Store, folder: Path, rules: TimeRules) -> bool:
@@ -68,23 +67,19 @@ def is_current(store: Store, folder: Path, rules: TimeRules) -> bool:
     as_of = store.lake.latest(CURRENT_EDGES, date.max)
     if as_of is None:
         return False
-    content = _Content.of(store, rules, as_of)
+    content = _content_of(store, rules, as_of)
     return _rows_if_current(folder / f"{as_of.isoformat()}.duckdb", content.digest) is not None
 
 
-@dataclass(frozen=True, slots=True)
-class _Content:
-    """What a snapshot of a day holds: of each table these days, by name; `digest` is of what they are made of."""
+def _content_of(store: Store, rules: TimeRules, as_of: date) -> Content:
+    """What a snapshot of a day holds, as the lake has it; reads footers, not rows."""
+    parts = {name: _parts(store, CATALOG[name], as_of) for name in PUBLISHED}
+    return Content(as_of, parts, digest([code_digest(__name__), rules.version]))
 
-    as_of: date
-    partitions: dict[str, list[date]]
-    digest: str
 
-    @classmethod
-    def of(cls, store: Store, rules: TimeRules, as_of: date) -> "_Content":
-        """As the lake has it; reads footers, not rows."""
-        partitions = {name: _days(store, CATALOG[name], as_of) for name in PUBLISHED}
-        return cls(as_of, partitions, _digest(store, rules, partitions))
+def _parts(store: Store, table: Table, as_of: date) -> tuple[Part, ...]:
+    infos = ((day, store.lake.info(table, day)) for day in _days(store, table, as_of))
+    return tuple(Part(day, info.content_digest, info.n_rows) for day, info in infos if info is not None)
 
 
 def _days(store: Store, table: Table, as_of: date) -> list[date]:
@@ -94,15 +89,6 @@ def _days(store: Store, table: Table, as_of: date) -> list[date]:
         latest = store.lake.latest(table, as_of)
         return [latest] if latest else []
     return [day for day in store.lake.days(table) if day <= as_of]
-
-
-def _digest(store: Store, rules: TimeRules, partitions: dict[str, list[date]]) -> str:
-    parts = [code_digest(__name__), rules.version]
-    for name, days in partitions.items():
-        for day in days:
-            info = store.lake.info(CATALOG[name], day)
-            parts.append(f"{name} {day} {info.content_digest if info else None}")
-    return digest(parts)
 
 
 def _rows_if_current(path: Path, wanted: str) -> dict[str, int] | None:
@@ -117,55 +103,6 @@ def _rows_if_current(path: Path, wanted: str) -> dict[str, int] | None:
     except duckdb.Error:  # half a file of an older layout, or none of ours: written anew
         return None
     return {str(name): int(n) for name, n in counts}
-
-
-def _write(store: Store, path: Path, content: _Content, rules: TimeRules) -> dict[str, int]:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.stem}.{os.getpid()}.tmp")
-    temporary.unlink(missing_ok=True)
-    n_rows: dict[str, int] = {}
-    with connect(str(temporary)) as connection:
-        connection.execute("BEGIN")  # else each table and each comment is brought to the disk by itself
-        for name, days in content.partitions.items():
-            rows = store.lake.read_days(CATALOG[name], days)
-            n_rows[name] = rows.num_rows
-            connection.register("incoming", rows)
-            connection.execute(f"CREATE TABLE {name} AS FROM incoming")
-            connection.unregister("incoming")
-            _comment(connection, CATALOG[name])
-        counts = pa.table({"table_name": list(n_rows), "n_rows": pa.array(n_rows.values(), pa.int64())})
-        connection.register("counts", counts)
-        connection.execute("CREATE TABLE snapshot_tables AS FROM counts")
-        connection.execute(
-            "CREATE TABLE snapshot_info AS SELECT ?::DATE AS as_of, ?::VARCHAR AS content_digest, ?::INTEGER AS layout",
-            [content.as_of, content.digest, LAYOUT],
-        )
-        _add_views(connection, rules)
-        connection.execute("COMMIT")
-    with temporary.open("rb") as handle:
-        os.fsync(handle.fileno())
-    temporary.replace(path)
-    return n_rows
-
-
-def _add_views(connection: duckdb.DuckDBPyConnection, rules: TimeRules) -> None:
-    for name, rows in rules.tables().items():
-        connection.register("incoming", rows)
-        connection.execute(f"CREATE TABLE {name} AS FROM incoming")
-        connection.unregister("incoming")
-    connection.execute(published_macro(rules.decay.curve))
-    for name in VIEWS:
-        connection.execute(statement(HERE, name))
-
-
-def _comment(connection: duckdb.DuckDBPyConnection, table: Table) -> None:
-    comments = [f"COMMENT ON TABLE {table.name} IS '{_quoted(table.about)}';"]
-    comments += [f"COMMENT ON COLUMN {table.name}.\"{c.name}\" IS '{_quoted(c.about)}';" for c in table.columns]
-    connection.execute("".join(comments))
-
-
-def _quoted(text: str) -> str:
-    return text.replace("'", "''")
 
 
 def _point_latest(folder: Path) -> None:

@@ -9,7 +9,7 @@ import duckdb
 import pyarrow as pa
 
 from em_pipelines.schema.table import Table
-from em_pipelines.storage.duckdb_engine import ParquetRows, bind, registered, scratch
+from em_pipelines.storage.duckdb_engine import bind, registered, scratch
 from em_pipelines.storage.lake import Lake
 
 DAY = "partition_day"
@@ -38,9 +38,9 @@ def ask_days(
 
 
 def _bind_days(connection: duckdb.DuckDBPyConnection, lake: Lake, table: Table, days: Sequence[date]) -> None:
-    scanned = [lake.scan(table, day) for day in days if lake.has(table, day)]
-    files = [rows.path for rows in scanned if isinstance(rows, ParquetRows)]
-    if not files or len(files) < len(scanned):
+    found = [lake.local_file(table, day) for day in days if lake.has(table, day)]
+    files = [path for path in found if path is not None]
+    if not files or len(files) < len(found):
         bind(connection, table.name, _through_lake(lake, table, days))
         return
     quoted = ", ".join("'" + path.replace("'", "''") + "'" for path in files)

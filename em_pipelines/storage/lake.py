@@ -132,6 +132,12 @@ class Lake:
             return self.read(table, day)
         return ParquetRows(path)
 
+    def local_file(self, table: Table, day: date) -> str | None:
+        """The path of a partition with all of its rows, for whoever reads files by itself; None where it lies on no
+        local disk, or there is none. Raises CorruptTableError."""
+        path = self._whole(table, day)
+        return path if self._is_local and Path(path).exists() else None
+
     def head(self, table: Table, day: date, columns: list[str], n_rows: int) -> list[dict[str, Any]]:
         """The first rows of a partition, of some columns; the rest is not read. Raises CorruptTableError."""
         with self._file(table, day) as file:

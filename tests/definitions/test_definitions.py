@@ -43,7 +43,7 @@ class NoExtractor(LocalExtractor):
 @pytest.fixture(scope="module")
 def defs(tmp_path_factory: pytest.TempPathFactory) -> dg.Definitions:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("em_pipelines.pipeline.RulesExtractor", NoExtractor)
+        patch.setattr("em_pipelines.extraction.rules.extractor.RulesExtractor", NoExtractor)
         return build_definitions(load_settings(home=tmp_path_factory.mktemp("definitions") / "home"))
 
 
@@ -168,7 +168,7 @@ def test_every_table_has_a_blocking_contract(defs: dg.Definitions, specs: dict[s
 def test_a_changed_setting_at_the_end_of_a_long_version_changes_the_code_version(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr("em_pipelines.pipeline.RulesExtractor", NoExtractor)
+    monkeypatch.setattr("em_pipelines.extraction.rules.extractor.RulesExtractor", NoExtractor)
 
     def versions(**overrides: Any) -> dict[str, str | None]:
         found = build_definitions(load_settings(home=tmp_path, **overrides)).resolve_all_asset_specs()

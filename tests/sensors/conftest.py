@@ -93,7 +93,7 @@ class World:
 
 @pytest.fixture
 def world(home_path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
-    monkeypatch.setattr("em_pipelines.pipeline.RulesExtractor", NoExtractor)
+    monkeypatch.setattr("em_pipelines.extraction.rules.extractor.RulesExtractor", NoExtractor)
     settings = load_settings(home=home_path)
     with dg.DagsterInstance.ephemeral(str(tmp_path), settings={"telemetry": {"enabled": False}}) as instance:
         yield World(Pipeline(settings), instance, build_definitions(settings))

@@ -91,10 +91,10 @@ def test_a_new_log_or_new_code_wakes_the_sensor_again(world: Any, monkeypatch: p
     world.make_tables()
     _, cursor = world.tick("stale_days")
     assert skipped(world.tick("stale_days", cursor)) == "nothing landed since everything was last found current"
-    monkeypatch.setattr("em_pipelines.pipeline.RulesExtractor.version", "2")
+    monkeypatch.setattr("em_pipelines.extraction.rules.extractor.RulesExtractor.version", "2")
     assert days(asked(world.tick("stale_days", cursor))) == ("2026-03-01", "2026-03-02")
     monkeypatch.undo()
-    monkeypatch.setattr("em_pipelines.pipeline.RulesExtractor", type(world.home.extractor))
+    monkeypatch.setattr("em_pipelines.extraction.rules.extractor.RulesExtractor", type(world.home.extractor))
     world.land("2026-03-02", session_id="late")
     assert days(asked(world.tick("stale_days", cursor))) == ("2026-03-02", "2026-03-02")
 
@@ -130,7 +130,7 @@ def test_a_plan_that_failed_is_left_alone_until_log_or_code_change(world: Any, m
     world.record_run("main", dg.DagsterRunStatus.FAILURE, dict(request.tags))
     assert "of the same days failed: mend what it says" in skipped(world.tick("stale_days"))
     with monkeypatch.context() as patch:
-        patch.setattr("em_pipelines.pipeline.RulesExtractor.version", "2")
+        patch.setattr("em_pipelines.extraction.rules.extractor.RulesExtractor.version", "2")
         assert asked(world.tick("stale_days")).tags[PLAN_TAG] != request.tags[PLAN_TAG]
     world.land("2026-03-01", session_id="more")
     assert asked(world.tick("stale_days")).tags[PLAN_TAG] != request.tags[PLAN_TAG]

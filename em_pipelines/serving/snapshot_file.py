@@ -1,0 +1,199 @@
+"""The file of a snapshot: written whole, or from the one before it with what has been added since.
+
+Written beside its final name and renamed, so that a reader sees a whole file or the one before. A file that grew holds
+the same rows in the same order as one written whole; whatever is not as expected has it written whole.
+"""
+
+import os
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from functools import cached_property
+from itertools import takewhile
+from pathlib import Path
+
+import duckdb
+import pyarrow as pa
+
+from em_pipelines.graph.confidence_decay import published_macro
+from em_pipelines.schema.ids import digest
+from em_pipelines.schema.table import Table
+from em_pipelines.schema.tables.catalog import CATALOG
+from em_pipelines.serving.time_rules import TimeRules
+from em_pipelines.storage.duckdb_engine import connect, statement
+from em_pipelines.storage.files import temporary_beside
+from em_pipelines.storage.lake import Lake
+
+HERE = Path(__file__).parent
+LAYOUT = 2
+"""Raised whenever the tables that `em diff` reads change; it stands in `snapshot_info`."""
+VIEWS = ("macros_facts", "views_facts", "views_quality", "views_growth")
+MAX_GROWN = 50
+"""Times that a file grows before it is written whole: what was replaced leaves gaps in it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """The rows of one day in a table of a snapshot, by the digest of their content."""
+
+    day: date
+    content_digest: str
+    n_rows: int
+
+
+@dataclass(frozen=True)
+class Content:
+    """What a snapshot of a day holds: the parts of each table by name, in order. `made_by` is the version of the code
+    and of the rules of time that make the rest of it."""
+
+    as_of: date
+    parts: Mapping[str, Sequence[Part]]
+    made_by: str
+
+    @cached_property
+    def digest(self) -> str:
+        """Equal for equal content."""
+        lines = (f"{name} {part.day} {part.content_digest}" for name, parts in self.parts.items() for part in parts)
+        return digest([self.made_by, *lines])
+
+    @property
+    def n_rows(self) -> dict[str, int]:
+        """Rows by table."""
+        return {name: sum(part.n_rows for part in parts) for name, parts in self.parts.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class _Held:
+    """What a snapshot that stands says of itself."""
+
+    as_of: date
+    made_by: str
+    n_grown: int
+    parts: Mapping[str, Sequence[Part]]
+
+    @classmethod
+    def by(cls, connection: duckdb.DuckDBPyConnection) -> "_Held":
+        """Raises duckdb.Error where the file is of an older layout."""
+        ((as_of, made_by, n_grown),) = connection.execute(
+            "SELECT as_of, made_by, n_grown FROM snapshot_info"
+        ).fetchall()
+        parts: dict[str, list[Part]] = {}
+        query = "SELECT table_name, day, content_digest, n_rows FROM snapshot_parts ORDER BY number"
+        for name, day, content_digest, n_rows in connection.execute(query).fetchall():
+            parts.setdefault(name, []).append(Part(day, content_digest, n_rows))
+        return cls(as_of, made_by, n_grown, parts)
+
+
+def write(lake: Lake, path: Path, content: Content, rules: TimeRules, base: Path | None) -> None:
+    """Writes the snapshot to `path`, from the one at `base` where there is one that it can grow from. Raises
+    CorruptTableError."""
+    with temporary_beside(path) as temporary:
+        if base is None or not base.exists() or not _grown(lake, base, temporary, content):
+            temporary.unlink(missing_ok=True)
+            _write_whole(lake, temporary, content, rules)
+        with temporary.open("rb") as handle:
+            os.fsync(handle.fileno())
+        temporary.replace(path)
+
+
+def _write_whole(lake: Lake, path: Path, content: Content, rules: TimeRules) -> None:
+    with connect(str(path)) as connection:
+        connection.execute("BEGIN")  # else each table and each comment is brought to the disk by itself
+        for name, parts in content.parts.items():
+            _create(connection, name, CATALOG[name].empty())
+            _insert(connection, lake, CATALOG[name], parts)
+            _comment(connection, CATALOG[name])
+        for name, rows in rules.tables().items():
+            _create(connection, name, rows)
+        connection.execute(published_macro(rules.decay.curve))
+        for name in VIEWS:
+            connection.execute(statement(HERE, name))
+        _note(connection, content, n_grown=0)
+        connection.execute("COMMIT")
+
+
+def _grown(lake: Lake, base: Path, path: Path, content: Content) -> bool:
+    """Whether what `base` lacks could be added to a copy of it."""
+    try:
+        shutil.copyfile(base, path)
+        with connect(str(path)) as connection:
+            held = _Held.by(connection)
+            if held.as_of > content.as_of or held.made_by != content.made_by or held.n_grown >= MAX_GROWN:
+                return False
+            connection.execute("BEGIN")
+            for name, parts in content.parts.items():
+                _bring_up_to_date(connection, lake, CATALOG[name], held.parts.get(name, ()), parts)
+            _note(connection, content, held.n_grown + 1)
+            connection.execute("COMMIT")
+    except duckdb.Error:  # a file of an older layout, or none of ours, or damaged
+        return False
+    return True
+
+
+def _bring_up_to_date(
+    connection: duckdb.DuckDBPyConnection, lake: Lake, table: Table, held: Sequence[Part], wanted: Sequence[Part]
+) -> None:
+    """Takes away the rows from the first part on that is another, and adds those that are wanted in their place."""
+    pairs = zip(held, wanted, strict=False)
+    n_same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+    if n_same < len(held):
+        n_kept = sum(part.n_rows for part in held[:n_same])
+        connection.execute(f"CREATE TABLE kept AS FROM {table.name} LIMIT {n_kept}")
+        connection.execute(f"DROP TABLE {table.name}")
+        connection.execute(f"ALTER TABLE kept RENAME TO {table.name}")
+        _comment(connection, table)
+    _insert(connection, lake, table, wanted[n_same:])
+
+
+def _create(connection: duckdb.DuckDBPyConnection, name: str, rows: pa.Table) -> None:
+    connection.register("incoming", rows)
+    connection.execute(f"CREATE TABLE {name} AS FROM incoming")
+    connection.unregister("incoming")
+
+
+def _insert(connection: duckdb.DuckDBPyConnection, lake: Lake, table: Table, parts: Sequence[Part]) -> None:
+    """Adds the rows of these parts in their order: read by DuckDB where the files are local and are as declared."""
+    days = [part.day for part in parts if part.n_rows]
+    if not days:
+        return
+    files = [lake.local_file(table, day) for day in days]
+    if None in files or len({lake.schema(table, day) for day in days} | {table.schema}) > 1:
+        connection.register("incoming", lake.read_days(table, days))
+        connection.execute(f"INSERT INTO {table.name} FROM incoming")
+        connection.unregister("incoming")
+        return
+    columns = ", ".join(f'"{column}"' for column in table.schema.names)
+    connection.execute(f"INSERT INTO {table.name} SELECT {columns} FROM read_parquet($files)", {"files": files})
+
+
+def _note(connection: duckdb.DuckDBPyConnection, content: Content, n_grown: int) -> None:
+    """Writes down what the snapshot is of, in the place of what stands there."""
+    listed = [(name, part) for name, parts in content.parts.items() for part in parts]
+    rows = {
+        "table_name": pa.array([name for name, _ in listed], pa.string()),
+        "number": pa.array(range(len(listed)), pa.int64()),
+        "day": pa.array([part.day for _, part in listed], pa.date32()),
+        "content_digest": pa.array([part.content_digest for _, part in listed], pa.string()),
+        "n_rows": pa.array([part.n_rows for _, part in listed], pa.int64()),
+    }
+    counts = {"table_name": list(content.n_rows), "n_rows": pa.array(content.n_rows.values(), pa.int64())}
+    for name in ("snapshot_parts", "snapshot_tables", "snapshot_info"):
+        connection.execute(f"DROP TABLE IF EXISTS {name}")
+    _create(connection, "snapshot_parts", pa.table(rows))
+    _create(connection, "snapshot_tables", pa.table(counts))
+    connection.execute(
+        "CREATE TABLE snapshot_info AS SELECT ?::DATE AS as_of, ?::VARCHAR AS content_digest, ?::INTEGER AS layout, "
+        "?::VARCHAR AS made_by, ?::INTEGER AS n_grown",
+        [content.as_of, content.digest, LAYOUT, content.made_by, n_grown],
+    )
+
+
+def _comment(connection: duckdb.DuckDBPyConnection, table: Table) -> None:
+    comments = [f"COMMENT ON TABLE {table.name} IS '{_quoted(table.about)}';"]
+    comments += [f"COMMENT ON COLUMN {table.name}.\"{c.name}\" IS '{_quoted(c.about)}';" for c in table.columns]
+    connection.execute("".join(comments))
+
+
+def _quoted(text: str) -> str:
+    return text.replace("'", "''")
