@@ -14,7 +14,7 @@ from pydantic import Field
 
 from em_pipelines.schema.ids import digest
 from em_pipelines.schema.table import PERSONAL_COLUMNS, Table
-from em_pipelines.storage.parquet_files import PartitionInfo
+from em_pipelines.storage.footer_notes import PartitionInfo
 from em_pipelines.storage.store import Step, StepReport, Store
 from resources.dagster_internals import (
     known_versions,

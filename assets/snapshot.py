@@ -37,6 +37,7 @@ def snapshot(context: dg.AssetExecutionContext, home: HomeResource) -> Iterator[
     with home.home.lock("snapshot"):  # an erasure that removes snapshots may not be overtaken by one of before it
         report = publish(home.home.store, home.home.snapshots, home.home.time_rules)
     n_thinned = thin(home.home.store, home.home.steps, home.home.settings.states, home.home.lock)
+    home.home.store.lake.keep_footers()  # each of them was asked for, and the next publication asks again
     yield dg.MaterializeResult(
         metadata={
             "path": dg.PathMetadataValue(str(report.path)),

@@ -17,12 +17,13 @@ from em_pipelines.extraction.messages import messages_run
 from em_pipelines.extraction.segmentation import segments_run
 from em_pipelines.extraction.sessions import sessions_run
 from em_pipelines.extraction.settings import SegmentationSettings
-from em_pipelines.governance.audit.trail import audit_run
+from em_pipelines.governance.audit.trail import audit_run, audit_run_of_days
 from em_pipelines.graph.confidence_decay import DecaySettings
-from em_pipelines.graph.fold import FoldSettings, fold_run
+from em_pipelines.graph.day import FoldSettings
+from em_pipelines.graph.fold import fold_run
 from em_pipelines.home import SPILL
 from em_pipelines.landing.tables import landing_run
-from em_pipelines.lifecycle.decay import decay_run
+from em_pipelines.lifecycle.decay import decay_run, decay_run_of_days
 from em_pipelines.lifecycle.inference.infer import InferenceRun, Proposer
 from em_pipelines.lifecycle.inference.rules import rules_of
 from em_pipelines.lifecycle.inference.settings import InferenceSettings
@@ -96,6 +97,7 @@ def build_steps(settings: StepSettings, tools: StepTools) -> dict[str, Step]:
             scanned=(graph.EDGES, graph.ENTITIES),
             outputs=(derived.CURRENT_EDGES,),
             run=decay_run(settings.decay, connection),
+            run_many=decay_run_of_days(settings.decay, connection),
             settings=(settings.decay,),
         ),
         Step(
@@ -106,6 +108,7 @@ def build_steps(settings: StepSettings, tools: StepTools) -> dict[str, Step]:
             is_dated=True,
             outputs=(record.AUDIT_TRAIL,),
             run=audit_run(settings.decay, connection),
+            run_many=audit_run_of_days(settings.decay, connection),
             settings=(settings.decay,),
         ),
     ]

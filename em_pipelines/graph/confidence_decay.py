@@ -3,11 +3,15 @@
 A closed form of state and day, never an iteration. What becomes of facts that have faded is the lifecycle's business.
 """
 
+import math
 from datetime import date
 from enum import StrEnum
 from pathlib import Path
 
 import duckdb
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
 
 from em_pipelines.schema.vocabulary import TemporalType
@@ -15,6 +19,7 @@ from em_pipelines.storage.duckdb_engine import statement
 
 HERE = Path(__file__).parent
 PERIOD_DAYS = 30
+_EPOCH = date(1970, 1, 1)
 KEPT_DAYS = 1_000_000
 DIGITS = 12
 """Confidences are rounded here, so that 0.3 − 0.2 is not below the bound of 0.1."""
@@ -90,9 +95,38 @@ def effective_confidence(
     days = max(0, unreferenced_days)
     if settings.curve is Curve.LINEAR:
         left = max(0.0, confidence - settings.loss_per_30_days[temporal_type] / PERIOD_DAYS * days)
-        return round(left, DIGITS)
+        return rounded(left, DIGITS)
     half_life = settings.half_life_days[temporal_type]
-    return round(confidence if half_life == 0 else confidence * 2.0 ** (-days / half_life), DIGITS)
+    return rounded(confidence if half_life == 0 else confidence * 2.0 ** (-days / half_life), DIGITS)
+
+
+def rounded(value: float, digits: int) -> float:
+    """`value`, which is not negative, rounded as DuckDB rounds it: halves up, and of the binary number.
+
+    Python's `round` asks for the decimal that lies nearest, which is another one now and then.
+    """
+    scaled = value * 10.0**digits
+    whole = math.floor(scaled)
+    return (whole + (scaled - whole >= 0.5)) / 10.0**digits
+
+
+def purged(edges: pa.Table, as_of: date, settings: DecaySettings) -> pa.Array:
+    """Whether each edge has been in the archive for `archive_days` and is gone; `is_purged` of sql/, on columns.
+
+    `edges` has status, confidence, last_reinforced and temporal_type.
+    """
+    days = (as_of - _EPOCH).days - pc.cast(pc.cast(edges["last_reinforced"], pa.date32()), pa.int32()).to_numpy()
+    is_old = days >= settings.archive_days
+    if not is_old.any():
+        return pa.array(is_old)
+    is_old &= pc.is_in(edges["status"], value_set=pa.array(["active", "contradicted"])).to_numpy()
+    left = np.ones(len(edges))
+    columns = [edges[name].take(np.flatnonzero(is_old)).to_pylist() for name in ("confidence", "temporal_type")]
+    left[is_old] = [
+        effective_confidence(confidence, int(n_days), TemporalType(kind), settings)
+        for confidence, kind, n_days in zip(*columns, days[is_old] - settings.archive_days, strict=True)
+    ]
+    return pa.array(is_old & (left < settings.archive_below_confidence))
 
 
 def install_macros(connection: duckdb.DuckDBPyConnection, settings: DecaySettings, as_of: date) -> None:

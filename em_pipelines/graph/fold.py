@@ -3,6 +3,9 @@
 The only writer of facts. Statements that can meet each other (those of one slot) are folded in the order in which they
 were made, one a round; all slots go at once, as set-based SQL. A day has as many rounds as its busiest slot has
 statements, mostly one to three. Whatever the fold reads is in its arguments, so any day can be replayed.
+
+Days that are small, of memories that are, are folded row by row (`graph.row_fold`): the same tables, without the time
+that it takes to plan SQL.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -14,13 +17,15 @@ from typing import cast
 import duckdb
 import pyarrow as pa
 import pyarrow.compute as pc
-from pydantic import BaseModel, ConfigDict, Field
 
 from em_pipelines.extraction.feedback_claims import Origin
-from em_pipelines.extraction.feedback_statements import Spoken, Targeted, spoken
+from em_pipelines.extraction.feedback_statements import Targeted, spoken
 from em_pipelines.graph.confidence_decay import DecaySettings, install_macros
+from em_pipelines.graph.day import Day, FoldSettings
 from em_pipelines.graph.regroup import regroup
 from em_pipelines.graph.relations import break_circles, install_edge_macros, relation_kinds
+from em_pipelines.graph.row_changes import INSERTING
+from em_pipelines.graph.row_fold import fold_rows
 from em_pipelines.graph.targets import NameKey, aim
 from em_pipelines.schema.rows import FeedbackRow
 from em_pipelines.schema.table import Records, Tables, rows_of
@@ -30,45 +35,16 @@ from em_pipelines.text.guard.sensitive import SafetySettings
 from em_pipelines.text.name_keys import name_key
 
 HERE = Path(__file__).parent
-INSERTING = ("INSERT", "REVISE", "CONTRADICT_NEW", "OVERRULED", "CONFIRM_NEW")
-
-
-class FoldSettings(BaseModel):
-    """What it takes to store a fact, and what repetition adds. Confidences are 0 to 1."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    min_storage_confidence: float = Field(default=0.15, description="claims below this confidence are not stored")
-    reinforcement_step: float = Field(default=0.10, description="added when another session says the same")
-    venting_sessions: int = Field(
-        default=3, ge=1, description="conversations in which the same is vented before it counts as a state"
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class Day:
-    """What one day brings to the fold.
-
-    `claims`, `mentions`, `entity_mentions` and `entity_ops` are the day's tables; `entities` the registry at its end;
-    `spoken` what its feedback says, whose mentions were resolved with the others. Both ends of a claim are mentions of
-    the same message (`em_pipelines.extraction.assemble` sees to that), which is how a name finds its entity.
-    """
-
-    day: date
-    claims: pa.Table
-    mentions: pa.Table
-    entity_mentions: pa.Table
-    entity_ops: pa.Table
-    entities: Rows
-    spoken: Spoken
+SMALL_DAY_ROWS = 5_000
+"""Statements of a day up to which they are folded row by row."""
 
 
 @dataclass(frozen=True, slots=True)
 class FoldResult:
     """The state after the day, in the columns of `edges`, the day's operations, in those of `graph_ops`, and conflicts,
-    in those of `contradictions`. The state is to be taken before the connection is used again."""
+    in those of `contradictions`. A state that is a query is to be taken before the connection is used again."""
 
-    edges: Query
+    edges: Query | pa.Table
     graph_ops: pa.Table
     contradictions: pa.Table
 
@@ -86,8 +62,32 @@ def fold(  # noqa: PLR0913  (the state, the day, and what the fold is steered by
     """Folds one day into the state of the day before.
 
     `previous` has the columns of `edges`, `conflicts` those of `contradictions`; `name_key` makes names comparable as
-    the registry does. Uses temporary tables of `connection`, which the next fold replaces.
+    the registry does. States that are files are folded by `connection`, and so are days with much to fold.
     """
+    if isinstance(previous, pa.Table) and isinstance(today.entities, pa.Table) and _n_said(today) <= SMALL_DAY_ROWS:
+        acts = [*today.spoken.targeted, *_taken_back(today.claims)]
+        made = fold_rows(previous, conflicts, today, settings=settings, decay=decay, acts=acts, name_key=name_key)
+        return FoldResult(made.edges, made.graph_ops, made.contradictions)
+    return fold_in_sql(
+        previous, conflicts, today, settings=settings, decay=decay, connection=connection, name_key=name_key
+    )
+
+
+def _n_said(today: Day) -> int:
+    return int(today.claims.num_rows + len(today.spoken.claims) + len(today.spoken.targeted))
+
+
+def fold_in_sql(  # noqa: PLR0913  (as above)
+    previous: Rows,
+    conflicts: pa.Table,
+    today: Day,
+    *,
+    settings: FoldSettings,
+    decay: DecaySettings,
+    connection: duckdb.DuckDBPyConnection,
+    name_key: NameKey,
+) -> FoldResult:
+    """What `fold` does, of any size. Uses temporary tables of `connection`, which the next fold replaces."""
     install_macros(connection, decay, today.day)
     _bind(connection, previous, conflicts, today)
     for name, value in settings.model_dump().items():

@@ -5,7 +5,7 @@ had displaced of the other's, so that a merge and a split leave the graph as it 
 of the names concerned.
 """
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from datetime import date, datetime
 from pathlib import Path
 from typing import Any, TypedDict, cast
@@ -34,7 +34,7 @@ class LiveEdge(TypedDict):
     relation_key: str
     family: str
     attribute: str | None
-    slot: str
+    slot: Hashable
     polarity: int
     is_functional: bool
     tone: int
@@ -51,6 +51,7 @@ class NameOp(TypedDict):
     """What is read here of a row of `entity_ops`: a merge or a split of two names."""
 
     op_id: str
+    operation: str
     entity_id: str
     other_id: str | None
     timestamp: datetime
@@ -80,17 +81,27 @@ def regroup(connection: duckdb.DuckDBPyConnection) -> None:
     if not ops:
         return
     edges = cast(list[LiveEdge], fetch(connection, "FROM live ORDER BY edge_id").to_pylist())
-    causes = _Causes(cast(list[NameOp], ops))
-    changes = _restored(edges, _rejoined(connection), causes)
+    parted = connection.execute(statement(HERE, "parted")).fetchall()
+    changes = settled(edges, cast(list[NameOp], ops), rejoined(parted))
+    if changes:
+        _note(connection, changes)
+
+
+def settled(edges: Sequence[LiveEdge], ops: Sequence[NameOp], names_before: Mapping[str, str]) -> list[Change]:
+    """What becomes of the facts that the names of the day's merges and splits touch, `edges` in order of id.
+
+    `ops` in order of time, at least one; `names_before` is what `rejoined` says of the names that were parted.
+    """
+    causes = _Causes(ops)
+    changes = _restored(edges, names_before, causes)
     back = {change["edge_id"] for change in changes}
-    by_slot: dict[str, list[LiveEdge]] = {}
+    by_slot: dict[Hashable, list[LiveEdge]] = {}
     for edge in edges:
         if edge["status"] in STANDING or edge["edge_id"] in back:
             by_slot.setdefault(edge["slot"], []).append(edge)
     for group in by_slot.values():
         changes += _displaced(group, causes)
-    if changes:
-        _note(connection, changes)
+    return changes
 
 
 def _note(connection: duckdb.DuckDBPyConnection, changes: list[Change]) -> None:
@@ -100,28 +111,27 @@ def _note(connection: duckdb.DuckDBPyConnection, changes: list[Change]) -> None:
     connection.unregister("regrouping")
 
 
-def _rejoined(connection: duckdb.DuckDBPyConnection) -> dict[str, str]:
+def rejoined(parted: Iterable[tuple[str, str]]) -> dict[str, str]:
     """Names parted today, as they would be read if they had not been: each pair by one of the two."""
-    parted = connection.execute(statement(HERE, "parted")).fetchall()
     return {str(entity): min(str(entity), str(other)) for pair in parted for entity, other in (pair, pair[::-1])}
 
 
-def _restored(edges: list[LiveEdge], rejoined: dict[str, str], causes: _Causes) -> list[Change]:
+def _restored(edges: Sequence[LiveEdge], names_before: Mapping[str, str], causes: _Causes) -> list[Change]:
     """The facts that only names which are now parted had displaced, as they stood before."""
     by_id = {edge["edge_id"]: edge for edge in edges}
     changes: list[Change] = []
     for edge in edges:
         winner = by_id.get(edge["superseded_by"] or "")
-        if edge["status"] == "superseded" and winner and _met_by_name(edge, winner, rejoined):
+        if edge["status"] == "superseded" and winner and _met_by_name(edge, winner, names_before):
             changes.append(_restoration(edge, edges, causes.of(edge)))
     return changes
 
 
-def _met_by_name(edge: LiveEdge, winner: LiveEdge, rejoined: dict[str, str]) -> bool:
+def _met_by_name(edge: LiveEdge, winner: LiveEdge, names_before: Mapping[str, str]) -> bool:
     """Whether only names that are now parted made the two facts meet."""
     if _is_one_slot(edge, winner, {}) and _collide(edge, winner, {}):
         return False
-    return _is_one_slot(edge, winner, rejoined) and _collide(edge, winner, rejoined)
+    return _is_one_slot(edge, winner, names_before) and _collide(edge, winner, names_before)
 
 
 def _displaced(group: list[LiveEdge], causes: _Causes) -> list[Change]:
@@ -148,12 +158,12 @@ def _displaced(group: list[LiveEdge], causes: _Causes) -> list[Change]:
     return changes
 
 
-def _is_one_slot(one: LiveEdge, other: LiveEdge, read: dict[str, str]) -> bool:
+def _is_one_slot(one: LiveEdge, other: LiveEdge, read: Mapping[str, str]) -> bool:
     keys = [read.get(edge["subject_key"], edge["subject_key"]) for edge in (one, other)]
     return bool(keys[0] == keys[1] and one["family"] == other["family"] and one["attribute"] == other["attribute"])
 
 
-def _collide(one: LiveEdge, other: LiveEdge, read: dict[str, str]) -> bool:
+def _collide(one: LiveEdge, other: LiveEdge, read: Mapping[str, str]) -> bool:
     """Whether two facts of one subject cannot hold together, their objects as they are `read`."""
     targets = [read.get(edge["target_key"], edge["target_key"]) for edge in (one, other)]
     is_same_target = targets[0] == targets[1]
@@ -172,7 +182,7 @@ def _is_new(one: LiveEdge, other: LiveEdge) -> bool:
     )
 
 
-def _restoration(edge: LiveEdge, edges: list[LiveEdge], op: NameOp) -> Change:
+def _restoration(edge: LiveEdge, edges: Sequence[LiveEdge], op: NameOp) -> Change:
     """The edge as it stood before; a conflict that was open is open again."""
     is_doubted = any(
         other["status"] == "contradicted"

@@ -2,6 +2,7 @@
 circles that some may not form.
 """
 
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -87,7 +88,7 @@ def break_circles(connection: duckdb.DuckDBPyConnection) -> None:
         edges = fetch(connection, statement(HERE, "ladder")).to_pylist()
     finally:
         connection.unregister("acyclic")
-    closing = list(_closing(edges))
+    closing = circles(edges)
     if not closing:
         return
     connection.register("closing", pa.table({"edge_id": closing}))
@@ -96,8 +97,11 @@ def break_circles(connection: duckdb.DuckDBPyConnection) -> None:
     connection.unregister("closing")
 
 
-def _closing(edges: list[Row]) -> list[str]:
-    """Ids of today's edges that lead back to where they start, over those that stand before them."""
+def circles(edges: Iterable[Row]) -> list[str]:
+    """Ids of today's edges that lead back to where they start, over those that stand before them.
+
+    Edges are placed, with `is_today` and learned_at, edge_id and user_id.
+    """
     above: dict[tuple[str, str, str], set[str]] = {}
     found: list[str] = []
     for edge in sorted(edges, key=lambda e: (e["is_today"], e["learned_at"], e["edge_id"])):

@@ -69,11 +69,26 @@ def aim(acts: Sequence[Targeted], connection: duckdb.DuckDBPyConnection, name_ke
         connection.unregister("acting")
     entity_of = {(row["message_id"], row["name"]): row["entity_id"] for row in ends}
     schema = fetch(connection, "FROM resolved LIMIT 0").schema
-    rows = {row["claim_id"]: row for act in acts for row in _rows(act, known, entity_of, name_key)}
+    rows = acts_upon(acts, known, entity_of, name_key)
     if rows:
         connection.register("aimed", pa.Table.from_pylist(list(rows.values()), schema=schema))
         connection.execute("INSERT INTO resolved FROM aimed")
         connection.unregister("aimed")
+
+
+def acts_upon(
+    acts: Sequence[Targeted], known: list[KnownFact], entity_of: dict[tuple[str, str], str], name_key: NameKey
+) -> dict[str, Row]:
+    """The statements that acts come to, by claim_id; `known` in the order of sql/known.sql, `entity_of` by message and
+    name."""
+    return {row["claim_id"]: row for act in acts for row in _rows(act, known, entity_of, name_key)}
+
+
+def reach(acts: Sequence[Targeted]) -> tuple[set[str], set[str]]:
+    """The relations of facts that acts can mean by what they say, and the ids of those that they name."""
+    wanted = {kept(relation) for act in acts if act.relation is not None for relation in _relations(act)}
+    inverse = {relation for relation, other in KEPT_DIRECTION.items() if other in wanted}
+    return wanted | inverse, {act.edge_id for act in acts if act.edge_id is not None}
 
 
 def _rows(

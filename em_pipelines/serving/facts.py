@@ -16,7 +16,8 @@ import pyarrow.compute as pc
 
 from em_pipelines.extraction.feedback_statements import spoken
 from em_pipelines.graph.confidence_decay import DecaySettings
-from em_pipelines.graph.fold import Day, FoldSettings, fold
+from em_pipelines.graph.day import Day, FoldSettings
+from em_pipelines.graph.fold import fold
 from em_pipelines.landing.tables import feedback_table
 from em_pipelines.lifecycle.decay import current_edges
 from em_pipelines.resolution.aliases import Aliases
@@ -28,7 +29,7 @@ from em_pipelines.schema.tables.clean import MESSAGES
 from em_pipelines.schema.tables.extraction import CLAIMS, MENTIONS
 from em_pipelines.schema.tables.graph import CONTRADICTIONS, EDGES, ENTITIES
 from em_pipelines.schema.tables.raw import FEEDBACK
-from em_pipelines.storage.duckdb_engine import bind, fetch, scratch, statement
+from em_pipelines.storage.duckdb_engine import bind, fetch, in_memory, scratch, statement
 from em_pipelines.storage.store import Step, Store
 from em_pipelines.text.guard.sensitive import SafetySettings
 from em_pipelines.text.name_keys import name_key
@@ -74,7 +75,7 @@ def laid_over(
         connection=connection,
         name_key=name_key,
     )
-    return folded.edges.to_table().select(EDGES.schema.names).cast(EDGES.schema), made.entities
+    return in_memory(folded.edges).select(EDGES.schema.names).cast(EDGES.schema), made.entities
 
 
 def waiting_feedback(store: Store, steps: Sequence[Step], user_id: str, until: date) -> list[FeedbackRow]:

@@ -49,6 +49,11 @@ class Query:
         return fetch(self.connection, self.sql)
 
 
+def in_memory(rows: pa.Table | Query) -> pa.Table:
+    """The rows as a table, whether they were asked for yet or not."""
+    return rows.to_table() if isinstance(rows, Query) else rows
+
+
 def connect(
     path: str = ":memory:",
     *,

@@ -5,8 +5,6 @@ whether a partition is current is read from the partition itself and survives an
 needs; what one table means belongs to the step that makes it.
 """
 
-import hashlib
-import io
 import posixpath
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
@@ -23,20 +21,24 @@ from em_pipelines.errors import CorruptTableError
 from em_pipelines.schema.table import Table
 from em_pipelines.storage.duckdb_engine import ParquetRows, Query, Rows
 from em_pipelines.storage.files import Folders, partition_days, temporary_beside, write_atomically
+from em_pipelines.storage.footer_notes import PartitionInfo
 from em_pipelines.storage.parquet_files import (
+    COMPRESSION,
     CONTENT_KEY,
     INPUTS_KEY,
+    ROW_GROUP_ROWS,
     Footer,
     Footers,
-    PartitionInfo,
     canonical,
     content_digest,
     copy_to,
+    file_of,
     footer_alone,
 )
+from em_pipelines.storage.recent_tables import RecentTables
 
-COMPRESSION = "zstd"
-ROW_GROUP_ROWS = 122_880  # DuckDB's own row group, so that its scans run in parallel on our files
+IN_MEMORY_ROWS = 50_000
+"""Rows up to which a partition is as well read as scanned: some 50 MB of facts."""
 
 
 class Lake:
@@ -52,7 +54,8 @@ class Lake:
         self._restore = restore
         self._fs, self._root = fsspec.core.url_to_fs(str(root))
         self._is_local = "file" in (self._fs.protocol if isinstance(self._fs.protocol, tuple) else (self._fs.protocol,))
-        self._footers = Footers(self._fs, is_local=self._is_local)
+        self._footers = Footers(self._fs, self._root if self._is_local else None)
+        self._recent = RecentTables()
         self._folders = Folders(partition_days)
         self.local_root = self._root if self._is_local else None
         """The folder of the lake, or None where it lies on no local disk."""
@@ -102,6 +105,14 @@ class Lake:
         except (pa.ArrowException, OSError) as error:
             raise self._corrupt(table, day, str(error)) from error
 
+    def keep_footers(self) -> None:
+        """Notes what is known of footers for the next process, which need not read them again."""
+        self._footers.save()
+
+    def forget_footers(self) -> None:
+        """Takes back what `keep_footers` noted: after an erasure no digest of what was there is to stay."""
+        self._footers.forget()
+
     def modified_at(self, table: Table, day: date) -> datetime | None:
         """When the partition was last written, with an offset; None where there is none."""
         try:
@@ -112,6 +123,8 @@ class Lake:
 
     def read(self, table: Table, day: date) -> pa.Table:
         """Reads one partition; a day without one gives no rows. Raises CorruptTableError, never an empty table."""
+        if (recent := self._written(table, day)) is not None:
+            return recent
         with self._file(table, day) as file:
             if file is None:
                 return table.empty()
@@ -125,10 +138,21 @@ class Lake:
         except (pa.ArrowException, ValueError) as error:
             raise self._corrupt(table, day, "its columns differ from the declared schema") from error
 
+    def _written(self, table: Table, day: date) -> pa.Table | None:
+        """The rows of a partition that this process wrote itself, and nobody has touched since."""
+        path = self.path(table, day)
+        try:
+            version = self._footers.version(path)
+        except OSError:
+            return None
+        found = self._recent.of(path, version) if version else None
+        return found if found is not None and found.schema.equals(table.schema) else None
+
     def scan(self, table: Table, day: date) -> Rows:
-        """The rows of one partition for SQL: a local file is not read before somebody asks it something."""
+        """The rows of one partition that may be large: a local file with many is not read before SQL asks it."""
         path = self._whole(table, day)
-        if not self._is_local or not Path(path).exists():
+        info = self.info(table, day)
+        if not self._is_local or info is None or info.n_rows <= IN_MEMORY_ROWS:
             return self.read(table, day)
         return ParquetRows(path)
 
@@ -188,15 +212,14 @@ class Lake:
                 return self._write_query(table, day, rows, inputs_digest)
             rows = rows.to_table()
         ordered = canonical(table, rows)
-        buffer = io.BytesIO()
-        with pq.ParquetWriter(
-            buffer, table.schema, compression=COMPRESSION, store_schema=True, use_dictionary=True
-        ) as writer:
-            writer.write_table(ordered, row_group_size=ROW_GROUP_ROWS)
-            content = hashlib.sha256(buffer.getbuffer()).hexdigest()
-            writer.add_key_value_metadata({CONTENT_KEY: content, INPUTS_KEY: inputs_digest})
-        self._publish(self.path(table, day), buffer.getbuffer())
-        return PartitionInfo(content, inputs_digest, ordered.num_rows)
+        file = file_of(table, ordered, inputs_digest)
+        path = self.path(table, day)
+        self._publish(path, file.data)
+        info = PartitionInfo(file.content_digest, inputs_digest, ordered.num_rows)
+        if version := self._footers.version(path):
+            self._footers.known[path] = version, info, None
+            self._recent.keep(path, version, ordered)
+        return info
 
     def _write_query(self, table: Table, day: date, rows: Query, inputs_digest: str) -> PartitionInfo:
         path = Path(self.path(table, day))
@@ -249,9 +272,9 @@ class Lake:
         except (pa.ArrowException, OSError, KeyError) as error:
             raise self._corrupt(table, day, str(error)) from error
 
-    def _publish(self, path: str, data: memoryview) -> None:
-        self._fs.makedirs(posixpath.dirname(path), exist_ok=True)
+    def _publish(self, path: str, data: bytes | memoryview) -> None:
         if not self._is_local:
+            self._fs.makedirs(posixpath.dirname(path), exist_ok=True)
             self._fs.pipe_file(path, bytes(data))
             return
         write_atomically(Path(path), data)

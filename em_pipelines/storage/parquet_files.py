@@ -6,6 +6,7 @@ import os
 import posixpath
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -17,51 +18,74 @@ import pyarrow.parquet as pq
 from em_pipelines.errors import CorruptTableError
 from em_pipelines.schema.table import DATE, FLAG, INSTANT, INT, REAL, TEXT, Table
 from em_pipelines.storage.duckdb_engine import Query
+from em_pipelines.storage.footer_notes import FOOTER_NOTES, FooterNotes, PartitionInfo, Version
 
 CONTENT_KEY = b"em.content_digest"
 INPUTS_KEY = b"em.inputs_digest"
+COMPRESSION = "zstd"
+ROW_GROUP_ROWS = 122_880
+"""DuckDB's own row group, so that its scans run in parallel on our files."""
+TO_COME = "?" * 64
+"""The place of a digest in a footer that is not known yet."""
 THINNED_KEY = b"em.thinned_rows"
 """How many rows a partition had that were given up because they can be made again."""
 
 
-@dataclass(frozen=True, slots=True)
-class PartitionInfo:
-    """What a partition's footer says: digests of its rows and inputs, and its number of rows.
+class Footers:
+    """Reads footers; a local one once for as long as its file stays the same, for planning asks for each many times.
 
-    The rows of one that is thinned are not there; all else that is said of them still holds.
+    `root` is the folder of the lake, where it lies on a local disk: what was read may be kept there.
     """
 
-    content_digest: str
-    inputs_digest: str
-    n_rows: int
-    is_thinned: bool = False
-
-
-class Footers:
-    """Reads footers; a local one once for as long as its file stays the same, for planning asks for each many times."""
-
-    def __init__(self, fs: Any, *, is_local: bool) -> None:
+    def __init__(self, fs: Any, root: str | None) -> None:
         self._fs = fs
-        self._is_local = is_local
-        self.known: dict[str, tuple[tuple[int, int, int], PartitionInfo, pa.Schema]] = {}
+        self._root = root
+        self._notes = FooterNotes(Path(root, FOOTER_NOTES) if root else None)
+        self.known: dict[str, tuple[Version, PartitionInfo, pa.Schema | None]] = {}
         self._schemas: dict[str, list[tuple[pq.ParquetSchema, pa.Schema]]] = {}
 
     def read(self, path: str) -> PartitionInfo | None:
         """What the footer of a file says, or None where there is no file; digests are empty where nobody wrote any."""
-        found = self._found(path)
+        found = self._known(path)
+        if not found:
+            found = self._read(path)
         return found and found[0]
 
     def schema(self, path: str) -> pa.Schema | None:
         """The columns of a file as its footer names them, or None where there is no file."""
-        found = self._found(path)
+        found = self._known(path)
+        if not found or found[1] is None:
+            found = self._read(path)
         return found and found[1]
 
-    def _found(self, path: str) -> tuple[PartitionInfo, pa.Schema] | None:
+    def save(self) -> None:
+        """Keeps what is known of local files for the next process."""
+        root = f"{self._root}/"
+        self._notes.save((path.removeprefix(root), known[0], known[1]) for path, known in self.known.items())
+
+    def forget(self) -> None:
+        """Keeps nothing of what was read, neither here nor on disk."""
+        self.known.clear()
+        self._notes.clear()
+
+    def _known(self, path: str) -> tuple[PartitionInfo, pa.Schema | None] | None:
+        """What is known of the file as it stands, without reading it."""
         try:
-            version = self._version(path)
-            known = self.known.get(path)
-            if known and known[0] == version:
-                return known[1:]
+            version = self.version(path)
+        except FileNotFoundError:
+            return None
+        known = self.known.get(path)
+        if known and known[0] == version:
+            return known[1:]
+        noted = self._notes.of(path.removeprefix(f"{self._root}/"), version) if version else None
+        if version is None or noted is None:
+            return None
+        self.known[path] = version, noted, None
+        return noted, None
+
+    def _read(self, path: str) -> tuple[PartitionInfo, pa.Schema] | None:
+        try:
+            version = self.version(path)
             with self._fs.open(path, "rb") as handle:
                 meta = pq.read_metadata(handle)
         except FileNotFoundError:
@@ -72,7 +96,7 @@ class Footers:
         found = PartitionInfo(digests[0], digests[1], n_rows, THINNED_KEY in keys)
         schema = self._schema(posixpath.dirname(path), meta.schema)
         if version:
-            self.known[path] = (version, found, schema)
+            self.known[path] = version, found, schema
         return found, schema
 
     def _schema(self, folder: str, stored: pq.ParquetSchema) -> pa.Schema:
@@ -85,12 +109,48 @@ class Footers:
         known.append((stored, schema))
         return schema
 
-    def _version(self, path: str) -> tuple[int, int, int] | None:
-        """Differs between any two files that a path has named: replacing a file gives it another inode and time."""
-        if not self._is_local:
+    def version(self, path: str) -> Version | None:
+        """Differs between any two files that a path has named: replacing a file gives it another inode and time.
+
+        None for what is not local; raises FileNotFoundError.
+        """
+        if self._root is None:
             return None
-        stat = Path(path).stat()
+        stat = os.stat(path)  # noqa: PTH116 - asked some ten times a partition
         return stat.st_ino, stat.st_mtime_ns, stat.st_size
+
+
+@dataclass(frozen=True, slots=True)
+class FileBytes:
+    """A Parquet file, whole, and the digest of its content."""
+
+    content_digest: str
+    data: bytes | memoryview
+
+
+def file_of(table: Table, rows: pa.Table, inputs_digest: str) -> FileBytes:
+    """The file of a partition, its rows `canonical`."""
+    if not rows.num_rows and len(inputs_digest) == len(TO_COME):
+        empty = _empty_file(table)
+        return FileBytes(empty.content_digest, bytes(empty.data).replace(TO_COME.encode(), inputs_digest.encode()))
+    return _encoded(table, rows, inputs_digest)
+
+
+@cache
+def _empty_file(table: Table) -> FileBytes:
+    """Every second partition has no rows, and they differ in nothing but the digest of their inputs."""
+    return _encoded(table, table.empty(), TO_COME)
+
+
+def _encoded(table: Table, rows: pa.Table, inputs_digest: str) -> FileBytes:
+    buffer = io.BytesIO()
+    with pq.ParquetWriter(
+        buffer, table.schema, compression=COMPRESSION, store_schema=True, use_dictionary=True
+    ) as writer:
+        writer.write_table(rows, row_group_size=ROW_GROUP_ROWS)
+        content = hashlib.sha256(buffer.getbuffer()).hexdigest()
+        writer.add_key_value_metadata({CONTENT_KEY: content, INPUTS_KEY: inputs_digest})
+    return FileBytes(content, buffer.getbuffer())
 
 
 def footer_alone(schema: pa.Schema, info: PartitionInfo) -> bytes:
@@ -103,7 +163,6 @@ def footer_alone(schema: pa.Schema, info: PartitionInfo) -> bytes:
 
 
 SQL_TYPES = {TEXT: "VARCHAR", INT: "BIGINT", REAL: "DOUBLE", FLAG: "BOOLEAN", INSTANT: "TIMESTAMPTZ", DATE: "DATE"}
-TO_COME = "?" * 64
 BLOCK_BYTES = 1 << 20
 FOOTER_TAIL_BYTES = 8
 """The length of the footer, four bytes, and the magic word."""

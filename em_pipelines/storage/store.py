@@ -10,7 +10,7 @@ The version of a step is never written by hand: it is the digest of all that its
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, timedelta
 from functools import cached_property
@@ -23,12 +23,13 @@ from pydantic import BaseModel
 from em_pipelines.schema.ids import digest
 from em_pipelines.schema.table import STATE_DAYS, Records, Table, Tables
 from em_pipelines.storage.code_version import code_digest
-from em_pipelines.storage.lake import Lake
+from em_pipelines.storage.footer_notes import INCOMPLETE
+from em_pipelines.storage.lake import IN_MEMORY_ROWS, Lake
 from em_pipelines.storage.landed_log import LandedLog
 from em_pipelines.storage.staleness import Judged, Settled
 
 Run = Callable[[date, Tables, Records], Tables]
-INCOMPLETE = "incomplete"
+RunMany = Callable[[Mapping[date, Tables]], Mapping[date, Tables]]
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,10 @@ class Step:
 
     `settings` are those that `run` works by, and `also` what else it works by that no module of the package holds: a
     file of the user's, the version of an extractor.
+
+    `run_many(tables by day)` makes several days at once, as `run` would one by one: of a step whose days do not depend
+    on each other, where one statement for all is cheaper than one a day. Days with a state that is handed over unread
+    are made by `run`.
 
     `prepare(inputs of many days)` is called before those days are made, for steps that ask somebody and had better ask
     for all at once. A day whose outputs are not `is_complete` stands, but stays out of date.
@@ -59,6 +64,7 @@ class Step:
     scanned: tuple[Table, ...] = ()
     log_kind: str | None = None
     is_dated: bool = False
+    run_many: RunMany | None = None
     prepare: Callable[[Iterable[Tables]], None] | None = None
     is_complete: Callable[[Tables], bool] = lambda _: True
 
@@ -97,7 +103,10 @@ class StepReport:
 SETTLED = ".current.json"
 """Beside the tables: which days were found current. It spares reading their footers again, and may be deleted."""
 DAYS_AT_ONCE = 31
-"""Days that a step is told of before it makes them: a month's texts fit into memory."""
+"""Days that a step is told of before it makes them, or makes at once: a month's texts fit into memory."""
+ROWS_AT_ONCE = IN_MEMORY_ROWS
+"""Rows that the days read which a step makes at once. A day with a state that is handed over unread has more, and so
+is made alone."""
 
 
 class Store:
@@ -184,13 +193,14 @@ class Store:
         for days_at_once in self._chunks(step, days):
             stale = [day for day in days_at_once if is_forced or not self.is_current(step, day)]
             self._prepare(step, stale)
-            for day in days_at_once:
+            for day in (day for day in days_at_once if day not in stale):
                 on_days(step.name, 1)
-                if day not in stale:
-                    current.append(day)
-                    continue
-                n_rows.update(self._run_day(step, day))
-                made.append(day)
+                current.append(day)
+            for some in self._batches(step, stale):
+                for day, rows in self._run_batch(step, some):
+                    on_days(step.name, 1)
+                    n_rows.update(rows)
+                    made.append(day)
         return StepReport(tuple(made), tuple(current), dict(n_rows))
 
     def _prepare(self, step: Step, days: Sequence[date]) -> None:
@@ -203,8 +213,27 @@ class Store:
         if step.latest and len(days) == 1 and any(read for _, read in self._states(step, days[0])):
             todo = list(days)
         # Only a step whose days do not depend on each other can be told of many at once.
-        chunk = DAYS_AT_ONCE if step.prepare else 1
+        chunk = DAYS_AT_ONCE if step.prepare or step.run_many else 1
         return (todo[n : n + chunk] for n in range(0, len(todo), chunk))
+
+    def _batches(self, step: Step, days: Sequence[date]) -> Iterator[list[date]]:
+        """The days in order, as many at once as the step makes at once and memory has room for."""
+        batch: list[date] = []
+        n_rows = 0
+        for day in days:
+            n_own = self._n_read(step, day) if step.run_many else ROWS_AT_ONCE
+            if batch and n_rows + n_own > ROWS_AT_ONCE:
+                yield batch
+                batch, n_rows = [], 0
+            batch.append(day)
+            n_rows += n_own
+        if batch:
+            yield batch
+
+    def _n_read(self, step: Step, day: date) -> int:
+        read = [*((table, day) for table in step.inputs), *self._states(step, day)]
+        infos = (self.lake.info(table, found) for table, found in read if found)
+        return sum(info.n_rows for info in infos if info)
 
     def reopen(self, step: Step, day: date) -> None:
         """Puts a day that stands out of date, so that the next run makes it again. Its rows stay until then."""
@@ -246,10 +275,23 @@ class Store:
     def _rows(self, step: Step, table: Table, day: date) -> Any:
         return self.lake.scan(table, day) if table in step.scanned else self.lake.read(table, day)
 
+    def _run_batch(self, step: Step, days: Sequence[date]) -> Iterator[tuple[date, dict[str, int]]]:
+        """Makes the days; gives each with its rows by table when they are written."""
+        if len(days) == 1 or step.run_many is None:
+            for day in days:
+                yield day, self._run_day(step, day)
+            return
+        digests = {day: self.inputs_digest(step, day) for day in days}
+        made = step.run_many({day: self._inputs(step, day) for day in days})
+        for day in days:
+            yield day, self._write(step, day, made[day], digests[day])
+
     def _run_day(self, step: Step, day: date) -> dict[str, int]:
         inputs_digest = self.inputs_digest(step, day)
         records = self.log.read(step.log_kind, day) if step.log_kind else ()
-        made = step.run(day, self._inputs(step, day), records)
+        return self._write(step, day, step.run(day, self._inputs(step, day), records), inputs_digest)
+
+    def _write(self, step: Step, day: date, made: Tables, inputs_digest: str) -> dict[str, int]:
         if not step.is_complete(made):
             inputs_digest = INCOMPLETE  # no inputs have this digest, so the day is made again
         return {

@@ -10,11 +10,12 @@ import pyarrow as pa
 
 from em_pipelines.extraction.feedback_statements import spoken
 from em_pipelines.graph.confidence_decay import DecaySettings
-from em_pipelines.graph.fold import Day, FoldSettings, fold
+from em_pipelines.graph.day import Day, FoldSettings
+from em_pipelines.graph.fold import fold, fold_in_sql
 from em_pipelines.schema.ids import content_id, entity_id
 from em_pipelines.schema.tables.extraction import CLAIMS, MENTIONS
 from em_pipelines.schema.tables.graph import CONTRADICTIONS, EDGES, ENTITIES, ENTITY_MENTIONS, ENTITY_OPS, GRAPH_OPS
-from em_pipelines.storage.duckdb_engine import connect
+from em_pipelines.storage.duckdb_engine import connect, in_memory
 from em_pipelines.storage.parquet_files import canonical
 from em_pipelines.text.guard.sensitive import SafetySettings
 from em_pipelines.text.name_keys import name_key
@@ -131,18 +132,29 @@ def _fold_day(state: Folded, day: int, events: list[Event]) -> None:
         entities=ENTITIES.from_rows([_entity(name, state.merged) for name in sorted(state.names)]),
         spoken=told,
     )
-    made = fold(
-        state.edges,
-        state.contradictions,
-        today,
-        settings=FoldSettings(),
-        decay=DecaySettings(),
-        connection=CONNECTION,
-        name_key=name_key,
-    )
-    state.edges = canonical(EDGES, made.edges.to_table())
-    state.contradictions = canonical(CONTRADICTIONS, made.contradictions)
-    state.ops += canonical(GRAPH_OPS, made.graph_ops).to_pylist()
+    edges, ops, contradictions = _either_way(state, today)
+    state.edges, state.contradictions = edges, contradictions
+    state.ops += ops.to_pylist()
+
+
+def _either_way(state: Folded, today: Day) -> tuple[pa.Table, pa.Table, pa.Table]:
+    """Edges, operations and conflicts, canonical; row by row they are what they are in SQL, to the last digit."""
+    found = []
+    for way in (fold, fold_in_sql):
+        made = way(
+            state.edges,
+            state.contradictions,
+            today,
+            settings=FoldSettings(),
+            decay=DecaySettings(),
+            connection=CONNECTION,
+            name_key=name_key,
+        )
+        edges = canonical(EDGES, in_memory(made.edges))
+        found.append((edges, canonical(GRAPH_OPS, made.graph_ops), canonical(CONTRADICTIONS, made.contradictions)))
+    for rowwise, in_sql in zip(*found, strict=True):
+        assert rowwise.to_pylist() == in_sql.to_pylist()
+    return found[0]
 
 
 def _said(said: list[Said]) -> tuple[pa.Table, pa.Table]:

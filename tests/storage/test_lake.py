@@ -314,7 +314,7 @@ def test_the_head_of_a_partition_is_its_first_rows_in_the_columns_asked_for(lake
 def test_arrow_reads_local_files_by_itself(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
     """Memory that belongs to Python, let go by one of Arrow's threads while a process ends, aborts it: one in twelve
     of `em why-not` ended so on a busy machine."""
-    lake.write(THINGS, DAY, THINGS.from_rows([thing("a")]))
+    Lake(Path(lake.path(THINGS, DAY)).parents[1]).write(THINGS, DAY, THINGS.from_rows([thing("a")]))
     sources: list[object] = []
     opened = pq.ParquetFile
 

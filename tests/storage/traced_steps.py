@@ -7,7 +7,7 @@ has read it. What is read while steps are built belongs to the step that reads m
 import json
 import sys
 from collections import UserDict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -19,7 +19,7 @@ from em_pipelines.pipeline import Pipeline
 from em_pipelines.schema.table import Records, Tables
 from em_pipelines.settings import load_settings
 from em_pipelines.storage.code_version import DATA_SUFFIXES, PACKAGE
-from em_pipelines.storage.store import Run, Step
+from em_pipelines.storage.store import Run, RunMany, Step
 
 seen: set[str] | None = None
 
@@ -78,6 +78,21 @@ def noted(step: Step, paths: set[str], given: set[str], asked: set[str]) -> Run:
     return run
 
 
+def noted_many(step: Step, paths: set[str], given: set[str], asked: set[str]) -> RunMany | None:
+    """The same of a step that makes several days at once."""
+    wrapped = step.run_many
+    if wrapped is None:
+        return None
+
+    def run_many(days: Mapping[date, Tables]) -> Mapping[date, Tables]:
+        for tables in days.values():
+            given.update(tables)
+        with watched(paths):
+            return wrapped({day: Watched(tables, asked) for day, tables in days.items()})
+
+    return run_many
+
+
 def main(logs: Path, home: Path) -> dict[str, dict[str, list[str]]]:
     sys.addaudithook(_on_event)
     pipeline = Pipeline(load_settings(home=home))
@@ -86,6 +101,7 @@ def main(logs: Path, home: Path) -> dict[str, dict[str, list[str]]]:
     for name, step in {**pipeline.steps, "inference": pipeline.inference}.items():
         kinds = [seen_by[kind].setdefault(name, set()) for kind in ("ran", "given", "asked")]
         object.__setattr__(step, "run", noted(step, *kinds))
+        object.__setattr__(step, "run_many", noted_many(step, *kinds))
     for step in pipeline.steps.values():
         pipeline.store.run_days(step, pipeline.store.days(step))
     pipeline.infer()

@@ -5,26 +5,29 @@ said, and on those nothing is written: the next day that is tells of all that ha
 which it came to pass. So the trail does not depend on when it was made.
 """
 
-from collections.abc import Callable
-from datetime import date, timedelta
+from collections.abc import Callable, Mapping
+from datetime import date
 from pathlib import Path
 
 import duckdb
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from em_pipelines.governance.audit.fading import FADED, fading
+from em_pipelines.governance.audit.fading import faded
 from em_pipelines.graph.confidence_decay import DecaySettings
 from em_pipelines.graph.relations import install_edge_macros
 from em_pipelines.schema.audit_events import EventType
 from em_pipelines.schema.readings import DEAD_LETTER, HALLUCINATIONS
 from em_pipelines.schema.table import STATE_DAYS, Records, Tables
 from em_pipelines.schema.tables.derived import INFERRED_EDGES
-from em_pipelines.schema.tables.graph import EDGES
 from em_pipelines.schema.tables.record import AUDIT_TRAIL
-from em_pipelines.storage.duckdb_engine import fetch, registered, statement
+from em_pipelines.storage.duckdb_engine import Rows, bind, fetch, registered, statement
+from em_pipelines.storage.many_days import by_day, dated
 
 HERE = Path(__file__).parent
+INPUTS = (
+    "edges", "state_edges", "graph_ops", "entity_ops", "extraction_issues", "feedback", "inferred_edges",
+    "state_inferred_edges", STATE_DAYS,
+)  # fmt: skip
 SKIPS = ("skipped", DEAD_LETTER)
 """Issues of messages that were not read. Those that still wait to be read are no decision yet."""
 
@@ -36,39 +39,62 @@ def audit_trail(day: date, tables: Tables, decay: DecaySettings, connection: duc
     before, and the day of that state in `state_days`; inferred_edges and state_inferred_edges where there are any.
     An operation for which the closed list has no name gives an event without a type, which the lake refuses.
     """
+    return audit_trails({day: tables}, decay, connection)[day]
+
+
+def audit_trails(
+    days: Mapping[date, Tables], decay: DecaySettings, connection: duckdb.DuckDBPyConnection
+) -> dict[date, pa.Table]:
+    """The events of each of several days, of the tables that `audit_trail` takes: planning takes as long as of one.
+
+    Of several days all tables are in memory; of a single one those of edges may be files.
+    """
     install_edge_macros(connection)
     for name in ("fading_macros", "trail_macros"):
         connection.execute(statement(HERE, name))
-    inferred = INFERRED_EDGES.empty()
     said_of_itself = [t.value for t in EventType if t.value.startswith(("probe_", "starter_"))]
     inputs = {
-        "inferred_edges": inferred,
-        "state_inferred_edges": inferred,
-        **tables,
-        "faded": _faded(day, tables, decay, connection),
         "hallucinations": pa.table({"issue": list(HALLUCINATIONS)}),
         "skips": pa.table({"issue": list(SKIPS)}),
         "feedback_events": pa.table({"type": said_of_itself}),
     }
     with registered(connection, inputs):
-        connection.execute("SET VARIABLE day = ?::DATE", [day])
-        return fetch(connection, statement(HERE, "trail")).select(AUDIT_TRAIL.schema.names)
+        for name in INPUTS:
+            _bind_dated(connection, name, {day: _given(tables, name) for day, tables in days.items()})
+        connection.execute(statement(HERE, "standing"))
+        with registered(connection, {"faded": faded(decay, min(days), connection)}):
+            events = fetch(connection, statement(HERE, "trail"))
+    of_days = by_day(events, "trail_day", days)
+    return {day: found.select(AUDIT_TRAIL.schema.names) for day, found in of_days.items()}
 
 
-def _faded(day: date, tables: Tables, decay: DecaySettings, connection: duckdb.DuckDBPyConnection) -> pa.Table:
-    """What time alone did to facts from the end of the day of `state_edges` to that of `day`, in columns FADED."""
-    days = {row["table_name"]: row["day"] for row in tables[STATE_DAYS].to_pylist()}
-    if EDGES.name not in days:
-        return FADED.empty_table()
-    with registered(connection, {name: tables[name] for name in ("edges", "state_edges")}):
-        standing = fetch(connection, statement(HERE, "standing"))
-    found = [FADED.empty_table()]
-    for is_touched, until in ((False, day), (True, day - timedelta(days=1))):
-        facts = standing.filter(pc.equal(standing["is_touched"], is_touched)).drop_columns(["is_touched"])
-        found.append(fading(facts, days[EDGES.name], until, decay, connection))
-    return pa.concat_tables(found)
+def _given(tables: Tables, name: str) -> Rows:
+    rows: Rows = tables[name] if name in tables else INFERRED_EDGES.empty()
+    return rows
+
+
+def _bind_dated(connection: duckdb.DuckDBPyConnection, name: str, of_days: Mapping[date, Rows]) -> None:
+    """Makes the rows of all days readable under a name, with the day of each in the column `trail_day`."""
+    in_memory = {day: rows for day, rows in of_days.items() if isinstance(rows, pa.Table)}
+    if len(in_memory) == len(of_days):
+        bind(connection, name, dated(in_memory, "trail_day"))
+        return
+    ((day, rows),) = of_days.items()
+    bind(connection, f"{name}_undated", rows)
+    connection.execute(f"CREATE OR REPLACE TEMP VIEW {name} AS SELECT *, DATE '{day}' AS trail_day FROM {name}_undated")
 
 
 def audit_run(decay: DecaySettings, connection: duckdb.DuckDBPyConnection) -> Callable[[date, Tables, Records], Tables]:
     """The run of the step `audit`."""
     return lambda day, tables, _: {AUDIT_TRAIL.name: audit_trail(day, tables, decay, connection)}
+
+
+def audit_run_of_days(
+    decay: DecaySettings, connection: duckdb.DuckDBPyConnection
+) -> Callable[[Mapping[date, Tables]], dict[date, Tables]]:
+    """The run of the step `audit` over several days whose tables are in memory."""
+
+    def run(days: Mapping[date, Tables]) -> dict[date, Tables]:
+        return {day: {AUDIT_TRAIL.name: made} for day, made in audit_trails(days, decay, connection).items()}
+
+    return run

@@ -21,11 +21,11 @@ CREATE OR REPLACE TEMP MACRO faded(confidence, unreferenced_days, temporal_type)
     END
 );
 -- In the archive for as long as the archive keeps things: it fell below the bound that many days ago.
-CREATE OR REPLACE TEMP MACRO is_purged(status, confidence, last_reinforced, temporal_type) AS
+CREATE OR REPLACE TEMP MACRO is_purged(status, confidence, last_reinforced, temporal_type, on_day) AS
     status IN ('active', 'contradicted')
-    AND date_diff('day', CAST(last_reinforced AS DATE), getvariable('as_of')) >= getvariable('archive_days')
+    AND date_diff('day', CAST(last_reinforced AS DATE), on_day) >= getvariable('archive_days')
     AND faded(
         confidence,
-        date_diff('day', CAST(last_reinforced AS DATE), getvariable('as_of')) - getvariable('archive_days'),
+        date_diff('day', CAST(last_reinforced AS DATE), on_day) - getvariable('archive_days'),
         temporal_type
     ) < getvariable('archive_below_confidence');

@@ -64,6 +64,7 @@ def materialize(home: Pipeline, first: date | None, last: date | None, *, is_ful
     summary = Summary(n_days=len(days))
     has_requests = bool(home.book.pending())
     if not days and not home.unchecked and not has_requests and _is_published(home):
+        home.store.lake.keep_footers()
         return summary
     home.note_unchecked(days)
     with _dagster(home) as (instance, definitions, progress):

@@ -6,9 +6,8 @@ SELECT
         coalesce(o.canonical_id, e.object_id) AS object_id,
         coalesce(o.canonical_id, e.object_key) AS object_key
     ),
-    s.canonical_id IS NOT NULL OR o.canonical_id IS NOT NULL AS may_repeat,
-    date_diff('day', CAST(e.last_reinforced AS DATE), getvariable('as_of')) AS unreferenced_days
+    s.canonical_id IS NOT NULL OR o.canonical_id IS NOT NULL AS may_repeat
 FROM edges_standing AS e
-LEFT JOIN clustered AS s ON s.entity_id = e.subject_id
-LEFT JOIN clustered AS o ON o.entity_id = e.object_id
-WHERE NOT is_purged(e.status, e.confidence, e.last_reinforced, e.temporal_type)
+LEFT JOIN clustered AS s ON s.entity_id = e.subject_id AND s.as_of = e.as_of
+LEFT JOIN clustered AS o ON o.entity_id = e.object_id AND o.as_of = e.as_of
+WHERE NOT is_purged(e.status, e.confidence, e.last_reinforced, e.temporal_type, e.as_of)

@@ -2,9 +2,10 @@
 CREATE OR REPLACE TEMP TABLE repeated AS
 SELECT * FROM (
     SELECT
+        as_of,
         edge_id,
         first_value(edge_id) OVER (
-            PARTITION BY user_id, subject_id, relation, object_key, attribute, polarity, requires_verification
+            PARTITION BY as_of, user_id, subject_id, relation, object_key, attribute, polarity, requires_verification
             ORDER BY confidence DESC, last_reinforced DESC, edge_id
         ) AS kept_id
     FROM named

@@ -1,8 +1,9 @@
 -- The day's events. Every source table gives its own; what an operation is called there decides the type here.
+-- Of many days at once: `trail_day` is the day that an event is told on.
 WITH ends AS (
-    SELECT edge_id, subject_id FROM edges
+    SELECT edge_id, subject_id FROM edges SEMI JOIN graph_ops USING (edge_id)
     UNION
-    SELECT edge_id, subject_id FROM state_edges
+    SELECT edge_id, subject_id FROM state_edges SEMI JOIN graph_ops USING (edge_id)
 ),
 of_graph AS (
     SELECT
@@ -17,6 +18,7 @@ of_graph AS (
         o.op_id AS source_id, '' AS occasion, o.timestamp, o.correlation_id, 'fold' AS component, o.operation,
         o.user_id, e.subject_id AS entity_id, o.edge_id, o.before AS old_value, o.after AS new_value,
         o.confidence_before, o.confidence_after, o.source_mechanism, o.session_id, o.reason AS decision_reasoning,
+        o.trail_day,
         CAST(to_json({'claim_id': o.claim_id, 'op_id': o.op_id, 'turn_number': o.turn_number}) AS VARCHAR) AS metadata
     FROM graph_ops AS o
     LEFT JOIN ends AS e USING (edge_id)
@@ -29,7 +31,7 @@ of_registry AS (
         END AS event_type,
         op_id AS source_id, '' AS occasion, timestamp, correlation_id, 'resolution' AS component, operation,
         user_id, entity_id, CASE WHEN operation = 'SPLIT' THEN other_id END AS old_value,
-        CASE WHEN operation = 'MERGE' THEN other_id END AS new_value, session_id, reason AS decision_reasoning,
+        CASE WHEN operation = 'MERGE' THEN other_id END AS new_value, session_id, reason AS decision_reasoning, trail_day,
         CAST(to_json({'method': method, 'op_id': op_id, 'score': score, 'turn_number': turn_number}) AS VARCHAR)
             AS metadata
     FROM entity_ops
@@ -40,6 +42,7 @@ of_extraction AS (
             ELSE 'extraction_skipped' END AS event_type,
         issue_id AS source_id, '' AS occasion, timestamp, correlation_id, 'extraction' AS component,
         issue AS operation, user_id, session_id, concat_ws(': ', reason, nullif(detail, '')) AS decision_reasoning,
+        trail_day,
         CAST(to_json({
             'extractor': extractor, 'message_id': message_id, 'severity': severity, 'turn_number': turn_number
         }) AS VARCHAR) AS metadata
@@ -64,7 +67,8 @@ of_time AS (
         CASE new_status
             WHEN 'expired' THEN 'its time is over' WHEN 'archived' THEN 'too little confidence is left'
             ELSE 'not said again for long enough to fall into a lower band'
-        END AS decision_reasoning
+        END AS decision_reasoning,
+        trail_day
     FROM faded
 ),
 of_feedback AS (
@@ -74,23 +78,28 @@ of_feedback AS (
         coalesce(o.correlation_id, feedback_id) AS correlation_id,
         CASE WHEN type = 'revision' THEN 'revision' ELSE 'feedback' END AS component, type AS operation, f.user_id,
         coalesce(payload ->> 'edge_id', o.edge_id) AS edge_id, payload ->> 'new_object' AS new_value,
-        f.session_id, coalesce(payload ->> 'source', 'feedback') AS decision_reasoning, payload AS metadata
+        f.session_id, coalesce(payload ->> 'source', 'feedback') AS decision_reasoning, payload AS metadata,
+        f.trail_day
     FROM feedback AS f
-    LEFT JOIN (SELECT claim_id, min(edge_id) AS edge_id, min(correlation_id) AS correlation_id FROM graph_ops GROUP BY 1)
-        AS o ON o.claim_id = f.feedback_id
+    LEFT JOIN (
+        SELECT trail_day, claim_id, min(edge_id) AS edge_id, min(correlation_id) AS correlation_id
+        FROM graph_ops
+        GROUP BY ALL
+    ) AS o ON o.claim_id = f.feedback_id AND o.trail_day = f.trail_day
     WHERE type IN (SELECT type FROM feedback_events)
        OR (type = 'revision' AND payload ->> 'outcome' IN ('verified', 'changed'))
 ),
 of_inference AS (
     SELECT
-        'inference_created' AS event_type, edge_id AS source_id, CAST(getvariable('day') AS VARCHAR) AS occasion,
-        timezone('UTC', CAST(getvariable('day') AS TIMESTAMP)) AS timestamp, edge_id AS correlation_id,
+        'inference_created' AS event_type, edge_id AS source_id, CAST(trail_day AS VARCHAR) AS occasion,
+        timezone('UTC', CAST(trail_day AS TIMESTAMP)) AS timestamp, edge_id AS correlation_id,
         'inference' AS component, rule_id AS operation, user_id, subject_id AS entity_id, edge_id,
         confidence AS confidence_after, 'inferential' AS source_mechanism,
         concat('follows from ', len(premises), ' facts by rule ', rule_id) AS decision_reasoning,
-        CAST(to_json({'hops': hops, 'premises': premises}) AS VARCHAR) AS metadata
+        CAST(to_json({'hops': hops, 'premises': premises}) AS VARCHAR) AS metadata,
+        trail_day
     FROM inferred_edges
-    ANTI JOIN state_inferred_edges USING (edge_id)
+    ANTI JOIN state_inferred_edges USING (trail_day, edge_id)
 ),
 events AS (
     FROM of_graph
