@@ -14,8 +14,9 @@ import pyarrow as pa
 
 from em_pipelines.extraction.feedback_statements import Spoken
 from em_pipelines.graph.confidence_decay import DecaySettings
-from em_pipelines.graph.day import Day, FoldSettings
 from em_pipelines.graph.fold import fold
+from em_pipelines.graph.rounds import FoldSettings
+from em_pipelines.graph.row_fold import Day
 from em_pipelines.lifecycle.decay import current_edges
 from em_pipelines.schema.tables.derived import CURRENT_EDGES
 from em_pipelines.schema.tables.extraction import CLAIMS, MENTIONS

@@ -29,7 +29,7 @@ from em_pipelines.extraction.settings import (
 )
 from em_pipelines.governance.audit.settings import ReportSettings
 from em_pipelines.graph.confidence_decay import DecaySettings
-from em_pipelines.graph.day import FoldSettings
+from em_pipelines.graph.rounds import FoldSettings
 from em_pipelines.landing.settings import LandingSettings
 from em_pipelines.lifecycle.inference.settings import InferenceSettings
 from em_pipelines.lifecycle.revision.settings import RevisionSettings

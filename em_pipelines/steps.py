@@ -19,8 +19,8 @@ from em_pipelines.extraction.sessions import sessions_run
 from em_pipelines.extraction.settings import SegmentationSettings
 from em_pipelines.governance.audit.trail import audit_run, audit_run_of_days
 from em_pipelines.graph.confidence_decay import DecaySettings
-from em_pipelines.graph.day import FoldSettings
 from em_pipelines.graph.fold import fold_run
+from em_pipelines.graph.rounds import FoldSettings
 from em_pipelines.home import SPILL
 from em_pipelines.landing.tables import landing_run
 from em_pipelines.lifecycle.decay import decay_run, decay_run_of_days

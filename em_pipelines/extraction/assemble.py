@@ -15,7 +15,7 @@ from typing import cast
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from em_pipelines.extraction.segments import read_segments
+from em_pipelines.extraction.segmentation import read_segments
 from em_pipelines.extraction.settings import DurableSettings, VerificationSettings
 from em_pipelines.extraction.verification import verify
 from em_pipelines.schema.ids import content_id, correlation_id

@@ -21,11 +21,10 @@ import pyarrow.compute as pc
 from em_pipelines.extraction.feedback_claims import Origin
 from em_pipelines.extraction.feedback_statements import Targeted, spoken
 from em_pipelines.graph.confidence_decay import DecaySettings, install_macros
-from em_pipelines.graph.day import Day, FoldSettings
 from em_pipelines.graph.regroup import regroup
 from em_pipelines.graph.relations import break_circles, install_edge_macros, relation_kinds
-from em_pipelines.graph.row_changes import INSERTING
-from em_pipelines.graph.row_fold import fold_rows
+from em_pipelines.graph.rounds import INSERTING, FoldSettings
+from em_pipelines.graph.row_fold import Day, fold_rows
 from em_pipelines.graph.targets import NameKey, aim
 from em_pipelines.schema.rows import FeedbackRow
 from em_pipelines.schema.table import Records, Tables, rows_of

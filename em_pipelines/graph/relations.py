@@ -1,19 +1,30 @@
 """Relations as the fold compares them: which say the same the other way round, which cannot hold together, and the
-circles that some may not form.
+circles that some may not form. Of a table that is sql/incoming.sql, live.sql and macros.sql, of one row `placed`.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import duckdb
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from em_pipelines.schema.vocabulary import FUNCTIONAL, RELATIONS, SYMMETRIC
+from em_pipelines.schema.ids import content_id
+from em_pipelines.schema.table import rows_of
+from em_pipelines.schema.vocabulary import FUNCTIONAL, RELATIONS, SYMMETRIC, USER
 from em_pipelines.storage.duckdb_engine import fetch, scalar, statement
 
 HERE = Path(__file__).parent
+Row = dict[str, Any]
+Slot = tuple[str, str, str, str, str, bool]
+ReadAs = Mapping[str, str]
+"""Names that are one with another → that other."""
+BLANKS = " \u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000"
+"""What DuckDB's `trim` takes away; tabs and line ends stay."""
+UNVERIFIED = " (unverified)"
 
 PREFERENCE = "preference"
 """The family of relations that speak for or against one thing, and so can contradict each other."""
@@ -75,7 +86,85 @@ def install_edge_macros(connection: duckdb.DuckDBPyConnection) -> None:
     connection.execute(statement(HERE, "macros"))
 
 
-Row = dict[str, Any]
+class Kind(NamedTuple):
+    """How a relation is compared: a row of `relation_kinds`."""
+
+    relation_key: str
+    family: str
+    is_functional: bool
+    is_inverse: bool
+    is_symmetric: bool
+    tone: int
+    tone_denied: int
+
+
+@cache
+def kinds() -> dict[str, Kind]:
+    """The kind of each relation."""
+    return {row.pop("relation"): Kind(**row) for row in relation_kinds().to_pylist()}
+
+
+@cache
+def user_entity(user_id: str) -> str:
+    """The id of the remembered person."""
+    return content_id("ent", user_id, USER, "")
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """Where a statement or a fact stands among others: which it meets, and as what.
+
+    `is_functional` is the relation's, whether or not the statement has to be verified first.
+    """
+
+    relation_key: str
+    family: str
+    is_functional: bool
+    tone: int
+    subject_key: str
+    target_key: str
+    slot: Slot
+
+
+def placed(row: Mapping[str, Any], read_as: Mapping[str, str]) -> Placed:
+    """Places a row of `resolved` or `edges`; `read_as` has, of names that are one with another, that other."""
+    kind = kinds()[row["relation"]]
+    subject = read_as.get(row["subject_id"], row["subject_id"])
+    object_id = row["object_id"] and read_as.get(row["object_id"], row["object_id"])
+    target = object_id or row["object_key"]
+    if object_id and _is_turned(kind, row["user_id"], subject, object_id):
+        subject, target = object_id, subject
+    takes_place = kind.is_functional and not row["requires_verification"]
+    return Placed(
+        relation_key=kind.relation_key,
+        family=kind.family,
+        is_functional=kind.is_functional,
+        tone=kind.tone if row["polarity"] == 1 else kind.tone_denied,
+        subject_key=subject,
+        target_key=target,
+        slot=(
+            row["user_id"], subject, kind.family, folded(row["attribute"] or ""), "" if takes_place else target,
+            row["requires_verification"],
+        ),
+    )  # fmt: skip
+
+
+def _is_turned(kind: Kind, user_id: str, subject: str, object_id: str) -> bool:
+    """Whether the fact is compared from its other end: the remembered person first, else the lesser id."""
+    if kind.is_inverse or not kind.is_symmetric:
+        return kind.is_inverse
+    user = user_entity(user_id)
+    return subject != user and (object_id == user or object_id < subject)
+
+
+def folded(text: str) -> str:
+    """Lower case as DuckDB has it: letter by letter, one for one."""
+    return text.lower() if text.isascii() else "".join(letter.lower()[0] for letter in text)
+
+
+def literal_key(value: str) -> str:
+    """The `object_key` of a literal."""
+    return folded(value.strip(BLANKS))
 
 
 def break_circles(connection: duckdb.DuckDBPyConnection) -> None:
@@ -123,3 +212,71 @@ def _leads_to(above: dict[tuple[str, str, str], set[str]], user: str, relation: 
         seen |= new
         todo += new
     return False
+
+
+def columns(place: Placed) -> Row:
+    return {name: getattr(place, name) for name in Placed.__slots__}
+
+
+def touched(edges: pa.Table, incoming: Sequence[Row], regrouped: set[str], read_as: ReadAs) -> Iterator[Row]:
+    """The facts that what is said may meet, and those of names joined or parted today, each with its place.
+
+    Of the others of a subject and family only those that a round could change all the same, or that a conflict, a
+    circle or a retraction leads to: somebody likes hundreds of things, and today speaks of one.
+
+    `incoming` are placed statements, `regrouped` names as they are read now.
+    """
+    met = {(row["user_id"], row["subject_key"], row["family"]) for row in incoming}
+    slots = {row["slot"] for row in incoming}
+    is_all_read = bool(regrouped) or any(row["act"] == "retract" for row in incoming)
+    candidates = _candidates(edges, incoming, regrouped, read_as, is_all_read=is_all_read)
+    doubted = set(candidates["contradicts"].drop_null().to_pylist())
+    for fact in rows_of(candidates):
+        place = placed(fact, read_as)
+        is_met = (fact["user_id"], place.subject_key, place.family) in met
+        is_told = is_all_read or place.slot in slots or place.relation_key in ACYCLIC
+        is_in_conflict = fact["contradicts"] is not None or fact["edge_id"] in doubted
+        is_regrouped = place.subject_key in regrouped or place.target_key in regrouped
+        if is_regrouped or (is_met and (is_told or is_in_conflict)):
+            takes_place = place.is_functional and not fact["requires_verification"]
+            yield {**fact, **columns(place), "is_functional": takes_place}
+
+
+def _candidates(
+    edges: pa.Table, incoming: Sequence[Row], regrouped: set[str], read_as: ReadAs, *, is_all_read: bool
+) -> pa.Table:
+    """Facts among which are all that `_touched` wants, found without making rows of them."""
+    families = {row["family"] for row in incoming}
+    subjects, targets = (_also_named({row[key] for row in incoming}, read_as) for key in ("subject_key", "target_key"))
+    of_family = is_in(edges["relation"], (name for name, kind in kinds().items() if kind.family in families))
+    is_subject, is_target = (_names_any(edges, ends) for ends in (subjects, targets))
+    if not is_all_read:
+        in_conflict = edges.filter(pc.and_(of_family, pc.is_valid(edges["contradicts"])))["contradicts"].drop_null()
+        taking = (name for name, kind in kinds().items() if kind.is_functional or kind.relation_key in ACYCLIC)
+        is_close = pc.or_(
+            pc.or_(is_target, is_in(edges["relation"], taking)),
+            pc.or_(pc.is_valid(edges["contradicts"]), is_in(edges["edge_id"], in_conflict.to_pylist())),
+        )
+        of_family = pc.and_(of_family, is_close)
+    may_meet = pc.and_(of_family, is_subject)
+    if regrouped:
+        may_meet = pc.or_(may_meet, _names_any(edges, _also_named(regrouped, read_as)))
+    return edges.filter(may_meet)
+
+
+def _also_named(keys: set[str], read_as: ReadAs) -> set[str]:
+    """The names that are read as one of these, and these."""
+    return keys.union(entity for entity, into in read_as.items() if into in keys)
+
+
+def _names_any(edges: pa.Table, ends: set[str]) -> pa.ChunkedArray:
+    """Whether either end of each fact is one of these."""
+    wanted = pa.array(sorted(ends), pa.string())
+    is_subject, is_object = (is_in(edges[name], wanted) for name in ("subject_id", "object_key"))
+    return pc.or_(is_subject, is_object)
+
+
+def is_in(column: pa.ChunkedArray, values: Iterable[str] | pa.Array) -> pa.ChunkedArray:
+    """Whether each value is one of these; nulls are not."""
+    wanted = values if isinstance(values, pa.Array) else pa.array(sorted(values), pa.string())
+    return pc.is_in(column, value_set=wanted)

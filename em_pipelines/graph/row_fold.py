@@ -10,23 +10,43 @@ The state stays in Arrow: only facts that the day can touch become rows.
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import date
 from typing import NamedTuple, cast
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from em_pipelines.extraction.feedback_statements import Targeted
-from em_pipelines.graph.comparing import Placed, Row, Slot, kinds, literal_key, placed
+from em_pipelines.extraction.feedback_statements import Spoken, Targeted
 from em_pipelines.graph.confidence_decay import DecaySettings, purged
-from em_pipelines.graph.day import Day, FoldSettings
 from em_pipelines.graph.regroup import LiveEdge, NameOp, rejoined, settled
-from em_pipelines.graph.relations import ACYCLIC, circles
-from em_pipelines.graph.row_changes import INSERTING, after_changes, changes_of, inserted, noted, standing
-from em_pipelines.graph.row_meeting import meet
+from em_pipelines.graph.relations import (
+    ACYCLIC,
+    ReadAs,
+    Row,
+    Slot,
+    circles,
+    columns,
+    is_in,
+    kinds,
+    literal_key,
+    placed,
+    touched,
+)
+from em_pipelines.graph.rounds import (
+    INSERTING,
+    FoldSettings,
+    after_changes,
+    changes_of,
+    inserted,
+    meet,
+    noted,
+    standing,
+)
 from em_pipelines.graph.targets import KnownFact, NameKey, acts_upon, reach
 from em_pipelines.schema.ids import content_id
 from em_pipelines.schema.table import rows_of
 from em_pipelines.schema.tables.graph import CONTRADICTIONS, EDGES, GRAPH_OPS
+from em_pipelines.storage.duckdb_engine import Rows
 
 MAY_BE_ABSENT = (
     "valid_from", "valid_to", "valid_precision", "over", "value", "attribute", "object_id", "pair_id"
@@ -38,8 +58,24 @@ OPERATIONS = {
 }  # fmt: skip
 """What an auditor reads for a kind of change, where it is not the kind itself."""
 WINNERS = ("INSERT", "REVISE", "REINFORCE", "CONTRADICT_NEW")
-ReadAs = Mapping[str, str]
-"""Names that are one with another → that other."""
+
+
+@dataclass(frozen=True, slots=True)
+class Day:
+    """What one day brings to the fold.
+
+    `claims`, `mentions`, `entity_mentions` and `entity_ops` are the day's tables; `entities` the registry at its end;
+    `spoken` what its feedback says, whose mentions were resolved with the others. Both ends of a claim are mentions of
+    the same message (`em_pipelines.extraction.assemble` sees to that), which is how a name finds its entity.
+    """
+
+    day: date
+    claims: pa.Table
+    mentions: pa.Table
+    entity_mentions: pa.Table
+    entity_ops: pa.Table
+    entities: Rows
+    spoken: Spoken
 
 
 class FoldedRows(NamedTuple):
@@ -86,7 +122,9 @@ def fold_rows(  # noqa: PLR0913  (as the fold in SQL)
     said = {row["claim_id"]: row for row in _stated(today, named, settings)}
     said |= _aimed(acts, previous, today, list(said.values()), name_key) if acts else {}
     incoming = [_incoming(row, read_as) for row in said.values() if row["relation"] in kinds()]
-    live = _touched(kept, incoming, today.entity_ops, read_as)
+    live = _Live()
+    for fact in touched(kept, incoming, _regrouped(today.entity_ops, read_as), read_as):
+        live.add(fact)
     _regroup(live, today.entity_ops, read_as)
     for statements in _rounds(incoming):
         _run_round(live, statements, settings, decay)
@@ -143,8 +181,8 @@ def _aimed(
     users = {act.origin["user_id"] for act in acts}
     relations, ids = reach(acts)
     wanted = pc.and_(
-        _is_in(previous["user_id"], users),
-        pc.or_(_is_in(previous["relation"], relations), _is_in(previous["edge_id"], ids)),
+        is_in(previous["user_id"], users),
+        pc.or_(is_in(previous["relation"], relations), is_in(previous["edge_id"], ids)),
     )
     facts = previous.filter(pc.and_(wanted, pc.not_equal(previous["status"], "retracted"))).to_pylist()
     new = [{**row, "edge_id": row["claim_id"], "status": "active"} for row in said if row["user_id"] in users]
@@ -162,94 +200,30 @@ def _aimed(
 def _names(entities: pa.Table, users: set[str], facts: Iterable[Row]) -> dict[str | None, list[str]]:
     """Every name of the ends of facts, and of what they are read as."""
     ends = {end for fact in facts for end in (fact["subject_id"], fact["object_id"]) if end}
-    own = entities.filter(_is_in(entities["user_id"], users)).select(
+    own = entities.filter(is_in(entities["user_id"], users)).select(
         ["entity_id", "name_key", "alias_keys", "merged_into"]
     )
-    into = own.filter(_is_in(own["entity_id"], ends))["merged_into"].drop_null().to_pylist()
-    rows = own.filter(_is_in(own["entity_id"], ends.union(into))).to_pylist()
+    into = own.filter(is_in(own["entity_id"], ends))["merged_into"].drop_null().to_pylist()
+    rows = own.filter(is_in(own["entity_id"], ends.union(into))).to_pylist()
     names = {row["entity_id"]: [row["name_key"], *row["alias_keys"]] for row in rows}
     return {row["entity_id"]: [*names[row["entity_id"]], *names.get(row["merged_into"], [])] for row in rows}
 
 
 def _incoming(row: Row, read_as: ReadAs) -> Row:
     source = {name: row[name] for name in ("session_id", "turn_number", "span_start", "span_end", "extraction_id")}
-    return {**row, **_columns(placed(row, read_as)), "source": source}
-
-
-def _columns(place: Placed) -> Row:
-    return {name: getattr(place, name) for name in Placed.__slots__}
-
-
-def _touched(edges: pa.Table, incoming: Sequence[Row], entity_ops: pa.Table, read_as: ReadAs) -> _Live:
-    """The facts that what is said may meet, and those of names joined or parted today.
-
-    Of the others of a subject and family only those that a round could change all the same, or that a conflict, a
-    circle or a retraction leads to: somebody likes hundreds of things, and today speaks of one.
-    """
-    met = {(row["user_id"], row["subject_key"], row["family"]) for row in incoming}
-    slots = {row["slot"] for row in incoming}
-    joined_or_parted = {end for op in _name_ops(entity_ops) for end in (op["entity_id"], op["other_id"]) if end}
-    regrouped = {read_as.get(end, end) for end in joined_or_parted}
-    is_all_read = bool(regrouped) or any(row["act"] == "retract" for row in incoming)
-    candidates = _candidates(edges, incoming, regrouped, read_as, is_all_read=is_all_read)
-    doubted = set(candidates["contradicts"].drop_null().to_pylist())
-    live = _Live()
-    for fact in rows_of(candidates):
-        place = placed(fact, read_as)
-        is_met = (fact["user_id"], place.subject_key, place.family) in met
-        is_told = is_all_read or place.slot in slots or place.relation_key in ACYCLIC
-        is_in_conflict = fact["contradicts"] is not None or fact["edge_id"] in doubted
-        is_regrouped = place.subject_key in regrouped or place.target_key in regrouped
-        if is_regrouped or (is_met and (is_told or is_in_conflict)):
-            takes_place = place.is_functional and not fact["requires_verification"]
-            live.add({**fact, **_columns(place), "is_functional": takes_place})
-    return live
-
-
-def _candidates(
-    edges: pa.Table, incoming: Sequence[Row], regrouped: set[str], read_as: ReadAs, *, is_all_read: bool
-) -> pa.Table:
-    """Facts among which are all that `_touched` wants, found without making rows of them."""
-    families = {row["family"] for row in incoming}
-    subjects, targets = (_also_named({row[key] for row in incoming}, read_as) for key in ("subject_key", "target_key"))
-    of_family = _is_in(edges["relation"], (name for name, kind in kinds().items() if kind.family in families))
-    is_subject, is_target = (_names_any(edges, ends) for ends in (subjects, targets))
-    if not is_all_read:
-        in_conflict = edges.filter(pc.and_(of_family, pc.is_valid(edges["contradicts"])))["contradicts"].drop_null()
-        taking = (name for name, kind in kinds().items() if kind.is_functional or kind.relation_key in ACYCLIC)
-        is_close = pc.or_(
-            pc.or_(is_target, _is_in(edges["relation"], taking)),
-            pc.or_(pc.is_valid(edges["contradicts"]), _is_in(edges["edge_id"], in_conflict.to_pylist())),
-        )
-        of_family = pc.and_(of_family, is_close)
-    may_meet = pc.and_(of_family, is_subject)
-    if regrouped:
-        may_meet = pc.or_(may_meet, _names_any(edges, _also_named(regrouped, read_as)))
-    return edges.filter(may_meet)
-
-
-def _also_named(keys: set[str], read_as: ReadAs) -> set[str]:
-    """The names that are read as one of these, and these."""
-    return keys.union(entity for entity, into in read_as.items() if into in keys)
-
-
-def _names_any(edges: pa.Table, ends: set[str]) -> pa.ChunkedArray:
-    """Whether either end of each fact is one of these."""
-    wanted = pa.array(sorted(ends), pa.string())
-    is_subject, is_object = (_is_in(edges[name], wanted) for name in ("subject_id", "object_key"))
-    return pc.or_(is_subject, is_object)
-
-
-def _is_in(column: pa.ChunkedArray, values: Iterable[str] | pa.Array) -> pa.ChunkedArray:
-    """Whether each value is one of these; nulls are not."""
-    wanted = values if isinstance(values, pa.Array) else pa.array(sorted(values), pa.string())
-    return pc.is_in(column, value_set=wanted)
+    return {**row, **columns(placed(row, read_as)), "source": source}
 
 
 def _name_ops(entity_ops: pa.Table) -> list[NameOp]:
     """The day's merges and splits, in order."""
-    found = entity_ops.filter(_is_in(entity_ops["operation"], ("MERGE", "SPLIT"))).to_pylist()
+    found = entity_ops.filter(is_in(entity_ops["operation"], ("MERGE", "SPLIT"))).to_pylist()
     return cast(list[NameOp], sorted(found, key=lambda op: (op["timestamp"], op["op_id"])))
+
+
+def _regrouped(entity_ops: pa.Table, read_as: ReadAs) -> set[str]:
+    """The names that were joined or parted today, as they are read now."""
+    ends = {end for op in _name_ops(entity_ops) for end in (op["entity_id"], op["other_id"]) if end}
+    return {read_as.get(end, end) for end in ends}
 
 
 def _regroup(live: _Live, entity_ops: pa.Table, read_as: ReadAs) -> None:
@@ -349,7 +323,7 @@ def _ladder(previous: pa.Table, live: _Live, today: Iterable[Row], read_as: Read
     """Active facts of the relations that know no circle, of the people of whom such were touched today."""
     relations = [name for name, kind in kinds().items() if kind.relation_key in ACYCLIC]
     is_wanted = pc.and_(
-        _is_in(previous["relation"], relations), _is_in(previous["user_id"], {fact["user_id"] for fact in today})
+        is_in(previous["relation"], relations), is_in(previous["user_id"], {fact["user_id"] for fact in today})
     )
     for fact in rows_of(previous.filter(is_wanted)):
         if _may_close(fact) and fact["edge_id"] not in live.facts:
@@ -384,7 +358,7 @@ def _circle(fact: Row, last: Row | None) -> Row:
 def _state(kept: pa.Table, live: _Live) -> pa.Table:
     if not live.facts:
         return kept
-    untouched = kept.filter(pc.invert(_is_in(kept["edge_id"], live.facts)))
+    untouched = kept.filter(pc.invert(is_in(kept["edge_id"], live.facts)))
     return pa.concat_tables([untouched, EDGES.from_rows(list(live.facts.values()))])
 
 
@@ -407,7 +381,7 @@ def _conflicts(before: pa.Table, live: _Live) -> pa.Table:
     rows = [_conflict(fact, other) for fact, other in met if other is not None]
     if not live.facts:
         return before
-    untouched = before.filter(pc.invert(_is_in(before["edge_id"], live.facts)))
+    untouched = before.filter(pc.invert(is_in(before["edge_id"], live.facts)))
     return pa.concat_tables([untouched, CONTRADICTIONS.from_rows(rows)])
 
 

@@ -13,8 +13,7 @@ import pyarrow as pa
 from em_pipelines.graph.confidence_decay import DecaySettings, install_macros
 from em_pipelines.schema.table import Records, Tables
 from em_pipelines.schema.tables.derived import CURRENT_EDGES
-from em_pipelines.storage.duckdb_engine import ParquetRows, Query, Rows, bind, statement
-from em_pipelines.storage.many_days import by_day, dated
+from em_pipelines.storage.duckdb_engine import ParquetRows, Query, Rows, bind, by_day, dated, statement
 
 HERE = Path(__file__).parent
 

@@ -16,8 +16,9 @@ import pyarrow.compute as pc
 
 from em_pipelines.extraction.feedback_statements import spoken
 from em_pipelines.graph.confidence_decay import DecaySettings
-from em_pipelines.graph.day import Day, FoldSettings
 from em_pipelines.graph.fold import fold
+from em_pipelines.graph.rounds import FoldSettings
+from em_pipelines.graph.row_fold import Day
 from em_pipelines.landing.tables import feedback_table
 from em_pipelines.lifecycle.decay import current_edges
 from em_pipelines.resolution.aliases import Aliases

@@ -1,15 +1,17 @@
 """DuckDB as the engine's executor of set-based steps: connections, and SQL kept in files beside the modules."""
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import date
 from functools import cache
 from pathlib import Path
 from typing import TypeAlias
 
 import duckdb
 import pyarrow as pa
+import pyarrow.compute as pc
 from pydantic import BaseModel, ConfigDict, Field
 
 
@@ -136,3 +138,22 @@ def scalar(connection: duckdb.DuckDBPyConnection, sql: str) -> object:
     Fetches all: a result that has not been read to its end keeps the connection from any other work.
     """
     return connection.execute(sql).fetchall()[0][0]
+
+
+def dated(tables: Mapping[date, pa.Table], name: str) -> pa.Table:
+    """The rows of all days, each with its day in a last column `name`: one statement does the work of a day for all.
+
+    All have the same columns.
+    """
+    return pa.concat_tables(
+        [
+            table.append_column(name, pa.repeat(pa.scalar(day, pa.date32()), table.num_rows))
+            for day, table in tables.items()
+        ]
+    )
+
+
+def by_day(rows: pa.Table, name: str, days: Iterable[date], *, is_kept: bool = False) -> dict[date, pa.Table]:
+    """The rows of each of the days, told apart by the column `name`; without it, unless it `is_kept`."""
+    found = {day: rows.filter(pc.equal(rows[name], pa.scalar(day, pa.date32()))) for day in days}
+    return found if is_kept else {day: own.drop_columns([name]) for day, own in found.items()}

@@ -29,13 +29,13 @@ from em_pipelines.storage.parquet_files import (
     ROW_GROUP_ROWS,
     Footer,
     Footers,
+    RecentTables,
     canonical,
     content_digest,
     copy_to,
     file_of,
     footer_alone,
 )
-from em_pipelines.storage.recent_tables import RecentTables
 
 IN_MEMORY_ROWS = 50_000
 """Rows up to which a partition is as well read as scanned: some 50 MB of facts."""

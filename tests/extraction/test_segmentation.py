@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 from em_pipelines.extraction.segmentation import (
     SegmentationSettings,
     Session,
+    read_segments,
     segment_objects,
     segment_session,
     segments,
 )
-from em_pipelines.extraction.segments import read_segments
 from em_pipelines.schema.readings import Turn
 from em_pipelines.schema.tables.clean import MESSAGES
 from em_pipelines.text.cleaning import n_tokens

@@ -10,8 +10,9 @@ import pyarrow as pa
 
 from em_pipelines.extraction.feedback_statements import spoken
 from em_pipelines.graph.confidence_decay import DecaySettings
-from em_pipelines.graph.day import Day, FoldSettings
 from em_pipelines.graph.fold import fold, fold_in_sql
+from em_pipelines.graph.rounds import FoldSettings
+from em_pipelines.graph.row_fold import Day
 from em_pipelines.schema.ids import content_id, entity_id
 from em_pipelines.schema.tables.extraction import CLAIMS, MENTIONS
 from em_pipelines.schema.tables.graph import CONTRADICTIONS, EDGES, ENTITIES, ENTITY_MENTIONS, ENTITY_OPS, GRAPH_OPS

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from em_pipelines.graph.confidence_decay import DecaySettings, effective_confidence
-from em_pipelines.graph.day import FoldSettings
+from em_pipelines.graph.rounds import FoldSettings
 from em_pipelines.schema.ids import edge_id, entity_id
 from em_pipelines.schema.vocabulary import FUNCTIONAL, TemporalType
 from tests.folding.log import START, USER, Folded, Joined, Said, Told, fold_days

@@ -9,7 +9,7 @@ import pytest
 
 from em_pipelines.schema.table import INT, TEXT, Table, col
 from em_pipelines.storage.lake import Lake
-from em_pipelines.storage.recent_tables import RecentTables
+from em_pipelines.storage.parquet_files import RecentTables
 
 DAY = date(2026, 3, 1)
 NUMBERS = Table(

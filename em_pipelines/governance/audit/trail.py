@@ -2,7 +2,8 @@
 
 A pure function of what the day made and of how facts stood before it. Facts also fade on days on which nothing is
 said, and on those nothing is written: the next day that is tells of all that happened since, each event at the day on
-which it came to pass. So the trail does not depend on when it was made.
+which it came to pass. So the trail does not depend on when it was made. Decay is a closed form: the days in between are
+looked at only for facts that stand differently at the ends.
 """
 
 from collections.abc import Callable, Mapping
@@ -12,16 +13,15 @@ from pathlib import Path
 import duckdb
 import pyarrow as pa
 
-from em_pipelines.governance.audit.fading import faded
 from em_pipelines.graph.confidence_decay import DecaySettings
 from em_pipelines.graph.relations import install_edge_macros
+from em_pipelines.lifecycle.decay import install_standing_macros
 from em_pipelines.schema.audit_events import EventType
 from em_pipelines.schema.readings import DEAD_LETTER, HALLUCINATIONS
 from em_pipelines.schema.table import STATE_DAYS, Records, Tables
 from em_pipelines.schema.tables.derived import INFERRED_EDGES
 from em_pipelines.schema.tables.record import AUDIT_TRAIL
-from em_pipelines.storage.duckdb_engine import Rows, bind, fetch, registered, statement
-from em_pipelines.storage.many_days import by_day, dated
+from em_pipelines.storage.duckdb_engine import Rows, bind, by_day, dated, fetch, registered, statement
 
 HERE = Path(__file__).parent
 INPUTS = (
@@ -82,6 +82,34 @@ def _bind_dated(connection: duckdb.DuckDBPyConnection, name: str, of_days: Mappi
     ((day, rows),) = of_days.items()
     bind(connection, f"{name}_undated", rows)
     connection.execute(f"CREATE OR REPLACE TEMP VIEW {name} AS SELECT *, DATE '{day}' AS trail_day FROM {name}_undated")
+
+
+def fading(
+    facts: pa.Table, first: date, last: date, decay: DecaySettings, connection: duckdb.DuckDBPyConnection
+) -> pa.Table:
+    """What time alone does to facts from the end of day `first` to that of `last`, a row a change, as `faded` has it.
+
+    `facts` has the columns of `edges`, as they stood all that time.
+    """
+    of_facts = {
+        name: pa.repeat(pa.scalar(day, pa.date32()), facts.num_rows)
+        for name, day in (("faded_from", first), ("faded_until", last), ("trail_day", last))
+    }
+    for name, days in of_facts.items():
+        facts = facts.append_column(name, days)
+    with registered(connection, {"standing": facts}):
+        return faded(decay, last, connection)
+
+
+def faded(decay: DecaySettings, as_of: date, connection: duckdb.DuckDBPyConnection) -> pa.Table:
+    """The changes of the facts in `standing`, each from the end of its day `faded_from` to that of `faded_until`.
+
+    Columns edge_id, user_id, subject_id, source_mechanism, provenance, old_status, new_status, confidence_before,
+    confidence_after (0 to 1), faded_on and trail_day.
+    """
+    install_standing_macros(connection, decay, as_of)
+    connection.execute(statement(HERE, "fading_macros"))
+    return fetch(connection, statement(HERE, "faded"))
 
 
 def audit_run(decay: DecaySettings, connection: duckdb.DuckDBPyConnection) -> Callable[[date, Tables, Records], Tables]:

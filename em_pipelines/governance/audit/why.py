@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
-from em_pipelines.governance.audit.fading import fading
 from em_pipelines.governance.audit.rows import Row, World, rows_where, sentence_at, state_where
+from em_pipelines.governance.audit.trail import fading
 from em_pipelines.graph.confidence_decay import Curve, DecaySettings
 from em_pipelines.lifecycle.decay import current_edges
 from em_pipelines.schema.ids import message_id
