@@ -14,11 +14,12 @@ from pydantic import Field
 
 from em_pipelines.schema.ids import digest
 from em_pipelines.schema.table import PERSONAL_COLUMNS, Table
-from em_pipelines.storage.footer_notes import PartitionInfo
+from em_pipelines.storage.parquet_files import PartitionInfo
 from em_pipelines.storage.store import Step, StepReport, Store
 from resources.dagster_internals import (
     known_versions,
     last_event,
+    provenance_tags,
     report_materializations,
     reports_itself,
     version_tags,
@@ -70,8 +71,9 @@ def daily_assets(step: Step, partitions: dg.DailyPartitionsDefinition) -> dg.Ass
         finally:  # where a day fails, those before it stand
             done = _Done(store, step, report, days)
             if reports_itself(context.run):
+                read = _Provenance(done, begun_at)
                 for table in tables:
-                    report_materializations(context, _events(done, table, context.instance, begun_at))
+                    report_materializations(context, _events(done, table, context.instance, read))
         context.log.info(f"{step.name}: made {len(report.made)} days, found {len(report.current)} current")
         for table in tables:
             is_told = reports_itself(context.run)
@@ -153,7 +155,9 @@ class _Done:
         return {day: info for day, info in infos.items() if info is not None}
 
 
-def _events(done: _Done, table: Table, instance: dg.DagsterInstance, begun_at: int) -> list[dg.AssetMaterialization]:
+def _events(
+    done: _Done, table: Table, instance: dg.DagsterInstance, read: "_Provenance"
+) -> list[dg.AssetMaterialization]:
     """What Dagster is told of a table: each day that the run has made, and those that it found and Dagster does not
     know as they are, for the run that made them was killed, or they were made without Dagster."""
     infos = done.standing(table)
@@ -166,16 +170,28 @@ def _events(done: _Done, table: Table, instance: dg.DagsterInstance, begun_at: i
             table.name,
             partition=str(day),
             metadata=_of_day(done.store, table, day, info.n_rows) | of_run.get(day, {}),
-            tags=version_tags(info.content_digest, done.step.code_version, _read_on(done, day), begun_at),
+            tags=version_tags(info.content_digest, read.on(day)),
         )
         for day, info in infos.items()
     ]
 
 
-def _read_on(done: _Done, day: date) -> dict[str, str | None]:
-    """The version of what a step reads of a day, by table; None of what has no rows there."""
-    infos = {t.name: done.store.lake.info(t, day) for t in (*done.step.inputs, *done.step.latest)}
-    return {name: info.content_digest if info else None for name, info in infos.items()}
+class _Provenance:
+    """What the tables of a step were made from, day by day, as tags; the same for all of its tables."""
+
+    def __init__(self, done: _Done, read_at: int) -> None:
+        self._done = done
+        self._read_at = read_at
+        self._known: dict[date, dict[str, str]] = {}
+
+    def on(self, day: date) -> dict[str, str]:
+        """The tags of a day."""
+        if day not in self._known:
+            lake, step = self._done.store.lake, self._done.step
+            infos = {table.name: lake.info(table, day) for table in (*step.inputs, *step.latest)}
+            read = {name: info.content_digest if info else None for name, info in infos.items()}
+            self._known[day] = provenance_tags(step.code_version, read, self._read_at)
+        return self._known[day]
 
 
 def _result(done: _Done, table: Table, context: dg.AssetExecutionContext) -> dg.MaterializeResult:

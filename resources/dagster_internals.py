@@ -94,12 +94,16 @@ def last_event(instance: dg.DagsterInstance) -> int:
     return instance.event_log_storage.get_maximum_record_id() or 0
 
 
-def version_tags(version: str, code_version: str, read: Mapping[str, str | None], read_at: int) -> dict[str, str]:
-    """The tags by which Dagster tells whether a partition is out of date: the version of its data, of the code that
-    made it, and of what that has `read` by table, None where there was nothing; `read_at` is the `last_event` then."""
+def version_tags(version: str, made_from: Mapping[str, str]) -> dict[str, str]:
+    """The tags of a partition: the version of its data, and its `provenance_tags`."""
+    return {DATA_VERSION_TAG: version, **made_from}
+
+
+def provenance_tags(code_version: str, read: Mapping[str, str | None], read_at: int) -> dict[str, str]:
+    """The tags by which Dagster tells whether a partition is out of date: the version of the code that made it, and of
+    what that has `read` by table, None where there was nothing; `read_at` is the `last_event` then."""
     keys = {name: dg.AssetKey(name) for name in read}
     return {
-        DATA_VERSION_TAG: version,
         DATA_VERSION_IS_USER_PROVIDED_TAG: "true",
         CODE_VERSION_TAG: code_version,
         **{get_input_data_version_tag(key): read[name] or DEFAULT_DATA_VERSION.value for name, key in keys.items()},

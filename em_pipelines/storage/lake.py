@@ -21,7 +21,6 @@ from em_pipelines.errors import CorruptTableError
 from em_pipelines.schema.table import Table
 from em_pipelines.storage.duckdb_engine import ParquetRows, Query, Rows
 from em_pipelines.storage.files import Folders, partition_days, temporary_beside, write_atomically
-from em_pipelines.storage.footer_notes import PartitionInfo
 from em_pipelines.storage.parquet_files import (
     COMPRESSION,
     CONTENT_KEY,
@@ -29,6 +28,7 @@ from em_pipelines.storage.parquet_files import (
     ROW_GROUP_ROWS,
     Footer,
     Footers,
+    PartitionInfo,
     RecentTables,
     canonical,
     content_digest,
@@ -62,7 +62,7 @@ class Lake:
 
     def path(self, table: Table, day: date) -> str:
         """Where the partition lies; the path alone, without the protocol."""
-        return posixpath.join(self._root, table.name, f"{day.isoformat()}.parquet")
+        return f"{self._root}/{table.name}/{day.isoformat()}.parquet"
 
     def has(self, table: Table, day: date) -> bool:
         """Whether the day has a partition."""
@@ -217,7 +217,7 @@ class Lake:
         self._publish(path, file.data)
         info = PartitionInfo(file.content_digest, inputs_digest, ordered.num_rows)
         if version := self._footers.version(path):
-            self._footers.known[path] = version, info, None
+            self._footers.known[path] = version, info, file.schema
             self._recent.keep(path, version, ordered)
         return info
 

@@ -6,13 +6,15 @@ import os
 import posixpath
 import threading
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import duckdb
+import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
@@ -20,7 +22,7 @@ import pyarrow.parquet as pq
 from em_pipelines.errors import CorruptTableError
 from em_pipelines.schema.table import DATE, FLAG, INSTANT, INT, REAL, TEXT, Table
 from em_pipelines.storage.duckdb_engine import Query
-from em_pipelines.storage.footer_notes import FOOTER_NOTES, FooterNotes, PartitionInfo, Version
+from em_pipelines.storage.files import settled_until_ns, write_atomically
 
 CONTENT_KEY = b"em.content_digest"
 INPUTS_KEY = b"em.inputs_digest"
@@ -31,6 +33,104 @@ TO_COME = "?" * 64
 """The place of a digest in a footer that is not known yet."""
 THINNED_KEY = b"em.thinned_rows"
 """How many rows a partition had that were given up because they can be made again."""
+
+
+FOOTER_NOTES = ".footers.json"
+Version = tuple[int, int, int]
+INCOMPLETE = "incomplete"
+_NUMBER, _DIGEST = 16, 64
+_THINNED, _INCOMPLETE, _MADE = 1, 2, 4
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionInfo:
+    """What a partition's footer says: digests of its rows and inputs, and its number of rows.
+
+    The rows of one that is thinned are not there; all else that is said of them still holds.
+    """
+
+    content_digest: str
+    inputs_digest: str
+    n_rows: int
+    is_thinned: bool = False
+
+
+class FooterNotes:
+    """What footers say, kept from one process to the next: to read one costs a third of a millisecond, and a home of
+    years has tens of thousands.
+
+    Each is noted with the file that it was read from (inode, time of change, size); of any other file the note says
+    nothing. They stand in a file of their own, which may be deleted; of a lake on no local disk, where `path` is None,
+    there are none. It holds hexadecimal words alone, so that no search for what was erased takes one for a name.
+    """
+
+    def __init__(self, path: Path | None) -> None:
+        self._path = path
+
+    @cached_property
+    def _words(self) -> dict[str, str]:
+        try:
+            found = orjson.loads(self._path.read_bytes()) if self._path else {}
+        except (OSError, orjson.JSONDecodeError):
+            return {}
+        return found if isinstance(found, dict) else {}
+
+    def of(self, name: str, version: Version) -> PartitionInfo | None:
+        """What is noted of a file, if it is still the one that it was noted of. `name` is its path within the lake."""
+        word = self._words.get(_key(name))
+        marked = _word_of_version(version)
+        return _read(word[len(marked) :]) if isinstance(word, str) and word.startswith(marked) else None
+
+    def save(self, known: Iterable[tuple[str, Version, PartitionInfo]]) -> None:
+        """Adds what is known of files (name, version, what its footer says). Of one that changed just now nothing is
+        noted: it may change again unseen. Where it cannot be kept, nothing is lost."""
+        until = settled_until_ns()
+        noted = {
+            _key(name): _word_of_version(version) + _written(info)
+            for name, version, info in known
+            if version[1] < until and _fits(info)
+        }
+        if self._path and not noted.items() <= self._words.items():
+            self._words.update(noted)
+            with suppress(OSError):
+                write_atomically(self._path, orjson.dumps(self._words))
+
+    def clear(self) -> None:
+        """Forgets everything, on disk, too."""
+        self._words.clear()
+        if self._path:
+            self._path.unlink(missing_ok=True)
+
+
+def _key(name: str) -> str:
+    return hashlib.sha256(name.encode()).hexdigest()[:_NUMBER]
+
+
+def _word_of_version(version: Version) -> str:
+    return "".join(f"{number:0{_NUMBER}x}" for number in version)
+
+
+def _fits(info: PartitionInfo) -> bool:
+    has_inputs = len(info.inputs_digest) in (0, _DIGEST) or info.inputs_digest == INCOMPLETE
+    return has_inputs and len(info.content_digest) == _DIGEST
+
+
+def _written(info: PartitionInfo) -> str:
+    inputs = info.inputs_digest
+    flags = _THINNED * info.is_thinned + (_INCOMPLETE if inputs == INCOMPLETE else _MADE if inputs else 0)
+    return f"{info.n_rows:0{_NUMBER}x}{flags:x}{info.content_digest}{inputs if flags & _MADE else ''}"
+
+
+def _read(word: str) -> PartitionInfo | None:
+    """What `_written` has written; None where it is not that."""
+    try:
+        n_rows, flags = int(word[:_NUMBER], 16), int(word[_NUMBER], 16)
+    except (ValueError, IndexError):
+        return None
+    content, inputs = word[_NUMBER + 1 : _NUMBER + 1 + _DIGEST], word[_NUMBER + 1 + _DIGEST :]
+    if len(content) != _DIGEST or len(inputs) != (_DIGEST if flags & _MADE else 0):
+        return None
+    return PartitionInfo(content, INCOMPLETE if flags & _INCOMPLETE else inputs, n_rows, bool(flags & _THINNED))
 
 
 class Footers:
@@ -124,27 +224,36 @@ class Footers:
 
 @dataclass(frozen=True, slots=True)
 class FileBytes:
-    """A Parquet file, whole, and the digest of its content."""
+    """A Parquet file, whole, its columns as whoever reads it finds them, and the digest of its content."""
 
     content_digest: str
     data: bytes | memoryview
+    schema: pa.Schema
 
 
 def file_of(table: Table, rows: pa.Table, inputs_digest: str) -> FileBytes:
     """The file of a partition, its rows `canonical`."""
     if not rows.num_rows and len(inputs_digest) == len(TO_COME):
-        empty = _empty_file(table)
-        return FileBytes(empty.content_digest, bytes(empty.data).replace(TO_COME.encode(), inputs_digest.encode()))
-    return _encoded(table, rows, inputs_digest)
+        digest, empty = _empty_file(table)
+        return FileBytes(digest, empty.replace(TO_COME.encode(), inputs_digest.encode()), _written_schema(table))
+    digest, data = _encoded(table, rows, inputs_digest)
+    return FileBytes(digest, data, _written_schema(table))
 
 
 @cache
-def _empty_file(table: Table) -> FileBytes:
+def _empty_file(table: Table) -> tuple[str, bytes]:
     """Every second partition has no rows, and they differ in nothing but the digest of their inputs."""
-    return _encoded(table, table.empty(), TO_COME)
+    digest, data = _encoded(table, table.empty(), TO_COME)
+    return digest, bytes(data)
 
 
-def _encoded(table: Table, rows: pa.Table, inputs_digest: str) -> FileBytes:
+@cache
+def _written_schema(table: Table) -> pa.Schema:
+    return pq.read_metadata(pa.BufferReader(_empty_file(table)[1])).schema.to_arrow_schema()
+
+
+def _encoded(table: Table, rows: pa.Table, inputs_digest: str) -> tuple[str, memoryview]:
+    """The digest of a file's content, and the file."""
     buffer = io.BytesIO()
     with pq.ParquetWriter(
         buffer, table.schema, compression=COMPRESSION, store_schema=True, use_dictionary=True
@@ -152,7 +261,7 @@ def _encoded(table: Table, rows: pa.Table, inputs_digest: str) -> FileBytes:
         writer.write_table(rows, row_group_size=ROW_GROUP_ROWS)
         content = hashlib.sha256(buffer.getbuffer()).hexdigest()
         writer.add_key_value_metadata({CONTENT_KEY: content, INPUTS_KEY: inputs_digest})
-    return FileBytes(content, buffer.getbuffer())
+    return content, buffer.getbuffer()
 
 
 KEPT_BYTES = 256_000_000

@@ -23,9 +23,9 @@ from pydantic import BaseModel
 from em_pipelines.schema.ids import digest
 from em_pipelines.schema.table import STATE_DAYS, Records, Table, Tables
 from em_pipelines.storage.code_version import code_digest
-from em_pipelines.storage.footer_notes import INCOMPLETE
 from em_pipelines.storage.lake import IN_MEMORY_ROWS, Lake
 from em_pipelines.storage.landed_log import LandedLog
+from em_pipelines.storage.parquet_files import INCOMPLETE
 from em_pipelines.storage.staleness import Judged, Settled
 
 Run = Callable[[date, Tables, Records], Tables]

@@ -75,7 +75,10 @@ def check_days(lake: Lake, table: Table, days: Sequence[date]) -> Verdict:
     Files whose columns are not those declared break that expectation, and their rows are not looked at. Raises
     CorruptTableError where a file cannot be read, for then nothing is known of the table.
     """
-    misfits = {day: said for day in days if (said := _misfit(lake, table, day))}
+    # Files of one table mostly share one schema, which is one object: each is looked at once.
+    schemas = {day: lake.schema(table, day) for day in days}
+    judged = {id(found): misfit(table.schema, found) for found in schemas.values() if found is not None}
+    misfits = {day: said for day, found in schemas.items() if (said := judged.get(id(found)))}
     fitting = [day for day in days if day not in misfits]
     expectations = expectations_of(table)
     asked = _Statement(table, expectations, table.schema.names)
