@@ -21,6 +21,7 @@ import orjson
 import pytest
 
 from em_pipelines.interfaces.cli.dagster_runner import prepare_dagster_home
+from em_pipelines.interfaces.memory import Memory
 from em_pipelines.landing.land import land
 from em_pipelines.pipeline import Pipeline
 from em_pipelines.serving.facts import FactQuery, facts
@@ -83,6 +84,10 @@ class Ui:
         """The relations of all facts that are known of a user."""
         query = FactQuery(user_id, as_of=date(2026, 3, 31))
         return {fact["relation"] for fact in facts(self.home.store, query, self.home.settings.decay)}
+
+    def finds(self, user_id: str, question: str) -> list[str]:
+        """The texts that a search gives, best first."""
+        return [hit.text for hit in Memory(self.home.path, user_id).retrieve_memories(question)]
 
     def drop(self, name: str, day: str, text: str, user_id: str) -> None:
         """Drops a file into the inbox, as somebody with a mouse would."""

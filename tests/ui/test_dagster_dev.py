@@ -11,6 +11,7 @@ pytestmark = pytest.mark.slow
 DAYS = ["2026-03-01", "2026-03-02", "2026-03-03"]
 BACKFILL_SECONDS = 130  # the daemon looks at a backfill twice a minute, and three times before it calls it done
 FACTS_SECONDS = 60
+SOON_SECONDS = 10  # what is searched is made by the run that made the facts, after them
 
 WORKSPACE = """{ workspaceOrError { __typename ... on Workspace { locationEntries {
     name loadStatus locationOrLoadError { __typename ... on PythonError { message } } } } } }"""
@@ -58,6 +59,7 @@ def test_sensors_and_schedules_run_without_being_switched_on(ui: Any) -> None:
 def test_a_file_dropped_into_the_inbox_becomes_facts_without_a_hand(ui: Any) -> None:
     ui.drop("mirela/phone.jsonl", "2026-03-10", "I live in Oslo.", "mirela")
     ui.wait("facts of the dropped file", FACTS_SECONDS, lambda: "lives_in" in ui.relations("mirela"))
+    ui.wait("the message in a search", SOON_SECONDS, lambda: "I live in Oslo." in ui.finds("mirela", "Where is Oslo?"))
     assert not (ui.home.inbox / "mirela" / "phone.jsonl").exists()
 
 
