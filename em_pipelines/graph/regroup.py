@@ -51,6 +51,7 @@ class NameOp(TypedDict):
     """What is read here of a row of `entity_ops`: a merge or a split of two names."""
 
     op_id: str
+    user_id: str
     operation: str
     entity_id: str
     other_id: str | None

@@ -218,23 +218,23 @@ def columns(place: Placed) -> Row:
     return {name: getattr(place, name) for name in Placed.__slots__}
 
 
-def touched(edges: pa.Table, incoming: Sequence[Row], regrouped: set[str], read_as: ReadAs) -> Iterator[Row]:
+def touched(edges: pa.Table, incoming: Sequence[Row], regrouped: Mapping[str, str], read_as: ReadAs) -> Iterator[Row]:
     """The facts that what is said may meet, and those of names joined or parted today, each with its place.
 
     Of the others of a subject and family only those that a round could change all the same, or that a conflict, a
     circle or a retraction leads to: somebody likes hundreds of things, and today speaks of one.
 
-    `incoming` are placed statements, `regrouped` names as they are read now.
+    `incoming` are placed statements, `regrouped` names as they are read now, each with whose name it is.
     """
     met = {(row["user_id"], row["subject_key"], row["family"]) for row in incoming}
     slots = {row["slot"] for row in incoming}
-    is_all_read = bool(regrouped) or any(row["act"] == "retract" for row in incoming)
-    candidates = _candidates(edges, incoming, regrouped, read_as, is_all_read=is_all_read)
+    read_whole = {*regrouped.values(), *(row["user_id"] for row in incoming if row["act"] == "retract")}
+    candidates = _candidates(edges, incoming, (set(regrouped), read_whole), read_as)
     doubted = set(candidates["contradicts"].drop_null().to_pylist())
     for fact in rows_of(candidates):
         place = placed(fact, read_as)
         is_met = (fact["user_id"], place.subject_key, place.family) in met
-        is_told = is_all_read or place.slot in slots or place.relation_key in ACYCLIC
+        is_told = fact["user_id"] in read_whole or place.slot in slots or place.relation_key in ACYCLIC
         is_in_conflict = fact["contradicts"] is not None or fact["edge_id"] in doubted
         is_regrouped = place.subject_key in regrouped or place.target_key in regrouped
         if is_regrouped or (is_met and (is_told or is_in_conflict)):
@@ -243,22 +243,22 @@ def touched(edges: pa.Table, incoming: Sequence[Row], regrouped: set[str], read_
 
 
 def _candidates(
-    edges: pa.Table, incoming: Sequence[Row], regrouped: set[str], read_as: ReadAs, *, is_all_read: bool
+    edges: pa.Table, incoming: Sequence[Row], wanted: tuple[set[str], set[str]], read_as: ReadAs
 ) -> pa.Table:
-    """Facts among which are all that `_touched` wants, found without making rows of them."""
+    """Facts among which are all that `touched` wants, found without making rows of them.
+
+    `wanted` are names that were joined or parted, and people of whom more is read than what is spoken of.
+    """
+    regrouped, read_whole = wanted
     families = {row["family"] for row in incoming}
     subjects, targets = (_also_named({row[key] for row in incoming}, read_as) for key in ("subject_key", "target_key"))
     of_family = is_in(edges["relation"], (name for name, kind in kinds().items() if kind.family in families))
-    is_subject, is_target = (_names_any(edges, ends) for ends in (subjects, targets))
-    if not is_all_read:
-        in_conflict = edges.filter(pc.and_(of_family, pc.is_valid(edges["contradicts"])))["contradicts"].drop_null()
-        taking = (name for name, kind in kinds().items() if kind.is_functional or kind.relation_key in ACYCLIC)
-        is_close = pc.or_(
-            pc.or_(is_target, is_in(edges["relation"], taking)),
-            pc.or_(pc.is_valid(edges["contradicts"]), is_in(edges["edge_id"], in_conflict.to_pylist())),
-        )
-        of_family = pc.and_(of_family, is_close)
-    may_meet = pc.and_(of_family, is_subject)
+    doubted = edges.filter(pc.and_(of_family, pc.is_valid(edges["contradicts"])))["contradicts"].drop_null()
+    taking = (name for name, kind in kinds().items() if kind.is_functional or kind.relation_key in ACYCLIC)
+    is_spoken_of = pc.or_(_names_any(edges, targets), is_in(edges["relation"], taking))
+    in_conflict = pc.or_(pc.is_valid(edges["contradicts"]), is_in(edges["edge_id"], doubted.to_pylist()))
+    is_close = pc.or_(pc.or_(is_spoken_of, in_conflict), is_in(edges["user_id"], read_whole))
+    may_meet = pc.and_(pc.and_(of_family, is_close), _names_any(edges, subjects))
     if regrouped:
         may_meet = pc.or_(may_meet, _names_any(edges, _also_named(regrouped, read_as)))
     return edges.filter(may_meet)

@@ -220,10 +220,10 @@ def _name_ops(entity_ops: pa.Table) -> list[NameOp]:
     return cast(list[NameOp], sorted(found, key=lambda op: (op["timestamp"], op["op_id"])))
 
 
-def _regrouped(entity_ops: pa.Table, read_as: ReadAs) -> set[str]:
-    """The names that were joined or parted today, as they are read now."""
-    ends = {end for op in _name_ops(entity_ops) for end in (op["entity_id"], op["other_id"]) if end}
-    return {read_as.get(end, end) for end in ends}
+def _regrouped(entity_ops: pa.Table, read_as: ReadAs) -> dict[str, str]:
+    """The names that were joined or parted today, as they are read now, each with whose it is."""
+    ends = ((op["user_id"], op[end]) for op in _name_ops(entity_ops) for end in ("entity_id", "other_id"))
+    return {read_as.get(end, end): user for user, end in ends if end}
 
 
 def _regroup(live: _Live, entity_ops: pa.Table, read_as: ReadAs) -> None:

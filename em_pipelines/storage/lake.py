@@ -6,6 +6,8 @@ needs; what one table means belongs to the step that makes it.
 """
 
 import posixpath
+import threading
+from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, date, datetime
@@ -29,7 +31,7 @@ from em_pipelines.storage.parquet_files import (
     Footer,
     Footers,
     PartitionInfo,
-    RecentTables,
+    Version,
     canonical,
     content_digest,
     copy_to,
@@ -39,6 +41,51 @@ from em_pipelines.storage.parquet_files import (
 
 IN_MEMORY_ROWS = 50_000
 """Rows up to which a partition is as well read as scanned: some 50 MB of facts."""
+
+
+KEPT_BYTES = 256_000_000
+"""Of all tables that are remembered; the longest ago written goes first, and one of more than an eighth is not kept."""
+
+
+class RecentTables:
+    """Tables that this process wrote lately, by the path of their file: the step that reads one next need not.
+
+    Each is known by its file as it stood when it was written: once anybody has replaced, thinned or edited that, it is
+    forgotten. Threads may share one.
+    """
+
+    def __init__(self, kept_bytes: int = KEPT_BYTES) -> None:
+        self._kept_bytes = kept_bytes
+        self._n_bytes = 0
+        self._tables: OrderedDict[str, tuple[Version, pa.Table]] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def keep(self, path: str, version: Version, table: pa.Table) -> None:
+        """Remembers what was written to a file."""
+        with self._lock:
+            self._forget(path)
+            if table.nbytes * 8 > self._kept_bytes:
+                return
+            self._tables[path] = version, table
+            self._n_bytes += table.nbytes
+            while self._n_bytes > self._kept_bytes:
+                self._forget(next(iter(self._tables)))
+
+    def of(self, path: str, version: Version) -> pa.Table | None:
+        """What the file holds, if it is known and the file is still the one that was written."""
+        with self._lock:
+            found = self._tables.get(path)
+            if found is None:
+                return None
+            if found[0] == version:
+                return found[1]
+            self._forget(path)
+            return None
+
+    def _forget(self, path: str) -> None:
+        found = self._tables.pop(path, None)
+        if found is not None:
+            self._n_bytes -= found[1].nbytes
 
 
 class Lake:

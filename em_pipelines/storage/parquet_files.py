@@ -4,8 +4,6 @@ import hashlib
 import io
 import os
 import posixpath
-import threading
-from collections import OrderedDict
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -262,51 +260,6 @@ def _encoded(table: Table, rows: pa.Table, inputs_digest: str) -> tuple[str, mem
         content = hashlib.sha256(buffer.getbuffer()).hexdigest()
         writer.add_key_value_metadata({CONTENT_KEY: content, INPUTS_KEY: inputs_digest})
     return content, buffer.getbuffer()
-
-
-KEPT_BYTES = 256_000_000
-"""Of all tables that are remembered; the longest ago written goes first, and one of more than an eighth is not kept."""
-
-
-class RecentTables:
-    """Tables that this process wrote lately, by the path of their file: the step that reads one next need not.
-
-    Each is known by its file as it stood when it was written: once anybody has replaced, thinned or edited that, it is
-    forgotten. Threads may share one.
-    """
-
-    def __init__(self, kept_bytes: int = KEPT_BYTES) -> None:
-        self._kept_bytes = kept_bytes
-        self._n_bytes = 0
-        self._tables: OrderedDict[str, tuple[Version, pa.Table]] = OrderedDict()
-        self._lock = threading.Lock()
-
-    def keep(self, path: str, version: Version, table: pa.Table) -> None:
-        """Remembers what was written to a file."""
-        with self._lock:
-            self._forget(path)
-            if table.nbytes * 8 > self._kept_bytes:
-                return
-            self._tables[path] = version, table
-            self._n_bytes += table.nbytes
-            while self._n_bytes > self._kept_bytes:
-                self._forget(next(iter(self._tables)))
-
-    def of(self, path: str, version: Version) -> pa.Table | None:
-        """What the file holds, if it is known and the file is still the one that was written."""
-        with self._lock:
-            found = self._tables.get(path)
-            if found is None:
-                return None
-            if found[0] == version:
-                return found[1]
-            self._forget(path)
-            return None
-
-    def _forget(self, path: str) -> None:
-        found = self._tables.pop(path, None)
-        if found is not None:
-            self._n_bytes -= found[1].nbytes
 
 
 def footer_alone(schema: pa.Schema, info: PartitionInfo) -> bytes:

@@ -24,7 +24,7 @@ SQL_STEPS = {"fold", "decay", "audit", "inference"}
 GUARDED = {"extraction", "resolution", "fold"}
 STALE_AFTER: dict[str, set[str]] = {
     "errors.py": GUARDED | {"inference"},
-    "schema/ids.py": {"messages", "segments", *GUARDED},
+    "schema/ids.py": {"messages", "segments", "audit", *GUARDED},
     "schema/table.py": ALL,
     "schema/tables/record.py": {"audit"},
     "schema/vocabulary.py": ALL - LANDING - {"messages"},
@@ -40,7 +40,7 @@ STALE_AFTER: dict[str, set[str]] = {
     "landing/tables.py": LANDING,
     "landing/land.py": set(),
     "extraction/messages.py": {"messages"},
-    "extraction/segmentation.py": {"segments"},
+    "extraction/segmentation.py": {"segments", "extraction"},
     "extraction/sessions.py": {"sessions"},
     "extraction/settings.py": {"segments", "extraction"},
     "extraction/verification.py": {"extraction"},

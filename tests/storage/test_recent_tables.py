@@ -8,8 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from em_pipelines.schema.table import INT, TEXT, Table, col
-from em_pipelines.storage.lake import Lake
-from em_pipelines.storage.parquet_files import RecentTables
+from em_pipelines.storage.lake import Lake, RecentTables
 
 DAY = date(2026, 3, 1)
 NUMBERS = Table(
