@@ -7,7 +7,7 @@ more as a whole, for lasting facts.
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from datetime import date
 from itertools import chain, groupby, islice, tee
 from typing import cast
@@ -94,6 +94,9 @@ def _fact(claim: Claim) -> tuple[str | int | None, ...]:
 
 
 UNTRUSTED = "untrusted"
+
+
+CLAIM_FIELDS = tuple(field_.name for field_ in fields(Claim))
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,7 +272,7 @@ class _Collector:
         if claim.act is not Act.ASSERT:
             said = (*said, claim.act.value)
         key = content_id("claim", turn.message_id, *said)
-        row = asdict(claim)
+        row: dict[str, object] = {name: getattr(claim, name) for name in CLAIM_FIELDS}
         row["span_start"], row["span_end"] = row.pop("start"), row.pop("end")
         row["flags"], row["context_tags"] = [flag.value for flag in claim.flags], list(claim.context_tags)
         made = {"claim_id": key, "extraction_id": self._extraction_id, **row, **self._origin(turn)}

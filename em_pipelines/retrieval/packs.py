@@ -28,7 +28,7 @@ from em_pipelines.schema.table import rows_of
 from em_pipelines.schema.tables.clean import MESSAGES
 from em_pipelines.schema.tables.graph import CONTRADICTIONS, EDGES
 from em_pipelines.schema.tables.raw import FEEDBACK
-from em_pipelines.serving.facts import FactQuery, known
+from em_pipelines.serving.facts import FactRow, rows_of_users
 from em_pipelines.storage.code_version import code_digest
 from em_pipelines.storage.files import write_atomically
 
@@ -89,7 +89,7 @@ def remake(home: SearchableHome, user_id: str) -> None:
         with home.lock("packs"):
             known = _known(home, user_id)
             shutil.rmtree(folder_of(home, user_id), ignore_errors=True)
-            _build_one(home, user_id, _said_by(home, user_id), None, known)
+            _build_one(home, _facts(home, [user_id])[user_id], _said_by(home, user_id), None, known)
             _note(home, _built(home)["days"])
 
 
@@ -112,12 +112,12 @@ def _update_to(home: SearchableHome, marks: dict[str, str]) -> _Update:
     built = _built(home)["days"]
     lost = _clear_lost(home)
     changed = sorted(day for day in marks.keys() | built.keys() if marks.get(day) != built.get(day))
-    is_day_gone = any(day not in marks for day in changed)
-    users = _users(home, sorted(marks) if is_day_gone else changed)
+    is_all = not built or any(day not in marks for day in changed)  # a day is gone, or nothing was there yet
+    users = _users(home, sorted(marks) if is_all else changed)
     if lost:
         everybody = _users(home, sorted(marks))
         users = sorted({*users, *(user for user in everybody if folder_of(home, user).name in lost)})
-    return _Update(users, None if is_day_gone else frozenset(map(date.fromisoformat, changed)))
+    return _Update(users, None if is_all else frozenset(map(date.fromisoformat, changed)))
 
 
 def _clear_lost(home: SearchableHome) -> set[str]:
@@ -135,27 +135,38 @@ def _build_all(home: SearchableHome, update: _Update) -> bool:
     for start in range(0, len(update.users), USERS_AT_ONCE):
         some = update.users[start : start + USERS_AT_ONCE]
         said = _said(home, said_on, some)
+        facts = _facts(home, some)
         for user in some:
             own = said.filter(pc.equal(said["user_id"], user))
-            has_vectors &= _build_one(home, user, documents.messages(own, user), update.days)
+            has_vectors &= _build_one(home, facts[user], documents.messages(own, user), update.days)
     return has_vectors
+
+
+@dataclass(frozen=True, slots=True)
+class _Facts:
+    """What is known of a user: facts in every status, and which of them are in conflict."""
+
+    user_id: str
+    rows: list[FactRow]
+    conflicts: list[ContradictionRow]
 
 
 def _build_one(
     home: SearchableHome,
-    user_id: str,
+    facts: _Facts,
     said: pa.Table,
     days: frozenset[date] | None,
     known: dict[str, Floats] | None = None,
 ) -> bool:
     """Whether it is whole. `said` is what was said on these days, of which the old pack may know another version; on
     all, without days. `known` are vectors by text, where the pack that has them is gone."""
+    user_id = facts.user_id
     folder = folder_of(home, user_id)
     old = None
     if days is not None:
         old = _old(home, folder)
         said = _said_since(old, said, days) if old else _said_by(home, user_id)
-    rows = pa.concat_tables([said, _facts(home, user_id, said)])
+    rows = pa.concat_tables([said, documents.facts(facts.rows, facts.conflicts, said)])
     if not len(rows):
         shutil.rmtree(folder, ignore_errors=True)
         return True
@@ -193,13 +204,16 @@ def _old(home: SearchableHome, folder: Path) -> Pack | None:
         return None
 
 
-def _facts(home: SearchableHome, user_id: str, said: pa.Table) -> pa.Table:
+def _facts(home: SearchableHome, users: Sequence[str]) -> dict[str, _Facts]:
+    """What is known of each of some users."""
     known_on = home.store.lake.latest(EDGES, date.max)
     if known_on is None:
-        return documents.SCHEMA.empty_table()
-    rows = known(home.store, FactQuery(user_id, known_on), home.settings.decay).rows
-    conflicts = home.store.lake.find(CONTRADICTIONS, known_on, "user_id", [user_id])
-    return documents.facts(rows, cast("list[ContradictionRow]", list(rows_of(conflicts))), said)
+        return {user: _Facts(user, [], []) for user in users}
+    rows = rows_of_users(home.store, users, known_on, home.settings.decay)
+    found = {user: _Facts(user, rows[user], []) for user in users}
+    for conflict in rows_of(home.store.lake.find(CONTRADICTIONS, known_on, "user_id", users)):
+        found[conflict["user_id"]].conflicts.append(cast("ContradictionRow", conflict))
+    return found
 
 
 def _version(home: SearchableHome) -> str:

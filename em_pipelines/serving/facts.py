@@ -182,6 +182,22 @@ def known(store: Store, query: FactQuery, decay: DecaySettings, waiting: Overlay
     return Known(cast("list[FactRow]", rows.to_pylist()), entities)
 
 
+def rows_of_users(store: Store, users: Sequence[str], as_of: date, decay: DecaySettings) -> dict[str, list[FactRow]]:
+    """The rows of `known` at the end of a day, of each of many users: asked for together, they cost what one does."""
+    with scratch() as connection:
+        edges, entities = (_of_users(store, table, as_of, users) for table in (EDGES, ENTITIES))
+        rows = _named(edges, entities, as_of, decay, connection)
+    found: dict[str, list[FactRow]] = {user: [] for user in users}
+    for row in cast("list[FactRow]", rows.to_pylist()):
+        found[row["user_id"]].append(row)
+    return found
+
+
+def _of_users(store: Store, table: Table, until: date, users: Sequence[str]) -> pa.Table:
+    day = store.lake.latest(table, until)
+    return store.lake.find(table, day, "user_id", users) if day else table.empty()
+
+
 def _standing(
     store: Store, query: FactQuery, decay: DecaySettings, waiting: Overlay | None, columns: Sequence[str] = ("*",)
 ) -> tuple[pa.Table, pa.Table]:
@@ -191,11 +207,23 @@ def _standing(
         edges, entities = (_of_user(store, table, known_at, query.user_id, connection) for table in (EDGES, ENTITIES))
         if waiting:
             edges, entities = laid_over(edges, entities, waiting, known_at, connection)
-        current = current_edges(edges, entities, query.as_of, decay, connection)
-        connection.execute(f"CREATE OR REPLACE TEMP VIEW standing AS {current.sql}")
-        bind(connection, "entities", entities)
-        rows = fetch(connection, f"SELECT {', '.join(columns)} FROM ({statement(HERE, 'facts')})")
-    return rows.take(pc.sort_indices(rows, sort_keys=BEST_FIRST)), entities  # half of what DuckDB takes for wide rows
+        return _named(edges, entities, query.as_of, decay, connection, columns), entities
+
+
+def _named(  # noqa: PLR0913  (the state, the day, and what reads them)
+    edges: pa.Table,
+    entities: pa.Table,
+    as_of: date,
+    decay: DecaySettings,
+    connection: duckdb.DuckDBPyConnection,
+    columns: Sequence[str] = ("*",),
+) -> pa.Table:
+    """Facts as they stand, with names, best first."""
+    current = current_edges(edges, entities, as_of, decay, connection)
+    connection.execute(f"CREATE OR REPLACE TEMP VIEW standing AS {current.sql}")
+    bind(connection, "entities", entities)
+    rows = fetch(connection, f"SELECT {', '.join(columns)} FROM ({statement(HERE, 'facts')})")
+    return rows.take(pc.sort_indices(rows, sort_keys=BEST_FIRST))  # half of what DuckDB takes for wide rows
 
 
 def _of_user(store: Store, table: Table, until: date, user_id: str, connection: duckdb.DuckDBPyConnection) -> pa.Table:
