@@ -8,11 +8,11 @@ a second change may fall on the same tick of the clock, so what changed just now
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import date
 from functools import lru_cache
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import BinaryIO, Generic, TypeVar
 
 from filelock import FileLock, Timeout
 
@@ -21,19 +21,39 @@ from em_pipelines.errors import LockedError
 
 def write_atomically(path: Path, data: bytes | memoryview) -> None:
     """Writes a local file so that readers and crashes see the old or the new content, never a part."""
-    with temporary_beside(path) as temporary:
-        with temporary.open("wb") as handle:
+    folder, name = os.path.split(path)
+    temporary = os.path.join(folder, _temporary(name))  # noqa: PTH118 - a run writes tens of thousands of files
+    try:
+        handle = _created(folder, temporary)
+        with handle:
             handle.write(data)
             handle.flush()
             os.fsync(handle.fileno())
-        temporary.replace(path)
+        os.replace(temporary, path)  # noqa: PTH105
+    except BaseException:
+        with suppress(FileNotFoundError):
+            os.unlink(temporary)  # noqa: PTH108
+        raise
+
+
+def _created(folder: str, path: str) -> BinaryIO:
+    """A new file to write to, in a folder that is made where it is not there."""
+    try:
+        return open(path, "wb")  # noqa: PTH123
+    except FileNotFoundError:
+        os.makedirs(folder, exist_ok=True)  # noqa: PTH103
+        return open(path, "wb")  # noqa: PTH123
+
+
+def _temporary(name: str) -> str:
+    return f".{name}.{os.getpid()}.tmp"
 
 
 @contextmanager
 def temporary_beside(path: Path) -> Iterator[Path]:
     """A name beside a local file, to write to and rename from; gone afterwards, and swept up after a crash."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    temporary = path.with_name(_temporary(path.name))
     try:
         yield temporary
     finally:

@@ -163,7 +163,7 @@ def test_a_write_that_fails_leaves_the_old_file_and_no_litter(
     def fail(*_: object) -> None:
         raise OSError("no space left on device")
 
-    monkeypatch.setattr(*((os, "fsync", fail) if failing == "fsync" else (Path, "replace", fail)))
+    monkeypatch.setattr(os, failing, fail)
     for day in (DAY, date(2026, 3, 2)):
         with pytest.raises(OSError, match="no space left"):
             lake.write(THINGS, day, THINGS.from_rows([thing("new")]))
@@ -181,7 +181,7 @@ def test_a_process_killed_before_the_rename_leaves_the_old_file(lake: Lake, tmp_
         import os, signal
         from pathlib import Path
         from em_pipelines.storage.files import write_atomically
-        Path.replace = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
+        os.replace = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
         write_atomically(Path({lake.path(THINGS, DAY)!r}), b"new")
         """
     )
