@@ -1,8 +1,9 @@
 """`make bench`: every benchmark, one table each."""
 
-from benchmarks import context, engine, growth, inference, projection, reading, retrieval, scale
+from benchmarks import commands, context, engine, growth, inference, projection, reading, retrieval, scale
 
 if __name__ == "__main__":
+    commands.main()
     reading.main()
     engine.main()
     inference.main()

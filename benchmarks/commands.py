@@ -11,10 +11,11 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import pairwise
 from pathlib import Path
 
 import orjson
@@ -34,6 +35,7 @@ CROWD = (100, 60, 20)
 """Users, days, messages a day of each."""
 LONG_DAYS, SHORT_DAYS, LONG_MESSAGES = 1_000, 100, 5
 TWO_MORE = "I live in Bergen.", "I love figs."
+ALONE = "— the engine alone"
 BEGIN, END = "<!-- figures: begin -->", "<!-- figures: end -->"
 MESSAGES = "messages/s"
 BLOCK_BYTES = 512
@@ -133,7 +135,7 @@ def _start_up(folder: Path) -> Iterator[Figure]:
     home = folder / "examples"
     first = cost_of(EM, "run", EXAMPLES, "--home", home)
     yield Figure("examples, first run", first.seconds, "s", 20)
-    yield Figure("— the engine alone", engine_seconds(EXAMPLES), "s", first.seconds)
+    yield Figure(ALONE, engine_seconds(EXAMPLES), "s", first.seconds)
     more = folder / "two-more.jsonl"
     write(more, ({**message, "user_id": "mirela"} for message in _two_more(datetime(2026, 11, 20, 9, tzinfo=UTC))))
     yield Figure("two messages more", cost_of(EM, "run", more, "--home", home).seconds, "s", 6)
@@ -172,7 +174,7 @@ def _sparse(folder: Path) -> Iterator[Figure]:
         costs[n_days] = cost_of(EM, "run", log, "--home", homes[n_days]).seconds
         what = f"{len(messages)} messages of {name} on {n_days} days"
         yield Figure(what, costs[n_days], "s", 20 if n_days == SPARSE_DAYS else 10)
-        yield Figure("— the engine alone", engine_seconds(log), "s", costs[n_days])
+        yield Figure(ALONE, engine_seconds(log), "s", costs[n_days])
     yield Figure("— ratio", costs[SPARSE_DAYS] / costs[DENSE_DAYS], "×", 2)
     yield Figure("— home of the many days", _size(homes[SPARSE_DAYS]) / 1e6, "MB", 25)
     yield Figure("— Dagster's share of it", _size(homes[SPARSE_DAYS] / "dagster") / 1e6, "MB", 10)
@@ -204,7 +206,7 @@ def _crowd(folder: Path) -> Iterator[Figure]:
     yield Figure(what, n_messages / clock[0], MESSAGES, 1_000, is_floor=True)
     yield Figure("— memory", cost.peak_bytes / 1e9, "GB", 4)
     alone = engine_seconds(log)
-    yield Figure("— the engine alone", n_messages / alone, MESSAGES, 1_000, is_floor=True)
+    yield Figure(ALONE, n_messages / alone, MESSAGES, 1_000, is_floor=True)
     shutil.rmtree(home)
 
 
@@ -213,7 +215,7 @@ def _long(folder: Path) -> Iterator[Figure]:
     write(log, invented(1, range(LONG_DAYS), LONG_MESSAGES))
     cost = cost_of(EM, "run", log, "--home", home)
     yield Figure(f"one user, {LONG_DAYS:,} days with {LONG_MESSAGES} messages", cost.seconds, "s", 90)
-    yield Figure("— the engine alone", engine_seconds(log), "s", cost.seconds)
+    yield Figure(ALONE, engine_seconds(log), "s", cost.seconds)
     short = folder / "short.jsonl"
     write(short, invented(1, range(SHORT_DAYS), LONG_MESSAGES))
     cost_of(EM, "run", short, "--home", folder / "short")
@@ -253,22 +255,38 @@ def _size(folder: Path) -> int:
 
 def _line(figure: Figure) -> str:
     bound = "at least" if figure.is_floor else "at most"
-    wanted = "" if figure.what.startswith("— the engine") else f"{bound} {figure.wanted:g}"
+    wanted = "" if figure.what.startswith(ALONE) else f"{bound} {figure.wanted:g}"
     mark = "" if figure.is_met or not wanted else "  MISSED"
     return f"{figure.what:58} {figure.value:10,.2f} {figure.unit:10} {wanted}{mark}"
 
 
-def _write_page(page: Path, figures: Iterable[Figure]) -> None:
+def _plot(figures: Sequence[Figure]) -> list[str]:
+    """A chart of whole commands (bars) and of the engine alone (line), in Mermaid."""
+    pairs = [(whole, alone) for whole, alone in pairwise(figures) if alone.what.startswith(ALONE) and alone.unit == "s"]
+    names = ", ".join(f'"{whole.what}"' for whole, _ in pairs)
+    return [
+        "```mermaid",
+        "xychart-beta",
+        '    title "Processor seconds of a command (bars) and of the engine alone (line)"',
+        f"    x-axis [{names}]",
+        '    y-axis "s"',
+        f"    bar [{', '.join(f'{whole.value:.1f}' for whole, _ in pairs)}]",
+        f"    line [{', '.join(f'{alone.value:.1f}' for _, alone in pairs)}]",
+        "```",
+    ]
+
+
+def _write_page(page: Path, figures: Sequence[Figure]) -> None:
     """Replaces what stands between the marks of a page."""
     rows = ["| | measured | wanted |", "| --- | --: | --: |"]
     for figure in figures:
-        is_bare = figure.what.startswith("— the engine")
+        is_bare = figure.what.startswith(ALONE)
         wanted = "" if is_bare else f"{'≥' if figure.is_floor else '≤'} {figure.wanted:g} {figure.unit}"
         rows.append(f"| {figure.what} | {figure.value:,.2f} {figure.unit} | {wanted} |")
     text = page.read_text(encoding="utf-8")
     before, _, rest = text.partition(BEGIN)
     _, _, after = rest.partition(END)
-    made = "\n".join([BEGIN, "", f"Measured on {datetime.now(UTC).date()}.", "", *rows, "", END])
+    made = "\n".join([BEGIN, "", f"Measured on {datetime.now(UTC).date()}.", "", *rows, "", *_plot(figures), "", END])
     page.write_text(before + made + after, encoding="utf-8")
 
 
