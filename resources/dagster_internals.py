@@ -5,6 +5,7 @@ no public door yet; the type of a job of assets has no public name. tests/resour
 what is relied on here changes. The storage of events alone, in event_storage.py, has private names of its own.
 """
 
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -75,8 +76,11 @@ def reports_itself(run: dg.DagsterRun) -> bool:
 
 
 def report_materializations(context: dg.AssetExecutionContext, made: Sequence[dg.AssetMaterialization]) -> None:
-    """Stores events of what a step of the run has made, as one batch."""
-    batch = generate_event_batch_id()
+    """Stores events of what a step of the run has made, as one batch.
+
+    The UI takes events of one time for one event, so they are a millisecond apart.
+    """
+    batch, until = generate_event_batch_id(), time.time()
     for number, materialization in enumerate(made, start=1):
         event = dg.DagsterEvent(
             event_type_value=dg.DagsterEventType.ASSET_MATERIALIZATION.value,
@@ -85,7 +89,10 @@ def report_materializations(context: dg.AssetExecutionContext, made: Sequence[dg
             event_specific_data=StepMaterializationData(materialization),
         )
         context.instance.report_dagster_event(
-            event, run_id=context.run.run_id, batch_metadata=DagsterEventBatchMetadata(batch, number == len(made))
+            event,
+            run_id=context.run.run_id,
+            batch_metadata=DagsterEventBatchMetadata(batch, number == len(made)),
+            timestamp=until - (len(made) - number) / 1000,
         )
 
 

@@ -193,6 +193,8 @@ def test_a_run_that_reports_itself_tells_of_the_days_it_made_and_of_no_others(wo
     assert result.success
     assert world.told("edges") == ["2026-03-01", "2026-03-09"]
     assert world.told("feedback") == []
+    records = world.instance.fetch_materializations(dg.AssetKey("edges"), limit=10).records
+    assert len({int(record.timestamp * 1000) for record in records}) == 2, "the UI shows one event a millisecond"
     assert world.run(1, 9, reports=True).success
     assert world.told("edges") == ["2026-03-01", "2026-03-09"], "nothing was made again"
     assert world.run(9, is_full=True, reports=True).success
