@@ -261,6 +261,6 @@ def _users(home: SearchableHome, days: list[str]) -> list[str]:
 
 def _sweep(home: SearchableHome, users: set[str]) -> None:
     kept = {folder_of(home, user).name for user in users}
-    for path in (home.path / "packs").iterdir():
+    for path in (home.path / "packs").glob("*"):
         if path.is_dir() and path.name not in kept:
             shutil.rmtree(path, ignore_errors=True)
