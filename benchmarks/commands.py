@@ -74,7 +74,7 @@ def main(page: Path | None = None) -> None:
     with tempfile.TemporaryDirectory(prefix="em-commands-", ignore_cleanup_errors=True) as folder:
         for figure in measured(Path(folder)):
             found.append(figure)
-            console.print(_line(figure))
+            console.print(_line(figure), soft_wrap=True, highlight=False)
     if page:
         _write_page(page, found)
 
@@ -250,7 +250,7 @@ def _clock() -> Iterator[list[float]]:
 
 
 def _size(folder: Path) -> int:
-    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file() and not path.is_symlink())
 
 
 def _line(figure: Figure) -> str:

@@ -8,7 +8,6 @@ from pathlib import PurePath
 import orjson
 
 from em_pipelines.landing.erasure_requests import RequestBook, Scope
-from em_pipelines.landing.record_cutting import cut_feedback, cut_message
 from em_pipelines.schema.table import Record
 from em_pipelines.storage.landed_log import Passage, Verdict
 from em_pipelines.storage.tombstones import EDGE, FACT, MESSAGE, RECORD, SESSION, USER, Tombstones
@@ -57,6 +56,9 @@ class ErasureGate:
 
     def left_of(self, kind: str, record: Record) -> Record | None:
         """A record without the erased names, facts and edges of its user; None where nothing is left of it."""
+        # Whoever reads opens a log, too, and what cleans texts takes a tenth of a second to import.
+        from em_pipelines.landing.record_cutting import cut_feedback, cut_message  # noqa: PLC0415
+
         names = self.tombstones.names_of(record["user_id"], record["timestamp"])
         if kind == "interactions":
             return cut_message(record, names)
