@@ -218,6 +218,37 @@ def columns(place: Placed) -> Row:
     return {name: getattr(place, name) for name in Placed.__slots__}
 
 
+@dataclass(frozen=True, slots=True)
+class _Reach:
+    """What a day's statements and its joined or parted names lead to among the facts."""
+
+    met: set[tuple[str, str, str]]
+    slots: set[Slot]
+    regrouped: set[str]
+    read_whole: set[str]
+
+    @classmethod
+    def of(cls, incoming: Sequence[Row], regrouped: Mapping[str, str]) -> "_Reach":
+        """`incoming` are placed statements, `regrouped` names as they are read now, each with whose name it is."""
+        taking_back = {row["user_id"] for row in incoming if row["act"] == "retract"}
+        return cls(
+            met={(row["user_id"], row["subject_key"], row["family"]) for row in incoming},
+            slots={row["slot"] for row in incoming},
+            regrouped=set(regrouped),
+            read_whole=taking_back.union(regrouped.values()),
+        )
+
+    def regroups(self, place: Placed) -> bool:
+        return place.subject_key in self.regrouped or place.target_key in self.regrouped
+
+    def meets(self, place: Placed, user_id: str, is_in_conflict: bool) -> bool:
+        """Whether a fact of a subject and family that is spoken of has to be looked at."""
+        if (user_id, place.subject_key, place.family) not in self.met:
+            return False
+        is_told = user_id in self.read_whole or place.slot in self.slots or place.relation_key in ACYCLIC
+        return is_told or is_in_conflict
+
+
 def touched(edges: pa.Table, incoming: Sequence[Row], regrouped: Mapping[str, str], read_as: ReadAs) -> Iterator[Row]:
     """The facts that what is said may meet, and those of names joined or parted today, each with its place.
 
@@ -226,18 +257,13 @@ def touched(edges: pa.Table, incoming: Sequence[Row], regrouped: Mapping[str, st
 
     `incoming` are placed statements, `regrouped` names as they are read now, each with whose name it is.
     """
-    met = {(row["user_id"], row["subject_key"], row["family"]) for row in incoming}
-    slots = {row["slot"] for row in incoming}
-    read_whole = {*regrouped.values(), *(row["user_id"] for row in incoming if row["act"] == "retract")}
-    candidates = _candidates(edges, incoming, (set(regrouped), read_whole), read_as)
+    reach = _Reach.of(incoming, regrouped)
+    candidates = _candidates(edges, incoming, (set(regrouped), reach.read_whole), read_as)
     doubted = set(candidates["contradicts"].drop_null().to_pylist())
     for fact in rows_of(candidates):
         place = placed(fact, read_as)
-        is_met = (fact["user_id"], place.subject_key, place.family) in met
-        is_told = fact["user_id"] in read_whole or place.slot in slots or place.relation_key in ACYCLIC
         is_in_conflict = fact["contradicts"] is not None or fact["edge_id"] in doubted
-        is_regrouped = place.subject_key in regrouped or place.target_key in regrouped
-        if is_regrouped or (is_met and (is_told or is_in_conflict)):
+        if reach.regroups(place) or reach.meets(place, fact["user_id"], is_in_conflict):
             takes_place = place.is_functional and not fact["requires_verification"]
             yield {**fact, **columns(place), "is_functional": takes_place}
 

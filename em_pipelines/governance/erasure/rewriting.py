@@ -5,6 +5,7 @@ import re
 from collections import Counter
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
+from functools import partial
 from pathlib import Path
 
 from em_pipelines.governance.rebuildable_home import RebuildableHome
@@ -36,36 +37,52 @@ def rewrite_log(home: RebuildableHome, request: Request, plan: Plan) -> Done:
     landing lock; tombstones stand."""
     done = Done()
     log = home.store.log
-    gate = ErasureGate(home.tombstones, home.book)
-    gone = {
-        letter["dead_letter_id"]
-        for day in log.days("dead_letters")
-        for letter in log.read("dead_letters", day)
-        if "raw" in letter and not gate.admits_letter(letter)
-    } | {record_id for kind, record_id in plan.records if kind == "dead_letters"}
-
-    def left_of(kind: str, record: Record) -> Record | None:
-        if kind == "dead_letters":
-            return None if record["dead_letter_id"] in gone else record
-        if record["user_id"] != request.scope.user_id or record["timestamp"] > request.until:
-            return record
-        if gate.is_of_erased(record):
-            return None
-        if kind == "interactions":
-            planned = plan.messages.get(message_place(record["session_id"], record["turn_number"]))
-            if planned is not None:
-                return dict(planned)
-        return gate.left_of(kind, record)
-
+    left = _Left.of(home, request, plan)
     for kind in KINDS:
         for day in log.days(kind):
-            changed = log.rewrite(kind, day, lambda record, kind=kind: left_of(kind, record))  # type: ignore[misc]
+            changed = log.rewrite(kind, day, partial(left.of_record, kind))
             done.n_removed[kind] += changed.n_removed
             done.n_cut[kind] += changed.n_changed
             if changed.n_segments:
                 done.days.add(day)
     SessionIndex(log).delete()
     return done
+
+
+@dataclass(frozen=True, slots=True)
+class _Left:
+    """What is left of a record of the log once what a request covers is out of it."""
+
+    request: Request
+    plan: Plan
+    gate: ErasureGate
+    letters_gone: frozenset[str]
+
+    @classmethod
+    def of(cls, home: RebuildableHome, request: Request, plan: Plan) -> "_Left":
+        log = home.store.log
+        gate = ErasureGate(home.tombstones, home.book)
+        planned = (record_id for kind, record_id in plan.records if kind == "dead_letters")
+        barred = (
+            letter["dead_letter_id"]
+            for day in log.days("dead_letters")
+            for letter in log.read("dead_letters", day)
+            if "raw" in letter and not gate.admits_letter(letter)
+        )
+        return cls(request, plan, gate, frozenset(planned).union(barred))
+
+    def of_record(self, kind: str, record: Record) -> Record | None:
+        if kind == "dead_letters":
+            return None if record["dead_letter_id"] in self.letters_gone else record
+        if record["user_id"] != self.request.scope.user_id or record["timestamp"] > self.request.until:
+            return record
+        if self.gate.is_of_erased(record):
+            return None
+        if kind == "interactions":
+            planned = self.plan.messages.get(message_place(record["session_id"], record["turn_number"]))
+            if planned is not None:
+                return dict(planned)
+        return self.gate.left_of(kind, record)
 
 
 def clear_inbox(home: RebuildableHome, request: Request, plan: Plan, now: datetime) -> int:
