@@ -148,19 +148,15 @@ class Pipeline(RebuildableHome, RevisableHome, PortableHome, ProjectedHome):
         day = self.store.lake.latest(CURRENT_EDGES, date.max)
         return day is None or self.store.is_current(self.inference, day)
 
-    def waiting(self, user_id: str, until: date) -> "Overlay":
-        """The person's feedback, said up to the end of a day, that has landed and is not folded yet."""
+    def waiting(self, user_id: str, until: date) -> "Overlay | None":
+        """The person's feedback, said up to the end of a day, that has landed and is not folded yet; None without."""
         from em_pipelines.serving.facts import Overlay, waiting_feedback
 
-        found = waiting_feedback(self.store, self._feedback_steps, user_id, until)
+        found = waiting_feedback(self.store, user_id, until)
+        if not found:
+            return None
         chosen = self.settings
         return Overlay(found, self.aliases, chosen.resolution, chosen.fold, chosen.decay, chosen.safety)
-
-    @cached_property
-    def _feedback_steps(self) -> tuple[Step, Step]:
-        from em_pipelines.steps import build_feedback_steps
-
-        return build_feedback_steps(self.settings, self.path)
 
     def give_back(self, segments: "Iterable[UnreadSegment]") -> None:
         """Lets dead letters of the extraction be asked for again, and puts their days out of date.

@@ -31,7 +31,6 @@ from em_pipelines.resolution.aliases import Aliases
 from em_pipelines.resolution.registry import resolution_run
 from em_pipelines.resolution.settings import ResolutionSettings
 from em_pipelines.schema.readings import Extractor
-from em_pipelines.schema.table import Table
 from em_pipelines.schema.tables import clean, derived, extraction, graph, raw, record
 from em_pipelines.storage.code_version import code_digest
 from em_pipelines.storage.duckdb_engine import EngineSettings, connect
@@ -69,11 +68,15 @@ class StepTools:
     home: Path
 
 
+LANDED = (raw.INTERACTIONS, raw.SKILL_INVOCATIONS, raw.FEEDBACK, raw.WORLD_EVENTS, clean.DEAD_LETTERS)
+"""The tables of what lands, one a kind of record."""
+
+
 def build_steps(settings: StepSettings, tools: StepTools) -> dict[str, Step]:
     """Returns every daily step by name, in the order in which they run."""
     connection = _connection(settings, tools.home)
     steps = [
-        *map(_landing, (raw.INTERACTIONS, raw.SKILL_INVOCATIONS, raw.FEEDBACK, raw.WORLD_EVENTS, clean.DEAD_LETTERS)),
+        *(Step.of_log(table, landing_run(table)) for table in LANDED),
         Step(name="messages", inputs=(raw.INTERACTIONS,), outputs=(clean.MESSAGES,), run=messages_run),
         Step(
             name="segments",
@@ -115,19 +118,8 @@ def build_steps(settings: StepSettings, tools: StepTools) -> dict[str, Step]:
     return {step.name: step for step in steps}
 
 
-def build_feedback_steps(settings: StepSettings, home: Path) -> tuple[Step, Step]:
-    """Returns the steps `feedback` and `fold`, for whoever asks what of feedback they have not taken in: neither needs
-    an extractor, which takes longer to make than an answer."""
-    return _landing(raw.FEEDBACK), _fold(settings, _connection(settings, home))
-
-
 def _connection(settings: StepSettings, home: Path) -> duckdb.DuckDBPyConnection:
     return connect(engine=settings.engine, spill=home / SPILL / str(os.getpid()))
-
-
-def _landing(table: Table) -> Step:
-    """The log becomes a table."""
-    return Step(name=table.name, log_kind=table.name, outputs=(table,), run=landing_run(table))
 
 
 def _extraction(settings: StepSettings, tools: StepTools) -> Step:

@@ -7,58 +7,78 @@ from pydantic import BaseModel, ConfigDict, Field
 class SegmentationSettings(BaseModel):
     """How large a segment may grow."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
-    max_segment_tokens: int = Field(default=1500, ge=1)
-    """Turns of a session are packed up to this size, estimated as characters ÷ 4."""
-    n_context_turns: int = Field(default=4, ge=0)
-    """Earlier turns of the session handed over with a segment, to be read but not extracted from."""
+    max_segment_tokens: int = Field(
+        default=1500, ge=1, description="Turns of a session are packed up to this size, estimated as characters ÷ 4."
+    )
+    n_context_turns: int = Field(
+        default=4,
+        ge=0,
+        description="Earlier turns of the session handed over with a segment, to be read but not extracted from.",
+    )
 
 
 class GateSettings(BaseModel):
     """What the gate lets through."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
-    min_characters: int = Field(default=15, ge=0)
-    """Shorter messages pass only with a name or a number in them."""
+    min_characters: int = Field(
+        default=15, ge=0, description="Shorter messages pass only with a name or a number in them."
+    )
 
 
 class RulesSettings(BaseModel):
     """Bounds of the rules extractor."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
-    max_characters: int = Field(default=20_000, ge=1)
-    """Of one message; the rest of a longer one is not read, and an issue says so."""
-    keeps_health: bool = False
-    """Whether claims of allergies, conditions and medicines are made at all; `safety.is_health_enabled` implies it."""
+    max_characters: int = Field(
+        default=20_000, ge=1, description="Of one message; the rest of a longer one is not read, and an issue says so."
+    )
+    keeps_health: bool = Field(
+        default=False,
+        description=(
+            "Whether claims of allergies, conditions and medicines are made at all; `safety.is_health_enabled` "
+            "implies it."
+        ),
+    )
     gate: GateSettings = GateSettings()
 
 
 class VerificationSettings(BaseModel):
     """When a reading is doubted, and when it is thrown away."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
-    factor: float = Field(default=0.5, gt=0, le=1)
-    """The confidence of what a warning touches is multiplied by this."""
-    n_warnings_to_discard: int = Field(default=3, ge=1)
-    """From so many warnings on, the extraction of a segment is discarded."""
-    min_high_confidence: float = Field(default=0.85, ge=0, le=1)
-    """From here on a confidence is high: too high for a hedged clause."""
-    min_counted_words: int = Field(default=8, ge=1)
-    """Shorter messages may consist of names: "Lisbon, with Ana" is no list of inventions."""
+    factor: float = Field(
+        default=0.5, gt=0, le=1, description="The confidence of what a warning touches is multiplied by this."
+    )
+    n_warnings_to_discard: int = Field(
+        default=3, ge=1, description="From so many warnings on, the extraction of a segment is discarded."
+    )
+    min_high_confidence: float = Field(
+        default=0.85, ge=0, le=1, description="From here on a confidence is high: too high for a hedged clause."
+    )
+    min_counted_words: int = Field(
+        default=8,
+        ge=1,
+        description='Shorter messages may consist of names: "Lisbon, with Ana" is no list of inventions.',
+    )
 
 
 class DurableSettings(BaseModel):
     """The pass at a session's end."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
-    is_enabled: bool = False
-    """Whether sessions of more than one segment are read once more as a whole."""
-    max_facts_a_session: int = Field(default=5, ge=0)
-    """Lasting facts that the pass may add to one session of one day."""
-    max_session_tokens: int = Field(default=12_000, ge=1)
-    """Longer sessions are left out; estimated as characters ÷ 4."""
+    is_enabled: bool = Field(
+        default=False, description="Whether sessions of more than one segment are read once more as a whole."
+    )
+    max_facts_a_session: int = Field(
+        default=5, ge=0, description="Lasting facts that the pass may add to one session of one day."
+    )
+    max_session_tokens: int = Field(
+        default=12_000, ge=1, description="Longer sessions are left out; estimated as characters ÷ 4."
+    )

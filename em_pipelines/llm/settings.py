@@ -10,114 +10,138 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator, model_valida
 class ModelPrice(BaseModel):
     """What a model costs, in US dollars a million tokens."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
-    input_usd: float = Field(ge=0)
-    """Tokens sent."""
-    output_usd: float = Field(ge=0)
-    """Tokens received."""
-    cached_input_usd: float | None = Field(default=None, ge=0)
-    """Tokens sent that the endpoint knew already; unset: as any other."""
+    input_usd: float = Field(ge=0, description="Tokens sent.")
+    output_usd: float = Field(ge=0, description="Tokens received.")
+    cached_input_usd: float | None = Field(
+        default=None, ge=0, description="Tokens sent that the endpoint knew already; unset: as any other."
+    )
 
 
 class BudgetSettings(BaseModel):
     """How much may be spent before the rest of the work is deferred. Unset: without limit."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
-    max_tokens_a_day: int | None = Field(default=5_000_000, ge=0)
-    """Tokens, sent and received, of each model on one UTC day."""
-    max_calls_a_night: int | None = Field(default=20_000, ge=0)
-    """Calls of all models from noon to noon, UTC."""
-    max_usd_a_night: float | None = Field(default=None, ge=0)
-    """US dollars for all models from noon to noon, UTC; needs `llm.prices`."""
-    warning_share: float = Field(default=0.9, gt=0, le=1)
-    """Share of a budget at which a warning is given."""
+    max_tokens_a_day: int | None = Field(
+        default=5_000_000, ge=0, description="Tokens, sent and received, of each model on one UTC day."
+    )
+    max_calls_a_night: int | None = Field(
+        default=20_000, ge=0, description="Calls of all models from noon to noon, UTC."
+    )
+    max_usd_a_night: float | None = Field(
+        default=None, ge=0, description="US dollars for all models from noon to noon, UTC; needs `llm.prices`."
+    )
+    warning_share: float = Field(default=0.9, gt=0, le=1, description="Share of a budget at which a warning is given.")
 
 
 class BreakerSettings(BaseModel):
     """When calls stop because too many failed, and for how long."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
-    n_failures: int = Field(ge=1)
-    """Failures in a row that stop calls."""
-    window_seconds: float = Field(default=60, gt=0)
-    """They have to lie within this time."""
-    open_seconds: float = Field(gt=0)
-    """How long calls stop before one is let through to try."""
+    n_failures: int = Field(ge=1, description="Failures in a row that stop calls.")
+    window_seconds: float = Field(default=60, gt=0, description="They have to lie within this time.")
+    open_seconds: float = Field(gt=0, description="How long calls stop before one is let through to try.")
 
 
 class SmallBreakerSettings(BreakerSettings):
     """Of the small model: a blip is short, and much work waits behind it."""
 
-    n_failures: int = Field(default=3, ge=1)
-    """Failures in a row that stop calls."""
-    open_seconds: float = Field(default=15, gt=0)
-    """How long calls stop before one is let through to try."""
+    n_failures: int = Field(default=3, ge=1, description="Failures in a row that stop calls.")
+    open_seconds: float = Field(default=15, gt=0, description="How long calls stop before one is let through to try.")
 
 
 class LargeBreakerSettings(BreakerSettings):
     """Of the large model: its calls are few and dear."""
 
-    n_failures: int = Field(default=2, ge=1)
-    """Failures in a row that stop calls."""
-    open_seconds: float = Field(default=60, gt=0)
-    """How long calls stop before one is let through to try."""
+    n_failures: int = Field(default=2, ge=1, description="Failures in a row that stop calls.")
+    open_seconds: float = Field(default=60, gt=0, description="How long calls stop before one is let through to try.")
 
 
 class LadderSettings(BaseModel):
     """How often a failing piece of work is asked again."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
-    delays_seconds: tuple[float, ...] = (1, 5, 30)
-    """Waits before the second, third, … rung."""
-    max_retry_after_seconds: float = Field(default=120, ge=0)
-    """An endpoint that asks to be left alone for longer than this is asked in the next run."""
-    max_rate_limits: int = Field(default=5, ge=0)
-    """How often in a row a rung waits out a rate limit before it is left to the next run."""
-    max_deferrals: int = Field(default=3, ge=1)
-    """Runs that may put a piece of work off because the endpoint was down, if others were answered in the meantime."""
+    delays_seconds: tuple[float, ...] = Field(default=(1, 5, 30), description="Waits before the second, third, … rung.")
+    max_retry_after_seconds: float = Field(
+        default=120,
+        ge=0,
+        description="An endpoint that asks to be left alone for longer than this is asked in the next run.",
+    )
+    max_rate_limits: int = Field(
+        default=5,
+        ge=0,
+        description="How often in a row a rung waits out a rate limit before it is left to the next run.",
+    )
+    max_deferrals: int = Field(
+        default=3,
+        ge=1,
+        description=(
+            "Runs that may put a piece of work off because the endpoint was down, if others were answered in the "
+            "meantime."
+        ),
+    )
 
 
 class LlmSettings(BaseModel):
     """The endpoint, its models and their limits."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
-    base_url: str | None = None
-    """Address of an OpenAI-compatible endpoint, with its /v1; unset: OpenAI's own. Variable: EM_LLM_BASE_URL."""
-    small: str = Field(default="gpt-4.1-mini", min_length=1)
-    """The model that reads segments. Variable: EM_LLM_SMALL."""
-    large: str | None = None
-    """The model for inference and consolidation; unset: the small one. Variable: EM_LLM_LARGE."""
-    mode: Literal["realtime", "batch"] = "realtime"
-    """realtime: calls that answer at once; batch: the Batch API, at half the price. Variable: EM_LLM_MODE."""
-    timeout_seconds: float = Field(default=60, gt=0)
-    """A call without its whole answer after this long has failed."""
-    max_concurrent_calls: int = Field(default=8, ge=1)
-    """Calls at work together."""
-    n_awaited_trials: int = Field(default=2, ge=0)
-    """How many trial calls of an open breaker a run waits for before it puts its work off."""
-    retry_minutes: float = Field(default=15, gt=0)
-    """How long the sensor leaves a day alone that waits for a model."""
-    budget: BudgetSettings = Field(default_factory=BudgetSettings)
-    """Limits of spending."""
-    prices: dict[str, ModelPrice] = Field(default_factory=dict)
-    """US dollars a million tokens, by name of the model."""
-    batch_price_share: float = Field(default=0.5, ge=0, le=1)
-    """What a token costs in a batch, as a share of its price."""
-    max_batch_requests: int = Field(default=50_000, ge=1, le=50_000)
-    """Requests of one batch; the limit is OpenAI's."""
-    max_batch_bytes: int = Field(default=200_000_000, ge=1, le=200_000_000)
-    """Bytes of the file of one batch; the limit is OpenAI's."""
-    small_breaker: SmallBreakerSettings = SmallBreakerSettings()
-    """For calls of the small model."""
-    large_breaker: LargeBreakerSettings = LargeBreakerSettings()
-    """For calls of the large model."""
-    ladder: LadderSettings = Field(default_factory=LadderSettings)
-    """Retries of work that fails."""
+    base_url: str | None = Field(
+        default=None,
+        description=(
+            "Address of an OpenAI-compatible endpoint, with its /v1; unset: OpenAI's own. Variable: EM_LLM_BASE_URL."
+        ),
+    )
+    small: str = Field(
+        default="gpt-4.1-mini", min_length=1, description="The model that reads segments. Variable: EM_LLM_SMALL."
+    )
+    large: str | None = Field(
+        default=None,
+        description="The model for inference and consolidation; unset: the small one. Variable: EM_LLM_LARGE.",
+    )
+    mode: Literal["realtime", "batch"] = Field(
+        default="realtime",
+        description=(
+            "realtime: calls that answer at once; batch: the Batch API, at half the price. Variable: EM_LLM_MODE."
+        ),
+    )
+    timeout_seconds: float = Field(
+        default=60, gt=0, description="A call without its whole answer after this long has failed."
+    )
+    max_concurrent_calls: int = Field(default=8, ge=1, description="Calls at work together.")
+    n_awaited_trials: int = Field(
+        default=2,
+        ge=0,
+        description="How many trial calls of an open breaker a run waits for before it puts its work off.",
+    )
+    retry_minutes: float = Field(
+        default=15, gt=0, description="How long the sensor leaves a day alone that waits for a model."
+    )
+    budget: BudgetSettings = Field(default_factory=BudgetSettings, description="Limits of spending.")
+    prices: dict[str, ModelPrice] = Field(
+        default_factory=dict, description="US dollars a million tokens, by name of the model."
+    )
+    batch_price_share: float = Field(
+        default=0.5, ge=0, le=1, description="What a token costs in a batch, as a share of its price."
+    )
+    max_batch_requests: int = Field(
+        default=50_000, ge=1, le=50_000, description="Requests of one batch; the limit is OpenAI's."
+    )
+    max_batch_bytes: int = Field(
+        default=200_000_000, ge=1, le=200_000_000, description="Bytes of the file of one batch; the limit is OpenAI's."
+    )
+    small_breaker: SmallBreakerSettings = Field(
+        default=SmallBreakerSettings(), description="For calls of the small model."
+    )
+    large_breaker: LargeBreakerSettings = Field(
+        default=LargeBreakerSettings(), description="For calls of the large model."
+    )
+    ladder: LadderSettings = Field(default_factory=LadderSettings, description="Retries of work that fails.")
 
     @field_validator("base_url")
     @classmethod

@@ -204,7 +204,7 @@ def _along_the_graph(pack: Pack, hits: list[Hit], wanted: Search, withheld: _Wit
 def _standing(home: SearchableHome, user_id: str, until: date | None) -> dict[str, float] | None:
     """The facts that hold, with their confidence, where the pack cannot know: on an earlier day, or after feedback."""
     waiting = home.waiting(user_id, until or date.max)
-    if until is None and not waiting.feedback:
+    if until is None and waiting is None:
         return None
     as_of = until or home.store.lake.latest(EDGES, date.max) or datetime.now(UTC).date()
     rows = facts(home.store, FactQuery(user_id, as_of), home.settings.decay, waiting, hiding(home, user_id))

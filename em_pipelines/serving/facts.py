@@ -1,39 +1,35 @@
 """Reading facts: what held at the end of a day, as memory knew it then or at another time.
 
 Feedback that has landed and is not folded yet is laid over what a reader sees, so that corrections are effective at
-once: by the same registry and the same fold as the nightly ones, over the facts of one person.
+once (`em_pipelines.serving.overlay`).
 """
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import duckdb
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from em_pipelines.extraction.feedback_statements import spoken
 from em_pipelines.graph.confidence_decay import DecaySettings
-from em_pipelines.graph.fold import fold
-from em_pipelines.graph.rounds import FoldSettings
-from em_pipelines.graph.row_fold import Day
-from em_pipelines.landing.tables import feedback_table
+from em_pipelines.landing.tables import feedback_table, landing_run
 from em_pipelines.lifecycle.decay import current_edges
-from em_pipelines.resolution.aliases import Aliases
-from em_pipelines.resolution.registry import resolve
-from em_pipelines.resolution.settings import ResolutionSettings
 from em_pipelines.schema.rows import CurrentEdgeRow, FeedbackRow
 from em_pipelines.schema.table import Table, rows_of
-from em_pipelines.schema.tables.clean import MESSAGES
-from em_pipelines.schema.tables.extraction import CLAIMS, MENTIONS
-from em_pipelines.schema.tables.graph import CONTRADICTIONS, EDGES, ENTITIES
+from em_pipelines.schema.tables.graph import EDGES, ENTITIES
 from em_pipelines.schema.tables.raw import FEEDBACK
-from em_pipelines.storage.duckdb_engine import bind, fetch, in_memory, scratch, statement
+from em_pipelines.storage.duckdb_engine import bind, fetch, scratch, statement
 from em_pipelines.storage.store import Step, Store
-from em_pipelines.text.guard.sensitive import SafetySettings
 from em_pipelines.text.name_keys import name_key
+
+if TYPE_CHECKING:
+    from em_pipelines.graph.rounds import FoldSettings
+    from em_pipelines.resolution.aliases import Aliases
+    from em_pipelines.resolution.settings import ResolutionSettings
+    from em_pipelines.text.guard.sensitive import SafetySettings
 
 
 @dataclass(frozen=True)
@@ -41,58 +37,29 @@ class Overlay:
     """How feedback that waits is to be read: rows of `feedback` by user, and the rules of registry and fold."""
 
     feedback: Sequence[FeedbackRow]
-    aliases: Aliases
-    resolution: ResolutionSettings
-    fold: FoldSettings
+    aliases: "Aliases"
+    resolution: "ResolutionSettings"
+    fold: "FoldSettings"
     decay: DecaySettings
-    safety: SafetySettings
+    safety: "SafetySettings"
 
 
-def laid_over(
-    edges: pa.Table, entities: pa.Table, waiting: Overlay, day: date, connection: duckdb.DuckDBPyConnection
-) -> tuple[pa.Table, pa.Table]:
-    """One person's edges and entities as they will stand once the feedback that waits is folded; `day` is the last day
-    that the reader may know of."""
-    if not waiting.feedback:
-        return edges, entities
-    said = spoken(waiting.feedback, waiting.safety)
-    known = (entities, said.mentions_table(), MESSAGES.empty())
-    made = resolve(*known, connection, decisions=said.decisions, aliases=waiting.aliases, settings=waiting.resolution)
-    today = Day(
-        day=day,
-        claims=CLAIMS.empty(),
-        mentions=MENTIONS.empty(),
-        entity_mentions=made.entity_mentions,
-        entity_ops=made.entity_ops,
-        entities=made.entities,
-        spoken=said,
-    )
-    folded = fold(
-        edges,
-        CONTRADICTIONS.empty(),
-        today,
-        settings=waiting.fold,
-        decay=waiting.decay,
-        connection=connection,
-        name_key=name_key,
-    )
-    return in_memory(folded.edges).select(EDGES.schema.names).cast(EDGES.schema), made.entities
+def waiting_feedback(store: Store, user_id: str, until: date) -> list[FeedbackRow]:
+    """The rows of `feedback` of one user, said up to the end of a day, that no fold has seen.
 
-
-def waiting_feedback(store: Store, steps: Sequence[Step], user_id: str, until: date) -> list[FeedbackRow]:
-    """The rows of `feedback` of one user, said up to the end of a day, that the given steps have not taken in."""
+    Looked at are days of which the table is not what has landed, and those that were never folded: of the others the
+    fold has seen what the table holds.
+    """
     days = [day for day in store.log.days("feedback") if day <= until]
     if not days:
         return []
-    look = store.look()
+    folded = [day for day in days if store.lake.has(EDGES, day)]
+    changed = store.outdated(Step.of_log(FEEDBACK, landing_run(FEEDBACK)), folded, store.look())
     found: list[FeedbackRow] = []
-    for day in sorted(set().union(*(store.outdated(step, days, look) for step in steps))):
-        records = feedback_table(store.log.read("feedback", day))
-        # Of a day that is out of date, what its last fold has seen is in the state all the same.
-        is_folded = store.lake.info(EDGES, day) is not None
-        folded = set(store.lake.read(FEEDBACK, day)["feedback_id"].to_pylist()) if is_folded else set()
-        rows = cast("Iterator[FeedbackRow]", rows_of(records))
-        found += [r for r in rows if r["user_id"] == user_id and r["feedback_id"] not in folded]
+    for day in sorted(changed | (set(days) - set(folded))):
+        seen = set(store.lake.read(FEEDBACK, day)["feedback_id"].to_pylist()) if day in changed else set()
+        rows = cast("Iterator[FeedbackRow]", rows_of(feedback_table(store.log.read("feedback", day))))
+        found += [row for row in rows if row["user_id"] == user_id and row["feedback_id"] not in seen]
     return found
 
 
@@ -206,6 +173,9 @@ def _standing(
     with scratch() as connection:
         edges, entities = (_of_user(store, table, known_at, query.user_id, connection) for table in (EDGES, ENTITIES))
         if waiting:
+            # It takes the fold and all that reads what people say: a tenth of a second, and mostly nothing waits.
+            from em_pipelines.serving.overlay import laid_over  # noqa: PLC0415
+
             edges, entities = laid_over(edges, entities, waiting, known_at, connection)
         return _named(edges, entities, query.as_of, decay, connection, columns), entities
 

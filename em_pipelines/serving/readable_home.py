@@ -24,5 +24,6 @@ class ReadableHome(Home):
     settings: ReaderSettings
 
     @abstractmethod
-    def waiting(self, user_id: str, until: date) -> "Overlay":
-        """The person's feedback, said up to the end of a day, that has landed and is not folded yet."""
+    def waiting(self, user_id: str, until: date) -> "Overlay | None":
+        """The person's feedback, said up to the end of a day, that has landed and is not folded yet; None
+        without any."""

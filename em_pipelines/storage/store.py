@@ -68,6 +68,11 @@ class Step:
     prepare: Callable[[Iterable[Tables]], None] | None = None
     is_complete: Callable[[Tables], bool] = lambda _: True
 
+    @classmethod
+    def of_log(cls, table: Table, run: Run) -> "Step":
+        """The step by which records of one kind become the table of their name."""
+        return cls(name=table.name, log_kind=table.name, outputs=(table,), run=run)
+
     @property
     def is_fold(self) -> bool:
         """Its days depend on each other."""

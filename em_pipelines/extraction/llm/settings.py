@@ -8,10 +8,10 @@ from em_pipelines.extraction.settings import GateSettings
 class LlmExtractionSettings(BaseModel):
     """How the model is asked to read."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
-    max_output_tokens: int = Field(default=4096, ge=256)
-    """Of one answer; a longer one is cut off, and what is missing is asked again."""
-    temperature: float = Field(default=0.0, ge=0, le=2)
-    """0: the likeliest answer."""
+    max_output_tokens: int = Field(
+        default=4096, ge=256, description="Of one answer; a longer one is cut off, and what is missing is asked again."
+    )
+    temperature: float = Field(default=0.0, ge=0, le=2, description="0: the likeliest answer.")
     gate: GateSettings = GateSettings()

@@ -18,40 +18,68 @@ PUBLIC_ATTRIBUTES = (
 class RevisionSettings(BaseModel):
     """The nightly revision. Nobody is asked unless `is_enabled` is set and the endpoint has a key."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
-    is_enabled: bool = False
-    """Whether stale public facts are sent to a model with web search. Needs a key."""
-    api: Literal["responses", "chat"] = "responses"
-    """responses: the Responses API with its web_search tool; chat: Chat Completions of a model that searches itself."""
-    model: str | None = Field(default=None, min_length=1)
-    """The model that searches; unset: `llm.large`, else `llm.small`."""
-    base_url: str | None = None
-    """Address of the endpoint, with its /v1; unset: `llm.base_url`. Its key: EM_REVISION_API_KEY, else that of llm."""
-    search_context_size: Literal["low", "medium", "high"] = "low"
-    """How much of the pages the model is given to read."""
-    max_searches: int = Field(default=3, ge=1)
-    """Searches for one fact, at most."""
-    max_output_tokens: int = Field(default=2_000, ge=16)
-    """Of one answer, thoughts included."""
-    timeout_seconds: float = Field(default=120, gt=0)
-    """A call without its whole answer after this long has failed; searching takes longer than reading."""
-    n_attempts: int = Field(default=2, ge=1)
-    """How often one fact is asked about in a night when no usable answer comes."""
-    max_calls_per_night: int = Field(default=50, ge=0)
-    """Calls from noon to noon, UTC, failed ones included; also the outcomes of one night, at most."""
-    max_cost_usd: float | None = Field(default=None, ge=0)
-    """US dollars from noon to noon, UTC; needs the model's price in `llm.prices`. Unset: without limit."""
-    search_usd: float = Field(default=0.01, ge=0)
-    """US dollars of one web search, beside its tokens."""
-    stale_days: int = Field(default=90, ge=1)
-    """A fact is stale when it was last said or verified more than this many days ago."""
-    retry_days: int = Field(default=30, ge=1)
-    """Days for which a fact is left alone after an answer of unknown."""
-    entity_types: tuple[PublicType, ...] = ("place", "organization", "product")
-    """What both ends of a fact have to be; tool and work may be added."""
-    attributes: tuple[str, ...] = PUBLIC_ATTRIBUTES
-    """Keys of has_attribute that may be asked about; all others may be somebody's own."""
+    is_enabled: bool = Field(
+        default=False, description="Whether stale public facts are sent to a model with web search. Needs a key."
+    )
+    api: Literal["responses", "chat"] = Field(
+        default="responses",
+        description=(
+            "responses: the Responses API with its web_search tool; chat: Chat Completions of a model that "
+            "searches itself."
+        ),
+    )
+    model: str | None = Field(
+        default=None, min_length=1, description="The model that searches; unset: `llm.large`, else `llm.small`."
+    )
+    base_url: str | None = Field(
+        default=None,
+        description=(
+            "Address of the endpoint, with its /v1; unset: `llm.base_url`. Its key: EM_REVISION_API_KEY, else "
+            "that of llm."
+        ),
+    )
+    search_context_size: Literal["low", "medium", "high"] = Field(
+        default="low", description="How much of the pages the model is given to read."
+    )
+    max_searches: int = Field(default=3, ge=1, description="Searches for one fact, at most.")
+    max_output_tokens: int = Field(default=2_000, ge=16, description="Of one answer, thoughts included.")
+    timeout_seconds: float = Field(
+        default=120,
+        gt=0,
+        description="A call without its whole answer after this long has failed; searching takes longer than reading.",
+    )
+    n_attempts: int = Field(
+        default=2, ge=1, description="How often one fact is asked about in a night when no usable answer comes."
+    )
+    max_calls_per_night: int = Field(
+        default=50,
+        ge=0,
+        description="Calls from noon to noon, UTC, failed ones included; also the outcomes of one night, at most.",
+    )
+    max_cost_usd: float | None = Field(
+        default=None,
+        ge=0,
+        description=(
+            "US dollars from noon to noon, UTC; needs the model's price in `llm.prices`. Unset: without limit."
+        ),
+    )
+    search_usd: float = Field(default=0.01, ge=0, description="US dollars of one web search, beside its tokens.")
+    stale_days: int = Field(
+        default=90, ge=1, description="A fact is stale when it was last said or verified more than this many days ago."
+    )
+    retry_days: int = Field(
+        default=30, ge=1, description="Days for which a fact is left alone after an answer of unknown."
+    )
+    entity_types: tuple[PublicType, ...] = Field(
+        default=("place", "organization", "product"),
+        description="What both ends of a fact have to be; tool and work may be added.",
+    )
+    attributes: tuple[str, ...] = Field(
+        default=PUBLIC_ATTRIBUTES,
+        description="Keys of has_attribute that may be asked about; all others may be somebody's own.",
+    )
 
     @field_validator("base_url")
     @classmethod

@@ -147,7 +147,7 @@ _MACRO = re.compile(r"\{([a-z_]+)\}")
 class Rule(BaseModel):
     """One entry of a rule file."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
     id: str
     kind: str

@@ -186,17 +186,30 @@ class SafetySettings(BaseModel):
     """Which private facts are kept, and how much of a message is looked at. What is off is blanked before anything
     reads the text."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
-    is_health_enabled: bool = False
-    """Keep facts about health: conditions, medicines, allergies, treatments, pregnancies; of anybody."""
-    is_financial_enabled: bool = False
-    """Keep facts about money: income, debts, savings, loans, credit. Account and card numbers are masked anyway."""
-    is_identity_document_enabled: bool = False
-    """Keep facts about identity documents, such as when a passport ends. Their numbers are masked anyway."""
+    is_health_enabled: bool = Field(
+        default=False,
+        description="Keep facts about health: conditions, medicines, allergies, treatments, pregnancies; of anybody.",
+    )
+    is_financial_enabled: bool = Field(
+        default=False,
+        description=(
+            "Keep facts about money: income, debts, savings, loans, credit. Account and card numbers are masked anyway."
+        ),
+    )
+    is_identity_document_enabled: bool = Field(
+        default=False,
+        description=(
+            "Keep facts about identity documents, such as when a passport ends. Their numbers are masked anyway."
+        ),
+    )
 
-    max_characters: int = Field(default=20_000, ge=1)
-    """Of one message; the rest of a longer one is neither guarded nor read, and an issue says so."""
+    max_characters: int = Field(
+        default=20_000,
+        ge=1,
+        description="Of one message; the rest of a longer one is neither guarded nor read, and an issue says so.",
+    )
 
     @property
     def withheld(self) -> tuple[str, ...]:

@@ -74,6 +74,11 @@ def test_who_reads_imports_what_reading_needs(imports: Imports, examples_home: P
     assert found & {*SELDOM, "em_pipelines.extraction.rules.extractor"} == set()
 
 
+def test_facts_import_no_fold_while_no_feedback_waits(imports: Imports, examples_home: Path) -> None:
+    found = imports("facts", "--user", "mirela", "--home", examples_home)
+    assert found & {"em_pipelines.steps", "em_pipelines.serving.overlay", "em_pipelines.text.guard.screening"} == set()
+
+
 def test_a_question_imports_the_index_and_nothing_of_runs(imports: Imports, examples_home: Path) -> None:
     found = imports("search", "Porto", "--user", "mirela", "--home", examples_home)
     assert found & set(SELDOM) == {"bm25s", "scipy"}
