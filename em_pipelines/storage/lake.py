@@ -58,17 +58,18 @@ class RecentTables:
     def __init__(self, kept_bytes: int = KEPT_BYTES) -> None:
         self._kept_bytes = kept_bytes
         self._n_bytes = 0
-        self._tables: OrderedDict[str, tuple[Version, pa.Table]] = OrderedDict()
+        self._tables: OrderedDict[str, tuple[Version, pa.Table, int]] = OrderedDict()
         self._lock = threading.Lock()
 
     def keep(self, path: str, version: Version, table: pa.Table) -> None:
         """Remembers what was written to a file."""
         with self._lock:
             self._forget(path)
-            if table.nbytes * 8 > self._kept_bytes:
+            n_bytes = table.get_total_buffer_size()
+            if n_bytes * 8 > self._kept_bytes:
                 return
-            self._tables[path] = version, table
-            self._n_bytes += table.nbytes
+            self._tables[path] = version, table, n_bytes
+            self._n_bytes += n_bytes
             while self._n_bytes > self._kept_bytes:
                 self._forget(next(iter(self._tables)))
 
@@ -86,7 +87,7 @@ class RecentTables:
     def _forget(self, path: str) -> None:
         found = self._tables.pop(path, None)
         if found is not None:
-            self._n_bytes -= found[1].nbytes
+            self._n_bytes -= found[2]
 
 
 class Lake:

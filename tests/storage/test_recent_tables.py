@@ -63,7 +63,7 @@ def test_a_partition_without_rows_has_the_footer_and_the_content_of_one(digest: 
 
 def test_the_oldest_tables_are_forgotten_where_there_is_no_room() -> None:
     table = rows(*(f"name {n}" for n in range(100)))
-    recent = RecentTables(kept_bytes=table.nbytes * 10)
+    recent = RecentTables(kept_bytes=table.get_total_buffer_size() * 10)
     for n in range(20):
         recent.keep(f"{n}", (n, n, n), table)
     assert [n for n in range(20) if recent.of(f"{n}", (n, n, n)) is not None] == list(range(10, 20))

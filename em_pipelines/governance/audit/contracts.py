@@ -77,7 +77,8 @@ def check_days(lake: Lake, table: Table, days: Sequence[date]) -> Verdict:
     """
     # Files of one table mostly share one schema, which is one object: each is looked at once.
     schemas = {day: lake.schema(table, day) for day in days}
-    judged = {id(found): misfit(table.schema, found) for found in schemas.values() if found is not None}
+    distinct = {id(found): found for found in schemas.values() if found is not None}
+    judged = {key: misfit(table.schema, found) for key, found in distinct.items()}
     misfits = {day: said for day, found in schemas.items() if (said := judged.get(id(found)))}
     fitting = [day for day in days if day not in misfits]
     expectations = expectations_of(table)
