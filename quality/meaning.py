@@ -13,11 +13,10 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
-from em_pipelines.extraction.verification import DISCARDED
 from em_pipelines.governance.audit.integrity import Rule, violations_on
 from em_pipelines.lifecycle.inference.settings import MAX_CONFIDENCE, MAX_HOPS
 from em_pipelines.schema.expectations import misfit
-from em_pipelines.schema.readings import DEAD_LETTER, HALLUCINATIONS, PENDING
+from em_pipelines.schema.readings import DEAD_LETTER, PENDING, UNSUPPORTED
 from em_pipelines.schema.table import Table
 from em_pipelines.schema.tables import clean, derived, extraction, graph, raw
 from em_pipelines.storage.day_rows import ask_days
@@ -28,7 +27,7 @@ HERE = Path(__file__).parent
 MAX_RELATES_TO_SHARE = 0.05
 MAX_HALLUCINATION_RATE_WARN = 0.02
 MAX_HALLUCINATION_RATE = 0.05
-MAX_DISCARDED_AN_HOUR = 5
+MAX_REFUSED_AN_HOUR = 5
 MAX_OPEN_CONFLICTS = 2
 """On one entity; with a third somebody should ask: poisoned data look like this, too."""
 
@@ -147,10 +146,10 @@ def conflict_burst(most: int) -> Finding:
     )
 
 
-def hallucination_rate(n_kept: int, n_doubted: int) -> Finding:
-    """Share, 0 to 1, of what was read that was doubted or thrown away: from 2 % a warning, from 5 % a failure."""
-    n_read = n_kept + n_doubted
-    share = n_doubted / n_read if n_read else 0.0
+def hallucination_rate(n_kept: int, n_refused: int) -> Finding:
+    """Share, 0 to 1, of what was read that no turn supports: from 2 % a warning, from 5 % a failure."""
+    n_read = n_kept + n_refused
+    share = n_refused / n_read if n_read else 0.0
     return Finding(
         share < MAX_HALLUCINATION_RATE_WARN,
         share,
@@ -170,9 +169,9 @@ def extraction_complete(n_waiting: int) -> Finding:
 
 
 def hallucination_spike(most: int) -> Finding:
-    """At most five extractions are discarded within any hour of event time; the figure is the most there were."""
+    """At most five items are refused within any hour of event time, as no turn says them; the figure is the most."""
     return Finding(
-        most <= MAX_DISCARDED_AN_HOUR,
+        most <= MAX_REFUSED_AN_HOUR,
         float(most),
         "the model makes things up, one conversation after the other: look at its answers before more are asked for",
     )
@@ -222,21 +221,21 @@ MEANING = (
         extraction.CLAIMS,
         (extraction.CLAIMS, extraction.MENTIONS, extraction.EXTRACTION_ISSUES),
         hallucination_rate,
-        f"Less than {MAX_HALLUCINATION_RATE_WARN:.0%} of what a day's messages gave is doubted (warning), "
+        f"Less than {MAX_HALLUCINATION_RATE_WARN:.0%} of what was read in a day's messages stands in none (warning), "
         f"never {MAX_HALLUCINATION_RATE:.0%} (failure).",
         is_blocking=False,
         is_partitioned=True,
-        variables={"issues": [*HALLUCINATIONS, DISCARDED]},
+        variables={"issues": list(UNSUPPORTED)},
     ),
     MeaningCheck(
         "hallucination_spike",
         extraction.EXTRACTION_ISSUES,
         (extraction.EXTRACTION_ISSUES,),
         hallucination_spike,
-        f"At most {MAX_DISCARDED_AN_HOUR} extractions are discarded within an hour of event time.",
+        f"At most {MAX_REFUSED_AN_HOUR} items that no turn says are refused within an hour of event time.",
         is_blocking=False,
         is_partitioned=True,
-        variables={"issues": [DISCARDED]},
+        variables={"issues": list(UNSUPPORTED)},
     ),
     MeaningCheck(
         "extraction_complete",

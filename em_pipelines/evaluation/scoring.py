@@ -8,8 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from em_pipelines.evaluation.matching import is_same_relation, is_same_text
-from em_pipelines.extraction.verification import DISCARDED
-from em_pipelines.schema.readings import HALLUCINATIONS
+from em_pipelines.schema.readings import UNSUPPORTED
 from em_pipelines.schema.vocabulary import USER, Flag
 
 Row = Mapping[str, Any]
@@ -173,10 +172,8 @@ def _score_entities(gold: Row, predicted: Iterable[Row]) -> Counter[str]:
 
 
 def _doubts(issues: Iterable[str], n_relations: int) -> Counter[str]:
-    raised = list(issues)
-    n_discarded = sum(issue == DISCARDED for issue in raised)
-    n_doubted = sum(issue in HALLUCINATIONS for issue in raised) + n_discarded
-    return Counter(doubted=n_doubted, read=n_relations + n_doubted)
+    n_refused = sum(issue in UNSUPPORTED for issue in issues)
+    return Counter(doubted=n_refused, read=n_relations + n_refused)
 
 
 def _texts(value: Any) -> list[str]:

@@ -48,15 +48,15 @@ class RulesSettings(BaseModel):
 
 
 class VerificationSettings(BaseModel):
-    """When a reading is doubted, and when it is thrown away."""
+    """When a reading is doubted."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     factor: float = Field(
         default=0.5, gt=0, le=1, description="The confidence of what a warning touches is multiplied by this."
     )
-    n_warnings_to_discard: int = Field(
-        default=3, ge=1, description="From so many warnings on, the extraction of a segment is discarded."
+    n_refused_to_halve: int = Field(
+        default=3, ge=1, description="From so many refused items of a message on, all its other items are halved."
     )
     min_high_confidence: float = Field(
         default=0.85, ge=0, le=1, description="From here on a confidence is high: too high for a hedged clause."

@@ -1,25 +1,25 @@
 """Trusting nothing: the hallucination checks that every extraction passes, whoever made it.
 
-Each check is a named issue. One or two of them halve the confidence of what they touch; from three on the whole
-extraction is discarded, and every claim of it is counted. Add a check as a function from a reading to doubts; what is
-merely private or dangerous is judged elsewhere.
+Each check is a named issue. What cannot be grounded is refused and counted, and nothing falls because of its
+neighbours; a warning halves the confidence of what it touches. Of a message of which several items are refused all
+others are halved as well. Add a check as a function from a reading to doubts; what is merely private or dangerous is
+judged elsewhere.
 """
 
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import chain
 
 from em_pipelines.extraction.rules.lexicon import load_lexicon
 from em_pipelines.extraction.settings import VerificationSettings
 from em_pipelines.extraction.spans import find_span
-from em_pipelines.schema.readings import HALLUCINATIONS, Claim, Extraction, Issue, Mention, Segment, Turn
-from em_pipelines.schema.vocabulary import RELATIONS, USER, Act, HedgeLevel
+from em_pipelines.extraction.support import N_EARLIER, is_supported
+from em_pipelines.schema.readings import Claim, Extraction, Issue, Mention, Segment, Turn
+from em_pipelines.schema.vocabulary import DATED, RELATIONS, USER, Act, HedgeLevel
 from em_pipelines.text.name_keys import name_key
-
-DISCARDED = "discarded"
-"""The issue of an item of a discarded extraction."""
 
 TEMPLATE_NAMES = ("Zerelda", "Quillham", "Obrantz")
 """Names in the examples of prompts, and nowhere else: in an answer they show that the examples came back."""
@@ -33,31 +33,37 @@ _CLAUSE_END = re.compile(r"[.!?;,:\n]")
 
 @dataclass(frozen=True, slots=True)
 class Doubt:
-    """One warning: the issue, and which claims and names it touches. `is_unfit`: the claim cannot be stored at all."""
+    """One warning: the issue, and which claims, mentions and names it touches. `is_refused`: those claims and mentions
+    cannot be stored at all."""
 
     issue: Issue
     claims: tuple[int, ...] = ()
+    mentions: tuple[int, ...] = ()
     names: tuple[tuple[int, str], ...] = ()
-    is_unfit: bool = False
+    is_refused: bool = False
 
 
 def verify(reading: Extraction, segment: Segment, settings: VerificationSettings | None = None) -> Extraction:
-    """Returns the reading with its doubts as issues, doubted claims at half their confidence and unfit ones dropped;
-    or, after too many doubts, without any mention or claim."""
+    """Returns the reading with its doubts as issues, what is doubted at half its confidence, and without what nobody
+    said."""
     settings = settings or VerificationSettings()
     doubts = list(_doubts(reading, segment, settings))
-    n_warnings = len(doubts) + sum(issue.issue in HALLUCINATIONS for issue in reading.issues)
-    if not n_warnings:
+    if not doubts:
         return reading
-    issues = [*reading.issues, *(doubt.issue for doubt in doubts)]
-    if n_warnings >= settings.n_warnings_to_discard:
-        return replace(reading, mentions=[], claims=[], issues=[*issues, *_discarded(reading)])
-    return replace(reading, claims=_weighed(reading.claims, doubts, settings.factor), issues=issues)
+    doubts += _often_refused(doubts, reading, settings)
+    refused = [doubt for doubt in doubts if doubt.is_refused]
+    gone = set(chain.from_iterable(doubt.mentions for doubt in refused))
+    return replace(
+        reading,
+        mentions=[mention for n, mention in enumerate(reading.mentions) if n not in gone],
+        claims=_weighed(reading.claims, doubts, settings.factor),
+        issues=[*reading.issues, *(doubt.issue for doubt in doubts)],
+    )
 
 
 def _weighed(claims: Sequence[Claim], doubts: Sequence[Doubt], factor: float) -> list[Claim]:
-    """The claims without the unfit ones, those that are doubted or whose ends are at `factor` of their confidence."""
-    unfit = set(chain.from_iterable(doubt.claims for doubt in doubts if doubt.is_unfit))
+    """The claims without those refused; those that are doubted or whose ends are at `factor` of their confidence."""
+    refused = set(chain.from_iterable(doubt.claims for doubt in doubts if doubt.is_refused))
     doubted = set(chain.from_iterable(doubt.claims for doubt in doubts))
     names = set(chain.from_iterable(doubt.names for doubt in doubts))
     return [
@@ -65,74 +71,110 @@ def _weighed(claims: Sequence[Claim], doubts: Sequence[Doubt], factor: float) ->
         if n in doubted or names.intersection(_ends(claim))
         else claim
         for n, claim in enumerate(claims)
-        if n not in unfit
+        if n not in refused
     ]
 
 
-def _discarded(reading: Extraction) -> Iterator[Issue]:
-    """One issue a claim and a mention, so that they can be counted; a turn loses everything that was read in it."""
-    of_turn: Counter[int] = Counter()
-    items: list[Claim | Mention] = [*reading.claims, *reading.mentions]
-    for item in items:
-        of_turn[item.turn_number] += 1
-        number = of_turn[item.turn_number]
-        what = item.relation if isinstance(item, Claim) else item.entity_type
-        detail = f"item {number}, {what}: too many warnings in its segment"
-        yield Issue(item.turn_number, DISCARDED, "hallucination", "error", detail)
+def _often_refused(doubts: Iterable[Doubt], reading: Extraction, settings: VerificationSettings) -> Iterator[Doubt]:
+    """Of a message of which several items were refused, doubts of all its claims."""
+    n_refused = Counter(d.issue.turn_number for d in doubts if d.is_refused and d.issue.issue != REPEATED)
+    for turn_number, n in n_refused.items():
+        if n >= settings.n_refused_to_halve:
+            claims = tuple(k for k, claim in enumerate(reading.claims) if claim.turn_number == turn_number)
+            yield Doubt(_issue(turn_number, "many_refused", f"{n} items of this message were refused"), claims=claims)
+
+
+REPEATED = "repetition"
 
 
 def _doubts(reading: Extraction, segment: Segment, settings: VerificationSettings) -> Iterator[Doubt]:
-    turns = {turn.turn_number: turn for turn in segment.turns}
-    yield from _unspoken(reading.mentions, turns, segment)
-    yield from _too_many(reading.mentions, turns, settings)
-    mentioned = {(m.turn_number, m.name) for m in reading.mentions}
+    talk = _Talk(segment)
+    in_use = {end for claim in reading.claims for end in _ends(claim)}
+    unspoken = list(_unspoken(reading.mentions, talk, in_use))
+    yield from unspoken
+    yield from _too_many(reading.mentions, talk, settings)
+    gone = set(chain.from_iterable(doubt.mentions for doubt in unspoken))
+    mentioned = {(m.turn_number, m.name) for n, m in enumerate(reading.mentions) if n not in gone}
     seen: set[tuple[object, ...]] = set()
     for n, claim in enumerate(reading.claims):
-        turn = turns[claim.turn_number]
-        unfit = _unfit(claim, turn, segment, mentioned)
-        key = (claim.act, claim.turn_number, claim.subject, claim.relation, claim.object, claim.value, claim.attribute)
-        if unfit is None and (*key, claim.polarity) in seen:
-            unfit = "repetition", "the same relation again in the same message"
-        seen.add((*key, claim.polarity))
-        if unfit is not None:
-            yield Doubt(_warning(claim.turn_number, *unfit, n), claims=(n,), is_unfit=True)
-        elif _is_overconfident(claim, turn, settings):
+        said = (claim.subject, claim.relation, claim.object, claim.value, claim.attribute, claim.polarity)
+        key = (claim.act, claim.turn_number, *said)
+        if (unfit := _unfit(claim, talk, mentioned)) is not None:
+            yield Doubt(_issue(claim.turn_number, *unfit, n, is_refused=True), claims=(n,), is_refused=True)
+        elif key in seen:
+            repeated = _issue(claim.turn_number, REPEATED, "the same relation again in the same message", n)
+            yield Doubt(replace(repeated, severity="info"), claims=(n,), is_refused=True)
+        elif _is_overconfident(claim, talk.turns[claim.turn_number], settings):
             detail = f"confidence {claim.confidence:g} on a hedged clause"
-            yield Doubt(_warning(claim.turn_number, "confidence_anomaly", detail, n), claims=(n,))
+            yield Doubt(_issue(claim.turn_number, "confidence_anomaly", detail, n), claims=(n,))
+        seen.add(key)
 
 
-def _warning(turn_number: int, issue: str, detail: str, number: int) -> Issue:
-    return Issue(turn_number, issue, "hallucination", "warning", f"{detail} (item {number})")
+def _issue(turn_number: int, issue: str, detail: str, number: int = 0, *, is_refused: bool = False) -> Issue:
+    severity = "error" if is_refused else "warning"
+    return Issue(turn_number, issue, "hallucination", severity, f"{detail} (item {number})")
 
 
-def _unspoken(mentions: Iterable[Mention], turns: dict[int, Turn], segment: Segment) -> Iterator[Doubt]:
+class _Talk:
+    """What was said in a segment and before it."""
+
+    def __init__(self, segment: Segment) -> None:
+        self.segment = segment
+        self.turns = {turn.turn_number: turn for turn in segment.turns}
+        self._all = (*segment.context, *segment.turns)
+        self._places = {turn.turn_number: n for n, turn in enumerate(self._all)}
+
+    @cached_property
+    def participants(self) -> frozenset[str]:
+        """Everybody who speaks, by name."""
+        return frozenset(turn.subject for turn in self._all if turn.subject)
+
+    @cached_property
+    def _texts(self) -> tuple[str, ...]:
+        """All that was said, and by whom."""
+        return (*(turn.text for turn in self._all), *self.participants)
+
+    def is_in_segment(self, name: str) -> bool:
+        return any(find_span(name, turn.text) for turn in self.segment.turns)
+
+    def is_in_context(self, name: str) -> bool:
+        return any(find_span(name, turn.text) for turn in self.segment.context)
+
+    def says(self, phrase: str, turn_number: int) -> bool:
+        """Whether a turn says a phrase: as it stands there or anywhere around it, or in other words."""
+        if phrase in {USER, self.turns[turn_number].subject} or phrase in self.participants:
+            return True
+        if find_span(phrase, self.turns[turn_number].text) or self.is_in_segment(phrase) or self.is_in_context(phrase):
+            return True
+        place = self._places[turn_number]
+        near = [turn.text for turn in self._all[max(0, place - N_EARLIER) : place + 1]]
+        return is_supported(phrase, near, self._texts)
+
+
+def _unspoken(mentions: Iterable[Mention], talk: _Talk, in_use: set[tuple[int, str]]) -> Iterator[Doubt]:
     """Explicit names that stand in no turn of the segment: span, template_leak or context_bleed."""
     for n, mention in enumerate(mentions):
-        why = _why_unspoken(mention, turns, segment) if mention.is_explicit else None
+        name = (mention.turn_number, name_key(mention.name))
+        why = _why_unspoken(mention, talk, is_used=name in in_use) if mention.is_explicit else None
         if why is not None:
-            name = (mention.turn_number, name_key(mention.name))
-            yield Doubt(_warning(mention.turn_number, *why, n), names=(name,))
+            yield Doubt(_issue(mention.turn_number, *why, n, is_refused=True), mentions=(n,), is_refused=True)
 
 
-def _why_unspoken(mention: Mention, turns: dict[int, Turn], segment: Segment) -> tuple[str, str] | None:
-    """Issue and detail of a name that stands in no turn of the segment; None where it does."""
-    here = turns[mention.turn_number].text[mention.start : mention.end]
-    if here == mention.name or (here and find_span(mention.name, here)) or _is_in(mention.name, turns.values()):
+def _why_unspoken(mention: Mention, talk: _Talk, *, is_used: bool) -> tuple[str, str] | None:
+    """Issue and detail of a name that nobody says; None where somebody does, in these words or others."""
+    here = talk.turns[mention.turn_number].text[mention.start : mention.end]
+    if here == mention.name or (here and find_span(mention.name, here)) or talk.is_in_segment(mention.name):
         return None
     if mention.name in TEMPLATE_NAMES or _PLACEHOLDER.match(mention.name):
         return "template_leak", "a name out of the prompt or a placeholder"
-    if _is_in(mention.name, segment.context):
-        return "context_bleed", "a new entity that stands in earlier turns alone"
-    if here and name_key(here) == name_key(mention.name):
+    if talk.is_in_context(mention.name):  # a pronoun of the turn may stand for it
+        return None if is_used else ("context_bleed", "a new entity that stands in earlier turns alone")
+    if (here and name_key(here) == name_key(mention.name)) or talk.says(mention.name, mention.turn_number):
         return None
     return "span", "an explicit name that stands nowhere"
 
 
-def _is_in(name: str, turns: Iterable[Turn]) -> bool:
-    return any(find_span(name, turn.text) for turn in turns)
-
-
-def _too_many(mentions: Iterable[Mention], turns: dict[int, Turn], settings: VerificationSettings) -> Iterator[Doubt]:
+def _too_many(mentions: Iterable[Mention], talk: _Talk, settings: VerificationSettings) -> Iterator[Doubt]:
     """More entities in a message than half its words."""
     of_turn: dict[int, set[str]] = {}
     for mention in mentions:
@@ -140,13 +182,13 @@ def _too_many(mentions: Iterable[Mention], turns: dict[int, Turn], settings: Ver
     for turn_number, names in of_turn.items():
         if len(names) * 2 <= settings.min_counted_words:
             continue
-        n_words = len(_WORD.findall(turns[turn_number].text))
+        n_words = len(_WORD.findall(talk.turns[turn_number].text))
         if n_words >= settings.min_counted_words and len(names) * 2 > n_words:
             detail = f"{len(names)} entities in {n_words} words"
-            yield Doubt(_warning(turn_number, "count", detail, 0), names=tuple((turn_number, name) for name in names))
+            yield Doubt(_issue(turn_number, "count", detail), names=tuple((turn_number, name) for name in names))
 
 
-def _unfit(claim: Claim, turn: Turn, segment: Segment, mentioned: set[tuple[int, str]]) -> tuple[str, str] | None:
+def _unfit(claim: Claim, talk: _Talk, mentioned: set[tuple[int, str]]) -> tuple[str, str] | None:
     """Why a claim cannot be stored, as issue and detail; None where it can."""
     if claim.relation not in RELATIONS:
         return "out_of_vocabulary", "a relation that is not in the vocabulary"
@@ -157,15 +199,17 @@ def _unfit(claim: Claim, turn: Turn, segment: Segment, mentioned: set[tuple[int,
         return "orphan_relation", "an end has no name"
     if len(keys) > 1 and keys[0] == keys[1]:
         return "orphan_relation", "says something of a thing and itself"
-    if not all(_is_mentioned(name, turn, segment, mentioned) for name in _end_names(claim)):
-        return "orphan_relation", "an end that nothing mentions"
+    ends = [name for name in _end_names(claim) if (claim.turn_number, name) not in mentioned]
+    if not all(talk.says(words, claim.turn_number) for words in [*ends, *_literals(claim)]):
+        return "orphan_relation", "an end that no turn says"
     return None
 
 
-def _is_mentioned(name: str, turn: Turn, segment: Segment, mentioned: set[tuple[int, str]]) -> bool:
-    """Whether an end of a claim of the turn is a person of the conversation, a mention, or stands in any text."""
-    is_known = name in {USER, turn.subject} or (turn.turn_number, name) in mentioned
-    return is_known or _is_in(name, (turn, *segment.turns, *segment.context))
+def _literals(claim: Claim) -> list[str]:
+    """What a claim says in words that have to stand somewhere: a pattern takes them from the text, and of a date only
+    its words can be looked for, which `em_pipelines.extraction.llm.grounding` has."""
+    is_free = claim.value is not None and claim.pattern_id is None and claim.relation not in DATED
+    return [claim.value] if is_free and claim.value else []
 
 
 def _is_overconfident(claim: Claim, turn: Turn, settings: VerificationSettings) -> bool:

@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import Coroutine
 from typing import Any, Protocol
 
-from em_pipelines.errors import AnswerPendingError, BreakerOpenError, ModelError
+from em_pipelines.errors import AnswerPendingError, BreakerOpenError, ModelError, ModelUnavailableError
 from em_pipelines.llm.answers import AnswerStore
 from em_pipelines.llm.batch_queue import BatchQueue
 from em_pipelines.llm.breakers import Breaker, BreakerState, ModelBreakers
@@ -53,6 +53,11 @@ class ModelGateway:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._slots = asyncio.Semaphore(settings.max_concurrent_calls)
         self._at_work: dict[str, asyncio.Task[ChatAnswer]] = {}
+        self._alone = asyncio.Lock()
+        self._answering: set[str] = set()
+        """Models that have answered anything here: until one has, it is asked one question at a time."""
+        self._n_silent = 0
+        self._not_before = 0.0
 
     async def __aenter__(self) -> "ModelGateway":
         return self
@@ -104,6 +109,7 @@ class ModelGateway:
             return True
         self._loop, self._at_work = loop, {}
         self._slots = asyncio.Semaphore(self._settings.max_concurrent_calls)
+        self._alone = asyncio.Lock()
         return False
 
     def _started(self, key: str, asking: Coroutine[Any, Any, ChatAnswer]) -> asyncio.Task[ChatAnswer]:
@@ -119,6 +125,10 @@ class ModelGateway:
         return task
 
     async def _ask(self, request: ChatRequest) -> ChatAnswer:
+        if request.model not in self._answering:
+            async with self._alone:
+                if request.model not in self._answering:
+                    return await self._ask_the_silent(request)
         breaker = self._breakers.of(request.model)
         while True:
             async with self._slots:
@@ -130,6 +140,22 @@ class ModelGateway:
                         raise
                     left = error.retry_after_seconds
             await self._wait_for(breaker, left)
+
+    async def _ask_the_silent(self, request: ChatRequest) -> ChatAnswer:
+        """Asks a model that has answered nobody yet. The waits between the first tries are those of all who ask, not of
+        each; once they have opened the breaker, nobody waits for a model that may not be there at all."""
+        breaker = self._breakers.of(request.model)
+        left = self._not_before - self._clock.monotonic()
+        if left > 0 and breaker.state is not BreakerState.OPEN:
+            await self._clock.sleep(left)
+        with self._budget.calling(request), breaker.calling():
+            try:
+                return await self._call(request)
+            except ModelUnavailableError:
+                delays = self._settings.ladder.delays_seconds
+                wait = delays[min(self._n_silent, len(delays) - 1)] if delays else 0.0
+                self._n_silent, self._not_before = self._n_silent + 1, self._clock.monotonic() + wait
+                raise
 
     async def _wait_for(self, breaker: Breaker, left_seconds: float) -> None:
         """Waits until the breaker lets a trial through, or until the one that it let through has ended."""
@@ -145,6 +171,9 @@ class ModelGateway:
         except ModelError as error:
             latency_ms = (self._clock.monotonic() - begun) * 1000
             self._store.note_failure(request, error, latency_ms, self._clock.now())
+            if not isinstance(error, ModelUnavailableError):
+                self._answering.add(request.model)  # a refusal is an answer, too
             raise
+        self._answering.add(request.model)
         self._store.save(request, answer, self._clock.now())
         return answer

@@ -122,8 +122,12 @@ HALLUCINATIONS = (
     "repetition",
     "template_leak",
     "out_of_vocabulary",
+    "dangling_reference",
+    "many_refused",
 )
 """The issues that verification finds, named like its checks."""
+UNSUPPORTED = ("span", "orphan_relation", "template_leak")
+"""Those of them that are inventions: what no turn says, and was refused."""
 
 
 class Outcome(StrEnum):

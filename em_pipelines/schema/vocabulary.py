@@ -137,6 +137,8 @@ LITERAL_OBJECT: frozenset[str] = frozenset(
     {"has_name", "has_birthday", "has_age", "scheduled_for", "happened_on", "has_attribute"}
 )
 """The object is a literal (`value`), not an entity."""
+DATED: frozenset[str] = frozenset({"has_birthday", "scheduled_for", "happened_on"})
+"""The literal is a date."""
 
 INVERSES: dict[str, str] = {"parent_of": "child_of", "part_of": "has_part", "manages": "reports_to"}
 SYMMETRIC: frozenset[str] = frozenset({"spouse_of", "partner_of", "sibling_of", "friend_of", "colleague_of"})

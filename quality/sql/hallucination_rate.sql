@@ -5,5 +5,5 @@ SELECT
     (
         SELECT count(*) FROM extraction_issues
         WHERE partition_day = days.day AND list_contains(getvariable('issues'), issue)
-    ) AS n_doubted
+    ) AS n_refused
 FROM days

@@ -1,11 +1,12 @@
 """Each hallucination check is seen to find what it is there for, and to leave alone what only looks like it."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
 
-from em_pipelines.extraction.verification import DISCARDED, TEMPLATE_NAMES, verify
+from em_pipelines.extraction.verification import TEMPLATE_NAMES, verify
 from em_pipelines.schema.readings import HALLUCINATIONS, Claim, Extraction, Mention, Segment, Turn
 from em_pipelines.schema.vocabulary import EntityType, HedgeLevel, TemporalType
 
@@ -112,24 +113,79 @@ def test_more_entities_than_half_the_words_are_too_many() -> None:
     assert doubts(Extraction(mentions=[mention(w, short) for w in short.split(", ")]), short) == []
 
 
-def test_one_warning_halves_what_it_touches_and_nothing_else() -> None:
+def test_what_nobody_said_falls_alone() -> None:
     reading = sound()
     add_mention("Wilhelmina", start=0, end=0)(reading)
     add_claim("Petra", "knows", "Wilhelmina")(reading)
-    kept = {c.relation: c.confidence for c in verify(reading, segment()).claims}
-    assert kept == {"lives_in": 0.9, "knows": 0.45}
+    checked = verify(reading, segment())
+    assert [(c.relation, c.confidence) for c in checked.claims] == [("lives_in", 0.9)]
+    assert [m.name for m in checked.mentions] == ["Petra", "Lund"]
+    assert sorted((i.issue, i.severity) for i in checked.issues) == [("orphan_relation", "error"), ("span", "error")]
 
 
-def test_three_warnings_discard_the_extraction_and_each_item_is_counted() -> None:
+def test_three_refused_items_of_a_message_halve_the_others_and_no_other_message() -> None:
     reading = sound()
     for name in ("Wilhelmina", "Ottilie", "Quentin"):
         add_mention(name, start=0, end=0)(reading)
+    other = turn(4, "I live in Lund.")
+    reading.claims.append(claim("user", turn_number=4))
+    checked = verify(reading, Segment("s1", "u", "c", "text", (turn(3, SAID), other), context=(turn(2, EARLIER),)))
+    assert [(c.turn_number, c.confidence) for c in checked.claims] == [(3, 0.45), (4, 0.9)]
+    assert [m.name for m in checked.mentions] == ["Petra", "Lund"]
+    assert sorted(i.issue for i in checked.issues) == ["context_bleed", "many_refused", "span", "span"]
+
+
+SAID_IN_OTHER_WORDS = [
+    ("We even went on a hike.", "go on a hike"),
+    ("My friends and mentors are my rocks, they motivate me.", "motivated by friends and mentors"),
+    ("Taking care of ourselves is vital.", "taking care of oneself is vital"),
+    ("I have two older sisters.", "2 sisters"),
+    ("We bought the figurines on Monday.", "buy figurines"),
+    ("Transitioning wasn't easy.", "the transition wasn't easy"),
+]
+
+
+@pytest.mark.parametrize(("text", "phrase"), SAID_IN_OTHER_WORDS)
+def test_a_phrase_in_other_words_is_said(text: str, phrase: str) -> None:
+    reading = Extraction(claims=[claim("user", "did", phrase, object_type=EntityType.CONCEPT)])
+    assert doubts(reading, text) == []
+
+
+@pytest.mark.parametrize(("text", "phrase"), SAID_IN_OTHER_WORDS)
+@pytest.mark.parametrize(
+    "invented", ["{} with Brindle", "{} in 1987", "sail to Hobart", "{} quarrelsome neighbours there"]
+)
+def test_a_phrase_with_an_invention_in_it_is_not(text: str, phrase: str, invented: str) -> None:
+    stated = invented.format(phrase)
+    reading = Extraction(claims=[claim("user", "did", stated, object_type=EntityType.CONCEPT)])
+    if len(phrase.split()) < 3 or "quarrelsome" not in invented:
+        assert doubts(reading, text) == ["orphan_relation"]
+
+
+def test_what_a_turn_leaves_out_may_stand_shortly_before_it() -> None:
+    talk = ("The pottery class begins on Friday.", "Which one?", "The one in town.", "Nice.", "I signed up for it.")
+    claims = [claim("user", "plans", "sign up for pottery class", turn_number=4, object_type=EntityType.CONCEPT)]
+    whole = Segment("s1", "u", "c", "text", tuple(turn(n, text) for n, text in enumerate(talk)))
+    assert verify(Extraction(claims=claims), whole).issues == []
+    far = (talk[0], *(["Nice weather."] * 5), talk[-1])
+    later = [replace(said, turn_number=6) for said in claims]
+    apart = Segment("s1", "u", "c", "text", tuple(turn(n, text) for n, text in enumerate(far)))
+    assert [i.issue for i in verify(Extraction(claims=later), apart).issues] == ["orphan_relation"]
+
+
+def test_a_literal_that_nobody_said_is_refused() -> None:
+    reading = sound()
+    add_claim("Petra", "has_age", None, value="46", object_type=None)(reading)
+    assert doubts(reading) == ["orphan_relation"]
+
+
+def test_a_relation_said_twice_in_a_message_is_kept_once_and_nobody_is_doubted() -> None:
+    reading = sound()
+    for _ in range(4):
+        add_claim()(reading)
     checked = verify(reading, segment())
-    assert (checked.mentions, checked.claims) == ([], [])
-    found = [issue.issue for issue in checked.issues]
-    assert sorted(found[:3]) == ["context_bleed", "span", "span"]
-    assert found[3:] == [DISCARDED] * 6
-    assert len({issue.detail for issue in checked.issues}) == len(checked.issues), "issues of one detail would be one"
+    assert [c.confidence for c in checked.claims] == [0.9]
+    assert {(i.issue, i.severity) for i in checked.issues} == {("repetition", "info")}
 
 
 def test_no_issue_repeats_what_was_said() -> None:

@@ -109,24 +109,51 @@ def test_a_spent_budget_refuses_calls_but_not_what_is_kept(store: AnswerStore, c
 
 
 def test_an_open_breaker_refuses_once_its_trials_have_failed(store: AnswerStore, clock: ManualClock) -> None:
+    model = ScriptedModel(["fine", *[DOWN] * 20])
+    gateway = gateway_to(model, store, clock)
+
+    async def ask() -> list[type]:
+        found = [await asyncio.gather(gateway.complete(question(str(n))), return_exceptions=True) for n in range(10)]
+        return [type(one) for (one,) in found]
+
+    assert asyncio.run(ask()) == [ChatAnswer, *[ModelUnavailableError] * 5, *[BreakerOpenError] * 4]
+    assert clock.slept == [15, 15], "each trial was waited for"
+    assert len(model.asked) == 6
+
+
+def test_a_model_that_never_answers_is_left_alone_after_three_tries_that_all_share(
+    store: AnswerStore, clock: ManualClock
+) -> None:
     model = ScriptedModel(lambda _: DOWN)
     gateway = gateway_to(model, store, clock)
 
     async def ask() -> list[type]:
-        found = [await asyncio.gather(gateway.complete(question(str(n))), return_exceptions=True) for n in range(9)]
-        return [type(one) for (one,) in found]
+        asked = [question(str(number)) for number in range(40)]
+        return [type(found) for found in await asyncio.gather(*map(gateway.complete, asked), return_exceptions=True)]
 
-    assert asyncio.run(ask()) == [ModelUnavailableError] * 5 + [BreakerOpenError] * 4
-    assert clock.slept == [15, 15], "each trial was waited for"
-    assert len(model.asked) == 5
+    assert asyncio.run(ask()) == [ModelUnavailableError] * 3 + [BreakerOpenError] * 37
+    assert clock.slept == [1, 5], "once, whoever asks"
+    assert len(model.asked) == 3
+
+
+def test_a_model_that_comes_up_between_the_first_tries_is_asked_by_all(store: AnswerStore, clock: ManualClock) -> None:
+    model = ScriptedModel([DOWN, DOWN, *["fine"] * 40])
+    gateway = gateway_to(model, store, clock)
+
+    async def ask() -> list[type]:
+        asked = [question(str(number)) for number in range(40)]
+        return [type(found) for found in await asyncio.gather(*map(gateway.complete, asked), return_exceptions=True)]
+
+    assert asyncio.run(ask()) == [ModelUnavailableError] * 2 + [ChatAnswer] * 38
 
 
 def test_who_waits_for_a_trial_goes_on_when_it_succeeds(store: AnswerStore, clock: ManualClock) -> None:
-    replies: list[Reply] = [DOWN, DOWN, DOWN, *["fine"] * 20]
+    replies: list[Reply] = ["fine", DOWN, DOWN, DOWN, *["fine"] * 20]
     model = ScriptedModel(replies)
     gateway = gateway_to(model, store, clock)
 
     async def ask() -> list[type]:
+        await gateway.complete(question("first"))
         asked = [question(str(number)) for number in range(20)]
         return [type(found) for found in await asyncio.gather(*map(gateway.complete, asked), return_exceptions=True)]
 
@@ -136,8 +163,9 @@ def test_who_waits_for_a_trial_goes_on_when_it_succeeds(store: AnswerStore, cloc
 
 
 def test_without_patience_an_open_breaker_refuses_at_once(store: AnswerStore, clock: ManualClock) -> None:
-    model = ScriptedModel(lambda _: DOWN)
+    model = ScriptedModel(["fine", *[DOWN] * 20])
     gateway = gateway_to(model, store, clock, SETTINGS.model_copy(update={"n_awaited_trials": 0}))
+    asyncio.run(gateway.complete(question("first")))
     for number in range(3):
         with pytest.raises(ModelUnavailableError):
             asyncio.run(gateway.complete(question(str(number))))

@@ -6,14 +6,13 @@ from datetime import datetime, timedelta
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from em_pipelines.extraction.verification import DISCARDED
 from em_pipelines.lifecycle.inference.settings import MAX_CONFIDENCE, MAX_HOPS
-from em_pipelines.schema.readings import DEAD_LETTER, HALLUCINATIONS, PENDING
+from em_pipelines.schema.readings import DEAD_LETTER, PENDING, UNSUPPORTED
 from quality.meaning import (
-    MAX_DISCARDED_AN_HOUR,
     MAX_HALLUCINATION_RATE,
     MAX_HALLUCINATION_RATE_WARN,
     MAX_OPEN_CONFLICTS,
+    MAX_REFUSED_AN_HOUR,
     MAX_RELATES_TO_SHARE,
     Finding,
 )
@@ -92,11 +91,10 @@ def conflict_burst(contradictions: pa.Table) -> Finding:
 
 
 def hallucination_rate(claims: pa.Table, mentions: pa.Table, extraction_issues: pa.Table) -> Finding:
-    """Share, 0 to 1, of what was read that was doubted or thrown away: from 2 % a warning, from 5 % a failure."""
-    doubts = pc.is_in(extraction_issues["issue"], value_set=pa.array([*HALLUCINATIONS, DISCARDED]))
-    n_doubted = pc.sum(doubts).as_py() or 0
-    n_read = claims.num_rows + mentions.num_rows + n_doubted
-    share = n_doubted / n_read if n_read else 0.0
+    """Share, 0 to 1, of what was read that no turn supports: from 2 % a warning, from 5 % a failure."""
+    n_refused = _refused(extraction_issues).num_rows
+    n_read = claims.num_rows + mentions.num_rows + n_refused
+    share = n_refused / n_read if n_read else 0.0
     return Finding(
         share < MAX_HALLUCINATION_RATE_WARN,
         share,
@@ -117,13 +115,15 @@ def extraction_complete(extraction_issues: pa.Table) -> Finding:
     )
 
 
+def _refused(extraction_issues: pa.Table) -> pa.Table:
+    return extraction_issues.filter(pc.is_in(extraction_issues["issue"], value_set=pa.array(UNSUPPORTED)))
+
+
 def hallucination_spike(extraction_issues: pa.Table) -> Finding:
-    """At most five extractions are discarded within any hour of event time; the figure is the most there were."""
-    discarded = extraction_issues.filter(pc.equal(extraction_issues["issue"], DISCARDED))
-    first_at = discarded.group_by("segment_id").aggregate([("timestamp", "min")])["timestamp_min"].to_pylist()
-    most = most_within(sorted(first_at), timedelta(hours=1))
+    """At most five items are refused within any hour of event time, as no turn says them; the figure is the most."""
+    most = most_within(sorted(_refused(extraction_issues)["timestamp"].to_pylist()), timedelta(hours=1))
     return Finding(
-        most <= MAX_DISCARDED_AN_HOUR,
+        most <= MAX_REFUSED_AN_HOUR,
         float(most),
         "the model makes things up, one conversation after the other: look at its answers before more are asked for",
     )

@@ -47,9 +47,9 @@ def unread(rows: list[Row]) -> list[Row]:
     return [row | {"issue": "pending", "reason": "breaker_open"} for row in rows]
 
 
-def six_discarded(rows: list[Row]) -> list[Row]:
-    first = rows[0] | {"issue": "discarded"}
-    return [first | {"issue_id": f"i{n}", "segment_id": f"s{n}"} for n in range(6)]
+def six_refused(rows: list[Row]) -> list[Row]:
+    first = rows[0] | {"issue": "span"}
+    return [first | {"issue_id": f"i{n}"} for n in range(6)]
 
 
 def changed(**values: Any) -> Callable[[list[Row]], list[Row]]:
@@ -111,7 +111,7 @@ BREAKAGES = {
     "extraction_coverage": (EXTRACTION_ISSUES, without_last),
     "relates_to_share": (CLAIMS, last_resort),
     "hallucination_rate": (EXTRACTION_ISSUES, doubted),
-    "hallucination_spike": (EXTRACTION_ISSUES, six_discarded),
+    "hallucination_spike": (EXTRACTION_ISSUES, six_refused),
     "extraction_complete": (EXTRACTION_ISSUES, unread),
 }
 

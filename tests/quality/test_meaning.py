@@ -110,17 +110,18 @@ def test_one_claim_in_twenty_may_use_the_last_resort(
 
 
 @pytest.mark.parametrize(
-    ("n_doubted", "is_success", "is_warning"), [(0, True, True), (3, False, True), (6, False, False)]
+    ("n_refused", "is_success", "is_warning"), [(0, True, True), (3, False, True), (6, False, False)]
 )
-def test_doubts_warn_from_two_in_a_hundred_and_fail_from_five(
-    n_doubted: int, is_success: bool, is_warning: bool, ask: Ask, rows_of: Rows
+def test_inventions_warn_from_two_in_a_hundred_and_fail_from_five(
+    n_refused: int, is_success: bool, is_warning: bool, ask: Ask, rows_of: Rows
 ) -> None:
-    doubts = [{"issue_id": str(n), "issue": "span" if n % 2 else "discarded"} for n in range(n_doubted)]
-    issues = rows_of(EXTRACTION_ISSUES, *doubts, {"issue_id": "s", "issue": "skipped"})
+    refused = [{"issue_id": str(n), "issue": "span" if n % 2 else "orphan_relation"} for n in range(n_refused)]
+    harmless = [{"issue_id": issue, "issue": issue} for issue in ("skipped", "repetition", "dangling_reference")]
+    issues = rows_of(EXTRACTION_ISSUES, *refused, *harmless)
     claims = rows_of(CLAIMS, *({} for _ in range(60)))
-    mentions = rows_of(MENTIONS, *({} for _ in range(40 - n_doubted)))
+    mentions = rows_of(MENTIONS, *({} for _ in range(40 - n_refused)))
     found = ask("hallucination_rate", claims, mentions, issues)
-    assert found.figure == pytest.approx(n_doubted / 100)
+    assert found.figure == pytest.approx(n_refused / 100)
     assert (found.is_success, found.is_warning) == (is_success, is_warning)
 
 
@@ -131,25 +132,16 @@ def test_a_message_that_waits_for_a_model_fails(issue: str, ask: Ask, rows_of: R
     assert (found.is_success, found.figure) == (False, 1)
 
 
-def test_more_than_five_discarded_extractions_in_an_hour_are_a_spike(ask: Ask, rows_of: Rows) -> None:
+def test_more_than_five_refused_items_in_an_hour_are_a_spike(ask: Ask, rows_of: Rows) -> None:
     noon = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
-    def discarded(*minutes: int) -> pa.Table:
-        rows = [
-            {
-                "issue_id": f"{m} {n}",
-                "issue": "discarded",
-                "segment_id": str(m),
-                "timestamp": noon + timedelta(minutes=m),
-            }
-            for m in minutes
-            for n in range(3)  # three items of one extraction are one extraction
-        ]
-        return rows_of(EXTRACTION_ISSUES, *rows, {"issue_id": "s", "issue": "skipped"})
+    def refused(*minutes: int) -> pa.Table:
+        rows = [{"issue_id": f"{m}", "issue": "span", "timestamp": noon + timedelta(minutes=m)} for m in minutes]
+        return rows_of(EXTRACTION_ISSUES, *rows, {"issue_id": "s", "issue": "repetition", "timestamp": noon})
 
-    assert ask("hallucination_spike", discarded(0, 1, 2, 3, 4, 60, 61)).figure == 5
-    assert ask("hallucination_spike", discarded(0, 1, 2, 3, 4, 60)).is_success
-    found = ask("hallucination_spike", discarded(0, 1, 2, 3, 4, 59))
+    assert ask("hallucination_spike", refused(0, 1, 2, 3, 4, 60, 61)).figure == 5
+    assert ask("hallucination_spike", refused(0, 1, 2, 3, 4, 60)).is_success
+    found = ask("hallucination_spike", refused(0, 1, 2, 3, 4, 59))
     assert (found.is_success, found.figure) == (False, 6)
 
 
@@ -167,7 +159,7 @@ def noon(day: date, minutes: int) -> datetime:
 def some_day(rows_of: Rows, dice: random.Random, day: date) -> dict[str, pa.Table]:
     """Tables of a day on which anything may be wrong, or missing altogether."""
     ids = [f"m{n}" for n in range(6)]
-    issues = ["skipped", "span", "discarded", "pending", "dead_letter"]
+    issues = ["skipped", "span", "orphan_relation", "pending", "dead_letter"]
 
     def rows(table: Table, most: int, **choices: list[object]) -> pa.Table:
         drawn = [{name: dice.choice(of) for name, of in choices.items()} for _ in range(dice.randint(0, most))]

@@ -3,6 +3,8 @@
 What finds no place is handed on without one: `em_pipelines.extraction.verification` weighs it.
 """
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from typing import cast
@@ -16,8 +18,10 @@ from em_pipelines.extraction.rules.names import EXPECTED_OBJECT, guess_type
 from em_pipelines.extraction.rules.people import FIRST_PERSON
 from em_pipelines.extraction.rules.tokens import tokenise
 from em_pipelines.extraction.spans import Span, find_span
+from em_pipelines.extraction.support import N_EARLIER, is_supported
 from em_pipelines.schema.readings import Claim, Extraction, Issue, Mention, Segment, Turn, initial_confidence
 from em_pipelines.schema.vocabulary import (
+    DATED,
     LITERAL_OBJECT,
     RELATIONS_BY_GROUP,
     USER,
@@ -44,8 +48,22 @@ _PRONOUNS = _FIRST_PERSON | _OF_OTHERS
 _WISHES = frozenset(RELATIONS_BY_GROUP["intent"])
 _ARTICLES = frozenset({"a", "an", "the"})
 _DETERMINERS = _ARTICLES | {"my", "our", "his", "her", "their"}
-_DATES = frozenset({"has_birthday", "scheduled_for", "happened_on"})
 _PREFERENCES = frozenset(RELATIONS_BY_GROUP["preference"])
+_POINTED = re.compile(r"(?i)(?:this|that|these|those|such)\s+(?P<noun>[\w'’-]+)(?P<more>.*)")
+_POINTING_CLAUSE = re.compile(
+    r"(?i)(?:(?:it|they|he|she)(?:['’]\w+)?"
+    r"|(?:this|that|these|those)(?:['’]\w+| (?:is|are|was|were|will|would|has|had)))\s"
+)
+_EXPLETIVE = re.compile(
+    r"(?i)it(?:['’]s| is| was| takes| feels| would be)(?: \w+){1,4} (?:to|for|how|that|when|if|not|\w+ing)\b"
+)
+"""A clause whose `it` stands for what follows: "it is important to listen"."""
+_NO_KIND = frozenset().union(
+    *(words("words", name) for name in (
+        "determiners", "possessives", "prepositions", "conjunctions", "be", "have", "do", "modals", "quantifiers",
+        "subject_pronouns", "object_pronouns",
+    ))
+)  # fmt: skip
 
 
 @dataclass(slots=True)
@@ -132,14 +150,21 @@ def _ground_relation(state: _Grounding, item: RelationItem, tone: ToneItem | Non
         anchor = next(iter(state.targets.values()))
         _doubt(state, anchor, "context_bleed", "a relation out of a turn that is only there to be understood")
         return
-    ends = _ends(item)
-    if ends is None:
+    earlier = _before(state.segment, turn)
+    subject, stated = (_resolved(words, turn.text, earlier) for words in (item.subject, item.object))
+    if not (_cleaned(item.subject) and _cleaned(item.object)):
         _doubt(state, turn, "orphan_relation", "a relation with an end that is no name")
+        return
+    if subject is None or stated is None:
+        _doubt(state, turn, "dangling_reference", "an end that points at something which nothing names")
+        return
+    if item.relation in DATED and not is_supported(stated, [*earlier, turn.text], ()):
+        _doubt(state, turn, "orphan_relation", "a date that no turn says")
         return
     relation, flags = _meant(item.relation, tone.flags if tone else ())
     if relation is None:
         return
-    subject, stated = _by_speaker(*ends, turn.subject or USER, is_literal=item.relation in LITERAL_OBJECT)
+    subject, stated = _by_speaker(subject, stated, turn.subject or USER, is_literal=item.relation in LITERAL_OBJECT)
     attribute = _cleaned(item.attribute or "").casefold() or "note" if relation == "has_attribute" else None
     hedge = tone.hedge if tone else HedgeLevel.NONE
     statement = _Statement(turn, subject, relation, stated, attribute, item.polarity, hedge, flags, time)
@@ -150,13 +175,37 @@ def _doubt(state: _Grounding, turn: Turn, issue: str, detail: str) -> None:
     state.out.issues.append(Issue(turn.turn_number, issue, "hallucination", "warning", detail))
 
 
-def _ends(item: RelationItem) -> tuple[str, str] | None:
-    """Subject and object; None where one of them is nothing, or stands for somebody whom nothing names."""
-    subject, stated = _cleaned(item.subject), _cleaned(item.object)
-    names = [subject] if item.relation in LITERAL_OBJECT else [subject, stated]
-    if not subject or not stated or any(_pronoun(name) in _OF_OTHERS for name in names):
+def _before(segment: Segment, turn: Turn) -> list[str]:
+    """The texts of the turns shortly before one, in order."""
+    said = [*segment.context, *segment.turns]
+    place = said.index(turn)
+    return [earlier.text for earlier in said[max(0, place - N_EARLIER) : place]]
+
+
+def _resolved(words: str, text: str, earlier: Sequence[str]) -> str | None:
+    """The words that name an end of a relation; None where they point at something that nothing names.
+
+    "these practices" is what the turn, or one before it, calls practices of some kind.
+    """
+    name = _cleaned(words)
+    if _pronoun(name) in _OF_OTHERS:
         return None
-    return subject, stated
+    if _POINTING_CLAUSE.match(name):
+        return name if _EXPLETIVE.match(name) else None
+    pointed = _POINTED.fullmatch(name)
+    if pointed is None:
+        return name
+    if pointed["more"]:  # it says of itself which one
+        return pointed["noun"] + pointed["more"]
+    return next((found for said in (text, *reversed(earlier)) if (found := _told_of(pointed["noun"], said))), None)
+
+
+def _told_of(noun: str, text: str) -> str | None:
+    """A noun with the word before it that says of what kind it is, where a text has one."""
+    for found in re.finditer(rf"(?i)\b(?P<kind>[^\W\d_][\w'’-]{{2,}}) {re.escape(noun)}\b", text):
+        if found["kind"].casefold() not in _NO_KIND:
+            return found[0]
+    return None
 
 
 def _by_speaker(subject: str, stated: str, speaker: str, *, is_literal: bool) -> tuple[str, str]:
@@ -229,7 +278,7 @@ def _since(said: _Statement) -> PartialDate | None:
 
 def _value(said: _Statement) -> str:
     """A literal object as it was worded; a date as ISO."""
-    if said.relation not in _DATES:
+    if said.relation not in DATED:
         return said.object
     day = resolve(said.object, said.turn.timestamp.date(), is_past=said.relation == "happened_on")
     return _iso(day, said.object, said.relation) if day else said.object

@@ -203,7 +203,32 @@ def test_a_pronoun_that_was_left_standing_is_nobody(pronoun: str) -> None:
         relations=[relation(pronoun, "lives_in", "Tartu"), relation("Odalys", "knows", pronoun)],
     )
     assert (found.claims, found.mentions) == ([], [])
-    assert [issue.issue for issue in found.issues] == ["orphan_relation"] * 2
+    assert [issue.issue for issue in found.issues] == ["dangling_reference"] * 2
+
+
+@pytest.mark.parametrize(
+    ("stated", "wanted"),
+    [
+        ("these practices", "mindfulness practices"), ("this workshop", None), ("that", None), ("it will help", None),
+        ("those are lovely", None), ("it's important to listen", "it's important to listen"),
+        ("this book about war", "book about war"), ("They help everybody", None),
+    ],
+)  # fmt: skip
+def test_what_points_at_something_is_resolved_or_refused(stated: str, wanted: str | None) -> None:
+    talk = segment(
+        turn(7, "These practices help. It's important to listen, says this book about war."),
+        context=(turn(6, "I learned mindfulness practices."),),
+    )
+    found = grounded(talk, relations=[relation("user", "likes", stated)])
+    assert [claim.object for claim in found.claims] == ([wanted] if wanted else [])
+    assert [issue.issue for issue in found.issues] == ([] if wanted else ["dangling_reference"])
+
+
+@pytest.mark.parametrize(("said", "n"), [("13 August", 1), ("next Friday", 0)])
+def test_a_date_that_nobody_said_is_refused(said: str, n: int) -> None:
+    read = segment(turn(7, "Odalys was born on 13 August."))
+    found = grounded(read, relations=[relation("Odalys", "has_birthday", said)])
+    assert (len(found.claims), len(found.issues)) == (n, 1 - n)
 
 
 @pytest.mark.parametrize("pronoun", ["me", "I", "my", "myself", "Me", "us"])

@@ -143,7 +143,7 @@ def test_a_masked_secret_reaches_no_extractor() -> None:
 def test_labelled_rows_are_masked_guarded_and_screened() -> None:
     row = {"id": "a", "timestamp": "2026-03-05T18:20:00Z"}
     row |= {"message": {"speaker": "user", "text": HOSTILE + " The garage code is 4471#. I have root access."}}
-    believing = Checks(verification=VerificationSettings(n_warnings_to_discard=10_000))
+    believing = Checks(verification=VerificationSettings(n_refused_to_halve=10_000))
     out = str(list(predictions([row], EchoExtractor(), believing)))
     assert "sail" in out
     assert not [word for word in ("Korvel", "4471", "root", "masked:") if word in out]
