@@ -30,6 +30,7 @@ class LiveEdge(TypedDict):
     object_id: str | None
     subject_key: str
     target_key: str
+    holder_key: str
     object_key: str
     relation_key: str
     family: str
@@ -140,7 +141,8 @@ def _displaced(group: list[LiveEdge], causes: _Causes) -> list[Change]:
     changes: list[Change] = []
     kept: list[LiveEdge] = []
     for edge in sorted(group, key=lambda e: (e["last_reinforced"], e["edge_id"]), reverse=True):
-        rival = next((other for other in kept if _collide(edge, other, {}) and _is_new(edge, other)), None)
+        met = (other for other in kept if _is_one_slot(edge, other, {}))
+        rival = next((other for other in met if _collide(edge, other, {}) and _is_new(edge, other)), None)
         if rival is None:
             kept.append(edge)
             continue
@@ -160,19 +162,24 @@ def _displaced(group: list[LiveEdge], causes: _Causes) -> list[Change]:
 
 
 def _is_one_slot(one: LiveEdge, other: LiveEdge, read: Mapping[str, str]) -> bool:
-    keys = [read.get(edge["subject_key"], edge["subject_key"]) for edge in (one, other)]
+    keys = [read.get(edge["holder_key"], edge["holder_key"]) for edge in (one, other)]
     return bool(keys[0] == keys[1] and one["family"] == other["family"] and one["attribute"] == other["attribute"])
 
 
 def _collide(one: LiveEdge, other: LiveEdge, read: Mapping[str, str]) -> bool:
     """Whether two facts of one subject cannot hold together, their objects as they are `read`."""
-    targets = [read.get(edge["target_key"], edge["target_key"]) for edge in (one, other)]
+    targets = [read.get(end, end) for end in map(_other_end, (one, other))]
     is_same_target = targets[0] == targets[1]
     if one["relation_key"] == other["relation_key"]:
         if is_same_target:
             return bool(one["polarity"] != other["polarity"])
         return bool(one["is_functional"] and one["polarity"] == other["polarity"] == 1)
     return bool(is_same_target and one["tone"] * other["tone"] == -1)
+
+
+def _other_end(edge: LiveEdge) -> str:
+    """What a fact says of the one whom it is about."""
+    return edge["target_key"] if edge["holder_key"] == edge["subject_key"] else edge["subject_key"]
 
 
 def _is_new(one: LiveEdge, other: LiveEdge) -> bool:

@@ -73,6 +73,7 @@ def relation_kinds() -> pa.Table:
             "is_functional": kept(relation) in FUNCTIONAL,
             "is_inverse": relation in KEPT_DIRECTION,
             "is_symmetric": relation in SYMMETRIC,
+            "is_paired": relation in SYMMETRIC and relation in FUNCTIONAL,
             "tone": TONES.get(relation, (0, 0))[0],
             "tone_denied": TONES.get(relation, (0, 0))[1],
         }
@@ -94,6 +95,7 @@ class Kind(NamedTuple):
     is_functional: bool
     is_inverse: bool
     is_symmetric: bool
+    is_paired: bool
     tone: int
     tone_denied: int
 
@@ -114,7 +116,9 @@ def user_entity(user_id: str) -> str:
 class Placed:
     """Where a statement or a fact stands among others: which it meets, and as what.
 
-    `is_functional` is the relation's, whether or not the statement has to be verified first.
+    `is_functional` is the relation's, whether or not the statement has to be verified first. `holder_key` is of whom it
+    is said: who has one value of a functional relation. Facts that pair two people hang on both, so those that leave
+    the remembered person out all meet each other: their `meeting_key`, else the subject, is empty.
     """
 
     relation_key: str
@@ -123,6 +127,8 @@ class Placed:
     tone: int
     subject_key: str
     target_key: str
+    holder_key: str
+    meeting_key: str
     slot: Slot
 
 
@@ -132,8 +138,11 @@ def placed(row: Mapping[str, Any], read_as: Mapping[str, str]) -> Placed:
     subject = read_as.get(row["subject_id"], row["subject_id"])
     object_id = row["object_id"] and read_as.get(row["object_id"], row["object_id"])
     target = object_id or row["object_key"]
+    is_of_others = kind.is_paired and object_id and user_entity(row["user_id"]) not in (subject, object_id)
+    stated = subject
     if object_id and _is_turned(kind, row["user_id"], subject, object_id):
         subject, target = object_id, subject
+    meeting = "" if is_of_others else subject
     takes_place = kind.is_functional and not row["requires_verification"]
     return Placed(
         relation_key=kind.relation_key,
@@ -142,8 +151,10 @@ def placed(row: Mapping[str, Any], read_as: Mapping[str, str]) -> Placed:
         tone=kind.tone if row["polarity"] == 1 else kind.tone_denied,
         subject_key=subject,
         target_key=target,
+        holder_key=stated if is_of_others else subject,
+        meeting_key=meeting,
         slot=(
-            row["user_id"], subject, kind.family, folded(row["attribute"] or ""), "" if takes_place else target,
+            row["user_id"], meeting, kind.family, folded(row["attribute"] or ""), "" if takes_place else target,
             row["requires_verification"],
         ),
     )  # fmt: skip
@@ -232,7 +243,7 @@ class _Reach:
         """`incoming` are placed statements, `regrouped` names as they are read now, each with whose name it is."""
         taking_back = {row["user_id"] for row in incoming if row["act"] == "retract"}
         return cls(
-            met={(row["user_id"], row["subject_key"], row["family"]) for row in incoming},
+            met={(row["user_id"], row["meeting_key"], row["family"]) for row in incoming},
             slots={row["slot"] for row in incoming},
             regrouped=set(regrouped),
             read_whole=taking_back.union(regrouped.values()),
@@ -243,7 +254,7 @@ class _Reach:
 
     def meets(self, place: Placed, user_id: str, is_in_conflict: bool) -> bool:
         """Whether a fact of a subject and family that is spoken of has to be looked at."""
-        if (user_id, place.subject_key, place.family) not in self.met:
+        if (user_id, place.meeting_key, place.family) not in self.met:
             return False
         is_told = user_id in self.read_whole or place.slot in self.slots or place.relation_key in ACYCLIC
         return is_told or is_in_conflict
@@ -284,7 +295,8 @@ def _candidates(
     is_spoken_of = pc.or_(_names_any(edges, targets), is_in(edges["relation"], taking))
     in_conflict = pc.or_(pc.is_valid(edges["contradicts"]), is_in(edges["edge_id"], doubted.to_pylist()))
     is_close = pc.or_(pc.or_(is_spoken_of, in_conflict), is_in(edges["user_id"], read_whole))
-    may_meet = pc.and_(pc.and_(of_family, is_close), _names_any(edges, subjects))
+    paired = is_in(edges["relation"], (name for name, kind in kinds().items() if kind.is_paired))
+    may_meet = pc.and_(pc.and_(of_family, is_close), pc.or_(paired, _names_any(edges, subjects)))
     if regrouped:
         may_meet = pc.or_(may_meet, _names_any(edges, _also_named(regrouped, read_as)))
     return edges.filter(may_meet)

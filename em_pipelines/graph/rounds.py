@@ -92,7 +92,9 @@ def meet(said: Row, slot: Iterable[Row], settings: FoldSettings, decay: DecaySet
         rivals=_ids(rivals),
         known=_ids(fact for fact in same if fact["status"] != "retracted"),
         standing=_ids(upheld),
-        doubted=_ids(fact for fact in facts if fact["status"] == "contradicted" and fact not in same),
+        doubted=_ids(
+            fact for fact in facts if fact["status"] == "contradicted" and fact not in same and _is_about(fact, said)
+        ),
     )
 
 
@@ -115,19 +117,24 @@ def effective(fact: Mapping[str, Any], at: datetime, decay: DecaySettings) -> fl
 
 
 def _says_same(fact: Row, said: Row) -> bool:
-    keys = ("relation_key", "target_key", "polarity")
+    keys = ("relation_key", "subject_key", "target_key", "polarity")
     return all(fact[key] == said[key] for key in keys)
+
+
+def _is_about(fact: Row, said: Row) -> bool:
+    """Whether the fact is one of whom the statement speaks: of two people, at either end."""
+    return said["holder_key"] in (fact["subject_key"], fact["target_key"])
 
 
 def _is_rival(fact: Row, said: Row) -> bool:
     """Whether the fact cannot hold beside the statement."""
-    is_same_target = fact["target_key"] == said["target_key"]
+    is_same_target = fact["subject_key"] == said["subject_key"] and fact["target_key"] == said["target_key"]
     if fact["relation_key"] != said["relation_key"]:
         return bool(is_same_target and fact["tone"] * said["tone"] == -1)
     if is_same_target:
         return bool(fact["polarity"] != said["polarity"])
     takes_place = said["is_functional"] and not said["requires_verification"]
-    return bool(takes_place and fact["polarity"] == said["polarity"] == 1)
+    return bool(takes_place and fact["polarity"] == said["polarity"] == 1 and _is_about(fact, said))
 
 
 def _is_earlier_spell(fact: Row, said: Row) -> bool:
@@ -255,7 +262,7 @@ def _reason(kind: str, meeting: Meeting, fact: Row | None) -> str:
     is_other_value = (
         fact is not None
         and fact["relation_key"] == meeting.said["relation_key"]
-        and fact["target_key"] != meeting.said["target_key"]
+        and (fact["subject_key"], fact["target_key"]) != (meeting.said["subject_key"], meeting.said["target_key"])
     )
     return "another value of a functional relation was said later" if is_other_value else "the opposite was said later"
 
@@ -331,7 +338,7 @@ def inserted(change: Changing) -> Row:
         "user_id", "subject_id", "relation", "object_id", "value", "attribute", "over", "object_key", "polarity",
         "temporal_type", "valid_to", "hedge_level", "source_mechanism", "flags", "context_tags", "privacy_level",
         "requires_verification", "has_pasted_source", "relation_key", "family", "tone", "subject_key", "target_key",
-        "slot",
+        "holder_key", "meeting_key", "slot",
     )  # fmt: skip
     return {
         **{name: said[name] for name in taken},

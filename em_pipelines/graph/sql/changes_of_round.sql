@@ -48,7 +48,8 @@ SELECT
         WHEN 'INSERT' THEN CASE WHEN c.next_spell > 1 THEN 'holds again' ELSE 'not known before' END
         WHEN 'SUPERSEDE' THEN
             CASE
-                WHEN l.relation_key = i.relation_key AND l.target_key <> i.target_key
+                WHEN l.relation_key = i.relation_key
+                    AND (l.subject_key <> i.subject_key OR l.target_key <> i.target_key)
                     THEN 'another value of a functional relation was said later'
                 ELSE 'the opposite was said later'
             END

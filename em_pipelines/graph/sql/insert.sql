@@ -17,7 +17,7 @@ SELECT
     CASE WHEN c.kind = 'CONTRADICT_NEW' THEN c.rival_ids[1] END AS contradicts,
     [i.source] AS provenance,
     i.relation_key, i.family, i.is_functional AND NOT i.requires_verification AS is_functional, i.tone, i.subject_key,
-    i.target_key, i.slot
+    i.target_key, i.holder_key, i.meeting_key, i.slot
 FROM changing AS c
 JOIN incoming AS i USING (claim_id)
 WHERE c.kind IN ('INSERT', 'REVISE', 'CONTRADICT_NEW', 'OVERRULED', 'CONFIRM_NEW');

@@ -11,13 +11,16 @@ WITH pairs AS (
     SELECT
         i.claim_id, l.edge_id, l.status, l.subject_id = i.subject_id AS is_own,
         l.status IN ('active', 'contradicted') AS stands,
-        l.relation_key = i.relation_key AND l.target_key = i.target_key AND l.polarity = i.polarity AS says_same,
-        (l.relation_key = i.relation_key AND l.target_key = i.target_key AND l.polarity <> i.polarity)
+        l.subject_key = i.subject_key AND l.target_key = i.target_key AS is_same_pair,
+        l.relation_key = i.relation_key AND is_same_pair AND l.polarity = i.polarity AS says_same,
+        -- Of two people a fact is about either.
+        i.holder_key IN (l.subject_key, l.target_key) AS is_about,
+        (l.relation_key = i.relation_key AND is_same_pair AND l.polarity <> i.polarity)
         OR (
             i.is_functional AND NOT i.requires_verification AND l.relation_key = i.relation_key
-            AND l.target_key <> i.target_key AND l.polarity = 1 AND i.polarity = 1
+            AND NOT is_same_pair AND is_about AND l.polarity = 1 AND i.polarity = 1
         )
-        OR (l.relation_key <> i.relation_key AND l.target_key = i.target_key AND l.tone * i.tone = -1) AS is_rival,
+        OR (l.relation_key <> i.relation_key AND is_same_pair AND l.tone * i.tone = -1) AS is_rival,
         l.subject_id = i.subject_id AND l.relation = i.relation AND l.object_key = i.object_key
         AND l.attribute IS NOT DISTINCT FROM i.attribute AND l.polarity = i.polarity AS is_earlier_spell,
         l.spell,
@@ -38,7 +41,7 @@ met AS (
         coalesce(bool_or(is_own_word) FILTER (stands AND is_rival), false) AS faces_own_word,
         list(edge_id ORDER BY edge_id) FILTER (says_same AND status <> 'retracted') AS known_ids,
         list(edge_id ORDER BY edge_id) FILTER (says_same AND stands) AS standing_ids,
-        list(edge_id ORDER BY edge_id) FILTER (NOT says_same AND status = 'contradicted') AS doubted_ids,
+        list(edge_id ORDER BY edge_id) FILTER (NOT says_same AND is_about AND status = 'contradicted') AS doubted_ids,
         1 + coalesce(max(spell) FILTER (is_earlier_spell), 0) AS next_spell
     FROM pairs
     GROUP BY ALL

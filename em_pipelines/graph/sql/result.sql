@@ -3,4 +3,4 @@
 SELECT e.* FROM edges AS e ANTI JOIN live AS l USING (edge_id)
 WHERE NOT is_purged(e.status, e.confidence, e.last_reinforced, e.temporal_type, getvariable('as_of'))
 UNION ALL BY NAME
-SELECT * EXCLUDE (slot, relation_key, family, is_functional, tone, subject_key, target_key) FROM live
+SELECT * EXCLUDE (slot, relation_key, family, is_functional, tone, subject_key, target_key, holder_key, meeting_key) FROM live
