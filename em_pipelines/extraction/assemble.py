@@ -5,22 +5,26 @@ nothing durable from untrusted sessions, and every message accounted for. At the
 more as a whole, for lasting facts.
 """
 
+import logging
+import traceback
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import date
-from itertools import chain, groupby, islice, tee
+from itertools import chain, tee
+from pathlib import Path
 from typing import cast
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from em_pipelines.errors import EmError
+from em_pipelines.extraction.durable import lasting_facts, whole_sessions
 from em_pipelines.extraction.segmentation import read_segments
 from em_pipelines.extraction.settings import DurableSettings, VerificationSettings
 from em_pipelines.extraction.verification import verify
 from em_pipelines.schema.ids import content_id, correlation_id
 from em_pipelines.schema.readings import (
-    BY_MECHANISM,
     DEAD_LETTER,
     PENDING,
     Claim,
@@ -34,66 +38,18 @@ from em_pipelines.schema.readings import (
 from em_pipelines.schema.rows import CallRow, ClaimRow, IssueRow, MentionRow, OriginColumns
 from em_pipelines.schema.table import Records, Tables, rows_of
 from em_pipelines.schema.tables.extraction import CLAIMS, EXTRACTION_ISSUES, LLM_CALLS, MENTIONS
-from em_pipelines.schema.vocabulary import USER, Act, EntityType, Mechanism, TemporalType
+from em_pipelines.schema.vocabulary import USER, Act, EntityType
 from em_pipelines.storage.tombstones import FACT, Tombstones
-from em_pipelines.text.cleaning import n_tokens
 from em_pipelines.text.fact_keys import key_of_claim
 from em_pipelines.text.guard.screening import guarded, has_pasted_block, screened
 from em_pipelines.text.guard.sensitive import SafetySettings
-from em_pipelines.text.name_keys import name_key, unique_role
+from em_pipelines.text.name_keys import unique_role
 from em_pipelines.text.values import iso_instant
 
-LASTING = frozenset({TemporalType.ATTRIBUTE, TemporalType.TRAIT, TemporalType.STATE})
-
-
-def whole_sessions(segments: Iterable[Segment], settings: DurableSettings) -> Iterator[Segment]:
-    """The trusted sessions of more than one segment, each as one segment. Segments of a session stand together."""
-    if not settings.is_enabled:
-        return
-    for (user_id, session_id), group in groupby(segments, key=lambda s: (s.user_id, s.session_id)):
-        parts = list(group)
-        turns = tuple(chain.from_iterable(part.turns for part in parts))
-        is_short = sum(n_tokens(turn.text) for turn in turns) <= settings.max_session_tokens
-        if len(parts) > 1 and is_short and all(part.trust == "trusted" for part in parts):
-            segment_id = content_id("seg", user_id, session_id, "whole", *(part.segment_id for part in parts))
-            yield replace(parts[0], segment_id=segment_id, turns=turns)
-
-
-def lasting_facts(reading: Extraction, known: Sequence[Claim], settings: DurableSettings) -> Extraction:
-    """What a whole session adds to the claims `known` of its parts: lasting facts in order of turn, up to the limit.
-
-    Mentions come along with their claims; issues of the second reading repeat the first one's and are left out, but
-    for those of a model that gave no answer.
-    """
-    added = [_observed(claim) for claim in islice(_new_and_lasting(reading, known), settings.max_facts_a_session)]
-    named = {(claim.turn_number, name) for claim in added for name in (claim.subject, claim.object)}
-    mentions = [mention for mention in reading.mentions if (mention.turn_number, mention.name) in named]
-    unread = [issue for issue in reading.issues if issue.issue in {PENDING, DEAD_LETTER}]
-    return replace(reading, mentions=mentions, claims=added, issues=unread)
-
-
-def _new_and_lasting(reading: Extraction, known: Sequence[Claim]) -> Iterator[Claim]:
-    """The plainly stated lasting facts that are not `known`, each once, in order of place."""
-    stated = {_fact(claim) for claim in known}
-    for claim in sorted(reading.claims, key=lambda c: (c.turn_number, c.start, c.end, c.relation)):
-        is_lasting = claim.act is Act.ASSERT and claim.temporal_type in LASTING and not claim.flags
-        if is_lasting and _fact(claim) not in stated:
-            stated.add(_fact(claim))
-            yield claim
-
-
-def _observed(claim: Claim) -> Claim:
-    confidence = min(claim.confidence, BY_MECHANISM[Mechanism.OBSERVATIONAL])
-    return replace(claim, source_mechanism=Mechanism.OBSERVATIONAL, confidence=confidence)
-
-
-def _fact(claim: Claim) -> tuple[str | int | None, ...]:
-    """What a claim says, wherever in the session it was said."""
-    ends = [name_key(name) if name else None for name in (claim.subject, claim.object, claim.value)]
-    return (*ends, claim.relation, claim.attribute, claim.polarity)
-
-
 UNTRUSTED = "untrusted"
+RAISED = "extractor_error"
+"""Why a message is a dead letter at which the extractor itself failed."""
+_LOGGER = logging.getLogger(__name__)
 
 
 CLAIM_FIELDS = tuple(field_.name for field_ in fields(Claim))
@@ -144,7 +100,8 @@ def extract(segments: Iterable[Segment], extractor: Extractor, checks: Checks = 
         _Collector(rows, segment, reader).collect(reading)
         if checks.durable.is_enabled:
             read[segment.user_id, segment.session_id] += reading.claims
-    for session, reading in readings(whole_sessions(again, checks.durable), extractor, checks):
+    whole = whole_sessions(again, checks.durable) if checks.durable.is_enabled else ()
+    for session, reading in readings(whole, extractor, checks):
         added = lasting_facts(reading, read[session.user_id, session.session_id], checks.durable)
         _Collector(rows, session, reader).collect(added, is_addition=True)
     return rows.tables()
@@ -153,9 +110,14 @@ def extract(segments: Iterable[Segment], extractor: Extractor, checks: Checks = 
 def prepare(segments: Iterable[Segment], extractor: Extractor, checks: Checks = DEFAULT_CHECKS) -> None:
     """Tells an extractor of the segments it will be asked to read, so that it can ask for many at once."""
     segments, again = tee(segments)
-    wanted = chain(segments, whole_sessions(again, checks.durable))
+    wanted = chain(segments, whole_sessions(again, checks.durable)) if checks.durable.is_enabled else segments
     guards = (_guarded(segment, checks.safety)[0] for segment in wanted)
-    extractor.prepare(seen for seen in guards if seen is not None)
+    try:
+        extractor.prepare(seen for seen in guards if seen is not None)
+    except EmError:
+        raise
+    except Exception as error:  # at whichever segment it was shows when each is read
+        _LOGGER.error("preparing to read: %s; segments are read one by one", type(error).__name__)  # noqa: TRY400  (it may quote them)
 
 
 def readings(
@@ -166,16 +128,47 @@ def readings(
     An extractor sees neither untrusted sessions nor what the guard takes out of a text; what it says of the rest is
     verified first and screened then, so that what is withheld still counts as a hallucination where it is one.
     """
-    guards = ((segment, *_guarded(segment, checks.safety)) for segment in segments)
-    asked, kept = tee(guards)
-    read = extractor.extract_all(seen for _, seen, _ in asked if seen is not None)
-    for segment, seen, issues in kept:
+    guards = [(segment, *_guarded(segment, checks.safety)) for segment in segments]
+    read = _read(extractor, [seen for _, seen, _ in guards if seen is not None])
+    for segment, seen, issues in guards:
         if seen is None:
             yield segment, Extraction(issues=issues)
             continue
-        reading = screened(verify(next(read), seen, checks.verification), seen, checks.safety)
+        reading = _judged(next(read), seen, checks)
         reading.issues += issues
         yield segment, reading
+
+
+def _read(extractor: Extractor, segments: Sequence[Segment]) -> Iterator[Extraction]:
+    """What an extractor reads of each segment. One at which it raises is a dead letter, and the others are read."""
+    n_read = 0
+    try:
+        for reading in extractor.extract_all(iter(segments)):
+            yield reading
+            n_read += 1
+    except EmError:  # of the store, the settings, the endpoint: of no segment
+        raise
+    except Exception as error:
+        if len(segments) == 1:
+            yield Extraction(issues=_dead_letters(segments[0], error))
+            return
+        for segment in segments[n_read:]:  # one by one, so that none pays for another
+            yield from _read(extractor, [segment])
+
+
+def _judged(reading: Extraction, seen: Segment, checks: Checks) -> Extraction:
+    try:
+        return screened(verify(reading, seen, checks.verification), seen, checks.safety)
+    except Exception as error:
+        return Extraction(issues=_dead_letters(seen, error), calls=reading.calls)
+
+
+def _dead_letters(segment: Segment, error: Exception) -> list[Issue]:
+    """Why none of the messages was read. What the error says may quote them, so it is told by its type and place."""
+    place = traceback.extract_tb(error.__traceback__)[-1]
+    where = f"{type(error).__name__} in {place.name}, line {place.lineno} of {Path(place.filename).name}"
+    _LOGGER.error("reading segment %s: %s; its messages are dead letters", segment.segment_id, where)
+    return [Issue(turn.turn_number, DEAD_LETTER, RAISED, "error", where) for turn in segment.turns]
 
 
 def _guarded(segment: Segment, safety: SafetySettings) -> tuple[Segment | None, list[Issue]]:

@@ -1,6 +1,12 @@
 """What holds for every extractor on the way into the tables."""
 
-from em_pipelines.extraction.assemble import Checks, extract, readings
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+import pytest
+
+from em_pipelines.errors import LockedError
+from em_pipelines.extraction.assemble import Checks, extract, prepare, readings
 from em_pipelines.schema.readings import Extraction, LocalExtractor, Segment
 from em_pipelines.text.guard.sensitive import SafetySettings
 from tests.extraction.conftest import one_turn
@@ -32,3 +38,68 @@ def test_nobody_reads_more_of_a_message_than_is_guarded() -> None:
 def test_a_message_that_gave_nothing_is_accounted_for() -> None:
     issues = extract([one_turn("I like moss.")], Recorder())["extraction_issues"].to_pylist()
     assert [(row["issue"], row["reason"]) for row in issues] == [("skipped", "nothing_found")]
+
+
+class Failing(Recorder):
+    """Raises at one text, as an extractor with a bug does."""
+
+    def extract(self, segment: Segment) -> Extraction:
+        if any("poison" in turn.text for turn in segment.turns):
+            raise ZeroDivisionError("whatever")
+        return super().extract(segment)
+
+
+@pytest.mark.parametrize("place", range(3))
+def test_an_extractor_that_raises_costs_one_segment(place: int) -> None:
+    texts = ["I like moss.", "I like fern.", "I like rock."]
+    texts[place] = "I like poison."
+    segments = [replace(one_turn(text), segment_id=text) for text in texts]
+    read = list(readings(segments, Failing()))
+    assert [segment.segment_id for segment, _ in read] == texts
+    found = [[(issue.issue, issue.reason) for issue in reading.issues] for _, reading in read]
+    assert found == [[("dead_letter", "extractor_error")] if n == place else [] for n in range(3)]
+
+
+class Batching(Failing):
+    """Reads all at once, and so fails at all."""
+
+    def extract_all(self, segments: Iterable[Segment]) -> Iterator[Extraction]:
+        return iter([self.extract(segment) for segment in segments])
+
+    def prepare(self, segments: Iterable[Segment]) -> None:
+        list(self.extract_all(segments))
+
+
+def test_one_that_reads_all_at_once_is_asked_again_one_by_one() -> None:
+    segments = [one_turn(text) for text in ("I like moss.", "I like poison.", "I like rock.")]
+    prepare(segments, Batching())
+    found = [[issue.issue for issue in reading.issues] for _, reading in readings(segments, Batching())]
+    assert found == [[], ["dead_letter"], []]
+
+
+def test_what_an_error_says_reaches_no_log(caplog: pytest.LogCaptureFixture) -> None:
+    class Quoting(Recorder):
+        def extract(self, segment: Segment) -> Extraction:
+            raise ValueError(segment.turns[0].text)
+
+    ((_, reading),) = readings([one_turn("My door code is 4711.")], Quoting())
+    assert "ValueError in extract" in caplog.text
+    assert "4711" not in caplog.text + "".join(issue.detail for issue in reading.issues)
+
+
+def test_a_reading_that_cannot_be_judged_is_a_dead_letter() -> None:
+    class Strange(Recorder):
+        def extract(self, segment: Segment) -> Extraction:
+            return Extraction(mentions=[None] if "fern" in segment.turns[0].text else [])  # type: ignore[list-item]
+
+    read = readings([one_turn("I like moss."), one_turn("I like fern.")], Strange())
+    assert [[issue.issue for issue in reading.issues] for _, reading in read] == [[], ["dead_letter"]]
+
+
+def test_what_is_wrong_with_the_home_is_no_message_s_fault() -> None:
+    class Locked(Recorder):
+        def extract(self, segment: Segment) -> Extraction:
+            raise LockedError("somebody is at work")
+
+    with pytest.raises(LockedError):
+        list(readings([one_turn("I like moss.")], Locked()))

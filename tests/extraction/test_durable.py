@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from em_pipelines.extraction.assemble import Checks, extract, lasting_facts, whole_sessions
+from em_pipelines.extraction.assemble import Checks, extract
+from em_pipelines.extraction.durable import lasting_facts, whole_sessions
 from em_pipelines.extraction.settings import DurableSettings
 from em_pipelines.schema.readings import Claim, Extraction, LocalExtractor, Mention, Segment, Turn
 from em_pipelines.schema.vocabulary import EntityType, Flag, Mechanism, TemporalType

@@ -11,7 +11,7 @@ from datetime import date
 from pathlib import Path
 
 from em_pipelines.errors import EmError, UsageError
-from em_pipelines.extraction.assemble import whole_sessions
+from em_pipelines.extraction.durable import whole_sessions
 from em_pipelines.extraction.segmentation import segment_objects
 from em_pipelines.governance.rebuildable_home import RebuildableHome
 from em_pipelines.llm.answers import AnswerStore
