@@ -6,6 +6,7 @@
     │   ├── RunFailedError      a materialization failed half way; what was done is kept
     │   ├── ErasureIncompleteError  what was to be erased is still found somewhere; the request waits
     │   ├── UnsettledError      what was to be read is being made anew
+    │   ├── NotMadeError        what was asked for has landed, and no run has read it yet
     │   ├── GraphUnavailableError   the graph database could not be reached, or went away
     │   └── (ModelError)        a model gave no usable answer this time:
     │       ├── ModelUnavailableError   5xx, no connection, time over
@@ -61,6 +62,10 @@ class ErasureIncompleteError(TransientError):
 
 class UnsettledError(TransientError):
     """What was to be read is being made anew, and does not fit together until that has ended."""
+
+
+class NotMadeError(TransientError):
+    """What was asked for has landed and no run has read it yet: an empty answer would say that there is nothing."""
 
 
 class GraphUnavailableError(TransientError):

@@ -24,7 +24,7 @@ from em_pipelines.retrieval.documents import ARCHIVE, FACT, MESSAGE, Hit
 from em_pipelines.retrieval.search import Search
 from em_pipelines.retrieval.user_search import ask
 from em_pipelines.schema.vocabulary import USER
-from em_pipelines.serving.facts import FactQuery
+from em_pipelines.serving.facts import FactQuery, check_made
 from em_pipelines.serving.facts import facts as read_facts
 from em_pipelines.settings import load_settings
 
@@ -162,10 +162,17 @@ class Memory:
         entity: str | None = None,
         is_all: bool = False,
     ) -> list[Fact]:
-        """What is known, best first, as `em facts`: feedback counts at once, what is to be forgotten is gone."""
+        """What is known, best first, as `em facts`: feedback counts at once, what is to be forgotten is gone.
+
+        Raises NotMadeError where nothing is known because no run has read yet what was said.
+        """
         query = FactQuery(self.user, as_of or _today(), known_at, entity, is_all)
         waiting = self.home.waiting(self.user, known_at or as_of or date.max)
-        return read_facts(self.home.store, query, self.home.settings.decay, waiting, hiding(self.home, self.user))
+        hides = hiding(self.home, self.user)
+        found = read_facts(self.home.store, query, self.home.settings.decay, waiting, hides)
+        if not found and waiting is None:
+            check_made(self.home.store, self.user, "reading facts")
+        return found
 
     def context(
         self, text: str, *, is_group: bool = False, thread: Sequence[str] = (), as_of: date | None = None

@@ -65,6 +65,13 @@ def is_current(home: SearchableHome) -> bool:
     return not unfit(home) and _built(home)["days"] == _marks(home)
 
 
+def is_to_come(home: SearchableHome, user_id: str) -> bool:
+    """Whether a run has read messages of a user that no pack holds yet."""
+    built, marks = _built(home)["days"], _marks(home)
+    changed = (date.fromisoformat(day) for day, mark in marks.items() if built.get(day) != mark)
+    return any(home.store.lake.find(MESSAGES, day, "user_id", [user_id]).num_rows for day in changed)
+
+
 def folders(home: SearchableHome) -> list[Path]:
     """Those of all packs that were made, whether they are still there or not."""
     return [home.path / "packs" / name for name in _built(home)["packs"]]

@@ -10,15 +10,16 @@ from pathlib import Path
 
 import numpy as np
 
+from em_pipelines.errors import NotMadeError
 from em_pipelines.redaction.veils import Veil, hidden, hiding
 from em_pipelines.retrieval.documents import FACT, MESSAGE, Hit, Place, Scores, hits_of
 from em_pipelines.retrieval.pack import Pack
-from em_pipelines.retrieval.packs import folder_of
+from em_pipelines.retrieval.packs import folder_of, is_to_come
 from em_pipelines.retrieval.search import Mask, Search, held, narrowed, search
 from em_pipelines.retrieval.searchable_home import SearchableHome
 from em_pipelines.retrieval.terms import Floats
 from em_pipelines.schema.tables.graph import EDGES
-from em_pipelines.serving.facts import FactQuery, facts
+from em_pipelines.serving.facts import FactQuery, check_made, facts
 from em_pipelines.text.name_keys import name_key
 
 HOPS = 2
@@ -150,10 +151,14 @@ def ask(home: SearchableHome, user_id: str, wanted: Search, n_hops: int = 0) -> 
     What is archived and what pending requests to forget cover is left out. Facts of an earlier day are those that held
     then. Facts that were corrected since the pack was made are told no more; the correction is found once it is folded.
 
-    Nothing is written, and no model is asked. A user of whom nothing is indexed has no hits, nor has an empty question.
+    Nothing is written, and no model is asked. Somebody who has said nothing has no hits, nor has an empty question.
+    Raises NotMadeError for a user who has, and of whom nothing is indexed yet.
     """
+    if not wanted.text.strip():
+        return []
     pack = opened(home, user_id)
-    if pack is None or not wanted.text.strip():
+    if pack is None:
+        _check_indexed(home, user_id)
         return []
     wanted = replace(wanted, standing=_standing(home, user_id, wanted.until))
     withheld = _Withheld(hidden(home, user_id), home.archived.of(user_id))
@@ -165,6 +170,12 @@ def ask(home: SearchableHome, user_id: str, wanted: Search, n_hops: int = 0) -> 
     if n_hops and FACT in wanted.kinds:
         best += _along_the_graph(pack, best, wanted, withheld, n_hops)
     return best
+
+
+def _check_indexed(home: SearchableHome, user_id: str) -> None:
+    check_made(home.store, user_id, "searching")
+    if is_to_come(home, user_id):
+        raise NotMadeError(f"searching: the index of {user_id!r:.80} is not made yet; `em run` makes it, ask then")
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,11 +14,13 @@ import duckdb
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from em_pipelines.errors import NotMadeError
 from em_pipelines.graph.confidence_decay import DecaySettings
 from em_pipelines.landing.tables import feedback_table, landing_run
 from em_pipelines.lifecycle.decay import current_edges
 from em_pipelines.schema.rows import CurrentEdgeRow, FeedbackRow
 from em_pipelines.schema.table import Table, rows_of
+from em_pipelines.schema.tables.clean import MESSAGES
 from em_pipelines.schema.tables.graph import EDGES, ENTITIES
 from em_pipelines.schema.tables.raw import FEEDBACK
 from em_pipelines.storage.duckdb_engine import bind, fetch, scratch, statement
@@ -61,6 +63,28 @@ def waiting_feedback(store: Store, user_id: str, until: date) -> list[FeedbackRo
         rows = cast("Iterator[FeedbackRow]", rows_of(feedback_table(store.log.read("feedback", day))))
         found += [row for row in rows if row["user_id"] == user_id and row["feedback_id"] not in seen]
     return found
+
+
+def is_awaited(store: Store, user_id: str) -> bool:
+    """Whether messages of a user have landed that no run has read. Days are judged by when they were written."""
+    root = store.log.local_root
+    if root is None:
+        return False
+    for day in store.log.days("interactions"):
+        landed_at = Path(root, "interactions", day.isoformat()).stat().st_mtime
+        read_at = store.lake.modified_at(MESSAGES, day)
+        is_read = read_at is not None and read_at.timestamp() >= landed_at
+        if not is_read and any(record["user_id"] == user_id for record in store.log.read("interactions", day)):
+            return True
+    return False
+
+
+def check_made(store: Store, user_id: str, doing: str) -> None:
+    """For who has found nothing of a user: raises NotMadeError where that is so because nothing was read yet."""
+    if is_awaited(store, user_id):
+        raise NotMadeError(
+            f"{doing}: messages of {user_id!r:.80} have landed, and no run has read them yet; `em run` does, ask then"
+        )
 
 
 HERE = Path(__file__).parent

@@ -9,10 +9,12 @@ import orjson
 import pytest
 from typer.testing import CliRunner
 
+from em_pipelines.errors import EmError, NotMadeError
 from em_pipelines.governance.erasure.forget import forget
 from em_pipelines.interfaces.cli.app import app
 from em_pipelines.landing.erasure_requests import Scope, ScopeKind
 from em_pipelines.landing.land import land
+from em_pipelines.memory import Memory
 from em_pipelines.pipeline import Pipeline
 from em_pipelines.retrieval.packs import BUILT, build, folder_of, folders, is_current, unfit
 from em_pipelines.retrieval.user_search import opened
@@ -123,3 +125,42 @@ def test_a_file_of_questions(home: Pipeline, tmp_path: Path) -> None:
     assert set(first["hits"][0]) == {"kind", "session_id", "turn_number", "edge_id", "text", "score"}
     questions.write_text('{"id": "q1"}\n')
     assert CliRunner().invoke(app, arguments).exit_code != 0
+
+
+def landed(home: Pipeline, folder: Path, user: str, text: str) -> None:
+    message = {"user_id": user, "session_id": "s9", "turn_number": 0, "role": "user", "content": text}
+    source = folder / "landed.jsonl"
+    source.write_bytes(orjson.dumps({**message, "timestamp": "2026-03-02T11:00:00Z"}))
+    land([source], home.store.log, now=NOW, settings=home.settings.landing)
+
+
+def asked(home: Pipeline, *words: str) -> tuple[int, str]:
+    """The exit code of a command, and the sentence that it ends with where it fails."""
+    made = CliRunner().invoke(app, [*words, "--home", str(home.path), "--json"])
+    return (made.exception.exit_code, str(made.exception)) if isinstance(made.exception, EmError) else (0, "")
+
+
+@pytest.mark.parametrize("command", [("search", "fjord"), ("facts",), ("context", "fjord")], ids=lambda words: words[0])
+def test_what_no_run_has_read_yet_is_no_empty_answer(home: Pipeline, tmp_path: Path, command: tuple[str, ...]) -> None:
+    landed(home, tmp_path, "eve", "I live by the fjord.")
+    code, said = asked(home, *command, "--user", "eve")
+    assert code == 3
+    assert "messages of 'eve' have landed, and no run has read them yet; `em run` does, ask then" in said
+    assert asked(home, *command, "--user", "nobody")[0] == 0, "nobody of that name has said anything"
+    assert asked(home, *command, "--user", "ada")[0] == 0
+
+
+def test_what_was_read_and_is_not_indexed_yet_is_no_empty_answer(home: Pipeline, tmp_path: Path) -> None:
+    tell(home, tmp_path, "eve", "I live by the fjord.", day="2026-03-02")
+    code, said = asked(home, "search", "fjord", "--user", "eve")
+    assert (code, "the index of 'eve' is not made yet; `em run` makes it" in said) == (3, True)
+    build(home)
+    assert found(home, "eve", "fjord")
+
+
+def test_memory_in_python_says_so_too(home: Pipeline, tmp_path: Path) -> None:
+    landed(home, tmp_path, "eve", "I live by the fjord.")
+    memory = Memory(home, "eve")
+    for ask in (memory.facts, lambda: memory.retrieve_memories("fjord"), lambda: memory.context("fjord")):
+        with pytest.raises(NotMadeError):
+            ask()

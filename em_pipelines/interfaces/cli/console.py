@@ -129,11 +129,16 @@ def print_table(
 
 
 def note_if_unknown(home: "Pipeline", user_id: str) -> None:
-    """For who gets nothing: says on stderr where that is so because nobody of that name is known, as after a typo."""
+    """For who gets nothing: says on stderr where that is so because nobody of that name is known, as after a typo.
+
+    Raises NotMadeError where it is so because no run has read yet what was said.
+    """
     from em_pipelines.schema.tables.graph import ENTITIES
+    from em_pipelines.serving.facts import check_made
 
     day = home.store.lake.latest(ENTITIES, date.max)
     if day is None or not len(home.store.lake.find(ENTITIES, day, "user_id", [user_id])):
+        check_made(home.store, user_id, "looking")
         sys.stderr.write(f"em: nothing is known of anybody called {user_id!r:.80}; `em run` shows who is known\n")
 
 

@@ -68,11 +68,11 @@ def facts(
     waiting = opened.waiting(user, query.known_at or query.as_of)
     found = read_facts(opened.store, query, opened.settings.decay, waiting, hiding(opened, user))
     inferred = _inferred(opened, query.as_of, user, query.known_at, entity) if is_inferred else []
+    if not found:
+        note_if_unknown(opened, user)
     if as_json:
         print_json([*found, *inferred])
         return
-    if not found:
-        note_if_unknown(opened, user)
     print_table(
         f"{len(found)} facts of {user} at the end of {query.as_of}",
         ("subject", "relation", "object", "confidence", "status", "since", "until", "edge"),

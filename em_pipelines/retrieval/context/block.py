@@ -11,6 +11,7 @@ from datetime import date
 
 import numpy as np
 
+from em_pipelines.errors import NotMadeError
 from em_pipelines.retrieval.context.known_facts import Floats, Integers, Known, Turn, folded_words, is_id, known
 from em_pipelines.retrieval.context.sections import Filling, Section, count_tokens, opening, plain
 from em_pipelines.retrieval.context.settings import RelevanceWeights
@@ -134,7 +135,8 @@ class Block:
 
 
 def context_block(home: SearchableHome, query: ContextQuery) -> Block:
-    """What is known and was said that bears on a question; of a person who is not known an empty block."""
+    """What is known and was said that bears on a question; of a person who is not known an empty block. Raises
+    NotMadeError of one who has said something that no run has read yet."""
     chosen = home.settings.context
     query = _readable(query)
     attributes = {"as_of": (query.as_of or query.today).isoformat(), "audience": "group" if query.is_group else None}
@@ -159,7 +161,7 @@ def _fill(filling: Filling, home: SearchableHome, query: ContextQuery, budget: i
     today = query.as_of or query.today
     facts = known(home, query.user_id, today)
     named = mentioned(facts, query.text, query.thread)
-    hits = _found(home, query, today)
+    hits = _found(home, query, today, is_known=facts.rows.num_rows > 0)
     best = max((hit.score for hit in hits), default=0.0)
     said = {(hit.session_id or "", hit.turn_number or 0): hit.score / best for hit in hits} if best > 0 else {}
     near = nearness(facts, named)
@@ -187,9 +189,16 @@ def _fill(filling: Filling, home: SearchableHome, query: ContextQuery, budget: i
         filling.add(section)
 
 
-def _found(home: SearchableHome, query: ContextQuery, today: date) -> list[Hit]:
+def _found(home: SearchableHome, query: ContextQuery, today: date, *, is_known: bool) -> list[Hit]:
+    """Messages that bear on the question. Of somebody whose facts are known the block does without those that are not
+    indexed yet; an empty one would say that nothing is known."""
     n_messages = home.settings.context.n_messages
     if not n_messages:
         return []
     wanted = Search(query.text, n_messages, today, frozenset({MESSAGE}), query.as_of, thread=query.thread)
-    return ask(home, query.user_id, wanted)
+    try:
+        return ask(home, query.user_id, wanted)
+    except NotMadeError:
+        if not is_known:
+            raise
+        return []
