@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from em_pipelines.schema.ids import content_id
 from em_pipelines.schema.table import rows_of
-from em_pipelines.schema.vocabulary import FUNCTIONAL, RELATIONS, SYMMETRIC, USER
+from em_pipelines.schema.vocabulary import FUNCTIONAL, LASTING, RELATIONS, SYMMETRIC, USER
 from em_pipelines.storage.duckdb_engine import fetch, scalar, statement
 
 HERE = Path(__file__).parent
@@ -74,6 +74,7 @@ def relation_kinds() -> pa.Table:
             "is_inverse": relation in KEPT_DIRECTION,
             "is_symmetric": relation in SYMMETRIC,
             "is_paired": relation in SYMMETRIC and relation in FUNCTIONAL,
+            "is_lasting": relation in LASTING,
             "tone": TONES.get(relation, (0, 0))[0],
             "tone_denied": TONES.get(relation, (0, 0))[1],
         }
@@ -96,6 +97,7 @@ class Kind(NamedTuple):
     is_inverse: bool
     is_symmetric: bool
     is_paired: bool
+    is_lasting: bool
     tone: int
     tone_denied: int
 

@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from em_pipelines.graph.confidence_decay import DecaySettings, effective_confidence, rounded
 from em_pipelines.graph.relations import UNVERIFIED, Row
 from em_pipelines.schema.ids import edge_id
-from em_pipelines.schema.vocabulary import TemporalType
+from em_pipelines.schema.vocabulary import LASTING, TemporalType
 
 STANDING = ("active", "contradicted")
 OWN_WORDS = ("explicit", "user_correction")
@@ -336,13 +336,14 @@ def inserted(change: Changing) -> Row:
     first_rival = meeting.rivals[0] if meeting.rivals else None
     taken = (
         "user_id", "subject_id", "relation", "object_id", "value", "attribute", "over", "object_key", "polarity",
-        "temporal_type", "valid_to", "hedge_level", "source_mechanism", "flags", "context_tags", "privacy_level",
+        "valid_to", "hedge_level", "source_mechanism", "flags", "context_tags", "privacy_level",
         "requires_verification", "has_pasted_source", "relation_key", "family", "tone", "subject_key", "target_key",
         "holder_key", "meeting_key", "slot",
     )  # fmt: skip
     return {
         **{name: said[name] for name in taken},
         "edge_id": change.edge_id,
+        "temporal_type": TemporalType.ATTRIBUTE.value if said["relation"] in LASTING else said["temporal_type"],
         "spell": meeting.next_spell,
         "valid_from": since,
         "valid_precision": precision,

@@ -125,6 +125,18 @@ USUAL_TEMPORAL_TYPE: dict[str, TemporalType] = {
 }
 """What a relation is unless something says otherwise; a state where it is not listed."""
 
+LASTING: dict[str, str] = {
+    "parent_of": "a child is one for life",
+    "child_of": "so are parents",
+    "sibling_of": "brothers and sisters stay that",
+    "spouse_of": "a marriage holds until somebody says that it has ended",
+    "born_in": "nobody is born again elsewhere",
+    "has_birthday": "the day of birth does not change",
+    "has_name": "a name is kept until another is told",
+}
+"""Relations whose facts do not fade, whatever was said of their time, each with its reason: a daughter who was
+mentioned once is still a daughter a year later. They end when something says so."""
+
 FUNCTIONAL: frozenset[str] = frozenset(
     {
         "has_name", "has_birthday", "has_age", "born_in", "spouse_of", "partner_of", "reports_to", "works_at",

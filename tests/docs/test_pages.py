@@ -9,6 +9,7 @@ from em_pipelines.extraction.rules.slots import KINDS
 from em_pipelines.graph.confidence_decay import DecaySettings
 from em_pipelines.pipeline import Pipeline
 from em_pipelines.schema.described_settings import described
+from em_pipelines.schema.vocabulary import LASTING
 from em_pipelines.settings import Settings, load_settings
 
 CODE = re.compile(r"`([^`]+)`")
@@ -43,6 +44,12 @@ def test_losses_by_temporal_type_are_those_of_the_page(page) -> None:
     for kinds, loss in rows_of(page("docs/how-it-works.md"), "## Decay"):
         said |= {kind.strip(): float(loss) for kind in re.sub(r"\([^)]*\)", "", kinds).split(",")}
     assert said == {kind.value: loss for kind, loss in DecaySettings().loss_per_30_days.items()}
+
+
+def test_what_lasts_and_why_is_what_the_page_says(page) -> None:
+    assert {
+        CODE.findall(name)[0]: why for name, why in rows_of(page("docs/how-it-works.md"), "### What lasts")
+    } == LASTING
 
 
 def test_checks_jobs_sensors_and_schedules_are_those_of_the_page(page, settings: Settings) -> None:

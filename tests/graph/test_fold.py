@@ -244,6 +244,14 @@ def test_a_functional_relation_has_one_active_value_and_every_edge_a_source(said
     assert {op["edge_id"] for op in state.ops} == {r["edge_id"] for r in rows}
 
 
+@pytest.mark.parametrize(
+    ("relation", "wanted"), [("parent_of", "attribute"), ("spouse_of", "attribute"), ("lives_in", "state")]
+)
+def test_what_lasts_does_not_fade_whatever_was_said_of_its_time(relation: str, wanted: str) -> None:
+    (row,) = fold_days([Said(relation=relation, object="Tilda", kind="state")]).rows()
+    assert row["temporal_type"] == wanted
+
+
 OTHERS = st.builds(
     Said,
     minute=st.integers(0, 600),

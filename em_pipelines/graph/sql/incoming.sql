@@ -4,7 +4,7 @@ CREATE OR REPLACE TEMP TABLE incoming AS
 WITH joined AS (
     SELECT
         c.*,
-        k.relation_key, k.family, k.is_functional, k.is_inverse, k.is_symmetric, k.is_paired,
+        k.relation_key, k.family, k.is_functional, k.is_inverse, k.is_symmetric, k.is_paired, k.is_lasting,
         CASE WHEN c.polarity = 1 THEN k.tone ELSE k.tone_denied END AS tone,
         coalesce(s.canonical_id, c.subject_id) AS subject_now,
         coalesce(o.canonical_id, c.object_id) AS object_now

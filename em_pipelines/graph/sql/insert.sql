@@ -2,7 +2,9 @@
 INSERT INTO live BY NAME
 SELECT
     c.edge_id, i.user_id, i.subject_id, i.relation, i.object_id, i.value, i.attribute, i."over", i.object_key,
-    c.next_spell AS spell, i.polarity, i.temporal_type,
+    c.next_spell AS spell, i.polarity,
+    -- What lasts does not fade, whatever was said of its time.
+    CASE WHEN i.is_lasting THEN 'attribute' ELSE i.temporal_type END AS temporal_type,
     coalesce(i.valid_from, CASE WHEN c.kind = 'REVISE' AND i.polarity = 1 THEN CAST(i.timestamp AS DATE) END)
         AS valid_from,
     i.valid_to,
