@@ -249,12 +249,17 @@ class Question:
     answer: str
 
 
+def asks_for_place(text: str) -> bool:
+    """Whether a place answers a question."""
+    return _PLACE.search(text) is not None
+
+
 def analyse(text: str, speakers: frozenset[str], today: date) -> Question:
     """Takes a question apart; `speakers` are the names, in lower case, of who speaks in the log."""
     words = set(plain_words(text))
     named = [name for name in speakers if set(plain_words(name)) & words]
     answer = "time_said" if _WHEN.search(text) else "number_said" if _HOW_MANY.search(text) else ""
-    answer = answer or ("name_said" if _PLACE.search(text) else "")
+    answer = answer or ("name_said" if asks_for_place(text) else "")
     return Question(text, named[0] if len(named) == 1 else "", tuple(_spans(text, today)), answer)
 
 

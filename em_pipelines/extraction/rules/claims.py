@@ -102,6 +102,10 @@ def build_claims(match: Match, turn_number: int) -> list[Claim]:
     return [claim for claim in claims if claim is not None]
 
 
+_NOT_OF_US = frozenset({"has_name", "needs"})
+"""What "we" say of these is nobody's own: "we are the Tin Weasels", "we need better schools"."""
+
+
 def _stated(match: Match) -> _Stated | None:
     """What the clause states, given its negation, condition and mockery; None where nothing that is kept."""
     stated = _given_negation(match)
@@ -110,7 +114,7 @@ def _stated(match: Match) -> _Stated | None:
     if stated is None or (match.mods.is_abandoned and stated.relation not in _WISHES):
         return None
     pronoun = match.clause.pronoun
-    if stated.relation == "has_name" and pronoun is not None and match.reading.tokens[pronoun].low == "we":
+    if stated.relation in _NOT_OF_US and pronoun is not None and match.reading.tokens[pronoun].low == "we":
         return None
     return _given_mockery(match, stated)
 

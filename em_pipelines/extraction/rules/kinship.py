@@ -20,6 +20,8 @@ from em_pipelines.schema.vocabulary import EntityType, HedgeLevel, Mechanism, Te
 _EX = words("people", "ex")
 _ONLY_NAMED = words("people", "only_named")
 PATTERN_ID = "people.kin_phrase"
+_OF_ALL = frozenset({"kid", "kids", "child", "children"})
+"""Whom people call ours when they speak of everybody's."""
 _RELATIONS = frozenset(KIN.values()) | {"has_pet"}
 _OPENERS = frozenset({":", ",", "(", "-", "–", "—", "called", "named"})
 _OPENS_NAMES = frozenset({"called", "named", ""})
@@ -34,6 +36,8 @@ def stated_relation(reading: Reading, person: Referent, phrase: NounPhrase) -> s
         reading.tokens[k].low in _EX or reading.tokens[k].low.startswith("ex-") for k in range(phrase.first, phrase.end)
     ):
         return None
+    if person.is_unnamed and person.kin in _OF_ALL and reading.tokens[phrase.start].low == "our":
+        return None  # "our kids are our future"
     if person.kin in PETS:
         return "has_pet"
     relation = KIN.get(person.kin)

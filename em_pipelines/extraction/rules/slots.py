@@ -73,7 +73,7 @@ def _read_when(reading: Reading, i: int, stop: int) -> Filled | None:
 
 
 def _read_age(reading: Reading, i: int, stop: int) -> Filled | None:
-    """`41`, `41 years old`, `seven`: not `10 minutes late`."""
+    """`41`, `41 years old`, `seven`: not `10 minutes late`, nor `100 %`."""
     tokens = reading.tokens
     number = number_of(tokens, i, stop)
     if number is None or not 1 < number[0] < 120:
@@ -87,6 +87,8 @@ def _age_end(tokens: list[Token], i: int, stop: int) -> int | None:
     if i >= stop:
         return i
     token = tokens[i]
+    if token.low == "%":  # "I'm 100% behind you"
+        return None
     if token.low in _YEARS:
         is_old = i + 1 < stop and tokens[i + 1].low in {"old", "young"}
         if is_old:
@@ -261,7 +263,7 @@ def _past_joint(tokens: list[Token], i: int, stop: int, joints: frozenset[str]) 
 
 
 def _ing_phrases(reading: Reading, i: int, stop: int) -> Filled | None:
-    """`hiking and cooking for friends` gives one each."""
+    """`hiking and cooking for friends` gives one each, `improving schools and roads` one."""
     fills: list[Fill] = []
     end = i
     tokens = reading.tokens
@@ -276,7 +278,10 @@ def _ing_phrases(reading: Reading, i: int, stop: int) -> Filled | None:
             if phrase is None or not is_kind(reading, frozenset({"thing"}), phrase):
                 break
             end = phrase.end
-            fills.append(Fill(phrase.start, end, phrase))
+            if fills and fills[-1].end - fills[-1].start > 1 and is_ing(tokens[fills[-1].start]):
+                fills[-1] = Fill(fills[-1].start, end)  # of what the verb has for an object
+            else:
+                fills.append(Fill(phrase.start, end, phrase))
         joined = _after_joint(tokens, end, stop, either=False)
         if joined is None:
             break

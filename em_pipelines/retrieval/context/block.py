@@ -19,11 +19,14 @@ from em_pipelines.retrieval.context.telling import Scene, ids, lines, quotes, re
 from em_pipelines.retrieval.documents import MESSAGE, Hit
 from em_pipelines.retrieval.search import Search
 from em_pipelines.retrieval.searchable_home import SearchableHome
-from em_pipelines.retrieval.terms import question_stems
+from em_pipelines.retrieval.terms import asks_for_place, question_stems
 from em_pipelines.retrieval.user_search import ask
 
 _FIRST_PERSON = re.compile(r"\b(?:i|me|my|mine|myself|we|us|our|ours|user)\b", re.IGNORECASE)
 MENTIONED, ONE_HOP, TWO_HOPS = 1.0, 0.5, 0.2
+OF_PLACES = ("lives_in", "located_in", "born_in", "visited")
+PLACE_TOPIC = 0.5
+"""Of a fact that answers where: at least so much is it about the question, and any other so much less."""
 
 
 def mentioned(known: Known, text: str, thread: tuple[str, ...] = ()) -> frozenset[int]:
@@ -86,7 +89,8 @@ def recency(last_said: Integers, today: date) -> Floats:
 
 def topics(known: Known, text: str, said: Mapping[Turn, float]) -> Floats:
     """Of each fact, 0 to 1: the share of the question's words that it holds, rare ones counting more; or, where that is
-    greater, how well search found a turn in which it was said (`said`, 0 to 1)."""
+    greater, how well search found a turn in which it was said (`said`, 0 to 1). Where a place is asked for, facts that
+    tell of one come before what else was said in the same breath."""
     n_facts = len(known)
     found = np.zeros(n_facts)
     stems = question_stems(text, frozenset())
@@ -98,6 +102,9 @@ def topics(known: Known, text: str, said: Mapping[Turn, float]) -> Floats:
     for turn, score in said.items():
         for n in known.said_in.get(turn, ()):
             found[n] = max(found[n], score)
+    if asks_for_place(text):
+        is_answer = known.holds("relation", OF_PLACES)
+        found = np.where(is_answer, np.maximum(found, PLACE_TOPIC), found * PLACE_TOPIC)
     return found
 
 
