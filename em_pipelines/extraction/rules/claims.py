@@ -17,6 +17,7 @@ from em_pipelines.extraction.rules.patterns import Pattern
 from em_pipelines.extraction.rules.people import Referent, joined_text, refer
 from em_pipelines.extraction.rules.slots import Fill
 from em_pipelines.extraction.rules.tokens import Token
+from em_pipelines.extraction.rules.verb_groups import is_ing
 from em_pipelines.schema.readings import Claim, Mention, initial_confidence
 from em_pipelines.schema.vocabulary import (
     LITERAL_OBJECT,
@@ -36,6 +37,11 @@ _MOMENTARY = words("words", "object_pronouns")
 _VAGUE = words("nouns", "vague") | words("words", "light_heads")
 _CALLINGS = words("nouns", "callings")
 _POINTING = frozenset({"this", "that", "these", "those", "such", "what"})
+_OF_NAMED_THINGS = frozenset({"believes", "causes", "improves", "has_part", "owns"})
+"""Nobody can tell later what was meant where these point, or speak of what the listener has: "books have such power",
+"walking boosts your mood", "I believe in your talent", "we have this mindset"."""
+_GOING_ON = words("words", "possessives") | {"a", "an", "the", "up", "out", "down"}
+"""Words after an -ing that begin what it is done to."""
 _LISTENER = frozenset({"you", "your"})
 _PREFERENCES = frozenset(RELATIONS_BY_GROUP["preference"])
 _WISHES = frozenset({"wants", "needs", "plans", "decided"})
@@ -174,6 +180,8 @@ def _claim(match: Match, stated: _Stated, subject: Referent, fill: Fill, turn_nu
     name, kind = _object(match.reading, fill, relation, spec.object_type, is_over)
     if _is_of_the_moment(match, relation, subject, fill) or _is_empty(match.reading, relation, subject, name):
         return None
+    if _is_cut(match.reading.tokens, fill):
+        return None
     flags = _flags(match, relation, is_own=_is_speaker(subject))
     hedge = HedgeLevel.STRONG if clause.verb.modal in _LATE_HEDGE else match.mods.hedge
     since = _valid_from(match, polarity)
@@ -213,11 +221,24 @@ def _held_before(reading: Reading, fill: Fill) -> Fill | None:
 
 
 def _is_of_the_moment(match: Match, relation: str, subject: Referent, fill: Fill) -> bool:
+    phrase = fill.phrase
+    if phrase is not None and relation in _OF_NAMED_THINGS and (phrase.det in _POINTING or phrase.possessor == "your"):
+        return True
     if relation not in _OF_LASTING_THINGS or match.mods.is_settled:
         return False
     is_dropped = subject.start == match.clause.verb.start
     is_of_own_lot = _is_speaker(subject) and relation in _TASTES
     return not is_lasting(match.reading, fill, is_dropped=is_dropped, is_of_own_lot=is_of_own_lot)
+
+
+def _is_cut(tokens: list[Token], fill: Fill) -> bool:
+    """Whether an object ends where what it says goes on: "work on improving | my area", "live | openly"."""
+    if fill.end >= len(tokens):
+        return False
+    last, following = tokens[fill.end - 1], tokens[fill.end].low
+    if is_ing(last) and not last.is_capital:
+        return following in _GOING_ON
+    return fill.phrase is None and fill.end - fill.start == 1 and bool(last.verbs) and following.endswith("ly")
 
 
 def _is_empty(reading: Reading, relation: str, subject: Referent, name: str) -> bool:
