@@ -58,6 +58,7 @@ _EXPLETIVE = re.compile(
     r"(?i)it(?:['’]s| is| was| takes| feels| would be)(?: \w+){1,4} (?:to|for|how|that|when|if|not|\w+ing)\b"
 )
 """A clause whose `it` stands for what follows: "it is important to listen"."""
+_ISO = re.compile(r"(?:\d{4}-)?\d{2}(?:-\d{2})?")
 _NO_KIND = frozenset().union(
     *(words("words", name) for name in (
         "determiners", "possessives", "prepositions", "conjunctions", "be", "have", "do", "modals", "quantifiers",
@@ -158,7 +159,7 @@ def _ground_relation(state: _Grounding, item: RelationItem, tone: ToneItem | Non
     if subject is None or stated is None:
         _doubt(state, turn, "dangling_reference", "an end that points at something which nothing names")
         return
-    if item.relation in DATED and not is_supported(stated, [*earlier, turn.text], ()):
+    if item.relation in DATED and not _is_told(stated, [*earlier, turn.text], turn.timestamp.date()):
         _doubt(state, turn, "orphan_relation", "a date that no turn says")
         return
     relation, flags = _meant(item.relation, tone.flags if tone else ())
@@ -198,6 +199,18 @@ def _resolved(words: str, text: str, earlier: Sequence[str]) -> str | None:
     if pointed["more"]:  # it says of itself which one
         return pointed["noun"] + pointed["more"]
     return next((found for said in (text, *reversed(earlier)) if (found := _told_of(pointed["noun"], said))), None)
+
+
+def _is_told(day: str, near: Sequence[str], written_on: date) -> bool:
+    """Whether a date was said: in its words, or, where a model has resolved them itself, in any words for a day."""
+    if is_supported(day, near, ()):
+        return True
+    return _ISO.fullmatch(day) is not None and any(_tells_a_day(text, written_on) for text in near)
+
+
+def _tells_a_day(text: str, written_on: date) -> bool:
+    tokens = tokenise(text)
+    return any(find_date(tokens, n, len(tokens), written_on) for n in range(len(tokens)))
 
 
 def _told_of(noun: str, text: str) -> str | None:

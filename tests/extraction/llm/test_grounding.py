@@ -224,10 +224,16 @@ def test_what_points_at_something_is_resolved_or_refused(stated: str, wanted: st
     assert [issue.issue for issue in found.issues] == ([] if wanted else ["dangling_reference"])
 
 
-@pytest.mark.parametrize(("said", "n"), [("13 August", 1), ("next Friday", 0)])
-def test_a_date_that_nobody_said_is_refused(said: str, n: int) -> None:
-    read = segment(turn(7, "Odalys was born on 13 August."))
-    found = grounded(read, relations=[relation("Odalys", "has_birthday", said)])
+@pytest.mark.parametrize(
+    ("text", "said", "n"),
+    [
+        ("The fair was yesterday.", "yesterday", 1), ("The fair was yesterday.", "2026-03-04", 1),
+        ("The fair was on 13 August.", "13 August", 1), ("The fair was on 13 August.", "next Friday", 0),
+        ("The fair was lovely.", "2026-03-04", 0),
+    ],
+)  # fmt: skip
+def test_a_date_that_nobody_said_is_refused(text: str, said: str, n: int) -> None:
+    found = grounded(segment(turn(7, text)), relations=[relation("fair", "happened_on", said)])
     assert (len(found.claims), len(found.issues)) == (n, 1 - n)
 
 

@@ -150,7 +150,7 @@ def test_what_was_erased_is_counted_and_never_told(em, talked, tmp_path, scope) 
 def test_what_is_read_otherwise_shows_as_learned_anew_and_no_longer_read(em, talked, tmp_path) -> None:
     preview = tmp_path / "preview"
     shutil.copytree(talked.path, preview)
-    other = Pipeline(load_settings(home=preview, verification={"n_warnings_to_discard": 1}))
+    other = Pipeline(load_settings(home=preview, verification={"n_refused_to_halve": 1}))
     claims = other.steps["extraction"].outputs[1]
     day = other.store.lake.days(claims)[0]
     rows = other.store.lake.read(claims, day)
