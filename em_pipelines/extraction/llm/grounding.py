@@ -151,17 +151,10 @@ def _ground_relation(state: _Grounding, item: RelationItem, tone: ToneItem | Non
         anchor = next(iter(state.targets.values()))
         _doubt(state, anchor, "context_bleed", "a relation out of a turn that is only there to be understood")
         return
-    earlier = _before(state.segment, turn)
-    subject, stated = (_resolved(words, turn.text, earlier) for words in (item.subject, item.object))
-    if not (_cleaned(item.subject) and _cleaned(item.object)):
-        _doubt(state, turn, "orphan_relation", "a relation with an end that is no name")
+    ends = _ends_told(state, item, turn)
+    if ends is None:
         return
-    if subject is None or stated is None:
-        _doubt(state, turn, "dangling_reference", "an end that points at something which nothing names")
-        return
-    if item.relation in DATED and not _is_told(stated, [*earlier, turn.text], turn.timestamp.date()):
-        _doubt(state, turn, "orphan_relation", "a date that no turn says")
-        return
+    subject, stated = ends
     relation, flags = _meant(item.relation, tone.flags if tone else ())
     if relation is None:
         return
@@ -170,6 +163,22 @@ def _ground_relation(state: _Grounding, item: RelationItem, tone: ToneItem | Non
     hedge = tone.hedge if tone else HedgeLevel.NONE
     statement = _Statement(turn, subject, relation, stated, attribute, item.polarity, hedge, flags, time)
     state.out.claims.append(_claim(state, statement))
+
+
+def _ends_told(state: _Grounding, item: RelationItem, turn: Turn) -> tuple[str, str] | None:
+    """Subject and object by their names; None, with a doubt, where one of them is none or was not said."""
+    if not (_cleaned(item.subject) and _cleaned(item.object)):
+        _doubt(state, turn, "orphan_relation", "a relation with an end that is no name")
+        return None
+    earlier = _before(state.segment, turn)
+    subject, stated = (_resolved(words, turn.text, earlier) for words in (item.subject, item.object))
+    if subject is None or stated is None:
+        _doubt(state, turn, "dangling_reference", "an end that points at something which nothing names")
+        return None
+    if item.relation in DATED and not _is_told(stated, [*earlier, turn.text], turn.timestamp.date()):
+        _doubt(state, turn, "orphan_relation", "a date that no turn says")
+        return None
+    return subject, stated
 
 
 def _doubt(state: _Grounding, turn: Turn, issue: str, detail: str) -> None:
