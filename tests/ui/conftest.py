@@ -20,6 +20,7 @@ from typing import Any
 import orjson
 import pytest
 
+from em_pipelines.errors import NotMadeError
 from em_pipelines.interfaces.cli.dagster_runner import prepare_dagster_home
 from em_pipelines.interfaces.memory import Memory
 from em_pipelines.landing.land import land
@@ -86,8 +87,10 @@ class Ui:
         return {fact["relation"] for fact in facts(self.home.store, query, self.home.settings.decay)}
 
     def finds(self, user_id: str, question: str) -> list[str]:
-        """The texts that a search gives, best first."""
-        return [hit.text for hit in Memory(self.home.path, user_id).retrieve_memories(question)]
+        """The texts that a search gives, best first; none while nothing of the user is indexed."""
+        with suppress(NotMadeError):
+            return [hit.text for hit in Memory(self.home.path, user_id).retrieve_memories(question)]
+        return []
 
     def drop(self, name: str, day: str, text: str, user_id: str) -> None:
         """Drops a file into the inbox, as somebody with a mouse would."""
