@@ -66,7 +66,8 @@ def waiting_feedback(store: Store, user_id: str, until: date) -> list[FeedbackRo
 
 
 def is_awaited(store: Store, user_id: str) -> bool:
-    """Whether messages of a user have landed that no run has read. Days are judged by when they were written."""
+    """Whether messages of a user have landed that no run has read. Days read after they landed are not looked into; of
+    the others, which may be a home that was copied without its times, the messages are compared."""
     root = store.log.local_root
     if root is None:
         return False
@@ -74,7 +75,15 @@ def is_awaited(store: Store, user_id: str) -> bool:
         landed_at = Path(root, "interactions", day.isoformat()).stat().st_mtime
         read_at = store.lake.modified_at(MESSAGES, day)
         is_read = read_at is not None and read_at.timestamp() >= landed_at
-        if not is_read and any(record["user_id"] == user_id for record in store.log.read("interactions", day)):
+        if is_read:
+            continue
+        said = {
+            (record["session_id"], record["turn_number"])
+            for record in store.log.read("interactions", day)
+            if record["user_id"] == user_id
+        }
+        found = store.lake.find(MESSAGES, day, "user_id", [user_id])
+        if said.difference(zip(found["session_id"].to_pylist(), found["turn_number"].to_pylist(), strict=True)):
             return True
     return False
 

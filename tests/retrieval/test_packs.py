@@ -1,6 +1,7 @@
 """Packs of a home: made where something changed, one a user, and gone with whoever is forgotten."""
 
 import json
+import os
 import shutil
 from datetime import UTC, datetime
 from pathlib import Path
@@ -164,3 +165,11 @@ def test_memory_in_python_says_so_too(home: Pipeline, tmp_path: Path) -> None:
     for ask in (memory.facts, lambda: memory.retrieve_memories("fjord"), lambda: memory.context("fjord")):
         with pytest.raises(NotMadeError):
             ask()
+
+
+def test_a_home_that_was_copied_without_its_times_has_read_what_it_has_read(home: Pipeline, tmp_path: Path) -> None:
+    tell(home, tmp_path, "eve", "Can you shorten this?", day="2026-03-02")
+    build(home)
+    for folder in (home.path / "log" / "interactions").iterdir():
+        os.utime(folder)
+    assert asked(home, "facts", "--user", "eve") == (0, "")
