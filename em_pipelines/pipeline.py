@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from em_pipelines.retrieval.scoring import Embedder
     from em_pipelines.schema.readings import Extractor
     from em_pipelines.serving.facts import Overlay
+    from em_pipelines.storage.quarantine import SetAside
 
 OpenModels = Callable[[Settings], "OpenAsking"]
 """Settings → what opens the way to their models. `resources.model_access` has the one that calls out."""
@@ -157,6 +158,19 @@ class Pipeline(RebuildableHome, RevisableHome, PortableHome, ProjectedHome):
             return None
         chosen = self.settings
         return Overlay(found, self.aliases, chosen.resolution, chosen.fold, chosen.decay, chosen.safety)
+
+    def release(self, entries: "Iterable[SetAside]") -> None:
+        """Takes entries out of quarantine, and puts their days out of date.
+
+        Days first: after a crash in between they are made once more, with the entries still set aside.
+        """
+        chosen = list(entries)
+        for step, day in sorted({(entry.step, entry.day) for entry in chosen if entry.step in self.steps}):
+            with self.lock(f"step-{step}"):
+                self.store.reopen(self.steps[step], day)
+        if any(entry.step == self.inference.name for entry in chosen):
+            self.store.reopen(self.inference, max(entry.day for entry in chosen if entry.step == self.inference.name))
+        self.store.quarantine.take_out(chosen)
 
     def give_back(self, segments: "Iterable[UnreadSegment]") -> None:
         """Lets dead letters of the extraction be asked for again, and puts their days out of date.

@@ -14,6 +14,7 @@ from em_pipelines.errors import CorruptTableError
 from em_pipelines.governance.audit.contracts import check_days
 from em_pipelines.governance.audit.integrity import RULES
 from em_pipelines.schema.table import Table
+from em_pipelines.schema.tables.record import QUARANTINE
 from em_pipelines.storage.lake import Lake
 from em_pipelines.storage.store import Step, Store
 from quality.meaning import MEANING, Finding, MeaningCheck, integrity_findings, rule_reads
@@ -73,7 +74,7 @@ def _specs(step: Step) -> Iterator[dg.AssetCheckSpec]:
 
 
 def _spec(name: str, asset: Table, about: str, reads: Iterable[Table], *, is_blocking: bool) -> dg.AssetCheckSpec:
-    others = [table.name for table in reads if table is not asset]
+    others = [table.name for table in reads if table not in (asset, QUARANTINE)]  # which no asset makes
     return dg.AssetCheckSpec(name, asset=asset.name, description=about, blocking=is_blocking, additional_deps=others)
 
 

@@ -18,7 +18,7 @@ from em_pipelines.lifecycle.inference.settings import MAX_CONFIDENCE, MAX_HOPS
 from em_pipelines.schema.expectations import misfit
 from em_pipelines.schema.readings import DEAD_LETTER, PENDING, UNSUPPORTED
 from em_pipelines.schema.table import Table
-from em_pipelines.schema.tables import clean, derived, extraction, graph, raw
+from em_pipelines.schema.tables import clean, derived, extraction, graph, raw, record
 from em_pipelines.storage.day_rows import ask_days
 from em_pipelines.storage.duckdb_engine import statement
 from em_pipelines.storage.lake import Lake
@@ -111,7 +111,7 @@ def inferences_grounded(n_wrong: int) -> Finding:
 
 
 def extraction_coverage(n_messages: int, n_covered: int) -> Finding:
-    """Every message has a mention, a claim or an issue; the figure is the covered share, 0 to 1."""
+    """Every message has a mention, a claim or an issue, or is set aside; the figure is the covered share, 0 to 1."""
     return Finding(
         n_covered == n_messages,
         n_covered / n_messages if n_messages else 1.0,
@@ -120,7 +120,7 @@ def extraction_coverage(n_messages: int, n_covered: int) -> Finding:
 
 
 def messages_complete(n_missing: int) -> Finding:
-    """As many messages as interactions; the figure is the difference."""
+    """As many messages as interactions, but for those set aside; the figure is the difference."""
     return Finding(
         n_missing == 0, float(n_missing), "messages are missing: materialize messages again for the days that fail"
     )
@@ -168,6 +168,15 @@ def extraction_complete(n_waiting: int) -> Finding:
     )
 
 
+def nothing_set_aside(n_aside: int) -> Finding:
+    """Nothing of the day is in quarantine; the figure is the number of entries."""
+    return Finding(
+        n_aside == 0,
+        float(n_aside),
+        "claims, or what a day brought of a user, were set aside so that the rest is served: see `em quarantine list`",
+    )
+
+
 def hallucination_spike(most: int) -> Finding:
     """At most five items are refused within any hour of event time, as no turn says them; the figure is the most."""
     return Finding(
@@ -189,14 +198,14 @@ MEANING = (
     MeaningCheck(
         "messages_complete",
         clean.MESSAGES,
-        (raw.INTERACTIONS, clean.MESSAGES),
+        (raw.INTERACTIONS, clean.MESSAGES, record.QUARANTINE),
         messages_complete,
         "Every landed interaction is a message.",
     ),
     MeaningCheck(
         "extraction_coverage",
         extraction.CLAIMS,
-        (clean.MESSAGES, extraction.MENTIONS, extraction.CLAIMS, extraction.EXTRACTION_ISSUES),
+        (clean.MESSAGES, extraction.MENTIONS, extraction.CLAIMS, extraction.EXTRACTION_ISSUES, record.QUARANTINE),
         extraction_coverage,
         "Every message was extracted or skipped with a reason.",
     ),
@@ -246,5 +255,14 @@ MEANING = (
         is_blocking=False,
         is_partitioned=True,
         variables={"issues": [PENDING, DEAD_LETTER]},
+    ),
+    MeaningCheck(
+        "nothing_set_aside",
+        record.AUDIT_TRAIL,
+        (record.QUARANTINE,),
+        nothing_set_aside,
+        "Nothing of a day was set aside. Facts of everybody else are served all the same.",
+        is_blocking=False,
+        is_partitioned=True,
     ),
 )

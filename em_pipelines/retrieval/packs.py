@@ -6,7 +6,7 @@ and nobody learns from the folder's name who has one.
 
 import shutil
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
 from typing import Any, cast
@@ -28,12 +28,16 @@ from em_pipelines.schema.table import rows_of
 from em_pipelines.schema.tables.clean import MESSAGES
 from em_pipelines.schema.tables.graph import CONTRADICTIONS, EDGES
 from em_pipelines.schema.tables.raw import FEEDBACK
+from em_pipelines.schema.tables.record import QUARANTINE
 from em_pipelines.serving.facts import FactRow, rows_of_users
 from em_pipelines.storage.code_version import code_digest
 from em_pipelines.storage.files import write_atomically
+from em_pipelines.storage.isolation import is_of_rows, said_of
+from em_pipelines.storage.quarantine import RAISED, SetAside
 
 USERS_AT_ONCE = 200
 """Of so many the messages are in memory together; each day is read once for all of them."""
+STEP = "index_packs"
 BUILT = "built.json"
 """Which days, as they were, the packs hold, and the folders of all packs."""
 _NOTHING: dict[str, Any] = {"days": {}, "packs": []}
@@ -48,16 +52,18 @@ def build(home: SearchableHome) -> list[str]:
     """Brings the packs of everybody up to date of whom something has changed; returns whose, in order.
 
     A new day is put behind what a pack holds; where the code or the settings are others, or something of a pack is
-    lost, it is made anew.
+    lost, it is made anew. Who has rows that no pack can be made of keeps the one they had, and is set aside.
     """
     with home.lock("packs"):
         marks = _marks(home)
         update = _update_to(home, marks)
-        has_vectors = _build_all(home, update)
+        made = _build_all(home, update)
         if update.days is None:
             _sweep(home, set(update.users))
-        _note(home, marks if has_vectors else dict.fromkeys(marks, ""))  # else the next run asks for those missing
-        return update.users
+        _set_aside(home, made)
+        is_whole = made.has_vectors and not made.failed
+        _note(home, marks if is_whole else dict.fromkeys(marks, ""))  # else the next run asks for those missing
+        return [user for user in update.users if user not in made.failed]
 
 
 def is_current(home: SearchableHome) -> bool:
@@ -135,18 +141,41 @@ def _clear_lost(home: SearchableHome) -> set[str]:
     return {folder.name for folder in lost}
 
 
-def _build_all(home: SearchableHome, update: _Update) -> bool:
-    """Whether all of them have all of their vectors."""
+@dataclass(slots=True)
+class _Made:
+    """Whether all packs have all of their vectors, and of whom none could be made, with what was raised."""
+
+    has_vectors: bool = True
+    failed: dict[str, str] = field(default_factory=dict)
+
+
+def _build_all(home: SearchableHome, update: _Update) -> _Made:
     said_on = home.store.lake.days(MESSAGES) if update.days is None else sorted(update.days)
-    has_vectors = True
+    made = _Made()
     for start in range(0, len(update.users), USERS_AT_ONCE):
         some = update.users[start : start + USERS_AT_ONCE]
         said = _said(home, said_on, some)
         facts = _facts(home, some)
         for user in some:
             own = said.filter(pc.equal(said["user_id"], user))
-            has_vectors &= _build_one(home, facts[user], documents.messages(own, user), update.days)
-    return has_vectors
+            try:
+                made.has_vectors &= _build_one(home, facts[user], documents.messages(own, user), update.days)
+            except Exception as error:
+                if not is_of_rows(error):
+                    raise
+                made.failed[user] = said_of(error)
+    return made
+
+
+def _set_aside(home: SearchableHome, made: _Made) -> None:
+    """Notes of whom no pack could be made, on the newest day, in place of what was noted before."""
+    if not (made.failed or home.store.lake.days(QUARANTINE)):
+        return
+    quarantine = home.store.quarantine
+    quarantine.take_out([entry for entry in quarantine.entries() if entry.step == STEP])
+    newest = max(_days(home), default=None)
+    if newest:
+        quarantine.add(SetAside(user, newest, STEP, RAISED, said, "") for user, said in made.failed.items())
 
 
 @dataclass(frozen=True, slots=True)

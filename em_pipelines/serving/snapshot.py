@@ -27,7 +27,7 @@ PUBLISHED = (
     "messages", "sessions", "segments", "mentions", "claims", "extraction_issues", "entity_mentions", "entity_ops",
     "graph_ops", "skill_invocations", "feedback", "world_events", "dead_letters", "entities", "edges", "current_edges",
     "contradictions", "inferred_edges", "audit_trail", "llm_calls", "experiences", "rules", "skill_profiles", "probes",
-    "starters", "metrics",
+    "starters", "metrics", "quarantine",
 )  # fmt: skip
 
 

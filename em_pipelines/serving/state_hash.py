@@ -1,7 +1,8 @@
 """One hash a table, and one of all: equal for equal memory, whatever the route that led there.
 
 Hashes what rows say, not the bytes they lie in, and leaves out what only tells the route: the file and line of a dead
-letter, the day on which it was landed, and what models were asked and took for it.
+letter, the day on which it was landed, what models were asked and took for it, and what is in quarantine: what is
+missing for it shows in the tables that it is missing from.
 """
 
 import base64
@@ -23,6 +24,7 @@ from em_pipelines.schema.tables.derived import CURRENT_EDGES, INFERRED_EDGES
 from em_pipelines.schema.tables.extraction import LLM_CALLS
 from em_pipelines.schema.tables.graph import EDGES, ENTITIES
 from em_pipelines.schema.tables.raw import INTERACTIONS
+from em_pipelines.schema.tables.record import QUARANTINE
 from em_pipelines.storage.duckdb_engine import connect
 from em_pipelines.storage.parquet_files import canonical
 from em_pipelines.storage.store import Store
@@ -41,7 +43,7 @@ def state_hash(
     """
     days = store.lake.days(INTERACTIONS)
     as_of = as_of or (days[-1] if days else date.min)
-    told = {name: table for name, table in CATALOG.items() if table is not LLM_CALLS}
+    told = {name: table for name, table in CATALOG.items() if table not in (LLM_CALLS, QUARANTINE)}
     hashes = {
         name: _hash(_rows(store, table, as_of, decay, inference or InferenceSettings())) for name, table in told.items()
     }

@@ -9,11 +9,11 @@ import os
 import posixpath
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import fsspec
 import pyarrow as pa
@@ -42,7 +42,8 @@ from em_pipelines.storage.parquet_files import (
 
 IN_MEMORY_ROWS = 50_000
 """Rows up to which a partition is as well read as scanned: some 50 MB of facts."""
-
+KEPT_ANSWERS = 64
+Found = TypeVar("Found")
 
 KEPT_BYTES = 256_000_000
 """Of all tables that are remembered; the longest ago written goes first, and one of more than an eighth is not kept."""
@@ -106,6 +107,7 @@ class Lake:
         self._footers = Footers(self._fs, self._root if self._is_local else None)
         self._recent = RecentTables()
         self._folders = Folders(partition_days)
+        self._answers: OrderedDict[Hashable, tuple[object, object]] = OrderedDict()
         self.local_root = self._root if self._is_local else None
         """The folder of the lake, or None where it lies on no local disk."""
 
@@ -159,6 +161,26 @@ class Lake:
     def keep_footers(self) -> None:
         """Notes what is known of footers for the next process, which need not read them again."""
         self._footers.save()
+
+    def once(
+        self, question: Hashable, tables: Iterable[Table], days: Collection[date], ask: Callable[[], Found]
+    ) -> Found:
+        """`ask()`, which reads these partitions; asked before, its last answer while their files are the same.
+
+        What blocks a run is looked at twice in it: when a day is made, and when its checks are due.
+        """
+        if not self._is_local:
+            return ask()
+        paths = [self.path(table, day) for table in tables for day in days if self.has(table, day)]
+        now = tuple((path, self._footers.version(path)) for path in paths)
+        then, answer = self._answers.get(question, (None, None))
+        if then != now:
+            answer = ask()
+            self._answers[question] = now, answer
+            self._answers.move_to_end(question)
+            while len(self._answers) > KEPT_ANSWERS:
+                self._answers.popitem(last=False)
+        return cast(Found, answer)
 
     def forget_footers(self) -> None:
         """Takes back what `keep_footers` noted: after an erasure no digest of what was there is to stay."""

@@ -18,14 +18,19 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 from pydantic import BaseModel
 
 from em_pipelines.schema.ids import digest
 from em_pipelines.schema.table import STATE_DAYS, Records, Table, Tables
+from em_pipelines.schema.tables.record import QUARANTINE
 from em_pipelines.storage.code_version import code_digest
+from em_pipelines.storage.duckdb_engine import ParquetRows
+from em_pipelines.storage.isolation import DayOfStep, is_of_rows
 from em_pipelines.storage.lake import IN_MEMORY_ROWS, Lake
 from em_pipelines.storage.landed_log import LandedLog
 from em_pipelines.storage.parquet_files import INCOMPLETE
+from em_pipelines.storage.quarantine import RAISED, Quarantine, SetAside
 from em_pipelines.storage.staleness import Judged, Settled
 
 Run = Callable[[date, Tables, Records], Tables]
@@ -121,6 +126,11 @@ class Store:
         self.log = log
         self.lake = lake
 
+    @cached_property
+    def quarantine(self) -> Quarantine:
+        """What is set aside."""
+        return Quarantine(self.lake)
+
     def days(self, step: Step) -> list[date]:
         """The days on which the step has anything to do: those on which one of its inputs exists.
 
@@ -190,7 +200,8 @@ class Store:
     ) -> StepReport:
         """Makes the step's partitions of those of the days that are out of date, in order of time.
 
-        Days without input are passed over, but for a single day asked for by itself: state stands on every day.
+        Days without input are passed over, but for a single day asked for by itself: state stands on every day. Users
+        of whom a day cannot be made are set aside (`em_pipelines.storage.isolation`): the others have theirs.
         """
         made: list[date] = []
         current: list[date] = []
@@ -287,14 +298,63 @@ class Store:
                 yield day, self._run_day(step, day)
             return
         digests = {day: self.inputs_digest(step, day) for day in days}
-        made = step.run_many({day: self._inputs(step, day) for day in days})
+        try:
+            made = step.run_many({day: self._inputs(step, day) for day in days})
+        except Exception as error:
+            if not is_of_rows(error):
+                raise
+            for day in days:
+                yield day, self._run_day(step, day)
+            return
         for day in days:
+            self._clear(step, day)
             yield day, self._write(step, day, made[day], digests[day])
 
     def _run_day(self, step: Step, day: date) -> dict[str, int]:
         inputs_digest = self.inputs_digest(step, day)
-        records = self.log.read(step.log_kind, day) if step.log_kind else ()
-        return self._write(step, day, step.run(day, self._inputs(step, day), records), inputs_digest)
+        entries = self.quarantine.of(step.name, day, inputs_digest) if self.lake.has(QUARANTINE, day) else []
+        try:
+            if not entries:
+                records = self.log.read(step.log_kind, day) if step.log_kind else ()
+                n_rows = self._write(step, day, step.run(day, self._inputs(step, day), records), inputs_digest)
+                self._clear(step, day)
+                return n_rows
+            made = self._made_without(step, day, entries)
+        except Exception as error:
+            if not is_of_rows(error):
+                raise
+            entries = [*entries, *self._not_made_for(step, day, inputs_digest)]
+            made = self._made_without(step, day, entries)
+        self.quarantine.put(step.name, day, entries)
+        return self._write(step, day, made, inputs_digest)
+
+    def _clear(self, step: Step, day: date) -> None:
+        """Forgets what was set aside of a day that could be made whole."""
+        if self.lake.has(QUARANTINE, day):
+            self.quarantine.put(step.name, day, ())
+
+    def _made_without(self, step: Step, day: date, entries: Sequence[SetAside]) -> Tables:
+        users = {entry.user_id for entry in entries if entry.claim_id is None}
+        claims = {entry.claim_id for entry in entries if entry.claim_id is not None}
+        return self.day_of(step, day).without(users, claims)
+
+    def _not_made_for(self, step: Step, day: date, inputs_digest: str) -> list[SetAside]:
+        culprits = self.day_of(step, day).culprits()
+        return [SetAside(user, day, step.name, RAISED, said, inputs_digest) for user, said in culprits.items()]
+
+    def day_of(self, step: Step, day: date) -> DayOfStep:
+        """A day of a step with all that it is made from, in memory, to be made for some users alone."""
+        inputs = self._inputs(step, day)
+        for name, rows in inputs.items():
+            if isinstance(rows, ParquetRows):
+                inputs[name] = pq.read_table(rows.path)
+        records = tuple(self.log.read(step.log_kind, day)) if step.log_kind else ()
+        before: Tables = {}
+        for table in step.outputs:
+            found = self.lake.latest(table, day - timedelta(days=1)) if table.is_state else None
+            if found:
+                before[table.name] = self.lake.read(table, found)
+        return DayOfStep(step, day, inputs, records, before)
 
     def _write(self, step: Step, day: date, made: Tables, inputs_digest: str) -> dict[str, int]:
         if not step.is_complete(made):

@@ -1,8 +1,11 @@
--- Messages that anything of the same day came of.
+-- Messages that anything of the same day came of, or whose user is set aside for the day.
 WITH read AS (
     SELECT partition_day, message_id FROM mentions
     UNION SELECT partition_day, message_id FROM claims
     UNION SELECT partition_day, message_id FROM extraction_issues
+    UNION SELECT m.partition_day, m.message_id FROM messages AS m
+    SEMI JOIN (FROM quarantine WHERE claim_id IS NULL) AS q
+        ON q.partition_day = m.partition_day AND q.user_id = m.user_id
 )
 SELECT
     days.day,

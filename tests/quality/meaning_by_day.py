@@ -42,14 +42,14 @@ def inferences_grounded(inferred_edges: pa.Table, current_edges: pa.Table) -> Fi
 
 
 def extraction_coverage(
-    messages: pa.Table, mentions: pa.Table, claims: pa.Table, extraction_issues: pa.Table
+    messages: pa.Table, mentions: pa.Table, claims: pa.Table, extraction_issues: pa.Table, quarantine: pa.Table
 ) -> Finding:
-    """Every message has a mention, a claim or an issue; the figure is the covered share, 0 to 1."""
-    read = pa.chunked_array(
-        [chunk for rows in (mentions, claims, extraction_issues) for chunk in rows["message_id"].chunks],
-        type=pa.string(),
-    )
-    n_covered = pc.sum(pc.is_in(messages["message_id"], value_set=pc.unique(read))).as_py() or 0
+    """Every message has a mention, a claim or an issue, or is set aside; the figure is the covered share, 0 to 1."""
+    read = {found for rows in (mentions, claims, extraction_issues) for found in rows["message_id"].to_pylist()}
+    aside = _set_aside(quarantine)
+    said = [(row["message_id"], row["user_id"]) for row in messages.select(["message_id", "user_id"]).to_pylist()]
+    read |= {message_id for message_id, user in said if user in aside}
+    n_covered = sum(message_id in read for message_id, _ in said)
     share = n_covered / messages.num_rows if messages.num_rows else 1.0
     return Finding(
         n_covered == messages.num_rows,
@@ -58,12 +58,28 @@ def extraction_coverage(
     )
 
 
-def messages_complete(interactions: pa.Table, messages: pa.Table) -> Finding:
-    """As many messages as interactions; the figure is the difference."""
-    missing = interactions.num_rows - messages.num_rows
+def messages_complete(interactions: pa.Table, messages: pa.Table, quarantine: pa.Table) -> Finding:
+    """As many messages as interactions, but for those set aside; the figure is the difference."""
+    aside = _set_aside(quarantine)
+    n_said, n_read = (sum(u not in aside for u in rows["user_id"].to_pylist()) for rows in (interactions, messages))
+    missing = n_said - n_read
     return Finding(
         missing == 0, float(missing), "messages are missing: materialize messages again for the days that fail"
     )
+
+
+def nothing_set_aside(quarantine: pa.Table) -> Finding:
+    """Nothing of the day is in quarantine; the figure is the number of entries."""
+    return Finding(
+        quarantine.num_rows == 0,
+        float(quarantine.num_rows),
+        "claims, or what a day brought of a user, were set aside so that the rest is served: see `em quarantine list`",
+    )
+
+
+def _set_aside(quarantine: pa.Table) -> set[str]:
+    """The users of whom nothing of the day counts."""
+    return {row["user_id"] for row in quarantine.to_pylist() if row["claim_id"] is None}
 
 
 def relates_to_share(claims: pa.Table) -> Finding:

@@ -2,6 +2,7 @@
 
 import shutil
 from collections.abc import Callable
+from dataclasses import asdict
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,8 @@ from em_pipelines.schema.tables.derived import INFERRED_EDGES
 from em_pipelines.schema.tables.extraction import CLAIMS, EXTRACTION_ISSUES
 from em_pipelines.schema.tables.graph import CONTRADICTIONS, EDGES, ENTITIES
 from em_pipelines.schema.tables.raw import INTERACTIONS
+from em_pipelines.schema.tables.record import QUARANTINE
+from em_pipelines.storage.quarantine import SetAside
 from quality.checks import CONTRACT, build_checks
 from quality.meaning import MEANING
 
@@ -45,6 +48,11 @@ def doubted(rows: list[Row]) -> list[Row]:
 
 def unread(rows: list[Row]) -> list[Row]:
     return [row | {"issue": "pending", "reason": "breaker_open"} for row in rows]
+
+
+def set_aside(_: list[Row]) -> list[Row]:
+    entry = SetAside("ada", date(2026, 3, 1), "fold", "no_cycles", "the check no_cycles fails with it", "")
+    return [asdict(entry) | {"quarantine_id": entry.quarantine_id}]
 
 
 def six_refused(rows: list[Row]) -> list[Row]:
@@ -113,6 +121,7 @@ BREAKAGES = {
     "hallucination_rate": (EXTRACTION_ISSUES, doubted),
     "hallucination_spike": (EXTRACTION_ISSUES, six_refused),
     "extraction_complete": (EXTRACTION_ISSUES, unread),
+    "nothing_set_aside": (QUARANTINE, set_aside),
 }
 
 
@@ -193,17 +202,31 @@ def test_a_table_that_has_rows_on_every_day_fails_when_it_lost_them(world: Any) 
     assert found.description == "expect_table_row_count_to_be_between on the table: found 0"
 
 
+def test_what_a_blocking_check_would_fail_with_is_set_aside_and_the_run_goes_on(world: Any) -> None:
+    world.land(1, "I like tea, surely.")
+    named = checks(("claims", CONTRACT), ("audit_trail", "nothing_set_aside"))
+    result = world.run(ASSETS | named, **DAY)
+    failed = [found for found in result.get_asset_check_evaluations() if not found.passed]
+    assert result.success
+    assert [found.check_name for found in failed] == ["nothing_set_aside"]
+    (entry,) = world.home.store.quarantine.entries()
+    assert (entry.user_id, entry.step, entry.rule) == ("ada", "extraction", "table_contract on claims")
+    assert world.rows(CLAIMS, 1) == []
+    assert made(result) >= {"interactions", "claims", "edges", "current_edges", "audit_trail"}
+
+
 def test_a_blocking_check_that_fails_stops_what_lies_downstream_and_nothing_else(world: Any) -> None:
     """Tables of a step stand or fall together: resolution reads mentions, which are sound, and waits all the same."""
-    world.land(1, "I like tea, surely.")
-    result = world.run(ASSETS | checks(("claims", CONTRACT), ("mentions", CONTRACT)), **DAY)
+    world.land(1, "I like tea.")
+    world.make_tables()
+    world.change(CLAIMS, 1, changed(confidence=2.0))
+    read = dg.AssetSelection.assets("claims", "mentions").downstream(include_self=False).without_checks()
+    result = world.run(read | checks(("claims", CONTRACT), ("mentions", CONTRACT)), **DAY)
     failed = [found for found in result.get_asset_check_evaluations() if not found.passed]
     assert not result.success
     assert [(found.asset_key.to_user_string(), found.check_name) for found in failed] == [("claims", CONTRACT)]
     assert failed[0].description == "expect_column_values_to_be_between on confidence: 1 rows break it"
-    assert not made(result) & {"sessions", "entities", "edges", "graph_ops", "current_edges"}
-    assert made(result) >= {"interactions", "feedback", "messages", "segments", "claims", "mentions"}
-    assert not world.home.store.lake.days(EDGES)
+    assert not made(result)
 
 
 def test_what_does_not_read_a_broken_table_goes_on(world: Any) -> None:

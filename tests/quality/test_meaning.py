@@ -17,6 +17,7 @@ from em_pipelines.schema.tables.derived import CURRENT_EDGES, INFERRED_EDGES
 from em_pipelines.schema.tables.extraction import CLAIMS, EXTRACTION_ISSUES, MENTIONS
 from em_pipelines.schema.tables.graph import CONTRADICTIONS
 from em_pipelines.schema.tables.raw import INTERACTIONS
+from em_pipelines.schema.tables.record import QUARANTINE
 from em_pipelines.storage.lake import Lake
 from quality.meaning import MEANING, Finding
 from tests.quality import meaning_by_day
@@ -34,10 +35,13 @@ def lake(tmp_path: Path) -> Lake:
 
 @pytest.fixture
 def ask(lake: Lake) -> Ask:
-    """ask(name, table, …): what a check finds on a day whose tables, in the order in which it reads them, are these."""
+    """ask(name, table, …): what a check finds on a day whose tables, in the order in which it reads them, are these.
+
+    Quarantine may be left out: nothing is in it then."""
 
     def find(name: str, *tables: pa.Table) -> Finding:
-        for declared, rows in zip(CHECKS[name].reads, tables, strict=True):
+        reads = CHECKS[name].reads
+        for declared, rows in zip(reads, [*tables, *[QUARANTINE.empty()] * (len(reads) - len(tables))], strict=True):
             lake.write(declared, DAY, rows)
         return CHECKS[name].find(lake, [DAY])[DAY]
 
@@ -86,6 +90,24 @@ def test_an_interaction_that_became_no_message_fails(ask: Ask, rows_of: Rows) ->
     found = ask("messages_complete", interactions, rows_of(MESSAGES, {}))
     assert (found.is_success, found.figure) == (False, 1)
     assert not ask("messages_complete", interactions, rows_of(MESSAGES, {}, {}, {})).is_success
+
+
+def test_what_is_set_aside_is_not_missed(ask: Ask, rows_of: Rows) -> None:
+    aside = rows_of(QUARANTINE, {"user_id": "ben", "claim_id": None})
+    both = ({"user_id": "ada"}, {"user_id": "ben"})
+    assert ask("messages_complete", rows_of(INTERACTIONS, *both), rows_of(MESSAGES, both[0]), aside).is_success
+    assert not ask("messages_complete", rows_of(INTERACTIONS, *both), rows_of(MESSAGES, both[1]), aside).is_success
+    unread = rows_of(MESSAGES, {"user_id": "ben", "message_id": "a"})
+    nothing = (MENTIONS.empty(), CLAIMS.empty(), EXTRACTION_ISSUES.empty())
+    assert ask("extraction_coverage", unread, *nothing, aside).is_success
+    one_claim = rows_of(QUARANTINE, {"user_id": "ben", "claim_id": "c"})
+    assert not ask("extraction_coverage", unread, *nothing, one_claim).is_success
+
+
+def test_whatever_is_set_aside_is_told(ask: Ask, rows_of: Rows) -> None:
+    found = ask("nothing_set_aside", rows_of(QUARANTINE, {"claim_id": "c"}, {"claim_id": None}))
+    assert (found.is_success, found.figure) == (False, 2.0)
+    assert "em quarantine list" in found.advice
 
 
 def test_three_open_conflicts_about_one_thing_are_a_warning(ask: Ask, rows_of: Rows) -> None:
@@ -167,8 +189,9 @@ def some_day(rows_of: Rows, dice: random.Random, day: date) -> dict[str, pa.Tabl
 
     users = ["ada", "ben"]
     tables = {
-        "interactions": rows(INTERACTIONS, 3),
-        "messages": rows(MESSAGES, 3, message_id=ids),
+        "interactions": rows(INTERACTIONS, 3, user_id=users),
+        "messages": rows(MESSAGES, 3, user_id=users, message_id=ids),
+        "quarantine": rows(QUARANTINE, 2, user_id=users, claim_id=[None, "c"]),
         "mentions": rows(MENTIONS, 40, message_id=ids),
         "claims": rows(CLAIMS, 40, message_id=ids, relation=["likes"] * 30 + ["relates_to"]),
         "extraction_issues": rows(

@@ -75,6 +75,10 @@ def check_days(lake: Lake, table: Table, days: Sequence[date]) -> Verdict:
     Files whose columns are not those declared break that expectation, and their rows are not looked at. Raises
     CorruptTableError where a file cannot be read, for then nothing is known of the table.
     """
+    return lake.once(("contract", table.name, *days), [table], days, lambda: _checked(lake, table, days))
+
+
+def _checked(lake: Lake, table: Table, days: Sequence[date]) -> Verdict:
     # Files of one table mostly share one schema, which is one object: each is looked at once.
     schemas = {day: lake.schema(table, day) for day in days}
     distinct = {id(found): found for found in schemas.values() if found is not None}

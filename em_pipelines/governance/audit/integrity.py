@@ -103,6 +103,13 @@ def violations(edges: Rows, entities: Rows, sessions: pa.Table, rules: Iterable[
 def violations_on(lake: Lake, day: date, rules: Iterable[Rule] = RULES) -> dict[str, list[str]]:
     """The same of the state as it stands at the end of a day. Raises CorruptTableError where it cannot be read."""
     rules = list(rules)
+    read = {day, *(lake.latest(table, day) or day for table in (EDGES, ENTITIES))}
+    read |= {said for table in (SESSIONS, FEEDBACK) for said in lake.days(table) if said <= day}
+    tables = (EDGES, ENTITIES, SESSIONS, FEEDBACK)
+    return lake.once(("rules", day, *rules), tables, read, lambda: _violations_on(lake, day, rules))
+
+
+def _violations_on(lake: Lake, day: date, rules: list[Rule]) -> dict[str, list[str]]:
     days = {table: lake.latest(table, day) for table in (EDGES, ENTITIES)}
     edges, entities = (lake.scan(table, found) if found else table.empty() for table, found in days.items())
     is_asked = any(rule.name == "users_apart" for rule in rules)

@@ -52,7 +52,7 @@ class SnapshotState(StrEnum):
 
 def diagnose(home: RebuildableHome) -> list[Diagnosis]:
     """Looks at the home: log, partitions, integrity, days out of date, snapshot, index packs, graph database,
-    ledger, dead letters, left-overs."""
+    ledger, dead letters, quarantine, left-overs."""
     if not home.path.exists():
         return [Diagnosis("home", False, f"{home.path} does not exist", "land something: em run PATH")]
     return [
@@ -139,6 +139,7 @@ def _lake(home: RebuildableHome) -> Iterator[Diagnosis]:
         return
     yield Diagnosis("partitions", True, f"{sum(1 for _ in _partitions(home))} files are whole")
     yield _integrity(home)
+    yield _quarantine(home)
     yield _days(home)
     yield _snapshot(home)
 
@@ -150,6 +151,13 @@ def _integrity(home: RebuildableHome) -> Diagnosis:
     advice = next((rule.advice for rule in RULES if rule.name in broken), "")
     names = ", ".join(f"{rule} ({len(rows)} rows)" for rule, rows in broken.items())
     return Diagnosis("integrity", False, f"broken: {names}", advice)
+
+
+def _quarantine(home: RebuildableHome) -> Diagnosis:
+    entries = list(home.store.quarantine.entries())
+    users = {entry.user_id for entry in entries}
+    found = f"{len(entries)} set aside, of {len(users)} users" if entries else "nothing set aside"
+    return Diagnosis("quarantine", not entries, found, "em quarantine list" if entries else "")
 
 
 def _days(home: RebuildableHome) -> Diagnosis:

@@ -27,6 +27,7 @@ from em_pipelines.interfaces.cli import (
     landing,
     projecting,
     publishing,
+    quarantine,
     recording,
     revising,
     running,
@@ -81,6 +82,7 @@ app.command()(agents.mcp)
 app.command()(running.run)
 app.add_typer(agents.tokens, name="token")
 app.add_typer(dead_letters.app, name="dead-letters")
+app.add_typer(quarantine.app, name="quarantine")
 
 
 @app.callback()

@@ -23,7 +23,8 @@ from em_pipelines.retrieval import packs
 from em_pipelines.schema.tables.extraction import EXTRACTION_ISSUES
 from em_pipelines.serving.snapshot import is_current
 from em_pipelines.storage.files import write_atomically
-from em_pipelines.storage.run_plan import plan, steps_with_work
+from em_pipelines.storage.quarantine import SetAside
+from em_pipelines.storage.run_plan import Span, plan, steps_with_work
 from em_pipelines.storage.store import Step
 
 if TYPE_CHECKING:
@@ -38,18 +39,27 @@ event_log_storage: {module: resources.event_storage, class: BatchingEventLogStor
 FORMER_DAGSTER_YAMLS = frozenset({"telemetry: {enabled: false}\nnux: {enabled: false}\n"})
 """What was written before, to the byte: nobody has edited it, so it is written anew."""
 LAUNCHER_TAG = "em/launcher"
-UNREAD_CHECK = "extraction_complete"
-"""Fails while a model has not read everything; the facts that are there are served all the same."""
+SERVED_ALL_THE_SAME = ("extraction_complete", "nothing_set_aside")
+"""Fail while a model has not read everything, or something is set aside: what is there is served all the same, and the
+command says the rest in a line of its own."""
 
 
 @dataclass
 class Summary:
-    """What `em run` did: days and runs, checks that failed, and what no model has read yet."""
+    """What `em run` did: days and runs, checks that failed, what no model has read yet, and what was set aside."""
 
     n_days: int = 0
     n_runs: int = 0
     failed_checks: list[str] = field(default_factory=list)
     unread: list[UnreadSegment] = field(default_factory=list)
+    aside: list[SetAside] = field(default_factory=list)
+    span: Span | None = None
+
+    @property
+    def newly_aside(self) -> list[SetAside]:
+        """What is set aside of the days that were made or checked."""
+        first, last = self.span or (date.max, date.min)
+        return [entry for entry in self.aside if first <= entry.day <= last]
 
     def n_unread(self, status: str) -> int:
         """Messages that are pending, or dead letters."""
@@ -65,8 +75,10 @@ def materialize(home: Pipeline, first: date | None, last: date | None, *, is_ful
     has_requests = bool(home.book.pending())
     if not days and not home.unchecked and not has_requests and _is_published(home):
         home.store.lake.keep_footers()
+        summary.aside = list(home.store.quarantine.entries())
         return summary
     home.note_unchecked(days)
+    summary.span = home.unchecked
     with _dagster(home) as (instance, definitions, progress):
         runner = _Runner(definitions, instance, summary)
         if has_requests:
@@ -80,6 +92,7 @@ def materialize(home: Pipeline, first: date | None, last: date | None, *, is_ful
             is_full = False
         _run(home, runner, is_full=is_full)
         summary.unread = _unread_on(home, days)
+        summary.aside = list(home.store.quarantine.entries())
         if not summary.failed_checks:
             home.note_checked()
     return summary
@@ -246,7 +259,11 @@ class _Runner:
 def _has_failed(check: "dg.AssetCheckEvaluation") -> bool:
     import dagster as dg
 
-    return not check.passed and check.severity is dg.AssetCheckSeverity.ERROR and check.check_name != UNREAD_CHECK
+    return (
+        not check.passed
+        and check.severity is dg.AssetCheckSeverity.ERROR
+        and check.check_name not in SERVED_ALL_THE_SAME
+    )
 
 
 def _failure(job: str, result: "dg.ExecuteInProcessResult") -> Exception:

@@ -66,11 +66,29 @@ def _judge(summary: "Summary") -> None:
 
     if summary.failed_checks:
         fail(f"checks failed: {'; '.join(summary.failed_checks)}; see them in the UI (`make dev`)", Exit.FINDING)
+    if summary.newly_aside:
+        fail(_set_aside(summary), Exit.FINDING)
     if n_dead := summary.n_unread(DEAD_LETTER):
         fail(f"{n_dead} messages could not be read and are dead letters; see `em dead-letters list`", Exit.FINDING)
     if n_pending := summary.n_unread(PENDING):
         why = ", ".join(sorted({segment.reason for segment in summary.unread if segment.status == PENDING}))
         fail(f"{n_pending} messages wait to be read by the model ({why}); `em run` goes on from there", Exit.RETRY)
+
+
+def _counted(n: int, what: str) -> str:
+    return f"{n} {what}" + ("" if n == 1 else "s")
+
+
+def _set_aside(summary: "Summary") -> str:
+    """What is in quarantine, in a line."""
+    claims = [entry for entry in summary.aside if entry.claim_id is not None]
+    days = [entry for entry in summary.aside if entry.claim_id is None]
+    parts = [
+        f"{_counted(len(entries), what)} of {_counted(len(users), 'user')}"
+        for entries, what in ((claims, "claim"), (days, "day"))
+        if entries and (users := {entry.user_id for entry in entries})
+    ]
+    return f"{' and '.join(parts)} set aside, everything else is served; see `em quarantine list`"
 
 
 def _show(home: "Pipeline", summary: "Summary") -> None:
@@ -82,6 +100,8 @@ def _show(home: "Pipeline", summary: "Summary") -> None:
         out().print(f"Materialized {summary.n_days} days.")
     else:
         out().print("Every day is current; what was not checked or published yet is now.")
+    if summary.aside and not summary.newly_aside:
+        out().print(f"Quarantine: {_set_aside(summary)}", markup=False, soft_wrap=True)
     latest = home.snapshots / LATEST
     if not latest.exists():
         out().print("Nothing learned yet: no snapshot.")

@@ -1,6 +1,6 @@
 """Tables of record: why things are as they are, and how it went."""
 
-from em_pipelines.schema.table import CORRELATION_ID, REAL, TEXT, TIMESTAMP, Table, col, opt
+from em_pipelines.schema.table import CORRELATION_ID, DATE, REAL, TEXT, TIMESTAMP, USER_ID, Table, col, opt
 
 AUDIT_TRAIL = Table(
     name="audit_trail",
@@ -43,4 +43,26 @@ METRICS = Table(
     sort_by=("name", "labels", "timestamp"),
 )
 
-TABLES = (AUDIT_TRAIL, METRICS)
+QUARANTINE = Table(
+    name="quarantine",
+    group="quality",
+    about="What was set aside so that the rest could be served: claims, and what a day brought of a user.",
+    columns=(
+        col("quarantine_id", TEXT, "hash of the day, the step, whose it is and which claim"),
+        USER_ID,
+        col("day", DATE, "the day that it is of"),
+        col("step", TEXT, "what was made without it: landing, messages, …, fold, decay, audit, inference, index_packs"),
+        opt("claim_id", TEXT, "the claim; none where it is all that the day brought of the user"),
+        col("rule", TEXT, "the rule that it breaks, or raised: the step could not be made with it"),
+        col("reason", TEXT, "a sentence, without anything that was said"),
+        col(
+            "inputs_digest",
+            TEXT,
+            "of what the day was made from: with other inputs, code or settings it is tried again",
+        ),
+    ),
+    key=("quarantine_id",),
+    sort_by=("user_id", "step", "quarantine_id"),
+)
+
+TABLES = (AUDIT_TRAIL, METRICS, QUARANTINE)

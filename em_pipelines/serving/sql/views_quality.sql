@@ -145,3 +145,18 @@ FULL JOIN calls AS c USING (user_id, session_id)
 FULL JOIN skills AS k USING (user_id, session_id)
 ORDER BY t.started_at, user_id, session_id;
 COMMENT ON VIEW cost_by_session IS 'What each conversation cost: models that read it, skills that were called in it.';
+
+-- Not what was lost: what is there, and is not in the facts. A claim, or what a day brought of a user.
+CREATE VIEW left_out AS
+SELECT
+    q.user_id, q.day, q.step, q.rule, q.reason, q.claim_id,
+    c.subject, c.relation, coalesce(c.object, c.value) AS object, c.polarity,
+    (
+        SELECT count(*) FROM messages AS m
+        WHERE q.claim_id IS NULL AND m.user_id = q.user_id AND (m.timestamp AT TIME ZONE 'UTC')::DATE = q.day
+    ) AS n_messages
+FROM quarantine AS q
+LEFT JOIN claims AS c USING (claim_id)
+ORDER BY q.user_id, q.day, q.step;
+COMMENT ON VIEW left_out IS
+'What this snapshot leaves out: claims that break a rule, and days that could not be made for a user, who has the state of the day before.';
