@@ -12,14 +12,18 @@ import orjson
 from pydantic import BaseModel, ConfigDict, Field
 
 from em_pipelines.graph.confidence_decay import DecaySettings, effective_confidence, rounded
+from em_pipelines.graph.moods import is_mood, is_vented, lasting_mood, repeated_mood
 from em_pipelines.graph.relations import UNVERIFIED, Row
 from em_pipelines.schema.ids import edge_id
-from em_pipelines.schema.vocabulary import LASTING, TemporalType
+from em_pipelines.schema.readings import EXPLICIT_BY_HEDGE
+from em_pipelines.schema.vocabulary import LASTING, HedgeLevel, TemporalType
 
 STANDING = ("active", "contradicted")
 OWN_WORDS = ("explicit", "user_correction")
 DOUBTS = frozenset({"secondhand", "attribution_uncertain", "sarcasm_detected", "hypothetical"})
 WEAK = ("inferential", "reflective", "imported", "shared")
+AHEAD = ("plan", "wish")
+"""What is meant for a day to come: the one that was given last, and none where none was given."""
 INSERTING = ("INSERT", "REVISE", "CONTRADICT_NEW", "OVERRULED", "CONFIRM_NEW")
 REASONS = {
     "RECALL": "surfaced in a session",
@@ -44,7 +48,13 @@ class FoldSettings(BaseModel):
     min_storage_confidence: float = Field(default=0.15, description="claims below this confidence are not stored")
     reinforcement_step: float = Field(default=0.10, description="added when another session says the same")
     venting_sessions: int = Field(
-        default=3, ge=1, description="conversations in which the same is vented before it counts as a state"
+        default=3, ge=1, description="conversations in which the same is vented before it counts as a trait"
+    )
+    vented_confidence: float = Field(
+        default=EXPLICIT_BY_HEDGE[HedgeLevel.MODERATE],
+        ge=0,
+        le=1,
+        description="confidence of a trait that was only ever vented: that of a moderately hedged statement",
     )
 
 
@@ -87,7 +97,7 @@ def meet(said: Row, slot: Iterable[Row], settings: FoldSettings, decay: DecaySet
         settles=is_clear and not is_overruled,
         is_repeat=is_repeat,
         effective=now,
-        new_confidence=_new_confidence(said, now, settings.reinforcement_step, is_repeat=is_repeat),
+        new_confidence=_new_confidence(said, chosen, now, settings, is_repeat=is_repeat),
         next_spell=spell,
         rivals=_ids(rivals),
         known=_ids(fact for fact in same if fact["status"] != "retracted"),
@@ -127,7 +137,9 @@ def _is_about(fact: Row, said: Row) -> bool:
 
 
 def _is_rival(fact: Row, said: Row) -> bool:
-    """Whether the fact cannot hold beside the statement."""
+    """Whether the fact cannot hold beside the statement. An outburst displaces other outbursts, no stated fact."""
+    if is_vented(said) and not is_vented(fact):
+        return False
     is_same_target = fact["subject_key"] == said["subject_key"] and fact["target_key"] == said["target_key"]
     if fact["relation_key"] != said["relation_key"]:
         return bool(is_same_target and fact["tone"] * said["tone"] == -1)
@@ -179,14 +191,18 @@ def _kind(said: Row, *, is_known: bool, has_rivals: bool, verdict: tuple[bool, b
     return "OVERRULED" if is_overruled else "REVISE" if is_clear else "CONTRADICT_NEW"
 
 
-def _new_confidence(said: Row, now: float | None, step: float, *, is_repeat: bool) -> float | None:
+def _new_confidence(
+    said: Row, known: Row | None, now: float | None, settings: FoldSettings, *, is_repeat: bool
+) -> float | None:
     if said["act"] == "confirm":
         return 1.0
-    if now is None:
+    if known is None or now is None:
         return float(said["confidence"])
     if said["act"] in ("recall", "verify") or (is_repeat and not said["is_decided"]):
         return None
-    return rounded(min(1.0, max(now, said["confidence"]) + step), 6)
+    if is_mood(said, known):
+        return repeated_mood(said, known, now, settings.venting_sessions, settings.vented_confidence)
+    return rounded(min(1.0, max(now, said["confidence"]) + settings.reinforcement_step), 6)
 
 
 def _new_id(said: Row, spell: int) -> str:
@@ -318,20 +334,16 @@ def _reinforced(fact: Row, meeting: Meeting, venting_sessions: int) -> Row:
     changed: Row = {"has_pasted_source": fact["has_pasted_source"] or said["has_pasted_source"]}
     if not meeting.is_repeat:
         changed |= {"reinforcement_count": fact["reinforcement_count"] + 1, "hedge_level": said["hedge_level"]}
-    if fact["valid_from"] is None:
+    if fact["valid_from"] is None or (fact["temporal_type"] in AHEAD and said["valid_from"] is not None):
         changed |= {"valid_from": said["valid_from"], "valid_precision": said["valid_precision"]}
-    if fact["temporal_type"] == "episode" and "emotional_state" in fact["flags"]:
-        sessions = {place["session_id"] for place in fact["provenance"]} | {said["session_id"]}
-        if len(sessions) >= venting_sessions:  # no passing mood
-            changed["temporal_type"] = "state"
-    return changed
+    return changed | lasting_mood(fact, said, venting_sessions, is_repeat=meeting.is_repeat)
 
 
 def inserted(change: Changing) -> Row:
     """The new fact, or the new spell of one that had ended."""
     said, kind, meeting = change.meeting.said, change.kind, change.meeting
     since, precision = said["valid_from"], said["valid_precision"]
-    if kind == "REVISE" and said["polarity"] == 1:
+    if kind == "REVISE" and said["polarity"] == 1 and said["temporal_type"] not in AHEAD:
         since, precision = since or said["timestamp"].date(), precision or "day"
     first_rival = meeting.rivals[0] if meeting.rivals else None
     taken = (

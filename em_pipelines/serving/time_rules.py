@@ -17,7 +17,7 @@ BOUNDS = (
 
 @dataclass(frozen=True, slots=True)
 class TimeRules:
-    """The settings of decay, and in how many conversations the same is vented before it counts as a state."""
+    """The settings of decay, and in how many conversations the same is vented before it counts as a trait."""
 
     decay: DecaySettings
     venting_sessions: int

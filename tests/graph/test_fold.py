@@ -409,13 +409,53 @@ def test_what_is_looked_up_settles_a_conflict() -> None:
     }
 
 
-def test_what_is_vented_in_three_conversations_is_a_state() -> None:
-    def vented(day: int, session: str) -> Said:
-        return Said(day=day, relation="dislikes", flags=("emotional_state",), kind="episode", session=session)
+def vented(day: int, session: str, **changes: Any) -> Said:
+    return Said(day=day, relation="dislikes", flags=("emotional_state",), kind="episode", session=session, **changes)
 
+
+def moods(state: Folded) -> list[tuple[str, float, str]]:
+    return [(r["temporal_type"], r["confidence"], r["hedge_level"]) for r in state.rows() if r["flags"]]
+
+
+def test_what_is_vented_in_three_conversations_is_a_trait_of_moderate_confidence() -> None:
     twice = fold_days([vented(0, "s1"), vented(1, "s1"), vented(2, "s2")])
-    assert twice.edges["temporal_type"].to_pylist() == ["episode"]
-    assert fold_days([vented(3, "s3")], twice).edges["temporal_type"].to_pylist() == ["state"]
+    assert moods(twice) == [("episode", 0.9, "none")]
+    thrice = fold_days([vented(3, "s3")], twice)
+    assert moods(thrice) == [("trait", 0.65, "moderate")]
+    assert moods(fold_days([vented(4, "s4"), vented(5, "s5")], thrice)) == [("trait", 0.65, "moderate")]
+
+
+def test_what_was_vented_and_is_said_plainly_is_what_it_says() -> None:
+    plainly = Said(day=1, relation="dislikes", kind="trait", session="s2")
+    assert moods(fold_days([vented(0, "s1"), plainly])) == [("trait", 1.0, "none")]
+
+
+def test_no_outburst_takes_the_place_of_what_was_stated() -> None:
+    stated = Said(relation="likes", kind="trait", session="s0")
+    outbursts = [vented(day, f"s{day}") for day in range(1, 4)]
+    for n in range(1, 4):
+        state = fold_days([stated, *outbursts[:n]])
+        assert {(r["relation"], r["status"]) for r in state.rows()} == {("likes", "active"), ("dislikes", "active")}
+    again = Said(day=9, relation="likes", kind="trait", session="s9")
+    rows = fold_days([stated, *outbursts, again]).rows()
+    assert {(r["relation"], r["status"]) for r in rows} == {("likes", "active"), ("dislikes", "superseded")}
+
+
+@pytest.mark.parametrize("kind", ["plan", "wish"])
+def test_the_day_of_a_plan_is_the_one_that_was_given_last(kind: str) -> None:
+    def planned(day: int, on: date | None) -> Said:
+        return Said(day=day, relation="plans", kind=kind, valid_from=on, session=f"s{day}")
+
+    said = [planned(0, date(2026, 3, 3)), planned(1, date(2026, 3, 10)), planned(2, None)]
+    assert fold_days(said).edges["valid_from"].to_pylist() == [date(2026, 3, 10)]
+    since = [Said(day=n, valid_from=date(2019 + n, 1, 1), session=f"s{n}") for n in (0, 1)]
+    assert fold_days(since).edges["valid_from"].to_pylist() == [date(2019, 1, 1)]
+
+
+def test_a_plan_that_is_taken_up_again_has_no_day_but_the_one_that_is_said() -> None:
+    said = [Said(relation="plans", kind="plan", polarity=-1), Said(day=1, relation="plans", kind="plan")]
+    (plan,) = [row for row in fold_days(said).rows() if row["polarity"] == 1]
+    assert (plan["status"], plan["valid_from"], plan["valid_precision"]) == ("active", None, None)
 
 
 def test_a_circle_is_kept_and_marked() -> None:

@@ -111,6 +111,36 @@ def test_a_dated_event_expires_thirty_days_after_its_date(days: int, status: str
     assert on(row, days)["status"] == status
 
 
+@pytest.mark.parametrize(
+    ("first_day", "precision", "last_day"),
+    [
+        (date(2026, 2, 1), "month", date(2026, 2, 28)),
+        (date(2026, 1, 1), "year", date(2026, 12, 31)),
+        (date(2026, 1, 20), "day", date(2026, 1, 20)),
+    ],
+)
+def test_a_plan_goes_thirty_days_after_the_end_of_what_was_said_of_its_day(
+    first_day: date, precision: str, last_day: date
+) -> None:
+    plan = edge("plan", 1.0, valid_from=first_day, valid_precision=precision, last_reinforced=SAID)
+    kept = DecaySettings(archive_days=100_000, archive_below_confidence=0.0)
+    days = (last_day - SAID.date()).days
+    assert [on(plan, days + n, kept)["status"] for n in (29, 30)] == ["active", "expired"]
+
+
+def test_an_event_of_a_month_goes_thirty_days_after_its_end() -> None:
+    row = edge("plan", relation="scheduled_for", object_id=None, value="2026-02", object_key="2026-02")
+    days = (date(2026, 2, 28) - SAID.date()).days
+    assert [on(row, days + n)["status"] for n in (29, 30)] == ["active", "expired"]
+
+
+def test_a_wish_for_a_day_goes_with_that_day() -> None:
+    ahead = edge("wish", 1.0, valid_from=date(2026, 1, 20), valid_precision="day")
+    assert [on(ahead, 19 + n)["status"] for n in (29, 30)] == ["active", "expired"]
+    since = edge("wish", 1.0, valid_from=date(2019, 1, 1), valid_precision="year")
+    assert [on(since, days)["status"] for days in (179, 180)] == ["active", "expired"]
+
+
 def test_a_dated_plan_expires_after_its_date_and_an_undated_one_fades() -> None:
     assert on(edge("plan", valid_from=date(2026, 1, 11)), 40)["status"] == "expired"
     assert on(edge("plan"), 40)["status"] == "active"

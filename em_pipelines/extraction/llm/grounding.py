@@ -100,7 +100,9 @@ class _Statement:
 
     @property
     def temporal_type(self) -> TemporalType:
-        """As the answer has it, else what the relation usually is."""
+        """As the answer has it, else what the relation usually is; an outburst is an episode, whatever it says."""
+        if Flag.EMOTIONAL_STATE in self.flags and self.relation not in _WISHES:
+            return TemporalType.EPISODE
         return self.time.kind if self.time else USUAL_TEMPORAL_TYPE.get(self.relation, TemporalType.STATE)
 
 
@@ -291,11 +293,19 @@ def _span(names: tuple[str, str], text: str) -> Span:
 
 
 def _since(said: _Statement) -> PartialDate | None:
-    """Since when a fact between two names holds; a literal and a denied fact have no such day."""
-    if said.is_literal or said.polarity < 0 or said.time is None or not said.time.when:
+    """Since when a fact between two names holds, or for when it is meant; a literal and a denied fact have no such
+    day, and no plan one that is past."""
+    if said.is_literal or said.polarity < 0:
         return None
-    is_past = said.relation != "scheduled_for" and said.temporal_type not in {TemporalType.PLAN, TemporalType.WISH}
-    return resolve(said.time.when, said.turn.timestamp.date(), is_past=is_past)
+    is_ahead = said.temporal_type in {TemporalType.PLAN, TemporalType.WISH}
+    written_on = said.turn.timestamp.date()
+    if said.time is not None and said.time.when:
+        day = resolve(said.time.when, written_on, is_past=not is_ahead)
+    else:  # of what is ahead a model often leaves the day within the object
+        tokens = tokenise(said.object)
+        day = find_date(tokens, 0, len(tokens), written_on) if is_ahead else None
+    is_over = day is not None and said.temporal_type is TemporalType.PLAN and day.last_day() < written_on
+    return None if is_over else day
 
 
 def _value(said: _Statement) -> str:

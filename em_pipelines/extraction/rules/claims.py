@@ -4,10 +4,12 @@ The same for every pattern, so that a pattern file says only what its words mean
 claim and mention of a message once.
 """
 
+from collections.abc import Callable
 from copy import copy
 from dataclasses import replace
 from typing import NamedTuple
 
+from em_pipelines.extraction.rules.clauses import Clause
 from em_pipelines.extraction.rules.date_words import PartialDate
 from em_pipelines.extraction.rules.dates import find_date, find_since, past_of
 from em_pipelines.extraction.rules.lexicon import words
@@ -184,7 +186,7 @@ def _claim(match: Match, stated: _Stated, subject: Referent, fill: Fill, turn_nu
         return None
     flags = _flags(match, relation, is_own=_is_speaker(subject))
     hedge = HedgeLevel.STRONG if clause.verb.modal in _LATE_HEDGE else match.mods.hedge
-    since = _valid_from(match, polarity)
+    since = _valid_from(match, relation, polarity)
     start, end = _span(match, subject, fill)
     claim = Claim(
         turn_number=turn_number,
@@ -334,17 +336,31 @@ def _temporal_type(pattern: Pattern, relation: str, flags: tuple[Flag, ...]) -> 
     return USUAL_TEMPORAL_TYPE.get(relation, TemporalType.STATE)
 
 
-def _valid_from(match: Match, polarity: int) -> PartialDate | None:
-    """The date since when it holds: `since 2019` for states, the date of the event where the pattern states one."""
+def _valid_from(match: Match, relation: str, polarity: int) -> PartialDate | None:
+    """The date since when it holds: `since 2019` for states, the date of the event where the pattern states one; of a
+    plan or wish the day ahead that it is for. No plan has a day that is past: by it, it would be over.
+    """
     spec, clause, reading = match.pattern.spec, match.clause, match.reading
     if spec.dates == "none" or polarity < 0 or match.pattern.is_literal:
         return None
     is_since = spec.dates == "since" and not clause.verb.has_begun
-    find = find_since if is_since else find_date
-    when = find(reading.tokens, clause.verb.end, clause.right, reading.written_on) or find(
+    when = _said_in(find_since if is_since else find_date, clause, reading)
+    if relation in _WISHES:
+        return _ahead(when or _said_in(find_date, clause, reading), relation, reading)
+    return past_of(when, reading.written_on) if when and clause.verb.is_past and not is_since else when
+
+
+def _ahead(when: PartialDate | None, relation: str, reading: Reading) -> PartialDate | None:
+    """The day of a plan; that since when something is wished is kept as well."""
+    is_past = when is not None and when.last_day() < reading.written_on
+    return None if is_past and USUAL_TEMPORAL_TYPE[relation] is TemporalType.PLAN else when
+
+
+def _said_in(find: Callable[..., PartialDate | None], clause: Clause, reading: Reading) -> PartialDate | None:
+    """The date after the verb, or before the clause begins."""
+    return find(reading.tokens, clause.verb.end, clause.right, reading.written_on) or find(
         reading.tokens, clause.left, clause.lead, reading.written_on
     )
-    return past_of(when, reading.written_on) if when and clause.verb.is_past and not is_since else when
 
 
 def _attribute(match: Match, relation: str) -> str | None:

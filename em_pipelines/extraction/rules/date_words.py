@@ -40,6 +40,11 @@ class PartialDate:
         """`2026`, `2026-05` or `2026-05-29`."""
         return self.day.isoformat()[: {"year": 4, "month": 7}.get(self.precision, 10)]
 
+    def last_day(self) -> date:
+        """The last day that it can mean: of a month or a year its end."""
+        length = {"year": relativedelta(years=1), "month": relativedelta(months=1)}.get(self.precision)
+        return self.day + length - timedelta(days=1) if length is not None else self.day
+
 
 Found = tuple[PartialDate, int]
 """A date and the token after it."""

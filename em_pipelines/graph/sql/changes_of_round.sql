@@ -23,7 +23,7 @@ WITH found AS (
 )
 SELECT
     f.claim_id, f.edge_id, f.kind, f.effective, m.settles, m.is_repeat, m.new_confidence, m.edge_id AS winner_id,
-    m.rival_ids, m.next_spell
+    m.rival_ids, m.next_spell, m.is_mood
 FROM found AS f
 JOIN meeting AS m USING (claim_id);
 

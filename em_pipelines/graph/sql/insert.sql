@@ -5,10 +5,15 @@ SELECT
     c.next_spell AS spell, i.polarity,
     -- What lasts does not fade, whatever was said of its time.
     CASE WHEN i.is_lasting THEN 'attribute' ELSE i.temporal_type END AS temporal_type,
-    coalesce(i.valid_from, CASE WHEN c.kind = 'REVISE' AND i.polarity = 1 THEN CAST(i.timestamp AS DATE) END)
-        AS valid_from,
+    -- What takes the place of something holds from then on; the day of a plan is still to come.
+    coalesce(i.valid_from, CASE
+        WHEN c.kind = 'REVISE' AND i.polarity = 1 AND i.temporal_type NOT IN ('plan', 'wish')
+            THEN CAST(i.timestamp AS DATE)
+    END) AS valid_from,
     i.valid_to,
-    coalesce(i.valid_precision, CASE WHEN c.kind = 'REVISE' AND i.polarity = 1 THEN 'day' END) AS valid_precision,
+    coalesce(i.valid_precision, CASE
+        WHEN c.kind = 'REVISE' AND i.polarity = 1 AND i.temporal_type NOT IN ('plan', 'wish') THEN 'day'
+    END) AS valid_precision,
     i.timestamp AS learned_at,
     CASE WHEN c.kind = 'OVERRULED' THEN i.timestamp END AS unlearned_at,
     i.timestamp AS last_reinforced, c.new_confidence AS confidence, 0 AS reinforcement_count, i.hedge_level,

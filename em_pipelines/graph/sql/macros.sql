@@ -33,6 +33,12 @@ CREATE OR REPLACE TEMP MACRO slot_of(
     CASE WHEN is_functional AND NOT requires_verification THEN '' ELSE object_key END,
     unverified_mark(requires_verification)
 );
+-- A passing mood, as it is said and as a fact: one that lasts is a trait.
+CREATE OR REPLACE TEMP MACRO is_vented(temporal_type, flags) AS
+    temporal_type = 'episode' AND list_contains(flags, 'emotional_state');
+CREATE OR REPLACE TEMP MACRO is_vented_in(provenance, session_id) AS
+    len(list_distinct(list_append(list_transform(provenance, lambda p: p.session_id), session_id)))
+        >= getvariable('venting_sessions');
 -- What an operation changes of an edge, as an auditor reads it.
 CREATE OR REPLACE TEMP MACRO standing(status, valid_from, valid_to, spell, reinforcement_count) AS
     CAST(to_json({

@@ -4,6 +4,8 @@
 -- A statement is clear, and decides, if a person decided it, if it is explicit, hardly hedged and beyond doubt, or if
 -- it is at least as sure as what it meets. What is inferred, imported, shared or second-hand never displaces what the
 -- person said themselves.
+-- An outburst ("I hate my job!", flagged emotional_state, an episode) displaces other outbursts, no stated fact. Its
+-- repetition makes a mood no surer; in enough conversations it is a trait, as sure as what is moderately hedged.
 -- REINFORCE: min(1, max(effective confidence then, the claim's) + step), once a session; a repeat within a session
 -- refreshes the date alone.
 CREATE OR REPLACE TEMP TABLE meeting AS
@@ -15,12 +17,16 @@ WITH pairs AS (
         l.relation_key = i.relation_key AND is_same_pair AND l.polarity = i.polarity AS says_same,
         -- Of two people a fact is about either.
         i.holder_key IN (l.subject_key, l.target_key) AS is_about,
-        (l.relation_key = i.relation_key AND is_same_pair AND l.polarity <> i.polarity)
-        OR (
-            i.is_functional AND NOT i.requires_verification AND l.relation_key = i.relation_key
-            AND NOT is_same_pair AND is_about AND l.polarity = 1 AND i.polarity = 1
-        )
-        OR (l.relation_key <> i.relation_key AND is_same_pair AND l.tone * i.tone = -1) AS is_rival,
+        is_vented(i.temporal_type, i.flags) AS is_outburst,
+        (NOT is_outburst OR is_vented(l.temporal_type, l.flags))
+        AND (
+            (l.relation_key = i.relation_key AND is_same_pair AND l.polarity <> i.polarity)
+            OR (
+                i.is_functional AND NOT i.requires_verification AND l.relation_key = i.relation_key
+                AND NOT is_same_pair AND is_about AND l.polarity = 1 AND i.polarity = 1
+            )
+            OR (l.relation_key <> i.relation_key AND is_same_pair AND l.tone * i.tone = -1)
+        ) AS is_rival,
         l.subject_id = i.subject_id AND l.relation = i.relation AND l.object_key = i.object_key
         AND l.attribute IS NOT DISTINCT FROM i.attribute AND l.polarity = i.polarity AS is_earlier_spell,
         l.spell,
@@ -49,6 +55,9 @@ met AS (
 judged AS (
     SELECT
         m.*, p.effective,
+        p.is_outburst AND list_contains(l.flags, 'emotional_state') AS is_mood,
+        l.temporal_type = 'episode' AS is_passing,
+        is_vented_in(l.provenance, i.session_id) AS is_vented_often,
         list_contains(list_transform(l.provenance, lambda p: p.session_id), i.session_id) AS is_repeat,
         i.act IN ('confirm', 'verify') OR i.is_decided
         OR (
@@ -83,6 +92,9 @@ SELECT
         WHEN j.same_id IS NULL THEN i.confidence
         WHEN i.act IN ('recall', 'verify') THEN NULL
         WHEN j.is_repeat AND NOT i.is_decided THEN NULL
+        WHEN j.is_mood AND NOT j.is_passing THEN greatest(j.effective, getvariable('vented_confidence'))
+        WHEN j.is_mood AND j.is_vented_often THEN getvariable('vented_confidence')
+        WHEN j.is_mood THEN greatest(j.effective, i.confidence)
         ELSE round(least(1.0, greatest(j.effective, i.confidence) + getvariable('reinforcement_step')), 6)
     END AS new_confidence,
     coalesce(

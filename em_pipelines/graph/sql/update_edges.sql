@@ -15,23 +15,35 @@ UPDATE live SET
         ELSE live.last_reinforced
     END,
     reinforcement_count = live.reinforcement_count + CASE WHEN c.kind = 'REINFORCE' AND NOT c.is_repeat THEN 1 ELSE 0 END,
-    hedge_level = CASE WHEN c.kind = 'REINFORCE' AND NOT c.is_repeat THEN i.hedge_level ELSE live.hedge_level END,
+    hedge_level = CASE
+        WHEN c.kind <> 'REINFORCE' OR c.is_repeat THEN live.hedge_level
+        WHEN NOT coalesce(c.is_mood, false) THEN i.hedge_level
+        WHEN live.temporal_type <> 'episode' OR is_vented_in(live.provenance, i.session_id) THEN 'moderate'
+        ELSE i.hedge_level
+    END,
     source_mechanism = CASE
         WHEN c.kind = 'CONFIRM' OR (c.kind = 'REINFORCE' AND i.source_mechanism = 'user_correction')
             THEN 'user_correction'
         ELSE live.source_mechanism
     END,
-    -- What somebody vents about in conversation after conversation is no passing mood.
+    -- What somebody vents about in conversation after conversation is no passing mood, nor is what they say plainly.
     temporal_type = CASE
-        WHEN c.kind = 'REINFORCE' AND live.temporal_type = 'episode' AND list_contains(live.flags, 'emotional_state')
-            AND len(list_distinct(list_append(list_transform(live.provenance, lambda p: p.session_id), i.session_id)))
-                >= getvariable('venting_sessions')
-            THEN 'state'
+        WHEN c.kind <> 'REINFORCE' OR NOT is_vented(live.temporal_type, live.flags) THEN live.temporal_type
+        WHEN NOT c.is_mood THEN i.temporal_type
+        WHEN is_vented_in(live.provenance, i.session_id) THEN 'trait'
         ELSE live.temporal_type
     END,
-    valid_from = CASE WHEN c.kind = 'REINFORCE' THEN coalesce(live.valid_from, i.valid_from) ELSE live.valid_from END,
+    -- The day of a plan is the one that was given last; since when a state holds is what was said first.
+    valid_from = CASE
+        WHEN c.kind = 'REINFORCE' AND live.temporal_type IN ('plan', 'wish') THEN coalesce(i.valid_from, live.valid_from)
+        WHEN c.kind = 'REINFORCE' THEN coalesce(live.valid_from, i.valid_from)
+        ELSE live.valid_from
+    END,
     valid_precision = CASE
-        WHEN c.kind = 'REINFORCE' AND live.valid_from IS NULL THEN i.valid_precision ELSE live.valid_precision
+        WHEN c.kind = 'REINFORCE' AND i.valid_from IS NOT NULL
+            AND (live.valid_from IS NULL OR live.temporal_type IN ('plan', 'wish'))
+            THEN i.valid_precision
+        ELSE live.valid_precision
     END,
     valid_to = CASE
         WHEN c.kind IN ('REPLACE', 'SUPERSEDE') THEN coalesce(i.valid_from, CAST(i.timestamp AS DATE))

@@ -10,7 +10,7 @@ WITH faded_edges AS (
             n.as_of, n.confidence, n.last_reinforced, n.temporal_type, n.has_pasted_source, n.source_mechanism,
             n.provenance
         ) AS effective_confidence,
-        expiry(n.temporal_type, n.last_reinforced, n.relation, n.value, n.valid_from) AS expires_on
+        expiry(n.temporal_type, n.last_reinforced, n.relation, n.value, n.valid_from, n.valid_precision) AS expires_on
     FROM named AS n
     LEFT JOIN repeated AS r USING (as_of, edge_id)
 )

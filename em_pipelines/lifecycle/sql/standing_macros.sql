@@ -11,13 +11,32 @@ CREATE OR REPLACE TEMP MACRO left_on(
         ELSE 1.0
     END
 );
-CREATE OR REPLACE TEMP MACRO expiry(temporal_type, last_reinforced, relation, value, valid_from) AS
+-- The last day that a date can mean: of a month or a year its end.
+CREATE OR REPLACE TEMP MACRO end_of(first_day, said_to) AS
+    CASE said_to
+        WHEN 'month' THEN last_day(first_day)
+        WHEN 'year' THEN make_date(year(first_day), 12, 31)
+        ELSE first_day
+    END;
+CREATE OR REPLACE TEMP MACRO end_of_value(value) AS
+    CASE length(value)
+        WHEN 7 THEN last_day(try_cast(value || '-01' AS DATE))
+        WHEN 4 THEN try_cast(value || '-12-31' AS DATE)
+        ELSE try_cast(value AS DATE)
+    END;
+-- A wish for a day that was still ahead when it was voiced goes with that day, however lately it was voiced.
+CREATE OR REPLACE TEMP MACRO expiry(temporal_type, last_reinforced, relation, value, valid_from, valid_precision) AS
     CASE
-        WHEN temporal_type = 'wish'
-            THEN CAST(last_reinforced AS DATE) + CAST(getvariable('wish_expiry_days') AS INTEGER)
-        WHEN relation = 'scheduled_for'
-            THEN try_cast(value AS DATE) + CAST(getvariable('event_expiry_days') AS INTEGER)
-        WHEN temporal_type = 'plan' THEN valid_from + CAST(getvariable('event_expiry_days') AS INTEGER)
+        WHEN temporal_type = 'wish' THEN least(
+            CAST(last_reinforced AS DATE) + CAST(getvariable('wish_expiry_days') AS INTEGER),
+            CASE
+                WHEN valid_from IS NOT NULL AND end_of(valid_from, valid_precision) >= CAST(last_reinforced AS DATE)
+                    THEN end_of(valid_from, valid_precision) + CAST(getvariable('event_expiry_days') AS INTEGER)
+            END
+        )
+        WHEN relation = 'scheduled_for' THEN end_of_value(value) + CAST(getvariable('event_expiry_days') AS INTEGER)
+        WHEN temporal_type = 'plan'
+            THEN end_of(valid_from, valid_precision) + CAST(getvariable('event_expiry_days') AS INTEGER)
     END;
 CREATE OR REPLACE TEMP MACRO status_on(on_day, status, expires_on, effective_confidence) AS
     CASE

@@ -10,7 +10,7 @@ import numpy as np
 from em_pipelines.retrieval.context.known_facts import Known, is_id, known
 from em_pipelines.retrieval.context.sections import plain
 from em_pipelines.retrieval.context.settings import ContextSettings
-from em_pipelines.retrieval.context.telling import ahead
+from em_pipelines.retrieval.context.telling import PRECISION_CHARACTERS, ahead
 from em_pipelines.retrieval.searchable_home import SearchableHome
 from em_pipelines.schema.vocabulary import USER
 
@@ -62,15 +62,28 @@ def _due(found: Known, today: date, _: ContextSettings) -> Iterator[str]:
 
 
 def _planned(found: Known, today: date, settings: ContextSettings) -> Iterator[str]:
-    """What has a day ahead, then plans that were made lately and have none."""
+    """What has a day ahead, then what has a month or a year, then plans that were made lately and have none."""
     days = timedelta(days=settings.reminder_days)
     for on, n in ahead(found, today + timedelta(days=1), today + days):
         yield f"{on}: {found.fact(n).sentence}"
+    for month, n in sorted(_some_day(found, today, today + days)):
+        yield f"{month}: {found.fact(n).sentence}"
     is_late = found.last_said >= (today - days).toordinal()
     is_open = found.holds("relation", [PLANS]) & found.is_affirmed & ~found.has("valid_from")
     for n in np.flatnonzero(is_open & is_late & (found.confidence >= settings.min_confidence)).tolist():
         fact = found.fact(n)
         yield f"no day yet: {fact.sentence} (said {fact.last_said_on})"
+
+
+def _some_day(found: Known, first: date, last: date) -> Iterator[tuple[str, int]]:
+    """Plans for a month or a year into which the days from `first` to `last` reach, each with its fact's number."""
+    is_plan = found.holds("temporal_type", ["plan"]) & found.is_affirmed & found.has("valid_from")
+    for n in np.flatnonzero(is_plan & found.holds("valid_precision", ["month", "year"])).tolist():
+        fact = found.fact(n)
+        said = PRECISION_CHARACTERS[fact.precision]
+        span = str(fact.valid_from)[:said]
+        if first.isoformat()[:said] <= span <= last.isoformat()[:said]:
+            yield span, n
 
 
 def _rules(found: Known, _: date, __: ContextSettings) -> Iterator[str]:

@@ -3,6 +3,15 @@
 
 CREATE MACRO utc_day(instant) AS CAST(instant AT TIME ZONE 'UTC' AS DATE);
 
+-- The last day that a date can mean: of a month or a year its end.
+CREATE MACRO end_of(first_day, said_to) AS CASE said_to
+    WHEN 'month' THEN last_day(first_day) WHEN 'year' THEN make_date(year(first_day), 12, 31) ELSE first_day
+END;
+CREATE MACRO end_of_value(value) AS CASE length(value)
+    WHEN 7 THEN last_day(try_cast(value || '-01' AS DATE)) WHEN 4 THEN try_cast(value || '-12-31' AS DATE)
+    ELSE try_cast(value AS DATE)
+END;
+
 CREATE MACRO band(confidence) AS CASE
     WHEN confidence >= 0.85 THEN 'plain' WHEN confidence >= 0.60 THEN 'hedged' WHEN confidence >= 0.40 THEN 'careful'
     ELSE 'background'
@@ -93,9 +102,9 @@ said AS (
         list(claim_id) FILTER (asserts_it) AS claim_ids
     FROM ops GROUP BY ALL
 ),
--- What a claim brought into a fact and the fact keeps: whether blocks were pasted, and that it began as a passing mood.
+-- What a claim brought into a fact and the fact keeps: whether blocks were pasted, and that it was only ever vented.
 brought AS (
-    SELECT s.edge_id, bool_or(c.has_pasted_source) AS has_pasted_source, bool_or(c.temporal_type = 'episode') AS is_mood
+    SELECT s.edge_id, bool_or(c.has_pasted_source) AS has_pasted_source, bool_and(c.temporal_type = 'episode') AS is_mood
     FROM (SELECT edge_id, unnest(claim_ids) AS claim_id FROM said) AS s
     SEMI JOIN (FROM edges WHERE has_pasted_source OR list_contains(flags, 'emotional_state')) AS e USING (edge_id)
     JOIN claims AS c USING (claim_id)
@@ -110,7 +119,7 @@ named AS (
         CASE WHEN n.valid_from IS NOT NULL THEN e.valid_precision END AS valid_precision, e.learned_at,
         l.last_reinforced, n.confidence, n.reinforcement_count, e.flags, e.requires_verification, e.privacy_level,
         CASE
-            WHEN e.temporal_type = 'state' AND b.is_mood AND list_contains(e.flags, 'emotional_state')
+            WHEN e.temporal_type = 'trait' AND b.is_mood AND list_contains(e.flags, 'emotional_state')
                 AND l.n_sessions < t.venting_sessions THEN 'episode'
             ELSE e.temporal_type
         END AS temporal_type,
@@ -143,9 +152,16 @@ faded AS (
             ) AS confidence
         ),
         CASE
-            WHEN n.temporal_type = 'wish' THEN utc_day(n.last_reinforced) + t.wish_expiry_days
-            WHEN n.relation = 'scheduled_for' THEN try_cast(n.value AS DATE) + t.event_expiry_days
-            WHEN n.temporal_type = 'plan' THEN n.valid_from + t.event_expiry_days
+            WHEN n.temporal_type = 'wish' THEN least(
+                utc_day(n.last_reinforced) + t.wish_expiry_days,
+                CASE
+                    WHEN n.valid_from IS NOT NULL
+                        AND end_of(n.valid_from, n.valid_precision) >= utc_day(n.last_reinforced)
+                        THEN end_of(n.valid_from, n.valid_precision) + t.event_expiry_days
+                END
+            )
+            WHEN n.relation = 'scheduled_for' THEN end_of_value(n.value) + t.event_expiry_days
+            WHEN n.temporal_type = 'plan' THEN end_of(n.valid_from, n.valid_precision) + t.event_expiry_days
         END AS expires_on,
         t.archive_below_confidence
     FROM named AS n

@@ -112,6 +112,19 @@ def test_a_date_without_a_year_has_been_unless_it_is_planned(kind: str, when: st
     assert claim_of(SAID, "Odalys", "lives_in", "Tartu", times=times).valid_from == wanted
 
 
+def test_a_plan_has_the_day_that_its_own_words_say_and_none_that_is_past() -> None:
+    said = "I'm going to Tartu on 4 April."
+    assert claim_of(said, "user", "plans", "going to Tartu on 4 April").valid_from == date(2026, 4, 4)
+    times = [{"r": 0, "kind": "plan", "when": "4 January 2026"}]
+    assert claim_of(said, "user", "plans", "going to Tartu", times=times).valid_from is None
+
+
+def test_an_outburst_is_an_episode_whatever_the_answer_calls_it() -> None:
+    tone, times = [{"r": 0, "flags": ["emotional_state"]}], [{"r": 0, "kind": "trait", "when": None}]
+    claim = claim_of("I hate this job!!", "user", "dislikes", "job", tone=tone, times=times)
+    assert claim.temporal_type is TemporalType.EPISODE
+
+
 def test_what_is_scheduled_is_still_to_come() -> None:
     claim = claim_of("The fair is scheduled for 4 April.", "fair", "scheduled_for", "4 April",
                      times=[{"r": 0, "kind": "state", "when": None}])  # fmt: skip

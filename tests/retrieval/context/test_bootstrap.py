@@ -1,6 +1,6 @@
 """The start of a session: what is due and planned, which rules apply, and that no session waits for memory."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -43,11 +43,13 @@ def test_what_is_for_today_is_due_and_so_is_a_plan_that_nobody_spoke_of_again(ba
             {**plan, "object": "sell the boat", "valid_from": NOW.date() - timedelta(days=12)},
             {**plan, "object": "sail", "valid_from": NOW.date() - timedelta(days=3), "last_reinforced": NOW},
             {**plan, "object": "rest", "valid_precision": None},
+            {**plan, "object": "build a shed", "valid_from": date(2026, 4, 1), "valid_precision": "month"},
+            {**plan, "object": "see Graz", "valid_from": date(2026, 8, 1), "valid_precision": "month"},
         ],
     )  # fmt: skip
     found = parts(bootstrap(bare, "ada", NOW))
     assert found["Due"] == ["2026-03-17: user plans paint the boat", "2026-03-20: exam scheduled for 2026-03-20"]
-    assert found["Planned"] == ["no day yet: user plans rest (said 2026-03-02)"]
+    assert found["Planned"] == ["2026-04: user plans build a shed", "no day yet: user plans rest (said 2026-03-02)"]
 
 
 def test_fewer_than_fifty_lines_however_much_is_known(bare: Pipeline, fill) -> None:

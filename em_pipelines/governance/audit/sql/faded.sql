@@ -2,7 +2,7 @@
 -- Untouched facts only ever fade: what stands at both ends as it did needs no look at the days in between. What is
 -- purged by the last day has long been out of use.
 WITH held AS (
-    SELECT *, expiry(temporal_type, last_reinforced, relation, value, valid_from) AS expires_on
+    SELECT *, expiry(temporal_type, last_reinforced, relation, value, valid_from, valid_precision) AS expires_on
     FROM standing
     WHERE faded_from < faded_until
       AND NOT is_purged(status, confidence, last_reinforced, temporal_type, faded_until)
