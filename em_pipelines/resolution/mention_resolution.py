@@ -6,47 +6,38 @@ that is remembered stands in rows, so that the next day goes on where this one e
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from itertools import count
 from math import log1p
 
-from em_pipelines.resolution.aliases import AliasEntry
 from em_pipelines.resolution.linking import Wording, fitting, link_by_name, qualifiers_of
 from em_pipelines.resolution.name_parts import (
     AT,
     OF,
     Name,
-    Person,
     as_qualifier,
     clash,
     head_role,
+    is_nameable,
+    is_same_role,
     owner_in,
-    parse_name,
-    role_of,
 )
 from em_pipelines.resolution.role_statements import (
-    SaidRole,
+    OTHER,
+    Bearer,
+    bearer_of,
     is_definite,
-    is_somebody,
-    nouns_said,
-    owner_of_mention,
-    roles_apposed,
-    roles_said,
-    where_from,
+    roles_of_mention,
 )
 from em_pipelines.resolution.settings import ResolutionSettings
-from em_pipelines.resolution.stated_links import apply_apposed, apply_partners, apply_roles, link_role
+from em_pipelines.resolution.stated_links import apply_apposed, apply_partners, apply_roles, link_role, link_to_alias
 from em_pipelines.resolution.user_registry import Cause, Grounds, Registry, is_user, parsed
 from em_pipelines.resolution.verdicts import is_one_under_one_name
 from em_pipelines.resolution.word_lists import (
-    NOWHERE,
-    Place,
     apposed,
-    is_another,
     is_called_so,
     is_denied,
     is_given_name,
-    is_introduced,
     is_told_from_part,
-    known_names,
     locate,
     partners,
     roles,
@@ -58,42 +49,24 @@ from em_pipelines.text.name_keys import fold, name_key
 
 MENTIONS_AT_FULL_IMPORTANCE = 50
 MENTIONS_AT_FULL_CERTAINTY = 3
-ALIAS_FILE = Grounds("alias_file", 1.0, "the alias file says so")
+NAMESAKE = "namesake"
+"""How a mention was found that might be another's of its name; the score is one by their number."""
+SPOKEN_OF_IN_FULL = Grounds("part", 0.9, "the one of that name who was spoken of in full in the conversation")
 GUESSED = frozenset({EntityType.CONCEPT, EntityType.PERSON})
 """Types that are given to what nothing is known of; another one is believed in their place."""
-NAMED_LIKE_DATES = frozenset(
-    {EntityType.PERSON, EntityType.PLACE, EntityType.WORK, EntityType.PROJECT, EntityType.ANIMAL}
-)
-ABBREVIATED = frozenset({EntityType.ORGANIZATION, EntityType.PLACE, EntityType.TOOL, EntityType.PRODUCT})
-"""Types of which a word in capitals is a name: the WHO, the US."""
 UNSAID = "unsaid"
 ANOTHER = "another"
 
 
 @dataclass(frozen=True, slots=True)
-class Bearer:
-    """What a message says about the bearer of a name: type, whose role it is, what and where from, and whether it is
-    another one than before."""
-
-    name: Name
-    entity_type: str
-    owner: str = ""
-    qualifiers: tuple[str, ...] = ()
-    is_another: bool = False
-    is_somebody: bool = False
-
-    @property
-    def is_role(self) -> bool:
-        """Named by a role alone."""
-        return self.name.person is not None and self.name.person.is_role
-
-
-@dataclass(frozen=True, slots=True)
 class Choice:
-    """A row that is meant, or the discriminator of a new one."""
+    """A row that is meant, or the discriminator of a new one, with the fuller name that it shortens where that is
+    known; and how many bearers of the name might be meant."""
 
     row: EntityRow | None
     discriminator: str = ""
+    full: EntityRow | None = None
+    n_namesakes: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,22 +76,6 @@ class Seen:
     row: EntityRow
     method: str
     score: float
-
-
-def is_nameable(name: str, entity_type: str) -> bool:
-    """Whether anything can be known by the name: not by a pronoun, a stop word, a date or a bare verb."""
-    key = fold(name_key(name))
-    if entity_type == EntityType.PERSON and name[:1].isupper() and key in words("names_of_many_things"):
-        return True
-    if not any(c.isalnum() for c in key) or _is_stop_word(name, key, entity_type):
-        return False
-    return entity_type in NAMED_LIKE_DATES or key not in words("dates")
-
-
-def _is_stop_word(name: str, key: str, entity_type: str) -> bool:
-    """Whether a word names nothing; capitals make it an abbreviation, and everybody may know it as a name."""
-    is_abbreviated = name.isupper() and len(key) > 1 and entity_type in ABBREVIATED
-    return key in words("nothing") and not is_abbreviated and key not in known_names(entity_type)
 
 
 def see(registry: Registry, mention: MentionRow, content: str, settings: ResolutionSettings) -> Seen | None:
@@ -143,27 +100,32 @@ def _see_named(
 ) -> Seen:
     name = mention["name"]
     place = locate(content, name, mention["span_start"], mention["span_end"])
-    said = _roles(mention, place)
-    bearer = _bearer(mention, place, said)
+    said = roles_of_mention(mention, place)
+    bearer = bearer_of(mention, place, said)
     choice = choose(registry, bearer, mention["timestamp"], settings)
     row, is_new = choice.row, False
     if row is None:
         row, is_new = _create(registry, mention, bearer, choice.discriminator, cause)
     is_new |= _count(registry, row, mention)
+    if choice.full is not None:
+        registry.join(row, choice.full, SPOKEN_OF_IN_FULL, cause)
+    _set_apart_from_denied(registry, row, bearer)
     for qualifier in bearer.qualifiers:
         registry.qualify(row, qualifier)
     if is_new:
-        _link_to_alias(registry, row, cause)
+        link_to_alias(registry, row, cause)
     apply_roles(registry, row, said, cause)
     if bearer.is_role:
         apply_apposed(registry, row, apposed(place), cause)
-    if is_denied(place) or bearer.is_another or is_told_from_part(content, name):
+    if is_denied(place) or bearer.is_another or bearer.is_one_more or is_told_from_part(content, name):
         _set_apart_from_alike(registry, row, settings)
     else:
         apply_partners(registry, row, partners(place), cause)
         if is_new:
             link_role(registry, row, cause)
             link_by_name(registry, row, Wording(is_definite(place, name), is_called_so(place)), settings, cause)
+    if choice.n_namesakes > 1:
+        return Seen(row, NAMESAKE, round(1 / choice.n_namesakes, 4))
     return _seen(row, is_new=is_new and choice.row is None)
 
 
@@ -184,6 +146,13 @@ def _set_apart_from_alike(registry: Registry, row: EntityRow, settings: Resoluti
         registry.set_apart(row, fit.row)
 
 
+def _set_apart_from_denied(registry: Registry, row: EntityRow, bearer: Bearer) -> None:
+    """Notes that a row is none of the namesakes who are what its bearer was said not to be."""
+    for other in registry.named(row["name_key"]) if bearer.denied else ():
+        if other["entity_type"] == row["entity_type"] and not registry.are_one(row, other):
+            registry.set_apart(row, other)
+
+
 def _seen(row: EntityRow, *, is_new: bool) -> Seen:
     """How the row was found: by its very name, by what joined it with others at once, or it is new."""
     if not is_new:
@@ -191,38 +160,6 @@ def _seen(row: EntityRow, *, is_new: bool) -> Seen:
     if row["links"]:
         return Seen(row, str(row["links"][0]["method"]), float(row["links"][0]["score"]))
     return Seen(row, "new", 1.0)
-
-
-def _roles(mention: MentionRow, place: Place) -> list[SaidRole]:
-    """What the message, the extractor and the name itself say that somebody is."""
-    person = parse_name(mention["name"], mention["entity_type"]).person
-    found = _said_of(person, place) if place is not NOWHERE else []
-    if person is None or person.is_role:
-        return found
-    if person.role in roles().called_by or (person.role and person.is_own):
-        found.append(SaidRole(person.role, person.owner, True, person.role))
-    if mention["role"]:
-        found.append(SaidRole(role_of(mention["role"]) or mention["role"], "", True, mention["role"]))
-    return list({(said.role, said.owner): said for said in reversed(found)}.values())
-
-
-def _said_of(person: Person | None, place: Place) -> list[SaidRole]:
-    if person is None:
-        return nouns_said(place)
-    return roles_apposed(place) if person.is_role else roles_said(place)
-
-
-def _bearer(mention: MentionRow, place: Place, said: list[SaidRole]) -> Bearer:
-    entity_type = mention["entity_type"]
-    name = parse_name(mention["name"], entity_type)
-    if name.person is None:
-        return Bearer(name, entity_type, is_another=is_another(place))
-    if name.person.is_role:
-        return Bearer(name, entity_type, owner=name.person.owner or owner_of_mention(place))
-    qualifiers = [as_qualifier(role.role, role.owner) for role in said]
-    qualifiers += [f"{AT}{where}" for where in (name.person.where, where_from(place)) if where]
-    is_new = is_another(place) or (name.is_proper and is_introduced(place, is_single=not name.person.given))
-    return Bearer(name, entity_type, qualifiers=tuple(qualifiers), is_another=is_new, is_somebody=is_somebody(place))
 
 
 def _count(registry: Registry, row: EntityRow, mention: MentionRow) -> bool:
@@ -241,49 +178,67 @@ def _count(registry: Registry, row: EntityRow, mention: MentionRow) -> bool:
     return bool(is_told)
 
 
-def _type_by_alias(entry: AliasEntry, row: EntityRow) -> str | None:
-    """The type of what an entry of the alias file names; None where a row of that name is something else."""
-    if entry.type is None:
-        return str(row["entity_type"])
-    return entry.type.value if row["entity_type"] in (entry.type, EntityType.CONCEPT) else None
-
-
-def _link_to_alias(registry: Registry, row: EntityRow, cause: Cause) -> None:
-    """Joins a name with the one that the alias file reads it by."""
-    entry = registry.aliases.get(row["name_key"])
-    kind = _type_by_alias(entry, row) if entry is not None else None
-    if entry is None or kind is None:
-        return
-    for name in (entry.name, *entry.aliases):
-        others = [
-            other for other in registry.named(name_key(name)) if other["entity_type"] in (kind, EntityType.CONCEPT)
-        ]
-        if not others and name == entry.name:
-            others = [registry.create(name, kind, "", cause, "alias_file")]
-        for other in others:
-            registry.join(row, other, ALIAS_FILE, cause)
-
-
 def choose(registry: Registry, bearer: Bearer, when: datetime, settings: ResolutionSettings) -> Choice:
     """Returns the row of the name that is meant, or what tells a new one from those that stand."""
     rows = registry.named(name_key(bearer.name.text))
     if not rows:
-        return Choice(None, bearer.owner)
+        return Choice(None, bearer.owner)  # a full name may have it: that is compared when the row stands
     of_type = _of_type(registry, rows, bearer)
+    since = when - timedelta(hours=settings.conversation_hours)
     if not of_type:
         return Choice(None, bearer.entity_type)
     if bearer.name.person is not None and bearer.is_role:
-        return _choose_role(of_type, bearer.name.person.role, bearer.owner, when, settings)
-    if bearer.is_another:
-        return Choice(None, ANOTHER) if len(of_type) == 1 else Choice(_last(of_type))
-    told = _told_to_be(registry, of_type, bearer)
-    return Choice(_spoken_of(told, when, settings)) if told else Choice(None, min(bearer.qualifiers))
+        return _choose_role(registry, of_type, bearer.name.person.role, bearer.owner, since)
+    if bearer.is_another and not bearer.is_one_more and len(of_type) > 1:
+        return Choice(_other_one(registry, of_type))
+    told = [] if bearer.is_another or bearer.is_one_more else _told_to_be(registry, of_type, bearer)
+    if not told:
+        return Choice(None, _unused(rows, _told_by(bearer)))
+    return _spoken_of(registry, told, bearer, since)
+
+
+def _told_by(bearer: Bearer) -> str:
+    """What tells a bearer from the namesakes who cannot be meant."""
+    if bearer.is_another or bearer.is_one_more:
+        return ANOTHER
+    return min(bearer.qualifiers) if bearer.qualifiers else f"not {min(bearer.denied)}"
+
+
+def _unused(rows: list[EntityRow], discriminator: str) -> str:
+    """A discriminator that no namesake has: whoever it is, he is none of them."""
+    taken = {row["discriminator"] for row in rows}
+    numbered = (f"{discriminator} {n}" for n in count(2))
+    return discriminator if discriminator not in taken else next(found for found in numbered if found not in taken)
+
+
+def _other_one(registry: Registry, rows: list[EntityRow]) -> EntityRow:
+    """`The other Tom`: the one who was told of as another, else the one who was not spoken of last."""
+    others = [row for row in rows if row["discriminator"].startswith(ANOTHER)]
+    last = _last(registry, rows)
+    return _last(registry, others or [row for row in rows if row is not last])
 
 
 def _told_to_be(registry: Registry, rows: list[EntityRow], bearer: Bearer) -> list[EntityRow]:
-    """The namesakes who were said to be what the bearer is said to be, else those who can be."""
-    said = [row for row in rows if set(bearer.qualifiers) & qualifiers_of(registry.group(row))]
-    return said or [row for row in rows if not clash(bearer.qualifiers, qualifiers_of(registry.group(row)))]
+    """Of the namesakes who can be the bearer those who were said to be what the bearer is said to be, else all."""
+    said = set(bearer.qualifiers)
+    is_other = any(q.startswith(OTHER) for q in said)
+    can_be = []
+    for row in rows:
+        theirs = qualifiers_of(registry.group(row))
+        if not said & theirs and _is_denied_of(bearer.denied, theirs):
+            continue
+        if not clash(said, theirs if is_other else {q.removeprefix(OTHER) for q in theirs}):
+            can_be.append((row, theirs))
+    told = [row for row, theirs in can_be if said & theirs]
+    told = told or [row for row, theirs in can_be if bearer.beside and f"{AT}{bearer.beside}" in theirs]
+    return told or [row for row, _ in can_be]
+
+
+def _is_denied_of(denied: tuple[str, ...], qualifiers: set[str]) -> bool:
+    """Whether somebody is what the bearer is said not to be."""
+    return any(
+        is_same_role(one, other) if not one.startswith(AT) else one == other for one in denied for other in qualifiers
+    )
 
 
 def _of_type(registry: Registry, rows: list[EntityRow], bearer: Bearer) -> list[EntityRow]:
@@ -329,28 +284,59 @@ def _is_borne_by_many(name: Name) -> bool:
     return fold(name.text) in words("names_of_many_things") or is_given_name(first)
 
 
-def _choose_role(rows: list[EntityRow], role: str, owner: str, when: datetime, settings: ResolutionSettings) -> Choice:
+def _choose_role(registry: Registry, rows: list[EntityRow], role: str, owner: str, since: datetime) -> Choice:
     """`My boss` is the one spoken of last; which of two brothers is `my brother`, only this conversation can say."""
     theirs = [row for row in rows if owner_in(row["qualifiers"]) == owner]
     if not theirs:
         return Choice(None, owner)
-    last = _last(theirs)
-    is_recent = last["last_referenced"] >= when - timedelta(hours=settings.conversation_hours)
+    last = _last(registry, theirs)
+    is_recent = _since(registry, last) >= since
     if len(theirs) == 1 or head_role(role) in roles().unique or is_recent:
         return Choice(last)
     return Choice(None, as_qualifier(UNSAID, owner))
 
 
-def _spoken_of(rows: list[EntityRow], when: datetime, settings: ResolutionSettings) -> EntityRow:
-    """The namesake spoken of in this conversation, else the one spoken of most, else the one met first."""
-    last = _last(rows)
-    if last["last_referenced"] >= when - timedelta(hours=settings.conversation_hours):
-        return last
-    return max(rows, key=lambda row: (row["mention_count"], -row["first_seen"].timestamp(), row["entity_id"]))
+def _spoken_of(registry: Registry, rows: list[EntityRow], bearer: Bearer, since: datetime) -> Choice:
+    """The namesake spoken of in this conversation, by whatever name; else the one spoken of most, else most lately."""
+    last = _last(registry, rows)
+    full = _in_full(registry, rows, bearer, since)
+    if full is not None and _since(registry, full) > _since(registry, last):
+        return Choice(None, _unused(registry.named(last["name_key"]), full["name_key"]), full)
+    n_namesakes = 1 if set(bearer.qualifiers) else len(rows)
+    if len(rows) == 1 or _since(registry, last) >= since:
+        return Choice(last, n_namesakes=n_namesakes)
+    most = max(rows, key=lambda row: (row["mention_count"], _since(registry, row), row["entity_id"]))
+    return Choice(most, n_namesakes=n_namesakes)
 
 
-def _last(rows: list[EntityRow]) -> EntityRow:
-    return max(rows, key=lambda row: (row["last_referenced"], row["entity_id"]))
+def _in_full(registry: Registry, rows: list[EntityRow], bearer: Bearer, since: datetime) -> EntityRow | None:
+    """Who of that given name was spoken of in full in this conversation, and is none of the rows: Callum of Callum
+    Doyle, although Callum alone was always Callum Frew."""
+    person = bearer.name.person
+    if person is None or not person.single or bearer.qualifiers:
+        return None
+    recent = [
+        other
+        for other in registry.near([f"~{person.single}"])
+        if other["last_referenced"] >= since
+        and _is_given_of(person.single, other)
+        and not any(registry.are_one(row, other) for row in rows)
+    ]
+    return _last(registry, recent) if recent else None
+
+
+def _is_given_of(single: str, other: EntityRow) -> bool:
+    person = parsed(other).person
+    return person is not None and person.given == single and len(person.surname) > 1
+
+
+def _since(registry: Registry, row: EntityRow) -> datetime:
+    """When somebody was last spoken of by any of their names."""
+    return max(member["last_referenced"] for member in registry.group(row))
+
+
+def _last(registry: Registry, rows: list[EntityRow]) -> EntityRow:
+    return max(rows, key=lambda row: (_since(registry, row), row["last_referenced"], row["entity_id"]))
 
 
 def is_person(entity_type: str) -> bool:

@@ -27,6 +27,11 @@ _HONORIFIC = re.compile(r"(?<=\w)-(san|sensei|kun|chan|sama|ji|bey|hanim)$")
 _GENERATIONS = {"junior": "junior", "jr": "junior", "senior": "senior", "sr": "senior"}
 _PARENT_OF = frozenset({"abu", "umm", "oum"})
 _ROMAN = frozenset({"ii", "iii", "iv", "vi", "vii", "viii", "ix", "xi", "xii"})
+NAMED_LIKE_DATES = frozenset(
+    {EntityType.PERSON, EntityType.PLACE, EntityType.WORK, EntityType.PROJECT, EntityType.ANIMAL}
+)
+ABBREVIATED = frozenset({EntityType.ORGANIZATION, EntityType.PLACE, EntityType.TOOL, EntityType.PRODUCT})
+"""Types of which a word in capitals is a name: the WHO, the US."""
 AT = "at "
 OF = "of "
 _OWN = frozenset({"my", "our", "your"})
@@ -294,19 +299,50 @@ def _tells_of_another(word: str) -> bool:
 
 
 def clash(one: Iterable[str], other: Iterable[str]) -> bool:
-    """Whether two sets of qualifiers are those of two people: a sister is no mother, and not the one at reception."""
+    """Whether two sets of qualifiers are those of two people: a sister is no mother, and not the one at reception; a
+    dentist is no landlord."""
     left, right = set(one), set(other)
-    places, kin = (_places(left), _places(right)), (_kin(left), _kin(right))
-    if (all(places) and places[0].isdisjoint(places[1])) or _are_crossed(kin, places):
-        return True
+    kin = _kin(left), _kin(right)
     if all(kin):
         return not any(is_same_role(a, b) for a, b in product(*kin))
-    return any(kin) and _are_crossed(kin, (_others(left), _others(right)))
+    places = _places(left), _places(right)
+    if all(places) and not any(_is_same_place(a, b) for a, b in product(*places)):
+        return True
+    others = _others(left), _others(right)
+    if any(kin) and (_is_told_elsewhere(kin, places) or _is_told_elsewhere(kin, others)):
+        return True
+    lines = _lines(others[0]), _lines(others[1])
+    if all(lines) and lines[0].isdisjoint(lines[1]):
+        return True
+    return _is_off_work(lines[0], places[1]) or _is_off_work(lines[1], places[0])
 
 
-def _are_crossed(one: tuple[set[str], set[str]], other: tuple[set[str], set[str]]) -> bool:
-    """Whether the left one has something and the right other, or the other way round."""
-    return bool((one[0] and other[1]) or (one[1] and other[0]))
+def _is_off_work(lines: set[str], places: set[str]) -> bool:
+    """Whether one is told by what one does for a living, and the other by where people go after work, where only
+    teachers work; or one is whom one pays, and the other from one's own work."""
+    heads = {place.split()[-1] for place in places}
+    if not lines or not heads:
+        return False
+    if roles().line["boss"] in lines:
+        return heads <= words("after_work")
+    return heads <= {"work"} or (roles().line["teacher"] not in lines and heads <= words("after_work"))
+
+
+def _is_told_elsewhere(kin: tuple[set[str], set[str]], told: tuple[set[str], set[str]]) -> bool:
+    """Whether the one who is not family is told by what the other is not told by."""
+    return bool(told[1] - told[0]) if kin[0] else bool(told[0] - told[1])
+
+
+def _is_same_place(one: str, other: str) -> bool:
+    """`at choir`, `at church choir`."""
+    a, b = set(one.split()[1:]), set(other.split()[1:])
+    return a <= b or b <= a
+
+
+def _lines(others: set[str]) -> set[str]:
+    """The lines of work, of those that one is hardly said to have two of."""
+    heads = {head_role(q) for q in others}
+    return {roles().line.get(head, head) for head in heads if head not in roles().general}
 
 
 def has_kin(qualifiers: Iterable[str]) -> bool:
@@ -315,7 +351,8 @@ def has_kin(qualifiers: Iterable[str]) -> bool:
 
 
 def _places(qualifiers: set[str]) -> set[str]:
-    return {q for q in qualifiers if q.startswith(AT)}
+    """Where somebody is from; `the new one` tells no place."""
+    return {q for q in qualifiers if q.startswith(AT) and q.removeprefix(AT) not in roles().telling_modifiers}
 
 
 def _kin(qualifiers: set[str]) -> set[str]:
@@ -324,3 +361,19 @@ def _kin(qualifiers: set[str]) -> set[str]:
 
 def _others(qualifiers: set[str]) -> set[str]:
     return {q for q in qualifiers if roles().kind.get(head_role(q)) in ("social", "professional") and f" {OF}" not in q}
+
+
+def is_nameable(name: str, entity_type: str) -> bool:
+    """Whether anything can be known by the name: not by a pronoun, a stop word, a date or a bare verb."""
+    key = fold(name_key(name))
+    if entity_type == EntityType.PERSON and name[:1].isupper() and key in words("names_of_many_things"):
+        return True
+    if not any(c.isalnum() for c in key) or _is_stop_word(name, key, entity_type):
+        return False
+    return entity_type in NAMED_LIKE_DATES or key not in words("dates")
+
+
+def _is_stop_word(name: str, key: str, entity_type: str) -> bool:
+    """Whether a word names nothing; capitals make it an abbreviation, and everybody may know it as a name."""
+    is_abbreviated = name.isupper() and len(key) > 1 and entity_type in ABBREVIATED
+    return key in words("nothing") and not is_abbreviated and key not in known_names(entity_type)

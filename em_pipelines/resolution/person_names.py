@@ -18,15 +18,17 @@ from em_pipelines.resolution.verdicts import (
     WORD_ORDER,
     Verdict,
 )
-from em_pipelines.resolution.word_lists import familiar_forms, full_forms, roles
+from em_pipelines.resolution.word_lists import are_both_known, familiar_forms, full_forms, gender_of, roles
 
 _UMLAUTS = (("ae", "a"), ("oe", "o"), ("ue", "u"))
 _SOUNDS = (
     *_UMLAUTS,
     ("ph", "f"),
+    ("kh", "h"),
     ("ch", "k"),
     ("ck", "k"),
     ("c", "k"),
+    ("x", "ks"),
     ("y", "i"),
     ("z", "s"),
     ("w", "v"),
@@ -36,6 +38,9 @@ LEAST_SHORT_FORM = 3
 TITLED_GIVEN = Verdict("part", 0.88)
 """Dr. Emi: below the Dr. Yamamoto that it might be instead."""
 LEAST_MISSPELT = 4
+LEAST_MISSPELT_ANYHOW = 8
+"""Letters of a name in which any one letter may be wrong, but the first and the last; in short ones that is another
+name: Marta, Maria."""
 
 
 def compare_people(one: Name, a: Person, other: Name, b: Person) -> Verdict | None:
@@ -68,11 +73,19 @@ def _compare_singles(one: Name, a: Person, other: Name, b: Person) -> Verdict | 
 def are_of_other_titles(a: Person, b: Person) -> bool:
     """A Mr is no Mrs, a -san no -sensei, and a junior neither the senior nor the one who needs no such word."""
     titles = roles().title_genders
+    if _is_other_gender(a, b) or _is_other_gender(b, a):
+        return True
     if a.title and b.title and titles.get(a.title, "") and titles.get(b.title, ""):
         return titles[a.title] != titles[b.title]
     if a.title != b.title and {a.title, b.title} <= {"san", "sensei", "kun", "chan", "sama"}:
         return True
     return a.generation != b.generation and "junior" in (a.generation, b.generation)
+
+
+def _is_other_gender(titled: Person, named: Person) -> bool:
+    """A Mrs Halloran is no Sean Halloran."""
+    gender = roles().title_genders.get(titled.title, "")
+    return bool(gender) and gender_of(named.given) not in ("", "m" if " sir " in f" {gender} " else "f")
 
 
 def _compare_full(a: Person, b: Person) -> Verdict | None:
@@ -146,10 +159,15 @@ def _are_familiar_of_one(one: str, other: str) -> bool:
 
 
 def _is_misspelt(one: str, other: str) -> bool:
-    """Two letters swapped, or one sound spelt in two ways. Another last vowel is another person: Daniel, Daniela."""
-    if sorted(one) == sorted(other):
-        return DamerauLevenshtein.distance(one, other) == 1
-    return sounds(one) == sounds(other)
+    """One sound spelt in two ways, two letters swapped, or one letter wrong in a long name; but Christian and Christina
+    are two names. Another last vowel is another person: Daniel, Daniela."""
+    if sounds(one) == sounds(other):
+        return True
+    if are_both_known(one, other):
+        return False
+    is_long = min(len(one), len(other)) >= LEAST_MISSPELT_ANYHOW and (one[0], one[-1]) == (other[0], other[-1])
+    is_slip = is_long or sorted(one) == sorted(other)
+    return is_slip and DamerauLevenshtein.distance(one, other) == 1
 
 
 @lru_cache(maxsize=65_536)
@@ -158,6 +176,7 @@ def sounds(word: str) -> str:
     for written, sound in _SOUNDS:
         word = word.replace(written, sound)
     word = word.removesuffix("h")
+    word = word[1:] if word.startswith("ie") and len(word) >= LEAST_MISSPELT else word  # Yevgeny, Evgeny
     return "".join(c for n, c in enumerate(word) if n == 0 or word[n - 1] != c)
 
 

@@ -6,8 +6,18 @@ Also what stands before a name to tell whose it is, and behind it to tell which 
 import re
 from dataclasses import dataclass, replace
 
-from em_pipelines.resolution.name_parts import head_role, role_of
-from em_pipelines.resolution.word_lists import UPPER, Place, roles, words
+from em_pipelines.resolution.name_parts import AT, Name, Person, as_qualifier, head_role, parse_name, role_of
+from em_pipelines.resolution.word_lists import (
+    NOWHERE,
+    UPPER,
+    Place,
+    is_another,
+    is_introduced,
+    is_one_more,
+    roles,
+    words,
+)
+from em_pipelines.schema.rows import MentionRow
 from em_pipelines.text.name_keys import fold, name_key
 
 _NO_PRONOUN = r"(?!(?:that|it|he|she|this|what|who|here|there)')"
@@ -20,29 +30,49 @@ _BEFORE = re.compile(
     rf"(?<![\w'])(?i:{_DETERMINER}) (?P<phrase>[\w'-]+(?: [\w'-]+){{0,3}}?)(?P<link>{_NAMES_IT}|,? |, | \()$"
 )
 _IS_IT = (
-    r",? (?:who is|who's|who was|that's|that is|is|was|as)(?: also| still| actually| really| now)? |'s |, | \(| [-–—] "
+    r",? (?:who is|who's|who was|that's|that is|is|was|as|will be|became|has become|has been)"
+    r"(?: also| still| actually| really| now)? |'s |, | \(| [-–—] "
 )
 _AFTER = re.compile(rf"^(?P<link>{_IS_IT}){_DETERMINER} (?P<phrase>[\w'-]+(?: [\w'-]+){{0,4}})")
 _WHOSE = re.compile(rf"(?<![\w'])(?i:{_DETERMINER}) (?:\w+ ){{0,2}}$")
 _DEFINITE = re.compile(r"(?<![\w'])(?:the|my|our|this|that) $", re.IGNORECASE)
 _ROOMS = (
     "team|desk|office|club|class|department|gym|shop|school|door|street|side|counter|store|floor|group|course"
-    "|choir|garden"
+    "|choir|garden|shift|crew|band|lab|ward|unit|clinic|league|circle|society|centre|center|room|building"
 )
 _WHERE = re.compile(
-    r"^ (?P<how>from|at|in) (?P<place>(?:the |my |our )?"
-    rf"(?:{UPPER}[\w'-]*(?: {UPPER}[\w'-]*)*|[\w'-]+(?: (?:{_ROOMS}))?))"
+    r"^ (?P<how>from|at|in|on) (?P<place>(?:the |my |our )?"
+    rf"(?:{UPPER}[\w'-]*(?: {UPPER}[\w'-]*)*|[\w'-]+ [\w'-]+ (?:{_ROOMS})\b|[\w'-]+(?: (?:{_ROOMS})\b)?))"
 )
-_THE_ONE = re.compile(r"^,? (?:the (?P<kind>[\w-]+) one|the one (?:from|at|in) (?:the )?(?P<place>[\w-]+))\b")
+_BESIDE_NAME = re.compile(r"([^\W\d_][\w-]+)(?:'s)? $")
+_NOT_IT = r"(?:,? (?:but )?not [^,.;()]{1,40})?"
+_THE_ONE = re.compile(
+    rf"^{_NOT_IT},? (?:the (?P<kind>[\w-]+) one|the one (?:from|at|in|on) (?:the |my |our )?(?P<place>[\w-]+)"
+    r"|(?P<near>next door|downstairs|upstairs|across the (?:road|street|hall)))\b"
+)
+# "Anna, not my sister", "Kofi (not the plumber)", "Ben isn't my brother": whom the bearer is not.
+_DENIED_ROLE = re.compile(
+    r"(?:^|[^.;!?]{0,50}?[,(–—-] ?|^ (?:is|was)|^,? who (?:is|was) )\s?not (?:the|my|our|your)"
+    r" (?P<phrase>[\w'-]+(?: [\w'-]+){0,2})"
+)
+_IS_NOT_ROLE = re.compile(r"^,?(?: who)? (?:isn't|wasn't) (?:the|my|our|your) (?P<phrase>[\w'-]+(?: [\w'-]+){0,2})")
+_DENIED_BEFORE = re.compile(r"(?<![\w'])not (?:the|my|our|your) (?P<phrase>[\w'-]+(?: [\w'-]+)?),? $", re.IGNORECASE)
+_DENIED_PLACE = re.compile(
+    r"^[^.;!?]{0,50}?[,(–—-]? ?not (?:the (?:one|guy|man|woman|girl|boy) )?(?:from|at|in) (?:the |my |our )?"
+    r"(?P<place>[\w-]+)"
+)
 _WHO_WORKS = re.compile(
     r"^,? who (?:runs|works|sits|does|is|mans|helps|volunteers|drives|teaches|fixes|sells|plays|cooks|coaches|owns)"
     r"(?: (?:at|in|on|the|our))* (?P<place>[\w-]+)\b"
 )
 _LOCATIVE = re.compile(r"\b(?:in|from|at|to|near|like|of|called|for|via|around) $", re.IGNORECASE)
 _PRONOUN = re.compile(r"\b(?:he|she|him|her|herself|himself)\b", re.IGNORECASE)
+_CARRIED = (
+    "pick|picked|picking|fetch|fetched|collect|collected|hear|heard|back|got|get|bought|came|drove|drive|bring|brought"
+)
+_CARRIES = re.compile(rf"\b(?:{_CARRIED})\b[^,.;]*$", re.IGNORECASE)
 _MOVES = re.compile(
-    r"\b(?:pick|picked|picking|fetch|fetched|collect|collected|hear|heard|back|got|get|bought|came|drove|drive|met|meet"
-    r"|meeting|saw|see|seen|visit|visited|left|joined|stay|stayed|see|find|found|bring|brought)\b[^,.;]*$",
+    rf"\b(?:{_CARRIED}|met|meet|meeting|saw|see|seen|visit|visited|left|joined|stay|stayed|find|found)\b[^,.;]*$",
     re.IGNORECASE,
 )
 _MARRY = re.compile(
@@ -79,9 +109,14 @@ _STOPS = frozenset(
 )
 _VAGUE = frozenset({"thing", "one", "kind", "sort", "stuff", "bit", "lot", "way"})
 MAX_NOUN_WORDS = 3
+WORK = "work"
 _PASTIMES = frozenset(
     "home work lunch dinner breakfast night noon once last first least all that this it her him".split()  # noqa: SIM905
 )
+
+
+OTHER = "other "
+"""Before a role: `my other friend Ben` is not the friend Ben spoken of before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +134,28 @@ class SaidRole:
     is_known: bool
     text: str
     is_sure: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Bearer:
+    """What a message says about the bearer of a name: type, whose role it is, what and where from, what it is not, and
+    whether it is another one than before, or one more."""
+
+    name: Name
+    entity_type: str
+    owner: str = ""
+    qualifiers: tuple[str, ...] = ()
+    denied: tuple[str, ...] = ()
+    beside: str = ""
+    """The word before the name, which tells who is meant if somebody was told by it: `choir Anna`."""
+    is_another: bool = False
+    is_one_more: bool = False
+    is_somebody: bool = False
+
+    @property
+    def is_role(self) -> bool:
+        """Named by a role alone."""
+        return self.name.person is not None and self.name.person.is_role
 
 
 def roles_said(place: Place, *, is_bare_noun_read: bool = False) -> list[SaidRole]:
@@ -123,6 +180,8 @@ def nouns_said(place: Place) -> list[SaidRole]:
 
 def _roles_before(place: Place, *, is_bare_noun_read: bool) -> list[SaidRole]:
     """`My roommate Kerem`, `our car, the Bee`."""
+    if _DENIED_BEFORE.search(place.before):
+        return []
     before = _BEFORE.search(_BESIDE.sub(", ", place.before))
     is_listed = before is not None and before["link"] == ", " and re.match(r" and | or ", place.after) is not None
     if before is None or is_listed:
@@ -252,12 +311,69 @@ def where_from(place: Place) -> str:
 
 def _stands_at(place: Place) -> str:
     where = _WHERE.match(place.after)
-    if where is None or _MOVES.search(place.before) or not (where["how"] == "from" or _opens_clause(place)):
+    if where is None:
+        return ""
+    is_from = where["how"] == "from"
+    if (_CARRIES if is_from else _MOVES).search(place.before) or not (is_from or _opens_clause(place)):
         return ""
     key = name_key(fold(where["place"]))
-    return key if key and key not in _PASTIMES and not key.split()[0].isdigit() else ""
+    is_place = key == WORK or (bool(key) and key not in _PASTIMES and not key.split()[0].isdigit())
+    return key if is_place else ""
+
+
+def word_beside(place: Place) -> str:
+    """The word right before the name, folded: `choir Anna`, `Legal's Sofia`."""
+    found = _BESIDE_NAME.search(place.before)
+    return fold(found[1]) if found else ""
+
+
+def denied_of(place: Place) -> tuple[str, ...]:
+    """What the sentence says the mention is not, as it would be kept: "Anna, not my sister", "Ben (not from work)"."""
+    if "not " not in place.after and "n't " not in place.after and "not " not in place.before.casefold():
+        return ()
+    found = (_DENIED_ROLE.search(place.after), _IS_NOT_ROLE.match(place.after), _DENIED_BEFORE.search(place.before))
+    denied = [role.role for match in found if match for role in _known(_until_stop(match["phrase"].split()), "")]
+    where = _DENIED_PLACE.match(place.after)
+    return (*denied, *([f"{AT}{name_key(fold(where['place']))}"] if where else []))
 
 
 def _opens_clause(place: Place) -> bool:
     before = place.before.rstrip()
     return not before or before.endswith((",", ":", "-", "and", "but", "that", "because"))
+
+
+def roles_of_mention(mention: MentionRow, place: Place) -> list[SaidRole]:
+    """What the message, the extractor and the name itself say that somebody is."""
+    person = parse_name(mention["name"], mention["entity_type"]).person
+    found = _said_of(person, place) if place is not NOWHERE else []
+    if person is None or person.is_role:
+        return found
+    if person.role in roles().called_by or (person.role and person.is_own):
+        found.append(SaidRole(person.role, person.owner, True, person.role))
+    if mention["role"]:
+        found.append(SaidRole(role_of(mention["role"]) or mention["role"], "", True, mention["role"]))
+    return list({(said.role, said.owner): said for said in reversed(found)}.values())
+
+
+def _said_of(person: Person | None, place: Place) -> list[SaidRole]:
+    if person is None:
+        return nouns_said(place)
+    return roles_apposed(place) if person.is_role else roles_said(place)
+
+
+def bearer_of(mention: MentionRow, place: Place, said: list[SaidRole]) -> Bearer:
+    entity_type = mention["entity_type"]
+    name = parse_name(mention["name"], entity_type)
+    if name.person is None:
+        return Bearer(name, entity_type, is_another=is_another(place))
+    if name.person.is_role:
+        return Bearer(name, entity_type, owner=name.person.owner or owner_of_mention(place))
+    qualifiers = [as_qualifier(role.role, role.owner) for role in said]
+    qualifiers += [f"{AT}{where}" for where in (name.person.where, where_from(place)) if where]
+    is_new = is_another(place) or (name.is_proper and is_introduced(place, is_single=not name.person.given))
+    denied = [*denied_of(place), *(q.removeprefix(OTHER) for q in qualifiers if q.startswith(OTHER))]
+    return Bearer(
+        name, entity_type, qualifiers=tuple(q for q in qualifiers if q not in denied), denied=tuple(denied),
+        beside=word_beside(place),
+        is_another=is_new, is_one_more=is_one_more(place), is_somebody=is_somebody(place),
+    )  # fmt: skip

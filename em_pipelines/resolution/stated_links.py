@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from em_pipelines.resolution.aliases import AliasEntry
 from em_pipelines.resolution.linking import compare, is_kept_apart, is_open, qualifiers_of
 from em_pipelines.resolution.name_parts import (
     AT,
@@ -21,6 +22,7 @@ from em_pipelines.schema.rows import EntityRow
 from em_pipelines.schema.vocabulary import EntityType
 from em_pipelines.text.name_keys import compact_key, fold, name_key
 
+ALIAS_FILE = Grounds("alias_file", 1.0, "the alias file says so")
 STATEMENT = Grounds("statement", 0.97, "a message says that both are names of one")
 ROLE = Verdict("role", 0.9)
 NAMED_BEARER = Grounds(ROLE.method, 0.95, "a message names the bearer of the role")
@@ -258,3 +260,26 @@ def _is_alike(row: EntityRow, name: str) -> bool:
 def _is_comparable(row: EntityRow, name: str) -> bool:
     verdict = compare(parsed(row), parse_name(name, row["entity_type"]))
     return verdict is not None and not verdict.is_conflict
+
+
+def _type_by_alias(entry: AliasEntry, row: EntityRow) -> str | None:
+    """The type of what an entry of the alias file names; None where a row of that name is something else."""
+    if entry.type is None:
+        return str(row["entity_type"])
+    return entry.type.value if row["entity_type"] in (entry.type, EntityType.CONCEPT) else None
+
+
+def link_to_alias(registry: Registry, row: EntityRow, cause: Cause) -> None:
+    """Joins a name with the one that the alias file reads it by."""
+    entry = registry.aliases.get(row["name_key"])
+    kind = _type_by_alias(entry, row) if entry is not None else None
+    if entry is None or kind is None:
+        return
+    for name in (entry.name, *entry.aliases):
+        others = [
+            other for other in registry.named(name_key(name)) if other["entity_type"] in (kind, EntityType.CONCEPT)
+        ]
+        if not others and name == entry.name:
+            others = [registry.create(name, kind, "", cause, "alias_file")]
+        for other in others:
+            registry.join(row, other, ALIAS_FILE, cause)

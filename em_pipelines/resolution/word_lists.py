@@ -7,6 +7,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
+from em_pipelines.extraction.rules.lexicon import words as lexicon_words
 from em_pipelines.text.name_keys import compact_key, fold
 from em_pipelines.text.values import read_yaml
 
@@ -58,10 +59,33 @@ def is_given_name(name: str) -> bool:
     return name in familiar_forms() or name in full_forms()
 
 
+def are_both_known(one: str, other: str) -> bool:
+    """Whether both folded names are listed given names."""
+    return all(is_given_name(name) or name in female_names() | male_names() for name in (one, other))
+
+
+def gender_of(given: str) -> str:
+    """`f` or `m` for a folded given name that is listed as one of these alone, else an empty string."""
+    is_female, is_male = given in female_names(), given in male_names()
+    return "" if is_female == is_male else "f" if is_female else "m"
+
+
+@cache
+def female_names() -> frozenset[str]:
+    """Given names of women, folded."""
+    return frozenset(map(fold, lexicon_words("names", "female")))
+
+
+@cache
+def male_names() -> frozenset[str]:
+    """Given names of men, folded."""
+    return frozenset(map(fold, lexicon_words("names", "male")))
+
+
 @dataclass(frozen=True, slots=True)
 class Roles:
     """What people are to somebody. `canonical` maps every word for a role to the one it is compared as; `kind` says
-    of those whether they are kin, social or professional."""
+    of those whether they are kin, social or professional, `line` the first of the line of work that a role is of."""
 
     canonical: dict[str, str]
     kind: dict[str, str]
@@ -74,6 +98,8 @@ class Roles:
     people: frozenset[str]
     particles: frozenset[str]
     called_by: frozenset[str]
+    general: frozenset[str]
+    line: dict[str, str]
     title_genders: dict[str, str]
 
 
@@ -97,11 +123,13 @@ def roles() -> Roles:
         "people",
         "particles",
         "called_by",
+        "general",
     )
     split = {key: frozenset(data[key].split()) for key in lists}
     partners = tuple(frozenset(group.split()) for group in data["partners"])
     genders = {title: group for group in data["title_genders"] for title in group.split()}
-    return Roles(canonical, kind, partners=partners, title_genders=genders, **split)
+    line = {role: group.split()[0] for group in data["lines"] for role in group.split()}
+    return Roles(canonical, kind, partners=partners, title_genders=genders, line=line, **split)
 
 
 @cache
@@ -224,7 +252,7 @@ def _patterns(strength: str) -> tuple[re.Pattern[str], ...]:
         for fragment, meaning in data["fragments"].items():
             text = text.replace(f"<{fragment}>", str(meaning))
         text = text.replace(r"\b<", r"(?<!\w)<").replace(r">\b", r">(?!\w)")  # the sign of a mention is no letter
-        directions = (("A", "B"),) if strength in ("denied", "other") else (("A", "B"), ("B", "A"))
+        directions = (("A", "B"),) if strength in ("denied", "other", "more") else (("A", "B"), ("B", "A"))
         for mention, other in directions:
             sides = text.replace(f"<{mention}>", MENTION).replace(f"<{other}>", rf"(?P<name>{NAME})")
             found.append(re.compile(sides, 0 if len(directions) > 1 else re.IGNORECASE))
@@ -275,9 +303,15 @@ def is_called_so(place: Place) -> bool:
 
 
 def is_another(place: Place) -> bool:
-    """Whether the mention is said to be another one of the very same name."""
+    """Whether the mention is said to be another one of the very same name, known already or not."""
     text = place.text
     return bool(_DENIAL_CUES.search(text)) and any(pattern.search(text) for pattern in _patterns("other"))
+
+
+def is_one_more(place: Place) -> bool:
+    """Whether the mention is said to be yet another one of the very same name, of whom nothing was said before."""
+    text = place.text
+    return bool(_DENIAL_CUES.search(text)) and any(pattern.search(text) for pattern in _patterns("more"))
 
 
 def is_introduced(place: Place, *, is_single: bool) -> bool:

@@ -145,3 +145,52 @@ def test_merge_and_split_give_back_the_table_as_it_was(items, data, said, decide
 
 def _representative(rows: dict[str, dict[str, Any]], row: dict[str, Any]) -> dict[str, Any]:
     return rows[rows[row["entity_id"]]["merged_into"] or row["entity_id"]]
+
+
+BEARERS: dict[str, tuple[tuple[str, str, str], ...]] = {
+    "brother": (("Ben", "person", "My brother Ben is late."), ("brother", "person", "My brother Ben came by.")),
+    "work": (("Ben", "person", "Ben from work is late."), ("Ben", "person", "Lunch with Ben from work.")),
+    "gym": (
+        ("Ben", "person", "Ben from the gym is late."),
+        ("Ben", "person", "I met Ben from the gym, not my brother."),
+    ),
+    "son": (("Ben", "person", "My son Ben is late."), ("Ben", "person", "Ben, my son, is up.")),
+    "dentist": (("Ben", "person", "Ben, my dentist, is late."), ("Ben", "person", "Ben is my dentist.")),
+    "landlord": (("Ben", "person", "My landlord Ben is late."), ("landlord", "person", "My landlord Ben rang.")),
+}
+SURNAMES: dict[str, tuple[tuple[str, str, str], ...]] = {
+    "Carver": (("Ben Carver", "person", "Ben Carver is late."), ("B. Carver", "person", "B. Carver wrote.")),
+    "Ostler": (("Ben Ostler", "person", "Ben Ostler is late."), ("Ben Ostler", "person", "Ben Ostler from work rang.")),
+}
+"""The brother may be one of these, and these are two."""
+UNTOLD = (
+    ("Ben", "person", "Ben is late."),
+    ("Benjamin", "person", "Benjamin is late."),
+    ("Benny", "person", "Benny is late."),
+    ("Ben", "person", "The other Ben is late."),
+    ("Ben", "person", "Another Ben is late."),
+)
+
+
+@MORE
+@given(
+    items=st.lists(
+        st.one_of(
+            *(st.tuples(st.just(bearer), st.sampled_from(told)) for bearer, told in {**BEARERS, **SURNAMES}.items()),
+            st.tuples(st.just(""), st.sampled_from(UNTOLD)),
+        ),
+        min_size=2,
+        max_size=16,
+    ),
+    data=st.data(),
+)
+def test_namesakes_of_whom_other_things_are_said_are_never_one_in_whatever_order(items, data, said, run) -> None:
+    for order in (items, items[::-1], data.draw(st.permutations(items))):
+        rows = [said(*what, n // 2, 300 * (n % 2)) for n, (_, what) in enumerate(order)]
+        made = run(rows)
+        thing = {row["entity_id"]: row["merged_into"] or row["entity_id"] for row in made.entities.to_pylist()}
+        entity = {link["mention_id"]: thing[link["entity_id"]] for link in made.entity_mentions.to_pylist()}
+        bearers: dict[str, set[str]] = {}
+        for row, (bearer, _) in zip(rows, order, strict=True):
+            bearers.setdefault(entity[row["mention_id"]], set()).update({bearer} - {""})
+        assert all(len(found & set(BEARERS)) < 2 and len(found & set(SURNAMES)) < 2 for found in bearers.values())

@@ -191,3 +191,100 @@ def test_the_declared_columns_are_filled(said, run) -> None:
 def test_one_name_in_two_spellings_cannot_be_split(said, decided, run) -> None:
     rows = [said("Heron", "project", "Heron stays.", 0)]
     assert run(rows, [decided(False, "heron", "Heron", day=1)]).entities.equals(run(rows).entities)
+
+
+def things(made) -> list[str]:
+    """The thing of each mention, in the order said."""
+    thing = {row["entity_id"]: row["merged_into"] or row["entity_id"] for row in made.entities.to_pylist()}
+    order = sorted(made.entity_mentions.to_pylist(), key=lambda link: link["timestamp"])
+    return [thing[link["entity_id"]] for link in order]
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ("My brother Emil rang.", "Emil from work rang."),
+        ("Emil rang.", "Another Emil rang."),
+        ("My friend Emil rang.", "My other friend Emil rang."),
+        ("My brother Emil rang.", "I met Emil, not my brother, the one from chess."),
+        ("My dentist Emil rang.", "Emil is my landlord."),
+        ("My boss Emil rang.", "Emil from the choir rang."),
+        ("Emil on the early shift rang.", "Emil on the late shift rang."),
+        ("Emil rang.", "A different Emil rang."),
+    ],
+)
+def test_a_namesake_stays_apart(texts, said, run) -> None:
+    made = run([said("Emil", "person", text, day) for day, text in enumerate(texts)])
+    assert len(set(things(made))) == 2
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ("My friend Emil rang.", "Emil, my friend, rang."),
+        ("My other sister Emil rang.", "My sister Emil rang."),
+        ("Emil from choir rang.", "Emil from the church choir rang."),
+        ("My colleague Emil rang.", "Emil from work rang."),
+        ("My manager Emil rang.", "Emil, my boss, rang."),
+        ("Emil from legal rang.", "Legal's Emil rang."),
+    ],
+)
+def test_who_is_told_by_the_same_is_one(texts, said, run) -> None:
+    made = run([said("Emil", "person", text, day) for day, text in enumerate(texts)])
+    assert len(set(things(made))) == 1
+
+
+def test_the_word_before_a_name_tells_which_of_two_is_meant(said, run) -> None:
+    texts = ("Emil from legal rang.", "Emil from design rang.", "Emil from design sang.", "Legal's Emil rang.")
+    made = run([said("Emil", "person", text, day) for day, text in enumerate(texts)])
+    first, second, third, fourth = things(made)
+    assert first == fourth != second == third
+
+
+def test_a_bare_name_is_his_who_was_spoken_of_in_full_in_the_conversation(said, run) -> None:
+    rows = [
+        said("Emil", "person", "Emil rang.", 0),
+        said("Emil Roth", "person", "Emil Roth rang.", 1),
+        said("Emil Vogt", "person", "Emil Vogt rang.", 2),
+        said("Emil", "person", "Emil sang.", 2, 5),
+    ]
+    bare, roth, vogt, sang = things(run(rows))
+    assert bare == roth != vogt == sang
+
+
+def test_a_mention_that_may_be_anothers_says_so(said, run) -> None:
+    rows = [
+        said("Emil", "person", "My brother Emil rang.", 0),
+        said("Emil", "person", "Emil from work rang.", 1),
+        said("Emil", "person", "Emil rang.", 4),
+    ]
+    links = sorted(run(rows).entity_mentions.to_pylist(), key=lambda link: link["timestamp"])
+    assert [link["method"] for link in links][1:] == ["new", "namesake"]
+    assert links[-1]["score"] == 0.5
+
+
+def test_a_title_tells_which_of_a_couple_is_meant(said, run) -> None:
+    rows = [
+        said("Peter Halle", "person", "Peter Halle rang.", 0),
+        said("Maria Halle", "person", "Maria Halle rang.", 1),
+        said("Mrs Halle", "person", "Mrs Halle sang.", 3),
+        said("Mr Halle", "person", "Mr Halle sang.", 5),
+    ]
+    peter, maria, mrs, mr = things(run(rows))
+    assert (peter, maria) == (mr, mrs)
+    assert peter != maria
+
+
+@pytest.mark.parametrize(
+    ("name", "other", "is_one"),
+    [
+        ("Yevgenia", "Evgenia", True),
+        ("Mikhail", "Mihail", True),
+        ("Margareta", "Margarata", True),
+        ("Christian", "Christina", False),
+        ("Marta", "Marla", False),
+    ],
+)
+def test_a_slip_of_the_pen_is_no_namesake_and_a_namesake_no_slip(name, other, is_one, said, run) -> None:
+    made = run([said(name, "person", f"{name} rang.", 0), said(other, "person", f"{other} rang.", 3)])
+    assert (len(set(things(made))) == 1) is is_one
