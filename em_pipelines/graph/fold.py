@@ -21,12 +21,14 @@ import pyarrow.compute as pc
 from em_pipelines.extraction.feedback_claims import Origin
 from em_pipelines.extraction.feedback_statements import Targeted, spoken
 from em_pipelines.graph.confidence_decay import DecaySettings, install_macros
+from em_pipelines.graph.endings import ended_by
 from em_pipelines.graph.regroup import regroup
 from em_pipelines.graph.relations import break_circles, install_edge_macros, relation_kinds
 from em_pipelines.graph.rounds import INSERTING, FoldSettings
 from em_pipelines.graph.row_fold import Day, fold_rows
 from em_pipelines.graph.targets import NameKey, aim
-from em_pipelines.schema.rows import FeedbackRow
+from em_pipelines.schema.endings import ENDED_BY, ENDED_TOGETHER, SAME_STATUS
+from em_pipelines.schema.rows import ClaimRow, FeedbackRow
 from em_pipelines.schema.table import Records, Tables, rows_of
 from em_pipelines.schema.vocabulary import Act
 from em_pipelines.storage.duckdb_engine import Query, Rows, bind, fetch, scalar, statement
@@ -34,6 +36,8 @@ from em_pipelines.text.guard.sensitive import SafetySettings
 from em_pipelines.text.name_keys import name_key
 
 HERE = Path(__file__).parent
+_STATUSES = pa.array(sorted({*ENDED_BY, *SAME_STATUS}))
+_COUPLES = pa.array(sorted(ENDED_TOGETHER))
 SMALL_DAY_ROWS = 5_000
 """Statements of a day up to which they are folded row by row."""
 
@@ -64,7 +68,7 @@ def fold(  # noqa: PLR0913  (the state, the day, and what the fold is steered by
     the registry does. States that are files are folded by `connection`, and so are days with much to fold.
     """
     if isinstance(previous, pa.Table) and isinstance(today.entities, pa.Table) and _n_said(today) <= SMALL_DAY_ROWS:
-        acts = [*today.spoken.targeted, *_taken_back(today.claims)]
+        acts = [*today.spoken.targeted, *_acts_of(today.claims)]
         made = fold_rows(previous, conflicts, today, settings=settings, decay=decay, acts=acts, name_key=name_key)
         return FoldResult(made.edges, made.graph_ops, made.contradictions)
     return fold_in_sql(
@@ -94,7 +98,7 @@ def fold_in_sql(  # noqa: PLR0913  (as above)
     install_edge_macros(connection)
     for name in ("changes", "merged", "regrouped", "resolved"):
         connection.execute(statement(HERE, name))
-    aim([*today.spoken.targeted, *_taken_back(today.claims)], connection, name_key)
+    aim([*today.spoken.targeted, *_acts_of(today.claims)], connection, name_key)
     for name in ("incoming", "live"):
         connection.execute(statement(HERE, name))
     regroup(connection)
@@ -123,6 +127,19 @@ def _bind(connection: duckdb.DuckDBPyConnection, previous: Rows, conflicts: pa.T
     }
     for name, rows in inputs.items():
         bind(connection, name, rows)
+
+
+def _acts_of(claims: pa.Table) -> list[Targeted]:
+    """What messages do to known facts: take them back, and end them."""
+    may_end = pc.or_(
+        pc.equal(claims["act"], Act.END.value),
+        pc.or_(
+            pc.is_in(pc.utf8_lower(claims["value"]), value_set=_STATUSES),
+            pc.and_(pc.is_in(claims["relation"], value_set=_COUPLES), pc.less(claims["polarity"], 0)),
+        ),
+    )
+    ending = cast("Iterator[ClaimRow]", rows_of(claims.filter(may_end)))
+    return [*_taken_back(claims), *(act for row in ending for act in ended_by(row))]
 
 
 def _taken_back(claims: pa.Table) -> list[Targeted]:

@@ -32,6 +32,7 @@ REASONS = {
     "CONFIRM_NEW": "confirmed, and not known before",
     "RETRACT": "taken back",
     "REPLACE": "corrected",
+    "END": "over: what was said of its subject ends it",
     "RESTORE": "holds again: what stood against it was taken back",
     "REVISE": "takes the place of what cannot hold beside it",
     "CONTRADICT_NEW": "speaks against what is known, not clearly enough to decide",
@@ -177,7 +178,7 @@ def _is_overruled(said: Row, rivals: Iterable[Row]) -> bool:
 
 def _kind(said: Row, *, is_known: bool, has_rivals: bool, verdict: tuple[bool, bool]) -> str | None:
     act = said["act"]
-    if act in ("retract", "replace"):
+    if act in ("retract", "replace", "end"):
         return str(act).upper()
     if act in ("recall", "verify"):
         return str(act).upper() if is_known else None
@@ -228,7 +229,7 @@ def changes_of(meetings: Iterable[Meeting], live: Mapping[str, Row]) -> list[Cha
 
 
 def _changes(meeting: Meeting, kind: str, live: Mapping[str, Row]) -> Iterator[Changing]:
-    if kind not in ("RETRACT", "REPLACE"):
+    if kind not in ("RETRACT", "REPLACE", "END"):
         yield Changing(meeting.edge_id, kind, meeting, meeting.effective)
     if meeting.settles and kind in ("REVISE", "REINFORCE", "CONFIRM", "CONFIRM_NEW", "VERIFY"):
         yield from (Changing(rival, "SUPERSEDE", meeting) for rival in meeting.rivals)
@@ -236,6 +237,8 @@ def _changes(meeting: Meeting, kind: str, live: Mapping[str, Row]) -> Iterator[C
         yield from (Changing(rival, "CONTRADICT", meeting) for rival in meeting.rivals)
     if kind in ("RETRACT", "REPLACE"):
         yield from _taken_back(meeting, kind, live)
+    if kind == "END":
+        yield from (Changing(edge_id, kind, meeting) for edge_id in meeting.standing)
 
 
 def _taken_back(meeting: Meeting, kind: str, live: Mapping[str, Row]) -> Iterator[Changing]:
@@ -292,7 +295,7 @@ def standing(fact: Mapping[str, Any], **changed: object) -> str:
 def after_changes(fact: Row, change: Changing, venting_sessions: int) -> Row:
     """The fact as the change leaves it."""
     said, kind = change.meeting.said, change.kind
-    changed = {**fact, **_ended(said, kind, change.meeting.edge_id), "status": _status(fact, change)}
+    changed = {**fact, **_ended(fact, said, kind, change.meeting.edge_id), "status": _status(fact, change)}
     if kind in ("REINFORCE", "CONFIRM", "RECALL", "VERIFY"):
         changed["last_reinforced"] = max(fact["last_reinforced"], said["timestamp"])
     if kind in ("REINFORCE", "CONFIRM", "VERIFY"):
@@ -310,17 +313,23 @@ def _status(fact: Row, change: Changing) -> str:
     kind = change.kind
     if kind in ("RESTORE", "CONFIRM", "VERIFY") or (kind == "REINFORCE" and change.meeting.settles):
         return "active"
-    ends = {"RETRACT": "retracted", "REPLACE": "superseded", "SUPERSEDE": "superseded", "CONTRADICT": "contradicted"}
+    ends = {
+        "RETRACT": "retracted",
+        "REPLACE": "superseded",
+        "END": "superseded",
+        "SUPERSEDE": "superseded",
+        "CONTRADICT": "contradicted",
+    }
     return ends.get(kind, str(fact["status"]))
 
 
-def _ended(said: Row, kind: str, winner_id: str) -> Row:
-    """What changes where a fact ends, or holds again."""
+def _ended(fact: Row, said: Row, kind: str, winner_id: str) -> Row:
+    """What changes where a fact ends, or holds again. Nothing ends before it began, as by "last year" it could."""
     ended: dict[str, str | date | datetime | None] = {}
-    if kind in ("RETRACT", "REPLACE", "SUPERSEDE"):
+    if kind in ("RETRACT", "REPLACE", "END", "SUPERSEDE"):
         ended["unlearned_at"] = said["timestamp"]
-    if kind in ("REPLACE", "SUPERSEDE"):
-        ended["valid_to"] = said["valid_from"] or said["timestamp"].date()
+    if kind in ("REPLACE", "END", "SUPERSEDE"):
+        ended["valid_to"] = max(said["valid_from"] or said["timestamp"].date(), fact["valid_from"] or date.min)
     if kind == "SUPERSEDE":
         ended["superseded_by"] = winner_id
     if kind == "RESTORE":

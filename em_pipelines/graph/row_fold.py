@@ -48,13 +48,12 @@ from em_pipelines.schema.table import rows_of
 from em_pipelines.schema.tables.graph import CONTRADICTIONS, EDGES, GRAPH_OPS
 from em_pipelines.storage.duckdb_engine import Rows
 
-MAY_BE_ABSENT = (
-    "valid_from", "valid_to", "valid_precision", "over", "value", "attribute", "object_id", "pair_id"
-)  # fmt: skip
+MAY_BE_ABSENT = ("valid_from", "valid_to", "valid_precision", "over", "value", "attribute", "object_id", "pair_id")
 """Columns that a statement upon a known fact may leave out; in SQL they are null."""
 OPERATIONS = {
     "RECALL": "REINFORCE", "VERIFY": "REINFORCE", "CONTRADICT_NEW": "CONTRADICT", "OVERRULED": "CONTRADICT",
-    "CIRCLE": "CONTRADICT", "CONFIRM_NEW": "CONFIRM", "SUPERSEDE": "REVISE", "REPLACE": "REVISE", "RESTORE": "REVISE",
+    "CIRCLE": "CONTRADICT", "CONFIRM_NEW": "CONFIRM", "SUPERSEDE": "REVISE", "REPLACE": "REVISE", "END": "REVISE",
+    "RESTORE": "REVISE",
 }  # fmt: skip
 """What an auditor reads for a kind of change, where it is not the kind itself."""
 WINNERS = ("INSERT", "REVISE", "REINFORCE", "CONTRADICT_NEW")

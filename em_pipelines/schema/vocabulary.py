@@ -33,10 +33,12 @@ class TemporalType(StrEnum):
 
 
 class Act(StrEnum):
-    """What a statement does with its fact. Messages assert and retract; the others are feedback's."""
+    """What a statement does with its fact. Messages assert, retract and end; the others are feedback's."""
 
     ASSERT = "assert"
     RETRACT = "retract"
+    END = "end"
+    """What stands of the relation held until then: `I quit my job`, which does not say where."""
     CONFIRM = "confirm"
     RECALL = "recall"
     VERIFY = "verify"

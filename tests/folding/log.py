@@ -45,6 +45,9 @@ class Said:
     requires_verification: bool = False
     act: str = "assert"
     kind: str = "state"
+    attribute: str | None = None
+    value: str | None = None
+    """The literal, in the place of an object."""
 
     @property
     def timestamp(self) -> datetime:
@@ -167,13 +170,14 @@ def _said(said: list[Said]) -> tuple[pa.Table, pa.Table]:
             "segment_id": "seg", "timestamp": one.timestamp, "extractor": "test", "span_start": 0, "span_end": 1,
             "correlation_id": "cor",
         }  # fmt: skip
-        for name in (one.subject, one.object):
+        for name in (one.subject, *([] if one.value else [one.object])):
             key = content_id("men", message, name)
             mentions[key] = {**origin, "mention_id": key, "name": name, "entity_type": "concept", "is_explicit": True}
         claims.append(
             {
                 **origin, "claim_id": one.claim_id, "extraction_id": "ext", "act": one.act, "subject": one.subject,
-                "subject_type": "person", "relation": one.relation, "object": one.object, "object_type": "concept",
+                "subject_type": "person", "relation": one.relation, "object": None if one.value else one.object,
+                "object_type": None if one.value else "concept", "value": one.value, "attribute": one.attribute,
                 "polarity": one.polarity, "temporal_type": one.kind, "valid_from": one.valid_from,
                 "valid_precision": "day" if one.valid_from else None, "hedge_level": one.hedge,
                 "confidence": one.confidence, "source_mechanism": one.mechanism, "flags": list(one.flags),

@@ -467,7 +467,7 @@ def test_a_circle_is_kept_and_marked() -> None:
     state = fold_days(said)
     statuses = {e["relation"]: e["status"] for e in state.rows() if e["relation"] == "has_part"}
     assert statuses == {"has_part": "contradicted"}
-    assert state.ops[-1]["reason"] == "would make a thing part of, or above, itself"
+    assert "would make a thing part of, or above, itself" in {op["reason"] for op in state.ops}
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from em_pipelines.extraction.rules.lexicon import words
 from em_pipelines.extraction.rules.matching import Match
 from em_pipelines.extraction.rules.names import EXPECTED_OBJECT, Reading, guess_type
 from em_pipelines.extraction.rules.patterns import Pattern
-from em_pipelines.extraction.rules.people import Referent, joined_text, refer
+from em_pipelines.extraction.rules.people import Referent, couple_relation, is_of_another, joined_text, refer
 from em_pipelines.extraction.rules.slots import Fill
 from em_pipelines.extraction.rules.tokens import Token
 from em_pipelines.extraction.rules.verb_groups import is_ing
@@ -25,6 +25,7 @@ from em_pipelines.schema.vocabulary import (
     LITERAL_OBJECT,
     RELATIONS_BY_GROUP,
     USUAL_TEMPORAL_TYPE,
+    Act,
     EntityType,
     Flag,
     HedgeLevel,
@@ -105,7 +106,8 @@ def build_claims(match: Match, turn_number: int) -> list[Claim]:
     stated = _stated(match)
     if stated is None:
         return []
-    ends = [(subject, fill) for subject in match.subjects for fill in match.objects]
+    subjects = match.subjects[:1] if match.pattern.spec.object == "other" else match.subjects
+    ends = [(subject, fill) for subject in subjects for fill in match.objects]
     claims = (_claim(match, stated, subject, fill, turn_number) for subject, fill in ends)
     return [claim for claim in claims if claim is not None]
 
@@ -179,11 +181,16 @@ def _claim(match: Match, stated: _Stated, subject: Referent, fill: Fill, turn_nu
     if held is not None:
         fill, polarity = held, -polarity
     is_over = clause.verb.is_past and relation != "scheduled_for"
+    if spec.object == "companion" and clause.companion is not None:
+        relation = couple_relation(match.reading, clause.companion, relation)
     name, kind = _object(match.reading, fill, relation, spec.object_type, is_over)
     if _is_of_the_moment(match, relation, subject, fill) or _is_empty(match.reading, relation, subject, name):
         return None
-    if _is_cut(match.reading.tokens, fill):
+    is_lost = relation == "owns" and polarity < 0
+    if _is_cut(match.reading.tokens, fill) or is_of_another(subject, fill.phrase, is_lost=is_lost):
         return None
+    if spec.value is not None and subject.entity_type is EntityType.ANIMAL and subject.is_unnamed:
+        return None  # of "our dog" it is said that there is none any more
     flags = _flags(match, relation, is_own=_is_speaker(subject))
     hedge = HedgeLevel.STRONG if clause.verb.modal in _LATE_HEDGE else match.mods.hedge
     since = _valid_from(match, relation, polarity)
@@ -210,6 +217,8 @@ def _claim(match: Match, stated: _Stated, subject: Referent, fill: Fill, turn_nu
         privacy_level=_PRIVACY.get(relation, PrivacyLevel.PERSONAL),
         pattern_id=match.pattern.pattern_id,
     )
+    if spec.ends:
+        return replace(claim, object=None, object_type=None, value=name, polarity=1, act=Act.END)
     return replace(claim, object=None, object_type=None, value=name) if relation in LITERAL_OBJECT else claim
 
 
@@ -337,11 +346,13 @@ def _temporal_type(pattern: Pattern, relation: str, flags: tuple[Flag, ...]) -> 
 
 
 def _valid_from(match: Match, relation: str, polarity: int) -> PartialDate | None:
-    """The date since when it holds: `since 2019` for states, the date of the event where the pattern states one; of a
-    plan or wish the day ahead that it is for. No plan has a day that is past: by it, it would be over.
+    """The date since when it holds: `since 2019` for states, the date of the event where the pattern states one, also
+    of what ended something; of a plan or wish the day ahead that it is for. No plan has a day that is past: by it, it
+    would be over.
     """
     spec, clause, reading = match.pattern.spec, match.clause, match.reading
-    if spec.dates == "none" or polarity < 0 or match.pattern.is_literal:
+    is_undated = match.pattern.is_literal and spec.value is None
+    if spec.dates == "none" or is_undated or (polarity < 0 and spec.dates != "when"):
         return None
     is_since = spec.dates == "since" and not clause.verb.has_begun
     when = _said_in(find_since if is_since else find_date, clause, reading)

@@ -224,6 +224,13 @@ def _is_particular(reading: Reading, phrase: NounPhrase) -> bool:
     return is_own and _is_possession(reading, phrase) and reading.tokens[phrase.head].low not in KIN
 
 
+def _is_belonging(reading: Reading, phrase: NounPhrase) -> bool:
+    """`my barge`, `his phone`: a product or vehicle of somebody's own, no `my way`."""
+    low = reading.tokens[phrase.head].low
+    is_own = phrase.possessor in {"my", "our", "his", "her", "their"} and phrase.possessor_phrase is None
+    return is_own and (low in _PRODUCTS or listed_type(low) is EntityType.VEHICLE)
+
+
 def _is_person(reading: Reading, phrase: NounPhrase) -> bool:
     low = reading.tokens[phrase.head].low
     return (
@@ -305,6 +312,13 @@ GRAMMATICAL: dict[str, Test] = {
     "nationality": _is_nationality,
     "effect": lambda reading, phrase: phrase.det not in {"the", "this", "that"} and _is_thing(reading, phrase),
     "own_thing": lambda reading, phrase: phrase.possessor in {"my", "our"} and _is_possession(reading, phrase),
+    "belonging": _is_belonging,
+    "theirs": lambda reading, phrase: (
+        phrase.possessor in {"his", "her", "their"}
+        and phrase.possessor_phrase is None
+        and _is_possession(reading, phrase)
+        and reading.tokens[phrase.head].low not in KIN
+    ),
     "choice": lambda reading, phrase: _is_thing(reading, phrase) and not _is_person(reading, phrase),
     "companion": lambda reading, phrase: (
         reading.tokens[phrase.head].low in _COMPANIONS and kin_noun(reading, phrase) is None

@@ -30,8 +30,9 @@ from em_pipelines.schema.vocabulary import LITERAL_OBJECT, RELATIONS, EntityType
 from em_pipelines.text.values import read_yaml
 
 PATTERNS_DIR = Path(__file__).resolve().parents[1] / "patterns/"
-BUILT_IN_SLOTS = frozenset({"speaker", "it", "unnamed", "companion", "holder"})
-"""Ends of a claim that no slot of the frame gives: who speaks, was last spoken of, does it too, or says so."""
+BUILT_IN_SLOTS = frozenset({"speaker", "it", "unnamed", "companion", "holder", "other", "value"})
+"""Ends of a claim that no slot of the frame gives: who speaks, was last spoken of, does it too, or says so; the second
+of two subjects; and the value that the pattern itself gives."""
 
 KIN_RELATION = "=kin"
 """Instead of a relation: the one that the kin noun of the subject states, between its owner and the object."""
@@ -83,6 +84,10 @@ class PatternSpec(Strict):
     """Not tried where an earlier pattern has read the same relation in the clause."""
     dates: Literal["since", "when", "none"] = "since"
     attribute: str | None = None
+    value: str | None = None
+    """What the claim says, where no slot does: `object: value`."""
+    ends: bool = False
+    """Ends what stands of the relation, whatever its object (Act.END), and states no fact."""
     temporal_type: TemporalType | None = None
     object_type: EntityType | None = None
     subject_type: EntityType | None = None

@@ -243,3 +243,23 @@ def _is_persons_name(reading: Reading, start: int, end: int) -> bool:
 def _is_proper(reading: Reading, start: int, end: int) -> bool:
     first = reading.tokens[start]
     return first.is_capital or (not reading.has_capitals and end - start == 1 and first.verbs is None)
+
+
+COUPLES = frozenset({"spouse_of", "partner_of"})
+_OF_OTHERS = {"his": "m", "her": "f", "their": "p"}
+
+
+def couple_relation(reading: Reading, companion: NounPhrase, relation: str) -> str:
+    """Of a couple that is one no more: that which the word for the other one says (`my wife and I`)."""
+    return KIN.get(refer(reading, companion).kin, relation) if relation in COUPLES else relation
+
+
+def is_of_another(subject: Referent, phrase: NounPhrase | None, *, is_lost: bool) -> bool:
+    """Whether a thing is not the subject's: `I sold his boat`, and, of what is lost, `they lost my cello`."""
+    if phrase is None or phrase.possessor_phrase is not None:
+        return False
+    is_speaker = subject.is_own and not subject.kin
+    if phrase.possessor not in _OF_OTHERS:
+        return is_lost and phrase.possessor in {"my", "our"} and not is_speaker
+    gender = _OF_OTHERS[phrase.possessor]
+    return is_speaker or (gender != "p" and subject.gender not in {"", gender})

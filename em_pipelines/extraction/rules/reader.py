@@ -13,9 +13,9 @@ from em_pipelines.extraction.rules.matching import ClauseMatcher, Match, Misfit,
 from em_pipelines.extraction.rules.message import Sentence, parse_message, readable
 from em_pipelines.extraction.rules.modifiers import Modifiers
 from em_pipelines.extraction.rules.names import EXPECTED_OBJECT, Reading, guess_type
-from em_pipelines.extraction.rules.noun_phrases import PETS, NounPhrase
+from em_pipelines.extraction.rules.noun_phrases import KIN, PETS, NounPhrase
 from em_pipelines.extraction.rules.patterns import ANY_VERB, KIN_RELATION, RATHER, Pattern, PatternIndex
-from em_pipelines.extraction.rules.people import People, Referent, refer
+from em_pipelines.extraction.rules.people import COUPLES, People, Referent, refer
 from em_pipelines.extraction.rules.slots import Fill, anew
 from em_pipelines.extraction.rules.subjects import Subjects
 from em_pipelines.extraction.rules.tokens import ADV, MONTH, PREP, WEEKDAY, Token, tokenise
@@ -117,6 +117,11 @@ _CONSUMING = frozenset({"have", "drink", "eat", "take", "use", "wear"})
 _HEALTH = frozenset(RELATIONS_BY_GROUP["health"])
 _OF_NEW_THINGS = frozenset(RELATIONS_BY_GROUP["intent"])
 """Who wants a new job has one: here the word is no mere praise."""
+
+
+def _may_accompany(companion: Referent, relation: str) -> bool:
+    """Whether a pattern of two may be about the speaker and a relative: of a couple, husband or wife."""
+    return not companion.kin or (relation in COUPLES and KIN.get(companion.kin) in COUPLES)
 
 
 def _lasts(after: set[str], clause: Clause) -> bool:
@@ -324,11 +329,16 @@ class MessageReader:
             slots[spec.object] = [anew(self.reading, fill) for fill in slots[spec.object]]
         if spec.object == "speaker":
             slots["speaker"] = [Fill(clause.verb.start, clause.verb.end, text=self.subject)]
+        if spec.value is not None:
+            slots["value"] = [Fill(clause.verb.start, clause.verb.end, text=spec.value)]
         if companion is not None:
             slots["companion"] = [Fill(companion.start, companion.end, companion)]
+        if spec.object == "other":
+            slots["other"] = [Fill(p.start, p.end, p) for p in clause.subject[1:] if len(clause.subject) == 2]
+            return bool(slots["other"])
         if spec.object != "companion":
             return True
-        return companion is not None and not refer(self.reading, companion).kin
+        return companion is not None and _may_accompany(refer(self.reading, companion), spec.relation)
 
     def _state(self, match: Match) -> int:
         """Notes what a match states; the number of claims by which the notes grow."""

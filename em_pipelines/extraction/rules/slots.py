@@ -34,6 +34,7 @@ _FEELINGS = words("nouns", "feelings")
 _YEARS_OLD = frozenset({"yo", "y/o"})
 _YEARS = _YEARS_OLD | {"years", "yrs"}
 _AFTER_AGE = frozenset({"last", "this", "on", "in", "next"})
+_SUBSCRIPTIONS = words("nouns", "subscriptions")
 _JOINTS = frozenset({"and", "&", "plus"})
 _EITHER_JOINTS = _JOINTS | {"or", "nor"}
 _FAR_AHEAD = 16
@@ -323,6 +324,28 @@ def _wedding(reading: Reading, i: int, stop: int) -> Filled | None:
     return ([Fill(i - 1, i + 1)], i + 1) if is_wedding else None
 
 
+def _subscribed(reading: Reading, i: int, stop: int) -> Filled | None:
+    """The name in `my Quillpad subscription`."""
+    return _before_head(reading, i, stop, _SUBSCRIPTIONS, is_name=True)
+
+
+def _membered(reading: Reading, i: int, stop: int) -> Filled | None:
+    """The club in `my choir membership`."""
+    return _before_head(reading, i, stop, frozenset({"membership"}), is_name=False)
+
+
+def _before_head(reading: Reading, i: int, stop: int, heads: frozenset[str], *, is_name: bool) -> Filled | None:
+    """What stands before a head of these, for what it is held."""
+    phrase = _phrase_at(reading, i, stop)
+    if phrase is None or phrase.possessor_phrase is not None or reading.tokens[phrase.head].low not in heads:
+        return None
+    named = reading.tokens[phrase.first : phrase.head]
+    if not named or (is_name and not all(token.is_capital or token.low[0].isdigit() for token in named)):
+        return None
+    text = reading.text[named[0].start : named[-1].end]
+    return [Fill(phrase.first, phrase.head, text=text)], phrase.end
+
+
 def _predicate_to(reading: Reading, i: int, stop: int) -> Filled | None:
     """As the predicate, where `to` or `for` and a place follow: `moving to Bergen`."""
     if reading.tokens[i].low not in {"to", "for"}:
@@ -344,6 +367,8 @@ _SPECIAL: dict[str, Callable[[Reading, int, int], Filled | None]] = {
     "predicate": _predicate,
     "predicate_place": _predicate_place,
     "predicate_to": _predicate_to,
+    "membership": _membered,
+    "subscription": _subscribed,
     "wedding": _wedding,
     "thing_owner": _read_thing_owner,
     "value": _read_value,

@@ -1,7 +1,7 @@
 -- What the round will do, and how the edges stood before: an edge is in at most one row a round.
 CREATE OR REPLACE TEMP TABLE changing AS
 WITH found AS (
-    SELECT claim_id, edge_id, kind, effective FROM meeting WHERE kind NOT IN ('RETRACT', 'REPLACE')
+    SELECT claim_id, edge_id, kind, effective FROM meeting WHERE kind NOT IN ('RETRACT', 'REPLACE', 'END')
     UNION ALL BY NAME
     SELECT claim_id, unnest(rival_ids) AS edge_id, 'SUPERSEDE' AS kind
     FROM meeting WHERE settles AND kind IN ('REVISE', 'REINFORCE', 'CONFIRM', 'CONFIRM_NEW', 'VERIFY')
@@ -10,7 +10,7 @@ WITH found AS (
     UNION ALL BY NAME
     SELECT claim_id, unnest(known_ids) AS edge_id, kind FROM meeting WHERE kind = 'RETRACT'
     UNION ALL BY NAME
-    SELECT claim_id, unnest(standing_ids) AS edge_id, kind FROM meeting WHERE kind = 'REPLACE'
+    SELECT claim_id, unnest(standing_ids) AS edge_id, kind FROM meeting WHERE kind IN ('REPLACE', 'END')
     UNION ALL BY NAME
     -- What a retracted fact had displaced holds again, and so does the other side of a conflict of two.
     SELECT m.claim_id, l.edge_id, 'RESTORE' AS kind
@@ -40,6 +40,7 @@ SELECT
         WHEN 'CONFIRM_NEW' THEN 'confirmed, and not known before'
         WHEN 'RETRACT' THEN 'taken back'
         WHEN 'REPLACE' THEN 'corrected'
+        WHEN 'END' THEN 'over: what was said of its subject ends it'
         WHEN 'RESTORE' THEN 'holds again: what stood against it was taken back'
         WHEN 'REVISE' THEN 'takes the place of what cannot hold beside it'
         WHEN 'CONTRADICT_NEW' THEN 'speaks against what is known, not clearly enough to decide'

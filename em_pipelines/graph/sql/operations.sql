@@ -6,7 +6,7 @@ SELECT
         WHEN kind IN ('RECALL', 'VERIFY') THEN 'REINFORCE'
         WHEN kind IN ('CONTRADICT_NEW', 'OVERRULED', 'CIRCLE') THEN 'CONTRADICT'
         WHEN kind = 'CONFIRM_NEW' THEN 'CONFIRM'
-        WHEN kind IN ('SUPERSEDE', 'REPLACE', 'RESTORE') THEN 'REVISE'
+        WHEN kind IN ('SUPERSEDE', 'REPLACE', 'END', 'RESTORE') THEN 'REVISE'
         ELSE kind
     END AS operation,
     edge_id, claim_id, timestamp, reason, before, after, confidence_before, confidence_after, source_mechanism,

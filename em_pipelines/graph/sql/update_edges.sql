@@ -2,7 +2,7 @@
 UPDATE live SET
     status = CASE
         WHEN c.kind = 'RETRACT' THEN 'retracted'
-        WHEN c.kind IN ('REPLACE', 'SUPERSEDE') THEN 'superseded'
+        WHEN c.kind IN ('REPLACE', 'END', 'SUPERSEDE') THEN 'superseded'
         WHEN c.kind = 'CONTRADICT' THEN 'contradicted'
         WHEN c.kind IN ('RESTORE', 'CONFIRM', 'VERIFY') OR (c.kind = 'REINFORCE' AND c.settles) THEN 'active'
         ELSE live.status
@@ -46,12 +46,14 @@ UPDATE live SET
         ELSE live.valid_precision
     END,
     valid_to = CASE
-        WHEN c.kind IN ('REPLACE', 'SUPERSEDE') THEN coalesce(i.valid_from, CAST(i.timestamp AS DATE))
+        -- "Last year" may begin before the fact does; nothing ends before it began.
+        WHEN c.kind IN ('REPLACE', 'END', 'SUPERSEDE')
+            THEN greatest(coalesce(i.valid_from, CAST(i.timestamp AS DATE)), live.valid_from)
         WHEN c.kind = 'RESTORE' THEN NULL
         ELSE live.valid_to
     END,
     unlearned_at = CASE
-        WHEN c.kind IN ('RETRACT', 'REPLACE', 'SUPERSEDE') THEN i.timestamp
+        WHEN c.kind IN ('RETRACT', 'REPLACE', 'END', 'SUPERSEDE') THEN i.timestamp
         WHEN c.kind = 'RESTORE' THEN NULL
         ELSE live.unlearned_at
     END,
