@@ -231,6 +231,32 @@ def _is_belonging(reading: Reading, phrase: NounPhrase) -> bool:
     return is_own and (low in _PRODUCTS or listed_type(low) is EntityType.VEHICLE)
 
 
+def _is_servable(reading: Reading, phrase: NounPhrase) -> bool:
+    """What may be a service or a tool by its name alone: `Hetzner`, `fly.io`; no place, no person, no listed noun."""
+    return _is_bare_thing(reading, phrase) and (
+        is_name(reading, phrase) or reading.tokens[phrase.head].low in _SOFTWARE or "." in _name(reading, phrase)
+    )
+
+
+def _is_bare_thing(reading: Reading, phrase: NounPhrase) -> bool:
+    """The same in small letters, where what stands beside it tells: `from fly.io to hetzner`."""
+    token = reading.tokens[phrase.head]
+    is_bare = phrase.det is None and phrase.possessor is None and phrase.possessor_phrase is None
+    if not is_bare or phrase.end != phrase.head + 1 or token.low in NOT_NAMES:
+        return False
+    if listed_type(token.low) is not None or type_of_name(_name(reading, phrase)) is not None:
+        return token.low in _SOFTWARE
+    return phrase.first == phrase.head or is_name(reading, phrase)
+
+
+def _is_in_use(reading: Reading, phrase: NounPhrase) -> bool:
+    """A service or tool for sure: by its address, as a listed one, or since somebody was said to use it."""
+    if not _is_bare_thing(reading, phrase):
+        return False
+    name = _name(reading, phrase).casefold()
+    return "." in name or name in _SOFTWARE or name in reading.used
+
+
 def _is_person(reading: Reading, phrase: NounPhrase) -> bool:
     low = reading.tokens[phrase.head].low
     return (
@@ -313,6 +339,9 @@ GRAMMATICAL: dict[str, Test] = {
     "effect": lambda reading, phrase: phrase.det not in {"the", "this", "that"} and _is_thing(reading, phrase),
     "own_thing": lambda reading, phrase: phrase.possessor in {"my", "our"} and _is_possession(reading, phrase),
     "belonging": _is_belonging,
+    "bare_thing": _is_bare_thing,
+    "in_use": _is_in_use,
+    "servable": _is_servable,
     "theirs": lambda reading, phrase: (
         phrase.possessor in {"his", "her", "their"}
         and phrase.possessor_phrase is None

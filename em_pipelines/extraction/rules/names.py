@@ -140,7 +140,8 @@ class Reading:
     """What a matcher works on: the message's tokens and text, its date, and whether it writes capitals at all.
 
     Before the tokens at `seams` the text holds words that were taken back (`repairs`). `phrases` keeps what slots have
-    read, by first token and limit: a dozen patterns ask for the same phrase.
+    read, by first token and limit: a dozen patterns ask for the same phrase. `used` are names, case-folded, of what
+    somebody uses by what the conversation has said so far.
     """
 
     tokens: list[Token]
@@ -149,6 +150,7 @@ class Reading:
     has_capitals: bool
     seams: frozenset[int] = frozenset()
     phrases: dict[tuple[int, int], NounPhrase | None] = field(default_factory=dict)
+    used: set[str] = field(default_factory=set)
 
 
 def is_name(reading: Reading, phrase: NounPhrase) -> bool:

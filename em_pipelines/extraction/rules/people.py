@@ -79,6 +79,8 @@ class People:
     thing: tuple[Referent, int] | None = None
     unnamed: tuple[Referent, Referent, int] | None = None
     """Kin or pet last given by its noun alone, whose it is, and the sentence: `her name is Olive` names it."""
+    used: set[str] = field(default_factory=set)
+    """Names, case-folded, of what somebody uses."""
 
     def meet(self, person: Referent) -> None:
         if person.entity_type is not EntityType.PERSON:

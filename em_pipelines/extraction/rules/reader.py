@@ -173,8 +173,9 @@ class MessageReader:
         mended, self.sentences = parse_message(tokenise(text), text, is_spoken=options.is_spoken)
         tokens = mended.tokens
         self.reading = Reading(
-            tokens, text, turn.timestamp.date(), any(t.is_capital and t.low != "i" for t in tokens), mended.seams
-        )
+            tokens, text, turn.timestamp.date(), any(t.is_capital and t.low != "i" for t in tokens), mended.seams,
+            used=people.used,
+        )  # fmt: skip
         self.subjects = Subjects(self.reading, people, self.subject)
         self.notes = Notes(tokens, turn.turn_number, self.subject)
         self.kin = KinNames(self.reading, people, self.subject, self.notes)
@@ -302,8 +303,8 @@ class MessageReader:
     def _tried(self, pattern: Pattern, matcher: ClauseMatcher, read: set[str]) -> Match | Misfit:
         """The pattern on a clause whose verb it allows, in which the relations `read` have been read already."""
         spec, clause = pattern.spec, matcher.clause
-        if spec.yields and spec.relation in read:
-            return Misfit.YIELDS
+        if (spec.yields and spec.relation in read) or (spec.relation == "lives_in" and "uses" in read):
+            return Misfit.YIELDS  # who moves from one service to another stays at home
         if spec.relation in _HEALTH and not self.keeps_health:
             return Misfit.HEALTH
         slots = matcher.slots(pattern)
@@ -358,6 +359,8 @@ class MessageReader:
 
     def _add_with_mentions(self, claim: Claim, subjects: list[Referent], fills: list[Fill]) -> None:
         self.notes.add(claim)
+        if claim.relation == "uses" and claim.object is not None:
+            self.people.used.add(claim.object.casefold())
         if claim.polarity < 0 and claim.object is not None:
             self.kin.deny(claim)
         self._mention_subject(claim, subjects)
