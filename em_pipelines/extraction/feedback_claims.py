@@ -1,8 +1,10 @@
 """A fact that feedback states, as a claim with mentions of its ends, past the safety guard."""
 
 from dataclasses import dataclass, field
+from datetime import date
 from typing import NotRequired, cast
 
+from em_pipelines.extraction.literals import literal
 from em_pipelines.schema.feedback_payloads import FactNamed
 from em_pipelines.schema.ids import content_id
 from em_pipelines.schema.readings import Claim, Extraction, Segment, Turn
@@ -68,7 +70,7 @@ def stated(origin: Origin, assertion: Assertion, safety: SafetySettings) -> Stat
 
     A fact that is known by id alone gets its subject and relation later, when it is found.
     """
-    said = _claim_of(assertion)
+    said = _claim_of(assertion, origin["timestamp"].date())
     kept = _screened(said, origin, safety)
     if kept is None:
         return None
@@ -91,7 +93,7 @@ def stated(origin: Origin, assertion: Assertion, safety: SafetySettings) -> Stat
     return Stated(cast("ClaimRow", claim), mentions)
 
 
-def _claim_of(assertion: Assertion) -> Claim:
+def _claim_of(assertion: Assertion, said_on: date) -> Claim:
     fact = assertion.fact
     relation = fact.relation or "relates_to"
     is_literal = relation in LITERAL_OBJECT
@@ -104,7 +106,7 @@ def _claim_of(assertion: Assertion) -> Claim:
         relation=relation,
         object=None if is_literal else assertion.object,
         object_type=None if is_literal else kind,
-        value=assertion.object if is_literal else None,
+        value=literal(relation, assertion.object, said_on) if is_literal else None,
         confidence=assertion.confidence,
         start=0,
         end=len(assertion.object),

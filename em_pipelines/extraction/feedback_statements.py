@@ -12,13 +12,14 @@ import orjson
 import pyarrow as pa
 
 from em_pipelines.extraction.feedback_claims import Assertion, Origin, mention, stated
+from em_pipelines.extraction.literals import literal
 from em_pipelines.schema.decisions import Decision
 from em_pipelines.schema.feedback_payloads import Correct, FactNamed, Merge, Split, read_payload
 from em_pipelines.schema.ids import content_id
 from em_pipelines.schema.readings import initial_confidence
 from em_pipelines.schema.rows import ClaimRow, FeedbackRow, MentionRow
 from em_pipelines.schema.tables.extraction import CLAIMS, MENTIONS
-from em_pipelines.schema.vocabulary import Act, EntityType, HedgeLevel, Mechanism
+from em_pipelines.schema.vocabulary import LITERAL_OBJECT, Act, EntityType, HedgeLevel, Mechanism
 from em_pipelines.text.guard.sensitive import SafetySettings
 
 FEEDBACK = "feedback"
@@ -179,6 +180,8 @@ def _decision(origin: Origin, *, is_merge: bool, names: tuple[str, ...]) -> Deci
 
 
 def _targeted(act: Act, origin: Origin, fact: FactNamed, object_: str | None, claim: ClaimRow | None) -> Targeted:
+    if object_ is not None and fact.relation in LITERAL_OBJECT:
+        object_ = literal(fact.relation, object_, origin["timestamp"].date())
     return Targeted(
         act, origin, fact.edge_id, fact.subject, fact.relation, object_, fact.attribute, fact.polarity, claim
     )

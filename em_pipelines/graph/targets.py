@@ -13,6 +13,7 @@ import pyarrow as pa
 from rapidfuzz import fuzz
 
 from em_pipelines.extraction.feedback_statements import FEEDBACK, Targeted
+from em_pipelines.extraction.literals import literal
 from em_pipelines.graph.relations import KEPT_DIRECTION, kept, taken_back_with
 from em_pipelines.schema.ids import content_id
 from em_pipelines.schema.vocabulary import LITERAL_OBJECT, SYMMETRIC, USER, Act
@@ -217,7 +218,7 @@ def _slot(fact: Mapping[str, Any], claim: Mapping[str, Any]) -> Row:
     taken = {name: fact[name] for name in ("subject_id", "relation", "attribute", "temporal_type", "polarity")}
     if fact["relation"] not in LITERAL_OBJECT:
         return taken
-    said = claim["object"] or claim["value"]
+    said = literal(fact["relation"], claim["object"] or claim["value"], claim["timestamp"].date())
     return {**taken, "object_id": None, "value": said, "object_key": said.strip().lower()}
 
 

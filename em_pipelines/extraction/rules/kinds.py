@@ -233,19 +233,17 @@ def _is_belonging(reading: Reading, phrase: NounPhrase) -> bool:
 
 def _is_servable(reading: Reading, phrase: NounPhrase) -> bool:
     """What may be a service or a tool by its name alone: `Hetzner`, `fly.io`; no place, no person, no listed noun."""
-    return _is_bare_thing(reading, phrase) and (
-        is_name(reading, phrase) or reading.tokens[phrase.head].low in _SOFTWARE or "." in _name(reading, phrase)
-    )
+    return _is_bare_thing(reading, phrase) and (is_name(reading, phrase) or _is_in_use(reading, phrase))
 
 
 def _is_bare_thing(reading: Reading, phrase: NounPhrase) -> bool:
     """The same in small letters, where what stands beside it tells: `from fly.io to hetzner`."""
-    token = reading.tokens[phrase.head]
+    low = reading.tokens[phrase.head].low
     is_bare = phrase.det is None and phrase.possessor is None and phrase.possessor_phrase is None
-    if not is_bare or phrase.end != phrase.head + 1 or token.low in NOT_NAMES:
+    if not is_bare or phrase.end != phrase.head + 1 or low in NOT_NAMES:
         return False
-    if listed_type(token.low) is not None or type_of_name(_name(reading, phrase)) is not None:
-        return token.low in _SOFTWARE
+    if listed_type(low) is not None or type_of_name(_name(reading, phrase)) is not None:
+        return low in _SOFTWARE
     return phrase.first == phrase.head or is_name(reading, phrase)
 
 

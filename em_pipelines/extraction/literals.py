@@ -1,0 +1,60 @@
+"""Literals as facts hold them, whoever gave them: dates as ISO, ages as numbers, addresses in small letters.
+
+What a person or an agent types ("4 May", "forty-six") has to meet what an extractor reads out of a message, or the same
+birthday stands twice and nobody is reminded of it.
+"""
+
+import re
+from datetime import date
+
+from em_pipelines.extraction.rules.date_words import number_of
+from em_pipelines.extraction.rules.dates import find_date, past_of
+from em_pipelines.extraction.rules.tokens import tokenise
+from em_pipelines.schema.vocabulary import DATED
+
+_AGES = range(121)
+_ISO_DAY = re.compile(r"(?:\d{4}-)?\d{2}-\d{2}|\d{4}(?:-\d{2})?")
+_QUOTES = "\"'“”‘’ "
+_EMAIL = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+")
+
+
+def literal(relation: str, said: str, said_on: date) -> str:
+    """The value of a fact as it is compared and told, of what was said on a day; as it came where it says none.
+
+    A birthday without its year is `05-04`. Of what happened and was said without a year it is the last such date.
+    """
+    text = " ".join(said.split()).strip(_QUOTES)
+    if relation in DATED:
+        return _day(relation, text, said_on) or text
+    if relation == "has_age":
+        return _age(text) or text
+    return text.casefold() if relation == "has_attribute" and _EMAIL.fullmatch(text) else text
+
+
+def _day(relation: str, text: str, said_on: date) -> str | None:
+    if _ISO_DAY.fullmatch(text):
+        return text
+    tokens = tokenise(text)
+    when = find_date(tokens, 0, len(tokens), said_on)
+    if when is None:
+        tokens = tokenise(f"in {text}")
+        when = find_date(tokens, 0, len(tokens), said_on)
+    if when is None:
+        return None
+    has_year = str(when.day.year) in text
+    if relation == "happened_on" and not has_year:
+        when = past_of(when, said_on)
+    iso = when.iso()
+    if relation != "has_birthday" or has_year:
+        return iso
+    return iso[5:] if when.precision == "day" else None
+
+
+def _age(text: str) -> str | None:
+    """The number of `forty-six`, `46 years old`; None where the words say no age."""
+    tokens = tokenise(text.replace("-", " "))
+    number = number_of(tokens, 0, len(tokens))
+    if number is None or number[0] not in _AGES:
+        return None
+    rest = {token.low for token in tokens[number[1] :]}
+    return str(number[0]) if rest <= {"years", "year", "old", "yo", "y", "/", "o", "yrs"} else None
