@@ -271,7 +271,8 @@ def is_guessed(registry: Registry, row: EntityRow, bearer: Bearer) -> bool:
     if EntityType.PERSON not in types or types <= GUESSED:
         return False
     if types == {EntityType.PERSON, EntityType.ANIMAL}:
-        return not bearer.qualifiers and not qualifiers_of(registry.group(row))
+        is_pet = row["entity_type"] == EntityType.ANIMAL  # what is said of it tells its kind: our basset Gravy
+        return not bearer.qualifiers and (is_pet or not qualifiers_of(registry.group(row)))
     if _is_borne_by_many(bearer.name):
         return False
     if bearer.entity_type == EntityType.PERSON:

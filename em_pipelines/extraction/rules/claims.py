@@ -78,9 +78,17 @@ class Notes:
         tokens = self.tokens
         key = ("mention", name.casefold())
         if name == self.subject or key in self._seen:
+            if kind is EntityType.PERSON:
+                self.type_anew(name)
             return
         self._seen.add(key)
         self.mentions.append(Mention(self.turn_number, name, kind, tokens[start].start, tokens[end - 1].end))
+
+    def type_anew(self, name: str) -> None:
+        """Makes a person of what nothing was known of at its first mention."""
+        for n, mention in enumerate(self.mentions):
+            if mention.entity_type is EntityType.CONCEPT and mention.name == name and name[:1].isupper():
+                self.mentions[n] = replace(mention, entity_type=EntityType.PERSON)
 
     def add(self, claim: Claim) -> None:
         """Keeps a claim once: what is said twice in a message is one fact."""

@@ -7,8 +7,18 @@ person named before it in the session fits; else nothing is said about anybody.
 from dataclasses import dataclass, field
 
 from em_pipelines.extraction.rules.kinds import kin_noun
-from em_pipelines.extraction.rules.lexicon import load_lexicon, words
-from em_pipelines.extraction.rules.names import NOT_NAMES, Reading, gender_of_name, is_name, listed_type, type_of_name
+from em_pipelines.extraction.rules.lexicon import words
+from em_pipelines.extraction.rules.names import (
+    NOT_NAMES,
+    ROLES,
+    SHORT_DATES,
+    Reading,
+    gender_of_name,
+    is_name,
+    listed_type,
+    type_by_context,
+    type_of_name,
+)
 from em_pipelines.extraction.rules.noun_phrases import KIN, PETS, NounPhrase
 from em_pipelines.extraction.rules.tokens import TITLE, Token
 from em_pipelines.schema.vocabulary import EntityType
@@ -18,15 +28,14 @@ _PAIR = 2
 _OWN = frozenset({"my", "our"})
 _FEMALE_TITLES = frozenset({"mrs", "ms", "miss", "madam", "aunt", "auntie"})
 _MALE_TITLES = frozenset({"mr", "sir", "uncle"})
-_ROLES = (words("nouns", "companions") | words("nouns", "professions") | words("people", "person_roles")) - (
-    words("nouns", "gadgets") | words("nouns", "products") | frozenset(load_lexicon("nouns")["types"]["tool"].split())
-)
 _GENDER_OF_KIN = (
     dict.fromkeys(words("people", "male"), "m")
     | dict.fromkeys(words("people", "female"), "f")
     | dict.fromkeys(words("people", "plural"), "p")
 )
 _BARE_KIN = frozenset({"mum", "mom", "dad", "mam", "mummy", "mommy", "daddy"})
+HAD_BY_PEOPLE = words("people", "had_by_people")
+"""Relations whose subject is somebody."""
 _GENDER_OF = {
     "he": "m",
     "him": "m",
@@ -226,7 +235,7 @@ def _behind_role(reading: Reading, phrase: NounPhrase) -> int | None:
         return None
     tokens = reading.tokens
     first = next((k for k in range(phrase.first, phrase.end) if _may_open_name(tokens[k])), phrase.end)
-    if not phrase.first < first < phrase.end or tokens[first - 1].low not in _ROLES:
+    if not phrase.first < first < phrase.end or tokens[first - 1].low not in ROLES:
         return None
     return first if _is_persons_name(reading, first, phrase.end) else None
 
@@ -265,3 +274,25 @@ def is_of_another(subject: Referent, phrase: NounPhrase | None, *, is_lost: bool
         return is_lost and phrase.possessor in {"my", "our"} and not is_speaker
     gender = _OF_OTHERS[phrase.possessor]
     return is_speaker or (gender != "p" and subject.gender not in {"", gender})
+
+
+def is_short_date(referent: Referent) -> bool:
+    """`Fri`, `Sept`: no name, but for those that are given to people."""
+    return not referent.gender and referent.name.casefold().rstrip(".") in SHORT_DATES
+
+
+def type_shown(reading: Reading, referent: Referent) -> EntityType:
+    """The type of a name that stands by itself: a person only where the sentence shows one.
+
+    A capital alone shows nothing, for tools, towns, firms and feasts have it as well. What shows a person is a title, a
+    kinship or a role, a given name, what only people do or have, who is greeted, and a person beside it.
+    """
+    if referent.entity_type is not EntityType.PERSON or referent.kin:
+        return referent.entity_type
+    tokens, start, end = reading.tokens, referent.start, referent.end
+    return type_by_context(tokens, referent.name, start, end, is_given=bool(referent.gender))
+
+
+def type_told(reading: Reading, referent: Referent, kind: EntityType, *, is_of_people: bool) -> EntityType:
+    """The type of an end of a claim: a person by what is claimed, or by what shows one; else as it was read."""
+    return kind if kind is not EntityType.PERSON or is_of_people else type_shown(reading, referent)

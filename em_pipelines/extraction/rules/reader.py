@@ -15,7 +15,16 @@ from em_pipelines.extraction.rules.modifiers import Modifiers
 from em_pipelines.extraction.rules.names import EXPECTED_OBJECT, Reading, guess_type
 from em_pipelines.extraction.rules.noun_phrases import KIN, PETS, NounPhrase
 from em_pipelines.extraction.rules.patterns import ANY_VERB, KIN_RELATION, RATHER, Pattern, PatternIndex
-from em_pipelines.extraction.rules.people import COUPLES, People, Referent, refer
+from em_pipelines.extraction.rules.people import (
+    COUPLES,
+    HAD_BY_PEOPLE,
+    People,
+    Referent,
+    is_short_date,
+    refer,
+    type_shown,
+    type_told,
+)
 from em_pipelines.extraction.rules.slots import Fill, anew
 from em_pipelines.extraction.rules.subjects import Subjects
 from em_pipelines.extraction.rules.tokens import ADV, MONTH, PREP, WEEKDAY, Token, tokenise
@@ -233,6 +242,8 @@ class MessageReader:
         self.people.meet(owner)
         if owner.kin:
             self.kin.state(owner, phrase, [])
+        elif type_shown(self.reading, owner) is EntityType.PERSON:
+            self.notes.type_anew(owner.name)
 
     def _word_before(self, phrase: NounPhrase) -> str:
         return self.reading.tokens[phrase.start - 1].low if phrase.start else ""
@@ -249,10 +260,9 @@ class MessageReader:
         head = self.reading.tokens[phrase.head]
         if not head.is_capital or head.bits & (WEEKDAY | MONTH) or person.start <= sentence_start or person.kin:
             return
-        is_person = person.entity_type is EntityType.PERSON
-        is_place = is_person and not person.gender and self._word_before(phrase) in _BEFORE_PLACES
-        kind = EntityType.PLACE if is_place else person.entity_type
-        self.notes.mention(person.name, kind, person.start, person.end)
+        if is_short_date(person):
+            return
+        self.notes.mention(person.name, type_shown(self.reading, person), person.start, person.end)
 
     def _read_clause(self, clause: Clause, mods: Modifiers) -> None:
         lemmas = _lemmas_of(clause)
@@ -375,7 +385,9 @@ class MessageReader:
     def _mention_subject(self, claim: Claim, subjects: list[Referent]) -> None:
         for subject in subjects:
             if subject.name == claim.subject and subject.name != self.subject:
-                self.notes.mention(subject.name, claim.subject_type, subject.start, subject.end)
+                is_of_people = claim.relation in HAD_BY_PEOPLE
+                kind = type_told(self.reading, subject, claim.subject_type, is_of_people=is_of_people)
+                self.notes.mention(subject.name, kind, subject.start, subject.end)
                 self.people.speak_of(subject)
 
     def _expect_name(self, pet: str, owner: str, subject: Referent, fill: Fill) -> None:

@@ -79,3 +79,62 @@ def test_its_belongs_to_the_thing_last_spoken_of(claims_of) -> None:
 def test_whoever_was_met_last_is_meant_before_those_met_long_ago(claims_of) -> None:
     found = claims_of("My brother Tom is here. I like figs. I like plums. My uncle Piet came. He likes eels.")
     assert "Piet | likes | eels" in found
+
+
+def type_of(name: str, text: str, extractor: RulesExtractor) -> str | None:
+    turn = Turn("m", 0, "user", "user", text, WRITTEN_AT)
+    found = extractor.extract(Segment("s", "u", "s1", "text", (turn,), ()))
+    return next((str(m.entity_type) for m in found.mentions if m.name == name), None)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("Oyvane", "I think Oyvane told me that the lift is broken."),
+        ("Oyvane", "I hear Oyvane would rather walk."),
+        ("Oyvane", "Yesterday I met Oyvane at the market."),
+        ("Oyvane", "You should ask Oyvane."),
+        ("Oyvane", "On Monday I called Oyvane about the lift."),
+        ("Oyvane", "Hey Oyvane, the lift is broken."),
+        ("Oyvane", "How was your trip, Oyvane?"),
+        ("Oyvane", "A woman called Oyvane fixed the lift."),
+        ("Oyvane", "One of the residents, Oyvane, fixed it."),
+        ("Oyvane", "The lift was fixed by Oyvane, the electrician."),
+        ("Oyvane", "It was fixed by Oyvane, who charged nothing."),
+        ("Oyvane", "It was fixed by me and Oyvane."),
+        ("Oyvane", "It was fixed by Oyvane and Hannah."),
+        ("Frau Oyvane", "It was fixed by Frau Oyvane."),
+        ("Hannah", "It was fixed by Hannah."),
+        ("Oyvane", "It turns out that Oyvane works at Barco."),
+    ],
+)
+def test_a_person_is_shown_by_what_stands_around_the_name(extractor: RulesExtractor, name: str, text: str) -> None:
+    assert type_of(name, text, extractor) == "person"
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("Oyvane", "I moved the jobs from cron to Oyvane."),
+        ("Oyvane", "We want to be done before Oyvane."),
+        ("OYVANE", "The platform team is moving to OYVANE."),
+        ("OyvaneFactory", "There is a class called OyvaneFactory."),
+        ("Oyvane", 'Yesterday he sang "Oyvane" twice.'),
+        ("Oyvane", "A girl from Oyvane, she likes tugs, asked for it."),
+        ("Oyvane", "It is better to drive through Oyvane."),
+        ("Oyvane", "We flew to Oyvane on Friday."),
+        ("Oyvane", "The sloop is at anchor in Oyvane."),
+        ("Oyvane", "Then Oyvane crashed and took the queue with it."),
+        ("Oyvane", "He asked for Oyvane, my ferret."),
+    ],
+)
+def test_a_capital_alone_shows_nobody(extractor: RulesExtractor, name: str, text: str) -> None:
+    assert type_of(name, text, extractor) not in (None, "person")
+
+
+def test_what_is_told_later_in_a_message_types_the_name(extractor: RulesExtractor) -> None:
+    assert type_of("Oyvane", "The horse belongs to Oyvane. I rode with Oyvane's sister.", extractor) == "person"
+
+
+def test_a_short_day_is_no_name(extractor: RulesExtractor) -> None:
+    assert type_of("Fri", "We met last Fri in town.", extractor) is None
