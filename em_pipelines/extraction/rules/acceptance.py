@@ -16,7 +16,11 @@ _YES = re.compile(
     r"of course|that'?s (?:right|correct|true|me)|you (?:got|guessed) it|spot on|i do|i am|i have)\b(?! not\b)"
 )
 _FIRMLY = re.compile(r"(?i)\b(?:exactly|correct|right|true|spot on|indeed|you (?:got|guessed) it)\b")
-_NO = re.compile(r"(?i)\W{0,3}(?:no|nope|nah|not anymore|not any more|not really|neither)\b")
+_NO = re.compile(
+    r"(?i)\W{0,3}(?:nope|nah|not anymore|not any more|not really|neither|"
+    r"no(?=\W*$|[,.!;:]| [–—-]|\s+(?:i|we|not|never|sorry)\b))\b"
+)
+"""`No new builds` answers, and denies nothing."""
 _ENDED = re.compile(r"(?i)\W{0,3}not any ?more\b")
 _SENTENCE = re.compile(r"[^.!?\n]{1,300}[.!?\n]?")
 _OPENER = re.compile(
@@ -94,7 +98,7 @@ def _affirmed(question: str, fragment: str) -> list[str]:
 
 def _denied(question: str, *, has_ended: bool) -> list[str]:
     polar = _POLAR.match(question)
-    if polar is None or _NO_FACT.search(polar[2]) or polar[1].lower() in {"did", "were"}:
+    if polar is None or _NO_FACT.search(polar[2]) or polar[1].lower() in {"did", "were"} or " or " in polar[2]:
         return []
     start = _start(polar[1])
     ending = " any more" if has_ended else ""

@@ -12,14 +12,14 @@ from typing import NamedTuple
 from em_pipelines.extraction.rules.clauses import Clause
 from em_pipelines.extraction.rules.date_words import PartialDate
 from em_pipelines.extraction.rules.dates import find_date, find_since, past_of
-from em_pipelines.extraction.rules.lexicon import words
 from em_pipelines.extraction.rules.matching import Match
 from em_pipelines.extraction.rules.names import EXPECTED_OBJECT, Reading, guess_type
 from em_pipelines.extraction.rules.patterns import Pattern
 from em_pipelines.extraction.rules.people import Referent, couple_relation, is_of_another, joined_text, refer
 from em_pipelines.extraction.rules.slots import Fill
 from em_pipelines.extraction.rules.tokens import Token
-from em_pipelines.extraction.rules.verb_groups import is_ing
+from em_pipelines.extraction.rules.wholeness import flaw
+from em_pipelines.extraction.rules.worth import Stated, Unkept, sureness, unkept
 from em_pipelines.schema.readings import Claim, Mention, initial_confidence
 from em_pipelines.schema.vocabulary import (
     LITERAL_OBJECT,
@@ -34,18 +34,6 @@ from em_pipelines.schema.vocabulary import (
     TemporalType,
 )
 
-_EMPTY_VERBS = words("verbs", "empty")
-_LIGHT_VERBS = words("verbs", "light")
-_MOMENTARY = words("words", "object_pronouns")
-_VAGUE = words("nouns", "vague") | words("words", "light_heads")
-_CALLINGS = words("nouns", "callings")
-_POINTING = frozenset({"this", "that", "these", "those", "such", "what"})
-_OF_NAMED_THINGS = frozenset({"believes", "causes", "improves", "has_part", "owns"})
-"""Nobody can tell later what was meant where these point, or speak of what the listener has: "books have such power",
-"walking boosts your mood", "I believe in your talent", "we have this mindset"."""
-_GOING_ON = words("words", "possessives") | {"a", "an", "the", "up", "out", "down"}
-"""Words after an -ing that begin what it is done to."""
-_LISTENER = frozenset({"you", "your"})
 _PREFERENCES = frozenset(RELATIONS_BY_GROUP["preference"])
 _WISHES = frozenset({"wants", "needs", "plans", "decided"})
 _OPINIONS = _PREFERENCES | _WISHES
@@ -54,8 +42,6 @@ _MIGHT = frozenset(
     {"wants", "likes", "needs", "plans", "owns", "prefers", "interested_in", "has_pet", "uses", "studies"}
 )
 _INTEREST = "might_be_interested_in"
-_TASTES = frozenset({"likes", "dislikes"})
-_OF_LASTING_THINGS = _OPINIONS | {"did"}
 _STANDINGS = frozenset({"works_as", "is_a", "member_of"})
 _FORMER = frozenset({"former", "ex", "erstwhile", "retired"})
 _PRIVACY = {"has_birthday": PrivacyLevel.PII}
@@ -71,6 +57,8 @@ class Notes:
         self.subject = subject
         self.claims: list[Claim] = []
         self.mentions: list[Mention] = []
+        self.unkept: list[Unkept] = []
+        """Why what fitted a frame was not kept, a reason for each."""
         self._seen: set[tuple[object, ...]] = set()
 
     def mention(self, name: str, kind: EntityType, start: int, end: int) -> None:
@@ -104,52 +92,54 @@ class Notes:
             self.claims.append(claim)
 
 
-class _Stated(NamedTuple):
+class _Said(NamedTuple):
     relation: str
     polarity: int
 
 
-def build_claims(match: Match, turn_number: int) -> list[Claim]:
-    """One claim for each subject and filler of the object slot; none where the clause cannot carry the relation."""
-    stated = _stated(match)
-    if stated is None:
+def build_claims(match: Match, turn_number: int, refused: list[Unkept]) -> list[Claim]:
+    """One claim for each subject and filler of the object slot; none where the clause cannot carry the relation.
+
+    Why one is not kept is added to `refused`.
+    """
+    said = _said(match)
+    if said is None:
         return []
     subjects = match.subjects[:1] if match.pattern.spec.object == "other" else match.subjects
-    ends = [(subject, fill) for subject in subjects for fill in match.objects]
-    claims = (_claim(match, stated, subject, fill, turn_number) for subject, fill in ends)
-    return [claim for claim in claims if claim is not None]
+    claims = []
+    for subject in subjects:
+        for fill in match.objects:
+            made = _claim(match, said, subject, fill, turn_number)
+            if isinstance(made, Unkept):
+                refused.append(made)
+            elif made is not None:
+                claims.append(made)
+    return claims
 
 
-_NOT_OF_US = frozenset({"has_name", "needs"})
-"""What "we" say of these is nobody's own: "we are the Tin Weasels", "we need better schools"."""
-
-
-def _stated(match: Match) -> _Stated | None:
+def _said(match: Match) -> _Said | None:
     """What the clause states, given its negation, condition and mockery; None where nothing that is kept."""
     stated = _given_negation(match)
     if stated is not None:
         stated = _given_condition(match, stated)
     if stated is None or (match.mods.is_abandoned and stated.relation not in _WISHES):
         return None
-    pronoun = match.clause.pronoun
-    if stated.relation in _NOT_OF_US and pronoun is not None and match.reading.tokens[pronoun].low == "we":
-        return None
     return _given_mockery(match, stated)
 
 
-def _given_negation(match: Match) -> _Stated | None:
+def _given_negation(match: Match) -> _Said | None:
     """`No longer like` ends a liking, `don't like` is a dislike."""
     spec = match.pattern.spec
     needs_negation = "negation" in spec.needs
     if match.mods.has_ended and not needs_negation:
-        return _Stated(spec.relation, -spec.polarity) if spec.relation != "feels" else None
+        return _Said(spec.relation, -spec.polarity) if spec.relation != "feels" else None
     if needs_negation or not (match.clause.verb.is_negated or _has_no(match)):
-        return _Stated(spec.relation, spec.polarity)
+        return _Said(spec.relation, spec.polarity)
     if spec.negated == "drop":
         return None
     if spec.negated == "negate":
-        return _Stated(spec.relation, -spec.polarity)
-    return _Stated(spec.negated, 1)
+        return _Said(spec.relation, -spec.polarity)
+    return _Said(spec.negated, 1)
 
 
 def _has_no(match: Match) -> bool:
@@ -158,24 +148,24 @@ def _has_no(match: Match) -> bool:
     return phrase is not None and phrase.det in {"no", "neither"}
 
 
-def _given_condition(match: Match, stated: _Stated) -> _Stated | None:
+def _given_condition(match: Match, stated: _Said) -> _Said | None:
     """Under a condition a wish, a liking or a having with a modal verb is an interest, and all else nothing."""
     modal = match.clause.verb.modal
     is_real = not match.mods.is_hypothetical or (modal is None and stated.relation in _PREFERENCES)
     if is_real or stated.relation == _INTEREST:
         return stated
     is_interest = stated.relation in _MIGHT and modal is not None and not match.pattern.is_literal
-    return _Stated(_INTEREST, 1) if is_interest else None
+    return _Said(_INTEREST, 1) if is_interest else None
 
 
-def _given_mockery(match: Match, stated: _Stated) -> _Stated | None:
+def _given_mockery(match: Match, stated: _Said) -> _Said | None:
     """The speaker's own praise is a dislike where it is mocked; other opinions are nothing."""
     mods = match.mods
     if not (mods.is_sarcastic or mods.is_doubtful):
         return stated
     is_praise = stated.relation == "likes" and stated.polarity > 0
     if mods.is_sarcastic and is_praise and all(map(_is_speaker, match.subjects)):
-        return _Stated("dislikes", stated.polarity)
+        return _Said("dislikes", stated.polarity)
     return None if stated.relation in _OPINIONS else stated
 
 
@@ -183,22 +173,28 @@ def _is_speaker(subject: Referent) -> bool:
     return subject.is_own and not subject.kin
 
 
-def _claim(match: Match, stated: _Stated, subject: Referent, fill: Fill, turn_number: int) -> Claim | None:
+def _claim(match: Match, stated: _Said, subject: Referent, fill: Fill, turn_number: int) -> Claim | Unkept | None:
     spec, clause, relation, polarity = match.pattern.spec, match.clause, stated.relation, stated.polarity
     held = _held_before(match.reading, fill) if relation in _STANDINGS else None
     if held is not None:
         fill, polarity = held, -polarity
+    if fill.phrase is not None and fill.phrase.det == "no" and not _has_no(match):  # "three bikes and no car"
+        polarity = -polarity
     is_over = clause.verb.is_past and relation != "scheduled_for"
     if spec.object == "companion" and clause.companion is not None:
         relation = couple_relation(match.reading, clause.companion, relation)
     name, kind = _object(match.reading, fill, relation, spec.object_type, is_over)
-    if _is_of_the_moment(match, relation, subject, fill) or _is_empty(match.reading, relation, subject, name):
+    if _is_empty(match.reading, relation, subject, name):
         return None
     is_lost = relation == "owns" and polarity < 0
-    if _is_cut(match.reading.tokens, fill) or is_of_another(subject, fill.phrase, is_lost=is_lost):
+    if is_of_another(subject, fill.phrase, is_lost=is_lost):
         return None
     if spec.value is not None and subject.entity_type is EntityType.ANIMAL and subject.is_unnamed:
         return None  # of "our dog" it is said that there is none any more
+    about = Stated(match, relation, subject, fill)
+    reason = unkept(about) or (None if _is_named(match.reading, fill) else flaw(about))
+    if reason is not None:
+        return reason
     flags = _flags(match, relation, is_own=_is_speaker(subject))
     hedge = HedgeLevel.STRONG if clause.verb.modal in _LATE_HEDGE else match.mods.hedge
     since = _valid_from(match, relation, polarity)
@@ -211,7 +207,7 @@ def _claim(match: Match, stated: _Stated, subject: Referent, fill: Fill, turn_nu
         object=name,
         object_type=kind,
         value=None,
-        confidence=initial_confidence(Mechanism.EXPLICIT, hedge, flags, is_wish=relation in _WISHES),
+        confidence=_confidence(about, hedge, flags),
         start=start,
         end=end,
         temporal_type=_temporal_type(match.pattern, relation, flags),
@@ -230,6 +226,24 @@ def _claim(match: Match, stated: _Stated, subject: Referent, fill: Fill, turn_nu
     return replace(claim, object=None, object_type=None, value=name) if relation in LITERAL_OBJECT else claim
 
 
+def _confidence(stated: Stated, hedge: HedgeLevel, flags: tuple[Flag, ...]) -> float:
+    """What the table gives for the hedge, lowered where claims of the kind are right more seldom.
+
+    What the table says of flags holds as it is: ceilings and factors are no measurements.
+    """
+    table = initial_confidence(Mechanism.EXPLICIT, hedge, flags, is_wish=stated.relation in _WISHES)
+    if flags:
+        return table
+    plain = initial_confidence(Mechanism.EXPLICIT, HedgeLevel.NONE)
+    return round(table * min(1.0, sureness(stated) / plain), 2)
+
+
+def _is_named(reading: Reading, fill: Fill) -> bool:
+    """Whether an object is all name, `Graz`, of which nothing can be missing."""
+    phrase = fill.phrase
+    return phrase is not None and all(token.is_capital for token in reading.tokens[phrase.start : phrase.end])
+
+
 def _held_before(reading: Reading, fill: Fill) -> Fill | None:
     """`a former nurse` without its `former`; None where no such word comes first."""
     if fill.phrase is None or reading.tokens[fill.phrase.first].low not in _FORMER:
@@ -237,27 +251,6 @@ def _held_before(reading: Reading, fill: Fill) -> Fill | None:
     held = copy(fill.phrase)  # other patterns read the phrase whole
     held.first = min(held.first + 1, held.head)
     return replace(fill, phrase=held)
-
-
-def _is_of_the_moment(match: Match, relation: str, subject: Referent, fill: Fill) -> bool:
-    phrase = fill.phrase
-    if phrase is not None and relation in _OF_NAMED_THINGS and (phrase.det in _POINTING or phrase.possessor == "your"):
-        return True
-    if relation not in _OF_LASTING_THINGS or match.mods.is_settled:
-        return False
-    is_dropped = subject.start == match.clause.verb.start
-    is_of_own_lot = _is_speaker(subject) and relation in _TASTES
-    return not is_lasting(match.reading, fill, is_dropped=is_dropped, is_of_own_lot=is_of_own_lot)
-
-
-def _is_cut(tokens: list[Token], fill: Fill) -> bool:
-    """Whether an object ends where what it says goes on: "work on improving | my area", "live | openly"."""
-    if fill.end >= len(tokens):
-        return False
-    last, following = tokens[fill.end - 1], tokens[fill.end].low
-    if is_ing(last) and not last.is_capital:
-        return following in _GOING_ON
-    return fill.phrase is None and fill.end - fill.start == 1 and bool(last.verbs) and following.endswith("ly")
 
 
 def _is_empty(reading: Reading, relation: str, subject: Referent, name: str) -> bool:
@@ -272,31 +265,6 @@ def _span(match: Match, subject: Referent, fill: Fill) -> tuple[int, int]:
     tokens, verb = match.reading.tokens, match.clause.verb
     start = min(tokens[subject.start].start, tokens[fill.start].start, tokens[verb.start].start)
     return start, tokens[max(fill.end, verb.end) - 1].end
-
-
-def is_lasting(reading: Reading, fill: Fill, *, is_dropped: bool, is_of_own_lot: bool = False) -> bool:
-    """Whether a liking or wish for this says anything tomorrow: not `love that photo`, `want to tell you`, `like it`.
-
-    What is pointed at, what is the listener's, and doings of no content of their own are of the moment. `is_dropped`:
-    the sentence left out its subject, as exclamations do (`Love the colours!`). `is_of_own_lot`: it says how the
-    speaker finds something, so that `this job` is the one that the speaker has.
-    """
-    phrase = fill.phrase
-    if phrase is None:
-        return _is_lasting_doing(reading.tokens[fill.start : fill.end])
-    if phrase.det in _POINTING or phrase.possessor == "your":
-        return is_of_own_lot and phrase.det == "this" and reading.tokens[phrase.head].low in _CALLINGS
-    return not (is_dropped and phrase.det == "the")
-
-
-def _is_lasting_doing(tokens: list[Token]) -> bool:
-    lows = [token.low for token in tokens]
-    verbs = tokens[0].verbs or {}
-    if lows[-1] in _MOMENTARY or not _LISTENER.isdisjoint(lows):
-        return False
-    if _EMPTY_VERBS.intersection(verbs) and lows[0] != "going":
-        return False
-    return not (_LIGHT_VERBS.intersection(verbs) and (len(lows) == 1 or lows[-1] in _VAGUE))
 
 
 def _object(

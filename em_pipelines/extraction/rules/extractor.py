@@ -176,12 +176,15 @@ class RulesExtractor(LocalExtractor):
             f"{code_digest(__name__)[:12]}-{hashlib.sha256(self.settings.model_dump_json().encode()).hexdigest()[:6]}"
         )
 
-    def _people_of(self, context: tuple[Turn, ...]) -> People:
+    def _people_of(self, segment: Segment) -> People:
         """Those of whom the turns before a segment speak: no claim is made of them, but `she` may mean one of them.
 
         In the assistant's turns `your brother` is the user's.
         """
-        return self._heard(context)[0]
+        people = self._heard(segment.context)[0]
+        named = (turn.subject for turn in (*segment.context, *segment.turns))
+        people.speakers = frozenset(name.casefold() for name in (segment.user_id, *named) if name)
+        return people
 
     def _heard(self, turns: tuple[Turn, ...]) -> tuple[People, list[tuple[Turn, list[Claim]]]]:
         """Those of whom turns speak, and the turns of people with their claims."""
@@ -209,7 +212,7 @@ class RulesExtractor(LocalExtractor):
         `trace` is told how the turns were read by themselves.
         """
         out = Extraction()
-        people = self._people_of(segment.context)
+        people = self._people_of(segment)
         for n, whole in enumerate(segment.turns):
             reason = skip_reason(whole, self.settings.gate)
             earlier = (*segment.context, *segment.turns[:n])
@@ -226,6 +229,7 @@ class RulesExtractor(LocalExtractor):
             claims = retracted + with_new(reader.notes.claims, together)
             out.claims += claims
             out.mentions += reader.notes.mentions
+            out.issues += [Issue(turn.turn_number, "not_kept", why) for why in dict.fromkeys(reader.notes.unkept)]
             if not claims and not reader.notes.mentions:
                 out.issues.append(Issue(turn.turn_number, "nothing_found", "no_pattern"))
         return out

@@ -4,6 +4,7 @@ Capitals tell a name; lists of given names, towns and head nouns tell what it na
 line in `kinds.yaml`, or a predicate here and its entry in `GRAMMATICAL`.
 """
 
+import re
 from collections.abc import Callable
 from functools import lru_cache
 
@@ -24,6 +25,7 @@ from em_pipelines.extraction.rules.tokens import MONTH, NUMBER, WEEKDAY
 from em_pipelines.schema.vocabulary import EntityType
 
 Test = Callable[[Reading, NounPhrase], bool]
+_INNER_CAPITAL = re.compile(r"\w[A-Z]")
 _ALSO_THINGS = frozenset({"china", "panama", "cologne", "bordeaux", "champagne", "jersey", "limerick"})
 """Towns and countries whose names in small letters are things."""
 _SCHOOLS = words("nouns", "schools")
@@ -88,6 +90,8 @@ def kin_noun(reading: Reading, phrase: NounPhrase) -> int | None:
         if tokens[i].low in KIN and not (i + 1 < phrase.end and tokens[i + 1].low in KIN):
             break
         i += 1
+    if [token.low for token in tokens[i + 1 : i + 3]] == ["in", "law"]:
+        return None
     return i if i < phrase.end and (tokens[i].low in KIN or tokens[i].low in PETS) else None
 
 
@@ -183,6 +187,14 @@ def _is_software(reading: Reading, phrase: NounPhrase) -> bool:
         return False
     is_named = reading.tokens[phrase.first].is_capital and type_of_name(_name(reading, phrase)) is None
     return low in _SOFTWARE or (is_named and listed_type(reading.tokens[phrase.head].low) is None)
+
+
+def _is_digital(reading: Reading, phrase: NounPhrase) -> bool:
+    """A program or service by its name: listed, or spelt as no place is, `DeskHub`, `IMAP`."""
+    name = _name(reading, phrase)
+    if name.casefold() in PLACES or not is_name(reading, phrase):
+        return False
+    return reading.tokens[phrase.first].low in _SOFTWARE or bool(_INNER_CAPITAL.search(name))
 
 
 def _is_model(reading: Reading, phrase: NounPhrase) -> bool:
@@ -334,6 +346,7 @@ GRAMMATICAL: dict[str, Test] = {
         is_name(reading, phrase) and reading.tokens[phrase.head].low not in KIN.keys() | NOT_NAMES
     ),
     "nationality": _is_nationality,
+    "digital": _is_digital,
     "effect": lambda reading, phrase: phrase.det not in {"the", "this", "that"} and _is_thing(reading, phrase),
     "own_thing": lambda reading, phrase: phrase.possessor in {"my", "our"} and _is_possession(reading, phrase),
     "belonging": _is_belonging,

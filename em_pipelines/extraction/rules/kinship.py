@@ -13,9 +13,10 @@ from em_pipelines.extraction.rules.names import Reading, is_given_name, is_name,
 from em_pipelines.extraction.rules.noun_phrases import KIN, PETS, NounPhrase
 from em_pipelines.extraction.rules.people import People, Referent, refer, speaker
 from em_pipelines.extraction.rules.slots import Fill
-from em_pipelines.extraction.rules.tokens import CONJ, MONTH, NOT_IN_PHRASE, PREP, PUNCT, RELATIVE, WEEKDAY, Token
+from em_pipelines.extraction.rules.tokens import ADV, CONJ, MONTH, NOT_IN_PHRASE, PREP, PUNCT, RELATIVE, WEEKDAY, Token
+from em_pipelines.extraction.rules.worth import Unkept
 from em_pipelines.schema.readings import Claim, initial_confidence
-from em_pipelines.schema.vocabulary import EntityType, HedgeLevel, Mechanism, TemporalType
+from em_pipelines.schema.vocabulary import USER, EntityType, HedgeLevel, Mechanism, TemporalType
 
 _EX = words("people", "ex")
 _ONLY_NAMED = words("people", "only_named")
@@ -23,10 +24,12 @@ PATTERN_ID = "people.kin_phrase"
 _OF_ALL = frozenset({"kid", "kids", "child", "children"})
 """Whom people call ours when they speak of everybody's."""
 _RELATIONS = frozenset(KIN.values()) | {"has_pet"}
+_ENDS = frozenset({",", ".", "!", "?", "\n", "…"})
 _OPENERS = frozenset({":", ",", "(", "-", "–", "—", "called", "named"})
 _OPENS_NAMES = frozenset({"called", "named", ""})
 """After these words, or after nothing but the noun, the names need no mark behind them."""
 _JOINTS = frozenset({",", "and", "&"})
+_TAUTOLOGIES = frozenset({"partner"})
 _MAX_NAMES = 8
 
 
@@ -36,7 +39,7 @@ def stated_relation(reading: Reading, person: Referent, phrase: NounPhrase) -> s
         reading.tokens[k].low in _EX or reading.tokens[k].low.startswith("ex-") for k in range(phrase.first, phrase.end)
     ):
         return None
-    if person.is_unnamed and person.kin in _OF_ALL and reading.tokens[phrase.start].low == "our":
+    if person.is_unnamed and person.kin in _OF_ALL and phrase.possessor == "our":
         return None  # "our kids are our future"
     if person.kin in PETS:
         return "has_pet"
@@ -51,6 +54,21 @@ def ended_relation(reading: Reading, person: Referent, phrase: NounPhrase) -> st
         relation = KIN.get(person.kin)
         return relation if relation in {"spouse_of", "partner_of"} else None
     return None
+
+
+def is_called_out(reading: Reading, phrase: NounPhrase) -> bool:
+    """`ok mom`, `Ingrid, my sister, …`, `'Dad?'`: who is spoken to, or spoken of by others, is no relative told of."""
+    tokens = reading.tokens
+    if reading.is_quoted(phrase.head):
+        return True
+    before = tokens[phrase.start - 1] if phrase.start else None
+    after = tokens[phrase.end] if phrase.end < len(tokens) else None
+    is_apart = after is None or after.low in _ENDS
+    if not is_apart or (before is not None and not before.bits & (PUNCT | ADV)):
+        return False
+    if phrase.possessor is None and phrase.det is None:
+        return phrase.first == phrase.head
+    return phrase.start > 1 and tokens[phrase.start - 2].low in reading.speakers
 
 
 def named_after(reading: Reading, phrase: NounPhrase, following: list[NounPhrase]) -> list[Referent]:
@@ -162,7 +180,11 @@ class KinNames:
     def state(self, person: Referent, phrase: NounPhrase, following: list[NounPhrase]) -> bool:
         """Notes the edge that a kin phrase states; true where a name in apposition has taken its place."""
         owner = self._owner(person, phrase)
-        if owner is None or (phrase.start and self.reading.tokens[phrase.start - 1].low == "not"):
+        if (
+            owner is None
+            or is_called_out(self.reading, phrase)
+            or (phrase.start and self.reading.tokens[phrase.start - 1].low == "not")
+        ):
             return False
         if (named := named_in_apposition(self.reading, person, phrase, following)) is not None:
             self.rename(person, named, owner)
@@ -225,7 +247,7 @@ class KinNames:
         """Puts the name in the place of the kin noun, in what was claimed and for the pronouns to come."""
         person = replace(kin, name=named.name, start=named.start, end=named.end)
         relation = "has_pet" if kin.kin in PETS else KIN.get(kin.kin)
-        if owner is None or relation is None:
+        if owner is None or relation is None or named.name.casefold() in self.reading.speakers:
             return
         self._renamed.add((owner.name, kin.kin))
         self.notes.claims = [
@@ -283,6 +305,15 @@ class KinNames:
         for phrase in phrases:
             self.deny(replace(edge, object=refer(self.reading, phrase).name))
 
+    def forget_bare(self) -> None:
+        """Leaves out what everybody has, a mother, where nothing more is said of her."""
+        claims = self.notes.claims
+        told = {end for c in claims if c.pattern_id != PATTERN_ID for end in (c.subject, c.object)}
+        kept = [c for c in claims if c.pattern_id != PATTERN_ID or not _is_bare(c) or c.object in told]
+        if len(kept) < len(claims):
+            self.notes.claims = kept
+            self.notes.unkept.append(Unkept.SAYS_NOTHING)
+
     def _add_edge(self, owner: Referent, relation: str, person: Referent) -> None:
         if (owner.name, person.name.casefold()) in self._renamed:
             return
@@ -309,3 +340,11 @@ class KinNames:
             polarity=polarity,
             pattern_id=PATTERN_ID,
         )
+
+
+def _is_bare(edge: Claim) -> bool:
+    """`mother` of somebody, `their brother`: no name on either end, and nothing that not everybody has."""
+    name = edge.object or ""
+    if KIN.get(name.casefold()) is None:
+        return False
+    return edge.relation == "child_of" or name in _TAUTOLOGIES or (edge.subject != USER and edge.subject.islower())

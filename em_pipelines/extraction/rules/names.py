@@ -152,13 +152,17 @@ _NAME_WORD = re.compile(
 )
 
 
+_QUOTED = re.compile(r"\"[^\"\n]{2,300}\"|“[^”\n]{2,300}”|(?<![\w'])'(?=\w)(?:[^'\n]|(?<=\w)'(?=\w)){2,300}'(?!\w)")
+
+
 @dataclass(frozen=True, slots=True)
 class Reading:
     """What a matcher works on: the message's tokens and text, its date, and whether it writes capitals at all.
 
-    Before the tokens at `seams` the text holds words that were taken back (`repairs`). `phrases` keeps what slots have
-    read, by first token and limit: a dozen patterns ask for the same phrase. `used` are names, case-folded, of what
-    somebody uses by what the conversation has said so far.
+    Before the tokens at `seams` the text holds words that were taken back (`repairs`). `speakers` are the names,
+    case-folded, of those who speak. `phrases` keeps what slots have read, by first token and limit: a dozen patterns
+    ask for the same phrase. `used` are names, case-folded, of what somebody uses by what the conversation has said so
+    far.
     """
 
     tokens: list[Token]
@@ -166,8 +170,14 @@ class Reading:
     written_on: date
     has_capitals: bool
     seams: frozenset[int] = frozenset()
+    speakers: frozenset[str] = frozenset()
     phrases: dict[tuple[int, int], NounPhrase | None] = field(default_factory=dict)
     used: set[str] = field(default_factory=set)
+
+    def is_quoted(self, i: int) -> bool:
+        """Whether token i stands in a passage within quotation marks: somebody else's words."""
+        at = self.tokens[i].start if i < len(self.tokens) else 0
+        return any(match.start() < at < match.end() for match in _QUOTED.finditer(self.text))
 
 
 def is_name(reading: Reading, phrase: NounPhrase) -> bool:

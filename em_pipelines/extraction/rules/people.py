@@ -90,6 +90,8 @@ class People:
     """Kin or pet last given by its noun alone, whose it is, and the sentence: `her name is Olive` names it."""
     used: set[str] = field(default_factory=set)
     """Names, case-folded, of what somebody uses."""
+    speakers: frozenset[str] = frozenset()
+    """The names, case-folded, of those who speak: `she` means somebody else, and of each other they say `you`."""
 
     def meet(self, person: Referent) -> None:
         if person.entity_type is not EntityType.PERSON:
@@ -118,7 +120,7 @@ class People:
         for among in (self._near(), self.met):
             if gender == "p" and among:
                 return _meant_by_they(among)
-            fitting = [p for p in among if p.gender in {"", gender}]
+            fitting = [p for p in among if p.gender in {"", gender} and p.name.casefold() not in self.speakers]
             if fitting:
                 return fitting if len(fitting) == 1 else []
         return []

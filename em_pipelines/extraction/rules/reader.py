@@ -9,7 +9,7 @@ from em_pipelines.extraction.rules.clauses import Clause
 from em_pipelines.extraction.rules.kinds import kin_noun
 from em_pipelines.extraction.rules.kinship import KinNames
 from em_pipelines.extraction.rules.lexicon import words
-from em_pipelines.extraction.rules.matching import ClauseMatcher, Match, Misfit, Slots
+from em_pipelines.extraction.rules.matching import ClauseMatcher, Match, Misfit, Slots, Subjects
 from em_pipelines.extraction.rules.message import Sentence, parse_message, readable
 from em_pipelines.extraction.rules.modifiers import Modifiers
 from em_pipelines.extraction.rules.names import EXPECTED_OBJECT, Reading, guess_type
@@ -26,7 +26,6 @@ from em_pipelines.extraction.rules.people import (
     type_told,
 )
 from em_pipelines.extraction.rules.slots import Fill, anew
-from em_pipelines.extraction.rules.subjects import Subjects
 from em_pipelines.extraction.rules.tokens import ADV, MONTH, PREP, WEEKDAY, Token, tokenise
 from em_pipelines.extraction.rules.trace import Trace
 from em_pipelines.schema.readings import Claim, Turn, initial_confidence
@@ -182,9 +181,14 @@ class MessageReader:
         mended, self.sentences = parse_message(tokenise(text), text, is_spoken=options.is_spoken)
         tokens = mended.tokens
         self.reading = Reading(
-            tokens, text, turn.timestamp.date(), any(t.is_capital and t.low != "i" for t in tokens), mended.seams,
+            tokens,
+            text,
+            turn.timestamp.date(),
+            any(t.is_capital and t.low != "i" for t in tokens),
+            mended.seams,
+            people.speakers,
             used=people.used,
-        )  # fmt: skip
+        )
         self.subjects = Subjects(self.reading, people, self.subject)
         self.notes = Notes(tokens, turn.turn_number, self.subject)
         self.kin = KinNames(self.reading, people, self.subject, self.notes)
@@ -207,6 +211,7 @@ class MessageReader:
             claims = self.notes.claims
             for claim in unframed_claims(self.reading, claims, self.turn.turn_number, self.subject, sentence):
                 self.notes.add(claim)
+        self.kin.forget_bare()
 
     def _meet(self, nouns: list[NounPhrase], n: int, until: int, sentence_start: int) -> int:
         """Notes the people and names of the phrases before a token, and the kin edges they state."""
@@ -357,7 +362,7 @@ class MessageReader:
         if match.pattern.spec.relation == KIN_RELATION:
             self._state_kin(match)
         else:
-            for claim in build_claims(match, self.turn.turn_number):
+            for claim in build_claims(match, self.turn.turn_number, self.notes.unkept):
                 self._add_with_mentions(claim, match.subjects, match.objects)
         return max(0, len(self.notes.claims) - n_before)
 

@@ -246,7 +246,7 @@ def _after_joint(tokens: list[Token], i: int, stop: int, *, either: bool) -> int
     after = _past_joint(tokens, i, stop, _EITHER_JOINTS if either else _JOINTS)
     if after is None:
         return None
-    while after < stop and tokens[after].bits & ADV:
+    while after < stop and tokens[after].bits & ADV and tokens[after].low != "no":
         after += 1
     return after if after < stop else None
 

@@ -35,6 +35,8 @@ def test_an_answer_is_put_into_the_speakers_words(asked: str, answered: str, mea
         ("Are you ready?", "yes"),
         ("Do you have any pets?", "yes"),
         ("Do you like tea or coffee?", "yes"),
+        ("Do you build mills or barns?", "no"),
+        ("Do you build mills?", "no new builds this year"),
         ("Where do you live?", "why do you ask?"),
         ("Where do you live?", "no"),
         ("You live in Delft.", "yes"),

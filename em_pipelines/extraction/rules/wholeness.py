@@ -1,0 +1,232 @@
+"""Whether the object of a claim is whole, resolved, and says anything: `a special | meaning`, `their plan`, `a trip`.
+
+Objects end where their grammar says, and that may be too early: what stands behind tells. The kinds of words are data
+(`patterns/lexicon/worth.yaml`).
+"""
+
+from em_pipelines.extraction.rules.lexicon import words
+from em_pipelines.extraction.rules.names import is_name
+from em_pipelines.extraction.rules.noun_phrases import NounPhrase
+from em_pipelines.extraction.rules.tokens import ADV, BASE, EVALUATIVE, OBJECT, PREP, RELATIVE, Token
+from em_pipelines.extraction.rules.verb_groups import is_ing
+from em_pipelines.extraction.rules.worth import LASTING, OPINIONS, TASTES, WISHES, Stated, Unkept
+from em_pipelines.schema.vocabulary import LITERAL_OBJECT, RELATIONS_BY_GROUP
+
+_ADJECTIVES = words("worth", "adjectives")
+_EMPTY = words("worth", "empty")
+_THIN = words("worth", "thin")
+_THIN_RELATIONS = words("worth", "thin_relations")
+_LIGHT = words("worth", "light_verbs")
+_COMPLETED = words("worth", "completed")
+_HARMLESS = words("worth", "harmless_adverbs")
+_KINDS_WITH_THE = words("worth", "kinds_with_the")
+_MASS = words("worth", "mass")
+_DISPOSITIONS = words("worth", "dispositions")
+_EVERYBODY = words("worth", "everybody")
+_EMPTY_VERBS = words("verbs", "empty")
+_LIGHT_VERBS = words("verbs", "light")
+_VAGUE = words("nouns", "vague") | words("words", "light_heads")
+_CALLINGS = words("nouns", "callings")
+_PREFERENCES = frozenset(RELATIONS_BY_GROUP["preference"])
+_POINTING = frozenset({"this", "that", "these", "those", "such", "what"})
+_TOO_FEW = frozenset({"enough", "more", "less", "much", "most"})
+_OTHERS = frozenset({"other", "others", "other's", "each", "another's", "else"})
+_GOING_ON = words("words", "possessives") | {"a", "an", "the", "up", "out", "down", "each"}
+"""Words after an -ing that begin what it is done to."""
+_TIME_STARTS = frozenset({"last", "next", "past", "this", "each", "every", "ago", "all"})
+_QUOTES = frozenset({'"', "“", "”", "‘"})
+_COMPLETING = frozenset({"into", "to", "as", "onto", "off", "up", "out", "away", "over", "down", "with"})
+_LISTENER = frozenset({"you", "your"})
+_THIRD = frozenset({"his", "her", "its", "their"})
+_OF_NAMED_THINGS = frozenset({"believes", "causes", "improves", "has_part", "owns"})
+_CAUSES = frozenset({"causes", "improves", "conflicts_with"})
+_DESCRIBING = LITERAL_OBJECT | {"has_nationality", "follows", "feels", "is_a", "made_of", "speaks", "has_name"}
+"""What these take is said by adjectives, names and numbers."""
+_NAMING = _DESCRIBING | {"believes", "works_as"}
+"""What these take may be a noun that says nothing elsewhere: faith, head."""
+
+
+def flaw(stated: Stated) -> Unkept | None:
+    """What is wrong with the object; None where it is whole."""
+    if _is_unresolved(stated):
+        return Unkept.UNRESOLVED
+    if stated.fill.when is not None or stated.fill.text is not None or stated.is_of_mood:
+        return None
+    if stated.phrase is not None and any(token.low == "and" for token in stated.said):  # "peace and quiet"
+        return None
+    if stated.relation not in _DESCRIBING and _is_cut(stated):
+        return Unkept.CUT
+    says_nothing = (stated.relation not in _NAMING and _says_nothing(stated)) or _is_no_calling(stated)
+    return Unkept.SAYS_NOTHING if says_nothing else None
+
+
+def _is_unresolved(stated: Stated) -> bool:
+    """`this`, `your plan`, `their rights` of nobody knows whom, `the theme`, `each other's company`."""
+    phrase, tokens = stated.phrase, stated.tokens
+    if phrase is None or stated.relation in LITERAL_OBJECT:
+        return False
+    if any(token.low in _OTHERS for token in tokens[phrase.start : phrase.head]):
+        return True
+    owner = phrase.possessor
+    if owner in _THIRD and stated.is_own:
+        return True
+    if stated.relation not in LASTING | _OF_NAMED_THINGS:
+        return False
+    if owner == "your" or phrase.det in _POINTING:
+        return not (_is_own_taste(stated) and phrase.det == "this" and tokens[phrase.head].low in _CALLINGS)
+    is_of_clause = stated.match.pattern.spec.subject == "subject"
+    return is_of_clause and stated.relation in OPINIONS and _has_the(stated) and not _is_known_with_the(stated, phrase)
+
+
+def _is_own_taste(stated: Stated) -> bool:
+    return stated.is_own and stated.relation in TASTES
+
+
+def _has_the(stated: Stated) -> bool:
+    """`the` before the object, or before the list that it is one of."""
+    first = stated.match.objects[0].phrase
+    return first is not None and first.det == "the"
+
+
+def _is_known_with_the(stated: Stated, phrase: NounPhrase) -> bool:
+    """`the sea`, `the Harbour Inn`, `the idea of moving`: which one is meant needs no pointing."""
+    tokens = stated.tokens
+    if stated.match.mods.is_settled or is_name(stated.match.reading, phrase):
+        return True
+    is_told = any(token.is_capital for token in tokens[phrase.first : phrase.end])
+    return is_told or (stated.relation in _PREFERENCES and tokens[phrase.head].low in _KINDS_WITH_THE)
+
+
+def _is_cut(stated: Stated) -> bool:
+    """Whether the object ends where what it says goes on, or with a word that only describes."""
+    last = stated.said[-1]
+    if last.low == "back":
+        return True
+    if last.low in _ADJECTIVES and not last.is_capital and not _is_adjective_named(stated):
+        return True
+    return (_ends_frame(stated) and _goes_on(stated, last)) or (stated.is_doing and _is_doing_cut(stated))
+
+
+def _is_adjective_named(stated: Stated) -> bool:
+    """`the cold`: an adjective that stands for a thing."""
+    phrase = stated.phrase
+    return phrase is not None and phrase.det == "the" and stated.said[-1].low in _KINDS_WITH_THE
+
+
+def _ends_frame(stated: Stated) -> bool:
+    """Whether the frame has nothing behind its object: in `find operetta dull` the word behind belongs to the frame."""
+    right = [element for element in stated.match.pattern.right if element.kind != "not"]
+    return bool(right) and right[-1].kind == "slot"
+
+
+def _goes_on(stated: Stated, last: Token) -> bool:
+    """`a special | meaning`, `improving | my area`, `reading | "Kim"`, `furniture | that looks great`."""
+    tokens, end = stated.tokens, stated.fill.end
+    if end >= len(tokens):
+        return False
+    following = tokens[end]
+    if following.bits & RELATIVE:
+        return stated.relation in (OPINIONS if following.low == "that" else TASTES)
+    if following.low in _QUOTES:
+        return stated.is_doing
+    if is_ing(last) and not last.is_capital and following.low in _GOING_ON:
+        return True
+    is_apart = following.bits or following.low in _TIME_STARTS or (last.is_capital and is_ing(following))
+    return not is_apart and _is_part_of_phrase(following)
+
+
+def _is_part_of_phrase(token: Token) -> bool:
+    """Whether a word right behind a phrase can only belong to it: no verb of its own, no name that begins anew."""
+    return (token.verbs is None or is_ing(token)) and not token.is_capital and token.low[0].isalpha()
+
+
+def _is_doing_cut(stated: Stated) -> bool:
+    """`put | in`, `turn the barn | into a shop`, `live | openly`, `to openly | live`."""
+    tokens, fill = stated.tokens, stated.fill
+    before = [t.low for t in tokens[max(stated.match.clause.verb.end, fill.start - 2) : fill.start]]
+    if any(low.endswith("ly") and low not in _HARMLESS for low in before):
+        return True
+    if fill.end >= len(tokens):
+        return False
+    following = tokens[fill.end]
+    if (
+        following.low.endswith("ly")
+        and following.bits & ADV
+        and following.low not in _HARMLESS
+        and len(stated.said) < 3
+    ):
+        return True
+    if stated.relation == "prefers" and is_ing(stated.said[0]) and any(token.low == "to" for token in stated.said):
+        return True  # "I prefer hiking to the gym"
+    verbs = stated.said[0].verbs or {}
+    is_open = following.low in _COMPLETING or following.low in _ADJECTIVES or bool(following.forms & BASE)
+    return not _COMPLETED.isdisjoint(verbs) and (is_open or ("put" in verbs and bool(following.bits & PREP)))
+
+
+def _says_nothing(stated: Stated) -> bool:
+    """Whether the object has no content of its own: `the vibes`, `a project`, `make this work`, `join in`."""
+    if stated.is_doing:
+        return stated.relation in LASTING | _CAUSES and _is_empty_doing(stated)
+    phrase = stated.phrase
+    return phrase is not None and _is_empty_phrase(stated, phrase)
+
+
+def _is_empty_phrase(stated: Stated, phrase: NounPhrase) -> bool:
+    tokens = stated.tokens
+    head = tokens[phrase.head]
+    if any(token.is_capital for token in tokens[phrase.first : phrase.end]):
+        return False
+    if head.low in _ADJECTIVES and phrase.end > phrase.head + 1:  # "the good of kindness"
+        return True
+    if stated.relation in _CAUSES:
+        return head.low in _EMPTY and tokens[stated.subject.start].low.endswith("ing")
+    if head.low in _EMPTY or phrase.det in _TOO_FEW or _is_got_into(stated, phrase):
+        return True
+    return head.low in _THIN and _is_thin_here(stated, phrase)
+
+
+def _is_got_into(stated: Stated, phrase: NounPhrase) -> bool:
+    """`I got into a fight`."""
+    is_got = "get" in stated.match.clause.verb.lemmas and stated.relation == "interested_in"
+    return is_got and phrase.det in {"a", "an"}
+
+
+def _is_thin_here(stated: Stated, phrase: NounPhrase) -> bool:
+    """Whether a noun that may say little says nothing: `plans a trip`, but `likes books`."""
+    low = stated.tokens[phrase.head].low
+    if stated.relation in TASTES:  # "the jazz and love theme": no kind of thing
+        return phrase.start == phrase.head and not low.endswith("s") and low not in _MASS
+    words_before = stated.tokens[phrase.first : phrase.head]
+    return stated.relation in _THIN_RELATIONS and all(_is_slight(token) for token in words_before)
+
+
+def _is_slight(token: Token) -> bool:
+    """Whether a word before a noun does not tell which one is meant."""
+    return token.low in _ADJECTIVES or token.low in EVALUATIVE or bool(token.bits & ADV)
+
+
+def _is_empty_doing(stated: Stated) -> bool:
+    said = stated.said
+    lows = [token.low for token in said]
+    verbs = said[0].verbs or {}
+    if not _LISTENER.isdisjoint(lows) or any(t.bits & OBJECT or t.low in _POINTING for t in said[1:]):
+        return True
+    if _EMPTY_VERBS.intersection(verbs) and lows[0] != "going":
+        return True
+    is_light = not _LIGHT.isdisjoint(verbs) if stated.relation in WISHES else not _LIGHT_VERBS.isdisjoint(verbs)
+    if len(said) == 1 or said[-1].bits & (PREP | ADV):
+        return is_light
+    if lows[-1] in _EMPTY or ("of" in lows and lows[lows.index("of") - 1] in _EMPTY):
+        return not any(token.is_capital for token in said)
+    is_vague = lows[-1] in _VAGUE or lows[-1] in _EVERYBODY or (lows[-1] in _THIN and _is_bare(said))
+    return is_light and is_vague
+
+
+def _is_bare(said: list[Token]) -> bool:
+    """Whether nothing but small words stand between a verb and the last of its words."""
+    return all(token.bits or token.low in _ADJECTIVES or token.low in EVALUATIVE for token in said[1:-1])
+
+
+def _is_no_calling(stated: Stated) -> bool:
+    """`I'm a dreamer`: how somebody is, not what they do for a living."""
+    return stated.relation == "works_as" and stated.said[-1].low in _DISPOSITIONS

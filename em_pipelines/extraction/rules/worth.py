@@ -1,0 +1,319 @@
+"""Whether what a clause states is worth keeping: whose it is, whether it is asserted, whether it holds tomorrow.
+
+A frame that fits says that the words are there. What is told of everybody, wished along with something else, quoted or
+over by tomorrow is not kept, and `em why-not` names the reason. Whether the object is whole and says anything is
+`wholeness`' business. The kinds of words are data (`patterns/lexicon/worth.yaml`), and so is how sure a claim is that
+is kept (`patterns/lexicon/sureness.yaml`).
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+
+from em_pipelines.extraction.rules.clauses import pronoun_of
+from em_pipelines.extraction.rules.lexicon import load_lexicon, words
+from em_pipelines.extraction.rules.matching import Match
+from em_pipelines.extraction.rules.names import PLACES, listed_type
+from em_pipelines.extraction.rules.noun_phrases import NounPhrase
+from em_pipelines.extraction.rules.people import FIRST_PERSON, Referent
+from em_pipelines.extraction.rules.slots import Fill
+from em_pipelines.extraction.rules.tokens import ADV, BASE, MODAL, PUNCT, RELATIVE, SUBJECT, Token, low_at
+from em_pipelines.schema.vocabulary import RELATIONS_BY_GROUP, EntityType
+
+_ADJECTIVES = words("worth", "adjectives")
+_SAYING_LITTLE = words("worth", "thin") | words("worth", "empty")
+_EVERYDAY = words("worth", "everyday")
+_NOW = words("worth", "now")
+_BODIES = words("worth", "bodies")
+_FLEETING = words("worth", "fleeting")
+_RATES = words("worth", "rates")
+_TIME_UNITS = words("words", "time_units") | {"day", "hour", "minute", "morning"}
+_EVERYBODY = words("worth", "everybody")
+_TELLING = frozenset({"tell", "say", "joke", "pretend", "claim", "call", "insist", "swear", "reckon"})
+_CONJUNCTIONS = frozenset({"and", "or", "but", "then", "so", "&", "plus"})
+TASTES = frozenset({"likes", "dislikes"})
+WISHES = frozenset({"wants", "needs", "plans", "decided"})
+OPINIONS = frozenset(RELATIONS_BY_GROUP["preference"]) | WISHES
+LASTING = OPINIONS | {"did"}
+_SURENESS = load_lexicon("sureness")
+_OTHERS = frozenset({"he", "she", "they", "it"})
+_MANY = 3
+"""Things in a list from which each alone may say less than all."""
+_UNREAD = 8
+"""Words behind an object from which much of the clause was not read."""
+_REFERENCE = 3
+"""Words between `our` and the group it belongs to."""
+_FAR_BACK = 8
+"""Words before a clause in which the verb stands by which others tell it."""
+
+
+class Unkept(StrEnum):
+    """Why what a fitting frame states is not kept."""
+
+    CUT = "object_cut_short"
+    SAYS_NOTHING = "object_says_nothing"
+    UNRESOLVED = "object_unresolved"
+    MOMENTARY = "of_the_moment"
+    OVER = "taste_of_the_past"
+    EVERYBODYS = "not_said_of_one_person"
+    NOT_ASSERTED = "not_asserted"
+    PARTNER = "of_the_one_spoken_to"
+    SUBJECT = "subject_says_nothing"
+
+
+@dataclass(frozen=True, slots=True)
+class Stated:
+    """A claim about to be made: a match, its relation, and the subject and the filler that are its ends."""
+
+    match: Match
+    relation: str
+    subject: Referent
+    fill: Fill
+
+    @property
+    def tokens(self) -> list[Token]:
+        return self.match.reading.tokens
+
+    @property
+    def phrase(self) -> NounPhrase | None:
+        return self.fill.phrase
+
+    @property
+    def said(self) -> list[Token]:
+        """The tokens of the object."""
+        return self.tokens[self.fill.start : self.fill.end]
+
+    @property
+    def is_doing(self) -> bool:
+        """Whether the object is a verb with what it takes."""
+        fill = self.fill
+        return fill.phrase is None and fill.when is None and fill.text is None
+
+    @property
+    def is_of_mood(self) -> bool:
+        """Whether somebody thinks aloud or lets off steam, which is kept for what it is, with little confidence."""
+        return self.match.mods.is_settled or self.match.mods.is_venting
+
+    @property
+    def is_alone(self) -> bool:
+        """Whether the speaker says `I`."""
+        return self.is_own and pronoun_of(self.match.clause, self.tokens) == "i"
+
+    @property
+    def is_own(self) -> bool:
+        """Whether the speaker is the subject."""
+        return self.subject.is_own and not self.subject.kin
+
+
+def unkept(stated: Stated) -> Unkept | None:
+    """The first reason not to keep what is stated; None where it is kept."""
+    for reason, holds in _CHECKS:
+        if holds(stated) and not (reason is Unkept.MOMENTARY and stated.is_of_mood):
+            return reason
+    return None
+
+
+def sureness(stated: Stated) -> float:
+    """How likely the claim is right, 0 to 1: how often its kind of pattern was, times what its context takes from that.
+
+    Shares are smoothed by a prior, so that few judged claims do not say much.
+    """
+    prior = _SURENESS["prior"]
+    n_right, n = _SURENESS["judged"].get(stated.match.pattern.pattern_id.split(".")[0], (0, 0))
+    share = (n_right + prior["right"] * prior["claims"]) / (n + prior["claims"])
+    for name, holds in _CONTEXTS:
+        if holds(stated):
+            share *= _SURENESS["context"][name]
+    return float(share)
+
+
+def _is_plural(stated: Stated) -> bool:
+    return pronoun_of(stated.match.clause, stated.tokens) == "we"
+
+
+def _is_of_pronoun(stated: Stated) -> bool:
+    return pronoun_of(stated.match.clause, stated.tokens) in _OTHERS
+
+
+def _is_unsaid(stated: Stated) -> bool:
+    clause = stated.match.clause
+    return clause.is_shared or (stated.is_own and clause.pronoun is None and not clause.subject)
+
+
+def _is_listed(stated: Stated) -> bool:
+    return len(stated.match.objects) >= _MANY
+
+
+def _is_unread(stated: Stated) -> bool:
+    return stated.match.clause.right - stated.fill.end > _UNREAD
+
+
+_CONTEXTS: tuple[tuple[str, Callable[[Stated], bool]], ...] = (
+    ("plural", _is_plural),
+    ("pronoun", _is_of_pronoun),
+    ("unsaid", _is_unsaid),
+    ("listed", _is_listed),
+    ("unread", _is_unread),
+)
+
+
+def _is_of_partner(stated: Stated) -> bool:
+    return not stated.is_own and stated.subject.name.casefold() in stated.match.reading.speakers
+
+
+def _subject_says_nothing(stated: Stated) -> bool:
+    """`great happened`, `others have`: no subject is named; `a picnic was last week`: one of many."""
+    subject, tokens = stated.subject, stated.tokens
+    if stated.is_own or subject.kin or not subject.start < subject.end <= len(tokens):
+        return False
+    low = subject.name.casefold().rsplit(" ", 1)[-1]
+    if low in _ADJECTIVES or low in _EVERYBODY or (" of mine" in subject.name or " of ours" in subject.name):
+        return True
+    if stated.relation == "happened_on":
+        return low_at(tokens, subject.start - 1, len(tokens)) in {"a", "an", "some"} or _is_thin(subject.name)
+    return False
+
+
+def _is_thin(name: str) -> bool:
+    return name.casefold() in _SAYING_LITTLE
+
+
+def _is_momentary(stated: Stated) -> bool:
+    """`tonight`, `I'm going to make tea`, `I need coffee`, `two teas a day`, `Love the colours!`: over by tomorrow."""
+    if stated.relation == "owns":
+        return _is_consumed(stated)
+    if stated.relation == "feels":
+        return not stated.match.mods.is_venting
+    phrase = stated.phrase
+    is_dropped = stated.subject.start == stated.match.clause.verb.start
+    if phrase is not None and is_dropped and phrase.det == "the" and stated.relation in LASTING:
+        return True
+    return stated.relation in WISHES and (_is_of_now(stated) or _is_everyday(stated))
+
+
+def _is_of_now(stated: Stated) -> bool:
+    clause = stated.match.clause
+    return any(token.low in _NOW for token in stated.tokens[clause.left : clause.right])
+
+
+def _is_everyday(stated: Stated) -> bool:
+    """`I need coffee`, `I'm going to wash the car`."""
+    if stated.is_doing:
+        is_plan = stated.relation in {"plans", "decided"} and not any(token.is_capital for token in stated.said)
+        return is_plan and not _EVERYDAY.isdisjoint(stated.said[0].verbs or {})
+    return stated.relation != "plans" and listed_type(stated.said[-1].low) is EntityType.FOOD
+
+
+def _is_consumed(stated: Stated) -> bool:
+    """`flowers`, `three espressos a day`: nothing that one has for long."""
+    tokens, end = stated.tokens, stated.fill.end
+    last = stated.said[-1].low
+    is_rate = low_at(tokens, end, len(tokens)) in _RATES and low_at(tokens, end + 1, len(tokens)) in _TIME_UNITS
+    return is_rate or last in _FLEETING or listed_type(last) is EntityType.FOOD
+
+
+def _is_over(stated: Stated) -> bool:
+    """`I loved taking lessons`: a taste of then; what has ended says so by itself (`used to love`)."""
+    verb, mods = stated.match.clause.verb, stated.match.mods
+    if (
+        stated.said[0].is_capital
+        or stated.relation not in TASTES
+        or mods.has_ended
+        or verb.used_to
+        or verb.has_begun
+        or verb.is_perfect
+    ):
+        return False
+    return verb.is_past and stated.match.pattern.spec.tense == "any" and "always" not in verb.adverbs
+
+
+def _is_move_of_tools(stated: Stated) -> bool:
+    """`we moved from Mailgun to Postmark`: where neither is a known place, it may be what a firm works with."""
+    if stated.relation != "lives_in" or "move" not in stated.match.clause.verb.lemmas:
+        return False
+    tokens, clause = stated.tokens, stated.match.clause
+    lows = [token.low for token in tokens[clause.verb.end : clause.right]]
+    is_both = "from" in lows and "to" in lows
+    names = " ".join(lows)
+    return is_both and not any(f" {place} " in f" {names} " for place in PLACES) and not stated.is_alone
+
+
+def _is_everybodys(stated: Stated) -> bool:
+    """`we all need a push`, `our group … we plan campaigns`, `we need better schools`."""
+    match, tokens = stated.match, stated.tokens
+    if pronoun_of(match.clause, tokens) != "we":
+        return False
+    if stated.relation in {"has_name", "needs"} and not match.mods.is_settled:
+        return True
+    if "all" in match.clause.verb.adverbs or low_at(tokens, (match.clause.pronoun or 0) + 1, len(tokens)) == "all":
+        return True
+    ours = [k for k in range(match.clause.lead) if tokens[k].low == "our"]
+    return any(token.low in _BODIES for k in ours for token in tokens[k + 1 : k + 2 + _REFERENCE])
+
+
+def _is_not_asserted(stated: Stated) -> bool:
+    """A verb that shares an infinitive's `to` or a modal verb, a bare verb after its own object, what others tell."""
+    clause, tokens = stated.match.clause, stated.tokens
+    verb = clause.verb
+    if stated.match.reading.is_quoted(verb.start):
+        return True
+    if verb.start == verb.end:  # `a project, a robot`: what stands beside a thing is no possession
+        return "have" in verb.lemmas and stated.relation == "owns" and stated.match.reading.has_capitals
+    if stated.match.pattern.spec.needs or verb.start >= len(tokens):
+        return False
+    is_bare = bool(tokens[verb.start].forms & BASE) and verb.modal is None and not verb.is_progressive
+    if is_bare and clause.is_shared and _shares_unreal(tokens, verb.start):
+        return True
+    is_dropped = stated.subject.start == verb.start and clause.pronoun is None
+    if is_dropped and is_bare and verb.start > 0 and _is_inside(tokens[verb.start - 1]):
+        return True
+    return _is_emphatic_like(stated) or (stated.is_own and _is_told(stated))
+
+
+def _is_inside(before: Token) -> bool:
+    """Whether no sentence or clause can begin behind a word."""
+    return before.low != "\n" and not before.bits & (PUNCT | ADV) and before.low not in _CONJUNCTIONS
+
+
+def _shares_unreal(tokens: list[Token], at: int) -> bool:
+    """`I want to get fit and improve …`, `I could move and sell …`: what is joined is as unreal as the first."""
+    if tokens[at - 1].low not in _CONJUNCTIONS and tokens[at - 1].low != ",":
+        return False
+    for k in range(at - 2, 0, -1):
+        token = tokens[k]
+        if token.low in ".!?;\n" or token.bits & SUBJECT:
+            return False
+        if token.bits & MODAL or (token.low == "to" and tokens[k + 1].forms & BASE):
+            return True
+    return False
+
+
+def _is_emphatic_like(stated: Stated) -> bool:
+    """`which she does like a lunatic`: no liking."""
+    verb, tokens = stated.match.clause.verb, stated.tokens
+    is_do = tokens[verb.start].low in {"do", "does", "did"} and not verb.is_negated
+    lead = stated.match.clause.lead
+    return is_do and "like" in verb.lemmas and lead > 0 and bool(tokens[lead - 1].bits & RELATIVE)
+
+
+def _is_told(stated: Stated) -> bool:
+    """`he keeps telling the neighbours I'm a doctor`: somebody else says it of the speaker."""
+    tokens, lead = stated.tokens, stated.match.clause.lead
+    for k in range(lead - 1, max(-1, lead - _FAR_BACK), -1):
+        token = tokens[k]
+        if token.bits & PUNCT or token.low in _CONJUNCTIONS:
+            return False
+        if token.verbs and not _TELLING.isdisjoint(token.verbs):
+            return not any(t.low in FIRST_PERSON for t in tokens[max(0, k - 4) : k])
+    return False
+
+
+_CHECKS: tuple[tuple[Unkept, Callable[[Stated], bool]], ...] = (
+    (Unkept.PARTNER, _is_of_partner),
+    (Unkept.NOT_ASSERTED, _is_not_asserted),
+    (Unkept.EVERYBODYS, _is_everybodys),
+    (Unkept.SUBJECT, _subject_says_nothing),
+    (Unkept.UNRESOLVED, _is_move_of_tools),
+    (Unkept.OVER, _is_over),
+    (Unkept.MOMENTARY, _is_momentary),
+)

@@ -1,0 +1,110 @@
+"""What a fitting frame states and memory does not keep, by kind, and the sentences beside it that are kept."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+import pytest
+
+from em_pipelines.extraction.rules.extractor import RulesExtractor
+from em_pipelines.extraction.rules.worth import Unkept
+from em_pipelines.schema.readings import Extraction, Segment, Turn
+
+Read = Callable[..., Extraction]
+WRITTEN_AT = datetime(2026, 3, 5, 18, 20, tzinfo=UTC)
+
+
+def reasons(read: Read, text: str) -> list[str]:
+    return [issue.reason for issue in read(text).issues if issue.issue == "not_kept"]
+
+
+@pytest.mark.parametrize(
+    ("reason", "text"),
+    [
+        (Unkept.CUT, "The choir has such a special meaning for the village."),
+        (Unkept.CUT, "I want to quietly change our street."),
+        (Unkept.CUT, "I'm planning to turn my barn into a cinema."),
+        (Unkept.CUT, 'I love reading "Moorhen Tales" to the class.'),
+        (Unkept.CUT, "I want to put marigolds in."),
+        (Unkept.CUT, "I'm passionate about building a calm, friendly place."),
+        (Unkept.CUT, "We have a little."),
+        (Unkept.SAYS_NOTHING, "I'm planning a trip to the fjords."),
+        (Unkept.SAYS_NOTHING, "I'm working on a new project."),
+        (Unkept.SAYS_NOTHING, "I'd love to join in."),
+        (Unkept.SAYS_NOTHING, "I want to lend a hand."),
+        (Unkept.SAYS_NOTHING, "I need a mindset."),
+        (Unkept.SAYS_NOTHING, "I'm a dreamer."),
+        (Unkept.SAYS_NOTHING, "My mother called yesterday."),
+        (Unkept.UNRESOLVED, "I love the colours and the frame."),
+        (Unkept.UNRESOLVED, "I'm passionate about their rights."),
+        (Unkept.UNRESOLVED, "We moved from Kestrelmail to Larkpost and nobody misses it."),
+        (Unkept.MOMENTARY, "I'm going to make tea."),
+        (Unkept.MOMENTARY, "I want to see the regatta tonight."),
+        (Unkept.MOMENTARY, "I have three cortados a day."),
+        (Unkept.MOMENTARY, "I bought some flowers for the neighbour."),
+        (Unkept.MOMENTARY, "I need milk."),
+        (Unkept.OVER, "I loved taking ferries with my aunt when I was small."),
+        (Unkept.EVERYBODYS, "We all need a nudge sometimes."),
+        (Unkept.EVERYBODYS, "Our group meets on Mondays, and we plan marches."),
+        (Unkept.NOT_ASSERTED, "I want to get fit and improve my stamina."),
+        (Unkept.NOT_ASSERTED, "She keeps telling the neighbours I'm a doctor."),
+        (Unkept.NOT_ASSERTED, "The sign read 'I love raccoons' in red."),
+        (Unkept.SUBJECT, "We had a picnic last week."),
+    ],
+)
+def test_what_says_nothing_that_holds_tomorrow_is_not_kept(reason: Unkept, text: str, read: Read) -> None:
+    assert [claim for claim in read(text).claims if not claim.flags] == []
+    assert reason in reasons(read, text)
+
+
+@pytest.mark.parametrize(
+    ("text", "claims"),
+    [
+        ("I'm planning a trip to Zutphen.", ["user | plans | trip to Zutphen"]),
+        ("I'm working on a robot project.", ["user | works_on | robot project"]),
+        ("I love the sea.", ["user | likes | sea"]),
+        ("I loved Piranesi.", ["user | likes | Piranesi"]),
+        ("I love music.", ["user | likes | music"]),
+        ("I bought a sewing machine.", ["user | owns | sewing machine"]),
+        ("I own three bikes and a raft.", ["user | owns | bikes", "user | owns | raft"]),
+        ("My mother lives in Graz.", ["user | child_of | mother", "mother | lives_in | Graz"]),
+        ("We moved from DeskHub to Larkpost.", ["user | uses | Larkpost", "user | uses | DeskHub | -"]),
+        ("We moved from Utrecht to Zutphen.", ["user | lives_in | Zutphen", "user | lives_in | Utrecht | -"]),
+        ("I want to learn how to make ravioli.", ["user | wants | learn how to make ravioli"]),
+        ("I find operetta tedious.", ["user | dislikes | operetta"]),
+    ],
+)
+def test_what_is_whole_is_kept(text: str, claims: list[str], claims_of: Callable[..., list[str]]) -> None:
+    assert sorted(claims_of(text)) == sorted(claims)
+
+
+def talk(extractor: RulesExtractor, *said: tuple[str, str]) -> list[tuple[str, str, str | None]]:
+    """The ends of what is read in a conversation of Ida, the user, and others, given as (name, words)."""
+    turns = tuple(
+        Turn(f"m{n}", n, "user", "user" if name == "Ida" else name, text, WRITTEN_AT)
+        for n, (name, text) in enumerate(said)
+    )
+    claims = extractor.extract(Segment("seg", "Ida", "s1", "group", turns)).claims
+    return [(claim.subject, claim.relation, claim.object) for claim in claims]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        (("Jonne", "Ida, my sister, good to hear you!"),),
+        (("Ida", "Jonne, that sounds super rewarding!"),),
+        (("Jonne", "Ida told me. She values small things and believes in ghosts."),),
+        (("Ida", "ok ok mom. go to sleep"),),
+        (("Ida", "Off to the match with my brother in law."),),
+        (("Ida", "A pal of mine adopted last year, they're happy with their new kid."),),
+    ],
+)
+def test_who_is_spoken_to_is_not_spoken_of(said: tuple[tuple[str, str], ...], extractor: RulesExtractor) -> None:
+    assert talk(extractor, *said) == []
+
+
+def test_an_invented_customer_is_nobody(claims_of: Callable[..., list[str]]) -> None:
+    assert claims_of("Our typical customer is Sandra, 45, a nurse in Leeds.") == []
+
+
+def test_of_a_list_only_what_is_denied_is_denied(claims_of: Callable[..., list[str]]) -> None:
+    assert claims_of("I own two rafts and no car.") == ["user | owns | rafts", "user | owns | car | -"]
