@@ -7,7 +7,7 @@ from typing import NotRequired, cast
 from em_pipelines.extraction.literals import literal
 from em_pipelines.schema.feedback_payloads import FactNamed
 from em_pipelines.schema.ids import content_id
-from em_pipelines.schema.readings import Claim, Extraction, Segment, Turn
+from em_pipelines.schema.readings import MAX_STATEMENT_CHARACTERS, Claim, Extraction, Segment, Turn
 from em_pipelines.schema.rows import ClaimRow, MentionRow, OriginColumns
 from em_pipelines.schema.tables.extraction import CLAIMS
 from em_pipelines.schema.vocabulary import (
@@ -19,6 +19,7 @@ from em_pipelines.schema.vocabulary import (
     Mechanism,
     TemporalType,
 )
+from em_pipelines.text.guard.passages import clause_around
 from em_pipelines.text.guard.screening import screened
 from em_pipelines.text.guard.sensitive import SafetySettings
 
@@ -97,6 +98,7 @@ def _claim_of(assertion: Assertion, said_on: date) -> Claim:
     fact = assertion.fact
     relation = fact.relation or "relates_to"
     is_literal = relation in LITERAL_OBJECT
+    said = getattr(fact, "statement", None) or ""
     kind = getattr(fact, "object_type", None) or OBJECT_TYPES.get(relation, EntityType.CONCEPT)
     temporal = getattr(fact, "temporal_type", None)
     return Claim(
@@ -114,6 +116,7 @@ def _claim_of(assertion: Assertion, said_on: date) -> Claim:
         polarity=fact.polarity,
         attribute=fact.attribute,
         source_mechanism=assertion.mechanism,
+        statement=clause_around(said, 0, len(said), MAX_STATEMENT_CHARACTERS) or None,
     )
 
 

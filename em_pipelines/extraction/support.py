@@ -33,18 +33,26 @@ _LIGHT_VERBS = frozenset(
 )
 
 
-def is_supported(phrase: str, near: Sequence[str], anywhere: Iterable[str]) -> bool:
+def is_supported(
+    phrase: str,
+    near: Sequence[str],
+    anywhere: Iterable[str],
+    min_share: float = MIN_SHARE,
+    *,
+    is_sentence: bool = False,
+) -> bool:
     """Whether `near`, a turn's text and those shortly before it, say a phrase. Its names may stand `anywhere` in the
-    conversation or be the name of somebody in it."""
+    conversation or be the name of somebody in it. What begins a sentence is no name for its capital alone."""
     meant = [word for word in _WORD.findall(phrase) if word.casefold() != USER]
-    exact = [word for word in meant if _is_name(word) or word.isdigit()]
+    opener = meant[0] if is_sentence and meant and fold(meant[0]) in _little() else None
+    exact = [word for word in meant if (_is_name(word) and word is not opener) or word.isdigit()]
     told = [*near, *anywhere]
     if not all(_is_said(word, told) for word in exact):
         return False
     heavy = [word for word in meant if fold(word) not in _little() and _stem(word) not in _LIGHT_VERBS]
     counted = heavy or meant
     n_said = sum(_is_said(word, told if word in exact else near) for word in counted)
-    return bool(counted) and n_said >= MIN_SHARE * len(counted)
+    return bool(counted) and n_said >= min_share * len(counted)
 
 
 def _is_name(word: str) -> bool:

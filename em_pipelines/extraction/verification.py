@@ -13,17 +13,20 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
 
-from em_pipelines.extraction.rules.lexicon import load_lexicon
+from em_pipelines.extraction.rules.lexicon import load_lexicon, words
 from em_pipelines.extraction.settings import VerificationSettings
 from em_pipelines.extraction.spans import find_span
 from em_pipelines.extraction.support import N_EARLIER, is_supported
-from em_pipelines.schema.readings import Claim, Extraction, Issue, Mention, Segment, Turn
+from em_pipelines.schema.readings import MAX_STATEMENT_CHARACTERS, Claim, Extraction, Issue, Mention, Segment, Turn
 from em_pipelines.schema.vocabulary import DATED, RELATIONS, USER, Act, HedgeLevel
+from em_pipelines.text.guard.passages import clause_around
 from em_pipelines.text.name_keys import name_key
 
 TEMPLATE_NAMES = ("Zerelda", "Quillham", "Obrantz")
 """Names in the examples of prompts, and nowhere else: in an answer they show that the examples came back."""
 
+MIN_STATED_SHARE = 0.8
+"""Of the words of a statement that carry meaning: more than of a name, for what it adds is what could be invented."""
 _PLACEHOLDER = re.compile(
     r"^(?:<.{0,80}>|\{.{0,80}\}|\[.{0,80}\]|\.{3}|…|name|string|null|none|n/a|unknown|example)$", re.I
 )
@@ -41,6 +44,8 @@ class Doubt:
     mentions: tuple[int, ...] = ()
     names: tuple[tuple[int, str], ...] = ()
     is_refused: bool = False
+    statements: tuple[int, ...] = ()
+    """Claims whose statement goes, and nothing else."""
 
 
 def verify(reading: Extraction, segment: Segment, settings: VerificationSettings | None = None) -> Extraction:
@@ -63,6 +68,8 @@ def verify(reading: Extraction, segment: Segment, settings: VerificationSettings
 
 def _weighed(claims: Sequence[Claim], doubts: Sequence[Doubt], factor: float) -> list[Claim]:
     """The claims without those refused; those that are doubted or whose ends are at `factor` of their confidence."""
+    unsaid = set(chain.from_iterable(doubt.statements for doubt in doubts))
+    claims = [replace(claim, statement=None) if n in unsaid else claim for n, claim in enumerate(claims)]
     refused = set(chain.from_iterable(doubt.claims for doubt in doubts if doubt.is_refused))
     doubted = set(chain.from_iterable(doubt.claims for doubt in doubts))
     names = set(chain.from_iterable(doubt.names for doubt in doubts))
@@ -107,7 +114,15 @@ def _doubts(reading: Extraction, segment: Segment, settings: VerificationSetting
         elif _is_overconfident(claim, talk.turns[claim.turn_number], settings):
             detail = f"confidence {claim.confidence:g} on a hedged clause"
             yield Doubt(_issue(claim.turn_number, "confidence_anomaly", detail, n), claims=(n,))
+        if claim.statement is not None and not talk.states(claim.statement, claim):
+            detail = "what the turn does not say; the claim stays"
+            yield Doubt(_issue(claim.turn_number, "unsupported_statement", detail, n), statements=(n,))
         seen.add(key)
+
+
+def _denies(text: str) -> bool:
+    lows = [word.casefold().replace("’", "'") for word in _WORD.findall(text)]
+    return any(low.endswith("n't") or low in words("words", "negations") for low in lows)
 
 
 def _issue(turn_number: int, issue: str, detail: str, number: int = 0, *, is_refused: bool = False) -> Issue:
@@ -146,9 +161,22 @@ class _Talk:
             return True
         if find_span(phrase, self.turns[turn_number].text) or self.is_in_segment(phrase) or self.is_in_context(phrase):
             return True
+        return is_supported(phrase, self._near(turn_number), self._texts)
+
+    def states(self, statement: str, claim: Claim) -> bool:
+        """Whether the turn of a claim says a statement of it: nearly every word, and denying where the turn does."""
+        if len(statement) > MAX_STATEMENT_CHARACTERS:
+            return False
+        text = self.turns[claim.turn_number].text
+        is_denied = _denies(clause_around(text, claim.start, claim.end, len(text)))
+        if _denies(statement) != is_denied and (claim.polarity < 0 or not is_denied):
+            return False
+        return is_supported(statement, self._near(claim.turn_number), self._texts, MIN_STATED_SHARE, is_sentence=True)
+
+    def _near(self, turn_number: int) -> list[str]:
+        """The text of a turn, and of those shortly before it."""
         place = self._places[turn_number]
-        near = [turn.text for turn in self._all[max(0, place - N_EARLIER) : place + 1]]
-        return is_supported(phrase, near, self._texts)
+        return [turn.text for turn in self._all[max(0, place - N_EARLIER) : place + 1]]
 
 
 def _unspoken(mentions: Iterable[Mention], talk: _Talk, in_use: set[tuple[int, str]]) -> Iterator[Doubt]:
@@ -200,7 +228,7 @@ def _unfit(claim: Claim, talk: _Talk, mentioned: set[tuple[int, str]]) -> tuple[
     if len(keys) > 1 and keys[0] == keys[1]:
         return "orphan_relation", "says something of a thing and itself"
     ends = [name for name in _end_names(claim) if (claim.turn_number, name) not in mentioned]
-    if not all(talk.says(words, claim.turn_number) for words in [*ends, *_literals(claim)]):
+    if not all(talk.says(said, claim.turn_number) for said in [*ends, *_literals(claim)]):
         return "orphan_relation", "an end that no turn says"
     return None
 

@@ -24,7 +24,7 @@ from em_pipelines.graph.confidence_decay import DecaySettings, install_macros
 from em_pipelines.graph.endings import ended_by
 from em_pipelines.graph.regroup import regroup
 from em_pipelines.graph.relations import break_circles, install_edge_macros, relation_kinds
-from em_pipelines.graph.rounds import INSERTING, FoldSettings
+from em_pipelines.graph.rounds import INSERTING, SAYS_WHY, FoldSettings
 from em_pipelines.graph.row_fold import Day, fold_rows
 from em_pipelines.graph.targets import NameKey, aim
 from em_pipelines.schema.endings import ENDED_BY, ENDED_TOGETHER, SAME_STATUS
@@ -95,6 +95,7 @@ def fold_in_sql(  # noqa: PLR0913  (as above)
     _bind(connection, previous, conflicts, today)
     for name, value in settings.model_dump().items():
         connection.execute(f"SET VARIABLE {name} = {value}")
+    connection.execute("SET VARIABLE says_why = ?", [SAYS_WHY.pattern])
     install_edge_macros(connection)
     for name in ("changes", "merged", "regrouped", "resolved"):
         connection.execute(statement(HERE, name))

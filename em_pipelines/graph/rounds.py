@@ -3,6 +3,7 @@
 What sql/meeting.sql, changes_of_round.sql, update_edges.sql and insert.sql say of tables, said of rows.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -39,6 +40,9 @@ REASONS = {
     "CONTRADICT": "something spoke against it, not clearly enough to decide",
     "OVERRULED": "speaks against what the person said themselves",
 }
+
+SAYS_WHY = re.compile(r"(?i)\b(?:because|so that|in order to|due to|thanks to)\b", re.ASCII)
+"""Words by which a statement gives cause or purpose; read by RE2 as well."""
 
 
 class FoldSettings(BaseModel):
@@ -300,6 +304,8 @@ def after_changes(fact: Row, change: Changing, venting_sessions: int) -> Row:
         changed["last_reinforced"] = max(fact["last_reinforced"], said["timestamp"])
     if kind in ("REINFORCE", "CONFIRM", "VERIFY"):
         changed["provenance"] = [*fact["provenance"], said["source"]]
+    if kind in ("REINFORCE", "CONFIRM"):
+        changed["statement"] = fuller(fact["statement"], said["statement"])
     if kind in ("REINFORCE", "CONFIRM") and change.meeting.new_confidence is not None:
         changed["confidence"] = change.meeting.new_confidence
     if kind == "CONFIRM" or (kind == "REINFORCE" and said["source_mechanism"] == "user_correction"):
@@ -307,6 +313,15 @@ def after_changes(fact: Row, change: Changing, venting_sessions: int) -> Row:
     if kind == "REINFORCE":
         changed |= _reinforced(fact, change.meeting, venting_sessions)
     return changed
+
+
+def fuller(one: str | None, other: str | None) -> str | None:
+    """Of two statements of a fact the one that says more: why or what for, then the longer one; whichever came first,
+    so that no order of the days makes another memory."""
+    if one is None or other is None:
+        return other if one is None else one
+    here, there = ((bool(SAYS_WHY.search(text)), len(text)) for text in (one, other))
+    return one if (*here, other) >= (*there, one) else other
 
 
 def _status(fact: Row, change: Changing) -> str:
@@ -356,8 +371,8 @@ def inserted(change: Changing) -> Row:
         since, precision = since or said["timestamp"].date(), precision or "day"
     first_rival = meeting.rivals[0] if meeting.rivals else None
     taken = (
-        "user_id", "subject_id", "relation", "object_id", "value", "attribute", "over", "object_key", "polarity",
-        "valid_to", "hedge_level", "source_mechanism", "flags", "context_tags", "privacy_level",
+        "user_id", "subject_id", "relation", "object_id", "value", "attribute", "over", "statement", "object_key",
+        "polarity",        "valid_to", "hedge_level", "source_mechanism", "flags", "context_tags", "privacy_level",
         "requires_verification", "has_pasted_source", "relation_key", "family", "tone", "subject_key", "target_key",
         "holder_key", "meeting_key", "slot",
     )  # fmt: skip

@@ -1,6 +1,6 @@
 """What a pending request covers is hidden from reads at once, before it is carried out."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date, datetime
 from functools import cache, partial
@@ -19,6 +19,7 @@ class ToldFact(TypedDict):
     """What has to be known of a row of facts to say whether it is covered; `end_keys` are all names of its ends."""
 
     edge_id: str
+    statement: str | None
     end_keys: list[str]
     provenance: list[ProvenanceItem]
     learned_at: datetime
@@ -40,18 +41,19 @@ class Veil:
     edge_ids: frozenset[str] = frozenset()
     session_id: str | None = None
 
-    def hides(self, *, edge_id: str, ends: Iterable[str], session_ids: Iterable[str], learned_at: datetime) -> bool:
-        """Whether a fact is covered: `ends` are all names of its subject and object, `session_ids` where it was said.
+    def hides(self, row: ToldFact) -> bool:
+        """Whether a fact is covered: by its id, a name of an end or in its statement, or where it was said.
 
         What was learned after the cutoff is new knowledge. A fact that other sessions state as well stays.
         """
-        if learned_at > self.cutoff:
+        if row["learned_at"] > self.cutoff:
             return False
-        said_in = set(session_ids)
+        said_in = {source["session_id"] for source in row["provenance"]}
         return (
             self.is_all
-            or edge_id in self.edge_ids
-            or any(key_of(name) in self.names for name in ends)
+            or row["edge_id"] in self.edge_ids
+            or any(key_of(name) in self.names for name in row["end_keys"])
+            or (bool(self.names) and NameIndex.of(sorted(self.names)).is_in(row["statement"] or ""))
             or (self.session_id is not None and said_in == {self.session_id})
         )
 
@@ -73,11 +75,7 @@ def hiding(home: Home, user_id: str) -> Callable[[ToldFact], bool]:
     veils = hidden(home, user_id)
 
     def is_hidden(row: ToldFact) -> bool:
-        sessions = [source["session_id"] for source in row["provenance"]]
-        ends, edge_id, learned_at = row["end_keys"], row["edge_id"], row["learned_at"]
-        return any(
-            veil.hides(edge_id=edge_id, ends=ends, session_ids=sessions, learned_at=learned_at) for veil in veils
-        )
+        return any(veil.hides(row) for veil in veils)
 
     return is_hidden
 
@@ -126,6 +124,6 @@ def _is_buried(tombstones: Tombstones, row: OwnedFact) -> bool:
     return (
         tombstones.covers(USER, user_id, said_at=said_at)
         or tombstones.covers(EDGE, user_id, row["edge_id"], said_at=said_at)
-        or any(names.is_in(name) for name in row["end_keys"])
+        or any(names.is_in(text) for text in (*row["end_keys"], row["statement"] or ""))
         or (bool(sessions) and all(tombstones.covers(SESSION, user_id, s, said_at=said_at) for s in sessions))
     )

@@ -18,13 +18,16 @@ import pyarrow.compute as pc
 
 from em_pipelines.retrieval.pack import Pack
 from em_pipelines.retrieval.settings import Weights
-from em_pipelines.retrieval.terms import Floats
+from em_pipelines.retrieval.terms import STOP_WORDS, Floats, stems
 from em_pipelines.schema.feedback_payloads import Archive, read_payload
 from em_pipelines.schema.rows import ContradictionRow
 from em_pipelines.schema.table import Record
 from em_pipelines.storage.landed_log import LandedLog
 
 MESSAGE, FACT = "message", "fact"
+MIN_OWN_WORDS = 2
+"""One is mostly the verb, which the relation stands for: `I love tea`, user likes tea."""
+_LITTLE_STEMS = frozenset(stem for word in STOP_WORDS for stem in stems(word))
 Row = dict[str, Any]
 SCHEMA = pa.schema(
     [
@@ -98,13 +101,27 @@ def sentence(row: Mapping[str, Any]) -> str:
     return f"{row['subject']} {'' if row['polarity'] == 1 else 'not '}{verb} {row['object']}"
 
 
+def says_more(row: Mapping[str, Any]) -> str | None:
+    """The statement of a fact, where it has words of its own: two that the fact in words has not. Else None."""
+    statement: str | None = row["statement"]
+    if statement is None:
+        return None
+    own = set(stems(statement)) - set(stems(sentence(row))) - _LITTLE_STEMS
+    return statement if len(own) >= MIN_OWN_WORDS else None
+
+
+def _told(row: Mapping[str, Any]) -> str:
+    """A fact in words, and as it was said where that says more."""
+    return ": ".join(filter(None, (sentence(row), says_more(row))))
+
+
 def _fact(row: Mapping[str, Any], against: Mapping[str, set[str]], domains: Mapping[tuple[str, int], str]) -> Row:
     sources = [{name: source[name] for name in ("session_id", "turn_number")} for source in row["provenance"]]
     first = sources[0] if sources else {}
     said_in = {domains.get((source["session_id"], source["turn_number"])) for source in sources}
     return {
         "kind": FACT, "session_id": first.get("session_id"), "turn_number": first.get("turn_number"),
-        "edge_id": row["edge_id"], "text": sentence(row), "speaker": None, "role": None, "said_at": row["learned_at"],
+        "edge_id": row["edge_id"], "text": _told(row), "speaker": None, "role": None, "said_at": row["learned_at"],
         "confidence": row["effective_confidence"], "tags": [], "domain": said_in.pop() if len(said_in) == 1 else None,
         "status": row["status"], "subject": row["subject"], "relation": row["relation"], "object": row["object"],
         "names": row["end_keys"], "sources": sources, "conflicts": sorted(against[row["edge_id"]]),

@@ -194,7 +194,7 @@ class AddedFact(FactNamed):
     subject_type: EntityType | None = None
     object_type: EntityType | None = None
     confidence: float | None = Field(default=None, ge=0, le=1)
-    text: str | None = None
+    statement: str | None = Field(default=None, validation_alias=AliasChoices("statement", "text"))
 
     @model_validator(mode="after")
     def _says_something(self) -> "AddedFact":

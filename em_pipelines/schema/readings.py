@@ -62,13 +62,18 @@ class Mention:
     role: str | None = None
 
 
+MAX_STATEMENT_CHARACTERS = 160
+"""Of a fact in the words of the turn: a short sentence."""
+
+
 @dataclass(frozen=True, slots=True)
 class Claim:
     """One fact stated in one turn.
 
     Exactly one of `object` (the name of an entity) and `value` (a literal) is set. `attribute` is the key of
     has_attribute and None elsewhere. `valid_precision` is day, month or year where `valid_from` or `valid_to` is set.
-    `act` is retract where the message asks to forget the fact ("forget what I said about …"), else assert.
+    `act` is retract where the message asks to forget the fact ("forget what I said about …"), else assert. `statement`
+    says the fact in the words of the turn, with what the other fields cannot hold; None: nobody has worded it yet.
     """
 
     turn_number: int
@@ -96,6 +101,7 @@ class Claim:
     requires_verification: bool = False
     pattern_id: str | None = None
     act: Act = Act.ASSERT
+    statement: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +130,7 @@ HALLUCINATIONS = (
     "out_of_vocabulary",
     "dangling_reference",
     "many_refused",
+    "unsupported_statement",
 )
 """The issues that verification finds, named like its checks."""
 UNSUPPORTED = ("span", "orphan_relation", "template_leak")

@@ -155,6 +155,7 @@ class ClaimRow(TypedDict):
     value: str | None
     attribute: str | None
     over: str | None
+    statement: str | None
     polarity: int
     temporal_type: str
     valid_from: date | None
@@ -298,6 +299,7 @@ class EdgeRow(TypedDict):
     value: str | None
     attribute: str | None
     over: str | None
+    statement: str | None
     object_key: str
     spell: int
     polarity: int

@@ -112,6 +112,7 @@ PERSONAL_COLUMNS = frozenset(
         "attribute",
         "qualifiers",
         "over",
+        "statement",
         "object_key",
         "canonical_name",
         "name_key",

@@ -191,7 +191,8 @@ def _renamed(row: Row) -> Row:
 
 def _as_fact(row: Row) -> OwnedFact:
     """A name in the form in which `is_erased` is asked."""
-    return cast("OwnedFact", {**row, "edge_id": "", "provenance": [], "learned_at": row["first_seen"]})
+    unsaid: Row = {"edge_id": "", "statement": None, "provenance": []}
+    return cast("OwnedFact", {**row, **unsaid, "learned_at": row["first_seen"]})
 
 
 def _text(value: object) -> object:

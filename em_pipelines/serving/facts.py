@@ -270,6 +270,7 @@ def shown(row: FactRow) -> dict[str, Any]:
         "subject": row["subject"],
         "relation": row["relation"],
         "object": row["object"],
+        "statement": row["statement"],
         "polarity": row["polarity"],
         "status": row["status"],
         "confidence": round(row["effective_confidence"], 4),

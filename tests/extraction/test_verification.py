@@ -54,6 +54,36 @@ def test_near_matches_and_possessives_are_names_that_stand_there() -> None:
     assert doubts(reading) == []
 
 
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "Petra moved to Lund",
+        "Petra moved to Lund and likes the harbour",
+        "My sister Petra moved to Lund and she likes the harbour there a lot",
+    ],
+)
+def test_a_statement_in_the_words_of_the_turn_stays(statement: str) -> None:
+    reading = Extraction(mentions=[mention("Petra"), mention("Lund")], claims=[claim(statement=statement)])
+    assert verify(reading, segment()) is reading
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "Petra moved to Lund because of a promotion at work",
+        "Petra moved to Lund with Wilhelmina",
+        "Petra moved to Lund in 2019",
+        "Petra never moved to Lund",
+        f"Petra moved to Lund {'a lot ' * 30}",
+    ],
+)
+def test_a_statement_that_nobody_made_is_dropped_and_its_claim_stays(statement: str) -> None:
+    reading = Extraction(mentions=[mention("Petra"), mention("Lund")], claims=[claim(statement=statement)])
+    kept = verify(reading, segment())
+    assert [issue.issue for issue in kept.issues] == ["unsupported_statement"]
+    assert kept.claims == [claim()]
+
+
 def add_mention(*args: object, **changes: object) -> Change:
     return lambda reading: reading.mentions.append(mention(*args, **changes))
 
@@ -74,6 +104,7 @@ def add_claim(*args: object, **changes: object) -> Change:
         ("orphan_relation", add_claim("Petra", "knows", None)),
         ("out_of_vocabulary", add_claim("Petra", "adores", "Lund")),
         ("repetition", add_claim()),
+        ("unsupported_statement", add_claim("Petra", "likes", "harbour", statement="Petra likes the harbour of Malmö")),
     ],
 )
 def test_an_invention_is_a_named_issue(issue: str, change: Change) -> None:

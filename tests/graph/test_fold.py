@@ -189,6 +189,7 @@ SAID = st.builds(
     session=st.sampled_from(["s1", "s2", "s3"]),
     valid_from=st.sampled_from([None, None, date(2025, 6, 1)]),
     act=st.sampled_from(["assert"] * 6 + ["retract"]),
+    statement=st.sampled_from([None, "I like it", "I like it, for it is warm", "because I am cold, I like it", "hm"]),
 )
 FEW = settings(max_examples=10)  # a folded day takes some 100 ms, mostly of planning statements
 LOGS = st.lists(SAID, max_size=16, unique_by=lambda s: (s.timestamp, s.session))
@@ -495,3 +496,13 @@ def test_what_was_archived_for_half_a_year_is_gone() -> None:
     assert len(kept.rows()) == 2
     gone = fold_days([Said(day=211, object="oslo")], kept)
     assert entity_id(USER, "tea") not in {e["object_id"] for e in gone.rows()}
+
+
+def test_a_fact_keeps_the_statement_that_says_why_else_the_longest() -> None:
+    words = ["I like tea because it is warm", "I like tea, with a lot of milk and some sugar in it", "I like tea", None]
+    for order in (words, words[::-1], [words[2], words[0], words[3], words[1]]):
+        said = [Said(day=n, session=f"s{n}", statement=text) for n, text in enumerate(order)]
+        (row,) = fold_days(said).rows()
+        assert row["statement"] == words[0]
+    (row,) = fold_days([Said(statement=words[2]), Said(day=1, session="s2", statement=words[1])]).rows()
+    assert row["statement"] == words[1]

@@ -60,6 +60,7 @@ class RelationItem(Item):
     object: Words
     attribute: Words | None = None
     polarity: Literal[1, -1] = 1
+    statement: Words | None = None
 
 
 class ToneItem(Item):
@@ -103,6 +104,7 @@ def _properties(section: Section, *, is_health_asked: bool) -> dict[str, Any]:
         return {
             "t": _INT, "subject": _TEXT, "relation": _one_of(relations), "object": _TEXT,
             "attribute": _TEXT_OR_NULL, "polarity": {"type": "integer", "enum": [1, -1]},
+            "statement": _TEXT_OR_NULL,
         }  # fmt: skip
     if section is Section.TONE:
         flags = {"type": "array", "items": _one_of([f.value for f in Flag])}

@@ -19,7 +19,16 @@ from em_pipelines.extraction.rules.people import FIRST_PERSON
 from em_pipelines.extraction.rules.tokens import tokenise
 from em_pipelines.extraction.spans import Span, find_span
 from em_pipelines.extraction.support import N_EARLIER, is_supported
-from em_pipelines.schema.readings import Claim, Extraction, Issue, Mention, Segment, Turn, initial_confidence
+from em_pipelines.schema.readings import (
+    MAX_STATEMENT_CHARACTERS,
+    Claim,
+    Extraction,
+    Issue,
+    Mention,
+    Segment,
+    Turn,
+    initial_confidence,
+)
 from em_pipelines.schema.vocabulary import (
     DATED,
     LITERAL_OBJECT,
@@ -33,6 +42,7 @@ from em_pipelines.schema.vocabulary import (
     PrivacyLevel,
     TemporalType,
 )
+from em_pipelines.text.guard.passages import clause_around
 from em_pipelines.text.name_keys import name_key
 
 MAX_NAME_CHARACTERS = 120
@@ -92,6 +102,7 @@ class _Statement:
     hedge: HedgeLevel
     flags: tuple[Flag, ...]
     time: TimeItem | None
+    wording: str | None
 
     @property
     def is_literal(self) -> bool:
@@ -163,8 +174,9 @@ def _ground_relation(state: _Grounding, item: RelationItem, tone: ToneItem | Non
     subject, stated = _by_speaker(subject, stated, turn.subject or USER, is_literal=item.relation in LITERAL_OBJECT)
     attribute = _cleaned(item.attribute or "").casefold() or "note" if relation == "has_attribute" else None
     hedge = tone.hedge if tone else HedgeLevel.NONE
-    statement = _Statement(turn, subject, relation, stated, attribute, item.polarity, hedge, flags, time)
-    state.out.claims.append(_claim(state, statement))
+    wording = clause_around(item.statement or "", 0, len(item.statement or ""), MAX_STATEMENT_CHARACTERS) or None
+    said = _Statement(turn, subject, relation, stated, attribute, item.polarity, hedge, flags, time, wording)
+    state.out.claims.append(_claim(state, said))
 
 
 def _ends_told(state: _Grounding, item: RelationItem, turn: Turn) -> tuple[str, str] | None:
@@ -283,6 +295,7 @@ def _claim(state: _Grounding, said: _Statement) -> Claim:
         hedge_level=said.hedge,
         flags=said.flags,
         privacy_level=PrivacyLevel.PII if relation == "has_birthday" else PrivacyLevel.PERSONAL,
+        statement=said.wording,
     )
 
 

@@ -35,7 +35,9 @@ determiner; somebody known only by a role is the role ("wife"). The speaker of a
 relations: subject and object are user or a name; a pronoun becomes who it stands for. "my wife Ann" is user spouse_of \
 Ann. wants, needs, plans, decided, did take the phrase without to ("learn Rust"). has_attribute: attribute is the key, \
 object the value. Dates and numbers as worded. Don't like = dislikes, 1. Any other negation, and what has ended ("no \
-longer", "used to", "quit"): polarity -1. Opinions: prefers or believes. relates_to only if nothing else fits.
+longer", "used to", "quit"): polarity -1. Opinions: prefers or believes. relates_to only if nothing else fits. \
+statement: a cause, purpose, effect or amount that the turn gives, in one short sentence with the fact, in its words, \
+names for pronouns; else null.
 tone: only relations not plainly said. r counts relations from 0. hedge: slight (pretty sure), moderate (I think), \
 strong (maybe, might). flags: hypothetical (if, would: only as might_be_interested_in), secondhand (somebody's view as \
 another tells it), sarcasm_detected (relation as it is meant), emotional_state (wish or feeling in an outburst), \
@@ -43,12 +45,16 @@ attribution_uncertain, abandoned_intent (taken back in the same breath).
 times: relations that have a date or are not states. kind: attribute (name, birthday), trait (lasting taste), state, \
 wish, plan, episode. when: the words of the date ("since May").
 
-0 user: My brother {TEMPLATE_NAMES[0]} moved to {TEMPLATE_NAMES[1]} in May, I think he loves it. Can you fix the build?
+0 user: My brother {TEMPLATE_NAMES[0]} moved to {TEMPLATE_NAMES[1]} in May for work, \
+I think he loves it. Can you fix the build?
 {{"entities":[{{"t":0,"name":"{TEMPLATE_NAMES[0]}","type":"person"}},{{"t":0,"name":"{TEMPLATE_NAMES[1]}",\
 "type":"place"}}],"relations":[{{"t":0,"subject":"user","relation":"sibling_of","object":"{TEMPLATE_NAMES[0]}",\
-"attribute":null,"polarity":1}},{{"t":0,"subject":"{TEMPLATE_NAMES[0]}","relation":"lives_in","object":\
-"{TEMPLATE_NAMES[1]}","attribute":null,"polarity":1}},{{"t":0,"subject":"{TEMPLATE_NAMES[0]}","relation":"likes",\
-"object":"{TEMPLATE_NAMES[1]}","attribute":null,"polarity":1}}],"tone":[{{"r":2,"hedge":"moderate","flags":[]}}],\
+"attribute":null,"polarity":1,"statement":null}},{{"t":0,"subject":"{TEMPLATE_NAMES[0]}","relation":"lives_in",\
+"object":"{TEMPLATE_NAMES[1]}","attribute":null,"polarity":1,"statement":\
+"{TEMPLATE_NAMES[0]} moved to {TEMPLATE_NAMES[1]} for work"}},\
+{{"t":0,"subject":"{TEMPLATE_NAMES[0]}","relation":"likes",\
+"object":"{TEMPLATE_NAMES[1]}","attribute":null,"polarity":1,"statement":null}}],\
+"tone":[{{"r":2,"hedge":"moderate","flags":[]}}],\
 "times":[{{"r":1,"kind":"state","when":"in May"}},{{"r":2,"kind":"trait","when":null}}]}}
 0 user: thanks, works! how do I grep in {TEMPLATE_NAMES[2]}?
 {{"entities":[],"relations":[],"tone":[],"times":[]}}"""

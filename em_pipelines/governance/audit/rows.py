@@ -83,6 +83,7 @@ class World:
             "relation": edge["relation"],
             "object": self.name(edge["object_id"]) if edge["object_id"] else literal,
             "polarity": edge["polarity"],
+            "statement": edge["statement"],
             "status": edge["status"],
             "valid_from": edge["valid_from"],
             "valid_to": edge["valid_to"],

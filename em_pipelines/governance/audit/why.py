@@ -27,7 +27,7 @@ from em_pipelines.storage.lake import Lake
 Document = dict[str, Any]
 CLAIM_FIELDS = (
     "claim_id", "act", "source_mechanism", "hedge_level", "flags", "confidence", "extractor", "pattern_id",
-    "has_pasted_source",
+    "has_pasted_source", "statement",
 )  # fmt: skip
 OPERATION_FIELDS = (
     "timestamp", "operation", "reason", "before", "after", "confidence_before", "confidence_after",

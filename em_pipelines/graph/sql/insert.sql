@@ -1,7 +1,7 @@
 -- New edges, and new spells of those that had ended.
 INSERT INTO live BY NAME
 SELECT
-    c.edge_id, i.user_id, i.subject_id, i.relation, i.object_id, i.value, i.attribute, i."over", i.object_key,
+    c.edge_id, i.user_id, i.subject_id, i.relation, i.object_id, i.value, i.attribute, i."over", i.statement, i.object_key,
     c.next_spell AS spell, i.polarity,
     -- What lasts does not fade, whatever was said of its time.
     CASE WHEN i.is_lasting THEN 'attribute' ELSE i.temporal_type END AS temporal_type,

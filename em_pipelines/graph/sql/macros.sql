@@ -45,3 +45,10 @@ CREATE OR REPLACE TEMP MACRO standing(status, valid_from, valid_to, spell, reinf
         'status': status, 'valid_from': valid_from, 'valid_to': valid_to, 'spell': spell,
         'reinforcement_count': reinforcement_count
     }) AS VARCHAR);
+-- Of two statements of a fact the one that says more: why or what for, then the longer one. Whichever came first.
+CREATE OR REPLACE TEMP MACRO says_why(statement) AS CAST(regexp_matches(statement, getvariable('says_why')) AS INTEGER);
+CREATE OR REPLACE TEMP MACRO fuller(one, other) AS CASE
+    WHEN one IS NULL OR other IS NULL THEN coalesce(one, other)
+    WHEN (says_why(one), length(one), other) >= (says_why(other), length(other), one) THEN one
+    ELSE other
+END;

@@ -60,6 +60,9 @@ UPDATE live SET
     superseded_by = CASE
         WHEN c.kind = 'SUPERSEDE' THEN c.winner_id WHEN c.kind = 'RESTORE' THEN NULL ELSE live.superseded_by
     END,
+    statement = CASE
+        WHEN c.kind IN ('REINFORCE', 'CONFIRM') THEN fuller(live.statement, i.statement) ELSE live.statement
+    END,
     has_pasted_source = live.has_pasted_source OR (c.kind = 'REINFORCE' AND i.has_pasted_source),
     provenance = CASE
         WHEN c.kind IN ('REINFORCE', 'CONFIRM', 'VERIFY') THEN list_append(live.provenance, i.source)

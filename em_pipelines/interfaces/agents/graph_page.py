@@ -83,5 +83,8 @@ def _node(name: str, row: Row | None) -> dict[str, Any]:
 
 
 def _edge(fact: dict[str, Any]) -> dict[str, Any]:
-    carried = ("edge_id", "subject", "relation", "object", "polarity", "confidence", "status", "valid_from", "valid_to")
+    carried = (
+        "edge_id", "subject", "relation", "object", "statement", "polarity", "confidence", "status", "valid_from",
+        "valid_to",
+    )  # fmt: skip
     return {**{name: fact[name] for name in carried}, "is_literal": fact["relation"] in LITERAL_OBJECT}

@@ -139,6 +139,8 @@ def _hint(home: "Pipeline", wanted: str) -> str:
 
 def _show_fact(document: dict[str, Any]) -> None:
     _print(f"{_said(document['fact'])}  ({document['user_id']})")
+    if document["fact"]["statement"]:
+        _print(f"“{document['fact']['statement']}”")
     _show_today(document["today"])
     _print("\nSaid")
     for source in document["sources"]:

@@ -54,6 +54,7 @@ def facts(
     Example: em facts --user mirela --as-of 2026-10-12
     """
     from em_pipelines.redaction.veils import hiding
+    from em_pipelines.retrieval.documents import says_more
     from em_pipelines.serving.facts import FactQuery
     from em_pipelines.serving.facts import facts as read_facts
 
@@ -75,11 +76,11 @@ def facts(
         return
     print_table(
         f"{len(found)} facts of {user} at the end of {query.as_of}",
-        ("subject", "relation", "object", "confidence", "status", "since", "until", "edge"),
+        ("subject", "relation", "object", "in words", "confidence", "status", "since", "until", "edge"),
         [
             (
                 f["subject"], f["relation"] if f["polarity"] > 0 else f"not {f['relation']}", f["object"],
-                f"{f['confidence']:.2f}", f["status"], f["valid_from"], f["valid_to"], f["edge_id"],
+                says_more(f) or "", f"{f['confidence']:.2f}", f["status"], f["valid_from"], f["valid_to"], f["edge_id"],
             )
             for f in found
         ],

@@ -57,6 +57,7 @@ class FactShown(BaseModel):
     subject: str
     relation: str
     object: str
+    statement: str | None = Field(description="The fact in the words of a turn that says it.")
     polarity: int
     confidence: float
     status: str

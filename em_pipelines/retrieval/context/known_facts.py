@@ -20,6 +20,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from em_pipelines.redaction.veils import hidden, hiding
+from em_pipelines.retrieval.documents import says_more
 from em_pipelines.retrieval.terms import STOP_WORDS, stems
 from em_pipelines.schema.tables.graph import EDGES, ENTITIES
 from em_pipelines.schema.vocabulary import FUNCTIONAL, USER
@@ -35,6 +36,7 @@ COLUMNS = (
     "edge_id", "subject", "relation", "object", "over", "polarity", "status", "effective_confidence", "temporal_type",
     "valid_from", "valid_precision", "last_reinforced", "source_mechanism", "flags", "privacy_level", "subject_id",
     "object_id", "attribute", "contradicts", "provenance", "subject_keys", "object_keys",
+    "statement",
 )  # fmt: skip
 AHEAD = ("plan", "wish")
 DATED = ("scheduled_for", "happened_on")
@@ -61,6 +63,8 @@ class Fact:
     last_said_on: date
     mechanism: str
     flags: tuple[str, ...]
+    in_words: str | None = None
+    """As it was said, where that says more than the fact in words."""
 
     @property
     def sentence(self) -> str:
@@ -237,6 +241,7 @@ def _fact(rows: pa.Table) -> Fact:
         last_said_on=row["last_reinforced"].date(),
         mechanism=row["source_mechanism"],
         flags=tuple(row["flags"]),
+        in_words=says_more(row),
     )
 
 

@@ -139,7 +139,8 @@ def _told(fact: Fact, on: date | None) -> str:
         "learnt": LEARNT.get(fact.mechanism),
         "but": " ".join(fact.flags).replace("_", " ") or None,
     }
-    return element("fact", fact.sentence, attributes)
+    told = ": ".join(filter(None, (fact.sentence, fact.in_words and plain(fact.in_words))))
+    return element("fact", told, attributes)
 
 
 def _day(text: str) -> date | None:

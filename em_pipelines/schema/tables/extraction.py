@@ -89,6 +89,7 @@ CLAIMS = Table(
         opt("value", TEXT, "the object, where it is a literal"),
         opt("attribute", TEXT, "attribute key, of has_attribute only"),
         opt("over", TEXT, "what the object is preferred over, of prefers only"),
+        opt("statement", TEXT, "the claim in one short sentence, in the words of the turn"),
         col("polarity", INT, "+1, or -1 for a negated fact"),
         col("temporal_type", TEXT, "attribute, trait, state, wish, plan or episode"),
         opt("valid_from", DATE, "since when it holds"),

@@ -132,6 +132,7 @@ EDGE_COLUMNS: tuple[Column, ...] = (
     opt("value", TEXT, "the object, where it is a literal"),
     opt("attribute", TEXT, "attribute key, of has_attribute only"),
     opt("over", TEXT, "what the object is preferred over, of prefers only"),
+    opt("statement", TEXT, "the fact in one short sentence, in the words of a turn that says it"),
     col("object_key", TEXT, "object_id, or the literal normalised: equal for equal objects"),
     col("spell", INT, "how many times this fact has become active, from 1"),
     col("polarity", INT, "+1, or -1 for a negated fact"),

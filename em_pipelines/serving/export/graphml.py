@@ -44,6 +44,7 @@ EDGE: _Attributes = {
     "valid_from": ("string", lambda row: row["valid_from"]),
     "valid_to": ("string", lambda row: row["valid_to"]),
     "over": ("string", lambda row: row["over"]),
+    "statement": ("string", lambda row: row["statement"]),
     "flags": ("string", lambda row: _json(row["flags"])),
     "learned_at": ("string", lambda row: row["learned_at"]),
     "last_reinforced": ("string", lambda row: row["last_reinforced"]),

@@ -119,7 +119,11 @@ def _line(fact: Row, entity_id: str | None, links: _Links) -> str:
     told += ["disputed"] if fact["status"] == DISPUTED else []
     told += [f"{word} {fact[field]}" for word, field in (("since", "valid_from"), ("until", "valid_to")) if fact[field]]
     negated = "not: " if fact["polarity"] < 0 else ""
-    return f"- {subject}**{negated}{relation}** {target}{over}: {', '.join(told)}; said {_sources(fact)}"
+    return f"- {subject}**{negated}{relation}** {target}{over}: {', '.join(told)}; said {_sources(fact)}{_worded(fact)}"
+
+
+def _worded(fact: Row) -> str:
+    return f": “{plain(fact['statement'])}”" if fact["statement"] else ""
 
 
 def _sources(fact: Row) -> str:

@@ -31,8 +31,8 @@ INDEXED: dict[str, tuple[str, ...]] = {ENTITY: ("user_key", "name_key"), VALUE: 
 """Indexed besides the key: short values alone."""
 
 EDGE_PROPERTIES: tuple[str, ...] = (
-    "user_id", "polarity", "status", "confidence", "temporal_type", "attribute", "over", "valid_from", "valid_to",
-    "learned_at", "unlearned_at", "last_reinforced", "reinforcement_count", "source_mechanism", "flags",
+    "user_id", "polarity", "status", "confidence", "temporal_type", "attribute", "over", "statement", "valid_from",
+    "valid_to", "learned_at", "unlearned_at", "last_reinforced", "reinforcement_count", "source_mechanism", "flags",
     "privacy_level", "supersedes", "superseded_by", "contradicts", "said_in", "digest",
 )  # fmt: skip
 """Properties of a relationship besides its `edge_id`, in the order in which rows have them."""

@@ -5,7 +5,7 @@ WITH joined AS (
         coalesce(n.relation, o.relation) AS relation, coalesce(n.object, o.object) AS object,
         coalesce(n.polarity, o.polarity) AS polarity, coalesce(n.learned_at, o.learned_at) AS learned_at,
         list_distinct(list_concat(coalesce(n.end_keys, []), coalesce(o.end_keys, []))) AS end_keys,
-        coalesce(n.provenance, o.provenance) AS provenance, coalesce(n.superseded_by, o.superseded_by) AS superseded_by,
+        coalesce(n.statement, o.statement) AS statement, coalesce(n.provenance, o.provenance) AS provenance, coalesce(n.superseded_by, o.superseded_by) AS superseded_by,
         n.edge_id IS NOT NULL AS is_there, o.edge_id IS NOT NULL AS was_there,
         {
             'subject': o.subject, 'object': o.object, 'status': o.status, 'band': o.band,

@@ -10,7 +10,7 @@ SELECT
         WHEN e.effective_confidence >= 0.40 THEN 'careful' ELSE 'background'
     END AS band,
     e.temporal_type, e.valid_from, e.valid_to, e.learned_at, e.last_reinforced, e.confidence AS asserted,
-    e.superseded_by, e.provenance,
+    e.superseded_by, e.provenance, e.statement,
     list_concat([s.name_key], s.alias_keys, coalesce(list_concat([o.name_key], o.alias_keys), [])) AS end_keys
 FROM $side.current_edges AS e
 JOIN $side.entities AS s ON s.entity_id = e.subject_id

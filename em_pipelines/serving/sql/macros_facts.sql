@@ -110,12 +110,25 @@ brought AS (
     JOIN claims AS c USING (claim_id)
     GROUP BY ALL
 ),
+-- What was said of it until then in the fullest words, as graph/sql/macros.sql has it: why or what for, then at length.
+worded AS (
+    SELECT
+        s.edge_id, first(
+            c.statement
+            ORDER BY
+                regexp_matches(c.statement, '(?i)\b(?:because|so that|in order to|due to|thanks to)\b') DESC,
+                length(c.statement) DESC, c.statement
+        ) FILTER (c.statement IS NOT NULL) AS statement
+    FROM (SELECT edge_id, unnest(claim_ids) AS claim_id FROM said) AS s
+    JOIN claims AS c USING (claim_id)
+    GROUP BY ALL
+),
 read_as AS (FROM names_known_at(of_user, known_on)),
 named AS (
     SELECT
         e.edge_id, e.user_id, coalesce(s.read_as, e.subject_id) AS subject_id, e.relation,
         coalesce(o.read_as, e.object_id) AS object_id, coalesce(o.read_as, e.object_key) AS object_key, e.value,
-        e.attribute, e."over", e.polarity, n.status, n.valid_from, n.valid_to,
+        e.attribute, e."over", w.statement, e.polarity, n.status, n.valid_from, n.valid_to,
         CASE WHEN n.valid_from IS NOT NULL THEN e.valid_precision END AS valid_precision, e.learned_at,
         l.last_reinforced, n.confidence, n.reinforcement_count, e.flags, e.requires_verification, e.privacy_level,
         CASE
@@ -131,6 +144,7 @@ named AS (
     JOIN said AS l USING (edge_id)
     CROSS JOIN time_rules AS t
     LEFT JOIN brought AS b USING (edge_id)
+    LEFT JOIN worded AS w USING (edge_id)
     LEFT JOIN read_as AS s ON s.entity_id = e.subject_id
     LEFT JOIN read_as AS o ON o.entity_id = e.object_id
 ),
@@ -186,7 +200,7 @@ SELECT
         ELSE f.status
     END AS status,
     f.confidence, f.temporal_type, f.valid_from, f.valid_to, f.valid_precision, f."over", f.flags, f.learned_at,
-    f.last_reinforced, f.reinforcement_count, f.edge_id, f.subject_id, f.object_id
+    f.last_reinforced, f.reinforcement_count, f.statement, f.edge_id, f.subject_id, f.object_id
 FROM faded AS f
 JOIN entities AS s ON s.entity_id = f.subject_id
 LEFT JOIN entities AS o ON o.entity_id = f.object_id

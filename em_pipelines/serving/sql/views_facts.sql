@@ -6,7 +6,7 @@ SELECT
     CASE WHEN e.attribute IS NOT NULL THEN e.attribute || ': ' || e.value ELSE coalesce(o.canonical_name, e.value) END
         AS object,
     e.polarity, e.status, e.effective_confidence AS confidence, e.temporal_type, e.valid_from, e.valid_to,
-    e.learned_at, e.last_reinforced, e.reinforcement_count, e.flags, e.edge_id, e.subject_id, e.object_id
+    e.learned_at, e.last_reinforced, e.reinforcement_count, e.flags, e.statement, e.edge_id, e.subject_id, e.object_id
 FROM current_edges AS e
 JOIN entities AS s ON s.entity_id = e.subject_id
 LEFT JOIN entities AS o ON o.entity_id = e.object_id;

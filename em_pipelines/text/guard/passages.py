@@ -29,6 +29,13 @@ _BLOCKS = (
     (("'",), _SINGLE_QUOTES),
 )
 """What stands between such blocks and the text around them, and the signs without which there is none."""
+_JOINTS = re.compile(
+    rf"(?i)(?:,\s*|\s+)(?:but\s+|and\s+(?=(?:(?:i|you|he|she|it|we|they)(?:['’]\w+)?|my|our|his|her|their)\s))"
+    rf"|{CODE_MARK}+"
+)
+"""Where another clause is joined on that says something of its own. `so` is none: it gives purpose or cause."""
+_OPENERS = re.compile(r"(?i)^(?:(?:and|but|so|or|then|well|oh|yeah|yes|also|anyway|plus),?\s+)+(?=\w)")
+_LOOSE = ' ,;:–—-["“”«»'
 _WORD = re.compile(r"\w{2,80}")
 _EXTRA_LOOKALIKES = str.maketrans(
     "аеорсухкмнтвіјѕԁһԛԝɡɩɪʀɴαοεικνρτυχօսցհոɑпгьѵүηωᴀʙᴄᴅᴇɢʜᴊᴋʟᴍᴏᴘᴛᴜᴠᴡʏᴢıłøđ",
@@ -108,6 +115,32 @@ def quoted_blocks(text: str) -> list[Span]:
     """Spans of what stands between quotation marks or fences, or is quoted line by line."""
     patterns = (pattern for signs, pattern in _BLOCKS if any(sign in text for sign in signs))
     return [match.span() for pattern in patterns for match in pattern.finditer(text)]
+
+
+def clause_around(text: str, start: int, end: int, limit: int) -> str:
+    """The clause that holds the characters from `start` up to `end`, with its because, so that or for: at most `limit`
+    characters, cut at a word. It ends where a sentence does, where another is joined on, and where text was blanked."""
+    pieces = [piece for piece in sentences(text) if piece[0] < end and start < piece[1]]
+    if len(pieces) > 1 and pieces[-1][1] - pieces[0][0] > limit:  # the last has what the others lead to
+        pieces = pieces[-1:]
+    first, last = (pieces[0][0], pieces[-1][1]) if pieces else (start, end)
+    for joint in _JOINTS.finditer(text, first, last):
+        if joint.end() <= start:
+            first = joint.end()
+        elif joint.start() >= end:
+            last = joint.start()
+            break
+    words = _tidy(text[first:last])
+    if len(words) > limit:  # what stands before the claim is rarely what it is about
+        words = _tidy(text[min(max(start, first), last) : last])
+    if len(words) > limit:
+        words = _tidy(words[: limit + 1].rpartition(" ")[0] or words[:limit])
+    return words
+
+
+def _tidy(clause: str) -> str:
+    plain = " ".join(clause.replace(CODE_MARK, " ").split())
+    return _OPENERS.sub("", plain.strip(_LOOSE)).strip(_LOOSE)
 
 
 def paragraph_end(text: str, start: int) -> int:

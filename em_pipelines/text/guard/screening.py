@@ -128,7 +128,8 @@ def screened(extraction: Extraction, segment: Segment, settings: SafetySettings 
     for claim in extraction.claims:
         reason = _claim_refused(claim, withheld)
         if reason is None:
-            out.claims.append(verified_first(claim, ranks.get(claim.turn_number, [])))
+            kept = _stated_safely(claim, withheld)
+            out.claims.append(verified_first(kept, ranks.get(claim.turn_number, [])))
         else:
             refused[claim.turn_number, reason] = None
     for mention in extraction.mentions:
@@ -195,6 +196,14 @@ def _claim_refused(claim: Claim, withheld: tuple[str, ...]) -> Found | None:
             return reason
     stated = f"{claim.attribute} {claim.value}" if claim.attribute else ""
     return _name_refused(stated, withheld) if stated else None
+
+
+def _stated_safely(claim: Claim, withheld: tuple[str, ...]) -> Claim:
+    """The claim without a statement that may not be kept: for what no name may hold, or for a claim of rank."""
+    said = claim.statement
+    if said is None or (_name_refused(said, withheld) is None and not privilege_spans(said)):
+        return claim
+    return replace(claim, statement=None)
 
 
 def _name_refused(name: str, withheld: tuple[str, ...]) -> Found | None:

@@ -14,10 +14,11 @@ ENTITIES, RELATIONS, TONE, TIMES = ALL_SECTIONS
 PEOPLE = [{"t": 0, "name": "Ivalo's stone tower", "type": "place"}, {"t": 1, "name": "Odalys", "type": "person"}]
 FACTS = [
     {"t": 0, "subject": "user", "relation": "likes", "object": "the relations of times", "attribute": None,
-     "polarity": 1},
+     "polarity": 1, "statement": None},
     {"t": 1, "subject": "Odalys", "relation": "lives_in", "object": 'the "tone" house]:', "attribute": None,
-     "polarity": -1},
-    {"t": 1, "subject": "Odalys", "relation": "owns", "object": "bells", "attribute": None, "polarity": 1},
+     "polarity": -1, "statement": "Odalys left the house [it was \"cold\"]"},
+    {"t": 1, "subject": "Odalys", "relation": "owns", "object": "bells", "attribute": None, "polarity": 1,
+     "statement": None},
 ]  # fmt: skip
 TONES = [{"r": 0, "hedge": "slight", "flags": ["secondhand"]}, {"r": 2, "hedge": "moderate", "flags": []}]
 SPANS = [{"r": 1, "kind": "state", "when": "sometimes"}]

@@ -11,7 +11,8 @@ from em_pipelines.errors import CorruptTableError, ErasureIncompleteError, Usage
 from em_pipelines.landing.dead_letter_writer import all_letters
 from em_pipelines.landing.dead_letters import open_letters, replay
 from em_pipelines.landing.erasure_requests import Scope, ScopeKind, as_document, of_document
-from em_pipelines.redaction.veils import hidden
+from em_pipelines.redaction.veils import ToldFact, hidden
+from em_pipelines.schema.rows import ProvenanceItem
 
 from .conftest import NORA, NOW, World, feedback, lines
 
@@ -33,14 +34,28 @@ def test_a_request_in_a_log_is_kept_as_a_request_alone(world: World) -> None:
     assert world.home.book.pending() == []
 
 
+LEARNED_AT = NOW.replace(month=3)
+
+
 def test_what_a_request_covers_is_hidden_before_it_is_carried_out(world: World) -> None:
     assert hidden(world.home, "nora") == ()
     world.land(feedback("nora", "forget", ASKED_AT, entity="wife"))
     (veil,) = hidden(world.home, "nora")
-    fact = {"edge_id": "e", "session_ids": ["s2"], "learned_at": NOW.replace(month=3)}
-    assert veil.hides(ends=["user", "Ylva"], **fact)
-    assert not veil.hides(ends=["user", "Torvald"], **fact)
-    assert not veil.hides(ends=["Ylva"], **{**fact, "learned_at": NOW})
+
+    def told(*ends: str, learned_at: datetime = LEARNED_AT, statement: str | None = None) -> ToldFact:
+        place: ProvenanceItem = {
+            "session_id": "s2", "turn_number": 0, "span_start": 0, "span_end": 1, "extraction_id": "x"
+        }  # fmt: skip
+        return {
+            "edge_id": "e", "end_keys": list(ends), "statement": statement, "provenance": [place],
+            "learned_at": learned_at,
+        }  # fmt: skip
+
+    assert veil.hides(told("user", "Ylva"))
+    assert not veil.hides(told("user", "Torvald"))
+    assert not veil.hides(told("Ylva", learned_at=NOW))
+    assert veil.hides(told("user", "Torvald", statement="I met Torvald because Ylva knew him"))
+    assert not veil.hides(told("user", "Torvald", statement="I met Torvald at work"))
     assert hidden(world.home, "ivo") == ()
 
 

@@ -11,12 +11,15 @@ from em_pipelines.schema.tables.graph import EDGES
 
 AS_OF = ("--as-of", "2026-11-01")
 
+TOLD = "Dana lives in Graz: My sister Dana lives in Graz, so it's a whole day by train for them"
+"""A fact, and what its sentence says beside it."""
+
 
 def test_the_block_of_a_question(em, examples_home: Path) -> None:
     done = em("context", "Where does Dana live?", "--user", "mirela", "--home", examples_home, *AS_OF)
     assert done.returncode == 0, done.stderr
     root = ElementTree.fromstring(done.stdout)
-    assert root.find("facts/fact").text == "Dana lives in Graz"
+    assert root.find("facts/fact").text == TOLD
     told = em("context", "Where does Dana live?", "--user", "mirela", "--home", examples_home, *AS_OF, "--json")
     found = orjson.loads(told.stdout)
     assert found["text"] == done.stdout
@@ -53,7 +56,7 @@ def test_a_thread_names_who_is_meant(em, examples_home: Path, tmp_path: Path, li
     thread = tmp_path / "thread"
     thread.write_bytes(lines)
     done = em("context", "Where?", "--user", "mirela", "--home", examples_home, "--thread", thread, *AS_OF)
-    assert ElementTree.fromstring(done.stdout).find("facts/fact").text == "Dana lives in Graz"
+    assert ElementTree.fromstring(done.stdout).find("facts/fact").text == TOLD
 
 
 @pytest.mark.parametrize(

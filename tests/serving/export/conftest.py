@@ -162,6 +162,7 @@ def _fact(number: int, subject: str, object_id: str | None, name: str) -> dict[s
         "edge_id": f"edge_{number:020x}", "subject_id": subject, "object_id": object_id, "subject": "user",
         "relation": "likes" if object_id else "has_age", "object": name, "polarity": 1, "status": "active",
         "confidence": 0.9, "valid_from": "2026-03", "valid_to": None, "temporal_type": "trait", "over": name,
+        "statement": name or None,
         "flags": [], "learned_at": "2026-03-02T08:00:00+00:00", "last_reinforced": "2026-03-02T08:00:00+00:00",
         "reinforcement_count": 0, "privacy_level": "L2",
         "provenance": [{"session_id": name or "s1", "turn_number": 0, "said_on": "2026-03-02"}],

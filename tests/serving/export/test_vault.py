@@ -43,7 +43,7 @@ def test_notes_tell_what_is_known(world: World, place: Path) -> None:
     assert "# nora" in found["Person.md"]
     assert re.search(
         r"- \*\*lives in\*\* \[\[entities/Tromsø\|Tromsø\]\]: (sure|likely) \(0\.\d\d\), since 2026-03-05; "
-        r"said 2026-03-05 in s2\n",
+        r"said 2026-03-05 in s2: “I moved to Tromsø”\n",
         found["Person.md"],
     )
     assert re.search(r"## Earlier\n\n- \*\*lives in\*\* \[\[entities/Bergen\|Bergen\]\]: .*until", found["Person.md"])

@@ -17,6 +17,7 @@ WITH shown AS (
         e.temporal_type,
         e.attribute,
         e.over,
+        e.statement,
         left(
             CAST(e.valid_from AS VARCHAR),
             CASE e.valid_precision WHEN 'year' THEN 4 WHEN 'month' THEN 7 ELSE 10 END
