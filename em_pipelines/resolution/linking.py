@@ -18,6 +18,7 @@ from em_pipelines.resolution.verdicts import (
     CONFLICT,
     FAMILIAR,
     IN_FULL,
+    REWORDING,
     SPELLING,
     STRONG,
     UNLIKE,
@@ -42,6 +43,7 @@ REASONS = {
     "nickname": "a familiar form of the given name",
     "part": "the same name with fewer words, and no other has them",
     "short_form": "the given name shortened, after it was known in full",
+    "rewording": "the same in other words",
     "similarity": "all but the same spelling",
     "definite": "one of its kind, spoken of as known",
 }
@@ -254,13 +256,17 @@ def fitting(
             continue
         if not is_called_so and _is_told_apart(row, other, verdict, settings):
             refused.add(group)
-        elif not verdict.is_conflict and verdict.score >= settings.min_score:
+        elif not verdict.is_conflict and verdict.score >= _needed(verdict, settings):
             if group in best or is_open(registry, row, other, verdict):
                 fit = Fit(other, verdict)
                 best[group] = max(best.get(group, fit), fit, key=Fit.score)
             else:
                 refused.add(group)
     return sorted(best.values(), key=Fit.order)
+
+
+def _needed(verdict: Verdict, settings: ResolutionSettings) -> float:
+    return settings.min_rewording if verdict.method == REWORDING else settings.min_score
 
 
 def _comparable(registry: Registry, row: EntityRow) -> Iterator[EntityRow]:

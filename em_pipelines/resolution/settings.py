@@ -4,6 +4,8 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from em_pipelines.resolution.rewordings import MIN_LIKENESS
+
 
 class ResolutionSettings(BaseModel):
     """When two names are taken for one."""
@@ -12,6 +14,13 @@ class ResolutionSettings(BaseModel):
 
     min_score: float = Field(
         default=0.85, ge=0, le=1, description="least score, 0 to 1, at which two names are joined by their wording"
+    )
+    min_rewording: float = Field(
+        default=MIN_LIKENESS,
+        ge=MIN_LIKENESS,
+        le=1,
+        description="least likeness, 0 to 1, of phrases that say one thing in other words (rapidfuzz's normalised "
+        "indel of their stems: nine words of ten; of fewer than five all)",
     )
     conversation_hours: float = Field(
         default=12, gt=0, description="hours for which a bare name means the namesake spoken of last"

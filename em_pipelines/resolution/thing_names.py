@@ -9,6 +9,7 @@ from rapidfuzz import fuzz
 from rapidfuzz.distance import DamerauLevenshtein, Indel
 
 from em_pipelines.resolution.name_parts import Name
+from em_pipelines.resolution.rewordings import is_clipped, likeness
 from em_pipelines.resolution.verdicts import (
     ABBREVIATION,
     ACRONYM,
@@ -16,6 +17,8 @@ from em_pipelines.resolution.verdicts import (
     KNOWN,
     MODEL,
     PART,
+    REWORDED,
+    REWORDING,
     SPELLING,
     UNLIKE,
     WORD_ORDER,
@@ -40,13 +43,22 @@ def compare_things(one: Name, other: Name) -> Verdict | None:
     verdict = _verdict_of_rules(one, other)
     if verdict is not None:
         return verdict
+    if reworded := _likeness(one, other):
+        return Verdict(REWORDING, reworded)
     short, long = sorted((one, other), key=lambda name: len(name.tokens))
     if set(short.tokens) <= set(long.tokens):
         return compare_part(short, long)
-    likeness = similarity(one, other)
-    if likeness:
-        return Verdict("similarity", likeness)
+    spelt = similarity(one, other)
+    if spelt:
+        return Verdict("similarity", spelt)
     return UNLIKE if _share(one, other) else None
+
+
+def _likeness(one: Name, other: Name) -> float:
+    """How much two names say the same in other words, 0 to 1."""
+    if is_clipped(one, other):
+        return 1.0
+    return likeness(one, other) if {one.entity_type, other.entity_type} <= REWORDED else 0.0
 
 
 def _have_other_numbers(one: Name, other: Name) -> bool:
@@ -65,7 +77,9 @@ def _verdict_of_rules(one: Name, other: Name) -> Verdict | None:
 
 
 def _is_in_another_order(one: Name, other: Name) -> bool:
-    return one.entity_type != T.WORK and _telling(one) == _telling(other)
+    is_kind = {one.entity_type, other.entity_type} <= REWORDED and not (one.is_proper or other.is_proper)
+    # A horse race is no race horse, though a cup of coffee is a coffee cup: of kinds of things, rewordings know.
+    return one.entity_type != T.WORK and not is_kind and _telling(one) == _telling(other)
 
 
 def _is_plural(one: Name, other: Name) -> bool:

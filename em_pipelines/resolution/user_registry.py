@@ -15,6 +15,8 @@ from em_pipelines.resolution.aliases import AliasEntry
 from em_pipelines.resolution.clusters import FEEDBACK, components, cut, release, settle
 from em_pipelines.resolution.name_parts import Name, head_role, parse_name
 from em_pipelines.resolution.person_names import sounds
+from em_pipelines.resolution.rewordings import clipped_key, phrase_of
+from em_pipelines.resolution.verdicts import REWORDED
 from em_pipelines.resolution.word_lists import full_forms, roles, words
 from em_pipelines.schema.ids import content_id, entity_id
 from em_pipelines.schema.rows import EntityOpRow, EntityRow, LinkItem
@@ -34,6 +36,10 @@ def name_keys(text: str, entity_type: str) -> frozenset[str]:
     keys |= _initials(name)
     if name.digits and len(name.tokens) == 2:
         keys.add(f"#{name.tokens[0][0]}{name.tokens[1]}")
+    if entity_type in REWORDED and (phrase := phrase_of(text)) is not None:
+        keys.add(f"*{phrase.key}")
+    if name.person is None and not name.is_proper:
+        keys.add(f"={clipped_key(name)}")
     if name.person is not None:
         for given in {name.person.given, name.person.single} - {""}:
             keys |= {f"~{given}", *(f"~{full}" for full in full_forms().get(given, ()))}
