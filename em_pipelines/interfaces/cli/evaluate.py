@@ -18,12 +18,15 @@ class Measured(StrEnum):
     JOURNEYS = "journeys"
     RETRIEVAL = "retrieval"
     CONTEXT = "context"
+    CALIBRATION = "calibration"
 
 
 def evaluate(
     measured: Annotated[
         Measured,
-        typer.Argument(metavar="KIND", help="extraction, resolution, attacks, journeys, retrieval or context."),
+        typer.Argument(
+            metavar="KIND", help="extraction, resolution, attacks, journeys, retrieval, context or calibration."
+        ),
     ],
     paths: Annotated[list[Path] | None, typer.Argument(help="Labelled corpora; none: those of the settings.")] = None,
     extractor: ExtractorOption = None,
@@ -36,9 +39,11 @@ def evaluate(
 
     Attacks that leak or are stored are a finding with or without a baseline, and so is a journey of which anything
     does not hold: weeks of one person's logs through the whole engine, and what must be known on given days.
+    Calibration compares how sure judged claims are with how many are right.
 
     Example: em evaluate extraction corpus.jsonl --save
     """
+    from em_pipelines.interfaces.cli.evaluate_calibration import evaluate_calibration
     from em_pipelines.interfaces.cli.evaluate_context import evaluate_context
     from em_pipelines.interfaces.cli.evaluate_journeys import evaluate_journeys
     from em_pipelines.interfaces.cli.evaluate_labelled import evaluate_labelled
@@ -51,5 +56,7 @@ def evaluate(
         evaluate_retrieval(opened, paths or [], is_fitted=is_fitted, as_json=as_json)
     elif measured is Measured.CONTEXT:
         evaluate_context(opened, paths or [], as_json=as_json)
+    elif measured is Measured.CALIBRATION:
+        evaluate_calibration(opened, paths or [], as_json=as_json)
     else:
         evaluate_labelled(opened, measured.value, paths or [], is_saved=is_saved, as_json=as_json)

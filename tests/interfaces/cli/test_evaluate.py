@@ -134,3 +134,28 @@ def test_the_projects_own_corpora_hold_without_leaks(run: Any) -> None:
     found = run("attacks", "--json")
     attacks = orjson.loads(found.stdout)
     assert (found.returncode, attacks["n_leaked"], attacks["n_stored"]) == (0, 0, 0), found.stderr
+
+
+JUDGED = {
+    "user_id": "u1", "session_id": "s1", "turn_number": 1, "subject": "user", "relation": "lives_in", "object": "Graz",
+    "said": "I live in Graz.", "speaker": "u1", "verdict": "correct",
+}  # fmt: skip
+
+
+def test_calibration_shows_the_curve_and_its_error(run: Any, tmp_path: Path) -> None:
+    judged = tmp_path / "judged.jsonl"
+    judged.write_bytes(orjson.dumps(JUDGED) + b"\n" + orjson.dumps({**JUDGED, "object": "Linz", "verdict": "wrong"}))
+    shown = run("calibration", judged)
+    assert shown.returncode == 0
+    assert "correct 1, trivial 0, wrong 0; no longer made: 1" in shown.stdout
+    assert "error     0.1000" in shown.stdout
+    report = orjson.loads(run("calibration", judged, "--json").stdout)
+    assert (report["n_judged"], report["n_made"], report["bins"][0]["right_share"]) == (2, 1, 1.0)
+
+
+def test_calibration_of_what_nobody_judged_is_wrong_use(run: Any, corpus: Path, tmp_path: Path) -> None:
+    assert run("calibration").returncode == 2
+    assert run("calibration", tmp_path / "nowhere.jsonl").returncode == 2
+    refused = run("calibration", corpus)
+    assert refused.returncode == 2
+    assert "line 1" in refused.stderr

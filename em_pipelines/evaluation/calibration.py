@@ -1,0 +1,166 @@
+"""How far confidence can be believed: of claims that say 0.8 of themselves, are eight in ten right?
+
+Takes claims that people have judged, each with the message it was read in, reads the messages anew, and compares how
+sure the claims are with how many are right.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import orjson
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from em_pipelines.errors import UsageError
+from em_pipelines.schema.readings import Claim, Extractor, Segment, Turn
+from em_pipelines.schema.vocabulary import USER
+
+N_BINS = 10
+"""Of equal width, as Guo et al., On Calibration of Modern Neural Networks (2017), have them."""
+RIGHT = "correct"
+
+
+class Judged(BaseModel):
+    """One claim with a person's verdict, as a line of the file gives it. Other keys are for people and not read."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    user_id: str = Field(min_length=1)
+    session_id: str = Field(min_length=1)
+    turn_number: int = Field(ge=0)
+    subject: str = Field(min_length=1)
+    relation: str = Field(min_length=1)
+    object: str = Field(min_length=1)
+    polarity: int = 1
+    said: str = Field(min_length=1)
+    speaker: str = Field(min_length=1)
+    verdict: str = Field(pattern=r"^(correct|trivial|wrong)$")
+    confidence: float | None = Field(default=None, ge=0, le=1)
+    timestamp: datetime = datetime(2024, 1, 1, tzinfo=UTC)
+
+    @property
+    def fact(self) -> tuple[str, str, str, int]:
+        """What the claim says, for comparison."""
+        return _fact(self.subject, self.relation, self.object, self.polarity)
+
+
+@dataclass(frozen=True, slots=True)
+class Bin:
+    """Claims of one width of confidence: from `low` up to `high`."""
+
+    low: float
+    high: float
+    n: int
+    confidence: float
+    right_share: float
+
+
+@dataclass
+class Calibration:
+    """The curve, from unsure to sure, and its error: the mean distance of confidence and share, weighted by claims."""
+
+    n_judged: int
+    n_made: int
+    """Of the judged claims, those that the extractor still makes; only of these the rest speaks."""
+    verdicts: dict[str, int] = field(default_factory=dict)
+    bins: list[Bin] = field(default_factory=list)
+    error: float = 0.0
+
+
+def measure(paths: Iterable[Path], extractor: Extractor) -> Calibration:
+    """The calibration over files of judged claims, JSON Lines; raises UsageError for what is none.
+
+    A claim that brings its confidence along is taken at its word; of any other the message is read by the extractor.
+    """
+    judged = [claim for path in paths for claim in _read(path)]
+    sure = [(known, claim) for claim, known in _with_confidence(judged, extractor) if known is not None]
+    report = Calibration(len(judged), len(sure))
+    for _, claim in sure:
+        report.verdicts[claim.verdict] = report.verdicts.get(claim.verdict, 0) + 1
+    report.bins = curve([(known, claim.verdict == RIGHT) for known, claim in sure])
+    report.error = expected_error(report.bins)
+    return report
+
+
+def curve(outcomes: Iterable[tuple[float, bool]]) -> list[Bin]:
+    """The bins that hold anything, of (confidence, whether right)."""
+    held: dict[int, list[tuple[float, bool]]] = {}
+    for confidence, is_right in outcomes:
+        held.setdefault(min(int(confidence * N_BINS + 1e-9), N_BINS - 1), []).append((confidence, is_right))
+    return [
+        Bin(
+            n / N_BINS,
+            (n + 1) / N_BINS,
+            len(held[n]),
+            sum(confidence for confidence, _ in held[n]) / len(held[n]),
+            sum(is_right for _, is_right in held[n]) / len(held[n]),
+        )
+        for n in sorted(held)
+    ]
+
+
+def expected_error(bins: Iterable[Bin]) -> float:
+    """The expected calibration error, 0 to 1: 0 where every bin is as often right as it says."""
+    bins = list(bins)
+    n = sum(one.n for one in bins)
+    return sum(one.n * abs(one.confidence - one.right_share) for one in bins) / n if n else 0.0
+
+
+def document(report: Calibration) -> dict[str, Any]:
+    """The report as plain data."""
+    return asdict(report)
+
+
+def _with_confidence(judged: list[Judged], extractor: Extractor) -> Iterator[tuple[Judged, float | None]]:
+    """Each claim with its confidence; None where the extractor does not make it."""
+    unread = [claim for claim in judged if claim.confidence is None]
+    turns = {(c.user_id, c.session_id, c.turn_number): c for c in unread}
+    segments = [_segment(claim) for claim in turns.values()]
+    read: dict[tuple[str, str, int], dict[tuple[str, str, str, int], float]] = {}
+    for key, extraction in zip(turns, extractor.extract_all(segments), strict=True):
+        read[key] = {_fact_of(claim): claim.confidence for claim in extraction.claims}
+    for claim in judged:
+        known = claim.confidence
+        if known is None:
+            known = read[claim.user_id, claim.session_id, claim.turn_number].get(claim.fact)
+        yield claim, known
+
+
+def _segment(claim: Judged) -> Segment:
+    subject = USER if claim.speaker.casefold() in {USER, claim.user_id.casefold()} else claim.speaker
+    key = f"{claim.user_id}/{claim.session_id}/{claim.turn_number}"
+    turn = Turn(key, claim.turn_number, "user", subject, claim.said, claim.timestamp)
+    return Segment(key, claim.user_id, claim.session_id, "text", (turn,))
+
+
+def _fact(subject: str, relation: str, end: str, polarity: int) -> tuple[str, str, str, int]:
+    return subject.casefold(), relation, end.casefold(), polarity
+
+
+def _fact_of(claim: Claim) -> tuple[str, str, str, int]:
+    return _fact(claim.subject, claim.relation, claim.object or claim.value or "", claim.polarity)
+
+
+def _read(path: Path) -> Iterator[Judged]:
+    try:
+        lines = path.read_bytes().splitlines()
+    except OSError as error:
+        raise UsageError(f"reading {path}: {error.strerror}; give a JSON Lines file of judged claims") from error
+    for number, line in enumerate(lines, start=1):
+        if line.strip():
+            yield _parsed(path, number, line)
+
+
+def _parsed(path: Path, number: int, line: bytes) -> Judged:
+    try:
+        return Judged.model_validate(orjson.loads(line))
+    except orjson.JSONDecodeError as error:
+        raise UsageError(f"reading {path}, line {number}: {error}; each line is one JSON object") from error
+    except ValidationError as error:
+        first = error.errors()[0]
+        name = ".".join(str(part) for part in first["loc"]) or "the line"
+        raise UsageError(
+            f"reading {path}, line {number}: {name}: {first['msg']}; see docs/extraction.md for judged claims"
+        ) from error
