@@ -1,10 +1,14 @@
 """How often the context block holds what answers a question, on conversations with questions and the turns that answer
-them. They go through the whole engine, as `em run` drives it, into a home that is gone afterwards."""
+them. They go through the whole engine, as `em run` drives it, into a home that is gone afterwards.
+
+Of an expected answer its words, numbers and dates are looked for. A date has to stand where the answer is: in the line
+of a turn that answers, for a block is full of dates. Words may stand anywhere.
+"""
 
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -13,16 +17,23 @@ import orjson
 
 from em_pipelines.errors import UsageError
 from em_pipelines.evaluation.retrieval import CATEGORIES
+from em_pipelines.extraction.rules.date_words import NUMBERS, WEEKDAYS, PartialDate, is_year
+from em_pipelines.extraction.rules.dates import read_date
+from em_pipelines.extraction.rules.tokens import tokenise
 from em_pipelines.governance.rebuildable_home import OpenHome, RebuildableHome
 from em_pipelines.landing.land import land
 from em_pipelines.retrieval.context.block import Block, ContextQuery, context_block
 from em_pipelines.retrieval.packs import build
-from em_pipelines.retrieval.terms import STOP_WORDS, plain_words
+from em_pipelines.retrieval.terms import STOP_WORDS, plain_words, stem
 from em_pipelines.schema.tables.clean import MESSAGES
 from em_pipelines.schema.tables.graph import EDGES
 
 EVIDENCE = re.compile(r"D(\d+):0*(\d+)")
 Turn = tuple[str, int]
+_YEAR = re.compile(r"\b(?:19|20)\d\d\b")
+_TOLD_DATE = re.compile(r"\b\d{4}(?:-\d\d){0,2}\b")
+_ANY_DAY = date(1900, 1, 1)
+"""What no answer is about: dates that are read against it say their year themselves."""
 
 
 @dataclass(frozen=True)
@@ -32,39 +43,50 @@ class Asked:
     category: str
     text: str
     evidence: dict[Turn, str]
+    answer: str = ""
 
 
 @dataclass
 class Held:
     """Means over questions. `evidence_share`: the block has a turn that answers, quoted or by a fact that was said in
-    it; `recall`: share of all such turns; `words_share`: of the words of the turn that it has most of; `n_tokens`."""
+    it; `recall`: share of all such turns; `words_share`: of the words of the turn that it has most of; `answer_share`:
+    of the words, numbers and dates of the expected answer; `n_tokens`."""
 
     n_questions: int = 0
     evidence_share: float = 0.0
     recall: float = 0.0
     words_share: float = 0.0
+    answer_share: float = 0.0
     n_tokens: float = 0.0
 
 
 @dataclass
 class Report:
-    """Figures of all questions and by category."""
+    """Figures of all questions, by category, and by conversation (the name of its file) and category."""
 
     all: Held
     by_category: dict[str, Held] = field(default_factory=dict)
+    by_conversation: dict[str, dict[str, Held]] = field(default_factory=dict)
 
 
 def measure(paths: Sequence[Path], open_home: OpenHome) -> Report:
     """The figures over conversations of LoCoMo; raises UsageError where a file is none, or asks nothing."""
-    found: list[tuple[str, Held]] = []
+    found: dict[str, list[tuple[str, Held]]] = {}
     for path in paths:
         with TemporaryDirectory(prefix="em-context-") as folder:
             home = open_home(Path(folder, "home"))
             questions = _questions(path)
             _land(home, path)
-            found += in_home(home, questions)
+            found[path.stem] = in_home(home, questions)
+    every = [one for own in found.values() for one in own]
+    return Report(
+        _mean(held for _, held in every), _by_category(every), {name: _by_category(own) for name, own in found.items()}
+    )
+
+
+def _by_category(found: Sequence[tuple[str, Held]]) -> dict[str, Held]:
     names = sorted({category for category, _ in found})
-    return Report(_mean(held for _, held in found), {n: _mean(h for c, h in found if c == n) for n in names})
+    return {name: _mean(held for category, held in found if category == name) for name in names}
 
 
 def in_home(home: RebuildableHome, questions: Sequence[dict[str, Any]]) -> list[tuple[str, Held]]:
@@ -108,7 +130,8 @@ def _asked(item: dict[str, Any], texts: dict[Turn, str]) -> Asked | None:
     pairs = {(int(a), int(b)) for one in item.get("evidence") or () for a, b in EVIDENCE.findall(str(one))}
     turns = {turn: text for turn, text in texts.items() if (_session(turn[0]), turn[1]) in pairs}
     category = CATEGORIES.get(item.get("category", 0))
-    return Asked(category, str(item["question"]), turns) if turns and category else None
+    answer = str(item.get("answer", ""))
+    return Asked(category, str(item["question"]), turns, answer) if turns and category else None
 
 
 def _session(session_id: str) -> int:
@@ -120,11 +143,63 @@ def _held(block: Block, asked: Asked, sources: dict[str, set[Turn]]) -> Held:
     held = [turn in turns for turn in asked.evidence]
     words = set(plain_words(block.text))
     shares = [len(own & words) / len(own) for text in asked.evidence.values() if (own := _telling(text))]
-    return Held(1, float(any(held)), sum(held) / len(held), max(shares, default=0.0), block.n_tokens)
+    answered = _answer_share(block, asked, sources)
+    return Held(1, float(any(held)), sum(held) / len(held), max(shares, default=0.0), answered, block.n_tokens)
 
 
 def _telling(text: str) -> set[str]:
     return set(plain_words(text)) - STOP_WORDS
+
+
+def _answer_share(block: Block, asked: Asked, sources: dict[str, set[Turn]]) -> float:
+    """Of the parts of the expected answer: words and numbers of the block, dates of a line that tells what answers."""
+    dates, rest = dates_of(asked.answer)
+    words = _counted(rest) - _counted(asked.text)
+    dates_told = _TOLD_DATE.findall("\n".join(_lines_of(block, asked, sources)))
+    held = [any(told.startswith(date) for told in dates_told) for date in dates]
+    held += [word in _counted(block.text) for word in sorted(words)]
+    return sum(held) / len(held) if held else 1.0
+
+
+def _lines_of(block: Block, asked: Asked, sources: dict[str, set[Turn]]) -> list[str]:
+    """The lines of the block that tell of a turn which answers."""
+    turns, edges = iter(block.turns), iter(block.edge_ids)
+    found = []
+    for line in block.text.splitlines():
+        told = {next(turns)} if line.startswith("<quote") else set()
+        told |= sources.get(next(edges), set()) if line.startswith("<fact ") else set()
+        if told & asked.evidence.keys():
+            found.append(line)
+    return found
+
+
+def _counted(text: str) -> set[str]:
+    """The stems of the telling words, numbers as figures."""
+    return {str(NUMBERS.get(word, stem(word))) for word in _telling(text)}
+
+
+def dates_of(answer: str) -> tuple[list[str], str]:
+    """The dates that an answer names, in ISO form as far as they are said, and the text without them: `7 May 2023`,
+    `June 2023`, `2022`, `the Sunday before 25 May 2023`."""
+    tokens = tokenise(answer.replace("’", "'"))
+    found: list[str] = []
+    rest: list[str] = []
+    at = 0
+    while at < len(tokens):
+        read = read_date(tokens, at, len(tokens), _ANY_DAY) if _YEAR.search(answer[tokens[at].start :]) else None
+        if read is None and is_year(tokens[at].low):
+            read = PartialDate(date(int(tokens[at].low), 1, 1), "year"), at + 1
+        if read is None or read[0].day.year == _ANY_DAY.year:
+            rest.append(tokens[at].low)
+            at += 1
+            continue
+        weekday = WEEKDAYS.get(rest[-2]) if rest[-1:] == ["before"] and len(rest) > 1 else None
+        day = read[0].day
+        if weekday is not None:
+            del rest[-2:]
+        found.append(read[0].iso() if weekday is None else str(day - timedelta((day.weekday() - weekday) % 7 or 7)))
+        at = read[1]
+    return found, " ".join(rest)
 
 
 def _mean(found: Iterable[Held]) -> Held:

@@ -5,6 +5,7 @@ What is archived is read from the landed feedback, so at once; the last word on 
 learned from it stay: whoever wants those gone retracts or forgets.
 """
 
+import re
 import threading
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -49,11 +50,13 @@ SCHEMA = pa.schema(
         ("names", pa.list_(pa.string())),
         ("sources", pa.list_(pa.struct([("session_id", pa.string()), ("turn_number", pa.int64())]))),
         ("conflicts", pa.list_(pa.string())),
+        ("polarity", pa.int64()),
     ]
 )
 """One row a document; from `status` on, columns are of facts alone. `turn_number` and `session_id` of a fact are those
 of its first provenance; `confidence` is the effective one of a fact, 1 of a message; `names` are keys of all names of
-both ends (`text.name_keys.name_key`); `conflicts` are the facts that cannot hold beside it."""
+both ends (`text.name_keys.name_key`); `conflicts` are the facts that cannot hold beside it; `polarity` is 1, or -1 of
+what is not so."""
 
 
 def messages(table: pa.Table, user_id: str) -> pa.Table:
@@ -125,6 +128,7 @@ def _fact(row: Mapping[str, Any], against: Mapping[str, set[str]], domains: Mapp
         "confidence": row["effective_confidence"], "tags": [], "domain": said_in.pop() if len(said_in) == 1 else None,
         "status": row["status"], "subject": row["subject"], "relation": row["relation"], "object": row["object"],
         "names": row["end_keys"], "sources": sources, "conflicts": sorted(against[row["edge_id"]]),
+        "polarity": row["polarity"],
     }  # fmt: skip
 
 
@@ -168,6 +172,25 @@ class Archived:
             return iter([record for _, records in self._days.values() for record in records])
 
 
+_UNIT = r"(?:day|week|weekend|fortnight|month|year)s?"
+_TIME = re.compile(
+    r"\b(?:yesterday|tomorrow|tmrw?\b|day (?:before|after)|ago\b|" + _UNIT + r" (?:back|from|after|today)"
+    r"|in [\w ]{1,20}?" + _UNIT + r"\b|(?:next|last|past|previous|(?:up)?coming|following|this) \w"
+    r"|(?:on|by|until|till|before|after|since) (?:mon|tue|wed|thu|fri|sat|sun))",
+    re.IGNORECASE,
+)
+"""What may be a relative date: texts without it are not read for one."""
+
+
+def with_dates(text: str, said_on: date) -> str:
+    """The text with what `yesterday` and the like meant on the day on which it was said behind them."""
+    if not _TIME.search(text):
+        return text
+    from em_pipelines.retrieval.said_dates import dated  # noqa: PLC0415  (of few texts, and it brings the word lists)
+
+    return dated(text, said_on)
+
+
 @dataclass(frozen=True, slots=True)
 class Turn:
     """A turn beside one that was found."""
@@ -200,6 +223,11 @@ class Hit:
     neighbours: tuple[Turn, ...] = ()
     sources: tuple[tuple[str, int], ...] = ()
     path: tuple[str, ...] = ()
+
+    @property
+    def shown(self) -> str:
+        """The text as people read it: what was said with what its relative dates meant, `yesterday (2026-07-12)`."""
+        return with_dates(self.text, self.said_on) if self.session_id and self.edge_id is None else self.text
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ postings; its way of counting words one by one is passed over.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -310,6 +310,17 @@ class Pack:
     def about(self, key: str) -> list[int]:
         """The numbers of the facts that have a thing of that name (`name_key`) at an end."""
         return self._about.get(key, [])
+
+    def of_relations(self, relations: Iterable[str]) -> list[int]:
+        """The numbers of the facts of these relations."""
+        return [number for relation in sorted(relations) for number in self._of_relation.get(relation, ())]
+
+    @cached_property
+    def _of_relation(self) -> dict[str, list[int]]:
+        found: dict[str, list[int]] = defaultdict(list)
+        for number, row in enumerate(self.facts, start=self.n_messages):
+            found[row["relation"]].append(number)
+        return dict(found)
 
     def turn(self, session_id: str, turn_number: int) -> int | None:
         """The number of a message."""

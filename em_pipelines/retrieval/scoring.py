@@ -5,11 +5,12 @@ by a model that the settings name are one of them: made once for each text, kept
 """
 
 import logging
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -23,12 +24,15 @@ from em_pipelines.retrieval.terms import (
     Question,
     Span,
     analyse,
+    answering_relations,
     first_person,
     letter_runs,
     likeness,
     plain_words,
     question_stems,
 )
+from em_pipelines.schema.vocabulary import USER
+from em_pipelines.text.name_keys import name_key
 
 BATCH = 256
 NEAR = 2
@@ -129,6 +133,8 @@ def components(
         shares["topic"] = scaled(pack.topics.likeness(numbers))
     if weights.meaning or weights.meaning_near:
         shares |= _meant(pack, first_person(text, speakers), embedder)
+    if weights.answers and pack.n_messages < len(pack.days):
+        shares |= _answering(pack, text)
     return shares | _about(pack, question, weights)
 
 
@@ -175,6 +181,36 @@ def _about(pack: Pack, question: Question, weights: Weights) -> dict[str, Floats
         if name in wanted and getattr(weights, name):
             shares[name] = scaled(pack.signals[:, n]) if name == "length" else pack.signals[:, n]
     return shares
+
+
+_FIRST_PERSON = re.compile(r"\b(?:i|me|my|mine|myself|we|us|our|ours|user)\b", re.IGNORECASE)
+ALSO_NAMED = 0.5
+"""Of a fact whose subject the question does not name, but its object."""
+NEGATED = 0.5
+"""Of a fact that says what is not so."""
+
+
+def _answering(pack: Pack, text: str) -> dict[str, Floats]:
+    """Of facts of a relation that answers such a question, about somebody or something that it names by any name: 1 at
+    most."""
+    relations = answering_relations(text)
+    asked = f" {' '.join(plain_words(text))} "
+    is_own = _FIRST_PERSON.search(text) is not None
+    found = _none(pack)
+    for number in pack.of_relations(relations):
+        row = pack.facts[number - pack.n_messages]
+        share = relations[row["relation"]] * (NEGATED if row.get("polarity") == -1 else 1.0)
+        found[number] = share * _named(row, asked, is_own=is_own)
+    return {"answers": found} if found.any() else {}
+
+
+def _named(fact: dict[str, Any], asked: str, *, is_own: bool) -> float:
+    """1 where a question, in plain words, is about the subject of a fact, less where it names the object; else 0."""
+    subject = name_key(fact["subject"] or "")
+    if is_own if subject == USER else f" {subject} " in asked:
+        return 1.0
+    is_object = is_own and name_key(fact["object"] or "") == USER
+    return ALSO_NAMED if is_object or any(f" {name} " in asked for name in fact["names"] or ()) else 0.0
 
 
 def score(shares: dict[str, Floats], weights: Weights) -> Floats:

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from em_pipelines.retrieval.documents import FACT, MESSAGE, Hit, Scores, hits_of
-from em_pipelines.retrieval.pack import Pack
+from em_pipelines.retrieval.pack import Encoded, Pack
 from em_pipelines.retrieval.scoring import Embedder, components, score
 from em_pipelines.retrieval.settings import RetrievalSettings, Weights
 from em_pipelines.retrieval.terms import NAMES, Floats, plain_words
@@ -22,6 +22,8 @@ from em_pipelines.text.name_keys import name_key
 Mask = npt.NDArray[np.bool_]
 CANDIDATES = 5
 """How many times as many documents as are wanted are looked at for repetition."""
+SAME_WORDS = 0.8
+"""Share of all words of two texts from which they say the same (Jaccard): `I love hiking` in five other moods."""
 THREAD_TURNS = 6
 """So many of the last turns of a thread say what it is about."""
 BOTH = frozenset({MESSAGE, FACT})
@@ -56,9 +58,10 @@ class Search:
 
 
 def search(pack: Pack, wanted: Search, settings: RetrievalSettings, embedder: Embedder | None = None) -> list[Hit]:
-    """The best documents, best first: messages up to `n_hits`, then facts up to as many as the settings say, where
-    both kinds are wanted; of one kind alone up to `n_hits`. What shares neither words, topic, time nor speaker with the
-    question is no hit, so of little that is known there are fewer, or none.
+    """The best documents, best first: messages up to `n_hits`, and facts up to as many as the settings say, where
+    both kinds are wanted; of one kind alone up to `n_hits`. Facts of a kind that answers the question stand among the
+    messages by their score, the others behind. What shares neither words, topic, time nor speaker with the question is
+    no hit, so of little that is known there are fewer, or none.
 
     A fact that cannot hold beside one that is found comes right behind it, found or not.
     """
@@ -74,6 +77,8 @@ def search(pack: Pack, wanted: Search, settings: RetrievalSettings, embedder: Em
             n_hits = min(settings.n_facts, wanted.n_hits) if is_beside else wanted.n_hits
             narrow = np.where(narrowed(pack, wanted, kind, confidence), total, np.float32(-np.inf))
             chosen += _best(pack, narrow.astype(np.float32), n_hits, settings.mmr_lambda)
+    if "answers" in shares:
+        chosen = _answers_among(chosen, pack.n_messages, shares["answers"], total)
     chosen = _with_conflicts(pack, chosen, wanted, confidence)
     return hits_of(pack, chosen, Scores(total, shares, weights), wanted.n_neighbours)
 
@@ -108,6 +113,18 @@ def _with_thread(pack: Pack, asked: Floats, wanted: Search, settings: RetrievalS
     return total
 
 
+def _answers_among(chosen: list[int], n_messages: int, answers: Floats, total: Floats) -> list[int]:
+    """Each fact that answers before the first message with a lower score; the order of all others as it was."""
+    facts = [n for n in chosen if n >= n_messages and answers[n]]
+    found: list[int] = []
+    for n in chosen:
+        if n < n_messages:
+            while facts and total[facts[0]] > total[n]:
+                found.append(facts.pop(0))
+        found.append(n)
+    return list(dict.fromkeys(found))
+
+
 def _with_conflicts(pack: Pack, chosen: list[int], wanted: Search, confidence: Floats) -> list[int]:
     if FACT not in wanted.kinds:
         return chosen
@@ -120,14 +137,35 @@ def _with_conflicts(pack: Pack, chosen: list[int], wanted: Search, confidence: F
 
 
 def _best(pack: Pack, total: Floats, n_hits: int, mmr_lambda: float) -> list[int]:
-    """The numbers of the best documents, spread where λ is below 1."""
+    """The numbers of the best documents, what says the same as a better one behind the others; spread where λ is below
+    1."""
     n_known = int(np.isfinite(total).sum())
-    size = min(n_hits * (CANDIDATES if mmr_lambda < 1 else 1), n_known)
+    size = min(n_hits * CANDIDATES, n_known)
     if size == 0:
         return []
     near = np.argpartition(-total, size - 1)[:size]
     ordered = [int(n) for n in near[np.lexsort((near, -total[near]))] if total[n] > 0]
-    return ordered[:n_hits] if mmr_lambda == 1 else _spread(pack, ordered, total, n_hits, mmr_lambda)
+    if mmr_lambda < 1:
+        return _spread(pack, ordered, total, n_hits, mmr_lambda)
+    return _told_once(pack.encoded, ordered, n_hits)
+
+
+def _told_once(encoded: Encoded, ordered: list[int], n_hits: int) -> list[int]:
+    """The first documents of which no two have nearly the same words; then, where they are too few, the rest."""
+    tokens, starts = np.asarray(encoded.tokens), np.asarray(encoded.starts)
+    chosen: list[int] = []
+    said: list[frozenset[int]] = []
+    for n in ordered:
+        if len(chosen) == n_hits:
+            break
+        words = frozenset(tokens[starts[n] : starts[n + 1]].tolist())
+        size = len(words)
+        alike = (other for other in said if SAME_WORDS * size <= len(other) <= size / SAME_WORDS)
+        if not any(len(words & other) >= SAME_WORDS * len(words | other) for other in alike):
+            chosen.append(n)
+            said.append(words)
+    is_chosen = set(chosen)
+    return (chosen + [n for n in ordered if n not in is_chosen])[:n_hits]
 
 
 def _spread(pack: Pack, ordered: list[int], total: Floats, n_hits: int, mmr_lambda: float) -> list[int]:

@@ -27,6 +27,9 @@ class Weights(BaseModel):
     name_said: float = Field(default=0.8, ge=0, description="a name is said, where the question asks for a place")
     statement: float = Field(default=0.65, ge=0, description="the turn states something, and is no question itself")
     length: float = Field(default=0.75, ge=0, description="long turns say more")
+    answers: float = Field(
+        default=3.0, ge=0, description="a fact of a kind that answers the question, about whom or what it names"
+    )
 
 
 class RetrievalSettings(BaseModel):

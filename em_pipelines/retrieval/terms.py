@@ -9,28 +9,20 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
-from functools import lru_cache
+from functools import cache, lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 import Stemmer
 
+from em_pipelines.text.values import read_yaml
+
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
 Floats = npt.NDArray[np.float32]
-DENSE = 200
-"""Texts or words up to which the space is fitted exactly: the iterative way fails on few of them."""
-MIN_DOCUMENTS = 2
-"""A word that stands in one text alone is beside no others."""
-REFITTED = 5_000
-GROWTH = 1.1
-"""Up to so many texts the space is fitted anew with each, from there on whenever there are a tenth more: those behind
-are placed in the space that is there. What it is fitted on hangs on the number of texts alone, never on how they came.
-"""
-MOST_FITTED = 20_000
-"""Of more texts so many are taken at even distances: neighbours in a conversation say much the same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,76 +49,6 @@ def likeness(documents: Floats, asked: Floats) -> Floats:
     """
     found: Floats = np.maximum(0, np.einsum("ij,j->i", documents, asked))
     return found
-
-
-def n_fitted(n_texts: int) -> int:
-    """How many of the first texts the space is fitted on."""
-    if n_texts <= REFITTED:
-        return n_texts
-    size = float(REFITTED)
-    while size * GROWTH <= n_texts:
-        size *= GROWTH
-    return int(size)
-
-
-def fit(counts: "csr_matrix", dimensions: int, silent: Sequence[int] = ()) -> Floats:
-    """What each word weighs (words × dimensions), fitted on texts × words; of few texts there are fewer dimensions.
-
-    Words whose numbers are `silent` weigh nothing.
-    """
-    n_words = int(counts.indices.max(initial=-1)) + 1  # what is said later must not change a bit of it
-    n_behind = counts.shape[1] - n_words
-    counts = counts[:: -(-counts.shape[0] // MOST_FITTED) or 1, :n_words]
-    n_texts = counts.shape[0]
-    frequency = np.bincount(counts.indices, minlength=n_words)
-    weight = np.where(frequency >= MIN_DOCUMENTS, np.log(max(1, n_texts) / np.maximum(1, frequency)), 0.0)
-    weight[[word for word in silent if word < n_words]] = 0
-    matrix = _weighed(counts, weight)
-    size = min(dimensions, min(matrix.shape) - 1)
-    if size < 1 or matrix.nnz == 0:
-        return np.zeros((n_words + n_behind, 1), np.float32)
-    right = _directions(matrix, size)
-    terms = np.ascontiguousarray(right.T * weight[:, None], dtype=np.float32)
-    found: Floats = np.pad(terms, ((0, n_behind), (0, 0)))
-    return found
-
-
-def _directions(matrix: "csr_matrix", size: int) -> npt.NDArray[np.float64]:
-    """The `size` directions along which texts differ most, directions × words.
-
-    In one thread: on matrices like these, threads of BLAS wait for each other for ten times as long as one works.
-    """
-    from threadpoolctl import threadpool_limits  # noqa: PLC0415  (a third of a second, and only writers need them)
-
-    with threadpool_limits(1, "blas"):
-        if min(matrix.shape) <= DENSE:
-            return np.linalg.svd(matrix.toarray(), full_matrices=False)[2][:size]
-        from scipy.sparse.linalg import svds  # noqa: PLC0415
-
-        found: npt.NDArray[np.float64] = svds(matrix, k=size, random_state=0)[2]
-        return found
-
-
-def place(counts: "csr_matrix", terms: Floats) -> Floats:
-    """Where texts stand in the space: texts × dimensions, of length 1 or 0."""
-    said = counts.astype(np.float32)
-    said.data = 1 + np.log(said.data)
-    placed = said @ terms
-    length = np.linalg.norm(placed, axis=1, keepdims=True)
-    found: Floats = (placed / np.where(length == 0, 1, length)).astype(np.float32)
-    return found
-
-
-def _weighed(counts: "csr_matrix", weight: npt.NDArray[np.float64]) -> "csr_matrix":
-    from scipy.sparse import csr_matrix, diags  # noqa: PLC0415
-
-    said = counts.astype(np.float64)
-    said.data = 1 + np.log(said.data)
-    matrix = csr_matrix(said @ diags(weight))
-    lengths = np.sqrt(np.asarray(matrix.multiply(matrix).sum(axis=1)).ravel())
-    matrix = csr_matrix(diags(1 / np.where(lengths == 0, 1, lengths)) @ matrix)
-    matrix.eliminate_zeros()
-    return matrix
 
 
 _WORD = re.compile(r"[^\W_]+(?:'[^\W\d_]+)?")
@@ -254,11 +176,85 @@ def asks_for_place(text: str) -> bool:
     return _PLACE.search(text) is not None
 
 
+def asks_for_time(text: str) -> bool:
+    """Whether a time answers a question."""
+    return _WHEN.search(text) is not None
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionKinds:
+    """The kinds of questions of `questions.yaml`: patterns with the relations of the facts that answer, those for what
+    fits none of them, and patterns of questions that several things answer, or that are asked of two people."""
+
+    answers: tuple[tuple[re.Pattern[str], tuple[str, ...]], ...]
+    otherwise: tuple[tuple[re.Pattern[str], tuple[str, ...]], ...]
+    several: re.Pattern[str]
+    shared: re.Pattern[str]
+
+
+@cache
+def question_kinds() -> QuestionKinds:
+    """The kinds as they ship."""
+    found = read_yaml(Path(__file__).with_name("questions.yaml").read_text(encoding="utf-8"))
+    answers, otherwise = (
+        tuple((_compiled(one["pattern"]), tuple(one["relations"])) for one in found[name].values())
+        for name in ("answers", "otherwise")
+    )
+    patterns = (_compiled(found[name]["pattern"]) for name in ("several", "shared"))
+    return QuestionKinds(answers, otherwise, *patterns)
+
+
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(re.sub(r"\s+(?=\|)", "", pattern.strip()), re.IGNORECASE)
+
+
+SECOND_BEST = 0.75
+
+
+@lru_cache(maxsize=256)
+def answering_relations(text: str) -> dict[str, float]:
+    """The relations of the facts that answer a question of this kind: 1 for the first of a kind, less for its others;
+    none for what is no such question."""
+    kinds = question_kinds()
+    fitting = [relations for pattern, relations in kinds.answers if pattern.search(text)]
+    fitting = fitting or [relations for pattern, relations in kinds.otherwise if pattern.search(text)]
+    found: dict[str, float] = {}
+    for relations in fitting:
+        for n, relation in enumerate(relations):
+            found[relation] = max(found.get(relation, 0.0), SECOND_BEST if n else 1.0)
+    return found
+
+
+@lru_cache(maxsize=256)
+def asks_for_several(text: str) -> bool:
+    """Whether several things answer: which cities, what they have in common, how many."""
+    return question_kinds().several.search(text) is not None
+
+
+_PAIR = re.compile(r"\b([A-Z][\w'’-]*)( and )([A-Z][\w'’-]*)\b")
+_NEXT_PART = re.compile(r"\?\s+(?=\w)|,?\s+and\s+(?=(?:who|whom|whose|what|when|where|which|why|how)\b)", re.IGNORECASE)
+_CAPITAL = re.compile(r"\b[A-Z][\w’'-]*")
+MOST_PARTS = 3
+
+
+def parts_of(text: str) -> list[str]:
+    """The questions in a question, three at most: `where did Ida move and what does she do there` is two, the second
+    with the names of the first; what two people have in common is asked of each. One for a plain question."""
+    pair = _PAIR.search(text)
+    if pair and question_kinds().shared.search(text):
+        return [f"{text[: pair.start()]}{name}{text[pair.end() :]}" for name in (pair[1], pair[3])]
+    parts = [part.strip() for part in _NEXT_PART.split(text) if part.strip()][:MOST_PARTS]
+    if len(parts) < 2:
+        return [text]
+    named = [name for name in _CAPITAL.findall(parts[0]) if _ASKS.match(name) is None]
+    return [parts[0], *(part if _CAPITAL.search(part[1:]) else " ".join([part, *named]) for part in parts[1:])]
+
+
 def analyse(text: str, speakers: frozenset[str], today: date) -> Question:
     """Takes a question apart; `speakers` are the names, in lower case, of who speaks in the log."""
     words = set(plain_words(text))
     named = [name for name in speakers if set(plain_words(name)) & words]
-    answer = "time_said" if _WHEN.search(text) else "number_said" if _HOW_MANY.search(text) else ""
+    answer = "time_said" if asks_for_time(text) else "number_said" if _HOW_MANY.search(text) else ""
     answer = answer or ("name_said" if asks_for_place(text) else "")
     return Question(text, named[0] if len(named) == 1 else "", tuple(_spans(text, today)), answer)
 

@@ -165,8 +165,8 @@ def ask(home: SearchableHome, user_id: str, wanted: Search, n_hops: int = 0) -> 
     spare = len(withheld.archived) if MESSAGE in wanted.kinds else 0
     hits = search(pack, replace(wanted, n_hits=wanted.n_hits + spare), home.settings.retrieval, home.embedder)
     told = withheld.left_of(hits)
-    messages = [hit for hit in told if hit.kind == MESSAGE]
-    best = messages[: wanted.n_hits] + [hit for hit in told if hit.kind != MESSAGE]
+    spared = [hit for hit in told if hit.kind == MESSAGE][wanted.n_hits :]
+    best = [hit for hit in told if hit not in spared]
     if n_hops and FACT in wanted.kinds:
         best += _along_the_graph(pack, best, wanted, withheld, n_hops)
     return best

@@ -5,7 +5,7 @@ hangs on the documents alone: one that grew by days has the same bytes as one ma
 """
 
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,7 +16,6 @@ import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from em_pipelines.retrieval import terms as topics
 from em_pipelines.retrieval.documents import FACT, MESSAGE
 from em_pipelines.retrieval.pack import (
     SESSION_B,
@@ -39,6 +38,17 @@ if TYPE_CHECKING:
 
 BEFORE = 2
 """Turns of the same conversation that are read with one: those before it, and as many after it."""
+DENSE = 200
+"""Texts or words up to which the space is fitted exactly: the iterative way fails on few of them."""
+MIN_DOCUMENTS = 2
+"""A word that stands in one text alone is beside no others."""
+REFITTED = 5_000
+GROWTH = 1.1
+"""Up to so many texts the space is fitted anew with each, from there on whenever there are a tenth more: those behind
+are placed in the space that is there. What it is fitted on hangs on the number of texts alone, never on how they came.
+"""
+MOST_FITTED = 20_000
+"""Of more texts so many are taken at even distances: neighbours in a conversation say much the same."""
 EPOCH = 719_163
 """1970-01-01, as `date.toordinal` counts."""
 
@@ -91,7 +101,7 @@ def write(
     terms = _terms(documents, around, stems, options.dimensions, before)
     arrays: dict[str, npt.NDArray[Any]] = {
         "terms": terms,
-        "placed": topics.place(around, terms),
+        "placed": place(around, terms),
         "signals": signals(texts, counts, encoded.words, before.pack.signals[: before.n_same] if before else None),
         "sessions": sessions,
         "tokens": encoded.tokens,
@@ -144,12 +154,12 @@ def _terms(
 ) -> Floats:
     """The space of topics: that of the old pack, where it was fitted on the very texts that it would be fitted on."""
     n_messages = _n_messages(documents)
-    size = topics.n_fitted(n_messages - BEFORE) if n_messages > topics.REFITTED else n_messages or len(documents)
+    size = n_fitted(n_messages - BEFORE) if n_messages > REFITTED else n_messages or len(documents)
     if before and _is_same_space(before, size, dimensions):
         known = before.pack.topics.terms
         return np.vstack([known[: len(stems)], np.zeros((max(0, len(stems) - len(known)), known.shape[1]), np.float32)])
     silent = {stem(word) for word in STOP_WORDS}
-    return topics.fit(around[:size], dimensions, [n for n, own in enumerate(stems) if own in silent])
+    return fit(around[:size], dimensions, [n for n, own in enumerate(stems) if own in silent])
 
 
 def _is_same_space(before: _Predecessor, size: int, dimensions: int) -> bool:
@@ -158,7 +168,7 @@ def _is_same_space(before: _Predecessor, size: int, dimensions: int) -> bool:
     return bool(
         old.meta["dimensions"] == dimensions
         and size + BEFORE <= before.n_same
-        and size == topics.n_fitted(_n_messages(old.documents) - BEFORE)
+        and size == n_fitted(_n_messages(old.documents) - BEFORE)
     )
 
 
@@ -208,3 +218,73 @@ def _replace(folder: Path, aside: Path) -> None:
         folder.rename(old)
     aside.rename(folder)
     shutil.rmtree(old, ignore_errors=True)
+
+
+def n_fitted(n_texts: int) -> int:
+    """How many of the first texts the space is fitted on."""
+    if n_texts <= REFITTED:
+        return n_texts
+    size = float(REFITTED)
+    while size * GROWTH <= n_texts:
+        size *= GROWTH
+    return int(size)
+
+
+def fit(counts: "csr_matrix", dimensions: int, silent: Sequence[int] = ()) -> Floats:
+    """What each word weighs (words × dimensions), fitted on texts × words; of few texts there are fewer dimensions.
+
+    Words whose numbers are `silent` weigh nothing.
+    """
+    n_words = int(counts.indices.max(initial=-1)) + 1  # what is said later must not change a bit of it
+    n_behind = counts.shape[1] - n_words
+    counts = counts[:: -(-counts.shape[0] // MOST_FITTED) or 1, :n_words]
+    n_texts = counts.shape[0]
+    frequency = np.bincount(counts.indices, minlength=n_words)
+    weight = np.where(frequency >= MIN_DOCUMENTS, np.log(max(1, n_texts) / np.maximum(1, frequency)), 0.0)
+    weight[[word for word in silent if word < n_words]] = 0
+    matrix = _weighed(counts, weight)
+    size = min(dimensions, min(matrix.shape) - 1)
+    if size < 1 or matrix.nnz == 0:
+        return np.zeros((n_words + n_behind, 1), np.float32)
+    right = _directions(matrix, size)
+    terms = np.ascontiguousarray(right.T * weight[:, None], dtype=np.float32)
+    found: Floats = np.pad(terms, ((0, n_behind), (0, 0)))
+    return found
+
+
+def _directions(matrix: "csr_matrix", size: int) -> npt.NDArray[np.float64]:
+    """The `size` directions along which texts differ most, directions × words.
+
+    In one thread: on matrices like these, threads of BLAS wait for each other for ten times as long as one works.
+    """
+    from threadpoolctl import threadpool_limits  # noqa: PLC0415  (a third of a second, and only writers need them)
+
+    with threadpool_limits(1, "blas"):
+        if min(matrix.shape) <= DENSE:
+            return np.linalg.svd(matrix.toarray(), full_matrices=False)[2][:size]
+        from scipy.sparse.linalg import svds  # noqa: PLC0415
+
+        found: npt.NDArray[np.float64] = svds(matrix, k=size, random_state=0)[2]
+        return found
+
+
+def place(counts: "csr_matrix", terms: Floats) -> Floats:
+    """Where texts stand in the space: texts × dimensions, of length 1 or 0."""
+    said = counts.astype(np.float32)
+    said.data = 1 + np.log(said.data)
+    placed = said @ terms
+    length = np.linalg.norm(placed, axis=1, keepdims=True)
+    found: Floats = (placed / np.where(length == 0, 1, length)).astype(np.float32)
+    return found
+
+
+def _weighed(counts: "csr_matrix", weight: npt.NDArray[np.float64]) -> "csr_matrix":
+    from scipy.sparse import csr_matrix, diags  # noqa: PLC0415
+
+    said = counts.astype(np.float64)
+    said.data = 1 + np.log(said.data)
+    matrix = csr_matrix(said @ diags(weight))
+    lengths = np.sqrt(np.asarray(matrix.multiply(matrix).sum(axis=1)).ravel())
+    matrix = csr_matrix(diags(1 / np.where(lengths == 0, 1, lengths)) @ matrix)
+    matrix.eliminate_zeros()
+    return matrix

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from em_pipelines.retrieval import terms as topics
+from em_pipelines.retrieval import writing as topics
 from em_pipelines.retrieval.documents import SCHEMA
 from em_pipelines.retrieval.pack import Pack
 from em_pipelines.retrieval.writing import PackOptions, write

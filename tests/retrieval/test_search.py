@@ -126,6 +126,67 @@ def test_spread_hits_repeat_less(tmp_path: Path) -> None:
     assert len(set(spread)) == 2
 
 
+def fact(edge_id: str, subject: str, relation: str, thing: str, **changes: object) -> dict[str, object]:
+    return {
+        "kind": "fact", "session_id": "s1", "turn_number": 0, "edge_id": edge_id,
+        "text": f"{subject} {relation.replace('_', ' ')} {thing}", "said_at": START, "confidence": 0.9,
+        "status": "active", "subject": subject, "relation": relation, "object": thing, "polarity": 1,
+        "names": [subject.casefold(), thing.casefold()], **changes,
+    }  # fmt: skip
+
+
+@pytest.fixture
+def known(tmp_path: Path) -> Pack:
+    facts = [
+        fact("e0", "Ida", "likes", "Delft"),
+        fact("e1", "Ida", "lives_in", "Delft"),
+        fact("e2", "Piet", "lives_in", "Hull"),
+        fact("e3", "user", "works_at", "Shipyard"),
+        fact("e4", "user", "works_at", "Museum", polarity=-1),
+        fact("e5", "Piet", "sibling_of", "user"),
+    ]
+    said = pa.concat_tables([rows(*SAID), pa.Table.from_pylist(facts, schema=SCHEMA)])
+    write(tmp_path / "known", said, PackOptions(50))
+    return Pack(tmp_path / "known")
+
+
+@pytest.mark.parametrize(
+    ("question", "edge_id"),
+    [
+        ("Where does Ida live?", "e1"),
+        ("which town did Piet move to", "e2"),
+        ("Who lives in Hull?", "e2"),
+        ("Where do I work?", "e3"),
+        ("Who is my brother?", "e5"),
+        ("What does Ida like?", "e0"),
+    ],
+)
+def test_a_fact_that_answers_the_question_comes_first(known: Pack, question: str, edge_id: str) -> None:
+    found = search(known, Search(question, 3, TODAY), RetrievalSettings())
+    assert found[0].edge_id == edge_id
+    assert found[0].score == pytest.approx(0.9 * sum(found[0].components.values()), abs=1e-4)
+    assert sum(hit.kind == "message" for hit in found) <= 3
+
+
+def test_facts_that_answer_nothing_stand_behind_messages(known: Pack) -> None:
+    found = search(known, Search("When was the harpsichord repaired in Delft?", 3, TODAY), RetrievalSettings())
+    kinds = [hit.kind for hit in found]
+    assert kinds == sorted(kinds, reverse=True)
+
+
+def test_what_says_the_same_five_times_is_said_once_before_the_rest(tmp_path: Path) -> None:
+    same = [(f"s{n}", "Ida", f"I really love the old ferry{mark}") for n, mark in enumerate("!.?…;", start=1)]
+    write(
+        tmp_path / "pack",
+        rows(*same, ("s6", "Ida", "The ferry to Hull was late."), ("s7", "Piet", "No.")),
+        PackOptions(3),
+    )
+    wanted = Search("What ferry does Ida love?", 3, TODAY, frozenset({"message"}))
+    found = [hit.text for hit in search(Pack(tmp_path / "pack"), wanted, RetrievalSettings())]
+    assert "The ferry to Hull was late." in found[:2]
+    assert len(found) == 3
+
+
 @given(st.text(max_size=80))
 def test_any_question_can_be_taken_apart(text: str) -> None:
     analyse(text, frozenset({"ida", "piet"}), TODAY)

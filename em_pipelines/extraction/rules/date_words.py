@@ -24,6 +24,8 @@ SEASONS = {"spring": 4, "summer": 7, "autumn": 10, "fall": 10, "winter": 1}
 """Seasons, with a month in their middle north of the equator, which only decides whether one has been this year."""
 UNITS = {"day": 1, "days": 1, "week": 7, "weeks": 7, "wks": 7, "fortnight": 14}
 _LONG_UNITS = frozenset({"month", "months", "year", "years", "yrs"})
+_WEEKENDS = frozenset({"weekend", "weekends"})
+_SATURDAY = 5
 DAY_WORDS = {"today": 0, "tonight": 0, "tomorrow": 1, "tmrw": 1, "tmr": 1, "yesterday": -1, "tonite": 0}
 _NOON = time(12)
 _PRECISION = {"day": "day", "week": "day", "month": "month", "year": "year"}
@@ -74,7 +76,7 @@ def read_span(tokens: list[Token], i: int, stop: int) -> tuple[int, str, int] | 
     if low_at(tokens, j, stop) == "of":
         j += 1
     unit = low_at(tokens, j, stop)
-    if number is None or (unit not in UNITS and unit not in _LONG_UNITS):
+    if number is None or (unit not in UNITS and unit not in _LONG_UNITS and unit not in _WEEKENDS):
         return None
     return number, unit, j + 1
 
@@ -82,6 +84,10 @@ def read_span(tokens: list[Token], i: int, stop: int) -> tuple[int, str, int] | 
 def back_from(written_on: date, number: int, unit: str) -> PartialDate:
     if unit in UNITS:
         return PartialDate(written_on - timedelta(days=number * UNITS[unit]), "day")
+    if unit in _WEEKENDS:
+        return PartialDate(
+            coming_weekday(written_on - timedelta(days=1), _SATURDAY) - timedelta(days=7 * number), "day"
+        )
     if unit.startswith("month"):
         return PartialDate(month_of(written_on - relativedelta(months=number)), "month")
     return PartialDate(date(written_on.year - number, 1, 1), "year")

@@ -123,9 +123,7 @@ def _span_of(written_on: date, unit: str, sign: int) -> PartialDate | None:
 
 def season(tokens: list[Token], i: int, stop: int, written_on: date, *, sign: int | None) -> Found | None:
     """`summer 2019`, `spring of next year`, and with a sign `last summer`: the year alone, for hemispheres differ."""
-    j = i + 1
-    if low_at(tokens, j, stop) == "of":
-        j += 1
+    j = i + 1 + (low_at(tokens, i + 1, stop) == "of")
     low = low_at(tokens, j, stop)
     if is_year(low):
         return PartialDate(date(int(low), 1, 1), "year"), j + 1
@@ -133,7 +131,8 @@ def season(tokens: list[Token], i: int, stop: int, written_on: date, *, sign: in
         return PartialDate(date(written_on.year + SIGNS[low], 1, 1), "year"), j + 2
     if sign is None or tokens[i].low == "winter":
         return None
-    return PartialDate(date(_year_of(written_on, SEASONS[tokens[i].low], sign), 1, 1), "year"), i + 1
+    month = SEASONS[tokens[i].low] + (sign < 0)  # the last summer is not the one that it is
+    return PartialDate(date(_year_of(written_on, month, sign), 1, 1), "year"), i + 1
 
 
 def distance(tokens: list[Token], i: int, stop: int, preposition: str, written_on: date) -> Found | None:

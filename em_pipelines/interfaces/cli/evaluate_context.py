@@ -18,10 +18,14 @@ def evaluate_context(home: Pipeline, paths: list[Path], *, as_json: bool) -> Non
         print_json(asdict(report))
         return
     rows = [_row(name, held) for name, held in {**report.by_category, "all": report.all}.items()]
-    heads = ("category", "questions", "evidence held", "of all evidence", "of its words", "tokens")
+    heads = ("category", "questions", "evidence held", "of all evidence", "of its words", "of the answer", "tokens")
     print_table("Context block", heads, rows, right=heads[1:])
+    if len(report.by_conversation) > 1:
+        found = report.by_conversation.items()
+        each = [(name, *_row(category, held)) for name, own in found for category, held in own.items()]
+        print_table("By conversation", ("conversation", *heads), each, right=heads[1:])
 
 
 def _row(name: str, held: Held) -> tuple[str, ...]:
-    shares = (held.evidence_share, held.recall, held.words_share)
+    shares = (held.evidence_share, held.recall, held.words_share, held.answer_share)
     return (name, str(held.n_questions), *(f"{share:.4f}" for share in shares), f"{held.n_tokens:.0f}")

@@ -183,7 +183,7 @@ def _brief(hit: "Hit") -> dict[str, Any]:
 
 def _show(home: "Pipeline", user_id: str, hits: "list[Hit]", *, as_json: bool) -> None:
     if as_json:
-        print_json([asdict(hit) for hit in hits])
+        print_json([asdict(hit) | {"shown": hit.shown} for hit in hits])
         return
     if not hits:
         note_if_unknown(home, user_id)
@@ -193,7 +193,7 @@ def _show(home: "Pipeline", user_id: str, hits: "list[Hit]", *, as_json: bool) -
         ("kind", "said on", "speaker", "text", "score", "where", *(("note",) if any(notes) else ())),
         [
             (
-                hit.kind, hit.said_on, hit.speaker or "", _shortened(hit.text), f"{hit.score:.2f}",
+                hit.kind, hit.said_on, hit.speaker or "", _shortened(hit.shown), f"{hit.score:.2f}",
                 hit.edge_id or f"{hit.session_id} {hit.turn_number}", *((note,) if any(notes) else ()),
             )
             for hit, note in zip(hits, notes, strict=True)

@@ -32,11 +32,12 @@ class HitShown(BaseModel):
     edge_id: str | None = Field(description="Id of a fact, for em_get_provenance and em_user_correction.")
     speaker: str | None
     conflicts_with: list[str] = Field(description="Ids of facts that cannot hold beside it.")
+    shown: str = Field(description="The text with what words such as yesterday meant behind them, as YYYY-MM-DD.")
     path: list[str] = Field(description="How it was reached from what was found: turns, names and ids of facts.")
 
 
 class Found(BaseModel):
-    """Hits, messages before facts, the best of each first."""
+    """Hits, best first: messages, facts that answer the question among them, then other facts."""
 
     hits: list[HitShown]
 

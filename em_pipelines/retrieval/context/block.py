@@ -8,6 +8,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import date
+from itertools import zip_longest
 
 import numpy as np
 
@@ -19,14 +20,16 @@ from em_pipelines.retrieval.context.telling import Scene, ids, lines, quotes, re
 from em_pipelines.retrieval.documents import MESSAGE, Hit
 from em_pipelines.retrieval.search import Search
 from em_pipelines.retrieval.searchable_home import SearchableHome
-from em_pipelines.retrieval.terms import asks_for_place, question_stems
+from em_pipelines.retrieval.terms import answering_relations, asks_for_several, parts_of, question_stems
 from em_pipelines.retrieval.user_search import ask
 
 _FIRST_PERSON = re.compile(r"\b(?:i|me|my|mine|myself|we|us|our|ours|user)\b", re.IGNORECASE)
 MENTIONED, ONE_HOP, TWO_HOPS = 1.0, 0.5, 0.2
-OF_PLACES = ("lives_in", "located_in", "born_in", "visited")
-PLACE_TOPIC = 0.5
-"""Of a fact that answers where: at least so much is it about the question, and any other so much less."""
+ANSWER_TOPIC = 0.5
+"""Of a fact of a relation that answers the question: at least so much is it about it, and any other so much less."""
+LISTED = 3
+"""So many times as many facts of an entity are told where several answer; they may take half of the budget."""
+TOKENS_A_FACT = 30
 
 
 def mentioned(known: Known, text: str, thread: tuple[str, ...] = ()) -> frozenset[int]:
@@ -89,8 +92,8 @@ def recency(last_said: Integers, today: date) -> Floats:
 
 def topics(known: Known, text: str, said: Mapping[Turn, float]) -> Floats:
     """Of each fact, 0 to 1: the share of the question's words that it holds, rare ones counting more; or, where that is
-    greater, how well search found a turn in which it was said (`said`, 0 to 1). Where a place is asked for, facts that
-    tell of one come before what else was said in the same breath."""
+    greater, how well search found a turn in which it was said (`said`, 0 to 1). Facts of a relation that answers such a
+    question come before what else was said in the same breath."""
     n_facts = len(known)
     found = np.zeros(n_facts)
     stems = question_stems(text, frozenset())
@@ -102,9 +105,10 @@ def topics(known: Known, text: str, said: Mapping[Turn, float]) -> Floats:
     for turn, score in said.items():
         for n in known.said_in.get(turn, ()):
             found[n] = max(found[n], score)
-    if asks_for_place(text):
-        is_answer = known.holds("relation", OF_PLACES)
-        found = np.where(is_answer, np.maximum(found, PLACE_TOPIC), found * PLACE_TOPIC)
+    relations = answering_relations(text)
+    if relations:
+        is_answer = known.holds("relation", relations)
+        found = np.where(is_answer, np.maximum(found, ANSWER_TOPIC), found * ANSWER_TOPIC)
     return found
 
 
@@ -172,6 +176,7 @@ def _fill(filling: Filling, home: SearchableHome, query: ContextQuery, budget: i
     best = max((hit.score for hit in hits), default=0.0)
     said = {(hit.session_id or "", hit.turn_number or 0): hit.score / best for hit in hits} if best > 0 else {}
     near = nearness(facts, named)
+    n_times = LISTED if asks_for_several(query.text) else 1
     scene = Scene(
         facts,
         near,
@@ -179,7 +184,7 @@ def _fill(filling: Filling, home: SearchableHome, query: ContextQuery, budget: i
         today,
         query.is_group,
         chosen.min_confidence,
-        chosen.n_facts_an_entity,
+        chosen.n_facts_an_entity * n_times,
     )
     told: set[int] = set()
     due = Section("reminders", reminders(scene, chosen.reminder_days, told))
@@ -188,7 +193,7 @@ def _fill(filling: Filling, home: SearchableHome, query: ContextQuery, budget: i
     distant = Section("distant", lines(scene, TWO_HOPS, told))
     # Nobody has said who may hear a message, so it stays among the two whose memory this is.
     spoken = () if query.is_group else quotes(hits, query.text, query.thread, chosen.quote_tokens)
-    room = int(budget * chosen.facts_share)
+    room = max(int(budget * chosen.facts_share), _room_of_answers(scene, query.text, budget))
     for section in (direct, due, related, distant):
         room -= filling.add(section, room)
     filling.add(Section("said", spoken))
@@ -196,16 +201,32 @@ def _fill(filling: Filling, home: SearchableHome, query: ContextQuery, budget: i
         filling.add(section)
 
 
+def _room_of_answers(scene: Scene, text: str, budget: int) -> int:
+    """Tokens for the facts that answer a question which several answer, half of the budget at most."""
+    if not asks_for_several(text):
+        return 0
+    is_answer = scene.known.holds("relation", answering_relations(text)) & scene.may_tell
+    n_answers = int(np.sum(scene.near[scene.known.ends[is_answer, 0]] == MENTIONED))
+    return min(budget // 2, n_answers * TOKENS_A_FACT)
+
+
 def _found(home: SearchableHome, query: ContextQuery, today: date, *, is_known: bool) -> list[Hit]:
-    """Messages that bear on the question. Of somebody whose facts are known the block does without those that are not
-    indexed yet; an empty one would say that nothing is known."""
-    n_messages = home.settings.context.n_messages
-    if not n_messages:
+    """Messages that bear on the question, in turns on each of its parts. Of somebody whose facts are known the block
+    does without those that are not indexed yet; an empty one would say that nothing is known."""
+    chosen = home.settings.context
+    if not chosen.n_messages:
         return []
-    wanted = Search(query.text, n_messages, today, frozenset({MESSAGE}), query.as_of, thread=query.thread)
+    wanted = Search(query.text, chosen.n_messages, today, frozenset({MESSAGE}), query.as_of, thread=query.thread)
     try:
-        return ask(home, query.user_id, wanted)
+        found = [ask(home, query.user_id, replace(wanted, text=part)) for part in parts_of(query.text)]
     except NotMadeError:
         if not is_known:
             raise
         return []
+    return _in_turns(found)
+
+
+def _in_turns(found: list[list[Hit]]) -> list[Hit]:
+    """The first of each list, then the second of each, and so on; each message once."""
+    ordered = [hit for hits in zip_longest(*found) for hit in hits if hit]
+    return list({(hit.session_id, hit.turn_number): hit for hit in reversed(ordered)}.values())[::-1]

@@ -32,7 +32,7 @@ class ContextSettings(BaseModel):
     )
     n_facts_an_entity: int = Field(default=5, ge=1, description="facts of one entity, at most")
     facts_share: float = Field(
-        default=0.35, ge=0, le=1, description="share of the budget for facts where more was said than fits"
+        default=0.2, ge=0, le=1, description="share of the budget for facts where more was said than fits"
     )
     reminder_days: int = Field(default=30, ge=0, description="how far ahead a date is a reminder")
     n_messages: int = Field(default=30, ge=0, description="messages that are looked at for quotes")

@@ -7,14 +7,14 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 
 from em_pipelines.retrieval.context.known_facts import AHEAD, BIRTHDAY, DATED, Fact, Flags, Floats, Integers, Known
 from em_pipelines.retrieval.context.sections import Line, count_tokens, element, opening, plain
-from em_pipelines.retrieval.documents import Hit
-from em_pipelines.retrieval.terms import question_stems, stems
+from em_pipelines.retrieval.documents import Hit, with_dates
+from em_pipelines.retrieval.terms import asks_for_time, question_stems, stems
 from em_pipelines.schema.vocabulary import Mechanism, PrivacyLevel
 
 OPEN_LEVELS = frozenset({PrivacyLevel.PUBLIC.value, PrivacyLevel.GENERIC.value})
@@ -172,7 +172,9 @@ LONGEST_NAME = 40
 LONGEST_TEXT = 20_000
 """Characters of a message that are looked at."""
 N_FIRST = 5
-_PIECE = re.compile(r"[^\s]+(?:[ ]|$)")
+_PIECE = re.compile(r"[^\s]+(?: \((?:[a-z ]+ )?\d{4}(?:-\d\d){0,2}\))?(?:[ ]|$)")
+"""A word, with the date that stands behind it."""
+_DATED = re.compile(r"\d\)\s*$")
 _ENDS = re.compile(r"[.!?。！？…]['\"”’)\]]*\s*$")
 
 
@@ -180,6 +182,7 @@ def quotes(hits: Iterable[Hit], question: str, thread: tuple[str, ...], n_tokens
     """A line for each message that was found, best first; none for what the conversation itself has just said, nor for
     the same words twice. The first few have twice the room: what answers is mostly among them."""
     wanted = frozenset(question_stems(question, frozenset()))
+    is_time_wanted = asks_for_time(question)
     seen = {_key(text) for text in (question, *thread)}
     rank = 0
     for hit in hits:
@@ -190,22 +193,32 @@ def quotes(hits: Iterable[Hit], question: str, thread: tuple[str, ...], n_tokens
         room = n_tokens * (2 if rank < N_FIRST else 1)
         rank += 1
         attributes = {"by": plain(hit.speaker or "")[:LONGEST_NAME] or None, "on": hit.said_on.isoformat()}
-        told = element("quote", trimmed(text, wanted, room), attributes)
+        told = element("quote", trimmed(with_dates(text, hit.said_on), wanted, room, is_time_wanted), attributes)
         yield Line(told, turns=((hit.session_id, hit.turn_number),))
 
 
-def trimmed(text: str, wanted: frozenset[str], n_tokens: int) -> str:
+def trimmed(text: str, wanted: frozenset[str], n_tokens: int, is_time_wanted: bool = False) -> str:
     """The text where it costs no more than that; else the run of words around most of the wanted stems that does, from
-    the beginning of a sentence where one is near. What was left out shows as `…`."""
+    the beginning of a sentence where one is near; a date counts as a wanted word where a time is wanted. What was left
+    out shows as `…`."""
     if count_tokens(text) <= n_tokens:
         return text
     words = [match[0] for match in _PIECE.finditer(text)]
-    costs = [count_tokens(word) for word in words]
-    gains = [len(wanted.intersection(stems(word))) for word in words]
+    measured = [_measured(word) for word in words]
+    costs = [cost for cost, _ in measured]
+    gains = [len(wanted & own) for _, own in measured]
+    if is_time_wanted:
+        gains = [gain + (_DATED.search(word) is not None) for gain, word in zip(gains, words, strict=True)]
     room = n_tokens - 4
     start, end = _best_run(words, costs, gains, room)
     kept = "".join(words[start:end]).strip() if costs[start] <= room else _shortened(words[start], room)
     return f"{CUT if start else ''}{kept}{CUT if end < len(words) or costs[start] > room else ''}"
+
+
+@lru_cache(maxsize=65_536)
+def _measured(word: str) -> tuple[int, frozenset[str]]:
+    """What a word costs, and its stems: the same words come again and again."""
+    return count_tokens(word), frozenset(stems(word))
 
 
 def _best_run(words: list[str], costs: list[int], gains: list[int], room: int) -> tuple[int, int]:

@@ -47,6 +47,7 @@ THURSDAY = date(2026, 3, 5)
         ("last week", "2026-02"),
         ("this weekend", "2026-03-07"),
         ("last night", "2026-03-04"),
+        ("two weekends ago", "2026-02-21"),
         ("early May", "2026-05"),
         ("the end of June 2027", "2027-06"),
         ("Tuesday, 9 June", "2026-06-09"),

@@ -43,7 +43,8 @@ def test_the_tools_are_those_of_the_table_with_types_and_meanings(served: Served
 
 def test_a_question_is_answered(ask) -> None:
     found = ask("em_query", question="Where does Torvald work?").structured_content["hits"]
-    assert found[0]["text"].endswith("Torvald works at the aquarium.")
+    assert (found[0]["kind"], found[0]["text"]) == ("fact", "Torvald works at aquarium")
+    assert found[1]["text"].endswith("Torvald works at the aquarium.")
     assert {hit["kind"] for hit in found} == {"message", "fact"}
     only = ask("em_query", question="Torvald", kinds=["fact"], limit=1).structured_content["hits"]
     assert [hit["kind"] for hit in only] == ["fact"]
