@@ -7,6 +7,8 @@ from typing import Annotated
 import typer
 
 from em_pipelines.interfaces.cli.console import ExtractorOption, HomeOption, JsonOption, open_home
+from em_pipelines.interfaces.cli.facts import AsOfOption, parse_day
+from em_pipelines.retrieval.context.bounds import BUDGET_TOKENS, LEAST_TOKENS
 
 
 class Measured(StrEnum):
@@ -19,19 +21,29 @@ class Measured(StrEnum):
     RETRIEVAL = "retrieval"
     CONTEXT = "context"
     CALIBRATION = "calibration"
+    ANSWERS = "answers"
 
 
 def evaluate(
     measured: Annotated[
         Measured,
         typer.Argument(
-            metavar="KIND", help="extraction, resolution, attacks, journeys, retrieval, context or calibration."
+            metavar="KIND",
+            help="extraction, resolution, attacks, journeys, retrieval, context, calibration or answers.",
         ),
     ],
     paths: Annotated[list[Path] | None, typer.Argument(help="Labelled corpora; none: those of the settings.")] = None,
     extractor: ExtractorOption = None,
     is_saved: Annotated[bool, typer.Option("--save", help="Keep these figures as the baseline.")] = False,
     is_fitted: Annotated[bool, typer.Option("--fit", help="Of retrieval: look for better weights.")] = False,
+    user: Annotated[
+        str | None, typer.Option("--user", help="Of answers: whom a question without a user is about.")
+    ] = None,
+    as_of: AsOfOption = None,
+    budget: Annotated[
+        int | None,
+        typer.Option("--budget", min=LEAST_TOKENS, max=BUDGET_TOKENS, help="Of answers: tokens of a block at most."),
+    ] = None,
     as_json: JsonOption = False,
     home: HomeOption = None,
 ) -> None:
@@ -39,10 +51,12 @@ def evaluate(
 
     Attacks that leak or are stored are a finding with or without a baseline, and so is a journey of which anything
     does not hold: weeks of one person's logs through the whole engine, and what must be known on given days.
-    Calibration compares how sure judged claims are with how many are right.
+    Calibration compares how sure judged claims are with how many are right. Answers asks models: one reads the context
+    block of each question, another judges what it says.
 
     Example: em evaluate extraction corpus.jsonl --save
     """
+    from em_pipelines.interfaces.cli.evaluate_answers import Asked, evaluate_answers
     from em_pipelines.interfaces.cli.evaluate_calibration import evaluate_calibration
     from em_pipelines.interfaces.cli.evaluate_context import evaluate_context
     from em_pipelines.interfaces.cli.evaluate_journeys import evaluate_journeys
@@ -58,5 +72,8 @@ def evaluate(
         evaluate_context(opened, paths or [], as_json=as_json)
     elif measured is Measured.CALIBRATION:
         evaluate_calibration(opened, paths or [], as_json=as_json)
+    elif measured is Measured.ANSWERS:
+        asked = Asked(user, parse_day(as_of, "--as-of"), budget)
+        evaluate_answers(opened, paths or [], asked, as_json=as_json)
     else:
         evaluate_labelled(opened, measured.value, paths or [], is_saved=is_saved, as_json=as_json)
