@@ -22,6 +22,7 @@ from em_pipelines.resolution.name_parts import (
     owner_in,
 )
 from em_pipelines.resolution.role_statements import (
+    NEW,
     OTHER,
     Bearer,
     bearer_of,
@@ -227,10 +228,12 @@ def _told_to_be(registry: Registry, rows: list[EntityRow], bearer: Bearer) -> li
         theirs = qualifiers_of(registry.group(row))
         if not said & theirs and _is_denied_of(bearer.denied, theirs):
             continue
-        if not clash(said, theirs if is_other else {q.removeprefix(OTHER) for q in theirs}):
+        if not clash(said, theirs if is_other else {q.removeprefix(OTHER).removeprefix(NEW) for q in theirs}):
             can_be.append((row, theirs))
     told = [row for row, theirs in can_be if said & theirs]
     told = told or [row for row, theirs in can_be if bearer.beside and f"{AT}{bearer.beside}" in theirs]
+    if said and not told:  # of whom nothing is known before those who are known by something else
+        told = [row for row, theirs in can_be if not theirs]
     return told or [row for row, _ in can_be]
 
 

@@ -303,10 +303,12 @@ def clash(one: Iterable[str], other: Iterable[str]) -> bool:
     dentist is no landlord."""
     left, right = set(one), set(other)
     kin = _kin(left), _kin(right)
-    if all(kin):
-        return not any(is_same_role(a, b) for a, b in product(*kin))
     places = _places(left), _places(right)
-    if all(places) and not any(_is_same_place(a, b) for a, b in product(*places)):
+    are_apart = all(places) and not any(_is_same_place(a, b) for a, b in product(*places))
+    if all(kin):
+        same = [a for a, b in product(*kin) if is_same_role(a, b)]
+        return not same or (are_apart and all(head_role(role) in roles().distant for role in same))
+    if are_apart or _are_crossed(places, (_of_others(left), _of_others(right))):
         return True
     others = _others(left), _others(right)
     if any(kin) and (_is_told_elsewhere(kin, places) or _is_told_elsewhere(kin, others)):
@@ -314,18 +316,33 @@ def clash(one: Iterable[str], other: Iterable[str]) -> bool:
     lines = _lines(others[0]), _lines(others[1])
     if all(lines) and lines[0].isdisjoint(lines[1]):
         return True
-    return _is_off_work(lines[0], places[1]) or _is_off_work(lines[1], places[0])
+    return any(_is_off_work(*told) for told in ((others[0], lines[0], places[1]), (others[1], lines[1], places[0])))
 
 
-def _is_off_work(lines: set[str], places: set[str]) -> bool:
+def _is_off_work(others: set[str], lines: set[str], places: set[str]) -> bool:
     """Whether one is told by what one does for a living, and the other by where people go after work, where only
-    teachers work; or one is whom one pays, and the other from one's own work."""
+    teachers work; one is whom one pays, and the other from one's own work; or one lives next door, and the other is
+    from elsewhere."""
     heads = {place.split()[-1] for place in places}
-    if not lines or not heads:
+    if not heads or not others:
         return False
-    if roles().line["boss"] in lines:
+    if "neighbour" in others:
+        return heads.isdisjoint(words("near_home"))
+    if roles().line["boss"] in lines or "colleague" in others:
         return heads <= words("after_work")
-    return heads <= {"work"} or (roles().line["teacher"] not in lines and heads <= words("after_work"))
+    return bool(lines) and (
+        heads <= {"work"} or (roles().line["teacher"] not in lines and heads <= words("after_work"))
+    )
+
+
+def _of_others(qualifiers: set[str]) -> set[str]:
+    """What somebody is to others: the wife of the boss."""
+    return {q for q in qualifiers if f" {OF}" in q and not q.startswith(AT)}
+
+
+def _are_crossed(one: tuple[set[str], set[str]], other: tuple[set[str], set[str]]) -> bool:
+    """Whether the left has the first alone and the right the other alone, or the other way round."""
+    return any(one[n] and not one[1 - n] and other[1 - n] and not other[n] for n in (0, 1))
 
 
 def _is_told_elsewhere(kin: tuple[set[str], set[str]], told: tuple[set[str], set[str]]) -> bool:

@@ -31,10 +31,11 @@ _BEFORE = re.compile(
 )
 _IS_IT = (
     r",? (?:who is|who's|who was|that's|that is|is|was|as|will be|became|has become|has been)"
-    r"(?: also| still| actually| really| now)? |'s |, | \(| [-–—] "
+    r"(?: also| still| actually| really| now)? |'s |, | \(| [-–—] | (?=(?:my|our) )"
 )
 _AFTER = re.compile(rf"^(?P<link>{_IS_IT}){_DETERMINER} (?P<phrase>[\w'-]+(?: [\w'-]+){{0,4}})")
 _WHOSE = re.compile(rf"(?<![\w'])(?i:{_DETERMINER}) (?:\w+ ){{0,2}}$")
+_OWN_ROLE = re.compile(r"(?<![\w'])(?:my|our) [\w-]+(?: [\w-]+)? $", re.IGNORECASE)
 _DEFINITE = re.compile(r"(?<![\w'])(?:the|my|our|this|that) $", re.IGNORECASE)
 _ROOMS = (
     "team|desk|office|club|class|department|gym|shop|school|door|street|side|counter|store|floor|group|course"
@@ -62,8 +63,9 @@ _DENIED_PLACE = re.compile(
     r"(?P<place>[\w-]+)"
 )
 _WHO_WORKS = re.compile(
-    r"^,? who (?:runs|works|sits|does|is|mans|helps|volunteers|drives|teaches|fixes|sells|plays|cooks|coaches|owns)"
-    r"(?: (?:at|in|on|the|our))* (?P<place>[\w-]+)\b"
+    r"^,? who (?:runs|works|sits|does|is|mans|helps|volunteers|drives|teaches|fixes|sells|plays|cooks|coaches|owns"
+    r"|cleans|delivers|cuts|walks|repairs|grooms|trains|lives|moved)"
+    r"(?: (?:at|in|on|to|the|our|my))* (?P<place>[\w-]+)\b"
 )
 _LOCATIVE = re.compile(r"\b(?:in|from|at|to|near|like|of|called|for|via|around) $", re.IGNORECASE)
 _PRONOUN = re.compile(r"\b(?:he|she|him|her|herself|himself)\b", re.IGNORECASE)
@@ -115,6 +117,7 @@ _PASTIMES = frozenset(
 )
 
 
+NEW = "new "
 OTHER = "other "
 """Before a role: `my other friend Ben` is not the friend Ben spoken of before."""
 
@@ -243,6 +246,9 @@ def _known(words: list[str], owner: str, *, is_whole: bool = False) -> list[Said
 def _read(match: re.Match[str], words: list[str], *, is_noun_read: bool, is_whole: bool) -> list[SaidRole]:
     """The role of a phrase behind an article or an owner; where wanted, and nobody's own, the noun that it is."""
     owner = fold(match["other"] or match["owner"] or "")
+    theirs = next((n for n, word in enumerate(words) if word.endswith("'s")), None)
+    if theirs is not None:  # "my boss's wife"
+        owner, words = name_key(fold(" ".join(words[: theirs + 1]))), words[theirs + 1 :]
     known = _known(words, owner, is_whole=is_whole)
     if known:
         is_anybodys = bool(match["the"]) and _is_anybodys(known[0].role)
@@ -317,7 +323,8 @@ def _stands_at(place: Place) -> str:
     if (_CARRIES if is_from else _MOVES).search(place.before) or not (is_from or _opens_clause(place)):
         return ""
     key = name_key(fold(where["place"]))
-    is_place = key == WORK or (bool(key) and key not in _PASTIMES and not key.split()[0].isdigit())
+    is_named = where["place"].isupper() and len(key) > 1  # the IT department
+    is_place = key == WORK or is_named or (bool(key) and key not in _PASTIMES and not key.split()[0].isdigit())
     return key if is_place else ""
 
 
@@ -338,7 +345,7 @@ def denied_of(place: Place) -> tuple[str, ...]:
 
 
 def _opens_clause(place: Place) -> bool:
-    before = place.before.rstrip()
+    before = _OWN_ROLE.sub("", place.before).rstrip()
     return not before or before.endswith((",", ":", "-", "and", "but", "that", "because"))
 
 

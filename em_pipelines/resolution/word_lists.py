@@ -99,6 +99,7 @@ class Roles:
     particles: frozenset[str]
     called_by: frozenset[str]
     general: frozenset[str]
+    distant: frozenset[str]
     line: dict[str, str]
     title_genders: dict[str, str]
 
@@ -124,6 +125,7 @@ def roles() -> Roles:
         "particles",
         "called_by",
         "general",
+        "distant",
     )
     split = {key: frozenset(data[key].split()) for key in lists}
     partners = tuple(frozenset(group.split()) for group in data["partners"])

@@ -69,7 +69,7 @@ UNIQUE_ROLES = frozenset(
 
 _ROLE = "|".join(sorted(UNIQUE_ROLES, key=len, reverse=True))
 _BEFORE = re.compile(rf"\bmy ({_ROLE}),? $", re.IGNORECASE)
-_AFTER = re.compile(rf"^,? (?:(?:is|who is|who's) )?my ({_ROLE})\b", re.IGNORECASE)
+_AFTER = re.compile(rf"^,? (?:(?:is|who is|who's) )?my ({_ROLE})\b(?!['’]s\b)", re.IGNORECASE)
 _WINDOW = 24  # longer than any role with what stands around it
 
 

@@ -211,6 +211,12 @@ def things(made) -> list[str]:
         ("My boss Emil rang.", "Emil from the choir rang."),
         ("Emil on the early shift rang.", "Emil on the late shift rang."),
         ("Emil rang.", "A different Emil rang."),
+        ("Emil my husband rang.", "Our neighbour Emil rang."),
+        ("My cousin Emil in Riga rang.", "My cousin Emil in Tartu rang."),
+        ("Emil from IT rang.", "Emil, my brother-in-law, rang."),
+        ("My neighbour Emil rang.", "Emil from the office rang."),
+        ("Emil from uni rang.", "Emil, my boss's brother, rang."),
+        ("My daughter Emil rang.", "She has a friend who's also called Emil."),
     ],
 )
 def test_a_namesake_stays_apart(texts, said, run) -> None:
@@ -227,6 +233,8 @@ def test_a_namesake_stays_apart(texts, said, run) -> None:
         ("My colleague Emil rang.", "Emil from work rang."),
         ("My manager Emil rang.", "Emil, my boss, rang."),
         ("Emil from legal rang.", "Legal's Emil rang."),
+        ("My new boyfriend Emil rang.", "My boyfriend Emil rang."),
+        ("My neighbour Emil rang.", "Emil from next door rang."),
     ],
 )
 def test_who_is_told_by_the_same_is_one(texts, said, run) -> None:
@@ -288,3 +296,13 @@ def test_a_title_tells_which_of_a_couple_is_meant(said, run) -> None:
 def test_a_slip_of_the_pen_is_no_namesake_and_a_namesake_no_slip(name, other, is_one, said, run) -> None:
     made = run([said(name, "person", f"{name} rang.", 0), said(other, "person", f"{other} rang.", 3)])
     assert (len(set(things(made))) == 1) is is_one
+
+
+def test_the_wife_of_the_boss_is_not_the_boss(said, run) -> None:
+    rows = [
+        said("Emilia", "person", "Emilia, my boss's wife, does cakes.", 0),
+        said("wife", "person", "My boss's wife does tarts.", 1),
+        said("boss", "person", "My boss carries them.", 2),
+    ]
+    emilia, wife, boss = things(run(rows))
+    assert emilia == wife != boss
