@@ -37,8 +37,9 @@ from em_pipelines.resolution.word_lists import (
     apposed,
     is_called_so,
     is_denied,
-    is_given_name,
+    is_listed_name,
     is_told_from_part,
+    joined_names,
     locate,
     partners,
     roles,
@@ -111,6 +112,8 @@ def _see_named(
     if choice.full is not None:
         registry.join(row, choice.full, SPOKEN_OF_IN_FULL, cause)
     _set_apart_from_denied(registry, row, bearer)
+    for other in joined_names(place):
+        _set_apart_from_joined(registry, row, other)
     for qualifier in bearer.qualifiers:
         registry.qualify(row, qualifier)
     if is_new:
@@ -145,6 +148,13 @@ def _set_apart_from_alike(registry: Registry, row: EntityRow, settings: Resoluti
     """Notes that a row is none of those that its name fits."""
     for fit in fitting(registry, row, settings):
         registry.set_apart(row, fit.row)
+
+
+def _set_apart_from_joined(registry: Registry, row: EntityRow, name: str) -> None:
+    """Notes that a row is not the one of the other name that is counted beside it."""
+    for other in registry.named(name_key(name)):
+        if other["entity_type"] == row["entity_type"] and not registry.are_one(row, other):
+            registry.set_apart(row, other)
 
 
 def _set_apart_from_denied(registry: Registry, row: EntityRow, bearer: Bearer) -> None:
@@ -285,7 +295,7 @@ def is_guessed(registry: Registry, row: EntityRow, bearer: Bearer) -> bool:
 
 def _is_borne_by_many(name: Name) -> bool:
     first = name.all_tokens[0] if name.all_tokens else ""
-    return fold(name.text) in words("names_of_many_things") or is_given_name(first)
+    return fold(name.text) in words("names_of_many_things") or is_listed_name(first)
 
 
 def _choose_role(registry: Registry, rows: list[EntityRow], role: str, owner: str, since: datetime) -> Choice:

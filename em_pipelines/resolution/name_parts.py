@@ -328,6 +328,8 @@ def _is_off_work(others: set[str], lines: set[str], places: set[str]) -> bool:
         return False
     if "neighbour" in others:
         return heads.isdisjoint(words("near_home"))
+    if others == {"friend"}:
+        return True
     if roles().line["boss"] in lines or "colleague" in others:
         return heads <= words("after_work")
     return bool(lines) and (

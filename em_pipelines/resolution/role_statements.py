@@ -49,6 +49,9 @@ _BESIDE_NAME = re.compile(r"([^\W\d_][\w-]+)(?:'s)? $")
 _NOT_IT = r"(?:,? (?:but )?not [^,.;()]{1,40})?"
 _THE_ONE = re.compile(
     rf"^{_NOT_IT},? (?:the (?P<kind>[\w-]+) one|the one (?:from|at|in|on) (?:the |my |our )?(?P<place>[\w-]+)"
+    r"|an? (?:old )?\w+ from (?:my |the )?(?P<past>[\w-]+)"
+    r"|(?:the|an?) (?:guy|man|woman|girl|boy|lad|one) (?:that |who )?(?:I|we) [^,.;!?]{0,30}?\b(?:at|in|to|from)"
+    r" (?:the |my )?(?P<shared>[\w-]+)"
     r"|(?P<near>next door|downstairs|upstairs|across the (?:road|street|hall)))\b"
 )
 # "Anna, not my sister", "Kofi (not the plumber)", "Ben isn't my brother": whom the bearer is not.
@@ -68,6 +71,7 @@ _WHO_WORKS = re.compile(
     r"(?: (?:at|in|on|to|the|our|my))* (?P<place>[\w-]+)\b"
 )
 _LOCATIVE = re.compile(r"\b(?:in|from|at|to|near|like|of|called|for|via|around) $", re.IGNORECASE)
+_ASIDE = re.compile(r"^ (?:next to|from|at|in|on|with|beside) (?:[\w'-]+ ){1,3}?(\w+(?:ed|s|id|ote|ought))\b")
 _PRONOUN = re.compile(r"\b(?:he|she|him|her|herself|himself)\b", re.IGNORECASE)
 _CARRIED = (
     "pick|picked|picking|fetch|fetched|collect|collected|hear|heard|back|got|get|bought|came|drove|drive|bring|brought"
@@ -211,6 +215,9 @@ def _nouns_beside(place: Place, *, is_bare_noun_read: bool) -> list[SaidRole]:
 
 def _roles_without_article(place: Place) -> list[SaidRole]:
     """`Kai the babysitter`, `Ada Vos, consultant surgeon`; or a role that only a pronoun gives."""
+    beside = role_of(word_beside(place))
+    if beside in roles().called_by:  # Grandma Ines
+        return [SaidRole(beside, "", True, beside)]
     sort = _THE_SORT.match(place.after)
     post = _POST.match(place.after)
     found = _known(_until_stop(sort["phrase"].split()), "") if sort else roles_beside(place)
@@ -285,6 +292,9 @@ def is_somebody(place: Place) -> bool:
         return False
     following = re.match(r"(?:,? (?:who|and I)\b|(?:'ll)? ([\w']+))", place.after)
     if following and (following[1] is None or following[1].casefold() in words("human_verbs")):
+        return True
+    aside = _ASIDE.match(place.after)  # "Linus next to me asked"
+    if aside and aside[1] in words("human_verbs"):
         return True
     return bool(_PRONOUN.search(place.after))
 

@@ -61,7 +61,12 @@ def is_given_name(name: str) -> bool:
 
 def are_both_known(one: str, other: str) -> bool:
     """Whether both folded names are listed given names."""
-    return all(is_given_name(name) or name in female_names() | male_names() for name in (one, other))
+    return is_listed_name(one) and is_listed_name(other)
+
+
+def is_listed_name(name: str) -> bool:
+    """Whether a folded name is a given name of any list."""
+    return is_given_name(name) or name in female_names() or name in male_names()
 
 
 def gender_of(given: str) -> str:
@@ -189,6 +194,10 @@ _CALLED_SO = re.compile(
 )
 
 
+_JOINED_AFTER = re.compile(rf"^ (?:and|&|or|nor|versus|vs\.?) (?P<name>{NAME})")
+_JOINED_BEFORE = re.compile(rf"(?<![\w.])(?P<name>{NAME}) (?:and|&|or|nor|versus|vs\.?) $")
+
+
 @dataclass(frozen=True, slots=True)
 class Partner:
     """Another name that a message says is the mention's: `strength` is sure, likely or alike."""
@@ -297,6 +306,12 @@ def is_told_from_part(content: str, name: str) -> bool:
         return False
     parts = "|".join(re.escape(word) for word in words)
     return re.search(rf"\bnot (?:my|our|the|that|your) (?:own )?(?:{parts})(?![\w-]| {UPPER})", content) is not None
+
+
+def joined_names(place: Place) -> list[str]:
+    """Names that the sentence counts beside the mention: who speaks of Ana and Ana Paula speaks of two."""
+    found = (_JOINED_AFTER.match(place.after), _JOINED_BEFORE.search(place.before))
+    return [match["name"] for match in found if match]
 
 
 def is_called_so(place: Place) -> bool:

@@ -216,6 +216,7 @@ def things(made) -> list[str]:
         ("Emil from IT rang.", "Emil, my brother-in-law, rang."),
         ("My neighbour Emil rang.", "Emil from the office rang."),
         ("Emil from uni rang.", "Emil, my boss's brother, rang."),
+        ("My friend Emil rang.", "Emil in my class rang."),
         ("My daughter Emil rang.", "She has a friend who's also called Emil."),
     ],
 )
@@ -306,3 +307,19 @@ def test_the_wife_of_the_boss_is_not_the_boss(said, run) -> None:
     ]
     emilia, wife, boss = things(run(rows))
     assert emilia == wife != boss
+
+
+def test_who_are_counted_beside_each_other_are_two(said, run) -> None:
+    rows = [
+        said("Ines", "person", "I had tea with Ines and Ines Maria.", 0),
+        said("Ines Maria", "person", "I had tea with Ines and Ines Maria.", 0, span_start=23, span_end=33),
+        said("Ines Maria", "person", "Ines Maria is moving.", 3),
+        said("Ines", "person", "Ines is staying.", 5),
+    ]
+    assert groups(run(rows).entities) == [{"Ines"}, {"Ines Maria"}]
+
+
+def test_a_grandmother_is_told_by_the_word_before_her_name(said, run) -> None:
+    texts = ("Grandma Ines knits.", "My daughter Ines has her hands.", "Grandma Ines laughed.")
+    grandma, daughter, again = things(run([said("Ines", "person", text, day) for day, text in enumerate(texts)]))
+    assert grandma == again != daughter
