@@ -137,14 +137,10 @@ _ARTICLES = frozenset({"a", "an", "the", "my", "our", "his", "her", "their", "yo
 _APPOSED = frozenset({",", "(", "-", "–", "—"})
 _QUOTES = frozenset("\"'“”‘’«»„`")
 _ENDS = frozenset(".!?…\n:;")
-_TO_SOMEBODY = words("people", "greetings") | frozenset(
-    {"you", "your", "yours", "u", "yes", "yeah", "yep", "no", "agree"}
-)
+_TO_SOMEBODY = _GREETINGS | words("people", "to_somebody")
 _BEFORE_PLACES = frozenset({"in", "at", "near", "into", "on", "around", "across"})
 _INSIDE = frozenset({"in", "into", "near", "across", "through", "throughout", "outside", "via"})
-_MOTION = frozenset(
-    {"go", "come", "drive", "fly", "travel", "move", "sail", "cycle", "ride", "walk", "way", "train", "head"}
-)
+_MOTION = words("people", "motion")
 _MAX_HELPERS = 4
 SHORT_DATES = words("words", "weekday_short") | words("words", "month_short")
 _NAME_WORD = re.compile(
@@ -251,17 +247,13 @@ def _is_other_name(tokens: list[Token], name: str, start: int, end: int, *, is_g
     before, after = _low(tokens, start - 1), _low(tokens, end)
     if before in _QUOTES and after in _QUOTES | _ENDS:
         return True
-    if not (is_given or tokens[start].low in _TITLES or _is_spelt_as_name(name)) or after == "of":
+    is_spelt_so = is_given or tokens[start].low in _TITLES or all(map(_NAME_WORD.fullmatch, name.split()))
+    if not is_spelt_so or after == "of":
         return True
     if before == "of":
         return start > 1 and tokens[start - 2].is_capital and not is_given
     is_joined = start > 1 and tokens[start - 1].is_capital and tokens[start].start - tokens[start - 1].end == 1
     return is_joined and before not in _GREETINGS and before not in _FIRST_PERSON and tokens[start - 2].low not in _ENDS
-
-
-def _is_spelt_as_name(name: str) -> bool:
-    """Whether every word has one capital, at its beginning or behind a prefix of surnames, and no digit."""
-    return all(_NAME_WORD.fullmatch(word) is not None for word in name.split())
 
 
 def _is_pet(tokens: list[Token], end: int) -> bool:

@@ -34,7 +34,7 @@ _GENDER_OF_KIN = (
     | dict.fromkeys(words("people", "plural"), "p")
 )
 _BARE_KIN = frozenset({"mum", "mom", "dad", "mam", "mummy", "mommy", "daddy"})
-HAD_BY_PEOPLE = words("people", "had_by_people")
+_HAD_BY_PEOPLE = words("people", "had_by_people")
 """Relations whose subject is somebody."""
 _GENDER_OF = {
     "he": "m",
@@ -295,6 +295,7 @@ def type_shown(reading: Reading, referent: Referent) -> EntityType:
     return type_by_context(tokens, referent.name, start, end, is_given=bool(referent.gender))
 
 
-def type_told(reading: Reading, referent: Referent, kind: EntityType, *, is_of_people: bool) -> EntityType:
+def type_told(reading: Reading, referent: Referent, kind: EntityType, relation: str) -> EntityType:
     """The type of an end of a claim: a person by what is claimed, or by what shows one; else as it was read."""
-    return kind if kind is not EntityType.PERSON or is_of_people else type_shown(reading, referent)
+    is_told = kind is not EntityType.PERSON or relation in _HAD_BY_PEOPLE
+    return kind if is_told else type_shown(reading, referent)

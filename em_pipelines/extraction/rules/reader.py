@@ -15,16 +15,7 @@ from em_pipelines.extraction.rules.modifiers import Modifiers
 from em_pipelines.extraction.rules.names import EXPECTED_OBJECT, Reading, guess_type
 from em_pipelines.extraction.rules.noun_phrases import KIN, PETS, NounPhrase
 from em_pipelines.extraction.rules.patterns import ANY_VERB, KIN_RELATION, RATHER, Pattern, PatternIndex
-from em_pipelines.extraction.rules.people import (
-    COUPLES,
-    HAD_BY_PEOPLE,
-    People,
-    Referent,
-    is_short_date,
-    refer,
-    type_shown,
-    type_told,
-)
+from em_pipelines.extraction.rules.people import COUPLES, People, Referent, is_short_date, refer, type_shown, type_told
 from em_pipelines.extraction.rules.slots import Fill, anew
 from em_pipelines.extraction.rules.tokens import ADV, MONTH, PREP, WEEKDAY, Token, tokenise
 from em_pipelines.extraction.rules.trace import Trace
@@ -237,7 +228,9 @@ class MessageReader:
         self, person: Referent, phrase: NounPhrase, following: list[NounPhrase], sentence_start: int
     ) -> bool:
         """Whether a pronoun may mean whom the phrase names: no place, and no capital that only opens a sentence."""
-        if person.entity_type is not EntityType.PERSON or self._word_before(phrase) in _BEFORE_PLACES:
+        before = self._word_before(phrase)
+        is_place = before in _BEFORE_PLACES or (before == "from" and not person.gender)
+        if person.entity_type is not EntityType.PERSON or is_place:
             return False
         is_sure = person.kin or person.gender or person.start > sentence_start
         return bool(is_sure) or self._is_paired(phrase, following)
@@ -265,9 +258,8 @@ class MessageReader:
         head = self.reading.tokens[phrase.head]
         if not head.is_capital or head.bits & (WEEKDAY | MONTH) or person.start <= sentence_start or person.kin:
             return
-        if is_short_date(person):
-            return
-        self.notes.mention(person.name, type_shown(self.reading, person), person.start, person.end)
+        if not is_short_date(person):
+            self.notes.mention(person.name, type_shown(self.reading, person), person.start, person.end)
 
     def _read_clause(self, clause: Clause, mods: Modifiers) -> None:
         lemmas = _lemmas_of(clause)
@@ -390,8 +382,7 @@ class MessageReader:
     def _mention_subject(self, claim: Claim, subjects: list[Referent]) -> None:
         for subject in subjects:
             if subject.name == claim.subject and subject.name != self.subject:
-                is_of_people = claim.relation in HAD_BY_PEOPLE
-                kind = type_told(self.reading, subject, claim.subject_type, is_of_people=is_of_people)
+                kind = type_told(self.reading, subject, claim.subject_type, claim.relation)
                 self.notes.mention(subject.name, kind, subject.start, subject.end)
                 self.people.speak_of(subject)
 
