@@ -46,7 +46,7 @@ STALE_AFTER: dict[str, set[str]] = {
     "extraction/verification.py": {"extraction"},
     "extraction/rules/extractor.py": {"extraction"},
     "extraction/patterns/work.yaml": {"extraction"},
-    "extraction/patterns/lexicon/nouns.yaml": {"extraction", "resolution"},
+    "extraction/patterns/lexicon/nouns.yaml": {"extraction", "resolution", "fold"},
     "extraction/llm/prompt.py": set(),
     "extraction/feedback_statements.py": {"resolution", "fold"},
     "resolution/data/nicknames.yaml": {"resolution"},
