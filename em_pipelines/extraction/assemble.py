@@ -6,6 +6,7 @@ more as a whole, for lasting facts.
 """
 
 import logging
+import re
 import traceback
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
@@ -20,6 +21,7 @@ import pyarrow.compute as pc
 
 from em_pipelines.errors import EmError
 from em_pipelines.extraction.durable import lasting_facts, whole_sessions
+from em_pipelines.extraction.rules.lexicon import load_lexicon
 from em_pipelines.extraction.segmentation import read_segments
 from em_pipelines.extraction.settings import DurableSettings, VerificationSettings
 from em_pipelines.extraction.verification import verify
@@ -56,7 +58,27 @@ RAISED = "extractor_error"
 _LOGGER = logging.getLogger(__name__)
 
 
+_WORD = re.compile(r"[a-z]+")
 CLAIM_FIELDS = tuple(field_.name for field_ in fields(Claim))
+
+
+def _topics_by(key: str) -> dict[str, list[str]]:
+    """Each relation, type of object or word (`key`) to its topics, as `topics.yaml` has them."""
+    found: dict[str, list[str]] = defaultdict(list)
+    for topic, listed in load_lexicon("topics")[key].items():
+        for one in listed.split():
+            found[one].append(topic)
+    return dict(found)
+
+
+_TOPICS_OF_RELATION, _TOPICS_OF_TYPE, _TOPICS_OF_WORD = (_topics_by(key) for key in ("relations", "types", "words"))
+
+
+def topics_of(relation: str, object_type: str | None, text: str) -> list[str]:
+    """What a fact is about, in topics of `topics.yaml`, in order: by relation, type of the object, and words."""
+    found = [*_TOPICS_OF_RELATION.get(relation, ()), *_TOPICS_OF_TYPE.get(object_type or "", ())]
+    found += chain.from_iterable(_TOPICS_OF_WORD.get(word, ()) for word in _WORD.findall(text.lower()))
+    return sorted(set(found))
 
 
 @dataclass(frozen=True, slots=True)
@@ -300,7 +322,9 @@ class _Collector:
         key = content_id("claim", turn.message_id, *said)
         row: dict[str, object] = {name: getattr(claim, name) for name in CLAIM_FIELDS}
         row["span_start"], row["span_end"] = row.pop("start"), row.pop("end")
-        row["flags"], row["context_tags"] = [flag.value for flag in claim.flags], list(claim.context_tags)
+        row["flags"] = [flag.value for flag in claim.flags]
+        said_of = f"{turn.text[claim.start : claim.end]} {claim.object or claim.value} {claim.attribute or ''}"
+        row["context_tags"] = list(claim.context_tags) or topics_of(claim.relation, claim.object_type, said_of)
         made = {"claim_id": key, "extraction_id": self._extraction_id, **row, **self._origin(turn)}
         self._rows.claims.setdefault(key, cast("ClaimRow", made))  # has_pasted_source comes with the whole day
 

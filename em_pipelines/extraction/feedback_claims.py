@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from datetime import date
 from typing import NotRequired, cast
 
+from em_pipelines.extraction.assemble import topics_of
 from em_pipelines.extraction.literals import literal
 from em_pipelines.schema.feedback_payloads import FactNamed
 from em_pipelines.schema.ids import content_id
@@ -86,7 +87,9 @@ def stated(origin: Origin, assertion: Assertion, safety: SafetySettings) -> Stat
         "extraction_id": origin["message_id"],
         "act": Act.ASSERT.value,
         "flags": [],
-        "context_tags": [],
+        "context_tags": topics_of(
+            kept.relation, said.object_type, f"{kept.object or kept.value} {kept.attribute or ''}"
+        ),
         "has_pasted_source": False,
         "span_start": 0,
         "span_end": len(assertion.object),

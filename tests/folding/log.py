@@ -49,6 +49,7 @@ class Said:
     value: str | None = None
     """The literal, in the place of an object."""
     statement: str | None = None
+    tags: tuple[str, ...] = ()
 
     @property
     def timestamp(self) -> datetime:
@@ -182,8 +183,9 @@ def _said(said: list[Said]) -> tuple[pa.Table, pa.Table]:
                 "polarity": one.polarity, "temporal_type": one.kind, "valid_from": one.valid_from,
                 "valid_precision": "day" if one.valid_from else None, "hedge_level": one.hedge,
                 "confidence": one.confidence, "source_mechanism": one.mechanism, "flags": list(one.flags),
-                "context_tags": [], "privacy_level": "L2", "requires_verification": one.requires_verification,
-                "has_pasted_source": False, "statement": one.statement,
+                "context_tags": list(one.tags), "privacy_level": "L2",
+                "requires_verification": one.requires_verification, "has_pasted_source": False,
+                "statement": one.statement,
             }
         )  # fmt: skip
     return CLAIMS.from_rows(claims), MENTIONS.from_rows(list(mentions.values()))
