@@ -9,8 +9,8 @@ import re
 import threading
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from datetime import date
+from dataclasses import dataclass, field, replace
+from datetime import date, datetime
 from typing import Any
 
 import orjson
@@ -23,7 +23,9 @@ from em_pipelines.retrieval.terms import STOP_WORDS, Floats, stems
 from em_pipelines.schema.feedback_payloads import Archive, read_payload
 from em_pipelines.schema.rows import ContradictionRow
 from em_pipelines.schema.table import Record
+from em_pipelines.schema.vocabulary import Mechanism, Status
 from em_pipelines.storage.landed_log import LandedLog
+from em_pipelines.text.name_matching import MARKER, Span, cut
 
 MESSAGE, FACT = "message", "fact"
 MIN_OWN_WORDS = 2
@@ -48,15 +50,29 @@ SCHEMA = pa.schema(
         ("relation", pa.string()),
         ("object", pa.string()),
         ("names", pa.list_(pa.string())),
-        ("sources", pa.list_(pa.struct([("session_id", pa.string()), ("turn_number", pa.int64())]))),
+        (
+            "sources",
+            pa.list_(
+                pa.struct(
+                    [
+                        ("session_id", pa.string()),
+                        ("turn_number", pa.int64()),
+                        ("span_start", pa.int64()),
+                        ("span_end", pa.int64()),
+                    ]
+                )
+            ),
+        ),
         ("conflicts", pa.list_(pa.string())),
         ("polarity", pa.int64()),
+        ("is_withdrawn", pa.bool_()),
     ]
 )
 """One row a document; from `status` on, columns are of facts alone. `turn_number` and `session_id` of a fact are those
 of its first provenance; `confidence` is the effective one of a fact, 1 of a message; `names` are keys of all names of
-both ends (`text.name_keys.name_key`); `conflicts` are the facts that cannot hold beside it; `polarity` is 1, or -1 of
-what is not so."""
+both ends (`text.name_keys.name_key`); `sources` are where it was said; `conflicts` are the facts that cannot hold
+beside it; `polarity` is 1, or -1 of what is not so. What `is_withdrawn` was taken back or corrected by people: where it
+was said it is not quoted any more."""
 
 
 def messages(table: pa.Table, user_id: str) -> pa.Table:
@@ -95,7 +111,36 @@ def facts(rows: Sequence[Mapping[str, Any]], conflicts: Sequence[ContradictionRo
             against[row["other_edge_id"]].add(row["edge_id"])
     turns = zip(*(said[name].to_pylist() for name in ("session_id", "turn_number", "domain")), strict=True)
     domains = {(session, turn): domain for session, turn, domain in turns if domain}
-    return pa.Table.from_pylist([_fact(row, against, domains) for row in rows], schema=SCHEMA)
+    withdrawn = _withdrawn(rows)
+    made = [_fact(row, against, domains, is_withdrawn=row["edge_id"] in withdrawn) for row in rows]
+    _note_retractions(made, {row["edge_id"]: row["unlearned_at"] for row in rows}, said)
+    return pa.Table.from_pylist(made, schema=SCHEMA)
+
+
+def _withdrawn(rows: Sequence[Mapping[str, Any]]) -> set[str]:
+    """The facts that people took back, or put another value in the place of: not those that time has overtaken."""
+    corrections = {row["edge_id"] for row in rows if row["source_mechanism"] == Mechanism.USER_CORRECTION}
+    return {
+        row["edge_id"]
+        for row in rows
+        if row["status"] == Status.RETRACTED
+        or (row["status"] == Status.SUPERSEDED and row["superseded_by"] in corrections)
+    }
+
+
+def _note_retractions(made: Sequence[Row], unlearned_at: Mapping[str, datetime | None], said: pa.Table) -> None:
+    """Adds to the sources of what was taken back in a message the place where that message names it."""
+    gone = {unlearned_at[row["edge_id"]] for row in made if row["is_withdrawn"]} - {None}
+    if not gone:
+        return
+    at = said.filter(pc.is_in(said["said_at"], value_set=pa.array(sorted(filter(None, gone)), said["said_at"].type)))
+    messages_at = {row["said_at"]: row for row in at.to_pylist()}
+    for row in made:
+        message = messages_at.get(unlearned_at[row["edge_id"]]) if row["is_withdrawn"] else None
+        start = (message["text"] or "").casefold().find(row["object"].casefold()) if message else -1
+        if message is not None and start >= 0:
+            place = {name: message[name] for name in ("session_id", "turn_number")}
+            row["sources"].append({**place, "span_start": start, "span_end": start + len(row["object"])})
 
 
 def sentence(row: Mapping[str, Any]) -> str:
@@ -118,8 +163,15 @@ def _told(row: Mapping[str, Any]) -> str:
     return ": ".join(filter(None, (sentence(row), says_more(row))))
 
 
-def _fact(row: Mapping[str, Any], against: Mapping[str, set[str]], domains: Mapping[tuple[str, int], str]) -> Row:
-    sources = [{name: source[name] for name in ("session_id", "turn_number")} for source in row["provenance"]]
+def _fact(
+    row: Mapping[str, Any],
+    against: Mapping[str, set[str]],
+    domains: Mapping[tuple[str, int], str],
+    *,
+    is_withdrawn: bool,
+) -> Row:
+    places = ("session_id", "turn_number", "span_start", "span_end")
+    sources = [{name: source[name] for name in places} for source in row["provenance"]]
     first = sources[0] if sources else {}
     said_in = {domains.get((source["session_id"], source["turn_number"])) for source in sources}
     return {
@@ -129,6 +181,7 @@ def _fact(row: Mapping[str, Any], against: Mapping[str, set[str]], domains: Mapp
         "status": row["status"], "subject": row["subject"], "relation": row["relation"], "object": row["object"],
         "names": row["end_keys"], "sources": sources, "conflicts": sorted(against[row["edge_id"]]),
         "polarity": row["polarity"],
+        "is_withdrawn": is_withdrawn,
     }  # fmt: skip
 
 
@@ -278,3 +331,38 @@ def _around(pack: Pack, number: int, n_neighbours: int) -> tuple[Turn, ...]:
     ]
     rows = pack.documents.take(near).to_pylist() if near else []
     return tuple(Turn(row["session_id"], row["turn_number"], row["speaker"], row["text"]) for row in rows)
+
+
+Unsaid = Mapping[Place, Sequence[Span]]
+"""What is not quoted any more: characters of turns, whose whole sentences go."""
+
+
+def unsaid(pack: Pack, standing: Mapping[str, float] | None, *, is_waiting: bool) -> Unsaid:
+    """Where facts were said that were withdrawn; with feedback that waits, also those that stand by it no more."""
+    found: dict[Place, list[Span]] = defaultdict(list)
+    gone = pack.withdrawn
+    if is_waiting:
+        is_standing = standing or {}
+        shown = (row for row in pack.facts if row["status"] in (Status.ACTIVE, Status.CONTRADICTED))
+        gone = [*gone, *(row for row in shown if row["edge_id"] not in is_standing)]
+    for row in gone:
+        for source in row["sources"] or ():
+            place = source["session_id"], source["turn_number"]
+            found[place].append(Span(source["span_start"], source["span_end"]))
+    return found
+
+
+def without_unsaid(hit: Hit, gone: Unsaid) -> Hit | None:
+    """The hit without the sentences that said what was withdrawn; None where nothing is left of it."""
+    if hit.kind != MESSAGE or not gone:
+        return hit
+    left = _left_of(hit, gone)
+    if not left.strip(f"{MARKER} "):
+        return None
+    near = (replace(turn, text=_left_of(turn, gone)) for turn in hit.neighbours)
+    return replace(hit, text=left, neighbours=tuple(turn for turn in near if turn.text.strip(f"{MARKER} ")))
+
+
+def _left_of(said: Hit | Turn, gone: Unsaid) -> str:
+    spans = gone.get((said.session_id or "", -1 if said.turn_number is None else said.turn_number))
+    return cut(said.text, spans) if spans else said.text

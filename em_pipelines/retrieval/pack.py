@@ -156,7 +156,7 @@ def write_postings(folder: Path, counts: "csr_matrix", b: float) -> None:
     index.save(folder)
 
 
-VERSION = 2
+VERSION = 3
 
 
 @dataclass
@@ -290,6 +290,11 @@ class Pack:
     def numbers(self) -> dict[str, int]:
         """The number of the document of each fact, by its edge."""
         return {row["edge_id"]: n for n, row in enumerate(self.facts, start=self.n_messages)}
+
+    @cached_property
+    def withdrawn(self) -> list[dict[str, Any]]:
+        """The facts that people took back or corrected."""
+        return [row for row in self.facts if row["is_withdrawn"]]
 
     @cached_property
     def conflicts(self) -> dict[int, tuple[str, ...]]:

@@ -12,7 +12,17 @@ import numpy as np
 
 from em_pipelines.errors import NotMadeError
 from em_pipelines.redaction.veils import Veil, hidden, hiding
-from em_pipelines.retrieval.documents import FACT, MESSAGE, Hit, Place, Scores, hits_of
+from em_pipelines.retrieval.documents import (
+    FACT,
+    MESSAGE,
+    Hit,
+    Place,
+    Scores,
+    Unsaid,
+    hits_of,
+    unsaid,
+    without_unsaid,
+)
 from em_pipelines.retrieval.pack import Pack
 from em_pipelines.retrieval.packs import folder_of, is_to_come
 from em_pipelines.retrieval.search import Mask, Search, held, narrowed, search
@@ -160,8 +170,10 @@ def ask(home: SearchableHome, user_id: str, wanted: Search, n_hops: int = 0) -> 
     if pack is None:
         _check_indexed(home, user_id)
         return []
+    is_waiting = home.waiting(user_id, wanted.until or date.max) is not None
     wanted = replace(wanted, standing=_standing(home, user_id, wanted.until))
-    withheld = _Withheld(hidden(home, user_id), home.archived.of(user_id))
+    gone = unsaid(pack, wanted.standing, is_waiting=is_waiting and wanted.until is None)
+    withheld = _Withheld(hidden(home, user_id), home.archived.of(user_id), gone)
     spare = len(withheld.archived) if MESSAGE in wanted.kinds else 0
     hits = search(pack, replace(wanted, n_hits=wanted.n_hits + spare), home.settings.retrieval, home.embedder)
     told = withheld.left_of(hits)
@@ -180,14 +192,17 @@ def _check_indexed(home: SearchableHome, user_id: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Withheld:
-    """What of a user's memory is not told: what pending requests to forget cover, and turns that are archived."""
+    """What of a user's memory is not told: what pending requests to forget cover, turns that are archived, and where
+    facts were said that were taken back."""
 
     veils: Sequence[Veil]
     archived: frozenset[Place]
+    unsaid: Unsaid
 
     def left_of(self, hits: Iterable[Hit]) -> list[Hit]:
-        """The hits that may be told."""
-        return [hit for hit in hits if not self.is_covered(hit) and not self.is_archived(hit)]
+        """The hits that may be told, without sentences that said what was taken back."""
+        may_tell = (hit for hit in hits if not self.is_covered(hit) and not self.is_archived(hit))
+        return [left for hit in may_tell if (left := without_unsaid(hit, self.unsaid)) is not None]
 
     def is_covered(self, hit: Hit) -> bool:
         """Whether a request to forget covers it."""
