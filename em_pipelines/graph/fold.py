@@ -26,6 +26,7 @@ from em_pipelines.graph.regroup import regroup
 from em_pipelines.graph.relations import break_circles, install_edge_macros, relation_kinds
 from em_pipelines.graph.rounds import INSERTING, SAYS_WHY, FoldSettings
 from em_pipelines.graph.row_fold import Day, fold_rows
+from em_pipelines.graph.services import HOME, reread
 from em_pipelines.graph.targets import NameKey, aim
 from em_pipelines.schema.endings import ENDED_BY, ENDED_TOGETHER, SAME_STATUS
 from em_pipelines.schema.rows import ClaimRow, FeedbackRow
@@ -178,10 +179,15 @@ def fold_run(
 
     def run(day: date, tables: Tables, _: Records) -> Tables:
         said = spoken(cast("Iterator[FeedbackRow]", rows_of(tables["feedback"])), safety)
+        today = {name: tables[name] for name in SAID_TODAY}
+        claims = today["claims"]
+        moves = claims.filter(pc.and_(pc.equal(claims["relation"], HOME), pc.less(claims["polarity"], 0)))
+        if moves.num_rows:
+            today = reread(today, moves, (tables["state_edges"], tables["entities"]), connection, name_key)
         made = fold(
             tables["state_edges"],
             tables["state_contradictions"],
-            Day(day=day, spoken=said, **{name: tables[name] for name in SAID_TODAY}),
+            Day(day=day, spoken=said, **today),
             settings=settings,
             decay=decay,
             connection=connection,

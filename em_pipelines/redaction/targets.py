@@ -15,6 +15,7 @@ from typing import Any, cast
 import pyarrow.compute as pc
 
 from em_pipelines.extraction.rules.lexicon import mapping, words
+from em_pipelines.graph.services import HOME, SERVICE
 from em_pipelines.schema.rows import EdgeRow, EntityRow
 from em_pipelines.schema.table import Table, rows_of
 from em_pipelines.schema.tables.graph import EDGES, ENTITIES
@@ -110,9 +111,11 @@ class KnownWorld:
     def _keys(self, edge: EdgeRow) -> set[FactKey]:
         subjects = self.names(self.group(edge["subject_id"]))
         objects = [edge["value"]] if edge["object_id"] is None else self.names(self.group(edge["object_id"]))
+        # A move between services was read as one of house, and claims keep what was read.
+        relations = (edge["relation"], HOME) if edge["relation"] == SERVICE else (edge["relation"],)
         return {
-            fact_key(subject, edge["relation"], said or "", edge["attribute"], edge["polarity"])
-            for subject, said in product(subjects, objects)
+            fact_key(subject, relation, said or "", edge["attribute"], edge["polarity"])
+            for subject, said, relation in product(subjects, objects, relations)
         }
 
     def _name(self, entity_id: str) -> str:

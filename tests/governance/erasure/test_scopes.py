@@ -181,3 +181,17 @@ def test_feedback_loses_what_it_says_of_the_erased_alone(world: World) -> None:
         "nora", "recalled", "2026-03-21T08:00:00Z", subject="Torvald", relation="works_at", object="aquarium"
     )
     assert world.land(again).n_erased == 1
+
+
+def test_a_service_that_was_moved_to_stays_erased_though_it_was_read_as_a_place(empty: World) -> None:
+    said = (
+        ("s1", "2026-03-01T09:00:00Z", "user", "We use Orrin for our backups."),
+        ("s2", "2026-03-05T09:00:00Z", "user", "We moved from Orrin to Marlin."),
+    )
+    empty.land(*lines("ada", said))
+    empty.make()
+    assert empty.facts("ada") == {("user", "uses", "Marlin"), ("user", "uses", "Orrin")}  # the latter is denied
+    empty.forget("ada", fact=empty.edge_id("ada", "user", "uses", "Marlin"))
+    empty.run_full()
+    assert empty.facts("ada") == {("user", "uses", "Orrin")}
+    assert empty.messages("ada", "s2") == ["We moved from Orrin to […]."]
