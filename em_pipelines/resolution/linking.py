@@ -18,6 +18,7 @@ from em_pipelines.resolution.verdicts import (
     CONFLICT,
     FAMILIAR,
     IN_FULL,
+    REWORDED,
     REWORDING,
     SPELLING,
     STRONG,
@@ -102,6 +103,8 @@ def judge(row: EntityRow, other: EntityRow) -> Verdict | None:
         return None
     name, against = parsed(row), parsed(other)
     if not is_same_kind(row["entity_type"], other["entity_type"]):
+        if {row["entity_type"], other["entity_type"]} <= REWORDED and (reworded := compare_things(name, against)):
+            return reworded if reworded.method == REWORDING else None
         is_near = is_one_under_one_name(row["entity_type"], other["entity_type"], name.n_telling)
         return Verdict("spelling", 0.95) if is_near and name.compact == against.compact else None
     verdict = compare(name, against)

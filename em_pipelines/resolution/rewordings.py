@@ -8,7 +8,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
-import Stemmer
 from rapidfuzz.distance import Indel
 
 from em_pipelines.resolution.name_parts import Name
@@ -17,6 +16,9 @@ from em_pipelines.text.name_keys import fold, name_tokens
 
 MIN_LIKENESS = 0.90
 """Below it phrases say two things, whatever the settings ask for: one word of five is often the one that tells."""
+_VOWELS = frozenset("aeiouy")
+DONE = "ing"
+"""Behind the stem of a lone word that names what is done, not a thing: fishing is no fish."""
 NAMED = "="
 """Before a word that is a name, which has no stem."""
 
@@ -60,13 +62,26 @@ def clipped_key(name: Name) -> str:
 
 @lru_cache(maxsize=65_536)
 def stem(word: str) -> str:
-    """A word without its ending."""
-    return str(_stemmer().stemWord(word))
+    """A word without its inflection: one and many, and -ing. What a stemmer takes off besides makes another word:
+    Snowball has one stem for animals and animation."""
+    base = _without_ing(word) if word.endswith("ing") else _singular(word)
+    return f"{base[:-1]}i" if base.endswith("y") else base.removesuffix("e")
 
 
-@lru_cache(maxsize=1)
-def _stemmer() -> Stemmer.Stemmer:
-    return Stemmer.Stemmer("english")
+def _singular(word: str) -> str:
+    if len(word) < 4 or word.endswith(("ss", "us", "is", "ics")) or word in words("never_plural"):
+        return word
+    if word.endswith(("sses", "shes", "ches", "xes", "zes", "oes")):
+        return word[:-2]
+    return f"{word[:-3]}y" if word.endswith("ies") else word.removesuffix("s")
+
+
+def _without_ing(word: str) -> str:
+    base = word[:-3]
+    if len(base) < 3 or _VOWELS.isdisjoint(base):
+        return word
+    is_doubled = base[-1] == base[-2] and base[-1] not in "lsz"
+    return base[:-1] if is_doubled else base
 
 
 def _tells(word: str) -> bool:
@@ -82,13 +97,26 @@ def _telling() -> frozenset[str]:
 def phrase_of(text: str) -> Phrase | None:
     """What a phrase says; None where nothing is left of it."""
     names = _names_in(text)
-    tokens = _without_usual(_without_lead(_without_frequency(list(name_tokens(text)))))
-    main, beside = _parted(_without_infinitive(tokens))
-    stems = tuple(_stem(token, names) for token in (*beside, *main) if token not in words("empty_words"))
-    if not stems:
+    said = _without_frequency(list(name_tokens(text)))
+    if not said:
         return None
+    tokens = _without_usual(_without_lead(said))
+    main, beside = _parted(_without_infinitive(tokens))
+    kept = [token for token in (*beside, *main) if token not in words("empty_words")]
+    if not kept:
+        return None
+    stems = tuple(_stem(token, names) for token in kept)
+    if len(stems) == 1:
+        is_led = tokens != said and _verb(said[0]) in words("done_by")
+        is_done = is_led or kept[0].endswith("ing") or stems[0] in _doings()
+        return Phrase((f"{stems[0]}{DONE}" if is_done and kept[0] not in names else stems[0],), stems[0])
     is_doing = len(main) > 1 and main[0].endswith("ing")
     return Phrase(stems, _stem(main[0], names) if is_doing else stems[-1])
+
+
+@lru_cache(maxsize=1)
+def _doings() -> frozenset[str]:
+    return frozenset(map(stem, words("doings")))
 
 
 def _names_in(text: str) -> frozenset[str]:
@@ -126,9 +154,9 @@ def _without_lead(tokens: list[str]) -> list[str]:
     """Without a light verb before its noun: `going for a run` is a run, `getting up` is no up."""
     if len(tokens) > 1 and tokens[0] == "to":
         tokens = tokens[1:]
-    if len(tokens) < 2 or stem(tokens[0]) not in words("light_verbs"):
+    verb, rest = _verb(tokens[0]), tokens[1:]
+    if not rest or verb not in words("light_verbs"):
         return tokens
-    verb, rest = stem(tokens[0]), tokens[1:]
     is_led = rest[0] in words("led_by") and len(rest) > 1
     if verb == "go" and not (rest[0] == "for" and is_led) and not rest[0].endswith("ing"):
         return tokens
@@ -137,6 +165,12 @@ def _without_lead(tokens: list[str]) -> list[str]:
     while len(rest) > 1 and rest[0] in words("led_by"):
         rest = rest[1:]
     return rest
+
+
+def _verb(token: str) -> str:
+    """The light verb that a word is a form of; the word itself, where it is none."""
+    forms = {f"{verb.removesuffix('e')}{ing}": verb for verb in words("light_verbs") for ing in ("ing", "ting")}
+    return forms.get(token, token)
 
 
 def _without_usual(tokens: list[str]) -> list[str]:

@@ -58,7 +58,12 @@ def _likeness(one: Name, other: Name) -> float:
     """How much two names say the same in other words, 0 to 1."""
     if is_clipped(one, other):
         return 1.0
-    return likeness(one, other) if {one.entity_type, other.entity_type} <= REWORDED else 0.0
+    return likeness(one, other) if _is_kind(one) and _is_kind(other) else 0.0
+
+
+def _is_kind(name: Name) -> bool:
+    """Whether it names what is done or a kind of things, and is no title."""
+    return name.entity_type in REWORDED and not (name.entity_type == T.WORK and name.is_proper)
 
 
 def _have_other_numbers(one: Name, other: Name) -> bool:
