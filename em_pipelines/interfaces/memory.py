@@ -99,9 +99,9 @@ class Memory:
     ) -> str:
         """Adds facts that an agent has extracted itself, and returns the id of the feedback; seen at once.
 
-        Each has `relation` and `object`, perhaps `subject`, `attribute`, `polarity`, `temporal_type`, `confidence`
-        (at most 0.90 counts). They pass the checks of every other feedback; equal facts at an equal time are one.
-        Raises UsageError for what is no fact.
+        Each has `relation` and `object`, perhaps `subject`, `attribute`, `polarity`, `temporal_type`, `statement`,
+        `confidence` (at most 0.90 counts). They pass the checks of every other feedback; equal facts at an equal time
+        are one. Raises UsageError for what is no fact.
         """
         said: dict[str, Any] = {"type": "add_facts", "facts": [dict(fact) for fact in facts], "session_id": session_id}
         return self.tell([said | ({"timestamp": timestamp.isoformat()} if timestamp else {})])[0]

@@ -16,7 +16,8 @@ from em_pipelines.serving.state_hash import state_hash
 from em_pipelines.settings import load_settings
 
 SAME = [
-    ("fishing", "go fishing"), ("sew", "sewing"), ("stories", "story"), ("cookies", "cookie"), ("shoes", "shoe"),
+    ("fishing", "go fishing"), ("sew", "sewing"),
+    ("very strong coffee", "strong coffee"), ("stories", "story"), ("cookies", "cookie"), ("shoes", "shoe"),
     ("tomatoes", "tomato"), ("glasses of milk", "milk glass"), ("going for a ski", "skiing"),
     ("jogging", "going for jogs"), ("jogging", "jog"), ("running", "running every morning"), ("running", "runs"),
     ("going for a swim", "swimming on Sundays"), ("having a swim", "swim daily"), ("doing yoga", "yoga"),

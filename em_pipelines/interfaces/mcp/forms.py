@@ -133,6 +133,9 @@ class FactGiven(_Form):
     polarity: Literal[1, -1] = 1
     temporal_type: Literal["attribute", "trait", "state", "wish", "plan", "episode"] | None = None
     confidence: Share | None = Field(default=None, description="At most 0.90 counts; 0.80 if left out.")
+    statement: Name | None = Field(
+        default=None, description="The fact in one short sentence, with cause, purpose or amount: 160 characters count."
+    )
 
 
 class Added(BaseModel):

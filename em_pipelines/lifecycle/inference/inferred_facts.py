@@ -77,6 +77,7 @@ def _shown(row: dict[str, Any]) -> dict[str, Any]:
         "subject": row["subject"],
         "relation": row["relation"],
         "object": row["object"],
+        "statement": None,
         "polarity": 1,
         "status": "inferred",
         "confidence": round(row["confidence"], 4),

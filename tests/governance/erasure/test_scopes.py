@@ -195,3 +195,20 @@ def test_a_service_that_was_moved_to_stays_erased_though_it_was_read_as_a_place(
     empty.run_full()
     assert empty.facts("ada") == {("user", "uses", "Orrin")}
     assert empty.messages("ada", "s2") == ["We moved from Orrin to […]."]
+
+
+def test_a_sentence_beside_a_fact_goes_with_the_name_in_it(empty: World) -> None:
+    empty.land(
+        *lines("nora", (("s1", "2026-03-02T08:00:00Z", "user", "I moved to Tromsø because Torvald found work there."),
+                        ("s1", "2026-03-02T08:01:00Z", "user", "My friend Torvald lives in Bergen. I like knitting."))),
+        feedback("nora", "add_facts", "2026-03-03T09:00:00Z", facts=[
+            {"relation": "likes", "object": "rye bread", "statement": "rye bread, for Torvald bakes it"},
+            {"relation": "likes", "object": "waffles", "statement": "waffles on Sundays"},
+        ]),
+    )  # fmt: skip
+    empty.make()
+    assert [place for place in empty.places("torvald") if place.startswith("lake/edges")]
+    certificate = empty.forget("nora", entity="Torvald")
+    assert (certificate.result, certificate.n_found_after) == ("erased", 0)
+    assert empty.places("torvald") == []
+    assert {("user", "likes", "knitting"), ("user", "likes", "waffles")} <= empty.facts("nora")
