@@ -95,10 +95,11 @@ def read(path: Path, settings: RetrievalSettings, embedder: Embedder | None = No
 def measure(questions: Sequence[Asked], weights: Weights) -> Report:
     """The figures of these weights, and what each component adds."""
     names = sorted({question.category for question in questions})
+    present = {name for question in questions for name in question.components}
     without = {
         name: _figures(questions, weights.model_copy(update={name: 0.0})).recall_at_10
         for name in Weights.model_fields
-        if getattr(weights, name)
+        if getattr(weights, name) and name in present
     }
     by_category = {name: _figures([q for q in questions if q.category == name], weights) for name in names}
     return Report(_figures(questions, weights), by_category, without)

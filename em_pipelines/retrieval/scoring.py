@@ -6,7 +6,7 @@ by a model that the settings name are one of them: made once for each text, kept
 
 import logging
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -186,6 +186,8 @@ def _about(pack: Pack, question: Question, weights: Weights) -> dict[str, Floats
 _FIRST_PERSON = re.compile(r"\b(?:i|me|my|mine|myself|we|us|our|ours|user)\b", re.IGNORECASE)
 ALSO_NAMED = 0.5
 """Of a fact whose subject the question does not name, but its object."""
+LONGEST_NAME = 4
+"""Words of a name that a question is searched for."""
 NEGATED = 0.5
 """Of a fact that says what is not so."""
 
@@ -194,23 +196,30 @@ def _answering(pack: Pack, text: str) -> dict[str, Floats]:
     """Of facts of a relation that answers such a question, about somebody or something that it names by any name: 1 at
     most."""
     relations = answering_relations(text)
-    asked = f" {' '.join(plain_words(text))} "
+    numbers = pack.of_relations(relations)
+    words = plain_words(text) if numbers else []
     is_own = _FIRST_PERSON.search(text) is not None
+    named = {number for name in _runs(words) for number in pack.about(name)}
     found = _none(pack)
-    for number in pack.of_relations(relations):
+    for number in numbers:
         row = pack.facts[number - pack.n_messages]
-        share = relations[row["relation"]] * (NEGATED if row.get("polarity") == -1 else 1.0)
-        found[number] = share * _named(row, asked, is_own=is_own)
+        if number in named or (is_own and USER in (row["subject"], row["object"])):
+            share = relations[row["relation"]] * (NEGATED if row.get("polarity") == -1 else 1.0)
+            found[number] = share * _aboutness(row, f" {' '.join(words)} ", is_own=is_own)
     return {"answers": found} if found.any() else {}
 
 
-def _named(fact: dict[str, Any], asked: str, *, is_own: bool) -> float:
-    """1 where a question, in plain words, is about the subject of a fact, less where it names the object; else 0."""
-    subject = name_key(fact["subject"] or "")
-    if is_own if subject == USER else f" {subject} " in asked:
-        return 1.0
-    is_object = is_own and name_key(fact["object"] or "") == USER
-    return ALSO_NAMED if is_object or any(f" {name} " in asked for name in fact["names"] or ()) else 0.0
+def _runs(words: Sequence[str]) -> Iterator[str]:
+    """What may be a name in a question: its words, and runs of them."""
+    for start in range(len(words)):
+        for end in range(start + 1, min(start + LONGEST_NAME, len(words)) + 1):
+            yield " ".join(words[start:end])
+
+
+def _aboutness(fact: dict[str, Any], asked: str, *, is_own: bool) -> float:
+    """1 where a question, in plain words, is about the subject of a fact; less where it names its object."""
+    is_subject = is_own if fact["subject"] == USER else f" {name_key(fact['subject'] or '')} " in asked
+    return 1.0 if is_subject else ALSO_NAMED
 
 
 def score(shares: dict[str, Floats], weights: Weights) -> Floats:

@@ -159,13 +159,23 @@ def _told_once(encoded: Encoded, ordered: list[int], n_hits: int) -> list[int]:
         if len(chosen) == n_hits:
             break
         words = frozenset(tokens[starts[n] : starts[n + 1]].tolist())
-        size = len(words)
-        alike = (other for other in said if SAME_WORDS * size <= len(other) <= size / SAME_WORDS)
-        if not any(len(words & other) >= SAME_WORDS * len(words | other) for other in alike):
+        if not _is_said(words, said):
             chosen.append(n)
             said.append(words)
     is_chosen = set(chosen)
     return (chosen + [n for n in ordered if n not in is_chosen])[:n_hits]
+
+
+def _is_said(words: frozenset[int], said: list[frozenset[int]]) -> bool:
+    """Whether one of the others has nearly the same words; those that are far longer or shorter are passed over."""
+    size = len(words)
+    least, most = SAME_WORDS * size, size / SAME_WORDS
+    for other in said:
+        if least <= len(other) <= most:
+            n_shared = len(words & other)
+            if n_shared >= SAME_WORDS * (size + len(other) - n_shared):
+                return True
+    return False
 
 
 def _spread(pack: Pack, ordered: list[int], total: Floats, n_hits: int, mmr_lambda: float) -> list[int]:

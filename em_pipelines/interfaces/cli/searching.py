@@ -88,7 +88,7 @@ def search(
     home: HomeOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Find what was said, and what is known of it: messages best first, then facts.
+    """Find what was said, and what is known of it: best first, facts that answer the question among the messages.
 
     Nothing is written to memory and no model is asked.
 

@@ -29,7 +29,8 @@ ANSWER_TOPIC = 0.5
 """Of a fact of a relation that answers the question: at least so much is it about it, and any other so much less."""
 LISTED = 3
 """So many times as many facts of an entity are told where several answer; they may take half of the budget."""
-TOKENS_A_FACT = 30
+TOKENS_A_FACT = 40
+"""About what one costs, with its attributes."""
 
 
 def mentioned(known: Known, text: str, thread: tuple[str, ...] = ()) -> frozenset[int]:
