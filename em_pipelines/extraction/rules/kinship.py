@@ -345,6 +345,8 @@ class KinNames:
 def _is_bare(edge: Claim) -> bool:
     """`mother` of somebody, `their brother`: no name on either end, and nothing that not everybody has."""
     name = edge.object or ""
+    if name.islower() and KIN.get(edge.subject) in _ONLY_NAMED:  # "my neighbour's cat"
+        return True
     if KIN.get(name.casefold()) is None:
         return False
     return edge.relation == "child_of" or name in _TAUTOLOGIES or (edge.subject != USER and edge.subject.islower())

@@ -84,6 +84,8 @@ class People:
 
     met: list[Referent] = field(default_factory=list)
     sentence: int = 0
+    read_before: int = 0
+    """The sentences of the turns before."""
     last_met: dict[str, int] = field(default_factory=dict)
     thing: tuple[Referent, int] | None = None
     unnamed: tuple[Referent, Referent, int] | None = None
@@ -117,13 +119,16 @@ class People:
         gender = _GENDER_OF.get(pronoun)
         if gender is None:
             return []
-        for among in (self._near(), self.met):
+        for among in (self._near(), self._of_message()):
             if gender == "p" and among:
                 return _meant_by_they(among)
             fitting = [p for p in among if p.gender in {"", gender} and p.name.casefold() not in self.speakers]
             if fitting:
                 return fitting if len(fitting) == 1 else []
         return []
+
+    def _of_message(self) -> list[Referent]:
+        return [p for p in self.met if self.last_met.get(p.name, 0) > self.read_before]
 
     def _near(self) -> list[Referent]:
         return [p for p in self.met if self.last_met.get(p.name, 0) >= self.sentence - 1]

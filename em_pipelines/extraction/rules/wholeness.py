@@ -23,6 +23,7 @@ _KINDS_WITH_THE = words("worth", "kinds_with_the")
 _MASS = words("worth", "mass")
 _DISPOSITIONS = words("worth", "dispositions")
 _EVERYBODY = words("worth", "everybody")
+_JUDGING = words("worth", "judging")
 _EMPTY_VERBS = words("verbs", "empty")
 _LIGHT_VERBS = words("verbs", "light")
 _VAGUE = words("nouns", "vague") | words("words", "light_heads")
@@ -100,7 +101,7 @@ def _is_known_with_the(stated: Stated, phrase: NounPhrase) -> bool:
 def _is_cut(stated: Stated) -> bool:
     """Whether the object ends where what it says goes on, or with a word that only describes."""
     last = stated.said[-1]
-    if last.low == "back":
+    if last.low == "back" or last.low in _TOO_FEW:
         return True
     if last.low in _ADJECTIVES and not last.is_capital and not _is_adjective_named(stated):
         return True
@@ -129,6 +130,8 @@ def _goes_on(stated: Stated, last: Token) -> bool:
         return stated.relation in (OPINIONS if following.low == "that" else TASTES)
     if following.low in _QUOTES:
         return stated.is_doing
+    if following.low == "than" and stated.relation == "prefers":  # "I'd rather eat my hat than go back"
+        return end + 1 < len(tokens) and bool(tokens[end + 1].forms & BASE)
     if is_ing(last) and not last.is_capital and following.low in _GOING_ON:
         return True
     is_apart = following.bits or following.low in _TIME_STARTS or (last.is_capital and is_ing(following))
@@ -228,5 +231,9 @@ def _is_bare(said: list[Token]) -> bool:
 
 
 def _is_no_calling(stated: Stated) -> bool:
-    """`I'm a dreamer`: how somebody is, not what they do for a living."""
-    return stated.relation == "works_as" and stated.said[-1].low in _DISPOSITIONS
+    """`I'm a dreamer`, `I'm a terrible cook`: how somebody is, not what they do for a living."""
+    if stated.relation != "works_as":
+        return False
+    phrase = stated.phrase
+    words_before = stated.tokens[phrase.start : phrase.head] if phrase is not None else []
+    return stated.said[-1].low in _DISPOSITIONS or any(token.low in _JUDGING for token in words_before)

@@ -267,7 +267,7 @@ def _is_not_asserted(stated: Stated) -> bool:
     is_dropped = stated.subject.start == verb.start and clause.pronoun is None
     if is_dropped and is_bare and verb.start > 0 and _is_inside(tokens[verb.start - 1]):
         return True
-    return _is_emphatic_like(stated) or (stated.is_own and _is_told(stated))
+    return _is_lost_for_a_while(stated) or _is_emphatic_like(stated) or (stated.is_own and _is_told(stated))
 
 
 def _is_inside(before: Token) -> bool:
@@ -286,6 +286,13 @@ def _shares_unreal(tokens: list[Token], at: int) -> bool:
         if token.bits & MODAL or (token.low == "to" and tokens[k + 1].forms & BASE):
             return True
     return False
+
+
+def _is_lost_for_a_while(stated: Stated) -> bool:
+    """`we lost the dog on the moor for three hours`."""
+    clause = stated.match.clause
+    behind = stated.tokens[stated.fill.end : clause.right]
+    return stated.relation == "has_pet" and "lose" in clause.verb.lemmas and any(t.low == "for" for t in behind)
 
 
 def _is_emphatic_like(stated: Stated) -> bool:
