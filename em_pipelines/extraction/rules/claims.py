@@ -229,10 +229,10 @@ def _claim(match: Match, stated: _Said, subject: Referent, fill: Fill, turn_numb
 def _confidence(stated: Stated, hedge: HedgeLevel, flags: tuple[Flag, ...]) -> float:
     """What the table gives for the hedge, lowered where claims of the kind are right more seldom.
 
-    What the table says of flags holds as it is: ceilings and factors are no measurements.
+    What is hedged or flagged has its own value in the table already, and keeps it.
     """
     table = initial_confidence(Mechanism.EXPLICIT, hedge, flags, is_wish=stated.relation in _WISHES)
-    if flags:
+    if flags or hedge is not HedgeLevel.NONE:
         return table
     plain = initial_confidence(Mechanism.EXPLICIT, HedgeLevel.NONE)
     return round(table * min(1.0, sureness(stated) / plain), 2)

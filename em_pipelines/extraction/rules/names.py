@@ -173,7 +173,13 @@ class Reading:
     def is_quoted(self, i: int) -> bool:
         """Whether token i stands in a passage within quotation marks: somebody else's words."""
         at = self.tokens[i].start if i < len(self.tokens) else 0
-        return any(match.start() < at < match.end() for match in _QUOTED.finditer(self.text))
+        return any(start < at < end for start, end in _quoted(self.text))
+
+
+@lru_cache(maxsize=64)
+def _quoted(text: str) -> tuple[tuple[int, int], ...]:
+    """Where passages in quotation marks begin and end."""
+    return tuple(match.span() for match in _QUOTED.finditer(text))
 
 
 def is_name(reading: Reading, phrase: NounPhrase) -> bool:

@@ -33,6 +33,10 @@ def reasons(read: Read, text: str) -> list[str]:
         (Unkept.SAYS_NOTHING, "I want to lend a hand."),
         (Unkept.SAYS_NOTHING, "I need a mindset."),
         (Unkept.SAYS_NOTHING, "I'm a dreamer."),
+        (Unkept.SAYS_NOTHING, "I'm a terrible cook."),
+        (Unkept.SAYS_NOTHING, "My neighbour's cat has moved in."),
+        (Unkept.CUT, "I'd rather eat my own hat than go back there."),
+        (Unkept.NOT_ASSERTED, "We lost the dog on the moor for three hours."),
         (Unkept.SAYS_NOTHING, "My mother called yesterday."),
         (Unkept.UNRESOLVED, "I love the colours and the frame."),
         (Unkept.UNRESOLVED, "I'm passionate about their rights."),
@@ -108,3 +112,27 @@ def test_an_invented_customer_is_nobody(claims_of: Callable[..., list[str]]) -> 
 
 def test_of_a_list_only_what_is_denied_is_denied(claims_of: Callable[..., list[str]]) -> None:
     assert claims_of("I own two rafts and no car.") == ["user | owns | rafts", "user | owns | car | -"]
+
+
+def test_a_pronoun_means_nobody_of_whom_long_ago_was_spoken(extractor: RulesExtractor) -> None:
+    said = (
+        ("Jonne", "I'm turning into my aunt Pia."),
+        ("Ida", "It happens. To all of us."),
+        ("Jonne", "She hates eels."),
+    )
+    assert talk(extractor, *said) == [("Jonne", "knows", "Pia")]
+
+
+def test_confidence_falls_where_such_claims_are_seldom_right(read: Read) -> None:
+    def confidence(text: str) -> float:
+        return read(text).claims[0].confidence
+
+    assert confidence("I love falconry.") == 0.9
+    assert confidence("We love falconry.") < 0.9
+    assert confidence("We love falconry, archery and fencing.") < confidence("We love falconry.")
+    assert confidence("I think I love falconry.") == 0.65
+
+
+def test_confidence_is_never_above_the_table(read: Read) -> None:
+    said = "I live in Graz. My sister Ida lives in Linz. We adopted a cat. The regatta is on 4 May. I own a raft."
+    assert all(0.6 < claim.confidence <= 0.9 for claim in read(said).claims)
