@@ -14,7 +14,7 @@ from em_pipelines.extraction.rules.noun_phrases import KIN, PETS, NounPhrase
 from em_pipelines.extraction.rules.people import People, Referent, refer, speaker
 from em_pipelines.extraction.rules.slots import Fill
 from em_pipelines.extraction.rules.tokens import ADV, CONJ, MONTH, NOT_IN_PHRASE, PREP, PUNCT, RELATIVE, WEEKDAY, Token
-from em_pipelines.extraction.rules.worth import Unkept
+from em_pipelines.extraction.rules.worth import Unkept, is_figure
 from em_pipelines.schema.readings import Claim, initial_confidence
 from em_pipelines.schema.vocabulary import USER, EntityType, HedgeLevel, Mechanism, TemporalType
 
@@ -59,7 +59,7 @@ def ended_relation(reading: Reading, person: Referent, phrase: NounPhrase) -> st
 def is_called_out(reading: Reading, phrase: NounPhrase) -> bool:
     """`ok mom`, `Ingrid, my sister, …`, `'Dad?'`: who is spoken to, or spoken of by others, is no relative told of."""
     tokens = reading.tokens
-    if reading.is_quoted(phrase.head):
+    if reading.is_quoted(phrase.head) or is_figure(tokens, phrase.first):
         return True
     before = tokens[phrase.start - 1] if phrase.start else None
     after = tokens[phrase.end] if phrase.end < len(tokens) else None
@@ -277,7 +277,8 @@ class KinNames:
 
     def _add_had(self, subject: Referent, meant: Referent, phrase: NounPhrase) -> None:
         """`I have two brothers`."""
-        relation = stated_relation(self.reading, meant, phrase) if meant.kin else None
+        is_figure_of_speech = is_figure(self.reading.tokens, phrase.first)
+        relation = stated_relation(self.reading, meant, phrase) if meant.kin and not is_figure_of_speech else None
         if relation is not None:
             self._add_edge(subject, relation, meant)
 

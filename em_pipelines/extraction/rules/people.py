@@ -144,11 +144,11 @@ class People:
 
 
 def _meant_by_they(among: list[Referent]) -> list[Referent]:
-    """The one plural (`the twins`), or else both of two persons."""
+    """The one plural (`the twins`), or else both of two persons; of one alone nobody certain says `they`."""
     plural = [p for p in among if p.gender == "p"]
     if plural:
         return plural if len(plural) == 1 else []
-    return among if len(among) <= _PAIR else []
+    return among if len(among) == _PAIR else []
 
 
 def phrase_text(reading: Reading, phrase: NounPhrase) -> str:

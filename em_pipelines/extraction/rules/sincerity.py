@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from em_pipelines.extraction.rules.clauses import Clause, SentenceParse, pronoun_of
 from em_pipelines.extraction.rules.cues import Cue
-from em_pipelines.extraction.rules.lexicon import words
+from em_pipelines.extraction.rules.lexicon import in_order, words
 from em_pipelines.extraction.rules.modifiers import Modified, Modifiers
 from em_pipelines.extraction.rules.noun_phrases import NounPhrase, parse_noun_phrase
 from em_pipelines.extraction.rules.tokens import FINITE, PUNCT, VERB_FORMS, WEEKDAY, Token, low_at
@@ -19,6 +19,7 @@ _PRAISE = words("sarcasm", "praise")
 _MORE = words("sarcasm", "more")
 _UNLOVED = words("sarcasm", "unloved")
 _COMPLAINTS = words("sarcasm", "complaints")
+_ALSO_PLAIN = frozenset(in_order("sarcasm", "also_plain"))
 _INTENSIFIERS = words("sarcasm", "intensifiers")
 _LOVE = frozenset({"love", "adore", "enjoy"})
 _EVALUATIVE = _PRAISE | _OPENINGS
@@ -70,7 +71,7 @@ def mark_sarcasm(parse: SentenceParse, text: str, cues: list[Cue], modifiers: li
     One direct sign alone keeps a liking from being read; two signs, not all of them weak, turn it into its opposite.
     """
     tokens, start, stop = parse.tokens, parse.start, parse.stop
-    tags = [cue.tag for cue in cues if start <= cue.start <= stop]
+    tags = [cue.tag for cue in cues if start <= cue.start <= stop and not _may_be_meant(tokens, cue, stop)]
     lows = [token.low for token in tokens[start:stop]]
     if "sarcasm" not in tags and _EVALUATING.isdisjoint(lows):
         return False
@@ -83,6 +84,14 @@ def mark_sarcasm(parse: SentenceParse, text: str, cues: list[Cue], modifiers: li
         mods.is_sarcastic = is_mocking
         mods.is_doubtful = direct > 0
     return is_mocking
+
+
+def _may_be_meant(tokens: list[Token], cue: Cue, stop: int) -> bool:
+    """`Who doesn't love marzipan?`: a phrase that mocks only what nobody likes."""
+    words_of_cue = " ".join(token.low for token in tokens[cue.start : cue.stop])
+    if words_of_cue not in _ALSO_PLAIN:
+        return False
+    return _UNLOVED.isdisjoint([token.low for token in tokens[cue.stop : stop]])
 
 
 def _n_direct_signs(tags: list[str], cues: list[Cue], lows: list[str], *, is_unloved: bool) -> int:
@@ -155,8 +164,8 @@ def _take_in_noun(tokens: list[Token], phrase: NounPhrase, stop: int) -> None:
 
 def _loves_unloved(tokens: list[Token], start: int, stop: int) -> bool:
     for i in range(start, stop):
-        verbs = tokens[i].verbs
-        if verbs is not None and not _LOVE.isdisjoint(verbs):
+        verbs = tokens[i].verbs or {}
+        if not _LOVE.isdisjoint(verbs) or ("wait" in verbs and low_at(tokens, i + 1, stop) == "for"):
             return any(token.low in _UNLOVED for token in tokens[i + 1 : min(stop, i + 5)])
     return False
 

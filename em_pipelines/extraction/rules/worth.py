@@ -35,6 +35,8 @@ TASTES = frozenset({"likes", "dislikes"})
 WISHES = frozenset({"wants", "needs", "plans", "decided"})
 OPINIONS = frozenset(RELATIONS_BY_GROUP["preference"]) | WISHES
 LASTING = OPINIONS | {"did"}
+_FIGURES = tuple(tuple(str(figure).split()) for figure in load_lexicon("worth")["figures"])
+_LONGEST_FIGURE = max(map(len, _FIGURES))
 _SURENESS = load_lexicon("sureness")
 _OTHERS = frozenset({"he", "she", "they", "it"})
 _MANY = 3
@@ -59,6 +61,7 @@ class Unkept(StrEnum):
     NOT_ASSERTED = "not_asserted"
     PARTNER = "of_the_one_spoken_to"
     SUBJECT = "subject_says_nothing"
+    FIGURE = "figure_of_speech"
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,6 +188,12 @@ def _is_momentary(stated: Stated) -> bool:
     if stated.relation == "feels":
         return not stated.match.mods.is_venting
     phrase = stated.phrase
+    if (
+        phrase is not None
+        and phrase.possessor
+        and low_at(stated.tokens, phrase.start - 1, len(stated.tokens)) == "into"
+    ):
+        return stated.relation == "likes"  # "I'm into my second coffee"
     is_dropped = stated.subject.start == stated.match.clause.verb.start
     if phrase is not None and is_dropped and phrase.det == "the" and stated.relation in LASTING:
         return True
@@ -202,6 +211,18 @@ def _is_everyday(stated: Stated) -> bool:
         is_plan = stated.relation in {"plans", "decided"} and not any(token.is_capital for token in stated.said)
         return is_plan and not _EVERYDAY.isdisjoint(stated.said[0].verbs or {})
     return stated.relation != "plans" and listed_type(stated.said[-1].low) is EntityType.FOOD
+
+
+def _is_figure(stated: Stated) -> bool:
+    """`a frog in my throat`, `a mountain of laundry`: no animal, no mountain."""
+    first = stated.phrase.first if stated.phrase is not None else stated.fill.start
+    return stated.relation in {"owns", "has_pet"} and is_figure(stated.tokens, first)
+
+
+def is_figure(tokens: list[Token], first: int) -> bool:
+    """Whether a saying begins at token `first` that speaks of things which nobody has."""
+    lows = [token.low for token in tokens[first : first + _LONGEST_FIGURE]]
+    return any(tuple(lows[: len(figure)]) == figure for figure in _FIGURES)
 
 
 def _is_consumed(stated: Stated) -> bool:
@@ -311,6 +332,8 @@ def _is_told(stated: Stated) -> bool:
         if token.bits & PUNCT or token.low in _CONJUNCTIONS:
             return False
         if token.verbs and not _TELLING.isdisjoint(token.verbs):
+            if tokens[k - 1].low == "to":  # "I'd love to say I like it", not "I have to say"
+                return tokens[k - 2].low not in {"have", "got"}
             return not any(t.low in FIRST_PERSON for t in tokens[max(0, k - 4) : k])
     return False
 
@@ -321,6 +344,7 @@ _CHECKS: tuple[tuple[Unkept, Callable[[Stated], bool]], ...] = (
     (Unkept.EVERYBODYS, _is_everybodys),
     (Unkept.SUBJECT, _subject_says_nothing),
     (Unkept.UNRESOLVED, _is_move_of_tools),
+    (Unkept.FIGURE, _is_figure),
     (Unkept.OVER, _is_over),
     (Unkept.MOMENTARY, _is_momentary),
 )

@@ -53,6 +53,9 @@ def reasons(read: Read, text: str) -> list[str]:
         (Unkept.NOT_ASSERTED, "She keeps telling the neighbours I'm a doctor."),
         (Unkept.NOT_ASSERTED, "The sign read 'I love raccoons' in red."),
         (Unkept.SUBJECT, "We had a picnic last week."),
+        (Unkept.NOT_ASSERTED, "I'd love to say I love camping."),
+        (Unkept.MOMENTARY, "I'm into my second marzipan."),
+        (Unkept.FIGURE, "I have a mountain of laundry."),
     ],
 )
 def test_what_says_nothing_that_holds_tomorrow_is_not_kept(reason: Unkept, text: str, read: Read) -> None:
@@ -136,3 +139,24 @@ def test_confidence_falls_where_such_claims_are_seldom_right(read: Read) -> None
 def test_confidence_is_never_above_the_table(read: Read) -> None:
     said = "I live in Graz. My sister Ida lives in Linz. We adopted a cat. The regatta is on 4 May. I own a raft."
     assert all(0.6 < claim.confidence <= 0.9 for claim in read(said).claims)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Who doesn't love marzipan?",
+        "Can't wait for another weekend with the twins!",
+        "Nothing I love more than the sea.",
+    ],
+)
+def test_what_may_be_meant_is_not_mocked(text: str, claims_of: Callable[..., list[str]]) -> None:
+    assert [claim for claim in claims_of(text) if "dislikes" in claim] == []
+
+
+def test_a_frog_in_a_throat_is_no_pet(claims_of: Callable[..., list[str]]) -> None:
+    assert claims_of("I've got a frog in my throat.") == []
+
+
+def test_they_are_not_one(extractor: RulesExtractor) -> None:
+    said = (("Ida", "My sister Solvei called."), ("Jonne", "Their dog bit the postman."))
+    assert talk(extractor, *said) == [("user", "sibling_of", "Solvei")]
