@@ -24,11 +24,10 @@ from em_pipelines.extraction.durable import lasting_facts, whole_sessions
 from em_pipelines.extraction.rules.lexicon import load_lexicon
 from em_pipelines.extraction.segmentation import read_segments
 from em_pipelines.extraction.settings import DurableSettings, VerificationSettings
-from em_pipelines.extraction.verification import verify
+from em_pipelines.extraction.verification import verify, worded
 from em_pipelines.schema.ids import content_id, correlation_id
 from em_pipelines.schema.readings import (
     DEAD_LETTER,
-    MAX_STATEMENT_CHARACTERS,
     PENDING,
     Claim,
     Extraction,
@@ -44,15 +43,12 @@ from em_pipelines.schema.tables.extraction import CLAIMS, EXTRACTION_ISSUES, LLM
 from em_pipelines.schema.vocabulary import USER, Act, EntityType
 from em_pipelines.storage.tombstones import FACT, Tombstones
 from em_pipelines.text.fact_keys import key_of_claim
-from em_pipelines.text.guard.passages import clause_around
 from em_pipelines.text.guard.screening import guarded, has_pasted_block, screened
 from em_pipelines.text.guard.sensitive import SafetySettings
 from em_pipelines.text.name_keys import unique_role
 from em_pipelines.text.values import iso_instant
 
 UNTRUSTED = "untrusted"
-MIN_BLANKS_OF_A_CLAUSE = 2
-"""Of the words of a claim that say something by themselves: "my sister Dana", not "Dana"."""
 RAISED = "extractor_error"
 """Why a message is a dead letter at which the extractor itself failed."""
 _LOGGER = logging.getLogger(__name__)
@@ -184,38 +180,9 @@ def _read(extractor: Extractor, segments: Sequence[Segment]) -> Iterator[Extract
 
 def _judged(reading: Extraction, seen: Segment, checks: Checks) -> Extraction:
     try:
-        return screened(_worded(verify(reading, seen, checks.verification), seen), seen, checks.safety)
+        return screened(worded(verify(reading, seen, checks.verification), seen), seen, checks.safety)
     except Exception as error:
         return Extraction(issues=_dead_letters(seen, error), calls=reading.calls)
-
-
-def _worded(reading: Extraction, seen: Segment) -> Extraction:
-    """The reading with the clause of the turn as statement of every claim that came without one."""
-    texts = {turn.turn_number: turn.text for turn in seen.turns}
-    return replace(
-        reading,
-        claims=[
-            claim if claim.statement else replace(claim, statement=_clause(texts[claim.turn_number], claim, reading))
-            for claim in reading.claims
-        ],
-    )
-
-
-def _clause(text: str, claim: Claim, reading: Extraction) -> str | None:
-    """The clause around a claim; its own words where a claim of another thing goes on from it, to which the rest of the
-    clause belongs."""
-    own = text[claim.start : claim.end]
-    goes_on = any(
-        other.turn_number == claim.turn_number
-        and other.start < claim.end < other.end
-        and (other.subject, other.relation) != (claim.subject, claim.relation)
-        for other in reading.claims
-    )
-    if goes_on and own.count(" ") >= MIN_BLANKS_OF_A_CLAUSE:
-        text, start, end = own, 0, len(own)
-    else:
-        start, end = claim.start, claim.end
-    return clause_around(text, start, end, MAX_STATEMENT_CHARACTERS) or None
 
 
 def _dead_letters(segment: Segment, error: Exception) -> list[Issue]:

@@ -32,6 +32,8 @@ _PLACEHOLDER = re.compile(
 )
 _WORD = re.compile(r"\w+(?:['’-]\w+)*")
 _CLAUSE_END = re.compile(r"[.!?;,:\n]")
+MIN_BLANKS_OF_A_CLAUSE = 2
+"""Of the words of a claim that say something by themselves: "my sister Dana", not "Dana"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,3 +274,32 @@ def _hedges() -> re.Pattern[str]:
 
 
 _HEDGES = _hedges()
+
+
+def worded(reading: Extraction, seen: Segment) -> Extraction:
+    """The reading with the clause of the turn as statement of every claim that came without one."""
+    texts = {turn.turn_number: turn.text for turn in seen.turns}
+    return replace(
+        reading,
+        claims=[
+            claim if claim.statement else replace(claim, statement=_clause(texts[claim.turn_number], claim, reading))
+            for claim in reading.claims
+        ],
+    )
+
+
+def _clause(text: str, claim: Claim, reading: Extraction) -> str | None:
+    """The clause around a claim; its own words where a claim of another thing goes on from it, to which the rest of the
+    clause belongs."""
+    own = text[claim.start : claim.end]
+    goes_on = any(
+        other.turn_number == claim.turn_number
+        and other.start < claim.end < other.end
+        and (other.subject, other.relation) != (claim.subject, claim.relation)
+        for other in reading.claims
+    )
+    if goes_on and own.count(" ") >= MIN_BLANKS_OF_A_CLAUSE:
+        text, start, end = own, 0, len(own)
+    else:
+        start, end = claim.start, claim.end
+    return clause_around(text, start, end, MAX_STATEMENT_CHARACTERS) or None

@@ -50,6 +50,10 @@ TAKEN_BACK_TOGETHER: tuple[frozenset[str], ...] = (
     frozenset({"is_a", "works_as"}),
 )
 """Relations between which extractors differ for one sentence: who takes one of them back means the sentence."""
+MAY_BE_ABSENT = (
+    "valid_from", "valid_to", "valid_precision", "over", "statement", "value", "attribute", "object_id", "pair_id"
+)  # fmt: skip
+"""Columns that a statement upon a known fact may leave out; in SQL they are null."""
 
 
 def kept(relation: str) -> str:

@@ -21,6 +21,7 @@ from em_pipelines.graph.confidence_decay import DecaySettings, purged
 from em_pipelines.graph.regroup import LiveEdge, NameOp, rejoined, settled
 from em_pipelines.graph.relations import (
     ACYCLIC,
+    MAY_BE_ABSENT,
     ReadAs,
     Row,
     Slot,
@@ -48,10 +49,6 @@ from em_pipelines.schema.table import rows_of
 from em_pipelines.schema.tables.graph import CONTRADICTIONS, EDGES, GRAPH_OPS
 from em_pipelines.storage.duckdb_engine import Rows
 
-MAY_BE_ABSENT = (
-    "valid_from", "valid_to", "valid_precision", "over", "statement", "value", "attribute", "object_id", "pair_id"
-)  # fmt: skip
-"""Columns that a statement upon a known fact may leave out; in SQL they are null."""
 OPERATIONS = {
     "RECALL": "REINFORCE", "VERIFY": "REINFORCE", "CONTRADICT_NEW": "CONTRADICT", "OVERRULED": "CONTRADICT",
     "CIRCLE": "CONTRADICT", "CONFIRM_NEW": "CONFIRM", "SUPERSEDE": "REVISE", "REPLACE": "REVISE", "END": "REVISE",

@@ -174,23 +174,15 @@ def _is_speaker(subject: Referent) -> bool:
 
 
 def _claim(match: Match, stated: _Said, subject: Referent, fill: Fill, turn_number: int) -> Claim | Unkept | None:
-    spec, clause, relation, polarity = match.pattern.spec, match.clause, stated.relation, stated.polarity
-    held = _held_before(match.reading, fill) if relation in _STANDINGS else None
-    if held is not None:
-        fill, polarity = held, -polarity
-    if fill.phrase is not None and fill.phrase.det == "no" and not _has_no(match):  # "three bikes and no car"
-        polarity = -polarity
+    spec, clause, relation = match.pattern.spec, match.clause, stated.relation
+    fill, polarity = _turned(match, stated, fill)
     is_over = clause.verb.is_past and relation != "scheduled_for"
     if spec.object == "companion" and clause.companion is not None:
         relation = couple_relation(match.reading, clause.companion, relation)
     name, kind = _object(match.reading, fill, relation, spec.object_type, is_over)
-    if _is_empty(match.reading, relation, subject, name):
+    is_of_theirs = is_of_another(subject, fill.phrase, is_lost=relation == "owns" and polarity < 0)
+    if is_of_theirs or _is_empty(match.reading, relation, subject, name) or _is_no_more(match, subject):
         return None
-    is_lost = relation == "owns" and polarity < 0
-    if is_of_another(subject, fill.phrase, is_lost=is_lost):
-        return None
-    if spec.value is not None and subject.entity_type is EntityType.ANIMAL and subject.is_unnamed:
-        return None  # of "our dog" it is said that there is none any more
     about = Stated(match, relation, subject, fill)
     reason = unkept(about) or (None if _is_named(match.reading, fill) else flaw(about))
     if reason is not None:
@@ -224,6 +216,21 @@ def _claim(match: Match, stated: _Said, subject: Referent, fill: Fill, turn_numb
     if spec.ends:
         return replace(claim, object=None, object_type=None, value=name, polarity=1, act=Act.END)
     return replace(claim, object=None, object_type=None, value=name) if relation in LITERAL_OBJECT else claim
+
+
+def _turned(match: Match, stated: _Said, fill: Fill) -> tuple[Fill, int]:
+    """The object and the polarity: `a former nurse` is no nurse now, `three bikes and no car` denies the car."""
+    polarity = stated.polarity
+    held = _held_before(match.reading, fill) if stated.relation in _STANDINGS else None
+    if held is not None:
+        fill, polarity = held, -polarity
+    is_denied = fill.phrase is not None and fill.phrase.det == "no" and not _has_no(match)
+    return fill, -polarity if is_denied else polarity
+
+
+def _is_no_more(match: Match, subject: Referent) -> bool:
+    """Whether it is said of a pet without a name that it died: `our dog` is then one that there is none of."""
+    return match.pattern.spec.value is not None and subject.entity_type is EntityType.ANIMAL and subject.is_unnamed
 
 
 def _confidence(stated: Stated, hedge: HedgeLevel, flags: tuple[Flag, ...]) -> float:

@@ -20,7 +20,7 @@ from em_pipelines.extraction.rules.names import (
     listed_type,
     type_of_name,
 )
-from em_pipelines.extraction.rules.noun_phrases import KIN, KIN_MODIFIERS, PETS, NounPhrase
+from em_pipelines.extraction.rules.noun_phrases import KIN, NounPhrase, kin_noun
 from em_pipelines.extraction.rules.tokens import MONTH, NUMBER, WEEKDAY
 from em_pipelines.schema.vocabulary import EntityType
 
@@ -82,19 +82,6 @@ _is_thing = listed("thing")
 _is_possession = listed("possession")
 
 
-def kin_noun(reading: Reading, phrase: NounPhrase) -> int | None:
-    """The token of the kin or pet noun of `my best friend Jonne`; None when the phrase is no kin phrase."""
-    tokens = reading.tokens
-    i = phrase.first
-    while i < phrase.end and tokens[i].low in KIN_MODIFIERS:
-        if tokens[i].low in KIN and not (i + 1 < phrase.end and tokens[i + 1].low in KIN):
-            break
-        i += 1
-    if [token.low for token in tokens[i + 1 : i + 3]] == ["in", "law"]:
-        return None
-    return i if i < phrase.end and (tokens[i].low in KIN or tokens[i].low in PETS) else None
-
-
 def _has_owner(phrase: NounPhrase) -> bool:
     return phrase.possessor is not None or phrase.possessor_phrase is not None
 
@@ -119,7 +106,7 @@ def _is_place(reading: Reading, phrase: NounPhrase) -> bool:
 
 
 def _is_sight(reading: Reading, phrase: NounPhrase) -> bool:
-    if kin_noun(reading, phrase) is not None or phrase.possessor_phrase is not None:
+    if kin_noun(reading.tokens, phrase) is not None or phrase.possessor_phrase is not None:
         return False
     return _is_place(reading, phrase) or (phrase.det in {"the", "a", "an"} and _is_thing(reading, phrase))
 
@@ -339,7 +326,7 @@ GRAMMATICAL: dict[str, Test] = {
     "firm": _is_firm,
     "house": _is_house,
     "given_name": is_given_name,
-    "kin": lambda reading, phrase: kin_noun(reading, phrase) is not None,
+    "kin": lambda reading, phrase: kin_noun(reading.tokens, phrase) is not None,
     "model": _is_model,
     "listed_name": _is_listed_name,
     "name": lambda reading, phrase: (
@@ -361,7 +348,7 @@ GRAMMATICAL: dict[str, Test] = {
     ),
     "choice": lambda reading, phrase: _is_thing(reading, phrase) and not _is_person(reading, phrase),
     "companion": lambda reading, phrase: (
-        reading.tokens[phrase.head].low in _COMPANIONS and kin_noun(reading, phrase) is None
+        reading.tokens[phrase.head].low in _COMPANIONS and kin_noun(reading.tokens, phrase) is None
     ),
     "duty": lambda reading, phrase: _is_post(reading, phrase) and reading.tokens[phrase.head].low not in _TOOLS,
     "gotten": _is_gotten,

@@ -7,13 +7,23 @@ from dataclasses import replace
 
 from em_pipelines.extraction.rules.claims import Notes
 from em_pipelines.extraction.rules.clauses import Clause
-from em_pipelines.extraction.rules.kinds import kin_noun
 from em_pipelines.extraction.rules.lexicon import words
 from em_pipelines.extraction.rules.names import Reading, is_given_name, is_name, starts_sentence
-from em_pipelines.extraction.rules.noun_phrases import KIN, PETS, NounPhrase
+from em_pipelines.extraction.rules.noun_phrases import KIN, PETS, NounPhrase, kin_noun
 from em_pipelines.extraction.rules.people import People, Referent, refer, speaker
 from em_pipelines.extraction.rules.slots import Fill
-from em_pipelines.extraction.rules.tokens import ADV, CONJ, MONTH, NOT_IN_PHRASE, PREP, PUNCT, RELATIVE, WEEKDAY, Token
+from em_pipelines.extraction.rules.tokens import (
+    ADV,
+    CONJ,
+    MONTH,
+    NOT_IN_PHRASE,
+    PREP,
+    PUNCT,
+    RELATIVE,
+    WEEKDAY,
+    Token,
+    is_quoted,
+)
 from em_pipelines.extraction.rules.worth import Unkept, is_figure
 from em_pipelines.schema.readings import Claim, initial_confidence
 from em_pipelines.schema.vocabulary import USER, EntityType, HedgeLevel, Mechanism, TemporalType
@@ -59,7 +69,7 @@ def ended_relation(reading: Reading, person: Referent, phrase: NounPhrase) -> st
 def is_called_out(reading: Reading, phrase: NounPhrase) -> bool:
     """`ok mom`, `Ingrid, my sister, …`, `'Dad?'`: who is spoken to, or spoken of by others, is no relative told of."""
     tokens = reading.tokens
-    if reading.is_quoted(phrase.head) or is_figure(tokens, phrase.first):
+    if is_quoted(tokens, reading.text, phrase.head) or is_figure(tokens, phrase.first):
         return True
     before = tokens[phrase.start - 1] if phrase.start else None
     after = tokens[phrase.end] if phrase.end < len(tokens) else None
@@ -77,7 +87,7 @@ def named_after(reading: Reading, phrase: NounPhrase, following: list[NounPhrase
     end = phrase.end
     for other in following:
         between = {t.low for t in reading.tokens[end : other.start]}
-        is_other = other.possessor is not None or other.det is not None or kin_noun(reading, other) is not None
+        is_other = other.possessor is not None or other.det is not None or kin_noun(reading.tokens, other) is not None
         if not between or is_other or not between <= {"and", ",", "&"} or not is_name(reading, other):
             break
         meant = refer(reading, other)
@@ -233,7 +243,7 @@ class KinNames:
     def name_those_behind(self, nouns: list[NounPhrase], stop: int) -> None:
         """`I have three cats: Miso, Tofu and Nori`: the names take the place of the noun."""
         for phrase in nouns:
-            if kin_noun(self.reading, phrase) is None:
+            if kin_noun(self.reading.tokens, phrase) is None:
                 continue
             person = refer(self.reading, phrase)
             name = self._owner_in_notes(person) if person.is_unnamed else None

@@ -148,9 +148,6 @@ _NAME_WORD = re.compile(
 )
 
 
-_QUOTED = re.compile(r"\"[^\"\n]{2,300}\"|“[^”\n]{2,300}”|(?<![\w'])'(?=\w)(?:[^'\n]|(?<=\w)'(?=\w)){2,300}'(?!\w)")
-
-
 @dataclass(frozen=True, slots=True)
 class Reading:
     """What a matcher works on: the message's tokens and text, its date, and whether it writes capitals at all.
@@ -169,17 +166,6 @@ class Reading:
     speakers: frozenset[str] = frozenset()
     phrases: dict[tuple[int, int], NounPhrase | None] = field(default_factory=dict)
     used: set[str] = field(default_factory=set)
-
-    def is_quoted(self, i: int) -> bool:
-        """Whether token i stands in a passage within quotation marks: somebody else's words."""
-        at = self.tokens[i].start if i < len(self.tokens) else 0
-        return any(start < at < end for start, end in _quoted(self.text))
-
-
-@lru_cache(maxsize=64)
-def _quoted(text: str) -> tuple[tuple[int, int], ...]:
-    """Where passages in quotation marks begin and end."""
-    return tuple(match.span() for match in _QUOTED.finditer(text))
 
 
 def is_name(reading: Reading, phrase: NounPhrase) -> bool:

@@ -356,3 +356,15 @@ def _is_sized_matter(size: Token, head: Token) -> bool:
     """`small talk`, `big data`: what cannot be counted has no size, so that the word belongs to its name."""
     is_plural = head.low.endswith("s") and not head.low.endswith("ss")
     return size.low in _SIZES and not (is_plural or head.is_capital or head.low in _COUNTED)
+
+
+def kin_noun(tokens: list[Token], phrase: NounPhrase) -> int | None:
+    """The token of the kin or pet noun of `my best friend Jonne`; None when the phrase is no kin phrase."""
+    i = phrase.first
+    while i < phrase.end and tokens[i].low in KIN_MODIFIERS:
+        if tokens[i].low in KIN and not (i + 1 < phrase.end and tokens[i + 1].low in KIN):
+            break
+        i += 1
+    if [token.low for token in tokens[i + 1 : i + 3]] == ["in", "law"]:
+        return None
+    return i if i < phrase.end and (tokens[i].low in KIN or tokens[i].low in PETS) else None

@@ -6,7 +6,6 @@ person named before it in the session fits; else nothing is said about anybody.
 
 from dataclasses import dataclass, field
 
-from em_pipelines.extraction.rules.kinds import kin_noun
 from em_pipelines.extraction.rules.lexicon import words
 from em_pipelines.extraction.rules.names import (
     NOT_NAMES,
@@ -19,7 +18,7 @@ from em_pipelines.extraction.rules.names import (
     type_by_context,
     type_of_name,
 )
-from em_pipelines.extraction.rules.noun_phrases import KIN, PETS, NounPhrase
+from em_pipelines.extraction.rules.noun_phrases import KIN, PETS, NounPhrase, kin_noun
 from em_pipelines.extraction.rules.tokens import TITLE, Token
 from em_pipelines.schema.vocabulary import EntityType
 
@@ -188,7 +187,7 @@ def refer(reading: Reading, phrase: NounPhrase) -> Referent:
 
 def _kin_meant(reading: Reading, phrase: NounPhrase) -> Referent | None:
     """`my wife Lena`, `Piet's two cats`, `mum`: by name where one follows the noun; None for other phrases."""
-    at = kin_noun(reading, phrase)
+    at = kin_noun(reading.tokens, phrase)
     if at is None:
         return None
     noun = reading.tokens[at].low

@@ -6,14 +6,13 @@ from dataclasses import dataclass, replace
 
 from em_pipelines.extraction.rules.claims import Notes, build_claims
 from em_pipelines.extraction.rules.clauses import Clause
-from em_pipelines.extraction.rules.kinds import kin_noun
 from em_pipelines.extraction.rules.kinship import KinNames
 from em_pipelines.extraction.rules.lexicon import words
 from em_pipelines.extraction.rules.matching import ClauseMatcher, Match, Misfit, Slots, Subjects
 from em_pipelines.extraction.rules.message import Sentence, parse_message, readable
 from em_pipelines.extraction.rules.modifiers import Modifiers
 from em_pipelines.extraction.rules.names import EXPECTED_OBJECT, Reading, guess_type
-from em_pipelines.extraction.rules.noun_phrases import KIN, PETS, NounPhrase
+from em_pipelines.extraction.rules.noun_phrases import KIN, PETS, NounPhrase, kin_noun
 from em_pipelines.extraction.rules.patterns import ANY_VERB, KIN_RELATION, RATHER, Pattern, PatternIndex
 from em_pipelines.extraction.rules.people import COUPLES, People, Referent, is_short_date, refer, type_shown, type_told
 from em_pipelines.extraction.rules.slots import Fill, anew
@@ -217,7 +216,7 @@ class MessageReader:
         if phrase.possessor_phrase is not None:
             self._meet_owner(phrase.possessor_phrase)
         is_small = self.reading.has_capitals and not self.reading.tokens[phrase.head].is_capital
-        if is_small and kin_noun(self.reading, phrase) is None:
+        if is_small and kin_noun(self.reading.tokens, phrase) is None:
             return
         person, following = refer(self.reading, phrase), nouns[n + 1 :]
         is_renamed = person.kin and self.kin.state(person, phrase, following)

@@ -11,10 +11,10 @@ from functools import lru_cache
 
 from em_pipelines.extraction.rules.date_words import PartialDate, number_of
 from em_pipelines.extraction.rules.dates import read_date
-from em_pipelines.extraction.rules.kinds import TESTS, is_kind, kin_noun
+from em_pipelines.extraction.rules.kinds import TESTS, is_kind
 from em_pipelines.extraction.rules.lexicon import words
 from em_pipelines.extraction.rules.names import Reading, is_name
-from em_pipelines.extraction.rules.noun_phrases import NounPhrase, parse_noun_phrase
+from em_pipelines.extraction.rules.noun_phrases import NounPhrase, kin_noun, parse_noun_phrase
 from em_pipelines.extraction.rules.tokens import ADV, CONJ, PREP, PUNCT, Token
 from em_pipelines.extraction.rules.verb_groups import is_ing
 from em_pipelines.extraction.rules.verb_phrases import complement_end, verb_phrase_end
@@ -166,7 +166,7 @@ def _read_owner(reading: Reading, i: int, stop: int) -> Filled | None:
             if (
                 phrase is not None
                 and phrase.end == k
-                and (is_kind(reading, frozenset({"person"}), phrase) or kin_noun(reading, phrase) is not None)
+                and (is_kind(reading, frozenset({"person"}), phrase) or kin_noun(reading.tokens, phrase) is not None)
             ):
                 return [Fill(i, k + 1, phrase)], k + 1
     return None

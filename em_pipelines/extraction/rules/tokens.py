@@ -52,6 +52,9 @@ BASE, S_FORM, PAST, PARTICIPLE, ING = 1, 2, 4, 8, 16
 FINITE = BASE | S_FORM | PAST
 
 
+_PASSAGE = re.compile(r"\"[^\"\n]{2,300}\"|“[^”\n]{2,300}”|(?<![\w'])'(?=\w)(?:[^'\n]|(?<=\w)'(?=\w)){2,300}'(?!\w)")
+
+
 def _word_bits() -> dict[str, int]:
     bits: dict[str, int] = {}
     for name, bit in _BITS.items():
@@ -321,3 +324,9 @@ def _goes_on(tokens: list[Token], i: int, text: str) -> bool:
     """Whether the line that begins at token i opens with a small letter."""
     following = token_at(tokens, i, len(tokens))
     return following is not None and following.low != "\n" and text[following.start].islower()
+
+
+def is_quoted(tokens: list[Token], text: str, i: int) -> bool:
+    """Whether token i stands in a passage within quotation marks: somebody else's words."""
+    at = tokens[i].start if i < len(tokens) else 0
+    return any(match.start() < at < match.end() for match in _PASSAGE.finditer(text))

@@ -17,7 +17,7 @@ from em_pipelines.extraction.rules.names import PLACES, listed_type
 from em_pipelines.extraction.rules.noun_phrases import NounPhrase
 from em_pipelines.extraction.rules.people import FIRST_PERSON, Referent
 from em_pipelines.extraction.rules.slots import Fill
-from em_pipelines.extraction.rules.tokens import ADV, BASE, MODAL, PUNCT, RELATIVE, SUBJECT, Token, low_at
+from em_pipelines.extraction.rules.tokens import ADV, BASE, MODAL, PUNCT, RELATIVE, SUBJECT, Token, is_quoted, low_at
 from em_pipelines.schema.vocabulary import RELATIONS_BY_GROUP, EntityType
 
 _ADJECTIVES = words("worth", "adjectives")
@@ -276,7 +276,7 @@ def _is_not_asserted(stated: Stated) -> bool:
     """A verb that shares an infinitive's `to` or a modal verb, a bare verb after its own object, what others tell."""
     clause, tokens = stated.match.clause, stated.tokens
     verb = clause.verb
-    if stated.match.reading.is_quoted(verb.start):
+    if is_quoted(stated.tokens, stated.match.reading.text, verb.start):
         return True
     if verb.start == verb.end:  # `a project, a robot`: what stands beside a thing is no possession
         return "have" in verb.lemmas and stated.relation == "owns" and stated.match.reading.has_capitals
