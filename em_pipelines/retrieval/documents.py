@@ -279,8 +279,10 @@ class Hit:
 
     @property
     def shown(self) -> str:
-        """The text as people read it: what was said with what its relative dates meant, `yesterday (2026-07-12)`."""
-        return with_dates(self.text, self.said_on) if self.session_id and self.edge_id is None else self.text
+        """The text as people read it, with what its relative dates meant, `yesterday (2026-07-12)`; of a fact that was
+        said more than once it is not known on which day."""
+        is_dated = self.edge_id is None or len(self.sources) == 1
+        return with_dates(self.text, self.said_on) if is_dated else self.text
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,6 @@
 """What relative dates meant when they were said, as it is shown behind them."""
 
+from dataclasses import replace
 from datetime import date
 
 import pytest
@@ -70,9 +71,10 @@ def test_the_last_summer_is_not_the_one_that_it_is() -> None:
 
 def test_a_hit_shows_dates_and_keeps_its_text() -> None:
     said = Hit("message", "s1", 0, None, "I rowed yesterday.", 1.0, THURSDAY, "Ida", {})
-    fact = Hit("fact", "s1", 0, "edge_1", "user plans yesterday", 1.0, THURSDAY, None, {})
+    fact = Hit("fact", "s1", 0, "edge_1", "user sold loom: I sold it yesterday.", 1.0, THURSDAY, None, {})
     assert (said.text, said.shown) == ("I rowed yesterday.", "I rowed yesterday (2023-07-12).")
     assert fact.shown == fact.text
+    assert replace(fact, sources=(("s1", 0),)).shown == "user sold loom: I sold it yesterday (2023-07-12)."
 
 
 @given(st.text(max_size=120), st.dates(date(1950, 1, 1), date(2090, 1, 1)))

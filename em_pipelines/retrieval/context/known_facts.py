@@ -63,6 +63,7 @@ class Fact:
     last_said_on: date
     mechanism: str
     flags: tuple[str, ...]
+    is_said_once: bool = False
     in_words: str | None = None
     """As it was said, where that says more than the fact in words."""
 
@@ -241,6 +242,7 @@ def _fact(rows: pa.Table) -> Fact:
         last_said_on=row["last_reinforced"].date(),
         mechanism=row["source_mechanism"],
         flags=tuple(row["flags"]),
+        is_said_once=len(row["provenance"]) == 1,
         in_words=says_more(row),
     )
 

@@ -139,7 +139,10 @@ def _told(fact: Fact, on: date | None) -> str:
         "learnt": LEARNT.get(fact.mechanism),
         "but": " ".join(fact.flags).replace("_", " ") or None,
     }
-    told = ": ".join(filter(None, (fact.sentence, fact.in_words and plain(fact.in_words))))
+    in_words = plain(fact.in_words or "")
+    if fact.is_said_once:  # of several times it is not known which one the words are of
+        in_words = with_dates(in_words, fact.last_said_on)
+    told = ": ".join(filter(None, (fact.sentence, in_words)))
     return element("fact", told, attributes)
 
 
