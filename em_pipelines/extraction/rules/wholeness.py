@@ -183,6 +183,8 @@ def _is_empty_phrase(stated: Stated, phrase: NounPhrase) -> bool:
         return True
     if stated.relation in _CAUSES:
         return head.low in _EMPTY and tokens[stated.subject.start].low.endswith("ing")
+    if phrase.det in {"a", "an"} and stated.match.pattern.spec.subject == "speaker" and stated.relation in TASTES:
+        return True  # "my favourite player is a midfielder"
     if head.low in _EMPTY or phrase.det in _TOO_FEW or _is_got_into(stated, phrase):
         return True
     return head.low in _THIN and _is_thin_here(stated, phrase)

@@ -33,6 +33,7 @@ def reasons(read: Read, text: str) -> list[str]:
         (Unkept.SAYS_NOTHING, "I want to lend a hand."),
         (Unkept.SAYS_NOTHING, "I need a mindset."),
         (Unkept.SAYS_NOTHING, "I'm a dreamer."),
+        (Unkept.SAYS_NOTHING, "My favourite player is a midfielder."),
         (Unkept.SAYS_NOTHING, "I'm a terrible cook."),
         (Unkept.SAYS_NOTHING, "My neighbour's cat has moved in."),
         (Unkept.CUT, "I'd rather eat my own hat than go back there."),
