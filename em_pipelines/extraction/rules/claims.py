@@ -181,7 +181,9 @@ def _claim(match: Match, stated: _Said, subject: Referent, fill: Fill, turn_numb
         relation = couple_relation(match.reading, clause.companion, relation)
     name, kind = _object(match.reading, fill, relation, spec.object_type, is_over)
     is_of_theirs = is_of_another(subject, fill.phrase, is_lost=relation == "owns" and polarity < 0)
-    if is_of_theirs or _is_empty(match.reading, relation, subject, name) or _is_no_more(match, subject):
+    if is_of_theirs:
+        return Unkept.UNRESOLVED
+    if _is_empty(match.reading, relation, subject, name) or _is_no_more(match, subject):
         return None
     about = Stated(match, relation, subject, fill)
     reason = unkept(about) or (None if _is_named(match.reading, fill) else flaw(about))

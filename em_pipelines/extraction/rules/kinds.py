@@ -25,7 +25,8 @@ from em_pipelines.extraction.rules.tokens import MONTH, NUMBER, WEEKDAY
 from em_pipelines.schema.vocabulary import EntityType
 
 Test = Callable[[Reading, NounPhrase], bool]
-_INNER_CAPITAL = re.compile(r"\w[A-Z]")
+_INNER_CAPITAL = re.compile(r"(?!Mc|Mac|De[A-Z]|La[A-Z]|Le[A-Z]).*[a-z][A-Z]")
+"""`DeskHub`, and no `McAllen`."""
 _ALSO_THINGS = frozenset({"china", "panama", "cologne", "bordeaux", "champagne", "jersey", "limerick"})
 """Towns and countries whose names in small letters are things."""
 _SCHOOLS = words("nouns", "schools")
@@ -176,12 +177,17 @@ def _is_software(reading: Reading, phrase: NounPhrase) -> bool:
     return low in _SOFTWARE or (is_named and listed_type(reading.tokens[phrase.head].low) is None)
 
 
+def names_program(name: str) -> bool:
+    """Whether a name is a listed program, or spelt as programs and services are: `DeskHub`."""
+    return name.casefold().split(" ", 1)[0] in _SOFTWARE or _INNER_CAPITAL.match(name) is not None
+
+
 def _is_digital(reading: Reading, phrase: NounPhrase) -> bool:
-    """A program or service by its name: listed, or spelt as no place is, `DeskHub`, `IMAP`."""
+    """A program or service by its name."""
     name = _name(reading, phrase)
     if name.casefold() in PLACES or not is_name(reading, phrase):
         return False
-    return reading.tokens[phrase.first].low in _SOFTWARE or bool(_INNER_CAPITAL.search(name))
+    return names_program(name)
 
 
 def _is_model(reading: Reading, phrase: NounPhrase) -> bool:

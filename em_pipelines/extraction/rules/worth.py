@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from em_pipelines.extraction.rules.clauses import pronoun_of
+from em_pipelines.extraction.rules.kinds import names_program
 from em_pipelines.extraction.rules.lexicon import load_lexicon, words
 from em_pipelines.extraction.rules.matching import Match
 from em_pipelines.extraction.rules.names import PLACES, listed_type
@@ -151,12 +152,35 @@ def _is_unread(stated: Stated) -> bool:
     return stated.match.clause.right - stated.fill.end > _UNREAD
 
 
+def _is_move_of_programs(stated: Stated) -> bool:
+    """`we moved from DeskHub to Larkpost`: no homes."""
+    if stated.relation != "lives_in" or "move" not in stated.match.clause.verb.lemmas:
+        return False
+    text, clause = stated.match.reading.text, stated.match.clause
+    return any(names_program(text[t.start : t.end]) for t in stated.tokens[clause.verb.end : clause.right])
+
+
+def _is_move_of_tools(stated: Stated) -> bool:
+    """`we moved from Mailgun to Postmark`: where neither is a known place, it may be what a firm works with.
+
+    The fold, which knows what they use, tells which it is.
+    """
+    if stated.relation != "lives_in" or "move" not in stated.match.clause.verb.lemmas:
+        return False
+    tokens, clause = stated.tokens, stated.match.clause
+    lows = [token.low for token in tokens[clause.verb.end : clause.right]]
+    is_both = "from" in lows and "to" in lows
+    names = " ".join(lows)
+    return is_both and not any(f" {place} " in f" {names} " for place in PLACES) and not stated.is_alone
+
+
 _CONTEXTS: tuple[tuple[str, Callable[[Stated], bool]], ...] = (
     ("plural", _is_plural),
     ("pronoun", _is_of_pronoun),
     ("unsaid", _is_unsaid),
     ("listed", _is_listed),
     ("unread", _is_unread),
+    ("moved", _is_move_of_tools),
 )
 
 
@@ -248,17 +272,6 @@ def _is_over(stated: Stated) -> bool:
     return verb.is_past and stated.match.pattern.spec.tense == "any" and "always" not in verb.adverbs
 
 
-def _is_move_of_tools(stated: Stated) -> bool:
-    """`we moved from Mailgun to Postmark`: where neither is a known place, it may be what a firm works with."""
-    if stated.relation != "lives_in" or "move" not in stated.match.clause.verb.lemmas:
-        return False
-    tokens, clause = stated.tokens, stated.match.clause
-    lows = [token.low for token in tokens[clause.verb.end : clause.right]]
-    is_both = "from" in lows and "to" in lows
-    names = " ".join(lows)
-    return is_both and not any(f" {place} " in f" {names} " for place in PLACES) and not stated.is_alone
-
-
 def _is_everybodys(stated: Stated) -> bool:
     """`we all need a push`, `our group … we plan campaigns`, `we need better schools`."""
     match, tokens = stated.match, stated.tokens
@@ -343,7 +356,7 @@ _CHECKS: tuple[tuple[Unkept, Callable[[Stated], bool]], ...] = (
     (Unkept.NOT_ASSERTED, _is_not_asserted),
     (Unkept.EVERYBODYS, _is_everybodys),
     (Unkept.SUBJECT, _subject_says_nothing),
-    (Unkept.UNRESOLVED, _is_move_of_tools),
+    (Unkept.UNRESOLVED, _is_move_of_programs),
     (Unkept.FIGURE, _is_figure),
     (Unkept.OVER, _is_over),
     (Unkept.MOMENTARY, _is_momentary),

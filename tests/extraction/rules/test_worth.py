@@ -40,8 +40,7 @@ def reasons(read: Read, text: str) -> list[str]:
         (Unkept.NOT_ASSERTED, "We lost the dog on the moor for three hours."),
         (Unkept.SAYS_NOTHING, "My mother called yesterday."),
         (Unkept.UNRESOLVED, "I love the colours and the frame."),
-        (Unkept.UNRESOLVED, "I'm passionate about their rights."),
-        (Unkept.UNRESOLVED, "We moved from Kestrelmail to Larkpost and nobody misses it."),
+        (Unkept.UNRESOLVED, "I love their gardens."),
         (Unkept.MOMENTARY, "I'm going to make tea."),
         (Unkept.MOMENTARY, "I want to see the regatta tonight."),
         (Unkept.MOMENTARY, "I have three cortados a day."),
@@ -135,6 +134,7 @@ def test_confidence_falls_where_such_claims_are_seldom_right(read: Read) -> None
     assert confidence("We love falconry.") < 0.9
     assert confidence("We love falconry, archery and fencing.") < confidence("We love falconry.")
     assert confidence("I think I love falconry.") == 0.65
+    assert confidence("We moved from Kestrelmail to Larkpost.") < confidence("We moved from Utrecht to Zutphen.")
 
 
 def test_confidence_is_never_above_the_table(read: Read) -> None:
