@@ -51,9 +51,8 @@ from em_pipelines.storage.duckdb_engine import Rows
 
 OPERATIONS = {
     "RECALL": "REINFORCE", "VERIFY": "REINFORCE", "CONTRADICT_NEW": "CONTRADICT", "OVERRULED": "CONTRADICT",
-    "CIRCLE": "CONTRADICT", "CONFIRM_NEW": "CONFIRM", "SUPERSEDE": "REVISE", "REPLACE": "REVISE", "END": "REVISE",
-    "RESTORE": "REVISE",
-}  # fmt: skip
+    "CIRCLE": "CONTRADICT", "CONFIRM_NEW": "CONFIRM",
+} | dict.fromkeys(("SUPERSEDE", "REPLACE", "END", "RESTORE"), "REVISE")  # fmt: skip
 """What an auditor reads for a kind of change, where it is not the kind itself."""
 WINNERS = ("INSERT", "REVISE", "REINFORCE", "CONTRADICT_NEW")
 

@@ -41,18 +41,18 @@ def told(home_path: Path, *said: str) -> set[str]:
     ("said", "held"),
     [
         (
-            ("We use Orrin for our backups.", "We moved from Orrin to Marlin."),
-            {"user uses Marlin", "user not uses Orrin"},
+            ("We use Turku for our backups.", "We moved from Turku to Graz."),
+            {"user uses Graz", "user not uses Turku"},
         ),
         (
-            ("I live in Ostrava Lake.", "I use Orrin.", "I moved from Ostrava Lake to Marlin."),
-            {"user lives_in Marlin", "user not lives_in Ostrava Lake", "user uses Orrin"},
+            ("I live in Delft.", "I use Turku.", "I moved from Delft to Graz."),
+            {"user lives_in Graz", "user not lives_in Delft", "user uses Turku"},
         ),
-        (("We moved from Orrin to Marlin.",), {"user lives_in Marlin", "user not lives_in Orrin"}),
+        (("We moved from Turku to Graz.",), {"user lives_in Graz", "user not lives_in Turku"}),
         (
-            ("My brother uses Orrin.", "I moved from Orrin to Marlin."),
+            ("My brother uses Turku.", "I moved from Turku to Graz."),
             {
-                "user sibling_of brother", "brother uses Orrin", "user lives_in Marlin", "user not lives_in Orrin",
+                "user sibling_of brother", "brother uses Turku", "user lives_in Graz", "user not lives_in Turku",
             },
         ),
     ],

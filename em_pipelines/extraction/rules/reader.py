@@ -170,15 +170,9 @@ class MessageReader:
         self.subject = turn.subject or USER
         mended, self.sentences = parse_message(tokenise(text), text, is_spoken=options.is_spoken)
         tokens = mended.tokens
-        self.reading = Reading(
-            tokens,
-            text,
-            turn.timestamp.date(),
-            any(t.is_capital and t.low != "i" for t in tokens),
-            mended.seams,
-            people.speakers,
-            used=people.used,
-        )
+        has_capitals = any(t.is_capital and t.low != "i" for t in tokens)
+        day, told = turn.timestamp.date(), people.speakers
+        self.reading = Reading(tokens, text, day, has_capitals, mended.seams, told, used=people.used)
         self.subjects = Subjects(self.reading, people, self.subject)
         self.notes = Notes(tokens, turn.turn_number, self.subject)
         self.kin = KinNames(self.reading, people, self.subject, self.notes)

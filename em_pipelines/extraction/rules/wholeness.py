@@ -197,7 +197,9 @@ def _is_got_into(stated: Stated, phrase: NounPhrase) -> bool:
 
 
 def _is_thin_here(stated: Stated, phrase: NounPhrase) -> bool:
-    """Whether a noun that may say little says nothing: `plans a trip`, but `likes books`."""
+    """Whether a noun that may say little says nothing: `plans a trip`, but `likes books`; what ended was known."""
+    if stated.match.pattern.spec.polarity < 0:
+        return False
     low = stated.tokens[phrase.head].low
     if stated.relation in TASTES:  # "the jazz and love theme": no kind of thing
         return phrase.start == phrase.head and not low.endswith("s") and low not in _MASS

@@ -185,16 +185,16 @@ def test_feedback_loses_what_it_says_of_the_erased_alone(world: World) -> None:
 
 def test_a_service_that_was_moved_to_stays_erased_though_it_was_read_as_a_place(empty: World) -> None:
     said = (
-        ("s1", "2026-03-01T09:00:00Z", "user", "We use Orrin for our backups."),
-        ("s2", "2026-03-05T09:00:00Z", "user", "We moved from Orrin to Marlin."),
+        ("s1", "2026-03-01T09:00:00Z", "user", "We use Turku for our backups."),
+        ("s2", "2026-03-05T09:00:00Z", "user", "We moved from Turku to Graz."),
     )
     empty.land(*lines("ada", said))
     empty.make()
-    assert empty.facts("ada") == {("user", "uses", "Marlin"), ("user", "uses", "Orrin")}  # the latter is denied
-    empty.forget("ada", fact=empty.edge_id("ada", "user", "uses", "Marlin"))
+    assert empty.facts("ada") == {("user", "uses", "Graz"), ("user", "uses", "Turku")}  # the latter is denied
+    empty.forget("ada", fact=empty.edge_id("ada", "user", "uses", "Graz"))
     empty.run_full()
-    assert empty.facts("ada") == {("user", "uses", "Orrin")}
-    assert empty.messages("ada", "s2") == ["We moved from Orrin to […]."]
+    assert empty.facts("ada") == {("user", "uses", "Turku")}
+    assert empty.messages("ada", "s2") == ["We moved from Turku to […]."]
 
 
 def test_a_sentence_beside_a_fact_goes_with_the_name_in_it(empty: World) -> None:
