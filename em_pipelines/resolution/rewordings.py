@@ -108,10 +108,15 @@ def phrase_of(text: str) -> Phrase | None:
     stems = tuple(_stem(token, names) for token in kept)
     if len(stems) == 1:
         is_led = tokens != said and _verb(said[0]) in words("done_by")
-        is_done = is_led or kept[0].endswith("ing") or stems[0] in _doings()
-        return Phrase((f"{stems[0]}{DONE}" if is_done and kept[0] not in names else stems[0],), stems[0])
+        return Phrase((_marked(kept[0], stems[0], is_led=is_led),), stems[0])
     is_doing = len(main) > 1 and main[0].endswith("ing")
     return Phrase(stems, _stem(main[0], names) if is_doing else stems[-1])
+
+
+def _marked(word: str, stem_of_it: str, *, is_led: bool) -> str:
+    """The stem of a lone word, marked where it names what is done."""
+    is_done = is_led or word.endswith("ing") or stem_of_it in _doings()
+    return f"{stem_of_it}{DONE}" if is_done and not stem_of_it.startswith(NAMED) else stem_of_it
 
 
 @lru_cache(maxsize=1)
@@ -157,14 +162,19 @@ def _without_lead(tokens: list[str]) -> list[str]:
     verb, rest = _verb(tokens[0]), tokens[1:]
     if not rest or verb not in words("light_verbs"):
         return tokens
-    is_led = rest[0] in words("led_by") and len(rest) > 1
-    if verb == "go" and not (rest[0] == "for" and is_led) and not rest[0].endswith("ing"):
-        return tokens
-    if (verb == "get" and not is_led) or (rest[0] in words("particles") and rest[0] != "for"):
+    if not _is_light(verb, rest):
         return tokens
     while len(rest) > 1 and rest[0] in words("led_by"):
         rest = rest[1:]
     return rest
+
+
+def _is_light(verb: str, rest: list[str]) -> bool:
+    """Whether a light verb before these words adds nothing to them: `get a dog`, not `get up`."""
+    is_led = rest[0] in words("led_by") and len(rest) > 1
+    if verb == "go":
+        return (is_led and rest[0] == "for") or rest[0].endswith("ing")
+    return is_led if verb == "get" else rest[0] == "for" or rest[0] not in words("particles")
 
 
 def _verb(token: str) -> str:
