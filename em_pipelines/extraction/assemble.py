@@ -6,7 +6,6 @@ more as a whole, for lasting facts.
 """
 
 import logging
-import re
 import traceback
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
@@ -21,7 +20,7 @@ import pyarrow.compute as pc
 
 from em_pipelines.errors import EmError
 from em_pipelines.extraction.durable import lasting_facts, whole_sessions
-from em_pipelines.extraction.rules.lexicon import load_lexicon
+from em_pipelines.extraction.rules.lexicon import topics_of
 from em_pipelines.extraction.segmentation import read_segments
 from em_pipelines.extraction.settings import DurableSettings, VerificationSettings
 from em_pipelines.extraction.verification import verify, worded
@@ -54,27 +53,7 @@ RAISED = "extractor_error"
 _LOGGER = logging.getLogger(__name__)
 
 
-_WORD = re.compile(r"[a-z]+")
 CLAIM_FIELDS = tuple(field_.name for field_ in fields(Claim))
-
-
-def _topics_by(key: str) -> dict[str, list[str]]:
-    """Each relation, type of object or word (`key`) to its topics, as `topics.yaml` has them."""
-    found: dict[str, list[str]] = defaultdict(list)
-    for topic, listed in load_lexicon("topics")[key].items():
-        for one in listed.split():
-            found[one].append(topic)
-    return dict(found)
-
-
-_TOPICS_OF_RELATION, _TOPICS_OF_TYPE, _TOPICS_OF_WORD = (_topics_by(key) for key in ("relations", "types", "words"))
-
-
-def topics_of(relation: str, object_type: str | None, text: str) -> list[str]:
-    """What a fact is about, in topics of `topics.yaml`, in order: by relation, type of the object, and words."""
-    found = [*_TOPICS_OF_RELATION.get(relation, ()), *_TOPICS_OF_TYPE.get(object_type or "", ())]
-    found += chain.from_iterable(_TOPICS_OF_WORD.get(word, ()) for word in _WORD.findall(text.lower()))
-    return sorted(set(found))
 
 
 @dataclass(frozen=True, slots=True)

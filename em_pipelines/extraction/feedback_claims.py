@@ -4,8 +4,8 @@ from dataclasses import dataclass, field
 from datetime import date
 from typing import NotRequired, cast
 
-from em_pipelines.extraction.assemble import topics_of
 from em_pipelines.extraction.literals import literal
+from em_pipelines.extraction.rules.lexicon import topics_of
 from em_pipelines.schema.feedback_payloads import FactNamed
 from em_pipelines.schema.ids import content_id
 from em_pipelines.schema.readings import MAX_STATEMENT_CHARACTERS, Claim, Extraction, Segment, Turn

@@ -9,12 +9,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from itertools import product
 
-from em_pipelines.resolution.name_parts import Name, clash, has_kin, head_role, is_same_role
-from em_pipelines.resolution.person_names import compare_people
-from em_pipelines.resolution.settings import ResolutionSettings
-from em_pipelines.resolution.thing_names import compare_things
-from em_pipelines.resolution.user_registry import Cause, Grounds, Registry, is_user, parsed
-from em_pipelines.resolution.verdicts import (
+from em_pipelines.resolution.clusters import (
     CONFLICT,
     FAMILIAR,
     IN_FULL,
@@ -28,6 +23,11 @@ from em_pipelines.resolution.verdicts import (
     is_one_under_one_name,
     is_same_kind,
 )
+from em_pipelines.resolution.name_parts import Name, clash, has_kin, head_role, is_same_role
+from em_pipelines.resolution.person_names import compare_people
+from em_pipelines.resolution.settings import ResolutionSettings
+from em_pipelines.resolution.thing_names import compare_things
+from em_pipelines.resolution.user_registry import Cause, Grounds, Registry, is_user, parsed
 from em_pipelines.resolution.word_lists import is_given_name, roles
 from em_pipelines.schema.rows import EntityRow
 from em_pipelines.schema.vocabulary import EntityType

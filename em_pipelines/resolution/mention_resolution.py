@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from itertools import count
 from math import log1p
 
+from em_pipelines.resolution.clusters import is_one_under_one_name
 from em_pipelines.resolution.linking import Wording, fitting, link_by_name, qualifiers_of
 from em_pipelines.resolution.name_parts import (
     AT,
@@ -32,7 +33,6 @@ from em_pipelines.resolution.role_statements import (
 from em_pipelines.resolution.settings import ResolutionSettings
 from em_pipelines.resolution.stated_links import apply_apposed, apply_partners, apply_roles, link_role, link_to_alias
 from em_pipelines.resolution.user_registry import Cause, Grounds, Registry, is_user, parsed
-from em_pipelines.resolution.verdicts import is_one_under_one_name
 from em_pipelines.resolution.word_lists import (
     apposed,
     is_called_so,
@@ -325,7 +325,8 @@ def _spoken_of(registry: Registry, rows: list[EntityRow], bearer: Bearer, since:
 
 def _in_full(registry: Registry, rows: list[EntityRow], bearer: Bearer, since: datetime) -> EntityRow | None:
     """Who of that given name was spoken of in full in this conversation, and is none of the rows: Callum of Callum
-    Doyle, although Callum alone was always Callum Frew."""
+    Doyle, although Callum alone was always Callum Frew. Nobody of whom it was said that they are not the
+    one who goes by that name alone."""
     person = bearer.name.person
     if person is None or not person.single or bearer.qualifiers:
         return None
@@ -334,7 +335,7 @@ def _in_full(registry: Registry, rows: list[EntityRow], bearer: Bearer, since: d
         for other in registry.near([f"~{person.single}"])
         if other["last_referenced"] >= since
         and _is_given_of(person.single, other)
-        and not any(registry.are_one(row, other) for row in rows)
+        and not any(registry.are_one(row, other) or other["entity_id"] in row["distinct_from"] for row in rows)
     ]
     return _last(registry, recent) if recent else None
 

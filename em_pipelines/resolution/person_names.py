@@ -5,8 +5,7 @@ from functools import lru_cache
 from rapidfuzz import fuzz
 from rapidfuzz.distance import DamerauLevenshtein
 
-from em_pipelines.resolution.name_parts import Name, Person
-from em_pipelines.resolution.verdicts import (
+from em_pipelines.resolution.clusters import (
     ACRONYM,
     CONFLICT,
     IN_FULL,
@@ -18,6 +17,7 @@ from em_pipelines.resolution.verdicts import (
     WORD_ORDER,
     Verdict,
 )
+from em_pipelines.resolution.name_parts import Name, Person
 from em_pipelines.resolution.word_lists import are_both_known, familiar_forms, full_forms, gender_of, roles
 
 _UMLAUTS = (("ae", "a"), ("oe", "o"), ("ue", "u"))

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 from em_pipelines.resolution.aliases import AliasEntry
+from em_pipelines.resolution.clusters import Verdict, is_same_kind
 from em_pipelines.resolution.linking import compare, is_kept_apart, is_open, qualifiers_of
 from em_pipelines.resolution.name_parts import (
     AT,
@@ -16,7 +17,6 @@ from em_pipelines.resolution.name_parts import (
 )
 from em_pipelines.resolution.role_statements import SaidRole
 from em_pipelines.resolution.user_registry import Cause, Grounds, Registry, is_user, parsed
-from em_pipelines.resolution.verdicts import Verdict, is_same_kind
 from em_pipelines.resolution.word_lists import Partner, roles, words
 from em_pipelines.schema.rows import EntityRow
 from em_pipelines.schema.vocabulary import EntityType

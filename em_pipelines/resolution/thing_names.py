@@ -8,9 +8,7 @@ from collections.abc import Callable
 from rapidfuzz import fuzz
 from rapidfuzz.distance import DamerauLevenshtein, Indel
 
-from em_pipelines.resolution.name_parts import Name
-from em_pipelines.resolution.rewordings import is_clipped, likeness
-from em_pipelines.resolution.verdicts import (
+from em_pipelines.resolution.clusters import (
     ABBREVIATION,
     ACRONYM,
     CONFLICT,
@@ -24,6 +22,8 @@ from em_pipelines.resolution.verdicts import (
     WORD_ORDER,
     Verdict,
 )
+from em_pipelines.resolution.name_parts import Name
+from em_pipelines.resolution.rewordings import is_clipped, likeness
 from em_pipelines.resolution.word_lists import homes, words
 from em_pipelines.schema.vocabulary import EntityType as T
 

@@ -12,11 +12,10 @@ from datetime import datetime
 from functools import lru_cache
 
 from em_pipelines.resolution.aliases import AliasEntry
-from em_pipelines.resolution.clusters import FEEDBACK, components, cut, release, settle
+from em_pipelines.resolution.clusters import FEEDBACK, REWORDED, components, cut, release, settle
 from em_pipelines.resolution.name_parts import Name, head_role, parse_name
 from em_pipelines.resolution.person_names import sounds
 from em_pipelines.resolution.rewordings import clipped_key, phrase_of
-from em_pipelines.resolution.verdicts import REWORDED
 from em_pipelines.resolution.word_lists import full_forms, roles, words
 from em_pipelines.schema.ids import content_id, entity_id
 from em_pipelines.schema.rows import EntityOpRow, EntityRow, LinkItem

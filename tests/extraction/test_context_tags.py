@@ -4,10 +4,10 @@ from datetime import UTC, datetime
 
 import pytest
 
-from em_pipelines.extraction.assemble import extract, topics_of
+from em_pipelines.extraction.assemble import extract
 from em_pipelines.extraction.feedback_claims import Assertion, stated
 from em_pipelines.extraction.rules.extractor import RulesExtractor
-from em_pipelines.extraction.rules.lexicon import load_lexicon
+from em_pipelines.extraction.rules.lexicon import load_lexicon, topics_of
 from em_pipelines.extraction.settings import RulesSettings
 from em_pipelines.schema.feedback_payloads import FactNamed
 from em_pipelines.schema.readings import Extraction, LocalExtractor, Segment, Turn

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from em_pipelines.resolution.clusters import is_one_under_one_name
 from em_pipelines.resolution.linking import compare
 from em_pipelines.resolution.name_parts import is_nameable, parse_name
-from em_pipelines.resolution.verdicts import is_one_under_one_name
 from em_pipelines.text.name_keys import compact_key, name_key
 
 

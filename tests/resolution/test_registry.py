@@ -323,3 +323,18 @@ def test_a_grandmother_is_told_by_the_word_before_her_name(said, run) -> None:
     texts = ("Grandma Ines knits.", "My daughter Ines has her hands.", "Grandma Ines laughed.")
     grandma, daughter, again = things(run([said("Ines", "person", text, day) for day, text in enumerate(texts)]))
     assert grandma == again != daughter
+
+
+def test_who_was_told_from_the_one_of_a_bare_name_does_not_take_it(said, run) -> None:
+    text = "Adam Whitby wants a stair. He's a customer, not my Adam."
+    rows = [
+        said("Adam", "person", "Adam is late.", 0),
+        said("Adam Whitby", "person", text, 1),
+        said("Adam", "person", text, 1, span_start=51, span_end=55),
+        said("Adam Whitby", "person", "Adam Whitby lives in Ilkley. Adam lives in Bramley.", 2),
+        said("Adam", "person", "Adam Whitby lives in Ilkley. Adam lives in Bramley.", 2, span_start=29, span_end=33),
+    ]
+    made = run(rows)
+    assert groups(made.entities) == [{"Adam"}, {"Adam Whitby"}]
+    adam, whitby, not_him, lives_there, lives_here = things(made)
+    assert adam == not_him == lives_here != whitby == lives_there

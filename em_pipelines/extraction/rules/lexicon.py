@@ -1,9 +1,13 @@
 """Word classes: the closed lists that the engine and the gate read, kept as YAML beside the patterns.
 
-Only loading lives here. A new list is a new key in one of the files of `patterns/lexicon/`.
+Only loading lives here, and what lists alone can tell. A new list is a new key in one of the files of
+`patterns/lexicon/`.
 """
 
+import re
+from collections import defaultdict
 from functools import lru_cache
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +16,7 @@ import yaml
 from em_pipelines.errors import PatternError
 from em_pipelines.text.values import read_yaml
 
+_WORD = re.compile(r"[a-z]+")
 LEXICON_DIR = Path(__file__).resolve().parents[1] / "patterns/lexicon"
 
 
@@ -48,3 +53,22 @@ def _entries(value: Any) -> list[str]:
     if isinstance(value, str):
         return value.split()
     return [str(entry) for entry in value or []]
+
+
+def _topics_by(key: str) -> dict[str, list[str]]:
+    """Each relation, type of object or word (`key`) to its topics, as `topics.yaml` has them."""
+    found: dict[str, list[str]] = defaultdict(list)
+    for topic, listed in load_lexicon("topics")[key].items():
+        for one in listed.split():
+            found[one].append(topic)
+    return dict(found)
+
+
+_TOPICS_OF_RELATION, _TOPICS_OF_TYPE, _TOPICS_OF_WORD = (_topics_by(key) for key in ("relations", "types", "words"))
+
+
+def topics_of(relation: str, object_type: str | None, text: str) -> list[str]:
+    """What a fact is about, in topics of `topics.yaml`, in order: by relation, type of the object, and words."""
+    found = [*_TOPICS_OF_RELATION.get(relation, ()), *_TOPICS_OF_TYPE.get(object_type or "", ())]
+    found += chain.from_iterable(_TOPICS_OF_WORD.get(word, ()) for word in _WORD.findall(text.lower()))
+    return sorted(set(found))
