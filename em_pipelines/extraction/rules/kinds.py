@@ -179,15 +179,8 @@ def _is_software(reading: Reading, phrase: NounPhrase) -> bool:
 
 def names_program(name: str) -> bool:
     """Whether a name is a listed program, or spelt as programs and services are: `DeskHub`."""
-    return name.casefold().split(" ", 1)[0] in _SOFTWARE or _INNER_CAPITAL.match(name) is not None
-
-
-def _is_digital(reading: Reading, phrase: NounPhrase) -> bool:
-    """A program or service by its name."""
-    name = _name(reading, phrase)
-    if name.casefold() in PLACES or not is_name(reading, phrase):
-        return False
-    return names_program(name)
+    is_spelt_so = _INNER_CAPITAL.match(name) is not None and name.casefold() not in PLACES
+    return is_spelt_so or name.casefold().split(" ", 1)[0] in _SOFTWARE
 
 
 def _is_model(reading: Reading, phrase: NounPhrase) -> bool:
@@ -339,7 +332,7 @@ GRAMMATICAL: dict[str, Test] = {
         is_name(reading, phrase) and reading.tokens[phrase.head].low not in KIN.keys() | NOT_NAMES
     ),
     "nationality": _is_nationality,
-    "digital": _is_digital,
+    "digital": lambda reading, phrase: is_name(reading, phrase) and names_program(_name(reading, phrase)),
     "effect": lambda reading, phrase: phrase.det not in {"the", "this", "that"} and _is_thing(reading, phrase),
     "own_thing": lambda reading, phrase: phrase.possessor in {"my", "our"} and _is_possession(reading, phrase),
     "belonging": _is_belonging,

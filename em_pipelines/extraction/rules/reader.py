@@ -170,7 +170,7 @@ class MessageReader:
         self.subject = turn.subject or USER
         mended, self.sentences = parse_message(tokenise(text), text, is_spoken=options.is_spoken)
         tokens = mended.tokens
-        has_capitals = any(t.is_capital and t.low != "i" for t in tokens)
+        has_capitals = any(t.is_capital for t in tokens)
         day, told = turn.timestamp.date(), people.speakers
         self.reading = Reading(tokens, text, day, has_capitals, mended.seams, told, used=people.used)
         self.subjects = Subjects(self.reading, people, self.subject)

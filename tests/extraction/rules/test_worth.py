@@ -68,6 +68,7 @@ def test_what_says_nothing_that_holds_tomorrow_is_not_kept(reason: Unkept, text:
     [
         ("I'm planning a trip to Zutphen.", ["user | plans | trip to Zutphen"]),
         ("I'm working on a robot project.", ["user | works_on | robot project"]),
+        ("I work as a smith on gates for old farms.", ["user | works_as | smith", "user | works_on | gates"]),
         ("I love the sea.", ["user | likes | sea"]),
         ("I loved Piranesi.", ["user | likes | Piranesi"]),
         ("I love music.", ["user | likes | music"]),
