@@ -1,6 +1,7 @@
 """Why memory does not know something: every way in which a statement can fail to be told."""
 
 from datetime import date
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -66,6 +67,12 @@ def test_the_verdict_sums_up_what_became_of_it(text: str, verdict: str, home: Pi
 )
 def test_each_message_has_its_fate(text: str, fate: str, home: Pipeline) -> None:
     assert fates(home, text) == [fate]
+
+
+def test_what_was_not_worth_keeping_says_why(home_with: Any, tmp_path: Path) -> None:
+    home = home_with(tmp_path / "home", {"content": "I'm planning a trip to the fjords."})
+    (message,) = ask(home, "fjords")["messages"]
+    assert ("not_kept", "object_says_nothing") in [(fate["what"], fate["reason"]) for fate in message["fates"]]
 
 
 def test_a_skip_says_why(home: Pipeline) -> None:
