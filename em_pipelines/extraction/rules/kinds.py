@@ -20,7 +20,7 @@ from em_pipelines.extraction.rules.names import (
     listed_type,
     type_of_name,
 )
-from em_pipelines.extraction.rules.noun_phrases import KIN, NounPhrase, kin_noun
+from em_pipelines.extraction.rules.noun_phrases import KIN, NounPhrase, is_one_word_verb, kin_noun
 from em_pipelines.extraction.rules.tokens import MONTH, NUMBER, WEEKDAY
 from em_pipelines.schema.vocabulary import EntityType
 
@@ -262,13 +262,6 @@ def _is_person(reading: Reading, phrase: NounPhrase) -> bool:
     )
 
 
-def _is_one_word_verb(reading: Reading, phrase: NounPhrase) -> bool:
-    """`teamed`, after `and`: a verb that no list knows, not a noun."""
-    head = reading.tokens[phrase.head]
-    is_bare = phrase.first == phrase.head and phrase.start == phrase.head
-    return is_bare and not head.is_capital and head.low.endswith("ed") and len(head.low) > 4
-
-
 def _is_definite(reading: Reading, phrase: NounPhrase) -> bool:
     is_given = phrase.det in {"the", "a", "an"} or phrase.possessor is not None or is_name(reading, phrase)
     return is_given and _is_thing(reading, phrase)
@@ -383,10 +376,10 @@ def is_kind(reading: Reading, kinds: frozenset[str], phrase: NounPhrase) -> bool
         return False
     heads, tests = _tests_of(kinds)
     if head.low in heads:
-        return not _is_one_word_verb(reading, phrase)
+        return not is_one_word_verb(reading.tokens, phrase)
     for test in tests:  # a generator costs more than most tests
         if test(reading, phrase):
-            return not _is_one_word_verb(reading, phrase)
+            return not is_one_word_verb(reading.tokens, phrase)
     return False
 
 

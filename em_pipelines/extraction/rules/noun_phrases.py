@@ -368,3 +368,10 @@ def kin_noun(tokens: list[Token], phrase: NounPhrase) -> int | None:
     if [token.low for token in tokens[i + 1 : i + 3]] == ["in", "law"]:
         return None
     return i if i < phrase.end and (tokens[i].low in KIN or tokens[i].low in PETS) else None
+
+
+def is_one_word_verb(tokens: list[Token], phrase: NounPhrase) -> bool:
+    """`teamed`, after `and`: a verb that no list knows, not a noun."""
+    head = tokens[phrase.head]
+    is_bare = phrase.first == phrase.head and phrase.start == phrase.head
+    return is_bare and not head.is_capital and head.low.endswith("ed") and len(head.low) > 4
