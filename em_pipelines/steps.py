@@ -141,7 +141,7 @@ def _resolution(settings: StepSettings, tools: StepTools, connection: duckdb.Duc
     """What was mentioned meets the names that were known."""
     return Step(
         name="resolution",
-        inputs=(clean.MESSAGES, extraction.MENTIONS, raw.FEEDBACK),
+        inputs=(raw.INTERACTIONS, clean.MESSAGES, extraction.MENTIONS, raw.FEEDBACK),
         previous=(graph.ENTITIES,),
         outputs=(graph.ENTITIES, graph.ENTITY_MENTIONS, graph.ENTITY_OPS),
         run=resolution_run(settings.resolution, tools.aliases, settings.safety, connection),

@@ -4,6 +4,7 @@ Which bearer of a name is meant is told by type, by whose and what somebody is, 
 that is remembered stands in rows, so that the next day goes on where this one ended.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import count
@@ -53,11 +54,20 @@ MENTIONS_AT_FULL_IMPORTANCE = 50
 MENTIONS_AT_FULL_CERTAINTY = 3
 NAMESAKE = "namesake"
 """How a mention was found that might be another's of its name; the score is one by their number."""
+HINTED = Grounds("hint", 0.9, "the one whose full name the agent gave to what the message mentions")
 SPOKEN_OF_IN_FULL = Grounds("part", 0.9, "the one of that name who was spoken of in full in the conversation")
 GUESSED = frozenset({EntityType.CONCEPT, EntityType.PERSON})
 """Types that are given to what nothing is known of; another one is believed in their place."""
 UNSAID = "unsaid"
 ANOTHER = "another"
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """What a message says, and the full names that an agent gave to what it mentions."""
+
+    content: str = ""
+    hints: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +90,7 @@ class Seen:
     score: float
 
 
-def see(registry: Registry, mention: MentionRow, content: str, settings: ResolutionSettings) -> Seen | None:
+def see(registry: Registry, mention: MentionRow, heard: Heard, settings: ResolutionSettings) -> Seen | None:
     """Finds or makes the row of a mention, and draws what follows from its message; None for what names nothing."""
     name, entity_type = mention["name"], mention["entity_type"]
     if not is_nameable(name, entity_type):
@@ -94,23 +104,24 @@ def see(registry: Registry, mention: MentionRow, content: str, settings: Resolut
         row = found[0] if found else registry.create(name, entity_type, "", cause)
         _count(registry, row, mention)
         return Seen(row, "exact" if found else "new", 1.0)
-    return _see_named(registry, mention, content, settings, cause)
+    return _see_named(registry, mention, heard, settings, cause)
 
 
 def _see_named(
-    registry: Registry, mention: MentionRow, content: str, settings: ResolutionSettings, cause: Cause
+    registry: Registry, mention: MentionRow, heard: Heard, settings: ResolutionSettings, cause: Cause
 ) -> Seen:
-    name = mention["name"]
+    name, content = mention["name"], heard.content
     place = locate(content, name, mention["span_start"], mention["span_end"])
     said = roles_of_mention(mention, place)
     bearer = bearer_of(mention, place, said)
-    choice = choose(registry, bearer, mention["timestamp"], settings)
+    hinted = None if is_denied(place) else _hinted(registry, bearer, heard.hints)
+    choice = hinted or choose(registry, bearer, mention["timestamp"], settings)
     row, is_new = choice.row, False
     if row is None:
         row, is_new = _create(registry, mention, bearer, choice.discriminator, cause)
     is_new |= _count(registry, row, mention)
     if choice.full is not None:
-        registry.join(row, choice.full, SPOKEN_OF_IN_FULL, cause)
+        registry.join(row, choice.full, HINTED if hinted else SPOKEN_OF_IN_FULL, cause)
     _set_apart_from_denied(registry, row, bearer)
     for other in joined_names(place):
         _set_apart_from_joined(registry, row, other)
@@ -206,6 +217,22 @@ def choose(registry: Registry, bearer: Bearer, when: datetime, settings: Resolut
     if not told:
         return Choice(None, _unused(rows, _told_by(bearer)))
     return _spoken_of(registry, told, bearer, since)
+
+
+def _hinted(registry: Registry, bearer: Bearer, hints: Sequence[str]) -> Choice | None:
+    """Whom a hint means: of those whose given name the message says, the one known by the full name that the agent
+    gave, unless what is said of the bearer clashes with what is known of them. A hint of nobody known makes nobody."""
+    person = bearer.name.person
+    if person is None or not person.single or bearer.is_another or bearer.is_one_more:
+        return None
+    known = [row for hint in hints for row in registry.named(name_key(hint)) if _is_given_of(person.single, row)]
+    if len({registry.group(row)[0]["entity_id"] for row in known}) != 1:
+        return None
+    full, rows = known[0], registry.named(name_key(bearer.name.text))
+    if clash(set(bearer.qualifiers), qualifiers_of(registry.group(full))):
+        return None
+    one = next((row for row in rows if registry.are_one(row, full)), None)
+    return Choice(one) if one else Choice(None, _unused(rows, full["name_key"]) if rows else "", full)
 
 
 def _told_by(bearer: Bearer) -> str:

@@ -7,7 +7,7 @@ join whatever the wording says, splits keep apart.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import cast
@@ -19,13 +19,14 @@ import pyarrow.compute as pc
 from em_pipelines.extraction.feedback_statements import spoken
 from em_pipelines.resolution.aliases import NO_ALIASES, Aliases
 from em_pipelines.resolution.clusters import FEEDBACK
-from em_pipelines.resolution.mention_resolution import see
+from em_pipelines.resolution.mention_resolution import Heard, see
 from em_pipelines.resolution.name_parts import role_of
 from em_pipelines.resolution.role_statements import roles_said
 from em_pipelines.resolution.settings import ResolutionSettings
 from em_pipelines.resolution.user_registry import Cause, Grounds, Registry, name_keys, role_keys, row_keys
 from em_pipelines.resolution.word_lists import locate, partners
 from em_pipelines.schema.decisions import Decision
+from em_pipelines.schema.ids import message_id
 from em_pipelines.schema.rows import EntityMentionRow, EntityRow, FeedbackRow, MentionRow
 from em_pipelines.schema.table import Records, Tables, rows_of
 from em_pipelines.schema.tables.graph import ENTITIES, ENTITY_MENTIONS, ENTITY_OPS
@@ -34,6 +35,7 @@ from em_pipelines.text.guard.sensitive import SafetySettings
 from em_pipelines.text.name_keys import name_key
 
 DEFAULT_SETTINGS = ResolutionSettings()
+NO_HINTS: Mapping[str, Sequence[str]] = {}
 SAID_TO_BE_ONE = Grounds(FEEDBACK, 1.0, "somebody said that they are one")
 TypedName = tuple[str, str]
 """A name, and the entity type as which it is compared."""
@@ -55,6 +57,7 @@ def resolve(  # noqa: PLR0913  (all that a day brings, and all that was known)
     messages: pa.Table,
     connection: duckdb.DuckDBPyConnection,  # noqa: ARG001  (every fold step has one; names are compared in Python)
     *,
+    hints: Mapping[str, Sequence[str]] = NO_HINTS,
     decisions: Sequence[Decision] = (),
     aliases: Aliases = NO_ALIASES,
     settings: ResolutionSettings = DEFAULT_SETTINGS,
@@ -62,19 +65,21 @@ def resolve(  # noqa: PLR0913  (all that a day brings, and all that was known)
     """Resolves one day's mentions and decisions against yesterday's registry.
 
     `previous` has the columns of `entities`, `mentions` those of its table; `messages` has message_id and content of
-    the messages that they stand in, where they stand in any. `decisions` are the day's, of all users. Mentions are
-    taken in the order in which they were said, so that equal logs give equal registries however they were landed;
-    what names nothing ("he", "tomorrow") has no row in `entity_mentions`.
+    the messages that they stand in, where they stand in any. `hints` are names, by message_id, that an agent gives to
+    what a message mentions: they tell which one of those known is meant, and make none. `decisions` are the day's, of
+    all users. Mentions are taken in the order in which they were said, so that equal logs give equal registries however
+    they were landed; what names nothing ("he", "tomorrow") has no row in `entity_mentions`.
     """
     ordered = sorted(cast("Iterator[MentionRow]", rows_of(mentions)), key=_said_order)
     contents = dict(zip(messages["message_id"].to_pylist(), messages["content"].to_pylist(), strict=True))
-    registries = _load(previous, ordered, decisions, contents, aliases)
+    registries = _load(previous, _Today(ordered, decisions, contents, hints), aliases)
     links: list[EntityMentionRow] = []
     waiting = sorted(decisions, key=lambda d: (d.timestamp, d.user_id, d.session_id, d.feedback_id))
     for mention in ordered:
         while waiting and waiting[0].timestamp < mention["timestamp"]:
             decide(registries[waiting[0].user_id], waiting.pop(0))
-        seen = see(registries[mention["user_id"]], mention, contents.get(mention["message_id"], ""), settings)
+        heard = Heard(contents.get(mention["message_id"], ""), hints.get(mention["message_id"], ()))
+        seen = see(registries[mention["user_id"]], mention, heard, settings)
         if seen is not None:
             links.append(_link(mention, seen.row, seen.method, seen.score))
     for decision in waiting:
@@ -112,20 +117,24 @@ def _link(mention: MentionRow, row: EntityRow, method: str, score: float) -> Ent
     }
 
 
-def _load(
-    previous: pa.Table,
-    mentions: list[MentionRow],
-    decisions: Sequence[Decision],
-    contents: dict[str, str],
-    aliases: Aliases,
-) -> dict[str, Registry]:
+@dataclass(frozen=True, slots=True)
+class _Today:
+    """What the day brings: mentions in order, decisions, and texts and hints by message_id."""
+
+    mentions: list[MentionRow]
+    decisions: Sequence[Decision]
+    contents: Mapping[str, str]
+    hints: Mapping[str, Sequence[str]]
+
+
+def _load(previous: pa.Table, today: _Today, aliases: Aliases) -> dict[str, Registry]:
     """The registries of today's users, each with the rows that today's names can meet, groups whole."""
-    users = sorted({m["user_id"] for m in mentions} | {d.user_id for d in decisions})
+    users = sorted({m["user_id"] for m in today.mentions} | {d.user_id for d in today.decisions})
     registries = {user: Registry(user, aliases.of(user)) for user in users}
     theirs = previous.filter(pc.is_in(previous["user_id"], value_set=pa.array(users, pa.string())))
     if theirs.num_rows:
         held: dict[str, list[EntityRow]] = defaultdict(list)
-        sharing = _sharing(theirs, _wanted(mentions, decisions, contents, registries))
+        sharing = _sharing(theirs, _wanted(today, registries))
         for row in cast("list[EntityRow]", sharing.to_pylist()):
             held[row["user_id"]].append(row)
         for user, registry in registries.items():
@@ -146,21 +155,17 @@ def _sharing(entities: pa.Table, wanted: dict[str, set[str]]) -> pa.Table:
     return entities.take(pa.array(chosen, pa.int64()))
 
 
-def _wanted(
-    mentions: Iterable[MentionRow],
-    decisions: Iterable[Decision],
-    contents: dict[str, str],
-    registries: dict[str, Registry],
-) -> dict[str, set[str]]:
-    """The blocking keys of every name that the day brings, by user: mentioned, said beside one, decided upon, or in the
-    alias file beside one of those."""
+def _wanted(today: _Today, registries: dict[str, Registry]) -> dict[str, set[str]]:
+    """The blocking keys of every name that the day brings, by user: mentioned, said or hinted beside one, decided upon,
+    or in the alias file beside one of those."""
     names: dict[str, set[TypedName]] = defaultdict(set)
     keys: dict[str, set[str]] = defaultdict(set)
-    for mention in mentions:
-        said, said_roles = _said_with(mention, contents.get(mention["message_id"], ""))
-        names[mention["user_id"]] |= said
+    for mention in today.mentions:
+        said, said_roles = _said_with(mention, today.contents.get(mention["message_id"], ""))
+        hinted = today.hints.get(mention["message_id"], ())
+        names[mention["user_id"]] |= said | {(name, mention["entity_type"]) for name in hinted}
         keys[mention["user_id"]].update(*map(role_keys, said_roles))
-    for decision in decisions:
+    for decision in today.decisions:
         names[decision.user_id] |= {(name, "concept") for name in decision.names}
     for user, wanted in names.items():
         for name, kind in wanted | _aliased(wanted, registries[user]):
@@ -221,6 +226,13 @@ def _rows_of_names(registry: Registry, decision: Decision, cause: Cause) -> list
     return chosen
 
 
+def _hints(interactions: pa.Table) -> dict[str, list[str]]:
+    """The names that agents gave to what is mentioned, by message_id."""
+    given = interactions.filter(pc.greater(pc.list_value_length(interactions["entities_mentioned"]), 0))
+    columns = (given[name].to_pylist() for name in ("user_id", "session_id", "turn_number", "entities_mentioned"))
+    return {message_id(*place): names for *place, names in zip(*columns, strict=True)}
+
+
 def resolution_run(
     settings: ResolutionSettings, aliases: Aliases, safety: SafetySettings, connection: duckdb.DuckDBPyConnection
 ) -> Callable[[date, Tables, Records], Tables]:
@@ -230,7 +242,10 @@ def resolution_run(
         said = spoken(cast("Iterator[FeedbackRow]", rows_of(tables["feedback"])), safety)
         mentions = pa.concat_tables([tables["mentions"], said.mentions_table()])
         known = (tables["state_entities"], mentions, tables["messages"])
-        made = resolve(*known, connection, decisions=said.decisions, aliases=aliases, settings=settings)
+        made = resolve(
+            *known, connection, hints=_hints(tables["interactions"]), decisions=said.decisions, aliases=aliases,
+            settings=settings,
+        )  # fmt: skip
         return {"entities": made.entities, "entity_mentions": made.entity_mentions, "entity_ops": made.entity_ops}
 
     return run

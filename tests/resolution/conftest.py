@@ -1,6 +1,6 @@
 """Mentions as rows, and one user's days resolved one after the other."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 from em_pipelines.resolution.aliases import NO_ALIASES, Aliases
-from em_pipelines.resolution.registry import Resolution, resolve
+from em_pipelines.resolution.registry import NO_HINTS, Resolution, resolve
 from em_pipelines.schema.decisions import Decision
 from em_pipelines.schema.tables.extraction import MENTIONS
 from em_pipelines.schema.tables.graph import ENTITIES
@@ -49,6 +49,7 @@ def resolved(
     *,
     previous: pa.Table | None = None,
     aliases: Aliases = NO_ALIASES,
+    hints: Mapping[str, Sequence[str]] = NO_HINTS,
 ) -> Resolution:
     """One batch resolved."""
     texts = {row["message_id"]: row["text"] for row in rows}
@@ -56,7 +57,7 @@ def resolved(
     mentions = MENTIONS.from_rows([{k: v for k, v in row.items() if k != "text"} for row in rows])
     state = ENTITIES.empty() if previous is None else previous
     with connect() as connection:
-        return resolve(state, mentions, messages, connection, decisions=decisions, aliases=aliases)
+        return resolve(state, mentions, messages, connection, hints=hints, decisions=decisions, aliases=aliases)
 
 
 @pytest.fixture(scope="session")

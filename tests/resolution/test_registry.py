@@ -338,3 +338,24 @@ def test_who_was_told_from_the_one_of_a_bare_name_does_not_take_it(said, run) ->
     assert groups(made.entities) == [{"Adam"}, {"Adam Whitby"}]
     adam, whitby, not_him, lives_there, lives_here = things(made)
     assert adam == not_him == lives_here != whitby == lives_there
+
+
+def hinted(run, said, *hints: str):
+    rows = [
+        said("Ines Prado", "person", "Ines Prado rang.", 0),
+        said("Ines Falk", "person", "Ines Falk wrote.", 1),
+        said("Ines", "person", "Ines is late.", 9),
+    ]
+    return run(rows, hints={rows[-1]["message_id"]: list(hints)})
+
+
+@pytest.mark.parametrize("meant", ["Ines Prado", "Ines Falk"])
+def test_a_hint_tells_which_of_two_is_meant(meant: str, said, run) -> None:
+    made = hinted(run, said, meant, "Oslo")
+    assert {meant, "Ines"} in groups(made.entities)
+    assert made.entity_mentions.to_pylist()[-1]["method"] == "hint"
+
+
+@pytest.mark.parametrize("hints", [("Ines Moll",), ("Ines Prado", "Ines Falk"), ("Ida Prado",), ()])
+def test_a_hint_of_nobody_known_or_of_two_makes_nobody_and_tells_nothing(hints: tuple[str, ...], said, run) -> None:
+    assert groups(hinted(run, said, *hints).entities) == groups(hinted(run, said).entities)
