@@ -216,7 +216,7 @@ def _claim(match: Match, stated: _Said, subject: Referent, fill: Fill, turn_numb
         pattern_id=match.pattern.pattern_id,
     )
     if spec.ends:
-        return replace(claim, object=None, object_type=None, value=name, polarity=1, act=Act.END)
+        return replace(claim, object=None, object_type=None, value=name, polarity=-1, act=Act.END)
     return replace(claim, object=None, object_type=None, value=name) if relation in LITERAL_OBJECT else claim
 
 

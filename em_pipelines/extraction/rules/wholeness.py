@@ -7,7 +7,7 @@ Objects end where their grammar says, and that may be too early: what stands beh
 from em_pipelines.extraction.rules.lexicon import words
 from em_pipelines.extraction.rules.names import is_name
 from em_pipelines.extraction.rules.noun_phrases import NounPhrase
-from em_pipelines.extraction.rules.tokens import ADV, BASE, EVALUATIVE, OBJECT, PREP, RELATIVE, Token
+from em_pipelines.extraction.rules.tokens import ADV, BASE, EVALUATIVE, NUMBER, OBJECT, PREP, RELATIVE, Token
 from em_pipelines.extraction.rules.verb_groups import is_ing
 from em_pipelines.extraction.rules.worth import LASTING, OPINIONS, TASTES, WISHES, Stated, Unkept
 from em_pipelines.schema.vocabulary import LITERAL_OBJECT, RELATIONS_BY_GROUP
@@ -22,6 +22,9 @@ _HARMLESS = words("worth", "harmless_adverbs")
 _KINDS_WITH_THE = words("worth", "kinds_with_the")
 _MASS = words("worth", "mass")
 _DISPOSITIONS = words("worth", "dispositions")
+_UNITS = words("worth", "units")
+_INITIALS = words("worth", "initials")
+_MAX_INITIALS = 3
 _EVERYBODY = words("worth", "everybody")
 _JUDGING = words("worth", "judging")
 _EMPTY_VERBS = words("verbs", "empty")
@@ -66,7 +69,7 @@ def _is_unresolved(stated: Stated) -> bool:
     phrase, tokens = stated.phrase, stated.tokens
     if phrase is None or stated.relation in LITERAL_OBJECT:
         return False
-    if any(token.low in _OTHERS for token in tokens[phrase.start : phrase.head]):
+    if any(token.low in _OTHERS for token in tokens[phrase.start : phrase.head]) or _is_of_initials(stated, phrase):
         return True
     owner = phrase.possessor
     if owner in _THIRD and stated.is_own:
@@ -77,6 +80,15 @@ def _is_unresolved(stated: Stated) -> bool:
         return not (_is_own_taste(stated) and phrase.det == "this" and tokens[phrase.head].low in _CALLINGS)
     is_of_clause = stated.match.pattern.spec.subject == "subject"
     return is_of_clause and stated.relation in OPINIONS and _has_the(stated) and not _is_known_with_the(stated, phrase)
+
+
+def _is_of_initials(stated: Stated, phrase: NounPhrase) -> bool:
+    """`a HD`: letters alone, which may be a disk, a grade or a bike."""
+    if stated.relation != "owns" or phrase.end != phrase.first + 1:
+        return False
+    start, end = stated.tokens[phrase.first].start, stated.tokens[phrase.first].end
+    text = stated.match.reading.text[start:end]
+    return text.isalpha() and text.isupper() and len(text) <= _MAX_INITIALS and text.casefold() not in _INITIALS
 
 
 def _is_own_taste(stated: Stated) -> bool:
@@ -101,11 +113,19 @@ def _is_known_with_the(stated: Stated, phrase: NounPhrase) -> bool:
 def _is_cut(stated: Stated) -> bool:
     """Whether the object ends where what it says goes on, or with a word that only describes."""
     last = stated.said[-1]
-    if last.low == "back" or last.low in _TOO_FEW:
+    if last.low == "back" or last.low in _TOO_FEW or _is_without_number(stated):
         return True
     if last.low in _ADJECTIVES and not last.is_capital and not _is_adjective_named(stated):
         return True
     return (_ends_frame(stated) and _goes_on(stated, last)) or (stated.is_doing and _is_doing_cut(stated))
+
+
+def _is_without_number(stated: Stated) -> bool:
+    """`200 | watt panels`, `two | inch nails`: the number belongs to the unit, and tells what the thing is."""
+    phrase, tokens = stated.phrase, stated.tokens
+    if phrase is None or phrase.first == 0 or phrase.end == phrase.first + 1:
+        return False
+    return tokens[phrase.first].low.rstrip("s") in _UNITS and bool(tokens[phrase.first - 1].bits & NUMBER)
 
 
 def _is_adjective_named(stated: Stated) -> bool:

@@ -44,6 +44,8 @@ _MANY = 3
 """Things in a list from which each alone may say less than all."""
 _UNREAD = 8
 """Words behind an object from which much of the clause was not read."""
+_DECEASED = "deceased"
+_SIGN_OFFS = frozenset({("love", "you"), ("love", "ya"), ("love", "u"), ("miss", "you")})
 _REFERENCE = 3
 """Words between `our` and the group it belongs to."""
 _FAR_BACK = 8
@@ -238,7 +240,9 @@ def _is_everyday(stated: Stated) -> bool:
 
 
 def _is_figure(stated: Stated) -> bool:
-    """`a frog in my throat`, `a mountain of laundry`: no animal, no mountain."""
+    """`a frog in my throat`, `a mountain of laundry`: no animal, no mountain; nobody says `I'm dead` who is."""
+    if stated.is_own and stated.match.pattern.spec.value == _DECEASED:
+        return True
     first = stated.phrase.first if stated.phrase is not None else stated.fill.start
     return stated.relation in {"owns", "has_pet"} and is_figure(stated.tokens, first)
 
@@ -304,6 +308,15 @@ def _is_not_asserted(stated: Stated) -> bool:
     return _is_lost_for_a_while(stated) or _is_emphatic_like(stated) or (stated.is_own and _is_told(stated))
 
 
+def _is_sign_off(stated: Stated) -> bool:
+    """`love you. love Barry.`: a greeting at the end."""
+    verb = stated.match.clause.verb
+    if "love" not in verb.lemmas or stated.subject.start != verb.start:
+        return False
+    before = [token.low for token in stated.tokens[: verb.start] if not token.bits & PUNCT]
+    return tuple(before[-2:]) in _SIGN_OFFS
+
+
 def _is_inside(before: Token) -> bool:
     """Whether no sentence or clause can begin behind a word."""
     return before.low != "\n" and not before.bits & (PUNCT | ADV) and before.low not in _CONJUNCTIONS
@@ -354,6 +367,7 @@ def _is_told(stated: Stated) -> bool:
 _CHECKS: tuple[tuple[Unkept, Callable[[Stated], bool]], ...] = (
     (Unkept.PARTNER, _is_of_partner),
     (Unkept.NOT_ASSERTED, _is_not_asserted),
+    (Unkept.NOT_ASSERTED, _is_sign_off),
     (Unkept.EVERYBODYS, _is_everybodys),
     (Unkept.SUBJECT, _subject_says_nothing),
     (Unkept.UNRESOLVED, _is_move_of_programs),
