@@ -189,7 +189,8 @@ def _is_model(reading: Reading, phrase: NounPhrase) -> bool:
     if phrase.possessor_phrase is not None or type_of_name(_name(reading, phrase)) is not None:
         return False
     is_other = listed_type(low) in {EntityType.PLACE, EntityType.EVENT, EntityType.ORGANIZATION, EntityType.PERSON}
-    return reading.tokens[phrase.first].low in _SOFTWARE or (
+    first = reading.tokens[phrase.first]
+    return (first.low in _SOFTWARE and (phrase.det is None or first.is_capital)) or (  # "a fish farm" is no shell
         is_name(reading, phrase) and reading.has_capitals and not is_other and low not in NOT_NAMES | KIN.keys()
     )
 

@@ -39,6 +39,7 @@ _OPENERS = frozenset({":", ",", "(", "-", "–", "—", "called", "named"})
 _OPENS_NAMES = frozenset({"called", "named", ""})
 """After these words, or after nothing but the noun, the names need no mark behind them."""
 _JOINTS = frozenset({",", "and", "&"})
+_EXPECTING = frozenset({"having", "expecting"})
 _TAUTOLOGIES = frozenset({"partner"})
 _MAX_NAMES = 8
 
@@ -51,6 +52,8 @@ def stated_relation(reading: Reading, person: Referent, phrase: NounPhrase) -> s
         return None
     if person.is_unnamed and person.kin in _OF_ALL and phrase.possessor == "our":
         return None  # "our kids are our future"
+    if person.is_unnamed and phrase.start and reading.tokens[phrase.start - 1].low in _EXPECTING:
+        return None  # "we're having a baby" in November
     if person.kin in PETS:
         return "has_pet"
     relation = KIN.get(person.kin)

@@ -113,11 +113,17 @@ def _is_known_with_the(stated: Stated, phrase: NounPhrase) -> bool:
 def _is_cut(stated: Stated) -> bool:
     """Whether the object ends where what it says goes on, or with a word that only describes."""
     last = stated.said[-1]
-    if last.low == "back" or last.low in _TOO_FEW or _is_without_number(stated):
+    if last.low == "back" or last.low in _TOO_FEW or _is_without_number(stated) or _is_round_the_corner(stated):
         return True
     if last.low in _ADJECTIVES and not last.is_capital and not _is_adjective_named(stated):
         return True
     return (_ends_frame(stated) and _goes_on(stated, last)) or (stated.is_doing and _is_doing_cut(stated))
+
+
+def _is_round_the_corner(stated: Stated) -> bool:
+    """`the school round | the corner`: where something is, taken for a part of its name."""
+    following = stated.tokens[stated.fill.end : stated.fill.end + 1]
+    return stated.said[-1].low == "round" and len(stated.said) > 1 and any(t.low in _GOING_ON for t in following)
 
 
 def _is_without_number(stated: Stated) -> bool:

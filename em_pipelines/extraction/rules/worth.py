@@ -24,6 +24,7 @@ from em_pipelines.schema.vocabulary import RELATIONS_BY_GROUP, EntityType
 _ADJECTIVES = words("worth", "adjectives")
 _SAYING_LITTLE = words("worth", "thin") | words("worth", "empty")
 _EVERYDAY = words("worth", "everyday")
+_ORDINALS = words("worth", "ordinals")
 _NOW = words("worth", "now")
 _BODIES = words("worth", "bodies")
 _FLEETING = words("worth", "fleeting")
@@ -45,6 +46,8 @@ _MANY = 3
 _UNREAD = 8
 """Words behind an object from which much of the clause was not read."""
 _DECEASED = "deceased"
+_WHAT_ONE_IS = frozenset({"has_age", "has_name", "works_as", "is_a", "has_nationality"})
+_THINKING = frozenset({"think", "reckon", "believe", "imagine", "fancy"})
 _SIGN_OFFS = frozenset({("love", "you"), ("love", "ya"), ("love", "u"), ("miss", "you")})
 _REFERENCE = 3
 """Words between `our` and the group it belongs to."""
@@ -196,7 +199,12 @@ def _subject_says_nothing(stated: Stated) -> bool:
     if stated.is_own or subject.kin or not subject.start < subject.end <= len(tokens):
         return False
     low = subject.name.casefold().rsplit(" ", 1)[-1]
-    if low in _ADJECTIVES or low in _EVERYBODY or (" of mine" in subject.name or " of ours" in subject.name):
+    if (
+        low in _ADJECTIVES
+        or low in _EVERYBODY
+        or low in _ORDINALS
+        or (" of mine" in subject.name or " of ours" in subject.name)
+    ):
         return True
     if stated.relation == "happened_on":
         return low_at(tokens, subject.start - 1, len(tokens)) in {"a", "an", "some"} or _is_thin(subject.name)
@@ -308,6 +316,15 @@ def _is_not_asserted(stated: Stated) -> bool:
     return _is_lost_for_a_while(stated) or _is_emphatic_like(stated) or (stated.is_own and _is_told(stated))
 
 
+def _is_own_view(stated: Stated) -> bool:
+    """`Maisie thinks she's nineteen`: what somebody takes themselves for."""
+    pronoun, tokens = stated.match.clause.pronoun, stated.tokens
+    if pronoun is None or pronoun == 0 or stated.relation not in _WHAT_ONE_IS or tokens[pronoun].low not in _OTHERS:
+        return False
+    before = tokens[pronoun - 2 if tokens[pronoun - 1].low == "that" else pronoun - 1]
+    return not _THINKING.isdisjoint(before.verbs or {})
+
+
 def _is_sign_off(stated: Stated) -> bool:
     """`love you. love Barry.`: a greeting at the end."""
     verb = stated.match.clause.verb
@@ -368,6 +385,7 @@ _CHECKS: tuple[tuple[Unkept, Callable[[Stated], bool]], ...] = (
     (Unkept.PARTNER, _is_of_partner),
     (Unkept.NOT_ASSERTED, _is_not_asserted),
     (Unkept.NOT_ASSERTED, _is_sign_off),
+    (Unkept.NOT_ASSERTED, _is_own_view),
     (Unkept.EVERYBODYS, _is_everybodys),
     (Unkept.SUBJECT, _subject_says_nothing),
     (Unkept.UNRESOLVED, _is_move_of_programs),
