@@ -1,6 +1,7 @@
-"""`em verify-ledger` and `em repair`, and that a broken state stops a run before anything is published."""
+"""`em verify-ledger` and `em repair`, and that a broken state is made again before anything is published."""
 
 from datetime import UTC, date, datetime
+from pathlib import Path
 
 import orjson
 import pytest
@@ -43,22 +44,33 @@ def test_an_edited_ledger_names_the_first_bad_entry(em, home: Pipeline) -> None:
     assert (document["is_sound"], document["problems"][0]["line"]) == (False, 2)
 
 
-@pytest.mark.slow
-def test_a_state_broken_by_hand_stops_the_run_and_the_last_good_snapshot_stays(em, native, tmp_path) -> None:
+@pytest.fixture
+def edited(em, native, tmp_path) -> Path:
+    """A home of which somebody has turned every fact into its denial."""
     home = tmp_path / "home"
     log = native({"content": "I live in Oslo."}, {"content": "I love tea."})
     assert em("run", log, "--home", home).returncode == 0
-    before = (home / "snapshots" / "latest.duckdb").read_bytes()
     lake, day = Lake(home / "lake"), date(2026, 3, 2)
     info = lake.info(EDGES, day)
     assert info is not None
     rows = [row | {"polarity": -1} for row in lake.read(EDGES, day).to_pylist()]
     lake.write(EDGES, day, EDGES.from_rows(rows), info.inputs_digest)
-    failed = em("run", "--home", home)
-    assert failed.returncode == 1
-    assert "ids_match_content on edges" in failed.stderr
-    assert (home / "snapshots" / "latest.duckdb").read_bytes() == before
+    return home
 
+
+@pytest.mark.slow
+def test_a_state_broken_by_hand_is_made_again_by_the_run_that_would_publish_it(em, edited) -> None:
+    assert "ids_match_content" in em("doctor", "--home", edited).stdout
+    assert em("run", "--home", edited).returncode == 0
+    facts = orjson.loads(em("facts", "--user", "ada", "--home", edited, "--json").stdout)
+    assert {(fact["relation"], fact["polarity"]) for fact in facts} == {("lives_in", 1), ("likes", 1)}
+    assert orjson.loads(em("quarantine", "list", "--home", edited, "--json").stdout) == []
+    assert em("doctor", "--home", edited).returncode == 0
+
+
+@pytest.mark.slow
+def test_a_state_broken_by_hand_is_mended_by_repair(em, edited) -> None:
+    home = edited
     proposed = em("repair", "--home", home)
     assert proposed.returncode == 1
     assert "make facts again from 2026-03-02 on" in proposed.stdout
