@@ -12,7 +12,7 @@ from datetime import date
 from functools import cached_property
 from pathlib import PurePath
 from traceback import extract_tb
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol
 
 import duckdb
 import pyarrow as pa
@@ -26,7 +26,6 @@ from em_pipelines.storage.parquet_files import canonical
 
 OWNER = "user_id"
 OF_THE_MACHINE = (OSError, MemoryError, duckdb.IOException, duckdb.OutOfMemoryException, duckdb.FatalException)
-Part = TypeVar("Part")
 
 log = logging.getLogger(__name__)
 

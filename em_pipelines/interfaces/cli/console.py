@@ -2,7 +2,7 @@
 whatever is not success."""
 
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date
 from enum import IntEnum
 from importlib.abc import MetaPathFinder
@@ -111,6 +111,15 @@ def print_json(document: Any) -> None:
     """Prints one JSON document and a newline."""
     sys.stdout.buffer.write(orjson.dumps(document, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE, default=str))
     sys.stdout.buffer.flush()
+
+
+def print_document(document: Mapping[str, object], *, as_json: bool) -> None:
+    """Prints one thing whole: a line a field, or as JSON."""
+    if as_json:
+        print_json(document)
+        return
+    for name, value in document.items():
+        out().print(f"{name:15} {value}", markup=False, soft_wrap=True)
 
 
 def print_table(

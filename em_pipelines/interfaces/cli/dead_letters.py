@@ -15,6 +15,7 @@ from em_pipelines.interfaces.cli.console import (
     fail,
     open_home,
     out,
+    print_document,
     print_json,
     print_table,
 )
@@ -77,11 +78,7 @@ def show(
     opened = open_home(home)
     documents = [*(_document(x) for x in open_letters(opened.store.log)), *map(_segment_document, _segments(opened))]
     document = _matching(documents, [letter_id])[0]
-    if as_json:
-        print_json(document)
-        return
-    for name, value in document.items():
-        out().print(f"{name:15} {value}", markup=False, soft_wrap=True)
+    print_document(document, as_json=as_json)
 
 
 @app.command()

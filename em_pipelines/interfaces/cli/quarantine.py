@@ -5,7 +5,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from em_pipelines.errors import UsageError
-from em_pipelines.interfaces.cli.console import HomeOption, JsonOption, open_home, out, print_json, print_table
+from em_pipelines.interfaces.cli.console import (
+    HomeOption,
+    JsonOption,
+    open_home,
+    out,
+    print_document,
+    print_json,
+    print_table,
+)
 
 if TYPE_CHECKING:
     from em_pipelines.pipeline import Pipeline
@@ -49,11 +57,7 @@ def show(
     opened = open_home(home)
     (entry,) = _matching(opened, [entry_id])
     document = _document(opened, entry)
-    if as_json:
-        print_json(document)
-        return
-    for name, value in document.items():
-        out().print(f"{name:15} {value}", markup=False, soft_wrap=True)
+    print_document(document, as_json=as_json)
 
 
 @app.command()
