@@ -4,7 +4,7 @@ Takes claims that people have judged, each with the message it was read in, read
 sure the claims are with how many are right.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -117,7 +117,10 @@ def _with_confidence(judged: list[Judged], extractor: Extractor) -> Iterator[tup
     """Each claim with its confidence; None where the extractor does not make it."""
     unread = [claim for claim in judged if claim.confidence is None]
     turns = {(c.user_id, c.session_id, c.turn_number): c for c in unread}
-    segments = [_segment(claim) for claim in turns.values()]
+    spoken: dict[tuple[str, str], set[str]] = {}
+    for claim in judged:
+        spoken.setdefault((claim.user_id, claim.session_id), set()).add(claim.speaker)
+    segments = [_segment(claim, spoken[claim.user_id, claim.session_id]) for claim in turns.values()]
     read: dict[tuple[str, str, int], dict[tuple[str, str, str, int], float]] = {}
     for key, extraction in zip(turns, extractor.extract_all(segments), strict=True):
         read[key] = {_fact_of(claim): claim.confidence for claim in extraction.claims}
@@ -128,11 +131,14 @@ def _with_confidence(judged: list[Judged], extractor: Extractor) -> Iterator[tup
         yield claim, known
 
 
-def _segment(claim: Judged) -> Segment:
-    subject = USER if claim.speaker.casefold() in {USER, claim.user_id.casefold()} else claim.speaker
+def _segment(claim: Judged, speakers: Collection[str]) -> Segment:
+    """The message alone; who else speaks in its conversation is known, for talk among people is less to be believed."""
     key = f"{claim.user_id}/{claim.session_id}/{claim.turn_number}"
-    turn = Turn(key, claim.turn_number, "user", subject, claim.said, claim.timestamp)
-    return Segment(key, claim.user_id, claim.session_id, "text", (turn,))
+    names = {name: USER if name.casefold() in {USER, claim.user_id.casefold()} else name for name in sorted(speakers)}
+    turn = Turn(key, claim.turn_number, "user", names[claim.speaker], claim.said, claim.timestamp)
+    others = [name for name in names.values() if name not in {USER, turn.subject}]
+    heard = tuple(Turn(f"{key}/{name}", claim.turn_number, "user", name, "", claim.timestamp) for name in others)
+    return Segment(key, claim.user_id, claim.session_id, "text", (turn,), heard)
 
 
 def _fact(subject: str, relation: str, end: str, polarity: int) -> tuple[str, str, str, int]:

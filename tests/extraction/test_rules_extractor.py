@@ -226,6 +226,8 @@ def test_hedges_lower_confidence(read) -> None:
         ("Yesterday we moved to Graz.", date(2026, 3, 4), "day"),
         ("I have lived in Graz since 2019.", date(2019, 1, 1), "year"),
         ("I live in Graz.", None, None),
+        ("We want to visit Graz for a week.", None, None),
+        ("In September we want to visit Graz for a week.", date(2026, 9, 1), "month"),
     ],
 )
 def test_claims_know_since_when(read, text: str, day: date | None, precision: str | None) -> None:

@@ -342,7 +342,10 @@ def _valid_from(match: Match, relation: str, polarity: int) -> PartialDate | Non
     is_since = spec.dates == "since" and not clause.verb.has_begun
     when = _said_in(find_since if is_since else find_date, clause, reading)
     if relation in _WISHES:
-        return _ahead(when or _said_in(find_date, clause, reading), relation, reading)
+        ahead = _said_in(find_date, clause, reading)
+        if is_since and not clause.verb.is_perfect:  # "we want to go there for a week"
+            when = None
+        return _ahead(when or ahead, relation, reading)
     return past_of(when, reading.written_on) if when and clause.verb.is_past and not is_since else when
 
 

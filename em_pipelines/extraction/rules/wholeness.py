@@ -4,13 +4,25 @@ Objects end where their grammar says, and that may be too early: what stands beh
 (`patterns/lexicon/worth.yaml`).
 """
 
+from collections.abc import Callable
+
 from em_pipelines.extraction.rules.lexicon import words
-from em_pipelines.extraction.rules.names import is_name
+from em_pipelines.extraction.rules.names import is_name, listed_type
 from em_pipelines.extraction.rules.noun_phrases import NounPhrase
-from em_pipelines.extraction.rules.tokens import ADV, BASE, EVALUATIVE, NUMBER, OBJECT, PREP, RELATIVE, Token
+from em_pipelines.extraction.rules.tokens import (
+    ADV,
+    BASE,
+    EVALUATIVE,
+    NUMBER,
+    OBJECT,
+    PREP,
+    RELATIVE,
+    Token,
+    low_at,
+)
 from em_pipelines.extraction.rules.verb_groups import is_ing
-from em_pipelines.extraction.rules.worth import LASTING, OPINIONS, TASTES, WISHES, Stated, Unkept
-from em_pipelines.schema.vocabulary import LITERAL_OBJECT, RELATIONS_BY_GROUP
+from em_pipelines.extraction.rules.worth import LASTING, OPINIONS, OTHERS, TASTES, WISHES, Stated, Unkept
+from em_pipelines.schema.vocabulary import LITERAL_OBJECT, RELATIONS_BY_GROUP, EntityType
 
 _ADJECTIVES = words("worth", "adjectives")
 _EMPTY = words("worth", "empty")
@@ -26,7 +38,16 @@ _UNITS = words("worth", "units")
 _INITIALS = words("worth", "initials")
 _MAX_INITIALS = 3
 _EVERYBODY = words("worth", "everybody")
+_HOUSEHOLD = words("worth", "household")
+_PLACED = frozenset({"at", "in", "of", "for", "on", "with"})
 _JUDGING = words("worth", "judging")
+_KEPT_THINGS = words("nouns", "kept_things") | words("nouns", "products") | words("nouns", "gadgets")
+_KEPT_TYPES = frozenset({EntityType.VEHICLE, EntityType.ORGANIZATION})
+_SELDOM_OWNING = frozenset({"have", "buy", "get", "drive"})
+"""Verbs that say of many things that one owns them, and of many more something else."""
+_PUBLIC = words("nouns", "public_vehicles")
+_WHAT_ONE_IS = frozenset({"has_age", "has_name", "works_as", "is_a", "has_nationality"})
+_THINKING = frozenset({"think", "reckon", "believe", "imagine", "fancy"})
 _EMPTY_VERBS = words("verbs", "empty")
 _LIGHT_VERBS = words("verbs", "light")
 _VAGUE = words("nouns", "vague") | words("words", "light_heads")
@@ -51,17 +72,56 @@ _NAMING = _DESCRIBING | {"believes", "works_as"}
 
 
 def flaw(stated: Stated) -> Unkept | None:
-    """What is wrong with the object; None where it is whole."""
-    if _is_unresolved(stated):
-        return Unkept.UNRESOLVED
+    """What is wrong with what is stated, above all with its object; None where it is whole."""
+    for reason, holds in _FIRST:
+        if holds(stated):
+            return reason
     if stated.fill.when is not None or stated.fill.text is not None or stated.is_of_mood:
         return None
     if stated.phrase is not None and any(token.low == "and" for token in stated.said):  # "peace and quiet"
         return None
-    if stated.relation not in _DESCRIBING and _is_cut(stated):
-        return Unkept.CUT
-    says_nothing = (stated.relation not in _NAMING and _says_nothing(stated)) or _is_no_calling(stated)
-    return Unkept.SAYS_NOTHING if says_nothing else None
+    return next((reason for reason, holds in _OF_OBJECTS if holds(stated)), None)
+
+
+def _is_of_mood_or_manner(stated: Stated) -> bool:
+    """`made of your laughter`, `she's a different person at work`: no material and no kind of person."""
+    phrase, tokens = stated.phrase, stated.tokens
+    if phrase is None:
+        return False
+    if stated.relation == "made_of":
+        return phrase.possessor is not None
+    words_before = tokens[phrase.first : phrase.head]
+    is_person = stated.relation == "is_a" and tokens[phrase.head].low == "person"
+    return is_person and any(token.low in _ADJECTIVES for token in words_before)
+
+
+def _is_own_view(stated: Stated) -> bool:
+    """`Maisie thinks she's nineteen`: what somebody takes themselves for."""
+    pronoun, tokens = stated.match.clause.pronoun, stated.tokens
+    if pronoun is None or pronoun == 0 or stated.relation not in _WHAT_ONE_IS or tokens[pronoun].low not in OTHERS:
+        return False
+    before = tokens[pronoun - 2 if tokens[pronoun - 1].low == "that" else pronoun - 1]
+    return not _THINKING.isdisjoint(before.verbs or {})
+
+
+def _is_comparison(stated: Stated) -> bool:
+    """`Like a good thunderstorm`: what something is like, not what is liked."""
+    clause = stated.match.clause
+    is_bare = stated.subject.start == clause.verb.start and clause.pronoun is None
+    return is_bare and low_at(stated.tokens, clause.verb.start, len(stated.tokens)) == "like"
+
+
+def _is_no_possession(stated: Stated) -> bool:
+    """`have eighty centimetres`, `have a tree on the third floor`, `drive a tram`; not `have a loom`."""
+    verbs, phrase = stated.match.clause.verb.lemmas, stated.phrase
+    if stated.relation != "owns" or phrase is None or _SELDOM_OWNING.isdisjoint(verbs):
+        return False
+    head = stated.tokens[phrase.head].low
+    if "drive" in verbs and head in _PUBLIC:
+        return True
+    names = {head, head.removesuffix("s"), head.removesuffix("es"), "-".join(t.low for t in stated.said)}
+    is_listed = not _KEPT_THINGS.isdisjoint(names) or listed_type(head) in _KEPT_TYPES
+    return not is_listed and not any(token.is_capital for token in stated.tokens[phrase.first : phrase.end])
 
 
 def _is_unresolved(stated: Stated) -> bool:
@@ -112,6 +172,8 @@ def _is_known_with_the(stated: Stated, phrase: NounPhrase) -> bool:
 
 def _is_cut(stated: Stated) -> bool:
     """Whether the object ends where what it says goes on, or with a word that only describes."""
+    if stated.relation in _DESCRIBING:
+        return False
     last = stated.said[-1]
     if last.low == "back" or last.low in _TOO_FEW or _is_without_number(stated) or _is_round_the_corner(stated):
         return True
@@ -127,9 +189,11 @@ def _is_round_the_corner(stated: Stated) -> bool:
 
 
 def _is_without_number(stated: Stated) -> bool:
-    """`200 | watt panels`, `two | inch nails`: the number belongs to the unit, and tells what the thing is."""
+    """`200 | watt panels`, `two | inch nails`, `eighty | centimetres`: the number belongs to the unit."""
     phrase, tokens = stated.phrase, stated.tokens
-    if phrase is None or phrase.first == 0 or phrase.end == phrase.first + 1:
+    if phrase is None or phrase.first == 0:
+        return False
+    if phrase.end == phrase.first + 1 and stated.relation != "owns":
         return False
     return tokens[phrase.first].low.rstrip("s") in _UNITS and bool(tokens[phrase.first - 1].bits & NUMBER)
 
@@ -170,23 +234,26 @@ def _is_part_of_phrase(token: Token) -> bool:
 
 
 def _is_doing_cut(stated: Stated) -> bool:
-    """`put | in`, `turn the barn | into a shop`, `live | openly`, `to openly | live`."""
+    """`put | in`, `turn the barn | into a shop`, `live | openly`, `to openly | live`, `name | it`."""
     tokens, fill = stated.tokens, stated.fill
     before = [t.low for t in tokens[max(stated.match.clause.verb.end, fill.start - 2) : fill.start]]
     if any(low.endswith("ly") and low not in _HARMLESS for low in before):
         return True
-    if fill.end >= len(tokens):
-        return False
-    following = tokens[fill.end]
-    if (
-        following.low.endswith("ly")
-        and following.bits & ADV
-        and following.low not in _HARMLESS
-        and len(stated.said) < 3
-    ):
+    return fill.end < len(tokens) and (_is_said_how(stated, tokens[fill.end]) or _is_open(stated, tokens[fill.end]))
+
+
+def _is_said_how(stated: Stated, following: Token) -> bool:
+    """`live | openly`, and what is done to `it`."""
+    if following.bits & OBJECT and len(stated.said) == 1:
         return True
+    is_manner = following.low.endswith("ly") and following.bits & ADV and following.low not in _HARMLESS
+    return bool(is_manner) and len(stated.said) < 3
+
+
+def _is_open(stated: Stated, following: Token) -> bool:
+    """`turn the barn | into a shop`, `hiking to the gym` of `prefer hiking to the gym`."""
     if stated.relation == "prefers" and is_ing(stated.said[0]) and any(token.low == "to" for token in stated.said):
-        return True  # "I prefer hiking to the gym"
+        return True
     verbs = stated.said[0].verbs or {}
     is_open = following.low in _COMPLETING or following.low in _ADJECTIVES or bool(following.forms & BASE)
     return not _COMPLETED.isdisjoint(verbs) and (is_open or ("put" in verbs and bool(following.bits & PREP)))
@@ -194,6 +261,8 @@ def _is_doing_cut(stated: Stated) -> bool:
 
 def _says_nothing(stated: Stated) -> bool:
     """Whether the object has no content of its own: `the vibes`, `a project`, `make this work`, `join in`."""
+    if stated.relation in _NAMING:
+        return False
     if stated.is_doing:
         return stated.relation in LASTING | _CAUSES and _is_empty_doing(stated)
     phrase = stated.phrase
@@ -261,9 +330,29 @@ def _is_bare(said: list[Token]) -> bool:
 
 
 def _is_no_calling(stated: Stated) -> bool:
-    """`I'm a dreamer`, `I'm a terrible cook`: how somebody is, not what they do for a living."""
+    """`I'm a dreamer`, `I'm a terrible cook`, `so I'm the cook`: what somebody is, not what they do for a living."""
     if stated.relation != "works_as":
         return False
-    phrase = stated.phrase
+    phrase, said = stated.phrase, stated.said[-1].low
     words_before = stated.tokens[phrase.start : phrase.head] if phrase is not None else []
-    return stated.said[-1].low in _DISPOSITIONS or any(token.low in _JUDGING for token in words_before)
+    is_at_home = said in _HOUSEHOLD and phrase is not None and phrase.det == "the" and stated.is_alone
+    is_placed = low_at(stated.tokens, stated.fill.end, len(stated.tokens)) in _PLACED
+    return (
+        said in _DISPOSITIONS or any(token.low in _JUDGING for token in words_before) or (is_at_home and not is_placed)
+    )
+
+
+_FIRST: tuple[tuple[Unkept, Callable[[Stated], bool]], ...] = (
+    (Unkept.NOT_ASSERTED, _is_own_view),
+    (Unkept.NOT_ASSERTED, _is_comparison),
+    (Unkept.UNRESOLVED, _is_unresolved),
+)
+"""Asked of every claim."""
+_OF_OBJECTS: tuple[tuple[Unkept, Callable[[Stated], bool]], ...] = (
+    (Unkept.CUT, _is_cut),
+    (Unkept.SAYS_NOTHING, _is_of_mood_or_manner),
+    (Unkept.SAYS_NOTHING, _is_no_possession),
+    (Unkept.SAYS_NOTHING, _says_nothing),
+    (Unkept.SAYS_NOTHING, _is_no_calling),
+)
+"""Asked of claims with an object that is no date and no list, said plainly."""

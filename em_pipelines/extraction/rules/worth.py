@@ -18,8 +18,19 @@ from em_pipelines.extraction.rules.names import PLACES, listed_type
 from em_pipelines.extraction.rules.noun_phrases import NounPhrase
 from em_pipelines.extraction.rules.people import FIRST_PERSON, Referent
 from em_pipelines.extraction.rules.slots import Fill
-from em_pipelines.extraction.rules.tokens import ADV, BASE, MODAL, PUNCT, RELATIVE, SUBJECT, Token, is_quoted, low_at
-from em_pipelines.schema.vocabulary import RELATIONS_BY_GROUP, EntityType
+from em_pipelines.extraction.rules.tokens import (
+    ADV,
+    BASE,
+    MODAL,
+    NUMBER,
+    PUNCT,
+    RELATIVE,
+    SUBJECT,
+    Token,
+    is_quoted,
+    low_at,
+)
+from em_pipelines.schema.vocabulary import RELATIONS_BY_GROUP, USER, EntityType
 
 _ADJECTIVES = words("worth", "adjectives")
 _SAYING_LITTLE = words("worth", "thin") | words("worth", "empty")
@@ -40,14 +51,12 @@ LASTING = OPINIONS | {"did"}
 _FIGURES = tuple(tuple(str(figure).split()) for figure in load_lexicon("worth")["figures"])
 _LONGEST_FIGURE = max(map(len, _FIGURES))
 _SURENESS = load_lexicon("sureness")
-_OTHERS = frozenset({"he", "she", "they", "it"})
+OTHERS = frozenset({"he", "she", "they", "it"})
 _MANY = 3
 """Things in a list from which each alone may say less than all."""
 _UNREAD = 8
 """Words behind an object from which much of the clause was not read."""
 _DECEASED = "deceased"
-_WHAT_ONE_IS = frozenset({"has_age", "has_name", "works_as", "is_a", "has_nationality"})
-_THINKING = frozenset({"think", "reckon", "believe", "imagine", "fancy"})
 _SIGN_OFFS = frozenset({("love", "you"), ("love", "ya"), ("love", "u"), ("miss", "you")})
 _REFERENCE = 3
 """Words between `our` and the group it belongs to."""
@@ -127,8 +136,9 @@ def sureness(stated: Stated) -> float:
 
     Shares are smoothed by a prior, so that few judged claims do not say much.
     """
-    prior = _SURENESS["prior"]
-    n_right, n = _SURENESS["judged"].get(stated.match.pattern.pattern_id.split(".")[0], (0, 0))
+    among = "among_people" if _is_among_people(stated) else "judged"
+    prior = _SURENESS[f"prior_{among}"]
+    n_right, n = _SURENESS[among].get(stated.match.pattern.pattern_id.split(".")[0], (0, 0))
     share = (n_right + prior["right"] * prior["claims"]) / (n + prior["claims"])
     for name, holds in _CONTEXTS:
         if holds(stated):
@@ -140,8 +150,13 @@ def _is_plural(stated: Stated) -> bool:
     return pronoun_of(stated.match.clause, stated.tokens) == "we"
 
 
+def _is_among_people(stated: Stated) -> bool:
+    """Whether somebody else than the user and an assistant speaks."""
+    return len(stated.match.reading.speakers - {USER}) > 1
+
+
 def _is_of_pronoun(stated: Stated) -> bool:
-    return pronoun_of(stated.match.clause, stated.tokens) in _OTHERS
+    return pronoun_of(stated.match.clause, stated.tokens) in OTHERS
 
 
 def _is_unsaid(stated: Stated) -> bool:
@@ -198,13 +213,10 @@ def _subject_says_nothing(stated: Stated) -> bool:
     subject, tokens = stated.subject, stated.tokens
     if stated.is_own or subject.kin or not subject.start < subject.end <= len(tokens):
         return False
+    if tokens[subject.start].bits & NUMBER:  # "eighteen, ten of them girls"
+        return True
     low = subject.name.casefold().rsplit(" ", 1)[-1]
-    if (
-        low in _ADJECTIVES
-        or low in _EVERYBODY
-        or low in _ORDINALS
-        or (" of mine" in subject.name or " of ours" in subject.name)
-    ):
+    if low in _ADJECTIVES | _EVERYBODY | _ORDINALS or " of mine" in subject.name or " of ours" in subject.name:
         return True
     if stated.relation == "happened_on":
         return low_at(tokens, subject.start - 1, len(tokens)) in {"a", "an", "some"} or _is_thin(subject.name)
@@ -289,8 +301,8 @@ def _is_everybodys(stated: Stated) -> bool:
     match, tokens = stated.match, stated.tokens
     if pronoun_of(match.clause, tokens) != "we":
         return False
-    if stated.relation in {"has_name", "needs"} and not match.mods.is_settled:
-        return True
+    if stated.relation == "has_age" or (stated.relation in {"has_name", "needs"} and not match.mods.is_settled):
+        return True  # "we're four": at table
     if "all" in match.clause.verb.adverbs or low_at(tokens, (match.clause.pronoun or 0) + 1, len(tokens)) == "all":
         return True
     ours = [k for k in range(match.clause.lead) if tokens[k].low == "our"]
@@ -314,15 +326,6 @@ def _is_not_asserted(stated: Stated) -> bool:
     if is_dropped and is_bare and verb.start > 0 and _is_inside(tokens[verb.start - 1]):
         return True
     return _is_lost_for_a_while(stated) or _is_emphatic_like(stated) or (stated.is_own and _is_told(stated))
-
-
-def _is_own_view(stated: Stated) -> bool:
-    """`Maisie thinks she's nineteen`: what somebody takes themselves for."""
-    pronoun, tokens = stated.match.clause.pronoun, stated.tokens
-    if pronoun is None or pronoun == 0 or stated.relation not in _WHAT_ONE_IS or tokens[pronoun].low not in _OTHERS:
-        return False
-    before = tokens[pronoun - 2 if tokens[pronoun - 1].low == "that" else pronoun - 1]
-    return not _THINKING.isdisjoint(before.verbs or {})
 
 
 def _is_sign_off(stated: Stated) -> bool:
@@ -385,7 +388,6 @@ _CHECKS: tuple[tuple[Unkept, Callable[[Stated], bool]], ...] = (
     (Unkept.PARTNER, _is_of_partner),
     (Unkept.NOT_ASSERTED, _is_not_asserted),
     (Unkept.NOT_ASSERTED, _is_sign_off),
-    (Unkept.NOT_ASSERTED, _is_own_view),
     (Unkept.EVERYBODYS, _is_everybodys),
     (Unkept.SUBJECT, _subject_says_nothing),
     (Unkept.UNRESOLVED, _is_move_of_programs),
