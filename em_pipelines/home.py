@@ -8,7 +8,7 @@ HOME/quality  what Great Expectations found last, as pages to read (Data Docs)
 HOME/packs      index packs, a folder a user
 HOME/inbox      files dropped here are landed by the landing sensor
 HOME/dagster    Dagster's own home
-HOME/llm        answers of models that were paid for
+HOME/llm        answers of models that were paid for, and vectors of phrases
 HOME/record     ledger, certificates, tokens, and the salt of names that may not be kept
 HOME/tmp        what steps had no memory for
 HOME/locks      who is at work

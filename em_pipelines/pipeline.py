@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from datetime import date
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from em_pipelines.errors import UsageError
 from em_pipelines.governance.rebuildable_home import RebuildableHome
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from em_pipelines.extraction.unread_segments import UnreadSegment
     from em_pipelines.llm.asking import OpenAsking
     from em_pipelines.resolution.aliases import Aliases
+    from em_pipelines.resolution.meanings import Meanings
     from em_pipelines.retrieval.documents import Archived
     from em_pipelines.retrieval.scoring import Embedder
     from em_pipelines.schema.readings import Extractor
@@ -103,11 +104,21 @@ class Pipeline(RebuildableHome, RevisableHome, PortableHome, ProjectedHome):
         return load_aliases(self.settings.resolution.alias_file, self.path)
 
     @cached_property
+    def meanings(self) -> "Meanings | None":
+        """What compares phrases by their vectors; None where the settings want none. Nobody is asked before it does."""
+        if self.settings.embedder == "none":
+            return None
+        from em_pipelines.resolution.meanings import Meanings
+
+        least = self.settings.resolution.min_meaning
+        return Meanings(self.settings.embedder, lambda: cast("Embedder", self.embedder), self.answers, least)
+
+    @cached_property
     def steps(self) -> dict[str, Step]:
         """Every daily step by name, in order."""
         from em_pipelines.steps import StepTools, build_steps
 
-        tools = StepTools(self.extractor, self.checks, self.tombstones, self.aliases, self.path)
+        tools = StepTools(self.extractor, self.checks, self.tombstones, self.aliases, self.path, self.meanings)
         return build_steps(self.settings, tools)
 
     @property
@@ -191,6 +202,8 @@ class Pipeline(RebuildableHome, RevisableHome, PortableHome, ProjectedHome):
             (self.path / COLLECTED).touch()
 
 
-def opener(settings: Settings, open_models: OpenModels | None = None) -> Callable[[Path], Pipeline]:
+def opener(
+    settings: Settings, open_models: OpenModels | None = None, open_embedder: OpenEmbedder | None = None
+) -> Callable[[Path], Pipeline]:
     """Returns what opens a home at any path with the same settings, for work on homes that are thrown away."""
-    return lambda path: Pipeline(settings.model_copy(update={"home": path}), open_models)
+    return lambda path: Pipeline(settings.model_copy(update={"home": path}), open_models, open_embedder)

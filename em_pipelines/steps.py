@@ -8,7 +8,7 @@ calls gives the settings of each stage; nothing here knows of all of them, opens
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import duckdb
 
@@ -38,6 +38,9 @@ from em_pipelines.storage.store import Step
 from em_pipelines.storage.tombstones import Tombstones
 from em_pipelines.text.guard.sensitive import SafetySettings
 
+if TYPE_CHECKING:
+    from em_pipelines.resolution.meanings import Meanings
+
 
 class StepSettings(Protocol):
     """The settings that steps work by, one object a stage."""
@@ -59,13 +62,15 @@ class StepSettings(Protocol):
 @dataclass(frozen=True)
 class StepTools:
     """What steps work with beside their settings: who reads, how readings are checked, which facts stay away, which
-    names the user has joined by hand, and the folder of the home, below which steps may spill."""
+    names the user has joined by hand, the folder of the home, below which steps may spill, and what compares phrases by
+    their meaning, where an embedder is set."""
 
     extractor: Extractor
     checks: Checks
     tombstones: Tombstones | None
     aliases: Aliases
     home: Path
+    meanings: "Meanings | None" = None
 
 
 LANDED = (raw.INTERACTIONS, raw.SKILL_INVOCATIONS, raw.FEEDBACK, raw.WORLD_EVENTS, clean.DEAD_LETTERS)
@@ -144,10 +149,11 @@ def _resolution(settings: StepSettings, tools: StepTools, connection: duckdb.Duc
         inputs=(raw.INTERACTIONS, clean.MESSAGES, extraction.MENTIONS, raw.FEEDBACK),
         previous=(graph.ENTITIES,),
         outputs=(graph.ENTITIES, graph.ENTITY_MENTIONS, graph.ENTITY_OPS),
-        run=resolution_run(settings.resolution, tools.aliases, settings.safety, connection),
+        run=resolution_run(settings.resolution, tools.aliases, settings.safety, connection, tools.meanings),
+        is_complete=lambda _: tools.meanings is None or tools.meanings.is_whole,
         # Which file the aliases are in says nothing: what they say does.
         settings=(settings.resolution.model_copy(update={"alias_file": None}), settings.safety),
-        also=(tools.aliases.digest,),
+        also=(tools.aliases.digest, *((tools.meanings.version,) if tools.meanings else ())),
     )
 
 

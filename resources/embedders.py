@@ -9,7 +9,8 @@ import openai
 
 from em_pipelines.environment import environment
 from em_pipelines.errors import ModelUnavailableError, SettingsError
-from em_pipelines.llm.settings import LlmSettings
+from em_pipelines.llm.breakers import Breaker
+from em_pipelines.llm.settings import BreakerSettings, LlmSettings
 from em_pipelines.retrieval.scoring import Embedder
 from em_pipelines.retrieval.terms import Floats
 from resources.clock import SystemClock
@@ -18,6 +19,8 @@ from resources.endpoint import OPENAI_URL, our_errors, read_api_key
 LOCAL, REMOTE = "sentence-transformers:", "openai:"
 TIMEOUT_SECONDS = 30.0
 RETRIES = 2
+BREAKER = BreakerSettings(n_failures=5, open_seconds=30)
+"""Whoever asks while an endpoint is down gets an answer by words at once, not after every try has timed out."""
 
 
 class EmbedderSettings(Protocol):
@@ -74,9 +77,15 @@ class RemoteEmbedder:
         self._model_name = model
         self._base_url = base_url
         self._key = read_api_key(environment())
+        self._breaker = Breaker("embedder", BREAKER, SystemClock())
 
     def embed(self, texts: Sequence[str]) -> Floats:
-        """Texts × dimensions, each of length 1; raises ModelError where the endpoint gives none."""
+        """Texts × dimensions, each of length 1; raises ModelError where the endpoint gives none, or has just failed too
+        often to be asked."""
+        with self._breaker.calling():
+            return self._embedded(texts)
+
+    def _embedded(self, texts: Sequence[str]) -> Floats:
         with our_errors(f"asking {self._model_name} for vectors", SystemClock()), self._client() as client:
             answer = client.embeddings.create(
                 model=self._model_name, input=list(texts), encoding_format="float", timeout=TIMEOUT_SECONDS

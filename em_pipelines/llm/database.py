@@ -20,7 +20,7 @@ from filelock import FileLock
 from em_pipelines.errors import CorruptTableError
 
 Execute = Callable[..., sqlite3.Cursor]
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 BUSY_SECONDS = 30
 
 _SCHEMA = """
@@ -66,6 +66,13 @@ CREATE TABLE batch_errors (
     key TEXT PRIMARY KEY, user_id TEXT NOT NULL, reference TEXT NOT NULL, error_type TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
 """
+_VECTORS = """
+CREATE TABLE vectors (
+    user_id TEXT NOT NULL, model TEXT NOT NULL, phrase TEXT NOT NULL, vector BLOB NOT NULL,
+    PRIMARY KEY (user_id, model, phrase)
+) STRICT, WITHOUT ROWID
+"""
+"""Since version 2."""
 
 
 class Database:
@@ -94,11 +101,13 @@ class Database:
         self._connection.execute("PRAGMA secure_delete = ON")
         with self.transaction() as execute:
             version = execute("PRAGMA user_version").fetchone()[0]
-            if version not in {0, SCHEMA_VERSION}:
+            if version not in range(SCHEMA_VERSION + 1):
                 raise sqlite3.DatabaseError(f"its schema is version {version}, this program knows {SCHEMA_VERSION}")
             if version == 0:
                 for statement in _SCHEMA.split(";\n"):
                     execute(statement)
+            if version < SCHEMA_VERSION:
+                execute(_VECTORS)
                 execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
 
     @contextmanager

@@ -165,6 +165,7 @@ IN_FULL = 0.94
 PART = Verdict("part", 0.9)
 MODEL = Verdict("model", 0.88)
 REWORDING = "rewording"
+MEANING = "meaning"
 REWORDED = frozenset({T.ACTIVITY.value, T.CONCEPT.value, T.EVENT.value, T.FOOD.value, T.MATERIAL.value, T.WORK.value})
 """Types of which one wording is as good as another, where it is no title. Of products, places or animals there may be
 several of a kind."""

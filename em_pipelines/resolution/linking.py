@@ -13,6 +13,7 @@ from em_pipelines.resolution.clusters import (
     CONFLICT,
     FAMILIAR,
     IN_FULL,
+    MEANING,
     REWORDED,
     REWORDING,
     SPELLING,
@@ -45,6 +46,7 @@ REASONS = {
     "part": "the same name with fewer words, and no other has them",
     "short_form": "the given name shortened, after it was known in full",
     "rewording": "the same in other words",
+    "meaning": "the same by what it means, in words of its own",
     "similarity": "all but the same spelling",
     "definite": "one of its kind, spoken of as known",
 }
@@ -254,7 +256,7 @@ def fitting(
     refused: set[str] = set()
     for other in _comparable(registry, row):
         group = registry.representative(other)["entity_id"]
-        verdict = judge(row, other) if group not in refused else None
+        verdict = judge(row, other) or _meant(registry, row, other) if group not in refused else None
         if verdict is None:
             continue
         if not is_called_so and _is_told_apart(row, other, verdict, settings):
@@ -268,13 +270,21 @@ def fitting(
     return sorted(best.values(), key=Fit.order)
 
 
+def _meant(registry: Registry, row: EntityRow, other: EntityRow) -> Verdict | None:
+    """The verdict on two phrases whose words say nothing: that they mean the same, where their vectors show it."""
+    cosine = registry.meant.get(row["name_key"], {}).get(other["name_key"])
+    is_kind = {row["entity_type"], other["entity_type"]} <= REWORDED
+    return Verdict(MEANING, cosine) if cosine is not None and is_kind else None
+
+
 def _needed(verdict: Verdict, settings: ResolutionSettings) -> float:
-    return settings.min_rewording if verdict.method == REWORDING else settings.min_score
+    own = {REWORDING: settings.min_rewording, MEANING: settings.min_meaning}
+    return own.get(verdict.method, settings.min_score)
 
 
 def _comparable(registry: Registry, row: EntityRow) -> Iterator[EntityRow]:
     """Rows of other things whose names can be compared with a row's."""
-    for other in registry.alike(row["canonical_name"], row["entity_type"]):
+    for other in registry.comparable(row):
         if not (is_user(other) or registry.are_one(row, other)):
             yield other
 

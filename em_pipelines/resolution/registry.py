@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
-from typing import cast
+from typing import Protocol, cast
 
 import duckdb
 import pyarrow as pa
@@ -39,6 +39,17 @@ NO_HINTS: Mapping[str, Sequence[str]] = {}
 SAID_TO_BE_ONE = Grounds(FEEDBACK, 1.0, "somebody said that they are one")
 TypedName = tuple[str, str]
 """A name, and the entity type as which it is compared."""
+Alike = Mapping[str, Mapping[str, Mapping[str, float]]]
+"""Cosines of phrases that mean the same, by user, name key and the name key of the other."""
+NONE_ALIKE: Alike = {}
+
+
+class PhraseMeanings(Protocol):
+    """Compares phrases by what they mean."""
+
+    def of_day(self, day: date, entities: pa.Table, mentions: pa.Table) -> Alike:
+        """Of the day's mentions those that mean the same as others, or as entities known before."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,18 +72,20 @@ def resolve(  # noqa: PLR0913  (all that a day brings, and all that was known)
     decisions: Sequence[Decision] = (),
     aliases: Aliases = NO_ALIASES,
     settings: ResolutionSettings = DEFAULT_SETTINGS,
+    alike: Alike = NONE_ALIKE,
 ) -> Resolution:
     """Resolves one day's mentions and decisions against yesterday's registry.
 
     `previous` has the columns of `entities`, `mentions` those of its table; `messages` has message_id and content of
     the messages that they stand in, where they stand in any. `hints` are names, by message_id, that an agent gives to
     what a message mentions: they tell which one of those known is meant, and make none. `decisions` are the day's, of
-    all users. Mentions are taken in the order in which they were said, so that equal logs give equal registries however
-    they were landed; what names nothing ("he", "tomorrow") has no row in `entity_mentions`.
+    all users. `alike` are phrases that mean the same by their vectors, where somebody compared them. Mentions are taken
+    in the order in which they were said, so that equal logs give equal registries however they were landed; what names
+    nothing ("he", "tomorrow") has no row in `entity_mentions`.
     """
     ordered = sorted(cast("Iterator[MentionRow]", rows_of(mentions)), key=_said_order)
     contents = dict(zip(messages["message_id"].to_pylist(), messages["content"].to_pylist(), strict=True))
-    registries = _load(previous, _Today(ordered, decisions, contents, hints), aliases)
+    registries = _load(previous, _Today(ordered, decisions, contents, hints, alike), aliases)
     links: list[EntityMentionRow] = []
     waiting = sorted(decisions, key=lambda d: (d.timestamp, d.user_id, d.session_id, d.feedback_id))
     for mention in ordered:
@@ -119,18 +132,19 @@ def _link(mention: MentionRow, row: EntityRow, method: str, score: float) -> Ent
 
 @dataclass(frozen=True, slots=True)
 class _Today:
-    """What the day brings: mentions in order, decisions, and texts and hints by message_id."""
+    """What the day brings: mentions in order, decisions, texts and hints by message_id, and what means the same."""
 
     mentions: list[MentionRow]
     decisions: Sequence[Decision]
     contents: Mapping[str, str]
     hints: Mapping[str, Sequence[str]]
+    alike: Alike
 
 
 def _load(previous: pa.Table, today: _Today, aliases: Aliases) -> dict[str, Registry]:
     """The registries of today's users, each with the rows that today's names can meet, groups whole."""
     users = sorted({m["user_id"] for m in today.mentions} | {d.user_id for d in today.decisions})
-    registries = {user: Registry(user, aliases.of(user)) for user in users}
+    registries = {user: Registry(user, aliases.of(user), meant=today.alike.get(user, {})) for user in users}
     theirs = previous.filter(pc.is_in(previous["user_id"], value_set=pa.array(users, pa.string())))
     if theirs.num_rows:
         held: dict[str, list[EntityRow]] = defaultdict(list)
@@ -171,6 +185,8 @@ def _wanted(today: _Today, registries: dict[str, Registry]) -> dict[str, set[str
         for name, kind in wanted | _aliased(wanted, registries[user]):
             keys[user] |= name_keys(name, kind)
             keys[user].add(f"${name_key(name)}")
+            for other in registries[user].meant.get(name_key(name), ()):
+                keys[user] |= name_keys(other, kind)
     return keys
 
 
@@ -234,17 +250,21 @@ def _hints(interactions: pa.Table) -> dict[str, list[str]]:
 
 
 def resolution_run(
-    settings: ResolutionSettings, aliases: Aliases, safety: SafetySettings, connection: duckdb.DuckDBPyConnection
+    settings: ResolutionSettings,
+    aliases: Aliases,
+    safety: SafetySettings,
+    connection: duckdb.DuckDBPyConnection,
+    meanings: PhraseMeanings | None = None,
 ) -> Callable[[date, Tables, Records], Tables]:
-    """The run of the step `resolution`."""
+    """The run of the step `resolution`; `meanings` where an embedder is set."""
 
-    def run(_: date, tables: Tables, __: Records) -> Tables:
+    def run(day: date, tables: Tables, __: Records) -> Tables:
         said = spoken(cast("Iterator[FeedbackRow]", rows_of(tables["feedback"])), safety)
         mentions = pa.concat_tables([tables["mentions"], said.mentions_table()])
         known = (tables["state_entities"], mentions, tables["messages"])
         made = resolve(
             *known, connection, hints=_hints(tables["interactions"]), decisions=said.decisions, aliases=aliases,
-            settings=settings,
+            settings=settings, alike=meanings.of_day(day, known[0], mentions) if meanings else NONE_ALIKE,
         )  # fmt: skip
         return {"entities": made.entities, "entity_mentions": made.entity_mentions, "entity_ops": made.entity_ops}
 

@@ -44,7 +44,7 @@ def likeness(one: Name, other: Name) -> float:
     if left is None or right is None or not (left.stems == right.stems or left.head == right.head):
         return 0.0
     mine, theirs = set(left.stems), set(right.stems)
-    if not (mine <= theirs or theirs <= mine) or any(map(_tells, mine ^ theirs)):
+    if not (mine <= theirs or theirs <= mine) or any(map(tells, mine ^ theirs)):
         return 0.0
     return float(Indel.normalized_similarity(sorted(left.stems), sorted(right.stems), score_cutoff=MIN_LIKENESS))
 
@@ -84,7 +84,8 @@ def _without_ing(word: str) -> str:
     return base[:-1] if is_doubled else base
 
 
-def _tells(word: str) -> bool:
+def tells(word: str) -> bool:
+    """Whether a stem may not be in one of two phrases alone: a name, a number, a denial."""
     return word.startswith(NAMED) or word.isdigit() or word in _telling()
 
 

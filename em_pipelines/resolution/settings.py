@@ -22,6 +22,13 @@ class ResolutionSettings(BaseModel):
         description="least likeness, 0 to 1, of phrases that say one thing in other words (rapidfuzz's normalised "
         "indel of their stems: nine words of ten; of fewer than five all)",
     )
+    min_meaning: float = Field(
+        default=MIN_LIKENESS,
+        ge=MIN_LIKENESS,
+        le=1,
+        description="least cosine, 0 to 1, of the vectors of phrases without a word in common that mean one thing, "
+        "where an embedder is set; a model to which everything is alike needs more",
+    )
     conversation_hours: float = Field(
         default=12, gt=0, description="hours for which a bare name means the namesake spoken of last"
     )

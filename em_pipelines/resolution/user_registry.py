@@ -6,7 +6,7 @@ here.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import lru_cache
@@ -103,6 +103,8 @@ class Registry:
     aliases: dict[str, AliasEntry] = field(default_factory=dict)
     rows: dict[str, EntityRow] = field(default_factory=dict)
     ops: list[EntityOpRow] = field(default_factory=list)
+    meant: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    """Name keys of phrases that mean the same, with the cosine of their vectors."""
     _by_key: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
     _blocks: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
     _members: dict[str, list[str]] = field(default_factory=dict)
@@ -140,6 +142,13 @@ class Registry:
     def alike(self, text: str, entity_type: str) -> list[EntityRow]:
         """Rows whose names can be compared with a name."""
         return self.near(name_keys(text, entity_type))
+
+    def comparable(self, row: EntityRow) -> list[EntityRow]:
+        """Rows whose names can be compared with a row's, by their wording or their meaning, in order of their ids."""
+        alike = self.alike(row["canonical_name"], row["entity_type"])
+        meant = [other for key in self.meant.get(row["name_key"], ()) for other in self.named(key)]
+        found = {other["entity_id"]: other for other in (*alike, *meant)}
+        return [found[name] for name in sorted(found)] if meant else alike
 
     def group(self, row: EntityRow) -> list[EntityRow]:
         """All rows that are one with a row, itself among them."""

@@ -15,7 +15,9 @@ from em_pipelines.extraction.durable import whole_sessions
 from em_pipelines.extraction.segmentation import segment_objects
 from em_pipelines.governance.rebuildable_home import RebuildableHome
 from em_pipelines.llm.answers import AnswerStore
+from em_pipelines.llm.phrase_vectors import PhraseVectors
 from em_pipelines.schema.tables.clean import MESSAGES
+from em_pipelines.schema.tables.graph import ENTITIES
 from em_pipelines.serving.snapshot import LATEST, publish
 from em_pipelines.storage.store import Step
 from em_pipelines.text.name_matching import NameIndex
@@ -111,8 +113,9 @@ def forget_answers(home: RebuildableHome, user_id: str, names: Sequence[str], *,
     if not home.answers.exists():
         return 0
     with AnswerStore(home.answers) as store:
+        vectors = PhraseVectors(store.database)
         if is_all:
-            return store.forget_user(user_id)
+            return store.forget_user(user_id) + vectors.forget(user_id, vectors.phrases(user_id))
         present = _references(home, user_id)
         index = NameIndex.of(names)
         rows = store.database.rows(
@@ -125,7 +128,16 @@ def forget_answers(home: RebuildableHome, user_id: str, names: Sequence[str], *,
             user_id,
         )
         gone = {row["reference"] for row in rows if row["reference"] not in present or index.is_in(row["text"] or "")}
-        return sum(store.forget_reference(user_id, reference) for reference in sorted(gone))
+        n_answers = sum(store.forget_reference(user_id, reference) for reference in sorted(gone))
+        named = _names(home, user_id)
+        unsaid = [phrase for phrase in vectors.phrases(user_id) if phrase not in named or index.is_in(phrase)]
+        return n_answers + vectors.forget(user_id, unsaid)
+
+
+def _names(home: RebuildableHome, user_id: str) -> set[str]:
+    """The name keys of everything that is known of the user."""
+    day = home.store.lake.latest(ENTITIES, date.max)
+    return set(home.store.lake.find(ENTITIES, day, "user_id", [user_id])["name_key"].to_pylist()) if day else set()
 
 
 def _references(home: RebuildableHome, user_id: str) -> set[str]:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from em_pipelines.errors import UsageError
 from em_pipelines.evaluation.context import Held, measure
-from em_pipelines.interfaces.cli.console import print_json, print_table
+from em_pipelines.interfaces.cli.console import Defaults, print_json, print_table
 from em_pipelines.pipeline import Pipeline, opener
 
 
@@ -13,7 +13,7 @@ def evaluate_context(home: Pipeline, paths: list[Path], *, as_json: bool) -> Non
     """Prints the figures over conversations; they go into homes of their own, under the settings of this one."""
     if not paths:
         raise UsageError("evaluating context: no conversation is named; give files of LoCoMo with their questions")
-    report = measure(paths, opener(home.settings))
+    report = measure(paths, opener(home.settings, open_embedder=Defaults.open_embedder))
     if as_json:
         print_json(asdict(report))
         return

@@ -11,7 +11,10 @@ from em_pipelines.pipeline import Pipeline, opener
 def evaluate_journeys(home: Pipeline, paths: list[Path], *, as_json: bool) -> None:
     """Prints what held and what did not on the given days, of the project's own journeys where none are named."""
     journeys = read_journeys(paths or [SHIPPED / "journeys"])
-    results = {journey.name: travel(journey, opener(home.settings, Defaults.open_models)) for journey in journeys}
+    results = {
+        journey.name: travel(journey, opener(home.settings, Defaults.open_models, Defaults.open_embedder))
+        for journey in journeys
+    }
     n_passed = sum(result["passed"] for result in results.values())
     n_failed = sum(len(result["failed"]) for result in results.values())
     if as_json:
