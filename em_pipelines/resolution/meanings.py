@@ -98,14 +98,15 @@ class Meanings:
             return {}
         size = len(vectors[new[0]])  # another model under the old name gives others: those are not compared
         keys, new = ([key for key in some if len(vectors[key]) == size] for some in (keys, new))
-        every = np.array([vectors[key] for key in keys], np.float32)
+        every = np.array([vectors[key] for key in keys], np.float64)
         found: dict[str, dict[str, float]] = defaultdict(dict)
         for key in new:
-            cosines = np.einsum("ij,j->i", every, vectors[key])
+            # Rounded, for vectors are kept to seven digits: a cosine of 0.9 may come out as 0.89999998.
+            cosines = np.round(np.einsum("ij,j->i", every, vectors[key].astype(np.float64)), 4)
             for n in np.flatnonzero(cosines >= self._min_meaning):
-                other, cosine = keys[n], round(min(1.0, float(cosines[n])), 4)
+                other = keys[n]
                 if stems[key].isdisjoint(stems[other]):
-                    found[key][other] = found[other][key] = cosine
+                    found[key][other] = found[other][key] = min(1.0, float(cosines[n]))
         return dict(found)
 
     def _vectors(self, wanted: Mapping[str, Iterable[str]]) -> dict[str, dict[str, Floats]]:

@@ -28,7 +28,14 @@ from resources.embedders import open_embedder
 from tests.model_server.server import ModelServer
 
 NOW = datetime(2026, 4, 1, tzinfo=UTC)
-MEANINGS = {"jogging": (1.0, 0.0), "running": (0.92, 0.39), "sprinting": (0.88, 0.47), "pottery": (0.0, 1.0)}
+MEANINGS = {
+    "jogging": (1.0, 0.0),
+    "running": (0.92, 0.39),
+    "sprinting": (0.88, 0.47),
+    "pottery": (0.0, 1.0),
+    "sculling": (0.9, 0.19**0.5),
+    "rowing": (1.0, 0.0),
+}
 """What a model makes of some phrases: cosines to jogging are 0.92, 0.88 and 0."""
 
 
@@ -126,6 +133,21 @@ def test_what_is_less_alike_is_two_and_so_is_everything_without_an_embedder(
     tell(without, 2, "I enjoy jogging. I love running.")
     assert [len(liked(one)) for one in (home, without)] == [2, 2]
     assert not without.answers.exists()
+
+
+def test_a_cosine_of_just_as_much_as_is_needed_is_enough(opened: Callable[..., Pipeline]) -> None:
+    home = opened()
+    tell(home, 2, "I enjoy rowing. I love sculling.")
+    assert len(liked(home)) == 1
+
+
+def test_with_another_model_the_days_of_resolution_are_made_again(opened: Callable[..., Pipeline]) -> None:
+    home = opened()
+    tell(home, 2, "I enjoy jogging. I love running.")
+    others = [Pipeline(home.settings.model_copy(update={"embedder": name})) for name in ("openai:other", "none")]
+    for other in others:
+        stale = {name for name, step in other.steps.items() if other.store.stale_days(step)}
+        assert stale == {"resolution"}
 
 
 def test_the_bar_cannot_be_lowered(opened: Callable[..., Pipeline], tmp_path: Path, server: ModelServer) -> None:
