@@ -40,6 +40,7 @@ _OPENS_NAMES = frozenset({"called", "named", ""})
 """After these words, or after nothing but the noun, the names need no mark behind them."""
 _JOINTS = frozenset({",", "and", "&"})
 _EXPECTING = frozenset({"having", "expecting"})
+_NAMED_BY_US = frozenset({"parent_of", "has_pet"})
 _TAUTOLOGIES = frozenset({"partner"})
 _MAX_NAMES = 8
 
@@ -235,10 +236,12 @@ class KinNames:
         self._renamed.add((claim.subject, (claim.object or "").casefold()))
         self.notes.claims = without_kin(self.notes.claims, claim)
 
-    def name_last(self, fills: list[Fill]) -> None:
-        """`Her name is Olive`, after `we adopted a whippet`."""
+    def name_last(self, fills: list[Fill], *, is_given: bool = False) -> None:
+        """`Her name is Olive`, after `we adopted a whippet`; nobody gives (`is_given`) a name to their mother."""
         last = self.people.unnamed
         if last is None or len(fills) != 1 or fills[0].phrase is None or last[2] < self.people.sentence - 1:
+            return
+        if is_given and KIN.get(last[0].kin) not in _NAMED_BY_US and last[0].kin not in PETS:
             return
         self.rename(last[0], refer(self.reading, fills[0].phrase), last[1])
         self.people.unnamed = None

@@ -20,7 +20,7 @@ from em_pipelines.extraction.rules.names import (
 )
 from em_pipelines.extraction.rules.noun_phrases import KIN, PETS, NounPhrase, kin_noun
 from em_pipelines.extraction.rules.tokens import TITLE, Token
-from em_pipelines.schema.vocabulary import EntityType
+from em_pipelines.schema.vocabulary import USER, EntityType
 
 FIRST_PERSON = words("words", "first_person")
 _PAIR = 2
@@ -113,18 +113,26 @@ class People:
     def all_named_by(self, pronoun: str) -> list[Referent]:
         """Whom the pronoun means: one person, the two of `they`, or nobody where it could be several.
 
-        Those of this sentence and the one before come first; only when there is nobody, the rest of the session.
+        Those of this sentence and the one before come first; only when there is nobody, the rest of the message. Among
+        people, who go on about somebody named by the other, or not at all, only those of the same message count.
         """
         gender = _GENDER_OF.get(pronoun)
         if gender is None:
             return []
-        for among in (self._near(), self._of_message()):
+        here = self._of_message()
+        near = self._near() if not self.is_among_people else [person for person in here if person in self._near()]
+        for among in (near, here):
             if gender == "p" and among:
                 return _meant_by_they(among)
             fitting = [p for p in among if p.gender in {"", gender} and p.name.casefold() not in self.speakers]
             if fitting:
                 return fitting if len(fitting) == 1 else []
         return []
+
+    @property
+    def is_among_people(self) -> bool:
+        """Whether somebody else than the user and an assistant speaks: they have met more people than they name."""
+        return len(self.speakers - {USER}) > 1
 
     def _of_message(self) -> list[Referent]:
         return [p for p in self.met if self.last_met.get(p.name, 0) > self.read_before]

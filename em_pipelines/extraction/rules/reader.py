@@ -354,7 +354,7 @@ class MessageReader:
 
     def _state_kin(self, match: Match) -> None:
         if match.pattern.spec.subject == "unnamed":
-            self.kin.name_last(match.objects)
+            self.kin.name_last(match.objects, is_given="be" not in match.clause.verb.lemmas)
         elif not match.mods.is_hypothetical:
             self.kin.name(match.clause, match.subjects, match.objects)
 

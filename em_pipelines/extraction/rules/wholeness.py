@@ -7,21 +7,20 @@ Objects end where their grammar says, and that may be too early: what stands beh
 from collections.abc import Callable
 
 from em_pipelines.extraction.rules.lexicon import words
-from em_pipelines.extraction.rules.names import is_name, listed_type
+from em_pipelines.extraction.rules.names import is_name, listed_type, type_of_name
 from em_pipelines.extraction.rules.noun_phrases import NounPhrase
-from em_pipelines.extraction.rules.tokens import (
-    ADV,
-    BASE,
-    EVALUATIVE,
-    NUMBER,
-    OBJECT,
-    PREP,
-    RELATIVE,
-    Token,
-    low_at,
-)
+from em_pipelines.extraction.rules.tokens import ADV, BASE, EVALUATIVE, NUMBER, OBJECT, PREP, RELATIVE, Token, low_at
 from em_pipelines.extraction.rules.verb_groups import is_ing
-from em_pipelines.extraction.rules.worth import LASTING, OPINIONS, OTHERS, TASTES, WISHES, Stated, Unkept
+from em_pipelines.extraction.rules.worth import (
+    LASTING,
+    OPINIONS,
+    OTHERS,
+    TASTES,
+    WISHES,
+    Stated,
+    Unkept,
+    is_among_people,
+)
 from em_pipelines.schema.vocabulary import LITERAL_OBJECT, RELATIONS_BY_GROUP, EntityType
 
 _ADJECTIVES = words("worth", "adjectives")
@@ -41,6 +40,8 @@ _EVERYBODY = words("worth", "everybody")
 _HOUSEHOLD = words("worth", "household")
 _PLACED = frozenset({"at", "in", "of", "for", "on", "with"})
 _JUDGING = words("worth", "judging")
+_OWN = frozenset({"mine", "yours", "hers", "ours", "theirs"})
+_FIRMS = words("nouns", "businesses") | words("nouns", "schools") | words("nouns", "clubs")
 _KEPT_THINGS = words("nouns", "kept_things") | words("nouns", "products") | words("nouns", "gadgets")
 _KEPT_TYPES = frozenset({EntityType.VEHICLE, EntityType.ORGANIZATION})
 _SELDOM_OWNING = frozenset({"have", "buy", "get", "drive"})
@@ -71,16 +72,20 @@ _NAMING = _DESCRIBING | {"believes", "works_as"}
 """What these take may be a noun that says nothing elsewhere: faith, head."""
 
 
-def flaw(stated: Stated) -> Unkept | None:
-    """What is wrong with what is stated, above all with its object; None where it is whole."""
-    for reason, holds in _FIRST:
+def flaw(stated: Stated, *, is_named: bool) -> Unkept | None:
+    """What is wrong with what is stated, above all with its object, which is whole if it is a name."""
+    for reason, holds in _OF_ALL:
         if holds(stated):
             return reason
+    if is_named:
+        return None
+    if _is_unresolved(stated):
+        return Unkept.UNRESOLVED
     if stated.fill.when is not None or stated.fill.text is not None or stated.is_of_mood:
         return None
     if stated.phrase is not None and any(token.low == "and" for token in stated.said):  # "peace and quiet"
         return None
-    return next((reason for reason, holds in _OF_OBJECTS if holds(stated)), None)
+    return next((reason for reason, holds in _OF_PHRASES if holds(stated)), None)
 
 
 def _is_of_mood_or_manner(stated: Stated) -> bool:
@@ -93,6 +98,35 @@ def _is_of_mood_or_manner(stated: Stated) -> bool:
     words_before = tokens[phrase.first : phrase.head]
     is_person = stated.relation == "is_a" and tokens[phrase.head].low == "person"
     return is_person and any(token.low in _ADJECTIVES for token in words_before)
+
+
+def _is_of_whose(stated: Stated) -> bool:
+    """`Mine are in Riga`; among people also `my suitcase is in Riga`, where only what stays somewhere is told of."""
+    low = stated.subject.name.casefold().rsplit(" ", 1)[-1]
+    if low in _OWN:
+        return True
+    if stated.relation != "located_in" or not is_among_people(stated):
+        return False
+    is_named = any(token.is_capital for token in stated.tokens[stated.subject.start : stated.subject.end])
+    return not is_named and low not in _FIRMS and listed_type(low) not in {EntityType.PLACE, EntityType.ORGANIZATION}
+
+
+def _is_person_liked(stated: Stated) -> bool:
+    """`I want Jasmine` for the baby, `love Ida!` among people: no thing, and nothing that lasts."""
+    phrase = stated.phrase
+    if phrase is None or stated.relation not in {"likes", "wants"} or phrase.end != phrase.first + 1:
+        return False
+    token = stated.tokens[phrase.first]
+    kind = type_of_name(stated.match.reading.text[token.start : token.end])
+    if stated.relation == "wants":
+        return kind is EntityType.PERSON or (kind is None and token.is_capital and is_among_people(stated))
+    return kind is EntityType.PERSON and is_among_people(stated)
+
+
+def _is_gone(stated: Stated) -> bool:
+    """`Ida has gone to Riga`: she is there, and nobody says for how long."""
+    verb = stated.match.clause.verb
+    return stated.relation == "visited" and "go" in verb.lemmas and verb.is_perfect
 
 
 def _is_own_view(stated: Stated) -> bool:
@@ -342,17 +376,19 @@ def _is_no_calling(stated: Stated) -> bool:
     )
 
 
-_FIRST: tuple[tuple[Unkept, Callable[[Stated], bool]], ...] = (
+_OF_ALL: tuple[tuple[Unkept, Callable[[Stated], bool]], ...] = (
     (Unkept.NOT_ASSERTED, _is_own_view),
+    (Unkept.NOT_ASSERTED, _is_gone),
     (Unkept.NOT_ASSERTED, _is_comparison),
-    (Unkept.UNRESOLVED, _is_unresolved),
+    (Unkept.SUBJECT, _is_of_whose),
+    (Unkept.SAYS_NOTHING, _is_person_liked),
 )
 """Asked of every claim."""
-_OF_OBJECTS: tuple[tuple[Unkept, Callable[[Stated], bool]], ...] = (
+_OF_PHRASES: tuple[tuple[Unkept, Callable[[Stated], bool]], ...] = (
     (Unkept.CUT, _is_cut),
     (Unkept.SAYS_NOTHING, _is_of_mood_or_manner),
     (Unkept.SAYS_NOTHING, _is_no_possession),
     (Unkept.SAYS_NOTHING, _says_nothing),
     (Unkept.SAYS_NOTHING, _is_no_calling),
 )
-"""Asked of claims with an object that is no date and no list, said plainly."""
+"""Asked of claims with an object that is no name, no date and no list, said plainly."""

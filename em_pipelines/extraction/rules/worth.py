@@ -136,7 +136,7 @@ def sureness(stated: Stated) -> float:
 
     Shares are smoothed by a prior, so that few judged claims do not say much.
     """
-    among = "among_people" if _is_among_people(stated) else "judged"
+    among = "among_people" if is_among_people(stated) else "judged"
     prior = _SURENESS[f"prior_{among}"]
     n_right, n = _SURENESS[among].get(stated.match.pattern.pattern_id.split(".")[0], (0, 0))
     share = (n_right + prior["right"] * prior["claims"]) / (n + prior["claims"])
@@ -150,7 +150,7 @@ def _is_plural(stated: Stated) -> bool:
     return pronoun_of(stated.match.clause, stated.tokens) == "we"
 
 
-def _is_among_people(stated: Stated) -> bool:
+def is_among_people(stated: Stated) -> bool:
     """Whether somebody else than the user and an assistant speaks."""
     return len(stated.match.reading.speakers - {USER}) > 1
 

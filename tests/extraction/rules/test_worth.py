@@ -170,3 +170,35 @@ def test_a_frog_in_a_throat_is_no_pet(claims_of: Callable[..., list[str]]) -> No
 def test_they_are_not_one(extractor: RulesExtractor) -> None:
     said = (("Ida", "My sister Solvei called."), ("Jonne", "Their dog bit the postman."))
     assert talk(extractor, *said) == [("user", "sibling_of", "Solvei")]
+
+
+def among_people(extractor: RulesExtractor, *said: tuple[str, str]) -> Extraction:
+    """What the last of the turns states, said among people."""
+    turns = [
+        Turn(f"m{n}", n, "user", "user" if who == "user" else who, text, WRITTEN_AT)
+        for n, (who, text) in enumerate(said)
+    ]
+    return extractor.extract(Segment("seg", "u1", "s1", "text", (turns[-1],), tuple(turns[:-1])))
+
+
+@pytest.mark.parametrize(
+    ("said", "n_claims"),
+    [
+        ("He likes sardines more than people.", 0),
+        ("Ask Barnaby. He likes sardines.", 1),
+        ("My suitcase is in Trieste.", 0),
+        ("Our bakery is in Trieste.", 1),
+        ("I love Jasmine already.", 0),
+        ("I want Jussara, after my grandma.", 0),
+    ],
+)
+def test_among_people_less_is_what_it_seems(extractor: RulesExtractor, said: str, n_claims: int) -> None:
+    found = among_people(extractor, ("Renske", "My uncle Wolter came by with the hen."), ("user", said))
+    assert len(found.claims) == n_claims
+
+
+def test_what_is_said_among_people_is_less_sure(extractor: RulesExtractor, read: Read) -> None:
+    said = "I have a loom."
+    (alone,) = read(said).claims
+    (among,) = among_people(extractor, ("Renske", "How are you?"), ("user", said)).claims
+    assert among.confidence < 0.7 < alone.confidence
