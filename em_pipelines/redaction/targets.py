@@ -15,6 +15,7 @@ from typing import Any, cast
 import pyarrow.compute as pc
 
 from em_pipelines.extraction.rules.lexicon import mapping, words
+from em_pipelines.graph.restatements import also_said
 from em_pipelines.graph.services import HOME, SERVICE
 from em_pipelines.schema.rows import EdgeRow, EntityRow
 from em_pipelines.schema.table import Table, rows_of
@@ -112,10 +113,15 @@ class KnownWorld:
         subjects = self.names(self.group(edge["subject_id"]))
         objects = [edge["value"]] if edge["object_id"] is None else self.names(self.group(edge["object_id"]))
         # A move between services was read as one of house, and claims keep what was read.
-        relations = (edge["relation"], HOME) if edge["relation"] == SERVICE else (edge["relation"],)
+        relation = edge["relation"]
+        relations = (relation, HOME) if relation == SERVICE else (relation,)
+        said = {(other, name or "") for other, name in product(relations, objects)}
+        if edge["object_id"] is not None and edge["polarity"] == 1:
+            # So was what told the fact again in another relation.
+            said |= {again for name in objects for again in also_said(relation, name or "")}
         return {
-            fact_key(subject, relation, said or "", edge["attribute"], edge["polarity"])
-            for subject, said, relation in product(subjects, objects, relations)
+            fact_key(subject, other, name, edge["attribute"], edge["polarity"])
+            for subject, (other, name) in product(subjects, sorted(said))
         }
 
     def _name(self, entity_id: str) -> str:

@@ -139,7 +139,8 @@ def role_of(phrase: str) -> str:
     is_role = head in roles().canonical or (bool(modifiers) and head in roles().people)
     if not is_role or not (_are_telling(modifiers) or not _is_named_within(phrase)):
         return ""
-    return " ".join([*modifiers, roles().canonical.get(head, head)])
+    told = (roles().same_modifiers.get(word, word) for word in modifiers)
+    return " ".join([*told, roles().canonical.get(head, head)])
 
 
 def _role_words(phrase: str) -> list[str]:

@@ -152,8 +152,12 @@ def _n_frequency(tokens: list[str]) -> int:
         return 1
     if len(tokens) < 3 or tokens[-1] not in words("frequency_units"):
         return 0
-    is_on = tokens[-2] in {"on", "at"} and tokens[-1].endswith("s")
-    return 2 if is_on or tokens[-2] in words("frequency_leads") else 0
+    n_units = 2 if len(tokens) > 3 and tokens[-2] in words("frequency_units") else 1
+    lead = tokens[-1 - n_units]
+    if lead == "the" and len(tokens) > 3 and tokens[-3] == "in":
+        return 3 if tokens[-1].removesuffix("s") in words("times_of_day") else 0
+    is_on = lead in {"on", "at"} and tokens[-1].endswith("s")
+    return n_units + 1 if is_on or lead in words("frequency_leads") else 0
 
 
 def _without_lead(tokens: list[str]) -> list[str]:

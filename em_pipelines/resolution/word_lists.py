@@ -98,6 +98,7 @@ class Roles:
     partners: tuple[frozenset[str], ...]
     plain_modifiers: frozenset[str]
     telling_modifiers: frozenset[str]
+    same_modifiers: dict[str, str]
     formal_titles: frozenset[str]
     titles: frozenset[str]
     people: frozenset[str]
@@ -136,7 +137,8 @@ def roles() -> Roles:
     partners = tuple(frozenset(group.split()) for group in data["partners"])
     genders = {title: group for group in data["title_genders"] for title in group.split()}
     line = {role: group.split()[0] for group in data["lines"] for role in group.split()}
-    return Roles(canonical, kind, partners=partners, title_genders=genders, line=line, **split)
+    same = data["same_modifiers"]
+    return Roles(canonical, kind, partners=partners, title_genders=genders, line=line, same_modifiers=same, **split)
 
 
 @cache

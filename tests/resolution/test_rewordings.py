@@ -16,6 +16,8 @@ from em_pipelines.serving.state_hash import state_hash
 from em_pipelines.settings import load_settings
 
 SAME = [
+    ("rowing in the mornings", "rowing"),
+    ("rowing every Tuesday evening", "rowing"),
     ("fishing", "go fishing"), ("sew", "sewing"),
     ("very strong coffee", "strong coffee"), ("stories", "story"), ("cookies", "cookie"), ("shoes", "shoe"),
     ("tomatoes", "tomato"), ("glasses of milk", "milk glass"), ("going for a ski", "skiing"),
@@ -31,6 +33,7 @@ SAME = [
     ("painting the small old wooden boat in the shed", "painting the old wooden boat in the shed"),
 ]  # fmt: skip
 OTHER = [
+    ("rowing in the morning fog", "rowing"),
     ("fishing", "fish"), ("gardening", "garden"), ("shopping", "shops"), ("training", "trains"), ("gaming", "games"),
     ("animals", "animation"), ("university", "universe"), ("organs", "organizations"), ("general", "generous"),
     ("skiing", "ski"), ("painting", "paint"), ("dating", "dates"), ("news", "new"), ("go fishing", "fish"),

@@ -183,6 +183,19 @@ def test_feedback_loses_what_it_says_of_the_erased_alone(world: World) -> None:
     assert world.land(again).n_erased == 1
 
 
+def test_a_fact_that_was_told_again_in_another_relation_is_erased_with_both_tellings(empty: World) -> None:
+    said = (
+        ("s1", "2026-04-01T09:00:00Z", "user", "I play the bassoon."),
+        ("s2", "2026-04-02T09:00:00Z", "user", "I like playing the bassoon."),
+    )
+    empty.land(*lines("ada", said))
+    empty.make()
+    assert empty.facts("ada") == {("user", "did", "bassoon")}
+    empty.forget("ada", fact=empty.edge_id("ada", "user", "did", "bassoon"))
+    empty.make()
+    assert empty.facts("ada") == set()
+
+
 def test_a_service_that_was_moved_to_stays_erased_though_it_was_read_as_a_place(empty: World) -> None:
     said = (
         ("s1", "2026-03-01T09:00:00Z", "user", "We use Turku for our backups."),
