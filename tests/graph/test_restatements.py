@@ -48,7 +48,7 @@ def shown(found: list[dict[str, Any]]) -> set[str]:
         ("I love bouldering in the hills.", "I go bouldering.", "user likes bouldering in the hills"),
         ("I knit socks.", "I enjoy knitting socks.", "user did knit socks"),
         ("I collect tin toys.", "I like collecting tin toys.", "user owns tin toys"),
-        ("I'm interested in heraldry.", "Heraldry fascinates me.", "user interested_in heraldry"),
+        ("I love heraldry.", "I'm interested in heraldry.", "user likes heraldry"),
         ("I'd like to visit Tromsø.", "I want to travel to Tromsø.", "user wants visit Tromsø"),
         ("My brother Jonne plays squash.", "Jonne likes playing squash.", "Jonne did squash"),
     ],
@@ -64,6 +64,8 @@ def test_what_is_told_again_in_another_relation_reinforces(tmp_path: Path, first
     ("first", "again", "both"),
     [
         ("I like squash.", "I play squash.", {"user likes squash", "user did squash"}),
+        ("I play squash.", "I love squash.", {"user likes squash", "user did squash"}),
+        ("I'm interested in heraldry.", "I love heraldry.", {"user interested_in heraldry", "user likes heraldry"}),
         ("I play squash.", "I hate playing squash.", {"user did squash", "user dislikes playing squash"}),
         ("I play squash.", "I like playing chess.", {"user did squash", "user likes playing chess"}),
         ("I collect tin toys.", "I like tin toys.", {"user owns tin toys", "user likes tin toys"}),

@@ -19,7 +19,7 @@ from em_pipelines.extraction.rules.people import Referent, couple_relation, is_o
 from em_pipelines.extraction.rules.slots import Fill
 from em_pipelines.extraction.rules.tokens import Token
 from em_pipelines.extraction.rules.wholeness import flaw
-from em_pipelines.extraction.rules.worth import Stated, Unkept, sureness, unkept
+from em_pipelines.extraction.rules.worth import SELDOM_NAMED, Stated, Unkept, sureness, unkept
 from em_pipelines.schema.readings import Claim, Mention, initial_confidence
 from em_pipelines.schema.vocabulary import (
     LITERAL_OBJECT,
@@ -186,7 +186,8 @@ def _claim(match: Match, stated: _Said, subject: Referent, fill: Fill, turn_numb
     if _is_empty(match.reading, relation, subject, name) or _is_no_more(match, subject):
         return None
     about = Stated(match, relation, subject, fill)
-    reason = unkept(about) or flaw(about, is_named=_is_named(match.reading, fill))
+    is_named = _is_named(match.reading, fill)
+    reason = unkept(about) or (None if is_named and relation not in SELDOM_NAMED else flaw(about, is_named=is_named))
     if reason is not None:
         return reason
     flags = _flags(match, relation, is_own=_is_speaker(subject))
@@ -342,20 +343,11 @@ def _valid_from(match: Match, relation: str, polarity: int) -> PartialDate | Non
     is_since = spec.dates == "since" and not clause.verb.has_begun
     when = _said_in(find_since if is_since else find_date, clause, reading)
     if relation in _WISHES:
-        ahead = None if _has_deadline(match, relation) else _said_in(find_date, clause, reading)
+        ahead = _said_in(find_date, clause, reading)
         if is_since and not clause.verb.is_perfect:  # "we want to go there for a week"
             when = None
         return _ahead(when or ahead, relation, reading)
     return past_of(when, reading.written_on) if when and clause.verb.is_past and not is_since else when
-
-
-def _has_deadline(match: Match, relation: str) -> bool:
-    """`wants a survey by September`: when it has to be there, not when it is wished; of a plan that is the day."""
-    tokens, clause = match.reading.tokens, match.clause
-    is_plan = USUAL_TEMPORAL_TYPE[relation] is TemporalType.PLAN
-    return not is_plan and any(
-        token.low in {"by", "before", "until"} for token in tokens[clause.verb.end : clause.right]
-    )
 
 
 def _ahead(when: PartialDate | None, relation: str, reading: Reading) -> PartialDate | None:

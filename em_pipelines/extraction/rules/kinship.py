@@ -10,7 +10,7 @@ from em_pipelines.extraction.rules.clauses import Clause
 from em_pipelines.extraction.rules.lexicon import words
 from em_pipelines.extraction.rules.names import Reading, is_given_name, is_name, starts_sentence
 from em_pipelines.extraction.rules.noun_phrases import KIN, PETS, NounPhrase, kin_noun
-from em_pipelines.extraction.rules.people import People, Referent, refer, speaker
+from em_pipelines.extraction.rules.people import COUPLES, People, Referent, refer, speaker
 from em_pipelines.extraction.rules.slots import Fill
 from em_pipelines.extraction.rules.tokens import (
     ADV,
@@ -41,6 +41,7 @@ _OPENS_NAMES = frozenset({"called", "named", ""})
 _JOINTS = frozenset({",", "and", "&"})
 _EXPECTING = frozenset({"having", "expecting"})
 _NAMED_BY_US = frozenset({"parent_of", "has_pet"})
+_DYING = frozenset({"die", "pass"})
 _TAUTOLOGIES = frozenset({"partner"})
 _MAX_NAMES = 8
 
@@ -58,7 +59,16 @@ def stated_relation(reading: Reading, person: Referent, phrase: NounPhrase) -> s
     if person.kin in PETS:
         return "has_pet"
     relation = KIN.get(person.kin)
+    if relation in COUPLES and person.is_unnamed and not person.is_own and _is_widowed(reading, phrase):
+        return None
     return None if relation in _ONLY_NAMED and person.is_unnamed else relation
+
+
+def _is_widowed(reading: Reading, phrase: NounPhrase) -> bool:
+    """`Odile lost her husband`, `since her husband died`."""
+    before = reading.tokens[phrase.start - 1].verbs if phrase.start else None
+    after = reading.tokens[phrase.end].verbs if phrase.end < len(reading.tokens) else None
+    return "lose" in (before or ()) or not _DYING.isdisjoint(after or ())
 
 
 def ended_relation(reading: Reading, person: Referent, phrase: NounPhrase) -> str | None:

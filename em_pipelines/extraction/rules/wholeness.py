@@ -44,8 +44,8 @@ _OWN = frozenset({"mine", "yours", "hers", "ours", "theirs"})
 _FIRMS = words("nouns", "businesses") | words("nouns", "schools") | words("nouns", "clubs")
 _KEPT_THINGS = words("nouns", "kept_things") | words("nouns", "products") | words("nouns", "gadgets")
 _KEPT_TYPES = frozenset({EntityType.VEHICLE, EntityType.ORGANIZATION})
-_SELDOM_OWNING = frozenset({"have", "buy", "get", "drive"})
-"""Verbs that say of many things that one owns them, and of many more something else."""
+_STAYING = frozenset({EntityType.PLACE, EntityType.ORGANIZATION})
+_SELDOM_OWNING = frozenset({"have", "buy", "get", "drive", "keep"})  # and of many things something else
 _PUBLIC = words("nouns", "public_vehicles")
 _WHAT_ONE_IS = frozenset({"has_age", "has_name", "works_as", "is_a", "has_nationality"})
 _THINKING = frozenset({"think", "reckon", "believe", "imagine", "fancy"})
@@ -101,14 +101,15 @@ def _is_of_mood_or_manner(stated: Stated) -> bool:
 
 
 def _is_of_whose(stated: Stated) -> bool:
-    """`Mine are in Riga`; among people also `my suitcase is in Riga`, where only what stays somewhere is told of."""
-    low = stated.subject.name.casefold().rsplit(" ", 1)[-1]
-    if low in _OWN:
+    """`Mine are in Riga`, `resting is part of training`; among people also `my suitcase is in Riga`."""
+    subject = stated.subject
+    low = subject.name.casefold().rsplit(" ", 1)[-1]
+    if low in _OWN or (stated.relation == "part_of" and is_ing(stated.tokens[subject.start])):
         return True
     if stated.relation != "located_in" or not is_among_people(stated):
         return False
-    is_named = any(token.is_capital for token in stated.tokens[stated.subject.start : stated.subject.end])
-    return not is_named and low not in _FIRMS and listed_type(low) not in {EntityType.PLACE, EntityType.ORGANIZATION}
+    is_named = any(token.is_capital for token in stated.tokens[subject.start : subject.end])
+    return not is_named and low not in _FIRMS and listed_type(low) not in _STAYING
 
 
 def _is_person_liked(stated: Stated) -> bool:
@@ -277,8 +278,8 @@ def _is_doing_cut(stated: Stated) -> bool:
 
 
 def _is_said_how(stated: Stated, following: Token) -> bool:
-    """`live | openly`, and what is done to `it`."""
-    if following.bits & OBJECT and len(stated.said) == 1:
+    """`live | openly`, what is done to `it`, and a wish to `swap | for an evening`."""
+    if len(stated.said) == 1 and (following.bits & OBJECT or (following.bits & PREP and stated.relation in WISHES)):
         return True
     is_manner = following.low.endswith("ly") and following.bits & ADV and following.low not in _HARMLESS
     return bool(is_manner) and len(stated.said) < 3

@@ -48,6 +48,8 @@ TASTES = frozenset({"likes", "dislikes"})
 WISHES = frozenset({"wants", "needs", "plans", "decided"})
 OPINIONS = frozenset(RELATIONS_BY_GROUP["preference"]) | WISHES
 LASTING = OPINIONS | {"did"}
+SELDOM_NAMED = OPINIONS | {"visited", "located_in", "part_of"}
+"""Relations of which something may be wrong though the object has a name."""
 _FIGURES = tuple(tuple(str(figure).split()) for figure in load_lexicon("worth")["figures"])
 _LONGEST_FIGURE = max(map(len, _FIGURES))
 _SURENESS = load_lexicon("sureness")
@@ -212,7 +214,7 @@ def _subject_says_nothing(stated: Stated) -> bool:
     """`great happened`, `others have`: no subject is named; `a picnic was last week`: one of many."""
     subject, tokens = stated.subject, stated.tokens
     if stated.is_own or subject.kin or not subject.start < subject.end <= len(tokens):
-        return False
+        return subject.is_unnamed and not subject.is_own and is_among_people(stated)  # somebody else's husband
     if tokens[subject.start].bits & NUMBER:  # "eighteen, ten of them girls"
         return True
     low = subject.name.casefold().rsplit(" ", 1)[-1]
