@@ -22,6 +22,7 @@
         ├── RuleFileError       a rule file breaks the grammar of rules
         ├── CorruptTableError   a table's file does not match its declared schema
         ├── CorruptLedgerError  a line of the ledger is no entry
+        ├── SaltError           the home's salt is lost, or another home's
         ├── GraphRefusedError   the graph database refuses us, or what we ask of it
         └── (ModelError)        a model will give no answer:
             ├── ModelRefusedError       to nothing we ask: wrong key, unknown model, no credit
@@ -132,6 +133,10 @@ class CorruptTableError(PermanentError):
 
 class CorruptLedgerError(PermanentError):
     """A line of the ledger is no entry: somebody edited it."""
+
+
+class SaltError(PermanentError):
+    """The home's salt is lost or another home's: nobody can tell what was erased, or whose a token is."""
 
 
 class GraphRefusedError(PermanentError):

@@ -104,7 +104,12 @@ class Home:
     @cached_property
     def salt(self) -> Salt:
         """Makes hashes that only this home can make."""
-        return Salt(self.record / "salt")
+        made_with_it = ("tombstones.jsonl", "tokens.jsonl", "ledger.jsonl", "certificates", "pending")
+        return Salt(
+            self.record / "salt",
+            bound=self.path / "log" / ".salt.check",
+            hangs_on_it=[*(self.record / name for name in made_with_it), self.path / "packs"],
+        )
 
     @cached_property
     def ledger(self) -> Ledger:

@@ -57,7 +57,8 @@ def checked_user(user_id: str) -> str:
 
 
 class TokenBook:
-    """The tokens of one home. Reading costs one look at the file while it stays as it was."""
+    """The tokens of one home. Reading costs one look at the file while it stays as it was. Raises SaltError where none
+    of them could be recognised."""
 
     def __init__(self, record: Path, salt: Salt) -> None:
         self._path = record / FILE
@@ -81,6 +82,7 @@ class TokenBook:
             "expires": int(made.expires_at.timestamp()),
             "hash": self._hash(token_id, secret),
         }
+        self._salt.bind()
         with self._lock():
             self._write([*self._lines(), line])
         return f"emt_{token_id}_{secret}", made
@@ -131,6 +133,7 @@ class TokenBook:
             return ()
         version = (stat.st_ino, stat.st_mtime_ns, stat.st_size)
         if self._seen[0] != version:
+            self._salt.verify()
             try:
                 lines = tuple(orjson.loads(line) for line in self._path.read_bytes().splitlines())
                 for line in lines:

@@ -31,6 +31,10 @@ class ErasureGate:
         self.tombstones = tombstones
         self._book = book
 
+    def verify(self) -> None:
+        """Raises SaltError where no tombstone would be recognised."""
+        _ = self.tombstones.is_empty
+
     def judge(self, kind: str, record: Record) -> Passage:
         """The verdict on a landed record; raises ValueError for a request to forget that names nothing."""
         if kind == "feedback" and record["type"] == "forget":

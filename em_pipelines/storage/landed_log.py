@@ -51,6 +51,9 @@ class Passage:
 class Gate(Protocol):
     """Judges what is about to be appended to a log. Asked under the home's landing lock."""
 
+    def verify(self) -> None:
+        """Raises EmError where nothing could be judged, and so nothing may be appended."""
+
     def judge(self, kind: str, record: Record) -> Passage:
         """The verdict on a landed record; raises ValueError for a request to forget that names nothing."""
 
@@ -60,6 +63,9 @@ class Gate(Protocol):
 
 class OpenGate:
     """Takes everything: the gate of a log that belongs to no home."""
+
+    def verify(self) -> None:
+        """Nothing is needed to take everything."""
 
     def judge(self, kind: str, record: Record) -> Passage:  # noqa: ARG002  (the protocol's signature)
         """Admits the record as it is."""
@@ -126,9 +132,11 @@ class LandedLog:
                         yield f"{kind}/{day}/{name}"
 
     def append(self, kind: str, day: date, records: Sequence[Record]) -> None:
-        """Adds one segment holding the records; either all of them stand afterwards, or none."""
+        """Adds one segment holding the records; either all of them stand afterwards, or none. Raises what the gate
+        raises where it cannot judge."""
         if not records:
             return
+        self.gate.verify()
         number = max((int(name[:6]) for name in self._segments(kind, day)), default=0) + 1
         self._write(kind, day, number, records)
 

@@ -58,8 +58,9 @@ class Ledger:
     def append(self, act: Act) -> Entry:
         """Adds one entry; when this returns, it is on disk and counted.
 
-        Raises LockedError where another process keeps the ledger for too long.
+        Raises LockedError where another process keeps the ledger for too long, and SaltError.
         """
+        self._salt.bind()
         with self._lock():
             is_sound, last = self._prepare()
             content = {

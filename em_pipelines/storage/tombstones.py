@@ -42,7 +42,10 @@ class Tombstone:
 
 
 class Tombstones:
-    """The tombstones of one home, read anew whenever their file has changed."""
+    """The tombstones of one home, read anew whenever their file has changed.
+
+    Reading raises SaltError: with a salt that is lost or foreign none of them would be recognised.
+    """
 
     def __init__(self, path: Path, salt: Salt, more: Iterable[Tombstone] = ()) -> None:
         self._path = path
@@ -67,6 +70,7 @@ class Tombstones:
 
         The caller holds the home's landing lock.
         """
+        self._salt.bind(is_far=True)
         standing = self._read()
         missing = sorted(set(new) - set(standing))
         if missing:
@@ -110,6 +114,7 @@ class Tombstones:
         self._until, self._lengths, self._version = until, lengths, version
 
     def _read(self) -> list[Tombstone]:
+        self._salt.verify()
         if not self._path.exists():
             return []
         return [Tombstone(**orjson.loads(line)) for line in self._path.read_bytes().splitlines()]

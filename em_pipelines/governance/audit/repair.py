@@ -79,6 +79,8 @@ def propose(home: RebuildableHome, reset_runs: ResetRuns) -> Plan:
 
 
 def _mends_of_ledger(home: RebuildableHome) -> list[Mend]:
+    if problem := home.salt.problem():
+        return [Mend("salt", f"{problem}; put HOME/record/salt back from a backup")]
     problems = Ledger(home.record, home.salt).verify()
     return [Mend("ledger", f"{problem.found} (line {problem.line or 'of the head'})") for problem in problems]
 
@@ -106,7 +108,9 @@ def _mends_of_files(home: RebuildableHome, waits: str) -> Iterator[Mend]:
 
 
 def apply(home: RebuildableHome, plan: Plan, reset_runs: ResetRuns) -> Repair:
-    """Mends what the plan proposes, under the run lock, and looks again. Raises LockedError where a run is at work."""
+    """Mends what the plan proposes, under the run lock, and looks again. Raises LockedError where a run is at work, and
+    SaltError, since nothing can be made of the log without knowing what was erased."""
+    home.salt.verify()
     repair = Repair()
     with home.lock("run"):
         if removed := home.sweep():

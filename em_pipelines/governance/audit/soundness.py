@@ -51,12 +51,13 @@ class SnapshotState(StrEnum):
 
 
 def diagnose(home: RebuildableHome) -> list[Diagnosis]:
-    """Looks at the home: log, partitions, integrity, days out of date, snapshot, index packs, graph database,
+    """Looks at the home: salt, log, partitions, integrity, days out of date, snapshot, index packs, graph database,
     ledger, dead letters, quarantine, left-overs."""
     if not home.path.exists():
         return [Diagnosis("home", False, f"{home.path} does not exist", "land something: em run PATH")]
     return [
-        _log(home), *_lake(home), _packs(home), *_graph(home), _ledger(home), _dead_letters(home), _left_overs(home)
+        _salt(home), _log(home), *_lake(home), _packs(home), *_graph(home), _ledger(home), _dead_letters(home),
+        _left_overs(home),
     ]  # fmt: skip
 
 
@@ -116,6 +117,12 @@ def _damage(lake: Lake, table: Table, day: date) -> str | None:
         return lake.damage(table, day)
     except EmError as error:
         return str(error)
+
+
+def _salt(home: RebuildableHome) -> Diagnosis:
+    problem = home.salt.problem()
+    advice = "put HOME/record/salt back from a backup; nothing lands until then"
+    return Diagnosis("salt", problem is None, problem or "nothing shows another one", advice if problem else "")
 
 
 def _log(home: RebuildableHome) -> Diagnosis:
@@ -194,6 +201,8 @@ def _graph(home: RebuildableHome) -> Iterator[Diagnosis]:
 
 
 def _ledger(home: RebuildableHome) -> Diagnosis:
+    if home.salt.problem():
+        return Diagnosis("ledger", False, "without its salt no seal can be checked", "put the salt back first")
     problems = Ledger(home.record, home.salt).verify()
     if not problems:
         return Diagnosis("ledger", True, "nothing shows an edit")

@@ -40,6 +40,7 @@ def run(
 
     first, last = _bounds(from_day, to_day)
     opened = open_home(home, **({"extractor": extractor} if extractor else {}))
+    opened.salt.verify()
     report = landing.land_into(opened, paths, landing.Format(format), user_id) if paths else None
     if report:
         landing.show(report)

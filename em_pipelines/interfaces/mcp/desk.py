@@ -28,10 +28,12 @@ def _open_embedder(settings: Settings) -> Embedder:
 
 
 class Desk:
-    """The memories of one home, for the calls of one server."""
+    """The memories of one home, for the calls of one server. Raises SaltError where no token could be told from
+    another."""
 
     def __init__(self, settings: Settings, open_models: OpenModels | None) -> None:
         self._homes = [Pipeline(settings, open_models, _open_embedder) for _ in range(2)]
+        self._homes[0].salt.verify()
         self._locks = [threading.Lock() for _ in range(2)]
         self._memories: list[dict[str, Memory]] = [{}, {}]
         self._n_busy = 0
