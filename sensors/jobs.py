@@ -1,5 +1,6 @@
 """Jobs: the whole pipeline, each group by itself, publishing, and landing what lies in the inbox."""
 
+import os
 import shutil
 from datetime import UTC, datetime
 from pathlib import Path
@@ -70,10 +71,12 @@ def land_files(context: dg.OpExecutionContext, home: HomeResource) -> None:
     now = datetime.now(UTC)
     for path in waiting_files(inbox):
         with home.home.lock("landing"):
-            if not path.exists():  # a run that began before this one has landed it in the meantime
+            if not os.path.lexists(path):  # a run that began before this one has landed it in the meantime
                 continue
             user = path.relative_to(inbox).parts[0] if path.parent != inbox else None
-            report = land([path], home.home.store.log, now=now, settings=home.home.settings.landing, user_id=user)
+            report = land(
+                [path], home.home.store.log, now=now, settings=home.home.settings.landing, user_id=user, within=inbox
+            )
             if report.holds_erased:  # what may not be kept is in it
                 path.unlink()
             else:
@@ -88,13 +91,16 @@ def land_files(context: dg.OpExecutionContext, home: HomeResource) -> None:
 
 
 def waiting_files(inbox: Path) -> list[Path]:
-    """Files of the inbox to land, in order of name: hidden ones and those still being written (.tmp, .part) wait."""
+    """What lies in the inbox to land, in order of name: hidden ones and those still being written (.tmp, .part) wait.
+
+    Whatever is no folder counts, so that links and FIFOs are told of once and put away.
+    """
     if not inbox.is_dir():
         return []
     return sorted(
         path
         for path in inbox.rglob("*")
-        if path.is_file()
+        if (path.is_symlink() or not path.is_dir())
         and not any(part.startswith(".") for part in path.relative_to(inbox).parts)
         and path.suffix not in {".tmp", ".part"}
     )

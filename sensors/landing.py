@@ -47,7 +47,7 @@ def landing_sensor(job: dg.JobDefinition) -> dg.SensorDefinition:
         stats = {}
         for path in waiting_files(home.home.inbox):
             with suppress(FileNotFoundError):  # a landing run moves files while this one looks
-                stats[str(path)] = path.stat()
+                stats[str(path)] = path.lstat()
         if not stats:
             return dg.SkipReason(f"nothing in {home.home.inbox}")
         if max(s.st_mtime for s in stats.values()) > datetime.now(UTC).timestamp() - SETTLED_SECONDS:

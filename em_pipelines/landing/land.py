@@ -16,7 +16,7 @@ from em_pipelines.errors import UsageError
 from em_pipelines.landing.dead_letter_writer import LetterBox
 from em_pipelines.landing.formats.base import Format, Ignored, Item, Rejected, Sample, Source
 from em_pipelines.landing.intake import Intake, Origin
-from em_pipelines.landing.reader import HEAD_BYTES, FoundFile, InputFile, find_files
+from em_pipelines.landing.reader import HEAD_BYTES, FoundFile, InputFile, find_files, shown
 from em_pipelines.landing.reasons import Reason, RuleError
 from em_pipelines.landing.registry import AUTO, FORMATS, format_named
 from em_pipelines.landing.report import LandingReport
@@ -73,19 +73,21 @@ def land(  # noqa: PLR0913  (what `em land` takes, each of it of its own)
     user_id: str | None = None,
     mapping: Mapping[str, str] | None = None,
     on_progress: Callable[[int], None] | None = None,
+    within: Path | None = None,
 ) -> LandingReport:
     """Lands files and directories and says what came of them.
 
     `now` is aware; its UTC day is that of the dead letters. `format` is auto or a registered name. `user_id` is
     whose the logs are: it wins over what foreign formats say and fills in what native records leave open. `mapping`
-    is field → column for CSV. `on_progress` gets the number of rows read so far, every thousand and at the end.
+    is field → column for CSV. `within` is a folder that the files lie in and no link may lead out of.
+    `on_progress` gets the number of rows read so far, every thousand and at the end.
     Raises UsageError for a path, format or user that cannot be used, before anything lands.
     """
     if now.tzinfo is None:
         raise UsageError("landing: `now` has no time zone; give an aware datetime")
     if user_id is not None and not user_id.strip():
         raise UsageError("landing: the user id is blank; give a name to --user-id or leave it out")
-    files, notes = find_files(paths)
+    files, notes = find_files(paths, within)
     chosen = None if format == AUTO else format_named(format)
     intake = Intake(log, now=now, settings=settings)
     letters = LetterBox(log, now.astimezone(UTC).date())
@@ -98,7 +100,7 @@ def land(  # noqa: PLR0913  (what `em land` takes, each of it of its own)
     if on_progress:
         on_progress(counts.n_rows)
     return LandingReport(
-        files=tuple(str(file.path) for file in files),
+        files=tuple(shown(file.path) for file in files),
         n_rows=counts.n_rows,
         n_landed=counts.n_landed,
         n_duplicates=counts.n_duplicates,
@@ -136,6 +138,9 @@ def _land_file(
     file = InputFile(found.path, settings)
     name, user = str(found.path), source.user_id or source.folder_user
     origin = Origin(name, chosen.name if chosen else AUTO, user)
+    if found.wrong:
+        destination.intake.take(Rejected(1, *found.wrong, b""), origin)
+        return
     try:
         file.check()
         known = chosen or detect(file)

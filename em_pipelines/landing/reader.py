@@ -5,9 +5,11 @@ Unpacks gzip, takes off byte order marks, recodes UTF-16. Knows nothing of forma
 """
 
 import codecs
+import errno
 import gzip
 import io
 import os
+import stat
 import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -127,7 +129,8 @@ class InputFile:
     def _open_bytes(self) -> BinaryIO:
         if self._data is not None:
             return io.BytesIO(self._data)
-        stream = self.path.open("rb")
+        # Without waiting for whoever may write to a FIFO that has taken the file's place.
+        stream = open(self.path, "rb", opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK))  # noqa: SIM115
         if self.path.suffix != ".gz" and stream.peek(2)[:2] != _GZIP_MAGIC:
             return stream
         stream.close()
@@ -183,36 +186,104 @@ _PROSE = (".md", ".txt")
 
 @dataclass(frozen=True, slots=True)
 class FoundFile:
-    """A file to land. `folder_user` is the first sub-folder below the directory it was found in."""
+    """A file to land. `folder_user` is the first sub-folder below the directory it was found in.
+
+    `wrong` is why it is not to be opened, and in which words: it is a finding, and the others land.
+    """
 
     path: Path
     folder_user: str | None = None
+    wrong: tuple[Reason, str] | None = None
 
 
-def find_files(paths: Sequence[Path]) -> tuple[list[FoundFile], list[str]]:
+def shown(path: Path) -> str:
+    """A path as text: what of its name is no UTF-8 is written as escapes."""
+    return str(path).encode("utf-8", "backslashreplace").decode()
+
+
+def find_files(paths: Sequence[Path], within: Path | None = None) -> tuple[list[FoundFile], list[str]]:
     """The files below the paths, each once, directories in sorted order; and notes on what was passed over.
 
     In directories hidden and unfinished files (*.tmp, *.part) are left out silently, prose (*.md, *.txt) with a
-    note. Raises UsageError where a path does not exist, before anything has been read.
+    note; links that lead out of the directory are not followed. A path that is named is followed wherever it leads, but
+    for one `within` a folder, which it may not leave. Raises UsageError where a path does not exist, before anything
+    has been read.
     """
     for path in paths:
-        if not path.exists():
-            raise UsageError(f"landing {path}: no such file or directory; check the path")
+        if not _exists(path) and not (within and path.is_symlink()):
+            raise UsageError(f"landing {shown(path)}: no such file or directory; check the path")
     found: dict[Path, FoundFile] = {}
     notes = []
     for path in paths:
-        for file in _below(path) if path.is_dir() else [FoundFile(path)]:
-            if path.is_dir() and file.path.suffix.lower() in _PROSE:
-                notes.append(f"{file.path} was skipped: {file.path.suffix} files in a directory are taken for notes")
+        is_folder = within is None and path.is_dir()
+        for file in _below(path) if is_folder else [FoundFile(path, wrong=_wrong(path, within))]:
+            if file.wrong:
+                notes.append(f"{shown(file.path)} was left out: {file.wrong[1]}")
+                found.setdefault(file.path.absolute(), file)
+            elif is_folder and file.path.suffix.lower() in _PROSE:
+                notes.append(
+                    f"{shown(file.path)} was skipped: {file.path.suffix} files in a directory are taken for notes"
+                )
             else:
                 found.setdefault(file.path.resolve(), file)
     return list(found.values()), notes
 
 
+def _exists(path: Path) -> bool:
+    try:
+        return path.exists()
+    except OSError:  # a name that is too long, a folder that may not be looked into
+        return False
+
+
 def _below(root: Path) -> Iterator[FoundFile]:
-    for folder, folders, names in os.walk(root):
-        folders[:] = sorted(f for f in folders if not f.startswith("."))
-        inner = Path(folder).relative_to(root).parts
+    closed: list[OSError] = []
+    for folder, folders, names in os.walk(root, onerror=closed.append):
+        entries = sorted(f for f in folders if not f.startswith("."))
+        folders[:] = entries
+        here = Path(folder)
+        inner = here.relative_to(root).parts
+        user = inner[0] if inner else None
+        for name in entries:
+            if (here / name).is_symlink() and (wrong := _wrong(here / name, root)):
+                yield FoundFile(here / name, None, wrong)
         for name in sorted(names):
             if not name.startswith(".") and not name.endswith(_UNFINISHED):
-                yield FoundFile(Path(folder) / name, inner[0] if inner else None)
+                wrong = _wrong(here / name, root) or _wrong_name((*inner, name))
+                yield FoundFile(here / name, None if wrong else user, wrong)
+    for error in closed:
+        yield FoundFile(Path(error.filename), None, (Reason.UNREADABLE_FILE, f"it cannot be listed: {error.strerror}"))
+
+
+def _wrong_name(parts: Sequence[str]) -> tuple[Reason, str] | None:
+    try:
+        "/".join(parts).encode()
+    except UnicodeEncodeError:
+        return Reason.NAME_NOT_UTF8, "its name, or that of its folder, is no UTF-8; rename it and land it again"
+    return None
+
+
+_KINDS = {stat.S_IFIFO: "a FIFO", stat.S_IFSOCK: "a socket", stat.S_IFCHR: "a device", stat.S_IFBLK: "a device"}
+
+
+def _wrong(path: Path, root: Path | None) -> tuple[Reason, str] | None:
+    """Why a path is not to be opened; None for a file, and for a folder that a link inside the root names again."""
+    try:
+        mode = path.stat().st_mode
+        if root and path.is_symlink():
+            target = path.resolve(strict=True)
+            if not target.is_relative_to(root.resolve()):
+                return Reason.LINK_NOT_FOLLOWED, "it is a link that leads out of the folder; copy what it names"
+            if path.parent.resolve().is_relative_to(target):
+                return Reason.LINK_NOT_FOLLOWED, "it is a link to a folder that holds it; remove it"
+    except (OSError, RuntimeError) as error:
+        if path.is_symlink():
+            why = "leads to itself" if _is_loop(error) else "leads nowhere"
+            return Reason.LINK_NOT_FOLLOWED, f"it is a link that {why}; remove it"
+        return Reason.UNREADABLE_FILE, f"it cannot be looked at: {getattr(error, 'strerror', error)}"
+    kind = _KINDS.get(stat.S_IFMT(mode))
+    return (Reason.NO_REGULAR_FILE, f"it is {kind}, and a file is wanted") if kind else None
+
+
+def _is_loop(error: Exception) -> bool:
+    return isinstance(error, RuntimeError) or getattr(error, "errno", None) == errno.ELOOP

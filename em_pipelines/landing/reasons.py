@@ -6,6 +6,10 @@ from enum import StrEnum
 class Reason(StrEnum):
     """Codes of the rules that input can break."""
 
+    # of what lies where files are expected
+    NO_REGULAR_FILE = "no_regular_file"
+    LINK_NOT_FOLLOWED = "link_not_followed"
+    NAME_NOT_UTF8 = "name_not_utf8"
     # of files
     UNREADABLE_FILE = "unreadable_file"
     EMPTY_FILE = "empty_file"

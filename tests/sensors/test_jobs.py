@@ -1,5 +1,6 @@
 """Landing what lies in the inbox: each file once, under the right user, and out of the way afterwards."""
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -99,3 +100,17 @@ def test_what_the_log_of_a_run_says_names_nobody_and_quotes_nothing(world: Any) 
     assert "landed 1 records, 0 duplicates, 0 dead letters" in logged
     assert "zenobia" not in logged
     assert "Zanzibar" not in logged
+
+
+def test_what_is_no_file_is_told_of_once_and_put_away_and_the_rest_lands(world: Any) -> None:
+    inbox = world.home.inbox
+    world.drop("ada/log.jsonl", world.message("2026-03-01"))
+    os.mkfifo(inbox / "ada" / "pipe.jsonl")
+    (inbox / "loop.jsonl").symlink_to("loop.jsonl")
+    (inbox.parent / "outside.jsonl").write_text("secret\n")
+    (inbox / "out.jsonl").symlink_to(inbox.parent / "outside.jsonl")
+    assert run(world).success
+    assert waiting_files(inbox) == []
+    reasons = sorted(letter["reason"] for letter in all_letters(world.home.store.log).values())
+    assert reasons == ["link_not_followed", "link_not_followed", "no_regular_file"]
+    assert len(landed(world)) == 1

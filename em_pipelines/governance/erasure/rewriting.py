@@ -101,7 +101,8 @@ def clear_inbox(home: RebuildableHome, request: Request, plan: Plan, now: dateti
                 continue
             parts = path.relative_to(home.inbox).parts
             user = parts[0] if len(parts) > 1 else None
-            land([path], home.store.log, now=now.astimezone(UTC), settings=home.settings.landing, user_id=user)
+            at, settings = now.astimezone(UTC), home.settings.landing
+            land([path], home.store.log, now=at, settings=settings, user_id=user, within=home.inbox)
         path.unlink()
         n_files += 1
         _drop_empty(path.parent, home.inbox)
