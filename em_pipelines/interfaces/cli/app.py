@@ -35,7 +35,7 @@ from em_pipelines.interfaces.cli import (
 )
 from em_pipelines.interfaces.cli import facts as reading
 from em_pipelines.interfaces.cli import predictions as gold
-from em_pipelines.interfaces.cli.console import Defaults, Exit, HomeOption
+from em_pipelines.interfaces.cli.console import Defaults, Exit, HomeOption, say
 
 if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager, AbstractContextManager
@@ -158,14 +158,14 @@ def main() -> None:
     try:
         code = app(prog_name="em", standalone_mode=False)
     except EmError as error:
-        sys.stderr.write(f"em: {error}\n")
+        say(f"{error}")
         code = error.exit_code
     except (KeyboardInterrupt, typer.Abort):
-        sys.stderr.write("em: interrupted; what was done is kept, the same command goes on from there\n")
+        say("interrupted; what was done is kept, the same command goes on from there")
         code = Exit.RETRY
     except typer.TyperException as error:
         sentence = getattr(error, "format_message", error.__str__)()
-        sys.stderr.write(f"em: {sentence.rstrip('.')}; see `em --help`\n")
+        say(f"{sentence.rstrip('.')}; see `em --help`")
         code = Exit.USAGE
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -173,6 +173,6 @@ def main() -> None:
     except Exception:
         if all(map(_is_utf8, sys.argv)):
             raise
-        sys.stderr.write("em: reading the arguments: one of them is no UTF-8; see `em --help`\n")
+        say("reading the arguments: one of them is no UTF-8; see `em --help`")
         code = Exit.USAGE
     sys.exit(code if isinstance(code, int) else Exit.OK)

@@ -1,13 +1,20 @@
 """How every command talks: tables on stdout for people, one JSON document for pipes, one sentence on stderr for
-whatever is not success."""
+whatever is not success.
 
+The one place that writes to a terminal: what is stored was written by others, and a terminal obeys its control
+characters. So commands print by what stands here, which shows such characters instead of sending them.
+"""
+
+import codecs
+import io
+import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date
 from enum import IntEnum
 from importlib.abc import MetaPathFinder
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, NoReturn, cast
 
 import orjson
 import typer
@@ -33,6 +40,9 @@ UserOption = Annotated[str, typer.Option("--user", help="Whose memory.")]
 
 
 PIPE_COLUMNS = 160
+CONTROL = re.compile("[\\x00-\\x08\\x0b-\\x1f\\x7f-\\x9f\\u2028-\\u202e\\u2066-\\u2069\\ud800-\\udfff]")
+"""What a terminal obeys rather than shows: C0 but tab and newline, DEL, C1, separators of lines, overrides of direction
+(Unicode Bidirectional Algorithm, UAX #9); and lone surrogates, which no terminal can be sent."""
 
 
 class Exit(IntEnum):
@@ -93,24 +103,74 @@ class _NoPandas(MetaPathFinder):
             raise ModuleNotFoundError(name=name)
 
 
+def visible(text: str) -> str:
+    """A text with its control characters written as escapes (ESC as \\x1b)."""
+    return CONTROL.sub(lambda match: match.group().encode("unicode_escape").decode(), text)
+
+
 def out() -> "Console":
     """The console on stdout. A pipe has no width to fit into: lines there are as long as they need to be."""
-    from rich.console import Console
-
-    return Console(highlight=False, width=None if sys.stdout.isatty() else PIPE_COLUMNS)
+    return _console(width=None if sys.stdout.isatty() else PIPE_COLUMNS)
 
 
 def err() -> "Console":
     """The console on stderr."""
+    return _console(stderr=True)
+
+
+def _console(**options: Any) -> "Console":
+    """A console that sends no control characters but its own."""
     from rich.console import Console
 
-    return Console(stderr=True, highlight=False)
+    class Plain(Console):
+        """Strings are made visible before their width is measured."""
+
+        def render_str(self, text: str, **how: Any) -> Any:
+            return super().render_str(visible(text), **how)
+
+    return Plain(highlight=False, **options)
+
+
+def say(sentence: str) -> None:
+    """Says one sentence on stderr, behind the name of the command."""
+    sys.stderr.write(visible(f"em: {' '.join(sentence.split())}") + "\n")
+
+
+def write(text: str) -> None:
+    """Prints a text in UTF-8 whatever the terminal's encoding: no line is folded, no bracket is markup."""
+    sys.stdout.buffer.write(visible(text).encode())
+    sys.stdout.buffer.flush()
 
 
 def print_json(document: Any) -> None:
-    """Prints one JSON document and a newline."""
-    sys.stdout.buffer.write(orjson.dumps(document, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE, default=str))
+    """Prints one JSON document and a newline. What it holds is as it is stored: escapes of JSON stand for control
+    characters."""
+    data = orjson.dumps(document, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE, default=str)
+    sys.stdout.buffer.write(CONTROL.sub(lambda match: f"\\u{ord(match.group()):04x}", data.decode()).encode())
     sys.stdout.buffer.flush()
+
+
+def stdout_for_documents() -> BinaryIO:
+    """Where a document that was made elsewhere goes: a pipe gets its bytes, a terminal sees them."""
+    return cast(BinaryIO, _Visible(sys.stdout.buffer)) if sys.stdout.isatty() else sys.stdout.buffer
+
+
+class _Visible(io.RawIOBase):
+    """Writes UTF-8 with its control characters as escapes."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int:
+        self._stream.write(visible(self._decoder.decode(bytes(data))).encode())
+        return len(data)
+
+    def flush(self) -> None:
+        self._stream.flush()
 
 
 def print_document(document: Mapping[str, object], *, as_json: bool) -> None:
@@ -127,13 +187,15 @@ def print_table(
 ) -> None:
     """Prints a table; columns named in `right` are aligned for figures. Cells are text, never markup."""
     from rich.table import Table
+    from rich.text import Text
 
-    table = Table(title=title, title_justify="left", header_style="bold")
+    # No strings: in them rich would look for markup, and a backslash before a bracket hides it from any escaping.
+    table = Table(title=Text(visible(title), style="table.title"), title_justify="left", header_style="bold")
     numeric = set(right)
     for column in columns:
         table.add_column(column, justify="right" if column in numeric else "left", overflow="fold")
     for row in rows:
-        table.add_row(*("" if cell is None else _plain(cell) for cell in row))
+        table.add_row(*(Text("" if cell is None else visible(f"{cell}")) for cell in row))
     out().print(table)
 
 
@@ -148,14 +210,10 @@ def note_if_unknown(home: "Pipeline", user_id: str) -> None:
     day = home.store.lake.latest(ENTITIES, date.max)
     if day is None or not len(home.store.lake.find(ENTITIES, day, "user_id", [user_id])):
         check_made(home.store, user_id, "looking")
-        sys.stderr.write(f"em: nothing is known of anybody called {user_id!r:.80}; `em run` shows who is known\n")
+        say(f"nothing is known of anybody called {user_id!r:.80}; `em run` shows who is known")
 
 
 def fail(sentence: str, code: Exit) -> NoReturn:
     """Says what is wrong in one sentence on stderr and ends the command."""
-    sys.stderr.write(f"em: {' '.join(sentence.split())}\n")
+    say(sentence)
     raise typer.Exit(code)
-
-
-def _plain(cell: object) -> str:
-    return str(cell).replace("[", "\\[")

@@ -1,6 +1,5 @@
 """What an agent is given: `em context` before an answer, `em prompt` once, `em bootstrap` at the start of a session."""
 
-import sys
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
@@ -8,7 +7,7 @@ from typing import Annotated
 import typer
 
 from em_pipelines.errors import EmError
-from em_pipelines.interfaces.cli.console import HomeOption, JsonOption, UserOption, open_home, print_json
+from em_pipelines.interfaces.cli.console import HomeOption, JsonOption, UserOption, open_home, print_json, say, write
 from em_pipelines.interfaces.cli.facts import AsOfOption, parse_day
 from em_pipelines.retrieval.context.bounds import BUDGET_TOKENS, LEAST_TOKENS
 
@@ -52,7 +51,7 @@ def context(
         turns = [{"session_id": session, "turn_number": turn} for session, turn in block.turns]
         print_json({"text": block.text, "n_tokens": block.n_tokens, "edge_ids": block.edge_ids, "turns": turns})
     else:
-        _write(block.text)
+        write(block.text)
 
 
 def prompt() -> None:
@@ -62,7 +61,7 @@ def prompt() -> None:
     """
     from em_pipelines.retrieval.context.instructions import INSTRUCTIONS
 
-    _write(INSTRUCTIONS)
+    write(INSTRUCTIONS)
 
 
 def bootstrap(user: UserOption, home: HomeOption = None, as_json: JsonOption = False) -> None:
@@ -79,14 +78,8 @@ def bootstrap(user: UserOption, home: HomeOption = None, as_json: JsonOption = F
         text = start(open_home(home), user, datetime.now(UTC))
     except EmError as error:
         text = ""
-        sys.stderr.write(f"em: {error}; the session starts without memory\n")
+        say(f"{error}; the session starts without memory")
     if as_json:
         print_json({"text": text, "n_lines": text.count("\n")})
     else:
-        _write(text)
-
-
-def _write(text: str) -> None:
-    """As it is, in UTF-8 whatever the terminal's encoding: no line is folded, no bracket is markup."""
-    sys.stdout.buffer.write(text.encode())
-    sys.stdout.buffer.flush()
+        write(text)

@@ -1,6 +1,5 @@
 """`em export` and `em import`: everything of one user out of a home, and into one."""
 
-import sys
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -9,7 +8,16 @@ import typer
 
 from em_pipelines.errors import UsageError
 from em_pipelines.interfaces.cli import landing
-from em_pipelines.interfaces.cli.console import HomeOption, JsonOption, UserOption, open_home, out, print_json
+from em_pipelines.interfaces.cli.console import (
+    HomeOption,
+    JsonOption,
+    UserOption,
+    open_home,
+    out,
+    print_json,
+    say,
+    stdout_for_documents,
+)
 from em_pipelines.interfaces.cli.facts import AsOfOption, parse_day
 from em_pipelines.serving.export.formats import ExportFormat
 
@@ -49,8 +57,8 @@ def export(
         sentence = (
             f"{len(stale)} days have landed and are not materialized: their facts are missing; `em run` makes them"
         )
-        typer.echo(f"em: {sentence}", err=True)
-    done = export_user(opened, user, format, day, output or sys.stdout.buffer)
+        say(sentence)
+    done = export_user(opened, user, format, day, output or stdout_for_documents())
     if as_json:
         print_json(
             {

@@ -14,6 +14,7 @@ from em_pipelines.interfaces.cli.console import (
     open_home,
     print_json,
     print_table,
+    write,
 )
 
 if TYPE_CHECKING:
@@ -146,7 +147,7 @@ def state_hash(as_of: AsOfOption = None, home: HomeOption = None, as_json: JsonO
         print_json(hashes)
         return
     for name, value in hashes.items():
-        typer.echo(f"{value}  {name}")
+        write(f"{value}  {name}\n")
 
 
 def settings(home: HomeOption = None, as_json: JsonOption = False) -> None:

@@ -16,6 +16,7 @@ from em_pipelines.interfaces.cli.console import (
     out,
     print_json,
     print_table,
+    say,
 )
 
 if TYPE_CHECKING:
@@ -132,6 +133,6 @@ def end_with(home: "Pipeline", report: "LandingReport") -> None:
     reasons = ", ".join(f"{n} {reason}" for reason, n in sorted(report.n_dead_letters.items()))
     sentence = f"{total} lines are dead letters ({reasons}); see `em dead-letters list`"
     if set(report.n_dead_letters) <= {KEY_CONFLICT}:
-        typer.echo(f"em: {sentence}; what was landed first stands", err=True)
+        say(f"{sentence}; what was landed first stands")
         return
     fail(sentence, Exit.FINDING)
