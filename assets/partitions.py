@@ -35,10 +35,13 @@ def daily_partitions(first_day: date) -> DailyPartitionsDefinition:
 
 def first_partition(pipeline: Pipeline) -> date:
     """The first day that is shown: that of the settings, else the first of the month in which the first log was
-    written, else the earliest day that may land. Earlier days would all be shown as missing."""
+    written, else the earliest day that may land. Earlier days would all be shown as missing.
+
+    Days that wait for their checks are shown although an erasure has left no log of them: they are in the next run."""
     settings, log = pipeline.settings, pipeline.store.log
     if settings.partitions_from:
         return max(settings.partitions_from, settings.landing.earliest_day)
     kinds = (step.log_kind for step in pipeline.steps.values() if step.log_kind)
     landed = [days[0] for kind in kinds if (days := log.days(kind))]
+    landed += (pipeline.unchecked or ())[:1] if landed else ()
     return max(min(landed).replace(day=1), settings.landing.earliest_day) if landed else settings.landing.earliest_day

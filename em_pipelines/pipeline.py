@@ -21,6 +21,7 @@ from em_pipelines.serving.export.portable_home import PortableHome
 from em_pipelines.serving.projection.projected_home import ProjectedHome
 from em_pipelines.serving.time_rules import TimeRules
 from em_pipelines.settings import Settings
+from em_pipelines.storage.files import admit
 from em_pipelines.storage.store import Step, StepReport
 
 if TYPE_CHECKING:
@@ -51,6 +52,7 @@ class Pipeline(RebuildableHome, RevisableHome, PortableHome, ProjectedHome):
     ) -> None:
         super().__init__(settings.home, lambda store, table, day: restore(store, self.steps, table, day))
         self.settings = settings
+        admit(settings.access)
         self._open_models = open_models
         self._open_embedder = open_embedder
 

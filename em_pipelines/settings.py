@@ -39,6 +39,7 @@ from em_pipelines.resolution.settings import ResolutionSettings
 from em_pipelines.retrieval.context.settings import ContextSettings
 from em_pipelines.retrieval.settings import RetrievalSettings
 from em_pipelines.storage.duckdb_engine import EngineSettings
+from em_pipelines.storage.files import Access
 from em_pipelines.text.guard.sensitive import SafetySettings
 
 SETTINGS_FILE = "em.yaml"
@@ -54,6 +55,10 @@ class Settings(BaseSettings):
     )
 
     home: Path = Field(default=Path(".em"), description="where the log, the lake, snapshots and Dagster's own home lie")
+    access: Access = Field(
+        default=Access.OWNER,
+        description="who may use what is made in the home: owner, or group for the group of its folder, too",
+    )
     extractor: str = Field(
         default="rules", pattern="^(rules|llm)$", description="which extractor reads the messages: rules or llm"
     )

@@ -12,6 +12,7 @@ from pydantic import PrivateAttr
 
 from em_pipelines.pipeline import Pipeline
 from em_pipelines.settings import Settings, load_settings
+from em_pipelines.storage.files import close_to_others, make_folder
 from resources.embedders import open_embedder
 from resources.model_access import asking_of
 from resources.run_locks import run_lock
@@ -40,7 +41,9 @@ class HomeResource(dg.ConfigurableResource[Pipeline]):
         """The home itself."""
         path = Path(self.path)
         settings = self._settings.model_copy(update={"home": path}) if self._settings else load_settings(home=path)
-        return Pipeline(settings, asking_of, open_embedder)
+        opened = Pipeline(settings, asking_of, open_embedder)
+        close_to_others()  # Dagster's own files as well
+        return opened
 
     def _with_updated_values(self, values: Mapping[str, Any] | None) -> "HomeResource":
         """The copy that Dagster makes for each run knows fields alone: what is private is handed on here."""
@@ -52,7 +55,7 @@ class HomeResource(dg.ConfigurableResource[Pipeline]):
         """Takes the lock of the run; sensors have none, and a step in another process finds it held."""
         if context.run:
             lock = run_lock(self.home, context.run.run_id)
-            Path(lock.lock_file).parent.mkdir(parents=True, exist_ok=True)
+            make_folder(Path(lock.lock_file).parent)
             with suppress(Timeout):
                 lock.acquire()
                 self._run_lock = lock

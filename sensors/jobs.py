@@ -8,6 +8,7 @@ from pathlib import Path
 import dagster as dg
 
 from em_pipelines.landing.land import land
+from em_pipelines.storage.files import make_folder
 from resources.dagster_internals import AssetJob
 from resources.home import HomeResource
 
@@ -81,7 +82,7 @@ def land_files(context: dg.OpExecutionContext, home: HomeResource) -> None:
                 path.unlink()
             else:
                 target = inbox / LANDED_FOLDER / now.strftime("%Y%m%dT%H%M%S") / path.relative_to(inbox)
-                target.parent.mkdir(parents=True, exist_ok=True)
+                make_folder(target.parent)
                 shutil.move(path, target)
         context.log.info(
             f"landed {report.n_landed} records, {report.n_duplicates} duplicates, "

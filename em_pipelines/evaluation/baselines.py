@@ -60,7 +60,6 @@ def load(path: Path) -> dict[str, float] | None:
 
 def save(path: Path, report: Mapping[str, Any], extractor_version: str) -> None:
     """Keeps the figures of a report."""
-    path.parent.mkdir(parents=True, exist_ok=True)
     kept = {"extractor_version": extractor_version, "figures": figures_of(report)}
     write_atomically(path, orjson.dumps(kept, option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS))
 

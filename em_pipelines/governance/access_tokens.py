@@ -6,7 +6,6 @@ wants forgotten is ever met in it. Erasing a user removes their lines.
 """
 
 import hmac
-import os
 import re
 import secrets
 from collections.abc import Iterator
@@ -23,6 +22,7 @@ from pydantic import TypeAdapter, ValidationError
 from em_pipelines.errors import CorruptTableError, LockedError, UsageError
 from em_pipelines.governance.token_scope import DEFAULT_DAYS, MAX_DAYS, TokenScope
 from em_pipelines.landing.records import Identifier
+from em_pipelines.storage.files import make_folder, write_atomically
 from em_pipelines.storage.salt import Salt
 from em_pipelines.text.masking import secret_kinds
 
@@ -146,23 +146,13 @@ class TokenBook:
         return self._seen[1]
 
     def _write(self, lines: list[dict[str, Any]]) -> None:
-        """Replaces the file; nobody but its owner can read it at any moment."""
+        """Replaces the file, which nobody but who may use the home can read at any moment."""
         data = b"".join(orjson.dumps(line, option=orjson.OPT_SORT_KEYS) + b"\n" for line in lines)
-        temporary = self._path.with_name(f".{FILE}.{os.getpid()}.tmp")
-        temporary.unlink(missing_ok=True)
-        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        try:
-            with os.fdopen(descriptor, "wb") as handle:
-                handle.write(data)
-                handle.flush()
-                os.fsync(handle.fileno())
-            temporary.replace(self._path)
-        finally:
-            temporary.unlink(missing_ok=True)
+        write_atomically(self._path, data)
 
     @contextmanager
     def _lock(self) -> Iterator[None]:
-        self._path.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(self._path.parent)
         try:
             with FileLock(self._path.with_name("tokens.lock"), timeout=60):
                 yield

@@ -211,8 +211,6 @@ class RequestBook:
     def put(self, request: Request) -> None:
         """Keeps a request, or what is now known of it: durable when this returns."""
         path = self.pending_folder / f"{request.request_id}.json"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.parent.chmod(0o700)
         write_atomically(path, orjson.dumps(as_document(request), option=orjson.OPT_SORT_KEYS))
 
     def pending(self) -> list[Request]:

@@ -29,7 +29,7 @@ from em_pipelines.landing.reasons import Reason, RuleError
 from em_pipelines.landing.records import Key, interaction_key, is_same_content, land_record
 from em_pipelines.landing.settings import LandingSettings
 from em_pipelines.schema.table import Record
-from em_pipelines.storage.files import settled_until_ns, temporary_beside
+from em_pipelines.storage.files import put_in_place, settled_until_ns, temporary_beside
 from em_pipelines.storage.landed_log import LandedLog, Verdict
 from em_pipelines.text.values import iso_instant
 
@@ -94,7 +94,7 @@ class SessionIndex:
         own = self._path.with_name(f"{FILE}.{threading.get_ident()}")
         with suppress(OSError), temporary_beside(own) as temporary:
             temporary.write_bytes(orjson.dumps(entries))
-            temporary.replace(self._path)
+            put_in_place(temporary, self._path, set())  # nobody waits for the disk: it can be made again
 
     def _marks(self) -> dict[date, str]:
         """What tells the days' folders from any others; without those that could change unseen."""

@@ -18,6 +18,7 @@ from typing import Any
 from filelock import FileLock
 
 from em_pipelines.errors import CorruptTableError
+from em_pipelines.storage.files import make_folder
 
 Execute = Callable[..., sqlite3.Cursor]
 SCHEMA_VERSION = 2
@@ -79,7 +80,7 @@ class Database:
     """One connection to the file, shared by the threads of a process; made with its folder where there is none."""
 
     def __init__(self, path: Path) -> None:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(path.parent)
         self.path = path
         self._lock = threading.RLock()
         self._connection = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)

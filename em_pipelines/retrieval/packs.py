@@ -31,7 +31,7 @@ from em_pipelines.schema.tables.raw import FEEDBACK
 from em_pipelines.schema.tables.record import QUARANTINE
 from em_pipelines.serving.facts import FactRow, rows_of_users
 from em_pipelines.storage.code_version import code_digest
-from em_pipelines.storage.files import write_atomically
+from em_pipelines.storage.files import make_folder, write_atomically
 from em_pipelines.storage.isolation import is_of_rows, said_of
 from em_pipelines.storage.quarantine import RAISED, SetAside
 
@@ -206,7 +206,7 @@ def _build_one(
     if not len(rows):
         shutil.rmtree(folder, ignore_errors=True)
         return True
-    folder.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(folder.parent)
     vectors = None
     if home.embedder:
         texts = [text or "" for text in rows["text"].to_pylist()]

@@ -20,6 +20,7 @@ from em_pipelines.serving.snapshot_file import Content, Part, write
 from em_pipelines.serving.time_rules import TimeRules
 from em_pipelines.storage.code_version import code_digest
 from em_pipelines.storage.duckdb_engine import connect, scalar
+from em_pipelines.storage.files import sync_folder
 from em_pipelines.storage.store import Store
 
 LATEST = "latest.duckdb"
@@ -111,3 +112,4 @@ def _point_latest(folder: Path) -> None:
     link.unlink(missing_ok=True)
     link.symlink_to(newest)
     link.replace(folder / LATEST)
+    sync_folder(folder)

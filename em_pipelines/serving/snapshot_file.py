@@ -22,7 +22,7 @@ from em_pipelines.schema.table import Table
 from em_pipelines.schema.tables.catalog import CATALOG
 from em_pipelines.serving.time_rules import TimeRules
 from em_pipelines.storage.duckdb_engine import connect, statement
-from em_pipelines.storage.files import temporary_beside
+from em_pipelines.storage.files import put_in_place, temporary_beside
 from em_pipelines.storage.lake import Lake
 
 HERE = Path(__file__).parent
@@ -94,7 +94,7 @@ def write(lake: Lake, path: Path, content: Content, rules: TimeRules, base: Path
             _write_whole(lake, temporary, content, rules)
         with temporary.open("rb") as handle:
             os.fsync(handle.fileno())
-        temporary.replace(path)
+        put_in_place(temporary, path)
 
 
 def _write_whole(lake: Lake, path: Path, content: Content, rules: TimeRules) -> None:

@@ -1,15 +1,20 @@
-"""Files and folders of a local disk: written whole or not at all, listed again only where they may have changed, and
-the locks of a home.
+"""Files and folders of a local disk: written whole or not at all and for good, for who may use the home alone; listed
+again only where they may have changed; and the locks of a home.
+
+A name is on the disk once its folder is, so every rename is followed by an fsync of the folder: what is acknowledged
+survives a loss of power. Where many files are renamed into one folder and all can be made again, that is done once.
 
 Adding, replacing or removing a file gives its folder another time of change. A time that is nearly now proves nothing:
 a second change may fall on the same tick of the clock, so what changed just now is looked at again.
 """
 
+import errno
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import date
+from enum import StrEnum
 from functools import lru_cache
 from pathlib import Path
 from typing import BinaryIO, Generic, TypeVar
@@ -19,8 +24,82 @@ from filelock import FileLock, Timeout
 from em_pipelines.errors import LockedError
 
 
-def write_atomically(path: Path, data: bytes | memoryview) -> None:
-    """Writes a local file so that readers and crashes see the old or the new content, never a part."""
+class Access(StrEnum):
+    """Who may use a home: its owner alone, or the group of its folder as well."""
+
+    OWNER = "owner"
+    GROUP = "group"
+
+
+_ALLOWED = {Access.OWNER: 0o700, Access.GROUP: 0o770}
+
+
+class _Process:
+    """What holds for all homes of this process."""
+
+    allowed = _ALLOWED[Access.OWNER]
+
+
+def admit(access: Access) -> None:
+    """Says who may use what this process makes from now on."""
+    _Process.allowed = _ALLOWED[access]
+
+
+def close_to_others() -> None:
+    """Has everything that this process makes closed to those not admitted, whichever library makes it (umask)."""
+    os.umask(0o777 & ~_Process.allowed)
+
+
+def make_folder(folder: str | Path) -> None:
+    """Makes a folder, and those above it that are not there; on the disk when this returns."""
+    path = Path(folder)
+    if path.is_dir():
+        return
+    if not path.parent.is_dir():
+        make_folder(path.parent)
+    with suppress(FileExistsError):
+        path.mkdir(_Process.allowed)
+        sync_folder(path.parent)
+
+
+def sync_folder(folder: str | Path) -> None:
+    """Makes new, replaced and removed names in a folder survive a loss of power."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    except OSError as error:
+        if error.errno not in {errno.EINVAL, errno.ENOTSUP}:  # file systems that know no such thing
+            raise
+    finally:
+        os.close(descriptor)
+
+
+def put_in_place(temporary: str | Path, path: str | Path, unsynced: set[str] | None = None) -> None:
+    """Renames a file that was written beside its place, closed to those not admitted.
+
+    On the disk when this returns; with `unsynced` its folder is added there, and whoever keeps that syncs it later.
+    """
+    mode = os.stat(temporary).st_mode & 0o777  # noqa: PTH116 - a run puts tens of thousands of files in place
+    if mode & ~_Process.allowed:
+        os.chmod(temporary, mode & _Process.allowed)  # noqa: PTH101
+    os.replace(temporary, path)  # noqa: PTH105
+    folder = os.path.dirname(path) or os.curdir  # noqa: PTH120
+    if unsynced is None:
+        sync_folder(folder)
+    else:
+        unsynced.add(folder)
+
+
+def private(path: str, flags: int) -> int:
+    """Opens a file, and makes it for who is admitted alone: an `opener` of `open`."""
+    return os.open(path, flags, _Process.allowed & 0o666)
+
+
+def write_atomically(path: Path, data: bytes | memoryview, unsynced: set[str] | None = None) -> None:
+    """Writes a local file so that readers and crashes see the old or the new content, never a part.
+
+    On the disk when this returns, its name with `unsynced` as `put_in_place` says.
+    """
     folder, name = os.path.split(path)
     temporary = os.path.join(folder, _temporary(name))  # noqa: PTH118 - a run writes tens of thousands of files
     try:
@@ -29,7 +108,7 @@ def write_atomically(path: Path, data: bytes | memoryview) -> None:
             handle.write(data)
             handle.flush()
             os.fsync(handle.fileno())
-        os.replace(temporary, path)  # noqa: PTH105
+        put_in_place(temporary, path, unsynced)
     except BaseException:
         with suppress(FileNotFoundError):
             os.unlink(temporary)  # noqa: PTH108
@@ -39,10 +118,10 @@ def write_atomically(path: Path, data: bytes | memoryview) -> None:
 def _created(folder: str, path: str) -> BinaryIO:
     """A new file to write to, in a folder that is made where it is not there."""
     try:
-        return open(path, "wb")  # noqa: PTH123
+        return open(path, "wb", opener=private)
     except FileNotFoundError:
-        os.makedirs(folder, exist_ok=True)  # noqa: PTH103
-        return open(path, "wb")  # noqa: PTH123
+        make_folder(folder)
+        return open(path, "wb", opener=private)
 
 
 def _temporary(name: str) -> str:
@@ -52,7 +131,7 @@ def _temporary(name: str) -> str:
 @contextmanager
 def temporary_beside(path: Path) -> Iterator[Path]:
     """A name beside a local file, to write to and rename from; gone afterwards, and swept up after a crash."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(path.parent)
     temporary = path.with_name(_temporary(path.name))
     try:
         yield temporary
@@ -131,7 +210,7 @@ def held(home: Path, name: str, timeout_seconds: float) -> Iterator[None]:
     The lock is the operating system's, on an open file: it is gone with its process, however that ends.
     """
     folder = home / "locks"
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     try:
         with FileLock(folder / f"{name}.lock", timeout=timeout_seconds):
             yield

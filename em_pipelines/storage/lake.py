@@ -10,7 +10,7 @@ import posixpath
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -23,7 +23,14 @@ import pyarrow.parquet as pq
 from em_pipelines.errors import CorruptTableError
 from em_pipelines.schema.table import Table
 from em_pipelines.storage.duckdb_engine import ParquetRows, Query, Rows
-from em_pipelines.storage.files import Folders, partition_days, temporary_beside, write_atomically
+from em_pipelines.storage.files import (
+    Folders,
+    partition_days,
+    put_in_place,
+    sync_folder,
+    temporary_beside,
+    write_atomically,
+)
 from em_pipelines.storage.parquet_files import (
     COMPRESSION,
     CONTENT_KEY,
@@ -95,7 +102,8 @@ class Lake:
     """All partitions below one root: a path, or any fsspec URL.
 
     Writing is atomic: on local disks a temporary name, fsync and rename; object stores publish on close by
-    themselves. The same rows give the same bytes, in whatever order they were handed over.
+    themselves. Names are brought to the disk by `settle`, a folder at a time: a partition that a loss of power takes
+    back is out of date, and made again. The same rows give the same bytes, in whatever order they were handed over.
 
     `restore` makes the rows of a partition again that were given up; whoever reads one has it called unasked.
     """
@@ -107,6 +115,7 @@ class Lake:
         self._footers = Footers(self._fs, self._root if self._is_local else None)
         self._recent = RecentTables()
         self._folders = Folders(partition_days)
+        self._unsynced: set[str] = set()
         self._answers: OrderedDict[Hashable, tuple[object, object]] = OrderedDict()
         self.local_root = self._root if self._is_local else None
         """The folder of the lake, or None where it lies on no local disk."""
@@ -300,7 +309,7 @@ class Lake:
             options = {"COMPRESSION": COMPRESSION, "ROW_GROUP_SIZE": ROW_GROUP_ROWS}
             footer = Footer({INPUTS_KEY: inputs_digest}, CONTENT_KEY)
             content, n_rows = copy_to(temporary, table, rows, footer, options)
-            temporary.replace(path)
+            put_in_place(temporary, path, self._unsynced)
         return PartitionInfo(content, inputs_digest, n_rows)
 
     def thin(self, table: Table, day: date) -> None:
@@ -325,6 +334,14 @@ class Lake:
         path = self.path(table, day)
         if self._fs.exists(path):
             self._fs.rm_file(path)
+            if self._is_local:
+                self._unsynced.add(posixpath.dirname(path))
+
+    def settle(self) -> None:
+        """Brings to the disk which partitions there are: from now on what was written or deleted stays so."""
+        while self._unsynced:
+            with suppress(FileNotFoundError):
+                sync_folder(self._unsynced.pop())
 
     @contextmanager
     def _file(self, table: Table, day: date) -> Iterator[pq.ParquetFile | None]:
@@ -350,7 +367,7 @@ class Lake:
             self._fs.makedirs(posixpath.dirname(path), exist_ok=True)
             self._fs.pipe_file(path, bytes(data))
             return
-        write_atomically(Path(path), data)
+        write_atomically(Path(path), data, self._unsynced)
 
     def _corrupt(self, table: Table, day: date, found: str) -> CorruptTableError:
         return CorruptTableError(

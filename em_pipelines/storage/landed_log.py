@@ -23,7 +23,7 @@ import orjson
 
 from em_pipelines.schema.ids import digest
 from em_pipelines.schema.table import Record
-from em_pipelines.storage.files import Folders, write_atomically
+from em_pipelines.storage.files import Folders, sync_folder, write_atomically
 
 
 class Verdict(StrEnum):
@@ -165,6 +165,8 @@ class LandedLog:
         if left:
             self._write(kind, day, int(name[:6]), left)
         self._fs.rm_file(path)
+        if self._is_local:
+            sync_folder(self._folder(kind, day))  # what was erased is not to come back with the power
         n_changed = sum(a != b for a, b in zip(records, changed, strict=True) if b is not None)
         return Rewritten(len(records) - len(left), n_changed, n_segments=1)
 

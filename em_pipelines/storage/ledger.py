@@ -21,7 +21,7 @@ import orjson
 from filelock import FileLock, Timeout
 
 from em_pipelines.errors import CorruptLedgerError, LockedError
-from em_pipelines.storage.files import write_atomically
+from em_pipelines.storage.files import make_folder, private, sync_folder, write_atomically
 from em_pipelines.storage.ledger_entries import FIRST, Act, Entry, canonical, entry_of, record_of
 from em_pipelines.storage.salt import Salt
 
@@ -149,7 +149,7 @@ class Ledger:
 
     @contextmanager
     def _lock(self) -> Iterator[None]:
-        self._folder.mkdir(parents=True, exist_ok=True)
+        make_folder(self._folder)
         try:
             with FileLock(self._folder / "ledger.lock", timeout=60):
                 yield
@@ -213,7 +213,6 @@ class Ledger:
 
     def _write_head(self, head: _Head) -> None:
         write_atomically(self._head_path, self._sealed(head))
-        _sync_folder(self._folder)
 
     def _sealed(self, head: _Head) -> bytes:
         seal = self._salt.hash("ledger head", str(head.count), str(head.hash))
@@ -221,18 +220,8 @@ class Ledger:
 
     def _write(self, data: bytes) -> None:
         is_new = not self._path.exists()
-        descriptor = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
-        with os.fdopen(descriptor, "wb", buffering=0) as handle:
+        with open(self._path, "ab", buffering=0, opener=private) as handle:
             handle.write(data)
             os.fsync(handle.fileno())
         if is_new:
-            _sync_folder(self._folder)
-
-
-def _sync_folder(folder: Path) -> None:
-    """Makes new and replaced names in the folder survive a loss of power."""
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+            sync_folder(self._folder)

@@ -19,7 +19,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from em_pipelines.errors import SaltError
-from em_pipelines.storage.files import write_atomically
+from em_pipelines.storage.files import make_folder, private, sync_folder, write_atomically
 
 SALT_BYTES = 32
 CHECK = "check of the salt"
@@ -91,15 +91,15 @@ class Salt:
         """A new salt; of a home that cannot be written to one that is forgotten, since nothing can hang on it."""
         temporary = self._path.with_name(f".{self._path.name}.{secrets.token_hex(4)}.{os.getpid()}.tmp")
         try:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-            with os.fdopen(descriptor, "wb") as handle:
+            make_folder(self._path.parent)
+            with open(temporary, "xb", opener=private) as handle:
                 handle.write(secrets.token_bytes(SALT_BYTES))
                 handle.flush()
                 os.fsync(handle.fileno())
             # Linking fails where another process was first, whose salt then is ours as well.
             with suppress(FileExistsError):
                 os.link(temporary, self._path)
+            sync_folder(self._path.parent)
         except OSError as error:
             if error.errno in UNWRITABLE:
                 return secrets.token_bytes(SALT_BYTES)

@@ -21,7 +21,7 @@ from pathlib import Path
 import orjson
 
 from em_pipelines.schema.ids import digest
-from em_pipelines.storage.files import settled_until_ns, temporary_beside
+from em_pipelines.storage.files import put_in_place, settled_until_ns, temporary_beside
 
 MARK_CHARACTERS = 64
 DAY_CHARACTERS = len("2026-03-01")
@@ -110,7 +110,7 @@ class Settled:
         own = self._path.with_name(f"{self._path.name}.{threading.get_ident()}")
         with suppress(OSError), temporary_beside(own) as temporary:
             temporary.write_bytes(orjson.dumps(self._noted))
-            temporary.replace(self._path)
+            put_in_place(temporary, self._path, set())  # nobody waits for the disk: it can be made again
             self._is_changed = False
 
     def _noted_until(self, judged: Judged, month: str) -> date | None:

@@ -217,6 +217,7 @@ class Store:
                     on_days(step.name, 1)
                     n_rows.update(rows)
                     made.append(day)
+        self.lake.settle()
         return StepReport(tuple(made), tuple(current), dict(n_rows))
 
     def _prepare(self, step: Step, days: Sequence[date]) -> None:

@@ -190,6 +190,7 @@ def _rebuild(home: RebuildableHome, request: Request, made: Plan, done: Done) ->
     is_all = request.scope.kind is ScopeKind.USER
     rebuilt.n_answers = forget_answers(home, request.scope.user_id, made.names, is_all=is_all)
     home.store.lake.forget_footers()
+    home.store.lake.settle()
     rebuilt.n_snapshots = republish(home, days[0] if days else date.max)
     remake_pack(home, request.scope.user_id)
     # It quotes nobody, but in its own words: a user who is called `table` would seem to be in it for ever.

@@ -73,12 +73,14 @@ def open_home(home: Path | None, **overrides: Any) -> "Pipeline":
     """The home named on the command line, by EM_HOME or em.yaml, else .em of the working directory."""
     from em_pipelines.pipeline import Pipeline
     from em_pipelines.settings import load_settings
+    from em_pipelines.storage.files import close_to_others
 
     _keep_pandas_out()
     chosen = home or Defaults.home
-    return Pipeline(
-        load_settings(**({"home": chosen} if chosen else {}), **overrides), Defaults.open_models, Defaults.open_embedder
-    )
+    settings = load_settings(**({"home": chosen} if chosen else {}), **overrides)
+    opened = Pipeline(settings, Defaults.open_models, Defaults.open_embedder)
+    close_to_others()
+    return opened
 
 
 def _keep_pandas_out() -> None:

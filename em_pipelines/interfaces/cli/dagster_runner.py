@@ -22,7 +22,7 @@ from em_pipelines.pipeline import Pipeline
 from em_pipelines.retrieval import packs
 from em_pipelines.schema.tables.extraction import EXTRACTION_ISSUES
 from em_pipelines.serving.snapshot import is_current
-from em_pipelines.storage.files import write_atomically
+from em_pipelines.storage.files import make_folder, write_atomically
 from em_pipelines.storage.quarantine import SetAside
 from em_pipelines.storage.run_plan import Span, plan, steps_with_work
 from em_pipelines.storage.store import Step
@@ -181,7 +181,7 @@ def _dagster(home: Pipeline) -> Iterator["tuple[dg.DagsterInstance, dg.Definitio
 def prepare_dagster_home(home: Pipeline) -> Path:
     """Makes Dagster's own home with a configuration that calls nobody; one that people have edited is left alone."""
     folder = home.dagster_home.absolute()
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     path = folder / "dagster.yaml"
     if not path.exists() or path.read_bytes().decode(errors="replace") in FORMER_DAGSTER_YAMLS:
         write_atomically(path, DAGSTER_YAML.encode())

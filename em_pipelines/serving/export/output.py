@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from em_pipelines.errors import UsageError
-from em_pipelines.storage.files import is_alive, temporary_beside
+from em_pipelines.storage.files import is_alive, make_folder, put_in_place, temporary_beside
 
 OWNER_ONLY = 0o600
 
@@ -45,14 +45,14 @@ def to_file(path: Path) -> Iterator[BinaryIO]:
             yield handle
             handle.flush()
             os.fsync(handle.fileno())
-        temporary.replace(path)
+        put_in_place(temporary, path)
 
 
 @contextmanager
 def to_stream(stream: BinaryIO, folder: Path) -> Iterator[BinaryIO]:
     """A file without a name in `folder`, copied to the stream when the block ends without an error; nothing of it
     stays."""
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     with tempfile.TemporaryFile(dir=folder) as handle:
         yield handle
         handle.seek(0)

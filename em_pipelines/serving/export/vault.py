@@ -17,7 +17,7 @@ import orjson
 from em_pipelines.errors import UsageError
 from em_pipelines.serving.export.notes import FOLDER, INDEX, PERSON
 from em_pipelines.serving.export.output import sweep_beside
-from em_pipelines.storage.files import write_atomically
+from em_pipelines.storage.files import sync_folder, write_atomically
 
 MARKER = ".em-vault.json"
 FORMAT = "em_pipelines.vault"
@@ -46,6 +46,7 @@ def to_vault(path: Path, user_id: str) -> Iterator[dict[str, str]]:
             if path.is_dir():
                 path.rmdir()
             stage.rename(path)
+            sync_folder(path.parent)
         else:
             _update(path, stage, user_id, standing, files)
     finally:
@@ -128,6 +129,7 @@ def _update(path: Path, stage: Path, user_id: str, standing: Files, files: Files
     (path / FOLDER).mkdir(exist_ok=True)
     for name in files:
         (stage / name).replace(path / name)
+    sync_folder(path / FOLDER)
     write_atomically(path / MARKER, _marker(user_id, files))
 
 

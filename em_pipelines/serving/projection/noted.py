@@ -56,5 +56,4 @@ class GraphNote:
     def put(self, noted: Noted) -> None:
         """Replaces the note."""
         document = {"synced_at": noted.synced_at.isoformat(), "content": noted.content, "checksum": noted.checksum}
-        self._path.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(self._path, orjson.dumps(document, option=orjson.OPT_SORT_KEYS) + b"\n")

@@ -101,12 +101,12 @@ def test_an_erasure_that_ends_before_a_file_is_written_is_taken_over(
     ask(world)
     n_calls, write = 0, lake.write_atomically
 
-    def dying(path: Path, data: bytes) -> None:
+    def dying(path: Path, data: bytes, *how: object) -> None:
         nonlocal n_calls
         n_calls += 1
         if n_calls > at:
             raise KilledError
-        write(path, data)
+        write(path, data, *how)
 
     with monkeypatch.context() as patch:
         for module in (

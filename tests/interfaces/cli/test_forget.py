@@ -147,3 +147,13 @@ def test_a_journey_with_a_request_to_forget(em: Em, tmp_path: Path, day: str) ->
         answers.append({(f["subject"], f["relation"], f["object"]) for f in json.loads(out)})
     with_request, without = answers
     assert with_request == {fact for fact in without if "Derek" not in fact}
+
+
+def test_a_run_after_the_oldest_month_was_erased_ends_well(em, native, tmp_path) -> None:
+    home = tmp_path / "home"
+    log = native({"content": "I live in Oslo."}, {"content": "I like tea.", "session_id": "s2",
+                                                  "timestamp": "2026-10-01T10:00:00Z"})  # fmt: skip
+    assert em("run", log, "--home", home).returncode == 0
+    assert em("forget", "--user", "ada", "--session", "s1", "--yes", "--home", home).returncode == 0
+    done = em("run", "--home", home)
+    assert (done.returncode, done.stderr.strip()) == (0, "")
