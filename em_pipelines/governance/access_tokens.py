@@ -3,12 +3,15 @@
 HOME/record/tokens.jsonl has one line a token, readable by its owner alone: its id, whose it is, scope and times, and a
 hash of the secret part that only this home can make. Numbers stand where words would do, so that no name that somebody
 wants forgotten is ever met in it. Erasing a user removes their lines.
+
+Each line is sealed whole, by the home's salt: of one that was edited, in whatever field, the token is refused, and no
+other is. It stays where it is until somebody revokes it.
 """
 
 import hmac
 import re
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -19,10 +22,11 @@ import orjson
 from filelock import FileLock, Timeout
 from pydantic import TypeAdapter, ValidationError
 
-from em_pipelines.errors import CorruptTableError, LockedError, UsageError
+from em_pipelines.errors import LockedError, UsageError
 from em_pipelines.governance.token_scope import DEFAULT_DAYS, MAX_DAYS, TokenScope
 from em_pipelines.landing.records import Identifier
 from em_pipelines.storage.files import make_folder, write_atomically
+from em_pipelines.storage.ledger_entries import canonical
 from em_pipelines.storage.salt import Salt
 from em_pipelines.text.masking import secret_kinds
 
@@ -44,6 +48,15 @@ class Token:
     expires_at: datetime
 
 
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """One line of the file: its bytes, its fields as far as there are any, and the token; None where it was edited."""
+
+    raw: bytes
+    fields: dict[str, Any]
+    token: Token | None
+
+
 def checked_user(user_id: str) -> str:
     """The user id if it could land; raises UsageError."""
     try:
@@ -63,7 +76,7 @@ class TokenBook:
     def __init__(self, record: Path, salt: Salt) -> None:
         self._path = record / FILE
         self._salt = salt
-        self._seen: tuple[tuple[int, int, int] | None, tuple[dict[str, Any], ...]] = (None, ())
+        self._seen: tuple[tuple[int, int, int] | None, tuple[_Line, ...]] = (None, ())
 
     def create(self, user_id: str, scope: TokenScope, now: datetime, days: int = DEFAULT_DAYS) -> tuple[str, Token]:
         """A new token, which is shown now and never again, and what is kept of it.
@@ -83,50 +96,64 @@ class TokenBook:
             "hash": self._hash(token_id, secret),
         }
         self._salt.bind()
+        data = canonical({**line, "seal": self._seal(line)})
         with self._lock():
-            self._write([*self._lines(), line])
+            self._write([*self._lines(), _Line(data, line, made)])
         return f"emt_{token_id}_{secret}", made
 
     def check(self, token: str, now: datetime) -> Token | None:
-        """Whose token it is; None for one that is unknown, revoked, expired or no token at all."""
+        """Whose token it is; None for one that is unknown, revoked, expired, edited or no token at all."""
         match = _TOKEN.fullmatch(token)
         token_id, secret = match.groups() if match else ("", "")
-        line = next((line for line in self._lines() if line["token_id"] == token_id), None)
+        line = next((line for line in self._lines() if line.token and line.token.token_id == token_id), None)
         # Compared even where there is nothing to compare with, so that the time taken tells nothing of ids.
-        is_right = hmac.compare_digest(line["hash"] if line else "0" * 64, self._hash(token_id, secret))
-        found = _token(line) if line and is_right else None
+        is_right = hmac.compare_digest(line.fields["hash"] if line else "0" * 64, self._hash(token_id, secret))
+        found = line.token if line and is_right else None
         return found if found and now < found.expires_at else None
 
     def all(self, user_id: str | None = None) -> list[Token]:
         """The tokens, expired ones too, in the order in which they were made; of one user where one is named."""
-        return [_token(line) for line in self._lines() if user_id in (None, line["user_id"])]
+        return [line.token for line in self._lines() if line.token and user_id in (None, line.token.user_id)]
 
-    def revoke(self, token_id: str) -> Token:
-        """Takes a token back, by its id or the beginning of one; raises UsageError for none, or several."""
+    def edited(self) -> list[int]:
+        """The lines, counted from 1, that this home has not written as they are: nobody is let in by them."""
+        return [number for number, line in enumerate(self._lines(), start=1) if line.token is None]
+
+    def revoke(self, token_id: str) -> Token | None:
+        """Takes a token back, by its id or the beginning of one; raises UsageError for none, or several.
+
+        Returns it; None for one whose line was edited, of which nothing can be believed.
+        """
         with self._lock():
-            found = [line for line in self._lines() if token_id and line["token_id"].startswith(token_id)]
+            found = [line for line in self._lines() if token_id and _id_of(line).startswith(token_id)]
             if len(found) != 1:
                 raise UsageError(
                     f"revoking {token_id!r:.40}: {len(found) or 'no'} tokens have that id; see `em token list`"
                 )
             self._write([line for line in self._lines() if line is not found[0]])
-        return _token(found[0])
+        return found[0].token
 
     def forget_user(self, user_id: str) -> int:
-        """Revokes all tokens of a user and removes every trace of them; returns how many they were."""
+        """Revokes all tokens of a user and removes every trace of them; returns how many they were.
+
+        A line that is no token goes as well: nobody can say whose it was.
+        """
         if not self._path.exists():
             return 0
         with self._lock():
             lines = self._lines()
-            left = [line for line in lines if line["user_id"] != user_id]
+            left = [line for line in lines if line.fields.get("user_id", user_id) != user_id]
             if len(left) < len(lines):
                 self._write(left)
         return len(lines) - len(left)
 
+    def _seal(self, fields: dict[str, Any]) -> str:
+        return self._salt.hash("token line", canonical(fields).decode())
+
     def _hash(self, token_id: str, secret: str) -> str:
         return self._salt.hash("token", token_id, secret)
 
-    def _lines(self) -> tuple[dict[str, Any], ...]:
+    def _lines(self) -> tuple[_Line, ...]:
         try:
             stat = self._path.stat()
         except FileNotFoundError:
@@ -134,21 +161,21 @@ class TokenBook:
         version = (stat.st_ino, stat.st_mtime_ns, stat.st_size)
         if self._seen[0] != version:
             self._salt.verify()
-            try:
-                lines = tuple(orjson.loads(line) for line in self._path.read_bytes().splitlines())
-                for line in lines:
-                    _token(line), bytes.fromhex(line["hash"])
-            except (ValueError, KeyError, TypeError, OverflowError) as error:
-                raise CorruptTableError(
-                    f"reading {self._path}: a line is no token ({type(error).__name__}); remove the line, or the file"
-                ) from error
-            self._seen = (version, lines)
+            self._seen = (version, tuple(map(self._line, self._path.read_bytes().splitlines())))
         return self._seen[1]
 
-    def _write(self, lines: list[dict[str, Any]]) -> None:
+    def _line(self, raw: bytes) -> _Line:
+        try:
+            fields = orjson.loads(raw)
+            seal = fields.pop("seal", "")
+            is_ours = isinstance(seal, str) and hmac.compare_digest(seal.encode(), self._seal(fields).encode())
+            return _Line(raw, fields, _token(fields) if is_ours else None)
+        except (ValueError, KeyError, TypeError, AttributeError, OverflowError):
+            return _Line(raw, {}, None)
+
+    def _write(self, lines: Sequence[_Line]) -> None:
         """Replaces the file, which nobody but who may use the home can read at any moment."""
-        data = b"".join(orjson.dumps(line, option=orjson.OPT_SORT_KEYS) + b"\n" for line in lines)
-        write_atomically(self._path, data)
+        write_atomically(self._path, b"".join(line.raw + b"\n" for line in lines))
 
     @contextmanager
     def _lock(self) -> Iterator[None]:
@@ -158,6 +185,10 @@ class TokenBook:
                 yield
         except Timeout as error:
             raise LockedError("changing tokens: another process has held them for 60 s; try again") from error
+
+
+def _id_of(line: _Line) -> str:
+    return str(line.fields.get("token_id", ""))
 
 
 def _token(line: dict[str, Any]) -> Token:

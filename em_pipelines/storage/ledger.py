@@ -69,7 +69,7 @@ class Ledger:
                 "action": act.action,
                 "actor": act.actor,
                 "user": self._salt.hash("ledger user", act.user_id),
-                "target": self._salt.hash("ledger target", act.user_id, act.target),
+                "target": self.mark_of(act.target, act.user_id),
                 "count": act.count,
                 "certificate_id": act.certificate_id,
                 "previous_hash": last.hash,
@@ -100,8 +100,12 @@ class Ledger:
     def of_target(self, target: str, user_ids: Iterable[str]) -> list[Entry]:
         """The entries about one thing of any of these users, in order."""
         entries = self.entries()
-        marks = {self._salt.hash("ledger target", user, target) for user in user_ids} if entries else set()
+        marks = {self.mark_of(target, user) for user in user_ids} if entries else set()
         return [entry for entry in entries if entry.target in marks]
+
+    def mark_of(self, target: str, user_id: str) -> str:
+        """What stands in the place of one thing of a user, as `target` of entries."""
+        return self._salt.hash("ledger target", user_id, target)
 
     def verify(self) -> list[Problem]:
         """Everything that shows an edit, the first line first; empty where nothing does.

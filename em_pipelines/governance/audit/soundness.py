@@ -8,6 +8,7 @@ from enum import StrEnum
 import duckdb
 
 from em_pipelines.errors import EmError
+from em_pipelines.governance.access_tokens import TokenBook
 from em_pipelines.governance.audit.integrity import RULES, violations_on
 from em_pipelines.governance.rebuildable_home import RebuildableHome
 from em_pipelines.landing.dead_letters import open_letters
@@ -20,6 +21,9 @@ from em_pipelines.serving.snapshot import LATEST, is_current
 from em_pipelines.storage.duckdb_engine import connect
 from em_pipelines.storage.lake import Lake
 from em_pipelines.storage.ledger import Ledger
+
+REVOKED = "token.revoke"
+"""The act in the ledger."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,11 +56,12 @@ class SnapshotState(StrEnum):
 
 def diagnose(home: RebuildableHome) -> list[Diagnosis]:
     """Looks at the home: salt, log, partitions, integrity, days out of date, snapshot, index packs, graph database,
-    ledger, dead letters, quarantine, left-overs."""
+    ledger, tokens, dead letters, quarantine, left-overs."""
     if not home.path.exists():
         return [Diagnosis("home", False, f"{home.path} does not exist", "land something: em run PATH")]
     return [
-        _salt(home), _log(home), *_lake(home), _packs(home), *_graph(home), _ledger(home), _dead_letters(home),
+        _salt(home), _log(home), *_lake(home), _packs(home), *_graph(home), _ledger(home), _tokens(home),
+        _dead_letters(home),
         _left_overs(home),
     ]  # fmt: skip
 
@@ -208,6 +213,24 @@ def _ledger(home: RebuildableHome) -> Diagnosis:
         return Diagnosis("ledger", True, "nothing shows an edit")
     advice = "find out who edited HOME/record, and restore it from a backup"
     return Diagnosis("ledger", False, f"line {problems[0].line or '(head)'}: {problems[0].found}", advice)
+
+
+def _tokens(home: RebuildableHome) -> Diagnosis:
+    """Lines that this home has not written so, and tokens that are there again after the ledger has them revoked."""
+    book = TokenBook(home.record, home.salt)
+    sound = book.all()
+    if edited := book.edited():
+        found = f"{len(edited)} were edited and let nobody in, first line {edited[0]} of record/tokens.jsonl"
+        return Diagnosis("tokens", False, found, "em token revoke ID, or remove the line")
+    try:
+        revoked = {entry.target for entry in home.ledger.entries() if entry.action == REVOKED}
+    except EmError:  # of which the ledger tells
+        revoked = set()
+    back = [token for token in sound if revoked and home.ledger.mark_of(token.token_id, token.user_id) in revoked]
+    if back:
+        found = f"{len(back)} that were revoked are there again, first {back[0].token_id}"
+        return Diagnosis("tokens", False, found, f"em token revoke {back[0].token_id}")
+    return Diagnosis("tokens", True, f"{len(sound)} are as they were made" if sound else "none")
 
 
 def _dead_letters(home: RebuildableHome) -> Diagnosis:

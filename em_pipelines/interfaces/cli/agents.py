@@ -13,8 +13,10 @@ from em_pipelines.governance.token_scope import DEFAULT_DAYS, MAX_DAYS, TokenSco
 from em_pipelines.interfaces.agents.address import Address
 from em_pipelines.interfaces.cli.console import (
     Defaults,
+    Exit,
     HomeOption,
     JsonOption,
+    fail,
     open_home,
     out,
     print_json,
@@ -107,12 +109,19 @@ def list_tokens(
     """
     from em_pipelines.governance.access_tokens import checked_user
 
-    found = [_document(token) for token in _book(open_home(home)).all(checked_user(user) if user is not None else None)]
+    book = _book(open_home(home))
+    found = [_document(token) for token in book.all(checked_user(user) if user is not None else None)]
     if as_json:
         print_json(found)
-        return
-    columns = ("token_id", "user_id", "scope", "created_at", "expires_at", "is_valid")
-    print_table(f"{len(found)} tokens", columns, [[row[name] for name in columns] for row in found])
+    else:
+        columns = ("token_id", "user_id", "scope", "created_at", "expires_at", "is_valid")
+        print_table(f"{len(found)} tokens", columns, [[row[name] for name in columns] for row in found])
+    if edited := book.edited():
+        fail(
+            f"listing tokens: line {edited[0]} of HOME/record/tokens.jsonl was edited and lets nobody in"
+            f"{f', and {len(edited) - 1} more' * (len(edited) > 1)}; revoke its id, or remove the line",
+            Exit.FINDING,
+        )
 
 
 @tokens.command()
@@ -127,6 +136,12 @@ def revoke(
     """
     opened = open_home(home)
     gone = _book(opened).revoke(token_id)
+    if gone is None:
+        if as_json:
+            print_json({"token_id": token_id, "is_edited": True})
+        else:
+            out().print("removed a line that was edited and let nobody in")
+        return
     _enter(opened, "token.revoke", gone)
     if as_json:
         print_json(_document(gone))

@@ -59,3 +59,28 @@ def test_wrong_use_is_said_in_one_sentence(em, home_path: Path, words: tuple[str
     assert said in done.stderr
     assert done.stderr.count("\n") == 1
     assert done.stdout == ""
+
+
+def test_a_line_that_was_edited_is_found_and_can_be_removed(em, home_path: Path, book: TokenBook) -> None:
+    _, made = book.create("nora", TokenScope.READ, datetime.now(UTC))
+    path = home_path / "record" / "tokens.jsonl"
+    path.write_bytes(path.read_bytes().replace(b'"level":1', b'"level":3'))
+    listed = em("token", "list", "--home", home_path, "--json")
+    assert (listed.returncode, listed.stdout) == (1, "[]\n")
+    assert "line 1 of HOME/record/tokens.jsonl was edited" in listed.stderr
+    assert ["tokens", False] in _diagnoses(em, home_path)
+    assert em("token", "revoke", made.token_id, "--home", home_path).returncode == 0
+    assert ["tokens", True] in _diagnoses(em, home_path)
+
+
+def test_a_revoked_token_that_is_put_back_is_found(em, home_path: Path, book: TokenBook) -> None:
+    _, made = book.create("nora", TokenScope.READ, datetime.now(UTC))
+    before = (home_path / "record" / "tokens.jsonl").read_bytes()
+    assert em("token", "revoke", made.token_id, "--home", home_path).returncode == 0
+    assert ["tokens", True] in _diagnoses(em, home_path)
+    (home_path / "record" / "tokens.jsonl").write_bytes(before)
+    assert ["tokens", False] in _diagnoses(em, home_path)
+
+
+def _diagnoses(em, home: Path) -> list[list[object]]:
+    return [[d["subject"], d["ok"]] for d in orjson.loads(em("doctor", "--home", home, "--json").stdout)]
