@@ -35,7 +35,7 @@ def snapshot(context: dg.AssetExecutionContext, home: HomeResource) -> Iterator[
         context.log.info("no facts yet, nothing to publish: land logs with `em run PATH` first")
         return
     with home.home.lock("snapshot"):  # an erasure that removes snapshots may not be overtaken by one of before it
-        report = publish(home.home.store, home.home.snapshots, home.home.time_rules)
+        report = publish(home.home.store, home.home.snapshots, home.home.time_rules, ledger=home.home.ledger)
     n_thinned = thin(home.home.store, home.home.steps, home.home.settings.states, home.home.lock)
     home.home.store.lake.keep_footers()  # each of them was asked for, and the next publication asks again
     yield dg.MaterializeResult(

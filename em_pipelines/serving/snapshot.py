@@ -5,7 +5,7 @@ Tables of events hold all days up to the snapshot's; tables of state hold its da
 """
 
 import os
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from pathlib import Path
 
@@ -21,6 +21,7 @@ from em_pipelines.serving.time_rules import TimeRules
 from em_pipelines.storage.code_version import code_digest
 from em_pipelines.storage.duckdb_engine import connect, scalar
 from em_pipelines.storage.files import sync_folder
+from em_pipelines.storage.ledger import Head, Ledger
 from em_pipelines.storage.store import Store
 
 LATEST = "latest.duckdb"
@@ -42,13 +43,20 @@ class SnapshotReport:
     n_rows: dict[str, int] = field(default_factory=dict)
 
 
-def publish(
-    store: Store, folder: Path, rules: TimeRules, as_of: date | None = None, *, is_anew: bool = False
+def publish(  # noqa: PLR0913  (what a snapshot is made of, and the ledger that it bears witness of)
+    store: Store,
+    folder: Path,
+    rules: TimeRules,
+    as_of: date | None = None,
+    *,
+    is_anew: bool = False,
+    ledger: Ledger | None = None,
 ) -> SnapshotReport:
     """Writes FOLDER/AS_OF.duckdb and points latest.duckdb at the newest snapshot.
 
     `as_of` is the last day with facts unless given. What the newest snapshot holds already is taken from there, unless
     it is made `is_anew`: after an erasure, for bytes that no table holds any more may still be in a file that grew.
+    The head of the `ledger` is noted in it.
     Raises UsageError where nothing has been learned by then.
     """
     as_of = store.lake.latest(CURRENT_EDGES, as_of or date.max)
@@ -58,6 +66,7 @@ def publish(
     content = _content_of(store, rules, as_of)
     standing = _rows_if_current(path, content.digest)
     if standing is None:
+        content = replace(content, ledger=ledger.to_note(noted_head(folder)) if ledger else None)
         write(store.lake, path, content, rules, None if is_anew else folder / LATEST)
     _point_latest(folder)
     return SnapshotReport(path, as_of, standing is None, content.n_rows if standing is None else standing)
@@ -70,6 +79,19 @@ def is_current(store: Store, folder: Path, rules: TimeRules) -> bool:
         return False
     content = _content_of(store, rules, as_of)
     return _rows_if_current(folder / f"{as_of.isoformat()}.duckdb", content.digest) is not None
+
+
+def noted_head(folder: Path) -> Head | None:
+    """The head of the ledger that the newest snapshot notes; None without one that can be read and notes any."""
+    path = folder / LATEST
+    if not path.exists():
+        return None
+    try:
+        with connect(str(path), is_read_only=True) as connection:
+            found = connection.execute("SELECT n_entries, hash FROM ledger_head").fetchone()
+    except duckdb.Error:  # damaged, or of an older layout
+        return None
+    return Head(*found) if found else None
 
 
 def _content_of(store: Store, rules: TimeRules, as_of: date) -> Content:

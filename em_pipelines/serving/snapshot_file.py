@@ -24,6 +24,7 @@ from em_pipelines.serving.time_rules import TimeRules
 from em_pipelines.storage.duckdb_engine import connect, statement
 from em_pipelines.storage.files import put_in_place, temporary_beside
 from em_pipelines.storage.lake import Lake
+from em_pipelines.storage.ledger import Head
 
 HERE = Path(__file__).parent
 LAYOUT = 2
@@ -45,11 +46,13 @@ class Part:
 @dataclass(frozen=True)
 class Content:
     """What a snapshot of a day holds: the parts of each table by name, in order. `made_by` is the version of the code
-    and of the rules of time that make the rest of it."""
+    and of the rules of time that make the rest of it. The `ledger`'s head is noted beside it and is no part of the
+    digest."""
 
     as_of: date
     parts: Mapping[str, Sequence[Part]]
     made_by: str
+    ledger: Head | None = None
 
     @cached_property
     def digest(self) -> str:
@@ -178,7 +181,7 @@ def _note(connection: duckdb.DuckDBPyConnection, content: Content, n_grown: int)
         "n_rows": pa.array([part.n_rows for _, part in listed], pa.int64()),
     }
     counts = {"table_name": list(content.n_rows), "n_rows": pa.array(content.n_rows.values(), pa.int64())}
-    for name in ("snapshot_parts", "snapshot_tables", "snapshot_info"):
+    for name in ("snapshot_parts", "snapshot_tables", "snapshot_info", "ledger_head"):
         connection.execute(f"DROP TABLE IF EXISTS {name}")
     _create(connection, "snapshot_parts", pa.table(rows))
     _create(connection, "snapshot_tables", pa.table(counts))
@@ -187,6 +190,9 @@ def _note(connection: duckdb.DuckDBPyConnection, content: Content, n_grown: int)
         "?::VARCHAR AS made_by, ?::INTEGER AS n_grown",
         [content.as_of, content.digest, LAYOUT, content.made_by, n_grown],
     )
+    connection.execute("CREATE TABLE ledger_head (n_entries BIGINT, hash VARCHAR)")
+    if content.ledger is not None:
+        connection.execute("INSERT INTO ledger_head VALUES (?, ?)", [content.ledger.count, content.ledger.hash])
 
 
 def _comment(connection: duckdb.DuckDBPyConnection, table: Table) -> None:

@@ -5,6 +5,9 @@ An entry names nobody and quotes nothing: people and things stand in it as hashe
 it may outlive what it is about. Every entry holds the hash of the one before it and a seal of its own hash; with the
 head, any change is found, and so is an end that was cut off.
 
+A ledger that is gone with its head, or was put back as it once was, is whole in itself. So heads are noted elsewhere,
+in snapshots, certificates and by people: each of them has to be found in it.
+
 Nothing here is ever mended but the line of an append that was killed. An edit stays visible: appending goes on behind
 it and leaves the head as it was found.
 """
@@ -38,12 +41,14 @@ class Problem:
 
 
 @dataclass(frozen=True, slots=True)
-class _Head:
+class Head:
+    """How many entries there are, and the hash of the last, 64 hex digits."""
+
     count: int
     hash: str
 
 
-NONE = _Head(0, FIRST)
+NONE = Head(0, FIRST)
 
 
 class Ledger:
@@ -78,7 +83,7 @@ class Ledger:
             record = {**content, "hash": own, "seal": self._salt.hash("ledger entry", own)}
             self._write(canonical(record) + b"\n")
             if is_sound:
-                self._write_head(_Head(last.count + 1, own))
+                self._write_head(Head(last.count + 1, own))
         return entry_of(record)
 
     def entries(self) -> list[Entry]:
@@ -124,6 +129,43 @@ class Ledger:
             hashes.append(previous)
         return problems + self._head_problems(hashes, torn)
 
+    def head(self) -> Head | None:
+        """The number of entries and the hash of the last, as the head's file has them; None where it was edited."""
+        return self._head()
+
+    def place_of(self, entry_hash: str) -> int | None:
+        """After how many entries the ledger had that hash as its last, 0 for none; None where it never had."""
+        hashes = self._hashes()
+        return hashes.index(entry_hash) if entry_hash in hashes else None
+
+    def holds(self, noted: Head) -> bool:
+        """Whether it begins with the entries that it had when that head was noted."""
+        hashes = self._hashes()
+        return noted.count < len(hashes) and hashes[noted.count] == noted.hash
+
+    def to_note(self, before: Head | None) -> Head | None:
+        """The head that is to be noted now where `before` was noted last: its own, unless it does not hold that one. An
+        edit is not forgotten because something is noted after it."""
+        return before if before is not None and not self.holds(before) else self._head()
+
+    def lacks(self, noted: Head, noted_by: str) -> Problem | None:
+        """What shows that a head that `noted_by` holds is not, or no more, one of this ledger; None where it is."""
+        if self.holds(noted):
+            return None
+        count = len(self._hashes()) - 1
+        if noted.count > count:
+            return Problem(
+                count + 1,
+                f"{noted_by} knows {noted.count} entries, {count} are there: they were removed, or an older ledger was "
+                "put in their place",
+            )
+        return Problem(noted.count, f"{noted_by} knows another entry there: this is another ledger")
+
+    def _hashes(self) -> list[str]:
+        """What its head could have held: before the first entry, and after each; empty for a line that is no entry."""
+        records = map(record_of, self._lines()[0])
+        return [FIRST, *(str(record["hash"]) if record else "" for record in records)]
+
     def _flaw(self, record: dict[str, object], number: int, previous: str) -> str | None:
         content = {name: value for name, value in record.items() if name not in {"hash", "seal"}}
         if record["sequence"] != number:
@@ -162,7 +204,7 @@ class Ledger:
                 f"appending to {self._path}: another process has held it for 60 s; wait for it and try again"
             ) from error
 
-    def _prepare(self) -> tuple[bool, _Head]:
+    def _prepare(self) -> tuple[bool, Head]:
         """Mends what a killed append left; returns whether the head agrees with the entries, and the last entry."""
         if not self._path.exists() and not self._head_path.exists():
             self._write_head(NONE)
@@ -177,12 +219,12 @@ class Ledger:
                     handle.truncate(self._path.stat().st_size - len(torn))
             else:
                 self._write(b"\n")
-                last = _Head(last.count + 1, str(as_entry["hash"]) if as_entry else "")
+                last = Head(last.count + 1, str(as_entry["hash"]) if as_entry else "")
         if is_sound and head != last:
             self._write_head(last)
         return is_sound, last
 
-    def _last(self) -> tuple[_Head, _Head | None, bytes]:
+    def _last(self) -> tuple[Head, Head | None, bytes]:
         """The last whole line and the one before it as a head would hold them, and what stands behind."""
         if not self._path.exists():
             return NONE, None, b""
@@ -194,31 +236,31 @@ class Ledger:
             return NONE, None, torn
         record = record_of(lines[-1])
         if record is None:
-            return _Head(self._path.read_bytes().count(b"\n"), ""), None, torn
+            return Head(self._path.read_bytes().count(b"\n"), ""), None, torn
         count = int(str(record["sequence"]))
-        return _Head(count, str(record["hash"])), _Head(count - 1, str(record["previous_hash"])), torn
+        return Head(count, str(record["hash"])), Head(count - 1, str(record["previous_hash"])), torn
 
     def _lines(self) -> tuple[list[bytes], bytes]:
         """All whole lines, and what stands behind the last newline."""
         *lines, torn = self._path.read_bytes().split(b"\n") if self._path.exists() else [b""]
         return lines, torn
 
-    def _head(self) -> _Head | None:
+    def _head(self) -> Head | None:
         """What the head says, 0 entries before there is any; None where it is missing or was edited."""
         if not self._head_path.exists():
             return None if self._path.exists() else NONE
         data = self._head_path.read_bytes()
         try:
             said = orjson.loads(data)
-            head = _Head(said["count"], said["hash"])
+            head = Head(said["count"], said["hash"])
         except (ValueError, KeyError, TypeError):
             return None
         return head if isinstance(head.count, int) and data == self._sealed(head) else None
 
-    def _write_head(self, head: _Head) -> None:
+    def _write_head(self, head: Head) -> None:
         write_atomically(self._head_path, self._sealed(head))
 
-    def _sealed(self, head: _Head) -> bytes:
+    def _sealed(self, head: Head) -> bytes:
         seal = self._salt.hash("ledger head", str(head.count), str(head.hash))
         return canonical({"count": head.count, "hash": head.hash, "seal": seal})
 

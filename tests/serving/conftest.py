@@ -24,7 +24,7 @@ Asked = dict[str, dict[str, Any]]
 
 def published(home: Pipeline, folder: Path, as_of: date | None = None) -> Path:
     """The snapshot of a home, in a folder of its own."""
-    return publish(home.store, folder, home.time_rules, as_of).path
+    return publish(home.store, folder, home.time_rules, as_of, ledger=home.ledger).path
 
 
 @pytest.fixture(scope="session")

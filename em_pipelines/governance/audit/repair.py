@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from datetime import date
 
 from em_pipelines.errors import CorruptTableError
+from em_pipelines.governance.audit.ledger_witnesses import ledger_problems
 from em_pipelines.governance.audit.soundness import (
     Damage,
     SnapshotState,
@@ -23,7 +24,6 @@ from em_pipelines.home import Home
 from em_pipelines.retrieval import packs
 from em_pipelines.schema.tables.graph import EDGES, ENTITIES
 from em_pipelines.serving.snapshot import LATEST, publish
-from em_pipelines.storage.ledger import Ledger
 
 UNFIT = (SnapshotState.DAMAGED, SnapshotState.OUTDATED)
 DELETE = "delete it and make it again"
@@ -81,8 +81,7 @@ def propose(home: RebuildableHome, reset_runs: ResetRuns) -> Plan:
 def _mends_of_ledger(home: RebuildableHome) -> list[Mend]:
     if problem := home.salt.problem():
         return [Mend("salt", f"{problem}; put HOME/record/salt back from a backup")]
-    problems = Ledger(home.record, home.salt).verify()
-    return [Mend("ledger", f"{problem.found} (line {problem.line or 'of the head'})") for problem in problems]
+    return [Mend("ledger", f"{one.found} (line {one.line or 'of the head'})") for one in ledger_problems(home)]
 
 
 def _mends_of_state(home: RebuildableHome, waits: str) -> tuple[date | None, list[Mend]]:
@@ -171,7 +170,7 @@ def _republish(home: RebuildableHome, repair: Repair) -> None:
         if state is SnapshotState.DAMAGED:
             (home.snapshots / LATEST).resolve().unlink(missing_ok=True)
         home.infer()
-        report = publish(home.store, home.snapshots, home.time_rules)
+        report = publish(home.store, home.snapshots, home.time_rules, ledger=home.ledger)
     repair.done.append(f"published the snapshot of {report.as_of}")
 
 

@@ -10,6 +10,7 @@ import duckdb
 from em_pipelines.errors import EmError
 from em_pipelines.governance.access_tokens import TokenBook
 from em_pipelines.governance.audit.integrity import RULES, violations_on
+from em_pipelines.governance.audit.ledger_witnesses import ledger_problems
 from em_pipelines.governance.rebuildable_home import RebuildableHome
 from em_pipelines.landing.dead_letters import open_letters
 from em_pipelines.retrieval import packs
@@ -20,7 +21,6 @@ from em_pipelines.serving.projection.sync_home import n_erased_since_sync
 from em_pipelines.serving.snapshot import LATEST, is_current
 from em_pipelines.storage.duckdb_engine import connect
 from em_pipelines.storage.lake import Lake
-from em_pipelines.storage.ledger import Ledger
 
 REVOKED = "token.revoke"
 """The act in the ledger."""
@@ -208,7 +208,7 @@ def _graph(home: RebuildableHome) -> Iterator[Diagnosis]:
 def _ledger(home: RebuildableHome) -> Diagnosis:
     if home.salt.problem():
         return Diagnosis("ledger", False, "without its salt no seal can be checked", "put the salt back first")
-    problems = Ledger(home.record, home.salt).verify()
+    problems = ledger_problems(home)
     if not problems:
         return Diagnosis("ledger", True, "nothing shows an edit")
     advice = "find out who edited HOME/record, and restore it from a backup"
@@ -217,6 +217,8 @@ def _ledger(home: RebuildableHome) -> Diagnosis:
 
 def _tokens(home: RebuildableHome) -> Diagnosis:
     """Lines that this home has not written so, and tokens that are there again after the ledger has them revoked."""
+    if home.salt.problem():
+        return Diagnosis("tokens", False, "without its salt no token is known", "put the salt back first")
     book = TokenBook(home.record, home.salt)
     sound = book.all()
     if edited := book.edited():

@@ -40,6 +40,10 @@ class Certificate:
     waits_for_a_run: list[str] = field(default_factory=list)
     waits_for_a_sync: bool = False
     """Whether there is a graph database, outside the home, that holds it until the next sync."""
+    n_ledger_entries: int = 0
+    ledger_hash: str | None = None
+    """The ledger as it stood when this was entered: how many entries, and the hash of the last; None where it had been
+    edited."""
 
     def as_document(self) -> dict[str, Any]:
         """The certificate as JSON-able dict."""

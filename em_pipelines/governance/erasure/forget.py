@@ -14,6 +14,7 @@ that is still found somewhere after all stays pending, and the error says where.
 
 import shutil
 import sqlite3
+from dataclasses import replace
 from datetime import UTC, date, datetime
 from typing import Any
 
@@ -156,6 +157,8 @@ def _carry_out_one(home: RebuildableHome, request: Request) -> Certificate:
     certificate = certificate_of(request, work, home.salt, datetime.now(UTC))
     with home.lock("landing"):
         _enter(home, request, certificate)
+        if head := home.ledger.head():
+            certificate = replace(certificate, n_ledger_entries=head.count, ledger_hash=head.hash)
         home.book.close(request, certificate.as_document())
     return certificate
 

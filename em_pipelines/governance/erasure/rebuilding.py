@@ -96,13 +96,14 @@ def republish(home: RebuildableHome, first: date) -> int:
                 continue
             n_snapshots += 1
             try:
-                if publish(home.store, folder, rules, date.fromisoformat(path.stem), is_anew=True).path != path:
+                day = date.fromisoformat(path.stem)
+                if publish(home.store, folder, rules, day, is_anew=True, ledger=home.ledger).path != path:
                     path.unlink()
             except UsageError:  # nothing is known by that day any more
                 path.unlink(missing_ok=True)
         if any(folder.glob("????-??-??.duckdb")):
             with suppress(UsageError):
-                publish(home.store, folder, rules, is_anew=True)
+                publish(home.store, folder, rules, is_anew=True, ledger=home.ledger)
         else:
             (folder / LATEST).unlink(missing_ok=True)
     return n_snapshots

@@ -37,7 +37,7 @@ def snapshot(
     _make_state(opened, day)
     opened.infer(day)
     with opened.lock("snapshot"):
-        report = publish(opened.store, opened.snapshots, opened.time_rules, day)
+        report = publish(opened.store, opened.snapshots, opened.time_rules, day, ledger=opened.ledger)
     if as_json:
         print_json(
             {"path": str(report.path), "as_of": str(report.as_of), "is_new": report.is_new, "rows": report.n_rows}

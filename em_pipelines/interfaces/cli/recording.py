@@ -1,5 +1,6 @@
 """Commands on the record itself: whether the ledger was edited, and mending a home."""
 
+import re
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -22,17 +23,32 @@ if TYPE_CHECKING:
 BY_HAND = "none: by hand"
 
 
-def verify_ledger(home: HomeOption = None, as_json: JsonOption = False) -> None:
+def verify_ledger(
+    expected: Annotated[
+        str | None,
+        typer.Option("--expect", metavar="HASH", help="A last hash that was kept elsewhere.", show_default=False),
+    ] = None,
+    home: HomeOption = None,
+    as_json: JsonOption = False,
+) -> None:
     """Look for any edit of the ledger of what people did: changed, removed, swapped, inserted or cut off entries.
+
+    It is also held against what the newest snapshot and the certificates of erasures know of it, and with --expect
+    against a hash that it printed once.
 
     Example: em verify-ledger
     """
-    from em_pipelines.storage.ledger import Ledger
+    from em_pipelines.governance.audit.ledger_witnesses import ledger_problems
+    from em_pipelines.storage.ledger import Problem
 
+    _check_hash(expected)
     opened = open_home(home)
-    ledger = Ledger(opened.record, opened.salt)
-    problems = ledger.verify()
-    entries = [] if problems else ledger.entries()
+    problems = ledger_problems(opened)
+    if expected is not None and opened.ledger.place_of(expected) is None:
+        problems.append(
+            Problem(None, "it never ended with the expected hash: entries were removed, or it is another ledger")
+        )
+    entries = [] if problems else opened.ledger.entries()
     last = entries[-1].hash if entries else None
     if as_json:
         found = [{"line": problem.line, "found": problem.found} for problem in problems]
@@ -43,6 +59,13 @@ def verify_ledger(home: HomeOption = None, as_json: JsonOption = False) -> None:
         first = problems[0]
         where = f"line {first.line}" if first.line else "the head"
         fail(f"verifying the ledger: {where}: {first.found}; find out who edited {opened.record}", Exit.FINDING)
+
+
+def _check_hash(expected: str | None) -> None:
+    from em_pipelines.errors import UsageError
+
+    if expected is not None and not re.fullmatch("[0-9a-f]{64}", expected):
+        raise UsageError("--expect: found no hash; give 64 hex digits in small letters, as `em verify-ledger` prints")
 
 
 def repair(

@@ -44,6 +44,33 @@ def test_an_edited_ledger_names_the_first_bad_entry(em, home: Pipeline) -> None:
     assert (document["is_sound"], document["problems"][0]["line"]) == (False, 2)
 
 
+def test_a_hash_that_was_kept_elsewhere_is_looked_for(em, home: Pipeline) -> None:
+    def append(target: str) -> str:
+        return home.ledger.append(
+            Act("correct", user_id="ada", target=target, at=datetime(2026, 3, 1, tzinfo=UTC))
+        ).hash
+
+    kept = append("edge_1")
+    append("edge_2")
+    assert em("verify-ledger", "--expect", kept, "--home", home.path).returncode == 0
+    for name in ("ledger.jsonl", "ledger.head"):
+        (home.record / name).unlink()
+    assert em("verify-ledger", "--home", home.path).returncode == 0, "nobody has noted anything in this home"
+    found = em("verify-ledger", "--expect", kept, "--home", home.path)
+    assert (found.returncode, found.stdout) == (1, "")
+    assert "it never ended with the expected hash" in found.stderr
+    append("edge_3")
+    document = orjson.loads(em("verify-ledger", "--expect", kept, "--home", home.path, "--json").stdout)
+    assert not document["is_sound"]
+
+
+@pytest.mark.parametrize("wrong", ["", "none", "a" * 63, "g" * 64, "A" * 64, "a" * 65])
+def test_what_is_no_hash_is_not_looked_for(em, home: Pipeline, wrong: str) -> None:
+    found = em("verify-ledger", "--expect", wrong, "--home", home.path)
+    assert (found.returncode, found.stdout) == (2, "")
+    assert "give 64 hex digits" in found.stderr
+
+
 @pytest.fixture
 def edited(em, native, tmp_path) -> Path:
     """A home of which somebody has turned every fact into its denial."""
