@@ -9,7 +9,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 NEO4J_JARS ?= .venv/neo4j-jars
 
-.PHONY: install install-test run test test-slow test-neo4j check dev bench lock clean
+.PHONY: install install-test run test test-slow test-faults test-neo4j check dev bench lock clean
 
 install: .venv/.installed
 install-test: .venv/.installed-test
@@ -18,10 +18,13 @@ run: install
 	$(BIN)/em run examples/logs
 
 test: install-test
-	$(BIN)/pytest -m "not slow" --numprocesses 2 --dist loadfile --no-loadscope-reorder
+	$(BIN)/pytest -m "not slow and not faults" --numprocesses 2 --dist loadfile --no-loadscope-reorder
 
 test-slow: install-test
 	$(BIN)/pytest -m slow
+
+test-faults: install-test
+	$(BIN)/pytest -m faults
 
 # The graph on Neo4j itself; java (17 or 21) and mvn have to be there, which fetches 130 MB of jars, once.
 test-neo4j: install-test $(NEO4J_JARS)/.fetched

@@ -25,7 +25,7 @@ from dagster._core.test_utils import freeze_time
 from sqlalchemy.exc import IntegrityError
 
 from em_pipelines.environment import environment
-from em_pipelines.interfaces.cli.dagster_runner import DAGSTER_YAML
+from em_pipelines.interfaces.cli.dagster_storage import DAGSTER_YAML
 from resources.event_shards import MAX_OPEN
 from resources.event_storage import BatchingEventLogStorage, a_partition_each
 

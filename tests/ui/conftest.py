@@ -21,7 +21,7 @@ import orjson
 import pytest
 
 from em_pipelines.errors import NotMadeError
-from em_pipelines.interfaces.cli.dagster_runner import prepare_dagster_home
+from em_pipelines.interfaces.cli.dagster_storage import prepare_dagster_home
 from em_pipelines.interfaces.memory import Memory
 from em_pipelines.landing.land import land
 from em_pipelines.pipeline import Pipeline

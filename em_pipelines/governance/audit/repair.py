@@ -6,9 +6,10 @@ is killed half way leaves days out of date, which the next one, or the next run,
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from datetime import date
+from datetime import UTC, date, datetime
 
 from em_pipelines.errors import CorruptTableError
+from em_pipelines.governance.audit.dagster_files import LOCK_SECONDS, flaws, locked, lost_events, set_aside
 from em_pipelines.governance.audit.ledger_witnesses import ledger_problems
 from em_pipelines.governance.audit.soundness import (
     Damage,
@@ -72,6 +73,7 @@ def propose(home: RebuildableHome, reset_runs: ResetRuns) -> Plan:
         *(Mend(f"{one.table.name} of {one.day}", one.found + waits, _unless(waits, DELETE)) for one in damaged),
         *of_state,
         *_mends_of_files(home, waits),
+        *_mends_of_dagster(home),
     ]
     if n_runs := reset_runs(home, False):
         mends.append(Mend("runs", f"{n_runs} are noted as at work, and no process is", "mark them as failed"))
@@ -106,6 +108,16 @@ def _mends_of_files(home: RebuildableHome, waits: str) -> Iterator[Mend]:
         yield Mend("left-over files", f"{len(left)} temporary files of runs that were killed", "delete them")
 
 
+def _mends_of_dagster(home: RebuildableHome) -> Iterator[Mend]:
+    """Of Dagster's history, which is no part of memory."""
+    for flaw in flaws(home.dagster_home):
+        yield Mend("Dagster's history", f"{flaw.path.name}: {flaw.found}", "set it aside and start a new one")
+    if lost := lost_events(home.dagster_home):
+        yield Mend("Dagster's history", f"the events of {len(lost)} runs are gone", "start an empty file of them")
+    for path in locked(home.dagster_home, LOCK_SECONDS):
+        yield Mend("Dagster's history", f"another process keeps {path.name} locked; end it")
+
+
 def apply(home: RebuildableHome, plan: Plan, reset_runs: ResetRuns) -> Repair:
     """Mends what the plan proposes, under the run lock, and looks again. Raises LockedError where a run is at work, and
     SaltError, since nothing can be made of the log without knowing what was erased."""
@@ -116,6 +128,9 @@ def apply(home: RebuildableHome, plan: Plan, reset_runs: ResetRuns) -> Repair:
             repair.done.append(f"deleted {len(removed)} left-over files")
         if plan.is_log_whole:
             _rebuild(home, plan, repair)
+        for flaw in flaws(home.dagster_home):
+            target = set_aside(flaw.path, datetime.now(UTC))
+            repair.done.append(f"set Dagster's {flaw.path.name} aside as {target.name}")
         if n_runs := reset_runs(home, True):
             repair.done.append(f"marked {n_runs} dead runs as failed")
         if plan.is_log_whole and (unfit := packs.unfit(home)):

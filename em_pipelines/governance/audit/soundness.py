@@ -9,6 +9,7 @@ import duckdb
 
 from em_pipelines.errors import EmError
 from em_pipelines.governance.access_tokens import TokenBook
+from em_pipelines.governance.audit.dagster_files import LOCK_SECONDS, flaws, locked, lost_events
 from em_pipelines.governance.audit.integrity import RULES, violations_on
 from em_pipelines.governance.audit.ledger_witnesses import ledger_problems
 from em_pipelines.governance.rebuildable_home import RebuildableHome
@@ -56,13 +57,12 @@ class SnapshotState(StrEnum):
 
 def diagnose(home: RebuildableHome) -> list[Diagnosis]:
     """Looks at the home: salt, log, partitions, integrity, days out of date, snapshot, index packs, graph database,
-    ledger, tokens, dead letters, quarantine, left-overs."""
+    ledger, tokens, dead letters, quarantine, left-overs, Dagster's databases."""
     if not home.path.exists():
         return [Diagnosis("home", False, f"{home.path} does not exist", "land something: em run PATH")]
     return [
         _salt(home), _log(home), *_lake(home), _packs(home), *_graph(home), _ledger(home), _tokens(home),
-        _dead_letters(home),
-        _left_overs(home),
+        _dead_letters(home), _left_overs(home), _dagster(home),
     ]  # fmt: skip
 
 
@@ -248,3 +248,17 @@ def _left_overs(home: RebuildableHome) -> Diagnosis:
         f"{len(left)} temporary files of runs that were killed" if left else "none",
         f"em repair --apply deletes them, like {left[0]}" if left else "",
     )
+
+
+def _dagster(home: RebuildableHome) -> Diagnosis:
+    """Its history alone: of memory nothing lies there."""
+    subject, repair = "Dagster's history", "em repair --apply sets it aside; memory needs none of it"
+    if damaged := flaws(home.dagster_home):
+        first = damaged[0]
+        name = first.path.relative_to(home.dagster_home)
+        return Diagnosis(subject, False, f"{len(damaged)} databases are damaged, first {name}: {first.found}", repair)
+    if lost := lost_events(home.dagster_home):
+        return Diagnosis(subject, False, f"the events of {len(lost)} runs are gone, first {lost[0]}", repair)
+    if held := locked(home.dagster_home, LOCK_SECONDS):
+        return Diagnosis(subject, False, f"another process keeps {held[0].name} locked", "end that process")
+    return Diagnosis(subject, True, "can be read")

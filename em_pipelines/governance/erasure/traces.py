@@ -7,11 +7,13 @@ into it all the same is replaced there, in texts for people alone, so that nothi
 import re
 import sqlite3
 from contextlib import closing
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import orjson
 
+from em_pipelines.governance.audit.dagster_files import ASIDE, flaws, set_aside
 from em_pipelines.governance.erasure.rewriting import files_below
 from em_pipelines.governance.erasure.search import SQLITE_MAGIC
 from em_pipelines.governance.erasure.terms import Terms
@@ -26,10 +28,17 @@ BUSY_SECONDS = 30
 def scrub_dagster(folder: Path, terms: Terms) -> int:
     """Replaces what was erased in Dagster's databases and captured outputs; returns how many files that were.
 
+    What is damaged, or was set aside for that, is deleted: nobody can tell what it holds, and it is history alone.
     Raises sqlite3.OperationalError where a database stays locked.
     """
+    for flaw in flaws(folder):
+        set_aside(flaw.path, datetime.now(UTC))
     n_files = 0
     for path in files_below(folder):
+        if ASIDE in path.name:
+            path.unlink(missing_ok=True)
+            n_files += 1
+            continue
         try:
             with path.open("rb") as handle:
                 is_sqlite = handle.read(len(SQLITE_MAGIC)) == SQLITE_MAGIC

@@ -14,15 +14,16 @@ from typing import TYPE_CHECKING, Any
 
 from em_pipelines import errors
 from em_pipelines.environment import silence_libraries
-from em_pipelines.errors import PermanentError, RunFailedError
+from em_pipelines.errors import EmError, PermanentError, RunFailedError
 from em_pipelines.extraction.unread_segments import UnreadSegment, unread_segments
+from em_pipelines.governance.audit.dagster_files import flaws, lost_events
 from em_pipelines.home import Home
 from em_pipelines.interfaces.cli.console import err
+from em_pipelines.interfaces.cli.dagster_storage import StorageError, is_in_storage, is_of_storage, with_storage
 from em_pipelines.pipeline import Pipeline
 from em_pipelines.retrieval import packs
 from em_pipelines.schema.tables.extraction import EXTRACTION_ISSUES
 from em_pipelines.serving.snapshot import is_current
-from em_pipelines.storage.files import make_folder, write_atomically
 from em_pipelines.storage.quarantine import SetAside
 from em_pipelines.storage.run_plan import Span, plan, steps_with_work
 from em_pipelines.storage.store import Step
@@ -31,13 +32,6 @@ if TYPE_CHECKING:
     import dagster as dg
     from rich.progress import Progress, TaskID
 
-DAGSTER_YAML = """\
-telemetry: {enabled: false}
-nux: {enabled: false}
-event_log_storage: {module: resources.event_storage, class: BatchingEventLogStorage, config: {}}
-"""
-FORMER_DAGSTER_YAMLS = frozenset({"telemetry: {enabled: false}\nnux: {enabled: false}\n"})
-"""What was written before, to the byte: nobody has edited it, so it is written anew."""
 LAUNCHER_TAG = "em/launcher"
 SERVED_ALL_THE_SAME = ("extraction_complete", "nothing_set_aside")
 """Fail while a model has not read everything, or something is set aside: what is there is served all the same, and the
@@ -71,17 +65,19 @@ def materialize(home: Pipeline, first: date | None, last: date | None, *, is_ful
     asked to be forgotten. Raises RunFailedError where a run fails for another reason than a check, or what a step
     raised of PermanentError."""
     days = _days_to_run(home, first, last, is_full=is_full)
-    summary = Summary(n_days=len(days))
-    has_requests = bool(home.book.pending())
-    if not days and not home.unchecked and not has_requests and _is_published(home):
+    if not days and not home.unchecked and not home.book.pending() and _is_published(home):
         home.store.lake.keep_footers()
-        summary.aside = list(home.store.quarantine.entries())
-        return summary
+        return Summary(aside=list(home.store.quarantine.entries()))
     home.note_unchecked(days)
-    summary.span = home.unchecked
-    with _dagster(home) as (instance, definitions, progress):
+    return with_storage(home, lambda folder: _materialized(home, folder, days, is_full=is_full))
+
+
+def _materialized(home: Pipeline, folder: Path, days: list[date], *, is_full: bool) -> Summary:
+    """What came of the runs that make some days and publish, kept in Dagster's home in `folder`."""
+    summary = Summary(n_days=len(days), span=home.unchecked)
+    with _dagster(home, folder) as (instance, definitions, progress):
         runner = _Runner(definitions, instance, summary)
-        if has_requests:
+        if home.book.pending():
             _run(home, runner, is_full=is_full, publishes=False)
             # Only now it is known which names and facts the requests cover. What they change is made by the erasure
             # itself; running its days once more lets Dagster know and check them.
@@ -150,8 +146,8 @@ def _config(steps: Iterable[Step], *, is_full: bool) -> dict[str, Any]:
 
 
 @contextmanager
-def _dagster(home: Pipeline) -> Iterator["tuple[dg.DagsterInstance, dg.Definitions, Progress]"]:
-    """An instance in the home, the definitions over it, and a progress bar that hears of days done.
+def _dagster(home: Pipeline, folder: Path) -> Iterator["tuple[dg.DagsterInstance, dg.Definitions, Progress]"]:
+    """An instance in a folder, the definitions over the home, and a progress bar that hears of days done.
 
     Dagster takes a second to import, which only this command pays.
     """
@@ -173,25 +169,16 @@ def _dagster(home: Pipeline) -> Iterator["tuple[dg.DagsterInstance, dg.Definitio
                 tasks[step] = progress.add_task(f"{step} (days)", total=n_todo)
             progress.update(tasks[step], advance=n_days)
 
-        with dg.DagsterInstance.from_config(str(prepare_dagster_home(home))) as instance:
+        with dg.DagsterInstance.from_config(str(folder)) as instance:
             _bury_dead_runs(instance)
             yield instance, build_definitions(home.settings, on_days=days_done), progress
 
 
-def prepare_dagster_home(home: Pipeline) -> Path:
-    """Makes Dagster's own home with a configuration that calls nobody; one that people have edited is left alone."""
-    folder = home.dagster_home.absolute()
-    make_folder(folder)
-    path = folder / "dagster.yaml"
-    if not path.exists() or path.read_bytes().decode(errors="replace") in FORMER_DAGSTER_YAMLS:
-        write_atomically(path, DAGSTER_YAML.encode())
-    return folder
-
-
 def reset_runs(home: Home, is_applied: bool) -> int:
     """How many runs of `em run` are noted as at work, though no process is; marked as failed where `is_applied`, which
-    takes the run lock of the caller. While somebody else holds that, there are none."""
-    if not (home.dagster_home / "dagster.yaml").exists():
+    takes the run lock of the caller. While somebody else holds that, there are none, nor where Dagster's storage cannot
+    be read. Where `is_applied`, runs whose events are gone get a file for them again, an empty one."""
+    if not (home.dagster_home / "dagster.yaml").exists() or flaws(home.dagster_home):
         return 0
     import dagster as dg
 
@@ -202,10 +189,16 @@ def reset_runs(home: Home, is_applied: bool) -> int:
         ):
             dead = _dead_runs(instance)
             if is_applied:
+                for run_id in lost_events(home.dagster_home):
+                    instance.all_logs(run_id)
                 _bury_dead_runs(instance)
             return len(dead)
     except errors.LockedError:
         return 0
+    except Exception as error:
+        if is_of_storage(error):
+            return 0
+        raise
 
 
 def _bury_dead_runs(instance: "dg.DagsterInstance") -> None:
@@ -271,10 +264,12 @@ def _failure(job: str, result: "dg.ExecuteInProcessResult") -> Exception:
     failure = next((event for event in result.all_events if event.is_step_failure), None)
     step = failure.step_key if failure else "the run"
     cause = _cause(failure)
-    kind = _permanent(cause.cls_name) if cause else None
+    kind: type[EmError] | None = _permanent(cause.cls_name) if cause else None
     message = cause.message.strip() if cause else "no message"
     if kind:
         message = message.split(": ", 1)[-1]
+    if kind is None and is_in_storage(_frames(failure)):
+        kind = StorageError
     return (kind or RunFailedError)(
         f"running {job}: {step} failed with {message}; finished days are kept, `em run` goes on from there"
     )
@@ -284,6 +279,16 @@ def _cause(failure: "dg.DagsterEvent | None") -> Any:
     """The error that a step raised, below the one that Dagster makes of it; None where nothing tells."""
     error = failure.step_failure_data.error if failure else None
     return error.cause if error and error.cause else error
+
+
+def _frames(failure: "dg.DagsterEvent | None") -> list[str]:
+    """Where the error of a step came from and passed, as text."""
+    frames: list[str] = []
+    error = failure.step_failure_data.error if failure else None
+    while error:
+        frames += error.stack
+        error = error.cause
+    return frames
 
 
 def _permanent(name: str | None) -> type[PermanentError] | None:

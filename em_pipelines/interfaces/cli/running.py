@@ -36,7 +36,8 @@ def run(
 
     Example: em run examples/logs
     """
-    from em_pipelines.interfaces.cli.dagster_runner import materialize, prepare_dagster_home
+    from em_pipelines.interfaces.cli.dagster_runner import materialize
+    from em_pipelines.interfaces.cli.dagster_storage import prepare_dagster_home
 
     first, last = _bounds(from_day, to_day)
     opened = open_home(home, **({"extractor": extractor} if extractor else {}))

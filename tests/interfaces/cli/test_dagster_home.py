@@ -5,7 +5,7 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
-from em_pipelines.interfaces.cli.dagster_runner import DAGSTER_YAML, FORMER_DAGSTER_YAMLS, prepare_dagster_home
+from em_pipelines.interfaces.cli.dagster_storage import DAGSTER_YAML, FORMER_DAGSTER_YAMLS, prepare_dagster_home
 from em_pipelines.pipeline import Pipeline
 from em_pipelines.settings import load_settings
 from resources.event_storage import BatchingEventLogStorage
