@@ -1,31 +1,43 @@
 """Embedders: models that run here, or behind an OpenAI-compatible endpoint. Nothing is imported or asked before use."""
 
-from collections.abc import Sequence
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from concurrent.futures import TimeoutError as FutureTimeout
 from functools import cached_property
-from typing import Any, Protocol
+from pathlib import Path
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 import openai
+from openai.types import CreateEmbeddingResponse
 
 from em_pipelines.environment import environment
-from em_pipelines.errors import ModelUnavailableError, SettingsError
+from em_pipelines.errors import BreakerOpenError, ModelUnavailableError, SettingsError
 from em_pipelines.llm.breakers import Breaker
-from em_pipelines.llm.settings import BreakerSettings, LlmSettings
+from em_pipelines.llm.settings import LlmSettings
 from em_pipelines.retrieval.scoring import Embedder
 from em_pipelines.retrieval.terms import Floats
+from em_pipelines.storage.outage import OutageNote
 from resources.clock import SystemClock
 from resources.endpoint import OPENAI_URL, our_errors, read_api_key
 
 LOCAL, REMOTE = "sentence-transformers:", "openai:"
-TIMEOUT_SECONDS = 30.0
+TIMEOUT_SECONDS, CONNECT_SECONDS = 30.0, 5.0
+"""Of a batch of texts, for which nobody waits."""
 RETRIES = 2
-BREAKER = BreakerSettings(n_failures=5, open_seconds=30)
-"""Whoever asks while an endpoint is down gets an answer by words at once, not after every try has timed out."""
+NOTE = Path("locks", "embedder.down")
+"""In the home, while questions do without vectors."""
+
+
+Result = TypeVar("Result")
 
 
 class EmbedderSettings(Protocol):
-    """The name of the embedder, and the endpoint of models."""
+    """The home, the name of the embedder, and the endpoint of models."""
 
+    @property
+    def home(self) -> Path: ...
     @property
     def embedder(self) -> str: ...
     @property
@@ -37,7 +49,9 @@ def open_embedder(settings: EmbedderSettings) -> Embedder:
     kind, _, model = settings.embedder.partition(":")
     if f"{kind}:" == LOCAL:
         return LocalEmbedder(model)
-    return RemoteEmbedder(model, settings.llm.base_url)
+    note = OutageNote(settings.home / NOTE, settings.llm.embedder_breaker.open_seconds)
+    note = OutageNote(settings.home / NOTE, settings.llm.embedder_breaker.open_seconds)
+    return RemoteEmbedder(model, settings.llm, note)
 
 
 class LocalEmbedder:
@@ -51,6 +65,11 @@ class LocalEmbedder:
         """Texts × dimensions, each of length 1."""
         found = self._model.encode(list(texts), normalize_embeddings=True, show_progress_bar=False)
         return np.asarray(found, np.float32)
+
+    def ask(self, text: str) -> Floats:
+        """The vector of a question, of length 1."""
+        asked: Floats = self.embed([text])[0]
+        return asked
 
     @cached_property
     def _model(self) -> Any:
@@ -70,41 +89,92 @@ class LocalEmbedder:
 
 
 class RemoteEmbedder:
-    """A model behind EM_LLM_BASE_URL, with the key of the models."""
+    """A model behind EM_LLM_BASE_URL, with the key of the models.
 
-    def __init__(self, model: str, base_url: str | None) -> None:
+    It has a breaker for batches and one for questions, which are given up within seconds. That a question had no
+    answer is noted in the home, so that the next process does not wait for the same silence.
+    """
+
+    def __init__(self, model: str, settings: LlmSettings, note: OutageNote) -> None:
         self.name = f"{REMOTE}{model}"
         self._model_name = model
-        self._base_url = base_url
+        self._settings = settings
         self._key = read_api_key(environment())
-        self._breaker = Breaker("embedder", BREAKER, SystemClock())
+        self._note = note
+        self._batches, self._questions = (
+            Breaker("embedder", settings.embedder_breaker, SystemClock()) for _ in range(2)
+        )  # fmt: skip
 
     def embed(self, texts: Sequence[str]) -> Floats:
-        """Texts × dimensions, each of length 1; raises ModelError where the endpoint gives none, or has just failed too
-        often to be asked."""
-        with self._breaker.calling():
-            return self._embedded(texts)
+        """Texts × dimensions, each of length 1; raises ModelError where the endpoint gives none."""
+        with self._batches.calling():
+            answer = self._answer(texts, openai.Timeout(TIMEOUT_SECONDS, connect=CONNECT_SECONDS), RETRIES)
+        self._note.clear()
+        return self._read(answer, len(texts))
 
-    def _embedded(self, texts: Sequence[str]) -> Floats:
-        with our_errors(f"asking {self._model_name} for vectors", SystemClock()), self._client() as client:
-            answer = client.embeddings.create(
-                model=self._model_name, input=list(texts), encoding_format="float", timeout=TIMEOUT_SECONDS
+    def ask(self, text: str) -> Floats:
+        """The vector of a question, of length 1; raises ModelError where there is none within `embedder_seconds`."""
+        if left := self._note.left_seconds:
+            raise BreakerOpenError(
+                f"asking {self._model_name} for a vector: not tried, since it gave none just before; it is tried again "
+                f"in {left:.0f} s",
+                retry_after_seconds=left,
             )
+        seconds = self._settings.embedder_seconds
+        try:
+            with self._questions.calling():
+                answer = within(seconds, lambda: self._answer([text], openai.Timeout(seconds), 0))
+        except ModelUnavailableError:
+            self._note.put()
+            raise
+        found: Floats = self._read(answer, 1)[0]
+        return found
+
+    def _answer(self, texts: Sequence[str], timeout: openai.Timeout, n_retries: int) -> CreateEmbeddingResponse:
+        with our_errors(f"asking {self._model_name} for vectors", SystemClock()), self._client(n_retries) as client:
+            return client.embeddings.create(
+                model=self._model_name, input=list(texts), encoding_format="float", timeout=timeout
+            )
+
+    def _read(self, answer: CreateEmbeddingResponse, n_texts: int) -> Floats:
+        """Of an answer that came: whoever answers is not down, whatever it says."""
         ordered = sorted(answer.data, key=lambda one: one.index)
         try:
             found = np.array([one.embedding for one in ordered], np.float32)
             lengths = np.linalg.norm(found, axis=1, keepdims=True)
         except (TypeError, ValueError) as error:
             raise _unusable(self._model_name) from error
-        if len(found) != len(texts) or not np.isfinite(found).all():
+        if len(found) != n_texts or not np.isfinite(found).all():
             raise _unusable(self._model_name)
         made: Floats = (found / np.where(lengths == 0, 1, lengths)).astype(np.float32)
         return made
 
-    def _client(self) -> openai.OpenAI:
+    def _client(self, n_retries: int) -> openai.OpenAI:
         return openai.OpenAI(
-            base_url=self._base_url or OPENAI_URL, api_key=self._key.get_secret_value(), max_retries=RETRIES
+            base_url=self._settings.base_url or OPENAI_URL, api_key=self._key.get_secret_value(), max_retries=n_retries
         )
+
+
+def within(seconds: float, work: Callable[[], Result]) -> Result:
+    """What work returns or raises, if it ends in time; else ModelUnavailableError, and the work is left to itself.
+
+    Timeouts of a client are between bytes: whoever sends one a second, or a name that nobody resolves, outlasts them.
+    """
+    ended: Future[Result] = Future()
+
+    def run() -> None:
+        try:
+            ended.set_result(work())
+        except BaseException as error:
+            ended.set_exception(error)
+
+    threading.Thread(target=run, daemon=True).start()
+    try:
+        return ended.result(seconds)
+    except FutureTimeout:
+        if ended.done():  # the work itself ended with it
+            raise
+        raise ModelUnavailableError(f"asking for a vector: none came within {seconds:g} s; try again") from None
 
 
 def _unusable(model: str) -> ModelUnavailableError:

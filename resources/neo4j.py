@@ -41,7 +41,7 @@ from resources.graph_address import DATABASE, DEFAULT, PASSWORD, URI, USER, Grap
 
 RETRY_SECONDS = 5.0
 CONNECT_SECONDS = 5.0
-WAIT_SECONDS = 15.0
+WAIT_SECONDS = 5.0
 N_RACES = 3
 """Times a batch is tried again that met another writer's node; the driver does not try these again by itself."""
 HALF = 2**31
@@ -88,6 +88,7 @@ class Neo4jGraph:
         self._driver = driver
         self._database = database
         self._host = host
+        self._is_met = False
 
     def prepare(self) -> None:
         """Makes constraints and indexes that are not there yet."""
@@ -182,6 +183,10 @@ class Neo4jGraph:
         """Runs one transaction, tried again by the driver for some seconds where that may help."""
         whose = f"talking to the graph database at {self._host}"
         try:
+            if not self._is_met:  # asked once: the retries of a transaction would take half a minute to say the same
+                with self._driver.session(database=self._database) as session:
+                    session.run("RETURN 1").consume()
+                self._is_met = True
             with self._driver.session(database=self._database) as session:
                 return getattr(session, how)(work)
         except ConstraintError as error:

@@ -60,6 +60,13 @@ class LargeBreakerSettings(BreakerSettings):
     open_seconds: float = Field(default=60, gt=0, description="How long calls stop before one is let through to try.")
 
 
+class EmbedderBreakerSettings(BreakerSettings):
+    """Of the embedder: questions are answered by words in the meantime."""
+
+    n_failures: int = Field(default=1, ge=1, description="Failures in a row that stop calls.")
+    open_seconds: float = Field(default=30, gt=0, description="How long calls stop before one is let through to try.")
+
+
 class LadderSettings(BaseModel):
     """How often a failing piece of work is asked again."""
 
@@ -140,6 +147,12 @@ class LlmSettings(BaseModel):
     )
     large_breaker: LargeBreakerSettings = Field(
         default=LargeBreakerSettings(), description="For calls of the large model."
+    )
+    embedder_breaker: EmbedderBreakerSettings = Field(
+        default=EmbedderBreakerSettings(), description="For calls of the embedder behind the endpoint."
+    )
+    embedder_seconds: float = Field(
+        default=3, gt=0, description="A question without its vector after this long is answered by words alone."
     )
     ladder: LadderSettings = Field(default_factory=LadderSettings, description="Retries of work that fails.")
 

@@ -51,6 +51,10 @@ class Embedder(Protocol):
         """Texts × dimensions, each of length 1; raises ModelError where the model gives none."""
         ...
 
+    def ask(self, text: str) -> Floats:
+        """The vector of a question, of length 1; raises ModelError where there is none while somebody can wait."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class Vectors:
@@ -94,7 +98,7 @@ def asked(embedder: Embedder | None, pack: Pack, text: str) -> Floats | None:
     if embedder is None or pack.vectors is None or pack.meta.get("embedder") != embedder.name:
         return None
     try:
-        found: Floats = embedder.embed([text])[0]
+        found = embedder.ask(text)
     except ModelError as error:
         _LOGGER.warning("embedding a question: %s; it is answered by words alone", error)
         return None

@@ -17,6 +17,7 @@ from em_pipelines.retrieval.user_search import ask, opened
 from em_pipelines.settings import load_settings
 from resources.embedders import open_embedder
 from tests.model_server.server import ModelServer
+from tests.resources.test_embedder_breaker import SilentServer
 from tests.retrieval.test_packs import NOW, tell
 
 KEY = "sk-nobody-may-read-this"
@@ -80,6 +81,22 @@ def test_where_the_endpoint_fails_words_still_find_and_the_next_run_asks_again(
     build(home)
     assert is_current(home)
     assert ask(home, "ada", Search("bird?", 1, NOW.date()))[0].text == "A heron came by."
+
+
+def test_questions_do_not_wait_for_an_endpoint_that_says_nothing(
+    home: Pipeline, caplog: pytest.LogCaptureFixture
+) -> None:
+    silent = SilentServer()
+    down = {"base_url": silent.base_url, "embedder_seconds": 0.3}
+    for _ in range(3):  # a process each
+        process = Pipeline(load_settings(home=home.path, embedder="openai:tiny", llm=down), None, open_embedder)
+        (best,) = ask(process, "ada", Search("boat?", 1, NOW.date(), frozenset({"message"})))
+        assert best.text == "The boat is moored."
+        assert "meaning" not in best.components
+    assert silent.n_connections == 1
+    assert "answered by words alone" in caplog.text
+    silent.close()
+    assert is_current(home), "a question that had no vector changes nothing that is kept"
 
 
 def test_no_key_stands_in_a_pack(home: Pipeline) -> None:

@@ -87,7 +87,7 @@ def _carry_over(home: "Pipeline", *, is_told: bool) -> None:
         err().print(f"em: {note}", markup=False, soft_wrap=True)
         return
     try:
-        report = sync_home(home, Defaults.open_graph)
+        report = sync_home(home, Defaults.open_graph, is_asked_for=False)
     except EmError as error:
         raise ErasureIncompleteError(f"forgetting: done in the home, not in the graph database: {error}") from error
     if not report.is_equal:

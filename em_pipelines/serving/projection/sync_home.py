@@ -5,26 +5,55 @@ from datetime import UTC, date, datetime
 
 import orjson
 
-from em_pipelines.errors import CorruptTableError, UnsettledError
+from em_pipelines.errors import CorruptTableError, GraphUnavailableError, UnsettledError
 from em_pipelines.home import SPILL, Home
 from em_pipelines.schema.tables.derived import CURRENT_EDGES
 from em_pipelines.serving.projection.graph_store import OpenGraph
 from em_pipelines.serving.projection.noted import GraphNote, Noted
 from em_pipelines.serving.projection.projected_home import ProjectedHome
 from em_pipelines.serving.projection.sync import SyncOptions, SyncReport, Written, project
+from em_pipelines.storage.outage import OutageNote
 
 LOCK = "graph"
 """The home's lock of whoever writes to the graph."""
 
 
+NOTE = "graph.down"
+"""In the home's locks, while a graph database that was not there is left alone."""
+OPEN_SECONDS = 60.0
+"""For so long, by whoever does not ask for a sync by name; as with the large model, whose calls are few, too."""
+
+
 def sync_home(
-    home: ProjectedHome, open_graph: OpenGraph, *, is_full: bool = False, on_rows: Written = lambda _: None
+    home: ProjectedHome,
+    open_graph: OpenGraph,
+    *,
+    is_full: bool = False,
+    is_asked_for: bool = True,
+    on_rows: Written = lambda _: None,
 ) -> SyncReport:
     """Makes the graph hold the newest state of a home. `is_full` writes everything again, equal or not.
 
-    Raises what `project` and `open_graph` raise, LockedError where another sync takes too long, and UnsettledError
-    where the state is being made anew.
+    Where the database was not there just before, it is tried again at once only where the sync `is_asked_for` by name;
+    else GraphUnavailableError is raised without a try. Raises what `project` and `open_graph` raise, LockedError where
+    another sync takes too long, and UnsettledError where the state is being made anew.
     """
+    outage = OutageNote(home.path / "locks" / NOTE, OPEN_SECONDS)
+    if not is_asked_for and (left := outage.left_seconds):
+        raise GraphUnavailableError(
+            f"projecting the graph: not tried, since the database did not answer just before; it is tried again in "
+            f"{left:.0f} s, and at once by `em sync-graph`"
+        )
+    try:
+        report = _synced(home, open_graph, is_full=is_full, on_rows=on_rows)
+    except GraphUnavailableError:
+        outage.put()
+        raise
+    outage.clear()
+    return report
+
+
+def _synced(home: ProjectedHome, open_graph: OpenGraph, *, is_full: bool, on_rows: Written) -> SyncReport:
     note = GraphNote(home.record)
     options = SyncOptions(is_full, on_rows, home.settings.engine, home.path / SPILL / str(os.getpid()))
     with open_graph() as graph, home.lock(LOCK):

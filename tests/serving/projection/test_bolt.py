@@ -19,6 +19,7 @@ from resources.graph_address import is_graph_set, read_graph_settings
 from resources.neo4j import Neo4jGraph, connected
 from tests.graph_server.server import BoltServer
 from tests.lifecycle.revision.worlds import World
+from tests.resources.test_embedder_breaker import SilentServer
 from tests.serving.projection.test_contract import HOSTILE, node
 from tests.serving.projection.test_sync import small_world, synced, wanted
 
@@ -234,3 +235,15 @@ def test_user_and_database_have_the_names_that_servers_come_with() -> None:
     assert read_graph_settings({"NEO4J_URI": "bolt://localhost"}).user is None
     assert not is_graph_set({"NEO4J_URI": " "})
     assert is_graph_set({"NEO4J_URI": "x"})
+
+
+def test_a_server_that_says_nothing_is_waited_for_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("CONNECT_SECONDS", "WAIT_SECONDS"):
+        monkeypatch.setattr(f"resources.neo4j.{name}", 0.3)
+    silent = SilentServer()
+    address = silent.base_url.removeprefix("http://").removesuffix("/v1")
+    settings = read_graph_settings({"NEO4J_URI": f"bolt://{address}"})
+    with connected(settings) as graph, pytest.raises(GraphUnavailableError, match="no answer"):
+        graph.sums()
+    silent.close()
+    assert silent.n_connections == 1

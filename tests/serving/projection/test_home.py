@@ -185,3 +185,24 @@ def test_a_store_that_is_down_leaves_the_note_as_it_was(home: Pipeline) -> None:
     with pytest.raises(GraphUnavailableError, match=r"^talking: no answer$"):
         synced(home, Down())
     assert (home.record / FILE).read_bytes() == before
+
+
+def test_a_store_that_is_down_is_not_waited_for_again_unless_a_sync_is_asked_for(home: Pipeline) -> None:
+    n_tries = 0
+
+    class Down(InMemoryGraph):
+        def prepare(self) -> None:
+            nonlocal n_tries
+            n_tries += 1
+            raise GraphUnavailableError("talking: no answer")
+
+    for _ in range(3):
+        with pytest.raises(GraphUnavailableError):
+            synced(home, Down(), is_asked_for=False)
+    assert n_tries == 1
+    with pytest.raises(GraphUnavailableError, match=r"^talking: no answer$"):
+        synced(home, Down())
+    with pytest.raises(GraphUnavailableError, match="not tried"):
+        synced(home, InMemoryGraph(), is_asked_for=False)
+    synced(home, InMemoryGraph())
+    assert synced(home, InMemoryGraph(), is_asked_for=False).is_equal
