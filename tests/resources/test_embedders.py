@@ -5,9 +5,9 @@ import sys
 import numpy as np
 import pytest
 
-from em_pipelines.errors import BreakerOpenError, ModelRefusedError, ModelUnavailableError, SettingsError
+from em_pipelines.errors import ModelRefusedError, ModelUnavailableError, SettingsError
 from em_pipelines.settings import load_settings
-from resources.embedders import BREAKER, open_embedder
+from resources.embedders import open_embedder
 from tests.model_server.server import ModelServer
 
 
@@ -32,19 +32,6 @@ def test_a_refused_key_and_a_wrong_answer_are_said_without_the_key(monkeypatch: 
         monkeypatch.setenv("EM_LLM_API_KEY", "sk-right")
         with pytest.raises(ModelUnavailableError, match="not one vector a text"):
             open_embedder(settings).embed(["a"])
-
-
-def test_an_endpoint_that_keeps_failing_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("EM_LLM_API_KEY", "k")
-    with ModelServer() as server:
-        server.vectors = lambda _: []
-        embedder = open_embedder(load_settings(embedder="openai:tiny", llm={"base_url": server.base_url}))
-        for _ in range(BREAKER.n_failures):
-            with pytest.raises(ModelUnavailableError):
-                embedder.embed(["a"])
-        with pytest.raises(BreakerOpenError, match="embedder"):
-            embedder.embed(["a"])
-        assert len(server.raw) == BREAKER.n_failures
 
 
 def test_without_key_or_package_it_is_said_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
