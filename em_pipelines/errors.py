@@ -23,6 +23,8 @@
         ├── CorruptTableError   a table's file does not match its declared schema
         ├── CorruptLedgerError  a line of the ledger is no entry
         ├── SaltError           the home's salt is lost, or another home's
+        ├── CorruptLogError     something of the landed log is lost, or is not what was landed
+        ├── CorruptBackupError  something of a backup is lost, or is not what was copied
         ├── GraphRefusedError   the graph database refuses us, or what we ask of it
         └── (ModelError)        a model will give no answer:
             ├── ModelRefusedError       to nothing we ask: wrong key, unknown model, no credit
@@ -137,6 +139,12 @@ class CorruptLedgerError(PermanentError):
 
 class SaltError(PermanentError):
     """The home's salt is lost or another home's: nobody can tell what was erased, or whose a token is."""
+class CorruptLogError(PermanentError):
+    """Something of the landed log is lost, or is not what was landed: nothing can make it again."""
+
+
+class CorruptBackupError(PermanentError):
+    """Something of a backup is lost, or is not what was copied."""
 
 
 class GraphRefusedError(PermanentError):

@@ -32,6 +32,7 @@ from em_pipelines.storage.files import held, is_alive, write_atomically
 from em_pipelines.storage.lake import Lake
 from em_pipelines.storage.landed_log import LandedLog
 from em_pipelines.storage.ledger import Ledger
+from em_pipelines.storage.log_manifest import Manifest
 from em_pipelines.storage.run_plan import Span, span_of
 from em_pipelines.storage.salt import Salt
 from em_pipelines.storage.store import Store
@@ -58,7 +59,8 @@ class Home:
     def store(self) -> Store:
         """The log and the lake."""
         restore = self._restore
-        log = LandedLog(self.path / "log", ErasureGate(self.tombstones, self.book))
+        manifest = Manifest(self.path / "log" / "manifest.jsonl", self.record / "log.head", self.salt)
+        log = LandedLog(self.path / "log", ErasureGate(self.tombstones, self.book), manifest)
         return Store(log, Lake(self.path / "lake", restore and (lambda *lost: restore(self.store, *lost))))
 
     @cached_property

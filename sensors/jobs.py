@@ -70,6 +70,8 @@ def _daily(*groups: str) -> dg.AssetSelection:
 def land_files(context: dg.OpExecutionContext, home: HomeResource) -> None:
     inbox = home.home.inbox
     now = datetime.now(UTC)
+    with home.home.lock("landing"):
+        home.home.store.log.settle()
     for path in waiting_files(inbox):
         with home.home.lock("landing"):
             if not os.path.lexists(path):  # a run that began before this one has landed it in the meantime

@@ -8,9 +8,12 @@ from functools import partial
 
 import dagster as dg
 
+from em_pipelines.errors import CorruptLogError
+from em_pipelines.governance.audit.lost_log import lost
 from em_pipelines.home import COLLECTED
 from em_pipelines.pipeline import Pipeline
 from em_pipelines.schema.ids import digest
+from em_pipelines.storage.landed_log import lost_error
 from em_pipelines.storage.run_plan import Plan, plan
 from em_pipelines.storage.store import Step
 from resources.dagster_internals import SELF_REPORTING, AssetJob
@@ -76,9 +79,8 @@ def stale_days_sensor(job: AssetJob, since: date) -> dg.SensorDefinition:
         if context.cursor == state:
             yield dg.SkipReason("nothing landed since everything was last found current")
             return
-        at_work = context.instance.get_runs(dg.RunsFilter(job_name=job.name, statuses=AT_WORK))
-        if not all(_is_buried(run, home.home, context.instance) for run in at_work):
-            yield dg.SkipReason("a run is at work")
+        if why := _why_not_now(context.instance, job, home.home):
+            yield dg.SkipReason(why)
             return
         steps = list(home.home.steps.values())
         todo = plan(home.home.store, steps, is_due=partial(_is_due, home.home))
@@ -109,6 +111,17 @@ def stale_days_sensor(job: AssetJob, since: date) -> dg.SensorDefinition:
         )
 
     return watch_log
+
+
+def _why_not_now(instance: dg.DagsterInstance, job: AssetJob, home: Pipeline) -> str | None:
+    """Why no run is asked for, whatever is out of date: the log has lost something, or a run is at work."""
+    try:
+        if missing := lost(home):
+            return str(lost_error(missing))
+    except CorruptLogError as error:
+        return str(error)
+    at_work = instance.get_runs(dg.RunsFilter(job_name=job.name, statuses=AT_WORK))
+    return None if all(_is_buried(run, home, instance) for run in at_work) else "a run is at work"
 
 
 def _failed_before(instance: dg.DagsterInstance, job: AssetJob, todo: Plan) -> dg.DagsterRun | None:

@@ -13,10 +13,9 @@ from pathlib import Path
 import orjson
 
 from em_pipelines.errors import UsageError
-from em_pipelines.landing.dead_letter_writer import DISCARDED, KIND, OPEN, REPLAYED, all_letters
 from em_pipelines.landing.formats.base import Format, Item, Parsed, Source
 from em_pipelines.landing.intake import Intake, Origin
-from em_pipelines.landing.land import detect
+from em_pipelines.landing.land import DISCARDED, KIND, OPEN, REPLAYED, all_letters, detect
 from em_pipelines.landing.reader import InputFile
 from em_pipelines.landing.reasons import RuleError
 from em_pipelines.landing.records import NOT_TEXT

@@ -270,12 +270,13 @@ class Intake:
         """Appends what is new to the log and returns what was refused since the last time."""
         interactions = [p for p in self._pending if p.kind == "interactions"]
         new = self._sift_interactions(interactions)
-        for day in sorted(new):
-            self._log.append("interactions", day, new[day])
-            self._known.note(day, new[day])
-            self._count(day, new[day])
-        for kind in ID_COLUMNS:
-            self._flush_others(kind, [p.record for p in self._pending if p.kind == kind])
+        with self._log.together():
+            for day in sorted(new):
+                self._log.append("interactions", day, new[day])
+                self._known.note(day, new[day])
+                self._count(day, new[day])
+            for kind in ID_COLUMNS:
+                self._flush_others(kind, [p.record for p in self._pending if p.kind == kind])
         refused, self._refused, self._pending, self._n_bytes = self._refused, [], [], 0
         return refused
 

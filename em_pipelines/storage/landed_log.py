@@ -5,13 +5,14 @@ numbered in the order of landing within kind and day, named by the hash of their
 this. Callers that append hold the lock of landing of the home.
 
 Erasure alone rewrites: a segment gets a new hash and keeps its number, and what was erased stays away by the gate.
-`em_pipelines.landing.erasure_gate` has the one of a home; a log without one takes everything.
+`em_pipelines.landing.erasure_gate` has the one of a home; a log without one takes everything. What should lie here
+stands in the manifest (`em_pipelines.storage.log_manifest`), where a home has one.
 """
 
 import hashlib
 import posixpath
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import date
 from enum import StrEnum
@@ -21,9 +22,11 @@ from typing import Protocol
 import fsspec
 import orjson
 
+from em_pipelines.errors import CorruptLogError
 from em_pipelines.schema.ids import digest
 from em_pipelines.schema.table import Record
 from em_pipelines.storage.files import Folders, sync_folder, write_atomically
+from em_pipelines.storage.log_manifest import ACCEPT, KINDS, Change, Manifest, Segment, What, named
 
 
 class Verdict(StrEnum):
@@ -93,11 +96,13 @@ class Rewritten:
 class LandedLog:
     """All landed records below one root: a path, or any fsspec URL.
 
-    Whoever lands into the log asks its `gate` first.
+    Whoever lands into the log asks its `gate` first. What is written is entered into its `manifest`.
     """
 
-    def __init__(self, root: str | Path, gate: Gate | None = None) -> None:
+    def __init__(self, root: str | Path, gate: Gate | None = None, manifest: Manifest | None = None) -> None:
         self.gate: Gate = gate or OpenGate()
+        self.manifest = manifest
+        self._waiting: list[Change] | None = None
         self._fs, self._root = fsspec.core.url_to_fs(str(root))
         self._is_local = "file" in (self._fs.protocol if isinstance(self._fs.protocol, tuple) else (self._fs.protocol,))
         self._folders = Folders(_shown)
@@ -117,18 +122,29 @@ class LandedLog:
         return digest(segments) if segments else None
 
     def read(self, kind: str, day: date) -> Iterator[Record]:
-        """The records of a kind and day, in the order of landing."""
+        """The records of a kind and day, in the order of landing. Raises CorruptLogError for what was not landed."""
         for name in self._segments(kind, day):
-            with self._fs.open(posixpath.join(self._folder(kind, day), name), "rb") as handle:
-                for line in handle.read().splitlines():
-                    yield orjson.loads(line)
+            for line in self._content(kind, day, name).splitlines():
+                yield orjson.loads(line)
+
+    def _content(self, kind: str, day: date, name: str) -> bytes:
+        """The bytes of a segment, which are those that were landed."""
+        path = posixpath.join(self._folder(kind, day), name)
+        with self._fs.open(path, "rb") as handle:
+            data: bytes = handle.read()
+        if not _is_named_by(name, data):
+            raise CorruptLogError(
+                f"reading {path}: it is not what was landed; restore HOME/log from a backup (`em restore --lost`), or "
+                "move the file away and accept the loss with `em repair --apply --accept-loss`"
+            )
+        return data
 
     def damaged(self, kind: str) -> Iterator[str]:
         """The segments of a kind whose content is not that of their name, as KIND/DAY/NAME."""
         for day in self.days(kind):
             for name in self._segments(kind, day):
                 with self._fs.open(posixpath.join(self._folder(kind, day), name), "rb") as handle:
-                    if not name.endswith(f"-{_mark(handle.read())}.jsonl"):
+                    if not _is_named_by(name, handle.read()):
                         yield f"{kind}/{day}/{name}"
 
     def append(self, kind: str, day: date, records: Sequence[Record]) -> None:
@@ -137,8 +153,85 @@ class LandedLog:
         if not records:
             return
         self.gate.verify()
+        self._open_manifest()
         number = max((int(name[:6]) for name in self._segments(kind, day)), default=0) + 1
-        self._write(kind, day, number, records)
+        name = self._write(kind, day, number, records)
+        self._enter(What.LANDED, kind, day, name)
+
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """Enters all that is written meanwhile into the manifest at once: each entering waits for the disk twice."""
+        self._waiting = []
+        try:
+            yield
+        finally:
+            waiting, self._waiting = self._waiting, None
+            if self.manifest:
+                self.manifest.enter(waiting)
+
+    def lost(self) -> dict[str, Segment]:
+        """The segments that should lie here and do not, by mark. Raises CorruptLogError where nobody can say."""
+        if self.manifest is None:
+            return {}
+        there = self._marks()
+        return {mark: one for mark, one in self.manifest.listed().segments.items() if mark not in there}
+
+    def check(self, kind: str, days: Sequence[date]) -> None:
+        """Raises CorruptLogError where any of the days lacks a segment that landed: it must not be made without."""
+        if self.manifest is None or not days:
+            return
+        wanted = set(days)
+        listed = {mark: one for mark, one in self.manifest.listed().segments.items() if one.kind == kind}
+        expected = {mark: one for mark, one in listed.items() if one.day in wanted}
+        there = {self.manifest.mark(kind, day, name) for day in wanted for name in self._segments(kind, day)}
+        if lost := [one for mark, one in expected.items() if mark not in there]:
+            raise lost_error(lost)
+
+    def settle(self) -> None:
+        """Enters segments that no entry names: of a landing that was killed, or from before there was a manifest.
+
+        The caller holds the landing lock. What an erasure that was killed has left beside what it wrote is not entered.
+        """
+        if self.manifest is None or not self._is_local:
+            return
+        listed = self.manifest.listed()
+        there = self._marks()
+        standing = {one for mark, one in listed.segments.items() if mark in there}
+        found = [
+            Change(What.FOUND, one.kind, one.day, one.number, mark)
+            for mark, one in there.items()
+            if mark not in listed.segments and one not in standing
+        ]
+        self.manifest.enter(found)
+
+    def _marks(self) -> dict[str, Segment]:
+        """What lies here, by mark."""
+        assert self.manifest is not None
+        return {
+            self.manifest.mark(kind, day, name): Segment(kind, day, int(name[:6]))
+            for kind in KINDS
+            for day in self.days(kind)
+            for name in self._segments(kind, day)
+        }
+
+    def _open_manifest(self) -> None:
+        """Before anything is written: a first manifest takes in what lies here, a damaged one takes nothing."""
+        if self.manifest is None or self._waiting:
+            return
+        if self.manifest.is_there:
+            self.manifest.check_end()
+        else:
+            self.settle()
+
+    def _enter(self, what: What, kind: str, day: date, name: str, was: str = "") -> None:
+        if self.manifest is None:
+            return
+        mark, before = (self.manifest.mark(kind, day, one) if one else "" for one in (name, was))
+        change = Change(what, kind, day, int((name or was)[:6]), mark, before)
+        if self._waiting is None:
+            self.manifest.enter([change])
+        else:
+            self._waiting.append(change)
 
     def rewrite(self, kind: str, day: date, change: Callable[[Record], Record | None]) -> Rewritten:
         """Replaces each record of a day by what `change` makes of it; None removes it. For erasure alone.
@@ -147,6 +240,7 @@ class LandedLog:
         again ends with the new one; `change` leaves alone what it has made itself.
         """
         done = Rewritten()
+        self._open_manifest()
         for name in self._segments(kind, day):
             done += self._rewrite_segment(kind, day, name, change)
         if done.n_segments and not self._segments(kind, day):
@@ -155,22 +249,21 @@ class LandedLog:
         return done
 
     def _rewrite_segment(self, kind: str, day: date, name: str, change: Callable[[Record], Record | None]) -> Rewritten:
-        path = posixpath.join(self._folder(kind, day), name)
-        with self._fs.open(path, "rb") as handle:
-            records = [orjson.loads(line) for line in handle.read().splitlines()]
+        records = [orjson.loads(line) for line in self._content(kind, day, name).splitlines()]
         changed = [change(record) for record in records]
         if changed == records:
             return Rewritten()
         left = [record for record in changed if record is not None]
-        if left:
-            self._write(kind, day, int(name[:6]), left)
-        self._fs.rm_file(path)
+        written = self._write(kind, day, int(name[:6]), left) if left else ""
+        self._enter(What.REWRITTEN if left else What.REMOVED, kind, day, written, was=name)  # else it would seem lost
+        self._fs.rm_file(posixpath.join(self._folder(kind, day), name))
         if self._is_local:
             sync_folder(self._folder(kind, day))  # what was erased is not to come back with the power
         n_changed = sum(a != b for a, b in zip(records, changed, strict=True) if b is not None)
         return Rewritten(len(records) - len(left), n_changed, n_segments=1)
 
-    def _write(self, kind: str, day: date, number: int, records: Sequence[Record]) -> None:
+    def _write(self, kind: str, day: date, number: int, records: Sequence[Record]) -> str:
+        """Returns the name of the segment that holds the records now."""
         data = b"".join(orjson.dumps(r, option=orjson.OPT_SORT_KEYS) + b"\n" for r in records)
         name = f"{number:06d}-{_mark(data)}.jsonl"
         path = posixpath.join(self._folder(kind, day), name)
@@ -179,6 +272,7 @@ class LandedLog:
         else:
             self._fs.makedirs(posixpath.dirname(path), exist_ok=True)
             self._fs.pipe_file(path, data)
+        return name
 
     def _folder(self, kind: str, day: date) -> str:
         return posixpath.join(self._root, kind, day.isoformat())
@@ -198,6 +292,15 @@ class LandedLog:
 def _mark(data: bytes) -> str:
     """What a segment's name says of its content."""
     return hashlib.sha256(data).hexdigest()[:16]
+
+
+def _is_named_by(name: str, data: bytes) -> bool:
+    return name.endswith(f"-{_mark(data)}.jsonl")
+
+
+def lost_error(lost: Iterable[Segment]) -> CorruptLogError:
+    """What is said of segments that are lost."""
+    return CorruptLogError(f"reading the landed log: {named(lost)} is lost; {ACCEPT}")
 
 
 def _shown(names: Iterable[str]) -> list[str]:

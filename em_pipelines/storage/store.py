@@ -202,12 +202,15 @@ class Store:
 
         Days without input are passed over, but for a single day asked for by itself: state stands on every day. Users
         of whom a day cannot be made are set aside (`em_pipelines.storage.isolation`): the others have theirs.
+        Raises CorruptLogError for a day whose log has lost something.
         """
         made: list[date] = []
         current: list[date] = []
         n_rows = Counter({table.name: 0 for table in step.outputs})
         for days_at_once in self._chunks(step, days):
             stale = [day for day in days_at_once if is_forced or not self.is_current(step, day)]
+            if step.log_kind:
+                self.log.check(step.log_kind, stale)
             self._prepare(step, stale)
             for day in (day for day in days_at_once if day not in stale):
                 on_days(step.name, 1)

@@ -10,9 +10,8 @@ from typing import Any
 import orjson
 import pytest
 
-from em_pipelines.landing.dead_letter_writer import all_letters
 from em_pipelines.landing.dead_letters import open_letters
-from em_pipelines.landing.land import land
+from em_pipelines.landing.land import all_letters, land
 from em_pipelines.landing.report import LandingReport
 from em_pipelines.landing.settings import LandingSettings
 from em_pipelines.schema.table import Record

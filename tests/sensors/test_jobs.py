@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from em_pipelines.landing.dead_letter_writer import all_letters
+from em_pipelines.landing.land import all_letters
 from sensors import jobs
 from sensors.jobs import LANDED_FOLDER, land_inbox, waiting_files
 

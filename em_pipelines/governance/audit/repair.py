@@ -8,24 +8,30 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 
-from em_pipelines.errors import CorruptTableError
+from em_pipelines.errors import CorruptLogError, CorruptTableError
 from em_pipelines.governance.audit.dagster_files import LOCK_SECONDS, flaws, locked, lost_events, set_aside
 from em_pipelines.governance.audit.ledger_witnesses import ledger_problems
+from em_pipelines.governance.audit.lost_log import lost
 from em_pipelines.governance.audit.soundness import (
     Damage,
     SnapshotState,
     broken_rules,
     damaged_partitions,
     damaged_segments,
+    lost_segments,
     snapshot_state,
     state_day,
 )
+from em_pipelines.governance.erasure.rebuilding import remake, stale_log_days
 from em_pipelines.governance.rebuildable_home import RebuildableHome
 from em_pipelines.home import Home
 from em_pipelines.retrieval import packs
 from em_pipelines.schema.tables.graph import EDGES, ENTITIES
 from em_pipelines.serving.snapshot import LATEST, publish
+from em_pipelines.storage.ledger_entries import Act
+from em_pipelines.storage.log_manifest import Change, What
 
+ACCEPT_LOSS = "accept_loss"
 UNFIT = (SnapshotState.DAMAGED, SnapshotState.OUTDATED)
 DELETE = "delete it and make it again"
 ResetRuns = Callable[[Home, bool], int]
@@ -63,12 +69,13 @@ def propose(home: RebuildableHome, reset_runs: ResetRuns) -> Plan:
     """Looks for everything that can be mended, and for what cannot. Changes nothing."""
     if not home.path.exists():
         return Plan(())
-    segments = damaged_segments(home)
+    segments, lost_ones = damaged_segments(home), lost_segments(home)
     damaged = damaged_partitions(home)
-    waits = "" if not segments else "; restore the log first"
+    waits = "; restore the log first" if segments or lost_ones else ""
     first_bad, of_state = (None, []) if damaged else _mends_of_state(home, waits)
     mends = [
         *(Mend("landed log", f"{name} is not what was landed; restore it from a backup") for name in segments),
+        *(Mend("landed log", one) for one in lost_ones),
         *_mends_of_ledger(home),
         *(Mend(f"{one.table.name} of {one.day}", one.found + waits, _unless(waits, DELETE)) for one in damaged),
         *of_state,
@@ -77,7 +84,7 @@ def propose(home: RebuildableHome, reset_runs: ResetRuns) -> Plan:
     ]
     if n_runs := reset_runs(home, False):
         mends.append(Mend("runs", f"{n_runs} are noted as at work, and no process is", "mark them as failed"))
-    return Plan(tuple(mends), tuple(damaged), first_bad, not segments)
+    return Plan(tuple(mends), tuple(damaged), first_bad, not waits)
 
 
 def _mends_of_ledger(home: RebuildableHome) -> list[Mend]:
@@ -139,6 +146,56 @@ def apply(home: RebuildableHome, plan: Plan, reset_runs: ResetRuns) -> Repair:
         _republish(home, repair)
     repair.left = [*propose(home, reset_runs).mends]
     return repair
+
+
+def accept(home: RebuildableHome) -> int:
+    """Notes what is lost as lost, in the manifest and in the ledger; returns how many segments and days that are.
+
+    What was made of it goes, so that memory is again what its log gives. A manifest that cannot be read is begun anew
+    from what lies in the log. Raises LockedError where a run is at work.
+    """
+    with home.lock("run"):
+        with home.lock("landing"):
+            n_lost = _accept_whole(home)
+        changed = stale_log_days(home)
+        home.note_unchecked(changed)
+        remake(home, changed)
+    return n_lost
+
+
+def _accept_whole(home: RebuildableHome) -> int:
+    log = home.store.log
+    assert log.manifest is not None
+    n_lost = 0
+    try:
+        log.manifest.listed()
+    except CorruptLogError:
+        log.manifest.discard()
+        n_lost = 1
+    log.settle()
+    segments = log.lost()
+    days = [one for one in lost(home) if not one.number]
+    if segments or days:  # before it is noted: afterwards nothing would tell that they have to go
+        _drop_days_without_log(home)
+    log.manifest.enter([
+        *(Change(What.LOST, one.kind, one.day, one.number, mark) for mark, one in segments.items()),
+        *(Change(What.LOST, one.kind, one.day, 0) for one in days),
+    ])  # fmt: skip
+    n_lost += len(segments) + len(days)
+    if n_lost:
+        home.ledger.append(Act(ACCEPT_LOSS, "", "log", datetime.now(UTC), count=n_lost))
+    return n_lost
+
+
+def _drop_days_without_log(home: RebuildableHome) -> None:
+    """Deletes the partitions of days on which a step has nothing to read any more, step by step."""
+    lake = home.store.lake
+    for step in home.steps.values():
+        with home.lock(f"step-{step.name}"):
+            days = set(home.store.days(step))
+            for table in step.outputs:
+                for day in set(lake.days(table)).difference(days):
+                    lake.delete(table, day)
 
 
 def _rebuild(home: RebuildableHome, plan: Plan, repair: Repair) -> None:

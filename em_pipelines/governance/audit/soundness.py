@@ -7,11 +7,12 @@ from enum import StrEnum
 
 import duckdb
 
-from em_pipelines.errors import EmError
+from em_pipelines.errors import CorruptLogError, EmError
 from em_pipelines.governance.access_tokens import TokenBook
 from em_pipelines.governance.audit.dagster_files import LOCK_SECONDS, flaws, locked, lost_events
 from em_pipelines.governance.audit.integrity import RULES, violations_on
 from em_pipelines.governance.audit.ledger_witnesses import ledger_problems
+from em_pipelines.governance.audit.lost_log import lost
 from em_pipelines.governance.rebuildable_home import RebuildableHome
 from em_pipelines.landing.dead_letters import open_letters
 from em_pipelines.retrieval import packs
@@ -22,6 +23,7 @@ from em_pipelines.serving.projection.sync_home import n_erased_since_sync
 from em_pipelines.serving.snapshot import LATEST, is_current
 from em_pipelines.storage.duckdb_engine import connect
 from em_pipelines.storage.lake import Lake
+from em_pipelines.storage.log_manifest import ACCEPT
 
 REVOKED = "token.revoke"
 """The act in the ledger."""
@@ -69,6 +71,14 @@ def diagnose(home: RebuildableHome) -> list[Diagnosis]:
 def damaged_segments(home: RebuildableHome) -> list[str]:
     """Segments of the landed log that are not what was landed."""
     return [name for step in home.steps.values() if step.log_kind for name in home.store.log.damaged(step.log_kind)]
+
+
+def lost_segments(home: RebuildableHome) -> list[str]:
+    """What of the landed log is lost, one sentence each: segments and days, or the manifest that would tell."""
+    try:
+        return [f"{one} is lost; {ACCEPT}" for one in lost(home)]
+    except CorruptLogError as error:
+        return [str(error)]
 
 
 def damaged_partitions(home: RebuildableHome) -> list[Damage]:
@@ -134,6 +144,11 @@ def _log(home: RebuildableHome) -> Diagnosis:
     if damaged := damaged_segments(home):
         found = f"{len(damaged)} segments are not what was landed, first {damaged[0]}"
         return Diagnosis("landed log", False, found, "restore HOME/log from a backup")
+    if missing := lost_segments(home):
+        found, advice = missing[0].rsplit("; ", 1)
+        return Diagnosis(
+            "landed log", False, found if len(missing) == 1 else f"{found}, and {len(missing) - 1} more", advice
+        )
     n_records = n_days = 0
     for step in home.steps.values():
         for day in home.store.log.days(step.log_kind) if step.log_kind else ():

@@ -20,6 +20,7 @@ from typing import Any
 
 from em_pipelines.errors import ErasureIncompleteError, UsageError
 from em_pipelines.governance.access_tokens import TokenBook
+from em_pipelines.governance.audit.lost_log import check
 from em_pipelines.governance.erasure.certificate import CarriedOut, Certificate, certificate_of
 from em_pipelines.governance.erasure.known_names import is_written, users_in
 from em_pipelines.governance.erasure.rebuilding import Rebuilt, forget_answers, remake, republish, stale_log_days
@@ -91,7 +92,11 @@ def preview(home: RebuildableHome, scope: Scope, now: datetime | None = None) ->
 
 
 def catch_up(home: RebuildableHome) -> None:
-    """Makes the days that landed since the last run, so that it is known what is said on them."""
+    """Makes the days that landed since the last run, so that it is known what is said on them.
+
+    Raises CorruptLogError where the log has lost something: what was made of it would go, too.
+    """
+    check(home)
     if days := stale_log_days(home):
         remake(home, days)
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from em_pipelines.errors import UsageError
 from em_pipelines.interfaces.cli.console import (
     Defaults,
     Exit,
@@ -70,6 +71,9 @@ def _check_hash(expected: str | None) -> None:
 
 def repair(
     is_applied: Annotated[bool, typer.Option("--apply", help="Do it. Without, it is only proposed.")] = False,
+    is_loss_accepted: Annotated[
+        bool, typer.Option("--accept-loss", help="With --apply: go on without what the landed log has lost.")
+    ] = False,
     home: HomeOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -77,12 +81,17 @@ def repair(
 
     Example: em repair --apply
     """
-    from em_pipelines.governance.audit.repair import Repair, propose
+    from em_pipelines.governance.audit.repair import Repair, accept, propose
     from em_pipelines.governance.audit.repair import apply as apply_plan
 
     opened = open_home(home)
+    if is_loss_accepted and not is_applied:
+        raise UsageError("repairing: --accept-loss says what --apply may do; give both, or neither to look")
+    n_lost = accept(opened) if is_loss_accepted else 0
     plan = propose(opened, Defaults.reset_runs)
     done = apply_plan(opened, plan, Defaults.reset_runs) if is_applied and plan.mends else Repair(left=[*plan.mends])
+    if n_lost:
+        done.done.insert(0, f"accepted the loss of {n_lost} parts of the landed log")
     if as_json:
         left = [{"subject": m.subject, "found": m.found, "mend": m.mend or None} for m in done.left]
         print_json({"is_applied": is_applied, "done": done.done, "left": left})

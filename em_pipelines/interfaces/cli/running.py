@@ -36,6 +36,7 @@ def run(
 
     Example: em run examples/logs
     """
+    from em_pipelines.governance.audit.lost_log import check
     from em_pipelines.interfaces.cli.dagster_runner import materialize
     from em_pipelines.interfaces.cli.dagster_storage import prepare_dagster_home
 
@@ -48,6 +49,7 @@ def run(
     prepare_dagster_home(opened)
     with opened.lock("run"):
         opened.sweep()
+        check(opened)
         summary = materialize(opened, first, last, is_full=is_full)
     _show(opened, summary)
     _judge(summary)

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from datetime import date
 from pathlib import Path, PurePath
 
-from em_pipelines.landing.dead_letter_writer import all_letters
 from em_pipelines.landing.erasure_gate import named_users
 from em_pipelines.landing.intake import ID_COLUMNS
+from em_pipelines.landing.land import all_letters
 from em_pipelines.landing.records import interaction_key
 from em_pipelines.schema.table import Record
 from em_pipelines.storage.landed_log import LandedLog

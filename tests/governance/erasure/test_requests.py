@@ -8,9 +8,9 @@ import orjson
 import pytest
 
 from em_pipelines.errors import CorruptTableError, ErasureIncompleteError, UsageError
-from em_pipelines.landing.dead_letter_writer import all_letters
 from em_pipelines.landing.dead_letters import open_letters, replay
 from em_pipelines.landing.erasure_requests import Scope, ScopeKind, as_document, of_document
+from em_pipelines.landing.land import all_letters
 from em_pipelines.redaction.veils import ToldFact, hidden
 from em_pipelines.schema.rows import ProvenanceItem
 

@@ -1,0 +1,40 @@
+"""What of the landed log is lost: segments that its manifest names, and days that tables hold and the log does not.
+
+Nothing is folded while something is lost: a day made without it would look like a day on which less was said. Readers
+go on with what was made before.
+"""
+
+from datetime import date
+
+from em_pipelines.governance.rebuildable_home import RebuildableHome
+from em_pipelines.storage.landed_log import lost_error
+from em_pipelines.storage.log_manifest import Segment
+
+
+def lost(home: RebuildableHome) -> list[Segment]:
+    """What is lost, in order. Raises CorruptLogError where the manifest itself is lost or damaged."""
+    found = set(home.store.log.lost().values())
+    manifest = home.store.log.manifest
+    if manifest is None or home.book.pending():  # an erasure that was killed has emptied days that tables still hold
+        return sorted(found)
+    return sorted(found | _days_of_tables_alone(home, manifest.listed().days))
+
+
+def check(home: RebuildableHome) -> None:
+    """Enters what no entry names yet, and raises CorruptLogError where something is lost."""
+    with home.lock("landing"):
+        home.store.log.settle()
+        found = lost(home)
+    if found:
+        raise lost_error(found)
+
+
+def _days_of_tables_alone(home: RebuildableHome, known: set[tuple[str, date]]) -> set[Segment]:
+    """Days that a table of the log holds, that the log has nothing of and no entry ever named."""
+    return {
+        Segment(step.log_kind, day, 0)
+        for step in home.steps.values()
+        if step.log_kind
+        for day in set(home.store.lake.days(step.outputs[0])).difference(home.store.log.days(step.log_kind))
+        if (step.log_kind, day) not in known
+    }
