@@ -134,7 +134,7 @@ class LandedLog:
             data: bytes = handle.read()
         if not _is_named_by(name, data):
             raise CorruptLogError(
-                f"reading {path}: it is not what was landed; restore HOME/log from a backup (`em restore --lost`), or "
+                f"reading {path}: it is not what was landed; restore it from a backup (`em restore DIR --lost`), or "
                 "move the file away and accept the loss with `em repair --apply --accept-loss`"
             )
         return data

@@ -31,7 +31,7 @@ TAIL_BYTES = 4096
 _FIELDS = {
     "sequence": int, "what": int, "kind": int, "day": int, "number": int, "mark": str, "was": str, "hash": str,
 }  # fmt: skip
-ACCEPT = "restore HOME/log and HOME/record from a backup, or accept the loss with `em repair --apply --accept-loss`"
+ACCEPT = "restore it from a backup (`em restore DIR --lost`), or accept the loss with `em repair --apply --accept-loss`"
 
 
 class What(IntEnum):
@@ -142,6 +142,14 @@ class Manifest:
             self._known = version, self._read()
         return self._known[1]
 
+    def would_fit(self, data: bytes) -> bool:
+        """Whether these bytes, in the place of the manifest, would be the one that the head counts."""
+        try:
+            self._replay(data.split(b"\n")[:-1], self._head())
+        except CorruptLogError:
+            return False
+        return True
+
     def discard(self) -> None:
         """Deletes a manifest that nobody can read any more, for another to be begun."""
         self._path.unlink(missing_ok=True)
@@ -160,8 +168,10 @@ class Manifest:
         }
 
     def _read(self) -> Listed:
-        head = self._head()
-        lines = self._path.read_bytes().split(b"\n")[:-1] if self._path.exists() else []
+        data = self._path.read_bytes() if self._path.exists() else b""
+        return self._replay(data.split(b"\n")[:-1], self._head())
+
+    def _replay(self, lines: Sequence[bytes], head: _Head) -> Listed:
         if len(lines) < head.count:
             raise self._corrupt(f"{head.count} entries were made and {len(lines)} are there")
         found = Listed()

@@ -5,14 +5,29 @@ go on with what was made before.
 """
 
 from datetime import date
+from pathlib import Path
 
+from em_pipelines.errors import CorruptLogError
 from em_pipelines.governance.rebuildable_home import RebuildableHome
 from em_pipelines.storage.landed_log import lost_error
 from em_pipelines.storage.log_manifest import Segment
 
 
+def restoring(home: Path) -> Path:
+    """The file that stands in a home while it is being restored."""
+    return home / "restoring.json"
+
+
+def check_restored(home: RebuildableHome) -> None:
+    """Raises CorruptLogError where the home was not restored to its end: whatever it lacks is yet to come."""
+    if restoring(home.path).exists():
+        raise CorruptLogError(f"reading {home.path}: restoring it was interrupted; the same `em restore` again ends it")
+
+
 def lost(home: RebuildableHome) -> list[Segment]:
-    """What is lost, in order. Raises CorruptLogError where the manifest itself is lost or damaged."""
+    """What is lost, in order. Raises CorruptLogError where the manifest itself is lost or damaged, and where the home
+    was not restored to its end."""
+    check_restored(home)
     found = set(home.store.log.lost().values())
     manifest = home.store.log.manifest
     if manifest is None or home.book.pending():  # an erasure that was killed has emptied days that tables still hold
@@ -22,6 +37,7 @@ def lost(home: RebuildableHome) -> list[Segment]:
 
 def check(home: RebuildableHome) -> None:
     """Enters what no entry names yet, and raises CorruptLogError where something is lost."""
+    check_restored(home)
     with home.lock("landing"):
         home.store.log.settle()
         found = lost(home)

@@ -11,7 +11,7 @@ from datetime import UTC, date, datetime
 from em_pipelines.errors import CorruptLogError, CorruptTableError
 from em_pipelines.governance.audit.dagster_files import LOCK_SECONDS, flaws, locked, lost_events, set_aside
 from em_pipelines.governance.audit.ledger_witnesses import ledger_problems
-from em_pipelines.governance.audit.lost_log import lost
+from em_pipelines.governance.audit.lost_log import check_restored, lost
 from em_pipelines.governance.audit.soundness import (
     Damage,
     SnapshotState,
@@ -167,6 +167,7 @@ def _accept_whole(home: RebuildableHome) -> int:
     log = home.store.log
     assert log.manifest is not None
     n_lost = 0
+    check_restored(home)
     try:
         log.manifest.listed()
     except CorruptLogError:

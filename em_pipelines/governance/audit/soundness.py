@@ -143,7 +143,7 @@ def _salt(home: RebuildableHome) -> Diagnosis:
 def _log(home: RebuildableHome) -> Diagnosis:
     if damaged := damaged_segments(home):
         found = f"{len(damaged)} segments are not what was landed, first {damaged[0]}"
-        return Diagnosis("landed log", False, found, "restore HOME/log from a backup")
+        return Diagnosis("landed log", False, found, "em restore DIR --lost, from a backup")
     if missing := lost_segments(home):
         found, advice = missing[0].rsplit("; ", 1)
         return Diagnosis(

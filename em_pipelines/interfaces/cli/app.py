@@ -13,6 +13,7 @@ import typer
 from em_pipelines.errors import EmError
 from em_pipelines.interfaces.cli import (
     agents,
+    backing_up,
     checking,
     comparing,
     contexts,
@@ -75,6 +76,8 @@ app.command()(doctor.doctor)
 app.command()(checking.check)
 app.command()(recording.repair)
 app.command(name="verify-ledger")(recording.verify_ledger)
+app.command()(backing_up.backup)
+app.command()(backing_up.restore)
 app.command()(explaining.why)
 app.command(name="why-not")(explaining.why_not)
 app.command()(explaining.trace)

@@ -76,7 +76,7 @@ def test_a_loss_is_named_and_nothing_is_folded_away(em, home: Path, lose) -> Non
         done = em(*command, "--home", home, COLUMNS="1000")
         assert done.returncode == (1 if command[0] in ("doctor", "repair") else 2)
         assert named in done.stderr
-    assert "restore HOME/log" in em("run", "--home", home).stderr
+    assert "em restore DIR --lost" in em("run", "--home", home).stderr
     assert "em repair --apply --accept-loss" in em("run", "--home", home).stderr
     assert objects(em, home) == before
     assert "--accept-loss" in em("doctor", "--home", home, "--json").stdout

@@ -1,0 +1,1 @@
+"""Backups of a home: what cannot be made again, copied to a folder and back."""

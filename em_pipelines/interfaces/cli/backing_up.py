@@ -1,0 +1,120 @@
+"""`em backup` and `em restore`: what cannot be made again, to a folder and back."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from em_pipelines.errors import UsageError
+from em_pipelines.interfaces.cli.console import Exit, HomeOption, JsonOption, fail, open_home, out, print_json
+
+if TYPE_CHECKING:
+    from em_pipelines.governance.backup.restore import Restored
+
+FolderArgument = Annotated[Path, typer.Argument(metavar="DIR", help="The folder of the backups, outside of the home.")]
+
+
+def backup(
+    folder: FolderArgument,
+    is_pruned: Annotated[
+        bool, typer.Option("--prune", help="Then delete all older backups there: they hold what was forgotten since.")
+    ] = False,
+    is_verified: Annotated[
+        bool, typer.Option("--verify", help="First read all that is there, and copy again what is damaged.")
+    ] = False,
+    home: HomeOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Copy what cannot be made again to a folder: the log, the record, answers of models, the inbox. Only what is new.
+
+    A run may be at work meanwhile. Interrupted, the same again goes on.
+
+    Example: em backup /media/disk/memory
+    """
+    from dataclasses import asdict
+
+    from em_pipelines.governance.backup.backup import back_up
+
+    report = back_up(open_home(home), folder, datetime.now(UTC), is_pruned=is_pruned, is_verified=is_verified)
+    if as_json:
+        print_json(asdict(report))
+    else:
+        copied = f"{report.n_copied} of {report.n_files} files copied, {report.n_bytes:,} bytes"
+        out().print(f"backup {report.name}: {copied}", markup=False, soft_wrap=True)
+        if report.n_mended:
+            out().print(f"{report.n_mended} damaged files were copied again")
+        if report.n_pruned:
+            out().print(f"{report.n_pruned} older backups were deleted")
+        if report.n_outdated:
+            out().print(
+                f"{report.n_outdated} older backups hold what was forgotten since; --prune deletes them", soft_wrap=True
+            )
+    if report.missing:
+        fail(
+            f"backing up: {len(report.missing)} files of older backups are damaged, first {report.missing[0]}, and the "
+            "home has them no more; --prune deletes these backups",
+            Exit.FINDING,
+        )
+
+
+def restore(
+    folder: FolderArgument,
+    at: Annotated[
+        str | None,
+        typer.Option("--at", metavar="NAME", help="This backup; the newest if left out.", show_default=False),
+    ] = None,
+    is_lost_only: Annotated[
+        bool, typer.Option("--lost", help="Into the home that stands: what its landed log has lost, and nothing else.")
+    ] = False,
+    home: HomeOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Make a home of a backup: into an empty home, or one that has its record alone. Then `em run` makes the rest.
+
+    What was forgotten after the backup is taken out again, where the record of the home or a later backup knows of it.
+
+    Example: em restore /media/disk/memory --home restored
+    """
+    from dataclasses import asdict
+
+    from em_pipelines.governance.backup.restore import restore as restore_home
+    from em_pipelines.governance.backup.restore import restore_lost
+
+    opened = open_home(home)
+    if not is_lost_only:
+        opened.path.mkdir(parents=True, exist_ok=True)
+        done = restore_home(opened, folder, at)
+        if as_json:
+            print_json(asdict(done))
+        else:
+            _show(done, opened.path)
+        return
+    if at:
+        raise UsageError("restoring: --lost looks through all backups; leave out --at")
+    n_back, n_left = restore_lost(opened, folder)
+    if as_json:
+        print_json({"n_restored": n_back, "n_lost": n_left})
+    else:
+        out().print(f"{n_back} segments of the landed log are back")
+    if n_left:
+        fail(
+            f"restoring: {n_left} segments of the landed log are in no backup of {folder}; see `em doctor`",
+            Exit.FINDING,
+        )
+
+
+def _show(done: "Restored", home: Path) -> None:
+    lines = [f"restored {done.n_files} files of backup {done.name}"]
+    if done.n_removed or done.n_cut:
+        lines.append(f"forgotten since: {done.n_removed} records were taken out again, {done.n_cut} were cut")
+    if done.is_reduced:
+        lines.append("answers of models and the inbox were left out, for they may hold what was forgotten since")
+    if done.n_later:
+        lines.append(f"{done.n_later} changes of the log came after this backup: land again what landed since")
+    lines += [
+        "what was forgotten after this backup and is known neither here nor to a later backup is back: forget it again",
+        f"next      em run --home {home}",
+    ]
+    for line in lines:
+        out().print(line, markup=False, soft_wrap=True)
