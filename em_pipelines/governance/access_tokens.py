@@ -1,4 +1,5 @@
-"""Tokens: who may speak for whose memory, and how far. One user and one scope each, until a day; no token is kept.
+"""Tokens: who may speak for whose memory, and how far. One user and one scope each, in one domain or in all, until a
+day; no token is kept.
 
 HOME/record/tokens.jsonl has one line a token, readable by its owner alone: its id, whose it is, scope and times, and a
 hash of the secret part that only this home can make. Numbers stand where words would do, so that no name that somebody
@@ -11,7 +12,7 @@ other is. It stays where it is until somebody revokes it.
 import hmac
 import re
 import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -29,10 +30,12 @@ from em_pipelines.storage.files import make_folder, write_atomically
 from em_pipelines.storage.ledger_entries import canonical
 from em_pipelines.storage.salt import Salt
 from em_pipelines.text.masking import secret_kinds
+from em_pipelines.text.name_matching import NameIndex
 
 FILE = "tokens.jsonl"
 SECRET_BYTES = 32
 ID_BYTES = 6
+MAX_DOMAIN_CHARACTERS = 256
 _TOKEN = re.compile(r"emt_([0-9a-f]{12})_([A-Za-z0-9_-]{43})")
 _IDENTIFIER: TypeAdapter[str] = TypeAdapter(Identifier)
 
@@ -46,6 +49,23 @@ class Token:
     scope: TokenScope
     created_at: datetime
     expires_at: datetime
+    domain: str | None = None
+    """What was said in another is not told; None bounds nothing."""
+
+
+def checked_domain(domain: str | None, scope: TokenScope) -> str | None:
+    """The domain if messages could have it; raises UsageError, and for one with a scope that knows no domains."""
+    if domain is None:
+        return None
+    if not domain.strip() or len(domain) > MAX_DOMAIN_CHARACTERS:
+        raise UsageError(
+            f"reading the domain: give the name that messages have, of 1 to {MAX_DOMAIN_CHARACTERS} characters"
+        )
+    if secret_kinds(domain):
+        raise UsageError("reading the domain: it looks like a secret; name it otherwise")
+    if scope is TokenScope.ADMIN:
+        raise UsageError("bounding a token to a domain: admin erases, which reaches every domain; give read or write")
+    return domain
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,15 +98,18 @@ class TokenBook:
         self._salt = salt
         self._seen: tuple[tuple[int, int, int] | None, tuple[_Line, ...]] = (None, ())
 
-    def create(self, user_id: str, scope: TokenScope, now: datetime, days: int = DEFAULT_DAYS) -> tuple[str, Token]:
+    def create(
+        self, user_id: str, scope: TokenScope, now: datetime, days: int = DEFAULT_DAYS, domain: str | None = None
+    ) -> tuple[str, Token]:
         """A new token, which is shown now and never again, and what is kept of it.
 
-        Raises UsageError for a user that cannot be, or more days than 10 years.
+        Raises UsageError for a user or domain that cannot be, or more days than 10 years.
         """
         if not 1 <= days <= MAX_DAYS:
             raise UsageError(f"making a token for {days} days: give 1 to {MAX_DAYS}")
         token_id, secret = secrets.token_hex(ID_BYTES), secrets.token_urlsafe(SECRET_BYTES)
-        made = Token(token_id, checked_user(user_id), scope, now, now + timedelta(days=days))
+        bound = checked_domain(domain, scope)
+        made = Token(token_id, checked_user(user_id), scope, now, now + timedelta(days=days), bound)
         line = {
             "token_id": token_id,
             "user_id": made.user_id,
@@ -94,6 +117,7 @@ class TokenBook:
             "created": int(made.created_at.timestamp()),
             "expires": int(made.expires_at.timestamp()),
             "hash": self._hash(token_id, secret),
+            **({"domain": bound} if bound else {}),
         }
         self._salt.bind()
         data = canonical({**line, "seal": self._seal(line)})
@@ -138,11 +162,19 @@ class TokenBook:
 
         A line that is no token goes as well: nobody can say whose it was.
         """
+        return self._forget(lambda line: line.get("user_id", user_id) == user_id)
+
+    def forget_domains(self, user_id: str, names: Sequence[str]) -> int:
+        """The same of a user's tokens whose domain holds one of the names; nothing that was said is of it any more."""
+        index = NameIndex.of(names)
+        return self._forget(lambda line: line.get("user_id") == user_id and index.is_in(line.get("domain") or ""))
+
+    def _forget(self, goes: Callable[[dict[str, Any]], bool]) -> int:
         if not self._path.exists():
             return 0
         with self._lock():
             lines = self._lines()
-            left = [line for line in lines if line.fields.get("user_id", user_id) != user_id]
+            left = [line for line in lines if not goes(line.fields)]
             if len(left) < len(lines):
                 self._write(left)
         return len(lines) - len(left)
@@ -198,4 +230,13 @@ def _token(line: dict[str, Any]) -> Token:
         TokenScope(line["level"]),
         datetime.fromtimestamp(line["created"], UTC),
         datetime.fromtimestamp(line["expires"], UTC),
+        _domain(line),
     )
+
+
+def _domain(line: dict[str, Any]) -> str | None:
+    """Raises TypeError for what is no domain: a line that says something else must not open everything."""
+    found = line.get("domain")
+    if "domain" in line and not (isinstance(found, str) and found):
+        raise TypeError("domain")
+    return found

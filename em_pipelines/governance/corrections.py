@@ -14,8 +14,10 @@ from rapidfuzz import fuzz
 from em_pipelines.errors import UsageError
 from em_pipelines.landing.reasons import RuleError
 from em_pipelines.landing.records import land_record
+from em_pipelines.retrieval.domain_view import OWN
+from em_pipelines.retrieval.searchable_home import SearchableHome
+from em_pipelines.retrieval.user_search import seen_from
 from em_pipelines.serving.facts import FactQuery, facts
-from em_pipelines.serving.readable_home import ReadableHome
 from em_pipelines.storage.ledger_entries import Act
 from em_pipelines.text.name_keys import name_key
 
@@ -34,19 +36,25 @@ class Given:
 
 
 class Corrections:
-    """What a person, or an agent for them, has to say about their memory in one home; the ledger names the `actor`."""
+    """What a person, or an agent for them, has to say about their memory in one home; the ledger names the `actor`.
 
-    def __init__(self, home: ReadableHome, user_id: str, actor: str = "user") -> None:
+    From a `domain` what may be told there is known, and what is given is of it.
+    """
+
+    def __init__(self, home: SearchableHome, user_id: str, actor: str = "user", domain: str | None = None) -> None:
         self._home = home
         self._user_id = user_id
         self._actor = actor
+        self._domain = domain
 
     def known(self, *, is_all: bool = True) -> list[Fact]:
         """The person's facts as readers see them now, in every status unless told otherwise."""
         today = datetime.now(UTC).date()
         query = FactQuery(self._user_id, today, is_all=is_all)
         waiting = self._home.waiting(self._user_id, date.max)
-        return facts(self._home.store, query, self._home.settings.decay, waiting)
+        view = seen_from(self._home, self._user_id, self._domain)
+        store, decay = self._home.store, self._home.settings.decay
+        return facts(store, query, decay, waiting, told=view.told) if view else facts(store, query, decay, waiting)
 
     def fact(self, edge_id: str) -> Fact:
         """The fact of an id, or of the beginning of one; raises UsageError where there is none, or more than one."""
@@ -59,6 +67,19 @@ class Corrections:
                 f"{self._user_id} --all`"
             )
         return (exact or found)[0]
+
+    def the_one(self, named: Mapping[str, Any]) -> Fact | None:
+        """The standing fact that has these fields, as far as they say anything; None where none has, and UsageError
+        where several have."""
+        said = {name: name_key(str(value)) for name, value in named.items() if value is not None}
+        found = [
+            f for f in self.known(is_all=False) if said.items() <= {n: name_key(str(v)) for n, v in _said(f)}.items()
+        ]
+        if len(found) > 1:
+            raise UsageError(
+                f"looking for the fact: {len(found)} facts say so; give the edge_id of the one that is meant"
+            )
+        return found[0] if found else None
 
     def matching(self, text: str) -> list[Fact]:
         """Standing facts in which every word of the text is found, or one like it."""
@@ -91,6 +112,7 @@ class Corrections:
         return self._give("split", {key: value for key, value in payload.items() if value is not None}, *facts)
 
     def _give(self, type_: str, payload: dict[str, Any], *about: Fact | Mapping[str, Any]) -> Given:
+        payload = payload | ({OWN: self._domain} if self._domain else {})
         fields = {**payload, "user_id": self._user_id, "type": type_, "timestamp": datetime.now(UTC).isoformat()}
         try:
             record = land_record("feedback", fields, FORMAT)
@@ -118,6 +140,15 @@ def _named(target: Fact | Mapping[str, Any], old: str = "object") -> dict[str, A
         old: value if is_keyed else target["object"],
         **({"attribute": attribute} if is_keyed else {}),
     }
+
+
+def _said(fact: Fact) -> list[tuple[str, Any]]:
+    """What a fact says by the names that people use: `old_object` is what was wrong."""
+    attribute, colon, value = str(fact["object"]).partition(": ")
+    is_keyed = fact["relation"] == "has_attribute" and bool(colon)
+    said = value if is_keyed else fact["object"]
+    own = [("subject", fact["subject"]), ("relation", fact["relation"]), ("object", said), ("old_object", said)]
+    return [*own, ("attribute", attribute)] if is_keyed else own
 
 
 def _speaks_of(fact: Fact, words: Sequence[str]) -> bool:

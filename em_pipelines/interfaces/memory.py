@@ -21,10 +21,11 @@ from em_pipelines.landing.erasure_requests import Scope
 from em_pipelines.pipeline import Pipeline
 from em_pipelines.redaction.veils import hiding
 from em_pipelines.retrieval.documents import ARCHIVE, FACT, MESSAGE, Hit
+from em_pipelines.retrieval.domain_view import OWN, DomainView
 from em_pipelines.retrieval.search import Search
-from em_pipelines.retrieval.user_search import ask
+from em_pipelines.retrieval.user_search import ask, seen_from
 from em_pipelines.schema.vocabulary import USER
-from em_pipelines.serving.facts import FactQuery, check_made
+from em_pipelines.serving.facts import FactQuery, FactRow, check_made
 from em_pipelines.serving.facts import facts as read_facts
 from em_pipelines.settings import load_settings
 
@@ -41,7 +42,8 @@ class Memory:
 
     `home` is a folder, or a Pipeline where models or settings are to be chosen; `user` is the id that the logs have.
     `actor` (user, agent) is who the ledger says was speaking, `origin` what stands for the format of what lands.
-    `domain` is where a search looks, unless it crosses domains. Raises UsageError for an id that no log could have.
+    With a `domain` nothing that was said in another is told, but by a search that crosses domains, and what is written
+    is of it. Raises UsageError for an id that no log could have.
     """
 
     def __init__(
@@ -87,7 +89,10 @@ class Memory:
 
     def store_messages(self, session_id: str, messages: Sequence[Mapping[str, Any]]) -> Stored:
         """Stores messages of one session, given as fields of native records, as `store_observation` does."""
-        said = [{name: value for name, value in fields.items() if value is not None} for fields in messages]
+        own = {OWN: self.domain} if self.domain else {}
+        said = [own | {name: value for name, value in fields.items() if value is not None} for fields in messages]
+        if self.domain and any(fields[OWN] != self.domain for fields in said):
+            raise UsageError(f"storing messages: this memory is of the domain {self.domain!r:.80} alone")
         return store(self.home, self._sender, session_id, said)
 
     def add_facts(
@@ -108,7 +113,8 @@ class Memory:
 
     def tell(self, feedback: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
         """Gives feedback as records say it (`type` and its fields), and returns its ids; raises UsageError."""
-        return tell(self.home, self._sender, feedback)
+        own = {OWN: self.domain} if self.domain else {}
+        return tell(self.home, self._sender, [{**said, **own} for said in feedback])
 
     def retrieve_memories(  # noqa: PLR0913  (a public call, each argument by its name)
         self,
@@ -140,7 +146,7 @@ class Memory:
 
     def list_observations(self, **wanted: Any) -> list[Observation]:
         """Observations, newest first, those that no run has read yet, too; see `Listing` for what can be asked."""
-        return listed(self.home, self.user, Listing(**wanted), self.home.archived)
+        return listed(self.home, self.user, Listing(**{OWN: self.domain, **wanted}), self.home.archived)
 
     def archive_observation(self, session_id: str, turn_number: int, *, is_archived: bool = True) -> str:
         """Keeps an observation from being found or listed, at once, or with `is_archived` False lets it be found again.
@@ -169,7 +175,9 @@ class Memory:
         query = FactQuery(self.user, as_of or _today(), known_at, entity, is_all)
         waiting = self.home.waiting(self.user, known_at or as_of or date.max)
         hides = hiding(self.home, self.user)
-        found = read_facts(self.home.store, query, self.home.settings.decay, waiting, hides)
+        view = self.view
+        told = view.told if view else _as_it_is
+        found = read_facts(self.home.store, query, self.home.settings.decay, waiting, hides, told)
         if not found and waiting is None:
             check_made(self.home.store, self.user, "reading facts")
         return found
@@ -180,7 +188,8 @@ class Memory:
         """The block for an agent's prompt: what matters for `text`; in a group nothing above L1."""
         from em_pipelines.retrieval.context.block import ContextQuery, context_block  # noqa: PLC0415 (of this method alone)
 
-        return context_block(self.home, ContextQuery(self.user, text, _today(), is_group, tuple(thread), as_of))
+        asked = ContextQuery(self.user, text, _today(), is_group, tuple(thread), as_of, domain=self.domain)
+        return context_block(self.home, asked)
 
     def correct(  # noqa: PLR0913  (a public call, each argument by its name)
         self,
@@ -223,19 +232,29 @@ class Memory:
         return self._said.retract(target)
 
     @property
+    def view(self) -> DomainView | None:
+        """What may be told in the domain; None without one."""
+        return seen_from(self.home, self.user, self.domain)
+
+    @property
     def _sender(self) -> Sender:
         return Sender(self.user, self._origin, datetime.now(UTC))
 
     @property
     def _said(self) -> Corrections:
-        return Corrections(self.home, self.user, self._actor)
+        return Corrections(self.home, self.user, self._actor, self.domain)
 
     def _target(self, edge_id: str | None, **named: str | None) -> Fact | dict[str, Any]:
         if edge_id:
             return self._said.fact(edge_id)
         if named["relation"] is None:
             raise UsageError("naming a fact: give edge_id, or relation and what it says")
-        return named
+        if not self.domain:
+            return named
+        found = self._said.the_one(named)  # what is named alone would be met in every domain
+        if found is None and "object" in named:
+            raise UsageError("naming a fact: none that is known here says so")
+        return found or {name: value for name, value in named.items() if name != "old_object"}
 
     def forget(
         self,
@@ -254,6 +273,10 @@ class Memory:
 
         scope = Scope.named(self.user, fact=edge_id, entity=entity, session=session_id, is_all=everything)
         return forget_scope(self.home, scope, actor=self._actor)
+
+
+def _as_it_is(row: FactRow) -> FactRow:
+    return row
 
 
 def _today() -> date:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from pathlib import Path
+from typing import Any, cast
 
 import numpy as np
 
@@ -23,13 +24,16 @@ from em_pipelines.retrieval.documents import (
     unsaid,
     without_unsaid,
 )
+from em_pipelines.retrieval.domain_view import DomainView
 from em_pipelines.retrieval.pack import Pack
 from em_pipelines.retrieval.packs import folder_of, is_to_come
 from em_pipelines.retrieval.search import Mask, Search, held, narrowed, search
 from em_pipelines.retrieval.searchable_home import SearchableHome
 from em_pipelines.retrieval.terms import Floats
-from em_pipelines.schema.tables.graph import EDGES
-from em_pipelines.serving.facts import FactQuery, check_made, facts
+from em_pipelines.schema.rows import EdgeRow
+from em_pipelines.schema.table import Table, rows_of
+from em_pipelines.schema.tables.graph import EDGES, ENTITIES
+from em_pipelines.serving.facts import SHOWN, FactQuery, FactRow, check_made, facts, standing
 from em_pipelines.text.name_keys import name_key
 
 HOPS = 2
@@ -161,6 +165,8 @@ def ask(home: SearchableHome, user_id: str, wanted: Search, n_hops: int = 0) -> 
     What is archived and what pending requests to forget cover is left out. Facts of an earlier day are those that held
     then. Facts that were corrected since the pack was made are told no more; the correction is found once it is folded.
 
+    Where a domain is asked for, nothing of another is told, nor counts (`domain_view`).
+
     Nothing is written, and no model is asked. Somebody who has said nothing has no hits, nor has an empty question.
     Raises NotMadeError for a user who has, and of whom nothing is indexed yet.
     """
@@ -173,6 +179,11 @@ def ask(home: SearchableHome, user_id: str, wanted: Search, n_hops: int = 0) -> 
     is_waiting = home.waiting(user_id, wanted.until or date.max) is not None
     wanted = replace(wanted, standing=_standing(home, user_id, wanted.until))
     gone = unsaid(pack, wanted.standing, is_waiting=is_waiting and wanted.until is None)
+    view = seen_from(home, user_id, wanted.domain)
+    rows = _seen(home, user_id, wanted.until, view) if view else {}
+    if view:
+        held_here = {edge_id: row["effective_confidence"] for edge_id, row in rows.items()}
+        wanted = replace(wanted, standing=held_here)
     withheld = _Withheld(hidden(home, user_id), home.archived.of(user_id), gone)
     spare = len(withheld.archived) if MESSAGE in wanted.kinds else 0
     hits = search(pack, replace(wanted, n_hits=wanted.n_hits + spare), home.settings.retrieval, home.embedder)
@@ -181,7 +192,47 @@ def ask(home: SearchableHome, user_id: str, wanted: Search, n_hops: int = 0) -> 
     best = [hit for hit in told if hit not in spared]
     if n_hops and FACT in wanted.kinds:
         best += _along_the_graph(pack, best, wanted, withheld, n_hops)
-    return best
+    return view.hits(best, rows) if view else best
+
+
+def seen_from(home: SearchableHome, user_id: str, domain: str | None) -> DomainView | None:
+    """The person's memory as it may be told in a domain, made once for as long as nothing changes that it hangs on;
+    None where no domain bounds it."""
+    if not domain:
+        return None
+    pack, log, lake = opened(home, user_id), home.store.log, home.store.lake
+    feedback = [(day, log.digest("feedback", day)) for day in log.days("feedback")]
+    days = [(table, lake.latest(table, date.max)) for table in (EDGES, ENTITIES)]
+    infos = [(day, info.content_digest) for table, day in days if day and (info := lake.info(table, day))]
+    key, stamp = (home.path.resolve(), user_id, domain), (pack, feedback, infos)
+    kept = _views.get(key)
+    if kept is None or kept[0][0] is not pack or kept[0][1:] != stamp[1:]:
+        said = [record for day, _ in feedback for record in log.read("feedback", day) if record["user_id"] == user_id]
+        edges, entities = (_rows_of(home, table, day, user_id) for table, day in days)
+        kept = (stamp, DomainView(domain, pack, cast("dict[str, EdgeRow]", edges), entities, said))
+        _views.pop(key, None)
+        while len(_views) >= KEPT_OPEN:
+            _views.pop(next(iter(_views)), None)
+        _views[key] = kept
+    return kept[1]
+
+
+_views: dict[tuple[Path, str, str], tuple[tuple[Any, ...], DomainView]] = {}
+
+
+def _rows_of(home: SearchableHome, table: Table, day: date | None, user_id: str) -> dict[str, dict[str, Any]]:
+    """A person's rows of a state, by their key."""
+    found = rows_of(home.store.lake.find(table, day, "user_id", [user_id])) if day else ()
+    return {row[table.key[0]]: row for row in found}
+
+
+def _seen(home: SearchableHome, user_id: str, until: date | None, view: DomainView) -> dict[str, FactRow]:
+    """The facts that hold and may be told in a domain, as they may be, by id."""
+    as_of = until or home.store.lake.latest(EDGES, date.max) or datetime.now(UTC).date()
+    waiting, is_hidden = home.waiting(user_id, until or date.max), hiding(home, user_id)
+    rows = standing(home.store, FactQuery(user_id, as_of), home.settings.decay, waiting).to_pylist()
+    held_then = [row for row in cast("list[FactRow]", rows) if row["status"] in SHOWN and not is_hidden(row)]
+    return {row["edge_id"]: row for row in view.all_told(held_then)}
 
 
 def _check_indexed(home: SearchableHome, user_id: str) -> None:

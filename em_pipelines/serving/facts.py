@@ -139,24 +139,26 @@ class Known:
     entities: pa.Table
 
 
-def facts(
+def facts(  # noqa: PLR0913  (what is asked, and how much of it is told)
     store: Store,
     query: FactQuery,
     decay: DecaySettings,
     waiting: Overlay | None = None,
     is_hidden: Callable[[FactRow], bool] = lambda _: False,
+    told: Callable[[FactRow], FactRow | None] = lambda row: row,
 ) -> list[dict[str, Any]]:
     """Returns the facts, best first, as JSON-able dicts with effective confidence (0 to 1).
 
     `waiting` is the person's feedback up to then that no fold has seen yet; `is_hidden` says which rows are about to be
-    erased. A user of whom nothing is known has no
+    erased, `told` how much of one is for who asks, None for nothing. A user of whom nothing is known has no
     facts: the list is empty. Raises CorruptTableError where a partition cannot be read, never an empty list for it.
     """
     key = name_key(query.entity) if query.entity else None
     return [
         shown(row)
-        for row in cast("list[FactRow]", standing(store, query, decay, waiting).to_pylist())
-        if not is_hidden(row) and _holds(row, query) and (key is None or key in row["end_keys"])
+        for stands in cast("list[FactRow]", standing(store, query, decay, waiting).to_pylist())
+        if not is_hidden(stands) and _holds(stands, query) and (row := told(stands)) is not None
+        if key is None or key in row["end_keys"]
     ]
 
 

@@ -6,9 +6,11 @@ Partition by partition, and of a partition only what is wanted. Nothing here dec
 import re
 from collections.abc import Collection, Iterable
 from datetime import date
-from typing import Any
+from typing import Any, cast
 
 from em_pipelines.errors import UsageError
+from em_pipelines.retrieval.domain_view import DomainView
+from em_pipelines.schema.rows import EdgeRow
 from em_pipelines.schema.table import Table, rows_of
 from em_pipelines.schema.tables.graph import EDGES, ENTITIES
 from em_pipelines.storage.duckdb_engine import bind, scratch
@@ -52,12 +54,21 @@ def edge_id_of(lake: Lake, beginning: str) -> str:
 
 
 class World:
-    """The entities and facts of one user, as they last stood."""
+    """The entities and facts of one user, as they last stood; with a `view` those that it tells, by the names that it
+    tells."""
 
-    def __init__(self, lake: Lake, user_id: str) -> None:
+    def __init__(self, lake: Lake, user_id: str, view: DomainView | None = None) -> None:
         self.user_id = user_id
         self.entities = {row["entity_id"]: row for row in state_where(lake, ENTITIES, "user_id", [user_id])}
         self.edges = {row["edge_id"]: row for row in state_where(lake, EDGES, "user_id", [user_id])}
+        if view is not None:
+            self.edges = {edge_id: row for edge_id, row in self.edges.items() if view.shows(cast("EdgeRow", row))}
+            named = ((row, view.name(entity_id, row["canonical_name"])) for entity_id, row in self.entities.items())
+            self.entities = {
+                row["entity_id"]: {**row, "canonical_name": name, "aliases": [*filter(view.says, row["aliases"])]}
+                for row, name in named
+                if name is not None
+            }
 
     def thing(self, entity_id: str) -> str:
         """The entity by which a name is read."""

@@ -136,6 +136,8 @@ def _carry_out_one(home: RebuildableHome, request: Request) -> Certificate:
         _drop_others(home, request)
         if request.scope.kind is ScopeKind.USER:
             TokenBook(home.record, home.salt).forget_user(request.scope.user_id)
+        else:
+            TokenBook(home.record, home.salt).forget_domains(request.scope.user_id, made.names)
     rebuilt = _rebuild(home, request, made, done)
     terms = Terms.of(request, made)
     try:

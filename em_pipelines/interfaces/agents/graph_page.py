@@ -10,6 +10,7 @@ from typing import Any
 from em_pipelines.governance.audit.rows import Row, World
 from em_pipelines.pipeline import Pipeline
 from em_pipelines.redaction.veils import hidden
+from em_pipelines.retrieval.domain_view import DomainView
 from em_pipelines.schema.vocabulary import LITERAL_OBJECT, PrivacyLevel
 from em_pipelines.text.name_keys import name_key
 from em_pipelines.text.name_matching import NameIndex
@@ -31,14 +32,26 @@ class GraphPage:
     next_offset: int | None
 
 
-def graph_page(home: Pipeline, user_id: str, facts: list[dict[str, Any]], offset: int, n_items: int) -> GraphPage:
-    """The page from `offset` on, of `n_items` items at most; the same memory gives the same pages.
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Which page: from `offset` on, of `n_items` items at most."""
 
-    `facts` are those of `serving.facts`, of this user.
+    offset: int
+    n_items: int
+
+
+def graph_page(
+    home: Pipeline, user_id: str, facts: list[dict[str, Any]], part: Part, view: DomainView | None = None
+) -> GraphPage:
+    """A page; the same memory gives the same pages.
+
+    `facts` are those of `serving.facts`, of this user, as the `view` tells them; of things it tells the names that fell
+    in its domain, and not how often.
     """
+    offset, n_items = part.offset, part.n_items
     edges = sorted(facts, key=lambda fact: fact["edge_id"])
     names = dict.fromkeys(name for edge in edges for name in _ends(edge))
-    known = {name_key(row["canonical_name"]): row for row in _shown(home, user_id)}
+    known = {name_key(row["canonical_name"]): row for row in _shown(home, user_id, view)}
     alone = sorted(
         {row["canonical_name"] for row in known.values()} - {*names}, key=lambda name: (name_key(name), name)
     )
@@ -54,15 +67,21 @@ def graph_page(home: Pipeline, user_id: str, facts: list[dict[str, Any]], offset
     )
 
 
-def _shown(home: Pipeline, user_id: str) -> Iterator[Row]:
-    """The entities by which names are read, but for what is never surfaced and what is about to be erased."""
+def _shown(home: Pipeline, user_id: str, view: DomainView | None) -> Iterator[Row]:
+    """The entities by which names are read, but for what is never surfaced, what is about to be erased, and what only
+    other domains name."""
     veils = hidden(home, user_id)
     for row in World(home.store.lake, user_id).entities.values():
         is_closed = row["requires_verification"] or row["privacy_level"] == PrivacyLevel.PRIVILEGED
         names = (row["canonical_name"], *row["aliases"])
         is_covered = any(veil.is_all or any(NameIndex.of(veil.names).is_in(name) for name in names) for veil in veils)
-        if row["merged_into"] is None and not is_closed and not is_covered:
+        if row["merged_into"] is not None or is_closed or is_covered:
+            continue
+        if view is None:
             yield row
+        elif (name := view.name(row["entity_id"], row["canonical_name"])) is not None:
+            aliases = [alias for alias in row["aliases"] if view.says(alias) and alias != name]
+            yield {**row, "canonical_name": name, "aliases": aliases, "mention_count": None}
 
 
 def _ends(fact: dict[str, Any]) -> tuple[str, ...]:

@@ -46,6 +46,7 @@ class Observation:
     trust: str
     is_archived: bool
     awaits_run: bool
+    domain: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +65,7 @@ class Stored:
 @dataclass(frozen=True, slots=True)
 class Listing:
     """Which observations: of a session, with a tag, of days (UTC, both included); `limit` newest ones below `before`,
-    which is (timestamp, session, turn) of the last one seen."""
+    which is (timestamp, session, turn) of the last one seen; of a `domain`, and of none."""
 
     session_id: str | None = None
     tag: str | None = None
@@ -73,6 +74,7 @@ class Listing:
     limit: int = 50
     before: tuple[datetime, str, int] | None = None
     is_archived: bool | None = False
+    domain: str | None = None
 
     def holds(self, one: Observation) -> bool:
         """Whether an observation of these days is asked for."""
@@ -80,6 +82,7 @@ class Listing:
             self.session_id in (None, one.session_id)
             and (self.tag is None or self.tag.strip().casefold() in one.tags)
             and self.is_archived in (None, one.is_archived)
+            and (self.domain is None or one.domain in (None, self.domain))
             and (self.before is None or _place(one) < self.before)
         )
 
@@ -181,7 +184,7 @@ def _rows_of_table(home: Pipeline, user_id: str, day: date) -> list[dict[str, An
 
 
 def _observation(row: dict[str, Any], *, awaits_run: bool, gone: frozenset[tuple[str, int]]) -> Observation:
-    carried = ("session_id", "turn_number", "role", "content", "timestamp", "memory_type", "speaker", "trust")
+    carried = ("session_id", "turn_number", "role", "content", "timestamp", "memory_type", "speaker", "trust", "domain")
     return Observation(
         observation_id=row["message_id"],
         **{name: row[name] for name in carried},

@@ -3,18 +3,24 @@
 from datetime import date
 from typing import Any
 
-from em_pipelines.governance.audit.rows import rows_where, state_where
+import orjson
+
+from em_pipelines.governance.audit.rows import World, rows_where, state_where
 from em_pipelines.governance.audit.why import Document, why
 from em_pipelines.pipeline import Pipeline
 from em_pipelines.redaction.veils import Veil, hidden
+from em_pipelines.retrieval.domain_view import FEEDBACK_ID, OWN, DomainView
 from em_pipelines.schema.tables.derived import INFERRED_EDGES
 from em_pipelines.schema.tables.graph import EDGES, ENTITIES, GRAPH_OPS
 
 
-def provenance(home: Pipeline, user_id: str, wanted: str, as_of: date) -> Document | None:
+def provenance(
+    home: Pipeline, user_id: str, wanted: str, as_of: date, view: DomainView | None = None
+) -> Document | None:
     """What `why` tells of a fact, an inferred fact or an entity of this user; None where the user has none of that id.
 
-    What a pending request to forget covers is left out, and so is a fact that it covers whole.
+    What a pending request to forget covers is left out, and so is a fact that it covers whole. A `view` tells of a fact
+    what was said in its domain: an id of another is as unknown as a made-up one.
     """
     lake = home.store.lake
     rows = [
@@ -23,6 +29,8 @@ def provenance(home: Pipeline, user_id: str, wanted: str, as_of: date) -> Docume
     if {row["user_id"] for row in rows or rows_where(lake, GRAPH_OPS, "edge_id", [wanted])} != {user_id}:
         return None
     found = why(lake, wanted, as_of, home.settings.decay)
+    if found and view is not None:
+        found = _within(found, view, World(lake, user_id, view))
     veils = hidden(home, user_id)
     return _veiled(found, veils) if found and veils else found
 
@@ -49,3 +57,83 @@ def _veiled(found: Document, veils: tuple[Veil, ...]) -> Document | None:
     about = found.get("fact") or found.get("entity") or {"edge_id": found.get("edge_id")}
     is_groundless = bool(found.get("sources")) and not left["sources"]
     return None if is_covered(about) or is_groundless else left
+
+
+def _within(found: Document, view: DomainView, world: World) -> Document | None:
+    """What a view tells of a document; None where it tells nothing of what the document is about. `world` is its own.
+
+    Parts are named one by one, so that one that is new is not told before somebody has decided how much of it.
+    """
+    tell = {"fact": _fact_within, "inferred_fact": _inferred_within, "entity": _entity_within}.get(found["kind"])
+    return tell(found, view, world) if tell else None
+
+
+def _fact_within(found: Document, view: DomainView, world: World) -> Document | None:
+    edge = world.edges.get(found["fact"]["edge_id"])
+    if edge is None:
+        return None
+    places = zip(found["sources"], edge["provenance"], strict=True)
+    return {
+        "kind": "fact",
+        "user_id": found["user_id"],
+        "fact": _said(edge, view, world),
+        "sources": [_source_within(told, view) for told, source in places if view.shows_source(source)],
+        "operations": [op for op in found["operations"] if _is_of_view(op, view)],
+        **{
+            name: [
+                _said(world.edges[one["edge_id"]], view, world) for one in found[name] if one["edge_id"] in world.edges
+            ]
+            for name in ("revises", "revised_by", "contradictions")
+        },
+        "today": found["today"],
+        "entities": [_names_within(one["entity_id"], world) for one in found["entities"]],
+    }
+
+
+def _inferred_within(found: Document, view: DomainView, world: World) -> Document | None:
+    premises = [{**_said(world.edges[one["edge_id"]], view, world), "today": one["today"]} for one in found["premises"]
+                if one["edge_id"] in world.edges]  # fmt: skip
+    names = {row["canonical_name"] for row in world.entities.values()}
+    is_named = {found["fact"]["subject"], found["fact"]["object"]} <= names
+    return {**found, "premises": premises} if is_named and len(premises) == len(found["premises"]) else None
+
+
+def _entity_within(found: Document, view: DomainView, world: World) -> Document | None:
+    own = world.entities.get(found["entity"]["entity_id"])
+    if own is None:
+        return None
+    facts = [one for one in found["facts"] if one["edge_id"] in world.edges]
+    return {
+        "kind": "entity",
+        "user_id": found["user_id"],
+        "entity": {name: own[name] for name in ("entity_id", "canonical_name", "aliases", "entity_type")},
+        "names": _names_within(own["entity_id"], world),
+        "facts": [
+            {**_said(world.edges[one["edge_id"]], view, world), "confidence": one["confidence"]} for one in facts
+        ],
+    }
+
+
+def _said(edge: dict[str, Any], view: DomainView, world: World) -> Document:
+    """A fact in short, without a wording that may be of elsewhere."""
+    said = world.said(edge)
+    return said if view.tells_whole(edge) else {**said, "statement": None}
+
+
+def _source_within(source: Document, view: DomainView) -> Document:
+    """A source without the words of feedback that may be of elsewhere."""
+    told = [
+        one if orjson.loads(one["payload"]).get(OWN) == view.domain else {"type": one["type"]}
+        for one in source["feedback"]
+    ]
+    return {**source, "feedback": told}
+
+
+def _is_of_view(operation: Document, view: DomainView) -> bool:
+    if operation["claim_id"].startswith(FEEDBACK_ID):
+        return view.tells_feedback(operation["claim_id"])
+    return view.shows_turn(operation["session_id"], operation["turn_number"])
+
+
+def _names_within(entity_id: str, world: World) -> Document:
+    return {"entity_id": entity_id, "name": world.name(entity_id), "names": world.names(entity_id)}

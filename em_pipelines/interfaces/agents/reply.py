@@ -15,6 +15,7 @@ from typing import Any
 from em_pipelines.errors import UsageError
 from em_pipelines.governance.audit.rows import World
 from em_pipelines.pipeline import Pipeline
+from em_pipelines.retrieval.domain_view import DomainView
 from em_pipelines.schema.vocabulary import LITERAL_OBJECT, USER, PrivacyLevel
 from em_pipelines.text.guard.sensitive import FINANCIAL, HEALTH, IDENTITY_DOCUMENT, spans_by_category
 from em_pipelines.text.masking import mask_text
@@ -76,18 +77,24 @@ class _Known:
     is_about_user: bool
 
 
-def check_reply(
-    home: Pipeline, user_id: str, facts: list[dict[str, Any]], text: str, audience: Audience
+def check_reply(  # noqa: PLR0913  (what is checked, for whom, by what is known)
+    home: Pipeline,
+    user_id: str,
+    facts: list[dict[str, Any]],
+    text: str,
+    audience: Audience,
+    view: DomainView | None = None,
 ) -> list[Finding]:
     """Everything in the text that is above what the audience may see, in order; empty where nothing was found.
 
     A fact of L2 or less is found where its object stands in one sentence with its subject ("you" and the user's names
-    for the user); from L3 on its object alone is enough. `facts` are those of `serving.facts`, of this user.
+    for the user); from L3 on its object alone is enough. `facts` are those of `serving.facts`, of this user, as the
+    `view` tells them: what another domain knows is not looked for, or whoever asks often enough would learn it.
     Raises UsageError for a text that is too long to look through.
     """
     if len(text) > MAX_CHARACTERS:
         raise UsageError(f"checking a reply: it has {len(text)} characters; check {MAX_CHARACTERS} at a time")
-    world = World(home.store.lake, user_id)
+    world = World(home.store.lake, user_id, view)
     own_names = frozenset(key_of(fact["object"]) for fact in facts if fact["relation"] == "has_name") | {
         key_of(user_id)
     }

@@ -40,12 +40,17 @@ class Scope(StrEnum):
 
 
 SCOPES = "read asks; write reports, adds and corrects, too; admin erases, too."
+DomainChoice = Annotated[
+    str | None,
+    typer.Option("--domain", help="Nothing said in another domain is told; not with admin.", show_default=False),
+]
 UserChoice = Annotated[str | None, typer.Option("--user", help="Whose memory, over stdio.", show_default=False)]
 
 
 def mcp(
     user: UserChoice = None,
     scope: Annotated[Scope, typer.Option("--scope", help=f"How far, with --user: {SCOPES}")] = Scope.READ,
+    domain: DomainChoice = None,
     is_http: Annotated[bool, typer.Option("--http", help="Serve over HTTP, with a token a user.")] = False,
     host: Annotated[str, typer.Option("--host", help="Address to serve HTTP on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option("--port", min=0, max=65535, help="Port; 0 is any free one.")] = 8722,
@@ -69,11 +74,13 @@ def mcp(
     if Defaults.serve_agents is None:
         raise UsageError("serving agents: this process has no server; use `em mcp`")
     if is_http:
-        if user is not None or token is not None:
-            raise UsageError("serving over HTTP: whose memory it is, tokens tell; leave out --user and EM_MCP_TOKEN")
+        if user is not None or token is not None or domain is not None:
+            raise UsageError(
+                "serving over HTTP: whose memory it is, tokens tell; leave out --user, --domain and EM_MCP_TOKEN"
+            )
         Defaults.serve_agents(opened.settings, address=Address(host, port, certificate, key, is_behind_tls))
         return
-    Defaults.serve_agents(opened.settings, user=user, scope=TokenScope.named(scope), token=token)
+    Defaults.serve_agents(opened.settings, user=user, scope=TokenScope.named(scope), token=token, domain=domain)
 
 
 @tokens.command()
@@ -81,6 +88,7 @@ def create(
     user: Annotated[str, typer.Option("--user", help="Whose memory it opens.")],
     scope: Annotated[Scope, typer.Option("--scope", help=SCOPES)] = Scope.READ,
     days: Annotated[int, typer.Option("--days", min=1, max=MAX_DAYS, help="For how long.")] = DEFAULT_DAYS,
+    domain: DomainChoice = None,
     home: HomeOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -89,7 +97,7 @@ def create(
     Example: em token create --user mirela --scope read --days 30
     """
     opened = open_home(home)
-    token, made = _book(opened).create(user, TokenScope.named(scope), datetime.now(UTC), days)
+    token, made = _book(opened).create(user, TokenScope.named(scope), datetime.now(UTC), days, domain)
     _enter(opened, "token.create", made)
     if as_json:
         print_json({"token": token, **_document(made)})
@@ -114,7 +122,7 @@ def list_tokens(
     if as_json:
         print_json(found)
     else:
-        columns = ("token_id", "user_id", "scope", "created_at", "expires_at", "is_valid")
+        columns = ("token_id", "user_id", "scope", "domain", "created_at", "expires_at", "is_valid")
         print_table(f"{len(found)} tokens", columns, [[row[name] for name in columns] for row in found])
     if edited := book.edited():
         fail(
@@ -166,6 +174,7 @@ def _document(token: "Token") -> dict[str, Any]:
         "token_id": token.token_id,
         "user_id": token.user_id,
         "scope": token.scope.label,
+        "domain": token.domain,
         "created_at": token.created_at.isoformat(timespec="seconds"),
         "expires_at": token.expires_at.isoformat(timespec="seconds"),
         "is_valid": datetime.now(UTC) < token.expires_at,

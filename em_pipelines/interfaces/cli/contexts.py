@@ -11,6 +11,10 @@ from em_pipelines.interfaces.cli.console import HomeOption, JsonOption, UserOpti
 from em_pipelines.interfaces.cli.facts import AsOfOption, parse_day
 from em_pipelines.retrieval.context.bounds import BUDGET_TOKENS, LEAST_TOKENS
 
+DomainOption = Annotated[
+    str | None, typer.Option("--domain", help="Nothing said in another domain is told.", show_default=False)
+]
+
 
 def context(
     query: Annotated[str, typer.Argument(help="What is about to be answered.", show_default=False)],
@@ -25,6 +29,7 @@ def context(
         int | None,
         typer.Option("--budget", min=LEAST_TOKENS, max=BUDGET_TOKENS, help="Tokens at most.", show_default=False),
     ] = None,
+    domain: DomainOption = None,
     home: HomeOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -45,6 +50,7 @@ def context(
         thread=read_thread(thread) if thread else (),
         as_of=parse_day(as_of, "--as-of"),
         budget_tokens=budget,
+        domain=domain,
     )
     block = context_block(open_home(home), asked)
     if as_json:
@@ -64,7 +70,9 @@ def prompt() -> None:
     write(INSTRUCTIONS)
 
 
-def bootstrap(user: UserOption, home: HomeOption = None, as_json: JsonOption = False) -> None:
+def bootstrap(
+    user: UserOption, domain: DomainOption = None, home: HomeOption = None, as_json: JsonOption = False
+) -> None:
     """Print what a session should start with: what is due, what is planned, which rules apply.
 
     Fewer than 50 lines, no model. Where memory cannot be read it says so on stderr and prints nothing, for a session
@@ -75,7 +83,7 @@ def bootstrap(user: UserOption, home: HomeOption = None, as_json: JsonOption = F
     from em_pipelines.retrieval.context.bootstrap import bootstrap as start
 
     try:
-        text = start(open_home(home), user, datetime.now(UTC))
+        text = start(open_home(home), user, datetime.now(UTC), domain)
     except EmError as error:
         text = ""
         say(f"{error}; the session starts without memory")

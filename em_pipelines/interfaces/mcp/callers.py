@@ -13,15 +13,17 @@ from em_pipelines.errors import EmError
 from em_pipelines.governance.access_tokens import TokenBook
 from em_pipelines.governance.token_scope import TokenScope
 
+DOMAIN = "domain"
 _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """One user, and the scope within which is spoken for them."""
+    """One user, the scope within which is spoken for them, and the one domain that may be told, where there is one."""
 
     user_id: str
     scope: TokenScope
+    domain: str | None = None
 
 
 Who = Callable[[], Caller]
@@ -40,7 +42,7 @@ def by_token(book: TokenBook, token: str) -> Who:
         found = book.check(token, datetime.now(UTC))
         if found is None:
             raise ToolError("this token is not valid: it has expired or was revoked; ask for another one")
-        return Caller(found.user_id, found.scope)
+        return Caller(found.user_id, found.scope, found.domain)
 
     return who
 
@@ -50,7 +52,7 @@ def by_request() -> Caller:
     found = get_access_token()
     if found is None or found.subject is None:
         raise ToolError("this call came without a token; send one as Authorization: Bearer TOKEN")
-    return Caller(found.subject, TokenScope.named(found.scopes[0]))
+    return Caller(found.subject, TokenScope.named(found.scopes[0]), (found.claims or {}).get(DOMAIN))
 
 
 class Verifier:
@@ -71,5 +73,5 @@ class Verifier:
         expires_at = int(found.expires_at.timestamp())
         return AccessToken(
             token=found.token_id, client_id=found.token_id, scopes=[found.scope.label], expires_at=expires_at,
-            subject=found.user_id,
+            subject=found.user_id, claims={DOMAIN: found.domain},
         )  # fmt: skip

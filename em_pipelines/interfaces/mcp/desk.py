@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from em_pipelines.governance.access_tokens import TokenBook
+from em_pipelines.interfaces.mcp.callers import Caller
 from em_pipelines.interfaces.memory import Memory
 from em_pipelines.pipeline import OpenModels, Pipeline
 from em_pipelines.retrieval.scoring import Embedder
@@ -35,7 +36,7 @@ class Desk:
         self._homes = [Pipeline(settings, open_models, _open_embedder) for _ in range(2)]
         self._homes[0].salt.verify()
         self._locks = [threading.Lock() for _ in range(2)]
-        self._memories: list[dict[str, Memory]] = [{}, {}]
+        self._memories: list[dict[tuple[str, str | None], Memory]] = [{}, {}]
         self._n_busy = 0
         self._counting = threading.Lock()
 
@@ -45,15 +46,15 @@ class Desk:
         return TokenBook(self._homes[0].record, self._homes[0].salt)
 
     @contextmanager
-    def reading(self, user_id: str) -> Iterator[Memory]:
-        """The user's memory, to read from."""
-        with self._at_work(0, user_id) as memory:
+    def reading(self, caller: Caller) -> Iterator[Memory]:
+        """The caller's memory, to read from."""
+        with self._at_work(0, caller) as memory:
             yield memory
 
     @contextmanager
-    def writing(self, user_id: str) -> Iterator[Memory]:
-        """The user's memory, to write to."""
-        with self._at_work(1, user_id) as memory:
+    def writing(self, caller: Caller) -> Iterator[Memory]:
+        """The caller's memory, to write to."""
+        with self._at_work(1, caller) as memory:
             yield memory
 
     def wait_until_idle(self, seconds: float) -> bool:
@@ -64,17 +65,19 @@ class Desk:
         return not self._n_busy
 
     @contextmanager
-    def _at_work(self, side: int, user_id: str) -> Iterator[Memory]:
+    def _at_work(self, side: int, caller: Caller) -> Iterator[Memory]:
         with self._counting:
             self._n_busy += 1
         try:
             with self._locks[side]:
-                known = self._memories[side]
-                if user_id not in known:
+                known, key = self._memories[side], (caller.user_id, caller.domain)
+                if key not in known:
                     while len(known) >= KEPT_MEMORIES:
                         known.pop(next(iter(known)))
-                    known[user_id] = Memory(self._homes[side], user_id, actor=ACTOR, origin=ORIGIN)
-                yield known[user_id]
+                    known[key] = Memory(
+                        self._homes[side], caller.user_id, actor=ACTOR, origin=ORIGIN, domain=caller.domain
+                    )
+                yield known[key]
         finally:
             with self._counting:
                 self._n_busy -= 1

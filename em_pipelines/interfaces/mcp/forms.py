@@ -150,7 +150,9 @@ class Added(BaseModel):
 class GraphShown(BaseModel):
     """A page of the graph."""
 
-    nodes: list[dict[str, Any]] = Field(description="name, entity_id, entity_type, aliases, n_mentions")
+    nodes: list[dict[str, Any]] = Field(
+        description="name, entity_id, entity_type, aliases, n_mentions (null in a domain)"
+    )
     edges: list[dict[str, Any]] = Field(description="facts: subject and object are names of nodes, unless is_literal")
     n_items: int = Field(description="Edges, and names without any, on all pages.")
     next_offset: int | None = Field(description="offset of the next page; null after the last")

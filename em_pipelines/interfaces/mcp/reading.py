@@ -7,7 +7,7 @@ import orjson
 from mcp.server.mcpserver.exceptions import ToolError
 from pydantic import Field
 
-from em_pipelines.interfaces.agents.graph_page import MAX_PAGE_ITEMS, graph_page
+from em_pipelines.interfaces.agents.graph_page import MAX_PAGE_ITEMS, Part, graph_page
 from em_pipelines.interfaces.agents.probes import waiting_probes
 from em_pipelines.interfaces.agents.provenance import provenance
 from em_pipelines.interfaces.agents.reply import Audience, check_reply
@@ -51,7 +51,7 @@ class ReadingTools:
         hops: Annotated[int, Field(ge=0, le=2, description="Steps along the graph from what is found.")] = 0,
     ) -> Found:
         """Find what was said and what is known, best first. Search before you say that you do not know."""
-        with self._desk.reading(self._who().user_id) as memory:
+        with self._desk.reading(self._who()) as memory:
             hits = memory.retrieve_memories(
                 question, k=limit, kinds=kinds, as_of=as_of, since=since, sessions=[session_id] if session_id else (),
                 entities=entities, tags=tags, min_confidence=min_confidence, n_hops=hops,
@@ -69,7 +69,7 @@ class ReadingTools:
         as_of: AsOf = None,
     ) -> ContextShown:
         """Get the block of memory that belongs before the question: facts, plans and quotes that matter to it."""
-        with self._desk.reading(self._who().user_id) as memory:
+        with self._desk.reading(self._who()) as memory:
             block = memory.context(text, is_group=is_group, thread=thread, as_of=as_of)
         return ContextShown(
             text=block.text, n_tokens=block.n_tokens, edge_ids=list(block.edge_ids), turns=list(block.turns)
@@ -81,8 +81,8 @@ class ReadingTools:
         limit: Annotated[int, Field(ge=1, le=20)] = 3,
     ) -> Probes:
         """Get questions that would close a gap in memory, to ask one of where it fits. Report what became of it."""
-        with self._desk.reading(self._who().user_id) as memory:
-            rows = waiting_probes(memory.home, memory.user, datetime.now(UTC), context or None, limit)
+        with self._desk.reading(self._who()) as memory:
+            rows = waiting_probes(memory.home, memory.user, datetime.now(UTC), context or None, limit, memory.view)
         return Probes(probes=[ProbeShown(**{name: row[name] for name in ProbeShown.model_fields}) for row in rows])
 
     def em_get_provenance(
@@ -90,8 +90,8 @@ class ReadingTools:
         id: Annotated[str, Field(min_length=1, max_length=200, description="Id of a fact (edge_…) or entity (ent_…).")],
     ) -> dict[str, Any]:
         """Explain why memory holds something: the sentences it comes from, every change, what time did to it."""
-        with self._desk.reading(self._who().user_id) as memory:
-            found = provenance(memory.home, memory.user, id, _today())
+        with self._desk.reading(self._who()) as memory:
+            found = provenance(memory.home, memory.user, id, _today(), memory.view)
         if found is None:
             raise ToolError(f"there is nothing with the id {id!r:.80} in this memory; em_graph_snapshot lists the ids")
         document: dict[str, Any] = orjson.loads(orjson.dumps(found, default=str))
@@ -103,8 +103,8 @@ class ReadingTools:
         limit: Annotated[int, Field(ge=1, le=MAX_PAGE_ITEMS, description="Items a page.")] = 200,
     ) -> GraphShown:
         """Page through everything that is known now: facts as edges, people and things as nodes."""
-        with self._desk.reading(self._who().user_id) as memory:
-            page = graph_page(memory.home, memory.user, memory.facts(), offset, limit)
+        with self._desk.reading(self._who()) as memory:
+            page = graph_page(memory.home, memory.user, memory.facts(), Part(offset, limit), memory.view)
         return GraphShown(nodes=page.nodes, edges=page.edges, n_items=page.n_items, next_offset=page.next_offset)
 
     def em_check_reply(
@@ -113,8 +113,8 @@ class ReadingTools:
         audience: Annotated[Literal["user", "group", "public"], Field(description="Who will read it.")] = "group",
     ) -> Checked:
         """Check a text before it goes out, for personal data and secrets that its audience should not see."""
-        with self._desk.reading(self._who().user_id) as memory:
-            found = check_reply(memory.home, memory.user, memory.facts(), text, Audience(audience))
+        with self._desk.reading(self._who()) as memory:
+            found = check_reply(memory.home, memory.user, memory.facts(), text, Audience(audience), memory.view)
         shown = [
             FindingShown(
                 start=one.start, end=one.end, kind=one.kind, privacy_level=one.privacy_level,

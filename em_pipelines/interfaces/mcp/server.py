@@ -76,8 +76,8 @@ class MemoryServer(MCPServer[None]):
         @self.resource(BOOTSTRAP, name="bootstrap", title="Memory at the start of a session", mime_type="text/markdown")
         def session_bootstrap() -> str:
             """What is due, what is planned, and which wishes about conduct apply today."""
-            with desk.reading(who().user_id) as memory:
-                return bootstrap(memory.home, memory.user, datetime.now(UTC))
+            with desk.reading(who()) as memory:
+                return bootstrap(memory.home, memory.user, datetime.now(UTC), memory.domain)
 
     async def call_tool(
         self, name: str, arguments: dict[str, Any], context: Context[None, Any] | None = None

@@ -22,7 +22,7 @@ from anyio.abc import TaskStatus
 from mcp.server.transport_security import TransportSecuritySettings
 
 from em_pipelines.errors import UsageError
-from em_pipelines.governance.access_tokens import checked_user
+from em_pipelines.governance.access_tokens import checked_domain, checked_user
 from em_pipelines.governance.token_scope import TokenScope
 from em_pipelines.interfaces.agents.address import Address
 from em_pipelines.interfaces.mcp.callers import Caller, Verifier, always, by_request, by_token
@@ -45,14 +45,22 @@ def serve(settings: Settings, open_models: OpenModels | None, *, address: Addres
         serve_http(settings, open_models, address)
 
 
-def serve_stdio(
-    settings: Settings, open_models: OpenModels | None, *, user: str | None, scope: TokenScope, token: str | None
+def serve_stdio(  # noqa: PLR0913  (who is served, as the command line says it)
+    settings: Settings,
+    open_models: OpenModels | None,
+    *,
+    user: str | None,
+    scope: TokenScope,
+    token: str | None,
+    domain: str | None = None,
 ) -> None:
     """Serves one user over stdin and stdout until stdin ends; nothing but the protocol is printed on stdout.
 
-    The user is named, with a scope, or a token tells both. Raises UsageError for neither, both, or a token that does
-    not stand.
+    The user is named, with a scope and perhaps a domain, or a token tells all of it. Raises UsageError for neither,
+    both, or a token that does not stand.
     """
+    if token is not None and domain is not None:
+        raise UsageError("serving over stdio: the token says the domain; leave out --domain")
     if (user is None) == (token is None):
         raise UsageError("serving over stdio: give --user, or a token in EM_MCP_TOKEN, and not both")
     desk = Desk(settings, open_models)
@@ -62,7 +70,8 @@ def serve_stdio(
             raise UsageError("serving over stdio: the token in EM_MCP_TOKEN is not valid; make one: em token create")
         server = MemoryServer(desk, by_token(book, token))
     else:
-        server = MemoryServer(desk, always(Caller(checked_user(user or ""), scope)))
+        caller = Caller(checked_user(user or ""), scope, checked_domain(domain, scope))
+        server = MemoryServer(desk, always(caller))
 
     async def serve() -> None:
         async with anyio.create_task_group() as tasks:

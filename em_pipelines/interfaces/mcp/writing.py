@@ -77,7 +77,7 @@ class WritingTools:
             {**shared, "turn_number": first_turn + place, **message.model_dump(mode="json", exclude_none=True)}
             for place, message in enumerate(messages)
         ]
-        with self._desk.writing(self._who().user_id) as memory:
+        with self._desk.writing(self._who()) as memory:
             _check_known(memory, recalled)
             stored = memory.store_messages(session_id, said)
             told: list[dict[str, Any]] = [{"type": f"probe_{one.outcome}", "probe_id": one.probe_id} for one in probes]
@@ -108,7 +108,7 @@ class WritingTools:
         said: dict[str, Any] = {
             "edge_id": edge_id or None, "subject": subject, "relation": relation or None, "attribute": attribute or None
         }  # fmt: skip
-        with self._desk.writing(self._who().user_id) as memory:
+        with self._desk.writing(self._who()) as memory:
             if action == "correct":
                 given = memory.correct(new_object, old_object=object or None, **said)
             else:
@@ -125,7 +125,7 @@ class WritingTools:
         """Add facts that you have extracted yourself. They pass the usual safety checks and are seen at once."""
         given = [fact.model_dump(mode="json", exclude_none=True) for fact in facts]
         wanted = {(fact.relation, name_key(fact.object)) for fact in facts}
-        with self._desk.writing(self._who().user_id) as memory:
+        with self._desk.writing(self._who()) as memory:
             feedback_id = memory.add_facts(given, session_id=session_id or None)
             now = [f for f in memory.facts() if (f["relation"], name_key(_value(f))) in wanted]
         return Added(feedback_id=feedback_id, facts=_shown(now))
@@ -136,7 +136,7 @@ class WritingTools:
         preview_only: Annotated[bool, Field(description="Say what would go, and erase nothing.")] = False,
     ) -> Deleted:
         """Erase a fact for good, with the words that it was said in, everywhere. To hide it only, retract it."""
-        with self._desk.writing(self._who().user_id) as memory:
+        with self._desk.writing(self._who()) as memory:
             scope = Scope.named(memory.user, fact=edge_id, entity=None, session=None)
             return _erased(memory, scope, is_preview=preview_only)
 
@@ -146,7 +146,7 @@ class WritingTools:
         preview_only: Annotated[bool, Field(description="Say what would go, and erase nothing.")] = False,
     ) -> Deleted:
         """Erase a person or thing for good: every sentence that names it, its facts, everywhere. Cannot be undone."""
-        with self._desk.writing(self._who().user_id) as memory:
+        with self._desk.writing(self._who()) as memory:
             world = World(memory.home.store.lake, memory.user)
             named = world.name(name) if name in world.entities else name
             scope = Scope.named(memory.user, fact=None, entity=named, session=None)

@@ -124,7 +124,7 @@ class ContextQuery:
     """What an agent is about to answer, and to whom.
 
     `thread` are the turns before it, oldest first; `as_of` asks for what was known at the end of that day; a budget
-    above that of the settings is cut to it.
+    above that of the settings is cut to it; of another `domain` nothing is told.
     """
 
     user_id: str
@@ -134,6 +134,7 @@ class ContextQuery:
     thread: tuple[str, ...] = ()
     as_of: date | None = None
     budget_tokens: int | None = None
+    domain: str | None = None
 
 
 @dataclass(frozen=True)
@@ -171,7 +172,7 @@ def _readable(query: ContextQuery) -> ContextQuery:
 def _fill(filling: Filling, home: SearchableHome, query: ContextQuery, budget: int) -> None:
     chosen = home.settings.context
     today = query.as_of or query.today
-    facts = known(home, query.user_id, today)
+    facts = known(home, query.user_id, today, query.domain)
     named = mentioned(facts, query.text, query.thread)
     hits = _found(home, query, today, is_known=facts.rows.num_rows > 0)
     best = max((hit.score for hit in hits), default=0.0)
@@ -217,7 +218,15 @@ def _found(home: SearchableHome, query: ContextQuery, today: date, *, is_known: 
     chosen = home.settings.context
     if not chosen.n_messages:
         return []
-    wanted = Search(query.text, chosen.n_messages, today, frozenset({MESSAGE}), query.as_of, thread=query.thread)
+    wanted = Search(
+        query.text,
+        chosen.n_messages,
+        today,
+        frozenset({MESSAGE}),
+        query.as_of,
+        domain=query.domain,
+        thread=query.thread,
+    )
     try:
         found = [ask(home, query.user_id, replace(wanted, text=part)) for part in parts_of(query.text)]
     except NotMadeError:

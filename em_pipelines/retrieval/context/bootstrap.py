@@ -28,8 +28,9 @@ Part = Callable[[Known, date, ContextSettings], Iterator[str]]
 _log = logging.getLogger(__name__)
 
 
-def bootstrap(home: SearchableHome, user_id: str, now: datetime) -> str:
-    """Fewer than 50 lines of Markdown, or nothing where nothing is known that bears on today.
+def bootstrap(home: SearchableHome, user_id: str, now: datetime, domain: str | None = None) -> str:
+    """Fewer than 50 lines of Markdown, or nothing where nothing is known that bears on today; of another `domain`
+    nothing is told.
 
     A session never waits for memory to be mended: where it cannot be read, the answer is empty and the log says so, by
     the kind of error alone.
@@ -37,7 +38,7 @@ def bootstrap(home: SearchableHome, user_id: str, now: datetime) -> str:
     if not is_id(user_id):
         return ""
     try:
-        found = known(home, user_id, now.date())
+        found = known(home, user_id, now.date(), domain)
         parts = [
             (title, list(islice(part(found, now.date(), home.settings.context), N_A_PART))) for title, part in PARTS
         ]

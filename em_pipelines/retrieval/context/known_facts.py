@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from datetime import date
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -21,10 +21,12 @@ import pyarrow.compute as pc
 
 from em_pipelines.redaction.veils import hidden, hiding
 from em_pipelines.retrieval.documents import says_more
+from em_pipelines.retrieval.searchable_home import SearchableHome
 from em_pipelines.retrieval.terms import STOP_WORDS, stems
+from em_pipelines.retrieval.user_search import seen_from
 from em_pipelines.schema.tables.graph import EDGES, ENTITIES
 from em_pipelines.schema.vocabulary import FUNCTIONAL, USER
-from em_pipelines.serving.facts import SHOWN, FactQuery, standing
+from em_pipelines.serving.facts import SHOWN, FactQuery, FactRow, standing
 from em_pipelines.serving.readable_home import ReadableHome
 from em_pipelines.text.name_keys import fold
 
@@ -260,19 +262,25 @@ def _join(groups: dict[int, set[int]], members: Iterable[int]) -> None:
 KEPT_PERSONS = 16
 LONGEST_NAME = 200
 
-_kept: dict[tuple[Path, str], tuple[tuple[Any, ...], Known]] = {}
+_kept: dict[tuple[Path, str, str | None], tuple[tuple[Any, ...], Known]] = {}
 
 
-def known(home: ReadableHome, user_id: str, as_of: date) -> Known:
-    """What is known of a person at the end of a day, with what they corrected since and without what is about to go."""
-    stamp = (_tables(home, as_of), _feedback(home, as_of), as_of, hidden(home, user_id), home.settings.decay)
-    key = (home.path.resolve(), user_id)
+def known(home: SearchableHome, user_id: str, as_of: date, domain: str | None = None) -> Known:
+    """What is known of a person at the end of a day, with what they corrected since and without what is about to go; in
+    a domain, what may be told there."""
+    view = seen_from(home, user_id, domain)
+    stamp = (_tables(home, as_of), _feedback(home, as_of), as_of, hidden(home, user_id), home.settings.decay, view)
+    key = (home.path.resolve(), user_id, domain)
     kept = _kept.get(key)
     if kept and kept[0] == stamp:
         return kept[1]
     waiting = home.waiting(user_id, as_of)
-    columns = ("*",) if hidden(home, user_id) else COLUMNS  # what is to be hidden is known by the others
+    is_whole = view is None and not hidden(home, user_id)
+    columns = COLUMNS if is_whole else ("*",)  # what is to be hidden is known by the others
     rows = standing(home.store, FactQuery(user_id, as_of), home.settings.decay, waiting, columns)
+    if view is not None:
+        told = view.all_told(cast("list[FactRow]", rows.to_pylist()))
+        rows = pa.Table.from_pylist(cast("list[dict[str, Any]]", told), schema=rows.schema)
     found = _known(home, user_id, rows)
     _kept.pop(key, None)
     while len(_kept) >= KEPT_PERSONS:
