@@ -27,6 +27,7 @@ ESSENTIAL = frozenset(
 OLD = frozenset({"old_object", "old_value", "old", "was", "instead_of"})
 NEW = ("new_object", "new_value", "new", "corrected", "to")
 """Of a correction what was wrong, and what is right; beside the latter `object` and `value` are what was wrong."""
+DOMAIN = "domain"
 LISTS = {"facts": 1, "edge_ids": 1, "fact_ids": 1, "entities": 2}
 """Lists in payloads, and how many entries they need to mean anything."""
 IsGone = Callable[[object], bool]
@@ -65,13 +66,16 @@ def cut_content(record: Record, names: NameIndex, spans: Spans, *, is_by_word: b
 
 
 def _without_names(record: Record, names: NameIndex) -> Record:
-    """People present keep their number, so that a group stays one."""
+    """People present keep their number, so that a group stays one; a domain stays one without its name: what was said
+    in it is not for all the others."""
     present, hints, tags = (record.get(field) or [] for field in ("participants", "entities_mentioned", "tags"))
-    if not any(names.is_in(name) for name in (*present, *hints, *tags)):
+    domain = record.get(DOMAIN)
+    if not any(names.is_in(name) for name in (*present, *hints, *tags, domain or "")):
         return record
     left_tags = _without(tags, names)
     return {
         **{name: value for name, value in record.items() if name != "tags"},
+        **({DOMAIN: MARKER} if domain and names.is_in(domain) else {}),
         "participants": [MARKER if names.is_in(name) else name for name in present],
         "entities_mentioned": _without(hints, names),
         **({"tags": left_tags} if left_tags else {}),
@@ -119,6 +123,8 @@ def _left_fields(payload: Mapping[str, Any], old: frozenset[str], is_gone: IsGon
             left[name] = kept
         elif not _is_any_gone(value, is_gone):
             left[name] = value
+        elif name == DOMAIN:
+            left[name] = MARKER
         elif name in ESSENTIAL and name not in old:
             return None
     return left

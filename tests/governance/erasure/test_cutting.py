@@ -26,6 +26,8 @@ def is_gone(value: object) -> bool:
         ("confirm", {"relation": "lives_in", "object": "Oslo"}, {"relation": "lives_in", "object": "Oslo"}),
         ("confirm", {"relation": "lives_in", "object": "Oslo", "note": "not Porto"},
          {"relation": "lives_in", "object": "Oslo"}),
+        ("confirm", {"relation": "lives_in", "object": "Oslo", "domain": "Porto"},
+         {"relation": "lives_in", "object": "Oslo", "domain": "[…]"}),
         ("correct", {"relation": "lives_in", "object": "Oslo", "old_object": "Porto"},
          {"relation": "lives_in", "object": "Oslo"}),
         ("correct", {"relation": "lives_in", "object": "Porto", "new_object": "Oslo"},
