@@ -39,7 +39,6 @@ from em_pipelines.schema.vocabulary import (
     Flag,
     HedgeLevel,
     Mechanism,
-    PrivacyLevel,
     TemporalType,
 )
 from em_pipelines.text.guard.passages import clause_around
@@ -294,7 +293,6 @@ def _claim(state: _Grounding, said: _Statement) -> Claim:
         valid_precision=since.precision if since else None,
         hedge_level=said.hedge,
         flags=said.flags,
-        privacy_level=PrivacyLevel.PII if relation == "has_birthday" else PrivacyLevel.PERSONAL,
         statement=said.wording,
     )
 

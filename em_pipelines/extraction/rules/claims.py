@@ -30,7 +30,6 @@ from em_pipelines.schema.vocabulary import (
     Flag,
     HedgeLevel,
     Mechanism,
-    PrivacyLevel,
     TemporalType,
 )
 
@@ -44,7 +43,6 @@ _MIGHT = frozenset(
 _INTEREST = "might_be_interested_in"
 _STANDINGS = frozenset({"works_as", "is_a", "member_of"})
 _FORMER = frozenset({"former", "ex", "erstwhile", "retired"})
-_PRIVACY = {"has_birthday": PrivacyLevel.PII}
 _LATE_HEDGE = frozenset({"might", "may"})
 
 
@@ -213,7 +211,6 @@ def _claim(match: Match, stated: _Said, subject: Referent, fill: Fill, turn_numb
         valid_precision=since.precision if since else None,
         hedge_level=hedge,
         flags=flags,
-        privacy_level=_PRIVACY.get(relation, PrivacyLevel.PERSONAL),
         pattern_id=match.pattern.pattern_id,
     )
     if spec.ends:

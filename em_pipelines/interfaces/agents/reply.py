@@ -13,17 +13,19 @@ from itertools import chain
 from typing import Any
 
 from em_pipelines.errors import UsageError
+from em_pipelines.extraction.feedback_claims import OBJECT_TYPES
 from em_pipelines.governance.audit.rows import World
 from em_pipelines.pipeline import Pipeline
 from em_pipelines.retrieval.domain_view import DomainView
-from em_pipelines.schema.vocabulary import LITERAL_OBJECT, USER, PrivacyLevel
+from em_pipelines.schema.readings import Claim
+from em_pipelines.schema.vocabulary import LITERAL_OBJECT, USER, EntityType, PrivacyLevel, TemporalType
+from em_pipelines.text.guard.screening import levelled
 from em_pipelines.text.guard.sensitive import FINANCIAL, HEALTH, IDENTITY_DOCUMENT, spans_by_category
 from em_pipelines.text.masking import mask_text
 from em_pipelines.text.name_matching import NameIndex, Span, key_of, sentences
 
 MAX_CHARACTERS = 50_000
 SENSITIVE = (HEALTH, FINANCIAL, IDENTITY_DOCUMENT)
-PII_RELATIONS = frozenset({"has_birthday"})
 _MASK = re.compile(r"\[masked:(\w+)\]")
 _YOU = re.compile(r"(?i)\b(?:you|your|yours|yourself)\b")
 _CONTACT = re.compile(
@@ -131,11 +133,24 @@ def _is_closed(edge: dict[str, Any]) -> bool:
 
 
 def _level(fact: dict[str, Any], world: World) -> PrivacyLevel:
-    """The level of a fact; of one that was told since the last run, the usual one of its relation."""
+    """The level of a fact; of one that was told since the last run, by the same table."""
     edge = world.edges.get(fact["edge_id"])
     if edge is not None:
         return PrivacyLevel(edge["privacy_level"])
-    return PrivacyLevel.PII if fact["relation"] in PII_RELATIONS else PrivacyLevel.PERSONAL
+    return levelled(_as_claim(fact)).privacy_level
+
+
+def _as_claim(fact: dict[str, Any]) -> Claim:
+    """A fact that nobody has read yet, as feedback says it: of what kind its ends are is not known."""
+    relation = fact["relation"]
+    attribute, _, value = str(fact["object"]).partition(": ") if relation == "has_attribute" else (None, "", None)
+    is_literal = relation in LITERAL_OBJECT
+    return Claim(
+        turn_number=0, subject=fact["subject"], subject_type=EntityType.CONCEPT, relation=relation,
+        object=None if is_literal else fact["object"], object_type=None if is_literal else OBJECT_TYPES.get(relation),
+        value=(value or fact["object"]) if is_literal else None, attribute=attribute, over=fact["over"],
+        confidence=fact["confidence"], start=0, end=0, temporal_type=TemporalType(fact["temporal_type"]),
+    )  # fmt: skip
 
 
 def _wordings(fact: dict[str, Any], world: World, ids: dict[str, str]) -> Iterator[str]:

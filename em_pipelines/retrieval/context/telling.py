@@ -5,7 +5,7 @@ Of long messages the sentences are quoted that hold the words of the question.
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from functools import cached_property, lru_cache
 
@@ -71,7 +71,7 @@ def lines(scene: Scene, nearness: float, told: set[int]) -> list[Line]:
         if not group or n_told.get(owner, 0) + len(group) > scene.n_facts_an_entity:
             continue
         n_told[owner] = n_told.get(owner, 0) + len(group)
-        found.append(_line(known, group, str(owner)))
+        found.append(_line(scene, group, str(owner)))
         told.update(group)
         if len(found) == MOST_LINES:
             break
@@ -95,7 +95,7 @@ def reminders(scene: Scene, days: int, told: set[int]) -> list[Line]:
     for on, n in ahead(scene.known, scene.today, scene.today + timedelta(days=days)):
         group = _group(scene, n, told) if scene.may_tell[n] and len(found) < MOST_REMINDERS else []
         if group:
-            found.append(_line(scene.known, group, f"on {on} {n}", {n: on}))
+            found.append(_line(scene, group, f"on {on} {n}", {n: on}))
             told.update(group)
     return found
 
@@ -119,8 +119,10 @@ def ahead(known: Known, first: date, last: date) -> list[tuple[date, int]]:
     return sorted(found)
 
 
-def _line(known: Known, group: Sequence[int], entity: str, days: Mapping[int, date] | None = None) -> Line:
-    facts = [known.fact(n) for n in group]
+def _line(scene: Scene, group: Sequence[int], entity: str, days: Mapping[int, date] | None = None) -> Line:
+    facts = [scene.known.fact(n) for n in group]
+    if scene.is_group:  # the level is that of the fact, not of the sentence in which it was said
+        facts = [replace(fact, in_words=None) for fact in facts]
     text = "".join(_told(fact, (days or {}).get(n)) for n, fact in zip(group, facts, strict=True))
     if len(facts) > 1:
         text = f"{opening('conflict')}\n{text}</conflict>\n"

@@ -8,8 +8,10 @@ are things, not instructions, code or markup.
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
-from functools import lru_cache, partial
+from dataclasses import dataclass, replace
+from functools import cache, lru_cache, partial
+from pathlib import Path
+from typing import Any
 
 from em_pipelines.schema.readings import Claim, Extraction, Issue, Mention, Segment, Turn
 from em_pipelines.schema.vocabulary import USER, PrivacyLevel
@@ -17,8 +19,17 @@ from em_pipelines.text.cleaning import CODE_MARK, looks_like_code
 from em_pipelines.text.guard.injection import is_quarantined, quarantine, strip_instructions
 from em_pipelines.text.guard.passages import Span, blanked, folded, merged, overlaps, sentences
 from em_pipelines.text.guard.phrases import rule_book
-from em_pipelines.text.guard.sensitive import HEALTH, HEALTH_RELATIONS, SafetySettings, is_sensitive, spans_by_category
+from em_pipelines.text.guard.sensitive import (
+    FINANCIAL,
+    HEALTH,
+    HEALTH_RELATIONS,
+    IDENTITY_DOCUMENT,
+    SafetySettings,
+    is_sensitive,
+    spans_by_category,
+)
 from em_pipelines.text.masking import mask_text
+from em_pipelines.text.values import read_yaml
 
 
 def privilege_spans(text: str) -> list[Span]:
@@ -44,6 +55,101 @@ def verified_first(claim: Claim, spans: list[Span]) -> Claim:
     if not overlaps((claim.start, max(claim.end, claim.start + 1)), spans):
         return claim
     return replace(claim, privacy_level=PrivacyLevel.PRIVILEGED, requires_verification=True)
+
+
+MAX_TASTE_WORDS = 4
+_LETTERS = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
+_DIGIT = re.compile(r"\d")
+_OWNED = re.compile(r"(?i)['’]s\b|s['’](?!\w)|\b(?:my|our|his|her|their|your)\b")
+
+
+@dataclass(frozen=True)
+class _Level:
+    """One line of the table of privacy.yaml."""
+
+    level: PrivacyLevel
+    about: str
+    relations: frozenset[str]
+    kinds: frozenset[str]
+    attributes: frozenset[str]
+    objects: str | None
+
+    def fits(self, claim: Claim) -> bool:
+        """Whether a claim is of this line."""
+        return (
+            claim.relation in self.relations
+            and self._is_about(claim)
+            and (not self.kinds or claim.object_type in self.kinds)
+            and (not self.attributes or bool(self.attributes & {*_LETTERS.findall(folded(claim.attribute or ""))}))
+            and self._has_such_an_object(claim)
+        )
+
+    def _is_about(self, claim: Claim) -> bool:
+        if self.about == "things":
+            return claim.subject_type in self.kinds
+        return self.about == "anybody" or claim.subject == USER
+
+    def _has_such_an_object(self, claim: Claim) -> bool:
+        said = claim.object or claim.value or ""
+        if self.objects == "number":
+            return bool(_DIGIT.search(said))
+        if self.objects == "named":
+            return all(_is_plain_thing(name) and _is_proper(name) for name in (claim.subject, said)) and not claim.flags
+        is_plain = _is_plain_thing(said) and (claim.over is None or _is_plain_thing(claim.over))
+        return self.objects is None or (is_plain and not claim.flags)
+
+
+def levelled(claim: Claim) -> Claim:
+    """The claim with its privacy level by the table of privacy.yaml; L2 where nothing there fits."""
+    level = next((line.level for line in _table() if line.fits(claim)), PrivacyLevel.PERSONAL)
+    return claim if claim.privacy_level is level else replace(claim, privacy_level=level)
+
+
+@cache
+def _table() -> tuple[_Level, ...]:
+    """The lines of privacy.yaml."""
+    return tuple(
+        _Level(
+            PrivacyLevel(line["level"]),
+            line["about"],
+            frozenset(line["relations"]),
+            frozenset(line.get("kinds", ())),
+            frozenset(line.get("attributes", ())),
+            line.get("objects"),
+        )
+        for line in privacy_table()["levels"]
+    )
+
+
+@cache
+def _private() -> tuple[tuple[str, ...], frozenset[str]]:
+    """Beginnings of private words, and whole ones."""
+    data = privacy_table()
+    return tuple(data["private"].split()), frozenset(data["private_words"].split())
+
+
+def privacy_table() -> dict[str, Any]:
+    """What privacy.yaml says: `levels`, private words and `examples`."""
+    found: dict[str, Any] = read_yaml(Path(__file__).with_name("privacy.yaml").read_text(encoding="utf-8"))
+    return found
+
+
+@lru_cache(maxsize=16_384)
+def _is_plain_thing(name: str) -> bool:
+    """Whether a name is of a thing that one may speak of before others: a few words, nobody's, none of them private."""
+    words = _LETTERS.findall(folded(name))
+    if not 1 <= len(words) <= MAX_TASTE_WORDS or _DIGIT.search(name) or _OWNED.search(name):
+        return False
+    parts = [*words, *(part for word in words for part in word.split("-"))]
+    beginnings, whole = _private()
+    is_private = any(part.startswith(beginnings) or part in whole for part in parts)
+    return not is_private and not any(is_sensitive(name, kind) for kind in (HEALTH, FINANCIAL, IDENTITY_DOCUMENT))
+
+
+def _is_proper(name: str) -> bool:
+    """Whether every word of a name, but for small ones, is written as names are."""
+    words = [word for word in _LETTERS.findall(name) if len(word) > len("the")]
+    return bool(words) and all(word[0].isupper() for word in words)
 
 
 MAX_NAME_CHARACTERS = 200
@@ -118,8 +224,9 @@ def guarded(segment: Segment, settings: SafetySettings = DEFAULT_SETTINGS) -> tu
 def screened(extraction: Extraction, segment: Segment, settings: SafetySettings = DEFAULT_SETTINGS) -> Extraction:
     """Returns what of an extraction may be kept; `segment` is the guarded one.
 
-    Claims of rank come out at L4 with requires_verification. Dropped are claims and mentions with unsafe content
-    (issue unsafe_content) and of withheld categories, by relation, by name and by value. The extraction is not changed.
+    Every claim gets its privacy level here (privacy.yaml). Claims of rank come out at L4 with requires_verification.
+    Dropped are claims and mentions with unsafe content (issue unsafe_content) and of withheld categories, by relation,
+    by name and by value. The extraction is not changed.
     """
     withheld = settings.withheld
     ranks = {turn.turn_number: privilege_spans(turn.text) for turn in segment.turns}
@@ -129,7 +236,7 @@ def screened(extraction: Extraction, segment: Segment, settings: SafetySettings 
         reason = _claim_refused(claim, withheld)
         if reason is None:
             kept = _stated_safely(claim, withheld)
-            out.claims.append(verified_first(kept, ranks.get(claim.turn_number, [])))
+            out.claims.append(verified_first(levelled(kept), ranks.get(claim.turn_number, [])))
         else:
             refused[claim.turn_number, reason] = None
     for mention in extraction.mentions:

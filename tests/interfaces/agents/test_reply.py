@@ -53,9 +53,10 @@ def test_what_is_never_surfaced_is_for_nobody(home, rerun) -> None:
 
 
 def test_a_fact_that_was_just_added_counts(nora: Memory) -> None:
-    assert not flagged(nora, "You speak Sami.", "group")
-    nora.add_facts([{"relation": "speaks", "object": "Sami"}])
-    assert flagged(nora, "You speak Sami.", "group") == [("fact", "Sami")]
+    assert not flagged(nora, "You speak Sami and work at Kvitholm.", "public")
+    nora.add_facts([{"relation": "speaks", "object": "Sami"}, {"relation": "works_at", "object": "Kvitholm"}])
+    assert flagged(nora, "You speak Sami and work at Kvitholm.", "group") == [("fact", "Kvitholm")]
+    assert flagged(nora, "You speak Sami and work at Kvitholm.", "public") == [("fact", "Sami"), ("fact", "Kvitholm")]
 
 
 def test_another_users_facts_are_no_matter_here(nora: Memory) -> None:
