@@ -1,7 +1,7 @@
 """Looking through what an agent is about to say for personal data that its audience should not see.
 
 Two sources: what memory knows of the user, each fact with its privacy level, and detectors that know nobody: secrets,
-health, money and documents, ways to reach somebody. No model is asked, and nothing is kept of the text.
+health, money and documents, ways to reach somebody, days of birth. No model is asked, and nothing is kept of the text.
 """
 
 import re
@@ -19,6 +19,7 @@ from em_pipelines.pipeline import Pipeline
 from em_pipelines.retrieval.domain_view import DomainView
 from em_pipelines.schema.readings import Claim
 from em_pipelines.schema.vocabulary import LITERAL_OBJECT, USER, EntityType, PrivacyLevel, TemporalType
+from em_pipelines.text.guard.contact import BIRTHDAY, personal_spans, wordings_of_day
 from em_pipelines.text.guard.screening import levelled
 from em_pipelines.text.guard.sensitive import FINANCIAL, HEALTH, IDENTITY_DOCUMENT, spans_by_category
 from em_pipelines.text.masking import mask_text
@@ -28,15 +29,7 @@ MAX_CHARACTERS = 50_000
 SENSITIVE = (HEALTH, FINANCIAL, IDENTITY_DOCUMENT)
 _MASK = re.compile(r"\[masked:(\w+)\]")
 _YOU = re.compile(r"(?i)\b(?:you|your|yours|yourself)\b")
-_CONTACT = re.compile(
-    r"(?P<email>[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63})+)"
-    r"|(?P<phone>(?<![\w+])(?:\+\d|\(0|0\d)(?:[ ()./-]{0,2}\d){6,13}(?!\w))"
-)
 _ISO_DAY = re.compile(r"(?:(?P<year>\d{4})|-)-(?P<month>\d{2})-(?P<day>\d{2})")
-_MONTHS = (
-    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
-    "December",
-)  # fmt: skip
 
 
 class Audience(StrEnum):
@@ -57,8 +50,9 @@ HIGHEST = {
 
 @dataclass(frozen=True, slots=True, order=True)
 class Finding:
-    """Characters [start, end) of the text, and why they are for fewer eyes. `kind` is fact, secret, contact, health,
-    financial or identity_document; `edge_id` is that of a fact, `detail` the kind of secret or contact."""
+    """Characters [start, end) of the text, and why they are for fewer eyes. `kind` is fact, secret, contact, birthday,
+    health, financial or identity_document; `edge_id` is that of a fact, `detail` the kind of secret, or of contact:
+    email, phone or address."""
 
     start: int
     end: int
@@ -163,13 +157,7 @@ def _wordings(fact: dict[str, Any], world: World, ids: dict[str, str]) -> Iterat
     yield value
     day = _ISO_DAY.fullmatch(value)
     if day:
-        month, number = _MONTHS[int(day["month"]) - 1], int(day["day"])
-        for ordinal in (str(number), f"{number}{_ending(number)}"):
-            yield from (f"{ordinal} {month}", f"{ordinal} of {month}", f"{month} {ordinal}")
-
-
-def _ending(number: int) -> str:
-    return "th" if 10 < number < 14 else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+        yield from wordings_of_day(int(day["month"]), int(day["day"]))
 
 
 def _facts(text: str, places: list[Span], known: Iterable[_Known], own_names: frozenset[str]) -> Iterator[Finding]:
@@ -229,9 +217,12 @@ def _secrets(text: str, places: list[Span]) -> Iterator[Finding]:
 
 
 def _private(text: str, places: list[Span], people: NameIndex) -> Iterator[Finding]:
-    """Ways to reach somebody; and health, money and documents in sentences that speak of somebody."""
-    for match in _CONTACT.finditer(text):
-        yield Finding(*match.span(), "contact", PrivacyLevel.PII.value, detail=str(match.lastgroup))
+    """Ways to reach somebody and days of birth; and health, money and documents in sentences that speak of somebody."""
+    for kind, spans in personal_spans(text).items():
+        is_birthday = kind == BIRTHDAY
+        for start, end in spans:
+            detail = "" if is_birthday else kind
+            yield Finding(start, end, kind if is_birthday else "contact", PrivacyLevel.PII.value, detail=detail)
     for category, spans in spans_by_category(text, SENSITIVE).items():
         for start, end in spans:
             place = next((p for p in places if p.meets(Span(start, end))), Span(start, end))

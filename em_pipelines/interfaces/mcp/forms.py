@@ -174,7 +174,7 @@ class FindingShown(BaseModel):
 
     start: int
     end: int
-    kind: str = Field(description="fact, secret, contact, health, financial or identity_document")
+    kind: str = Field(description="fact, secret, contact, birthday, health, financial or identity_document")
     privacy_level: str = Field(description="L2 personal, L3 identifying, L4 for nobody")
     edge_id: str | None
     detail: str
