@@ -219,7 +219,9 @@ class _Collector:
     def collect(self, reading: Extraction, *, is_addition: bool = False) -> None:
         """Takes all of a reading; turns of which it says nothing are skipped ones, but for an addition."""
         segment, calls = self._segment, self._rows.calls
-        if any(turn.subject is not None and has_pasted_block(turn.text) for turn in segment.turns):
+        if segment.is_pasted_elsewhere or any(
+            turn.subject is not None and has_pasted_block(turn.text) for turn in segment.turns
+        ):
             self._rows.pasted.add((segment.user_id, segment.session_id))
         for mention in reading.mentions:
             self._put_mention(mention)

@@ -17,8 +17,8 @@ from em_pipelines.text.cleaning import clean_text, looks_like_code, n_tokens
 def messages(interactions: pa.Table) -> pa.Table:
     """Returns the day's messages, one for each of the day's interactions, in the columns of `messages`.
 
-    One untrusted turn makes every message of its session untrusted that day: what a web page put into one turn can
-    speak through the others.
+    One untrusted turn makes every message of its session untrusted: what a web page put into one turn can speak through
+    the others. Of turns on other days the day's interactions know (`storage.session_marks`).
     """
     rows = list(cast("Iterator[InteractionRow]", rows_of(interactions)))
     untrusted = {(r["user_id"], r["session_id"]) for r in rows if r["trust"] == "untrusted"}
@@ -48,6 +48,7 @@ def _message(row: InteractionRow, is_untrusted: bool) -> MessageRow:
         "tags": row["tags"] or [],
         "is_group": row["channel"] == "group" or len(row["participants"]) > 1,
         "trust": "untrusted" if is_untrusted else "trusted",
+        "is_pasted_elsewhere": row["is_pasted_elsewhere"],
         "n_tokens": n_tokens(content),
         "has_code": looks_like_code(content),
     }

@@ -126,6 +126,7 @@ def read_segments(segments: pa.Table, messages: pa.Table, n_context_turns: int) 
             turns=tuple(turns),
             context=tuple(earlier[max(0, len(earlier) - n_context_turns) :]),
             trust=row["trust"],
+            is_pasted_elsewhere=bool(rows[opening.message_id].get("is_pasted_elsewhere")),
         )
         earlier += turns
 

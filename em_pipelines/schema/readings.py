@@ -43,6 +43,8 @@ class Segment:
     turns: tuple[Turn, ...]
     context: tuple[Turn, ...] = ()
     trust: str = "trusted"
+    is_pasted_elsewhere: bool = False
+    """Whether another day of the session held pasted blocks."""
 
 
 @dataclass(frozen=True, slots=True)

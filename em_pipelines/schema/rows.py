@@ -27,6 +27,7 @@ class InteractionRow(TypedDict):
     agent_id: str | None
     domain: str | None
     trust: str
+    is_pasted_elsewhere: bool | None
     entities_mentioned: list[str]
     correlation_id: str
     source_id: str | None
@@ -64,6 +65,7 @@ class MessageRow(TypedDict):
     channel: str
     is_group: bool
     trust: str
+    is_pasted_elsewhere: bool | None
     n_tokens: int
     has_code: bool
     domain: str | None

@@ -31,6 +31,8 @@ from em_pipelines.storage.lake import IN_MEMORY_ROWS, Lake
 from em_pipelines.storage.landed_log import LandedLog
 from em_pipelines.storage.parquet_files import INCOMPLETE
 from em_pipelines.storage.quarantine import RAISED, Quarantine, SetAside
+from em_pipelines.storage.session_marks import KIND as MARKED
+from em_pipelines.storage.session_marks import SessionMarks
 from em_pipelines.storage.staleness import Judged, Settled
 
 Run = Callable[[date, Tables, Records], Tables]
@@ -146,6 +148,8 @@ class Store:
         parts = [step.code_version]
         if step.log_kind:
             parts.append(f"log {step.log_kind} {self.log.digest(step.log_kind, day)}")
+        if step.log_kind == MARKED and self._marks and (said := self._marks.digest(day)):
+            parts.append(f"other days of its conversations {said}")
         for table in step.inputs:
             info = self.lake.info(table, day)
             parts.append(f"input {table.name} {info.content_digest if info else None}")
@@ -168,6 +172,7 @@ class Store:
 
     def look(self) -> Settled:
         """What is known to be current without reading footers; for one pass of planning."""
+        self.__dict__.pop("_marks", None)
         return Settled(Path(self.lake.local_root, SETTLED) if self.lake.local_root and self.log.local_root else None)
 
     def stale_days(self, step: Step, look: Settled | None = None) -> list[date]:
@@ -270,7 +275,10 @@ class Store:
         read = [f"{lake}/{table.name}" for table in (*step.inputs, *step.outputs)]
         states = [f"{lake}/{table.name}" for table in (*step.previous, *step.latest)]
         landed = [f"{log}/{step.log_kind}"] if step.log_kind else []
-        judged = Judged(step.name, step.code_version, (*landed, *read), tuple(states))
+        version = step.code_version
+        if step.log_kind == MARKED and self._marks:
+            version += self._marks.digest_of_all()
+        judged = Judged(step.name, version, (*landed, *read), tuple(states))
         look.open(judged)
         return judged
 
@@ -319,7 +327,7 @@ class Store:
         entries = self.quarantine.of(step.name, day, inputs_digest) if self.lake.has(QUARANTINE, day) else []
         try:
             if not entries:
-                records = self.log.read(step.log_kind, day) if step.log_kind else ()
+                records = self._records(step, day)
                 n_rows = self._write(step, day, step.run(day, self._inputs(step, day), records), inputs_digest)
                 self._clear(step, day)
                 return n_rows
@@ -352,13 +360,25 @@ class Store:
         for name, rows in inputs.items():
             if isinstance(rows, ParquetRows):
                 inputs[name] = pq.read_table(rows.path)
-        records = tuple(self.log.read(step.log_kind, day)) if step.log_kind else ()
+        records = tuple(self._records(step, day))
         before: Tables = {}
         for table in step.outputs:
             found = self.lake.latest(table, day - timedelta(days=1)) if table.is_state else None
             if found:
                 before[table.name] = self.lake.read(table, found)
         return DayOfStep(step, day, inputs, records, before)
+
+    @cached_property
+    def _marks(self) -> SessionMarks | None:
+        """What the days of a conversation say of each other, for one pass of planning and what it makes; None in a log
+        of one day."""
+        return SessionMarks(self.log) if len(self.log.days(MARKED)) > 1 else None
+
+    def _records(self, step: Step, day: date) -> Records:
+        if step.log_kind is None:
+            return ()
+        records = self.log.read(step.log_kind, day)
+        return self._marks.marked(day, records) if step.log_kind == MARKED and self._marks else records
 
     def _write(self, step: Step, day: date, made: Tables, inputs_digest: str) -> dict[str, int]:
         if not step.is_complete(made):

@@ -15,6 +15,7 @@ from em_pipelines.landing.intake import SessionIndex
 from em_pipelines.landing.land import land
 from em_pipelines.redaction.planning import KINDS
 from em_pipelines.schema.table import Record
+from em_pipelines.storage.session_marks import SessionMarks
 from em_pipelines.text.name_matching import NameIndex
 
 LANDED_FOLDER = ".landed"
@@ -46,6 +47,7 @@ def rewrite_log(home: RebuildableHome, request: Request, plan: Plan) -> Done:
             if changed.n_segments:
                 done.days.add(day)
     SessionIndex(log).delete()
+    SessionMarks(log).delete()
     return done
 
 

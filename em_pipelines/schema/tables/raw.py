@@ -3,6 +3,7 @@
 from em_pipelines.schema.table import (
     CORRELATION_ID,
     DATE,
+    FLAG,
     INT,
     REAL,
     SESSION_ID,
@@ -33,7 +34,8 @@ INTERACTIONS = Table(
         col("participants", TEXTS, "humans present; more than one means a group"),
         opt("agent_id", TEXT, "which agent took part"),
         opt("domain", TEXT, "scope of recall"),
-        col("trust", TEXT, "trusted or untrusted"),
+        col("trust", TEXT, "trusted or untrusted; untrusted, too, where another day of its session is"),
+        opt("is_pasted_elsewhere", FLAG, "another day of its session held pasted blocks; null: none did"),
         col("entities_mentioned", TEXTS, "hints from the agent; never trusted as fact"),
         CORRELATION_ID,
         opt("source_id", TEXT, "the message's id in the format it came in (a dia_id, a uuid)"),
