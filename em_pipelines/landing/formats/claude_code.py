@@ -4,13 +4,19 @@
     {"type": "assistant", …, "message": {"content": [{"type": "text", …}, {"type": "tool_use", "name": …, "input": …}]}}
     {"type": "user", …, "message": {"content": [{"type": "tool_result", "content": TEXT or BLOCKS}]}}
 
-Each run of text, each tool call and each tool result is a message; calls and results have the role tool. They stay
-trusted: they are output of the agent's own workspace. Summaries, system and file-history lines, meta lines and
-sidechains (conversations of sub-agents) are ignored.
+Each run of text, each tool call and each tool result is a message; calls and results have the role tool, whoever the
+event says has spoken. A result is trusted where one of the agent's own tools has read or made it in the workspace;
+what came from the web, an MCP server, a sub-agent, a file elsewhere or a tool that is not known here is untrusted, and
+with it the session. What the program put into a message of the user in tags of its own (reminders, output of commands,
+open files) is left out; what it wrote there to go on from an earlier session is the assistant's. Summaries, system and
+file-history lines, meta lines and sidechains (conversations of sub-agents) are ignored.
 """
 
+import posixpath
+import re
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from em_pipelines.landing.formats.base import (
@@ -33,6 +39,43 @@ from em_pipelines.landing.reader import InputFile
 from em_pipelines.landing.reasons import Reason
 
 _SPEAKING = ("user", "assistant")
+OWN_TOOLS = frozenset(
+    [
+        "Bash",
+        "BashOutput",
+        "KillShell",
+        "KillBash",
+        "Read",
+        "Write",
+        "Edit",
+        "MultiEdit",
+        "NotebookRead",
+        "NotebookEdit",
+        "Glob",
+        "Grep",
+        "LS",
+        "TodoRead",
+        "TodoWrite",
+        "ExitPlanMode",
+        "EnterPlanMode",
+        "AskUserQuestion",
+    ]
+)
+"""Tools that reach the workspace and no further."""
+PATHS = ("file_path", "notebook_path", "path")
+"""Arguments that say which file a tool reads."""
+_FETCHING = (
+    "curl", "wget", "aria2c", "lynx", "w3m", "http", "https", "xh", "ssh", "scp", "sftp", "rsync", "ftp", "nc", "ncat",
+    "telnet", "gh", "glab", "aws", "gcloud", "az", "kubectl",
+)  # fmt: skip
+_REACHES_OUT = re.compile(rf"\b(?:{'|'.join(_FETCHING)})\b|\bgit (?:clone|fetch|pull)\b")
+"""Commands that bring something in from elsewhere."""
+_PUT_IN = re.compile(
+    r"<(?P<tag>[a-z]+(?:[-_][a-z]+)+|file|document|context|stdout|stderr|output|diff)\b[^<>]*>.*?</(?P=tag)>", re.DOTALL
+)
+"""What the program puts between the user's words: tags with a hyphen, and those for files and output."""
+_TYPED = re.compile(r"<command-args>(.*?)</command-args>", re.DOTALL)
+"""What the user typed behind a command."""
 
 
 def sniff(sample: Sample) -> bool:
@@ -45,6 +88,8 @@ def sniff(sample: Sample) -> bool:
 def convert(file: InputFile, source: Source) -> Iterator[Item]:
     """Yields the messages, numbered in each session as they come."""
     turns: Counter[str] = Counter()
+    untrusted: set[str] = set()
+    """Calls of which the results come from elsewhere."""
     for item in json_lines(file):
         if isinstance(item, Rejected):
             yield item
@@ -57,15 +102,20 @@ def convert(file: InputFile, source: Source) -> Iterator[Item]:
         if not isinstance(message, dict):
             yield Rejected(line.number, Reason.MISSING_FIELD, "message: expected an object with content", line.raw)
             continue
-        said = [(role, text) for role, text in _spoken(event["type"], message.get("content")) if text.strip()]
+        untrusted |= _reaching_out(message.get("content"), event.get("cwd"))
+        said = [one for one in _spoken(_speaker(event), message.get("content"), untrusted) if one.written.strip()]
         if not said:
             yield Ignored(line.number)
         shared = _shared(event, source)
         session_id = shared["session_id"]
-        for role, text in said:
-            fields = {**shared, "turn_number": turns[session_id], "role": role, "content": text}
+        for one in said:
+            turn, turns[session_id] = turns[session_id], turns[session_id] + 1
+            if not one.text.strip():
+                yield Ignored(line.number)
+                continue
+            fields = {**shared, "turn_number": turn, "role": one.role, "content": one.text}
+            fields |= {"trust": "untrusted"} if one.is_untrusted else {}
             yield dated(line.number, fields, "timestamp: the event has none that can be read; add it as ISO 8601")
-            turns[session_id] += 1
 
 
 def _is_said(event: Fields) -> bool:
@@ -85,10 +135,59 @@ def _shared(event: Fields, source: Source) -> Fields:
     }
 
 
-def _spoken(role: str, content: Any) -> Iterator[tuple[str, str]]:
-    """Role and text of what one event says, texts that follow each other as one."""
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """A message: who speaks, what was written, and whether it came from elsewhere. One of which nothing is left without
+    what the program put in has its number all the same."""
+
+    role: str
+    written: str
+    is_untrusted: bool = False
+
+    @property
+    def text(self) -> str:
+        """What of it counts: of the user's what they have typed."""
+        return _own_words(self.written) if self.role == "user" else self.written
+
+
+def _speaker(event: Fields) -> str:
+    """Who speaks in the texts of an event: what it calls the user's is the assistant's where it goes on from an earlier
+    session, and a tool's where it says what a tool gave."""
+    if event["type"] != "user":
+        return str(event["type"])
+    if event.get("isCompactSummary"):
+        return "assistant"
+    return "tool" if event.get("toolUseResult") is not None else "user"
+
+
+def _reaching_out(content: Any, workspace: Any) -> set[str]:
+    """The ids of calls in a message whose results come from outside of the workspace."""
+    blocks = [block for block in content if isinstance(block, dict)] if isinstance(content, list) else []
+    calls = [block for block in blocks if block.get("type") == "tool_use" and isinstance(block.get("id"), str)]
+    return {call["id"] for call in calls if not _is_own(call, workspace)}
+
+
+def _is_own(call: Fields, workspace: Any) -> bool:
+    """Whether a call stays in the workspace."""
+    found = call.get("input")
+    given: Fields = found if isinstance(found, dict) else {}
+    if call.get("name") not in OWN_TOOLS or _REACHES_OUT.search(str(given.get("command") or "")):
+        return False
+    paths = [given[name] for name in PATHS if isinstance(given.get(name), str)]
+    return all(_is_within(path, workspace) for path in paths)
+
+
+def _is_within(path: str, workspace: Any) -> bool:
+    if not isinstance(workspace, str):
+        return True  # the event does not say where it was; older ones never do
+    there = posixpath.normpath(posixpath.join(workspace, path))
+    return there == workspace or there.startswith(f"{workspace.rstrip('/')}/")
+
+
+def _spoken(role: str, content: Any, untrusted: set[str]) -> Iterator[_Said]:
+    """What one event says, texts that follow each other as one."""
     if isinstance(content, str):
-        yield role, content
+        yield _Said(role, content)
         return
     texts: list[str] = []
     for block in content if isinstance(content, list) else []:
@@ -97,11 +196,16 @@ def _spoken(role: str, content: Any) -> Iterator[tuple[str, str]]:
             texts.append(block["text"])
         elif kind in ("tool_use", "tool_result"):
             if texts:
-                yield role, "\n".join(texts)
+                yield _Said(role, "\n".join(texts))
                 texts = []
-            yield "tool", _tool_text(block)
+            yield _Said("tool", _tool_text(block), kind == "tool_result" and block.get("tool_use_id") in untrusted)
     if texts:
-        yield role, "\n".join(texts)
+        yield _Said(role, "\n".join(texts))
+
+
+def _own_words(text: str) -> str:
+    """What the user has typed of a message; the rest was put in by the program."""
+    return _PUT_IN.sub("", _TYPED.sub(r"\1", text)).strip()
 
 
 def _tool_text(block: Fields) -> str:
