@@ -164,10 +164,9 @@ class TokenBook:
         """
         return self._forget(lambda line: line.get("user_id", user_id) == user_id)
 
-    def forget_domains(self, user_id: str, names: Sequence[str]) -> int:
+    def forget_domains(self, user_id: str, names: NameIndex) -> int:
         """The same of a user's tokens whose domain holds one of the names; nothing that was said is of it any more."""
-        index = NameIndex.of(names)
-        return self._forget(lambda line: line.get("user_id") == user_id and index.is_in(line.get("domain") or ""))
+        return self._forget(lambda line: line.get("user_id") == user_id and names.is_in(line.get("domain") or ""))
 
     def _forget(self, goes: Callable[[dict[str, Any]], bool]) -> int:
         if not self._path.exists():

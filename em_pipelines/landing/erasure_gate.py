@@ -75,7 +75,7 @@ class ErasureGate:
         if self.tombstones.is_empty:
             return True
         raw = base64.b64decode(letter.get("raw", ""))
-        said_at = _time_in(raw)
+        said_at = time_in(raw)
         if self.tombstones.covers(RECORD, "dead_letters", letter["dead_letter_id"], said_at=said_at):
             return False
         users = {letter["user_id"]} if letter.get("user_id") else {*named_users(raw), *_folders(letter)}
@@ -152,7 +152,7 @@ def _folders(letter: Record) -> tuple[str, ...]:
     return PurePath(letter["file"]).parts[:-1]
 
 
-def _time_in(raw: bytes) -> str:
+def time_in(raw: bytes) -> str:
     """The earliest time that raw bytes say, as landed times are written; empty where they say none."""
     found = []
     for text in _values("timestamp", raw):

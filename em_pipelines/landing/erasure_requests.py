@@ -4,12 +4,15 @@ those that are done.
 HOME/record/pending/ID.json       a request, until it is carried out; only its owner can read it
 HOME/record/certificates/ID.json  what was done about it, without anything that was erased
 
-A request is the one place where the names of what is to be erased stand after the erasure has begun, and it goes when
-the erasure has ended. An id is a salted hash of what is asked, so a request that is landed again is recognised.
+A request may wait for long, so it says nothing of what it takes away: names, sentences and messages stand in it as
+salted hashes and places, beside ids. Its own id is a salted hash of what is asked, so a request that is landed again is
+recognised. What earlier versions wrote held names and sentences; whoever reads such a one gets it sealed, and the next
+erasure or run writes it anew (`em_pipelines.redaction.clear_requests`).
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field, replace
 from datetime import date, datetime
 from enum import StrEnum
 from pathlib import Path
@@ -18,10 +21,14 @@ from typing import Any
 import orjson
 
 from em_pipelines.errors import CorruptTableError, UsageError
+from em_pipelines.landing.clear_requests import is_clear, sealed_request
+from em_pipelines.landing.planned_cuts import Cut
 from em_pipelines.schema.feedback_payloads import read_payload
 from em_pipelines.storage.files import write_atomically
 from em_pipelines.storage.salt import Salt
-from em_pipelines.text.name_matching import key_of
+from em_pipelines.storage.sealed_texts import SealedSentence, SentenceIndex
+from em_pipelines.storage.tombstones import NAME, Tombstone, Tombstones
+from em_pipelines.text.name_matching import NameIndex, key_of
 from em_pipelines.text.values import iso_instant
 
 
@@ -87,32 +94,26 @@ class Scope:
 class Plan:
     """What a request comes to, written down before anything is changed, so that a killed erasure ends as it began.
 
-    `names` are proper names as worded, `facts` keys of facts, `ids` those of entities that go, `edge_ids` of facts.
-    `messages` maps `message_place` to the record that takes the message's place, `records` are (kind, id) of others
-    that go or change. `texts` are pieces of what goes, to search for. `days` have records that change.
+    `stones` are the tombstones of names, facts, edges, messages and other records that go or change. `ids` are those of
+    entities that go, `edge_ids` of facts. `cuts` maps the key of a message's tombstone to what is left of the message.
+    `sentences` are of what goes, to search for. `days` have records that change.
     """
 
-    names: tuple[str, ...] = ()
-    facts: tuple[tuple[str, ...], ...] = ()
+    stones: tuple[Tombstone, ...] = ()
     ids: tuple[str, ...] = ()
     edge_ids: tuple[str, ...] = ()
-    messages: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    records: tuple[tuple[str, str], ...] = ()
-    texts: tuple[str, ...] = ()
+    cuts: Mapping[str, Cut] = field(default_factory=dict)
+    sentences: tuple[SealedSentence, ...] = ()
     days: tuple[date, ...] = ()
     is_found: bool = True
-
-
-def message_place(session_id: str, turn_number: int) -> str:
-    """Where a message of a user stands, as one text."""
-    return f"{session_id}\x1f{turn_number}"
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
     """A scope with its cutoff: what was said until then goes, what is said later is new knowledge.
 
-    `actor` is who asked: user for the command line, feedback for a log. `plan` is None before it is begun.
+    The target of an entity is the key of its name's tombstone, and `n_words` how many words the name has. `actor` is
+    who asked: user for the command line, feedback for a log. `plan` is None before it is begun.
     """
 
     request_id: str
@@ -120,6 +121,7 @@ class Request:
     cutoff: datetime
     actor: str = "user"
     plan: Plan | None = None
+    n_words: int = 0
 
     @property
     def until(self) -> str:
@@ -135,22 +137,22 @@ def as_document(request: Request) -> dict[str, Any]:
     """The request as JSON-able dict."""
     plan = request.plan
     return {
+        "version": VERSION,
         "request_id": request.request_id,
         "kind": request.scope.kind.value,
         "user_id": request.scope.user_id,
         "target": request.scope.target,
+        "n_words": request.n_words,
         "cutoff": request.until,
         "actor": request.actor,
         "plan": None
         if plan is None
         else {
-            "names": list(plan.names),
-            "facts": [list(fact) for fact in plan.facts],
+            "stones": [asdict(stone) for stone in plan.stones],
             "ids": list(plan.ids),
             "edge_ids": list(plan.edge_ids),
-            "messages": {key: dict(record) for key, record in plan.messages.items()},
-            "records": [list(record) for record in plan.records],
-            "texts": list(plan.texts),
+            "cuts": {key: cut.as_document() for key, cut in plan.cuts.items()},
+            "sentences": [asdict(sentence) for sentence in plan.sentences],
             "days": [day.isoformat() for day in plan.days],
             "is_found": plan.is_found,
         },
@@ -159,15 +161,15 @@ def as_document(request: Request) -> dict[str, Any]:
 
 def of_document(document: Mapping[str, Any]) -> Request:
     """The request of what `as_document` gave; raises KeyError, TypeError or ValueError for anything else."""
+    if document["version"] != VERSION:
+        raise ValueError(f"it has version {document['version']}, and {VERSION} is known")
     said = document["plan"]
     plan = said and Plan(
-        names=tuple(said["names"]),
-        facts=tuple(tuple(fact) for fact in said["facts"]),
+        stones=tuple(Tombstone(**stone) for stone in said["stones"]),
         ids=tuple(said["ids"]),
         edge_ids=tuple(said["edge_ids"]),
-        messages=said["messages"],
-        records=tuple((kind, record_id) for kind, record_id in said["records"]),
-        texts=tuple(said["texts"]),
+        cuts={key: Cut.of_document(cut) for key, cut in said["cuts"].items()},
+        sentences=tuple(SealedSentence(**sentence) for sentence in said["sentences"]),
         days=tuple(date.fromisoformat(day) for day in said["days"]),
         is_found=said["is_found"],
     )
@@ -177,12 +179,16 @@ def of_document(document: Mapping[str, Any]) -> Request:
         datetime.fromisoformat(document["cutoff"]),
         document["actor"],
         plan,
+        document["n_words"],
     )
 
 
+VERSION = 2
+"""Of the form of a request. The first had no number, and held names, sentences and messages as they were said."""
 PENDING = "pending"
 CERTIFICATES = "certificates"
 ID_DIGITS = 20
+_EDGE_ID = re.compile(r"edge_[0-9a-z]{0,40}")
 
 
 class RequestBook:
@@ -191,13 +197,40 @@ class RequestBook:
     def __init__(self, record: Path, salt: Salt) -> None:
         self.pending_folder = record / PENDING
         self.certificates_folder = record / CERTIFICATES
-        self._salt = salt
+        self.salt = salt
+        self.stones = Tombstones(record / "tombstones.jsonl", salt)
 
     def request(self, scope: Scope, cutoff: datetime, actor: str) -> Request:
-        """The request for a scope; equal requests have equal ids."""
+        """The request for a scope, sealed; equal requests have equal ids."""
         target = key_of(scope.target) if scope.kind is ScopeKind.ENTITY else scope.target
-        asked = self._salt.hash("request", scope.kind, scope.user_id, target, iso_instant(cutoff))
-        return Request(f"erase_{asked[:ID_DIGITS]}", scope, cutoff, actor)
+        asked = self.salt.hash("request", scope.kind, scope.user_id, target, iso_instant(cutoff))
+        n_words = target.count(" ") + 1 if scope.kind is ScopeKind.ENTITY else 0
+        return Request(f"erase_{asked[:ID_DIGITS]}", self._sealed(scope), cutoff, actor, None, n_words)
+
+    def _sealed(self, scope: Scope) -> Scope:
+        if scope.kind is ScopeKind.ENTITY:
+            return replace(scope, target=self.stones.of(NAME, scope.user_id, key_of(scope.target), until="").key)
+        if scope.kind is ScopeKind.FACT and not _EDGE_ID.fullmatch(scope.target):
+            return replace(scope, target=self.salt.hash("target", scope.target))  # whatever it is, no fact has that id
+        return scope
+
+    def asked_name(self, request: Request) -> NameIndex:
+        """The name by which an entity is asked to be forgotten; of another scope none."""
+        if request.scope.kind is not ScopeKind.ENTITY:
+            return NameIndex.of(())
+        return self._names(request.scope.user_id, {request.scope.target}, {request.n_words})
+
+    def names(self, request: Request) -> NameIndex:
+        """The names that the plan of a request covers."""
+        stones = [stone for stone in request.plan.stones if stone.kind == NAME] if request.plan else []
+        return self._names(request.scope.user_id, {s.key for s in stones}, {s.n_words for s in stones})
+
+    def _names(self, user_id: str, keys: set[str], lengths: set[int]) -> NameIndex:
+        return NameIndex(lambda key: self.stones.of(NAME, user_id, key, until="").key in keys, frozenset(lengths))
+
+    def sentences(self, request: Request) -> SentenceIndex:
+        """The sentences that go."""
+        return SentenceIndex(request.plan.sentences if request.plan else (), self.salt)
 
     def is_known(self, request: Request) -> bool:
         """Whether it waits already or has been carried out."""
@@ -218,17 +251,24 @@ class RequestBook:
 
         Raises CorruptTableError for a file that is none: a request is never passed over.
         """
-        found = []
+        return sorted((request for request, _ in self._read()), key=lambda r: (r.cutoff, r.request_id))
+
+    def clear_documents(self) -> list[dict[str, Any]]:
+        """Pending requests of the first form, as they stand. Raises as `pending` does."""
+        return [document for _, document in self._read() if is_clear(document)]
+
+    def _read(self) -> Iterator[tuple[Request, dict[str, Any]]]:
         for path in sorted(self.pending_folder.glob("[!.]*.json")):
             try:
-                found.append(of_document(orjson.loads(path.read_bytes())))
+                document = orjson.loads(path.read_bytes())
+                request = sealed_request(document, self) if is_clear(document) else of_document(document)
             except FileNotFoundError:  # carried out a moment ago
                 continue
             except (ValueError, KeyError, TypeError) as error:
                 raise CorruptTableError(
                     f"reading {path}: it is no request ({type(error).__name__}); move it away and ask again"
                 ) from error
-        return sorted(found, key=lambda r: (r.cutoff, r.request_id))
+            yield request, document
 
     def close(self, request: Request, certificate: dict[str, Any]) -> None:
         """Writes the certificate, then lets go of the request; a crash in between leaves both, which is well."""

@@ -4,31 +4,37 @@ Reads the log and the newest tables, writes nothing. A plan is made once, before
 tables it was read from are gone.
 """
 
+import base64
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
+
+import orjson
 
 from em_pipelines.errors import UsageError
 from em_pipelines.home import Home
-from em_pipelines.landing.erasure_gate import ID_COLUMNS, ErasureGate
-from em_pipelines.landing.erasure_requests import Plan, Request, Scope, ScopeKind, message_place
+from em_pipelines.landing.erasure_gate import ID_COLUMNS, ErasureGate, named_users, time_in, unescaped
+from em_pipelines.landing.erasure_requests import Plan, Request, Scope, ScopeKind
+from em_pipelines.landing.planned_cuts import Cut
 from em_pipelines.landing.record_cutting import cut_content
 from em_pipelines.redaction.affected_readings import Reading, readings_of_day, spans_of
 from em_pipelines.redaction.reading_home import ReadingHome
-from em_pipelines.redaction.rereading import without_new_claims
-from em_pipelines.redaction.targets import KnownWorld, Target, is_proper
+from em_pipelines.redaction.rereading import message_place, without_new_claims
+from em_pipelines.redaction.targets import KnownWorld, Target, common_names, is_proper
 from em_pipelines.schema.ids import message_id
 from em_pipelines.schema.rows import EdgeRow
 from em_pipelines.schema.table import Record
+from em_pipelines.schema.vocabulary import USER as USER_NAME
 from em_pipelines.storage.landed_log import LandedLog
+from em_pipelines.storage.sealed_texts import sealed
 from em_pipelines.storage.tombstones import EDGE, FACT, MESSAGE, NAME, RECORD, SESSION, USER, Tombstone, Tombstones
 from em_pipelines.text.cleaning import clean_text
-from em_pipelines.text.fact_keys import key_of_claim
+from em_pipelines.text.fact_keys import key_of_claim, strings_in
 from em_pipelines.text.name_matching import NameIndex, Span, key_of, sentences
 
 KINDS = ("interactions", "skill_invocations", "feedback", "dead_letters")
 MIN_EDGE_ID = 12
-MAX_TEXTS = 500
+MAX_SENTENCES = 500
 MIN_TEXT_CHARACTERS = 24
 """Shorter pieces are said by chance elsewhere as well."""
 
@@ -44,24 +50,23 @@ class Preview:
 
 def plan(home: ReadingHome, request: Request) -> tuple[Plan, Preview]:
     """What a request comes to. `is_found` is False where nothing in memory or log fits it."""
-    target = target_of(home, request.scope)
-    if target is None:
-        if request.scope.kind is not ScopeKind.ENTITY:
-            return Plan(is_found=False), Preview()
-        target = Target(names=(request.scope.target,) if is_proper(request.scope.target) else ())
+    target = target_of(home, request)
+    if target is None and request.scope.kind is not ScopeKind.ENTITY:
+        return Plan(is_found=False), Preview()
     made = _Planner(home, request, target)
     made.walk()
-    return made.plan(), Preview(target.shown, len(made.messages), made.n_removed)
+    return made.plan(), Preview(target.shown if target else (), len(made.cuts), made.n_removed)
 
 
-def target_of(home: Home, scope: Scope) -> Target | None:
-    """What a scope covers in the newest state; None where it covers nothing there.
+def target_of(home: Home, request: Request) -> Target | None:
+    """What a request covers in the newest state; None where it covers nothing there.
 
     Raises UsageError where it covers the remembered person, who is forgotten as a whole or not at all.
     """
+    scope = request.scope
     world = KnownWorld(home.store, scope.user_id)
     if scope.kind is ScopeKind.ENTITY:
-        return _entity_target(world, scope.target)
+        return _entity_target(world, home.book.asked_name(request))
     if scope.kind is ScopeKind.FACT:
         return _fact_target(home, world, scope)
     if scope.kind is ScopeKind.SESSION:
@@ -76,22 +81,28 @@ def tombstones_of(tombstones: Tombstones, request: Request, made: Plan) -> Itera
         yield tombstones.of(USER, user, until=until)
     if scope.kind is ScopeKind.SESSION:
         yield tombstones.of(SESSION, user, scope.target, until=until)
-    for key in sorted({key_of(name) for name in made.names}):
-        yield tombstones.of(NAME, user, key, until=until, n_words=key.count(" ") + 1)
-    for fact in made.facts:
-        yield tombstones.of(FACT, user, *fact, until=until)
-    for edge_id in made.edge_ids:
-        yield tombstones.of(EDGE, user, edge_id, until=until)
-    for place in made.messages:
-        yield tombstones.of(MESSAGE, user, *place.split("\x1f"), until=until)
-    for kind, record_id in made.records:
-        yield tombstones.of(RECORD, kind, record_id, until=until)
+    yield from made.stones
 
 
-def _entity_target(world: KnownWorld, name: str) -> Target | None:
-    bearers = world.named(name)
-    if key_of(name) == "user" or world.is_user(bearers):
-        raise UsageError(f"forgetting {name!r}: that is the remembered person; use --all to forget all")
+def _stones_of(home: Home, request: Request, target: Target | None) -> Iterator[Tombstone]:
+    """The tombstones of names, facts and edges that a target covers; of a name that memory does not know, its own."""
+    user, until, of = request.scope.user_id, request.until, home.tombstones.of
+    asked = home.book.asked_name(request)
+    if target is None and not any(map(asked.is_name, common_names())):
+        yield replace(of(NAME, user, "", until=until, n_words=request.n_words), key=request.scope.target)
+    known = target or Target()
+    for key in sorted({key_of(name) for name in known.names}):
+        yield of(NAME, user, key, until=until, n_words=key.count(" ") + 1)
+    for fact in sorted(known.facts):
+        yield of(FACT, user, *fact, until=until)
+    for edge_id in sorted(known.edge_ids):
+        yield of(EDGE, user, edge_id, until=until)
+
+
+def _entity_target(world: KnownWorld, name: NameIndex) -> Target | None:
+    bearers = world.named(name.is_name)
+    if name.is_name(USER_NAME) or world.is_user(bearers):
+        raise UsageError("forgetting: that is the remembered person; use --all to forget all")
     return world.entity(bearers) if bearers else None
 
 
@@ -148,16 +159,18 @@ def _is_mentioned_elsewhere(home: Home, user_id: str, target: Target, group: set
 class _Planner:
     """Walks the log once and notes what every record becomes."""
 
-    def __init__(self, home: ReadingHome, request: Request, target: Target) -> None:
-        self.messages: dict[str, Record] = {}
-        self.records: set[tuple[str, str]] = set()
+    def __init__(self, home: ReadingHome, request: Request, target: Target | None) -> None:
+        self.cuts: dict[str, Cut] = {}
         self.n_removed: dict[str, int] = {}
         self._home = home
         self._request = request
-        self._target = target
+        self._target = target or Target()
         self._days: set[date] = set()
-        self._texts: dict[str, None] = {}
-        self._first = Plan(target.names, tuple(sorted(target.facts)), edge_ids=tuple(sorted(target.edge_ids)))
+        self._pieces: dict[str, None] = {}
+        self._kept: list[str] = []
+        self._stones = list(_stones_of(home, request, target))
+        self._first = Plan(tuple(self._stones))
+        self._names = home.book.names(request.with_plan(self._first))
         stones = home.tombstones.with_more(tombstones_of(home.tombstones, request, self._first))
         self._gate = ErasureGate(stones, home.book)
 
@@ -174,43 +187,68 @@ class _Planner:
     def plan(self) -> Plan:
         """The plan, once walked."""
         return Plan(
-            names=self._first.names,
-            facts=self._first.facts,
+            stones=tuple(self._stones),
             ids=tuple(sorted(self._target.entity_ids)),
-            edge_ids=self._first.edge_ids,
-            messages=self.messages,
-            records=tuple(sorted(self.records)),
-            texts=tuple(self._texts)[:MAX_TEXTS],
+            edge_ids=tuple(sorted(self._target.edge_ids)),
+            cuts=self.cuts,
+            sentences=tuple(filter(None, (sealed(piece, self._home.salt) for piece in self._gone()))),
             days=tuple(sorted(self._days)),
             is_found=bool(self._days or self._target.entity_ids or self._target.edge_ids),
         )
 
+    def _gone(self) -> list[str]:
+        """The sentences that the user says nowhere any more: what other records say as well is no trace of these."""
+        kept = "\n".join(self._kept)
+        return [piece for piece in self._pieces if piece not in kept][:MAX_SENTENCES]
+
     def _walk_messages(self, log: LandedLog, day: date) -> None:
-        user, names = self._request.scope.user_id, NameIndex.of(self._target.names)
+        user = self._request.scope.user_id
         readings: dict[str, Reading] | None = None
+        landed: dict[str, Record] = {}
         changed: dict[str, Record] = {}
         for record in log.read("interactions", day):
+            if record["user_id"] != user:
+                continue
             if not self._is_asked_about(record):
+                self._kept.append(record["content"])
                 continue
             if self._gate.is_of_erased(record):
                 self._note_removed("interactions", day, record["content"])
                 continue
             if readings is None:
                 readings = readings_of_day(self._home.store, day, user)
-            text = clean_text(record["content"])
+            landed[message_place(record["session_id"], record["turn_number"])] = record
             reading = readings.get(message_id(user, record["session_id"], record["turn_number"]), Reading())
-            spans = spans_of(reading, self._target, text)
-            left = cut_content(record, names, spans, is_by_word=bool(self._target.facts))
+            left = self._left_of_message(record, reading)
             if left != record:
                 changed[message_place(record["session_id"], record["turn_number"])] = left
-                self._note(day, text, left["content"])
-        self.messages |= without_new_claims(self._home, day, user, changed)
+        changed = without_new_claims(self._home, day, user, changed)
+        for place, record in landed.items():
+            self._note_message(day, record, changed.get(place, record))
+
+    def _left_of_message(self, record: Record, reading: Reading) -> Record:
+        spans = spans_of(reading, self._target, clean_text(record["content"]))
+        return cut_content(record, self._names, spans, is_by_word=bool(self._target.facts))
+
+    def _note_message(self, day: date, record: Record, left: Record) -> None:
+        self._kept.append(left["content"])
+        if left == record:
+            return
+        user, until = self._request.scope.user_id, self._request.until
+        place = (record["session_id"], str(record["turn_number"]))
+        stone = self._home.tombstones.of(MESSAGE, user, *place, until=until)
+        self._stones.append(stone)
+        self.cuts[stone.key] = Cut.between(record["content"], left["content"], self._home.salt)
+        self._note(day, clean_text(record["content"]), left["content"])
 
     def _walk_others(self, log: LandedLog, kind: str, day: date) -> None:
         for record in log.read(kind, day):
             left = self._left_of_letter(record) if kind == "dead_letters" else self._left_of(kind, record)
+            if left is not None and record.get("user_id") == self._request.scope.user_id:
+                self._kept.extend(strings_in({**left, "payload": orjson.loads(left.get("payload") or "null")}))
             if left != record:
-                self.records.add((kind, record[ID_COLUMNS[kind]]))
+                until = max(self._request.until, _time_of(record))
+                self._stones.append(self._home.tombstones.of(RECORD, kind, record[ID_COLUMNS[kind]], until=until))
                 self._days.add(day)
                 if left is None:
                     self.n_removed[kind] = self.n_removed.get(kind, 0) + 1
@@ -225,8 +263,17 @@ class _Planner:
         return None if self._gate.is_of_erased(record) else self._gate.left_of(kind, record)
 
     def _left_of_letter(self, letter: Record) -> Record | None:
-        """A letter may be of anybody, or of nobody known; a line without `raw` only says what became of one."""
-        return letter if "raw" not in letter or self._gate.admits_letter(letter) else None
+        """A letter may be of anybody, or of nobody known; a line without `raw` only says what became of one.
+
+        One that names nobody goes where it says a sentence that goes: it may be theirs.
+        """
+        if "raw" not in letter:
+            return letter
+        raw = base64.b64decode(letter["raw"])
+        is_nobodys = letter.get("user_id") is None and not named_users(raw)
+        if is_nobodys and (text := unescaped(raw)) and any(piece in text for piece in self._pieces):
+            return None
+        return letter if self._gate.admits_letter(letter) else None
 
     def _note_removed(self, kind: str, day: date, text: str) -> None:
         self.n_removed[kind] = self.n_removed.get(kind, 0) + 1
@@ -237,4 +284,9 @@ class _Planner:
         for sentence in sentences(before):
             piece = before[sentence.start : sentence.end]
             if len(piece) >= MIN_TEXT_CHARACTERS and piece not in after:
-                self._texts.setdefault(piece)
+                self._pieces.setdefault(piece)
+
+
+def _time_of(record: Record) -> str:
+    """When a record was said; of a dead letter when its raw bytes say so."""
+    return time_in(base64.b64decode(record["raw"])) if "raw" in record else str(record.get("timestamp", ""))

@@ -13,7 +13,6 @@ import pyarrow.compute as pc
 
 from em_pipelines.extraction.assemble import readings
 from em_pipelines.extraction.segmentation import segment_objects
-from em_pipelines.landing.erasure_requests import message_place
 from em_pipelines.redaction.reading_home import ReadingHome
 from em_pipelines.schema.readings import Claim, LocalExtractor
 from em_pipelines.schema.rows import MessageRow
@@ -24,6 +23,11 @@ from em_pipelines.text.fact_keys import FactKey, fact_key
 from em_pipelines.text.name_matching import Span, cut
 
 MAX_ROUNDS = 4
+
+
+def message_place(session_id: str, turn_number: int) -> str:
+    """Where a message of a user stands, as one text."""
+    return f"{session_id}\x1f{turn_number}"
 
 
 def without_new_claims(home: ReadingHome, day: date, user_id: str, changed: Mapping[str, Record]) -> dict[str, Record]:

@@ -4,7 +4,7 @@ Reads the newest state alone; what messages say of it is found by `em_pipelines.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import date
 from difflib import get_close_matches
@@ -53,11 +53,10 @@ class KnownWorld:
         """The entities that are one thing with this one."""
         return self._groups.get(self._read_by(entity_id), {entity_id})
 
-    def named(self, name: str) -> set[str]:
-        """The entities that carry the name, with all that are one thing with them."""
-        key = key_of(name)
-        bearers = [e for e, row in self.entities.items() if key in {key_of(n) for n in _names(row)}]
-        own = [e for e in bearers if key_of(self.entities[e]["canonical_name"]) == key]
+    def named(self, is_name: Callable[[str], bool]) -> set[str]:
+        """The entities with a name whose key is the one, with all that are one thing with them."""
+        bearers = [e for e, row in self.entities.items() if any(is_name(key_of(n)) for n in _names(row))]
+        own = [e for e in bearers if is_name(key_of(self.entities[e]["canonical_name"]))]
         return {member for bearer in own or bearers for member in self.group(bearer)}
 
     def names(self, entity_ids: Iterable[str]) -> list[str]:
@@ -141,13 +140,14 @@ class KnownWorld:
 
 def is_proper(name: str) -> bool:
     """Whether a name is more than a word for whoever fills a role: Lena, not wife."""
-    return key_of(name) not in _roles() and key_of(name) != USER
+    return key_of(name) not in common_names()
 
 
 @cache
-def _roles() -> frozenset[str]:
+def common_names() -> frozenset[str]:
+    """Keys of words for whoever fills a role, and of the remembered person."""
     return frozenset({*mapping("people", "relations"), *words("people", "person_roles"), *words("people", "pets")}) | {
-        key_of(role) for role in UNIQUE_ROLES
+        key_of(role) for role in (*UNIQUE_ROLES, USER)
     }
 
 

@@ -31,13 +31,16 @@ class OwnedFact(ToldFact):
     user_id: str
 
 
+NO_NAMES = NameIndex.of(())
+
+
 @dataclass(frozen=True, slots=True)
 class Veil:
-    """What one pending request covers, said up to `cutoff`; keys of names are those of `text.name_matching.key_of`."""
+    """What one pending request covers, said up to `cutoff`; `names` are those it covers."""
 
     cutoff: datetime
     is_all: bool = False
-    names: frozenset[str] = frozenset()
+    names: NameIndex = NO_NAMES
     edge_ids: frozenset[str] = frozenset()
     session_id: str | None = None
 
@@ -52,8 +55,8 @@ class Veil:
         return (
             self.is_all
             or row["edge_id"] in self.edge_ids
-            or any(key_of(name) in self.names for name in row["end_keys"])
-            or (bool(self.names) and NameIndex.of(sorted(self.names)).is_in(row["statement"] or ""))
+            or any(self.names.is_name(key_of(name)) for name in row["end_keys"])
+            or self.names.is_in(row["statement"] or "")
             or (self.session_id is not None and said_in == {self.session_id})
         )
 
@@ -62,7 +65,7 @@ class Veil:
         if said_on > self.cutoff.date():
             return False
         is_named = self.is_all or edge_id in self.edge_ids or session_id == self.session_id is not None
-        return is_named or (bool(self.names) and NameIndex.of(sorted(self.names)).is_in(text))
+        return is_named or self.names.is_in(text)
 
 
 def hidden(home: Home, user_id: str) -> tuple[Veil, ...]:
@@ -86,22 +89,22 @@ def _veil(home: Home, request: Request) -> Veil:
         return Veil(cutoff, is_all=True)
     if scope.kind is ScopeKind.SESSION:
         return Veil(cutoff, session_id=scope.target)
-    names = {scope.target} if scope.kind is ScopeKind.ENTITY else set()
+    names = home.book.asked_name(request)
     edge_ids = {scope.target} if scope.kind is ScopeKind.FACT else set()
     if request.plan is not None:
-        names |= set(request.plan.names)
+        names |= home.book.names(request)
         edge_ids |= set(request.plan.edge_ids)
     else:
         from em_pipelines.redaction.planning import target_of  # noqa: PLC0415  (50 ms, and requests are few)
 
         try:
-            target = target_of(home, scope)
+            target = target_of(home, request)
         except UsageError:  # a log named the remembered person: the request comes to nothing
             return Veil(cutoff)
         if target is not None:
-            names |= set(target.names)
+            names |= NameIndex.of(target.names)
             edge_ids |= target.edge_ids
-    return Veil(cutoff, names=frozenset(map(key_of, names)), edge_ids=frozenset(edge_ids))
+    return Veil(cutoff, names=names, edge_ids=frozenset(edge_ids))
 
 
 def untellable(home: Home) -> Callable[[OwnedFact], bool]:

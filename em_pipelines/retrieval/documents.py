@@ -66,13 +66,14 @@ SCHEMA = pa.schema(
         ("conflicts", pa.list_(pa.string())),
         ("polarity", pa.int64()),
         ("is_withdrawn", pa.bool_()),
+        ("user_id", pa.string()),
     ]
 )
-"""One row a document; from `status` on, columns are of facts alone. `turn_number` and `session_id` of a fact are those
-of its first provenance; `confidence` is the effective one of a fact, 1 of a message; `names` are keys of all names of
-both ends (`text.name_keys.name_key`); `sources` are where it was said; `conflicts` are the facts that cannot hold
-beside it; `polarity` is 1, or -1 of what is not so. What `is_withdrawn` was taken back or corrected by people: where it
-was said it is not quoted any more."""
+"""One row a document; from `status` on, columns are of facts alone, but for `user_id`, whose it is. `turn_number` and
+`session_id` of a fact are those of its first provenance; `confidence` is the effective one of a fact, 1 of a message;
+`names` are keys of all names of both ends (`text.name_keys.name_key`); `sources` are where it was said; `conflicts` are
+the facts that cannot hold beside it; `polarity` is 1, or -1 of what is not so. What `is_withdrawn` was taken back or
+corrected by people: where it was said it is not quoted any more."""
 
 
 def messages(table: pa.Table, user_id: str) -> pa.Table:
@@ -84,7 +85,7 @@ def messages(table: pa.Table, user_id: str) -> pa.Table:
         "kind": pa.repeat(MESSAGE, len(own)), "session_id": own["session_id"], "turn_number": own["turn_number"],
         "text": own["content"], "speaker": pc.coalesce(own["speaker"], own["role"]), "role": own["role"],
         "said_at": own["timestamp"], "confidence": pa.repeat(1.0, len(own)), "tags": own["tags"],
-        "domain": own["domain"],
+        "domain": own["domain"], "user_id": own["user_id"],
     }  # fmt: skip
     return ordered(
         pa.table(
@@ -181,7 +182,7 @@ def _fact(
         "status": row["status"], "subject": row["subject"], "relation": row["relation"], "object": row["object"],
         "names": row["end_keys"], "sources": sources, "conflicts": sorted(against[row["edge_id"]]),
         "polarity": row["polarity"],
-        "is_withdrawn": is_withdrawn,
+        "is_withdrawn": is_withdrawn, "user_id": row["user_id"],
     }  # fmt: skip
 
 

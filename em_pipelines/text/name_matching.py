@@ -74,6 +74,9 @@ class NameIndex:
         keys = frozenset(filter(None, map(key_of, names)))
         return cls(keys.__contains__, frozenset(key.count(" ") + 1 for key in keys))
 
+    def __or__(self, other: "NameIndex") -> "NameIndex":
+        return NameIndex(lambda key: self.is_name(key) or other.is_name(key), self.lengths | other.lengths)
+
     def is_in(self, text: str) -> bool:
         """Whether any of the names stands in the text."""
         return next(self.spans(text), None) is not None
@@ -109,6 +112,11 @@ def key_of(name: str) -> str:
     while len(keys) > 1 and keys[0] in _DETERMINERS:
         keys = keys[1:]
     return " ".join(keys)
+
+
+def word_keys(text: str) -> list[tuple[Span, str]]:
+    """The words of a text in order: where each stands, and its key."""
+    return [(Span(*m.span()), _token_key(m.group())) for m in _TOKEN.finditer(text)]
 
 
 def sentences(text: str) -> list[Span]:

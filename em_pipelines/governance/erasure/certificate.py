@@ -7,9 +7,8 @@ from typing import Any
 
 from em_pipelines.governance.erasure.rebuilding import Rebuilt
 from em_pipelines.governance.erasure.rewriting import Done
-from em_pipelines.landing.erasure_requests import Request, ScopeKind
+from em_pipelines.landing.erasure_requests import Request
 from em_pipelines.storage.salt import Salt
-from em_pipelines.text.name_matching import key_of
 from em_pipelines.text.values import iso_instant
 
 ERASED, NOTHING_FOUND = "erased", "nothing_found"
@@ -68,7 +67,6 @@ class CarriedOut:
 def certificate_of(request: Request, work: CarriedOut, salt: Salt, now: datetime) -> Certificate:
     """The certificate of a request, once nothing of it was found."""
     scope, done, rebuilt = request.scope, work.done, work.rebuilt
-    target = key_of(scope.target) if scope.kind is ScopeKind.ENTITY else scope.target
     return Certificate(
         certificate_id=request.request_id,
         scope=scope.kind.value,
@@ -76,7 +74,7 @@ def certificate_of(request: Request, work: CarriedOut, salt: Salt, now: datetime
         asked_by=request.actor,
         carried_out_at=iso_instant(now),
         user=salt.hash("user", scope.user_id),
-        target=salt.hash("target", scope.kind, scope.user_id, target),
+        target=salt.hash("target", scope.kind, scope.user_id, scope.target),
         result=ERASED if work.is_found else NOTHING_FOUND,
         n_records_removed={kind: n for kind, n in sorted(done.n_removed.items()) if n},
         n_records_cut={kind: n for kind, n in sorted(done.n_cut.items()) if n},

@@ -23,6 +23,7 @@ from em_pipelines.governance.access_tokens import TokenBook
 from em_pipelines.governance.audit.lost_log import check
 from em_pipelines.governance.erasure.certificate import CarriedOut, Certificate, certificate_of
 from em_pipelines.governance.erasure.known_names import is_written, users_in
+from em_pipelines.governance.erasure.owners import Owners
 from em_pipelines.governance.erasure.rebuilding import Rebuilt, forget_answers, remake, republish, stale_log_days
 from em_pipelines.governance.erasure.rewriting import Done, clear_inbox, rewrite_log
 from em_pipelines.governance.erasure.search import search
@@ -30,6 +31,7 @@ from em_pipelines.governance.erasure.terms import Terms
 from em_pipelines.governance.erasure.traces import scrub_dagster
 from em_pipelines.governance.rebuildable_home import RebuildableHome
 from em_pipelines.landing.erasure_requests import Plan, Request, Scope, ScopeKind
+from em_pipelines.redaction.clear_requests import seal_clear_requests
 from em_pipelines.redaction.planning import Preview, plan, target_of, tombstones_of
 from em_pipelines.redaction.targets import KnownWorld
 from em_pipelines.retrieval.packs import remake as remake_pack
@@ -49,7 +51,8 @@ def forget(home: RebuildableHome, scope: Scope, *, actor: str = "user", now: dat
     """
     with home.lock("run"):
         catch_up(home)
-        begun = [request.request_id for request in home.book.pending() if request.scope == scope]
+        sealed = home.book.request(scope, now or datetime.now(UTC), actor).scope
+        begun = [request.request_id for request in home.book.pending() if request.scope == sealed]
         ended = {done.certificate_id: done for done in carry_out(home)} if begun else {}
         try:
             last_said_at = check_known(home, scope)
@@ -81,6 +84,8 @@ def carry_out(home: RebuildableHome) -> list[Certificate]:
     holds the home's run lock. Raises as `forget` does; requests that came first are done by then.
     """
     home.sweep()
+    with home.lock("landing"):
+        seal_clear_requests(home)
     waiting = sorted(home.book.pending(), key=lambda request: request.scope.kind is not ScopeKind.USER)
     return [_carry_out_one(home, request) for request in waiting if home.book.is_pending(request)]
 
@@ -111,7 +116,8 @@ def check_known(home: RebuildableHome, scope: Scope) -> datetime:
     if scope.kind is ScopeKind.SESSION and scope.target not in users[scope.user_id].sessions:
         raise UsageError(f"forgetting: {scope.user_id!r} has no session {scope.target!r}; {wish}")
     last_said_at = users[scope.user_id].last_said_at or "0001-01-01T00:00:00+00:00"
-    if scope.kind in (ScopeKind.SESSION, ScopeKind.USER) or target_of(home, scope) is not None:
+    request = home.book.request(scope, datetime.now(UTC), "user")
+    if scope.kind in (ScopeKind.SESSION, ScopeKind.USER) or target_of(home, request) is not None:
         return datetime.fromisoformat(last_said_at)
     if scope.kind is ScopeKind.FACT:
         raise UsageError(
@@ -132,21 +138,21 @@ def _carry_out_one(home: RebuildableHome, request: Request) -> Certificate:
         home.book.put(request)
         home.tombstones.add(tombstones_of(home.tombstones, request, made))
         done = rewrite_log(home, request, made)
-        done.n_files = clear_inbox(home, request, made, datetime.now(UTC))
+        terms, owners = Terms.of(request, made, home.book), Owners.of(home, request.scope.user_id)
+        done.n_files = clear_inbox(home, terms, owners, datetime.now(UTC))
         _drop_others(home, request)
         if request.scope.kind is ScopeKind.USER:
             TokenBook(home.record, home.salt).forget_user(request.scope.user_id)
         else:
-            TokenBook(home.record, home.salt).forget_domains(request.scope.user_id, made.names)
+            TokenBook(home.record, home.salt).forget_domains(request.scope.user_id, home.book.names(request))
     rebuilt = _rebuild(home, request, made, done)
-    terms = Terms.of(request, made)
     try:
         n_other_files = scrub_dagster(home.dagster_home, terms)
     except sqlite3.OperationalError as error:
         raise ErasureIncompleteError(
             f"forgetting: Dagster's storage is locked ({error}); the request waits, run `em run` or `em forget` again"
         ) from error
-    searched = search(home.path, terms)
+    searched = search(home.path, terms, owners)
     if searched.found:
         shown = ", ".join(str(path.relative_to(home.path)) for path in searched.found[:MAX_PATHS])
         raise ErasureIncompleteError(
@@ -198,7 +204,8 @@ def _rebuild(home: RebuildableHome, request: Request, made: Plan, done: Done) ->
     home.note_unchecked(days)
     rebuilt = remake(home, days)
     is_all = request.scope.kind is ScopeKind.USER
-    rebuilt.n_answers = forget_answers(home, request.scope.user_id, made.names, is_all=is_all)
+    names = home.book.names(request.with_plan(made))
+    rebuilt.n_answers = forget_answers(home, request.scope.user_id, names, is_all=is_all)
     home.store.lake.forget_footers()
     home.store.lake.settle()
     rebuilt.n_snapshots = republish(home, days[0] if days else date.max)

@@ -4,7 +4,7 @@ Everything comes from the steps, as in any run; what has no input any more is de
 found current by their digests and stay as they are.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import date
@@ -109,7 +109,7 @@ def republish(home: RebuildableHome, first: date) -> int:
     return n_snapshots
 
 
-def forget_answers(home: RebuildableHome, user_id: str, names: Sequence[str], *, is_all: bool) -> int:
+def forget_answers(home: RebuildableHome, user_id: str, names: NameIndex, *, is_all: bool) -> int:
     """Deletes what models have answered about texts that are no more; returns the number of answers."""
     if not home.answers.exists():
         return 0
@@ -118,7 +118,6 @@ def forget_answers(home: RebuildableHome, user_id: str, names: Sequence[str], *,
         if is_all:
             return store.forget_user(user_id) + vectors.forget(user_id, vectors.phrases(user_id))
         present = _references(home, user_id)
-        index = NameIndex.of(names)
         rows = store.database.rows(
             """SELECT r.reference, a.text AS text FROM answer_references AS r LEFT JOIN answers AS a USING (key)
                WHERE r.user_id = ?1
@@ -128,10 +127,10 @@ def forget_answers(home: RebuildableHome, user_id: str, names: Sequence[str], *,
                UNION ALL SELECT reference, '' FROM calls WHERE user_id = ?1 AND reference IS NOT NULL""",
             user_id,
         )
-        gone = {row["reference"] for row in rows if row["reference"] not in present or index.is_in(row["text"] or "")}
+        gone = {row["reference"] for row in rows if row["reference"] not in present or names.is_in(row["text"] or "")}
         n_answers = sum(store.forget_reference(user_id, reference) for reference in sorted(gone))
         named = _names(home, user_id)
-        unsaid = [phrase for phrase in vectors.phrases(user_id) if phrase not in named or index.is_in(phrase)]
+        unsaid = [phrase for phrase in vectors.phrases(user_id) if phrase not in named or names.is_in(phrase)]
         return n_answers + vectors.forget(user_id, unsaid)
 
 

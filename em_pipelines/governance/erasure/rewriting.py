@@ -8,17 +8,19 @@ from datetime import UTC, date, datetime
 from functools import partial
 from pathlib import Path
 
+from em_pipelines.governance.erasure.owners import Owners
+from em_pipelines.governance.erasure.terms import Terms, Whose
 from em_pipelines.governance.rebuildable_home import RebuildableHome
 from em_pipelines.landing.erasure_gate import ErasureGate, unescaped
-from em_pipelines.landing.erasure_requests import Plan, Request, Scope, ScopeKind, message_place
+from em_pipelines.landing.erasure_requests import Plan, Request
 from em_pipelines.landing.intake import SessionIndex
 from em_pipelines.landing.land import land
 from em_pipelines.redaction.planning import KINDS
 from em_pipelines.schema.table import Record
 from em_pipelines.storage.session_marks import SessionMarks
+from em_pipelines.storage.tombstones import MESSAGE
 from em_pipelines.text.name_matching import NameIndex
 
-LANDED_FOLDER = ".landed"
 UNFINISHED = (".tmp", ".part")
 SETTLED_SECONDS = 3
 
@@ -55,23 +57,24 @@ def rewrite_log(home: RebuildableHome, request: Request, plan: Plan) -> Done:
 class _Left:
     """What is left of a record of the log once what a request covers is out of it."""
 
+    home: RebuildableHome
     request: Request
     plan: Plan
     gate: ErasureGate
+    names: NameIndex
     letters_gone: frozenset[str]
 
     @classmethod
     def of(cls, home: RebuildableHome, request: Request, plan: Plan) -> "_Left":
         log = home.store.log
         gate = ErasureGate(home.tombstones, home.book)
-        planned = (record_id for kind, record_id in plan.records if kind == "dead_letters")
         barred = (
             letter["dead_letter_id"]
             for day in log.days("dead_letters")
             for letter in log.read("dead_letters", day)
             if "raw" in letter and not gate.admits_letter(letter)
         )
-        return cls(request, plan, gate, frozenset(planned).union(barred))
+        return cls(home, request, plan, gate, home.book.names(request.with_plan(plan)), frozenset(barred))
 
     def of_record(self, kind: str, record: Record) -> Record | None:
         if kind == "dead_letters":
@@ -81,13 +84,14 @@ class _Left:
         if self.gate.is_of_erased(record):
             return None
         if kind == "interactions":
-            planned = self.plan.messages.get(message_place(record["session_id"], record["turn_number"]))
-            if planned is not None:
-                return dict(planned)
+            place = (record["user_id"], record["session_id"], str(record["turn_number"]))
+            cut = self.plan.cuts.get(self.home.tombstones.of(MESSAGE, *place, until="").key)
+            if cut is not None:
+                return cut.of(record, self.names, self.home.salt)
         return self.gate.left_of(kind, record)
 
 
-def clear_inbox(home: RebuildableHome, request: Request, plan: Plan, now: datetime) -> int:
+def clear_inbox(home: RebuildableHome, terms: Terms, owners: Owners, now: datetime) -> int:
     """Removes files of the inbox that hold what is erased, and returns how many; what waits in them lands first.
 
     What else such a file holds is in the log by then. A file that is still being written is left where it is. The
@@ -96,7 +100,7 @@ def clear_inbox(home: RebuildableHome, request: Request, plan: Plan, now: dateti
     n_files = 0
     for path in files_below(home.inbox):
         is_waiting = not any(part.startswith(".") for part in path.relative_to(home.inbox).parts)
-        if path.suffix in UNFINISHED or not holds(path, home.inbox, request, plan):
+        if path.suffix in UNFINISHED or not holds(path, terms, owners.of_inbox(path)):
             continue
         if is_waiting:
             if now.timestamp() - path.stat().st_mtime < SETTLED_SECONDS:
@@ -116,34 +120,23 @@ def files_below(folder: Path) -> list[Path]:
     return sorted(path for path in folder.rglob("*") if path.is_file()) if folder.is_dir() else []
 
 
-def holds(path: Path, inbox: Path, request: Request, plan: Plan) -> bool:
-    """Whether a file of the inbox holds what is erased; a file that nobody can read is taken to hold it where it lies
-    in the folder of the user."""
-    parts = path.relative_to(inbox).parts[:-1]
-    user = request.scope.user_id
-    is_theirs = user in parts
+def holds(path: Path, terms: Terms, whose: Whose) -> bool:
+    """Whether a file of the inbox holds what is erased; a file that nobody can read is taken to hold it where it is of
+    the user."""
     try:
         data = path.read_bytes()
         text = unescaped(gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data)
     except (OSError, EOFError, gzip.BadGzipFile):
-        return is_theirs
-    return (is_theirs or _names_user(text, user)) and _says_erased(text, request.scope, plan)
+        return whose is Whose.THEIRS
+    if whose is Whose.UNKNOWN and _names_user(text, terms.user_id):
+        whose = Whose.THEIRS
+    return terms.is_in_text(text, whose)
 
 
 def _names_user(text: str, user: str) -> bool:
     """Whether a user stands in a text as a string of JSON, or as a cell of a table."""
     cell = rf"(?m)(?:^|[,;\t]){re.escape(user)}(?:[,;\t\r]|$)"
     return f'"{user}"' in text or re.search(cell, text) is not None
-
-
-def _says_erased(text: str, scope: Scope, plan: Plan) -> bool:
-    """Whether a text that is about the user says anything that the scope covers."""
-    if scope.kind is ScopeKind.USER:
-        return True
-    if scope.kind is ScopeKind.SESSION and scope.target in text:
-        return True
-    said = (*plan.texts, *plan.edge_ids)
-    return NameIndex.of(plan.names).is_in(text) or any(piece in text for piece in said)
 
 
 def _drop_empty(folder: Path, root: Path) -> None:

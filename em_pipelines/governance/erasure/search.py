@@ -1,7 +1,8 @@
 """Searches a whole home for what was erased: every file, whatever it is, decoded as far as it can be.
 
-Parquet by rows and footer, DuckDB and SQLite by tables, JSON Lines by records, gzip unpacked, all else as bytes; names
-of files and folders as well. Knows no place by heart, so that a place that is added later is searched, too.
+Parquet by rows and footer, Arrow by rows, DuckDB and SQLite by tables, JSON Lines by records, gzip unpacked, all else
+as bytes; names of files and folders as well. Knows no place by heart, so that a place that is added later is searched,
+too; `Owners` knows of some whose their bytes are.
 """
 
 import gzip
@@ -19,16 +20,17 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from em_pipelines.governance.erasure.terms import Terms
+from em_pipelines.governance.erasure.owners import Owners
+from em_pipelines.governance.erasure.terms import Terms, Whose
 from em_pipelines.landing.erasure_gate import unescaped
 from em_pipelines.landing.erasure_requests import PENDING, ScopeKind
 from em_pipelines.schema.table import rows_of
 from em_pipelines.storage.duckdb_engine import connect
-from em_pipelines.text.name_matching import NameIndex
 
 SQLITE_MAGIC = b"SQLite format 3\x00"
 DUCKDB_MAGIC = b"DUCK"
 PARQUET_MAGIC = b"PAR1"
+ARROW_MAGIC = b"ARROW1"
 MAGIC_BYTES = 16
 
 
@@ -40,38 +42,37 @@ class Searched:
     found: tuple[Path, ...] = ()
 
 
-def search(home: Path, terms: Terms) -> Searched:
-    """Looks into every file of a home but pending requests, which say what is looked for."""
+def search(home: Path, terms: Terms, owners: Owners) -> Searched:
+    """Looks into every file of a home but pending requests, which have the ids of what is looked for."""
     n_files: Counter[str] = Counter()
     found = []
-    index = terms.index
     for path in sorted(home.rglob("*")):
         parts = path.relative_to(home).parts
         if not path.is_file() or path.is_symlink() or parts[:2] == ("record", PENDING):
             continue
         n_files[parts[0]] += 1
         with suppress(FileNotFoundError):  # somebody else's temporary file
-            if _is_named(parts, terms) or holds(path, terms, index):
+            if _is_named(parts, terms) or holds(path, terms, owners.of_file(path)):
                 found.append(path)
     return Searched(n_files, tuple(found))
 
 
-def holds(path: Path, terms: Terms, index: NameIndex) -> bool:
+def holds(path: Path, terms: Terms, whose: Whose) -> bool:
     """Whether one file holds what may not be there."""
     with path.open("rb") as handle:
         head = handle.read(MAGIC_BYTES)
     for matches, look in _FORMATS:
         if matches(head):
             try:
-                return look(path, terms, index)
+                return look(path, terms, whose)
             except (pa.ArrowException, duckdb.Error, sqlite3.DatabaseError, OSError, EOFError) as error:
                 if isinstance(error, FileNotFoundError):
                     raise
                 break  # damaged, or half written: its bytes are searched
     data = path.read_bytes()
     if path.suffix == ".jsonl":
-        return any(_is_in_line(line, terms, index) for line in data.splitlines())
-    return terms.is_in_text(unescaped(data), index)
+        return any(_is_in_line(line, terms, whose) for line in data.splitlines())
+    return terms.is_in_text(unescaped(data), whose)
 
 
 def _is_named(parts: tuple[str, ...], terms: Terms) -> bool:
@@ -83,38 +84,43 @@ def _is_named(parts: tuple[str, ...], terms: Terms) -> bool:
     return any(term in "/".join(parts) for term in terms.ids)
 
 
-def _is_in_line(line: bytes, terms: Terms, index: NameIndex) -> bool:
+def _is_in_line(line: bytes, terms: Terms, whose: Whose) -> bool:
     try:
         row = orjson.loads(line)
     except orjson.JSONDecodeError:
         row = None
-    return terms.is_in_row(row, index) if isinstance(row, dict) else terms.is_in_text(unescaped(line), index)
+    return terms.is_in_row(row, whose) if isinstance(row, dict) else terms.is_in_text(unescaped(line), whose)
 
 
-def _in_parquet(path: Path, terms: Terms, index: NameIndex) -> bool:
+def _in_parquet(path: Path, terms: Terms, whose: Whose) -> bool:
     table = pq.read_table(path, partitioning=None)
     footer = b"\n".join((pq.read_metadata(path).metadata or {}).values())
-    return terms.is_in_text(unescaped(footer), index) or _in_table(table, terms, index)
+    return terms.is_in_text(unescaped(footer), whose) or _in_table(table, terms, whose)
 
 
-def _in_table(table: pa.Table, terms: Terms, index: NameIndex) -> bool:
+def _in_arrow(path: Path, terms: Terms, whose: Whose) -> bool:
+    with pa.memory_map(str(path)) as source:
+        return _in_table(pa.ipc.open_file(source).read_all(), terms, whose)
+
+
+def _in_table(table: pa.Table, terms: Terms, whose: Whose) -> bool:
     if "user_id" in table.column_names:
         owner = table["user_id"]
         table = table.filter(pc.or_(pc.is_null(owner), pc.fill_null(pc.equal(owner, terms.user_id), False)))
-    return any(terms.is_in_row(row, index) for row in rows_of(table))
+    return any(terms.is_in_row(row, whose) for row in rows_of(table))
 
 
-def _in_duckdb(path: Path, terms: Terms, index: NameIndex) -> bool:
+def _in_duckdb(path: Path, terms: Terms, whose: Whose) -> bool:
     with connect(str(path), is_read_only=True) as connection:
         names = connection.execute("SELECT table_name FROM duckdb_tables()").fetchall()
         return any(
-            _in_table(connection.sql(f'FROM "{name}"').to_arrow_table(), terms, index) for (name,) in names
+            _in_table(connection.sql(f'FROM "{name}"').to_arrow_table(), terms, whose) for (name,) in names
         )  # fmt: skip
 
 
-def _in_sqlite(path: Path, terms: Terms, index: NameIndex) -> bool:
+def _in_sqlite(path: Path, terms: Terms, whose: Whose) -> bool:
     with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True, timeout=30)) as connection:
-        if any(terms.is_in_row(row, index) for row in sqlite_rows(connection)):
+        if any(terms.is_in_row(row, whose) for row in sqlite_rows(connection)):
             return True
     raw = b"".join(p.read_bytes() for p in (path, path.with_name(f"{path.name}-wal")) if p.exists())
     return any(term.encode() in raw for term in terms.ids)
@@ -129,13 +135,14 @@ def sqlite_rows(connection: sqlite3.Connection) -> Iterator[dict[str, Any]]:
             yield dict(row)
 
 
-def _in_gzip(path: Path, terms: Terms, index: NameIndex) -> bool:
-    return terms.is_in_text(unescaped(gzip.decompress(path.read_bytes())), index)
+def _in_gzip(path: Path, terms: Terms, whose: Whose) -> bool:
+    return terms.is_in_text(unescaped(gzip.decompress(path.read_bytes())), whose)
 
 
-_FORMATS: tuple[tuple[Callable[[bytes], bool], Callable[[Path, Terms, NameIndex], bool]], ...] = (
+_FORMATS: tuple[tuple[Callable[[bytes], bool], Callable[[Path, Terms, Whose], bool]], ...] = (
     (lambda head: head.startswith(PARQUET_MAGIC), _in_parquet),
     (lambda head: head.startswith(SQLITE_MAGIC), _in_sqlite),
+    (lambda head: head.startswith(ARROW_MAGIC), _in_arrow),
     (lambda head: head[8:12] == DUCKDB_MAGIC, _in_duckdb),
     (lambda head: head.startswith(b"\x1f\x8b"), _in_gzip),
 )

@@ -8,10 +8,12 @@ import base64
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
+from enum import Enum
 from typing import Any
 
-from em_pipelines.landing.erasure_gate import unescaped
-from em_pipelines.landing.erasure_requests import Plan, Request, ScopeKind
+from em_pipelines.landing.erasure_gate import named_users, unescaped
+from em_pipelines.landing.erasure_requests import Plan, Request, RequestBook, ScopeKind
+from em_pipelines.storage.sealed_texts import SentenceIndex
 from em_pipelines.text.fact_keys import strings_in
 from em_pipelines.text.name_matching import NameIndex
 from em_pipelines.text.values import iso_instant
@@ -21,55 +23,77 @@ KEYS = frozenset({"user_id", "session_id", "correlation_id", "source_id", "messa
 TIMES = ("timestamp", "learned_at", "first_seen", "started_at", "promoted_at", "generated_at", "at", "answered_at")
 
 
+class Whose(Enum):
+    """Whose bytes are, as far as they or their place say so."""
+
+    THEIRS = "theirs"
+    ANOTHERS = "anothers"
+    UNKNOWN = "unknown"
+
+
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """What may not be found: of a user all of it, of a session its rows, else names, ids and pieces of text."""
+    """What may not be found: of a user all of it, of a session its rows, else names, ids and sentences, by hashes."""
 
     kind: ScopeKind
     user_id: str
     target: str
     until: str
-    names: tuple[str, ...]
+    names: NameIndex
     ids: tuple[str, ...]
-    texts: tuple[str, ...]
+    sentences: SentenceIndex
 
     @classmethod
-    def of(cls, request: Request, plan: Plan) -> "Terms":
+    def of(cls, request: Request, plan: Plan, book: RequestBook) -> "Terms":
         """The terms of a plan."""
-        scope = request.scope
+        scope, planned = request.scope, request.with_plan(plan)
         ids = (*plan.ids, *plan.edge_ids)
-        return cls(scope.kind, scope.user_id, scope.target, request.until, plan.names, ids, plan.texts)
+        names, sentences = book.names(planned), book.sentences(planned)
+        return cls(scope.kind, scope.user_id, scope.target, request.until, names, ids, sentences)
 
-    @property
-    def index(self) -> NameIndex:
-        """The names to look for."""
-        return NameIndex.of(self.names)
+    def is_in_row(self, row: Mapping[str, Any], whose: Whose = Whose.UNKNOWN) -> bool:
+        """Whether a row of a table, or a record of the log, holds what may not be there.
 
-    def is_in_row(self, row: Mapping[str, Any], index: NameIndex) -> bool:
-        """Whether a row of a table, or a record of the log, holds what may not be there."""
+        A row that names no user is of whom its dead letter names, else of `whose` its file is.
+        """
         owner = row.get("user_id")
         if owner is None:
-            return self.is_in_text("\n".join(_texts(row)), index)
+            return self.is_in_text("\n".join(_texts(row)), self._whose_letter(row) or whose)
         if owner != self.user_id or _said_at(row) > self.until:
             return False
         if self.kind is ScopeKind.USER:
             return True
         if self.kind is ScopeKind.SESSION and row.get("session_id") == self.target:
             return True
-        return any(self._is_in(text, index) for text in _texts({k: v for k, v in row.items() if k not in KEYS}))
+        return any(self._is_in(text) for text in _texts({k: v for k, v in row.items() if k not in KEYS}))
 
-    def is_in_text(self, text: str, index: NameIndex) -> bool:
-        """Whether a text that says nothing of whose it is holds it: names count only where the user is named, too."""
-        if any(term in text for term in (*self.ids, *self.texts)):
+    def is_in_text(self, text: str, whose: Whose = Whose.UNKNOWN) -> bool:
+        """Whether a text holds it. Of a text that says nothing of whose it is names count only where the user is
+        named, too; what is another's is no trace, whatever it says."""
+        if whose is Whose.ANOTHERS:
+            return False
+        if whose is Whose.THEIRS and self.kind is ScopeKind.USER:
             return True
-        if f'"{self.user_id}"' not in text:
+        if any(term in text for term in self.ids) or self.sentences.is_in(text):
+            return True
+        if whose is Whose.UNKNOWN and f'"{self.user_id}"' not in text:
             return False
         if self.kind is ScopeKind.USER:
             return True
-        return (self.kind is ScopeKind.SESSION and f'"{self.target}"' in text) or index.is_in(text)
+        return (self.kind is ScopeKind.SESSION and f'"{self.target}"' in text) or self.names.is_in(text)
 
-    def _is_in(self, text: str, index: NameIndex) -> bool:
-        return index.is_in(text) or any(term in text for term in (*self.ids, *self.texts))
+    def _whose_letter(self, row: Mapping[str, Any]) -> Whose | None:
+        """Whose a dead letter is that was taken in for nobody: of those that its raw bytes name."""
+        raw = row.get("raw")
+        if "dead_letter_id" not in row or raw is None:
+            return None
+        users = named_users(raw if isinstance(raw, bytes) else base64.b64decode(raw))
+        if not users:
+            return None
+        return Whose.THEIRS if self.user_id in users else Whose.ANOTHERS
+
+    def _is_in(self, text: str) -> bool:
+        return any(term in text for term in self.ids) or self.names.is_in(text) or self.sentences.is_in(text)
 
 
 def _texts(row: Mapping[str, Any]) -> Iterator[str]:

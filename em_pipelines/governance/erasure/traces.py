@@ -6,6 +6,7 @@ into it all the same is replaced there, in texts for people alone, so that nothi
 
 import re
 import sqlite3
+from collections.abc import Iterable
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
@@ -18,7 +19,7 @@ from em_pipelines.governance.erasure.rewriting import files_below
 from em_pipelines.governance.erasure.search import SQLITE_MAGIC
 from em_pipelines.governance.erasure.terms import Terms
 from em_pipelines.landing.erasure_requests import ScopeKind
-from em_pipelines.text.name_matching import MARKER, NameIndex
+from em_pipelines.text.name_matching import MARKER, Span
 
 PROSE = frozenset({"message", "user_message", "md_str", "text", "stack", "description", "path", "value", "stdout"})
 """Keys of Dagster's JSON under which texts for people stand; all other strings are names that it lives by."""
@@ -52,27 +53,37 @@ def scrub_dagster(folder: Path, terms: Terms) -> int:
 
 
 def scrubbed(text: str, terms: Terms) -> str:
-    """A text without the terms; a JSON text keeps its form, and loses them in its prose alone."""
-    for term in (*terms.ids, *terms.texts):
-        text = text.replace(term, MARKER)
+    """A text without the terms; a JSON text keeps its form, and loses names in its prose alone."""
+    text = _without_terms(text, terms)
     try:
         document = orjson.loads(text)
     except orjson.JSONDecodeError:
         return text
-    changed = _walk(document, terms, terms.index, is_prose=False)
+    changed = _walk(document, terms, is_prose=False)
     return text if changed == document else orjson.dumps(changed).decode()
 
 
-def without_words(text: str, terms: Terms, index: NameIndex) -> str:
+def without_words(text: str, terms: Terms) -> str:
     """Prose without the names, and without the id of the user or session that is erased."""
-    parts, at = [], 0
-    for span in index.spans(text):
-        parts += [text[at : span.start], MARKER]
-        at = span.end
-    text = "".join([*parts, text[at:]])
+    text = _with_marks(text, terms.names.spans(text))
     for word in _identifiers(terms):
         text = re.sub(rf"(?<![\w-]){re.escape(word)}(?![\w-])", MARKER, text)
     return text
+
+
+def _without_terms(text: str, terms: Terms) -> str:
+    """A text without ids and sentences."""
+    for term in terms.ids:
+        text = text.replace(term, MARKER)
+    return _with_marks(text, terms.sentences.spans(text))
+
+
+def _with_marks(text: str, spans: Iterable[Span]) -> str:
+    parts, at = [], 0
+    for span in spans:
+        parts += [text[at : span.start], MARKER]
+        at = span.end
+    return "".join([*parts, text[at:]])
 
 
 def _identifiers(terms: Terms) -> tuple[str, ...]:
@@ -81,22 +92,20 @@ def _identifiers(terms: Terms) -> tuple[str, ...]:
     return (terms.target,) if terms.kind is ScopeKind.SESSION else ()
 
 
-def _walk(value: Any, terms: Terms, index: NameIndex, *, is_prose: bool) -> Any:
+def _walk(value: Any, terms: Terms, *, is_prose: bool) -> Any:
     if isinstance(value, str):
-        return without_words(value, terms, index) if is_prose else value
+        value = _without_terms(value, terms)
+        return without_words(value, terms) if is_prose else value
     if isinstance(value, dict):
-        return {k: _walk(v, terms, index, is_prose=k in PROSE) for k, v in value.items()}
+        return {k: _walk(v, terms, is_prose=k in PROSE) for k, v in value.items()}
     if isinstance(value, list):
-        return [_walk(v, terms, index, is_prose=is_prose) for v in value]
+        return [_walk(v, terms, is_prose=is_prose) for v in value]
     return value
 
 
 def _scrub_text(path: Path, terms: Terms) -> int:
     before = path.read_text(encoding="utf-8", errors="surrogateescape")
-    after = before
-    for term in (*terms.ids, *terms.texts):
-        after = after.replace(term, MARKER)
-    after = without_words(after, terms, terms.index)
+    after = without_words(_without_terms(before, terms), terms)
     if after != before:
         path.write_text(after, encoding="utf-8", errors="surrogateescape")
     return int(after != before)

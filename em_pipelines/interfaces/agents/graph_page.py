@@ -13,7 +13,6 @@ from em_pipelines.redaction.veils import hidden
 from em_pipelines.retrieval.domain_view import DomainView
 from em_pipelines.schema.vocabulary import LITERAL_OBJECT, PrivacyLevel
 from em_pipelines.text.name_keys import name_key
-from em_pipelines.text.name_matching import NameIndex
 
 MAX_PAGE_ITEMS = 500
 
@@ -74,7 +73,7 @@ def _shown(home: Pipeline, user_id: str, view: DomainView | None) -> Iterator[Ro
     for row in World(home.store.lake, user_id).entities.values():
         is_closed = row["requires_verification"] or row["privacy_level"] == PrivacyLevel.PRIVILEGED
         names = (row["canonical_name"], *row["aliases"])
-        is_covered = any(veil.is_all or any(NameIndex.of(veil.names).is_in(name) for name in names) for veil in veils)
+        is_covered = any(veil.is_all or any(veil.names.is_in(name) for name in names) for veil in veils)
         if row["merged_into"] is not None or is_closed or is_covered:
             continue
         if view is None:

@@ -15,6 +15,7 @@ from typing import Any
 
 import duckdb
 import orjson
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -26,6 +27,7 @@ from em_pipelines.landing.report import LandingReport
 from em_pipelines.llm.answers import AnswerStore
 from em_pipelines.llm.protocol import ChatAnswer, ChatRequest, Message
 from em_pipelines.pipeline import Pipeline
+from em_pipelines.retrieval.packs import build
 from em_pipelines.schema.tables.extraction import SEGMENTS
 from em_pipelines.serving.facts import FactQuery, facts
 from em_pipelines.serving.snapshot import publish
@@ -131,10 +133,15 @@ def texts_of(root: Path, user: str | None) -> Iterator[tuple[str, str]]:
         if path.is_symlink() or not path.is_file():
             continue
         yield f"{where} (name)", where
+        if user is not None and (path.parent / "documents.arrow").exists() and user not in owners_of_pack(path.parent):
+            continue
         data = path.read_bytes()
         if data.startswith(b"PAR1"):
             yield from ((where, t) for t in rows_texts(pq.read_table(path, partitioning=None).to_pylist(), user))
             yield where, repr(pq.read_metadata(path).metadata)
+        elif data.startswith(b"ARROW1"):
+            with pa.memory_map(str(path)) as source:
+                yield from ((where, t) for t in rows_texts(pa.ipc.open_file(source).read_all().to_pylist(), user))
         elif data[8:12] == b"DUCK":
             with duckdb.connect(str(path), read_only=True) as connection:
                 for (table,) in connection.execute("SELECT table_name FROM duckdb_tables()").fetchall():
@@ -148,6 +155,12 @@ def texts_of(root: Path, user: str | None) -> Iterator[tuple[str, str]]:
             yield where, gzip.decompress(data).decode("utf-8", "replace")
         else:
             yield where, data.decode("utf-8", "replace")
+
+
+def owners_of_pack(folder: Path) -> set[str]:
+    """Who stands in the documents of an index pack: all of its files are theirs."""
+    with pa.memory_map(str(folder / "documents.arrow")) as source:
+        return set(pa.ipc.open_file(source).read_all()["user_id"].to_pylist())
 
 
 def sqlite_texts(path: Path, user: str | None) -> Iterator[str]:
@@ -187,8 +200,8 @@ def world(made_world: Path, empty: World) -> World:
 
 @pytest.fixture(scope="session")
 def made_world(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Both people's logs, other kinds of record, dead letters, two snapshots, answers of a model, files in the inbox,
-    and a trace in Dagster's storage. Returns the folder that holds it; only copies of it are changed."""
+    """Both people's logs, other kinds of record, dead letters, two snapshots, index packs, answers of a model, files in
+    the inbox, and a trace in Dagster's storage. Returns the folder that holds it; only copies of it are changed."""
     folder = tmp_path_factory.mktemp("world")
     empty = World(Pipeline(load_settings(home=folder / "home")), folder)
     home = empty.home
@@ -211,6 +224,7 @@ def made_world(tmp_path_factory: pytest.TempPathFactory) -> Path:
     empty.make()
     publish(home.store, home.snapshots, home.time_rules, date(2026, 3, 6))
     publish(home.store, home.snapshots, home.time_rules)
+    build(home)
     keep_answers(empty)
     for user in ("nora", "ivo"):
         for name in (f".landed/20260401T000000/{user}/old.jsonl", f".landed/20260401T000000/{user}.jsonl"):

@@ -19,12 +19,17 @@ from .conftest import NORA, NOW, World, feedback, lines
 ASKED_AT = "2026-04-01T09:00:00Z"
 
 
+def sealed(world: World, scope: Scope) -> Scope:
+    """A scope as a request that waits has it."""
+    return world.home.book.request(scope, NOW, "user").scope
+
+
 def test_a_request_in_a_log_is_kept_as_a_request_alone(world: World) -> None:
     report = world.land(feedback("nora", "forget", ASKED_AT, entity="Torvald"))
     assert (report.n_requests, report.n_landed, report.n_rows) == (1, 0, 1)
     assert world.places("forget", of="nora") == []
     (request,) = world.home.book.pending()
-    assert request.scope == Scope(ScopeKind.ENTITY, "nora", "Torvald")
+    assert request.scope == sealed(world, Scope(ScopeKind.ENTITY, "nora", "Torvald"))
     again = world.land(feedback("nora", "forget", ASKED_AT, entity="Torvald"))
     assert (again.n_requests, again.n_duplicates) == (0, 1)
     world.carry_out()
@@ -71,7 +76,7 @@ def test_what_a_request_covers_is_hidden_before_it_is_carried_out(world: World) 
 def test_the_scope_of_a_request(empty: World, payload: dict[str, Any], expected: Scope) -> None:
     empty.land(feedback("nora", "forget", ASKED_AT, **payload))
     (request,) = empty.home.book.pending()
-    assert request.scope == expected
+    assert request.scope == sealed(empty, expected)
     assert of_document(orjson.loads(orjson.dumps(as_document(request)))) == request
 
 

@@ -8,7 +8,8 @@ from pathlib import Path
 
 from em_pipelines.governance.erasure.terms import Terms
 from em_pipelines.governance.erasure.traces import scrub_dagster
-from em_pipelines.landing.erasure_requests import Plan, Request, Scope, ScopeKind
+from em_pipelines.landing.erasure_requests import Plan, Request, RequestBook, Scope, ScopeKind
+from em_pipelines.storage.salt import Salt
 
 
 def test_a_database_of_a_process_that_was_killed_is_scrubbed_with_what_lies_beside_it(tmp_path: Path) -> None:
@@ -22,6 +23,6 @@ def test_a_database_of_a_process_that_was_killed_is_scrubbed_with_what_lies_besi
         shutil.copytree(alive, left)
     assert {path.name for path in left.iterdir()} == {"run.db", "run.db-shm", "run.db-wal"}
     request = Request("erase_1", Scope(ScopeKind.USER, "nora", ""), datetime(2026, 5, 1, tzinfo=UTC), "user")
-    assert scrub_dagster(left, Terms.of(request, Plan())) == 1
+    assert scrub_dagster(left, Terms.of(request, Plan(), RequestBook(tmp_path, Salt(tmp_path / "salt")))) == 1
     with closing(sqlite3.connect(left / "run.db")) as connection:
         assert connection.execute("SELECT event FROM event_logs").fetchall() == [('{"message":"not found: […]"}',)]
