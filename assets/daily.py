@@ -15,6 +15,7 @@ from pydantic import Field
 from em_pipelines.governance.audit.settling import settle
 from em_pipelines.schema.ids import digest
 from em_pipelines.schema.table import PERSONAL_COLUMNS, Table
+from em_pipelines.schema.tables.derived import INFERRED_EDGES
 from em_pipelines.storage.parquet_files import PartitionInfo
 from em_pipelines.storage.store import Step, StepReport, Store
 from resources.dagster_internals import (
@@ -93,7 +94,8 @@ def table_spec(step: Step, table: Table) -> dg.AssetSpec:
     # Only what is read of the day itself: with any other mapping than day to day, an asset's own day before among them,
     # Dagster gives what comes after it a run of its own in every backfill. The order of days is the engine's to keep,
     # and the metadata tell of the states of the day before.
-    deps = [dg.AssetDep(source.name) for source in (*step.inputs, *step.latest)]
+    # What has no days (what is inferred, after all of them) is none of them either.
+    deps = [dg.AssetDep(source.name) for source in (*step.inputs, *step.latest) if source is not INFERRED_EDGES]
     return dg.AssetSpec(
         key=table.name,
         group_name=table.group,

@@ -5,7 +5,7 @@ of its own what else it wants. Each part is imported when it is asked for: all o
 whoever reads facts needs few.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from datetime import date
 from functools import cached_property
 from pathlib import Path
@@ -153,8 +153,17 @@ class Pipeline(RebuildableHome, RevisableHome, PortableHome, ProjectedHome):
     def infer(self, until: date | None = None, *, is_forced: bool = False) -> StepReport:
         """Makes the inferred edges of the last day with current edges (up to `until`) unless they are current."""
         day = self.store.lake.latest(CURRENT_EDGES, until or date.max)
+        if day is None:
+            return StepReport()
         with self.lock("step-inference"):
-            return self.store.run_days(self.inference, [day], is_forced=is_forced) if day else StepReport()
+            report = self.store.run_days(self.inference, [day], is_forced=is_forced)
+        self.note_inferred([day])
+        return report
+
+    def note_inferred(self, days: Sequence[date]) -> None:
+        """Makes the audit trail of days again of which something else is inferred since it was made."""
+        with self.lock("step-audit"):
+            self.store.run_days(self.steps["audit"], days)
 
     @property
     def is_inferred(self) -> bool:

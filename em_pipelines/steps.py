@@ -73,8 +73,16 @@ class StepTools:
     meanings: "Meanings | None" = None
 
 
-LANDED = (raw.INTERACTIONS, raw.SKILL_INVOCATIONS, raw.FEEDBACK, raw.WORLD_EVENTS, clean.DEAD_LETTERS)
-"""The tables of what lands, one a kind of record."""
+LANDED = (
+    raw.INTERACTIONS, raw.SKILL_INVOCATIONS, raw.FEEDBACK, raw.WORLD_EVENTS, clean.DEAD_LETTERS, raw.ERASURES,
+)  # fmt: skip
+"""The tables of what stands in the log, one a kind of record."""
+AUDITED = (
+    graph.EDGES, graph.GRAPH_OPS, graph.ENTITY_OPS, extraction.EXTRACTION_ISSUES, raw.FEEDBACK, raw.ERASURES,
+    derived.INFERRED_EDGES,
+)  # fmt: skip
+"""What the trail tells of. What is inferred of a day is made after it, so that the trail of the newest day is made
+again with it (`em_pipelines.pipeline.Pipeline.infer`)."""
 
 
 def build_steps(settings: StepSettings, tools: StepTools) -> dict[str, Step]:
@@ -110,8 +118,8 @@ def build_steps(settings: StepSettings, tools: StepTools) -> dict[str, Step]:
         ),
         Step(
             name="audit",
-            inputs=(graph.EDGES, graph.GRAPH_OPS, graph.ENTITY_OPS, extraction.EXTRACTION_ISSUES, raw.FEEDBACK),
-            previous=(graph.EDGES,),
+            inputs=AUDITED,
+            previous=(graph.EDGES, derived.INFERRED_EDGES),
             scanned=(graph.EDGES,),
             is_dated=True,
             outputs=(record.AUDIT_TRAIL,),

@@ -1,7 +1,7 @@
 """A home whose tables can be made again: with steps, extractor and the settings that both work by."""
 
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import date
 from pathlib import Path
 from typing import Protocol
@@ -51,6 +51,10 @@ class RebuildableHome(SearchableHome, ReadingHome):
     @abstractmethod
     def infer(self, until: date | None = None, *, is_forced: bool = False) -> StepReport:
         """Makes the inferred edges of the last day with current edges (up to `until`) unless they are current."""
+
+    @abstractmethod
+    def note_inferred(self, days: Sequence[date]) -> None:
+        """Makes the audit trail of days again of which something else is inferred since it was made."""
 
 
 OpenHome = Callable[[Path], RebuildableHome]

@@ -51,6 +51,8 @@ def _plan(said: Mapping[str, Any], request: "Request", book: "RequestBook") -> "
         sentences=tuple(sorted(filter(None, (sealed(text, book.salt) for text in said["texts"])))),
         days=tuple(date.fromisoformat(day) for day in said["days"]),
         is_found=said["is_found"],
+        n_edges=len(said["edge_ids"]),
+        n_entities=len(said["ids"]),
     )
 
 

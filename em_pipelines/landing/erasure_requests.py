@@ -97,6 +97,7 @@ class Plan:
     `stones` are the tombstones of names, facts, edges, messages and other records that go or change. `ids` are those of
     entities that go, `edge_ids` of facts. `cuts` maps the key of a message's tombstone to what is left of the message.
     `sentences` are of what goes, to search for. `days` have records that change.
+    `n_edges` and `n_entities` are how many facts and entities go.
     """
 
     stones: tuple[Tombstone, ...] = ()
@@ -106,6 +107,8 @@ class Plan:
     sentences: tuple[SealedSentence, ...] = ()
     days: tuple[date, ...] = ()
     is_found: bool = True
+    n_edges: int = 0
+    n_entities: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +158,8 @@ def as_document(request: Request) -> dict[str, Any]:
             "sentences": [asdict(sentence) for sentence in plan.sentences],
             "days": [day.isoformat() for day in plan.days],
             "is_found": plan.is_found,
+            "n_edges": plan.n_edges,
+            "n_entities": plan.n_entities,
         },
     }
 
@@ -172,6 +177,8 @@ def of_document(document: Mapping[str, Any]) -> Request:
         sentences=tuple(SealedSentence(**sentence) for sentence in said["sentences"]),
         days=tuple(date.fromisoformat(day) for day in said["days"]),
         is_found=said["is_found"],
+        n_edges=said["n_edges"],
+        n_entities=said["n_entities"],
     )
     return Request(
         document["request_id"],

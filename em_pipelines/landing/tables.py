@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from em_pipelines.schema.table import BYTES, DATE, INSTANT, TEXT, Record, Records, Table, Tables
 from em_pipelines.schema.tables.clean import DEAD_LETTERS
-from em_pipelines.schema.tables.raw import FEEDBACK, INTERACTIONS, SKILL_INVOCATIONS, WORLD_EVENTS
+from em_pipelines.schema.tables.raw import ERASURES, FEEDBACK, INTERACTIONS, SKILL_INVOCATIONS, WORLD_EVENTS
 
 
 def interactions_table(records: Iterable[Record]) -> pa.Table:
@@ -33,6 +33,11 @@ def feedback_table(records: Iterable[Record]) -> pa.Table:
 def world_events_table(records: Iterable[Record]) -> pa.Table:
     """Landed world events as the table `world_events`, in its order."""
     return _table(WORLD_EVENTS, records)
+
+
+def erasures_table(records: Iterable[Record]) -> pa.Table:
+    """Erasures, as they were noted in the log, as the table `erasures`, in its order."""
+    return _table(ERASURES, records)
 
 
 def dead_letters_table(records: Iterable[Record]) -> pa.Table:
@@ -75,6 +80,7 @@ BUILDERS: dict[str, Callable[[Records], pa.Table]] = {
     FEEDBACK.name: feedback_table,
     WORLD_EVENTS.name: world_events_table,
     DEAD_LETTERS.name: dead_letters_table,
+    ERASURES.name: erasures_table,
 }
 
 

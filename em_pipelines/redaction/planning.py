@@ -71,7 +71,7 @@ def target_of(home: Home, request: Request) -> Target | None:
         return _fact_target(home, world, scope)
     if scope.kind is ScopeKind.SESSION:
         return _session_target(world, scope.target)
-    return Target(shown=tuple(map(world.shown, world.edges)))
+    return Target(shown=tuple(map(world.shown, world.edges)), n_entities=len(world.entities))
 
 
 def tombstones_of(tombstones: Tombstones, request: Request, made: Plan) -> Iterator[Tombstone]:
@@ -194,6 +194,8 @@ class _Planner:
             sentences=tuple(filter(None, (sealed(piece, self._home.salt) for piece in self._gone()))),
             days=tuple(sorted(self._days)),
             is_found=bool(self._days or self._target.entity_ids or self._target.edge_ids),
+            n_edges=max(len(self._target.edge_ids), len(self._target.shown)),
+            n_entities=len(self._target.entity_ids) or self._target.n_entities,
         )
 
     def _gone(self) -> list[str]:

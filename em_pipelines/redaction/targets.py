@@ -29,13 +29,15 @@ from em_pipelines.text.name_matching import key_of
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What is to go: proper names as worded, entities, facts by what they say and by id, and the facts as read."""
+    """What is to go: proper names as worded, entities, facts by what they say and by id, the facts as read; and
+    how many entities there are that are not named one by one."""
 
     names: tuple[str, ...] = ()
     entity_ids: frozenset[str] = frozenset()
     facts: frozenset[FactKey] = frozenset()
     edge_ids: frozenset[str] = frozenset()
     shown: tuple[str, ...] = ()
+    n_entities: int = 0
 
 
 class KnownWorld:

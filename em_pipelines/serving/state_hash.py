@@ -1,8 +1,8 @@
 """One hash a table, and one of all: equal for equal memory, whatever the route that led there.
 
 Hashes what rows say, not the bytes they lie in, and leaves out what only tells the route: the file and line of a dead
-letter, the day on which it was landed, what models were asked and took for it, and what is in quarantine: what is
-missing for it shows in the tables that it is missing from.
+letter, the day on which it was landed, what models were asked and took for it, what is in quarantine (what is
+missing for it shows in the tables that it is missing from), and of the trail when somebody inferred or erased.
 """
 
 import base64
@@ -11,6 +11,7 @@ from datetime import date
 
 import orjson
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from em_pipelines.graph.confidence_decay import DecaySettings
 from em_pipelines.lifecycle.decay import current_edges
@@ -23,12 +24,14 @@ from em_pipelines.schema.tables.clean import DEAD_LETTERS
 from em_pipelines.schema.tables.derived import CURRENT_EDGES, INFERRED_EDGES
 from em_pipelines.schema.tables.extraction import LLM_CALLS
 from em_pipelines.schema.tables.graph import EDGES, ENTITIES
-from em_pipelines.schema.tables.raw import INTERACTIONS
-from em_pipelines.schema.tables.record import QUARANTINE
+from em_pipelines.schema.tables.raw import ERASURES, INTERACTIONS
+from em_pipelines.schema.tables.record import AUDIT_TRAIL, QUARANTINE
 from em_pipelines.storage.duckdb_engine import connect
 from em_pipelines.storage.parquet_files import canonical
 from em_pipelines.storage.store import Store
 
+BY_ROUTE = ("inference", "erasure")
+"""Components of the trail whose events are of the day on which they were run, not of what was said."""
 DEAD_LETTER_CONTENT = ("reason", "raw", "format", "user_id", "status")
 
 
@@ -43,7 +46,7 @@ def state_hash(
     """
     days = store.lake.days(INTERACTIONS)
     as_of = as_of or (days[-1] if days else date.min)
-    told = {name: table for name, table in CATALOG.items() if table not in (LLM_CALLS, QUARANTINE)}
+    told = {name: table for name, table in CATALOG.items() if table not in (LLM_CALLS, QUARANTINE, ERASURES)}
     hashes = {
         name: _hash(_rows(store, table, as_of, decay, inference or InferenceSettings())) for name, table in told.items()
     }
@@ -59,7 +62,10 @@ def _rows(store: Store, table: Table, as_of: date, decay: DecaySettings, inferen
         return [_line({k: row[k] for k in DEAD_LETTER_CONTENT}) for row in letters if row["status"] == "open"]
     if table.is_state:
         return _lines(_latest(store, table, as_of))
-    return _lines(store.lake.read_days(table, (day for day in store.lake.days(table) if day <= as_of)))
+    found = store.lake.read_days(table, (day for day in store.lake.days(table) if day <= as_of))
+    if table is AUDIT_TRAIL:
+        found = found.filter(pc.invert(pc.is_in(found["component"], pa.array(BY_ROUTE))))
+    return _lines(found)
 
 
 def _computed(store: Store, table: Table, as_of: date, decay: DecaySettings, inference: InferenceSettings) -> pa.Table:

@@ -16,7 +16,7 @@ from em_pipelines.schema.tables.derived import CURRENT_EDGES
 from em_pipelines.schema.tables.graph import EDGES
 
 NewWorld = Callable[..., Any]
-NEVER_LANDED = {"skill_invocations", "feedback", "world_events", "dead_letters"}
+NEVER_LANDED = {"skill_invocations", "feedback", "world_events", "dead_letters", "erasures"}
 
 
 def materialized(result: dg.ExecuteInProcessResult, asset: str) -> dict[str, dict[str, Any]]:

@@ -16,7 +16,7 @@ from em_pipelines.storage.code_version import PACKAGE, CodeBase
 
 ROOT = Path(__file__).parents[2]
 Seen = dict[str, dict[str, list[str]]]
-LANDING = {"interactions", "skill_invocations", "feedback", "world_events", "dead_letters"}
+LANDING = {"interactions", "skill_invocations", "feedback", "world_events", "dead_letters", "erasures"}
 ALL = LANDING | {
     "messages", "segments", "extraction", "sessions", "resolution", "fold", "decay", "audit", "inference",
 }  # fmt: skip
@@ -199,7 +199,7 @@ def uncovered(code: CodeBase, traced: dict[str, list[str]], roots: dict[str, tup
 def test_a_version_covers_all_that_its_step_runs_and_opens(
     traced: dict[str, list[str]], roots: dict[str, tuple[str, ...]]
 ) -> None:
-    of_nothing_landed = {"skill_invocations", "world_events", "dead_letters"}
+    of_nothing_landed = {"skill_invocations", "world_events", "dead_letters", "erasures"}
     assert {name for name, paths in traced.items() if not paths} <= of_nothing_landed
     assert set(uncovered(CodeBase(), traced, roots)) == set()
 

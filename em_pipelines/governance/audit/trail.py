@@ -20,14 +20,16 @@ from em_pipelines.schema.audit_events import EventType
 from em_pipelines.schema.readings import DEAD_LETTER, HALLUCINATIONS
 from em_pipelines.schema.table import STATE_DAYS, Records, Tables
 from em_pipelines.schema.tables.derived import INFERRED_EDGES
+from em_pipelines.schema.tables.raw import ERASURES
 from em_pipelines.schema.tables.record import AUDIT_TRAIL
 from em_pipelines.storage.duckdb_engine import Rows, bind, by_day, dated, fetch, registered, statement
 
 HERE = Path(__file__).parent
 INPUTS = (
-    "edges", "state_edges", "graph_ops", "entity_ops", "extraction_issues", "feedback", "inferred_edges",
+    "edges", "state_edges", "graph_ops", "entity_ops", "extraction_issues", "feedback", "erasures", "inferred_edges",
     "state_inferred_edges", STATE_DAYS,
 )  # fmt: skip
+_SELDOM = {"erasures": ERASURES, "inferred_edges": INFERRED_EDGES, "state_inferred_edges": INFERRED_EDGES}
 SKIPS = ("skipped", DEAD_LETTER)
 """Issues of messages that were not read. Those that still wait to be read are no decision yet."""
 
@@ -35,8 +37,9 @@ SKIPS = ("skipped", DEAD_LETTER)
 def audit_trail(day: date, tables: Tables, decay: DecaySettings, connection: duckdb.DuckDBPyConnection) -> pa.Table:
     """Returns the day's events in the columns of `audit_trail`.
 
-    `tables` has graph_ops, entity_ops, extraction_issues, feedback and edges of the day, `state_edges` as it stood
-    before, and the day of that state in `state_days`; inferred_edges and state_inferred_edges where there are any.
+    `tables` has graph_ops, entity_ops, extraction_issues, feedback, erasures, edges and inferred_edges of the day,
+    `state_edges` and `state_inferred_edges` as they stood before, and the days of those states in `state_days`; of what
+    is inferred and erased only where there is any.
     An operation for which the closed list has no name gives an event without a type, which the lake refuses.
     """
     return audit_trails({day: tables}, decay, connection)[day]
@@ -69,7 +72,7 @@ def audit_trails(
 
 
 def _given(tables: Tables, name: str) -> Rows:
-    rows: Rows = tables[name] if name in tables else INFERRED_EDGES.empty()
+    rows: Rows = tables[name] if name in tables else _SELDOM[name].empty()
     return rows
 
 

@@ -25,7 +25,7 @@ from em_pipelines.governance.erasure.certificate import CarriedOut, Certificate,
 from em_pipelines.governance.erasure.known_names import is_written, users_in
 from em_pipelines.governance.erasure.owners import Owners
 from em_pipelines.governance.erasure.rebuilding import Rebuilt, forget_answers, remake, republish, stale_log_days
-from em_pipelines.governance.erasure.rewriting import Done, clear_inbox, rewrite_log
+from em_pipelines.governance.erasure.rewriting import Done, clear_inbox, note_erasure, rewrite_log
 from em_pipelines.governance.erasure.search import search
 from em_pipelines.governance.erasure.terms import Terms
 from em_pipelines.governance.erasure.traces import scrub_dagster
@@ -140,6 +140,8 @@ def _carry_out_one(home: RebuildableHome, request: Request) -> Certificate:
         done = rewrite_log(home, request, made)
         terms, owners = Terms.of(request, made, home.book), Owners.of(home, request.scope.user_id)
         done.n_files = clear_inbox(home, terms, owners, datetime.now(UTC))
+        if made.is_found:
+            note_erasure(home, request, made, datetime.now(UTC))
         _drop_others(home, request)
         if request.scope.kind is ScopeKind.USER:
             TokenBook(home.record, home.salt).forget_user(request.scope.user_id)

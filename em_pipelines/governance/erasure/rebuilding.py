@@ -76,10 +76,12 @@ def remake(home: RebuildableHome, days: Iterable[date]) -> Rebuilt:
 
 def _infer_anew(home: RebuildableHome, done: Rebuilt) -> None:
     """What follows is made from the newest facts alone, so that nothing of it is kept."""
+    told_of = {day for table in home.inference.outputs for day in home.store.lake.days(table)}
     for table in home.inference.outputs:
         for day in home.store.lake.days(table):
             home.store.lake.delete(table, day)
             done.n_deleted += 1
+    home.note_inferred(sorted(told_of))
     try:
         done.n_partitions += len(home.infer().made)
     except EmError as error:

@@ -17,9 +17,12 @@ from em_pipelines.landing.intake import SessionIndex
 from em_pipelines.landing.land import land
 from em_pipelines.redaction.planning import KINDS
 from em_pipelines.schema.table import Record
+from em_pipelines.schema.tables.graph import EDGES
+from em_pipelines.schema.tables.raw import ERASURES
 from em_pipelines.storage.session_marks import SessionMarks
 from em_pipelines.storage.tombstones import MESSAGE
 from em_pipelines.text.name_matching import NameIndex
+from em_pipelines.text.values import iso_instant
 
 UNFINISHED = (".tmp", ".part")
 SETTLED_SECONDS = 3
@@ -51,6 +54,26 @@ def rewrite_log(home: RebuildableHome, request: Request, plan: Plan) -> Done:
     SessionIndex(log).delete()
     SessionMarks(log).delete()
     return done
+
+
+def note_erasure(home: RebuildableHome, request: Request, plan: Plan, now: datetime) -> None:
+    """Notes in the log that something was erased, once, for the audit trail: how much of which kind, not what or whose.
+
+    On the newest day that has facts, so that what is published of that day tells of it; the time is that of the
+    erasure. The caller holds the landing lock.
+    """
+    log, kind, key = home.store.log, ERASURES.name, request.request_id
+    if any(noted["erasure_id"] == key for day in log.days(kind) for noted in log.read(kind, day)):
+        return
+    noted = {
+        "erasure_id": key,
+        "timestamp": iso_instant(now),
+        "scope": request.scope.kind.value,
+        "actor": request.actor,
+        "n_edges": plan.n_edges,
+        "n_entities": plan.n_entities,
+    }
+    log.append(kind, home.store.lake.latest(EDGES, now.date()) or now.date(), [noted])
 
 
 @dataclass(frozen=True, slots=True)

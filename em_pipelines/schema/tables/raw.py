@@ -4,6 +4,7 @@ from em_pipelines.schema.table import (
     CORRELATION_ID,
     DATE,
     FLAG,
+    INSTANT,
     INT,
     REAL,
     SESSION_ID,
@@ -101,4 +102,20 @@ WORLD_EVENTS = Table(
     sort_by=("timestamp", "world_event_id"),
 )
 
-TABLES = (INTERACTIONS, SKILL_INVOCATIONS, FEEDBACK, WORLD_EVENTS)
+ERASURES = Table(
+    name="erasures",
+    group="landing",
+    about="What people had erased: how much of which kind, and nothing of what or of whom.",
+    columns=(
+        col("erasure_id", TEXT, "the id of its certificate"),
+        col("timestamp", INSTANT, "when it was carried out"),
+        col("scope", TEXT, "fact, entity, session or user"),
+        col("actor", TEXT, "who asked: user, agent or feedback"),
+        col("n_edges", INT, "facts that went"),
+        col("n_entities", INT, "entities that went"),
+    ),
+    key=("erasure_id",),
+    sort_by=("timestamp", "erasure_id"),
+)
+
+TABLES = (INTERACTIONS, SKILL_INVOCATIONS, FEEDBACK, WORLD_EVENTS, ERASURES)

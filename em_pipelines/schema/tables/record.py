@@ -1,6 +1,16 @@
 """Tables of record: why things are as they are, and how it went."""
 
-from em_pipelines.schema.table import CORRELATION_ID, DATE, REAL, TEXT, TIMESTAMP, USER_ID, Table, col, opt
+from em_pipelines.schema.table import (
+    CORRELATION_ID,
+    DATE,
+    REAL,
+    TEXT,
+    TIMESTAMP,
+    USER_ID,
+    Table,
+    col,
+    opt,
+)
 
 AUDIT_TRAIL = Table(
     name="audit_trail",

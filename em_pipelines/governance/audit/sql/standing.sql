@@ -1,5 +1,5 @@
 -- Facts in force at the end of the day before, and until when time alone was at them: on a day whose fold changed them,
--- until the day before it.
+-- until the day before it. A day without any facts was not folded: the next one that was tells of them.
 CREATE OR REPLACE TEMP VIEW standing AS
 SELECT
     b.*,
@@ -14,4 +14,5 @@ SELECT
 FROM state_edges AS b
 JOIN state_days AS s ON s.trail_day = b.trail_day AND s.table_name = 'edges'
 LEFT JOIN edges AS e ON e.trail_day = b.trail_day AND e.edge_id = b.edge_id
+SEMI JOIN (SELECT DISTINCT trail_day FROM edges) AS folded ON folded.trail_day = b.trail_day
 WHERE b.status IN ('active', 'contradicted')

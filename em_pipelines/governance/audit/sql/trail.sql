@@ -101,6 +101,17 @@ of_inference AS (
     FROM inferred_edges
     ANTI JOIN state_inferred_edges USING (trail_day, edge_id)
 ),
+of_erasures AS (
+    SELECT
+        told.event_type, erasure_id AS source_id, '' AS occasion, timestamp, erasure_id AS correlation_id,
+        'erasure' AS component, 'DELETE' AS operation,
+        concat('erased on request, certificate ', erasure_id) AS decision_reasoning, trail_day,
+        CAST(to_json({'actor': actor, 'n': told.n, 'scope': scope}) AS VARCHAR) AS metadata
+    FROM erasures, unnest([
+        {'event_type': 'edge_deleted_by_user', 'n': n_edges}, {'event_type': 'entity_deleted_by_user', 'n': n_entities}
+    ]) AS of_kind (told)
+    WHERE told.n > 0
+),
 events AS (
     FROM of_graph
     UNION ALL BY NAME FROM of_registry
@@ -108,6 +119,7 @@ events AS (
     UNION ALL BY NAME FROM of_time
     UNION ALL BY NAME FROM of_feedback
     UNION ALL BY NAME FROM of_inference
+    UNION ALL BY NAME FROM of_erasures
 )
 SELECT audit_hash(event_type, source_id, occasion) AS id, * EXCLUDE (source_id, occasion)
 FROM events
