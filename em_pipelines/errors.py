@@ -139,6 +139,8 @@ class CorruptLedgerError(PermanentError):
 
 class SaltError(PermanentError):
     """The home's salt is lost or another home's: nobody can tell what was erased, or whose a token is."""
+
+
 class CorruptLogError(PermanentError):
     """Something of the landed log is lost, or is not what was landed: nothing can make it again."""
 

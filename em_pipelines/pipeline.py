@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from em_pipelines.retrieval.documents import Archived
     from em_pipelines.retrieval.scoring import Embedder
     from em_pipelines.schema.readings import Extractor
+    from em_pipelines.schema.rows import FeedbackRow
     from em_pipelines.serving.facts import Overlay
     from em_pipelines.storage.quarantine import SetAside
 
@@ -171,11 +172,12 @@ class Pipeline(RebuildableHome, RevisableHome, PortableHome, ProjectedHome):
         day = self.store.lake.latest(CURRENT_EDGES, date.max)
         return day is None or self.store.is_current(self.inference, day)
 
-    def waiting(self, user_id: str, until: date) -> "Overlay | None":
-        """The person's feedback, said up to the end of a day, that has landed and is not folded yet; None without."""
+    def waiting(self, user_id: str, until: date, more: "Sequence[FeedbackRow]" = ()) -> "Overlay | None":
+        """The person's feedback, said up to the end of a day, that has landed and is not folded yet, and `more` that
+        has not landed; None without any."""
         from em_pipelines.serving.facts import Overlay, waiting_feedback
 
-        found = waiting_feedback(self.store, user_id, until)
+        found = [*waiting_feedback(self.store, user_id, until), *more]
         if not found:
             return None
         chosen = self.settings

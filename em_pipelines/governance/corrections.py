@@ -5,23 +5,30 @@ names its facts by what they say as well as by id, so that it holds after anothe
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
-from typing import Any
+from typing import Any, cast
 
 from rapidfuzz import fuzz
 
 from em_pipelines.errors import UsageError
+from em_pipelines.governance.correction_effects import Effect, KnownNames, hint, notes_on_merge, notes_on_names
 from em_pipelines.landing.reasons import RuleError
 from em_pipelines.landing.records import land_record
-from em_pipelines.retrieval.domain_view import OWN
+from em_pipelines.landing.tables import feedback_table
+from em_pipelines.redaction.veils import hidden
+from em_pipelines.retrieval.domain_view import OWN, DomainView
 from em_pipelines.retrieval.searchable_home import SearchableHome
 from em_pipelines.retrieval.user_search import seen_from
-from em_pipelines.serving.facts import FactQuery, facts
+from em_pipelines.schema.rows import FeedbackRow
+from em_pipelines.schema.table import Record
+from em_pipelines.serving.facts import FactQuery, Known, check_made, facts, known
 from em_pipelines.storage.ledger_entries import Act
 from em_pipelines.text.name_keys import name_key
 
 FORMAT = "em"
+LOOKED_FOR = ("correct", "confirm", "retract")
+"""Feedback about a fact, of which it is told whether anything known fits it."""
 MATCHING_SCORE = 85
 """Token-set similarity (0 to 100) from which a word of a text is found in a fact."""
 Fact = dict[str, Any]
@@ -29,10 +36,12 @@ Fact = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """Feedback that was given, and the facts that it is about as they stood before it."""
+    """Feedback that was given, the facts that it is about as they stood before it, and what the person should know of
+    it, in sentences: that nothing known fitted, that a name is new, that things of different kinds are now one."""
 
     feedback_id: str
     facts: tuple[Fact, ...]
+    notes: tuple[str, ...] = ()
 
 
 class Corrections:
@@ -52,7 +61,7 @@ class Corrections:
         today = datetime.now(UTC).date()
         query = FactQuery(self._user_id, today, is_all=is_all)
         waiting = self._home.waiting(self._user_id, date.max)
-        view = seen_from(self._home, self._user_id, self._domain)
+        view = self._view()
         store, decay = self._home.store, self._home.settings.decay
         return facts(store, query, decay, waiting, told=view.told) if view else facts(store, query, decay, waiting)
 
@@ -101,8 +110,16 @@ class Corrections:
         return self._give("retract", _named(target), target)
 
     def merge(self, name: str, into: str) -> Given:
-        """Says that two names are one thing, read by the second."""
-        return self._give("merge", {"entities": [name, into]})
+        """Says that two names are one thing, read by the second. Raises UsageError where nobody bears either."""
+        names = self._names()
+        if not (names.is_known(name) or names.is_known(into)):
+            self._check_made()
+            near = [*names.near(name), *names.near(into)]
+            raise UsageError(
+                f"joining names: nothing that is known of {self._user_id} is called {name!r:.80} or {into!r:.80}"
+                f"{hint(near)}; nothing was noted"
+            )
+        return self._give("merge", {"entities": [name, into]}, notes=notes_on_merge(names, name, into))
 
     def split(
         self, name: str, other: str | None = None, *, into: str | None = None, facts: Sequence[Fact] = ()
@@ -111,19 +128,76 @@ class Corrections:
         payload = {"entity": name, "other": other, "into": into, "facts": [fact["edge_id"] for fact in facts] or None}
         return self._give("split", {key: value for key, value in payload.items() if value is not None}, *facts)
 
-    def _give(self, type_: str, payload: dict[str, Any], *about: Fact | Mapping[str, Any]) -> Given:
+    def near(self, text: str) -> list[str]:
+        """Names that resemble a text that fits nothing."""
+        return self._names().near(text)
+
+    def _view(self) -> DomainView | None:
+        return seen_from(self._home, self._user_id, self._domain)
+
+    def _names(self, known_of: Known | None = None) -> KnownNames:
+        entities, view = (known_of or self._known_at_all()).entities, self._view()
+        return KnownNames(entities, hidden(self._home, self._user_id), view.says if view else None)
+
+    def _known_at_all(self, *more: FeedbackRow) -> Known:
+        """Facts in every status and entities as readers see them, with feedback that has not landed laid over."""
+        query = FactQuery(self._user_id, datetime.now(UTC).date(), is_all=True)
+        waiting = self._home.waiting(self._user_id, date.max, more)
+        found, view = known(self._home.store, query, self._home.settings.decay, waiting), self._view()
+        return replace(found, rows=view.all_told(found.rows)) if view else found
+
+    def _check_made(self) -> None:
+        check_made(self._home.store, self._user_id, "looking for what that is about")
+
+    def _notes(self, type_: str, payload: dict[str, Any], record: Record) -> list[str]:
+        """What there is to say of feedback that names its fact by what it says, before it lands.
+
+        Raises UsageError where there is nothing to take back, NotMadeError where no run has read yet what was said.
+        """
+        (row,) = cast("list[FeedbackRow]", feedback_table([record]).to_pylist())
+        effect = Effect(self._known_at_all(), self._known_at_all(row))
+        names = self._names(effect.before)
+        on_names = notes_on_names(names, payload)
+        if effect.has_changed and type_ != "correct":
+            return []  # whatever it is called there, it was found
+        if effect.has_changed or (type_ == "confirm" and not effect.is_new):
+            return on_names
+        if type_ == "retract":
+            self._check_made()
+            near = [name for role in ("subject", "object") for name in _unknown_near(names, payload.get(role))]
+            raise UsageError(
+                f"taking facts back: nothing that is known of {self._user_id} says that{hint(near)}; nothing was "
+                f"noted, see `em facts --user {self._user_id}`"
+            )
+        return ["nothing that was known said so: it is noted as a new fact", *on_names]
+
+    def _give(
+        self, type_: str, payload: dict[str, Any], *about: Fact | Mapping[str, Any], notes: Sequence[str] = ()
+    ) -> Given:
         payload = payload | ({OWN: self._domain} if self._domain else {})
         fields = {**payload, "user_id": self._user_id, "type": type_, "timestamp": datetime.now(UTC).isoformat()}
         try:
             record = land_record("feedback", fields, FORMAT)
         except RuleError as error:
             raise UsageError(f"giving feedback: {error.detail}; see `em {type_} --help`") from error
+        if type_ in LOOKED_FOR:
+            is_by_id = any("edge_id" in fact for fact in about)
+            notes = self._notes_by_id(payload) if is_by_id else self._notes(type_, payload, record)
         with self._home.lock("landing"):
             self._home.store.log.append("feedback", date.fromisoformat(record["timestamp"][:10]), [record])
         target = str(payload.get("edge_id") or record["feedback_id"])
         at = datetime.now(UTC)
         self._home.ledger.append(Act(type_, self._user_id, target, at, self._actor))
-        return Given(record["feedback_id"], tuple(dict(fact) for fact in about if "edge_id" in fact))
+        return Given(record["feedback_id"], tuple(dict(fact) for fact in about if "edge_id" in fact), tuple(notes))
+
+    def _notes_by_id(self, payload: dict[str, Any]) -> list[str]:
+        """Of a fact that is named by its id only what takes its place may be new."""
+        right = payload.get("new_object")
+        return notes_on_names(self._names(), {"new_object": right}) if right else []
+
+
+def _unknown_near(names: KnownNames, name: str | None) -> list[str]:
+    return names.near(name) if name and not names.is_known(name) else []
 
 
 def _named(target: Fact | Mapping[str, Any], old: str = "object") -> dict[str, Any]:

@@ -231,6 +231,11 @@ class Memory:
         target = self._target(edge_id, subject=subject, relation=relation, object=object, attribute=attribute)
         return self._said.retract(target)
 
+    def merge(self, name: str, into: str) -> Given:
+        """Says that two names are one thing, read by the second; its `notes` say which is new, and whether they are of
+        different kinds. Raises UsageError where nobody bears either name."""
+        return self._said.merge(name, into)
+
     @property
     def view(self) -> DomainView | None:
         """What may be told in the domain; None without one."""

@@ -100,6 +100,7 @@ def retract(
     if matching is not None and not is_sure and sys.stdin.isatty():
         typer.confirm("Take these back?", abort=True)
     given = [said.retract(target) for target in targets]
+    _tell(given)
     if as_json:
         print_json([_document(one) for one in given])
     else:
@@ -167,9 +168,13 @@ def _targets(said: "Corrections", ids: list[str], named: dict[str, Any]) -> list
 
 
 def _matching(said: "Corrections", user: str, words: str) -> list[Any]:
+    from em_pipelines.governance.correction_effects import hint
+
     targets = said.matching(words)
     if not targets:
-        raise UsageError(f"taking facts back: nothing that is known of {user} has the words {words!r}")
+        raise UsageError(
+            f"taking facts back: nothing that is known of {user} has the words {words!r}{hint(said.near(words))}"
+        )
     return list(targets)
 
 
@@ -182,7 +187,14 @@ def _show_targets(targets: list[Any], *, is_dry: bool, as_json: bool) -> None:
         _print(shown, f"{len(shown)} facts to take back")
 
 
+def _tell(given: "Sequence[Given]") -> None:
+    """Says on stderr what the person should know of what was just noted."""
+    for note in dict.fromkeys(note for one in given for note in one.notes):
+        sys.stderr.write(f"em: {note}\n")
+
+
 def _show(said: "Corrections", given: "Given", as_json: bool) -> None:
+    _tell([given])
     if as_json:
         print_json(_document(given))
         return
@@ -193,7 +205,7 @@ def _show(said: "Corrections", given: "Given", as_json: bool) -> None:
 
 
 def _document(given: "Given") -> dict[str, Any]:
-    return {"feedback_id": given.feedback_id, "facts": list(given.facts)}
+    return {"feedback_id": given.feedback_id, "facts": list(given.facts), "notes": list(given.notes)}
 
 
 def _print(facts: "Sequence[Fact]", title: str) -> None:

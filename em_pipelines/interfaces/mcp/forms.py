@@ -121,6 +121,9 @@ class Corrected(BaseModel):
     feedback_id: str
     before: list[FactShown]
     now: list[FactShown]
+    notes: list[str] = Field(
+        description="What the user should be told: that nothing known fitted, that a name is new and what it is near."
+    )
 
 
 class FactGiven(_Form):

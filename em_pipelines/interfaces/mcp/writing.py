@@ -115,7 +115,9 @@ class WritingTools:
                 act = memory.confirm if action == "confirm" else memory.retract
                 given = act(object=object or None, **said)
             now = _as_they_stand(memory, given, new_object or object)
-        return Corrected(feedback_id=given.feedback_id, before=_shown(given.facts), now=_shown(now))
+        return Corrected(
+            feedback_id=given.feedback_id, before=_shown(given.facts), now=_shown(now), notes=list(given.notes)
+        )
 
     def em_add_facts(
         self,

@@ -63,6 +63,8 @@ def test_a_confirmed_fact_is_certain(em: Any, home: Path) -> None:
         (("confirm", "--relation", "lives_in"), "needs edge_id"),
         (("retract", "--matching", "submarine"), "nothing that is known of mirela"),
         (("retract", "--matching", " "), "the text is empty"),
+        (("retract", "--subject", "Danna", "--relation", "lives_in"), "near it: Dana"),
+        (("merge", "Submarine", "Periscope"), "nothing was noted"),
         (("split", "Dana", "--into", "Dana Marin"), "facts"),
     ],
     ids=lambda value: " ".join(value)[:40] if isinstance(value, tuple) else "",
@@ -72,6 +74,25 @@ def test_what_names_nothing_is_refused_in_a_sentence(em: Any, home: Path, words:
     assert done.returncode == 2
     assert said in done.stderr
     assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (
+            ("correct", "--subject", "Danna", "--relation", "lives_in", "--object", "Linz"),
+            "'Danna' is new; near it: Dana",
+        ),
+        (("confirm", "--relation", "speaks", "--object", "Frisian"), "nothing that was known said so"),
+        (("merge", "Miso", "Dana"), "as an animal and 'Dana' as a person"),
+    ],
+    ids=lambda value: " ".join(value)[:40] if isinstance(value, tuple) else "",
+)
+def test_what_is_new_or_strange_is_noted_and_said(em: Any, home: Path, words: tuple[str, ...], said: str) -> None:
+    done = em(*words, "--user", "mirela", "--json", "--home", home)
+    assert done.returncode == 0, done.stderr
+    assert said in done.stderr
+    assert [note for note in orjson.loads(done.stdout)["notes"] if said in note]
 
 
 def test_the_facts_of_others_are_out_of_reach(em: Any, home: Path) -> None:
