@@ -31,11 +31,7 @@ from dagster._core.storage.asset_check_execution_record import (
     AssetCheckExecutionRecord,
     AssetCheckExecutionRecordStatus,
 )
-from dagster._core.storage.event_log.schema import (
-    AssetCheckExecutionsTable,
-    AssetKeyTable,
-    SqlEventLogStorageTable,
-)
+from dagster._core.storage.event_log.schema import AssetCheckExecutionsTable, AssetKeyTable, SqlEventLogStorageTable
 from dagster._core.storage.event_log.sqlite.sqlite_event_log import (
     INDEX_SHARD_NAME,
     SqliteEventLogStorage,
