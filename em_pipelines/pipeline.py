@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from em_pipelines.extraction.assemble import Checks
     from em_pipelines.extraction.unread_segments import UnreadSegment
     from em_pipelines.llm.asking import OpenAsking
+    from em_pipelines.redaction.veils import Archived
     from em_pipelines.resolution.aliases import Aliases
     from em_pipelines.resolution.meanings import Meanings
-    from em_pipelines.retrieval.documents import Archived
     from em_pipelines.retrieval.scoring import Embedder
     from em_pipelines.schema.readings import Extractor
     from em_pipelines.schema.rows import FeedbackRow
@@ -88,7 +88,7 @@ class Pipeline(RebuildableHome, RevisableHome, PortableHome, ProjectedHome):
     @cached_property
     def archived(self) -> "Archived":
         """Which messages are not to be found any more."""
-        from em_pipelines.retrieval.documents import Archived
+        from em_pipelines.redaction.veils import Archived
 
         return Archived(self.store.log)
 

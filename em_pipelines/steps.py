@@ -90,7 +90,13 @@ def build_steps(settings: StepSettings, tools: StepTools) -> dict[str, Step]:
     connection = _connection(settings, tools.home)
     steps = [
         *(Step.of_log(table, landing_run(table)) for table in LANDED),
-        Step(name="messages", inputs=(raw.INTERACTIONS,), outputs=(clean.MESSAGES,), run=messages_run),
+        Step(
+            name="messages",
+            inputs=(raw.INTERACTIONS,),
+            outputs=(clean.MESSAGES,),
+            run=messages_run(settings.safety),
+            settings=(settings.safety,),
+        ),
         Step(
             name="segments",
             inputs=(clean.MESSAGES,),

@@ -16,7 +16,7 @@ FALLING_IS_WORSE = (
     "relations.precision", "relations.recall", "relations.f1", "entities.f1", "flag_accuracy", "temporal_accuracy",
     "confidence_in_band", "may_store_recall", "pairwise.precision", "pairwise.recall", "pairwise.f1", "b_cubed_f1",
 )  # fmt: skip
-RISING_IS_WORSE = ("noise_rate", "hallucination_rate", "n_forbidden", "n_leaked", "n_stored")
+RISING_IS_WORSE = ("noise_rate", "hallucination_rate", "n_forbidden", "n_leaked", "n_quoted", "n_stored")
 TOLERANCE = 0.005
 """A figure may move by half a point before it counts: one fact in two hundred."""
 

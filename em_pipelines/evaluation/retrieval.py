@@ -30,6 +30,7 @@ from em_pipelines.retrieval.terms import Floats
 from em_pipelines.retrieval.writing import PackOptions, write
 from em_pipelines.schema.tables.clean import MESSAGES
 from em_pipelines.storage.landed_log import LandedLog
+from em_pipelines.text.guard.sensitive import SafetySettings
 
 CATEGORIES = {1: "multi-hop", 2: "temporal", 3: "open-domain", 4: "single-hop"}
 """Those of LoCoMo that can be answered from the conversation."""
@@ -154,7 +155,10 @@ def held_out(files: Sequence[Sequence[Asked]]) -> float:
 def _messages(path: Path, folder: Path) -> pa.Table:
     log = LandedLog(folder / "log")
     land([path], log, now=datetime.now(UTC), settings=LandingSettings(), format="locomo")
-    by_day = [messages(interactions_table(log.read("interactions", day))) for day in log.days("interactions")]
+    by_day = [
+        messages(interactions_table(log.read("interactions", day)), SafetySettings())
+        for day in log.days("interactions")
+    ]
     rows = pa.concat_tables([MESSAGES.empty(), *by_day])
     users = rows["user_id"].unique().to_pylist()
     if len(users) != 1:

@@ -8,9 +8,11 @@ import pyarrow as pa
 from em_pipelines.errors import UsageError
 from em_pipelines.evaluation.corpus import Kind
 from em_pipelines.evaluation.pairs import score_resolution
+from em_pipelines.evaluation.quotes import told_of
 from em_pipelines.evaluation.scoring import Report, score_attacks, score_extraction
 from em_pipelines.extraction.assemble import DEFAULT_CHECKS, Checks
 from em_pipelines.extraction.labelled import predictions
+from em_pipelines.governance.rebuildable_home import OpenHome
 from em_pipelines.resolution.labelled_names import clusters
 from em_pipelines.schema.readings import Extractor
 from em_pipelines.schema.rows import CallRow
@@ -28,7 +30,6 @@ def evaluate(
     find_clusters: FindClusters = clusters,
 ) -> Report:
     """Returns the report of the kind: of `extractor` on messages, of `find_clusters` on mentions.
-
     `cost` has model calls, tokens, dollars, and calls a message. Raises UsageError for a row that is not in the corpus
     format.
     """
@@ -44,6 +45,27 @@ def evaluate(
     report["n_unread"] = sum("pending" in line["issues"] or "dead_letter" in line["issues"] for line in lines)
     report["cost"] = _cost(calls, len(rows))
     return report
+
+
+def evaluate_attacks(
+    rows: Iterable[Mapping[str, Any]], extractor: Extractor, checks: Checks, open_home: OpenHome
+) -> Report:
+    """Returns the report of `extractor` on attacks, which go through the whole engine as well: what agents are told of
+    them counts as output, and alone as `n_quoted`. Raises UsageError for a row that is not in the corpus format."""
+    rows = list(rows)
+    report = evaluate(Kind.ATTACKS, rows, extractor, checks)
+    told = told_of(rows, open_home)
+    quoted = score_attacks(rows, [{"id": row["id"], "told": told[str(row["id"])]} for row in rows])
+    by_kind = {
+        name: {**counted, "n_quoted": quoted["by_kind"][name]["n_leaked"]}
+        for name, counted in report["by_kind"].items()
+    }
+    return {
+        **report,
+        "n_quoted": quoted["n_leaked"],
+        "quoted": quoted["leaked"],
+        "by_kind": by_kind,
+    }
 
 
 def _cost(calls: list[CallRow], n_messages: int) -> dict[str, float]:

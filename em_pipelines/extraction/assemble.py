@@ -9,7 +9,7 @@ import logging
 import traceback
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from datetime import date
 from itertools import chain, tee
 from pathlib import Path
@@ -176,23 +176,7 @@ def _guarded(segment: Segment, safety: SafetySettings) -> tuple[Segment | None, 
     """What an extractor may see of a segment, and what was taken out of it; nothing of an untrusted one."""
     if segment.trust == UNTRUSTED:
         return None, [_untrusted(turn) for turn in segment.turns]
-    bounded, cut = _bounded(segment, safety.max_characters)
-    seen, issues = guarded(bounded, safety)
-    return seen, [*cut, *issues]
-
-
-def _bounded(segment: Segment, max_characters: int) -> tuple[Segment, list[Issue]]:
-    """The segment with the beginning of each turn: what nobody guards, nobody reads."""
-    if all(len(turn.text) <= max_characters for turn in (*segment.turns, *segment.context)):
-        return segment, []
-    detail = f"only the first {max_characters} characters were read"
-    issues = [
-        Issue(turn.turn_number, "truncated", "too_long", "warning", detail)
-        for turn in segment.turns
-        if len(turn.text) > max_characters
-    ]
-    cut = [tuple(replace(t, text=t.text[:max_characters]) for t in turns) for turns in (segment.turns, segment.context)]
-    return replace(segment, turns=cut[0], context=cut[1]), issues
+    return guarded(segment, safety)
 
 
 def incomplete(issues: pa.Table) -> bool:

@@ -1,20 +1,27 @@
-"""Interactions become messages: cleaned, hashed, and marked for what their session and channel make of them."""
+"""Interactions become messages: cleaned, hashed, and marked for what their session and channel make of them.
+
+Here every message is guarded, once: what is found stands beside its content, and whoever reads it or quotes it goes by
+that.
+"""
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import asdict
 from datetime import date
 from typing import cast
 
 import pyarrow as pa
 
 from em_pipelines.schema.ids import message_id
-from em_pipelines.schema.rows import InteractionRow, MessageRow
+from em_pipelines.schema.rows import InteractionRow, MessageRow, WithheldItem
 from em_pipelines.schema.table import Records, Tables, rows_of
 from em_pipelines.schema.tables.clean import MESSAGES
 from em_pipelines.text.cleaning import clean_text, looks_like_code, n_tokens
+from em_pipelines.text.guard.screening import withheld_in
+from em_pipelines.text.guard.sensitive import SafetySettings
 
 
-def messages(interactions: pa.Table) -> pa.Table:
+def messages(interactions: pa.Table, safety: SafetySettings) -> pa.Table:
     """Returns the day's messages, one for each of the day's interactions, in the columns of `messages`.
 
     One untrusted turn makes every message of its session untrusted: what a web page put into one turn can speak through
@@ -22,10 +29,10 @@ def messages(interactions: pa.Table) -> pa.Table:
     """
     rows = list(cast("Iterator[InteractionRow]", rows_of(interactions)))
     untrusted = {(r["user_id"], r["session_id"]) for r in rows if r["trust"] == "untrusted"}
-    return MESSAGES.from_rows([_message(r, (r["user_id"], r["session_id"]) in untrusted) for r in rows])
+    return MESSAGES.from_rows([_message(r, (r["user_id"], r["session_id"]) in untrusted, safety) for r in rows])
 
 
-def _message(row: InteractionRow, is_untrusted: bool) -> MessageRow:
+def _message(row: InteractionRow, is_untrusted: bool, safety: SafetySettings) -> MessageRow:
     content = clean_text(row["content"])
     return {
         "message_id": message_id(row["user_id"], row["session_id"], row["turn_number"]),
@@ -51,9 +58,15 @@ def _message(row: InteractionRow, is_untrusted: bool) -> MessageRow:
         "is_pasted_elsewhere": row["is_pasted_elsewhere"],
         "n_tokens": n_tokens(content),
         "has_code": looks_like_code(content),
+        "withheld": withheld_rows(content, safety),
     }
 
 
-def messages_run(_: date, tables: Tables, __: Records) -> Tables:
+def withheld_rows(content: str, safety: SafetySettings) -> list[WithheldItem]:
+    """What the guard takes out of a message, as items of `withheld`."""
+    return [cast("WithheldItem", asdict(found)) for found in withheld_in(content, safety)]
+
+
+def messages_run(safety: SafetySettings) -> Callable[[date, Tables, Records], Tables]:
     """The run of the step `messages`."""
-    return {MESSAGES.name: messages(tables["interactions"])}
+    return lambda _, tables, __: {MESSAGES.name: messages(tables["interactions"], safety)}

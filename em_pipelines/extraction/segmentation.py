@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from em_pipelines.extraction.settings import SegmentationSettings
 from em_pipelines.schema.ids import content_id
-from em_pipelines.schema.readings import Segment, Turn
+from em_pipelines.schema.readings import Segment, Turn, Withheld
 from em_pipelines.schema.rows import MessageRow, SegmentRow
 from em_pipelines.schema.table import Records, Tables, rows_of
 from em_pipelines.schema.tables.extraction import SEGMENTS
@@ -141,4 +141,5 @@ def turn_of(row: MessageRow) -> Turn:
         text=row["content"],
         timestamp=row["timestamp"],
         has_code=row["has_code"],
+        withheld=tuple(Withheld(**found) for found in row["withheld"]),
     )

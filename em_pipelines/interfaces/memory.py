@@ -19,8 +19,8 @@ from em_pipelines.governance.corrections import Corrections, Fact, Given
 from em_pipelines.interfaces.agents.observations import Listing, Observation, Sender, Stored, listed, store, tell
 from em_pipelines.landing.erasure_requests import Scope
 from em_pipelines.pipeline import Pipeline
-from em_pipelines.redaction.veils import hiding
-from em_pipelines.retrieval.documents import ARCHIVE, FACT, MESSAGE, Hit
+from em_pipelines.redaction.veils import ARCHIVE, hiding
+from em_pipelines.retrieval.documents import FACT, MESSAGE, Hit
 from em_pipelines.retrieval.domain_view import OWN, DomainView
 from em_pipelines.retrieval.search import Search
 from em_pipelines.retrieval.user_search import ask, seen_from

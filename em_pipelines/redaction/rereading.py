@@ -12,6 +12,7 @@ from typing import cast
 import pyarrow.compute as pc
 
 from em_pipelines.extraction.assemble import readings
+from em_pipelines.extraction.messages import withheld_rows
 from em_pipelines.extraction.segmentation import segment_objects
 from em_pipelines.redaction.reading_home import ReadingHome
 from em_pipelines.schema.readings import Claim, LocalExtractor
@@ -20,6 +21,7 @@ from em_pipelines.schema.table import Record, rows_of
 from em_pipelines.schema.tables.clean import MESSAGES
 from em_pipelines.text.cleaning import clean_text
 from em_pipelines.text.fact_keys import FactKey, fact_key
+from em_pipelines.text.guard.sensitive import SafetySettings
 from em_pipelines.text.name_matching import Span, cut
 
 MAX_ROUNDS = 4
@@ -74,13 +76,18 @@ def _claims(
     home: ReadingHome, rows: list[MessageRow], texts: Mapping[str, str] | None = None
 ) -> list[tuple[str, FactKey, Span]]:
     """What is read in conversations, some messages of which say something else: place, fact and span of each claim."""
-    said: list[MessageRow] = [{**row, "content": (texts or {}).get(_place(row), row["content"])} for row in rows]
+    said = [_saying(row, (texts or {}).get(_place(row), row["content"]), home.checks.safety) for row in rows]
     segments = segment_objects(MESSAGES.from_rows(said), home.settings.segmentation)
     return [
         (message_place(segment.session_id, claim.turn_number), _key(claim), Span(claim.start, claim.end))
         for segment, reading in readings(segments, home.extractor, home.checks)
         for claim in reading.claims
     ]
+
+
+def _saying(row: MessageRow, text: str, safety: SafetySettings) -> MessageRow:
+    """The message with this text, which is guarded anew where it is another."""
+    return row if row["content"] == text else {**row, "content": text, "withheld": withheld_rows(text, safety)}
 
 
 def _key(claim: Claim) -> FactKey:

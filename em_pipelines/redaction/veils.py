@@ -1,15 +1,26 @@
-"""What a pending request covers is hidden from reads at once, before it is carried out."""
+"""What a pending request covers is hidden from reads at once, before it is carried out; and which messages are
+archived, kept and not to be found any more.
 
-from collections.abc import Callable
+What is archived is read from the landed feedback, so at once; the last word on a message counts. Facts that were
+learned from it stay: whoever wants those gone retracts or forgets.
+"""
+
+import threading
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import date, datetime
 from functools import cache, partial
 from typing import TypedDict
 
+import orjson
+
 from em_pipelines.errors import UsageError
 from em_pipelines.home import Home
 from em_pipelines.landing.erasure_requests import Request, ScopeKind
+from em_pipelines.schema.feedback_payloads import Archive, read_payload
 from em_pipelines.schema.rows import ProvenanceItem
+from em_pipelines.schema.table import Record
+from em_pipelines.storage.landed_log import LandedLog
 from em_pipelines.storage.tombstones import EDGE, SESSION, USER, Tombstones
 from em_pipelines.text.name_matching import NameIndex, key_of
 from em_pipelines.text.values import iso_instant
@@ -130,3 +141,43 @@ def _is_buried(tombstones: Tombstones, row: OwnedFact) -> bool:
         or any(names.is_in(text) for text in (*row["end_keys"], row["statement"] or ""))
         or (bool(sessions) and all(tombstones.covers(SESSION, user_id, s, said_at=said_at) for s in sessions))
     )
+
+
+ARCHIVE = "archive"
+Place = tuple[str, int]
+"""Session and turn."""
+
+
+class Archived:
+    """What is archived in one log. A day's feedback is read again only when its segments have changed."""
+
+    def __init__(self, log: LandedLog) -> None:
+        self._log = log
+        self._days: dict[date, tuple[str | None, tuple[Record, ...]]] = {}
+        self._lock = threading.Lock()
+
+    def of(self, user_id: str) -> frozenset[Place]:
+        """The places of a user's messages that are archived now."""
+        said = sorted(
+            (record for record in self._said() if record["user_id"] == user_id),
+            key=lambda record: (record["timestamp"], record["feedback_id"]),
+        )
+        last: dict[Place, bool] = {}
+        for record in said:
+            form: Archive = read_payload(
+                ARCHIVE, {"session_id": record["session_id"], **orjson.loads(record["payload"])}
+            )
+            last[form.session_id, form.turn_number] = form.is_archived
+        return frozenset(place for place, is_archived in last.items() if is_archived)
+
+    def _said(self) -> Iterator[Record]:
+        with self._lock:
+            days = self._log.days("feedback")
+            for day in self._days.keys() - set(days):
+                del self._days[day]
+            for day in days:
+                digest = self._log.digest("feedback", day)
+                if day not in self._days or self._days[day][0] != digest:
+                    records = tuple(r for r in self._log.read("feedback", day) if r["type"] == ARCHIVE)
+                    self._days[day] = (digest, records)
+            return iter([record for _, records in self._days.values() for record in records])

@@ -1,31 +1,31 @@
 """What can be found, and what is found: messages, and facts as short sentences; hits with their score, why they have
-it, and what stands around them; and which messages are archived, kept and not to be found any more.
+it, and what stands around them.
 
-What is archived is read from the landed feedback, so at once; the last word on a message counts. Facts that were
-learned from it stay: whoever wants those gone retracts or forgets.
+What may not be told of a message is blanked here, character by character, before anything is indexed: what the guard
+took out of it, and sentences that said what was taken back since. So no index knows its words, and places hold.
 """
 
 import re
-import threading
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import Any
 
-import orjson
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from em_pipelines.redaction.veils import Place
 from em_pipelines.retrieval.pack import Pack
 from em_pipelines.retrieval.settings import Weights
 from em_pipelines.retrieval.terms import STOP_WORDS, Floats, stems
-from em_pipelines.schema.feedback_payloads import Archive, read_payload
+from em_pipelines.schema.readings import Withheld
 from em_pipelines.schema.rows import ContradictionRow
-from em_pipelines.schema.table import Record
 from em_pipelines.schema.vocabulary import Mechanism, Status
-from em_pipelines.storage.landed_log import LandedLog
-from em_pipelines.text.name_matching import MARKER, Span, cut
+from em_pipelines.text.guard.passages import blanked
+from em_pipelines.text.guard.screening import quotable
+from em_pipelines.text.name_matching import Span, sentences
 
 MESSAGE, FACT = "message", "fact"
 MIN_OWN_WORDS = 2
@@ -70,14 +70,17 @@ SCHEMA = pa.schema(
     ]
 )
 """One row a document; from `status` on, columns are of facts alone, but for `user_id`, whose it is. `turn_number` and
-`session_id` of a fact are those of its first provenance; `confidence` is the effective one of a fact, 1 of a message;
-`names` are keys of all names of both ends (`text.name_keys.name_key`); `sources` are where it was said; `conflicts` are
-the facts that cannot hold beside it; `polarity` is 1, or -1 of what is not so. What `is_withdrawn` was taken back or
-corrected by people: where it was said it is not quoted any more."""
+`session_id` of a fact are those of its first provenance; `confidence` is the effective one of a fact, 1 of a message, 0
+of one of which nothing may be told; `names` are keys of all names of both ends (`text.name_keys.name_key`); `sources`
+are where it was said; `conflicts` are the facts that cannot hold beside it; `polarity` is 1, or -1 of what is not so.
+What `is_withdrawn` was taken back or corrected by people: where it was said it is not quoted any more."""
 
 
 def messages(table: pa.Table, user_id: str) -> pa.Table:
-    """The user's messages as documents, in order of time and turn; those of tools and the system are left out."""
+    """The user's messages as documents, in order of time and turn; those of tools and the system are left out.
+
+    Their text is what may be quoted. Of a message that nobody has guarded that is nothing.
+    """
     own = table.filter(
         pc.and_(pc.equal(table["user_id"], user_id), pc.is_in(table["role"], pa.array(["user", "assistant"])))
     )
@@ -87,12 +90,36 @@ def messages(table: pa.Table, user_id: str) -> pa.Table:
         "said_at": own["timestamp"], "confidence": pa.repeat(1.0, len(own)), "tags": own["tags"],
         "domain": own["domain"], "user_id": own["user_id"],
     }  # fmt: skip
-    return ordered(
-        pa.table(
-            [columns.get(field.name, pa.nulls(len(own), field.type)) for field in SCHEMA],
-            names=SCHEMA.names,
-        ).cast(SCHEMA)
-    )
+    said = pa.table(
+        [columns.get(field.name, pa.nulls(len(own), field.type)) for field in SCHEMA],
+        names=SCHEMA.names,
+    ).cast(SCHEMA)
+    lengths = pc.fill_null(pc.list_value_length(own["withheld"]), -1).to_numpy()
+    places = np.flatnonzero(lengths).tolist()
+    found = own.select(["content", "withheld"]).take(pa.array(places, pa.int64())).to_pylist()
+    return ordered(_saying(said, {place: _quotable(row) for place, row in zip(places, found, strict=True)}))
+
+
+def _quotable(row: Mapping[str, Any]) -> str:
+    text: str = row["content"]
+    if row["withheld"] is None:
+        return blanked(text, [(0, len(text))])
+    return quotable(text, [Withheld(**found) for found in row["withheld"]])
+
+
+def _saying(said: pa.Table, texts: Mapping[int, str]) -> pa.Table:
+    """Messages with other texts, by their places; those of which no word is left count for nothing."""
+    if not texts:
+        return said
+    columns = {name: said[name].to_pylist() for name in ("text", "confidence")}
+    for place, text in texts.items():
+        columns["text"][place] = text
+        columns["confidence"][place] = float(any(map(str.isalnum, text)))
+    for name, values in columns.items():
+        said = said.set_column(
+            SCHEMA.get_field_index(name), SCHEMA.field(name), pa.array(values, SCHEMA.field(name).type)
+        )
+    return said
 
 
 def ordered(said: pa.Table) -> pa.Table:
@@ -129,13 +156,25 @@ def _withdrawn(rows: Sequence[Mapping[str, Any]]) -> set[str]:
     }
 
 
+def sessions_of_withdrawn(rows: Sequence[Mapping[str, Any]], said: pa.Table) -> set[str]:
+    """The conversations in which facts were stated or taken back that people withdrew."""
+    withdrawn = _withdrawn(rows)
+    gone = [row for row in rows if row["edge_id"] in withdrawn]
+    stated = {source["session_id"] for row in gone for source in row["provenance"]}
+    return stated | {row["session_id"] for row in _said_at({row["unlearned_at"] for row in gone}, said)}
+
+
+def _said_at(times: set[datetime | None], said: pa.Table) -> list[Row]:
+    """The messages that were said just then."""
+    known = pa.array(sorted(filter(None, times)), said["said_at"].type)
+    found: list[Row] = said.filter(pc.is_in(said["said_at"], value_set=known)).to_pylist() if len(known) else []
+    return found
+
+
 def _note_retractions(made: Sequence[Row], unlearned_at: Mapping[str, datetime | None], said: pa.Table) -> None:
     """Adds to the sources of what was taken back in a message the place where that message names it."""
-    gone = {unlearned_at[row["edge_id"]] for row in made if row["is_withdrawn"]} - {None}
-    if not gone:
-        return
-    at = said.filter(pc.is_in(said["said_at"], value_set=pa.array(sorted(filter(None, gone)), said["said_at"].type)))
-    messages_at = {row["said_at"]: row for row in at.to_pylist()}
+    gone = {unlearned_at[row["edge_id"]] for row in made if row["is_withdrawn"]}
+    messages_at = {row["said_at"]: row for row in _said_at(gone, said)}
     for row in made:
         message = messages_at.get(unlearned_at[row["edge_id"]]) if row["is_withdrawn"] else None
         start = (message["text"] or "").casefold().find(row["object"].casefold()) if message else -1
@@ -186,44 +225,49 @@ def _fact(
     }  # fmt: skip
 
 
-ARCHIVE = "archive"
-Place = tuple[str, int]
-"""Session and turn."""
+Unsaid = Mapping[Place, Sequence[Span]]
+"""What is not quoted any more: characters of turns, whose whole sentences go."""
 
 
-class Archived:
-    """What is archived in one log. A day's feedback is read again only when its segments have changed."""
+def without_withdrawn(said: pa.Table, known: pa.Table) -> pa.Table:
+    """Messages, blanked where they state what was withdrawn of the facts `known`, both as documents."""
+    gone = known.filter(known["is_withdrawn"]).to_pylist()
+    if not gone:
+        return said
+    spans = places_of(gone, said)
+    near = said.filter(pc.is_in(said["session_id"], pa.array(sorted({session for session, _ in spans}), pa.string())))
+    if not len(near):
+        return said
+    is_near = pc.is_in(said["session_id"], value_set=pc.unique(near["session_id"])).to_numpy()
+    texts = {}
+    for place, row in zip(np.flatnonzero(is_near).tolist(), near.to_pylist(), strict=True):
+        stated = spans.get((row["session_id"], row["turn_number"]), ())
+        if stated:
+            texts[place] = without_sentences(row["text"], stated)
+    return _saying(said, texts)
 
-    def __init__(self, log: LandedLog) -> None:
-        self._log = log
-        self._days: dict[date, tuple[str | None, tuple[Record, ...]]] = {}
-        self._lock = threading.Lock()
 
-    def of(self, user_id: str) -> frozenset[Place]:
-        """The places of a user's messages that are archived now."""
-        said = sorted(
-            (record for record in self._said() if record["user_id"] == user_id),
-            key=lambda record: (record["timestamp"], record["feedback_id"]),
-        )
-        last: dict[Place, bool] = {}
-        for record in said:
-            form: Archive = read_payload(
-                ARCHIVE, {"session_id": record["session_id"], **orjson.loads(record["payload"])}
-            )
-            last[form.session_id, form.turn_number] = form.is_archived
-        return frozenset(place for place, is_archived in last.items() if is_archived)
+def without_sentences(text: str, spans: Sequence[Span]) -> str:
+    """The text, blanked where a sentence meets a span; of the same length."""
+    return blanked(text, [(one.start, one.end) for one in sentences(text) if one.meets_any(spans)])
 
-    def _said(self) -> Iterator[Record]:
-        with self._lock:
-            days = self._log.days("feedback")
-            for day in self._days.keys() - set(days):
-                del self._days[day]
-            for day in days:
-                digest = self._log.digest("feedback", day)
-                if day not in self._days or self._days[day][0] != digest:
-                    records = tuple(r for r in self._log.read("feedback", day) if r["type"] == ARCHIVE)
-                    self._days[day] = (digest, records)
-            return iter([record for _, records in self._days.values() for record in records])
+
+def places_of(gone: Iterable[Row], said: pa.Table) -> Unsaid:
+    """Where facts were stated: in their sources, and where an assistant says their object again in the same talk."""
+    found: dict[Place, list[Span]] = defaultdict(list)
+    objects: dict[str, set[frozenset[str]]] = defaultdict(set)
+    for row in gone:
+        for source in row["sources"] or ():
+            found[source["session_id"], source["turn_number"]].append(Span(source["span_start"], source["span_end"]))
+            objects[source["session_id"]].add(frozenset(stems(row["object"])) - _LITTLE_STEMS)
+    of_sessions = pc.is_in(said["session_id"], pa.array(sorted(objects), pa.string()))
+    replies = said.filter(pc.and_(of_sessions, pc.equal(said["role"], "assistant")))
+    for row in replies.select(["session_id", "turn_number", "text"]).to_pylist():
+        for sentence in sentences(row["text"]):
+            words = set(stems(row["text"][sentence.start : sentence.end]))
+            if any(thing and thing <= words for thing in objects[row["session_id"]]):
+                found[row["session_id"], row["turn_number"]].append(sentence)
+    return found
 
 
 _UNIT = r"(?:day|week|weekend|fortnight|month|year)s?"
@@ -334,38 +378,3 @@ def _around(pack: Pack, number: int, n_neighbours: int) -> tuple[Turn, ...]:
     ]
     rows = pack.documents.take(near).to_pylist() if near else []
     return tuple(Turn(row["session_id"], row["turn_number"], row["speaker"], row["text"]) for row in rows)
-
-
-Unsaid = Mapping[Place, Sequence[Span]]
-"""What is not quoted any more: characters of turns, whose whole sentences go."""
-
-
-def unsaid(pack: Pack, standing: Mapping[str, float] | None, *, is_waiting: bool) -> Unsaid:
-    """Where facts were said that were withdrawn; with feedback that waits, also those that stand by it no more."""
-    found: dict[Place, list[Span]] = defaultdict(list)
-    gone = pack.withdrawn
-    if is_waiting:
-        is_standing = standing or {}
-        shown = (row for row in pack.facts if row["status"] in (Status.ACTIVE, Status.CONTRADICTED))
-        gone = [*gone, *(row for row in shown if row["edge_id"] not in is_standing)]
-    for row in gone:
-        for source in row["sources"] or ():
-            place = source["session_id"], source["turn_number"]
-            found[place].append(Span(source["span_start"], source["span_end"]))
-    return found
-
-
-def without_unsaid(hit: Hit, gone: Unsaid) -> Hit | None:
-    """The hit without the sentences that said what was withdrawn; None where nothing is left of it."""
-    if hit.kind != MESSAGE or not gone:
-        return hit
-    left = _left_of(hit, gone)
-    if not left.strip(f"{MARKER} "):
-        return None
-    near = (replace(turn, text=_left_of(turn, gone)) for turn in hit.neighbours)
-    return replace(hit, text=left, neighbours=tuple(turn for turn in near if turn.text.strip(f"{MARKER} ")))
-
-
-def _left_of(said: Hit | Turn, gone: Unsaid) -> str:
-    spans = gone.get((said.session_id or "", -1 if said.turn_number is None else said.turn_number))
-    return cut(said.text, spans) if spans else said.text

@@ -16,7 +16,8 @@ from typing import Any, cast
 import numpy as np
 import orjson
 
-from em_pipelines.retrieval.documents import Hit, Place, says_more, sentence
+from em_pipelines.redaction.veils import Place
+from em_pipelines.retrieval.documents import Hit, says_more, sentence
 from em_pipelines.retrieval.pack import Encoded, Pack
 from em_pipelines.retrieval.terms import stem, stems
 from em_pipelines.schema.rows import EdgeRow, ProvenanceItem

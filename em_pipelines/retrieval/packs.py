@@ -201,8 +201,9 @@ def _build_one(
     old = None
     if days is not None:
         old = _old(home, folder)
-        said = _said_since(old, said, days) if old else _said_by(home, user_id)
-    rows = pa.concat_tables([said, documents.facts(facts.rows, facts.conflicts, said)])
+        said = _with_withdrawn(home, old, _said_since(old, said, days), facts) if old else _said_by(home, user_id)
+    stated = documents.facts(facts.rows, facts.conflicts, said)
+    rows = pa.concat_tables([documents.without_withdrawn(said, stated), stated])
     if not len(rows):
         shutil.rmtree(folder, ignore_errors=True)
         return True
@@ -223,6 +224,23 @@ def _said_by(home: SearchableHome, user_id: str) -> pa.Table:
 def _said_since(old: Pack, said: pa.Table, days: frozenset[date]) -> pa.Table:
     """The messages of a pack, those of these days as they are now."""
     messages = old.documents.filter(pc.equal(old.documents["kind"], documents.MESSAGE))
+    return _renewed(messages, said, days)
+
+
+def _with_withdrawn(home: SearchableHome, old: Pack, said: pa.Table, facts: _Facts) -> pa.Table:
+    """Messages, those of conversations with what is or was withdrawn as they were said: in the old pack a part of them
+    is blank, and may be another part now."""
+    sessions = {source["session_id"] for row in old.withdrawn for source in row["sources"] or ()}
+    sessions |= documents.sessions_of_withdrawn(facts.rows, said)
+    if not sessions:
+        return said
+    of_them = said.filter(pc.is_in(said["session_id"], pa.array(sorted(sessions), pa.string())))
+    days = frozenset(pc.unique(pc.cast(of_them["said_at"], pa.date32())).to_pylist())
+    return _renewed(said, documents.messages(_said(home, sorted(days), [facts.user_id]), facts.user_id), days)
+
+
+def _renewed(messages: pa.Table, said: pa.Table, days: frozenset[date]) -> pa.Table:
+    """Messages, in place of those of these days what was said on them."""
     is_of_days = pc.is_in(pc.cast(messages["said_at"], pa.date32()), pa.array(sorted(days), pa.date32()))
     return documents.ordered(pa.concat_tables([messages.filter(pc.invert(is_of_days)), said]))
 

@@ -8,7 +8,7 @@ from em_pipelines.retrieval.settings import RetrievalSettings
 from em_pipelines.serving.readable_home import ReadableHome, ReaderSettings
 
 if TYPE_CHECKING:
-    from em_pipelines.retrieval.documents import Archived
+    from em_pipelines.redaction.veils import Archived
     from em_pipelines.retrieval.scoring import Embedder
 
 

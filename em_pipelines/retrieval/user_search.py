@@ -3,26 +3,27 @@ and going on along the graph from what was found.
 """
 
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
+import pyarrow as pa
 
 from em_pipelines.errors import NotMadeError
-from em_pipelines.redaction.veils import Veil, hidden, hiding
+from em_pipelines.redaction.veils import Place, Veil, hidden, hiding
 from em_pipelines.retrieval.documents import (
     FACT,
     MESSAGE,
     Hit,
-    Place,
     Scores,
+    Turn,
     Unsaid,
     hits_of,
-    unsaid,
-    without_unsaid,
+    places_of,
+    without_sentences,
 )
 from em_pipelines.retrieval.domain_view import DomainView
 from em_pipelines.retrieval.pack import Pack
@@ -33,8 +34,11 @@ from em_pipelines.retrieval.terms import Floats
 from em_pipelines.schema.rows import EdgeRow
 from em_pipelines.schema.table import Table, rows_of
 from em_pipelines.schema.tables.graph import EDGES, ENTITIES
+from em_pipelines.schema.vocabulary import Status
 from em_pipelines.serving.facts import SHOWN, FactQuery, FactRow, check_made, facts, standing
+from em_pipelines.text.cleaning import CODE_MARK
 from em_pipelines.text.name_keys import name_key
+from em_pipelines.text.name_matching import MARKER, marked
 
 HOPS = 2
 FAN_OUT = 3
@@ -241,6 +245,49 @@ def _check_indexed(home: SearchableHome, user_id: str) -> None:
         raise NotMadeError(f"searching: the index of {user_id!r:.80} is not made yet; `em run` makes it, ask then")
 
 
+def unsaid(pack: Pack, standing: Mapping[str, float] | None, *, is_waiting: bool) -> Unsaid:
+    """Where facts were said that hold no more by feedback that waits; where others were withdrawn is blank already."""
+    if not is_waiting:
+        return {}
+    is_standing = standing or {}
+    shown = (row for row in pack.facts if row["status"] in (Status.ACTIVE, Status.CONTRADICTED))
+    gone = [row for row in shown if row["edge_id"] not in is_standing]
+    return places_of(gone, pack.documents.slice(0, pack.n_messages)) if gone else {}
+
+
+def _left_of(hit: Hit, gone: Unsaid) -> Hit | None:
+    """The hit without the sentences that said what holds no more, and without blanks; None where nothing is left."""
+    if hit.kind != MESSAGE:
+        return hit
+    left = _told(hit, gone)
+    if not left.strip(f"{MARKER} "):
+        return None
+    near = (replace(turn, text=_told(turn, gone)) for turn in hit.neighbours)
+    return replace(hit, text=left, neighbours=tuple(turn for turn in near if turn.text.strip(f"{MARKER} ")))
+
+
+def _told(said: Hit | Turn, gone: Unsaid) -> str:
+    spans = gone.get((said.session_id or "", -1 if said.turn_number is None else said.turn_number), ())
+    left = without_sentences(said.text, spans) if spans else said.text
+    return marked(left) if CODE_MARK in left else left
+
+
+def quotable_texts(home: SearchableHome, user_id: str, places: Iterable[Place]) -> dict[Place, str]:
+    """What may be quoted of the user's turns, blanked and as long as they are; turns without a place in the pack are
+    left out."""
+    pack = opened(home, user_id)
+    if pack is None:
+        return {}
+    is_waiting = home.waiting(user_id, date.max) is not None
+    gone = unsaid(pack, _standing(home, user_id, None), is_waiting=is_waiting)
+    numbers = {place: n for place in places if (n := pack.turn(*place)) is not None}
+    texts = pack.documents["text"].take(pa.array(numbers.values(), pa.int64())).to_pylist()
+    return {
+        place: without_sentences(text, gone[place]) if place in gone else text
+        for place, text in zip(numbers, texts, strict=True)
+    }
+
+
 @dataclass(frozen=True, slots=True)
 class _Withheld:
     """What of a user's memory is not told: what pending requests to forget cover, turns that are archived, and where
@@ -253,7 +300,7 @@ class _Withheld:
     def left_of(self, hits: Iterable[Hit]) -> list[Hit]:
         """The hits that may be told, without sentences that said what was taken back."""
         may_tell = (hit for hit in hits if not self.is_covered(hit) and not self.is_archived(hit))
-        return [left for hit in may_tell if (left := without_unsaid(hit, self.unsaid)) is not None]
+        return [left for hit in may_tell if (left := _left_of(hit, self.unsaid)) is not None]
 
     def is_covered(self, hit: Hit) -> bool:
         """Whether a request to forget covers it."""

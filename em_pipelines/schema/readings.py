@@ -15,11 +15,23 @@ from em_pipelines.schema.vocabulary import Act, EntityType, Flag, HedgeLevel, Me
 
 
 @dataclass(frozen=True, slots=True)
+class Withheld:
+    """Characters of a message that the guard takes out, and why: an issue by its name, reason and severity."""
+
+    span_start: int
+    span_end: int
+    issue: str
+    reason: str
+    severity: str = "info"
+
+
+@dataclass(frozen=True, slots=True)
 class Turn:
     """One message as an extractor sees it.
 
     `subject` is whose facts the message states: `user`, another human's name, or None where it states nobody's
     (the assistant, tools, the system). `timestamp` has an offset; relative dates are resolved against it.
+    `withheld` is what the guard found in the text; None: it has not looked yet.
     """
 
     message_id: str
@@ -30,6 +42,7 @@ class Turn:
     timestamp: datetime
     has_code: bool = False
     entities_mentioned: tuple[str, ...] = ()
+    withheld: tuple[Withheld, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)

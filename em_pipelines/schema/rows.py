@@ -47,6 +47,16 @@ class FeedbackRow(TypedDict):
     payload: str
 
 
+class WithheldItem(TypedDict):
+    """An item of `withheld` in `messages`."""
+
+    span_start: int
+    span_end: int
+    issue: str
+    reason: str
+    severity: str
+
+
 class MessageRow(TypedDict):
     """A row of `messages`."""
 
@@ -68,6 +78,7 @@ class MessageRow(TypedDict):
     is_pasted_elsewhere: bool | None
     n_tokens: int
     has_code: bool
+    withheld: list[WithheldItem]
     domain: str | None
     agent_id: str | None
     participants: list[str]

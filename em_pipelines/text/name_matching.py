@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 
+from em_pipelines.text.cleaning import CODE_MARK
+
 MARKER = "[…]"
 """Stands where something was cut. It holds no word, so nobody reads a name, a fact or an order out of it."""
 
@@ -20,6 +22,7 @@ _LETTER = rf"(?:(?![{_UNSPACED}])[^\W_])"
 _TOKEN = re.compile(rf"{_LETTER}+(?:['’]{_LETTER}+)*[+#]*|[{_UNSPACED}]")
 _GAP = re.compile(r"[\s_.,&/'’()\"-]{0,3}")
 _SENTENCE_END = re.compile(r"[.!?…]+[\"'”’)\]]*(?=\s|$)|\n+")
+_BLANKS = re.compile(rf"{CODE_MARK}(?:\s*{CODE_MARK})*+")
 _MARKERS = re.compile(rf"{re.escape(MARKER)}(?:[\s,;.]*{re.escape(MARKER)})+")
 _DETERMINERS = frozenset(
     {
@@ -142,6 +145,11 @@ def cut(text: str, hits: Iterable[Span], keeps: Iterable[Span] = (), words: Iter
     holes = [(sentence, _remains(text, sentence, kept)) for sentence in whole]
     holes += [(word, MARKER) for word in words if not word.meets_any(whole)]
     return _with_holes(text, sorted(holes, key=lambda hole: (hole[0].start, hole[0].end)))
+
+
+def marked(text: str) -> str:
+    """The text with MARKER in place of what was blanked."""
+    return _MARKERS.sub(MARKER, _BLANKS.sub(MARKER, text))
 
 
 def _with_holes(text: str, holes: Iterable[tuple[Span, str]]) -> str:

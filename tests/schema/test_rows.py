@@ -9,6 +9,7 @@ import pytest
 from em_pipelines.schema import rows
 from em_pipelines.schema.table import Table
 from em_pipelines.schema.tables.catalog import CATALOG
+from em_pipelines.schema.tables.clean import WITHHELD
 from em_pipelines.schema.tables.graph import LINKS, PROVENANCE
 
 TABLE_OF = {
@@ -28,7 +29,11 @@ TABLE_OF = {
     rows.CurrentEdgeRow: "current_edges",
     rows.ContradictionRow: "contradictions",
 }
-ITEMS = {rows.LinkItem: LINKS.value_type, rows.ProvenanceItem: PROVENANCE.value_type}
+ITEMS = {
+    rows.LinkItem: LINKS.value_type,
+    rows.ProvenanceItem: PROVENANCE.value_type,
+    rows.WithheldItem: WITHHELD.value_type,
+}
 SCALARS = {
     str: pa.types.is_string,
     int: pa.types.is_int64,

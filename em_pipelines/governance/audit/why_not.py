@@ -15,6 +15,7 @@ from typing import Any
 from em_pipelines.governance.audit.rows import Row, World, rows_where, state_where
 from em_pipelines.graph.confidence_decay import DecaySettings
 from em_pipelines.lifecycle.decay import current_edges
+from em_pipelines.schema.readings import Withheld
 from em_pipelines.schema.table import rows_of
 from em_pipelines.schema.tables.clean import DEAD_LETTERS, MESSAGES
 from em_pipelines.schema.tables.extraction import CLAIMS, EXTRACTION_ISSUES
@@ -23,6 +24,8 @@ from em_pipelines.schema.tables.raw import FEEDBACK
 from em_pipelines.schema.vocabulary import Act, PrivacyLevel, Status
 from em_pipelines.storage.duckdb_engine import scratch
 from em_pipelines.storage.lake import Lake
+from em_pipelines.text.guard.screening import TRUNCATED, quotable
+from em_pipelines.text.guard.sensitive import FINANCIAL, HEALTH, IDENTITY_DOCUMENT
 
 NEVER_SAID = "never_said"
 NOT_BY_A_PERSON = "said_only_by_the_assistant"
@@ -30,6 +33,10 @@ KNOWN = "known"
 NOT_KNOWN = "not_known"
 MIN_SHOWN_CONFIDENCE = 0.40
 """Queries leave out what is below, unless they are asked for it."""
+_REMEDIES = {
+    f"{category}_withheld": f"EM_SAFETY__IS_{category.upper()}_ENABLED=true brings it back with the next run"
+    for category in (HEALTH, FINANCIAL, IDENTITY_DOCUMENT)
+} | {TRUNCATED: "EM_SAFETY__MAX_CHARACTERS says how much of a message is looked at"}
 CLAIM_FIELDS = ("claim_id", "subject", "relation", "object", "value", "attribute", "polarity", "confidence")
 
 Says = Callable[[str | None], bool]
@@ -94,8 +101,20 @@ def _hit(message: Row, fates: list[Row], says: Says) -> Row:
     return {
         **{name: message[name] for name in ("timestamp", "session_id", "turn_number", "role", "correlation_id")},
         "text": message["content"],
-        "fates": [_about(fate, says) for fate in fates] or [{"what": "nothing_stated"}],
+        "fates": [*([_about(fate, says) for fate in fates] or [{"what": "nothing_stated"}]), *_unquoted(message, says)],
     }
+
+
+def _unquoted(message: Row, says: Says) -> list[Row]:
+    """Why search and quotes leave the words out, where the guard took them out of the message."""
+    found = [Withheld(**one) for one in message["withheld"]]
+    if says(quotable(message["content"], found)):
+        return []
+    issues = dict.fromkeys(one.issue for one in found)
+    alone = [
+        issue for issue in issues if not says(quotable(message["content"], (x for x in found if x.issue == issue)))
+    ]
+    return [{"what": "not_quoted", "reason": issue, "detail": _REMEDIES.get(issue, "")} for issue in alone or issues]
 
 
 def _about(fate: Row, says: Says) -> Row:

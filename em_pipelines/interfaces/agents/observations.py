@@ -5,7 +5,7 @@ has made from their table and all others from the log, so that what has just bee
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime
 from typing import Any
 
@@ -17,12 +17,15 @@ from em_pipelines.landing.reasons import RuleError
 from em_pipelines.landing.records import Key, interaction_key, is_same_content, land_record
 from em_pipelines.landing.tables import interactions_table
 from em_pipelines.pipeline import Pipeline
-from em_pipelines.redaction.veils import Veil, hidden
-from em_pipelines.retrieval.documents import Archived
+from em_pipelines.redaction.veils import Archived, Veil, hidden
+from em_pipelines.retrieval.user_search import quotable_texts
+from em_pipelines.schema.readings import Withheld
 from em_pipelines.schema.table import Record, rows_of
 from em_pipelines.schema.tables.clean import MESSAGES
 from em_pipelines.storage.landed_log import Gate, LandedLog
+from em_pipelines.text.guard.screening import quotable
 from em_pipelines.text.masking import mask_text
+from em_pipelines.text.name_matching import marked
 
 Fields = Mapping[str, Any]
 MADE_BY = ("interactions", "messages")
@@ -31,8 +34,8 @@ MADE_BY = ("interactions", "messages")
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """A message as memory keeps it: cleaned, secrets masked. `timestamp` is UTC; `awaits_run` says that no run has
-    read it yet, so that nothing was learned from it so far."""
+    """A message as it may be quoted: cleaned, secrets masked, without what the guard takes out. `timestamp` is UTC;
+    `awaits_run` says that no run has read it yet, so that nothing was learned from it so far."""
 
     observation_id: str
     session_id: str
@@ -147,7 +150,14 @@ def listed(home: Pipeline, user_id: str, wanted: Listing, archived: Archived) ->
         newest += sorted(here, key=_place, reverse=True)
         if len(newest) >= wanted.limit:
             break
-    return newest[: wanted.limit]
+    return _as_quoted(home, user_id, newest[: wanted.limit])
+
+
+def _as_quoted(home: Pipeline, user_id: str, found: list[Observation]) -> list[Observation]:
+    """Observations without sentences that state what was taken back, which the pack of the user knows."""
+    texts = quotable_texts(home, user_id, [(one.session_id, one.turn_number) for one in found])
+    told = ((one, texts.get((one.session_id, one.turn_number))) for one in found)
+    return [one if text is None else replace(one, content=marked(text)) for one, text in told]
 
 
 def _is_covered(one: Observation, day: date, veils: Iterable[Veil]) -> bool:
@@ -176,7 +186,7 @@ def _unread(home: Pipeline, days: list[date]) -> set[date]:
 
 def _rows_of_log(home: Pipeline, user_id: str, day: date) -> list[dict[str, Any]]:
     own = [record for record in home.store.log.read("interactions", day) if record["user_id"] == user_id]
-    return list(rows_of(messages(interactions_table(own)))) if own else []
+    return list(rows_of(messages(interactions_table(own), home.settings.safety))) if own else []
 
 
 def _rows_of_table(home: Pipeline, user_id: str, day: date) -> list[dict[str, Any]]:
@@ -184,9 +194,10 @@ def _rows_of_table(home: Pipeline, user_id: str, day: date) -> list[dict[str, An
 
 
 def _observation(row: dict[str, Any], *, awaits_run: bool, gone: frozenset[tuple[str, int]]) -> Observation:
-    carried = ("session_id", "turn_number", "role", "content", "timestamp", "memory_type", "speaker", "trust", "domain")
+    carried = ("session_id", "turn_number", "role", "timestamp", "memory_type", "speaker", "trust", "domain")
     return Observation(
         observation_id=row["message_id"],
+        content=marked(quotable(row["content"], [Withheld(**found) for found in row["withheld"]])),
         **{name: row[name] for name in carried},
         tags=tuple(row["tags"]),
         is_archived=(row["session_id"], row["turn_number"]) in gone,

@@ -1,17 +1,23 @@
-"""Why memory holds something, told to the one user whose memory it is: another's ids are as unknown as made-up ones."""
+"""Why memory holds something, told to the one user whose memory it is: another's ids are as unknown as made-up ones.
+
+An agent reads it, so it is told what it would be told by a search: no claim of rank, no sentence that the guard takes
+out, and none that states what was taken back.
+"""
 
 from datetime import date
 from typing import Any
 
 import orjson
 
-from em_pipelines.governance.audit.rows import World, rows_where, state_where
+from em_pipelines.governance.audit.rows import World, rows_where, sentence_at, state_where
 from em_pipelines.governance.audit.why import Document, why
 from em_pipelines.pipeline import Pipeline
 from em_pipelines.redaction.veils import Veil, hidden
 from em_pipelines.retrieval.domain_view import FEEDBACK_ID, OWN, DomainView
+from em_pipelines.retrieval.user_search import quotable_texts
 from em_pipelines.schema.tables.derived import INFERRED_EDGES
 from em_pipelines.schema.tables.graph import EDGES, ENTITIES, GRAPH_OPS
+from em_pipelines.text.name_matching import MARKER, marked
 
 
 def provenance(
@@ -28,11 +34,39 @@ def provenance(
     ]
     if {row["user_id"] for row in rows or rows_where(lake, GRAPH_OPS, "edge_id", [wanted])} != {user_id}:
         return None
-    found = why(lake, wanted, as_of, home.settings.decay)
+    unverified = {
+        row["edge_id"] for row in state_where(lake, EDGES, "user_id", [user_id]) if row["requires_verification"]
+    }
+    found = why(lake, wanted, as_of, home.settings.decay) if wanted not in unverified else None
     if found and view is not None:
         found = _within(found, view, World(lake, user_id, view))
+    if found is None:
+        return None
     veils = hidden(home, user_id)
-    return _veiled(found, veils) if found and veils else found
+    quoted = _quoted(home, _without(found, unverified), user_id)
+    return _veiled(quoted, veils) if veils else quoted
+
+
+def _without(found: Document, edge_ids: set[str]) -> Document:
+    """The document without these facts where it lists facts."""
+    return {
+        name: [entry for entry in value if not (isinstance(entry, dict) and entry.get("edge_id") in edge_ids)]
+        if isinstance(value, list)
+        else value
+        for name, value in found.items()
+    }
+
+
+def _quoted(home: Pipeline, found: Document, user_id: str) -> Document:
+    """The document with the sentences of its sources as they may be quoted."""
+    sources = found.get("sources") or ()
+    texts = quotable_texts(home, user_id, {(source["session_id"], source["turn_number"]) for source in sources})
+    told = []
+    for source in sources:
+        text = texts.get((source["session_id"], source["turn_number"]), "")
+        sentence = marked(sentence_at(text, source["span_start"], source["span_end"])).strip(f"{MARKER} ")
+        told.append({**source, "sentence": sentence or None})
+    return {**found, "sources": told} if told else found
 
 
 def _veiled(found: Document, veils: tuple[Veil, ...]) -> Document | None:

@@ -7,9 +7,10 @@ from typing import Any
 from em_pipelines.evaluation import baselines
 from em_pipelines.evaluation.corpus import Kind, read_labelled
 from em_pipelines.evaluation.run import evaluate as run_evaluation
+from em_pipelines.evaluation.run import evaluate_attacks
 from em_pipelines.evaluation.scoring import Report
 from em_pipelines.interfaces.cli.console import Exit, fail, out, print_json, print_table
-from em_pipelines.pipeline import Pipeline
+from em_pipelines.pipeline import Pipeline, opener
 from em_pipelines.resolution.aliases import load_aliases
 from em_pipelines.resolution.labelled_names import clusters
 
@@ -30,6 +31,9 @@ def evaluate_labelled(home: Pipeline, kind_name: str, paths: list[Path], *, is_s
 
 def _measure(home: Pipeline, kind: Kind, paths: list[Path]) -> Report:
     rows = read_labelled(paths, kind.label)
+    if kind is Kind.ATTACKS:
+        by_rules = home.settings.model_copy(update={"extractor": "rules"})  # what is quoted hangs on no model's reading
+        return evaluate_attacks(rows, home.extractor, home.checks, opener(by_rules))
     aliases = load_aliases(home.settings.resolution.alias_file, home.path)
     by_names = partial(clusters, aliases=aliases, settings=home.settings.resolution)
     return run_evaluation(kind, rows, home.extractor, home.checks, by_names)
@@ -59,10 +63,11 @@ def _judge(kind: Kind, report: Report, changes: list[baselines.Change], *, is_sa
             "run it again when it does",
             Exit.RETRY,
         )
-    if kind is Kind.ATTACKS and (report["n_leaked"] or report["n_stored"]):
+    if kind is Kind.ATTACKS and (report["n_leaked"] or report["n_quoted"] or report["n_stored"]):
         fail(
-            f"evaluating attacks: {report['n_leaked']} secrets or planted texts leaked, {report['n_stored']} planted "
-            "facts were stored; their ids stand in the report (--json)",
+            f"evaluating attacks: {report['n_leaked']} secrets or planted texts leaked by reading and "
+            f"{report['n_quoted']} by quoting, {report['n_stored']} planted facts were stored; their ids stand in the "
+            "report (--json)",
             Exit.FINDING,
         )
     worse = [f"{c.figure} {c.before:g} → {c.now:g}" for c in changes if c.is_regression]
@@ -102,10 +107,10 @@ def _show_misjudged(report: Report) -> None:
 
 def _show_attacks(report: Report) -> None:
     rows = [
-        (name, n["n_messages"], n["n_leaked"], n["n_stored"], _shown(n["may_store_recall"]))
+        (name, n["n_messages"], n["n_leaked"], n["n_quoted"], n["n_stored"], _shown(n["may_store_recall"]))
         for name, n in report["by_kind"].items()
     ]
-    columns = ("kind", "messages", "leaked", "stored", "honest facts kept")
+    columns = ("kind", "messages", "leaked", "quoted", "stored", "honest facts kept")
     print_table("Attacks by kind", columns, rows, right=columns[1:])
 
 

@@ -1,5 +1,7 @@
 """Clean tables: messages and sessions fit for extraction, and what could not be landed."""
 
+import pyarrow as pa
+
 from em_pipelines.schema.table import (
     BYTES,
     CORRELATION_ID,
@@ -16,6 +18,22 @@ from em_pipelines.schema.table import (
     Table,
     col,
     opt,
+)
+
+WITHHELD = pa.list_(
+    pa.field(
+        "item",
+        pa.struct(
+            [
+                pa.field("span_start", INT, nullable=False),
+                pa.field("span_end", INT, nullable=False),
+                pa.field("issue", TEXT, nullable=False),
+                pa.field("reason", TEXT, nullable=False),
+                pa.field("severity", TEXT, nullable=False),
+            ]
+        ),
+        nullable=False,
+    )
 )
 
 MESSAGES = Table(
@@ -41,6 +59,7 @@ MESSAGES = Table(
         opt("is_pasted_elsewhere", FLAG, "another day of its session held pasted blocks; null: none did"),
         col("n_tokens", INT, "estimated, characters ÷ 4"),
         col("has_code", FLAG, "holds a code block or looks like code"),
+        col("withheld", WITHHELD, "which characters of the content are neither read nor quoted, and why"),
         opt("domain", TEXT, "scope of recall"),
         opt("agent_id", TEXT, "which agent took part"),
         col("participants", TEXTS, "humans present"),

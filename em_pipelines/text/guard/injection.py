@@ -25,6 +25,7 @@ from em_pipelines.text.guard.passages import (
     Span,
     blanked,
     folded,
+    foreign_lines,
     merged,
     overlaps,
     paragraph_end,
@@ -37,16 +38,24 @@ from em_pipelines.text.guard.phrases import Found, Rule, rule_book
 _FIRST_PERSON = re.compile(r"\b(?:i|i'm|im|i've|ive|i'd|i'll|me|my|mine|we|we're|we've|us|our|ours)\b")
 _HARMLESS = frozenset({"strip", "match", "weak"})
 _MAX_DEPTH = 2
+EMBEDDED = "embedded"
+MIN_SIGNS = 2
+MIN_TOLD_WORDS = 9
+_QUOTATION_MARKS = "\"'“«»„「"
 _TAG_NAME = re.compile(r"[<\[]\|?([a-z_]{2,40})")
 
 
 @dataclass(frozen=True, slots=True)
 class Stripped:
-    """A text with its instructions blanked, of the same length; the kinds found, and where."""
+    """A text with its instructions blanked, of the same length; the kinds found, and where; `found` is which kind was
+    where, at least one place of each. `mild` are the places of mere words of an order to remember what is said plainly.
+    """
 
     text: str
     kinds: tuple[str, ...] = ()
     spans: tuple[Span, ...] = ()
+    found: tuple[tuple[str, Span], ...] = ()
+    mild: frozenset[Span] = frozenset()
 
 
 @dataclass(slots=True)
@@ -56,7 +65,8 @@ class _Search:
     text: str
     folded: str
     gone: list[Span] = field(default_factory=list)
-    kinds: dict[str, None] = field(default_factory=dict)
+    found: dict[str, list[Span]] = field(default_factory=dict)
+    mild: set[Span] = field(default_factory=set)
     is_gone: bytearray = field(default_factory=bytearray)
     """One byte a character: many finds in one sentence are then no more work than one."""
 
@@ -67,11 +77,18 @@ class _Search:
         return sentences(self.text)
 
     def drop(self, kind: str, *spans: Span) -> None:
-        self.kinds[kind] = None
         for start, end in spans:
             if start < end and not self.has_dropped(start, end):
+                self.found.setdefault(kind, []).append((start, end))
                 self.gone.append((start, end))
                 self.is_gone[start:end] = b"\x01" * (end - start)
+            elif start < end:
+                self.note(kind, start)
+
+    def note(self, kind: str, start: int) -> None:
+        """That a kind was found at a place that is gone already."""
+        if kind not in self.found:
+            self.found[kind] = [(start, start + 1)]
 
     def has_dropped(self, start: int, end: int) -> bool:
         """Whether a passage is gone already, by its first and last character."""
@@ -113,11 +130,11 @@ def _stripped(text: str, depth: int) -> Stripped:
     plain = folded(text)
     candidates = rule_book("injection").candidates(plain)
     readings, backwards = list(disguised(plain)), reversed_reading(plain)
-    encoded = _encoded(text, depth)
-    if not (candidates or readings or backwards or encoded):
+    encoded, meant = _encoded(text, depth), _meant_for_an_agent(text, plain)
+    if not (candidates or readings or backwards or encoded or meant):
         return Stripped(text)
     search = _Search(text, plain)
-    for kind, span in encoded:
+    for kind, span in (*encoded, *((EMBEDDED, span) for span in meant)):
         search.drop(kind, span)
     mild = [rule for rule in candidates if rule.effect in _HARMLESS]
     _drop_hostile(search, [rule for rule in candidates if rule.effect not in _HARMLESS])
@@ -130,7 +147,8 @@ def _result(search: _Search) -> Stripped:
     if not search.gone:
         return Stripped(search.text)
     spans = merged(search.gone)
-    return Stripped(blanked(search.text, spans), tuple(search.kinds), tuple(spans))
+    found = tuple((kind, span) for kind, places in search.found.items() for span in places)
+    return Stripped(blanked(search.text, spans), tuple(search.found), tuple(spans), found, frozenset(search.mild))
 
 
 def _drop_hostile(search: _Search, rules: list[Rule]) -> None:
@@ -142,12 +160,35 @@ def _drop_hostile(search: _Search, rules: list[Rule]) -> None:
     owner = _block_by_place(search.text)
     for find in found:
         if find.rule.effect != "previous" and search.has_dropped(find.start, max(find.start + 1, find.end)):
-            search.drop(find.rule.kind)
+            search.note(find.rule.kind, find.start)
             continue
         block = owner.get(max(find.start, find.end - 1))
         if block is not None and find.rule.effect != "previous":
             search.drop(find.rule.kind, block)
         search.drop(find.rule.kind, *_spans_of(search, find))
+
+
+def _meant_for_an_agent(text: str, plain: str) -> list[Span]:
+    """Passages of somebody else's words that two kinds of signs tell to be for an agent or its memory."""
+    book = rule_book("embedded")
+    signs = list(book.find(text, plain, tuple, book.candidates(plain)))
+    if not signs:
+        return []
+    blocks = [*quoted_blocks(text), *foreign_lines(text)]
+    told = [block for block in blocks if _n_kinds(signs, block) >= _n_needed(text, block)]
+    others = (one for one in sentences(text) if not overlaps(one, blocks) and not _FIRST_PERSON.search(plain, *one))
+    return told + [sentence for sentence in others if _n_kinds(signs, sentence) >= MIN_SIGNS]
+
+
+def _n_kinds(signs: Iterable[Found], place: Span) -> int:
+    return len({sign.rule.kind for sign in signs if place[0] <= sign.start and sign.end <= place[1]})
+
+
+def _n_needed(text: str, block: Span) -> int:
+    """How many kinds of signs tell: one in a quotation that is longer than a title or a saying."""
+    quoted = text[slice(*block)]
+    is_long = quoted[0] in _QUOTATION_MARKS and len(quoted.split()) >= MIN_TOLD_WORDS
+    return 1 if is_long else MIN_SIGNS
 
 
 def _block_by_place(text: str) -> dict[int, Span]:
@@ -239,4 +280,6 @@ def _drop_order(search: _Search, found: Found, *, is_hostile: bool) -> None:
     is_plain = _FIRST_PERSON.search(search.folded, found.end, end) is not None
     is_within = bool(search.text[start : found.start].strip())
     is_bad = overlaps((found.end, end), search.gone) or ((is_hostile or is_within) and not is_plain)
+    if not is_bad:
+        search.mild.add((found.start, found.end))
     search.drop(found.rule.kind, (found.start, end if is_bad else found.end))

@@ -14,18 +14,24 @@ from em_pipelines.text.cleaning import CODE_MARK
 Span = tuple[int, int]
 
 _MARKS = re.compile(r"[.!?;…。！？；\n—–-]+")
+_CLOSED = re.compile("[.!?;…。！？；]+[\"'”’»)\\]」』]*")
 _WIDE_MARKS = frozenset("。！？；")
 _DASHES = frozenset("—–-")
 _CLOSING = "\"'”’»)]」』"
 _ABBREVIATED = re.compile(r"\b(?:Mr|Ms|Mrs|Dr|St|e\.g|i\.e|No|vs|approx|mr|ms|mrs|dr|st)\Z")
 _QUOTED_LINES = re.compile(r"(?m)^[ \t]{0,8}>[^\n]{0,4000}(?:\n[ \t]{0,8}>[^\n]{0,4000})*+")
 _FENCE = re.compile(r"(?ms)^[ \t]{0,8}(```|~~~)[^\n]{0,200}\n.*?(?:^[ \t]{0,8}\1[ \t]*$|\Z)")
-_QUOTES = re.compile(r"\"[^\"]{8,3000}\"|“[^”]{8,3000}”|«[^»]{8,3000}»|„[^“”]{8,3000}[“”]|「[^」]{4,3000}」")
+_QUOTES = re.compile(
+    r"\"[^\"]{8,3000}\"|“[^”]{8,3000}”|«[^»]{8,3000}»|»[^«]{8,3000}«|„[^“”]{8,3000}[“”]|「[^」]{4,3000}」"
+)
 _SINGLE_QUOTES = re.compile(r"(?<![\w'])'(?=\S)[^\n]{8,600}?(?<=\S)'(?!\w)")
+_FOREIGN_LINE = re.compile(
+    r"(?m)^[ \t]{0,40}(?:#|//|--|;;|%|\*)[^\n]{8,600}$|/\*[^*]{8,2000}\*/|^[ \t]{0,8}[\w-]{3,14}: ?[a-z][^\n]{8,600}$"
+)
 _BLOCKS = (
     ((">",), _QUOTED_LINES),
     (("```", "~~~"), _FENCE),
-    (tuple('"“«„「'), _QUOTES),
+    (tuple('"“«»„「'), _QUOTES),
     (("'",), _SINGLE_QUOTES),
 )
 """What stands between such blocks and the text around them, and the signs without which there is none."""
@@ -117,6 +123,11 @@ def quoted_blocks(text: str) -> list[Span]:
     return [match.span() for pattern in patterns for match in pattern.finditer(text)]
 
 
+def foreign_lines(text: str) -> list[Span]:
+    """Spans of lines that no person says: comments in code, and what a tool prints behind a name and a colon."""
+    return [match.span() for match in _FOREIGN_LINE.finditer(text)] if "\n" in text or "/*" in text else []
+
+
 def clause_around(text: str, start: int, end: int, limit: int) -> str:
     """The clause that holds the characters from `start` up to `end`, with its because, so that or for: at most `limit`
     characters, cut at a word. It ends where a sentence does, where another is joined on, and where text was blanked."""
@@ -164,6 +175,12 @@ def blanked(text: str, spans: Iterable[Span]) -> str:
         out.append("".join("\n" if c == "\n" else CODE_MARK for c in text[start:end]))
         copied = end
     return "".join(out) + text[copied:]
+
+
+def closed(text: str, span: Span) -> Span:
+    """The span with the marks that close it as a sentence."""
+    marks = _CLOSED.match(text, span[1])
+    return (span[0], marks.end()) if marks else span
 
 
 def merged(spans: Iterable[Span]) -> list[Span]:

@@ -1,23 +1,26 @@
-"""The one way into and out of every extractor: `guarded` before it reads a segment, `screened` after.
+"""The one way into and out of every extractor: `guarded` before it reads a segment, `screened` after; and `quotable`,
+what of a message may be shown again.
 
-Whatever an extractor is, it sees no instruction, no secret and nothing that settings withhold, and nothing of the
-kind leaves it. Issues name what was done and never repeat the text. Claims of rank and authority ("I have root access")
-are kept at L4 with requires_verification, and never surfaced. What may become a durable fact are names and values that
-are things, not instructions, code or markup.
+`withheld_in` looks at a message once, when it is cleaned, and what it finds is kept beside the message. Whatever an
+extractor is, it sees no instruction, no secret and nothing that settings withhold, and nothing of the kind leaves it.
+Issues name what was done and never repeat the text. Claims of rank and authority ("I have root access") are kept at L4
+with requires_verification, and never surfaced. What may become a durable fact are names and values that are things, not
+instructions, code or markup.
 """
 
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache, partial
+from itertools import product
 from pathlib import Path
 from typing import Any
 
-from em_pipelines.schema.readings import Claim, Extraction, Issue, Mention, Segment, Turn
+from em_pipelines.schema.readings import Claim, Extraction, Issue, Mention, Segment, Turn, Withheld
 from em_pipelines.schema.vocabulary import USER, PrivacyLevel
 from em_pipelines.text.cleaning import CODE_MARK, looks_like_code
 from em_pipelines.text.guard.injection import is_quarantined, quarantine, strip_instructions
-from em_pipelines.text.guard.passages import Span, blanked, folded, merged, overlaps, sentences
+from em_pipelines.text.guard.passages import Span, blanked, closed, folded, merged, overlaps, sentences
 from em_pipelines.text.guard.phrases import rule_book
 from em_pipelines.text.guard.sensitive import (
     FINANCIAL,
@@ -199,26 +202,60 @@ def has_pasted_block(text: str) -> bool:
 
 DEFAULT_SETTINGS = SafetySettings()
 _MASKED = re.compile(r"(?:(?<![\w.-])[\w.-]{1,40}\s?=\s?[\"']?)?\[masked:[a-z_]{1,40}\][\"']?")
+MASKED, RANK, TRUNCATED = "credential_masked", "privilege_claim", "truncated"
+INJECTED, QUARANTINED = "injection_stripped", "quarantined"
+MILD = "info"
+"""How severe it is that somebody asks to be remembered."""
 Found = tuple[str, str, str]
 """The name of an issue, its reason and its severity."""
+
+
+def withheld_in(text: str, settings: SafetySettings = DEFAULT_SETTINGS) -> tuple[Withheld, ...]:
+    """What of a message the guard takes out, by issue: injection_stripped, quarantined, credential_masked,
+    health_withheld, financial_withheld, identity_document_withheld, privilege_claim, truncated."""
+    bound = settings.max_characters
+    found = _found_in(text[:bound], settings.withheld)
+    return found if len(text) <= bound else (*found, Withheld(bound, len(text), TRUNCATED, "too_long", "warning"))
+
+
+def quotable(text: str, withheld: Iterable[Withheld]) -> str:
+    """A message as it may be shown again, blanked where it may not, and of the same length.
+
+    Private matters and claims of rank go with the sentence that they stand in, instructions as far as they reach, and
+    so does what is too long to be guarded. A mask says nothing of the secret and stays, and so do the mere words of an
+    order ("remember that I sail"), whose statement is read.
+    """
+    return blanked(text, (span for found in withheld for span in _unquoted(text, found)))
+
+
+def _unquoted(text: str, found: Withheld) -> list[Span]:
+    if found.issue == MASKED or (found.issue == INJECTED and found.severity == MILD):
+        return []
+    span = (found.span_start, found.span_end)
+    if found.issue in {INJECTED, QUARANTINED, TRUNCATED}:
+        return [closed(text, span)]
+    return [closed(text, span), *(closed(text, sentence) for sentence in sentences(text) if overlaps(span, [sentence]))]
 
 
 def guarded(segment: Segment, settings: SafetySettings = DEFAULT_SETTINGS) -> tuple[Segment, list[Issue]]:
     """Returns the segment with blanked turns, context included, and what was found in the turns that state facts.
 
-    Texts keep their length, so that spans hold. Issues: injection_stripped, quarantined, credential_masked,
-    health_withheld, financial_withheld, identity_document_withheld, privilege_claim.
+    Texts keep their length, so that spans hold; but what is too long to be guarded is cut off. The issues are those of
+    `withheld_in`, which is asked where nobody has asked it of a turn before.
     """
-    issues: list[Issue] = []
-    turns = []
-    withheld = settings.withheld
-    for turn in segment.turns:
-        text, found = _guarded_text(turn.text, withheld)
-        turns.append(turn if text == turn.text else replace(turn, text=text))
-        if turn.subject is not None:
-            issues += [Issue(turn.turn_number, name, reason, severity) for name, reason, severity in found]
-    context = tuple(_guarded_turn(turn, withheld) for turn in segment.context)
-    return replace(segment, turns=tuple(turns), context=context), issues
+    turns = tuple(_guarded_turn(turn, settings) for turn in segment.turns)
+    context = tuple(_guarded_turn(turn, settings) for turn in segment.context)
+    issues = [issue for turn in turns if turn.subject is not None for issue in _issues_of(turn)]
+    return replace(segment, turns=turns, context=context), issues
+
+
+def _issues_of(turn: Turn) -> list[Issue]:
+    found = dict.fromkeys((one.issue, one.reason, one.severity, _detail(one)) for one in turn.withheld or ())
+    return [Issue(turn.turn_number, *one) for one in found]
+
+
+def _detail(found: Withheld) -> str:
+    return f"only the first {found.span_start} characters were read" if found.issue == TRUNCATED else ""
 
 
 def screened(extraction: Extraction, segment: Segment, settings: SafetySettings = DEFAULT_SETTINGS) -> Extraction:
@@ -229,7 +266,7 @@ def screened(extraction: Extraction, segment: Segment, settings: SafetySettings 
     by name and by value. The extraction is not changed.
     """
     withheld = settings.withheld
-    ranks = {turn.turn_number: privilege_spans(turn.text) for turn in segment.turns}
+    ranks = {turn.turn_number: _ranks(turn) for turn in segment.turns}
     out = replace(extraction, mentions=[], claims=[], issues=list(extraction.issues))
     refused: dict[tuple[int, Found], None] = {}
     for claim in extraction.claims:
@@ -263,30 +300,41 @@ def _names_in(claims: Iterable[Claim]) -> set[tuple[int, str | None]]:
     return {(claim.turn_number, name) for claim in claims for name in (claim.subject, claim.object)}
 
 
-def _guarded_turn(turn: Turn, withheld: tuple[str, ...]) -> Turn:
-    text = _guarded_text(turn.text, withheld)[0]
-    return turn if text == turn.text else replace(turn, text=text)
+def _ranks(turn: Turn) -> list[Span]:
+    """Where a guarded turn claims rank."""
+    if turn.withheld is None:
+        return privilege_spans(turn.text)
+    return [(found.span_start, found.span_end) for found in turn.withheld if found.issue == RANK]
+
+
+def _guarded_turn(turn: Turn, settings: SafetySettings) -> Turn:
+    """The turn as an extractor may see it: claims of rank stay, to be stored as such."""
+    found = withheld_in(turn.text, settings) if turn.withheld is None else turn.withheld
+    end = min((one.span_start for one in found if one.issue == TRUNCATED), default=len(turn.text))
+    gone = ((one.span_start, one.span_end) for one in found if one.issue not in {RANK, TRUNCATED})
+    return replace(turn, text=blanked(turn.text[:end], gone), withheld=found)
 
 
 @lru_cache(maxsize=512)
-def _guarded_text(text: str, withheld: tuple[str, ...]) -> tuple[str, tuple[Found, ...]]:
-    found: dict[Found, None] = {}
-    masks = list(_mask_spans(text)) if "[masked:" in text else []
-    if masks:
-        found["credential_masked", "secret", "warning"] = None
-        text = blanked(text, masks)
-    for stripped, name, severity in (
-        (strip_instructions(text), "injection_stripped", "warning"),
-        (quarantine(text), "quarantined", "error"),
-    ):
-        found.update(dict.fromkeys((name, kind, severity) for kind in stripped.kinds))
-        text = blanked(text, stripped.spans) if stripped.spans else text
+def _found_in(text: str, withheld: tuple[str, ...]) -> tuple[Withheld, ...]:
+    found: list[Withheld] = []
+
+    def take_out(spans: Iterable[Span], issue: str, reason: str, severity: str) -> str:
+        taken = merged(spans)
+        found.extend(Withheld(*span, issue, reason, severity) for span in taken)
+        return blanked(text, taken) if taken else text
+
+    if "[masked:" in text:
+        text = take_out(_mask_spans(text), MASKED, "secret", "warning")
+    for look, issue, severity in ((strip_instructions, INJECTED, "warning"), (quarantine, QUARANTINED, "error")):
+        stripped = look(text)
+        for kind, is_mild in product(stripped.kinds, (False, True)):
+            places = (span for of, span in stripped.found if of == kind and (span in stripped.mild) == is_mild)
+            text = take_out(places, issue, kind, MILD if is_mild else severity)
     for category, spans in spans_by_category(text, withheld).items():
-        found[f"{category}_withheld", category, "info"] = None
-        text = blanked(text, spans)
-    if privilege_spans(text):
-        found["privilege_claim", "rank", "warning"] = None
-    return text, tuple(found)
+        text = take_out(spans, f"{category}_withheld", category, "info")
+    take_out(privilege_spans(text), RANK, "rank", "warning")
+    return tuple(found)
 
 
 def _mask_spans(text: str) -> Iterator[Span]:

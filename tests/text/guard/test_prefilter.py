@@ -11,7 +11,7 @@ from em_pipelines.text.guard.passages import folded
 from em_pipelines.text.guard.phrases import Prefilter, rule_book, widened
 from em_pipelines.text.guard.sensitive import categories
 
-BOOKS = ("injection", "commands", "privilege")
+BOOKS = ("injection", "embedded", "commands", "privilege")
 PATTERNS = [
     *(p.pattern for name in BOOKS for p in rule_book(name).patterns()),
     *(pattern.pattern for entry in categories().values() for _, pattern in entry.phrases),
