@@ -16,7 +16,7 @@ from em_pipelines.governance.audit.settling import settle
 from em_pipelines.schema.ids import digest
 from em_pipelines.schema.table import PERSONAL_COLUMNS, Table
 from em_pipelines.schema.tables.derived import INFERRED_EDGES
-from em_pipelines.storage.parquet_files import PartitionInfo
+from em_pipelines.storage.staleness import PartitionInfo
 from em_pipelines.storage.store import Step, StepReport, Store
 from resources.dagster_internals import (
     known_versions,

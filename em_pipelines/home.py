@@ -25,6 +25,7 @@ from pathlib import Path
 
 import orjson
 
+from em_pipelines.errors import CorruptTableError
 from em_pipelines.landing.erasure_gate import ErasureGate
 from em_pipelines.landing.erasure_requests import RequestBook
 from em_pipelines.schema.table import Table
@@ -140,10 +141,18 @@ class Home:
 
     @property
     def unchecked(self) -> Span | None:
-        """The span of days whose checks have not passed since they were made: they failed, or their run was killed."""
+        """The span of days whose checks have not passed since they were made: they failed, or their run was killed.
+
+        Raises CorruptTableError where nobody can read which.
+        """
         path = self.path / UNCHECKED
-        noted = orjson.loads(path.read_bytes()) if path.exists() else []
-        return span_of([date.fromisoformat(day) for span in noted for day in span])
+        try:
+            noted = orjson.loads(path.read_bytes()) if path.exists() else []
+            return span_of([date.fromisoformat(day) for span in noted for day in span])
+        except (ValueError, TypeError) as error:
+            raise CorruptTableError(
+                f"reading {path}: it says no days; delete it, and check every day with `em run --full`"
+            ) from error
 
     def note_unchecked(self, days: Collection[date]) -> None:
         """Adds the span of some days to what is `unchecked`. Noted before a run, and cleared after it with

@@ -16,6 +16,7 @@ from pydantic_settings import (
     SettingsConfigDict,
     YamlConfigSettingsSource,
 )
+from yaml import YAMLError
 
 from em_pipelines.environment import environment
 from em_pipelines.errors import SettingsError
@@ -118,5 +119,8 @@ def load_settings(**overrides: Any) -> Settings:
         raise SettingsError(
             f"reading settings: {where}: {first['msg']}; see `em settings` for every field and its meaning"
         ) from error
-    except ValueError as error:
-        raise SettingsError(f"reading settings: {error}; see `em settings` for every field and its meaning") from error
+    except (ValueError, YAMLError) as error:
+        said = " ".join(str(error).split())
+        raise SettingsError(
+            f"reading settings: {SETTINGS_FILE}: {said}; see `em settings` for every field and its meaning"
+        ) from error

@@ -93,7 +93,8 @@ class SessionIndex:
             return
         own = self._path.with_name(f"{FILE}.{threading.get_ident()}")
         with suppress(OSError), temporary_beside(own) as temporary:
-            temporary.write_bytes(orjson.dumps(entries))
+            data = orjson.dumps(entries)
+            temporary.write_bytes(data + b"\n" + _check_of(data))
             put_in_place(temporary, self._path, set())  # nobody waits for the disk: it can be made again
 
     def _marks(self) -> dict[date, str]:
@@ -118,10 +119,16 @@ def _hash(session: Session) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:HASH_CHARACTERS]
 
 
+def _check_of(data: bytes) -> bytes:
+    """By which a change of the file shows: with a lost hash a message would land a second time."""
+    return hashlib.sha256(data).hexdigest().encode()
+
+
 def _read(path: Path) -> dict[str, list[str]]:
     """What the file holds; nothing where there is none, or where it is not what was written."""
     try:
-        entries = orjson.loads(path.read_bytes())
+        data, _, check = path.read_bytes().partition(b"\n")
+        entries = orjson.loads(data) if check == _check_of(data) else {}
     except (OSError, ValueError):
         return {}
     is_whole = isinstance(entries, dict) and all(

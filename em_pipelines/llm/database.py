@@ -10,7 +10,7 @@ Nothing here masks anything: prompts are free of secrets before a request is mad
 import sqlite3
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -90,9 +90,7 @@ class Database:
             self._set_up()
         except sqlite3.DatabaseError as error:
             self._connection.close()
-            raise CorruptTableError(
-                f"opening {path}: {error}; move the file away: its answers are asked for, and paid for, again"
-            ) from error
+            raise self._corrupt(error) from error
 
     def _set_up(self) -> None:
         # Two processes that switch one new file to write-ahead logging at once: SQLite refuses one without waiting.
@@ -118,15 +116,28 @@ class Database:
             self._connection.execute("BEGIN IMMEDIATE")
             try:
                 yield self._connection.execute
-            except BaseException:
-                self._connection.execute("ROLLBACK")
+            except BaseException as error:
+                with suppress(sqlite3.DatabaseError):
+                    self._connection.execute("ROLLBACK")
+                if _is_damage(error):
+                    raise self._corrupt(error) from error
                 raise
             self._connection.execute("COMMIT")
 
     def rows(self, query: str, *values: Any) -> list[sqlite3.Row]:
         """The rows of a query, outside any transaction."""
-        with self._lock:
-            return self._connection.execute(query, values).fetchall()
+        try:
+            with self._lock:
+                return self._connection.execute(query, values).fetchall()
+        except sqlite3.DatabaseError as error:
+            if _is_damage(error):
+                raise self._corrupt(error) from error
+            raise
+
+    def _corrupt(self, error: BaseException) -> CorruptTableError:
+        return CorruptTableError(
+            f"opening {self.path}: {error}; move the file away: its answers are asked for, and paid for, again"
+        )
 
     def shrink_log(self) -> None:
         """Moves the write-ahead log into the file and empties it, so that what was deleted is in neither."""
@@ -137,6 +148,12 @@ class Database:
         """Closes the connection; the file stays."""
         with self._lock:
             self._connection.close()
+
+
+def _is_damage(error: BaseException) -> bool:
+    """Whether the file itself is at fault, and not a lock or a statement."""
+    code = getattr(error, "sqlite_errorcode", None)
+    return code is not None and code & 0xFF in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
 
 def instant(at: datetime) -> str:

@@ -5,8 +5,9 @@ appear, so that the numbers of what is known stay when texts are added behind. O
 postings; its way of counting words one by one is passed over.
 """
 
+import hashlib
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -122,40 +123,6 @@ def summed(counts: "csr_matrix", groups: Integers) -> "csr_matrix":
     return csr_matrix(belongs @ counts)
 
 
-K1 = 1.2
-B = 0.75
-SESSION_B = 0.5
-"""BM25's normalisation by length, for whole conversations: less than the usual 0.75, as long ones are no worse."""
-
-
-def write_postings(folder: Path, counts: "csr_matrix", b: float) -> None:
-    """Writes what `bm25s.BM25.load` reads: the score of every word in every text (texts × words).
-
-    As Lucene has it (Kamphuis et al., 2020): ln(1 + (N - n + 0.5) / (n + 0.5)) · tf / (k1 (1 - b + b l / l̄) + tf).
-    """
-    import bm25s  # noqa: PLC0415
-    from scipy.sparse import csc_matrix  # noqa: PLC0415
-
-    n_texts = counts.shape[0]
-    columns = csc_matrix(counts, dtype=np.float32)
-    columns.sort_indices()
-    frequency = np.diff(columns.indptr)
-    rarity = np.log1p((n_texts - frequency + 0.5) / (frequency + 0.5))
-    lengths = np.asarray(counts.sum(axis=1)).ravel()
-    damping = K1 * (1 - b + b * lengths / max(float(lengths.mean()) if n_texts else 0.0, 1e-9))
-    said = columns.data
-    shares = np.repeat(rarity, frequency) * said / (damping[columns.indices] + said)
-    index = bm25s.BM25(method="lucene", k1=K1, b=b)
-    index.scores = {
-        "data": shares.astype(np.float32),
-        "indices": columns.indices.astype(np.int32),
-        "indptr": columns.indptr.astype(np.int32),
-        "num_docs": n_texts,
-    }
-    index.vocab_dict, index.nonoccurrence_array = {}, None
-    index.save(folder)
-
-
 VERSION = 3
 
 
@@ -167,53 +134,89 @@ class Pack:
 
     @cached_property
     def meta(self) -> dict[str, object]:
-        """What `pack.json` says; raises CorruptTableError where that cannot be read."""
+        """What `pack.json` says; raises CorruptTableError where that is not what was written."""
         try:
             found: dict[str, object] = orjson.loads((self.folder / "pack.json").read_bytes())
-        except (OSError, orjson.JSONDecodeError) as error:
-            raise CorruptTableError(
-                f"opening the index pack {self.folder}: {error}; `em run` makes it again"
-            ) from error
+            is_whole = found.get("seal") in (None, seal_of(found))  # packs from before had none
+        except (OSError, orjson.JSONDecodeError, AttributeError) as error:
+            raise self._corrupt("pack.json") from error
+        if not is_whole:
+            raise self._corrupt("pack.json")
         return found
+
+    def check(self) -> None:
+        """Raises CorruptTableError where any file of the pack is lost, or not as it was written."""
+        for name in self._digests:
+            self._file(name)
+
+    @cached_property
+    def _digests(self) -> dict[str, str]:
+        digests = self.meta.get("digests", {})
+        assert isinstance(digests, dict)
+        return digests
+
+    @cached_property
+    def _found_whole(self) -> set[str]:
+        return set()
+
+    def _file(self, name: str) -> Path:
+        """The path of a file, which is as it was written: held against its digest before anything of it is believed,
+        once. Raises CorruptTableError."""
+        path = self.folder / name
+        if name not in self._found_whole:
+            try:
+                is_whole = self._digests.get(name) in (None, digest_of(path))
+            except OSError as error:
+                raise self._corrupt(name) from error
+            if not is_whole:
+                raise self._corrupt(name)
+            self._found_whole.add(name)
+        return path
+
+    def _corrupt(self, name: str) -> CorruptTableError:
+        return CorruptTableError(
+            f"reading the index pack {self.folder}: {name} is lost, or is not as it was written; `em repair --apply` "
+            "makes it again"
+        )
 
     @cached_property
     def documents(self) -> pa.Table:
         """One row a document, in `documents.SCHEMA`."""
-        with pa.memory_map(str(self.folder / "documents.arrow")) as source:
+        with pa.memory_map(str(self._file("documents.arrow"))) as source:
             return pa.ipc.open_file(source).read_all()
 
     @cached_property
     def vocabulary(self) -> dict[str, int]:
         """The number of each stem."""
-        return _numbered(self.folder / "words.json")
+        return _numbered(self._file("words.json"))
 
     @cached_property
     def runs(self) -> dict[str, int]:
         """The number of each run of letters."""
-        return _numbered(self.folder / "runs.json")
+        return _numbered(self._file("runs.json"))
 
     @cached_property
     def sessions(self) -> Integers:
         """Which conversation a document is of, by number."""
-        found: Integers = np.load(self.folder / "sessions.npy", mmap_mode="r")
+        found: Integers = np.load(self._file("sessions.npy"), mmap_mode="r")
         return found
 
     @cached_property
     def signals(self) -> Floats:
         """Documents × `signals.NAMES`, as `signals.signals` has them."""
-        found: Floats = np.load(self.folder / "signals.npy", mmap_mode="r")
+        found: Floats = np.load(self._file("signals.npy"), mmap_mode="r")
         return found
 
     @cached_property
     def days(self) -> Integers:
         """The day of each document, as `date.toordinal` counts."""
-        found: Integers = np.load(self.folder / "days.npy", mmap_mode="r")
+        found: Integers = np.load(self._file("days.npy"), mmap_mode="r")
         return found
 
     @cached_property
     def kinds(self) -> npt.NDArray[np.bool_]:
         """Whether each document is a fact; else it is a message."""
-        found: npt.NDArray[np.bool_] = np.load(self.folder / "kinds.npy", mmap_mode="r")
+        found: npt.NDArray[np.bool_] = np.load(self._file("kinds.npy"), mmap_mode="r")
         return found
 
     @cached_property
@@ -226,13 +229,13 @@ class Pack:
     @cached_property
     def confidence(self) -> Floats:
         """Of each document, 0 to 1."""
-        found: Floats = np.load(self.folder / "confidence.npy", mmap_mode="r")
+        found: Floats = np.load(self._file("confidence.npy"), mmap_mode="r")
         return found
 
     @cached_property
     def speakers(self) -> list[str]:
         """Who speaks, in order of number: names, or roles where a log names nobody."""
-        found: list[str] = orjson.loads((self.folder / "speakers.json").read_bytes())
+        found: list[str] = orjson.loads(self._file("speakers.json").read_bytes())
         return found
 
     def said_by(self, name: str) -> Floats:
@@ -245,35 +248,40 @@ class Pack:
 
     @cached_property
     def _said_by(self) -> Integers:
-        found: Integers = np.load(self.folder / "said_by.npy", mmap_mode="r")
+        found: Integers = np.load(self._file("said_by.npy"), mmap_mode="r")
         return found
 
     @cached_property
     def topics(self) -> Topics:
         """The space of topics."""
-        return Topics(*(np.load(self.folder / f"{name}.npy", mmap_mode="r") for name in ("terms", "placed")))
+        return Topics(*(np.load(self._file(f"{name}.npy"), mmap_mode="r") for name in ("terms", "placed")))
 
     def scores(self, field: str, numbers: list[int]) -> Floats:
         """BM25 of every document (of the field `session`: of every conversation) for words given by number."""
         import bm25s  # noqa: PLC0415  (a quarter of a second, and many who open a pack ask it nothing)
 
-        index = self._indexes.get(field) or self._indexes.setdefault(
-            field, bm25s.BM25.load(self.folder / field, mmap=True, load_vocab=False)
-        )
+        index = self._indexes.get(field)
+        if index is None:
+            for name in self._digests:
+                if name.startswith(f"{field}/"):
+                    self._file(name)
+            index = self._indexes[field] = bm25s.BM25.load(self.folder / field, mmap=True, load_vocab=False)
         found: Floats = index.get_scores(numbers)
         return found
 
     @cached_property
     def encoded(self) -> Encoded:
         """The texts by numbers of words: of use to who makes the next pack."""
-        words = orjson.loads((self.folder / "plain.json").read_bytes())
-        return Encoded(words, *(np.load(self.folder / f"{name}.npy", mmap_mode="r") for name in ("tokens", "starts")))
+        words = orjson.loads(self._file("plain.json").read_bytes())
+        return Encoded(words, *(np.load(self._file(f"{name}.npy"), mmap_mode="r") for name in ("tokens", "starts")))
 
     @cached_property
     def vectors(self) -> Floats | None:
         """Documents × dimensions, each of length 1, or 0 where the embedder gave none; None without an embedder."""
-        path = self.folder / "vectors.npy"
-        return np.load(path, mmap_mode="r") if path.exists() else None
+        if "vectors.npy" not in self._digests and not (self.folder / "vectors.npy").exists():
+            return None
+        found: Floats = np.load(self._file("vectors.npy"), mmap_mode="r")
+        return found
 
     @cached_property
     def facts(self) -> list[dict[str, Any]]:
@@ -362,6 +370,18 @@ class Pack:
     @cached_property
     def _indexes(self) -> "dict[str, bm25s.BM25]":
         return {}
+
+
+def digest_of(path: Path) -> str:
+    """SHA-256 (hex) of a file."""
+    with path.open("rb") as handle:
+        return hashlib.file_digest(handle, "sha256").hexdigest()
+
+
+def seal_of(meta: Mapping[str, object]) -> str:
+    """The digest of all that `pack.json` says but this."""
+    said = {name: value for name, value in meta.items() if name != "seal"}
+    return hashlib.sha256(orjson.dumps(said, option=orjson.OPT_SORT_KEYS)).hexdigest()
 
 
 def _numbered(path: Path) -> dict[str, int]:

@@ -21,7 +21,7 @@ from em_pipelines.retrieval.pack import Pack
 from em_pipelines.retrieval.scoring import known_vectors, vectors_of
 from em_pipelines.retrieval.searchable_home import SearchableHome
 from em_pipelines.retrieval.terms import Floats
-from em_pipelines.retrieval.writing import PackOptions, files_of, is_whole, write
+from em_pipelines.retrieval.writing import PackOptions, files_of, is_unchanged, is_whole, write
 from em_pipelines.schema.ids import digest
 from em_pipelines.schema.rows import ContradictionRow
 from em_pipelines.schema.table import rows_of
@@ -48,15 +48,16 @@ def folder_of(home: SearchableHome, user_id: str) -> Path:
     return home.path / "packs" / home.salt.hash("pack", user_id)[:32]
 
 
-def build(home: SearchableHome) -> list[str]:
+def build(home: SearchableHome, *, is_checked: bool = False) -> list[str]:
     """Brings the packs of everybody up to date of whom something has changed; returns whose, in order.
 
     A new day is put behind what a pack holds; where the code or the settings are others, or something of a pack is
-    lost, it is made anew. Who has rows that no pack can be made of keeps the one they had, and is set aside.
+    lost or damaged, it is made anew. Damage of one that nothing changes is looked for where it `is_checked`. Who has
+    rows that no pack can be made of keeps the one they had, and is set aside.
     """
     with home.lock("packs"):
         marks = _marks(home)
-        update = _update_to(home, marks)
+        update = _update_to(home, marks, is_checked=is_checked)
         made = _build_all(home, update)
         if update.days is None:
             _sweep(home, set(update.users))
@@ -83,10 +84,10 @@ def folders(home: SearchableHome) -> list[Path]:
     return [home.path / "packs" / name for name in _built(home)["packs"]]
 
 
-def unfit(home: SearchableHome) -> list[Path]:
-    """Folders of packs that were made and are not there any more, or not as they were written; the next build makes
-    them again."""
-    return [folder for folder in folders(home) if not is_whole(folder)]
+def unfit(home: SearchableHome, *, is_checked: bool = False) -> list[Path]:
+    """Folders of packs that were made and are not there any more, or not as they were written: by the sizes of their
+    files, or, `is_checked`, by every byte. The next build, checked alike, makes them again."""
+    return [folder for folder in folders(home) if not (is_unchanged if is_checked else is_whole)(folder)]
 
 
 def size_of(home: SearchableHome) -> tuple[int, int]:
@@ -120,10 +121,10 @@ class _Update:
     days: frozenset[date] | None
 
 
-def _update_to(home: SearchableHome, marks: dict[str, str]) -> _Update:
+def _update_to(home: SearchableHome, marks: dict[str, str], *, is_checked: bool) -> _Update:
     """What brings the packs to these marks. Packs of which something is lost are deleted."""
     built = _built(home)["days"]
-    lost = _clear_lost(home)
+    lost = _clear_lost(home, is_checked=is_checked)
     changed = sorted(day for day in marks.keys() | built.keys() if marks.get(day) != built.get(day))
     is_all = not built or any(day not in marks for day in changed)  # a day is gone, or nothing was there yet
     users = _users(home, sorted(marks) if is_all else changed)
@@ -133,9 +134,9 @@ def _update_to(home: SearchableHome, marks: dict[str, str]) -> _Update:
     return _Update(users, None if is_all else frozenset(map(date.fromisoformat, changed)))
 
 
-def _clear_lost(home: SearchableHome) -> set[str]:
+def _clear_lost(home: SearchableHome, *, is_checked: bool) -> set[str]:
     """Deletes what is left of packs that are not whole; returns the names of their folders."""
-    lost = unfit(home)
+    lost = unfit(home, is_checked=is_checked)
     for folder in lost:
         shutil.rmtree(folder, ignore_errors=True)
     return {folder.name for folder in lost}
@@ -250,12 +251,15 @@ def _known(home: SearchableHome, user_id: str) -> dict[str, Floats]:
 
 
 def _old(home: SearchableHome, folder: Path) -> Pack | None:
-    """The pack that is there, if this very code and these settings made it."""
+    """The pack that is there, if this very code and these settings made it and it is as it was written."""
     pack = Pack(folder)
     try:
-        return pack if pack.meta.get("made_by") == _version(home) else None
+        if pack.meta.get("made_by") != _version(home):
+            return None
+        pack.check()
     except CorruptTableError:
         return None
+    return pack
 
 
 def _facts(home: SearchableHome, users: Sequence[str]) -> dict[str, _Facts]:

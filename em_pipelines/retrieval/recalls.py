@@ -54,8 +54,17 @@ def _path(home: Home) -> Path:
 
 
 def _read(path: Path) -> dict[str, dict[str, int]]:
+    """What the file says; nothing of days that it does not say anything sensible of."""
     try:
-        found: dict[str, dict[str, int]] = orjson.loads(path.read_bytes())
+        found = orjson.loads(path.read_bytes())
     except (FileNotFoundError, orjson.JSONDecodeError):
         return {}
-    return found
+    return {day: own for day, own in found.items() if _is_day(day, own)} if isinstance(found, dict) else {}
+
+
+def _is_day(day: str, counts: object) -> bool:
+    try:
+        date.fromisoformat(day)
+    except ValueError:
+        return False
+    return isinstance(counts, dict) and all(isinstance(n, int) for n in counts.values())

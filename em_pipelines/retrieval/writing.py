@@ -16,19 +16,19 @@ import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from em_pipelines.errors import CorruptTableError
 from em_pipelines.retrieval.documents import FACT, MESSAGE
 from em_pipelines.retrieval.pack import (
-    SESSION_B,
     VERSION,
-    B,
     Integers,
     Pack,
+    digest_of,
     encode,
     joined,
     runs_of,
+    seal_of,
     stems_of,
     summed,
-    write_postings,
 )
 from em_pipelines.retrieval.scoring import Vectors
 from em_pipelines.retrieval.terms import STOP_WORDS, Floats, signals, stem
@@ -111,16 +111,51 @@ def write(
     }
     _save(aside, arrays, {"plain": encoded.words, "words": stems, "runs": runs, "speakers": _speakers(documents)})
     _save_documents(aside, documents)
-    meta = {
+    meta: dict[str, object] = {
         "version": VERSION,
         "n_documents": len(texts),
         "dimensions": options.dimensions,
         "made_by": options.made_by,
         "embedder": vectors and vectors.name,
         "sizes": {str(path.relative_to(aside)): path.stat().st_size for path in files_of(aside)},
+        "digests": {str(path.relative_to(aside)): digest_of(path) for path in files_of(aside)},
     }
-    (aside / "pack.json").write_bytes(orjson.dumps(meta))
+    (aside / "pack.json").write_bytes(orjson.dumps({**meta, "seal": seal_of(meta)}))
     _replace(folder, aside)
+
+
+K1 = 1.2
+B = 0.75
+SESSION_B = 0.5
+"""BM25's normalisation by length, for whole conversations: less than the usual 0.75, as long ones are no worse."""
+
+
+def write_postings(folder: Path, counts: "csr_matrix", b: float) -> None:
+    """Writes what `bm25s.BM25.load` reads: the score of every word in every text (texts × words).
+
+    As Lucene has it (Kamphuis et al., 2020): ln(1 + (N - n + 0.5) / (n + 0.5)) · tf / (k1 (1 - b + b l / l̄) + tf).
+    """
+    import bm25s  # noqa: PLC0415
+    from scipy.sparse import csc_matrix  # noqa: PLC0415
+
+    n_texts = counts.shape[0]
+    columns = csc_matrix(counts, dtype=np.float32)
+    columns.sort_indices()
+    frequency = np.diff(columns.indptr)
+    rarity = np.log1p((n_texts - frequency + 0.5) / (frequency + 0.5))
+    lengths = np.asarray(counts.sum(axis=1)).ravel()
+    damping = K1 * (1 - b + b * lengths / max(float(lengths.mean()) if n_texts else 0.0, 1e-9))
+    said = columns.data
+    shares = np.repeat(rarity, frequency) * said / (damping[columns.indices] + said)
+    index = bm25s.BM25(method="lucene", k1=K1, b=b)
+    index.scores = {
+        "data": shares.astype(np.float32),
+        "indices": columns.indices.astype(np.int32),
+        "indptr": columns.indptr.astype(np.int32),
+        "num_docs": n_texts,
+    }
+    index.vocab_dict, index.nonoccurrence_array = {}, None
+    index.save(folder)
 
 
 def files_of(folder: Path) -> list[Path]:
@@ -131,10 +166,20 @@ def files_of(folder: Path) -> list[Path]:
 def is_whole(folder: Path) -> bool:
     """Whether there is a pack with all of its files, each as long as it was written."""
     try:
-        sizes = orjson.loads((folder / "pack.json").read_bytes())["sizes"]
+        sizes = Pack(folder).meta["sizes"]
+        assert isinstance(sizes, dict)
         return all((folder / name).stat().st_size == size for name, size in sizes.items())
-    except (OSError, orjson.JSONDecodeError, KeyError):
+    except (OSError, CorruptTableError, KeyError):
         return False
+
+
+def is_unchanged(folder: Path) -> bool:
+    """Whether there is a pack with all of its files, each as it was written, byte for byte."""
+    try:
+        Pack(folder).check()
+    except CorruptTableError:
+        return False
+    return is_whole(folder)
 
 
 def _n_same(documents: pa.Table, old: Pack) -> int:

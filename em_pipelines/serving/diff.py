@@ -17,7 +17,7 @@ import duckdb
 from em_pipelines.errors import UsageError
 from em_pipelines.graph.confidence_decay import Curve, published_macro
 from em_pipelines.redaction.veils import OwnedFact
-from em_pipelines.serving.snapshot_file import LAYOUT
+from em_pipelines.serving.snapshot_file import LAYOUT, is_as_written
 from em_pipelines.storage.duckdb_engine import connect, fetch, scalar, statement
 from em_pipelines.text.name_matching import MARKER
 
@@ -67,9 +67,11 @@ def diff(earlier: Path, later: Path, user_id: str | None = None, is_erased: IsEr
             facts = fetch(connection, statement(HERE, "diff_facts")).to_pylist()
             names = fetch(connection, statement(HERE, "diff_names")).to_pylist()
         except duckdb.Error as error:
+            both = (earlier.resolve(), later.resolve())
+            damaged = [path for path in both if not is_as_written(path)] or both
             raise UsageError(
-                f"comparing snapshots: {earlier} or {later} does not hold the tables of a snapshot "
-                f"({_first_line(error)}); publish them again with `em snapshot --date DAY`"
+                f"comparing snapshots: {' or '.join(map(str, damaged))} does not hold the tables of a snapshot "
+                f"({_first_line(error)}); publish it again with `em snapshot --date DAY`"
             ) from error
     told = [row for row in facts if not (row["is_erased"] or is_erased(row))]
     learned, changed, forgotten = _by_fate(told)

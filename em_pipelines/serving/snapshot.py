@@ -16,7 +16,7 @@ from em_pipelines.schema.ids import digest
 from em_pipelines.schema.table import Table
 from em_pipelines.schema.tables.catalog import CATALOG
 from em_pipelines.schema.tables.derived import CURRENT_EDGES, INFERRED_EDGES
-from em_pipelines.serving.snapshot_file import Content, Part, write
+from em_pipelines.serving.snapshot_file import Content, Part, is_as_written, write
 from em_pipelines.serving.time_rules import TimeRules
 from em_pipelines.storage.code_version import code_digest
 from em_pipelines.storage.duckdb_engine import connect, scalar
@@ -65,6 +65,8 @@ def publish(  # noqa: PLR0913  (what a snapshot is made of, and the ledger that 
     path = folder / f"{as_of.isoformat()}.duckdb"
     content = _content_of(store, rules, as_of)
     standing = _rows_if_current(path, content.digest)
+    if standing is not None and not is_as_written(path):
+        standing, is_anew = None, True
     if standing is None:
         content = replace(content, ledger=ledger.to_note(noted_head(folder)) if ledger else None)
         write(store.lake, path, content, rules, None if is_anew else folder / LATEST)

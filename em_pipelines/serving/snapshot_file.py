@@ -10,10 +10,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import cached_property
+from hashlib import file_digest
 from itertools import takewhile
 from pathlib import Path
 
 import duckdb
+import orjson
 import pyarrow as pa
 
 from em_pipelines.graph.confidence_decay import published_macro
@@ -22,7 +24,7 @@ from em_pipelines.schema.table import Table
 from em_pipelines.schema.tables.catalog import CATALOG
 from em_pipelines.serving.time_rules import TimeRules
 from em_pipelines.storage.duckdb_engine import connect, statement
-from em_pipelines.storage.files import put_in_place, temporary_beside
+from em_pipelines.storage.files import put_in_place, temporary_beside, write_atomically
 from em_pipelines.storage.lake import Lake
 from em_pipelines.storage.ledger import Head
 
@@ -30,6 +32,8 @@ HERE = Path(__file__).parent
 LAYOUT = 2
 """Raised whenever the tables that `em diff` reads change; it stands in `snapshot_info`."""
 VIEWS = ("macros_facts", "views_facts", "views_quality", "views_growth")
+DIGESTS = ".digests.json"
+"""Beside the snapshots: what each file was when it was written. May be deleted."""
 MAX_GROWN = 50
 """Times that a file grows before it is written whole: what was replaced leaves gaps in it."""
 
@@ -92,12 +96,39 @@ def write(lake: Lake, path: Path, content: Content, rules: TimeRules, base: Path
     """Writes the snapshot to `path`, from the one at `base` where there is one that it can grow from. Raises
     CorruptTableError."""
     with temporary_beside(path) as temporary:
-        if base is None or not base.exists() or not _grown(lake, base, temporary, content):
+        if base is None or not base.exists() or not is_as_written(base) or not _grown(lake, base, temporary, content):
             temporary.unlink(missing_ok=True)
             _write_whole(lake, temporary, content, rules)
         with temporary.open("rb") as handle:
+            digest = file_digest(handle, "sha256").hexdigest()
             os.fsync(handle.fileno())
         put_in_place(temporary, path)
+    _note_digest(path, digest)
+
+
+def is_as_written(path: Path) -> bool:
+    """Whether a snapshot is, byte for byte, the file that was written; so is one of which nobody noted what it was.
+
+    What DuckDB does not read it does not check, and a file that grows takes that along.
+    """
+    noted = _digests_in(path.parent).get(path.resolve().name)
+    if noted is None:
+        return True
+    with path.open("rb") as handle:
+        return file_digest(handle, "sha256").hexdigest() == noted
+
+
+def _note_digest(path: Path, digest: str) -> None:
+    known = {name: one for name, one in _digests_in(path.parent).items() if (path.parent / name).exists()}
+    write_atomically(path.parent / DIGESTS, orjson.dumps({**known, path.name: digest}, option=orjson.OPT_SORT_KEYS))
+
+
+def _digests_in(folder: Path) -> dict[str, str]:
+    try:
+        found = orjson.loads((folder / DIGESTS).read_bytes())
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 def _write_whole(lake: Lake, path: Path, content: Content, rules: TimeRules) -> None:

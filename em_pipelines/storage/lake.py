@@ -38,14 +38,14 @@ from em_pipelines.storage.parquet_files import (
     ROW_GROUP_ROWS,
     Footer,
     Footers,
-    PartitionInfo,
-    Version,
     canonical,
+    check_whole,
     content_digest,
     copy_to,
     file_of,
     footer_alone,
 )
+from em_pipelines.storage.staleness import PartitionInfo, Version
 
 IN_MEMORY_ROWS = 50_000
 """Rows up to which a partition is as well read as scanned: some 50 MB of facts."""
@@ -105,7 +105,8 @@ class Lake:
     themselves. Names are brought to the disk by `settle`, a folder at a time: a partition that a loss of power takes
     back is out of date, and made again. The same rows give the same bytes, in whatever order they were handed over.
 
-    `restore` makes the rows of a partition again that were given up; whoever reads one has it called unasked.
+    `restore` makes the rows of a partition again that were given up; whoever reads one has it called unasked. Whoever
+    reads a local file gets what was written, or CorruptTableError.
     """
 
     def __init__(self, root: str | Path, restore: Callable[[Table, date], None] | None = None) -> None:
@@ -114,6 +115,7 @@ class Lake:
         self._is_local = "file" in (self._fs.protocol if isinstance(self._fs.protocol, tuple) else (self._fs.protocol,))
         self._footers = Footers(self._fs, self._root if self._is_local else None)
         self._recent = RecentTables()
+        self._found_whole: dict[str, Version] = {}
         self._folders = Folders(partition_days)
         self._unsynced: set[str] = set()
         self._answers: OrderedDict[Hashable, tuple[object, object]] = OrderedDict()
@@ -299,6 +301,7 @@ class Lake:
         self._publish(path, file.data)
         info = PartitionInfo(file.content_digest, inputs_digest, ordered.num_rows)
         if version := self._footers.version(path):
+            self._found_whole[path] = version
             self._footers.known[path] = version, info, file.schema
             self._recent.keep(path, version, ordered)
         return info
@@ -310,6 +313,8 @@ class Lake:
             footer = Footer({INPUTS_KEY: inputs_digest}, CONTENT_KEY)
             content, n_rows = copy_to(temporary, table, rows, footer, options)
             put_in_place(temporary, path, self._unsynced)
+        if version := self._footers.version(str(path)):
+            self._found_whole[str(path)] = version
         return PartitionInfo(content, inputs_digest, n_rows)
 
     def thin(self, table: Table, day: date) -> None:
@@ -327,7 +332,24 @@ class Lake:
             if self._restore is None:
                 raise self._corrupt(table, day, "its rows were given up, and here is nobody who makes them again")
             self._restore(table, day)
+        self._check_whole(table, day)
         return self.path(table, day)
+
+    def _check_whole(self, table: Table, day: date) -> None:
+        """Holds a local file against its digests before anything of it is believed: once, for as long as it stays the
+        same, and not what this process wrote. Raises CorruptTableError."""
+        path = self.path(table, day)
+        try:
+            version = self._footers.version(path)
+            if version is None or self._found_whole.get(path) == version:
+                return
+            with open(path, "rb") as handle:  # noqa: PTH123 - many files in a run
+                check_whole(handle)
+        except FileNotFoundError:
+            return
+        except (pa.ArrowException, OSError) as error:
+            raise self._corrupt(table, day, str(error)) from error
+        self._found_whole[path] = version
 
     def delete(self, table: Table, day: date) -> None:
         """Removes a partition; a missing one is no error."""
@@ -370,6 +392,7 @@ class Lake:
         write_atomically(Path(path), data, self._unsynced)
 
     def _corrupt(self, table: Table, day: date, found: str) -> CorruptTableError:
+        said = " ".join(found.split())
         return CorruptTableError(
-            f"reading {table.name} of {day}: {found}; delete {self.path(table, day)} and run `em run` to rebuild it"
+            f"reading {table.name} of {day}: {said}; `em repair --apply` makes {self.path(table, day)} again"
         )

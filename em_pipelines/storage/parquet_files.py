@@ -4,16 +4,14 @@ import hashlib
 import io
 import os
 import posixpath
-from collections.abc import Iterable, Mapping
-from contextlib import suppress
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import duckdb
 import numpy as np
-import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
@@ -21,7 +19,7 @@ import pyarrow.parquet as pq
 from em_pipelines.errors import CorruptTableError
 from em_pipelines.schema.table import DATE, FLAG, INSTANT, INT, REAL, TEXT, Table
 from em_pipelines.storage.duckdb_engine import Query
-from em_pipelines.storage.files import settled_until_ns, write_atomically
+from em_pipelines.storage.staleness import FOOTER_NOTES, FooterNotes, PartitionInfo, Version
 
 CONTENT_KEY = b"em.content_digest"
 INPUTS_KEY = b"em.inputs_digest"
@@ -34,106 +32,12 @@ ROW_GROUP_ROWS = 122_880
 """DuckDB's own row group, so that its scans run in parallel on our files."""
 TO_COME = "?" * 64
 """The place of a digest in a footer that is not known yet."""
+SEAL_KEY = b"em.footer_digest"
+UNSEALED = "!" * 64
+"""The place of the footer's own digest, and what that is taken over: it covers statistics and sizes, by which readers
+choose what they read. Files from before there was one have none."""
 THINNED_KEY = b"em.thinned_rows"
 """How many rows a partition had that were given up because they can be made again."""
-
-
-FOOTER_NOTES = ".footers.json"
-Version = tuple[int, int, int]
-INCOMPLETE = "incomplete"
-_NUMBER, _DIGEST = 16, 64
-_THINNED, _INCOMPLETE, _MADE = 1, 2, 4
-
-
-@dataclass(frozen=True, slots=True)
-class PartitionInfo:
-    """What a partition's footer says: digests of its rows and inputs, and its number of rows.
-
-    The rows of one that is thinned are not there; all else that is said of them still holds.
-    """
-
-    content_digest: str
-    inputs_digest: str
-    n_rows: int
-    is_thinned: bool = False
-
-
-class FooterNotes:
-    """What footers say, kept from one process to the next: to read one costs a third of a millisecond, and a home of
-    years has tens of thousands.
-
-    Each is noted with the file that it was read from (inode, time of change, size); of any other file the note says
-    nothing. They stand in a file of their own, which may be deleted; of a lake on no local disk, where `path` is None,
-    there are none. It holds hexadecimal words alone, so that no search for what was erased takes one for a name.
-    """
-
-    def __init__(self, path: Path | None) -> None:
-        self._path = path
-
-    @cached_property
-    def _words(self) -> dict[str, str]:
-        try:
-            found = orjson.loads(self._path.read_bytes()) if self._path else {}
-        except (OSError, orjson.JSONDecodeError):
-            return {}
-        return found if isinstance(found, dict) else {}
-
-    def of(self, name: str, version: Version) -> PartitionInfo | None:
-        """What is noted of a file, if it is still the one that it was noted of. `name` is its path within the lake."""
-        word = self._words.get(_key(name))
-        marked = _word_of_version(version)
-        return _read(word[len(marked) :]) if isinstance(word, str) and word.startswith(marked) else None
-
-    def save(self, known: Iterable[tuple[str, Version, PartitionInfo]]) -> None:
-        """Adds what is known of files (name, version, what its footer says). Of one that changed just now nothing is
-        noted: it may change again unseen. Where it cannot be kept, nothing is lost."""
-        until = settled_until_ns()
-        noted = {
-            _key(name): _word_of_version(version) + _written(info)
-            for name, version, info in known
-            if version[1] < until and _fits(info)
-        }
-        if self._path and not noted.items() <= self._words.items():
-            self._words.update(noted)
-            with suppress(OSError):
-                write_atomically(self._path, orjson.dumps(self._words))
-
-    def clear(self) -> None:
-        """Forgets everything, on disk, too."""
-        self._words.clear()
-        if self._path:
-            self._path.unlink(missing_ok=True)
-
-
-def _key(name: str) -> str:
-    return hashlib.sha256(name.encode()).hexdigest()[:_NUMBER]
-
-
-def _word_of_version(version: Version) -> str:
-    return "".join(f"{number:0{_NUMBER}x}" for number in version)
-
-
-def _fits(info: PartitionInfo) -> bool:
-    has_inputs = len(info.inputs_digest) in (0, _DIGEST) or info.inputs_digest == INCOMPLETE
-    return has_inputs and len(info.content_digest) == _DIGEST
-
-
-def _written(info: PartitionInfo) -> str:
-    inputs = info.inputs_digest
-    flags = _THINNED * info.is_thinned + (_INCOMPLETE if inputs == INCOMPLETE else _MADE if inputs else 0)
-    return f"{info.n_rows:0{_NUMBER}x}{flags:x}{info.content_digest}{inputs if flags & _MADE else ''}"
-
-
-def _read(word: str) -> PartitionInfo | None:
-    """What `_written` has written; None where it is not that."""
-    try:
-        n_rows, flags = int(word[:_NUMBER], 16), int(word[_NUMBER], 16)
-    except (ValueError, IndexError):
-        return None
-    content, inputs = word[_NUMBER + 1 : _NUMBER + 1 + _DIGEST], word[_NUMBER + 1 + _DIGEST :]
-    if len(content) != _DIGEST or len(inputs) != (_DIGEST if flags & _MADE else 0):
-        return None
-    return PartitionInfo(content, INCOMPLETE if flags & _INCOMPLETE else inputs, n_rows, bool(flags & _THINNED))
 
 
 class Footers:
@@ -192,10 +96,12 @@ class Footers:
         try:
             version = self.version(path)
             with self._fs.open(path, "rb") as handle:
-                meta = pq.read_metadata(handle)
+                footer = _footer_of(handle)
         except FileNotFoundError:
             return None
+        meta = pq.read_metadata(pa.BufferReader(footer))
         keys = meta.metadata or {}
+        _check_seal(footer, keys)
         n_rows = int(keys.get(THINNED_KEY, meta.num_rows))
         digests = [keys.get(key, b"").decode() for key in (CONTENT_KEY, INPUTS_KEY)]
         found = PartitionInfo(digests[0], digests[1], n_rows, THINNED_KEY in keys)
@@ -238,9 +144,10 @@ def file_of(table: Table, rows: pa.Table, inputs_digest: str) -> FileBytes:
     """The file of a partition, its rows `canonical`."""
     if not rows.num_rows and len(inputs_digest) == len(TO_COME):
         digest, empty = _empty_file(table)
-        return FileBytes(digest, empty.replace(TO_COME.encode(), inputs_digest.encode()), _written_schema(table))
+        data = memoryview(bytearray(empty.replace(TO_COME.encode(), inputs_digest.encode())))
+        return FileBytes(digest, _sealed(data), _written_schema(table))
     digest, data = _encoded(table, rows, inputs_digest)
-    return FileBytes(digest, data, _written_schema(table))
+    return FileBytes(digest, _sealed(data), _written_schema(table))
 
 
 @cache
@@ -262,8 +169,24 @@ def _encoded(table: Table, rows: pa.Table, inputs_digest: str) -> tuple[str, mem
     with pq.ParquetWriter(buffer, table.schema, compression=codec, store_schema=True, use_dictionary=True) as writer:
         writer.write_table(rows, row_group_size=ROW_GROUP_ROWS)
         content = hashlib.sha256(buffer.getbuffer()).hexdigest()
-        writer.add_key_value_metadata({CONTENT_KEY: content, INPUTS_KEY: inputs_digest})
+        writer.add_key_value_metadata({CONTENT_KEY: content, INPUTS_KEY: inputs_digest, SEAL_KEY: UNSEALED})
     return content, buffer.getbuffer()
+
+
+def _sealed(data: memoryview) -> memoryview:
+    """Puts the footer's digest into its place, which is as long."""
+    start = len(data) - FOOTER_TAIL_BYTES - int.from_bytes(data[-FOOTER_TAIL_BYTES:-4], "little")
+    footer = bytes(data[start:])
+    place = start + footer.rindex(UNSEALED.encode())
+    data[place : place + len(UNSEALED)] = hashlib.sha256(footer).hexdigest().encode()
+    return data
+
+
+def _check_seal(footer: bytes, keys: Mapping[bytes, bytes]) -> None:
+    """Raises ArrowInvalid where a footer is not the one that was sealed."""
+    seal = keys.get(SEAL_KEY)
+    if seal is not None and hashlib.sha256(footer.replace(seal, UNSEALED.encode())).hexdigest().encode() != seal:
+        raise pa.ArrowInvalid("its footer is not the one that was written")
 
 
 def footer_alone(schema: pa.Schema, info: PartitionInfo) -> bytes:
@@ -271,8 +194,8 @@ def footer_alone(schema: pa.Schema, info: PartitionInfo) -> bytes:
     buffer = io.BytesIO()
     with pq.ParquetWriter(buffer, schema) as writer:
         kept = {CONTENT_KEY: info.content_digest, INPUTS_KEY: info.inputs_digest, THINNED_KEY: str(info.n_rows)}
-        writer.add_key_value_metadata(kept)
-    return buffer.getvalue()
+        writer.add_key_value_metadata({**kept, SEAL_KEY: UNSEALED})
+    return bytes(_sealed(buffer.getbuffer()))
 
 
 SQL_TYPES = {TEXT: "VARCHAR", INT: "BIGINT", REAL: "DOUBLE", FLAG: "BOOLEAN", INSTANT: "TIMESTAMPTZ", DATE: "DATE"}
@@ -294,7 +217,7 @@ def copy_to(path: Path, table: Table, rows: Query, footer: Footer, options: Mapp
 
     `options` are those of DuckDB's Parquet writer. Raises CorruptTableError where rows do not fit the table.
     """
-    all_entries = {**footer.entries, footer.digest_key: TO_COME}
+    all_entries = {**footer.entries, footer.digest_key: TO_COME, SEAL_KEY: UNSEALED}
     entries = ", ".join(f"{_text(key.decode())}: {_text(value)}" for key, value in all_entries.items())
     given = ", ".join(f"{name} {value}" for name, value in options.items())
     columns = ", ".join(f'CAST("{f.name}" AS {sql_type(f.type)}) AS "{f.name}"' for f in table.schema)
@@ -361,6 +284,26 @@ def content_digest(handle: BinaryIO) -> str:
     return content.hexdigest()
 
 
+def check_whole(handle: BinaryIO) -> None:
+    """Raises ArrowInvalid where a file is not, byte for byte, the one that was written, as far as it tells."""
+    footer = _footer_of(handle)
+    keys = pq.read_metadata(pa.BufferReader(footer)).metadata or {}
+    _check_seal(footer, keys)
+    digest = keys.get(CONTENT_KEY)
+    if digest and THINNED_KEY not in keys and content_digest(handle).encode() != digest:
+        raise pa.ArrowInvalid("its rows are not those that were written")
+
+
+def _footer_of(handle: BinaryIO) -> bytes:
+    """The end of a Parquet file, from where its content ends; raises ArrowInvalid where it has none."""
+    size = handle.seek(0, os.SEEK_END)
+    start = _footer_start(handle) if size > FOOTER_TAIL_BYTES else -1
+    if start < 0:
+        raise pa.ArrowInvalid("it has no footer")
+    handle.seek(start)
+    return handle.read()
+
+
 def _footer_start(handle: BinaryIO) -> int:
     size = handle.seek(0, os.SEEK_END)
     handle.seek(-FOOTER_TAIL_BYTES, os.SEEK_END)
@@ -368,16 +311,17 @@ def _footer_start(handle: BinaryIO) -> int:
 
 
 def _stamp(path: Path) -> str:
-    """Puts the digest of a file's content into the place that was left for it in its footer, and returns it.
+    """Puts the digests of a file's content and of its footer into their places in it, and returns the first.
 
-    The place is as long as the digest, so that nothing moves.
+    A place is as long as the digest, so that nothing moves.
     """
     with path.open("r+b") as handle:
         digest = content_digest(handle)
         start = _footer_start(handle)
         handle.seek(start)
-        handle.seek(start + handle.read().rindex(TO_COME.encode()))
-        handle.write(digest.encode())
+        footer = memoryview(bytearray(handle.read().replace(TO_COME.encode(), digest.encode())))
+        handle.seek(start)
+        handle.write(_sealed(footer))
         handle.flush()
         os.fsync(handle.fileno())
     return digest

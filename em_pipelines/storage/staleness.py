@@ -5,9 +5,11 @@ So a month of a step is noted once its days up to one are current, with a mark o
 inode, time of change and size of each. While the mark stays the same so does the judgement. Where it does not, or
 nothing is noted, days are judged by their footers as ever. Deleting the note costs time and changes nothing.
 
-It holds one hexadecimal word a month and step, so that no search for what was erased takes it for a name.
+It holds one hexadecimal word a month and step, so that no search for what was erased takes it for a name. What footers
+say is noted in the same way, in a file of its own.
 """
 
+import hashlib
 import os
 import threading
 from bisect import bisect_left, bisect_right
@@ -15,13 +17,14 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date
+from functools import cached_property
 from itertools import groupby
 from pathlib import Path
 
 import orjson
 
 from em_pipelines.schema.ids import digest
-from em_pipelines.storage.files import put_in_place, settled_until_ns, temporary_beside
+from em_pipelines.storage.files import put_in_place, settled_until_ns, temporary_beside, write_atomically
 
 MARK_CHARACTERS = 64
 DAY_CHARACTERS = len("2026-03-01")
@@ -58,7 +61,7 @@ class Settled:
 
     def __init__(self, path: Path | None) -> None:
         self._path = path
-        self._noted = _read(path) if path else {}
+        self._noted = _noted_in(path) if path else {}
         self._is_changed = False
         self._files: dict[str, _Files] = {}
         self._marks: dict[tuple[str, str, str], str] = {}
@@ -92,7 +95,7 @@ class Settled:
             end = self._first_changing(judged, month)
             end = min([end, *(day.isoformat() for day in of_month if day in out_of_date)])
             current = [day for day in of_month if day.isoformat() < end]
-            key = _key(judged, month)
+            key = _key_of(judged, month)
             noted = f"{self._mark(judged, month, current[-1])}{current[-1].toordinal():x}" if current else None
             if noted == self._noted.get(key):
                 continue
@@ -114,7 +117,7 @@ class Settled:
             self._is_changed = False
 
     def _noted_until(self, judged: Judged, month: str) -> date | None:
-        noted = self._noted.get(_key(judged, month))
+        noted = self._noted.get(_key_of(judged, month))
         if noted is None:
             return None
         until = date.fromordinal(int(noted[MARK_CHARACTERS:], 16))
@@ -181,11 +184,11 @@ def _by_month(days: Iterable[date]) -> Iterable[tuple[str, list[date]]]:
         yield month, list(of_month)
 
 
-def _key(judged: Judged, month: str) -> str:
+def _key_of(judged: Judged, month: str) -> str:
     return digest([judged.name, month])
 
 
-def _read(path: Path) -> dict[str, str]:
+def _noted_in(path: Path) -> dict[str, str]:
     """What is kept in a file; nothing where there is none, or where it is not what was written."""
     try:
         found = orjson.loads(path.read_bytes())
@@ -193,3 +196,108 @@ def _read(path: Path) -> dict[str, str]:
     except (OSError, ValueError, TypeError, AttributeError, OverflowError):
         return {}
     return whole
+
+
+FOOTER_NOTES = ".footers.json"
+Version = tuple[int, int, int]
+INCOMPLETE = "incomplete"
+_NUMBER, _DIGEST, _CHECK = 16, 64, 16
+_THINNED, _INCOMPLETE, _MADE = 1, 2, 4
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionInfo:
+    """What a partition's footer says: digests of its rows and inputs, and its number of rows.
+
+    The rows of one that is thinned are not there; all else that is said of them still holds.
+    """
+
+    content_digest: str
+    inputs_digest: str
+    n_rows: int
+    is_thinned: bool = False
+
+
+class FooterNotes:
+    """What footers say, kept from one process to the next: to read one costs a third of a millisecond, and a home of
+    years has tens of thousands.
+
+    Each is noted with the file that it was read from (inode, time of change, size); of any other file the note says
+    nothing. They stand in a file of their own, which may be deleted; of a lake on no local disk, where `path` is None,
+    there are none. It holds hexadecimal words alone, so that no search for what was erased takes one for a name.
+    """
+
+    def __init__(self, path: Path | None) -> None:
+        self._path = path
+
+    @cached_property
+    def _words(self) -> dict[str, str]:
+        try:
+            found = orjson.loads(self._path.read_bytes()) if self._path else {}
+        except (OSError, orjson.JSONDecodeError):
+            return {}
+        return found if isinstance(found, dict) else {}
+
+    def of(self, name: str, version: Version) -> PartitionInfo | None:
+        """What is noted of a file, if it is still the one that it was noted of. `name` is its path within the lake."""
+        key = _key(name)
+        word, marked = self._words.get(key), _word_of_version(version)
+        if not isinstance(word, str) or not word.startswith(marked) or _guarded(key, word[:-_CHECK]) != word:
+            return None
+        return _read(word[len(marked) : -_CHECK])
+
+    def save(self, known: Iterable[tuple[str, Version, PartitionInfo]]) -> None:
+        """Adds what is known of files (name, version, what its footer says). Of one that changed just now nothing is
+        noted: it may change again unseen. Where it cannot be kept, nothing is lost."""
+        until = settled_until_ns()
+        noted = {
+            _key(name): _guarded(_key(name), _word_of_version(version) + _written(info))
+            for name, version, info in known
+            if version[1] < until and _fits(info)
+        }
+        if self._path and not noted.items() <= self._words.items():
+            self._words.update(noted)
+            with suppress(OSError):
+                write_atomically(self._path, orjson.dumps(self._words))
+
+    def clear(self) -> None:
+        """Forgets everything, on disk, too."""
+        self._words.clear()
+        if self._path:
+            self._path.unlink(missing_ok=True)
+
+
+def _key(name: str) -> str:
+    return hashlib.sha256(name.encode()).hexdigest()[:_NUMBER]
+
+
+def _guarded(key: str, word: str) -> str:
+    """A word with digits behind it by which a change of it shows."""
+    return word + hashlib.sha256((key + word).encode()).hexdigest()[:_CHECK]
+
+
+def _word_of_version(version: Version) -> str:
+    return "".join(f"{number:0{_NUMBER}x}" for number in version)
+
+
+def _fits(info: PartitionInfo) -> bool:
+    has_inputs = len(info.inputs_digest) in (0, _DIGEST) or info.inputs_digest == INCOMPLETE
+    return has_inputs and len(info.content_digest) == _DIGEST
+
+
+def _written(info: PartitionInfo) -> str:
+    inputs = info.inputs_digest
+    flags = _THINNED * info.is_thinned + (_INCOMPLETE if inputs == INCOMPLETE else _MADE if inputs else 0)
+    return f"{info.n_rows:0{_NUMBER}x}{flags:x}{info.content_digest}{inputs if flags & _MADE else ''}"
+
+
+def _read(word: str) -> PartitionInfo | None:
+    """What `_written` has written; None where it is not that."""
+    try:
+        n_rows, flags = int(word[:_NUMBER], 16), int(word[_NUMBER], 16)
+    except (ValueError, IndexError):
+        return None
+    content, inputs = word[_NUMBER + 1 : _NUMBER + 1 + _DIGEST], word[_NUMBER + 1 + _DIGEST :]
+    if len(content) != _DIGEST or len(inputs) != (_DIGEST if flags & _MADE else 0):
+        return None
+    return PartitionInfo(content, INCOMPLETE if flags & _INCOMPLETE else inputs, n_rows, bool(flags & _THINNED))

@@ -29,11 +29,10 @@ from em_pipelines.storage.duckdb_engine import ParquetRows
 from em_pipelines.storage.isolation import DayOfStep, is_of_rows
 from em_pipelines.storage.lake import IN_MEMORY_ROWS, Lake
 from em_pipelines.storage.landed_log import LandedLog
-from em_pipelines.storage.parquet_files import INCOMPLETE
 from em_pipelines.storage.quarantine import RAISED, Quarantine, SetAside
 from em_pipelines.storage.session_marks import KIND as MARKED
 from em_pipelines.storage.session_marks import SessionMarks
-from em_pipelines.storage.staleness import Judged, Settled
+from em_pipelines.storage.staleness import INCOMPLETE, Judged, Settled
 
 Run = Callable[[date, Tables, Records], Tables]
 RunMany = Callable[[Mapping[date, Tables]], Mapping[date, Tables]]

@@ -10,8 +10,11 @@ later is new knowledge, whatever it names.
     name      user, key of a name; `n_words` of it       messages that hold it are cut
     fact      user, key of the fact                      claims of it are dropped
     edge      user, edge id                              feedback that names it is cut
+
+The last line seals those before it: one that was changed would let something land again without a word.
 """
 
+import hashlib
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from functools import lru_cache
@@ -19,11 +22,13 @@ from pathlib import Path
 
 import orjson
 
+from em_pipelines.errors import CorruptTableError
 from em_pipelines.storage.files import write_atomically
 from em_pipelines.storage.salt import Salt
 from em_pipelines.text.name_matching import NameIndex
 
 CACHED_HASHES = 100_000
+SEAL = "seal"
 USER, SESSION, MESSAGE, RECORD, NAME, FACT, EDGE = "user", "session", "message", "record", "name", "fact", "edge"
 
 
@@ -74,8 +79,11 @@ class Tombstones:
         standing = self._read()
         missing = sorted(set(new) - set(standing))
         if missing:
-            lines = [orjson.dumps(asdict(stone), option=orjson.OPT_SORT_KEYS) for stone in [*standing, *missing]]
-            write_atomically(self._path, b"\n".join(lines) + b"\n")
+            lines = [
+                orjson.dumps(asdict(stone), option=orjson.OPT_SORT_KEYS) + b"\n" for stone in [*standing, *missing]
+            ]
+            stones = b"".join(lines)
+            write_atomically(self._path, stones + orjson.dumps({SEAL: self._seal_of(stones)}) + b"\n")
         return len(missing)
 
     @property
@@ -117,7 +125,30 @@ class Tombstones:
         self._salt.verify()
         if not self._path.exists():
             return []
-        return [Tombstone(**orjson.loads(line)) for line in self._path.read_bytes().splitlines()]
+        data = self._path.read_bytes()
+        try:
+            found = stones_in(data)
+            *stones, last = data.splitlines(keepends=True) or [b""]
+            seal = orjson.loads(last).get(SEAL) if last else None
+        except (ValueError, TypeError, AttributeError) as error:
+            raise self._corrupt(f"a line is no tombstone ({type(error).__name__})") from error
+        if seal is not None and seal != self._seal_of(b"".join(stones)):  # files from before have none
+            raise self._corrupt("it is not what was written")
+        return found
+
+    def _seal_of(self, stones: bytes) -> str:
+        return self._salt.hash("tombstones", hashlib.sha256(stones).hexdigest())
+
+    def _corrupt(self, found: str) -> CorruptTableError:
+        return CorruptTableError(
+            f"reading {self._path}: {found}; restore HOME/record from a backup, or what was forgotten lands again"
+        )
+
+
+def stones_in(data: bytes) -> list[Tombstone]:
+    """The tombstones in the bytes of a file; raises ValueError or TypeError for what is none."""
+    rows = [orjson.loads(line) for line in data.splitlines()]
+    return [Tombstone(**row) for row in rows if set(row) != {SEAL}]
 
 
 def _version_of(path: Path) -> tuple[int, int, int] | None:

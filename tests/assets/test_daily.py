@@ -311,7 +311,7 @@ def test_a_corrupt_partition_fails_the_run_with_what_to_do_and_the_rest_is_kept(
     failure = next(event for event in result.all_events if event.is_step_failure)
     error = failure.step_failure_data.error
     assert error and error.cause
-    assert f"delete {path} and run `em run` to rebuild it" in error.cause.message
+    assert f"`em repair --apply` makes {path} again" in error.cause.message
     assert world.files() == before
     path.unlink()
     assert world.run(1, 2).success

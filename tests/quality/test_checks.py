@@ -323,7 +323,7 @@ def test_a_corrupt_file_fails_the_check_with_a_sentence(name: str, left: str, wo
     assert not found.passed
     assert found.description is not None
     assert found.description.startswith("reading messages of 2026-03-01: ")
-    assert "to rebuild it" in found.description
+    assert "em repair --apply" in found.description
 
 
 def test_a_file_of_another_schema_is_a_broken_expectation_and_the_other_days_are_looked_at(world: Any) -> None:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from em_pipelines.schema.tables.graph import EDGES
 from em_pipelines.storage.lake import Lake
-from em_pipelines.storage.parquet_files import FOOTER_NOTES, INCOMPLETE, FooterNotes, PartitionInfo
+from em_pipelines.storage.staleness import FOOTER_NOTES, INCOMPLETE, FooterNotes, PartitionInfo
 
 DAY = date(2026, 3, 1)
 HOUR_NS = 3_600_000_000_000

@@ -199,7 +199,9 @@ def test_a_truncated_file_is_corrupt_and_never_an_empty_table(left: float, lake:
     data = path.read_bytes()
     path.write_bytes(data[: int(len(data) * left) if isinstance(left, float) else left])
     for ask in (lake.read, lake.info, lambda table, day: lake.read_days(table, [day])):
-        with pytest.raises(CorruptTableError, match=r"reading things of 2026-03-01: .*; delete .* to rebuild it"):
+        with pytest.raises(
+            CorruptTableError, match=r"reading things of 2026-03-01: .*; `em repair --apply` makes .* again"
+        ):
             ask(THINGS, DAY)
 
 

@@ -109,7 +109,7 @@ def _mends_of_state(home: RebuildableHome, waits: str) -> tuple[date | None, lis
 
 def _mends_of_files(home: RebuildableHome, waits: str) -> Iterator[Mend]:
     """What lies beside the lake: index packs, and files that runs left."""
-    if unfit := packs.unfit(home):
+    if unfit := packs.unfit(home, is_checked=True):
         yield Mend("index packs", f"{len(unfit)} are lost or damaged{waits}", _unless(waits, "make them again"))
     if left := home.left_overs():
         yield Mend("left-over files", f"{len(left)} temporary files of runs that were killed", "delete them")
@@ -140,8 +140,8 @@ def apply(home: RebuildableHome, plan: Plan, reset_runs: ResetRuns) -> Repair:
             repair.done.append(f"set Dagster's {flaw.path.name} aside as {target.name}")
         if n_runs := reset_runs(home, True):
             repair.done.append(f"marked {n_runs} dead runs as failed")
-        if plan.is_log_whole and (unfit := packs.unfit(home)):
-            packs.build(home)
+        if plan.is_log_whole and (unfit := packs.unfit(home, is_checked=True)):
+            packs.build(home, is_checked=True)
             repair.done.append(f"made {len(unfit)} index packs again")
         _republish(home, repair)
     repair.left = [*propose(home, reset_runs).mends]
@@ -233,11 +233,10 @@ def _make(home: RebuildableHome, repair: Repair) -> None:
 def _republish(home: RebuildableHome, repair: Repair) -> None:
     """A snapshot is published over a sound state alone: else the last good one stays."""
     try:
-        is_sound = not broken_rules(home.store.lake)
+        is_due = not broken_rules(home.store.lake) and (state := snapshot_state(home)) in UNFIT and not _stale(home)
     except CorruptTableError:
-        is_sound = False
-    state = snapshot_state(home) if is_sound else SnapshotState.CURRENT
-    if state not in UNFIT or _stale(home):
+        is_due = False
+    if not is_due:
         return
     with home.lock("snapshot"):
         if state is SnapshotState.DAMAGED:

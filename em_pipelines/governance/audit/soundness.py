@@ -21,6 +21,7 @@ from em_pipelines.schema.tables.graph import EDGES, ENTITIES
 from em_pipelines.serving.projection.noted import GraphNote
 from em_pipelines.serving.projection.sync_home import n_erased_since_sync
 from em_pipelines.serving.snapshot import LATEST, is_current
+from em_pipelines.serving.snapshot_file import is_as_written
 from em_pipelines.storage.duckdb_engine import connect
 from em_pipelines.storage.lake import Lake
 from em_pipelines.storage.log_manifest import ACCEPT
@@ -108,6 +109,8 @@ def snapshot_state(home: RebuildableHome) -> SnapshotState:
     """Reads the newest snapshot to its end: each block of a DuckDB file carries its own checksum."""
     path = home.snapshots / LATEST
     if path.exists():
+        if not is_as_written(path):
+            return SnapshotState.DAMAGED
         try:
             with connect(str(path), is_read_only=True) as connection:
                 for (name,) in connection.execute("SELECT table_name FROM duckdb_tables()").fetchall():
@@ -202,7 +205,7 @@ def _snapshot(home: RebuildableHome) -> Diagnosis:
 
 def _packs(home: RebuildableHome) -> Diagnosis:
     """How old they are is seen by the next run; what is lost of them would only be missed."""
-    n_packs, n_unfit = len(packs.folders(home)), len(packs.unfit(home))
+    n_packs, n_unfit = len(packs.folders(home)), len(packs.unfit(home, is_checked=True))
     found = f"{n_unfit} of {n_packs} are lost or damaged" if n_unfit else f"{n_packs} are whole"
     return Diagnosis("index packs", not n_unfit, found, "em repair --apply" if n_unfit else "")
 

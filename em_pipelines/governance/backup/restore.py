@@ -24,7 +24,7 @@ from em_pipelines.storage.files import write_atomically
 from em_pipelines.storage.landed_log import Rewritten
 from em_pipelines.storage.ledger_entries import Act
 from em_pipelines.storage.log_manifest import KINDS, Manifest
-from em_pipelines.storage.tombstones import Tombstone, Tombstones
+from em_pipelines.storage.tombstones import Tombstone, Tombstones, stones_in
 
 RESTORE = "restore"
 HEAD, SALT, MANIFEST = "record/log.head", "record/salt", "log/manifest.jsonl"
@@ -174,11 +174,10 @@ def _source_of(home: RebuildableHome, archive: Archive, backup: Backup) -> _Sour
 
 def _later_tombstones(home: RebuildableHome, source: _Source) -> list[Tombstone]:
     """What was forgotten after the backup was taken, as far as the home or the folder knows."""
-    known = set(_bytes_in(source.archive, source.backup, TOMBSTONES).splitlines())
-    later = _bytes(home.path / TOMBSTONES).splitlines()
+    later = set(stones_in(_bytes(home.path / TOMBSTONES)))
     if source.record:
-        later += _bytes_in(source.archive, source.record, TOMBSTONES).splitlines()
-    return sorted(Tombstone(**orjson.loads(line)) for line in set(later) - known)
+        later.update(stones_in(_bytes_in(source.archive, source.record, TOMBSTONES)))
+    return sorted(later.difference(stones_in(_bytes_in(source.archive, source.backup, TOMBSTONES))))
 
 
 def _forget_again(home: RebuildableHome, later: Sequence[Tombstone]) -> Rewritten:

@@ -57,10 +57,22 @@ def _make_state(home: "Pipeline", day: DateType | None) -> None:
 
 
 def users(path: Path) -> list[tuple[object, ...]]:
-    """Rows of the snapshot's view `users`: user, messages, conversations, entities, facts, last seen."""
+    """Rows of the snapshot's view `users`: user, messages, conversations, entities, facts, last seen.
+
+    Raises CorruptTableError where the file cannot be read.
+    """
+    import duckdb
+
+    from em_pipelines.errors import CorruptTableError
     from em_pipelines.storage.duckdb_engine import connect
 
-    with connect(str(path), is_read_only=True) as connection:
-        return connection.execute(
-            "SELECT user_id, n_messages, n_sessions, n_entities, n_facts, CAST(last_seen AS DATE) FROM users"
-        ).fetchall()
+    try:
+        with connect(str(path), is_read_only=True) as connection:
+            return connection.execute(
+                "SELECT user_id, n_messages, n_sessions, n_entities, n_facts, CAST(last_seen AS DATE) FROM users"
+            ).fetchall()
+    except duckdb.Error as error:
+        raise CorruptTableError(
+            f"reading the snapshot {path.resolve()}: it is damaged ({str(error).splitlines()[0]}); "
+            "`em repair --apply` publishes it again"
+        ) from error

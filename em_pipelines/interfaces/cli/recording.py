@@ -59,7 +59,11 @@ def verify_ledger(
     if problems:
         first = problems[0]
         where = f"line {first.line}" if first.line else "the head"
-        fail(f"verifying the ledger: {where}: {first.found}; find out who edited {opened.record}", Exit.FINDING)
+        fail(
+            f"verifying the ledger: {where}: {first.found}; find out who edited {opened.record}, and restore it from a "
+            "backup",
+            Exit.FINDING,
+        )
 
 
 def _check_hash(expected: str | None) -> None:
