@@ -154,7 +154,7 @@ class LandedLog:
             return
         self.gate.verify()
         self._open_manifest()
-        number = max((int(name[:6]) for name in self._segments(kind, day)), default=0) + 1
+        number = max(map(_number, self._segments(kind, day)), default=0) + 1
         name = self._write(kind, day, number, records)
         self._enter(What.LANDED, kind, day, name)
 
@@ -170,22 +170,29 @@ class LandedLog:
                 self.manifest.enter(waiting)
 
     def lost(self) -> dict[str, Segment]:
-        """The segments that should lie here and do not, by mark. Raises CorruptLogError where nobody can say."""
-        if self.manifest is None:
-            return {}
-        there = self._marks()
-        return {mark: one for mark, one in self.manifest.listed().segments.items() if mark not in there}
+        """The segments that should lie here and do not, by mark. Raises CorruptLogError where nobody can say.
+
+        Needs no lock: what is landed or rewritten meanwhile is looked at again.
+        """
+        return self._lost(lambda _: True)
 
     def check(self, kind: str, days: Sequence[date]) -> None:
         """Raises CorruptLogError where any of the days lacks a segment that landed: it must not be made without."""
-        if self.manifest is None or not days:
-            return
         wanted = set(days)
-        listed = {mark: one for mark, one in self.manifest.listed().segments.items() if one.kind == kind}
-        expected = {mark: one for mark, one in listed.items() if one.day in wanted}
-        there = {self.manifest.mark(kind, day, name) for day in wanted for name in self._segments(kind, day)}
-        if lost := [one for mark, one in expected.items() if mark not in there]:
-            raise lost_error(lost)
+        if wanted and (lost := self._lost(lambda one: one.kind == kind and one.day in wanted)):
+            raise lost_error(lost.values())
+
+    def _lost(self, is_asked: Callable[[Segment], bool]) -> dict[str, Segment]:
+        while self.manifest is not None:
+            listed = self.manifest.listed()
+            asked = {mark: one for mark, one in listed.segments.items() if is_asked(one)}
+            there = self._marks(
+                {(one.kind, one.day) for one in asked.values()}
+            )  # now: it is entered after it is written
+            lost = {mark: one for mark, one in asked.items() if mark not in there}
+            if not lost or self.manifest.listed() is listed:
+                return lost
+        return {}
 
     def settle(self) -> None:
         """Enters segments that no entry names: of a landing that was killed, or from before there was a manifest.
@@ -195,7 +202,7 @@ class LandedLog:
         if self.manifest is None or not self._is_local:
             return
         listed = self.manifest.listed()
-        there = self._marks()
+        there = self._marks({(kind, day) for kind in KINDS for day in self.days(kind)})
         standing = {one for mark, one in listed.segments.items() if mark in there}
         found = [
             Change(What.FOUND, one.kind, one.day, one.number, mark)
@@ -204,13 +211,12 @@ class LandedLog:
         ]
         self.manifest.enter(found)
 
-    def _marks(self) -> dict[str, Segment]:
-        """What lies here, by mark."""
+    def _marks(self, days: Iterable[tuple[str, date]]) -> dict[str, Segment]:
+        """What lies here of some kinds and days, by mark."""
         assert self.manifest is not None
         return {
-            self.manifest.mark(kind, day, name): Segment(kind, day, int(name[:6]))
-            for kind in KINDS
-            for day in self.days(kind)
+            self.manifest.mark(kind, day, name): Segment(kind, day, _number(name))
+            for kind, day in days
             for name in self._segments(kind, day)
         }
 
@@ -227,7 +233,7 @@ class LandedLog:
         if self.manifest is None:
             return
         mark, before = (self.manifest.mark(kind, day, one) if one else "" for one in (name, was))
-        change = Change(what, kind, day, int((name or was)[:6]), mark, before)
+        change = Change(what, kind, day, _number(name or was), mark, before)
         if self._waiting is None:
             self.manifest.enter([change])
         else:
@@ -292,6 +298,11 @@ class LandedLog:
 def _mark(data: bytes) -> str:
     """What a segment's name says of its content."""
     return hashlib.sha256(data).hexdigest()[:16]
+
+
+def _number(name: str) -> int:
+    """The number of a segment; 0 of what is none, which nobody can read either."""
+    return int(name[:6]) if name[:6].isdecimal() else 0
 
 
 def _is_named_by(name: str, data: bytes) -> bool:

@@ -168,8 +168,9 @@ class Manifest:
         }
 
     def _read(self) -> Listed:
+        head = self._head()  # first: what is entered meanwhile is then behind what it counts
         data = self._path.read_bytes() if self._path.exists() else b""
-        return self._replay(data.split(b"\n")[:-1], self._head())
+        return self._replay(data.split(b"\n")[:-1], head)
 
     def _replay(self, lines: Sequence[bytes], head: _Head) -> Listed:
         if len(lines) < head.count:

@@ -1,5 +1,6 @@
 """The manifest of the landed log: what is lost or edited is named, what a killed process left heals by itself."""
 
+import threading
 from collections.abc import Callable
 from datetime import date
 from pathlib import Path
@@ -184,6 +185,24 @@ def test_an_erasure_that_was_killed_between_entry_and_removal_leaves_nothing_to_
     log.rewrite(KIND, FIRST, lambda record: {"n": 20} if record["n"] == 1 else record)
     assert log_in(folder).lost() == {}
     assert sorted(record["n"] for record in log.read(KIND, FIRST)) == [2, 20]
+
+
+def test_who_looks_without_a_lock_misses_nothing_that_is_landed_or_rewritten_meanwhile(folder: Path) -> None:
+    def work() -> None:
+        log = log_in(folder)
+        for n in range(150):
+            log.append(KIND, SECOND, [{"n": 100 + n}])
+            if n % 10 == 0:
+                log.rewrite(KIND, SECOND, lambda record: {"n": -record["n"]} if record["n"] > 0 else record)
+
+    worker = threading.Thread(target=work)
+    worker.start()
+    log = log_in(folder)
+    while worker.is_alive():
+        assert log.lost() == {}
+        log.check(KIND, [SECOND])
+    worker.join()
+    assert len(log.manifest.listed().segments) == 153
 
 
 def test_entries_tell_nothing_of_what_was_said(folder: Path) -> None:

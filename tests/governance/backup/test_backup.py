@@ -1,7 +1,10 @@
 """Backups: what cannot be made again goes to a folder and comes back, digest by digest; what was erased does not."""
 
+import os
 import random
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -337,3 +340,38 @@ def test_everything_in_a_backup_is_for_its_owner_alone(take, folder: Path) -> No
     take()
     found: list[Any] = [folder, *folder.rglob("*")]
     assert [path for path in found if path.name != "lock" and path.stat().st_mode & 0o77] == []
+
+
+@pytest.mark.faults
+def test_backups_and_restorings_that_are_killed_at_any_instant_end_as_undisturbed_ones(
+    home: Pipeline, folder: Path, tmp_path: Path
+) -> None:
+    for n in range(40):
+        say(home, *((f"user-{k}", f"t{n}", f"I like number {n}.") for k in range(5)), first=n % 20)
+    instants = random.Random(11)
+    command = [sys.executable, "-c", "from em_pipelines.interfaces.cli.app import main; main()"]
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[3])}
+    other = tmp_path / "other"
+
+    def until_done(*words: str) -> int:
+        n_killed = 0
+        while True:
+            process = subprocess.Popen(
+                [*command, *words], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+            )
+            try:
+                _, said = process.communicate(timeout=None if n_killed > 12 else instants.uniform(0.2, 3.0))
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.communicate()
+                n_killed += 1
+                continue
+            # Killed after its last act, while Python ended: the home is restored, and refused as one.
+            assert process.returncode == 0 or (n_killed and b"it holds" in said), said
+            return n_killed
+
+    n_killed = until_done("backup", str(folder), "--home", str(home.path))
+    n_killed += until_done("restore", str(folder), "--home", str(other))
+    assert n_killed > 2
+    assert content(other, "log", "inbox") == content(home.path, "log", "inbox")
+    assert make(opened(other)) == make(home)
