@@ -23,8 +23,9 @@ test: install-test
 test-slow: install-test
 	$(BIN)/pytest -m slow
 
+# kill -9 at fifty instants, full disks, flipped bits: some ten minutes. As root, small disks are mounted for it.
 test-faults: install-test
-	$(BIN)/pytest -m faults
+	$(BIN)/pytest -m faults --numprocesses 2 --dist load
 
 # The graph on Neo4j itself; java (17 or 21) and mvn have to be there, which fetches 130 MB of jars, once.
 test-neo4j: install-test $(NEO4J_JARS)/.fetched

@@ -3,6 +3,7 @@
     EmError
     ├── TransientError      worth a retry: exit code 3
     │   ├── LockedError         another run holds the home
+    │   ├── StorageError        the disk is full, failed or may not be written to
     │   ├── RunFailedError      a materialization failed half way; what was done is kept
     │   ├── ErasureIncompleteError  what was to be erased is still found somewhere; the request waits
     │   ├── UnsettledError      what was to be read is being made anew
@@ -53,6 +54,10 @@ class PermanentError(EmError):
 
 class LockedError(TransientError):
     """Another process holds the lock of this home."""
+
+
+class StorageError(TransientError):
+    """The disk is full, failed, or may not be read or written; what was there stays as it was."""
 
 
 class RunFailedError(TransientError):

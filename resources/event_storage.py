@@ -46,7 +46,6 @@ from watchdog.events import FileSystemEvent
 from watchdog.observers import Observer
 
 from em_pipelines.environment import batch_events
-from em_pipelines.storage.files import make_folder
 from resources.event_shards import Shards, engine_of, has_rows, place_copy
 
 PAGE_BYTES = 1024
@@ -77,7 +76,7 @@ class BatchingEventLogStorage(SqliteEventLogStorage):
 
     def _open(self, base_dir: str) -> None:
         self._folder = Path(base_dir).absolute()
-        make_folder(self._folder)
+        self._folder.mkdir(parents=True, exist_ok=True)
         self._shards = Shards(self._folder, self._prepare, SQLITE_BUSY_TIMEOUT_SECONDS)
         self._tables: set[str] = set()
         self._asset_key_columns: set[str] = set()

@@ -1,11 +1,13 @@
 """How often agents were told to look into memory: counts by day and reason, nothing of what was asked or by whom."""
 
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
 import orjson
 
+from em_pipelines.errors import StorageError
 from em_pipelines.home import Home
 from em_pipelines.retrieval.recall_gate import Reason
 from em_pipelines.storage.files import write_atomically
@@ -31,8 +33,8 @@ class Recalls:
 
 
 def count(home: Home, reason: Reason, day: date) -> None:
-    """Notes one decision."""
-    with home.lock("recalls"):
+    """Notes one decision; in a home that cannot be written to it goes unnoted, for nobody's answer waits for it."""
+    with suppress(StorageError), home.lock("recalls"):
         known = _read(_path(home))
         own = known.setdefault(day.isoformat(), {})
         own[reason.value] = own.get(reason.value, 0) + 1

@@ -21,7 +21,48 @@ from typing import BinaryIO, Generic, TypeVar
 
 from filelock import FileLock, Timeout
 
-from em_pipelines.errors import LockedError
+from em_pipelines.errors import LockedError, StorageError
+
+_TROUBLES = {
+    errno.ENOSPC: "no space is left; make room",
+    errno.EDQUOT: "the quota is used up; make room",
+    errno.EFBIG: "a file may not grow so large; raise the limit (ulimit -f)",
+    errno.EROFS: "it lies on a read-only file system; mount that for writing, or choose another home",
+    errno.EACCES: "permission is denied; give it to who runs this",
+    errno.EPERM: "permission is denied; give it to who runs this",
+    errno.EIO: "the device failed; see the system's log",
+}
+_AS_SQLITE_SAYS = {
+    "database or disk is full": errno.ENOSPC,
+    "readonly database": errno.EROFS,
+    "disk I/O error": errno.EIO,
+    "unable to open database file": errno.EACCES,
+}
+
+
+def storage_error(error: BaseException | None) -> StorageError | None:
+    """What a disk that is full, failed or closed comes to, whichever library met it and whatever it was wrapped into;
+    None for any other error."""
+    seen: set[int] = set()
+    while error is not None and id(error) not in seen:
+        seen.add(id(error))
+        if isinstance(error, StorageError):
+            return error
+        code = getattr(error, "errno", None) if isinstance(error, OSError) else None
+        code = code if code in _TROUBLES else _code_in(str(error))
+        if code:
+            named = getattr(error, "filename", None)
+            where = os.fsdecode(named) if isinstance(named, str | bytes) else "the home"
+            return StorageError(
+                f"using {where}: {_TROUBLES[code]}; what was there is kept, and the same command goes on from there"
+            )
+        error = error.__cause__ or error.__context__
+    return None
+
+
+def _code_in(text: str) -> int | None:
+    said = {**_AS_SQLITE_SAYS, **{os.strerror(code): code for code in _TROUBLES}}
+    return next((code for words, code in said.items() if words in text), None)
 
 
 class Access(StrEnum):
@@ -205,17 +246,24 @@ def _day(name: str) -> date | None:
 
 @contextmanager
 def held(home: Path, name: str, timeout_seconds: float) -> Iterator[None]:
-    """Holds one lock of a home; raises LockedError where another process keeps it for too long.
+    """Holds one lock of a home; raises LockedError where another process keeps it for too long, and StorageError where
+    the home cannot be written to.
 
     The lock is the operating system's, on an open file: it is gone with its process, however that ends.
     """
     folder = home / "locks"
-    make_folder(folder)
+    lock = FileLock(folder / f"{name}.lock", timeout=timeout_seconds)
     try:
-        with FileLock(folder / f"{name}.lock", timeout=timeout_seconds):
-            yield
-    except Timeout as error:
+        make_folder(folder)
+        lock.acquire()
+    except OSError as error:
+        if not isinstance(error, Timeout):
+            raise storage_error(error) or error from error
         raise LockedError(
             f"taking the {name} lock of {home}: another process has held it for {timeout_seconds:g} s; "
             "wait for it to end and try again"
         ) from error
+    try:
+        yield
+    finally:
+        lock.release()

@@ -27,6 +27,7 @@ from em_pipelines.storage.files import (
     Folders,
     partition_days,
     put_in_place,
+    storage_error,
     sync_folder,
     temporary_beside,
     write_atomically,
@@ -157,7 +158,7 @@ class Lake:
         try:
             return self._footers.read(self.path(table, day))
         except (pa.ArrowException, OSError) as error:
-            raise self._corrupt(table, day, str(error)) from error
+            raise storage_error(error) or self._corrupt(table, day, str(error)) from error
 
     def schema(self, table: Table, day: date) -> pa.Schema | None:
         """The columns that a partition has, which need not be those declared; None where there is no partition.
@@ -167,7 +168,7 @@ class Lake:
         try:
             return self._footers.schema(self.path(table, day))
         except (pa.ArrowException, OSError) as error:
-            raise self._corrupt(table, day, str(error)) from error
+            raise storage_error(error) or self._corrupt(table, day, str(error)) from error
 
     def keep_footers(self) -> None:
         """Notes what is known of footers for the next process, which need not read them again."""
@@ -382,7 +383,7 @@ class Lake:
             with handle:
                 yield pq.ParquetFile(handle)
         except (pa.ArrowException, OSError, KeyError) as error:
-            raise self._corrupt(table, day, str(error)) from error
+            raise storage_error(error) or self._corrupt(table, day, str(error)) from error
 
     def _publish(self, path: str, data: bytes | memoryview) -> None:
         if not self._is_local:

@@ -7,7 +7,7 @@ from enum import StrEnum
 
 import duckdb
 
-from em_pipelines.errors import CorruptLogError, EmError
+from em_pipelines.errors import CorruptLogError, EmError, StorageError
 from em_pipelines.governance.access_tokens import TokenBook
 from em_pipelines.governance.audit.dagster_files import LOCK_SECONDS, flaws, locked, lost_events
 from em_pipelines.governance.audit.integrity import RULES, violations_on
@@ -133,6 +133,8 @@ def _partitions(home: RebuildableHome) -> Iterator[tuple[Table, date]]:
 def _damage(lake: Lake, table: Table, day: date) -> str | None:
     try:
         return lake.damage(table, day)
+    except StorageError:  # nobody knows that it is damaged, and a repair would delete it
+        raise
     except EmError as error:
         return str(error)
 

@@ -156,6 +156,19 @@ def _is_utf8(argument: str) -> bool:
     return True
 
 
+def _of_the_outside(error: Exception) -> Exit:
+    """What a full or closed disk, or an argument that nobody can read, ends with; raises what is an error of ours."""
+    from em_pipelines.storage.files import storage_error
+
+    if trouble := storage_error(error):
+        say(f"{trouble}")
+        return Exit.RETRY
+    if all(map(_is_utf8, sys.argv)):
+        raise error
+    say("reading the arguments: one of them is no UTF-8; see `em --help`")
+    return Exit.USAGE
+
+
 def main() -> None:
     """Runs `em`; every error of ours ends as one sentence on stderr and its exit code."""
     try:
@@ -173,9 +186,6 @@ def main() -> None:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = Exit.OK
-    except Exception:
-        if all(map(_is_utf8, sys.argv)):
-            raise
-        say("reading the arguments: one of them is no UTF-8; see `em --help`")
-        code = Exit.USAGE
+    except Exception as error:
+        code = _of_the_outside(error)
     sys.exit(code if isinstance(code, int) else Exit.OK)

@@ -193,7 +193,7 @@ def reset_runs(home: Home, is_applied: bool) -> int:
                     instance.all_logs(run_id)
                 _bury_dead_runs(instance)
             return len(dead)
-    except errors.LockedError:
+    except (errors.LockedError, errors.StorageError):
         return 0
     except Exception as error:
         if is_of_storage(error):

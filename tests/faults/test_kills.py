@@ -1,0 +1,91 @@
+"""kill -9 at fifty instants of commands that change a home: the same command again ends as if nothing had been."""
+
+import random
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytestmark = pytest.mark.faults
+
+SEED = 20261122
+START_SECONDS = 0.02
+"""Nothing is done before."""
+
+
+@dataclass(frozen=True)
+class Harmed:
+    """A command, how often it is killed, and what it may say when it was done before it was killed."""
+
+    words: tuple[str, ...]
+    n_kills: int
+    is_hashed: bool = False
+    """Whether the whole state is compared: a command that notes when it was called ends in another one each time."""
+    done_before: tuple[int, ...] = (0,)
+
+
+COMMANDS = {
+    "run": Harmed(("run", "LOG"), 20, is_hashed=True),
+    "forget an entity": Harmed(("forget", "--user", "ada", "--entity", "Torvald", "--yes"), 8, done_before=(0, 2)),
+    "forget a user": Harmed(("forget", "--user", "ada", "--all", "--yes"), 6, done_before=(0, 2)),
+    "correct": Harmed(
+        ("correct", "--user", "ada", "--subject", "user", "--relation", "lives_in", "--object", "Lagos"), 6
+    ),
+    "infer": Harmed(("infer", "--user", "ada"), 4, is_hashed=True),
+    "snapshot": Harmed(("snapshot", "--date", "2026-03-04"), 3, is_hashed=True),
+    "token": Harmed(("token", "create", "--user", "ada"), 3),
+}
+INSTANTS = [(name, number) for name, one in COMMANDS.items() for number in range(one.n_kills)]
+
+
+@pytest.fixture(scope="session")
+def undisturbed(made, logs, tmp_path_factory, memory_of) -> Callable[[str], tuple[float, Any]]:
+    """Seconds that a command takes, and what is there after it and a run."""
+    found: dict[str, tuple[float, Any]] = {}
+
+    def of(name: str, copy_of: Any) -> tuple[float, Any]:
+        if name not in found:
+            em = copy_of(made, tmp_path_factory.mktemp("whole") / "home")
+            begun = time.monotonic()
+            done = em(*words_of(name, logs))
+            seconds = time.monotonic() - begun
+            assert done.returncode == 0, done.stderr
+            found[name] = seconds, what_is_there(em, name, memory_of)
+        return found[name]
+
+    return of
+
+
+def words_of(name: str, logs: dict[str, Path]) -> list[str]:
+    return [str(logs["ivo"]) if word == "LOG" else word for word in COMMANDS[name].words]
+
+
+def what_is_there(em: Any, name: str, memory_of: Any) -> Any:
+    """The hash of all tables and of what is published, or what is known once it was folded."""
+    if COMMANDS[name].is_hashed:
+        snapshots = sorted(path.name for path in (em.home / "snapshots").glob("*.duckdb"))
+        return em.document("state-hash"), snapshots
+    assert em("run").returncode == 0
+    return memory_of(em)
+
+
+def test_fifty_instants_are_tried() -> None:
+    assert len(INSTANTS) == 50
+
+
+@pytest.mark.parametrize(("name", "number"), INSTANTS)
+def test_the_same_command_again_ends_as_without_the_kill(
+    made: Path, logs: Any, copy_of: Any, undisturbed: Any, memory_of: Any, check_sound: Any, name: str, number: int
+) -> None:
+    seconds, wanted = undisturbed(name, copy_of)
+    em = copy_of(made)
+    instant = random.Random(f"{SEED} {name} {number}").uniform(START_SECONDS, max(seconds, 2 * START_SECONDS))
+    was_at_work = em.killed(instant, *words_of(name, logs))
+    done = em(*words_of(name, logs))
+    assert done.returncode in ((0,) if was_at_work and name == "run" else COMMANDS[name].done_before), done.stderr
+    assert "Traceback" not in done.stderr
+    assert what_is_there(em, name, memory_of) == wanted
+    check_sound(em)
