@@ -26,6 +26,7 @@ from em_pipelines.governance.access_tokens import checked_domain, checked_user
 from em_pipelines.governance.token_scope import TokenScope
 from em_pipelines.interfaces.agents.address import Address
 from em_pipelines.interfaces.mcp.callers import Caller, Verifier, always, by_request, by_token
+from em_pipelines.interfaces.mcp.connections import MAX_HEADER_BYTES, GuardedProtocol, GuardedServer
 from em_pipelines.interfaces.mcp.desk import Desk
 from em_pipelines.interfaces.mcp.server import MemoryServer
 from em_pipelines.pipeline import OpenModels
@@ -34,6 +35,8 @@ from em_pipelines.settings import Settings
 GRACE_SECONDS = 1.0
 MAX_BODY_BYTES = 4 * 1024 * 1024
 PATH = "/mcp"
+CLIENT_GONE = "ClientDisconnect"
+"""What Starlette raises where the rest of a body does not come."""
 
 
 def serve(settings: Settings, open_models: OpenModels | None, *, address: Address | None = None, **how: Any) -> None:
@@ -103,7 +106,9 @@ def serve_http(settings: Settings, open_models: OpenModels | None, address: Addr
     )
     config = uvicorn.Config(
         app,
-        log_level="warning",
+        http=GuardedProtocol,
+        h11_max_incomplete_event_size=MAX_HEADER_BYTES,
+        log_level="error",  # of requests that are none, anybody could fill a disk with warnings
         access_log=False,
         server_header=False,
         ws="none",
@@ -135,7 +140,7 @@ def serve_http(settings: Settings, open_models: OpenModels | None, address: Addr
         anyio.run(serve)
 
 
-class _Server(uvicorn.Server):
+class _Server(GuardedServer):
     """Leaves signals to us: uvicorn raises them again once it has ended."""
 
     @contextmanager
@@ -162,7 +167,19 @@ def _log_to_stderr() -> None:
     """Warnings and worse alone, a line each, whatever level libraries choose for themselves."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setLevel(logging.WARNING)
+    handler.addFilter(_without_traces)
     logging.basicConfig(level=logging.WARNING, handlers=[handler], format="em mcp: %(message)s", force=True)
+
+
+def _without_traces(record: logging.LogRecord) -> bool:
+    """Keeps what others log to a line: the kind of an error, and never its text, which may be somebody's words. Of a
+    client that went away nothing is said at all: anybody could fill a log by it."""
+    kind = record.exc_info[0] if record.exc_info else None
+    if kind is None:
+        return True
+    record.msg, record.args = f"{record.getMessage().splitlines()[0]} ({kind.__name__})", ()
+    record.exc_info = record.exc_text = None
+    return kind.__name__ != CLIENT_GONE
 
 
 @contextmanager
