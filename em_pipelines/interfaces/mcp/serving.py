@@ -108,6 +108,8 @@ def serve_http(settings: Settings, open_models: OpenModels | None, address: Addr
         app,
         http=GuardedProtocol,
         h11_max_incomplete_event_size=MAX_HEADER_BYTES,
+        # Requests whose client has gone are answered all the same: so many may wait, whoever still listens.
+        limit_concurrency=GuardedProtocol.max_connections + 1,
         log_level="error",  # of requests that are none, anybody could fill a disk with warnings
         access_log=False,
         server_header=False,
