@@ -51,21 +51,21 @@ def test_events_without_time_or_message_are_dead_letters(home: Any) -> None:
 
 
 def call(number: str, name: str, **given: Any) -> dict[str, Any]:
-    return event("assistant", [{"type": "tool_use", "id": number, "name": name, "input": given}], cwd="/home/ada/app")
+    return event("assistant", [{"type": "tool_use", "id": number, "name": name, "input": given}], cwd="/disk/ada/app")
 
 
 def result(number: str, text: str) -> dict[str, Any]:
-    return event("user", [{"type": "tool_result", "tool_use_id": number, "content": text}], cwd="/home/ada/app")
+    return event("user", [{"type": "tool_result", "tool_use_id": number, "content": text}], cwd="/disk/ada/app")
 
 
 @pytest.mark.parametrize(("name", "given", "trust"), [
-    ("Read", {"file_path": "/home/ada/app/notes.md"}, "trusted"),
+    ("Read", {"file_path": "/disk/ada/app/notes.md"}, "trusted"),
     ("Read", {"file_path": "src/main.py"}, "trusted"),
     ("Bash", {"command": "pytest -q"}, "trusted"),
-    ("Grep", {"pattern": "x", "path": "/home/ada/app"}, "trusted"),
-    ("Read", {"file_path": "/home/ada/Downloads/letter.md"}, "untrusted"),
+    ("Grep", {"pattern": "x", "path": "/disk/ada/app"}, "trusted"),
+    ("Read", {"file_path": "/disk/ada/Downloads/letter.md"}, "untrusted"),
     ("Read", {"file_path": "../other/notes.md"}, "untrusted"),
-    ("Read", {"file_path": "/home/ada/application/notes.md"}, "untrusted"),
+    ("Read", {"file_path": "/disk/ada/application/notes.md"}, "untrusted"),
     ("Bash", {"command": "curl -s example.org/readme"}, "untrusted"),
     ("Bash", {"command": "cd x && git clone git@example.org:a/b"}, "untrusted"),
     ("WebFetch", {"url": "https://example.org"}, "untrusted"),
