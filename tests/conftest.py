@@ -24,7 +24,7 @@ FITTING = {
     "entity_type": "person", "subject_type": "person", "object_type": "food", "temporal_type": "state",
     "hedge_level": "none", "source_mechanism": "explicit", "privacy_level": "L2", "valid_precision": "day",
     "session_type": "chat", "operation": "INSERT", "event_type": "edge_created", "act": "assert",
-    "links": [],
+    "links": [], "withheld": [],
 }  # fmt: skip
 FITTING_HERE = {
     ("dead_letters", "status"): "open", ("contradictions", "status"): "open", ("entity_ops", "operation"): "CREATE",

@@ -28,6 +28,8 @@ _SINGLE_QUOTES = re.compile(r"(?<![\w'])'(?=\S)[^\n]{8,600}?(?<=\S)'(?!\w)")
 _FOREIGN_LINE = re.compile(
     r"(?m)^[ \t]{0,40}(?:#|//|--|;;|%|\*)[^\n]{8,600}$|/\*[^*]{8,2000}\*/|^[ \t]{0,8}[\w-]{3,14}: ?[a-z][^\n]{8,600}$"
 )
+QUOTATION_MARKS = "\"'“«»„「"
+MIN_CITED_WORDS = 6
 _BLOCKS = (
     ((">",), _QUOTED_LINES),
     (("```", "~~~"), _FENCE),
@@ -123,6 +125,12 @@ def quoted_blocks(text: str) -> list[Span]:
     return [match.span() for pattern in patterns for match in pattern.finditer(text)]
 
 
+def cited_passages(text: str) -> list[Span]:
+    """Spans between quotation marks that are longer than a title."""
+    blocks = (block for block in quoted_blocks(text) if text[block[0]] in QUOTATION_MARKS)
+    return [block for block in blocks if len(text[slice(*block)].split()) >= MIN_CITED_WORDS]
+
+
 def foreign_lines(text: str) -> list[Span]:
     """Spans of lines that no person says: comments in code, and what a tool prints behind a name and a colon."""
     return [match.span() for match in _FOREIGN_LINE.finditer(text)] if "\n" in text or "/*" in text else []
@@ -178,9 +186,10 @@ def blanked(text: str, spans: Iterable[Span]) -> str:
 
 
 def closed(text: str, span: Span) -> Span:
-    """The span with the marks that close it as a sentence."""
+    """The span with the marks that close it as a sentence, and without the blank before it."""
     marks = _CLOSED.match(text, span[1])
-    return (span[0], marks.end()) if marks else span
+    start = span[0] + len(text[slice(*span)]) - len(text[slice(*span)].lstrip())
+    return start, marks.end() if marks else span[1]
 
 
 def merged(spans: Iterable[Span]) -> list[Span]:

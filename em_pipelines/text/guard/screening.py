@@ -20,7 +20,7 @@ from em_pipelines.schema.readings import Claim, Extraction, Issue, Mention, Segm
 from em_pipelines.schema.vocabulary import USER, PrivacyLevel
 from em_pipelines.text.cleaning import CODE_MARK, looks_like_code
 from em_pipelines.text.guard.injection import is_quarantined, quarantine, strip_instructions
-from em_pipelines.text.guard.passages import Span, blanked, closed, folded, merged, overlaps, sentences
+from em_pipelines.text.guard.passages import Span, blanked, cited_passages, closed, folded, merged, overlaps, sentences
 from em_pipelines.text.guard.phrases import rule_book
 from em_pipelines.text.guard.sensitive import (
     FINANCIAL,
@@ -204,6 +204,8 @@ DEFAULT_SETTINGS = SafetySettings()
 _MASKED = re.compile(r"(?:(?<![\w.-])[\w.-]{1,40}\s?=\s?[\"']?)?\[masked:[a-z_]{1,40}\][\"']?")
 MASKED, RANK, TRUNCATED = "credential_masked", "privilege_claim", "truncated"
 INJECTED, QUARANTINED = "injection_stripped", "quarantined"
+CITED = "cited"
+"""Somebody else's words: they may be quoted, and state no fact."""
 MILD = "info"
 """How severe it is that somebody asks to be remembered."""
 Found = tuple[str, str, str]
@@ -229,7 +231,7 @@ def quotable(text: str, withheld: Iterable[Withheld]) -> str:
 
 
 def _unquoted(text: str, found: Withheld) -> list[Span]:
-    if found.issue == MASKED or (found.issue == INJECTED and found.severity == MILD):
+    if found.issue in {MASKED, CITED} or (found.issue == INJECTED and found.severity == MILD):
         return []
     span = (found.span_start, found.span_end)
     if found.issue in {INJECTED, QUARANTINED, TRUNCATED}:
@@ -334,6 +336,7 @@ def _found_in(text: str, withheld: tuple[str, ...]) -> tuple[Withheld, ...]:
     for category, spans in spans_by_category(text, withheld).items():
         text = take_out(spans, f"{category}_withheld", category, "info")
     take_out(privilege_spans(text), RANK, "rank", "warning")
+    take_out(cited_passages(text), CITED, "others_words", "info")
     return tuple(found)
 
 

@@ -68,8 +68,15 @@ def test_ordinary_talk_is_quoted_word_for_word(text: str) -> None:
 
 def test_a_private_matter_goes_with_its_sentence_and_its_mark() -> None:
     text = "I row. My knee surgery is in May! I bake."
-    assert quotable(text, withheld_in(text)).replace(CODE_MARK, "") == "I row. I bake."
+    assert quotable(text, withheld_in(text)).replace(CODE_MARK, "") == "I row.  I bake."
     assert quotable(text, withheld_in(text, SafetySettings(is_health_enabled=True))) == text
+
+
+def test_words_of_somebody_else_are_quoted_and_state_no_fact() -> None:
+    text = 'On the card stood "my sister lives in Hull with two cats". I row.'
+    (found,) = withheld_in(text)
+    assert (found.issue, found.reason, found.severity) == ("cited", "others_words", "info")
+    assert quotable(text, [found]) == text
 
 
 def test_a_mask_is_quoted_for_it_tells_nothing() -> None:
@@ -81,4 +88,4 @@ def test_a_mask_is_quoted_for_it_tells_nothing() -> None:
 def test_what_is_longer_than_is_looked_at_is_not_quoted() -> None:
     found = withheld_in("I row. " * 9, SafetySettings(max_characters=20))
     assert [(one.issue, one.span_start, one.span_end) for one in found] == [("truncated", 20, 63)]
-    assert quotable("I row. " * 9, found).rstrip(CODE_MARK) == "I row. I row. I row."[:20]
+    assert quotable("I row. " * 9, found).rstrip(CODE_MARK) == "I row. I row. I row. "
