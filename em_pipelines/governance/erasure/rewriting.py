@@ -151,15 +151,15 @@ def holds(path: Path, terms: Terms, whose: Whose) -> bool:
         text = unescaped(gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data)
     except (OSError, EOFError, gzip.BadGzipFile):
         return whose is Whose.THEIRS
-    if whose is Whose.UNKNOWN and _names_user(text, terms.user_id):
+    if whose is Whose.UNKNOWN and _names_user(text, terms):
         whose = Whose.THEIRS
     return terms.is_in_text(text, whose)
 
 
-def _names_user(text: str, user: str) -> bool:
-    """Whether a user stands in a text as a string of JSON, or as a cell of a table."""
-    cell = rf"(?m)(?:^|[,;\t]){re.escape(user)}(?:[,;\t\r]|$)"
-    return f'"{user}"' in text or re.search(cell, text) is not None
+def _names_user(text: str, terms: Terms) -> bool:
+    """Whether the user stands in a text as a string of JSON, or as a cell of a table."""
+    cell = rf"(?m)(?:^|[,;\t]){re.escape(terms.user_id)}(?:[,;\t\r]|$)"
+    return terms.names_user(text) or (not terms.is_own_word and re.search(cell, text) is not None)
 
 
 def _drop_empty(folder: Path, root: Path) -> None:

@@ -77,9 +77,8 @@ def holds(path: Path, terms: Terms, whose: Whose) -> bool:
 
 def _is_named(parts: tuple[str, ...], terms: Terms) -> bool:
     """Whether a path itself tells: a folder or file named by the user who is erased, or by an erased id."""
-    if terms.kind is ScopeKind.USER and any(
-        part == terms.user_id or Path(part).stem == terms.user_id for part in parts
-    ):
+    is_sought = terms.kind is ScopeKind.USER and not terms.is_own_word
+    if is_sought and any(part == terms.user_id or Path(part).stem == terms.user_id for part in parts):
         return True
     return any(term in "/".join(parts) for term in terms.ids)
 

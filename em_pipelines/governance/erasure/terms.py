@@ -13,6 +13,8 @@ from typing import Any
 
 from em_pipelines.landing.erasure_gate import named_users, unescaped
 from em_pipelines.landing.erasure_requests import Plan, Request, RequestBook, ScopeKind
+from em_pipelines.schema.expectations import ROLES
+from em_pipelines.schema.tables.catalog import CATALOG
 from em_pipelines.storage.sealed_texts import SentenceIndex
 from em_pipelines.text.fact_keys import strings_in
 from em_pipelines.text.name_matching import NameIndex
@@ -20,6 +22,26 @@ from em_pipelines.text.values import iso_instant
 
 KEYS = frozenset({"user_id", "session_id", "correlation_id", "source_id", "message_id", "dead_letter_id", "agent_id"})
 """What a record is known by is no text about anybody, unless it is the user or session that is erased."""
+PLACES = frozenset(
+    {
+        "log",
+        "lake",
+        "snapshots",
+        "evaluations",
+        "quality",
+        "packs",
+        "dagster",
+        "llm",
+        "record",
+        "tmp",
+        "locks",
+        "latest",
+    }
+)
+OWN_WORDS = frozenset(
+    {*PLACES, *ROLES, *CATALOG, *(column.name for table in CATALOG.values() for column in table.columns)}
+)
+"""Names of folders, tables, columns and roles: nobody is meant by them who is called so."""
 TIMES = ("timestamp", "learned_at", "first_seen", "started_at", "promoted_at", "generated_at", "at", "answered_at")
 
 
@@ -76,11 +98,21 @@ class Terms:
             return True
         if any(term in text for term in self.ids) or self.sentences.is_in(text):
             return True
-        if whose is Whose.UNKNOWN and f'"{self.user_id}"' not in text:
+        if whose is Whose.UNKNOWN and not self.names_user(text):
             return False
         if self.kind is ScopeKind.USER:
             return True
         return (self.kind is ScopeKind.SESSION and f'"{self.target}"' in text) or self.names.is_in(text)
+
+    @property
+    def is_own_word(self) -> bool:
+        """Whether the user is called as we call something ourselves: `messages`, say, which tables and logs are full
+        of. Then only what says whose it is names them."""
+        return self.user_id in OWN_WORDS
+
+    def names_user(self, text: str) -> bool:
+        """Whether a text names the user who is asked about, as JSON does."""
+        return self.user_id in named_users(text.encode()) if self.is_own_word else f'"{self.user_id}"' in text
 
     def _whose_letter(self, row: Mapping[str, Any]) -> Whose | None:
         """Whose a dead letter is that was taken in for nobody: of those that its raw bytes name."""

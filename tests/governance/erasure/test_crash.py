@@ -2,21 +2,26 @@
 
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from em_pipelines.governance.erasure import forget as forgetting
-from em_pipelines.governance.erasure.forget import carry_out
+from em_pipelines.governance.erasure.forget import ask_to_forget, carry_out
+from em_pipelines.landing.erasure_requests import Scope, ScopeKind
 from em_pipelines.pipeline import Pipeline
+from em_pipelines.serving.state_hash import state_hash
 from em_pipelines.settings import load_settings
 
-from .conftest import NORA, World, feedback, lines
+from .conftest import NORA, NOW, World, feedback, lines
 
 ROOT = Path(__file__).parents[3]
 FORGET = """
@@ -164,3 +169,75 @@ def test_killed_again_and_again_it_ends_all_the_same(world: World, seed: int) ->
     for _ in range(3):
         kill_after(world, moments.uniform(0, 3))
     check_ended(world, {fact for fact in before if "Torvald" not in fact})
+
+
+SCOPES = (("fact", ("Torvald", "works_at", "aquarium")), ("entity", "wife"), ("session", "s2"), ("user", ""))
+KILLED_BEFORE = ("rewrite_log", "remake", "republish", "certificate_of")
+
+
+def asked(world: World, kind: str, target: Any) -> str:
+    return world.edge_id("nora", *target) if kind == "fact" else str(target)
+
+
+def log_of(world: World) -> dict[str, list[dict[str, Any]]]:
+    """All records of the log, but of erasures when they were carried out and under which id."""
+    log = world.home.store.log
+    kinds = ("interactions", "skill_invocations", "feedback", "dead_letters", "erasures")
+    records = {kind: [dict(r) for day in log.days(kind) for r in log.read(kind, day)] for kind in kinds}
+    for noted in records["erasures"]:
+        del noted["timestamp"], noted["erasure_id"]
+    return records
+
+
+def come_to(world: World) -> tuple[Any, ...]:
+    """Log, facts and hash of memory."""
+    hashes = state_hash(world.home.store, world.home.settings.decay)
+    return log_of(world), world.facts("nora"), world.facts("ivo"), hashes
+
+
+@pytest.fixture(scope="module")
+def undisturbed(made_world: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, Any], tuple[Any, ...]]:
+    """What an erasure comes to that nothing befalls."""
+
+    @cache
+    def of(kind: str, target: Any) -> tuple[Any, ...]:
+        folder = tmp_path_factory.mktemp("undisturbed")
+        shutil.copytree(made_world, folder, symlinks=True, dirs_exist_ok=True)
+        world = World(Pipeline(load_settings(home=folder / "home")), folder)
+        world.forget("nora", **{kind: asked(world, kind, target)})
+        return come_to(world)
+
+    return of
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("place", KILLED_BEFORE)
+@pytest.mark.parametrize(("kind", "target"), SCOPES)
+def test_every_scope_ends_as_if_nothing_had_befallen_it(
+    world: World, undisturbed: Callable[[str, Any], tuple[Any, ...]], kind: str, target: Any, place: str
+) -> None:
+    for _ in kill_at(place):
+        with pytest.raises(KilledError):
+            world.forget("nora", **{kind: asked(world, kind, target)})
+    again = World(Pipeline(load_settings(home=world.home.path)), world.folder)
+    again.carry_out()
+    assert again.home.book.pending() == []
+    assert come_to(again) == undisturbed(kind, target)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(("kind", "target"), SCOPES)
+def test_every_scope_ends_after_kills_at_any_instant(
+    world: World, undisturbed: Callable[[str, Any], tuple[Any, ...]], kind: str, target: Any, seed: int
+) -> None:
+    moments = random.Random(seed)
+    scope = Scope(ScopeKind(kind), "nora", asked(world, kind, target))
+    ask_to_forget(world.home, scope, actor="user", now=NOW)
+    for _ in range(3):
+        kill_after(world, moments.uniform(0, 3))
+    again = World(Pipeline(load_settings(home=world.home.path)), world.folder)
+    again.home.sweep()
+    again.carry_out()
+    assert again.home.book.pending() == []
+    assert come_to(again) == undisturbed(kind, target)

@@ -208,3 +208,20 @@ def test_a_pack_of_before_rows_knew_their_user_is_told_by_its_folder(empty: Worl
             out.write_table(table)
     path.write_bytes(data.getvalue().to_pybytes())
     assert empty.forget("nora", entity="Torvald").result == "erased"
+
+
+@pytest.mark.parametrize("user", ["user", pytest.param("messages", marks=pytest.mark.slow)])
+def test_who_is_called_as_a_table_or_role_is_not_found_in_it(empty: World, user: str) -> None:
+    for one in (user, "ivo"):
+        empty.land(*lines(one, NORA[:3]), name=f"{one}.jsonl")
+    empty.make()
+    build(empty.home)
+    trace_in_dagster(empty.home)
+    with closing(sqlite3.connect(empty.home.dagster_home / "runs.db")) as connection:
+        said = json.dumps({"step_key": "messages", "role": "user"})
+        connection.execute("INSERT INTO event_logs (event) VALUES (?)", (said,))
+        connection.commit()
+    facts = empty.facts("ivo")
+    assert empty.forget(user, user="").result == "erased"
+    assert empty.messages(user) == []
+    assert empty.facts("ivo") == facts

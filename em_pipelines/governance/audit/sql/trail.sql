@@ -105,8 +105,8 @@ of_erasures AS (
     SELECT
         told.event_type, erasure_id AS source_id, '' AS occasion, timestamp, erasure_id AS correlation_id,
         'erasure' AS component, 'DELETE' AS operation,
-        concat('erased on request, certificate ', erasure_id) AS decision_reasoning, trail_day,
-        CAST(to_json({'actor': actor, 'n': told.n, 'scope': scope}) AS VARCHAR) AS metadata
+        concat('erased on request of ', actor, ', scope ', scope, ', certificate ', erasure_id) AS decision_reasoning,
+        trail_day, CAST(to_json({'n': told.n}) AS VARCHAR) AS metadata
     FROM erasures, unnest([
         {'event_type': 'edge_deleted_by_user', 'n': n_edges}, {'event_type': 'entity_deleted_by_user', 'n': n_entities}
     ]) AS of_kind (told)
