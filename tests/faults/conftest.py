@@ -86,8 +86,20 @@ class Commands:
         return self.warm.ask(words=[*map(str, words), "--home", str(self.home)], out=out, err=err, limit=limit)
 
     def _ended(self, words: tuple[object, ...], code: int) -> "subprocess.CompletedProcess[str]":
-        out, err = ((self.warm.folder / name).read_text() for name in ("out", "err"))
+        out, err = ((self.warm.folder / name).read_text(errors="replace") for name in ("out", "err"))
         return subprocess.CompletedProcess(words, code, out, err)
+
+
+@pytest.fixture(scope="session")
+def root() -> Path:
+    """The checkout."""
+    return ROOT
+
+
+@pytest.fixture(scope="session")
+def em_command() -> tuple[str, ...]:
+    """The command `em`, by this interpreter."""
+    return (sys.executable, "-c", "from em_pipelines.interfaces.cli.app import main; main()")
 
 
 @pytest.fixture(scope="session")
