@@ -16,7 +16,6 @@ from em_pipelines import errors
 from em_pipelines.environment import silence_libraries
 from em_pipelines.errors import EmError, PermanentError, RunFailedError
 from em_pipelines.extraction.unread_segments import UnreadSegment, unread_segments
-from em_pipelines.governance.audit.dagster_files import flaws, lost_events
 from em_pipelines.home import Home
 from em_pipelines.interfaces.cli.console import err
 from em_pipelines.interfaces.cli.dagster_storage import StorageError, is_in_storage, is_of_storage, with_storage
@@ -178,6 +177,8 @@ def reset_runs(home: Home, is_applied: bool) -> int:
     """How many runs of `em run` are noted as at work, though no process is; marked as failed where `is_applied`, which
     takes the run lock of the caller. While somebody else holds that, there are none, nor where Dagster's storage cannot
     be read. Where `is_applied`, runs whose events are gone get a file for them again, an empty one."""
+    from em_pipelines.governance.audit.dagster_files import flaws, lost_events
+
     if not (home.dagster_home / "dagster.yaml").exists() or flaws(home.dagster_home):
         return 0
     import dagster as dg

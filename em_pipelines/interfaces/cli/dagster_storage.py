@@ -16,8 +16,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TypeVar
 
-from em_pipelines.errors import RunFailedError
-from em_pipelines.governance.audit.dagster_files import flaws, locked, set_aside
+from em_pipelines.errors import EmError, RunFailedError
 from em_pipelines.home import SPILL, Home
 from em_pipelines.storage.files import make_folder, write_atomically
 
@@ -58,6 +57,8 @@ def with_storage(home: Home, work: Callable[[Path], Result]) -> Result:
     The second time it is handed the same folder, if something damaged could be set aside, else one that is deleted
     afterwards. Raises what the work raises, and StorageError where it fails twice for the storage.
     """
+    from em_pipelines.governance.audit.dagster_files import locked
+
     folder = prepare_dagster_home(home)
     _set_aside(home, is_deep=False)
     if held := locked(folder, LOCK_SECONDS):
@@ -101,6 +102,8 @@ def _chain(error: BaseException) -> Iterator[BaseException]:
 
 def _set_aside(home: Home, *, is_deep: bool) -> bool:
     """Sets damaged databases aside and says so; whether there were any."""
+    from em_pipelines.governance.audit.dagster_files import flaws, set_aside
+
     found = flaws(home.dagster_home, is_deep=is_deep)
     for flaw in found:
         target = set_aside(flaw.path, datetime.now(UTC))
