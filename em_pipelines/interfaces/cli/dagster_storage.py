@@ -7,7 +7,6 @@ said in one sentence.
 
 import os
 import shutil
-import sqlite3
 import sys
 import traceback
 from collections.abc import Callable, Iterator
@@ -17,6 +16,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from em_pipelines.errors import EmError, RunFailedError
+from em_pipelines.governance.audit.dagster_files import flaws, locked, set_aside
 from em_pipelines.home import SPILL, Home
 from em_pipelines.storage.files import make_folder, write_atomically
 
@@ -117,8 +117,13 @@ def _without_history(home: Home, work: Callable[[Path], Result], found: str) -> 
     folder = home.path / SPILL / str(os.getpid()) / "dagster"
     try:
         return work(_prepared(folder))
-    except sqlite3.Error as error:
-        raise StorageError(f"running: Dagster's storage failed twice ({error}); run `em doctor`") from error
+    except Exception as error:
+        if isinstance(error, EmError) or not is_of_storage(error):
+            raise
+        raise StorageError(
+            f"running: Dagster's storage failed again ({type(error.__cause__ or error).__name__}), now in {folder}; "
+            "see whether the disk is full or read-only, then run again"
+        ) from error
     finally:
         shutil.rmtree(folder, ignore_errors=True)
         with suppress(OSError):  # of this process alone, and not empty where a step has something there

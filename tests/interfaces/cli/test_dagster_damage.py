@@ -7,10 +7,12 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 
+import dagster as dg
 import orjson
 import pytest
 
 from em_pipelines.governance.audit.dagster_files import ASIDE, INDEX, RUNS, flaws, lost_events
+from em_pipelines.home import Home
 from em_pipelines.interfaces.cli import dagster_storage
 
 Damage = Callable[[Path], None]
@@ -193,3 +195,33 @@ def test_a_configuration_that_dagster_refuses_costs_history_alone(em, home: Path
     done = em("run", say(tmp_path, 5, "I play the oboe."), "--home", home)
     assert (done.returncode, "is not in its history" in done.stderr) == (0, True), done.stderr
     assert (home / "dagster" / "dagster.yaml").read_text(encoding="utf-8") == text
+
+
+def test_a_storage_that_fails_everywhere_is_said_in_one_sentence(home: Path) -> None:
+    folders: list[Path] = []
+
+    def work(folder: Path) -> None:
+        folders.append(folder)
+        database = folder / "history" / "runs.db"
+        database.unlink(missing_ok=True)
+        database.mkdir(parents=True)
+        with dg.DagsterInstance.from_config(str(folder)):
+            pass
+
+    with pytest.raises(dagster_storage.StorageError, match="failed again") as raised:
+        dagster_storage.with_storage(Home(home), work)
+    assert "\n" not in str(raised.value)
+    assert len(folders) == 3
+    assert not folders[-1].exists()
+
+
+def test_what_is_not_of_the_storage_is_tried_once(home: Path) -> None:
+    folders: list[Path] = []
+
+    def work(folder: Path) -> None:
+        folders.append(folder)
+        raise KeyError(folder)
+
+    with pytest.raises(KeyError):
+        dagster_storage.with_storage(Home(home), work)
+    assert len(folders) == 1
