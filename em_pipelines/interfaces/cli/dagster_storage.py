@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import TypeVar
 
 from em_pipelines.errors import EmError, RunFailedError
-from em_pipelines.governance.audit.dagster_files import flaws, locked, set_aside
 from em_pipelines.home import SPILL, Home
 from em_pipelines.storage.files import make_folder, write_atomically
 

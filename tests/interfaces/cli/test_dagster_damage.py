@@ -141,7 +141,7 @@ def test_events_of_a_run_that_are_gone_are_mended_by_an_empty_file(em, home: Pat
         *(pytest.param(name, damage, marks=pytest.mark.faults)
           for name in (RUNS, INDEX, SCHEDULES) for damage in DAMAGES),
     ],
-    ids=str,
+    ids=lambda one: getattr(one, "__name__", str(one)),
 )  # fmt: skip
 def test_a_run_goes_on_whatever_is_damaged(em, home: Path, tmp_path: Path, name: Path, damage: Damage) -> None:
     damage(database(home, name))

@@ -2,6 +2,8 @@
 
 import json
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -23,7 +25,7 @@ from em_pipelines.schema.tables.graph import EDGES, ENTITIES
 from em_pipelines.schema.tables.outgoing import PROBES
 from em_pipelines.settings import load_settings
 from tests.interfaces.agents.homes import run
-from tests.interfaces.mcp.conftest import book_of, talk_over_stdio
+from tests.interfaces.mcp.conftest import EM, ROOT, book_of, environment, serve, talk_over_stdio
 
 NOW = datetime.now(UTC).replace(microsecond=0)
 AHEAD = f"{NOW + timedelta(days=9):%-d %B %Y}"
@@ -248,6 +250,25 @@ def test_what_is_corrected_or_confirmed_stays_where_it_was_said(tmp_path: Path) 
         run(path)
 
 
+def test_in_python_and_at_the_command_line_a_domain_bounds_as_well(
+    home: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    memory = Memory(home, "sanne", domain="work")
+    observed = " ".join(f"{one.session_id} {one.content}" for one in memory.list_observations())
+    assert "Tessenlab" in observed
+    assert not leaks(observed, (), "")
+    with pytest.raises(UsageError, match="of the domain"):
+        memory.store_observation("I own a flute.", session_id="h1", domain="home")
+    found = memory.retrieve_memories("Where does Liesbeth live?", across_domains=True)
+    assert any("Ghent" in hit.text for hit in found), "who asks for all domains by name gets them"
+    for command in (["context", "Where does Liesbeth live?"], ["bootstrap"], ["search", "Where does Liesbeth live?"]):
+        arguments = [*command, "--user", "sanne", "--domain", "work", "--home", str(home)]
+        subprocess.run([sys.executable, *EM, *arguments], env=environment(), cwd=ROOT, check=True)
+        told = capfd.readouterr().out
+        assert "Antwerp" in told or "short meetings" in told
+        assert not leaks(told, facts_of_home(home), "Where does Liesbeth live?")
+
+
 def test_a_token_of_a_domain_bounds_its_caller(home: Path) -> None:
     book = book_of(home)
     token, made = book.create("sanne", TokenScope.READ, datetime.now(UTC), 1, "work")
@@ -258,6 +279,22 @@ def test_a_token_of_a_domain_bounds_its_caller(home: Path) -> None:
         return await client.call_tool("em_graph_snapshot", {})
 
     told = json.dumps(talk_over_stdio(home, talk, EM_MCP_TOKEN=token).model_dump(mode="json"))
+    assert "Tessenlab" in told
+    assert not leaks(told, facts_of_home(home), "")
+
+
+def test_over_http_a_token_of_a_domain_bounds_its_caller_too(home: Path) -> None:
+    token = book_of(home).create("sanne", TokenScope.READ, datetime.now(UTC), 1, "work")[0]
+    server = serve(home)
+
+    async def talk() -> Any:
+        async with server.client(token) as client:
+            return await client.call_tool("em_graph_snapshot", {}), await client.read_resource("memory://bootstrap")
+
+    try:
+        told = "".join(json.dumps(one.model_dump(mode="json")) for one in anyio.run(talk))
+    finally:
+        server.end()
     assert "Tessenlab" in told
     assert not leaks(told, facts_of_home(home), "")
 
