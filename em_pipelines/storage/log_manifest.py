@@ -22,7 +22,7 @@ from em_pipelines.errors import CorruptLogError
 from em_pipelines.storage.files import write_atomically
 from em_pipelines.storage.salt import Salt
 
-KINDS = ("interactions", "skill_invocations", "feedback", "world_events", "dead_letters")
+KINDS = ("interactions", "skill_invocations", "feedback", "world_events", "dead_letters", "erasures")
 """By their numbers in entries, where a word might be a name that somebody wants forgotten. Only ever added to."""
 MARK_CHARACTERS = 32
 FIRST = "0" * 64
