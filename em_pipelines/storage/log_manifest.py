@@ -19,7 +19,7 @@ from pathlib import Path
 import orjson
 
 from em_pipelines.errors import CorruptLogError
-from em_pipelines.storage.files import write_atomically
+from em_pipelines.storage.files import make_folder, private, sync_folder, write_atomically
 from em_pipelines.storage.salt import Salt
 
 KINDS = ("interactions", "skill_invocations", "feedback", "world_events", "dead_letters", "erasures")
@@ -121,13 +121,16 @@ class Manifest:
             content = self._content(change, last.count + 1)
             last = _Head(last.count + 1, _hash_of(last.hash, content))
             lines.append(orjson.dumps({**content, "hash": last.hash}, option=orjson.OPT_SORT_KEYS) + b"\n")
-        self._path.parent.mkdir(parents=True, exist_ok=True)
-        with self._path.open("r+b" if self._path.exists() else "wb") as handle:
+        is_new = not self._path.exists()
+        make_folder(self._path.parent)
+        with open(self._path, "wb" if is_new else "r+b", opener=private) as handle:
             handle.truncate(handle.seek(0, os.SEEK_END) - torn)
             handle.seek(0, os.SEEK_END)
             handle.write(b"".join(lines))
             handle.flush()
             os.fsync(handle.fileno())
+        if is_new:
+            sync_folder(self._path.parent)
         self._write_head(last)
 
     def listed(self) -> Listed:

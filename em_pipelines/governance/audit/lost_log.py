@@ -36,8 +36,9 @@ def lost(home: RebuildableHome) -> list[Segment]:
 
 
 def check(home: RebuildableHome) -> None:
-    """Enters what no entry names yet, and raises CorruptLogError where something is lost."""
+    """Enters what no entry names yet. Raises CorruptLogError where something is lost; SaltError if nobody can say."""
     check_restored(home)
+    home.salt.verify()
     with home.lock("landing"):
         home.store.log.settle()
         found = lost(home)

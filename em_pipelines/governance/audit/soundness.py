@@ -146,6 +146,8 @@ def _salt(home: RebuildableHome) -> Diagnosis:
 
 
 def _log(home: RebuildableHome) -> Diagnosis:
+    if home.salt.problem():
+        return Diagnosis("landed log", False, "without its salt nobody can say what is lost", "put the salt back first")
     if damaged := damaged_segments(home):
         found = f"{len(damaged)} segments are not what was landed, first {damaged[0]}"
         return Diagnosis("landed log", False, found, "em restore DIR --lost, from a backup")

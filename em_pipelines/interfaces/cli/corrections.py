@@ -16,6 +16,7 @@ from em_pipelines.interfaces.cli.console import (
     out,
     print_json,
     print_table,
+    say,
 )
 from em_pipelines.schema.vocabulary import USER
 
@@ -190,7 +191,7 @@ def _show_targets(targets: list[Any], *, is_dry: bool, as_json: bool) -> None:
 def _tell(given: "Sequence[Given]") -> None:
     """Says on stderr what the person should know of what was just noted."""
     for note in dict.fromkeys(note for one in given for note in one.notes):
-        sys.stderr.write(f"em: {note}\n")
+        say(note)
 
 
 def _show(said: "Corrections", given: "Given", as_json: bool) -> None:

@@ -7,7 +7,6 @@ said in one sentence.
 
 import os
 import shutil
-import sys
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -17,6 +16,7 @@ from typing import TypeVar
 
 from em_pipelines.errors import EmError, RunFailedError
 from em_pipelines.home import SPILL, Home
+from em_pipelines.interfaces.cli.console import say
 from em_pipelines.storage.files import make_folder, write_atomically
 
 DAGSTER_YAML = """\
@@ -130,4 +130,4 @@ def _without_history(home: Home, work: Callable[[Path], Result], found: str) -> 
 
 
 def _say(sentence: str) -> None:
-    sys.stderr.write(f"em: {' '.join(sentence.split())}\n")
+    say(sentence)
