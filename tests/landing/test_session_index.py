@@ -90,7 +90,7 @@ def test_what_is_appended_rewritten_or_removed_afterwards_is_seen(root: Path, is
 def test_a_damaged_file_is_as_good_as_none(root: Path, content: bytes) -> None:
     (root / FILE).write_bytes(content)
     assert days_of(root, "b") == [day(1), day(2)]
-    assert len(orjson.loads((root / FILE).read_bytes())) == 3
+    assert len(orjson.loads((root / FILE).read_bytes().splitlines()[0])) == 3
 
 
 def test_deleting_it_changes_nothing(root: Path) -> None:

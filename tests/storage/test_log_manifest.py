@@ -8,7 +8,7 @@ from pathlib import Path
 import orjson
 import pytest
 
-from em_pipelines.errors import CorruptLogError
+from em_pipelines.errors import CorruptLogError, SaltError
 from em_pipelines.storage.landed_log import LandedLog
 from em_pipelines.storage.log_manifest import Manifest, Segment
 from em_pipelines.storage.salt import Salt
@@ -123,7 +123,7 @@ def test_a_manifest_or_a_head_that_is_gone_is_found(name: str, folder: Path) -> 
 def test_another_salt_is_found(folder: Path) -> None:
     salt = folder / "record" / "salt"
     salt.write_bytes(bytes([salt.read_bytes()[0] ^ 4]) + salt.read_bytes()[1:])
-    with pytest.raises(CorruptLogError, match="salt"):
+    with pytest.raises(SaltError, match="salt"):
         log_in(folder).lost()
 
 

@@ -69,6 +69,8 @@ def propose(home: RebuildableHome, reset_runs: ResetRuns) -> Plan:
     """Looks for everything that can be mended, and for what cannot. Changes nothing."""
     if not home.path.exists():
         return Plan(())
+    if problem := home.salt.problem():
+        return Plan((Mend("salt", f"{problem}; put HOME/record/salt back from a backup"),))
     segments, lost_ones = damaged_segments(home), lost_segments(home)
     damaged = damaged_partitions(home)
     waits = "; restore the log first" if segments or lost_ones else ""
@@ -76,7 +78,7 @@ def propose(home: RebuildableHome, reset_runs: ResetRuns) -> Plan:
     mends = [
         *(Mend("landed log", f"{name} is not what was landed; restore it from a backup") for name in segments),
         *(Mend("landed log", one) for one in lost_ones),
-        *_mends_of_ledger(home),
+        *(Mend("ledger", f"{one.found} (line {one.line or 'of the head'})") for one in ledger_problems(home)),
         *(Mend(f"{one.table.name} of {one.day}", one.found + waits, _unless(waits, DELETE)) for one in damaged),
         *of_state,
         *_mends_of_files(home, waits),
@@ -85,12 +87,6 @@ def propose(home: RebuildableHome, reset_runs: ResetRuns) -> Plan:
     if n_runs := reset_runs(home, False):
         mends.append(Mend("runs", f"{n_runs} are noted as at work, and no process is", "mark them as failed"))
     return Plan(tuple(mends), tuple(damaged), first_bad, not waits)
-
-
-def _mends_of_ledger(home: RebuildableHome) -> list[Mend]:
-    if problem := home.salt.problem():
-        return [Mend("salt", f"{problem}; put HOME/record/salt back from a backup")]
-    return [Mend("ledger", f"{one.found} (line {one.line or 'of the head'})") for one in ledger_problems(home)]
 
 
 def _mends_of_state(home: RebuildableHome, waits: str) -> tuple[date | None, list[Mend]]:
