@@ -5,7 +5,8 @@ of its own what else it wants. Each part is imported when it is asked for: all o
 whoever reads facts needs few.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from datetime import date
 from functools import cached_property
 from pathlib import Path
@@ -16,7 +17,7 @@ from em_pipelines.governance.rebuildable_home import RebuildableHome
 from em_pipelines.home import COLLECTED
 from em_pipelines.lifecycle.revision.revisable_home import RevisableHome
 from em_pipelines.lifecycle.state_retention import restore
-from em_pipelines.schema.tables.derived import CURRENT_EDGES
+from em_pipelines.schema.tables.derived import CURRENT_EDGES, INFERRED_EDGES
 from em_pipelines.serving.export.portable_home import PortableHome
 from em_pipelines.serving.projection.projected_home import ProjectedHome
 from em_pipelines.serving.time_rules import TimeRules
@@ -158,8 +159,23 @@ class Pipeline(RebuildableHome, RevisableHome, PortableHome, ProjectedHome):
             return StepReport()
         with self.lock("step-inference"):
             report = self.store.run_days(self.inference, [day], is_forced=is_forced)
-        self.note_inferred([day])
+        if day == self.store.lake.latest(CURRENT_EDGES, date.max):
+            self.note_inferred([day])
         return report
+
+    @contextmanager
+    def inferred_on(self, until: date | None) -> Iterator[None]:
+        """What follows on a day, for somebody to look at. On a past day it does not stay: the audit trail tells what
+        has followed since the day before of which that is known, which is no question of who looked back when.
+        """
+        lake = self.store.lake
+        before = {*lake.days(INFERRED_EDGES)}
+        self.infer(until)
+        try:
+            yield
+        finally:
+            for day in {*lake.days(INFERRED_EDGES)} - before - {lake.latest(CURRENT_EDGES, date.max)}:
+                lake.delete(INFERRED_EDGES, day)
 
     def note_inferred(self, days: Sequence[date]) -> None:
         """Makes the audit trail of days again of which something else is inferred since it was made."""

@@ -286,7 +286,7 @@ def test_what_was_forgotten_after_a_backup_does_not_come_back_with_it_where_a_la
     gone = {
         ScopeKind.ENTITY: (b"Torvald",),
         ScopeKind.SESSION: (b"oboe",),
-        ScopeKind.USER: (b"Graz", b"rhubarb", b"ada"),
+        ScopeKind.USER: (b"Graz", b"rhubarb", b'"ada"'),
     }
     assert not any(holds(other, word) for word in gone[scope.kind])
     assert holds(other, b"gooseberries")
