@@ -103,12 +103,14 @@ def test_it_serves_a_file_of_answers_from_a_shell(tmp_path: Path) -> None:
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout
         base_url = process.stdout.readline().strip()
-        with openai.OpenAI(base_url=base_url, api_key="k") as client:
-            texts = [
-                client.chat.completions.create(model="m", messages=[{"role": "user", "content": text}])
-                .choices[0].message.content
-                for text in ("I like tea", "I like soup")
-            ]  # fmt: skip
-        process.terminate()
+        try:
+            with openai.OpenAI(base_url=base_url, api_key="k") as client:
+                texts = [
+                    client.chat.completions.create(model="m", messages=[{"role": "user", "content": text}])
+                    .choices[0].message.content
+                    for text in ("I like tea", "I like soup")
+                ]  # fmt: skip
+        finally:
+            process.kill()  # it holds nothing, and leaving the block waits for it
     assert texts == ['{"likes": "tea"}', "nothing"]
     assert len(log.read_text().splitlines()) == 2
