@@ -1,6 +1,7 @@
 """kill -9 at fifty instants of commands that change a home: the same command again ends as if nothing had been."""
 
 import random
+import shutil
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -28,7 +29,7 @@ class Harmed:
 
 
 COMMANDS = {
-    "run": Harmed(("run", "LOG"), 20, is_hashed=True),
+    "run": Harmed(("run", "LOG"), 16, is_hashed=True),
     "forget an entity": Harmed(("forget", "--user", "ada", "--entity", "Torvald", "--yes"), 8, done_before=(0, 2)),
     "forget a user": Harmed(("forget", "--user", "ada", "--all", "--yes"), 6, done_before=(0, 2)),
     "correct": Harmed(
@@ -37,6 +38,7 @@ COMMANDS = {
     "infer": Harmed(("infer", "--user", "ada"), 4, is_hashed=True),
     "snapshot": Harmed(("snapshot", "--date", "2026-03-04"), 3, is_hashed=True),
     "token": Harmed(("token", "create", "--user", "ada"), 3),
+    "backup": Harmed(("backup", "BACKUPS"), 4),
 }
 INSTANTS = [(name, number) for name, one in COMMANDS.items() for number in range(one.n_kills)]
 
@@ -50,7 +52,7 @@ def undisturbed(made, logs, tmp_path_factory, memory_of) -> Callable[[str], tupl
         if name not in found:
             em = copy_of(made, tmp_path_factory.mktemp("whole") / "home")
             begun = time.monotonic()
-            done = em(*words_of(name, logs))
+            done = em(*words_of(name, logs, em.home))
             seconds = time.monotonic() - begun
             assert done.returncode == 0, done.stderr
             found[name] = seconds, what_is_there(em, name, memory_of)
@@ -59,8 +61,13 @@ def undisturbed(made, logs, tmp_path_factory, memory_of) -> Callable[[str], tupl
     return of
 
 
-def words_of(name: str, logs: dict[str, Path]) -> list[str]:
-    return [str(logs["ivo"]) if word == "LOG" else word for word in COMMANDS[name].words]
+def words_of(name: str, logs: dict[str, Path], home: Path) -> list[str]:
+    places = {"LOG": logs["ivo"], "BACKUPS": backups_of(home)}
+    return [str(places.get(word, word)) for word in COMMANDS[name].words]
+
+
+def backups_of(home: Path) -> Path:
+    return home.with_name("backups")
 
 
 def what_is_there(em: Any, name: str, memory_of: Any) -> Any:
@@ -68,6 +75,9 @@ def what_is_there(em: Any, name: str, memory_of: Any) -> Any:
     if COMMANDS[name].is_hashed:
         snapshots = sorted(path.name for path in (em.home / "snapshots").glob("*.duckdb"))
         return em.document("state-hash"), snapshots
+    if backups_of(em.home).exists():  # what was copied is all that there is
+        shutil.rmtree(em.home)
+        assert em("restore", str(backups_of(em.home))).returncode == 0
     assert em("run").returncode == 0
     return memory_of(em)
 
@@ -83,8 +93,8 @@ def test_the_same_command_again_ends_as_without_the_kill(
     seconds, wanted = undisturbed(name, copy_of)
     em = copy_of(made)
     instant = random.Random(f"{SEED} {name} {number}").uniform(START_SECONDS, max(seconds, 2 * START_SECONDS))
-    was_at_work = em.killed(instant, *words_of(name, logs))
-    done = em(*words_of(name, logs))
+    was_at_work = em.killed(instant, *words_of(name, logs, em.home))
+    done = em(*words_of(name, logs, em.home))
     assert done.returncode in ((0,) if was_at_work and name == "run" else COMMANDS[name].done_before), done.stderr
     assert "Traceback" not in done.stderr
     assert what_is_there(em, name, memory_of) == wanted

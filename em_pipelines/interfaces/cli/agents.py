@@ -127,7 +127,8 @@ def list_tokens(
     if edited := book.edited():
         fail(
             f"listing tokens: line {edited[0]} of HOME/record/tokens.jsonl was edited and lets nobody in"
-            f"{f', and {len(edited) - 1} more' * (len(edited) > 1)}; revoke its id, or remove the line",
+            f"{f', and {len(edited) - 1} more' * (len(edited) > 1)}; "
+            "remove it with `em token revoke ID`, or delete the line",
             Exit.FINDING,
         )
 

@@ -5,6 +5,7 @@ import random
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -353,25 +354,34 @@ def test_backups_and_restorings_that_are_killed_at_any_instant_end_as_undisturbe
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[3])}
     other = tmp_path / "other"
 
-    def until_done(*words: str) -> int:
+    def until_done(*words: str, seconds: float) -> int:
+        """Kills it at six instants of what it takes by itself, then lets it end; how often it was still at work."""
         n_killed = 0
-        while True:
+        for limit in [*sorted(instants.uniform(0.1, seconds) for _ in range(6)), None]:
             process = subprocess.Popen(
                 [*command, *words], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
             )
             try:
-                _, said = process.communicate(timeout=None if n_killed > 12 else instants.uniform(0.2, 3.0))
+                _, said = process.communicate(timeout=limit)
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.communicate()
                 n_killed += 1
                 continue
             # Killed after its last act, while Python ended: the home is restored, and refused as one.
-            assert process.returncode == 0 or (n_killed and b"it holds" in said), said
-            return n_killed
+            assert process.returncode == 0 or b"it holds" in said, said
+        return n_killed
 
-    n_killed = until_done("backup", str(folder), "--home", str(home.path))
-    n_killed += until_done("restore", str(folder), "--home", str(other))
+    def undisturbed(*words: str) -> float:
+        begun = time.monotonic()
+        subprocess.run([*command, *words], check=True, env=environment, stdout=subprocess.DEVNULL)
+        return time.monotonic() - begun
+
+    first, second = str(tmp_path / "first"), str(tmp_path / "second")
+    seconds = undisturbed("backup", first, "--home", str(home.path))
+    n_killed = until_done("backup", str(folder), "--home", str(home.path), seconds=seconds)
+    seconds = undisturbed("restore", first, "--home", second)
+    n_killed += until_done("restore", str(folder), "--home", str(other), seconds=seconds)
     assert n_killed > 2
     assert content(other, "log", "inbox") == content(home.path, "log", "inbox")
     assert make(opened(other)) == make(home)

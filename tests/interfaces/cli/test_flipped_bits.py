@@ -52,7 +52,8 @@ KINDS = {
     "snapshots": Kind(("snapshots/*.duckdb",), (("run",), DIFF)),
     "ledger": Kind(("record/ledger.*l", "record/ledger.head"), (("verify-ledger",),)),
     "tombstones": Kind(("record/tombstones.jsonl",), (AGAIN, ("run",))),
-    "salt": Kind(("record/salt",), (AGAIN, ("run",))),
+    "salt": Kind(("record/salt",), (AGAIN, ("run",), SEARCH)),
+    "tokens": Kind(("record/tokens.jsonl",), (("token", "list", "--json"), AGAIN)),
     "dead letters": Kind(("log/dead_letters/*/*.jsonl",), (("dead-letters", "list", "--json"), ("run", "--full"))),
     "notes": Kind(
         (
@@ -95,6 +96,7 @@ def made(em, tmp_path_factory) -> Path:
     fact = orjson.loads(em(*FACTS, "--entity", "rhubarb cake", "--home", home, cwd=folder).stdout)
     assert em("confirm", fact[0]["edge_id"], "--user", "ada", "--home", home, cwd=folder).returncode == 0
     assert em("forget", "--user", "ada", "--entity", "Torvald", "--home", home, cwd=folder).returncode == 0
+    assert em("token", "create", "--user", "ada", "--home", home, cwd=folder).returncode == 0
     assert em("snapshot", "--date", "2026-03-04", "--home", home, cwd=folder).returncode == 0
     assert em("run", "--home", home, cwd=folder).returncode == 0
     assert em("run", "--home", home, cwd=folder).returncode == 0
