@@ -205,13 +205,14 @@ class Neo4j(BoltServer):
 
 @contextmanager
 def running(folder: Path) -> Iterator[BoltServer]:
-    """A server that has started, and is stopped in the end: Neo4j where there are jars of it."""
+    """A server that has started, and is killed in the end, for what it holds is thrown away: Neo4j where there are jars
+    of it."""
     server = Neo4j(folder, Path(JARS)) if JARS else Arcade(folder)
     try:
         server.start()
         yield server
     finally:
-        server.stop()
+        server.stop(signal.SIGKILL)
 
 
 NO_SERVER = "arcadedb-embedded is not installed: it is not made for this machine, or see `make install-test`"
