@@ -6,7 +6,7 @@ whoever reads facts needs few.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import date
 from functools import cached_property
 from pathlib import Path
@@ -22,7 +22,7 @@ from em_pipelines.serving.export.portable_home import PortableHome
 from em_pipelines.serving.projection.projected_home import ProjectedHome
 from em_pipelines.serving.time_rules import TimeRules
 from em_pipelines.settings import Settings
-from em_pipelines.storage.files import admit
+from em_pipelines.storage.files import admit, make_folder, write_atomically
 from em_pipelines.storage.store import Step, StepReport
 
 if TYPE_CHECKING:
@@ -42,6 +42,8 @@ OpenModels = Callable[[Settings], "OpenAsking"]
 """Settings → what opens the way to their models. `resources.model_access` has the one that calls out."""
 OpenEmbedder = Callable[[Settings], "Embedder"]
 """Settings → the embedder that they name. `resources.embedders` has it."""
+LOOKED = Path("lake", ".looks")
+"""A file for each past day of which somebody wants to know what followed on it, while they look."""
 
 
 class Pipeline(RebuildableHome, RevisableHome, PortableHome, ProjectedHome):
@@ -167,15 +169,38 @@ class Pipeline(RebuildableHome, RevisableHome, PortableHome, ProjectedHome):
     def inferred_on(self, until: date | None) -> Iterator[None]:
         """What follows on a day, for somebody to look at. On a past day it does not stay: the audit trail tells what
         has followed since the day before of which that is known, which is no question of who looked back when.
+
+        Holds the lock of the snapshot. A look that was killed is ended by the next one, or by a run.
         """
         lake = self.store.lake
-        before = {*lake.days(INFERRED_EDGES)}
-        self.infer(until)
-        try:
-            yield
-        finally:
-            for day in {*lake.days(INFERRED_EDGES)} - before - {lake.latest(CURRENT_EDGES, date.max)}:
-                lake.delete(INFERRED_EDGES, day)
+        with self.lock("snapshot"):
+            self._end_looks()
+            day = lake.latest(CURRENT_EDGES, until or date.max)
+            is_look = day is not None and day not in {*lake.days(INFERRED_EDGES), lake.latest(CURRENT_EDGES, date.max)}
+            if is_look:
+                make_folder(self.path / LOOKED)
+                write_atomically(self.path / LOOKED / str(day), b"")
+            try:
+                self.infer(until)
+                yield
+            finally:
+                if is_look:
+                    self._end_looks()
+
+    def sweep(self) -> list[Path]:
+        """Deletes `left_overs`, and what followed on past days while somebody who was killed looked at them."""
+        if (self.path / LOOKED).exists():
+            with self.lock("snapshot"):
+                self._end_looks()
+        return super().sweep()
+
+    def _end_looks(self) -> None:
+        """Whoever calls holds the lock of the snapshot, so nobody else is looking."""
+        for path in (self.path / LOOKED).glob("????-??-??"):
+            self.store.lake.delete(INFERRED_EDGES, date.fromisoformat(path.name))
+            path.unlink()
+        with suppress(FileNotFoundError):
+            (self.path / LOOKED).rmdir()
 
     def note_inferred(self, days: Sequence[date]) -> None:
         """Makes the audit trail of days again of which something else is inferred since it was made."""

@@ -25,6 +25,12 @@ JSON_COLUMNS = frozenset(
 )
 """What Dagster reads as JSON."""
 BUSY = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED})
+OF_THE_DISK = frozenset(
+    {sqlite3.SQLITE_FULL, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM, sqlite3.SQLITE_IOERR}
+)
+"""Primary codes of what a full or closed disk answers: whoever looks cannot, which says nothing of the database."""
+OF_THE_FILE = frozenset({sqlite3.SQLITE_IOERR_READ, sqlite3.SQLITE_IOERR_SHORT_READ})
+"""What of these is the file's own."""
 LOCK_SECONDS = 1.0
 """How long whoever looks waits for a database that another process writes to, which takes it a fraction of this."""
 UNBEGUN = ("QUEUED", "NOT_STARTED", "MANAGED")
@@ -89,13 +95,20 @@ def _flaw(path: Path, *, is_deep: bool) -> str | None:
         with closing(_opened(path)) as connection:
             return next(_in_rows(connection) if is_deep else _in_tables(connection), None)
     except sqlite3.Error as error:
-        return None if getattr(error, "sqlite_errorcode", None) in BUSY else str(error)
+        return None if _is_of_others(error) else str(error)
     except OSError as error:
         return error.strerror or type(error).__name__
 
 
+def _is_of_others(error: sqlite3.Error) -> bool:
+    """Whether it was another process or the disk that kept a database from being looked at."""
+    code = getattr(error, "sqlite_errorcode", 0)
+    return code not in OF_THE_FILE and (code & 0xFF) in BUSY | OF_THE_DISK
+
+
 def _in_header(path: Path) -> str | None:
-    """What its first bytes and its length tell."""
+    """What its first bytes and its length tell. A log beside it may hold what the length lacks: where the disk was
+    full, SQLite gets no further than the first pages when it takes that log over."""
     with path.open("rb") as handle:
         header = handle.read(HEADER_BYTES)
     if not header:
@@ -105,7 +118,14 @@ def _in_header(path: Path) -> str | None:
     page_bytes = int.from_bytes(header[16:18], "big")
     n_bytes = int.from_bytes(header[28:32], "big") * (65_536 if page_bytes == 1 else page_bytes)
     size = path.stat().st_size
-    return f"it was cut off: {size} bytes of {n_bytes}" if size < n_bytes else None
+    is_cut = size < n_bytes and not _log_bytes(path)
+    return f"it was cut off: {size} bytes of {n_bytes}" if is_cut else None
+
+
+def _log_bytes(path: Path) -> int:
+    """The length of the log that SQLite writes ahead of a database; 0 where there is none."""
+    log = path.with_name(f"{path.name}-wal")
+    return log.stat().st_size if log.exists() else 0
 
 
 def _in_tables(connection: sqlite3.Connection) -> Iterator[str]:

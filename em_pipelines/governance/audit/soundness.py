@@ -1,6 +1,6 @@
 """Whether a home is sound: every look that `em doctor` and `em repair` take at it. Changes nothing."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import date
 from enum import StrEnum
@@ -49,6 +49,9 @@ class Damage:
     found: str
 
 
+Look = Callable[[RebuildableHome], Diagnosis | Iterable[Diagnosis]]
+
+
 class SnapshotState(StrEnum):
     """How the newest snapshot stands."""
 
@@ -63,10 +66,24 @@ def diagnose(home: RebuildableHome) -> list[Diagnosis]:
     ledger, tokens, dead letters, quarantine, left-overs, Dagster's databases."""
     if not home.path.exists():
         return [Diagnosis("home", False, f"{home.path} does not exist", "land something: em run PATH")]
-    return [
-        _salt(home), _log(home), *_lake(home), _packs(home), *_graph(home), _ledger(home), _tokens(home),
-        _dead_letters(home), _left_overs(home), _dagster(home),
-    ]  # fmt: skip
+    looks: dict[str, Look] = {
+        "salt": _salt, "landed log": _log, "partitions": _lake, "index packs": _packs, "graph database": _graph,
+        "ledger": _ledger, "tokens": _tokens, "dead letters": _dead_letters, "left-over files": _left_overs,
+        "Dagster's history": _dagster,
+    }  # fmt: skip
+    return [diagnosis for subject, look in looks.items() for diagnosis in _taken(subject, look, home)]
+
+
+def _taken(subject: str, look: Look, home: RebuildableHome) -> Iterator[Diagnosis]:
+    """A look; where damage of something else stands in its way, that is what it found, and the next one is taken."""
+    try:
+        found = look(home)
+        yield from [found] if isinstance(found, Diagnosis) else found
+    except StorageError:
+        raise
+    except EmError as error:
+        sentence, _, advice = str(error).rpartition("; ")
+        yield Diagnosis(subject, False, sentence or advice, advice)
 
 
 def damaged_segments(home: RebuildableHome) -> list[str]:
@@ -172,10 +189,10 @@ def _lake(home: RebuildableHome) -> Iterator[Diagnosis]:
         yield Diagnosis("partitions", False, which, "em repair --apply")
         return
     yield Diagnosis("partitions", True, f"{sum(1 for _ in _partitions(home))} files are whole")
-    yield _integrity(home)
-    yield _quarantine(home)
-    yield _days(home)
-    yield _snapshot(home)
+    yield from _taken("integrity", _integrity, home)
+    yield from _taken("quarantine", _quarantine, home)
+    yield from _taken("days", _days, home)
+    yield from _taken("snapshot", _snapshot, home)
 
 
 def _integrity(home: RebuildableHome) -> Diagnosis:

@@ -112,10 +112,10 @@ def _set_aside(home: Home, *, is_deep: bool) -> bool:
 
 
 def _without_history(home: Home, work: Callable[[Path], Result], found: str) -> Result:
-    _say(f"Dagster's storage cannot be used ({found}); this run is not in its history, memory is made all the same")
+    """Says so when the work is done: where that fails, too, as on a full disk, its own sentence is the one to read."""
     folder = home.path / SPILL / str(os.getpid()) / "dagster"
     try:
-        return work(_prepared(folder))
+        result = work(_prepared(folder))
     except Exception as error:
         if isinstance(error, EmError) or not is_of_storage(error):
             raise
@@ -127,6 +127,8 @@ def _without_history(home: Home, work: Callable[[Path], Result], found: str) -> 
         shutil.rmtree(folder, ignore_errors=True)
         with suppress(OSError):  # of this process alone, and not empty where a step has something there
             folder.parent.rmdir()
+    _say(f"Dagster's storage cannot be used ({found}); this run is not in its history, memory is made all the same")
+    return result
 
 
 def _say(sentence: str) -> None:

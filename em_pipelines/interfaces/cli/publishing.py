@@ -35,7 +35,7 @@ def snapshot(
     opened = open_home(home)
     day = parse_day(date, "--date")
     _make_state(opened, day)
-    with opened.inferred_on(day), opened.lock("snapshot"):
+    with opened.inferred_on(day):
         report = publish(opened.store, opened.snapshots, opened.time_rules, day, ledger=opened.ledger)
     if as_json:
         print_json(

@@ -225,3 +225,21 @@ def test_what_is_not_of_the_storage_is_tried_once(home: Path) -> None:
     with pytest.raises(KeyError):
         dagster_storage.with_storage(Home(home), work)
     assert len(folders) == 1
+
+
+@pytest.mark.parametrize("is_deep", [False, True])
+def test_what_stands_in_the_log_beside_it_is_not_missed(tmp_path: Path, is_deep: bool) -> None:
+    """On a full disk SQLite takes over the first page of its log, which tells of a length that the file has not got."""
+    path, whole = tmp_path / "dagster" / RUNS, tmp_path / "whole.db"
+    path.parent.mkdir(parents=True)
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("CREATE TABLE runs (run_id TEXT)")
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        connection.executemany("INSERT INTO runs VALUES (hex(randomblob(500)))", [()] * 400)
+        connection.execute("VACUUM INTO ?", (str(whole),))
+        first_page = bytearray(path.read_bytes()[:4096])
+        first_page[28:32] = whole.read_bytes()[28:32]
+        with path.open("r+b") as handle:
+            handle.write(first_page)
+        assert flaws(tmp_path / "dagster", is_deep=is_deep) == []

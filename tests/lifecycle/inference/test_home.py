@@ -1,6 +1,8 @@
 """A home that infers: which model it asks, by which key, and that the snapshot of a day waits for its edges."""
 
+import os
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -72,3 +74,27 @@ def test_without_a_key_or_a_client_it_is_said_what_is_missing(tmp_path: Path, se
         home_of(tmp_path / "a", server).infer()
     with pytest.raises(UsageError, match="no client"):
         home_of(tmp_path / "b", server, has_client=False).infer()
+
+
+@pytest.mark.parametrize("ends_it", ["the next look", "a run"])
+def test_a_look_at_a_past_day_leaves_nothing_behind_though_it_is_killed(tmp_path: Path, ends_it: str) -> None:
+    home = home_of(tmp_path, None, is_model_enabled=False)
+    past, lake = AS_OF - timedelta(days=1), home.store.lake
+    lake.write(CURRENT_EDGES, past, lake.read(CURRENT_EDGES, AS_OF))
+    lake.write(ENTITIES, past, lake.read(ENTITIES, AS_OF))
+    home.infer()
+    process = os.fork()
+    if not process:
+        with home.inferred_on(past):
+            os._exit(0 if lake.has(INFERRED_EDGES, past) else 1)
+    assert os.waitpid(process, 0)[1] == 0
+    assert lake.has(INFERRED_EDGES, past)
+    if ends_it == "a run":
+        home.sweep()
+    else:
+        with home.inferred_on(past):
+            assert lake.has(INFERRED_EDGES, past)
+    assert lake.days(INFERRED_EDGES) == [AS_OF]
+    with home.inferred_on(AS_OF):
+        pass
+    assert lake.days(INFERRED_EDGES) == [AS_OF]
