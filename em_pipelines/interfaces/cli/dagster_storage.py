@@ -6,6 +6,7 @@ said in one sentence.
 """
 
 import os
+import re
 import shutil
 import traceback
 from collections.abc import Callable, Iterator
@@ -19,13 +20,16 @@ from em_pipelines.home import SPILL, Home
 from em_pipelines.interfaces.cli.console import say
 from em_pipelines.storage.files import make_folder, write_atomically
 
-DAGSTER_YAML = """\
-telemetry: {enabled: false}
-nux: {enabled: false}
-event_log_storage: {module: resources.event_storage, class: BatchingEventLogStorage, config: {}}
+EVENT_STORAGE = "resources.event_storage"
+DAGSTER_YAML = f"""\
+telemetry: {{enabled: false}}
+nux: {{enabled: false}}
+event_log_storage: {{module: {EVENT_STORAGE}, class: BatchingEventLogStorage, config: {{}}}}
 """
 FORMER_DAGSTER_YAMLS = frozenset({"telemetry: {enabled: false}\nnux: {enabled: false}\n", ""})
 """What was written before, to the byte, and what a crash leaves: nobody has edited it, so it is written anew."""
+OF_ANY_LAYOUT = re.compile(r"module: [\w.]*\bresources\.event_storage\b")
+"""The module of the event storage as a checkout names it or as the wheel does: either may have made the home."""
 LOCK_SECONDS = 5.0
 """Another process at work holds a database for a fraction of a second."""
 PLACES = ("/dagster/_core/storage/", "/dagster/_core/instance/", "/resources/event_storage", "/resources/event_shards")
@@ -45,9 +49,16 @@ def prepare_dagster_home(home: Home) -> Path:
 def _prepared(folder: Path) -> Path:
     make_folder(folder)
     path = folder / "dagster.yaml"
-    if not path.exists() or path.read_bytes().decode(errors="replace") in FORMER_DAGSTER_YAMLS:
+    if not path.exists() or _is_former(path.read_bytes().decode(errors="replace")):
         write_atomically(path, DAGSTER_YAML.encode())
     return folder
+
+
+def _is_former(text: str) -> bool:
+    """Whether a configuration was written by us, and would be written otherwise now."""
+    if text in FORMER_DAGSTER_YAMLS:
+        return True
+    return text != DAGSTER_YAML and OF_ANY_LAYOUT.sub(f"module: {EVENT_STORAGE}", text) == DAGSTER_YAML
 
 
 def with_storage(home: Home, work: Callable[[Path], Result]) -> Result:

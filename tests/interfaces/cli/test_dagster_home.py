@@ -36,6 +36,17 @@ def test_a_configuration_that_nobody_has_edited_is_brought_up_to_date(former: st
         assert instance.get_latest_materialization_event(dg.AssetKey("tea"))
 
 
+@pytest.mark.parametrize(
+    "module", ["em_pipelines.orchestration.resources.event_storage", "older.resources.event_storage"]
+)
+def test_a_home_of_another_layout_names_the_modules_of_this_one(module: str, home: Pipeline) -> None:
+    home.dagster_home.mkdir(parents=True)
+    former = DAGSTER_YAML.replace("resources.event_storage", module)
+    (home.dagster_home / "dagster.yaml").write_text(former, encoding="utf-8")
+    prepare_dagster_home(home)
+    assert (home.dagster_home / "dagster.yaml").read_text(encoding="utf-8") == DAGSTER_YAML
+
+
 @pytest.mark.parametrize("edited", [*(f"{former}\n" for former in FORMER_DAGSTER_YAMLS), "storage: {}\n", "\xff"])
 def test_one_that_somebody_has_edited_is_left_alone(edited: str, home: Pipeline) -> None:
     home.dagster_home.mkdir(parents=True)
