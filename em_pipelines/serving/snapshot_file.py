@@ -6,7 +6,7 @@ the same rows in the same order as one written whole; whatever is not as expecte
 
 import os
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import cached_property
@@ -22,6 +22,7 @@ from em_pipelines.graph.confidence_decay import published_macro
 from em_pipelines.schema.ids import digest
 from em_pipelines.schema.table import Table
 from em_pipelines.schema.tables.catalog import CATALOG
+from em_pipelines.serving.column_comments import about, meanings
 from em_pipelines.serving.time_rules import TimeRules
 from em_pipelines.storage.duckdb_engine import connect, statement
 from em_pipelines.storage.files import put_in_place, temporary_beside, write_atomically
@@ -32,6 +33,7 @@ HERE = Path(__file__).parent
 LAYOUT = 2
 """Raised whenever the tables that `em diff` reads change; it stands in `snapshot_info`."""
 VIEWS = ("macros_facts", "views_facts", "views_quality", "views_growth")
+ABOUT_THE_FILE = ("snapshot_parts", "snapshot_tables", "snapshot_info", "ledger_head")
 DIGESTS = ".digests.json"
 """Beside the snapshots: what each file was when it was written. May be deleted."""
 MAX_GROWN = 50
@@ -131,18 +133,26 @@ def _digests_in(folder: Path) -> dict[str, str]:
     return found if isinstance(found, dict) else {}
 
 
+def make_empty(connection: duckdb.DuckDBPyConnection, names: Iterable[str], rules: TimeRules) -> None:
+    """Makes a snapshot of nothing: tables without rows, views and macros, with a comment on every column."""
+    for name in names:
+        _create(connection, name, CATALOG[name].empty())
+        _comment(connection, CATALOG[name])
+    for name, rows in rules.tables().items():
+        _create(connection, name, rows)
+    connection.execute(published_macro(rules.decay.curve))
+    for name in VIEWS:
+        connection.execute(statement(HERE, name))
+    _comment_by_words(connection, [*rules.tables(), *_views(connection)])
+    _note(connection, Content(date.min, {}, ""), n_grown=0)
+
+
 def _write_whole(lake: Lake, path: Path, content: Content, rules: TimeRules) -> None:
     with connect(str(path)) as connection:
         connection.execute("BEGIN")  # else each table and each comment is brought to the disk by itself
+        make_empty(connection, content.parts, rules)
         for name, parts in content.parts.items():
-            _create(connection, name, CATALOG[name].empty())
             _insert(connection, lake, CATALOG[name], parts)
-            _comment(connection, CATALOG[name])
-        for name, rows in rules.tables().items():
-            _create(connection, name, rows)
-        connection.execute(published_macro(rules.decay.curve))
-        for name in VIEWS:
-            connection.execute(statement(HERE, name))
         _note(connection, content, n_grown=0)
         connection.execute("COMMIT")
 
@@ -211,8 +221,11 @@ def _note(connection: duckdb.DuckDBPyConnection, content: Content, n_grown: int)
         "content_digest": pa.array([part.content_digest for _, part in listed], pa.string()),
         "n_rows": pa.array([part.n_rows for _, part in listed], pa.int64()),
     }
-    counts = {"table_name": list(content.n_rows), "n_rows": pa.array(content.n_rows.values(), pa.int64())}
-    for name in ("snapshot_parts", "snapshot_tables", "snapshot_info", "ledger_head"):
+    counts = {
+        "table_name": pa.array(list(content.n_rows), pa.string()),
+        "n_rows": pa.array(content.n_rows.values(), pa.int64()),
+    }
+    for name in ABOUT_THE_FILE:
         connection.execute(f"DROP TABLE IF EXISTS {name}")
     _create(connection, "snapshot_parts", pa.table(rows))
     _create(connection, "snapshot_tables", pa.table(counts))
@@ -224,6 +237,26 @@ def _note(connection: duckdb.DuckDBPyConnection, content: Content, n_grown: int)
     connection.execute("CREATE TABLE ledger_head (n_entries BIGINT, hash VARCHAR)")
     if content.ledger is not None:
         connection.execute("INSERT INTO ledger_head VALUES (?, ?)", [content.ledger.count, content.ledger.hash])
+    _comment_by_words(connection, ABOUT_THE_FILE)
+
+
+def _views(connection: duckdb.DuckDBPyConnection) -> list[str]:
+    return [
+        name for (name,) in connection.execute("SELECT view_name FROM duckdb_views() WHERE NOT internal").fetchall()
+    ]
+
+
+def _comment_by_words(connection: duckdb.DuckDBPyConnection, relations: Collection[str]) -> None:
+    """Comments on views and tables that are not declared; a view says in its SQL what it is as a whole."""
+    columns: dict[str, list[str]] = {}
+    for relation, column in connection.execute("SELECT table_name, column_name FROM duckdb_columns()").fetchall():
+        columns.setdefault(relation, []).append(column)
+    views = frozenset(_views(connection))
+    comments = [f"COMMENT ON TABLE {name} IS '{_quoted(about(name))}';" for name in relations if name not in views]
+    for name in relations:
+        for column, meaning in meanings(name, columns[name]).items():
+            comments.append(f"COMMENT ON COLUMN {name}.\"{column}\" IS '{_quoted(meaning)}';")
+    connection.execute("".join(comments))
 
 
 def _comment(connection: duckdb.DuckDBPyConnection, table: Table) -> None:

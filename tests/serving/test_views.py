@@ -10,6 +10,7 @@ import pytest
 
 from em_pipelines.pipeline import Pipeline
 from em_pipelines.schema.tables.catalog import CATALOG
+from em_pipelines.serving.column_comments import written
 from em_pipelines.serving.snapshot import publish
 from em_pipelines.settings import load_settings
 from em_pipelines.storage.duckdb_engine import connect
@@ -95,6 +96,51 @@ def test_stages_are_reached_one_after_the_other(filled, n_said, n_facts, n_names
     with filled(messages=messages(n_said), current_edges=facts(n_facts), entities=named(n_names), **more) as connection:
         (found,) = ask(connection, "SELECT stage, still_needed FROM cold_start WHERE user_id = 'ada'")
     assert (found["stage"], found["still_needed"]) == (stage, needed)
+
+
+def test_what_is_denied_is_no_current_fact_and_stands_by_itself(filled) -> None:
+    works = {"relation": "works_at", "status": "active", "effective_confidence": 0.9, "requires_verification": False}
+    said = facts(2, **works, polarity=1) + facts(3, **works, polarity=-1)
+    said = [{**fact, "value": f"firm {n}", "edge_id": f"e{n}"} for n, fact in enumerate(said)]
+    with filled(current_edges=said, messages=messages(1), entities=named(0)) as connection:
+        (at_work,) = ask(connection, "SELECT count(*) AS n FROM current_facts WHERE relation = 'works_at'")
+        (not_there,) = ask(connection, "SELECT count(*) AS n FROM current_denials WHERE relation = 'works_at'")
+        (user,) = ask(connection, "SELECT n_facts, n_denials FROM users")
+    assert (at_work["n"], not_there["n"]) == (2, 3)
+    assert user == {"n_facts": 2, "n_denials": 3}
+
+
+def test_people_whose_relation_is_denied_are_not_counted(filled) -> None:
+    known = facts(1, relation="knows", object_id="entity_id-1", value=None, status="active", polarity=-1)
+    with filled(current_edges=known, messages=messages(1), entities=named(2)) as connection:
+        assert [row["n_people"] for row in ask(connection, "FROM user_figures")] == [0]
+
+
+def test_every_table_view_and_column_says_what_it_is(filled) -> None:
+    with filled() as connection:
+        missing = ask(
+            connection,
+            """
+            SELECT table_name || '.' || column_name AS name FROM duckdb_columns()
+            WHERE NOT internal AND coalesce(comment, '') = ''
+            UNION ALL SELECT table_name FROM duckdb_tables() WHERE NOT internal AND coalesce(comment, '') = ''
+            UNION ALL SELECT view_name FROM duckdb_views() WHERE NOT internal AND coalesce(comment, '') = ''
+            """,
+        )
+        (told,) = ask(
+            connection,
+            "SELECT comment FROM duckdb_columns() WHERE table_name = 'facts' AND column_name = 'valid_to'",
+        )
+    assert missing == []
+    (declared,) = (column.about for column in CATALOG["current_edges"].columns if column.name == "valid_to")
+    assert told["comment"] == declared
+
+
+def test_nothing_is_told_of_a_column_that_is_not_there(filled) -> None:
+    with filled() as connection:
+        rows = ask(connection, "SELECT table_name, column_name FROM duckdb_columns() WHERE NOT internal")
+    there = {(row["table_name"], row["column_name"]) for row in rows}
+    assert {(name, column) for name, entry in written().items() for column in entry.get("columns", {})} <= there
 
 
 def test_nobody_has_no_stage_and_no_capability(filled) -> None:

@@ -1,4 +1,4 @@
-"""`em snapshot`: the DuckDB file for analysts."""
+"""`em snapshot` and `em catalog`: the DuckDB file for analysts, and what stands in it."""
 
 from datetime import date as DateType
 from pathlib import Path
@@ -45,6 +45,29 @@ def snapshot(
     out().print(f"{'wrote' if report.is_new else 'already current:'} {report.path}", markup=False, soft_wrap=True)
 
 
+def catalog(
+    database: Annotated[
+        str, typer.Option("--database", metavar="NAME", help="By what name the snapshot is attached where it is read.")
+    ] = "latest",
+    home: HomeOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Print what a snapshot holds as sources of dbt: tables, views, columns, what they mean and what holds of them.
+
+    Example: em catalog > models/em_sources.yml
+    """
+    import yaml
+
+    from em_pipelines.serving.catalogue import catalogue
+
+    told = catalogue(open_home(home).time_rules, source="em", database=database)
+    if as_json:
+        print_json(told)
+        return
+    text = yaml.safe_dump(told, sort_keys=False, allow_unicode=True, width=120)
+    out().print(text, markup=False, highlight=False, soft_wrap=True, end="")
+
+
 def _make_state(home: "Pipeline", day: DateType | None) -> None:
     """Lets facts fade to the end of a day before the last, though nobody spoke on it."""
     from em_pipelines.schema.tables.derived import CURRENT_EDGES
@@ -56,7 +79,7 @@ def _make_state(home: "Pipeline", day: DateType | None) -> None:
 
 
 def users(path: Path) -> list[tuple[object, ...]]:
-    """Rows of the snapshot's view `users`: user, messages, conversations, entities, facts, last seen.
+    """Rows of the snapshot's view `users`: user, messages, conversations, entities, facts with denials, last seen.
 
     Raises CorruptTableError where the file cannot be read.
     """
@@ -68,7 +91,8 @@ def users(path: Path) -> list[tuple[object, ...]]:
     try:
         with connect(str(path), is_read_only=True) as connection:
             return connection.execute(
-                "SELECT user_id, n_messages, n_sessions, n_entities, n_facts, CAST(last_seen AS DATE) FROM users"
+                "SELECT user_id, n_messages, n_sessions, n_entities, n_facts + n_denials, CAST(last_seen AS DATE) "
+                "FROM users"
             ).fetchall()
     except duckdb.Error as error:
         raise CorruptTableError(

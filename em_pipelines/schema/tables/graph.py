@@ -152,7 +152,7 @@ EDGE_COLUMNS: tuple[Column, ...] = (
     col("privacy_level", TEXT, "L0 to L4"),
     col("requires_verification", FLAG, "never surfaced before it is verified"),
     col("has_pasted_source", FLAG, "said in a conversation that held pasted blocks"),
-    col("status", TEXT, "active, contradicted, superseded or retracted"),
+    col("status", TEXT, "active, contradicted, superseded or retracted; in current_edges also expired or archived"),
     opt("supersedes", TEXT, "edge that this one revised"),
     opt("superseded_by", TEXT, "edge that revised this one"),
     opt("contradicts", TEXT, "older edge that this one spoke against without deciding"),

@@ -12,13 +12,24 @@ JOIN entities AS s ON s.entity_id = e.subject_id
 LEFT JOIN entities AS o ON o.entity_id = e.object_id;
 COMMENT ON VIEW facts IS 'Every fact with names, as it stands on the snapshot''s day, in every status.';
 
+-- What is so and what is not so stand apart: whoever counts by relation would else count what is denied along with it.
 CREATE VIEW current_facts AS
 SELECT f.*
 FROM facts AS f
 JOIN current_edges AS e USING (edge_id)
-WHERE f.status IN ('active', 'contradicted') AND f.confidence >= 0.40
+WHERE f.polarity > 0 AND f.status IN ('active', 'contradicted') AND f.confidence >= 0.40
   AND NOT e.requires_verification AND e.privacy_level <> 'L4';
-COMMENT ON VIEW current_facts IS 'What an agent would be told: active facts of at least 0.40 effective confidence.';
+COMMENT ON VIEW current_facts IS
+'What an agent would be told is so: facts that stand, of at least 0.40 effective confidence. What is not so: current_denials.';
+
+CREATE VIEW current_denials AS
+SELECT f.*
+FROM facts AS f
+JOIN current_edges AS e USING (edge_id)
+WHERE f.polarity < 0 AND f.status IN ('active', 'contradicted') AND f.confidence >= 0.40
+  AND NOT e.requires_verification AND e.privacy_level <> 'L4';
+COMMENT ON VIEW current_denials IS
+'What an agent would be told is not so: denied facts that stand, of at least 0.40 effective confidence.';
 
 CREATE VIEW inferred_facts AS
 SELECT
@@ -71,7 +82,9 @@ ORDER BY c.status, c.detected_at DESC, c.contradiction_id;
 COMMENT ON VIEW conflicts IS 'Facts that cannot both hold, in words; a side that left the archive since is null.';
 
 CREATE VIEW fact_sources AS
-SELECT f.user_id, f.edge_id, f.subject, f.relation, f.object, m.timestamp, m.session_id, m.turn_number, m.content
+SELECT
+    f.user_id, f.edge_id, f.subject, f.relation, f.object, f.polarity, m.timestamp, m.session_id, m.turn_number,
+    m.content
 FROM (SELECT edge_id, user_id, unnest(provenance) AS p FROM edges) AS e
 JOIN facts AS f USING (edge_id)
 JOIN messages AS m
@@ -83,7 +96,8 @@ SELECT
     m.user_id, count(*) AS n_messages, count(DISTINCT m.session_id) AS n_sessions,
     min(m.timestamp) AS first_seen, max(m.timestamp) AS last_seen,
     (SELECT count(*) FROM entities AS e WHERE e.user_id = m.user_id) AS n_entities,
-    (SELECT count(*) FROM current_facts AS f WHERE f.user_id = m.user_id) AS n_facts
+    (SELECT count(*) FROM current_facts AS f WHERE f.user_id = m.user_id) AS n_facts,
+    (SELECT count(*) FROM current_denials AS f WHERE f.user_id = m.user_id) AS n_denials
 FROM messages AS m
 GROUP BY ALL
 ORDER BY m.user_id;

@@ -22,7 +22,7 @@ known AS (
             f.relation IN ('likes', 'dislikes', 'prefers', 'interested_in', 'might_be_interested_in')
         ) AS n_preferences,
         count(DISTINCT CASE
-            WHEN f.relation IN (
+            WHEN f.polarity > 0 AND f.relation IN (
                 'spouse_of', 'partner_of', 'parent_of', 'child_of', 'sibling_of', 'friend_of', 'colleague_of',
                 'manages', 'reports_to', 'knows'
             ) THEN CASE WHEN s.name_key = 'user' THEN f.object_id ELSE f.subject_id END
@@ -207,7 +207,7 @@ COMMENT ON VIEW rules_by_month IS 'Rules by the month in which what they rest on
 -- A miss: memory held the fact, the person had to say it again, and nothing had surfaced it in that conversation.
 CREATE VIEW retrieval_misses AS
 SELECT
-    o.user_id, f.subject, f.relation, f.object, o.timestamp AS said_again_at, o.session_id, o.turn_number,
+    o.user_id, f.subject, f.relation, f.object, f.polarity, o.timestamp AS said_again_at, o.session_id, o.turn_number,
     o.confidence_before AS confidence_then, o.edge_id
 FROM graph_ops AS o
 JOIN facts AS f USING (edge_id)
