@@ -124,7 +124,8 @@ def test_the_wheel_takes_no_top_level_name_but_its_own(wheel: Path) -> None:
 
 @pytest.mark.slow
 def test_em_run_works_beside_packages_of_the_same_names(installed: Path, folder_with_a_clash: Path) -> None:
-    done(installed / "em", "run", "said.jsonl", "--home", "memory", cwd=folder_with_a_clash)
+    summary = done(installed / "em", "run", "said.jsonl", "--home", "memory", cwd=folder_with_a_clash)
+    assert "dagster dev -m em_pipelines.definitions" in summary
     told = json.loads(
         done(installed / "em", "facts", "--user", "ines", "--home", "memory", "--json", cwd=folder_with_a_clash)
     )

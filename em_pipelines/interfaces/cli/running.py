@@ -2,6 +2,7 @@
 
 from datetime import date
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -14,6 +15,9 @@ from em_pipelines.interfaces.cli.facts import parse_day
 if TYPE_CHECKING:
     from em_pipelines.interfaces.cli.dagster_runner import Summary
     from em_pipelines.pipeline import Pipeline
+
+ROOT = Path(__file__).parents[3]
+"""The repository, where this is one; else the folder that the package is installed in."""
 
 
 def run(
@@ -69,7 +73,7 @@ def _judge(summary: "Summary") -> None:
     from em_pipelines.schema.readings import DEAD_LETTER, PENDING
 
     if summary.failed_checks:
-        fail(f"checks failed: {'; '.join(summary.failed_checks)}; see them in the UI (`make dev`)", Exit.FINDING)
+        fail(f"checks failed: {'; '.join(summary.failed_checks)}; see them in the UI", Exit.FINDING)
     if summary.newly_aside:
         fail(_set_aside(summary), Exit.FINDING)
     if n_dead := summary.n_unread(DEAD_LETTER):
@@ -115,4 +119,13 @@ def _show(home: "Pipeline", summary: "Summary") -> None:
     )
     out().print(f"snapshot  {latest}", markup=False, soft_wrap=True)
     out().print(f"look      em facts --user NAME --home {home.path}", markup=False, soft_wrap=True)
-    out().print("UI        make dev, then open the address that it prints", markup=False, soft_wrap=True)
+    out().print(f"UI        {way_to_ui(home)}, then open the address that it prints", markup=False, soft_wrap=True)
+
+
+def way_to_ui(home: "Pipeline", root: Path = ROOT) -> str:
+    """What opens the UI on this home: in a checkout its make target, else Dagster itself."""
+    path = home.path.absolute()
+    if not (root / "Makefile").exists():
+        at = f"EM_HOME={quote(str(path))} DAGSTER_HOME={quote(str(home.dagster_home.absolute()))}"
+        return f"{at} dagster dev -m em_pipelines.definitions"
+    return "make dev" if path == root / ".em" else f"make dev EM_HOME={quote(str(path))}"

@@ -10,6 +10,7 @@ from datetime import date
 import orjson
 import pytest
 
+from em_pipelines.interfaces.cli.running import way_to_ui
 from em_pipelines.pipeline import Pipeline
 from em_pipelines.settings import load_settings
 
@@ -115,3 +116,11 @@ def test_a_run_over_nothing_that_can_be_read_is_a_finding_and_no_failure(em, tmp
     assert (done.returncode, "Nothing learned yet" in done.stdout) == (1, True)
     assert "1 lines are dead letters (1 unknown_format); see `em dead-letters list`" in done.stderr
     assert "Nothing is new" in em("run", "--home", tmp_path / "home").stdout
+
+
+def test_the_summary_opens_the_ui_on_the_home_that_was_run(root, tmp_path) -> None:
+    home = Pipeline(load_settings(home=tmp_path / "my home"))
+    assert way_to_ui(Pipeline(load_settings(home=root / ".em")), root) == "make dev"
+    assert way_to_ui(home, root) == f"make dev EM_HOME='{tmp_path}/my home'"
+    installed = f"EM_HOME='{tmp_path}/my home' DAGSTER_HOME='{tmp_path}/my home/dagster' dagster dev"
+    assert way_to_ui(home, tmp_path) == f"{installed} -m em_pipelines.definitions"
