@@ -1,11 +1,7 @@
 """The wheel: what it is called by, that it works where others have an `assets` of their own, and how it is laid out."""
 
 import json
-import os
 import shutil
-import subprocess
-import sys
-import sysconfig
 import zipfile
 from pathlib import Path
 
@@ -63,45 +59,6 @@ def test_every_file_of_the_dagster_side_goes_below_the_package(tmp_path: Path) -
     assert not (ROOT / "em_pipelines" / "orchestration").exists()
 
 
-def environment(**more: str) -> dict[str, str]:
-    kept = {name: value for name, value in os.environ.items() if name not in {"PYTHONPATH", "VIRTUAL_ENV"}}
-    return {**kept, "PYTHONDONTWRITEBYTECODE": "1", **more}
-
-
-def done(*command: str | Path, cwd: Path) -> str:
-    run = subprocess.run(
-        [str(part) for part in command],
-        cwd=cwd, env=environment(), stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=600, check=False,
-    )  # fmt: skip
-    assert run.returncode == 0, f"{command}: {run.stdout}\n{run.stderr}"
-    return run.stdout
-
-
-@pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The wheel of this checkout."""
-    folder = tmp_path_factory.mktemp("dist")
-    done(sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", folder, cwd=ROOT)
-    (path,) = folder.glob("*.whl")
-    return path
-
-
-@pytest.fixture(scope="module")
-def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The programs of a new environment into which the wheel was installed; what it needs is that of this one.
-
-    A line in a .pth file brings this environment's packages, and not the checkout, which a .pth file there names.
-    """
-    folder = tmp_path_factory.mktemp("installed")
-    done(sys.executable, "-m", "venv", "--without-pip", folder / "venv", cwd=folder)
-    python = folder / "venv" / "bin" / "python"
-    pip = (sys.executable, "-m", "pip", "--python", python, "install", "--quiet", "--no-deps", "--no-index")
-    done(*pip, wheel, cwd=folder)
-    site = Path(done(python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))", cwd=folder).strip())
-    (site / "others.pth").write_text(f"{sysconfig.get_path('purelib')}\n", encoding="utf-8")
-    return python.parent
-
-
 @pytest.fixture
 def folder_with_a_clash(tmp_path: Path) -> Path:
     """A folder of a Dagster project of somebody else's, whose packages are called as ours are."""
@@ -123,7 +80,7 @@ def test_the_wheel_takes_no_top_level_name_but_its_own(wheel: Path) -> None:
 
 
 @pytest.mark.slow
-def test_em_run_works_beside_packages_of_the_same_names(installed: Path, folder_with_a_clash: Path) -> None:
+def test_em_run_works_beside_packages_of_the_same_names(done, installed: Path, folder_with_a_clash: Path) -> None:
     summary = done(installed / "em", "run", "said.jsonl", "--home", "memory", cwd=folder_with_a_clash)
     assert "dagster dev -m em_pipelines.definitions" in summary
     told = json.loads(
@@ -135,7 +92,7 @@ def test_em_run_works_beside_packages_of_the_same_names(installed: Path, folder_
 
 @pytest.mark.slow
 def test_dagster_loads_the_definitions_beside_packages_of_the_same_names(
-    installed: Path, folder_with_a_clash: Path
+    done, installed: Path, folder_with_a_clash: Path
 ) -> None:
     python = installed / "python"
     validate = ("-m", "dagster", "definitions", "validate", "-m", "em_pipelines.definitions", "-d", ".")
@@ -147,7 +104,9 @@ def test_dagster_loads_the_definitions_beside_packages_of_the_same_names(
 
 
 @pytest.mark.slow
-def test_a_home_of_a_checkout_is_current_for_the_wheel(installed: Path, examples_home: Path, tmp_path: Path) -> None:
+def test_a_home_of_a_checkout_is_current_for_the_wheel(
+    done, installed: Path, examples_home: Path, tmp_path: Path
+) -> None:
     home = tmp_path / "home"
     shutil.copytree(examples_home, home, symlinks=True)
     before = {path: path.stat().st_mtime_ns for path in (home / "lake").rglob("*.parquet")}
