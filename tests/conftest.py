@@ -122,8 +122,16 @@ def examples_home(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> P
                 [*command, "--home", str(home)], cwd=root, env=environment, capture_output=True, text=True, check=False
             )
             assert done.returncode == 0, done.stderr
+            (shared / "examples.txt").write_text(done.stdout, encoding="utf-8")
             (shared / "examples.done").touch()
     return home
+
+
+@pytest.fixture(scope="session")
+def examples_printed(examples_home: Path) -> str:
+    """What the run of the examples printed, as if into the home `.em`."""
+    printed = (examples_home.parent / "examples.txt").read_text(encoding="utf-8")
+    return printed.replace(f" EM_HOME={examples_home}", "").replace(str(examples_home), ".em")
 
 
 def _value(table: Table, name: str, kind: pa.DataType, number: int) -> Any:

@@ -9,6 +9,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -82,10 +83,12 @@ class Checkout:
 
 @dataclass(frozen=True)
 class Walk:
-    """A page whose commands have been run: where, and what went wrong, a sentence a block."""
+    """A page whose commands have been run: where, what went wrong, a sentence a block, and what blocks printed, by
+    their lines."""
 
     checkout: Checkout
     failures: tuple[str, ...]
+    printed: dict[int, str]
 
 
 @pytest.fixture(scope="session")
@@ -104,6 +107,12 @@ def page() -> Callable[[str], str]:
 def blocks() -> Callable[[str, str], list[Block]]:
     """The blocks of a page in one language."""
     return _blocks
+
+
+@pytest.fixture(scope="session")
+def outputs() -> Callable[[str], list[tuple[Block, Block]]]:
+    """Commands of a page with the block of what they print, which follows without a word between."""
+    return _outputs
 
 
 @pytest.fixture(scope="session")
@@ -145,20 +154,31 @@ def walks(made_run: Checkout, request: pytest.FixtureRequest) -> Iterator[Callab
 
 def _walk(made_run: Checkout, name: str) -> Walk:
     checkout = Checkout.of(made_run.path, made_run.path.parent / name.replace("/", "-"), (*SOURCES, ".em"))
-    failures = []
+    failures, printed = [], {}
     for block in _blocks(name, "sh"):
         done = checkout.run(block.text)
+        printed[block.line] = done.stdout
         if done.returncode:
             failures.append(f"{name}:{block.line} ends with {done.returncode}: {(done.stderr or done.stdout)[-2000:]}")
-    return Walk(checkout, tuple(failures))
+    return Walk(checkout, tuple(failures), printed)
 
 
 def _blocks(name: str, language: str) -> list[Block]:
     text = (ROOT / name).read_text(encoding="utf-8")
-    found = [
-        Block(tuple(m["info"].split()), m["text"], text.count("\n", 0, m.start()) + 1) for m in BLOCK.finditer(text)
+    return [block for m in BLOCK.finditer(text) if (block := _block(m)).info[:1] == (language,)]
+
+
+def _outputs(name: str) -> list[tuple[Block, Block]]:
+    text = (ROOT / name).read_text(encoding="utf-8")
+    found = list(BLOCK.finditer(text))
+    pairs = [
+        (_block(one), _block(other)) for one, other in pairwise(found) if text[one.end() : other.start()].isspace()
     ]
-    return [block for block in found if block.info[:1] == (language,)]
+    return [(said, shown) for said, shown in pairs if said.info == ("sh",) and shown.info in (("text",), ("xml",))]
+
+
+def _block(match: re.Match[str]) -> Block:
+    return Block(tuple(match["info"].split()), match["text"], match.string.count("\n", 0, match.start()) + 1)
 
 
 def _environment() -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""The command line, as its help and the README describe it."""
+"""The command line, as its help and the page of commands describe it."""
 
 import re
 from pathlib import Path
@@ -25,8 +25,8 @@ COMMANDS = names_of(app)
 
 @pytest.fixture
 def rows(page) -> list[str]:
-    """The rows of the README's table of commands."""
-    return [line for line in page("README.md").splitlines() if line.startswith("| `em ")]
+    """The rows of the table of commands."""
+    return [line for line in page("docs/commands.md").splitlines() if line.startswith("| `em ")]
 
 
 def help_of(words: tuple[str, ...]) -> str:
@@ -45,7 +45,7 @@ def test_groups_have_help_that_lists_their_commands() -> None:
     assert [words for words in COMMANDS if words[-1] not in shown[words[:-1]]] == []
 
 
-def test_commands_stand_in_the_readme(rows: list[str]) -> None:
+def test_commands_stand_on_their_page(rows: list[str]) -> None:
     assert [words for words in COMMANDS if not any(names(row, words) for row in rows)] == []
 
 
@@ -56,7 +56,7 @@ def names(row: str, words: tuple[str, ...]) -> bool:
     return re.search(rf"`em {name}[ `]", row) is not None
 
 
-def test_commands_in_the_readme_exist(rows: list[str]) -> None:
+def test_commands_on_their_page_exist(rows: list[str]) -> None:
     named = {name for row in rows for name in re.findall(r"`em ([a-z-]+)", row)}
     assert named == {words[0] for words in COMMANDS}
 

@@ -48,6 +48,40 @@ def test_commands_of_a_page_run_in_order_after_make_run(name: str, walks) -> Non
     assert not walks(name).failures
 
 
+def test_commands_of_the_readme_print_what_stands_below_them(walks, outputs, examples_printed) -> None:
+    printed = walks("README.md").printed
+    compared = outputs("README.md")
+    assert len(compared) >= 4
+    for command, shown in compared:
+        real = examples_printed if command.text == "make run\n" else printed[command.line]
+        assert is_shortened(shown.text, real), f"README.md:{shown.line} is not what is printed:\n{real}"
+
+
+def is_shortened(shown: str, real: str) -> bool:
+    """Whether a text is another with whole lines left out where it says … ; what follows the last line may be, too."""
+    lines = [line.rstrip() for line in real.splitlines()]
+    at = 0
+    for number, part in enumerate(re.split(r"^…\n", shown, flags=re.MULTILINE)):
+        wanted = [line.rstrip() for line in part.splitlines()]
+        starts = range(at, len(lines) - len(wanted) + 1) if number else range(1)
+        found = next((start for start in starts if lines[start : start + len(wanted)] == wanted), None)
+        if found is None:
+            return False
+        at = found + len(wanted)
+    return True
+
+
+@pytest.mark.parametrize(
+    ("shown", "is_fine"),
+    [
+        ("a\nb\n", True), ("a\n", True), ("b\n", False), ("a\n…\nc\n", True), ("a\n…\n", True), ("a\n…\nb\nd\n", False),
+        ("…\nc\nd\n", True), ("a\n…\nd\n…\nc\n", False),
+    ],
+)  # fmt: skip
+def test_what_is_shown_may_be_shortened_and_not_changed(shown: str, is_fine: bool) -> None:
+    assert is_shortened(shown, "a\nb\nc  \nd\n") is is_fine
+
+
 @pytest.mark.slow
 def test_queries_of_the_snapshot_page_run_in_order_and_give_rows(snapshot, blocks) -> None:
     for query in blocks(SNAPSHOT, "sql"):
