@@ -13,7 +13,8 @@ from pathlib import Path
 import orjson
 
 from em_pipelines.errors import UsageError
-from em_pipelines.landing.formats.base import Format, Item, Parsed, Source
+from em_pipelines.landing.containers import SEPARATOR
+from em_pipelines.landing.formats.base import Item, Parsed, Source
 from em_pipelines.landing.intake import Intake, Origin
 from em_pipelines.landing.land import DISCARDED, KIND, OPEN, REPLAYED, all_letters, detect
 from em_pipelines.landing.reader import InputFile
@@ -93,12 +94,13 @@ def _replay_letter(
 ) -> str | None:
     """Lands what a letter holds; returns None, or why it is refused still."""
     path = Path(letter["file"])
+    zip_path, _, inside = letter["file"].rpartition(SEPARATOR)
     file = InputFile(path, settings, base64.b64decode(letter["raw"]))
     n_before = intake.counts.n_rows
     try:
         file.check()
-        known = _format_of(letter, file)
-        source = Source(path.name, user_id, letter["user_id"])
+        source = Source(path.name, user_id, letter["user_id"], container=Path(zip_path).name, inside=inside)
+        known = detect(file, source.container, inside) if letter["format"] == AUTO else format_named(letter["format"])
         for item in known.convert(file, source):
             intake.take(_changed(item, overrides), Origin(letter["file"], known.name, user_id or letter["user_id"]))
     except RuleError as error:
@@ -108,10 +110,6 @@ def _replay_letter(
     if refused:
         return f"{refused[0].reason}: {refused[0].detail}"
     return None if intake.counts.n_rows > n_before else "it holds no record that can be read"
-
-
-def _format_of(letter: Record, file: InputFile) -> Format:
-    return detect(file) if letter["format"] == AUTO else format_named(letter["format"])
 
 
 def _changed(item: Item, overrides: Mapping[str, object]) -> Item:

@@ -12,15 +12,17 @@ import base64
 import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from pathlib import Path, PurePath
 
 import orjson
 
 from em_pipelines.errors import UsageError
+from em_pipelines.landing.containers import members
 from em_pipelines.landing.formats.base import Format, Ignored, Item, Rejected, Sample, Source
 from em_pipelines.landing.intake import Intake, Origin, Refusal
+from em_pipelines.landing.passed_over import PassedOver, media_kind, names_a_user
 from em_pipelines.landing.reader import HEAD_BYTES, FoundFile, InputFile, find_files, shown
 from em_pipelines.landing.reasons import Reason, RuleError
 from em_pipelines.landing.registry import AUTO, FORMATS, format_named
@@ -36,8 +38,8 @@ _SAMPLE_LINES = 20
 _BY_SUFFIX = {".jsonl": "native", ".ndjson": "native", ".csv": "csv", ".tsv": "csv"}
 
 
-def sample_of(file: InputFile) -> Sample:
-    """The beginning of a file as far as it can be read. Raises RuleError where nothing can."""
+def sample_of(file: InputFile, container: str = "", inside: str = "") -> Sample:
+    """The beginning of a file as far as it can be read, and where it lies. Raises RuleError where nothing can."""
     head = file.head
     lines = head.splitlines()
     if len(head) == HEAD_BYTES:
@@ -50,12 +52,13 @@ def sample_of(file: InputFile) -> Sample:
             continue
         if isinstance(found, dict):
             objects.append(found)
-    return Sample(file.path.name, head.decode("utf-8", "replace"), tuple(objects))
+    return Sample(file.path.name, head.decode("utf-8", "replace"), tuple(objects), container, inside)
 
 
-def detect(file: InputFile) -> Format:
-    """The format of a file. Raises RuleError where it cannot be read or is of no known format."""
-    sample = sample_of(file)
+def detect(file: InputFile, container: str = "", inside: str = "") -> Format:
+    """The format of a file, which may be a member of a container. Raises RuleError where it cannot be read or is of no
+    known format."""
+    sample = sample_of(file, container, inside)
     for candidate in FORMATS:
         if candidate.sniff(sample):
             return candidate
@@ -133,6 +136,8 @@ def _storable(text: str) -> str:
 
 
 _PROGRESS_ROWS = 1000
+_UNREAD = (Reason.UNKNOWN_FORMAT, Reason.EMPTY_FILE, Reason.BINARY_FILE)
+"""Of no format: where a file beside messages is known by its name, nothing is amiss."""
 
 
 def land(  # noqa: PLR0913  (what `em land` takes, each of it of its own)
@@ -147,7 +152,7 @@ def land(  # noqa: PLR0913  (what `em land` takes, each of it of its own)
     on_progress: Callable[[int], None] | None = None,
     within: Path | None = None,
 ) -> LandingReport:
-    """Lands files and directories and says what came of them.
+    """Lands files, directories and ZIPs and says what came of them.
 
     `now` is aware; its UTC day is that of the dead letters. `format` is auto or a registered name. `user_id` is
     whose the logs are: it wins over what foreign formats say and fills in what native records leave open. `mapping`
@@ -164,15 +169,15 @@ def land(  # noqa: PLR0913  (what `em land` takes, each of it of its own)
     intake = Intake(log, now=now, settings=settings)
     letters = LetterBox(log, now.astimezone(UTC).date())
     destination = _Destination(intake, letters, on_progress)
+    landing = _Landing(destination, settings, chosen, user_id, mapping or {}, notes)
     for file in files:
-        source = Source(file.path.name, user_id, file.folder_user, mapping or {})
-        _land_file(file, source, chosen, settings, destination)
+        landing.take(file)
     letters.put(intake.flush())
     counts = intake.counts
     if on_progress:
         on_progress(counts.n_rows)
     return LandingReport(
-        files=tuple(shown(file.path) for file in files),
+        files=tuple(landing.read),
         n_rows=counts.n_rows,
         n_landed=counts.n_landed,
         n_duplicates=counts.n_duplicates,
@@ -183,7 +188,8 @@ def land(  # noqa: PLR0913  (what `em land` takes, each of it of its own)
         n_requests=counts.n_requests,
         holds_erased=counts.holds_erased or letters.n_erased > 0,
         days=frozenset(counts.days),
-        notes=tuple(notes),
+        n_passed_over=landing.passed_over.counts() if landing.passed_over else {},
+        notes=(*notes, *(landing.passed_over.notes() if landing.passed_over else ())),
     )
 
 
@@ -204,20 +210,76 @@ class _Destination:
             self.on_progress(n_rows)
 
 
-def _land_file(
-    found: FoundFile, source: Source, chosen: Format | None, settings: LandingSettings, destination: _Destination
-) -> None:
-    file = InputFile(found.path, settings)
-    name, user = str(found.path), source.user_id or source.folder_user
-    origin = Origin(name, chosen.name if chosen else AUTO, user)
-    if found.wrong:
-        destination.intake.take(Rejected(1, *found.wrong, b""), origin)
-        return
-    try:
-        file.check()
-        known = chosen or detect(file)
-        origin = Origin(name, known.name, user)
-        for item in known.convert(file, source):
-            destination.take(item, origin)
-    except RuleError as error:
-        destination.intake.take(Rejected(error.line_number, error.reason, error.detail, error.raw), origin)
+@dataclass(slots=True)
+class _Landing:
+    """Takes files one after the other; those in a ZIP like those in a folder. `read` names what was opened."""
+
+    destination: _Destination
+    settings: LandingSettings
+    chosen: Format | None
+    user_id: str | None
+    mapping: Mapping[str, str]
+    notes: list[str]
+    read: list[str] = field(default_factory=list)
+    passed_over: PassedOver | None = None
+
+    def take(self, found: FoundFile) -> None:
+        """Lands a file, or the members of a ZIP; passes over what holds no messages."""
+        try:
+            self._take(found)
+        except RuleError as error:
+            if found.container and error.reason not in _UNREAD:
+                self.notes.append(f"{shown(found.path)} was left out: {error.detail}")
+            self.read.append(shown(found.path))
+            origin = Origin(str(found.path), self.chosen.name if self.chosen else AUTO, self._user(found))
+            self._refuse(error, origin)
+
+    def _take(self, found: FoundFile) -> None:
+        if found.wrong:
+            raise RuleError(*found.wrong)
+        if found.root and self._pass_over(found):
+            return
+        file = found.file or InputFile(found.path, self.settings)
+        if not file.is_zip or media_kind(found.path.name):
+            self._land(file, found)
+        elif found.container:
+            raise RuleError(Reason.NESTED_ZIP, "it is a ZIP in a ZIP; unpack the outer one and land that folder")
+        else:
+            for member in members(found, self.settings):
+                self.take(member)
+
+    def _land(self, file: InputFile, found: FoundFile) -> None:
+        try:
+            file.check()
+            known = self.chosen or detect(file, found.container, found.inside)
+        except RuleError as error:
+            if found.root and error.reason in _UNREAD and self._pass_over(found, is_unknown=True):
+                return
+            raise
+        if found.root and self.chosen and not known.reads_prose and self._pass_over(found, is_prose=True):
+            return
+        self.read.append(shown(found.path))
+        user = self._user(found, known)
+        folder = user if user != self.user_id else None
+        source = Source(found.path.name, self.user_id, folder, self.mapping, found.container, found.inside)
+        origin = Origin(str(found.path), known.name, user)
+        try:
+            for item in known.convert(file, source):
+                self.destination.take(item, origin)
+        except RuleError as error:
+            self._refuse(error, origin)
+
+    def _user(self, found: FoundFile, known: Format | None = None) -> str | None:
+        """Whose a file is where it does not say: the caller's word, else that of the folder it lies in."""
+        if self.user_id:
+            return self.user_id
+        within = found.inner_user if known and known.has_folders_of_users else None
+        return next((folder for folder in (found.folder_user, within) if folder and names_a_user(folder)), None)
+
+    def _pass_over(self, found: FoundFile, **what: bool) -> bool:
+        self.passed_over = self.passed_over or PassedOver()
+        return self.passed_over.take(found, **what)
+
+    def _refuse(self, error: RuleError, origin: Origin) -> None:
+        item = Rejected(error.line_number, error.reason, error.detail, error.raw)
+        self.destination.intake.take(item, origin)

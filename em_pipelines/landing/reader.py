@@ -1,7 +1,8 @@
 """Finds the files to land below the paths that were given, and reads them as lines or documents of UTF-8, never holding
 more of a line than its limit.
 
-Unpacks gzip, takes off byte order marks, recodes UTF-16. Knows nothing of formats.
+Unpacks gzip, takes off byte order marks, recodes UTF-16. Knows nothing of formats, nor of what is in a ZIP
+(`containers`).
 """
 
 import codecs
@@ -25,6 +26,7 @@ HEAD_BYTES = 64 * 1024
 BINARY_LETTER_BYTES = 4096
 _CHUNK_BYTES = 64 * 1024
 _GZIP_MAGIC = b"\x1f\x8b"
+_ZIP_MAGICS = (b"PK\x03\x04", b"PK\x05\x06", b"PK\x07\x08")  # the first header, that of an empty one, that of a part
 _ALLOWED_CONTROLS = frozenset(b"\t\n\x0b\x0c\r\x1b")
 _CONTROL_SHARE = 0.05  # of the head; text with colour codes of terminals stays below
 
@@ -47,6 +49,15 @@ class InputFile:
         self.path = path
         self.settings = settings
         self._data = data
+
+    @property
+    def is_zip(self) -> bool:
+        """Whether it begins as a ZIP does, as documents of offices do, too; False where it cannot be read."""
+        try:
+            with self._open_stored() as stream:
+                return stream.read(4) in _ZIP_MAGICS
+        except OSError:
+            return False
 
     @cached_property
     def head(self) -> bytes:
@@ -127,14 +138,19 @@ class InputFile:
         return stream
 
     def _open_bytes(self) -> BinaryIO:
-        if self._data is not None:
-            return io.BytesIO(self._data)
-        # Without waiting for whoever may write to a FIFO that has taken the file's place.
-        stream = open(self.path, "rb", opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK))  # noqa: SIM115
-        if self.path.suffix != ".gz" and stream.peek(2)[:2] != _GZIP_MAGIC:
+        stream = self._open_stored()
+        if self._data is not None or (self.path.suffix != ".gz" and stream.peek(2)[:2] != _GZIP_MAGIC):
             return stream
-        stream.close()
-        return cast("BinaryIO", gzip.GzipFile(self.path, "rb"))
+        packed = gzip.GzipFile(fileobj=stream, mode="rb")
+        packed.myfileobj = cast("io.FileIO", stream)  # closed with it
+        return cast("BinaryIO", packed)
+
+    def _open_stored(self) -> io.BufferedReader:
+        """The bytes as they are stored."""
+        if self._data is not None:
+            return cast("io.BufferedReader", io.BytesIO(self._data))
+        # Without waiting for whoever may write to a FIFO that has taken the file's place.
+        return open(self.path, "rb", opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK))
 
     def _unreadable(self, error: Exception, line_number: int) -> RuleError:
         if isinstance(error, gzip.BadGzipFile | EOFError | zlib.error):
@@ -181,19 +197,27 @@ def _is_binary(head: bytes) -> bool:
 
 
 _UNFINISHED = (".tmp", ".part")
-_PROSE = (".md", ".txt")
 
 
 @dataclass(frozen=True, slots=True)
 class FoundFile:
     """A file to land. `folder_user` is the first sub-folder below the directory it was found in.
 
-    `wrong` is why it is not to be opened, and in which words: it is a finding, and the others land.
+    `wrong` is why it is not to be opened, and in which words: it is a finding, and the others land. Of what was not
+    named itself but found in a directory or ZIP, `root` is that, `inside` the path below it (with /), and `siblings`
+    are the names beside it. A member of a ZIP has the path ZIP!/MEMBER, the ZIP's name as `container`, the first folder
+    in there as `inner_user`, and its `file` to read.
     """
 
     path: Path
     folder_user: str | None = None
     wrong: tuple[Reason, str] | None = None
+    root: Path | None = None
+    inside: str = ""
+    siblings: frozenset[str] = frozenset()
+    container: str = ""
+    inner_user: str | None = None
+    file: InputFile | None = None
 
 
 def shown(path: Path) -> str:
@@ -204,8 +228,8 @@ def shown(path: Path) -> str:
 def find_files(paths: Sequence[Path], within: Path | None = None) -> tuple[list[FoundFile], list[str]]:
     """The files below the paths, each once, directories in sorted order; and notes on what was passed over.
 
-    In directories hidden and unfinished files (*.tmp, *.part) are left out silently, prose (*.md, *.txt) with a
-    note; links that lead out of the directory are not followed. A path that is named is followed wherever it leads, but
+    In directories hidden and unfinished files (*.tmp, *.part) are left out silently, and links that lead out of the
+    directory are not followed. A path that is named is followed wherever it leads, but
     for one `within` a folder, which it may not leave. Raises UsageError where a path does not exist, before anything
     has been read.
     """
@@ -220,10 +244,6 @@ def find_files(paths: Sequence[Path], within: Path | None = None) -> tuple[list[
             if file.wrong:
                 notes.append(f"{shown(file.path)} was left out: {file.wrong[1]}")
                 found.setdefault(file.path.absolute(), file)
-            elif is_folder and file.path.suffix.lower() in _PROSE:
-                notes.append(
-                    f"{shown(file.path)} was skipped: {file.path.suffix} files in a directory are taken for notes"
-                )
             else:
                 found.setdefault(file.path.resolve(), file)
     return list(found.values()), notes
@@ -244,13 +264,15 @@ def _below(root: Path) -> Iterator[FoundFile]:
         here = Path(folder)
         inner = here.relative_to(root).parts
         user = inner[0] if inner else None
+        siblings = frozenset(names)
         for name in entries:
             if (here / name).is_symlink() and (wrong := _wrong(here / name, root)):
                 yield FoundFile(here / name, None, wrong)
         for name in sorted(names):
             if not name.startswith(".") and not name.endswith(_UNFINISHED):
                 wrong = _wrong(here / name, root) or _wrong_name((*inner, name))
-                yield FoundFile(here / name, None if wrong else user, wrong)
+                inside = "/".join((*inner, name))
+                yield FoundFile(here / name, None if wrong else user, wrong, root, inside, siblings)
     for error in closed:
         yield FoundFile(Path(error.filename), None, (Reason.UNREADABLE_FILE, f"it cannot be listed: {error.strerror}"))
 

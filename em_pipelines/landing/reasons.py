@@ -10,6 +10,13 @@ class Reason(StrEnum):
     NO_REGULAR_FILE = "no_regular_file"
     LINK_NOT_FOLLOWED = "link_not_followed"
     NAME_NOT_UTF8 = "name_not_utf8"
+    # of ZIP files and their members
+    BROKEN_ZIP = "broken_zip"
+    ENCRYPTED_MEMBER = "encrypted_member"
+    UNSAFE_MEMBER = "unsafe_member"
+    DUPLICATE_MEMBER = "duplicate_member"
+    NESTED_ZIP = "nested_zip"
+    UNPACKS_TOO_FAR = "unpacks_too_far"
     # of files
     UNREADABLE_FILE = "unreadable_file"
     EMPTY_FILE = "empty_file"

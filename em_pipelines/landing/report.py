@@ -11,7 +11,8 @@ class LandingReport:
 
     `n_dead_letters` counts by reason all that was refused, also what stood refused before; `n_new_dead_letters` of
     them are new. `n_ignored` is what means nothing here (summaries, hidden messages). `days` are the UTC days that
-    got new records; `files` are those read, as named; `notes` are sentences for people. `n_erased` is what was
+    got new records; `files` are those read, as named; `n_passed_over` counts by kind files that hold no messages
+    (images, side files of exports); `notes` are sentences for people. `n_erased` is what was
     forgotten before and stays away, `n_requests` what asks for something to be forgotten; `holds_erased` says that the
     files hold what may not be kept, so that no copy of them may be.
     """
@@ -27,6 +28,7 @@ class LandingReport:
     n_requests: int = 0
     holds_erased: bool = False
     days: frozenset[date] = frozenset()
+    n_passed_over: Mapping[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
     @property

@@ -21,6 +21,12 @@ class LandingSettings(BaseModel):
     max_document_bytes: int = Field(
         default=1024 * MIB, ge=1024, description="larger JSON documents become dead letters"
     )
+    max_unpack_ratio: int = Field(
+        default=500,
+        ge=1,
+        description="a member of a ZIP that unpacks to more than so many times its size, and 100 MiB, is not unpacked"
+        " (deflate ends at 1,032; logs stay below 100)",
+    )
     max_future_skew_minutes: int = Field(default=60, ge=0, description="how far a clock may run ahead of `now`")
     earliest_day: date = Field(
         default=FIRST_PARTITION, ge=FIRST_PARTITION, description="older timestamps are taken for mistakes"

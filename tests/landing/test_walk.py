@@ -15,12 +15,23 @@ def test_directories_are_walked_in_order_without_hidden_and_unfinished_files(tmp
         (tmp_path / name).touch()
     found, notes = find_files([tmp_path, tmp_path / "a.jsonl"])
     assert [(str(f.path.relative_to(tmp_path)), f.folder_user) for f in found] == [
+        ("README.md", None),
         ("a.jsonl", None),
         ("b/z.jsonl", "b"),
         ("b/a/x.jsonl", "b"),
     ]
-    assert len(notes) == 1
-    assert "README.md" in notes[0]
+    assert notes == []
+
+
+def test_prose_in_a_folder_is_skipped_by_name_where_no_format_reads_it(home, message) -> None:
+    home.write("a.jsonl", [message()])
+    home.write("README.md", "# Logs of March\n")
+    home.write("b/notes.txt", "")
+    report = home.land(home.root / "in")
+    assert (report.n_landed, dict(report.n_dead_letters)) == (1, {})
+    assert len(report.notes) == 1
+    assert "skipped README.md, b/notes.txt (taken for notes)" in report.notes[0]
+    assert home.land(home.root / "in", format="native").n_duplicates == 1
 
 
 def test_a_path_that_does_not_exist_is_wrong_use(tmp_path: Path) -> None:

@@ -58,12 +58,16 @@ class Source:
     """What is known of a file beside its content.
 
     `user_id` is what the caller said, `folder_user` the sub-folder it lies in, `mapping` field → column of a CSV.
+    `name` is the file's own, the same unpacked and in a ZIP; `container` is the name of the ZIP that it is a member of,
+    and `inside` its path below the ZIP or folder that was given, with /: both empty where they do not apply.
     """
 
     name: str
     user_id: str | None = None
     folder_user: str | None = None
     mapping: Mapping[str, str] = field(default_factory=dict)
+    container: str = ""
+    inside: str = ""
 
     def user(self, said: object = None) -> object:
         """Whose a foreign record is: the caller's word, else the record's, else the folder's; None: nobody's."""
@@ -72,11 +76,16 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """The beginning of a file, for telling formats apart: its text and the JSON objects in its first lines."""
+    """The beginning of a file, for telling formats apart: its text and the JSON objects in its first lines.
+
+    `name`, `container` and `inside` are those of `Source`.
+    """
 
     name: str
     text: str
     objects: tuple[Fields, ...]
+    container: str = ""
+    inside: str = ""
 
     def has(self, *names: str) -> bool:
         """Whether all of these stand in it as JSON keys."""
@@ -85,11 +94,17 @@ class Sample:
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """A format: its name for people, how it is known, and how it is read."""
+    """A format: its name for people, how it is known, and how it is read.
+
+    Prose (*.md, *.txt) that was not named itself is read where `sniff` says so; of a format that is asked for by name
+    only where it `reads_prose`. `has_folders_of_users`: a folder inside of a ZIP is the user's, not the exporter's.
+    """
 
     name: str
     sniff: Callable[[Sample], bool]
     convert: Callable[[InputFile, Source], Iterator[Item]]
+    reads_prose: bool = False
+    has_folders_of_users: bool = False
 
 
 def json_lines(file: InputFile) -> Iterator[tuple[Line, Fields] | Rejected]:

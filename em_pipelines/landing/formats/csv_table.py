@@ -212,4 +212,4 @@ def _names(text: str) -> list[str]:
     return [name.strip() for name in text.replace(";", ",").split(",") if name.strip()]
 
 
-FORMAT = Format("csv", sniff, convert)
+FORMAT = Format("csv", sniff, convert, has_folders_of_users=True)

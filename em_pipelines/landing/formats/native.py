@@ -70,4 +70,4 @@ def convert(file: InputFile, source: Source) -> Iterator[Item]:
         yield Parsed(line.number, kind, record, line.raw)
 
 
-FORMAT = Format("native", sniff, convert)
+FORMAT = Format("native", sniff, convert, has_folders_of_users=True)

@@ -125,4 +125,4 @@ def _first_instant(found: Fields) -> datetime | None:
     return next((at for name in _TIMES if (at := instant_of(found.get(name)))), None)
 
 
-FORMAT = Format("openai", sniff, convert)
+FORMAT = Format("openai", sniff, convert, has_folders_of_users=True)

@@ -1,0 +1,119 @@
+"""Tells files that hold no messages by their names: what exports bring beside them, and media.
+
+The names are data (data/passed_over.yaml). Asked about what was found in a folder or ZIP, never about a file that was
+named itself.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
+from fnmatch import fnmatchcase
+from functools import cache
+from pathlib import Path, PurePosixPath
+
+from pydantic import BaseModel, ConfigDict
+
+from em_pipelines.landing.reader import FoundFile, shown
+from em_pipelines.text.values import read_yaml
+
+PROSE = (".md", ".txt")
+MAX_NAMES_IN_A_NOTE = 12
+
+
+class _SideFiles(BaseModel):
+    """What one export brings beside its messages: patterns of names (with a slash: of paths), and of one of the files
+    beside which they are known for what they are."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    of: str
+    beside: tuple[str, ...]
+    names: tuple[str, ...]
+
+
+class _Table(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    side_files: tuple[_SideFiles, ...]
+    media: dict[str, tuple[str, ...]]
+    no_users: tuple[str, ...]
+
+
+@cache
+def _table() -> _Table:
+    path = Path(__file__).parent / "data/passed_over.yaml"
+    return _Table.model_validate(read_yaml(path.read_text(encoding="utf-8")))
+
+
+def media_kind(name: str) -> str | None:
+    """images, videos, recordings, …: what a file is by the end of its name; None where it may be a log."""
+    suffix = PurePosixPath(name).suffix.lower().removeprefix(".")
+    return next((kind for kind, suffixes in _table().media.items() if suffix in suffixes), None)
+
+
+def export_of_side_file(found: FoundFile, *, is_unknown: bool = False) -> str | None:
+    """Of which export a file is a known side file: where its messages lie beside it, or where no format reads it."""
+    name = found.path.name
+    for export in _table().side_files:
+        if any(fnmatchcase(found.inside if "/" in p else name, f"*{p}" if "/" in p else p) for p in export.names) and (
+            is_unknown or _any_matches(found.siblings, export.beside)
+        ):
+            return export.of
+    return None
+
+
+def names_a_user(folder: str) -> bool:
+    """Whether a folder could be called after a user: not one that an export brings along."""
+    return not any(fnmatchcase(folder, pattern) for pattern in _table().no_users)
+
+
+def _any_matches(names: Iterable[str], patterns: Iterable[str]) -> bool:
+    wanted = tuple(patterns)
+    return any(fnmatchcase(name, pattern) for name in names for pattern in wanted)
+
+
+class PassedOver:
+    """What was passed over, by the folder or ZIP that it lay in."""
+
+    def __init__(self) -> None:
+        self._media: dict[str, Counter[str]] = defaultdict(Counter)
+        self._names: dict[tuple[str, str], list[str]] = defaultdict(list)
+
+    def take(self, found: FoundFile, *, is_unknown: bool = False, is_prose: bool = False) -> bool:
+        """Whether a file holds no messages by its name; notes it then. Hidden ones of a ZIP do not, media do not, nor
+        do side files. `is_unknown`: no format reads it; `is_prose`: none that is asked for reads prose."""
+        name = found.path.name
+        if kind := "hidden files" if found.container and name.startswith(".") else media_kind(name):
+            self._media[_root(found)][kind] += 1
+        elif export := export_of_side_file(found, is_unknown=is_unknown):
+            self._names[_root(found), f"{export} brings them beside the messages"].append(found.inside)
+        elif (is_unknown or is_prose) and found.path.suffix.lower() in PROSE:
+            self._names[_root(found), "taken for notes"].append(found.inside)
+        else:
+            return False
+        return True
+
+    def counts(self) -> dict[str, int]:
+        """How many files were passed over, by kind."""
+        counts: Counter[str] = Counter()
+        for kinds in self._media.values():
+            counts.update(kinds)
+        counts["side files"] = sum(map(len, self._names.values()))
+        return {kind: n for kind, n in sorted(counts.items()) if n}
+
+    def notes(self) -> Iterator[str]:
+        """A sentence for each folder or ZIP and what is said of it."""
+        for (root, why), names in sorted(self._names.items()):
+            listed = ", ".join(sorted(names)[:MAX_NAMES_IN_A_NOTE])
+            more = f" and {len(names) - MAX_NAMES_IN_A_NOTE} more" if len(names) > MAX_NAMES_IN_A_NOTE else ""
+            yield f"{root}: skipped {listed}{more} ({why})"
+        for root, kinds in sorted(self._media.items()):
+            counted = ", ".join(f"{n} {kind if n > 1 else _one(kind)}" for kind, n in sorted(kinds.items()))
+            yield f"{root}: {counted} noted, not read"
+
+
+def _root(found: FoundFile) -> str:
+    return shown(found.root or found.path.parent)
+
+
+def _one(kind: str) -> str:
+    return kind.removesuffix("s")
