@@ -24,7 +24,7 @@ from em_pipelines.landing.settings import LandingSettings
 
 HEAD_BYTES = 64 * 1024
 BINARY_LETTER_BYTES = 4096
-_CHUNK_BYTES = 64 * 1024
+_CHUNK_BYTES = 256 * 1024
 _GZIP_MAGIC = b"\x1f\x8b"
 _ZIP_MAGICS = (b"PK\x03\x04", b"PK\x05\x06", b"PK\x07\x08")  # the first header, that of an empty one, that of a part
 _ALLOWED_CONTROLS = frozenset(b"\t\n\x0b\x0c\r\x1b")
@@ -97,6 +97,14 @@ class InputFile:
         except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
             wrong = self._unreadable(error, number + 1)
             yield Line(wrong.line_number, b"", wrong.reason, wrong.detail)
+
+    def chunks(self) -> Iterator[bytes]:
+        """The whole file as UTF-8, some of it at a time. Raises RuleError where it cannot be read on."""
+        try:
+            with self._open() as stream:
+                yield from iter(lambda: stream.read(_CHUNK_BYTES), b"")
+        except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
+            raise self._unreadable(error, 1) from error
 
     def document(self) -> bytes:
         """The whole file as UTF-8. Raises RuleError where it cannot be read or is larger than a document may be."""

@@ -19,7 +19,10 @@ class LandingSettings(BaseModel):
         default=64 * 1024, ge=1024, description="of an over-long line, kept in its dead letter"
     )
     max_document_bytes: int = Field(
-        default=1024 * MIB, ge=1024, description="larger JSON documents become dead letters"
+        default=1024 * MIB, ge=1024, description="larger JSON documents that are no list become dead letters"
+    )
+    max_conversation_bytes: int = Field(
+        default=64 * MIB, ge=1024, description="larger elements of a JSON list become dead letters; a list has no limit"
     )
     max_unpack_ratio: int = Field(
         default=500,

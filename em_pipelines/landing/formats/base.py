@@ -137,14 +137,33 @@ def json_document(file: InputFile) -> Any:
 
 
 def json_conversations(file: InputFile) -> Iterator[tuple[int, Fields] | Rejected]:
-    """The objects of a document that is a list of conversations, numbered from 1; a lone object is a list of one."""
-    found = json_document(file)
-    for number, conversation in enumerate(found if isinstance(found, list) else [found], start=1):
-        if isinstance(conversation, dict):
-            yield number, conversation
-        else:
-            detail = f"conversation {number}: expected a JSON object, found a JSON {type(conversation).__name__}"
-            yield Rejected(number, Reason.NOT_AN_OBJECT, detail, dumps(conversation))
+    """The objects of a document that is a list of conversations, numbered from 1; a lone object is a list of one.
+
+    A list is read one conversation at a time, whatever its size, and one that is broken costs itself alone. Raises
+    RuleError where the file cannot be read, or not to its end, or is a broken lone object.
+    """
+    if not file.head.lstrip().startswith(b"["):
+        found = json_document(file)
+        yield (1, found) if isinstance(found, dict) else _no_object(1, found)
+        return
+    # Of all that is landed only documents need it.
+    from em_pipelines.landing.formats.json_stream import JsonList  # noqa: PLC0415
+
+    for element in JsonList(file.chunks(), file.settings.max_conversation_bytes):
+        if isinstance(element.value, dict):
+            yield element.number, element.value
+        elif not element.problem:
+            yield _no_object(element.number, element.value)
+        if element.problem:
+            reason = Reason.DOCUMENT_TOO_LARGE if element.is_too_large else Reason.INVALID_JSON
+            reason = Reason.NOT_UTF8 if element.is_not_utf8 else reason
+            detail = f"conversation {element.number}: {element.problem}"
+            yield Rejected(element.line, reason, detail, element.raw[: file.settings.max_letter_bytes])
+
+
+def _no_object(number: int, value: object) -> Rejected:
+    detail = f"conversation {number}: expected a JSON object, found a JSON {type(value).__name__}"
+    return Rejected(number, Reason.NOT_AN_OBJECT, detail, dumps(value))
 
 
 def not_json(data: bytes, error: orjson.JSONDecodeError) -> tuple[Reason, str]:
