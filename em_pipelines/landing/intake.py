@@ -15,7 +15,7 @@ import hashlib
 import os
 import posixpath
 import threading
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -24,7 +24,7 @@ from pathlib import Path
 
 import orjson
 
-from em_pipelines.landing.formats.base import Fields, Ignored, Item, Parsed, dumps
+from em_pipelines.landing.formats.base import Fields, Ignored, Item, Parsed, Remark, dumps
 from em_pipelines.landing.reasons import Reason, RuleError
 from em_pipelines.landing.records import Key, interaction_key, is_same_content, land_record
 from em_pipelines.landing.settings import LandingSettings
@@ -217,7 +217,8 @@ class Counts:
     n_rows: int = 0
     n_landed: int = 0
     n_duplicates: int = 0
-    n_ignored: int = 0
+    skipped: Counter[str] = field(default_factory=Counter)
+    remarks: dict[str, None] = field(default_factory=dict)
     n_erased: int = 0
     n_requests: int = 0
     holds_erased: bool = False
@@ -250,7 +251,10 @@ class Intake:
     def take(self, item: Item, origin: Origin) -> None:
         """Takes one item: counts it, and holds it as record or refusal until the next flush."""
         if isinstance(item, Ignored):
-            self.counts.n_ignored += 1
+            self.counts.skipped[item.why.value] += 1
+            return
+        if isinstance(item, Remark):
+            self.counts.remarks.setdefault(item.text)
             return
         self.counts.n_rows += 1
         if not isinstance(item, Parsed):

@@ -20,7 +20,7 @@ import orjson
 
 from em_pipelines.errors import UsageError
 from em_pipelines.landing.containers import members
-from em_pipelines.landing.formats.base import Format, Ignored, Item, Rejected, Sample, Source
+from em_pipelines.landing.formats.base import Format, Item, Parsed, Rejected, Sample, Source
 from em_pipelines.landing.intake import Intake, Origin, Refusal
 from em_pipelines.landing.passed_over import PassedOver, media_kind, names_a_user
 from em_pipelines.landing.reader import HEAD_BYTES, FoundFile, InputFile, find_files, shown
@@ -181,7 +181,7 @@ def land(  # noqa: PLR0913  (what `em land` takes, each of it of its own)
         n_rows=counts.n_rows,
         n_landed=counts.n_landed,
         n_duplicates=counts.n_duplicates,
-        n_ignored=counts.n_ignored,
+        n_skipped=dict(sorted(counts.skipped.items())),
         n_dead_letters=dict(letters.by_reason),
         n_new_dead_letters=letters.n_new,
         n_erased=counts.n_erased + letters.n_erased,
@@ -189,7 +189,7 @@ def land(  # noqa: PLR0913  (what `em land` takes, each of it of its own)
         holds_erased=counts.holds_erased or letters.n_erased > 0,
         days=frozenset(counts.days),
         n_passed_over=landing.passed_over.counts() if landing.passed_over else {},
-        notes=(*notes, *(landing.passed_over.notes() if landing.passed_over else ())),
+        notes=(*notes, *counts.remarks, *(landing.passed_over.notes() if landing.passed_over else ())),
     )
 
 
@@ -206,7 +206,7 @@ class _Destination:
         if self.intake.is_full:
             self.letters.put(self.intake.flush())
         n_rows = self.intake.counts.n_rows
-        if self.on_progress and not isinstance(item, Ignored) and n_rows % _PROGRESS_ROWS == 0:
+        if self.on_progress and isinstance(item, Parsed | Rejected) and n_rows % _PROGRESS_ROWS == 0:
             self.on_progress(n_rows)
 
 

@@ -43,6 +43,27 @@ class Reason(StrEnum):
     KEY_CONFLICT = "key_conflict"
 
 
+class Skip(StrEnum):
+    """What well-formed input means nothing here, by name: each is counted, none is kept."""
+
+    EMPTY = "empty"  # no text, nothing attached
+    HIDDEN = "hidden"  # never shown to the user, or shown as no message
+    OTHER_BRANCH = "other_branch"  # an answer that was regenerated, or a message before it was edited
+    REASONING = "reasoning"  # what the model said to itself
+    MODEL_MEMORY = "model_memory"  # what the assistant noted of the user
+    NOT_TO_REMEMBER = "not_to_remember"  # a conversation that the user has marked so
+    REPEATED = "repeated"  # custom instructions, which each conversation repeats
+    SYSTEM_LINE = "system_line"  # who joined, called or pinned; encryption notices
+    DELETED = "deleted"  # taken back by who wrote it
+    TOOL_CALL = "tool_call"  # a call without words
+    PROGRAM = "program"  # what the program itself put in
+    BOOKKEEPING = "bookkeeping"  # summaries, snapshots of files, queues
+    SUB_AGENT = "sub_agent"  # conversations of sub-agents
+    UNFINISHED_LINE = "unfinished_line"  # the last line of a session that still runs
+    OTHER_PRODUCT = "other_product"  # activity in which nothing was asked of the assistant
+    PREAMBLE = "preamble"  # text before the first message
+
+
 class RuleError(Exception):
     """A record or a file breaks a rule; `raw` and `line_number` are what is to be kept of it.
 

@@ -1,12 +1,15 @@
 """What steers landing. Nothing here reads a file or the environment: the caller composes and hands over."""
 
 from datetime import date
+from typing import Literal
+from zoneinfo import ZoneInfo
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 MIB = 1024 * 1024
 FIRST_PARTITION = date(2010, 1, 1)
 """The first daily partition there is: nothing older can land."""
+DateOrder = Literal["dmy", "mdy", "ymd"]
 
 
 class LandingSettings(BaseModel):
@@ -36,3 +39,26 @@ class LandingSettings(BaseModel):
     )
     max_buffer_records: int = Field(default=50_000, ge=1, description="records held before they are written")
     max_buffer_bytes: int = Field(default=64 * MIB, ge=1, description="input bytes held before they are written")
+    speakers: tuple[str, ...] = Field(
+        default=(), description="names under which the user writes in chats among people, as the exports show them"
+    )
+    time_zone: str = Field(
+        default="UTC",
+        description="time zone of chat exports that name none (WhatsApp), such as Europe/Oslo",
+    )
+    date_order: DateOrder | None = Field(
+        default=None,
+        description="order of dates in chat exports that leave it open (WhatsApp): dmy, mdy or ymd; unless set, it is "
+        "read off the whole file",
+    )
+
+    @field_validator("time_zone")
+    @classmethod
+    def _is_known(cls, value: str) -> str:
+        try:
+            ZoneInfo(value)
+        except (OSError, ValueError, KeyError) as error:
+            raise ValueError(
+                f"{value!r} is no time zone; give one as the IANA names them, such as Europe/Oslo"
+            ) from error
+        return value

@@ -89,6 +89,7 @@ def as_document(report: "LandingReport") -> dict[str, object]:
         "n_landed": report.n_landed,
         "n_duplicates": report.n_duplicates,
         "n_ignored": report.n_ignored,
+        "skipped": dict(report.n_skipped),
         "n_erased": report.n_erased,
         "n_requests": report.n_requests,
         "n_dead_letters": sum(report.n_dead_letters.values()),
@@ -116,6 +117,9 @@ def show(report: "LandingReport") -> None:
         out().print(f"{report.n_erased} rows were forgotten before and stay away")
     if report.n_requests:
         out().print(f"{report.n_requests} requests to forget: `em run` carries them out")
+    if report.n_skipped:
+        named = ", ".join(f"{n} {name.replace('_', ' ')}" for name, n in report.n_skipped.items())
+        out().print(f"passed over: {named}", markup=False)
     for note in report.notes:
         out().print(note, markup=False)
 

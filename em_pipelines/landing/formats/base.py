@@ -15,7 +15,7 @@ from typing import Any
 import orjson
 
 from em_pipelines.landing.reader import InputFile, Line
-from em_pipelines.landing.reasons import Reason, RuleError
+from em_pipelines.landing.reasons import Reason, RuleError, Skip
 from em_pipelines.text.values import iso_instant, parse_instant
 
 Fields = dict[str, Any]
@@ -45,12 +45,20 @@ class Rejected:
 
 @dataclass(frozen=True, slots=True)
 class Ignored:
-    """Input that is well-formed and means nothing here, such as a summary line."""
+    """Input that is well-formed and means nothing here, such as a summary line, and why."""
 
     line_number: int
+    why: Skip = Skip.EMPTY
 
 
-Item = Parsed | Rejected | Ignored
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """A sentence for people on how a file was read; it is no input."""
+
+    text: str
+
+
+Item = Parsed | Rejected | Ignored | Remark
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,6 +225,20 @@ def id_of(value: object) -> str | None:
     if isinstance(value, str) and value:
         return value
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+_MAX_QUOTED_CHARACTERS = 2000
+"""Of one quoted line: what reads quotations looks no further than 4,000 characters into a line."""
+
+
+def quoted(text: str) -> str:
+    """Somebody else's words as a quotation, line by line: kept and found again, and no word of who quotes them."""
+    lines = [line[i : i + _MAX_QUOTED_CHARACTERS] for line in text.splitlines() for i in _starts(line)]
+    return "\n".join(f"> {line}" for line in lines)
+
+
+def _starts(line: str) -> range:
+    return range(0, max(len(line), 1), _MAX_QUOTED_CHARACTERS)
 
 
 def dumps(value: object) -> bytes:
