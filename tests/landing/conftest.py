@@ -90,3 +90,9 @@ def message() -> Callable[..., dict[str, Any]]:
         return {k: v for k, v in (base | fields).items() if v is not None}
 
     return make
+
+
+@pytest.fixture
+def settings() -> Callable[..., LandingSettings]:
+    """Settings of landing with some of them set."""
+    return LandingSettings

@@ -7,6 +7,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from em_pipelines.interfaces.cli.chat_options import (
+    DateOrderOption,
+    SpeakerOption,
+    TimeZoneOption,
+    with_chat_options,
+)
 from em_pipelines.interfaces.cli.console import (
     Exit,
     HomeOption,
@@ -21,6 +27,7 @@ from em_pipelines.interfaces.cli.console import (
 
 if TYPE_CHECKING:
     from em_pipelines.landing.report import LandingReport
+    from em_pipelines.landing.settings import LandingSettings
     from em_pipelines.pipeline import Pipeline
 
 KEY_CONFLICT = "key_conflict"
@@ -36,6 +43,7 @@ class Format(StrEnum):
     CLAUDE = "claude"
     CLAUDE_CODE = "claude-code"
     LOCOMO = "locomo"
+    WHATSAPP = "whatsapp"
     CSV = "csv"
 
 
@@ -50,6 +58,9 @@ def land(
     paths: PathsArgument,
     format: FormatOption = Format.AUTO,
     user_id: UserIdOption = None,
+    speaker: SpeakerOption = None,
+    time_zone: TimeZoneOption = None,
+    date_order: DateOrderOption = None,
     home: HomeOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -58,7 +69,8 @@ def land(
     Example: em land chats/ export/conversations.json --user-id ada
     """
     opened = open_home(home)
-    report = land_into(opened, paths, format, user_id)
+    settings = with_chat_options(opened.settings.landing, speaker, time_zone, date_order)
+    report = land_into(opened, paths, format, user_id, settings)
     if as_json:
         print_json(as_document(report))
     else:
@@ -66,7 +78,13 @@ def land(
     end_with(opened, report)
 
 
-def land_into(home: "Pipeline", paths: list[Path], format_: Format, user_id: str | None) -> "LandingReport":
+def land_into(
+    home: "Pipeline",
+    paths: list[Path],
+    format_: Format,
+    user_id: str | None,
+    settings: "LandingSettings",
+) -> "LandingReport":
     """Lands files under the home's landing lock."""
     from em_pipelines.landing.land import land as land_paths
 
@@ -75,7 +93,7 @@ def land_into(home: "Pipeline", paths: list[Path], format_: Format, user_id: str
             paths,
             home.store.log,
             now=datetime.now(UTC),
-            settings=home.settings.landing,
+            settings=settings,
             format=format_.value,
             user_id=user_id,
         )

@@ -9,6 +9,12 @@ import typer
 
 from em_pipelines.errors import UsageError
 from em_pipelines.interfaces.cli import landing, publishing
+from em_pipelines.interfaces.cli.chat_options import (
+    DateOrderOption,
+    SpeakerOption,
+    TimeZoneOption,
+    with_chat_options,
+)
 from em_pipelines.interfaces.cli.console import Exit, ExtractorOption, HomeOption, fail, open_home, out, print_table
 from em_pipelines.interfaces.cli.facts import parse_day
 
@@ -24,6 +30,9 @@ def run(
     paths: Annotated[list[Path] | None, typer.Argument(help="Files or folders to land first.")] = None,
     format: landing.FormatOption = landing.Format.AUTO,
     user_id: landing.UserIdOption = None,
+    speaker: SpeakerOption = None,
+    time_zone: TimeZoneOption = None,
+    date_order: DateOrderOption = None,
     from_day: Annotated[
         str | None, typer.Option("--from", metavar="YYYY-MM-DD", help="Materialize from this day.")
     ] = None,
@@ -47,7 +56,8 @@ def run(
     first, last = _bounds(from_day, to_day)
     opened = open_home(home, **({"extractor": extractor} if extractor else {}))
     opened.salt.verify()
-    report = landing.land_into(opened, paths, landing.Format(format), user_id) if paths else None
+    settings = with_chat_options(opened.settings.landing, speaker, time_zone, date_order)
+    report = landing.land_into(opened, paths, landing.Format(format), user_id, settings) if paths else None
     if report:
         landing.show(report)
     prepare_dagster_home(opened)

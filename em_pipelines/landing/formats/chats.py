@@ -1,0 +1,102 @@
+"""Chats among people, whatever program they come from: which of those who speak is the user, and what a message of a
+chat is made of.
+
+All of them speak in the role of user. What the user says is about the user, what others say about themselves. A day of
+a chat, by the clock of the export, is a session; messages are numbered in it as they come, those that are not landed
+counted with the others. So a longer export of the same chat gives the same numbers, even where it begins later.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import date, datetime
+
+from em_pipelines.landing.formats.base import Fields, Source, iso_or_none, slug
+from em_pipelines.landing.reasons import Reason, RuleError
+from em_pipelines.landing.records import MAX_ID_CHARACTERS
+from em_pipelines.schema.vocabulary import USER
+
+_MAX_NAMES_SHOWN = 8
+_MAX_SLUG_CHARACTERS = 120
+
+
+def named(said: str, names: Iterable[str]) -> frozenset[str]:
+    """Which of the names is meant: those spelled so, else the only one that has all of its words; else none."""
+    wanted, slugs = slug(said), {name: slug(name) for name in names}
+    same = frozenset(name for name, own in slugs.items() if own == wanted)
+    parts = set(wanted.split("-"))
+    within = frozenset(name for name, own in slugs.items() if parts <= set(own.split("-")))
+    return same or (within if len(within) == 1 else frozenset())
+
+
+def user_among(names: Iterable[str], speakers: Iterable[str], source: Source) -> frozenset[str]:
+    """Which of those who speak are the user, as the caller says: by name, else by user id or folder. Several are one
+    person who has changed the name."""
+    known = tuple(names)
+    said = frozenset(name for speaker in speakers for name in named(speaker, known))
+    for whose in (source.user_id, source.folder_user):
+        if not said and whose:
+            said = named(whose, known)
+    return said
+
+
+def ask_for_user(file_name: str, counts: Mapping[str, int], raw: bytes) -> RuleError:
+    """What asks which of those who speak is the user; nothing of the file is landed until somebody says."""
+    most = Counter(counts).most_common(_MAX_NAMES_SHOWN)
+    listed = ", ".join(f"{name} ({n})" for name, n in most)
+    more = f" and {len(counts) - len(most)} more" if len(counts) > len(most) else ""
+    return RuleError(
+        Reason.MISSING_USER,
+        f"{file_name} was written by {listed}{more}, and nothing says who of them is the user; give --speaker NAME",
+        raw=raw,
+    )
+
+
+@dataclass(slots=True)
+class Chat:
+    """One chat while it is read. `users` are the names under which the user writes, the first of them the one that
+    counts; `platform` and `name` make the ids of its sessions."""
+
+    platform: str
+    name: str
+    users: tuple[str, ...]
+    user_id: object
+    is_group: bool
+    others: tuple[str, ...] = ()
+    _turns: Counter[str] = field(default_factory=Counter)
+    _present: dict[str, dict[str, None]] = field(default_factory=dict)
+
+    def count(self, day: date | None) -> tuple[str, int]:
+        """Counts one more entry of a day, landed or not: its session and its number in there, from 0."""
+        session = f"{self.session_prefix}/{day.isoformat() if day else 'undated'}"
+        turn, self._turns[session] = self._turns[session], self._turns[session] + 1
+        return session, turn
+
+    def message(
+        self, place: tuple[str, int], speaker: str, content: str, at: datetime | None, subject: str | None = None
+    ) -> Fields:
+        """The fields of an entry at the place that `count` gave it. In a group, present are the user and who has spoken
+        that day: who else reads along no export tells, and a longer one may not change what was said before."""
+        session, turn = place
+        is_user = speaker in self.users
+        speaker = self.users[0] if is_user else speaker[:MAX_ID_CHARACTERS]
+        present = self._present.setdefault(session, dict.fromkeys(self.users[:1]))
+        present.setdefault(speaker)
+        return {
+            "user_id": self.user_id,
+            "session_id": session,
+            "turn_number": turn,
+            "role": "user",
+            "content": content,
+            "timestamp": iso_or_none(at),
+            "speaker": speaker,
+            "subject": subject or (USER if is_user else speaker),
+            "channel": "group" if self.is_group else "text",
+            "participants": [*present] if self.is_group else [*self.users[:1], *self.others],
+            "source_format": self.platform,
+        }
+
+    @property
+    def session_prefix(self) -> str:
+        """What the ids of its sessions begin with."""
+        return f"{self.platform}/{slug(self.name)[:_MAX_SLUG_CHARACTERS]}"
