@@ -1,7 +1,17 @@
 """The formats that can be landed, in the order in which they are tried. Add a converter here."""
 
 from em_pipelines.errors import UsageError
-from em_pipelines.landing.formats import chatgpt, claude, claude_code, csv_table, locomo, native, openai, whatsapp
+from em_pipelines.landing.formats import (
+    chatgpt,
+    claude,
+    claude_code,
+    csv_table,
+    locomo,
+    native,
+    openai,
+    telegram,
+    whatsapp,
+)
 from em_pipelines.landing.formats.base import Format
 
 AUTO = "auto"
@@ -13,6 +23,7 @@ FORMATS: tuple[Format, ...] = (
     claude.FORMAT,
     chatgpt.FORMAT,
     native.FORMAT,
+    telegram.FORMAT,
     whatsapp.FORMAT,
     csv_table.FORMAT,
 )

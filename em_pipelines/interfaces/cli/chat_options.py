@@ -1,4 +1,4 @@
-"""Options of `em land` and `em run` for chats among people: who of those who speak is the user, and what files leave open.
+"""Options of `em land` and `em run` for chats among people: who of those who speak is the user, what files leave open.
 
 Each stands for a field of the settings of landing and wins over it.
 """

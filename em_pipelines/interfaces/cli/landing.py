@@ -43,6 +43,7 @@ class Format(StrEnum):
     CLAUDE = "claude"
     CLAUDE_CODE = "claude-code"
     LOCOMO = "locomo"
+    TELEGRAM = "telegram"
     WHATSAPP = "whatsapp"
     CSV = "csv"
 

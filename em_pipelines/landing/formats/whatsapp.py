@@ -165,4 +165,4 @@ def _title(file: InputFile, source: Source) -> str | None:
     return None
 
 
-FORMAT = Format(_NAME, sniff, convert)
+FORMAT = Format(_NAME, sniff, convert, reads_prose=True)

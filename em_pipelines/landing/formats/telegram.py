@@ -1,0 +1,254 @@
+"""Chats that Telegram Desktop has exported as JSON: result.json of one chat, or of all.
+
+    {"name": "Ivo", "type": "personal_chat", "id": 4312, "messages": [{"id": 7, "type": "message", "date": …,
+      "date_unixtime": "1772734811", "from": "Nora", "from_id": "user99", "text": TEXT or [TEXT or {"type", "text"}]}]}
+    {"personal_information": {"user_id": 99, …}, "chats": {"list": [CHAT, …]}, "left_chats": {"list": [CHAT, …]}}
+
+Who the user is tells the personal information, and in a chat of two its number, which is the other's. A message's
+number is its turn, so that exports of any part of a chat agree. What was forwarded, or written by a bot for somebody,
+is a quotation in their message. What a channel says is in the role tool: no person says it. Line numbers are the
+message's in its chat, from 1.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from em_pipelines.landing.formats.base import (
+    Fields,
+    Format,
+    Ignored,
+    Item,
+    Rejected,
+    Remark,
+    Sample,
+    Source,
+    dated,
+    dumps,
+    id_of,
+    instant_of,
+    json_document,
+    objects_of,
+    quoted,
+    slug,
+)
+from em_pipelines.landing.formats.chats import Chat, ask_for_user, user_among
+from em_pipelines.landing.formats.telegram_content import content_of
+from em_pipelines.landing.reader import InputFile
+from em_pipelines.landing.reasons import Reason, Skip
+
+_NAME = "telegram"
+_TYPES = (
+    "personal_chat|bot_chat|saved_messages|replies|verification_codes|(?:private|public)_(?:group|supergroup|channel)"
+)
+_TYPE = re.compile(rf'"type"\s*:\s*"(?:{_TYPES})"')
+_OF_TWO = ("personal_chat", "bot_chat", "saved_messages")
+_GROUPS = ("private_group", "private_supergroup", "public_supergroup")
+_OLDEST_NUMBER = 2**40
+"""Added to numbers below zero, which messages have from before a group became a larger one."""
+
+_Owner = tuple[str | None, str | None]
+"""The id and the name of whose export it is, as messages show them; None where it does not say."""
+
+
+def sniff(sample: Sample) -> bool:
+    """Whether it is a document of a chat or of all of them."""
+    if sample.text.lstrip()[:1] != "{":
+        return False
+    is_chat = sample.has("messages") and _TYPE.search(sample.text) is not None
+    return is_chat or sample.has("about", "personal_information") or (sample.has("about", "chats", "list"))
+
+
+def convert(file: InputFile, source: Source) -> Iterator[Item]:
+    """Yields the messages of every chat in order. Raises RuleError on a broken document."""
+    document = json_document(file)
+    document = document if isinstance(document, dict) else {}
+    owner = _owner(document.get("personal_information"))
+    for number, header in enumerate(_chats(document), start=1):
+        messages = header.get("messages")
+        if not isinstance(messages, list):
+            detail = f"chat {number}: messages: expected a list of messages"
+            yield Rejected(number, Reason.MISSING_FIELD, detail, dumps(header))
+            continue
+        yield from _chat(header, messages, owner, file, source)
+
+
+def _chats(document: Fields) -> list[Fields]:
+    if "messages" in document:
+        return [document]
+    folders = [document.get(name) for name in ("chats", "left_chats")]
+    found = [chat for folder in folders if isinstance(folder, dict) for chat in objects_of(folder.get("list"))]
+    return found or [document]
+
+
+def _owner(information: object) -> _Owner:
+    if not isinstance(information, dict):
+        return None, None
+    names = [information.get(name) for name in ("first_name", "last_name")]
+    number = id_of(information.get("user_id"))
+    return number and f"user{number}", " ".join(name for name in names if isinstance(name, str) and name) or None
+
+
+@dataclass(slots=True)
+class _People:
+    """Who speaks in a chat: by id the name that stands for them. Of two of one name the later has the id behind it."""
+
+    names: dict[str, str] = field(default_factory=dict)
+    counts: dict[str, int] = field(default_factory=dict)
+
+    def take(self, message: Fields) -> None:
+        """Takes in the speaker of one more message."""
+        speaker = speaker_id(message)
+        if message.get("type") == "service" or speaker is None:
+            return
+        self.counts[speaker] = self.counts.get(speaker, 0) + 1
+        name = message.get("from")
+        if isinstance(name, str) and name.strip() and self.names.get(speaker, speaker) == speaker:
+            is_taken = name.strip() in self.names.values()
+            self.names[speaker] = f"{name.strip()} ({speaker})" if is_taken else name.strip()
+        self.names.setdefault(speaker, speaker)
+
+
+def speaker_id(message: Fields) -> str | None:
+    """By which a speaker is known: the id, as older exports write it, too; else the name."""
+    number = message.get("from_id")
+    if isinstance(number, int) and not isinstance(number, bool):
+        return f"user{number}"
+    name = message.get("from")
+    return id_of(number) or (name if isinstance(name, str) and name.strip() else None)
+
+
+def _chat(header: Fields, messages: list[Any], owner: _Owner, file: InputFile, source: Source) -> Iterator[Item]:
+    people = _People()
+    for message in objects_of(messages):
+        people.take(message)
+    users = _users(header, people, owner, file, source)
+    counts = {people.names[speaker]: n for speaker, n in people.counts.items()}
+    if not users and counts and not _is_channel(header):
+        asked = ask_for_user(f"{source.name}, chat {header.get('name')}", counts, dumps(header))
+        yield Remark(asked.detail)
+        yield Rejected(1, asked.reason, asked.detail, asked.raw[: file.settings.max_letter_bytes])
+        return
+    named = tuple(people.names[speaker] for speaker in users if speaker in people.names) or (
+        (owner[1],) if owner[1] else ()
+    )
+    others = tuple(
+        name for speaker, name in people.names.items() if speaker not in users and not _is_channel_id(speaker)
+    )
+    is_group = header.get("type") in _GROUPS or (header.get("type") not in _OF_TWO and len(others) > 1)
+    user_id = source.user_id or source.folder_user or (slug(named[0]) if named else None)
+    name = id_of(header.get("id")) or str(header.get("name") or source.name)
+    chat = Chat(_NAME, name, named, user_id, is_group, others)
+    reader = _Reader(chat, header, people, file, owner[0])
+    for number, message in enumerate(messages, start=1):
+        yield reader.item(number, message)
+    if reader.has_no_zone and "time_zone" not in file.settings.model_fields_set:
+        yield Remark(f"{source.name} names no time zone: its times were taken for UTC; give --time-zone for another")
+
+
+def _users(header: Fields, people: _People, owner: _Owner, file: InputFile, source: Source) -> tuple[str, ...]:
+    """The ids under which the user speaks: the owner of the export; in a chat of two who is not the other; else whom
+    the caller names."""
+    if owner[0]:
+        return (owner[0],)
+    if header.get("type") == "saved_messages":
+        return tuple(people.names)
+    peer = id_of(header.get("id"))
+    if header.get("type") in _OF_TWO and f"user{peer}" in people.names:
+        return tuple(speaker for speaker in people.names if speaker != f"user{peer}")
+    said = user_among(people.names.values(), file.settings.speakers, source)
+    if owner[1] and not said:
+        said = frozenset([owner[1]])
+    found = tuple(speaker for speaker, name in people.names.items() if name in said)
+    if found or header.get("type") not in _OF_TWO or len(people.names) > 2:
+        return found
+    others = [speaker for speaker, name in people.names.items() if name == header.get("name")]
+    return tuple(speaker for speaker in people.names if others and speaker not in others)
+
+
+def _is_channel(header: Fields) -> bool:
+    return "channel" in str(header.get("type"))
+
+
+def _is_channel_id(speaker: str) -> bool:
+    return speaker.startswith("channel")
+
+
+@dataclass(slots=True)
+class _Reader:
+    """Makes items of the messages of one chat."""
+
+    chat: Chat
+    header: Fields
+    people: _People
+    file: InputFile
+    owner: str | None
+    has_no_zone: bool = False
+
+    def item(self, number: int, message: Any) -> Item:
+        """One message, or what else stands between them."""
+        if not isinstance(message, dict):
+            detail = f"message {number}: expected a JSON object, found {type(message).__name__}"
+            return Rejected(number, Reason.NOT_AN_OBJECT, detail, dumps(message))
+        speaker = speaker_id(message)
+        if message.get("type") == "service" or (speaker is None and "action" in message):
+            return Ignored(number, Skip.SYSTEM_LINE)
+        content = self._content(message)
+        if not content.strip():
+            return Ignored(number, Skip.EMPTY)
+        at = self._sent_at(message)
+        session = f"{self.chat.session_prefix}/{at.astimezone(UTC).date().isoformat() if at else 'undated'}"
+        place = (session, _turn(message, number))
+        fields = self.chat.message(place, self.people.names.get(speaker or "", "Deleted Account"), content, at)
+        fields |= {"source_id": id_of(message.get("id"))} | self._role(speaker or "")
+        return dated(number, fields, f"message {number}: date_unixtime and date: expected a time; add one of them")
+
+    def _role(self, speaker: str) -> Fields:
+        """What a person says is in the role of user; what a bot or a channel says is not."""
+        if _is_channel(self.header):
+            return {"role": "tool", "subject": None, "trust": "untrusted"}
+        if _is_channel_id(speaker):
+            return {"role": "tool", "subject": None}
+        if self.header.get("type") == "bot_chat" and self.people.names.get(speaker) not in self.chat.users:
+            return {"role": "assistant", "subject": None, "agent_id": self.people.names.get(speaker)}
+        return {}
+
+    def _sent_at(self, message: Fields) -> datetime | None:
+        exact = instant_of(message.get("date_unixtime"))
+        written = message.get("date")
+        if exact or not isinstance(written, str):
+            return exact
+        try:
+            found = datetime.fromisoformat(written)
+        except ValueError:
+            return None
+        if found.tzinfo is None:
+            self.has_no_zone = True
+            found = found.replace(tzinfo=ZoneInfo(self.file.settings.time_zone))
+        return found
+
+    def _content(self, message: Fields) -> str:
+        content = content_of(message)
+        bot = message.get("via_bot")
+        if "forwarded_from" in message and not self._is_own(message):
+            whose = message["forwarded_from"]
+            return f"[forwarded from {whose}]\n{quoted(content)}" if whose else f"[forwarded]\n{quoted(content)}"
+        return f"[via {bot}]\n{quoted(content)}" if isinstance(bot, str) and content else content
+
+    def _is_own(self, message: Fields) -> bool:
+        """Whether somebody has forwarded what they have said themselves."""
+        whose = message.get("forwarded_from_id")
+        return bool(whose == message.get("from_id") if whose else message["forwarded_from"] == message.get("from"))
+
+
+def _turn(message: Fields, number: int) -> Any:
+    said = message.get("id")
+    if not isinstance(said, int) or isinstance(said, bool):
+        return number
+    return said if said >= 0 else said + _OLDEST_NUMBER
+
+
+FORMAT = Format(_NAME, sniff, convert)
