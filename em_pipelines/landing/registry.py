@@ -2,10 +2,12 @@
 
 from em_pipelines.errors import UsageError
 from em_pipelines.landing.formats import (
+    ai_studio,
     chatgpt,
     claude,
     claude_code,
     csv_table,
+    gemini,
     locomo,
     native,
     openai,
@@ -24,6 +26,8 @@ FORMATS: tuple[Format, ...] = (
     chatgpt.FORMAT,
     native.FORMAT,
     telegram.FORMAT,
+    gemini.FORMAT,
+    ai_studio.FORMAT,
     whatsapp.FORMAT,
     csv_table.FORMAT,
 )

@@ -43,6 +43,8 @@ class Format(StrEnum):
     CLAUDE = "claude"
     CLAUDE_CODE = "claude-code"
     LOCOMO = "locomo"
+    GEMINI = "gemini"
+    AI_STUDIO = "ai-studio"
     TELEGRAM = "telegram"
     WHATSAPP = "whatsapp"
     CSV = "csv"
