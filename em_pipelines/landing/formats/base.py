@@ -16,6 +16,7 @@ import orjson
 
 from em_pipelines.landing.reader import InputFile, Line
 from em_pipelines.landing.reasons import Reason, RuleError, Skip
+from em_pipelines.landing.settings import LandingSettings
 from em_pipelines.text.values import iso_instant, parse_instant
 
 Fields = dict[str, Any]
@@ -154,19 +155,30 @@ def json_conversations(file: InputFile) -> Iterator[tuple[int, Fields] | Rejecte
         found = json_document(file)
         yield (1, found) if isinstance(found, dict) else _no_object(1, found)
         return
+    for item in json_elements(file.chunks(), file.settings, "conversation"):
+        if isinstance(item, Rejected) or isinstance(item[1], dict):
+            yield item
+        else:
+            yield _no_object(*item)
+
+
+def json_elements(
+    chunks: Iterator[bytes], settings: LandingSettings, name: str, *, limit: int | None = None, is_part: bool = False
+) -> Iterator[tuple[int, Any] | Rejected]:
+    """The elements of a JSON list, with which the chunks begin, one at a time and numbered from 1; what cannot be read
+    of it comes rejected under `name`. `limit` is of bytes an element; a list that `is_part` of a document may have more
+    behind it, which is not looked at."""
     # Of all that is landed only documents need it.
     from em_pipelines.landing.formats.json_stream import JsonList  # noqa: PLC0415
 
-    for element in JsonList(file.chunks(), file.settings.max_conversation_bytes):
-        if isinstance(element.value, dict):
+    for element in JsonList(chunks, limit or settings.max_conversation_bytes, is_part=is_part):
+        if element.value is not None or not element.problem:
             yield element.number, element.value
-        elif not element.problem:
-            yield _no_object(element.number, element.value)
         if element.problem:
             reason = Reason.DOCUMENT_TOO_LARGE if element.is_too_large else Reason.INVALID_JSON
             reason = Reason.NOT_UTF8 if element.is_not_utf8 else reason
-            detail = f"conversation {element.number}: {element.problem}"
-            yield Rejected(element.line, reason, detail, element.raw[: file.settings.max_letter_bytes])
+            detail = f"{name} {element.number}: {element.problem}"
+            yield Rejected(element.line, reason, detail, element.raw[: settings.max_letter_bytes])
 
 
 def _no_object(number: int, value: object) -> Rejected:

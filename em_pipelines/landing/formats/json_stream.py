@@ -48,8 +48,9 @@ class Element:
 class JsonList:
     """One list out of chunks of bytes, the first of which begins it. Iterated once; raises what the chunks raise."""
 
-    def __init__(self, chunks: Iterator[bytes], limit: int) -> None:
-        """`limit` is how many bytes an element may have."""
+    def __init__(self, chunks: Iterator[bytes], limit: int, *, is_part: bool = False) -> None:
+        """`limit` is how many bytes an element may have; of a list that `is_part` nothing behind its end is read."""
+        self._is_part = is_part
         self._chunks = chunks
         self._limit = limit
         self._buffer = bytearray()
@@ -65,7 +66,7 @@ class JsonList:
         is_going_on = True
         while is_going_on:
             end, is_too_large = self._end_of_element()
-            is_cut = end >= len(self._buffer)
+            is_cut, is_too_large = end >= len(self._buffer), is_too_large or end > self._limit
             raw = bytes(self._buffer[: min(end, self._limit)])
             if raw.strip() or is_cut:
                 self._number += 1
@@ -158,7 +159,8 @@ class JsonList:
             self._drop(end)
             return True
         self._drop(end + 1)
-        return ending == _COMMA or self._skip_to_beginning(0)
+        is_end = self._is_part and ending in _CLOSING and not self._is_astray
+        return ending == _COMMA or (not is_end and self._skip_to_beginning(0))
 
     def _skip_to_beginning(self, start: int) -> bool:
         """Drops all before the next beginning of an element; False where there is none any more."""

@@ -30,13 +30,12 @@ from em_pipelines.landing.formats.base import (
     dumps,
     id_of,
     instant_of,
-    json_document,
-    objects_of,
     quoted,
     slug,
 )
 from em_pipelines.landing.formats.chats import Chat, ask_for_user, user_among
 from em_pipelines.landing.formats.telegram_content import content_of
+from em_pipelines.landing.formats.telegram_file import FoundChat, read_export
 from em_pipelines.landing.reader import InputFile
 from em_pipelines.landing.reasons import Reason, Skip
 
@@ -63,25 +62,17 @@ def sniff(sample: Sample) -> bool:
 
 
 def convert(file: InputFile, source: Source) -> Iterator[Item]:
-    """Yields the messages of every chat in order. Raises RuleError on a broken document."""
-    document = json_document(file)
-    document = document if isinstance(document, dict) else {}
-    owner = _owner(document.get("personal_information"))
-    for number, header in enumerate(_chats(document), start=1):
-        messages = header.get("messages")
-        if not isinstance(messages, list):
+    """Yields the messages of every chat in order. Raises RuleError where the document is broken as a whole."""
+    export = read_export(file)
+    owner = _owner(export.header.get("personal_information"))
+    for number, found in enumerate(export.chats, start=1):
+        if isinstance(found, Rejected):
+            yield found
+        elif not isinstance(found.header.get("messages", []), list):
             detail = f"chat {number}: messages: expected a list of messages"
-            yield Rejected(number, Reason.MISSING_FIELD, detail, dumps(header))
-            continue
-        yield from _chat(header, messages, owner, file, source)
-
-
-def _chats(document: Fields) -> list[Fields]:
-    if "messages" in document:
-        return [document]
-    folders = [document.get(name) for name in ("chats", "left_chats")]
-    found = [chat for folder in folders if isinstance(folder, dict) for chat in objects_of(folder.get("list"))]
-    return found or [document]
+            yield Rejected(number, Reason.MISSING_FIELD, detail, dumps(found.header))
+        else:
+            yield from _chat(found, owner, file, source)
 
 
 def _owner(information: object) -> _Owner:
@@ -121,10 +112,11 @@ def speaker_id(message: Fields) -> str | None:
     return id_of(number) or (name if isinstance(name, str) and name.strip() else None)
 
 
-def _chat(header: Fields, messages: list[Any], owner: _Owner, file: InputFile, source: Source) -> Iterator[Item]:
-    people = _People()
-    for message in objects_of(messages):
-        people.take(message)
+def _chat(found: FoundChat, owner: _Owner, file: InputFile, source: Source) -> Iterator[Item]:
+    header, people = {name: said for name, said in found.header.items() if name != "messages"}, _People()
+    for message in found.messages():
+        if isinstance(message, dict):
+            people.take(message)
     users = _users(header, people, owner, file, source)
     counts = {people.names[speaker]: n for speaker, n in people.counts.items()}
     if not users and counts and not _is_channel(header):
@@ -143,8 +135,8 @@ def _chat(header: Fields, messages: list[Any], owner: _Owner, file: InputFile, s
     name = id_of(header.get("id")) or str(header.get("name") or source.name)
     chat = Chat(_NAME, name, named, user_id, is_group, others)
     reader = _Reader(chat, header, people, file, owner[0])
-    for number, message in enumerate(messages, start=1):
-        yield reader.item(number, message)
+    for number, message in enumerate(found.messages(), start=1):
+        yield message if isinstance(message, Rejected) else reader.item(number, message)
     if reader.has_no_zone and "time_zone" not in file.settings.model_fields_set:
         yield Remark(f"{source.name} names no time zone: its times were taken for UTC; give --time-zone for another")
 

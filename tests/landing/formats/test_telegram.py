@@ -182,3 +182,21 @@ def test_what_is_no_message_is_a_dead_letter(home: Any) -> None:
     data = ALL | {"chats": {"list": [CHAT | {"messages": ["x", timeless]}, {"name": "y", "messages": None}]}}
     home.land_data("result.json", orjson.dumps(data))
     assert sorted(home.reasons()) == ["missing_field", "missing_timestamp", "not_an_object"]
+
+
+def test_what_is_broken_costs_itself_alone_however_large_the_export(home: Any, settings: Any) -> None:
+    many = [message(n, (IVO, NORA)[n % 2], f"I have {n} oars" + ' in "messages": [') for n in range(1, 400)]
+    text = orjson.dumps(CHAT | {"messages": many}).replace(b"I have 7 oars", b"I have 7 \xff oars")
+    small = settings(max_document_bytes=2000, max_conversation_bytes=2000)
+    report = home.land_data("result.json", text, settings=small)
+    assert (report.n_landed, report.n_dead_letters) == (398, {"not_utf8": 1})
+
+
+def test_chats_are_read_one_at_a_time_wherever_they_stand(home: Any, settings: Any) -> None:
+    turned = {"left_chats": ALL["left_chats"], **ALL, "other_data": {"list": [LEFT]}}
+    report = home.land_data("result.json", orjson.dumps(turned))
+    assert report.n_landed + report.n_ignored == n_messages(CHAT, GROUP, CHANNEL, BOT, SAVED, LEFT)
+    path = home.write("result.json", orjson.dumps(ALL | {"other_data": {"list": [LEFT]}}))
+    small = home.land(path, settings=settings(max_document_bytes=1500), user_id="n7")
+    assert small.n_dead_letters == {"document_too_large": 1}
+    assert small.n_landed + small.n_ignored == n_messages(GROUP, CHANNEL, BOT, SAVED, LEFT)
