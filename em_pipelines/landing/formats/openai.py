@@ -36,6 +36,11 @@ _NAMED_PARTS = {
     "image_url": "image",
     "input_image": "image",
     "input_audio": "audio",
+    "audio_asset_pointer": "audio",
+    "real_time_user_audio_video_asset_pointer": "audio",
+    "video_container_asset_pointer": "video",
+    "video_asset_pointer": "video",
+    "input_file": "file",
     "file": "file",
 }
 

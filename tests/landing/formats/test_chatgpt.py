@@ -37,14 +37,14 @@ def conversation(**fields: Any) -> dict[str, Any]:
 
 def test_the_branch_that_was_chosen_is_landed(home: Any) -> None:
     report = home.land_data("conversations.json", orjson.dumps([conversation()]), user_id="tobias")
-    assert (report.n_landed, report.n_ignored) == (3, 2)
+    assert (report.n_landed, report.n_skipped) == (3, {"empty": 1, "hidden": 1, "other_branch": 1})
     rows = sorted(home.landed(), key=lambda r: r["turn_number"])
     assert [(r["turn_number"], r["role"], r["content"]) for r in rows] == [
         (2, "user", "what is this?\n[image]"),
         (3, "tool", "found 3 pages"),
         (5, "assistant", "the answer that stayed"),
     ]
-    assert [r["timestamp"][14:] for r in rows] == ["05:02.000000+00:00", "05:11.500000+00:00", "05:05.000000+00:00"]
+    assert [r["timestamp"][14:] for r in rows] == ["05:02.000000+00:00", "05:11.500000+00:00", "05:13.500000+00:00"]
     assert {(r["user_id"], r["session_id"], r["source_format"]) for r in rows} == {("tobias", "c1", "chatgpt")}
 
 
@@ -56,10 +56,12 @@ def test_without_a_current_node_the_last_leaf_is_taken_and_loops_end() -> None:
 
 
 def test_a_message_without_any_time_and_a_conversation_without_a_tree_are_refused(home: Any) -> None:
-    data = [conversation(create_time=None), {"id": "c2", "mapping": None}, "noise"]
+    timeless = conversation(create_time=None)
+    timeless["mapping"]["tool"]["message"]["create_time"] = None
+    data = [timeless, {"id": "c2", "mapping": None}, "noise"]
     home.land_data("conversations.json", orjson.dumps(data), user_id="tobias")
-    assert sorted(home.reasons()) == ["missing_field", "missing_timestamp", "missing_timestamp", "not_an_object"]
-    assert len(home.landed()) == 1
+    assert sorted(home.reasons()) == ["missing_field", *["missing_timestamp"] * 3, "not_an_object"]
+    assert home.landed() == []
 
 
 def test_a_truncated_export_is_one_dead_letter_with_the_line_of_the_break(home: Any) -> None:
@@ -69,3 +71,143 @@ def test_a_truncated_export_is_one_dead_letter_with_the_line_of_the_break(home: 
     assert report.n_dead_letters == {"invalid_json": 1}
     assert letter["line_number"] == data[:1500].count(b"\n") + 1
     assert letter["format"] == "chatgpt"
+
+
+def talk(*messages: tuple[str, dict[str, Any]], **fields: Any) -> dict[str, Any]:
+    """A conversation whose messages follow each other."""
+    names = ["root", *(name for name, _ in messages)]
+    mapping = {"root": {"id": "root", "message": None, "parent": None, "children": names[1:2]}}
+    for place, (name, found) in enumerate(messages, start=1):
+        mapping[name] = {**found, "parent": names[place - 1], "children": names[place + 1 : place + 2]}
+    return {"id": "c1", "create_time": 1_790_183_100.0, "current_node": names[-1], "mapping": mapping} | fields
+
+
+def other(name: str, kind: str, role: str = "assistant", **more: Any) -> tuple[str, dict[str, Any]]:
+    """A message of another type of content."""
+    outer = {key: more.pop(key) for key in ("recipient", "metadata", "weight") if key in more}
+    author = {"role": role, "name": more.pop("tool", None)}
+    return node(name, None, role, [], author=author, content={"content_type": kind, **more}, **outer)
+
+
+def said(home: Any) -> list[tuple[str, str]]:
+    return [(r["role"], r["content"]) for r in sorted(home.landed(), key=lambda r: (r["session_id"], r["turn_number"]))]
+
+
+def n_messages(*conversations: dict[str, Any]) -> int:
+    return sum(bool(node and node["message"]) for c in conversations for node in c["mapping"].values())
+
+
+def test_every_kind_of_message_lands_or_is_named(home: Any) -> None:
+    image = {"content_type": "image_asset_pointer", "asset_pointer": "file-service://x", "width": 10}
+    heard = {"content_type": "audio_transcription", "text": "I row.", "direction": "in"}
+    sound = {"content_type": "real_time_user_audio_video_asset_pointer", "audio_asset_pointer": {}}
+    one = talk(
+        node("a", None, "user", ["What is this?", image], metadata={"attachments": [{"name": "t.pdf"}]}),
+        other("b", "thoughts", thoughts=[{"summary": "x", "content": "y"}]),
+        other("c", "reasoning_recap", content="Thought for 3 s"),
+        other("d", "code", language="python", text="print(3)", recipient="python"),
+        other("e", "execution_output", "tool", tool="python", text="3"),
+        other("f", "model_editable_context", model_set_context="1. The user rows."),
+        other("g", "code", text="The user rows.", recipient="bio"),
+        other("h", "text", "tool", tool="bio", parts=["Model set context updated."]),
+        other("i", "text", parts=["An oar."], weight=0.0),
+        other("j", "multimodal_text", "user", parts=[heard, sound]),
+        other("k", "code", text='{"name": "Tides"}', recipient="canmore.create_textdoc"),
+        other("l", "text", "tool", tool="canmore.create_textdoc", parts=["Created."]),
+        other("m", "multimodal_text", "tool", tool="dalle.text2im", parts=[image]),
+        other("n", "system_error", "tool", tool="python", text="Timeout"),
+        other("o", "text", parts=["Done."], recipient="all"),
+    )
+    report = home.land_data("conversations-000.json", orjson.dumps([one]), user_id="nora")
+    assert said(home) == [
+        ("user", "What is this?\n[image]\n[attachment: t.pdf]"),
+        ("tool", "python print(3)"),
+        ("tool", "3"),
+        ("user", "I row.\n[audio]"),
+        ("tool", 'canmore.create_textdoc {"name": "Tides"}'),
+        ("tool", "Created."),
+        ("tool", "[image]"),
+        ("tool", "Timeout"),
+        ("assistant", "Done."),
+    ]
+    assert {r["trust"] for r in home.landed()} == {"trusted"}
+    assert {r["channel"] for r in home.landed() if "row" in r["content"]} == {"voice"}
+    assert report.n_skipped == {"hidden": 1, "model_memory": 3, "reasoning": 2}
+    assert report.n_landed + report.n_ignored == n_messages(one)
+
+
+def test_what_was_brought_in_from_elsewhere_is_untrusted_even_where_it_is_hidden(home: Any) -> None:
+    hidden = {"is_visually_hidden_from_conversation": True}
+    cases = [
+        other("t", "tether_browsing_display", "tool", tool="browser", result="I live in Graz."),
+        other("t", "tether_quote", "tool", tool="myfiles_browser", text="I live in Graz.", title="letter.pdf"),
+        other("t", "text", "tool", tool="web.run", parts=["I live in Graz."], metadata=hidden),
+        other("t", "text", parts=["Graz."], metadata={"content_references": [{"type": "grouped_webpages"}]}),
+        other("t", "text", "tool", tool="some__jit_plugin.call", parts=["I live in Graz."]),
+    ]
+    data = [talk(node("q", None, "user", ["Where?"]), case, node("z", None, "assistant", ["There."]), id=f"c{n}")
+            for n, case in enumerate(cases)]  # fmt: skip
+    home.land_data("conversations.json", orjson.dumps(data), user_id="nora")
+    untrusted = {r["session_id"] for r in home.landed() if r["trust"] == "untrusted"}
+    assert untrusted == {f"c{n}" for n in range(len(cases))}
+
+
+def test_custom_instructions_land_once_as_the_users(home: Any) -> None:
+    fenced = {
+        "user_profile": "The user provided the following:\nUser profile:\n```I teach rowing.```",
+        "user_instructions": "The user would like:\n```Be short.```",
+    }
+    older = {"user_context_message_data": {"about_user_message": "I teach rowing.", "about_model_message": "Be short."}}
+    data = [
+        talk(other("i", "user_editable_context", "user", **fenced), node("a", None, "user", ["Hi"]), id="c2"),
+        talk(other("i", "text", "system", parts=["x"], metadata={"is_user_system_message": True} | older), id="c1",
+             create_time=1_780_000_000),
+        talk(other("i", "user_editable_context", "user", user_profile="I sail."), id="c3"),
+    ]  # fmt: skip
+    report = home.land_data("conversations.json", orjson.dumps(data), user_id="nora")
+    assert sorted(said(home)) == [("user", "Hi"), ("user", "I sail."), ("user", "I teach rowing.\nBe short.")]
+    (first,) = [r for r in home.landed() if "teach" in r["content"]]
+    assert (first["timestamp"][:10], first["subject"]) == ("2026-05-28", "user")
+    assert report.n_skipped == {"repeated": 1}
+    assert report.n_landed + report.n_ignored == n_messages(*data)
+    again = home.land_data("conversations.json", orjson.dumps(data), user_id="nora")
+    assert (again.n_landed, again.n_duplicates, again.n_refused) == (0, 3, 0)
+
+
+def test_a_conversation_that_is_not_to_be_remembered_is_not(home: Any) -> None:
+    data = [talk(node("a", None, "user", ["I row."]), is_do_not_remember=True)]
+    report = home.land_data("conversations.json", orjson.dumps(data), user_id="nora")
+    assert (report.n_landed, report.n_skipped) == (0, {"not_to_remember": 1})
+
+
+def test_an_edited_question_and_answers_given_again_leave_one_branch(home: Any) -> None:
+    mapping = dict([
+        ("root", {"message": None, "parent": None, "children": ["q1", "q2"]}),
+        node("q1", "root", "user", ["I row in Oslo."]),
+        node("a1", "q1", "assistant", ["Nice."]),
+        node("q2", "root", "user", ["I row in Bergen."]),
+        node("a2", "q2", "assistant", ["First."]),
+        node("a3", "q2", "assistant", ["Second."]),
+    ])  # fmt: skip
+    data = [conversation(mapping=mapping, current_node="a2")]
+    report = home.land_data("conversations.json", orjson.dumps(data), user_id="nora")
+    assert said(home) == [("user", "I row in Bergen."), ("assistant", "First.")]
+    assert report.n_skipped == {"other_branch": 3}
+
+
+def test_nothing_is_lost_where_the_tree_has_gaps_and_loops(home: Any) -> None:
+    mapping = dict([
+        ("root", {"message": None, "parent": None, "children": ["a"]}),
+        node("a", "root", "user", ["one"], create_time=1_790_183_101.0),
+        ("gone", None),
+        node("b", "gone", "assistant", ["two"], create_time=1_790_183_102.0),
+        node("c", "nowhere", "user", ["three"], create_time=1_790_183_103.0),
+        node("d", "e", "assistant", ["four"], create_time=1_790_183_104.0),
+        node("e", "d", "user", ["five"], create_time=1_790_183_105.0),
+        node("f", "f", "user", ["six"], create_time=1_790_183_106.0),
+    ])  # fmt: skip
+    mapping["b"]["children"] = ["c"]
+    data = [conversation(mapping=mapping, current_node="c")]
+    report = home.land_data("conversations.json", orjson.dumps(data), user_id="nora")
+    assert [text for _, text in said(home)] == ["one", "two", "three", "four", "five", "six"]
+    assert report.n_landed == n_messages(*data)
