@@ -24,7 +24,7 @@ def standing(nodes: Mapping[str, Node], current: object) -> list[str]:
     pieces: list[list[str]] = []
     for piece in _pieces(nodes, parents):
         leaf = current if isinstance(current, str) and current in piece else _last_leaf(piece, nodes, parents)
-        pieces.append(list(_up(leaf, parents))[::-1])
+        pieces.append([name for name in _up(leaf, parents) if name in nodes][::-1])
     times = [next((at for name in piece if (at := nodes[name].at) is not None), None) for piece in pieces]
     if None not in times:
         pieces = [piece for _, piece in sorted(zip(times, pieces, strict=True), key=lambda pair: pair[0] or 0.0)]
@@ -32,9 +32,12 @@ def standing(nodes: Mapping[str, Node], current: object) -> list[str]:
 
 
 def _parents(nodes: Mapping[str, Node]) -> dict[str, str]:
-    """Whom each follows: whom it names, else who names it as a child."""
+    """Whom each follows: whom it names, else who names it as a child. Those that follow one that is not there are still
+    tied together by it."""
     named = {child: name for name, node in nodes.items() for child in node.children if child in nodes}
-    found = {name: node.parent if node.parent in nodes else named.get(name) for name, node in nodes.items()}
+    found = {
+        name: node.parent if node.parent in nodes else named.get(name, node.parent) for name, node in nodes.items()
+    }
     return {name: parent for name, parent in found.items() if parent is not None and parent != name}
 
 

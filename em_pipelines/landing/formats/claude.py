@@ -1,11 +1,16 @@
 """Claude.ai's data export: conversations.json, a list of conversations.
 
-    [{"uuid": …, "name": …, "created_at": …, "chat_messages": [{"uuid": …, "sender": "human" or "assistant",
-      "text": …, "created_at": …, "content": [{"type": "text", "text": …}], "attachments": […]}]}]
+    [{"uuid": …, "name": …, "created_at": …, "chat_messages": [{"uuid": …, "parent_message_uuid": …,
+      "sender": "human" or "assistant", "text": …, "created_at": …, "content": [{"type": "text", "text": …}],
+      "attachments": [{"file_name": …, "extracted_content": …}], "files": [{"file_name": …}]}]}]
 
-Line numbers are the conversation's, from 1.
+What stands is the branch that was written last. What was pasted or read out of a file is a quotation in the message:
+kept, and no word of who sent it. An answer for which a tool brought something in from the web or from elsewhere is
+untrusted. A message of nothing but calls and what they gave has the role tool. Turns are places in chat_messages, from
+0; line numbers are the conversation's, from 1.
 """
 
+import re
 from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
@@ -25,11 +30,24 @@ from em_pipelines.landing.formats.base import (
     iso_or_none,
     json_conversations,
     objects_of,
+    quoted,
 )
+from em_pipelines.landing.formats.branches import Node, standing
+from em_pipelines.landing.formats.openai import text_of
 from em_pipelines.landing.reader import InputFile
-from em_pipelines.landing.reasons import Reason
+from em_pipelines.landing.reasons import Reason, Skip
 
 _ROLES = {"human": "user", "assistant": "assistant"}
+_SAID = ("text", "voice_note")
+_CALLS = ("tool_use", "tool_result")
+_OWN_TOOLS = frozenset(
+    [
+        "artifacts", "repl", "analysis_tool", "bash_tool", "create_file", "str_replace", "view", "present_files",
+        "conversation_search", "recent_chats", "memory_user_edits", "ask_user_input_v0",
+    ]
+)  # fmt: skip
+"""Tools that reach no further than the conversation, its sandbox and other conversations of the user."""
+_IMAGE = re.compile(r"(?i)\.(?:png|jpe?g|webp|gif|heic|avif)$")
 
 
 def sniff(sample: Sample) -> bool:
@@ -49,26 +67,52 @@ def convert(file: InputFile, source: Source) -> Iterator[Item]:
             detail = f"conversation {number}: chat_messages: expected a list of messages"
             yield Rejected(number, Reason.MISSING_FIELD, detail, dumps(conversation))
             continue
+        stands = _standing(messages, conversation.get("current_leaf_message_uuid"))
         for turn, message in enumerate(messages):
-            yield _message(number, turn, message, conversation, source)
+            if turn in stands:
+                yield _message(number, turn, message, conversation, source)
+            else:
+                yield Ignored(number, Skip.OTHER_BRANCH)
+
+
+def _standing(messages: list[Any], current: object) -> set[int]:
+    """The places of messages on the branch that stands, and of what is no message; all where none says whom it
+    follows, as in older exports."""
+    names = {
+        turn: id_of(found.get("uuid")) or f"#{turn}" for turn, found in enumerate(messages) if isinstance(found, dict)
+    }
+    if not any(messages[turn].get("parent_message_uuid") for turn in names):
+        return set(range(len(messages)))
+    nodes = {}
+    for turn, name in names.items():
+        at = instant_of(messages[turn].get("created_at"))
+        nodes[name] = Node(id_of(messages[turn].get("parent_message_uuid")), at=at.timestamp() if at else None)
+    stands = set(standing(nodes, current))
+    return {turn for turn in range(len(messages)) if names.get(turn) in stands or turn not in names}
 
 
 def _message(number: int, turn: int, message: Any, conversation: Fields, source: Source) -> Item:
     if not isinstance(message, dict):
         detail = f"conversation {number}, message {turn}: expected a JSON object, found {type(message).__name__}"
         return Rejected(number, Reason.NOT_AN_OBJECT, detail, dumps(message))
-    content = _content(message)
+    text, blocks = _text(message), objects_of(message.get("content"))
+    calls = [shown for block in blocks if (shown := _call(block))]
+    is_call = bool(calls) and not text.strip()
+    content = "\n".join(calls) if is_call else "\n".join([text, *_attached(message)]).strip("\n")
     if not content.strip():
-        return Ignored(number)
+        has_thought = any("thinking" in str(block.get("type")) for block in blocks)
+        return Ignored(number, Skip.REASONING if has_thought else Skip.EMPTY)
     sender, started_at = message.get("sender"), instant_of(conversation.get("created_at"))
     at = instant_of(message.get("created_at")) or (started_at + timedelta(seconds=turn) if started_at else None)
+    role = _ROLES.get(sender, sender) if isinstance(sender, str) else sender
     fields = {
         "user_id": source.user(),
         "session_id": id_of(conversation.get("uuid")) or f"{source.name}#{number}",
         "turn_number": turn,
-        "role": _ROLES.get(sender, sender) if isinstance(sender, str) else sender,
+        "role": "tool" if is_call else role,
         "content": content,
         "timestamp": iso_or_none(at),
+        "trust": "untrusted" if any(map(_is_from_elsewhere, blocks)) else None,
         "source_id": id_of(message.get("uuid")),
         "source_format": "claude",
     }
@@ -77,20 +121,48 @@ def _message(number: int, turn: int, message: Any, conversation: Fields, source:
     )
 
 
-def _content(message: Fields) -> str:
-    # `text` is the older field; newer exports leave it empty where content has blocks of several types.
-    texts = [
-        block["text"]
-        for block in objects_of(message.get("content"))
-        if block.get("type") == "text" and isinstance(block.get("text"), str)
-    ]
-    text = "\n".join(texts) or message.get("text")
-    names = [
-        f"[attachment: {attachment['file_name']}]"
-        for attachment in objects_of(message.get("attachments"))
-        if isinstance(attachment.get("file_name"), str)
-    ]
-    return "\n".join([text if isinstance(text, str) else "", *names]).strip("\n")
+def _text(message: Fields) -> str:
+    # `text` is the older field; beside blocks it is empty, or says that some of them cannot be shown.
+    blocks = objects_of(message.get("content"))
+    texts = [block["text"] for block in blocks if block.get("type") in _SAID and isinstance(block.get("text"), str)]
+    said: Any = "\n".join(texts)
+    if not said and not any(block.get("type") in _CALLS for block in blocks):
+        said = message.get("text")
+    return said if isinstance(said, str) else ""
+
+
+def _call(block: Fields) -> str | None:
+    """A call of a tool, or what it gave, as text."""
+    if block.get("type") == "tool_use":
+        return f"{id_of(block.get('name')) or 'tool'} {dumps(block.get('input')).decode()}"
+    if block.get("type") != "tool_result":
+        return None
+    found = text_of(block.get("content"))
+    return found if isinstance(found, str) else None
+
+
+def _is_from_elsewhere(block: Fields) -> bool:
+    """Whether a block holds, or rests on, what a tool brought in."""
+    is_cited = block.get("type") == "text" and bool(block.get("citations"))
+    return is_cited or (block.get("type") == "tool_result" and block.get("name") not in _OWN_TOOLS)
+
+
+def _attached(message: Fields) -> Iterator[str]:
+    """What was sent along: by name, an image by that, and text that was read out of it or pasted as a quotation."""
+    names = set()
+    for attachment in objects_of(message.get("attachments")):
+        name, text = attachment.get("file_name"), attachment.get("extracted_content")
+        if isinstance(name, str) and name:
+            names.add(name)
+            yield f"[attachment: {name}]"
+        elif isinstance(text, str) and text.strip():
+            yield "[attachment]"
+        if isinstance(text, str) and text.strip():
+            yield quoted(text)
+    for upload in objects_of(message.get("files") or message.get("files_v2")):
+        name = upload.get("file_name")
+        if isinstance(name, str) and name not in names:
+            yield "[image]" if _IMAGE.search(name) else f"[attachment: {name}]"
 
 
 FORMAT = Format("claude", sniff, convert)
