@@ -99,27 +99,29 @@ def _messages(number: int, conversation: Fields, chunks: list[Any], source: Sour
 
 
 def _message(turn: int, chunk: Fields, shared: Fields, at: datetime | None) -> Item:
-    parts = [part for part in objects_of(chunk.get("parts")) if not part.get("thought")]
     if chunk.get("isThought"):
         return Ignored(turn, Skip.REASONING)
-    text = chunk.get("text")
-    said = [text] if isinstance(text, str) and text else [part["text"] for part in parts if _has_text(part)]
-    tools = [shown for part in (chunk, *parts) if (shown := _tool(part))]
-    media = [f"[{kind}]" for part in (chunk, *parts) for name, kind in _MEDIA.items() if name in part]
+    parts = [chunk, *(part for part in objects_of(chunk.get("parts")) if not part.get("thought"))]
+    said = [part["text"] for part in parts if _has_text(part)]
+    said = said[:1] if _has_text(chunk) else said  # the whole, which stands in parts once more
+    tools = [shown for part in parts if (shown := _tool(part))]
+    media = [f"[{kind}]" for part in parts for name, kind in _MEDIA.items() if name in part]
     content = "\n".join([*said, *media, *tools])
     if not content.strip():
         return Ignored(turn, Skip.EMPTY)
-    role = chunk.get("role")
-    role = _ROLES.get(role, role) if isinstance(role, str) else role
     fields = {
         **shared,
         "turn_number": turn,
-        "role": "tool" if tools and not said else role,
+        "role": "tool" if tools and not said else _role(chunk.get("role")),
         "content": content,
         "timestamp": iso_or_none(at),
         "trust": "untrusted" if chunk.get("grounding") or chunk.get("groundingMetadata") else None,
     }
     return dated(turn, fields, f"message {turn}: no time; add `createTime`")
+
+
+def _role(said: object) -> object:
+    return _ROLES.get(said, said) if isinstance(said, str) else said
 
 
 def _has_text(part: Fields) -> bool:

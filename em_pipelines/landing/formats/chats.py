@@ -7,12 +7,11 @@ counted with the others. So a longer export of the same chat gives the same numb
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
 
-from em_pipelines.landing.formats.base import Fields, Source, iso_or_none, slug
-from em_pipelines.landing.reasons import Reason, RuleError
+from em_pipelines.landing.formats.base import Fields, Remark, Source, iso_or_none, slug
 from em_pipelines.landing.records import MAX_ID_CHARACTERS
 from em_pipelines.schema.vocabulary import USER
 
@@ -40,16 +39,21 @@ def user_among(names: Iterable[str], speakers: Iterable[str], source: Source) ->
     return said
 
 
-def ask_for_user(file_name: str, counts: Mapping[str, int], raw: bytes) -> RuleError:
-    """What asks which of those who speak is the user; nothing of the file is landed until somebody says."""
+def question(what: str, counts: Mapping[str, int]) -> Remark:
+    """What asks which of those who speak is the user. Until somebody says, the messages are nobody's."""
     most = Counter(counts).most_common(_MAX_NAMES_SHOWN)
     listed = ", ".join(f"{name} ({n})" for name, n in most)
     more = f" and {len(counts) - len(most)} more" if len(counts) > len(most) else ""
-    return RuleError(
-        Reason.MISSING_USER,
-        f"{file_name} was written by {listed}{more}, and nothing says who of them is the user; give --speaker NAME",
-        raw=raw,
+    return Remark(
+        f"{what} was written by {listed}{more}, and nothing says who of them is the user: land it again with "
+        "--speaker NAME"
     )
+
+
+def whose(users: Sequence[str], source: Source) -> str | None:
+    """The user of a chat: the caller's word, the folder's, else the name. Nobody where it is not known who of those who
+    speak is the user: the others' words would become the user's."""
+    return (source.user_id or source.folder_user or slug(users[0])) if users else None
 
 
 @dataclass(slots=True)
@@ -60,7 +64,6 @@ class Chat:
     platform: str
     name: str
     users: tuple[str, ...]
-    user_id: object
     is_group: bool
     others: tuple[str, ...] = ()
     _turns: Counter[str] = field(default_factory=Counter)
@@ -83,7 +86,6 @@ class Chat:
         present = self._present.setdefault(session, dict.fromkeys(self.users[:1]))
         present.setdefault(speaker)
         return {
-            "user_id": self.user_id,
             "session_id": session,
             "turn_number": turn,
             "role": "user",

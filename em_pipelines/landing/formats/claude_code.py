@@ -9,7 +9,8 @@ event says has spoken. A result is trusted where one of the agent's own tools ha
 what came from the web, an MCP server, a sub-agent, a file elsewhere or a tool that is not known here is untrusted, and
 with it the session. What the program put into a message of the user in tags of its own (reminders, output of commands,
 open files) is left out; what it wrote there to go on from an earlier session is the assistant's. Summaries, system and
-file-history lines, meta lines and sidechains (conversations of sub-agents) are ignored.
+file-history lines, queues, meta lines, errors of the service and sidechains (conversations of sub-agents) are passed
+over, and so is a last line that breaks off: its session still runs.
 """
 
 import posixpath
@@ -35,8 +36,8 @@ from em_pipelines.landing.formats.base import (
     json_lines,
 )
 from em_pipelines.landing.formats.openai import text_of
-from em_pipelines.landing.reader import InputFile
-from em_pipelines.landing.reasons import Reason
+from em_pipelines.landing.reader import InputFile, Line
+from em_pipelines.landing.reasons import Reason, Skip
 
 _SPEAKING = ("user", "assistant")
 OWN_TOOLS = frozenset(
@@ -76,13 +77,22 @@ _PUT_IN = re.compile(
 """What the program puts between the user's words: tags with a hyphen, and those for files and output."""
 _TYPED = re.compile(r"<command-args>(.*?)</command-args>", re.DOTALL)
 """What the user typed behind a command."""
+_MARKS = {
+    **dict.fromkeys(_SPEAKING, frozenset({"sessionId", "message"})),
+    **dict.fromkeys(("system", "attachment", "progress", "queue-operation"), frozenset({"sessionId", "timestamp"})),
+    "summary": frozenset({"summary", "leafUuid"}),
+    "file-history-snapshot": frozenset({"snapshot"}),
+}
+"""By which events are known, by their type."""
+_NEVER = frozenset({""})
+_INTERRUPTED = re.compile(r"^\[Request interrupted by user[^\]\n]{0,40}\]$", re.MULTILINE)
+_SHOWN = {"image": "[image]", "document": "[attachment]"}
+_BROKEN = (Reason.INVALID_JSON, Reason.NOT_UTF8)
 
 
 def sniff(sample: Sample) -> bool:
-    """Whether any of the first lines is an event of a session."""
-    return any(
-        event.get("type") in _SPEAKING and "sessionId" in event and "message" in event for event in sample.objects
-    )
+    """Whether any of the first lines is an event of a session, if only one in which nobody speaks."""
+    return any(_MARKS.get(str(event.get("type")), _NEVER) <= event.keys() for event in sample.objects)
 
 
 def convert(file: InputFile, source: Source) -> Iterator[Item]:
@@ -90,37 +100,76 @@ def convert(file: InputFile, source: Source) -> Iterator[Item]:
     turns: Counter[str] = Counter()
     untrusted: set[str] = set()
     """Calls of which the results come from elsewhere."""
-    for item in json_lines(file):
-        if isinstance(item, Rejected):
+    for item in _lines(file):
+        if not isinstance(item, tuple):
             yield item
             continue
         line, event = item
-        if not _is_said(event):
-            yield Ignored(line.number)
+        if why := _why_not(event):
+            yield Ignored(line.number, why)
             continue
-        message = event.get("message")
+        message = _queued(event) or event.get("message")
         if not isinstance(message, dict):
             yield Rejected(line.number, Reason.MISSING_FIELD, "message: expected an object with content", line.raw)
             continue
         untrusted |= _reaching_out(message.get("content"), event.get("cwd"))
         said = [one for one in _spoken(_speaker(event), message.get("content"), untrusted) if one.written.strip()]
         if not said:
-            yield Ignored(line.number)
+            yield Ignored(line.number, _without_words(message.get("content")))
         shared = _shared(event, source)
         session_id = shared["session_id"]
         for one in said:
             turn, turns[session_id] = turns[session_id], turns[session_id] + 1
             if not one.text.strip():
-                yield Ignored(line.number)
+                yield Ignored(line.number, Skip.PROGRAM)
                 continue
             fields = {**shared, "turn_number": turn, "role": one.role, "content": one.text}
             fields |= {"trust": "untrusted"} if one.is_untrusted else {}
             yield dated(line.number, fields, "timestamp: the event has none that can be read; add it as ISO 8601")
 
 
-def _is_said(event: Fields) -> bool:
-    """Whether somebody says something with the event, and in the conversation itself."""
-    return event.get("type") in _SPEAKING and not event.get("isMeta") and not event.get("isSidechain")
+def _lines(file: InputFile) -> Iterator[tuple[Line, Fields] | Rejected | Ignored]:
+    """The events with their lines. A last line that breaks off is of a session that still runs: it comes whole the next
+    time."""
+    last: Rejected | None = None
+    for item in json_lines(file):
+        if last:
+            yield last
+        last = item if isinstance(item, Rejected) else None
+        if not last:
+            yield item
+    if last and last.reason in _BROKEN and last.raw.startswith(b"{") and not last.raw.endswith(b"}"):
+        yield Ignored(last.line_number, Skip.UNFINISHED_LINE)
+    elif last:
+        yield last
+
+
+def _why_not(event: Fields) -> Skip | None:
+    """Why nobody says anything with an event, or not in the conversation itself; None where somebody does."""
+    if event.get("isSidechain"):
+        return Skip.SUB_AGENT
+    if _queued(event):
+        return None
+    kind, message = event.get("type"), event.get("message")
+    if kind not in _SPEAKING:
+        return Skip.PROGRAM if kind == "system" else Skip.BOOKKEEPING
+    is_made_up = isinstance(message, dict) and message.get("model") == "<synthetic>"
+    return Skip.PROGRAM if event.get("isMeta") or event.get("isApiErrorMessage") or is_made_up else None
+
+
+def _queued(event: Fields) -> Fields | None:
+    """What the user typed while the agent was at work, as a message; None for any other event."""
+    found = event.get("attachment")
+    if event.get("type") != "attachment" or not isinstance(found, dict) or found.get("type") != "queued_command":
+        return None
+    is_typed = found.get("commandMode") in (None, "prompt")
+    return {"role": "user", "content": found.get("prompt")} if is_typed else None
+
+
+def _without_words(content: Any) -> Skip:
+    blocks = content if isinstance(content, list) else []
+    has_thought = any(isinstance(block, dict) and "thinking" in str(block.get("type")) for block in blocks)
+    return Skip.REASONING if has_thought else Skip.EMPTY
 
 
 def _shared(event: Fields, source: Source) -> Fields:
@@ -154,7 +203,7 @@ def _speaker(event: Fields) -> str:
     """Who speaks in the texts of an event: what it calls the user's is the assistant's where it goes on from an earlier
     session, and a tool's where it says what a tool gave."""
     if event["type"] != "user":
-        return str(event["type"])
+        return "assistant" if event["type"] == "assistant" else "user"
     if event.get("isCompactSummary"):
         return "assistant"
     return "tool" if event.get("toolUseResult") is not None else "user"
@@ -194,6 +243,8 @@ def _spoken(role: str, content: Any, untrusted: set[str]) -> Iterator[_Said]:
         kind = block.get("type") if isinstance(block, dict) else None
         if kind == "text" and isinstance(block.get("text"), str):
             texts.append(block["text"])
+        elif kind in _SHOWN:
+            texts.append(_SHOWN[kind])
         elif kind in ("tool_use", "tool_result"):
             if texts:
                 yield _Said(role, "\n".join(texts))
@@ -205,7 +256,7 @@ def _spoken(role: str, content: Any, untrusted: set[str]) -> Iterator[_Said]:
 
 def _own_words(text: str) -> str:
     """What the user has typed of a message; the rest was put in by the program."""
-    return _PUT_IN.sub("", _TYPED.sub(r"\1", text)).strip()
+    return _PUT_IN.sub("", _TYPED.sub(r"\1", _INTERRUPTED.sub("", text))).strip()
 
 
 def _tool_text(block: Fields) -> str:

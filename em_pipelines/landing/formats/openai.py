@@ -6,7 +6,7 @@ Content is a string or a list of parts. A message without a time of its own gets
 each message before it. Without an id, a conversation is named by its number in the file.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -25,7 +25,7 @@ from em_pipelines.landing.formats.base import (
     json_lines,
 )
 from em_pipelines.landing.reader import InputFile, Line
-from em_pipelines.landing.reasons import Reason
+from em_pipelines.landing.reasons import Reason, Skip
 
 _TIMES = ("timestamp", "created_at", "created", "create_time")
 _IDS = ("session_id", "conversation_id", "thread_id", "id")
@@ -35,6 +35,7 @@ _NAMED_PARTS = {
     "image_asset_pointer": "image",
     "image_url": "image",
     "input_image": "image",
+    "image": "image",
     "input_audio": "audio",
     "audio_asset_pointer": "audio",
     "real_time_user_audio_video_asset_pointer": "audio",
@@ -87,22 +88,41 @@ def _messages(line: Line, conversation: Fields, source: Source) -> Iterator[Item
 
 
 def _message(number: int, turn: int, message: Fields, shared: Fields, started_at: datetime | None) -> Item:
-    content = text_of(message.get("content"))
-    if content is None and message.get("tool_calls"):
-        return Ignored(number)  # a call without words: what it gave follows as a message of its own
-    role = message.get("role")
+    said = spoken(message)
+    if said is None:
+        return Ignored(number, Skip.TOOL_CALL if _is_call(message) else Skip.EMPTY)
     at = _first_instant(message) or (started_at + timedelta(seconds=turn) if started_at else None)
-    fields = {
-        **shared,
-        "turn_number": turn,
-        "role": _ROLES.get(role, role) if isinstance(role, str) else role,
-        "content": "" if content is None and message.get("refusal") else content,
-        "timestamp": iso_or_none(at),
-        "source_id": id_of(message.get("id")),
-    }
+    fields = {**shared, "turn_number": turn, **said, "timestamp": iso_or_none(at)}
     return dated(
         number, fields, f"message {turn}: no time; add `timestamp` to the message or `created` to the conversation"
     )
+
+
+def spoken(message: Mapping[str, Any]) -> Fields | None:
+    """Role, content and source id of a message; None for a call of tools without words: what it gave follows as a
+    message of its own; and for one whose content is null and has nothing in its place."""
+    content = text_of(message.get("content"))
+    if not content:
+        content = _instead(message) or content
+    if not content and (_is_call(message) or message.get("content", "") is None):
+        return None
+    role = message.get("role")
+    return {
+        "role": _ROLES.get(role, role) if isinstance(role, str) else role,
+        "content": content,
+        "source_id": id_of(message.get("id")),
+    }
+
+
+def _is_call(message: Mapping[str, Any]) -> bool:
+    return bool(message.get("tool_calls") or message.get("function_call"))
+
+
+def _instead(message: Mapping[str, Any]) -> str | None:
+    """What stands in place of content: why there is none, or what was said aloud."""
+    audio = message.get("audio")
+    found = message.get("refusal") or (audio.get("transcript") if isinstance(audio, dict) else None)
+    return found if isinstance(found, str) else None
 
 
 def text_of(content: Any) -> Any:
@@ -113,8 +133,8 @@ def text_of(content: Any) -> Any:
     for part in content:
         if isinstance(part, str):
             texts.append(part)
-        elif isinstance(part, dict) and isinstance(part.get("text"), str):
-            texts.append(part["text"])
+        elif isinstance(part, dict) and isinstance(said := part.get("text") or part.get("refusal"), str):
+            texts.append(said)
         elif isinstance(part, dict):
             texts.append(
                 f"[{_NAMED_PARTS.get(id_of(part.get('type') or part.get('content_type')) or '', 'attachment')}]"

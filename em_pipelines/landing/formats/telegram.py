@@ -11,7 +11,8 @@ message's in its chat, from 1.
 """
 
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
@@ -31,9 +32,8 @@ from em_pipelines.landing.formats.base import (
     id_of,
     instant_of,
     quoted,
-    slug,
 )
-from em_pipelines.landing.formats.chats import Chat, ask_for_user, user_among
+from em_pipelines.landing.formats.chats import Chat, question, user_among, whose
 from em_pipelines.landing.formats.telegram_content import content_of
 from em_pipelines.landing.formats.telegram_file import FoundChat, read_export
 from em_pipelines.landing.reader import InputFile
@@ -88,19 +88,34 @@ class _People:
     """Who speaks in a chat: by id the name that stands for them. Of two of one name the later has the id behind it."""
 
     names: dict[str, str] = field(default_factory=dict)
-    counts: dict[str, int] = field(default_factory=dict)
+    counts: Counter[str] = field(default_factory=Counter)
 
-    def take(self, message: Fields) -> None:
-        """Takes in the speaker of one more message."""
-        speaker = speaker_id(message)
-        if message.get("type") == "service" or speaker is None:
-            return
-        self.counts[speaker] = self.counts.get(speaker, 0) + 1
-        name = message.get("from")
-        if isinstance(name, str) and name.strip() and self.names.get(speaker, speaker) == speaker:
-            is_taken = name.strip() in self.names.values()
-            self.names[speaker] = f"{name.strip()} ({speaker})" if is_taken else name.strip()
-        self.names.setdefault(speaker, speaker)
+    @classmethod
+    def of(cls, found: FoundChat) -> "_People":
+        """Those who speak in a chat."""
+        people = cls()
+        for message in found.messages():
+            if not isinstance(message, dict) or message.get("type") == "service":
+                continue
+            if speaker := speaker_id(message):
+                people.counts[speaker] += 1
+                people.names[speaker] = people._name(speaker, message.get("from"))
+        return people
+
+    def _name(self, speaker: str, shown: object) -> str:
+        known = self.names.get(speaker, speaker)
+        name = shown.strip() if isinstance(shown, str) else ""
+        if known != speaker or not name:
+            return known
+        return f"{name} ({speaker})" if name in self.names.values() else name
+
+    def named(self, names: Collection[str]) -> tuple[str, ...]:
+        """The ids of those who go by one of the names."""
+        return tuple(speaker for speaker, name in self.names.items() if name in names)
+
+    def all_but(self, *ids: str) -> tuple[str, ...]:
+        """The ids of all others."""
+        return tuple(speaker for speaker in self.names if speaker not in ids)
 
 
 def speaker_id(message: Fields) -> str | None:
@@ -113,28 +128,17 @@ def speaker_id(message: Fields) -> str | None:
 
 
 def _chat(found: FoundChat, owner: _Owner, file: InputFile, source: Source) -> Iterator[Item]:
-    header, people = {name: said for name, said in found.header.items() if name != "messages"}, _People()
-    for message in found.messages():
-        if isinstance(message, dict):
-            people.take(message)
+    header, people = found.header, _People.of(found)
     users = _users(header, people, owner, file, source)
-    counts = {people.names[speaker]: n for speaker, n in people.counts.items()}
-    if not users and counts and not _is_channel(header):
-        asked = ask_for_user(f"{source.name}, chat {header.get('name')}", counts, dumps(header))
-        yield Remark(asked.detail)
-        yield Rejected(1, asked.reason, asked.detail, asked.raw[: file.settings.max_letter_bytes])
-        return
-    named = tuple(people.names[speaker] for speaker in users if speaker in people.names) or (
-        (owner[1],) if owner[1] else ()
-    )
-    others = tuple(
-        name for speaker, name in people.names.items() if speaker not in users and not _is_channel_id(speaker)
-    )
+    if not users and people.names and not _is_channel(header):
+        counts = {people.names[speaker]: n for speaker, n in people.counts.items()}
+        yield question(f"{source.name}, chat {header.get('name')},", counts)
+    names = tuple(people.names[speaker] for speaker in users if speaker in people.names)
+    others = tuple(people.names[speaker] for speaker in people.all_but(*users) if not _is_channel_id(speaker))
     is_group = header.get("type") in _GROUPS or (header.get("type") not in _OF_TWO and len(others) > 1)
-    user_id = source.user_id or source.folder_user or (slug(named[0]) if named else None)
     name = id_of(header.get("id")) or str(header.get("name") or source.name)
-    chat = Chat(_NAME, name, named, user_id, is_group, others)
-    reader = _Reader(chat, header, people, file, owner[0])
+    chat = Chat(_NAME, name, names or tuple(filter(None, owner[1:])), is_group, others)
+    reader = _Reader(chat, header, people, file, whose(chat.users, source))
     for number, message in enumerate(found.messages(), start=1):
         yield message if isinstance(message, Rejected) else reader.item(number, message)
     if reader.has_no_zone and "time_zone" not in file.settings.model_fields_set:
@@ -144,21 +148,18 @@ def _chat(found: FoundChat, owner: _Owner, file: InputFile, source: Source) -> I
 def _users(header: Fields, people: _People, owner: _Owner, file: InputFile, source: Source) -> tuple[str, ...]:
     """The ids under which the user speaks: the owner of the export; in a chat of two who is not the other; else whom
     the caller names."""
+    kind, other = header.get("type"), f"user{id_of(header.get('id'))}"
     if owner[0]:
         return (owner[0],)
-    if header.get("type") == "saved_messages":
-        return tuple(people.names)
-    peer = id_of(header.get("id"))
-    if header.get("type") in _OF_TWO and f"user{peer}" in people.names:
-        return tuple(speaker for speaker in people.names if speaker != f"user{peer}")
+    if kind == "saved_messages":
+        return people.all_but()
+    if kind in _OF_TWO and other in people.names:
+        return people.all_but(other)
     said = user_among(people.names.values(), file.settings.speakers, source)
-    if owner[1] and not said:
-        said = frozenset([owner[1]])
-    found = tuple(speaker for speaker, name in people.names.items() if name in said)
-    if found or header.get("type") not in _OF_TWO or len(people.names) > 2:
-        return found
-    others = [speaker for speaker, name in people.names.items() if name == header.get("name")]
-    return tuple(speaker for speaker in people.names if others and speaker not in others)
+    found = people.named(said or [owner[1] or ""])
+    others = people.named([str(header.get("name"))])
+    is_of_two = kind in _OF_TWO and len(people.names) == 2
+    return found or (people.all_but(*others) if others and is_of_two else ())
 
 
 def _is_channel(header: Fields) -> bool:
@@ -177,7 +178,7 @@ class _Reader:
     header: Fields
     people: _People
     file: InputFile
-    owner: str | None
+    user_id: object
     has_no_zone: bool = False
 
     def item(self, number: int, message: Any) -> Item:
@@ -195,7 +196,7 @@ class _Reader:
         session = f"{self.chat.session_prefix}/{at.astimezone(UTC).date().isoformat() if at else 'undated'}"
         place = (session, _turn(message, number))
         fields = self.chat.message(place, self.people.names.get(speaker or "", "Deleted Account"), content, at)
-        fields |= {"source_id": id_of(message.get("id"))} | self._role(speaker or "")
+        fields |= {"user_id": self.user_id, "source_id": id_of(message.get("id"))} | self._role(speaker or "")
         return dated(number, fields, f"message {number}: date_unixtime and date: expected a time; add one of them")
 
     def _role(self, speaker: str) -> Fields:

@@ -16,7 +16,7 @@ from pathlib import PurePath
 from zoneinfo import ZoneInfo
 
 from em_pipelines.landing.formats.base import Format, Ignored, Item, Rejected, Remark, Sample, Source, dated, slug
-from em_pipelines.landing.formats.chats import Chat, ask_for_user, user_among
+from em_pipelines.landing.formats.chats import Chat, question, user_among, whose
 from em_pipelines.landing.formats.whatsapp_lines import (
     Dates,
     Entry,
@@ -79,7 +79,7 @@ class _Survey:
 
 
 def convert(file: InputFile, source: Source) -> Iterator[Item]:
-    """Yields the messages in order. Raises RuleError where nothing tells who the user is, or how dates are written."""
+    """Yields the messages in order. Raises RuleError where nothing tells how dates are written."""
     survey = _Survey()
     for found in entries(file):
         if isinstance(found, Entry):
@@ -97,17 +97,19 @@ def convert(file: InputFile, source: Source) -> Iterator[Item]:
         )
         raise RuleError(Reason.INVALID_FIELD, detail, raw=file.head[: file.settings.max_letter_bytes])
     yield from _remarks(file, source, survey.dates, order, is_certain or file.settings.date_order is not None)
-    zone = ZoneInfo(file.settings.time_zone)
+    if survey.counts and not chat.users:
+        yield question(source.name, survey.counts)
+    zone, user_id = ZoneInfo(file.settings.time_zone), whose(chat.users, source)
     for found in entries(file):
         if isinstance(found, int):
             yield Ignored(found, Skip.PREAMBLE)
         elif isinstance(found, Rejected):
             yield found
         else:
-            yield _item(found, chat, order, zone)
+            yield _item(found, chat, user_id, order, zone)
 
 
-def _item(entry: Entry, chat: Chat, order: DateOrder, zone: ZoneInfo) -> Item:
+def _item(entry: Entry, chat: Chat, user_id: str | None, order: DateOrder, zone: ZoneInfo) -> Item:
     at = entry.sent_at(order)
     place = chat.count(at.date() if at else None)
     if entry.speaker is None:
@@ -115,7 +117,10 @@ def _item(entry: Entry, chat: Chat, order: DateOrder, zone: ZoneInfo) -> Item:
     content = content_of(entry.text, is_iphone=entry.style == "iphone")
     if isinstance(content, Skip):
         return Ignored(entry.number, content)
-    fields = chat.message(place, entry.speaker, content, at.replace(tzinfo=zone) if at else None)
+    fields = {
+        "user_id": user_id,
+        **chat.message(place, entry.speaker, content, at.replace(tzinfo=zone) if at else None),
+    }
     written = entry.separator.join(entry.parts)
     return dated(entry.number, fields, f"{written} is no date in the order {order}, in which the others are written")
 
@@ -132,17 +137,14 @@ def _remarks(file: InputFile, source: Source, dates: Dates, order: DateOrder, is
 
 
 def _chat(file: InputFile, source: Source, survey: _Survey) -> Chat:
-    """Whose chat it is and with whom. Raises RuleError where nothing tells who of them is the user."""
+    """The chat: who of those who speak is the user, and what it is called after."""
     title = _title(file, source) or survey.group
     users = _users(file, source, survey, title)
-    if not users and survey.counts:
-        raise ask_for_user(source.name, survey.counts, file.head[: file.settings.max_letter_bytes])
+    others = tuple(sorted(survey.counts.keys() - users))
+    is_group = survey.is_group or len(others) > (1 if users else 2)
+    name = title if is_group or not others else others[0]
     ordered = tuple(sorted(users, key=lambda name: (-survey.counts[name], name)))
-    others = sorted(survey.counts.keys() - users)
-    is_group = survey.is_group or len(others) > 1
-    name = title if is_group else next(iter(others), title)
-    user_id = source.user_id or source.folder_user or (slug(ordered[0]) if ordered else None)
-    return Chat(_NAME, name or source.name, ordered, user_id, is_group, tuple(others))
+    return Chat(_NAME, name or source.name, ordered, is_group, others)
 
 
 def _users(file: InputFile, source: Source, survey: _Survey, title: str | None) -> frozenset[str]:

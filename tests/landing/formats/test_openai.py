@@ -61,3 +61,41 @@ def test_the_user_is_the_callers_word_else_the_records_else_the_folders(home: An
 def test_a_line_without_messages_is_kept_whole(home: Any) -> None:
     home.land_data("a.jsonl", [{"messages": [{"role": "user", "content": "x"}]}, {"id": 7}], format="openai")
     assert sorted(home.reasons()) == ["missing_field", "missing_timestamp"]
+
+
+def test_every_message_lands_or_is_named(home: Any) -> None:
+    call = [{"id": "t", "type": "function", "function": {"name": "tides", "arguments": "{}"}}]
+    messages = [
+        {"role": "developer", "content": [{"type": "input_text", "text": "Be short."}]},
+        {"role": "user", "content": [{"type": "input_text", "text": "look"}, {"type": "input_file", "file_id": "x"}]},
+        {"role": "assistant", "content": None, "tool_calls": call},
+        {"role": "assistant", "content": "", "tool_calls": call},
+        {"role": "assistant", "content": "I look.", "tool_calls": call},
+        {"role": "assistant", "content": None, "function_call": {"name": "tides"}},
+        {"role": "function", "name": "tides", "content": "six"},
+        {"role": "tool", "content": [{"type": "text", "text": "seven"}]},
+        {"role": "assistant", "content": None, "refusal": "No."},
+        {"role": "assistant", "content": [{"type": "refusal", "refusal": "Never."}]},
+        {"role": "assistant", "content": None, "audio": {"id": "a", "transcript": "At six."}},
+        {"role": "assistant", "content": None},
+        {"role": "user", "content": ""},
+        {"role": "user"},
+        {"role": "robot", "content": "x"},
+        7,
+    ]
+    report = home.land_data("a.jsonl", [{"id": "c1", "user": "ada", "created": CREATED, "messages": messages}],
+                            format="openai")  # fmt: skip
+    assert [(r["role"], r["content"]) for r in sorted(home.landed(), key=lambda r: r["turn_number"])] == [
+        ("system", "Be short."),
+        ("user", "look\n[file]"),
+        ("assistant", "I look."),
+        ("tool", "six"),
+        ("tool", "seven"),
+        ("assistant", "No."),
+        ("assistant", "Never."),
+        ("assistant", "At six."),
+        ("user", ""),
+    ]
+    assert report.n_skipped == {"empty": 1, "tool_call": 3}
+    assert report.n_dead_letters == {"missing_field": 1, "invalid_field": 1, "not_an_object": 1}
+    assert report.n_rows + report.n_ignored == len(messages)

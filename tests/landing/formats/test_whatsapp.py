@@ -162,14 +162,15 @@ def test_times_are_of_the_time_zone_that_is_set_and_without_one_it_is_said(home:
 ])  # fmt: skip
 def test_who_the_user_is(home: Any, settings: Any, name: str, user_id: str, speakers: Any, user: str) -> None:
     path = home.write(name, "15/07/2026, 18:20 - Nora Lind: x\n15/07/2026, 18:20 - Ivo: y\n")
-    home.land(path, user_id=user_id, settings=settings(speakers=speakers))
+    report = home.land(path, user_id=user_id, settings=settings(speakers=speakers))
+    asked = [note for note in report.notes if note.endswith("--speaker NAME")]
     if user:
         assert [(r["user_id"], r["subject"]) for r in rows(home)] == [(user, "user"), (user, "Ivo")]
+        assert asked == []
     else:
-        assert home.landed() == []
-        assert home.the_letter()["detail"].endswith(
-            "Ivo (1), and nothing says who of them is the user; give --speaker NAME"
-        )
+        assert (report.n_landed, report.n_dead_letters) == (0, {"missing_user": 2})
+        assert len(asked) == 1
+        assert "was written by Nora Lind (1), Ivo (1), and nothing says who of them is the user" in asked[0]
 
 
 def test_a_user_with_two_names_is_one(home: Any, settings: Any) -> None:
