@@ -127,6 +127,10 @@ class Pipeline(RebuildableHome, RevisableHome, PortableHome, ProjectedHome):
         tools = StepTools(self.extractor, self.checks, self.tombstones, self.aliases, self.path, self.meanings)
         return build_steps(self.settings, tools)
 
+    def let_go(self) -> None:
+        """Lets go of the steps, with what their engine holds in memory; they are put together again when asked for."""
+        self.__dict__.pop("steps", None)
+
     @property
     def steering(self) -> dict[str, str]:
         """The settings that change what is made of a log, by dotted name, as people read them."""

@@ -3,7 +3,8 @@
 Whatever is written lands in the log and nowhere else, so it survives every rebuild, and what was forgotten stays away.
 When it is seen:
 
-    at once            observations and tags, archiving, corrections, added facts, what is to be forgotten
+    at once            observations and tags, archiving, corrections, added facts, what is to be forgotten; with
+                       `add(…, learn=True)` what is learned from them, too
     after the next run what is learned from observations, and what of them can be found by a question
 """
 
@@ -11,12 +12,15 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from em_pipelines.errors import UsageError
 from em_pipelines.governance.access_tokens import checked_user
 from em_pipelines.governance.corrections import Corrections, Fact, Given
+from em_pipelines.interfaces.agents.adding import Added, Facts, Messages, Shared
+from em_pipelines.interfaces.agents.adding import add as take
 from em_pipelines.interfaces.agents.observations import Listing, Observation, Sender, Stored, listed, store, tell
+from em_pipelines.interfaces.agents.opening import open_home
 from em_pipelines.landing.erasure_requests import Scope
 from em_pipelines.pipeline import Pipeline
 from em_pipelines.redaction.veils import ARCHIVE, hiding
@@ -27,12 +31,14 @@ from em_pipelines.retrieval.user_search import ask, seen_from
 from em_pipelines.schema.vocabulary import USER
 from em_pipelines.serving.facts import FactQuery, FactRow, check_made
 from em_pipelines.serving.facts import facts as read_facts
-from em_pipelines.settings import load_settings
 
 if TYPE_CHECKING:
     from em_pipelines.governance.erasure.certificate import Certificate
+    from em_pipelines.interfaces.agents.learning import Learned
     from em_pipelines.retrieval.context.block import Block
 
+WAIT_SECONDS, RUN_WAIT_SECONDS = 60.0, 600.0
+"""For how long a run that is at work is waited for: by who adds, in the middle of a conversation, and by who runs."""
 ORIGIN = "memory"
 """What stands for the format of what was stored from Python."""
 
@@ -55,11 +61,84 @@ class Memory:
         origin: str = ORIGIN,
         domain: str | None = None,
     ) -> None:
-        self.home = home if isinstance(home, Pipeline) else Pipeline(load_settings(home=Path(home)))
+        self.home = home if isinstance(home, Pipeline) else open_home(home)
         self.user = checked_user(user)
         self.domain = domain
         self._actor = actor
         self._origin = origin
+
+    def __repr__(self) -> str:
+        domain = f", domain={self.domain!r}" if self.domain else ""
+        return f"Memory({str(self.home.path)!r}, {self.user!r}{domain})"
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Lets go of what the steps hold in memory. Nothing on the disk is open between calls, and the memory may be
+        used again."""
+        self.home.let_go()
+
+    def add(  # noqa: PLR0913  (a public call, each argument by its name)
+        self,
+        messages: Messages = (),
+        *,
+        facts: Facts = (),
+        session_id: str | None = None,
+        timestamp: datetime | None = None,
+        learn: bool = False,
+        wait_seconds: float = WAIT_SECONDS,
+    ) -> Added:
+        """Adds messages, and facts that were extracted already: a text, a message or a list of them.
+
+        A text is the user's. A message is a mapping as OpenAI's chat API has them (role, content), perhaps with fields
+        of a native record (timestamp, session_id, turn_number, tags, speaker, …), or an object with `model_dump`. What
+        says no conversation is of `session_id`, else of the conversation of its day; what says no time was said at
+        `timestamp`, else now. Turn numbers go on where the conversation ends. Adding the same again adds nothing: a
+        message without turn number is new where its words stand fewer times than they come here.
+
+        What breaks a rule is left out, and told with its place and why; the rest lands. With `learn` the days of the
+        messages are made at once, as `em run` makes them, so that facts, search and context know of them when this
+        returns; what else is out of date is left to `em run`. For a run that is at work it waits up to `wait_seconds`:
+        then `is_learned` is False, and the messages are learned from by the next run.
+
+        Raises UsageError for a `timestamp` without offset, and with `learn` where a model is to read that nobody can
+        ask; LockedError where another process keeps landing. Then nothing has landed.
+        """
+        if learn:
+            _ = self.home.steps  # what cannot be learned from is refused before it lands
+        shared = Shared(session_id, timestamp, self.domain)
+        taken = take(self.home, self._sender, messages, facts, shared)
+        if not learn:
+            return taken.result()
+        from em_pipelines.interfaces.agents.learning import learned  # noqa: PLC0415  (who only adds needs none of it)
+
+        return learned(self.home, taken, wait_seconds=wait_seconds)
+
+    def run(self, *, wait_seconds: float = RUN_WAIT_SECONDS) -> "Learned":
+        """Makes everything that is out of date in the home, whoever it is of, and publishes the snapshot.
+
+        As `em run` without a path, but without Dagster, its checks and its history: the next `em run` catches up on
+        those. Raises LockedError where another run is at work for longer than `wait_seconds`.
+        """
+        from em_pipelines.interfaces.agents.learning import run  # noqa: PLC0415  (of this method alone)
+
+        return run(self.home, wait_seconds=wait_seconds)
+
+    def search(
+        self,
+        query: str,
+        *,
+        k: int | None = None,
+        kinds: Iterable[str] = (MESSAGE, FACT),
+        as_of: date | None = None,
+        **narrowed: Any,
+    ) -> list[Hit]:
+        """What was said and what is known of it, best first: `retrieve_memories` under its short name."""
+        return self.retrieve_memories(query, k=k, kinds=kinds, as_of=as_of, **narrowed)
 
     def store_observation(  # noqa: PLR0913  (a public call, each argument by its name)
         self,

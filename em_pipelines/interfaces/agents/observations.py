@@ -213,7 +213,7 @@ def _numbered(home: Pipeline, user_id: str, session_id: str, said: Sequence[Fiel
     """The messages with a turn number each."""
     if all(fields.get("turn_number") is not None for fields in said):
         return [dict(fields) for fields in said]
-    here = _of_session(home.store.log, user_id, session_id)
+    here = of_session(home.store.log, user_id, session_id)
     by_words = {(str(record["role"]), record["content"]): record["turn_number"] for record in reversed(here)}
     last = max((record["turn_number"] for record in here), default=-1)
     numbered = []
@@ -227,7 +227,7 @@ def _numbered(home: Pipeline, user_id: str, session_id: str, said: Sequence[Fiel
     return numbered
 
 
-def _of_session(log: LandedLog, user_id: str, session_id: str) -> list[Record]:
+def of_session(log: LandedLog, user_id: str, session_id: str) -> list[Record]:
     """The messages of a session that have landed, in the order of the log."""
     return [
         record
