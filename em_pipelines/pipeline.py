@@ -127,6 +127,10 @@ class Pipeline(RebuildableHome, RevisableHome, PortableHome, ProjectedHome):
         tools = StepTools(self.extractor, self.checks, self.tombstones, self.aliases, self.path, self.meanings)
         return build_steps(self.settings, tools)
 
+    def another(self) -> "Pipeline":
+        """The same home, opened again: a pipeline is one thread's."""
+        return Pipeline(self.settings, self._open_models, self._open_embedder)
+
     def let_go(self) -> None:
         """Lets go of the steps, with what their engine holds in memory; they are put together again when asked for."""
         self.__dict__.pop("steps", None)

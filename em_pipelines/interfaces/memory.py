@@ -12,27 +12,29 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Literal, Self, overload
 
 from em_pipelines.errors import UsageError
 from em_pipelines.governance.access_tokens import checked_user
 from em_pipelines.governance.corrections import Corrections, Fact, Given
 from em_pipelines.interfaces.agents.adding import Added, Facts, Messages, Shared
 from em_pipelines.interfaces.agents.adding import add as take
+from em_pipelines.interfaces.agents.asking import hits, known_facts, today
+from em_pipelines.interfaces.agents.frames import fact_frame, hit_frame, observation_frame
 from em_pipelines.interfaces.agents.observations import Listing, Observation, Sender, Stored, listed, store, tell
 from em_pipelines.interfaces.agents.opening import open_home
 from em_pipelines.landing.erasure_requests import Scope
 from em_pipelines.pipeline import Pipeline
-from em_pipelines.redaction.veils import ARCHIVE, hiding
+from em_pipelines.redaction.veils import ARCHIVE
 from em_pipelines.retrieval.documents import FACT, MESSAGE, Hit
 from em_pipelines.retrieval.domain_view import OWN, DomainView
-from em_pipelines.retrieval.search import Search
-from em_pipelines.retrieval.user_search import ask, seen_from
+from em_pipelines.retrieval.user_search import seen_from
 from em_pipelines.schema.vocabulary import USER
-from em_pipelines.serving.facts import FactQuery, FactRow, check_made
-from em_pipelines.serving.facts import facts as read_facts
+from em_pipelines.serving.facts import FactQuery
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from em_pipelines.governance.erasure.certificate import Certificate
     from em_pipelines.interfaces.agents.learning import Learned
     from em_pipelines.retrieval.context.block import Block
@@ -128,17 +130,15 @@ class Memory:
 
         return run(self.home, wait_seconds=wait_seconds)
 
-    def search(
-        self,
-        query: str,
-        *,
-        k: int | None = None,
-        kinds: Iterable[str] = (MESSAGE, FACT),
-        as_of: date | None = None,
-        **narrowed: Any,
-    ) -> list[Hit]:
-        """What was said and what is known of it, best first: `retrieve_memories` under its short name."""
-        return self.retrieve_memories(query, k=k, kinds=kinds, as_of=as_of, **narrowed)
+    @overload
+    def search(self, query: str, *, as_frame: Literal[False] = ..., **how: Any) -> list[Hit]: ...
+    @overload
+    def search(self, query: str, *, as_frame: Literal[True], **how: Any) -> "pd.DataFrame": ...
+    def search(self, query: str, *, as_frame: bool = False, **how: Any) -> "list[Hit] | pd.DataFrame":
+        """`retrieve_memories` under its short name, with its arguments; with `as_frame` a pandas DataFrame in the
+        columns and types of `agents.frames.HIT_TYPES`."""
+        found = self.retrieve_memories(query, **how)
+        return hit_frame(found) if as_frame else found
 
     def store_observation(  # noqa: PLR0913  (a public call, each argument by its name)
         self,
@@ -211,21 +211,23 @@ class Memory:
         `narrowed` are fields of `retrieval.search.Search`: since, sessions, tags, entities, relations, min_confidence,
         thread, n_neighbours. Facts that were taken back since and archived messages are left out. Nothing is written.
         """
-        asked: dict[str, Any] = {"domain": None if across_domains else self.domain, **narrowed}
-        asked |= {name: frozenset(asked[name]) for name in ("sessions", "entities", "relations") if name in asked}
-        asked["tags"] = frozenset(tag.strip().casefold() for tag in asked.get("tags", ()))
-        n_hits = k or self.home.settings.retrieval.n_hits
-        return ask(
-            self.home, self.user, Search(query, n_hits, as_of or _today(), frozenset(kinds), as_of, **asked), n_hops
-        )
+        domain = None if across_domains else self.domain
+        wanted: dict[str, Any] = {"k": k, "kinds": kinds, "as_of": as_of, "n_hops": n_hops, "domain": domain}
+        return hits(self.home, self.user, query, **wanted | narrowed)
 
     def search_by_tag(self, tag: str, *, limit: int = 50) -> list[Observation]:
         """Observations with a tag, newest first, those that no run has read yet, too; archived ones are left out."""
         return self.list_observations(tag=tag, limit=limit)
 
-    def list_observations(self, **wanted: Any) -> list[Observation]:
-        """Observations, newest first, those that no run has read yet, too; see `Listing` for what can be asked."""
-        return listed(self.home, self.user, Listing(**{OWN: self.domain, **wanted}), self.home.archived)
+    @overload
+    def list_observations(self, *, as_frame: Literal[False] = ..., **wanted: Any) -> list[Observation]: ...
+    @overload
+    def list_observations(self, *, as_frame: Literal[True], **wanted: Any) -> "pd.DataFrame": ...
+    def list_observations(self, *, as_frame: bool = False, **wanted: Any) -> "list[Observation] | pd.DataFrame":
+        """Observations, newest first, those that no run has read yet, too; see `Listing` for what can be asked. With
+        `as_frame` a pandas DataFrame in the columns and types of `agents.frames.OBSERVATION_TYPES`."""
+        found = listed(self.home, self.user, Listing(**{OWN: self.domain, **wanted}), self.home.archived)
+        return observation_frame(found) if as_frame else found
 
     def archive_observation(self, session_id: str, turn_number: int, *, is_archived: bool = True) -> str:
         """Keeps an observation from being found or listed, at once, or with `is_archived` False lets it be found again.
@@ -239,6 +241,26 @@ class Memory:
         said = {"type": ARCHIVE, "session_id": session_id, "turn_number": turn_number, "is_archived": is_archived}
         return self.tell([said])[0]
 
+    @overload
+    def facts(
+        self,
+        *,
+        as_of: date | None = ...,
+        known_at: date | None = ...,
+        entity: str | None = ...,
+        is_all: bool = ...,
+        as_frame: Literal[False] = ...,
+    ) -> list[Fact]: ...
+    @overload
+    def facts(
+        self,
+        *,
+        as_of: date | None = ...,
+        known_at: date | None = ...,
+        entity: str | None = ...,
+        is_all: bool = ...,
+        as_frame: Literal[True],
+    ) -> "pd.DataFrame": ...
     def facts(
         self,
         *,
@@ -246,20 +268,16 @@ class Memory:
         known_at: date | None = None,
         entity: str | None = None,
         is_all: bool = False,
-    ) -> list[Fact]:
+        as_frame: bool = False,
+    ) -> "list[Fact] | pd.DataFrame":
         """What is known, best first, as `em facts`: feedback counts at once, what is to be forgotten is gone.
 
-        Raises NotMadeError where nothing is known because no run has read yet what was said.
+        With `as_frame` a pandas DataFrame in the columns and types of `agents.frames.FACT_TYPES`. Raises NotMadeError
+        where nothing is known because no run has read yet what was said.
         """
-        query = FactQuery(self.user, as_of or _today(), known_at, entity, is_all)
-        waiting = self.home.waiting(self.user, known_at or as_of or date.max)
-        hides = hiding(self.home, self.user)
-        view = self.view
-        told = view.told if view else _as_it_is
-        found = read_facts(self.home.store, query, self.home.settings.decay, waiting, hides, told)
-        if not found and waiting is None:
-            check_made(self.home.store, self.user, "reading facts")
-        return found
+        query = FactQuery(self.user, as_of or today(), known_at, entity, is_all)
+        found = known_facts(self.home, query, known_at or as_of or date.max, self.domain)
+        return fact_frame(found) if as_frame else found
 
     def context(
         self, text: str, *, is_group: bool = False, thread: Sequence[str] = (), as_of: date | None = None
@@ -267,7 +285,7 @@ class Memory:
         """The block for an agent's prompt: what matters for `text`; in a group nothing above L1."""
         from em_pipelines.retrieval.context.block import ContextQuery, context_block  # noqa: PLC0415 (of this method alone)
 
-        asked = ContextQuery(self.user, text, _today(), is_group, tuple(thread), as_of, domain=self.domain)
+        asked = ContextQuery(self.user, text, today(), is_group, tuple(thread), as_of, domain=self.domain)
         return context_block(self.home, asked)
 
     def correct(  # noqa: PLR0913  (a public call, each argument by its name)
@@ -357,11 +375,3 @@ class Memory:
 
         scope = Scope.named(self.user, fact=edge_id, entity=entity, session=session_id, is_all=everything)
         return forget_scope(self.home, scope, actor=self._actor)
-
-
-def _as_it_is(row: FactRow) -> FactRow:
-    return row
-
-
-def _today() -> date:
-    return datetime.now(UTC).date()

@@ -1,0 +1,55 @@
+"""What one user's memory answers from Python: facts as readers see them, and what a question finds."""
+
+from collections.abc import Iterable
+from datetime import UTC, date, datetime
+from typing import Any
+
+from em_pipelines.governance.corrections import Fact
+from em_pipelines.pipeline import Pipeline
+from em_pipelines.redaction.veils import hiding
+from em_pipelines.retrieval.documents import Hit
+from em_pipelines.retrieval.search import Search
+from em_pipelines.retrieval.user_search import ask, seen_from
+from em_pipelines.serving.facts import FactQuery, FactRow, check_made, facts
+
+
+def today() -> date:
+    """Today by UTC."""
+    return datetime.now(UTC).date()
+
+
+def known_facts(home: Pipeline, query: FactQuery, until: date, domain: str | None) -> list[Fact]:
+    """The facts, best first: feedback given up to the end of `until` that waits is laid over them, what is to be
+    forgotten is gone, and in a domain no more is told than was said there. Raises NotMadeError where none are known for
+    no run has read what was said."""
+    waiting = home.waiting(query.user_id, until)
+    view = seen_from(home, query.user_id, domain)
+    hides = hiding(home, query.user_id)
+    found = facts(home.store, query, home.settings.decay, waiting, hides, view.told if view else _as_it_is)
+    if not found and waiting is None:
+        check_made(home.store, query.user_id, "reading facts")
+    return found
+
+
+def hits(  # noqa: PLR0913  (what is asked, each by its name)
+    home: Pipeline,
+    user: str,
+    query: str,
+    *,
+    k: int | None,
+    kinds: Iterable[str],
+    as_of: date | None,
+    n_hops: int,
+    domain: str | None,
+    **narrowed: Any,
+) -> list[Hit]:
+    """What a question finds in the user's pack, best first; `narrowed` are fields of `retrieval.search.Search`."""
+    asked: dict[str, Any] = {"domain": domain, **narrowed}
+    asked |= {name: frozenset(asked[name]) for name in ("sessions", "entities", "relations") if name in asked}
+    asked["tags"] = frozenset(tag.strip().casefold() for tag in asked.get("tags", ()))
+    n_hits = k or home.settings.retrieval.n_hits
+    return ask(home, user, Search(query, n_hits, as_of or today(), frozenset(kinds), as_of, **asked), n_hops)
+
+
+def _as_it_is(row: FactRow) -> FactRow:
+    return row
