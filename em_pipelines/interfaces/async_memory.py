@@ -34,6 +34,8 @@ Answer = TypeVar("Answer")
 class AsyncMemory:
     """What one user's memory holds and takes in, for asyncio; arguments, answers and errors are those of `Memory`.
 
+    Work for `read` may use `reading`, work for `write` `writing`: each is its thread's alone.
+
     Several may be open on one home, in one process or many: the home's locks hold between them. `async with`, or
     `aclose`, ends its threads when what they do is done.
     """
@@ -47,23 +49,23 @@ class AsyncMemory:
         origin: str = ORIGIN,
         domain: str | None = None,
     ) -> None:
-        self._reader = Memory(home, user, actor=actor, origin=origin, domain=domain)
-        self._writer = Memory(self._reader.home.another(), user, actor=actor, origin=origin, domain=domain)
-        self._reading = ThreadPoolExecutor(1, "memory-reads")
-        self._writing = ThreadPoolExecutor(1, "memory-writes")
+        self.reading = Memory(home, user, actor=actor, origin=origin, domain=domain)
+        self.writing = Memory(self.reading.home.another(), user, actor=actor, origin=origin, domain=domain)
+        self._reads = ThreadPoolExecutor(1, "memory-reads")
+        self._writes = ThreadPoolExecutor(1, "memory-writes")
 
     @property
     def user(self) -> str:
         """Whose memory it is."""
-        return self._reader.user
+        return self.reading.user
 
     @property
     def domain(self) -> str | None:
         """The domain that bounds it, if one does."""
-        return self._reader.domain
+        return self.reading.domain
 
     def __repr__(self) -> str:
-        return f"Async{self._reader!r}"
+        return f"Async{self.reading!r}"
 
     async def __aenter__(self) -> Self:
         return self
@@ -73,17 +75,17 @@ class AsyncMemory:
 
     async def aclose(self) -> None:
         """Waits for calls that have begun, drops those in line, and ends the threads. It cannot be used afterwards."""
-        for threads, memory in ((self._reading, self._reader), (self._writing, self._writer)):
+        for threads, memory in ((self._reads, self.reading), (self._writes, self.writing)):
             await asyncio.to_thread(threads.shutdown, cancel_futures=True)
             memory.close()
 
     async def read(self, work: Callable[Asked, Answer], /, *given: Asked.args, **named: Asked.kwargs) -> Answer:
         """Does work that reads, in line with all other reading."""
-        return await asyncio.get_running_loop().run_in_executor(self._reading, partial(work, *given, **named))
+        return await asyncio.get_running_loop().run_in_executor(self._reads, partial(work, *given, **named))
 
     async def write(self, work: Callable[Asked, Answer], /, *given: Asked.args, **named: Asked.kwargs) -> Answer:
         """Does work that writes, in line with all other writing."""
-        return await asyncio.get_running_loop().run_in_executor(self._writing, partial(work, *given, **named))
+        return await asyncio.get_running_loop().run_in_executor(self._writes, partial(work, *given, **named))
 
     async def add(  # noqa: PLR0913  (as its twin)
         self,
@@ -97,11 +99,11 @@ class AsyncMemory:
     ) -> Added:
         """As `Memory.add`."""
         how: dict[str, Any] = {"session_id": session_id, "timestamp": timestamp, "wait_seconds": wait_seconds}
-        return await self.write(self._writer.add, messages, facts=facts, learn=learn, **how)
+        return await self.write(self.writing.add, messages, facts=facts, learn=learn, **how)
 
     async def run(self, *, wait_seconds: float = RUN_WAIT_SECONDS) -> "Learned":
         """As `Memory.run`."""
-        return await self.write(self._writer.run, wait_seconds=wait_seconds)
+        return await self.write(self.writing.run, wait_seconds=wait_seconds)
 
     @overload
     async def search(self, query: str, *, as_frame: Literal[False] = ..., **how: Any) -> list[Hit]: ...
@@ -110,12 +112,12 @@ class AsyncMemory:
     async def search(self, query: str, *, as_frame: bool = False, **how: Any) -> "list[Hit] | pd.DataFrame":
         """As `Memory.search`."""
         if as_frame:
-            return await self.read(lambda: self._reader.search(query, as_frame=True, **how))
-        return await self.read(lambda: self._reader.search(query, **how))
+            return await self.read(lambda: self.reading.search(query, as_frame=True, **how))
+        return await self.read(lambda: self.reading.search(query, **how))
 
     async def retrieve_memories(self, query: str, **how: Any) -> list[Hit]:
         """As `Memory.retrieve_memories`."""
-        return await self.read(self._reader.retrieve_memories, query, **how)
+        return await self.read(self.reading.retrieve_memories, query, **how)
 
     @overload
     async def facts(
@@ -147,7 +149,7 @@ class AsyncMemory:
         as_frame: bool = False,
     ) -> "list[Fact] | pd.DataFrame":
         """As `Memory.facts`."""
-        asked = partial(self._reader.facts, as_of=as_of, known_at=known_at, entity=entity, is_all=is_all)
+        asked = partial(self.reading.facts, as_of=as_of, known_at=known_at, entity=entity, is_all=is_all)
         if as_frame:
             return await self.read(lambda: asked(as_frame=True))
         return await self.read(asked)
@@ -156,7 +158,7 @@ class AsyncMemory:
         self, text: str, *, is_group: bool = False, thread: Sequence[str] = (), as_of: date | None = None
     ) -> "Block":
         """As `Memory.context`."""
-        return await self.read(self._reader.context, text, is_group=is_group, thread=thread, as_of=as_of)
+        return await self.read(self.reading.context, text, is_group=is_group, thread=thread, as_of=as_of)
 
     @overload
     async def list_observations(self, *, as_frame: Literal[False] = ..., **wanted: Any) -> list[Observation]: ...
@@ -165,20 +167,20 @@ class AsyncMemory:
     async def list_observations(self, *, as_frame: bool = False, **wanted: Any) -> "list[Observation] | pd.DataFrame":
         """As `Memory.list_observations`."""
         if as_frame:
-            return await self.read(lambda: self._reader.list_observations(as_frame=True, **wanted))
-        return await self.read(lambda: self._reader.list_observations(**wanted))
+            return await self.read(lambda: self.reading.list_observations(as_frame=True, **wanted))
+        return await self.read(lambda: self.reading.list_observations(**wanted))
 
     async def search_by_tag(self, tag: str, *, limit: int = 50) -> list[Observation]:
         """As `Memory.search_by_tag`."""
-        return await self.read(self._reader.search_by_tag, tag, limit=limit)
+        return await self.read(self.reading.search_by_tag, tag, limit=limit)
 
     async def store_observation(self, content: str, *, session_id: str, **fields: Any) -> Stored:
         """As `Memory.store_observation`."""
-        return await self.write(self._writer.store_observation, content, session_id=session_id, **fields)
+        return await self.write(self.writing.store_observation, content, session_id=session_id, **fields)
 
     async def store_messages(self, session_id: str, messages: Sequence[Mapping[str, Any]]) -> Stored:
         """As `Memory.store_messages`."""
-        return await self.write(self._writer.store_messages, session_id, messages)
+        return await self.write(self.writing.store_messages, session_id, messages)
 
     async def add_facts(
         self,
@@ -188,32 +190,32 @@ class AsyncMemory:
         timestamp: datetime | None = None,
     ) -> str:
         """As `Memory.add_facts`."""
-        return await self.write(self._writer.add_facts, facts, session_id=session_id, timestamp=timestamp)
+        return await self.write(self.writing.add_facts, facts, session_id=session_id, timestamp=timestamp)
 
     async def archive_observation(self, session_id: str, turn_number: int, *, is_archived: bool = True) -> str:
         """As `Memory.archive_observation`."""
-        return await self.write(self._writer.archive_observation, session_id, turn_number, is_archived=is_archived)
+        return await self.write(self.writing.archive_observation, session_id, turn_number, is_archived=is_archived)
 
     async def tell(self, feedback: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
         """As `Memory.tell`."""
-        return await self.write(self._writer.tell, list(feedback))
+        return await self.write(self.writing.tell, list(feedback))
 
     async def correct(self, new_object: str, **fact: Any) -> Given:
         """As `Memory.correct`."""
-        return await self.write(self._writer.correct, new_object, **fact)
+        return await self.write(self.writing.correct, new_object, **fact)
 
     async def confirm(self, **fact: Any) -> Given:
         """As `Memory.confirm`."""
-        return await self.write(self._writer.confirm, **fact)
+        return await self.write(self.writing.confirm, **fact)
 
     async def retract(self, **fact: Any) -> Given:
         """As `Memory.retract`."""
-        return await self.write(self._writer.retract, **fact)
+        return await self.write(self.writing.retract, **fact)
 
     async def merge(self, name: str, into: str) -> Given:
         """As `Memory.merge`."""
-        return await self.write(self._writer.merge, name, into)
+        return await self.write(self.writing.merge, name, into)
 
     async def forget(self, **scope: Any) -> "Certificate":
         """As `Memory.forget`."""
-        return await self.write(self._writer.forget, **scope)
+        return await self.write(self.writing.forget, **scope)

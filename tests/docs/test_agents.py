@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from em_pipelines.interfaces.agents.frames import FACT_TYPES, HIT_TYPES
 from em_pipelines.interfaces.mcp.server import TOOLS
 from em_pipelines.interfaces.memory import Memory
 
@@ -22,6 +23,19 @@ def test_the_example_of_the_page_runs(root: Path, tmp_path: Path, blocks) -> Non
     (block,) = blocks("docs/agents.md", "python")
     done = python(root, tmp_path, "-c", block.text)
     assert done.returncode == 0, done.stderr
+
+
+def test_the_examples_of_the_page_for_python_run(root: Path, tmp_path: Path, blocks) -> None:
+    script = "\n".join(block.text for block in blocks("docs/python.md", "python"))
+    done = python(root, tmp_path, "-c", script)
+    assert done.returncode == 0, done.stderr
+
+
+def test_frames_are_those_of_the_page(page) -> None:
+    rows = [line.split("|")[1:-1] for line in page("docs/python.md").splitlines() if line.startswith("| facts |")]
+    rows += [line.split("|")[1:-1] for line in page("docs/python.md").splitlines() if line.startswith("| hits |")]
+    for cells, types in zip(rows, (FACT_TYPES, HIT_TYPES), strict=True):
+        assert {name for cell in cells[1:] for name in re.findall(r"`([a-z_]+)`", cell)} == set(types)
 
 
 def test_the_example_script_runs(root: Path, tmp_path: Path) -> None:

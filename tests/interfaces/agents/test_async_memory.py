@@ -77,7 +77,7 @@ def test_a_call_that_is_cancelled_in_line_never_begins_and_one_that_has_begun_en
             def slow() -> None:
                 began.set()
                 goes_on.wait(60)
-                memory._writer.add("I saw a crane.", session_id="begun")
+                memory.writing.add("I saw a crane.", session_id="begun")
 
             begun = asyncio.create_task(memory.write(slow))
             in_line = asyncio.create_task(memory.add("I saw a heron.", session_id="in line"))
