@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import date
 from functools import cache
@@ -95,7 +95,8 @@ def _shared(_: int) -> duckdb.DuckDBPyConnection:
 
 def _prepared(connection: duckdb.DuckDBPyConnection) -> duckdb.DuckDBPyConnection:
     connection.execute("SET TimeZone = 'UTC'")
-    connection.execute("SET enable_progress_bar = false")  # it would go to stdout, between our own words
+    with suppress(duckdb.InvalidInputException):  # of a notebook that cannot draw one, where there is none anyway
+        connection.execute("SET enable_progress_bar = false")  # it would go to stdout, between our own words
     return connection
 
 

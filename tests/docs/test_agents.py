@@ -41,6 +41,7 @@ def test_frames_are_those_of_the_page(page) -> None:
 def test_the_example_script_runs(root: Path, tmp_path: Path) -> None:
     done = python(root, tmp_path, str(root / "examples" / "agents" / "remember.py"), "home")
     assert done.returncode == 0, done.stderr
+    assert "2 [('Dana', 'Graz')]" in done.stdout
     assert "('lives_in', 'Voss', 1.0)" in done.stdout
     assert done.stdout.endswith("[] erased\n")
 

@@ -3,6 +3,7 @@
 Nobody is asked, and no client is imported, before something is to be read by a model or searched by vectors.
 """
 
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 
 def open_home(home: Path | str) -> Pipeline:
     """The home in a folder, which need not be there yet. Raises SettingsError where its settings cannot be read."""
+    # The library of BM25 brings a progress bar along, and that warns each notebook that has no widgets for one.
+    warnings.filterwarnings("ignore", "IProgress not found")
     return Pipeline(load_settings(home=Path(home)), _open_models, _open_embedder)
 
 
