@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from em_pipelines.extraction.assemble import Checks, readings
+from em_pipelines.extraction.messages import language_of
 from em_pipelines.extraction.rules.clauses import Clause
 from em_pipelines.extraction.rules.extractor import RulesExtractor
 from em_pipelines.extraction.rules.matching import Match
@@ -120,7 +121,8 @@ class _Observed(LocalExtractor):
 def explain(text: str, extractor: RulesExtractor, checks: Checks, written_at: datetime) -> Explanation:
     """Reads a text as a user's message written at that time, which must have an offset."""
     text = mask_text(clean_text(text))
-    turn = Turn("explained", 0, "user", USER, text, written_at, has_code=looks_like_code(text))
+    has_code, language = looks_like_code(text), language_of(text)
+    turn = Turn("explained", 0, "user", USER, text, written_at, has_code=has_code, language=language)
     segment = Segment("explained", USER, "explained", "text", (turn,))
     observed = _Observed(extractor)
     ((_, kept),) = readings([segment], observed, checks)

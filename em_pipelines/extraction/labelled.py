@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Any, TypeVar
 
 from em_pipelines.extraction.assemble import DEFAULT_CHECKS, Checks, readings
+from em_pipelines.extraction.messages import language_of
 from em_pipelines.schema.readings import Claim, Extraction, Extractor, Issue, Mention, Segment, Turn
 from em_pipelines.schema.rows import CallRow
 from em_pipelines.schema.vocabulary import USER, Act
@@ -92,4 +93,5 @@ def _turn(row_id: str, number: int, said: Mapping[str, str], written_at: datetim
         text=text,
         timestamp=written_at,
         has_code=looks_like_code(text),
+        language=language_of(text),
     )

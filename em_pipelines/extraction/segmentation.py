@@ -141,5 +141,6 @@ def turn_of(row: MessageRow) -> Turn:
         text=row["content"],
         timestamp=row["timestamp"],
         has_code=row["has_code"],
+        language=row["language"],
         withheld=tuple(Withheld(**found) for found in row["withheld"]),
     )

@@ -1,7 +1,7 @@
-"""Messages that no model has read yet: pending ones, which the next run asks for again, and dead letters, which wait
-for a replay. Both stand as issues in the table extraction_issues, day by day."""
+"""Messages that no model has read yet: pending ones, which the next run asks for again, dead letters, which wait for a
+replay, and those in languages that rules do not read. Each is an issue in the table extraction_issues, day by day."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date
@@ -9,7 +9,7 @@ from datetime import date
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from em_pipelines.schema.readings import DEAD_LETTER, PENDING
+from em_pipelines.schema.readings import DEAD_LETTER, OTHER_LANGUAGE, PENDING
 from em_pipelines.schema.table import rows_of
 from em_pipelines.schema.tables.extraction import EXTRACTION_ISSUES
 from em_pipelines.storage.lake import Lake
@@ -45,3 +45,13 @@ def unread_segments(lake: Lake, days: Iterable[date] | None = None) -> list[Unre
         for user, session, segment, status, reason in [key]
     ]
     return sorted(unread, key=lambda s: (s.day, s.user_id, s.session_id, s.segment_id))
+
+
+def unread_languages(lake: Lake, days: Iterable[date] | None = None) -> dict[str, dict[str, int]]:
+    """How many messages wait for a model since rules read English alone: by user and by language (ISO 639-1), most
+    first; of some days, or of all. Users of whom none wait are left out, and a home that a model reads has none."""
+    counts: dict[str, Counter[str]] = defaultdict(Counter)
+    for day in lake.days(EXTRACTION_ISSUES) if days is None else days:
+        for row in rows_of(lake.find(EXTRACTION_ISSUES, day, "reason", [OTHER_LANGUAGE])):
+            counts[row["user_id"]][row["detail"]] += 1
+    return {user: dict(sorted(counts[user].items(), key=lambda item: (-item[1], item[0]))) for user in sorted(counts)}

@@ -31,7 +31,8 @@ class Turn:
 
     `subject` is whose facts the message states: `user`, another human's name, or None where it states nobody's
     (the assistant, tools, the system). `timestamp` has an offset; relative dates are resolved against it.
-    `withheld` is what the guard found in the text; None: it has not looked yet.
+    `withheld` is what the guard found in the text; None: it has not looked yet. `language` is that of the text, as ISO
+    639-1; None: undecided.
     """
 
     message_id: str
@@ -43,6 +44,7 @@ class Turn:
     has_code: bool = False
     entities_mentioned: tuple[str, ...] = ()
     withheld: tuple[Withheld, ...] | None = None
+    language: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +132,10 @@ class Issue:
     detail: str = ""
 
 
+ENGLISH = "en"
+"""The language that rules read."""
+OTHER_LANGUAGE = "other_language"
+"""Why rules skip a message that waits for a model; the detail of the issue is its language, as ISO 639-1."""
 PENDING = "pending"
 """The issue of a message that a later run will read."""
 DEAD_LETTER = "dead_letter"

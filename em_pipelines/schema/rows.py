@@ -78,6 +78,7 @@ class MessageRow(TypedDict):
     is_pasted_elsewhere: bool | None
     n_tokens: int
     has_code: bool
+    language: str | None
     withheld: list[WithheldItem]
     domain: str | None
     agent_id: str | None

@@ -290,6 +290,18 @@ def test_conflicts_are_the_contradictions_in_words(filled) -> None:
     ]  # fmt: skip
 
 
+def test_languages_are_counted_by_user_with_those_that_wait_for_a_model(filled) -> None:
+    said = [{**row, "message_id": f"m{n}", "subject": "user"} for n, row in enumerate(messages(4, language="es"))]
+    said[3] |= {"language": None}
+    waits = [
+        {"issue_id": f"i{n}", "message_id": f"m{n}", "issue": "skipped", "reason": "other_language"} for n in (0, 2)
+    ]
+    answer = {**messages(1, language="es", subject=None, role="assistant")[0], "message_id": "answer", "turn_number": 9}
+    with filled(messages=[*said, answer], extraction_issues=waits) as connection:
+        found = ask(connection, "SELECT user_id, language, n_messages, n_waiting FROM languages")
+    assert [tuple(row.values()) for row in found] == [("ada", "es", 3, 2), ("ada", None, 1, 0)]
+
+
 def test_a_day_with_dead_letters_alone_has_a_row(filled) -> None:
     with filled(dead_letters=[{"landed_on": DAY}]) as connection:
         (found,) = ask(connection, "FROM quality_by_day")

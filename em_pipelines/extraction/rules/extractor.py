@@ -19,9 +19,19 @@ from em_pipelines.extraction.rules.reader import MessageReader, ReaderOptions
 from em_pipelines.extraction.rules.retraction_wording import passages
 from em_pipelines.extraction.rules.retractions import take_back
 from em_pipelines.extraction.rules.trace import Trace
-from em_pipelines.extraction.settings import RulesSettings
+from em_pipelines.extraction.settings import GateSettings, RulesSettings
 from em_pipelines.extraction.skipping import skip_reason
-from em_pipelines.schema.readings import Claim, Extraction, Issue, LocalExtractor, Segment, Turn, initial_confidence
+from em_pipelines.schema.readings import (
+    ENGLISH,
+    OTHER_LANGUAGE,
+    Claim,
+    Extraction,
+    Issue,
+    LocalExtractor,
+    Segment,
+    Turn,
+    initial_confidence,
+)
 from em_pipelines.schema.vocabulary import FUNCTIONAL, HedgeLevel, Mechanism
 from em_pipelines.storage.code_version import code_digest
 
@@ -152,6 +162,17 @@ _READABLE = frozenset({None, "no_information"})
 """Reasons of the gate for which a turn may still answer the one before."""
 
 
+def _is_read(turn: Turn) -> bool:
+    """Whether a turn is in the language that the patterns are written for, as far as is known."""
+    return turn.language in {None, ENGLISH}
+
+
+def _skipped(turn: Turn, settings: GateSettings) -> str | None:
+    """Why a turn is not read: the gate's reason, else its language."""
+    reason = skip_reason(turn, settings)
+    return OTHER_LANGUAGE if reason is None and not _is_read(turn) else reason
+
+
 class RulesExtractor(LocalExtractor):
     """Implements `em_pipelines.schema.readings.Extractor`.
 
@@ -191,7 +212,7 @@ class RulesExtractor(LocalExtractor):
         people = People()
         said = []
         for turn in turns:
-            if turn.role not in {"user", "assistant"}:
+            if turn.role not in {"user", "assistant"} or not _is_read(turn):
                 continue
             text = _YOUR.sub("my", turn.text) if turn.role == "assistant" else turn.text
             reader = self._reader(replace(turn, text=text), people)
@@ -214,12 +235,13 @@ class RulesExtractor(LocalExtractor):
         out = Extraction()
         people = self._people_of(segment)
         for n, whole in enumerate(segment.turns):
-            reason = skip_reason(whole, self.settings.gate)
+            reason = _skipped(whole, self.settings.gate)
             earlier = (*segment.context, *segment.turns[:n])
             retracted, turn = self._take_back(whole, earlier) if reason in _READABLE else ([], whole)
             together = self._read_together(turn, earlier) if reason in _READABLE else []
             if reason is not None and not together and not retracted:
-                out.issues.append(Issue(turn.turn_number, "skipped", reason))
+                detail = whole.language or "" if reason == OTHER_LANGUAGE else ""
+                out.issues.append(Issue(turn.turn_number, "skipped", reason, detail=detail))
                 continue
             if len(turn.text) > self.settings.max_characters:
                 detail = f"only the first {self.settings.max_characters} characters were read"

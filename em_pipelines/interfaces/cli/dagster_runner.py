@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from em_pipelines import errors
 from em_pipelines.environment import silence_libraries
 from em_pipelines.errors import EmError, PermanentError, RunFailedError
-from em_pipelines.extraction.unread_segments import UnreadSegment, unread_segments
+from em_pipelines.extraction.unread_segments import UnreadSegment, unread_languages, unread_segments
 from em_pipelines.home import Home
 from em_pipelines.interfaces.cli.console import err
 from em_pipelines.interfaces.cli.dagster_storage import StorageError, is_in_storage, is_of_storage, with_storage
@@ -39,12 +39,14 @@ command says the rest in a line of its own."""
 
 @dataclass
 class Summary:
-    """What `em run` did: days and runs, checks that failed, what no model has read yet, and what was set aside."""
+    """What `em run` did: days and runs, checks that failed, what no model has read yet, what of the days that were made
+    is in languages that rules do not read (messages by user and language), and what was set aside."""
 
     n_days: int = 0
     n_runs: int = 0
     failed_checks: list[str] = field(default_factory=list)
     unread: list[UnreadSegment] = field(default_factory=list)
+    languages: dict[str, dict[str, int]] = field(default_factory=dict)
     aside: list[SetAside] = field(default_factory=list)
     span: Span | None = None
 
@@ -86,7 +88,9 @@ def _materialized(home: Pipeline, folder: Path, days: list[date], *, is_full: bo
             carry_out(home)
             is_full = False
         _run(home, runner, is_full=is_full)
-        summary.unread = _unread_on(home, days)
+        read = [day for day in home.store.lake.days(EXTRACTION_ISSUES) if day in {*days}]
+        summary.unread = unread_segments(home.store.lake, read)
+        summary.languages = unread_languages(home.store.lake, read)
         summary.aside = list(home.store.quarantine.entries())
         if not summary.failed_checks:
             home.note_checked()
@@ -108,11 +112,6 @@ def _is_published(home: Pipeline) -> bool:
     return not _has_facts(home) or (
         home.is_inferred and is_current(home.store, home.snapshots, home.time_rules) and packs.is_current(home)
     )
-
-
-def _unread_on(home: Pipeline, days: list[date]) -> list[UnreadSegment]:
-    wanted = {*days}
-    return unread_segments(home.store.lake, [day for day in home.store.lake.days(EXTRACTION_ISSUES) if day in wanted])
 
 
 def _run(home: Pipeline, runner: "_Runner", *, is_full: bool, publishes: bool = True) -> None:

@@ -1,5 +1,6 @@
 """`em run`: from logs to memory, and what people see of it."""
 
+from collections import Counter
 from datetime import date
 from pathlib import Path
 from shlex import quote
@@ -109,6 +110,16 @@ def _set_aside(summary: "Summary") -> str:
     return f"{' and '.join(parts)} set aside, everything else is served; see `em quarantine list`"
 
 
+def _other_languages(waiting: dict[str, dict[str, int]]) -> str:
+    """What rules have not read for its language, in a line."""
+    of_all: Counter[str] = Counter()
+    for counts in waiting.values():
+        of_all.update(counts)
+    listed = ", ".join(f"{language} {n}" for language, n in of_all.most_common())
+    said = f"{_counted(of_all.total(), 'message')} of {_counted(len(waiting), 'user')}"
+    return f"Languages: {said} not read, for the rules read English ({listed}); a model reads them: --extractor llm"
+
+
 def _show(home: "Pipeline", summary: "Summary") -> None:
     from em_pipelines.serving.snapshot import LATEST
 
@@ -120,6 +131,8 @@ def _show(home: "Pipeline", summary: "Summary") -> None:
         out().print("Every day is current; what was not checked or published yet is now.")
     if summary.aside and not summary.newly_aside:
         out().print(f"Quarantine: {_set_aside(summary)}", markup=False, soft_wrap=True)
+    if summary.languages:
+        out().print(_other_languages(summary.languages), markup=False, soft_wrap=True)
     latest = home.snapshots / LATEST
     if not latest.exists():
         out().print("Nothing learned yet: no snapshot.")

@@ -59,6 +59,7 @@ MESSAGES = Table(
         opt("is_pasted_elsewhere", FLAG, "another day of its session held pasted blocks; null: none did"),
         col("n_tokens", INT, "estimated, characters ÷ 4"),
         col("has_code", FLAG, "holds a code block or looks like code"),
+        opt("language", TEXT, "it is written in, ISO 639-1; null: too short, or undecided"),
         col("withheld", WITHHELD, "which characters of the content are neither read nor quoted, and why"),
         opt("domain", TEXT, "scope of recall"),
         opt("agent_id", TEXT, "which agent took part"),

@@ -43,6 +43,21 @@ FULL JOIN refused USING (day)
 ORDER BY day;
 COMMENT ON VIEW quality_by_day IS 'Messages, claims, doubts, changes and dead letters of each day.';
 
+-- Of what people wrote; rules read English, and what waits for a model has an issue that names the language.
+CREATE VIEW languages AS
+WITH waiting AS (
+    SELECT DISTINCT message_id FROM extraction_issues WHERE issue = 'skipped' AND reason = 'other_language'
+)
+SELECT
+    m.user_id, m.language, count(*) AS n_messages, count(w.message_id) AS n_waiting,
+    min((m.timestamp AT TIME ZONE 'UTC')::DATE) AS first_on, max((m.timestamp AT TIME ZONE 'UTC')::DATE) AS last_on
+FROM messages AS m
+LEFT JOIN waiting AS w USING (message_id)
+WHERE m.subject IS NOT NULL
+GROUP BY ALL
+ORDER BY m.user_id, n_messages DESC, m.language;
+COMMENT ON VIEW languages IS 'What people write in, by user, and how many of the messages wait for a model; null: too short to tell.';
+
 -- The shares of relations in a week against those of the four weeks before: half the sum of the differences, 0 to 1
 -- (total variation distance). Weeks of few claims differ by chance, so they are told apart by `n_claims`.
 CREATE VIEW extraction_drift AS

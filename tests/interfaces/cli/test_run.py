@@ -124,3 +124,15 @@ def test_the_summary_opens_the_ui_on_the_home_that_was_run(root, tmp_path) -> No
     assert way_to_ui(home, root) == f"make dev EM_HOME='{tmp_path}/my home'"
     installed = f"EM_HOME='{tmp_path}/my home' DAGSTER_HOME='{tmp_path}/my home/dagster' dagster dev"
     assert way_to_ui(home, tmp_path) == f"{installed} -m em_pipelines.definitions"
+
+
+def test_a_run_says_what_the_rules_do_not_read(em, native, tmp_path) -> None:
+    log = native(
+        {"content": "Mi hermana vive en Granada con sus dos gatos."},
+        {"content": "Meine Schwester wohnt in einem Haus am See."},
+        {"content": "Trabajo en una panadería del centro."},
+        {"content": "I live in Oslo with my sister."},
+    )
+    told = em("run", log, "--home", tmp_path / "home")
+    assert told.returncode == 0, told.stderr
+    assert "3 messages of 1 user not read, for the rules read English (es 2, de 1)" in " ".join(told.stdout.split())
