@@ -5,12 +5,13 @@ Only whole messages are judged here; what single clauses are worth is the extrac
 
 import re
 
-from em_pipelines.extraction.rules.lexicon import words
+from em_pipelines.extraction.rules.lexicon import words, words_of_languages
 from em_pipelines.extraction.settings import GateSettings
 from em_pipelines.schema.readings import Turn
-from em_pipelines.text.cleaning import CODE_MARK, blank_code, looks_like_code
+from em_pipelines.text.cleaning import CODE_MARK, UNSPACED, blank_code, looks_like_code
 
 CHATTER = words("gate", "chatter")
+CHATTER_OF_LANGUAGES = words_of_languages("chatter")
 NOISE_VERBS = words("gate", "noise_verbs")
 
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
@@ -38,6 +39,7 @@ _QUESTION_START = re.compile(
     r"(?:what|how|why|when|where|who|which|is|are|does|do|did)\b)" + _ABOUT_SELF
 )
 
+_SIGN, _SYLLABLE = re.compile(rf"[{UNSPACED}]"), re.compile("[\uac00-\ud7af]")
 
 DEFAULT_SETTINGS = GateSettings()
 
@@ -96,12 +98,19 @@ def _first_word(sentence: str) -> str:
     return first.group().casefold() if first else ""
 
 
+def _n_characters(text: str) -> int:
+    """The characters of a text as one in letters has them: a sign of Chinese or Japanese says as much as four, a
+    syllable of Korean as three."""
+    return len(text) if text.isascii() else len(text) + 3 * len(_SIGN.findall(text)) + 2 * len(_SYLLABLE.findall(text))
+
+
 def _says_nothing(text: str, settings: GateSettings) -> bool:
     if not any(c.isalnum() for c in text):
         return True
     spoken = (match.group() for match in _WORD.finditer(text[:4000]))
-    if all(w.casefold().replace("’", "'") in CHATTER for w in spoken):
+    said = {w.casefold().replace("’", "'") for w in spoken}
+    if said <= CHATTER or said <= CHATTER_OF_LANGUAGES:
         return True
-    if len(text) < settings.min_characters:
+    if _n_characters(text) < settings.min_characters:
         return not (any(c.isdigit() for c in text) or any(w[0].isupper() for w in _WORD.findall(text[:4000])))
     return False

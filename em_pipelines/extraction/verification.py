@@ -13,11 +13,20 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
 
-from em_pipelines.extraction.rules.lexicon import load_lexicon, words
+from em_pipelines.extraction.rules.lexicon import load_lexicon, words, words_of_language
 from em_pipelines.extraction.settings import VerificationSettings
-from em_pipelines.extraction.spans import find_span
-from em_pipelines.extraction.support import N_EARLIER, is_supported
-from em_pipelines.schema.readings import MAX_STATEMENT_CHARACTERS, Claim, Extraction, Issue, Mention, Segment, Turn
+from em_pipelines.extraction.spans import find_span, is_unspaced
+from em_pipelines.extraction.support import N_EARLIER, Said, is_supported
+from em_pipelines.schema.readings import (
+    ENGLISH,
+    MAX_STATEMENT_CHARACTERS,
+    Claim,
+    Extraction,
+    Issue,
+    Mention,
+    Segment,
+    Turn,
+)
 from em_pipelines.schema.vocabulary import DATED, RELATIONS, USER, Act, HedgeLevel
 from em_pipelines.text.guard.passages import clause_around
 from em_pipelines.text.name_keys import name_key
@@ -122,9 +131,12 @@ def _doubts(reading: Extraction, segment: Segment, settings: VerificationSetting
         seen.add(key)
 
 
-def _denies(text: str) -> bool:
+def _denies(text: str, language: str) -> bool:
     lows = [word.casefold().replace("’", "'") for word in _WORD.findall(text)]
-    return any(low.endswith("n't") or low in words("words", "negations") for low in lows)
+    if language == ENGLISH:
+        return any(low.endswith("n't") or low in words("words", "negations") for low in lows)
+    signs = words_of_language("negations", language)
+    return any(low in signs for low in lows) or (is_unspaced(text) and any(sign in text for sign in signs))
 
 
 def _issue(turn_number: int, issue: str, detail: str, number: int = 0, *, is_refused: bool = False) -> Issue:
@@ -163,22 +175,24 @@ class _Talk:
             return True
         if find_span(phrase, self.turns[turn_number].text) or self.is_in_segment(phrase) or self.is_in_context(phrase):
             return True
-        return is_supported(phrase, self._near(turn_number), self._texts)
+        return is_supported(phrase, self._said(turn_number))
 
     def states(self, statement: str, claim: Claim) -> bool:
         """Whether the turn of a claim says a statement of it: nearly every word, and denying where the turn does."""
         if len(statement) > MAX_STATEMENT_CHARACTERS:
             return False
-        text = self.turns[claim.turn_number].text
-        is_denied = _denies(clause_around(text, claim.start, claim.end, len(text)))
-        if _denies(statement) != is_denied and (claim.polarity < 0 or not is_denied):
+        turn = self.turns[claim.turn_number]
+        text, language = turn.text, turn.language or ENGLISH
+        is_denied = _denies(clause_around(text, claim.start, claim.end, len(text)), language)
+        if _denies(statement, language) != is_denied and (claim.polarity < 0 or not is_denied):
             return False
-        return is_supported(statement, self._near(claim.turn_number), self._texts, MIN_STATED_SHARE, is_sentence=True)
+        return is_supported(statement, self._said(claim.turn_number), MIN_STATED_SHARE, is_sentence=True)
 
-    def _near(self, turn_number: int) -> list[str]:
-        """The text of a turn, and of those shortly before it."""
+    def _said(self, turn_number: int) -> Said:
+        """What was said in a turn and shortly before it, and all around it."""
         place = self._places[turn_number]
-        return [turn.text for turn in self._all[max(0, place - N_EARLIER) : place + 1]]
+        near = [turn.text for turn in self._all[max(0, place - N_EARLIER) : place + 1]]
+        return Said(near, self._texts, self.turns[turn_number].language)
 
 
 def _unspoken(mentions: Iterable[Mention], talk: _Talk, in_use: set[tuple[int, str]]) -> Iterator[Doubt]:

@@ -10,10 +10,14 @@ import unicodedata
 CODE_MARK = "\ufffc"
 """Stands for each character of blanked code: no word, no space, so no phrase can be read across it."""
 
+UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+"""Scripts without blanks between words, for a class of a pattern: Thai, Lao, Burmese, Khmer, Japanese, Chinese."""
+
 _DROPPED = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b\u200e\u200f"
     "\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0e\ufeff\uffa0\ufff9-\ufffc\U000e0000-\U000e0fff]"
 )
+_WIDE = re.compile(rf"[{UNSPACED}\uac00-\ud7af]")
 _JOINERS = re.compile("[\u200c\u200d]")
 _SPACES = re.compile("[\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]")
 _BREAKS = re.compile("\r\n?|[\u2028\u2029\u0085]")
@@ -137,5 +141,6 @@ def _is_config(lines: list[str], n: int) -> bool:
 
 
 def n_tokens(text: str) -> int:
-    """Estimates tokens as characters ÷ 4, rounded up: an estimate that needs no model's vocabulary."""
-    return -(-len(text) // 4)
+    """Estimates tokens as characters ÷ 4, rounded up: an estimate that needs no model's vocabulary. A sign of Chinese
+    or Japanese and a syllable of Korean count as a token each."""
+    return -(-(len(text) + 3 * (0 if text.isascii() else len(_WIDE.findall(text)))) // 4)

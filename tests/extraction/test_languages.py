@@ -170,7 +170,7 @@ def test_messages_have_their_language_and_those_that_wait_for_a_model_are_counte
     assert {(c["user_id"], c["relation"], c["object"]) for c in claims} == {
         ("tom", "sibling_of", "Dana"), ("tom", "lives_in", "Graz"),
     }  # fmt: skip
-    assert unread_languages(home.store.lake) == {"lucia": {"es": 3}, "tom": {"de": 1}}
+    assert unread_languages(home.store.lake) == {"lucia": {"es": 2}, "tom": {"de": 1}}
     assert unread_languages(home.store.lake, []) == {}
     issues = home.store.lake.read(EXTRACTION_ISSUES, day).to_pylist()
     assert not [issue for issue in issues if "Valencia" in issue["detail"]]

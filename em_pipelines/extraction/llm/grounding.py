@@ -4,6 +4,7 @@ What finds no place is handed on without one: `em_pipelines.extraction.verificat
 """
 
 import re
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import date
@@ -11,15 +12,16 @@ from typing import cast
 
 from em_pipelines.extraction.llm.answer import EntityItem, RelationItem, Section, TimeItem, ToneItem
 from em_pipelines.extraction.llm.parsing import Parsed
-from em_pipelines.extraction.rules.date_words import PartialDate
+from em_pipelines.extraction.rules.date_words import PartialDate, find_day
 from em_pipelines.extraction.rules.dates import find_date, find_since, past_of
-from em_pipelines.extraction.rules.lexicon import words
+from em_pipelines.extraction.rules.lexicon import words, words_of_language
 from em_pipelines.extraction.rules.names import EXPECTED_OBJECT, guess_type
 from em_pipelines.extraction.rules.people import FIRST_PERSON
 from em_pipelines.extraction.rules.tokens import tokenise
 from em_pipelines.extraction.spans import Span, find_span
-from em_pipelines.extraction.support import N_EARLIER, is_supported
+from em_pipelines.extraction.support import N_EARLIER, Said, is_supported
 from em_pipelines.schema.readings import (
+    ENGLISH,
     MAX_STATEMENT_CHARACTERS,
     Claim,
     Extraction,
@@ -170,7 +172,7 @@ def _ground_relation(state: _Grounding, item: RelationItem, tone: ToneItem | Non
     relation, flags = _meant(item.relation, tone.flags if tone else ())
     if relation is None:
         return
-    subject, stated = _by_speaker(subject, stated, turn.subject or USER, is_literal=item.relation in LITERAL_OBJECT)
+    subject, stated = _by_speaker(subject, stated, turn, is_literal=item.relation in LITERAL_OBJECT)
     attribute = _cleaned(item.attribute or "").casefold() or "note" if relation == "has_attribute" else None
     hedge = tone.hedge if tone else HedgeLevel.NONE
     wording = clause_around(item.statement or "", 0, len(item.statement or ""), MAX_STATEMENT_CHARACTERS) or None
@@ -188,7 +190,7 @@ def _ends_told(state: _Grounding, item: RelationItem, turn: Turn) -> tuple[str, 
     if subject is None or stated is None:
         _doubt(state, turn, "dangling_reference", "an end that points at something which nothing names")
         return None
-    if item.relation in DATED and not _is_told(stated, [*earlier, turn.text], turn.timestamp.date()):
+    if item.relation in DATED and not _is_told(stated, [*earlier, turn.text], turn):
         _doubt(state, turn, "orphan_relation", "a date that no turn says")
         return None
     return subject, stated
@@ -223,14 +225,17 @@ def _resolved(words: str, text: str, earlier: Sequence[str]) -> str | None:
     return next((found for said in (text, *reversed(earlier)) if (found := _told_of(pointed["noun"], said))), None)
 
 
-def _is_told(day: str, near: Sequence[str], written_on: date) -> bool:
+def _is_told(day: str, near: Sequence[str], turn: Turn) -> bool:
     """Whether a date was said: in its words, or, where a model has resolved them itself, in any words for a day."""
-    if is_supported(day, near, ()):
+    if is_supported(day, Said(near, language=turn.language)):
         return True
-    return _ISO.fullmatch(day) is not None and any(_tells_a_day(text, written_on) for text in near)
+    return _ISO.fullmatch(day) is not None and any(_tells_a_day(text, turn) for text in near)
 
 
-def _tells_a_day(text: str, written_on: date) -> bool:
+def _tells_a_day(text: str, turn: Turn) -> bool:
+    written_on = turn.timestamp.date()
+    if turn.language not in {None, ENGLISH}:
+        return any(c.isdigit() for c in text) or find_day(text, written_on, turn.language) is not None
     tokens = tokenise(text)
     return any(find_date(tokens, n, len(tokens), written_on) for n in range(len(tokens)))
 
@@ -243,17 +248,19 @@ def _told_of(noun: str, text: str) -> str | None:
     return None
 
 
-def _by_speaker(subject: str, stated: str, speaker: str, *, is_literal: bool) -> tuple[str, str]:
+def _by_speaker(subject: str, stated: str, turn: Turn, *, is_literal: bool) -> tuple[str, str]:
     """Subject and object, the speaker by their own name."""
-    if not is_literal and _is_speaker(stated, speaker):
+    speaker, language = turn.subject or USER, turn.language
+    if not is_literal and _is_speaker(stated, speaker, language):
         stated = speaker
     # The speaker may be named in two ways: as whose turn it is, or as the user.
     is_user = subject.casefold() == USER and (is_literal or stated != speaker)
-    return (speaker if is_user or _is_speaker(subject, speaker) else subject), stated
+    return (speaker if is_user or _is_speaker(subject, speaker, language) else subject), stated
 
 
-def _is_speaker(name: str, speaker: str) -> bool:
-    return name.casefold() == speaker.casefold() or _pronoun(name) in _FIRST_PERSON
+def _is_speaker(name: str, speaker: str, language: str | None) -> bool:
+    own = _FIRST_PERSON | words_of_language("first_person", language) if language else _FIRST_PERSON
+    return name.casefold() == speaker.casefold() or _pronoun(name) in own
 
 
 def _pronoun(name: str) -> str:
@@ -311,7 +318,7 @@ def _since(said: _Statement) -> PartialDate | None:
     is_ahead = said.temporal_type in {TemporalType.PLAN, TemporalType.WISH}
     written_on = said.turn.timestamp.date()
     if said.time is not None and said.time.when:
-        day = resolve(said.time.when, written_on, is_past=not is_ahead)
+        day = resolve(said.time.when, written_on, is_past=not is_ahead, language=said.turn.language)
     else:  # of what is ahead a model often leaves the day within the object
         tokens = tokenise(said.object)
         day = find_date(tokens, 0, len(tokens), written_on) if is_ahead else None
@@ -323,15 +330,20 @@ def _value(said: _Statement) -> str:
     """A literal object as it was worded; a date as ISO."""
     if said.relation not in DATED:
         return said.object
-    day = resolve(said.object, said.turn.timestamp.date(), is_past=said.relation == "happened_on")
+    written_on, is_past = said.turn.timestamp.date(), said.relation == "happened_on"
+    day = resolve(said.object, written_on, is_past=is_past, language=said.turn.language)
     return _iso(day, said.object, said.relation) if day else said.object
 
 
-def resolve(words: str, written_on: date, *, is_past: bool) -> PartialDate | None:
+def resolve(words: str, written_on: date, *, is_past: bool, language: str | None = None) -> PartialDate | None:
     """The date that words stand for, against the day they were written on; None where no date is in them.
 
-    Of what `is_past` and was said without a year it is the last such date, else the next one.
+    Of what `is_past` and was said without a year it is the last such date, else the next one. `language` is that of the
+    turn; None is taken for English.
     """
+    is_foreign = language is not None and language != ENGLISH and not _ISO.fullmatch(words)
+    if is_foreign and (found := find_day(words, written_on, language, is_past=is_past)):
+        return found
     for said in (words, f"in {words}"):
         tokens = tokenise(said)
         date_said = find_since(tokens, 0, len(tokens), written_on) or find_date(tokens, 0, len(tokens), written_on)
@@ -353,7 +365,7 @@ def _type_of(state: _Grounding, name: str, expected: EntityType | None) -> Entit
 
 def _cleaned(name: str) -> str:
     """The name without determiners and surrounding marks, in the case it was given in; empty for what is no name."""
-    visible = "".join(c if c.isprintable() else " " for c in name)
+    visible = "".join(c if c.isprintable() else " " for c in unicodedata.normalize("NFC", name))
     left = " ".join(visible.split()).strip("\"'“”‘’.,;:!?()[] ")
     while " " in left and left.split(" ", 1)[0].casefold() in _DETERMINERS:
         left = left.split(" ", 1)[1]

@@ -4,6 +4,7 @@ import calendar
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from functools import lru_cache
+from typing import Any
 
 from dateutil.relativedelta import relativedelta
 
@@ -180,20 +181,38 @@ def spoken_year(tokens: list[Token], i: int, stop: int, preposition: str) -> Fou
     return PartialDate(date(NUMBERS[century] * 100 + rest, 1, 1), "year"), end
 
 
-@lru_cache(maxsize=4096)
-def read_by_library(words: str, written_on: date) -> PartialDate | None:
-    """What `2 years and 3 months ago` or `3rd of next month` means on the day of writing; None where not certain.
+MAX_DATE_WORDS = 8
+"""Of the words of a date in another language, with what leads to it ("desde el 4 de mayo de 2024")."""
 
-    dateparser reads far more than may be believed (`may`, `12.6.2026`), so it gets only spans that the guards in
-    `dates` have read over, never running text. A call takes about half a millisecond, so answers are cached.
-    """
+
+@lru_cache(maxsize=4096)
+def find_day(words: str, written_on: date, language: str, *, is_past: bool = True) -> PartialDate | None:
+    """The date that words of another language than English (ISO 639-1) stand for, their first few left out one by one
+    until the rest is one; None where nothing is, or the library does not know the language. Without a year it is the
+    last such date where `is_past`, else the next one."""
     from dateparser.date import DateDataParser  # type: ignore[import-untyped]  # noqa: PLC0415  (50 ms)
 
-    parser = DateDataParser(
-        languages=["en"],
-        settings={"RELATIVE_BASE": datetime.combine(written_on, _NOON), "RETURN_AS_TIMEZONE_AWARE": False},
-    )
-    found = parser.get_date_data(words)
+    settings = {
+        "RELATIVE_BASE": datetime.combine(written_on, _NOON),
+        "RETURN_AS_TIMEZONE_AWARE": False,
+        "PREFER_DATES_FROM": "past" if is_past else "future",
+        "PREFER_DAY_OF_MONTH": "first",
+    }
+    try:
+        parser = DateDataParser(languages=[language], settings=settings)
+    except ValueError:
+        return None
+    said = words.replace("،", " ").strip(" .,;:!?").split()[:MAX_DATE_WORDS]
+    for first in range(len(said)):
+        rest = " ".join(said[first:])
+        # A lone number is a day of some month, and a lone word of two letters anything.
+        if len(rest) > 2 and not (rest.isdigit() and len(rest) < 4) and (found := _partial(parser.get_date_data(rest))):
+            return found
+    return None
+
+
+def _partial(found: Any) -> PartialDate | None:
+    """What the library found, as far as it was said."""
     precision = _PRECISION.get(found.period)
     if found.date_obj is None or precision is None:
         return None
@@ -201,3 +220,19 @@ def read_by_library(words: str, written_on: date) -> PartialDate | None:
     if precision == "day":
         return PartialDate(day, precision)
     return PartialDate(day.replace(day=1) if precision == "month" else day.replace(month=1, day=1), precision)
+
+
+@lru_cache(maxsize=4096)
+def read_by_library(words: str, written_on: date) -> PartialDate | None:
+    """What `2 years and 3 months ago` or `3rd of next month` means on the day of writing; None where not certain.
+
+    dateparser reads far more than may be believed (`may`, `12.6.2026`), so it gets only spans that the guards in
+    `dates` have read over, never running text. A call takes about half a millisecond, so answers are cached.
+    """
+    from dateparser.date import DateDataParser  # noqa: PLC0415  (50 ms)
+
+    parser = DateDataParser(
+        languages=["en"],
+        settings={"RELATIVE_BASE": datetime.combine(written_on, _NOON), "RETURN_AS_TIMEZONE_AWARE": False},
+    )
+    return _partial(parser.get_date_data(words))

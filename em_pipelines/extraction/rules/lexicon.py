@@ -38,6 +38,18 @@ def words(name: str, key: str) -> frozenset[str]:
     return frozenset(_entries(load_lexicon(name)[key]))
 
 
+@lru_cache(maxsize=256)
+def words_of_language(key: str, language: str) -> frozenset[str]:
+    """A list of `languages.yaml` of one language (ISO 639-1), as a set; empty where there is none."""
+    return frozenset(_entries(load_lexicon("languages")[key].get(language)))
+
+
+@lru_cache(maxsize=8)
+def words_of_languages(key: str) -> frozenset[str]:
+    """The lists of a key of `languages.yaml` of all languages together."""
+    return frozenset(chain.from_iterable(map(_entries, load_lexicon("languages")[key].values())))
+
+
 def in_order(name: str, key: str) -> list[str]:
     """Returns one list of a lexicon file as it is written."""
     return _entries(load_lexicon(name)[key])
