@@ -141,6 +141,7 @@ def _widened_piece(piece: str) -> str:
     return piece[0] if piece[0] in "*+?" else piece
 
 
+_BEHIND = re.compile(r"\(\?<![^)]*\)")
 _MACRO = re.compile(r"\{([a-z_]+)\}")
 
 
@@ -172,16 +173,23 @@ class Found:
 
 
 class RuleBook:
-    """The rules of one file, compiled. Raises PatternError when the file breaks the grammar."""
+    """The rules of one file, and of others like it, compiled; each has words of its own. Raises PatternError when a
+    file breaks the grammar."""
 
-    def __init__(self, path: Path) -> None:
-        try:
-            data = read_yaml(path.read_text(encoding="utf-8"))
-            self.words: dict[str, list[str]] = {k: _entries(v) for k, v in (data.get("words") or {}).items()}
-            self.rules = [Rule.model_validate(entry) for entry in _instances(data)]
-            self._patterns_by_id = {rule.id: self._patterns(rule) for rule in self.rules}
-        except (OSError, yaml.YAMLError, ValidationError, re.error, KeyError, AttributeError) as error:
-            raise PatternError(f"reading the rules {path.name}: {error}; mend the entry or restore the file") from error
+    def __init__(self, *paths: Path) -> None:
+        self.rules: list[Rule] = []
+        self._patterns_by_id: dict[str, tuple[re.Pattern[str] | None, tuple[re.Pattern[str], ...]]] = {}
+        for path in paths:
+            try:
+                data = read_yaml(path.read_text(encoding="utf-8"))
+                self.words: dict[str, list[str]] = {k: _entries(v) for k, v in (data.get("words") or {}).items()}
+                rules = [Rule.model_validate(entry) for entry in _instances(data)]
+                self._patterns_by_id |= {rule.id: self._patterns(rule) for rule in rules}
+            except (OSError, yaml.YAMLError, ValidationError, re.error, KeyError, AttributeError) as error:
+                raise PatternError(
+                    f"reading the rules {path.name}: {error}; mend the entry or restore the file"
+                ) from error
+            self.rules += rules
 
         self._by_start: dict[str, list[int]] = defaultdict(list)
         self._by_sign: dict[str, dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
@@ -271,7 +279,7 @@ def _instance(name: str, template: dict[str, Any], language: str, entry: dict[st
         "kind": template["kind"],
         "effect": template["effect"],
         "all": [_any_of(entry[group], bool(entry.get("is_unspaced"))) for group in groups],
-        "hints": [re.split(r"\\[sb]", hint)[0] for hint in hints],
+        "hints": [re.split(r"\\[sb]", _BEHIND.sub("", hint))[0] for hint in hints],
         "examples": [entry["example"]] if name == "override" else [],
     }
 
@@ -300,7 +308,16 @@ def _entries(value: Any) -> list[str]:
     return value.split() if isinstance(value, str) else [str(entry) for entry in value or []]
 
 
+OTHER_LANGUAGES = {
+    "injection": "injection_languages",
+    "commands": "commands_languages",
+    "privilege": "privilege_languages",
+}
+"""The file that has for other languages what a file has for English."""
+
+
 @lru_cache(maxsize=16)
 def rule_book(name: str) -> RuleBook:
-    """The rules of NAME.yaml of this package."""
-    return RuleBook(Path(__file__).with_name(f"{name}.yaml"))
+    """The rules of NAME.yaml of this package, with those for other languages."""
+    names = [name, OTHER_LANGUAGES[name]] if name in OTHER_LANGUAGES else [name]
+    return RuleBook(*(Path(__file__).with_name(f"{one}.yaml") for one in names))

@@ -14,6 +14,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from em_pipelines.schema.vocabulary import RELATIONS_BY_GROUP
+from em_pipelines.text.cleaning import UNSPACED
 from em_pipelines.text.guard.passages import Span, folded, merged, overlaps, sentences
 from em_pipelines.text.guard.phrases import TOKENS, Prefilter, signs_of
 from em_pipelines.text.values import read_yaml
@@ -25,6 +26,8 @@ HINT_LETTERS = 4
 N_EXEMPT_BEFORE, N_EXEMPT_AFTER = 3, 2
 _NONE: frozenset[tuple[str, int]] = frozenset()
 _SINGLE = -1
+UNSPACED_SIGN = re.compile(rf"[{UNSPACED}]")
+"""Of a word with one, a hint may stand anywhere."""
 
 
 @dataclass(frozen=True)
@@ -55,9 +58,21 @@ class Category:
 
 @cache
 def categories() -> dict[str, Category]:
-    """Every category by name, from sensitive.yaml."""
-    data = read_yaml(Path(__file__).with_name("sensitive.yaml").read_text(encoding="utf-8"))
-    return {name: _category(name, entry) for name, entry in data.items()}
+    """Every category by name, from sensitive.yaml, with what sensitive_languages.yaml has of other languages."""
+    english, others = (
+        read_yaml(Path(__file__).with_name(name).read_text(encoding="utf-8"))
+        for name in ("sensitive.yaml", "sensitive_languages.yaml")
+    )
+    return {name: _category(name, _joined(entry, others.get(name, {}))) for name, entry in english.items()}
+
+
+def _joined(entry: dict[str, Any], others: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    """A category with the words, phrases, exemptions and examples of other languages."""
+    joined = dict(entry)
+    for listed in others.values():
+        for key, value in listed.items():
+            joined[key] = f"{joined[key]} {value}" if isinstance(value, str) else [*joined[key], *value]
+    return joined
 
 
 def sensitive_spans(text: str, names: tuple[str, ...]) -> list[Span]:
@@ -111,6 +126,13 @@ def _touched_by_word(word: str) -> frozenset[tuple[str, int]]:
     start = word[: 1 if word[0].isdigit() else HINT_LETTERS]
     entries = categories().items()
     hinted = {(name, n) for name, entry in entries for n, (hints, _) in enumerate(entry.phrases) if start in hints}
+    if not word.isascii() and UNSPACED_SIGN.search(word):
+        hinted |= {
+            (name, n)
+            for name, entry in entries
+            for n, (hints, _) in enumerate(entry.phrases)
+            if any(hint in word for hint in hints)
+        }
     return frozenset(hinted.union((name, _SINGLE) for name in _categories_of(word)))
 
 
@@ -143,6 +165,8 @@ def _spans_of_companions(plain: str, spans: list[Span], category: Category) -> l
 
 
 def _is_exempt_phrase(words: list[re.Match[str]], match: re.Match[str], category: Category) -> bool:
+    if UNSPACED_SIGN.search(match.group()):  # no words stand around it
+        return False
     first = bisect_left(words, match.start(), key=lambda word: word.start())
     last = bisect_left(words, match.end(), key=lambda word: word.start()) - 1
     return last < first or _is_exempt(words, first, last, category)
