@@ -26,6 +26,7 @@ from em_pipelines.interfaces.cli import (
     forget,
     gating,
     landing,
+    overview,
     projecting,
     publishing,
     quarantine,
@@ -51,6 +52,8 @@ if TYPE_CHECKING:
 
 app = typer.Typer(name="em", no_args_is_help=True, pretty_exceptions_enable=False)
 app.command()(landing.land)
+app.command()(overview.users)
+app.command()(overview.status)
 app.command()(reading.facts)
 app.command()(reading.infer)
 app.command()(searching.search)

@@ -70,7 +70,9 @@ class Defaults:
 
 
 def open_home(home: Path | None, **overrides: Any) -> "Pipeline":
-    """The home named on the command line, by EM_HOME or em.yaml, else .em of the working directory."""
+    """The home named on the command line, by EM_HOME or em.yaml, else .em of the working directory, which need not be
+    there yet. Raises UsageError where a file is in its place."""
+    from em_pipelines.errors import UsageError
     from em_pipelines.pipeline import Pipeline
     from em_pipelines.settings import load_settings
     from em_pipelines.storage.files import close_to_others
@@ -78,6 +80,8 @@ def open_home(home: Path | None, **overrides: Any) -> "Pipeline":
     _keep_pandas_out()
     chosen = home or Defaults.home
     settings = load_settings(**({"home": chosen} if chosen else {}), **overrides)
+    if settings.home.exists() and not settings.home.is_dir():
+        raise UsageError(f"opening the home: {settings.home} is a file; give a folder with --home or EM_HOME")
     opened = Pipeline(settings, Defaults.open_models, Defaults.open_embedder)
     close_to_others()
     return opened

@@ -1,0 +1,132 @@
+"""Who is remembered: each user of a home with figures, and whether anybody is called so.
+
+Counted is what the tables hold, and beside it what has landed and no run has read yet.
+"""
+
+from collections import Counter
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from em_pipelines.schema.table import Record
+from em_pipelines.schema.tables.clean import MESSAGES
+from em_pipelines.schema.tables.derived import CURRENT_EDGES
+from em_pipelines.schema.tables.graph import ENTITIES
+from em_pipelines.schema.tables.raw import INTERACTIONS
+from em_pipelines.serving.facts import SHOWN
+from em_pipelines.storage.duckdb_engine import bind, scratch
+from em_pipelines.storage.store import Store
+
+Key = tuple[str, str, int]
+FIGURES = """
+SELECT user_id, count(*), count(DISTINCT session_id), min(timestamp)::DATE, max(timestamp)::DATE
+FROM said GROUP BY user_id ORDER BY user_id
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Remembered:
+    """One user: messages and conversations that were read, the days of the first and the last message, facts that
+    stand, and messages that wait for a run."""
+
+    user_id: str
+    n_messages: int = 0
+    n_sessions: int = 0
+    first_day: date | None = None
+    last_day: date | None = None
+    n_facts: int = 0
+    n_waiting: int = 0
+
+
+def users(store: Store) -> list[Remembered]:
+    """Everybody who is remembered or waits to be, by name. Facts are those that stood at the end of the newest day.
+
+    Raises CorruptTableError and CorruptLogError.
+    """
+    read = {str(name): figures for name, *figures in _said(store)}
+    facts, waiting = n_facts(store), n_waiting(store)
+    nothing = (0, 0, None, None)
+    return [
+        Remembered(name, *read.get(name, nothing), facts[name], waiting[name])
+        for name in sorted({*read, *facts, *waiting})
+    ]
+
+
+def n_facts(store: Store) -> Counter[str]:
+    """The facts that stand at the end of the newest day, by user."""
+    day = store.lake.latest(CURRENT_EDGES, date.max)
+    if day is None:
+        return Counter()
+    rows = store.lake.read(CURRENT_EDGES, day)
+    return Counter(rows.filter(pc.is_in(rows["status"], value_set=pa.array(SHOWN)))["user_id"].to_pylist())
+
+
+def n_waiting(store: Store) -> Counter[str]:
+    """Messages that have landed and that no run has read, by user."""
+    found: Counter[str] = Counter()
+    for day in _unread_days(store):
+        landed = {_key(record) for record in store.log.read(INTERACTIONS.name, day)}
+        found.update(user_id for user_id, *_ in landed - _read_keys(store, day))
+    return found
+
+
+def is_known(store: Store, user_id: str) -> bool:
+    """Whether anybody is called so: by the entities of the newest day, else by what was said or has landed.
+
+    The first costs a column of one file; the rest is asked only of who is not there.
+    """
+    day = store.lake.latest(ENTITIES, date.max)
+    if day is not None and len(store.lake.find(ENTITIES, day, "user_id", [user_id])):
+        return True
+    return user_id in names(store)
+
+
+def names(store: Store) -> set[str]:
+    """Everybody of whom anything was said or has landed, feedback among it."""
+    return {
+        *(str(row[0]) for row in _said(store)),
+        *n_waiting(store),
+        *(str(record["user_id"]) for day in store.log.days("feedback") for record in store.log.read("feedback", day)),
+    }
+
+
+def _unread_days(store: Store) -> list[date]:
+    """Days that may have landed since they were read, by the times of the log's folder and of the table's file; of a
+    home that was copied without its times, all may have."""
+    root = store.log.local_root
+    if root is None:
+        return store.log.days(INTERACTIONS.name)
+    found = []
+    for day in store.log.days(INTERACTIONS.name):
+        read_at = store.lake.modified_at(MESSAGES, day)
+        landed_at = Path(root, INTERACTIONS.name, day.isoformat()).stat().st_mtime
+        if read_at is None or read_at.timestamp() < landed_at:
+            found.append(day)
+    return found
+
+
+def _read_keys(store: Store, day: date) -> set[Key]:
+    rows = store.lake.read(INTERACTIONS, day).select(["user_id", "session_id", "turn_number"])
+    return set(zip(*(rows[name].to_pylist() for name in rows.column_names), strict=True))
+
+
+def _key(record: Record) -> Key:
+    return record["user_id"], record["session_id"], record["turn_number"]
+
+
+def _said(store: Store) -> list[tuple[Any, ...]]:
+    """Rows of user, messages, conversations, first day and last day."""
+    files = [store.lake.local_file(MESSAGES, day) for day in store.lake.days(MESSAGES)]
+    with scratch() as connection:
+        if not files:
+            return []
+        if all(files):
+            connection.execute("SET VARIABLE files = ?", [files])
+            connection.execute("CREATE TEMP VIEW said AS FROM read_parquet(getvariable('files'))")
+        else:
+            bind(connection, "said", store.lake.read_days(MESSAGES, store.lake.days(MESSAGES)))
+        return connection.execute(FIGURES).fetchall()

@@ -1,0 +1,19 @@
+"""Counted nouns in sentences: `1 day`, `2 days`, `0 entities`."""
+
+import re
+
+_HISSING = re.compile(r"(?:s|x|z|ch|sh)$")
+_CONSONANT_Y = re.compile(r"(?<=[^aeiou])y$")
+
+
+def counted(n: int, noun: str) -> str:
+    """A number with its noun, in the plural for every number but one; the last word of `noun` is the one that changes,
+    by the rules of English spelling (day, days; entity, entities; search, searches)."""
+    return f"{n} {noun if n == 1 else plural(noun)}"
+
+
+def plural(noun: str) -> str:
+    """The plural of a regular noun."""
+    if _CONSONANT_Y.search(noun):
+        return _CONSONANT_Y.sub("ies", noun)
+    return f"{noun}es" if _HISSING.search(noun) else f"{noun}s"
