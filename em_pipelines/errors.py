@@ -18,6 +18,7 @@
     │       └── AnswerPendingError      asked, or queued to be asked, in a batch that has not come back
     └── PermanentError      a retry gives the same again: exit code 2
         ├── UsageError          wrong path, option or value
+        │   └── UnknownUserError    nobody is called so: exit code 1
         ├── SettingsError       em.yaml or an EM_ variable cannot be read
         ├── PatternError        a pattern file breaks the pattern grammar
         ├── RuleFileError       a rule file breaks the grammar of rules
@@ -120,6 +121,12 @@ class AnswerPendingError(ModelError, TransientError):
 
 class UsageError(PermanentError):
     """A path, option or value that cannot be used."""
+
+
+class UnknownUserError(UsageError):
+    """Nobody is called so. A finding: the command was right, and a name is not there. Names nobody else."""
+
+    exit_code = 1
 
 
 class SettingsError(PermanentError):

@@ -4,7 +4,10 @@ The one reader of em.yaml and of EM_ variables. A variable beats the file, the f
 are joined by two underscores (EM_FOLD__MIN_STORAGE_CONFIDENCE=0.2).
 """
 
+import re
+from collections.abc import Mapping, Sequence
 from datetime import date
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -39,20 +42,28 @@ from em_pipelines.llm.settings import LlmSettings
 from em_pipelines.resolution.settings import ResolutionSettings
 from em_pipelines.retrieval.context.settings import ContextSettings
 from em_pipelines.retrieval.settings import RetrievalSettings
+from em_pipelines.schema.near_names import hint
 from em_pipelines.storage.duckdb_engine import EngineSettings
 from em_pipelines.storage.files import Access
 from em_pipelines.text.guard.sensitive import SafetySettings
 
 SETTINGS_FILE = "em.yaml"
+PREFIX = "EM_"
+NEARLY = 0.85
+"""Ratio of matching characters (`difflib`) from which a variable is a misspelling of one of ours: a letter of seven."""
 SHORT_VARIABLES = {name: f"EM_LLM_{name.upper()}" for name in ("base_url", "small", "large", "mode")}
 """Fields of `llm` that have a short variable besides EM_LLM__FIELD."""
+
+OTHER_VARIABLES = ("EM_LLM_API_KEY", "EM_REVISION_API_KEY", "EM_MCP_TOKEN", "EM_ALERTS_WEBHOOK_URL")
+"""What is read of the environment and is no setting."""
+_CHOICE = re.compile(r"\^\(([\w|-]+)\)\$")
 
 
 class Settings(BaseSettings):
     """Every setting of the project; frozen once read."""
 
     model_config = SettingsConfigDict(
-        env_prefix="EM_", env_nested_delimiter="__", frozen=True, extra="forbid", yaml_file=SETTINGS_FILE
+        env_prefix=PREFIX, env_nested_delimiter="__", frozen=True, extra="forbid", yaml_file=SETTINGS_FILE
     )
 
     home: Path = Field(default=Path(".em"), description="where the log, the lake, snapshots and Dagster's own home lie")
@@ -111,16 +122,53 @@ class Settings(BaseSettings):
 
 def load_settings(**overrides: Any) -> Settings:
     """Reads em.yaml of the working directory and EM_ variables; raises SettingsError naming the field at fault."""
+    _check_variables()
     try:
         return Settings(**overrides)
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         where = ".".join(str(part) for part in first["loc"]) or SETTINGS_FILE
         raise SettingsError(
-            f"reading settings: {where}: {first['msg']}; see `em settings` for every field and its meaning"
+            f"reading settings: {where}: {_found(first)}; see `em settings` for every field and its meaning"
         ) from error
     except (ValueError, YAMLError) as error:
         said = " ".join(str(error).split())
         raise SettingsError(
             f"reading settings: {SETTINGS_FILE}: {said}; see `em settings` for every field and its meaning"
         ) from error
+
+
+def _found(problem: Mapping[str, Any]) -> str:
+    """What is wrong with a field, in words: of one that is none the nearest is named, of a choice all there are."""
+    if problem["type"] == "extra_forbidden":
+        *above, name = problem["loc"]
+        meant = hint(str(name), _fields(above))
+        return f"there is no such setting{f'; {meant}' if meant else ''}"
+    choices = _CHOICE.fullmatch(str(problem.get("ctx", {}).get("pattern", "")))
+    if choices:
+        return f"it is not one of {', '.join(choices[1].split('|'))}"
+    return str(problem["msg"])
+
+
+def _fields(path: Sequence[object]) -> list[str]:
+    """The fields of the settings object at a path; none where there is no such object."""
+    model: Any = Settings
+    for part in path:
+        found = model.model_fields.get(part) if hasattr(model, "model_fields") else None
+        model = found.annotation if found else None
+    return [*getattr(model, "model_fields", ())]
+
+
+def _check_variables() -> None:
+    """Raises SettingsError for a variable that is nearly one of ours: its value would be passed over without a word.
+
+    Whatever else begins with EM_ is somebody else's.
+    """
+    known = {PREFIX + name.upper() for name in Settings.model_fields} | {*SHORT_VARIABLES.values(), *OTHER_VARIABLES}
+    for name in environment():
+        if not name.upper().startswith(PREFIX) or "__" in name or name.upper() in known:
+            continue
+        if meant := get_close_matches(name.upper(), sorted(known), 1, NEARLY):
+            raise SettingsError(
+                f"reading settings: the variable {name} is none of ours; did you mean {meant[0]}? see `em settings`"
+            )

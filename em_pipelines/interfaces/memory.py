@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from em_pipelines.governance.erasure.certificate import Certificate
     from em_pipelines.interfaces.agents.learning import Learned
     from em_pipelines.retrieval.context.block import Block
+    from em_pipelines.retrieval.recall_gate import Reason
 
 WAIT_SECONDS, RUN_WAIT_SECONDS = 60.0, 600.0
 """For how long a run that is at work is waited for: by who adds, in the middle of a conversation, and by who runs."""
@@ -287,6 +288,24 @@ class Memory:
 
         asked = ContextQuery(self.user, text, today(), is_group, tuple(thread), as_of, domain=self.domain)
         return context_block(self.home, asked)
+
+    def bootstrap(self, *, as_of: date | None = None, is_group: bool = False) -> str:
+        """What a session should start with, in fewer than 50 lines of Markdown; empty where nothing is known, or where
+        memory cannot be read: no session waits for it. In a group nothing above L1."""
+        from em_pipelines.retrieval.context.bootstrap import bootstrap  # noqa: PLC0415 (of this method alone)
+
+        return bootstrap(self.home, self.user, as_of or _today(), self.domain, is_group=is_group)
+
+    def gate(self, text: str, **situation: Any) -> "Reason":
+        """Whether memory should be asked before `text` is answered, and why; the decision is counted, the text is not
+        kept. `situation` are other fields of `retrieval.recall_gate.Situation`."""
+        from em_pipelines.retrieval.held import held  # noqa: PLC0415 (of this method alone)
+        from em_pipelines.retrieval.recall_gate import Situation, recall  # noqa: PLC0415
+        from em_pipelines.retrieval.recalls import count  # noqa: PLC0415
+
+        reason = recall(Situation(text, **situation), held(self.home, self.user, text, _today(), self.domain))
+        count(self.home, reason, _today())
+        return reason
 
     def correct(  # noqa: PLR0913  (a public call, each argument by its name)
         self,

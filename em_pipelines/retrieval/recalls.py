@@ -9,7 +9,7 @@ import orjson
 
 from em_pipelines.errors import StorageError
 from em_pipelines.home import Home
-from em_pipelines.retrieval.recall_gate import Reason
+from em_pipelines.retrieval.recall_gate import NO_RECALL, Reason
 from em_pipelines.storage.files import write_atomically
 
 KEPT_DAYS = 400
@@ -46,7 +46,7 @@ def recalls(home: Home) -> list[Recalls]:
     """The decisions by day, the newest last."""
     found = []
     for day, counts in sorted(_read(_path(home)).items()):
-        reasons = {reason: n for reason, n in sorted(counts.items()) if reason != Reason.NOT_NEEDED}
+        reasons = {reason: n for reason, n in sorted(counts.items()) if reason not in NO_RECALL}
         found.append(Recalls(date.fromisoformat(day), sum(counts.values()), sum(reasons.values()), reasons))
     return found
 

@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
+from em_pipelines.schema.near_names import hint
 from em_pipelines.schema.vocabulary import RELATIONS, USER, EntityType, TemporalType
 
 Named = Field(default=None, min_length=1, max_length=500)
@@ -46,7 +47,8 @@ class FactNamed(_Payload):
     @classmethod
     def _known_relation(cls, relation: str | None) -> str | None:
         if relation is not None and relation not in RELATIONS:
-            raise ValueError(f"{relation!r} is no relation of the vocabulary")
+            meant = hint(relation, RELATIONS)
+            raise ValueError(f"{relation!r:.80} is no relation of the vocabulary{f'; {meant}' if meant else ''}")
         return relation
 
     @model_validator(mode="before")
@@ -251,4 +253,6 @@ def read_payload(type_: str, payload: Mapping[str, Any]) -> Any:
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         where = ".".join(str(part) for part in first["loc"])
-        raise ValueError(f"{type_}{'.' if where else ''}{where}: {first['msg']}") from error
+        raise ValueError(
+            f"{type_}{'.' if where else ''}{where}: {first['msg'].removeprefix('Value error, ')}"
+        ) from error

@@ -47,13 +47,13 @@ def users(store: Store) -> list[Remembered]:
 
     Raises CorruptTableError and CorruptLogError.
     """
-    read = {str(name): figures for name, *figures in _said(store)}
+    read = {str(row[0]): row[1:] for row in _said(store)}
     facts, waiting = n_facts(store), n_waiting(store)
-    nothing = (0, 0, None, None)
-    return [
-        Remembered(name, *read.get(name, nothing), facts[name], waiting[name])
-        for name in sorted({*read, *facts, *waiting})
-    ]
+    found = []
+    for name in sorted({*read, *facts, *waiting}):
+        n_messages, n_sessions, first, last = read.get(name, (0, 0, None, None))
+        found.append(Remembered(name, n_messages, n_sessions, first, last, facts[name], waiting[name]))
+    return found
 
 
 def n_facts(store: Store) -> Counter[str]:

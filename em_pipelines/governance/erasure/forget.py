@@ -18,7 +18,7 @@ from dataclasses import replace
 from datetime import UTC, date, datetime
 from typing import Any
 
-from em_pipelines.errors import ErasureIncompleteError, UsageError
+from em_pipelines.errors import ErasureIncompleteError, UnknownUserError, UsageError
 from em_pipelines.governance.access_tokens import TokenBook
 from em_pipelines.governance.audit.lost_log import check
 from em_pipelines.governance.erasure.certificate import CarriedOut, Certificate, certificate_of
@@ -35,6 +35,7 @@ from em_pipelines.redaction.clear_requests import seal_clear_requests
 from em_pipelines.redaction.planning import Preview, plan, target_of, tombstones_of
 from em_pipelines.redaction.targets import KnownWorld
 from em_pipelines.retrieval.packs import remake as remake_pack
+from em_pipelines.schema.near_names import hint as meant_by
 from em_pipelines.serving.projection.noted import GraphNote
 from em_pipelines.storage.ledger_entries import Act
 
@@ -112,9 +113,14 @@ def check_known(home: RebuildableHome, scope: Scope) -> datetime:
     users = users_in(home.store.log)
     wish = "nothing was changed"
     if scope.user_id not in users:
-        raise UsageError(f"forgetting: nobody is called {scope.user_id!r} here; {wish}; see `em run` for who is")
+        raise UnknownUserError(
+            f"forgetting: nobody is called {scope.user_id!r} here; {wish}; see `em users` for who is"
+        )
     if scope.kind is ScopeKind.SESSION and scope.target not in users[scope.user_id].sessions:
-        raise UsageError(f"forgetting: {scope.user_id!r} has no session {scope.target!r}; {wish}")
+        meant = meant_by(scope.target, users[scope.user_id].sessions)
+        raise UsageError(
+            f"forgetting: {scope.user_id!r} has no session {scope.target!r}; {wish}{f'; {meant}' if meant else ''}"
+        )
     last_said_at = users[scope.user_id].last_said_at or "0001-01-01T00:00:00+00:00"
     request = home.book.request(scope, datetime.now(UTC), "user")
     if scope.kind in (ScopeKind.SESSION, ScopeKind.USER) or target_of(home, request) is not None:

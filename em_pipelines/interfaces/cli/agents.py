@@ -16,7 +16,9 @@ from em_pipelines.interfaces.cli.console import (
     Exit,
     HomeOption,
     JsonOption,
+    end_if_unknown,
     fail,
+    open_existing,
     open_home,
     out,
     print_json,
@@ -117,13 +119,16 @@ def list_tokens(
     """
     from em_pipelines.governance.access_tokens import checked_user
 
-    book = _book(open_home(home))
+    opened = open_existing(home)
+    book = _book(opened)
     found = [_document(token) for token in book.all(checked_user(user) if user is not None else None)]
     if as_json:
         print_json(found)
     else:
         columns = ("token_id", "user_id", "scope", "domain", "created_at", "expires_at", "is_valid")
         print_table(f"{len(found)} tokens", columns, [[row[name] for name in columns] for row in found])
+    if user is not None and not found:
+        end_if_unknown(opened, user)
     if edited := book.edited():
         fail(
             f"listing tokens: line {edited[0]} of HOME/record/tokens.jsonl was edited and lets nobody in"
@@ -143,7 +148,7 @@ def revoke(
 
     Example: em token revoke 3f9a
     """
-    opened = open_home(home)
+    opened = open_existing(home)
     gone = _book(opened).revoke(token_id)
     if gone is None:
         if as_json:

@@ -38,6 +38,7 @@ from em_pipelines.interfaces.cli import (
 from em_pipelines.interfaces.cli import facts as reading
 from em_pipelines.interfaces.cli import predictions as gold
 from em_pipelines.interfaces.cli.console import Defaults, Exit, HomeOption, say
+from em_pipelines.interfaces.cli.wrong_use import sentence_of
 
 if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager, AbstractContextManager
@@ -184,8 +185,7 @@ def main() -> None:
         say("interrupted; what was done is kept, the same command goes on from there")
         code = Exit.RETRY
     except typer.TyperException as error:
-        sentence = getattr(error, "format_message", error.__str__)()
-        say(f"{sentence.rstrip('.')}; see `em --help`")
+        say(sentence_of(error))
         code = Exit.USAGE
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

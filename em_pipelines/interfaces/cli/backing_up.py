@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from em_pipelines.errors import UsageError
-from em_pipelines.interfaces.cli.console import Exit, HomeOption, JsonOption, fail, open_home, out, print_json
+from em_pipelines.interfaces.cli.console import (
+    Exit,
+    HomeOption,
+    JsonOption,
+    fail,
+    open_existing,
+    open_home,
+    out,
+    print_json,
+)
 
 if TYPE_CHECKING:
     from em_pipelines.governance.backup.restore import Restored
@@ -36,7 +45,7 @@ def backup(
 
     from em_pipelines.governance.backup.backup import back_up
 
-    report = back_up(open_home(home), folder, datetime.now(UTC), is_pruned=is_pruned, is_verified=is_verified)
+    report = back_up(open_existing(home), folder, datetime.now(UTC), is_pruned=is_pruned, is_verified=is_verified)
     if as_json:
         print_json(asdict(report))
     else:

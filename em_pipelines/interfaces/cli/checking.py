@@ -10,7 +10,7 @@ from em_pipelines.interfaces.cli.console import (
     HomeOption,
     JsonOption,
     fail,
-    open_home,
+    open_existing,
     out,
     print_json,
     print_table,
@@ -40,7 +40,7 @@ def check(
     """
     from em_pipelines.governance.audit.contracts import check_table
 
-    opened = open_home(home)
+    opened = open_existing(home)
     wanted = _tables(opened, tables)
     found = [(SQL, check_table(opened.store.lake, table)) for table in wanted]
     page = ""

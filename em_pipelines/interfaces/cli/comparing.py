@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from em_pipelines.errors import UsageError
-from em_pipelines.interfaces.cli.console import HomeOption, JsonOption, open_home, out, print_json, print_table
+from em_pipelines.interfaces.cli.console import (
+    HomeOption,
+    JsonOption,
+    end_if_unknown,
+    open_existing,
+    out,
+    print_json,
+    print_table,
+)
 
 if TYPE_CHECKING:
     from em_pipelines.pipeline import Pipeline
@@ -33,13 +41,15 @@ def diff(
     from em_pipelines.redaction.veils import untellable
     from em_pipelines.serving.diff import diff as compare
 
-    opened = open_home(home)
+    opened = open_existing(home)
     paths = [snapshot_named(opened, name) for name in (earlier, later)]
     found = compare(paths[0], paths[1], user, untellable(opened))
     if as_json:
         print_json({"earlier_file": str(paths[0]), "later_file": str(paths[1]), "user": user, **found.document()})
     else:
         _show(found, has_user=user is None)
+    if user is not None and not (found.learned or found.changed or found.forgotten or found.names):
+        end_if_unknown(opened, user)
 
 
 def snapshot_named(home: "Pipeline", name: str) -> Path:

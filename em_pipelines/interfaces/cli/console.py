@@ -9,8 +9,8 @@ import codecs
 import io
 import re
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from datetime import date
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from enum import IntEnum
 from importlib.abc import MetaPathFinder
 from pathlib import Path
@@ -139,7 +139,8 @@ def _console(**options: Any) -> "Console":
 
 def say(sentence: str) -> None:
     """Says one sentence on stderr, behind the name of the command."""
-    sys.stderr.write(visible(f"em: {' '.join(sentence.split())}") + "\n")
+    told = " ".join(sentence.split()).replace("?; ", "? ")
+    sys.stderr.write(visible(f"em: {told}") + "\n")
 
 
 def write(text: str) -> None:
@@ -205,18 +206,66 @@ def print_table(
     out().print(table)
 
 
-def note_if_unknown(home: "Pipeline", user_id: str) -> None:
-    """For who gets nothing: says on stderr where that is so because nobody of that name is known, as after a typo.
+def open_existing(home: Path | None, **overrides: Any) -> "Pipeline":
+    """The home, as `open_home` finds it; ends the command with a finding where there is none."""
+    opened = open_home(home, **overrides)
+    if not opened.path.exists():
+        fail(_no_home(opened.path, is_named=bool(home or Defaults.home)), Exit.FINDING)
+    return opened
 
-    Raises NotMadeError where it is so because no run has read yet what was said.
+
+def _no_home(path: Path, *, is_named: bool) -> str:
+    from em_pipelines.schema.near_names import near
+
+    beside = [one.name for one in path.absolute().parent.glob("*") if _is_home(one)]
+    found = near(path.name, beside) if is_named else []
+    meant = f"did you mean {str(path.parent / found[0])!r}? " if found else ""
+    return f"opening the home: {path} does not exist; {meant}`em run PATH --home {path}` makes one"
+
+
+def _is_home(path: Path) -> bool:
+    return any((path / part).is_dir() for part in ("log", "lake", "record"))
+
+
+def end_if_unknown(home: "Pipeline", user_id: str) -> None:
+    """Ends the command with a finding where nobody is called so; nobody who was forgotten is named.
+
+    Asked before work for one user, and after an answer that is empty.
     """
-    from em_pipelines.schema.tables.graph import ENTITIES
+    from em_pipelines.schema.near_names import hint
+    from em_pipelines.serving.users import is_known, names
+
+    if is_known(home.store, user_id) or _was_forgotten(home, user_id):
+        return
+    meant = hint(user_id, names(home.store)) or "`em users` lists who is remembered"
+    fail(f"nobody called {user_id!r:.80} is remembered in {home.path}; {meant}", Exit.FINDING)
+
+
+def check_read(home: "Pipeline", user_id: str) -> None:
+    """For who has found nothing of a user: raises NotMadeError where what they said waits for a run."""
     from em_pipelines.serving.facts import check_made
 
-    day = home.store.lake.latest(ENTITIES, date.max)
-    if day is None or not len(home.store.lake.find(ENTITIES, day, "user_id", [user_id])):
-        check_made(home.store, user_id, "looking")
-        say(f"nothing is known of anybody called {user_id!r:.80}; `em run` shows who is known")
+    check_made(home.store, user_id, "looking")
+
+
+@contextmanager
+def naming_the_nearest(home: "Pipeline", user_id: str) -> Iterator[None]:
+    """Where nobody is called so, says who may have been meant: whoever works here sees every name, the engine's callers
+    do not."""
+    from em_pipelines.errors import UnknownUserError
+
+    try:
+        yield
+    except UnknownUserError:
+        end_if_unknown(home, user_id)
+        raise
+
+
+def _was_forgotten(home: "Pipeline", user_id: str) -> bool:
+    """Whether all of a user was erased: an empty answer is right then, and no typing error."""
+    from em_pipelines.storage.tombstones import USER
+
+    return home.tombstones.covers(USER, user_id, said_at="")
 
 
 def fail(sentence: str, code: Exit) -> NoReturn:

@@ -1,5 +1,6 @@
 """What an agent is given: `em context` before an answer, `em prompt` once, `em bootstrap` at the start of a session."""
 
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
@@ -7,7 +8,16 @@ from typing import Annotated
 import typer
 
 from em_pipelines.errors import EmError
-from em_pipelines.interfaces.cli.console import HomeOption, JsonOption, UserOption, open_home, print_json, say, write
+from em_pipelines.interfaces.cli.console import (
+    HomeOption,
+    JsonOption,
+    UserOption,
+    end_if_unknown,
+    open_existing,
+    print_json,
+    say,
+    write,
+)
 from em_pipelines.interfaces.cli.facts import AsOfOption, parse_day
 from em_pipelines.retrieval.context.bounds import BUDGET_TOKENS, LEAST_TOKENS
 
@@ -52,12 +62,15 @@ def context(
         budget_tokens=budget,
         domain=domain,
     )
-    block = context_block(open_home(home), asked)
+    opened = open_existing(home)
+    block = context_block(opened, asked)
     if as_json:
         turns = [{"session_id": session, "turn_number": turn} for session, turn in block.turns]
         print_json({"text": block.text, "n_tokens": block.n_tokens, "edge_ids": block.edge_ids, "turns": turns})
     else:
         write(block.text)
+    if not (block.edge_ids or block.turns):
+        end_if_unknown(opened, user)
 
 
 def prompt() -> None:
@@ -71,19 +84,27 @@ def prompt() -> None:
 
 
 def bootstrap(
-    user: UserOption, domain: DomainOption = None, home: HomeOption = None, as_json: JsonOption = False
+    user: UserOption,
+    as_of: AsOfOption = None,
+    is_group: Annotated[bool, typer.Option("--group", help="Others listen: nothing personal.")] = False,
+    domain: DomainOption = None,
+    home: HomeOption = None,
+    as_json: JsonOption = False,
 ) -> None:
-    """Print what a session should start with: what is due, what is planned, which rules apply.
+    """Print what a session should start with: who it is, what is due and planned, which rules apply, what is new.
 
     Fewer than 50 lines, no model. Where memory cannot be read it says so on stderr and prints nothing, for a session
     does not wait for it.
 
-    Example: em bootstrap --user mirela
+    Example: em bootstrap --user mirela --as-of 2026-10-12
     """
     from em_pipelines.retrieval.context.bootstrap import bootstrap as start
 
+    day = parse_day(as_of, "--as-of") or datetime.now(UTC).date()
+    opened = None
     try:
-        text = start(open_home(home), user, datetime.now(UTC), domain)
+        opened = open_existing(home)
+        text = start(opened, user, day, domain, is_group=is_group)
     except EmError as error:
         text = ""
         say(f"{error}; the session starts without memory")
@@ -91,3 +112,6 @@ def bootstrap(
         print_json({"text": text, "n_lines": text.count("\n")})
     else:
         write(text)
+    if opened is not None and not text:
+        with suppress(EmError):  # it was said that memory cannot be read
+            end_if_unknown(opened, user)

@@ -12,7 +12,8 @@ from em_pipelines.interfaces.cli.console import (
     HomeOption,
     JsonOption,
     UserOption,
-    open_home,
+    end_if_unknown,
+    open_existing,
     out,
     print_json,
     print_table,
@@ -148,7 +149,9 @@ def split(
 def _corrections(home: Path | None, user: str) -> "Corrections":
     from em_pipelines.governance.corrections import Corrections
 
-    return Corrections(open_home(home), user)
+    opened = open_existing(home)
+    end_if_unknown(opened, user)
+    return Corrections(opened, user)
 
 
 def _named(subject: str, relation: str | None, attribute: str | None, **more: str | None) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from em_pipelines.interfaces.cli.console import (
     HomeOption,
     JsonOption,
     fail,
-    open_home,
+    open_existing,
     out,
     print_document,
     print_json,
@@ -40,7 +40,7 @@ def list_letters(home: HomeOption = None, as_json: JsonOption = False) -> None:
     """
     from em_pipelines.landing.dead_letters import open_letters
 
-    opened = open_home(home)
+    opened = open_existing(home)
     letters, segments = open_letters(opened.store.log), _segments(opened)
     if as_json:
         print_json([*(_document(letter) for letter in letters), *(_segment_document(s) for s in segments)])
@@ -75,7 +75,7 @@ def show(
     """
     from em_pipelines.landing.dead_letters import open_letters
 
-    opened = open_home(home)
+    opened = open_existing(home)
     documents = [*(_document(x) for x in open_letters(opened.store.log)), *map(_segment_document, _segments(opened))]
     document = _matching(documents, [letter_id])[0]
     print_document(document, as_json=as_json)
@@ -104,7 +104,7 @@ def replay(
     from em_pipelines.landing.dead_letters import open_letters
     from em_pipelines.landing.dead_letters import replay as replay_letters
 
-    opened = open_home(home)
+    opened = open_existing(home)
     with opened.lock("landing"):
         chosen = _chosen([*open_letters(opened.store.log), *map(_segment_document, _segments(opened))], ids, is_all)
         segments = {letter["dead_letter_id"] for letter in chosen if "segment_id" in letter}
@@ -152,7 +152,7 @@ def discard(ids: IdsArgument = None, is_all: AllOption = False, home: HomeOption
     from em_pipelines.landing.dead_letters import discard as discard_letters
     from em_pipelines.landing.dead_letters import open_letters
 
-    opened = open_home(home)
+    opened = open_existing(home)
     with opened.lock("landing"):
         if any(_segments_of(opened, prefix) for prefix in ids or ()):
             raise UsageError(

@@ -15,8 +15,9 @@ from em_pipelines.interfaces.cli.console import (
     HomeOption,
     JsonOption,
     UserOption,
+    end_if_unknown,
     fail,
-    open_home,
+    open_existing,
     out,
     print_json,
     print_table,
@@ -50,7 +51,7 @@ def why(
     from em_pipelines.governance.audit.rows import edge_id_of
     from em_pipelines.governance.audit.why import why as explain
 
-    opened = open_home(home)
+    opened = open_existing(home)
     wanted = edge_id_of(opened.store.lake, wanted)
     document = explain(opened.store.lake, wanted, datetime.now(UTC).date(), opened.settings.decay)
     if document is None:
@@ -78,7 +79,8 @@ def why_not(
 
     if not text.strip():
         raise UsageError('explaining why not: no words given; ask like em why-not "Vienna" --user mirela')
-    opened = open_home(home)
+    opened = open_existing(home)
+    end_if_unknown(opened, user)
     settings = opened.settings
     today = datetime.now(UTC).date()
     found = explain_not(
@@ -109,8 +111,11 @@ def trace(
     """
     from em_pipelines.governance.audit.trace import trace as trace_rows
 
-    found = trace_rows(open_home(home).store.lake, correlation_id, user)
+    opened = open_existing(home)
+    found = trace_rows(opened.store.lake, correlation_id, user)
     if not found:
+        if user is not None:
+            end_if_unknown(opened, user)
         fail(f"tracing {correlation_id}: no table knows that correlation id; look for one in graph_ops", Exit.FINDING)
     if as_json:
         print_json(found)

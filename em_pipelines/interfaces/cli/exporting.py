@@ -12,6 +12,8 @@ from em_pipelines.interfaces.cli.console import (
     HomeOption,
     JsonOption,
     UserOption,
+    naming_the_nearest,
+    open_existing,
     open_home,
     out,
     print_json,
@@ -51,14 +53,15 @@ def export(
 
     if as_json and output is None:
         raise UsageError("exporting: --json says what was written to a file; give --output")
-    opened = open_home(home)
+    opened = open_existing(home)
     day = parse_day(as_of, "--as-of") or datetime.now(UTC).date()
     if stale := stale_log_days(opened):
         sentence = (
             f"{len(stale)} days have landed and are not materialized: their facts are missing; `em run` makes them"
         )
         say(sentence)
-    done = export_user(opened, user, format, day, output or stdout_for_documents())
+    with naming_the_nearest(opened, user):
+        done = export_user(opened, user, format, day, output or stdout_for_documents())
     if as_json:
         print_json(
             {

@@ -10,12 +10,16 @@ from em_pipelines.interfaces.cli.console import (
     HomeOption,
     JsonOption,
     UserOption,
-    note_if_unknown,
+    check_read,
+    end_if_unknown,
+    open_existing,
     open_home,
     print_json,
     print_table,
     write,
 )
+from em_pipelines.interfaces.cli.narrowing import note_unknown_names
+from em_pipelines.text.counting import counted
 
 if TYPE_CHECKING:
     from em_pipelines.pipeline import Pipeline
@@ -55,11 +59,10 @@ def facts(
     Example: em facts --user mirela --as-of 2026-10-12
     """
     from em_pipelines.redaction.veils import hiding
-    from em_pipelines.retrieval.documents import says_more
     from em_pipelines.serving.facts import FactQuery
     from em_pipelines.serving.facts import facts as read_facts
 
-    opened = open_home(home)
+    opened = open_existing(home)
     query = FactQuery(
         user_id=user,
         as_of=parse_day(as_of, "--as-of") or datetime.now(UTC).date(),
@@ -71,12 +74,23 @@ def facts(
     found = read_facts(opened.store, query, opened.settings.decay, waiting, hiding(opened, user))
     inferred = _inferred(opened, query.as_of, user, query.known_at, entity) if is_inferred else []
     if not found:
-        note_if_unknown(opened, user)
+        check_read(opened, user)
     if as_json:
         print_json([*found, *inferred])
-        return
+    else:
+        _show(found, f"{counted(len(found), 'fact')} of {user} at the end of {query.as_of}")
+        if is_inferred:
+            _print_inferred(f"{len(inferred)} more {'follows' if len(inferred) == 1 else 'follow'} from them", inferred)
+    if not found:
+        end_if_unknown(opened, user)
+        note_unknown_names(opened, user, entities=[entity] if entity else [])
+
+
+def _show(found: list[dict[str, Any]], title: str) -> None:
+    from em_pipelines.retrieval.documents import says_more
+
     print_table(
-        f"{len(found)} facts of {user} at the end of {query.as_of}",
+        title,
         ("subject", "relation", "object", "in words", "confidence", "status", "since", "until", "edge"),
         [
             (
@@ -87,8 +101,6 @@ def facts(
         ],
         right=("confidence",),
     )  # fmt: skip
-    if is_inferred:
-        _print_inferred(f"{len(inferred)} more follow from them", inferred)
 
 
 def infer(
@@ -106,11 +118,15 @@ def infer(
     Example: em infer --user mirela
     """
     day = parse_day(as_of, "--as-of") or datetime.now(UTC).date()
-    found = _inferred(open_home(home), day, user)
+    opened = open_existing(home)
+    found = _inferred(opened, day, user)
     if as_json:
         print_json(found)
     else:
-        _print_inferred(f"{len(found)} facts follow at the end of {day}", found, has_user=user is None)
+        title = f"{counted(len(found), 'fact')} {'follows' if len(found) == 1 else 'follow'} at the end of {day}"
+        _print_inferred(title, found, has_user=user is None)
+    if user is not None and not found:
+        end_if_unknown(opened, user)
 
 
 def _inferred(
@@ -139,7 +155,7 @@ def state_hash(as_of: AsOfOption = None, home: HomeOption = None, as_json: JsonO
     """
     from em_pipelines.serving.state_hash import state_hash as hash_state
 
-    opened = open_home(home)
+    opened = open_existing(home)
     hashes = hash_state(
         opened.store, opened.settings.decay, parse_day(as_of, "--as-of"), inference=opened.settings.inference
     )

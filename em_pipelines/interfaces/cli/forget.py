@@ -12,7 +12,8 @@ from em_pipelines.interfaces.cli.console import (
     JsonOption,
     UserOption,
     err,
-    open_home,
+    naming_the_nearest,
+    open_existing,
     out,
     print_json,
     print_table,
@@ -56,10 +57,11 @@ def forget(
     from em_pipelines.landing.erasure_requests import Scope
 
     scope = Scope.named(user, fact=fact, entity=entity, session=session, is_all=is_all)
-    opened = open_home(home)
+    opened = open_existing(home)
     asks = sys.stdin.isatty() and not is_sure
     if is_dry_run or asks:
-        found = preview(opened, scope)
+        with naming_the_nearest(opened, user):
+            found = preview(opened, scope)
         if as_json and is_dry_run:
             print_json(as_document(found))
         else:
@@ -67,7 +69,8 @@ def forget(
         if is_dry_run:
             return
         typer.confirm("Erase this for good?", abort=True, err=True)
-    certificate = forget_scope(opened, scope)
+    with naming_the_nearest(opened, user):
+        certificate = forget_scope(opened, scope)
     if as_json:
         print_json(certificate.as_document())
     else:

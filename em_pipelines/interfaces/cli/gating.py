@@ -6,7 +6,16 @@ from typing import Annotated
 import typer
 
 from em_pipelines.errors import UsageError
-from em_pipelines.interfaces.cli.console import HomeOption, JsonOption, open_home, out, print_json, print_table
+from em_pipelines.interfaces.cli.console import (
+    HomeOption,
+    JsonOption,
+    end_if_unknown,
+    open_existing,
+    open_home,
+    out,
+    print_json,
+    print_table,
+)
 
 
 def gate(
@@ -17,32 +26,44 @@ def gate(
     is_error_retry: Annotated[bool, typer.Option("--retry", help="The last try failed.")] = False,
     rules_say: Annotated[str | None, typer.Option("--rules-say", help="One answer.", show_default=False)] = None,
     model_says: Annotated[str | None, typer.Option("--model-says", help="Another answer.", show_default=False)] = None,
+    user: Annotated[
+        str | None,
+        typer.Option("--user", help="Whose memory it is: is there anything to ask?", show_default=False),
+    ] = None,
     is_rate: Annotated[bool, typer.Option("--rate", help="Show how often memory was asked, by day.")] = False,
     home: HomeOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Say whether memory should be asked before an answer, and why; the decision is counted.
 
-    Yes on "last time …", on the retry of an error, below a confidence of 0.85, and where two answers differ.
+    Yes where somebody asks for what was before ("last time …", "what was my sister's name again?", "what did I say
+    about …"), on the retry of an error, below a confidence of 0.85, and where two answers differ. With --user also
+    where a fact answers the question, and never where nothing is held.
 
-    Example: em gate "Do it as last time" --confidence 0.9
+    Example: em gate "What was my sister's name again?" --user mirela
     """
-    from em_pipelines.retrieval.recall_gate import Reason, Situation, recall
+    from em_pipelines.retrieval.recall_gate import Situation, recall
     from em_pipelines.retrieval.recalls import count, recalls
 
-    opened = open_home(home)
+    opened = open_home(home) if user is None else open_existing(home)
     if is_rate:
         _show_rate([(one.day, one.n_asked, one.n_recalled, one.rate) for one in recalls(opened)], as_json=as_json)
         return
     if text is None:
         raise UsageError("gating: give what is about to be answered, or --rate")
-    reason = recall(Situation(text, is_error_retry, confidence, rules_say, model_says))
-    count(opened, reason, datetime.now(UTC).date())
-    is_due = reason is not Reason.NOT_NEEDED
+    today = datetime.now(UTC).date()
+    found = None
+    if user is not None:
+        from em_pipelines.retrieval.held import held
+
+        end_if_unknown(opened, user)
+        found = held(opened, user, text, today)
+    reason = recall(Situation(text, is_error_retry, confidence, rules_say, model_says), found)
+    count(opened, reason, today)
     if as_json:
-        print_json({"recall": is_due, "reason": reason.value})
+        print_json({"recall": reason.is_recall, "reason": reason.value})
     else:
-        out().print(f"{'recall' if is_due else 'no recall'}: {reason.value.replace('_', ' ')}")
+        out().print(f"{'recall' if reason.is_recall else 'no recall'}: {reason.value.replace('_', ' ')}")
 
 
 def _show_rate(rows: list[tuple[object, int, int, float]], *, as_json: bool) -> None:

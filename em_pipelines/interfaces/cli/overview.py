@@ -11,12 +11,13 @@ from em_pipelines.interfaces.cli.console import (
     Exit,
     HomeOption,
     JsonOption,
+    end_if_unknown,
     fail,
+    open_existing,
     out,
     print_json,
     print_table,
 )
-from em_pipelines.interfaces.cli.known import end_if_unknown, open_existing
 from em_pipelines.text.counting import counted
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from em_pipelines.interfaces.cli.console import (
     JsonOption,
     err,
     fail,
-    open_home,
+    open_existing,
     out,
     print_json,
     print_table,
@@ -36,7 +36,7 @@ def sync_graph(
 
     Example: NEO4J_URI=bolt://localhost:7687 NEO4J_PASSWORD=… em sync-graph
     """
-    opened = open_home(home)
+    opened = open_existing(home)
     if Defaults.open_graph is None:
         raise UsageError("syncing the graph: this process has no client for a graph database; use `em`, or Dagster")
     report = _with_progress(opened, Defaults.open_graph, is_full=is_full)

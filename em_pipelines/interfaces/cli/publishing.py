@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from em_pipelines.interfaces.cli.console import HomeOption, JsonOption, open_home, out, print_json
+from em_pipelines.interfaces.cli.console import HomeOption, JsonOption, open_existing, out, print_json
 from em_pipelines.interfaces.cli.facts import parse_day
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def snapshot(
     """
     from em_pipelines.serving.snapshot import publish
 
-    opened = open_home(home)
+    opened = open_existing(home)
     day = parse_day(date, "--date")
     _make_state(opened, day)
     with opened.inferred_on(day):

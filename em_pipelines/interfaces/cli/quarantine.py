@@ -8,7 +8,8 @@ from em_pipelines.errors import UsageError
 from em_pipelines.interfaces.cli.console import (
     HomeOption,
     JsonOption,
-    open_home,
+    end_if_unknown,
+    open_existing,
     out,
     print_document,
     print_json,
@@ -30,18 +31,20 @@ def list_entries(user: UserOption = None, home: HomeOption = None, as_json: Json
 
     Example: em quarantine list
     """
-    opened = open_home(home)
+    opened = open_existing(home)
     documents = [
         _document(opened, entry) for entry in opened.store.quarantine.entries() if user in (None, entry.user_id)
     ]
     if as_json:
         print_json(documents)
-        return
-    print_table(
-        f"{len(documents)} in quarantine",
-        ("id", "day", "user", "step", "what", "rule"),
-        [(d["quarantine_id"], d["day"], d["user_id"], d["step"], d["what"], d["rule"]) for d in documents],
-    )
+    else:
+        print_table(
+            f"{len(documents)} in quarantine",
+            ("id", "day", "user", "step", "what", "rule"),
+            [(d["quarantine_id"], d["day"], d["user_id"], d["step"], d["what"], d["rule"]) for d in documents],
+        )
+    if user is not None and not documents:
+        end_if_unknown(opened, user)
 
 
 @app.command()
@@ -54,7 +57,7 @@ def show(
 
     Example: em quarantine show quar_0a1b
     """
-    opened = open_home(home)
+    opened = open_existing(home)
     (entry,) = _matching(opened, [entry_id])
     document = _document(opened, entry)
     print_document(document, as_json=as_json)
@@ -77,10 +80,11 @@ def release(
     """
     if bool(ids) + bool(user) + is_all != 1:
         raise UsageError("choosing entries: give their ids, or --user, or --all; see `em quarantine list`")
-    opened = open_home(home)
+    opened = open_existing(home)
     entries = list(opened.store.quarantine.entries())
     chosen = _matching(opened, ids) if ids else [entry for entry in entries if is_all or entry.user_id == user]
     if user and not chosen:
+        end_if_unknown(opened, user)
         raise UsageError(f"choosing entries: nothing of {user!r} is set aside; see `em quarantine list`")
     opened.release(chosen)
     if as_json:

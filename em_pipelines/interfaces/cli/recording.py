@@ -12,7 +12,7 @@ from em_pipelines.interfaces.cli.console import (
     HomeOption,
     JsonOption,
     fail,
-    open_home,
+    open_existing,
     out,
     print_json,
     print_table,
@@ -43,7 +43,7 @@ def verify_ledger(
     from em_pipelines.storage.ledger import Problem
 
     _check_hash(expected)
-    opened = open_home(home)
+    opened = open_existing(home)
     problems = ledger_problems(opened)
     if expected is not None and opened.ledger.place_of(expected) is None:
         problems.append(
@@ -88,7 +88,7 @@ def repair(
     from em_pipelines.governance.audit.repair import Repair, accept, propose
     from em_pipelines.governance.audit.repair import apply as apply_plan
 
-    opened = open_home(home)
+    opened = open_existing(home)
     if is_loss_accepted and not is_applied:
         raise UsageError("repairing: --accept-loss says what --apply may do; give both, or neither to look")
     n_lost = accept(opened) if is_loss_accepted else 0

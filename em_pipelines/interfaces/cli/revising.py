@@ -12,7 +12,7 @@ from em_pipelines.interfaces.cli.console import (
     HomeOption,
     JsonOption,
     fail,
-    open_home,
+    open_existing,
     out,
     print_json,
     print_table,
@@ -44,7 +44,7 @@ def revise(
     """
     from em_pipelines.lifecycle.revision.night import BUDGET, FRUITLESS, night_before, run_night
 
-    opened = open_home(home)
+    opened = open_existing(home)
     as_of = parse_day(night, "--night")
     if is_dry_run:
         _show_what_would_leave(opened, as_of or night_before(datetime.now(UTC)), as_json=as_json)

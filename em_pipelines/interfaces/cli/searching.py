@@ -15,16 +15,18 @@ from em_pipelines.interfaces.cli.console import (
     HomeOption,
     JsonOption,
     UserOption,
-    note_if_unknown,
-    open_home,
+    check_read,
+    end_if_unknown,
+    open_existing,
     out,
     print_json,
     print_table,
 )
 from em_pipelines.interfaces.cli.facts import AsOfOption, parse_day
+from em_pipelines.interfaces.cli.narrowing import check_relations, note_unknown_names
+from em_pipelines.text.counting import counted
 
 if TYPE_CHECKING:
-    from em_pipelines.pipeline import Pipeline
     from em_pipelines.retrieval.documents import Hit
 
 SHOWN_CHARACTERS = 90
@@ -99,7 +101,8 @@ def search(
     from em_pipelines.retrieval.user_search import ask
 
     _check_asked(query, batch, output)
-    opened = open_home(home)
+    check_relations(relation or ())
+    opened = open_existing(home)
     until = parse_day(as_of, "--as-of")
     today = until or datetime.now(UTC).date()
     first, last = _window(during, parse_day(since, "--since"), until, today)
@@ -120,13 +123,22 @@ def search(
         thread=read_thread(thread) if thread else (),
     )
     if batch is None or output is None:
-        _show(opened, user, ask(opened, user, wanted, n_hops), as_json=as_json)
+        hits = ask(opened, user, wanted, n_hops)
+        if not hits:
+            check_read(opened, user)
+        _show(hits, as_json=as_json)
+        if not hits:
+            end_if_unknown(opened, user)
+            note_unknown_names(
+                opened, user, entities=entity or (), sessions=session or (), tags=tag or (), domain=domain
+            )
         return
+    end_if_unknown(opened, user)
     n_answered = _answer_all(batch, output, lambda text: ask(opened, user, replace(wanted, text=text), n_hops))
     if as_json:
         print_json({"questions": n_answered, "output": str(output)})
     else:
-        out().print(f"{n_answered} questions answered: {output}")
+        out().print(f"{counted(n_answered, 'question')} answered: {output}")
 
 
 def _check_asked(query: str | None, batch: Path | None, output: Path | None) -> None:
@@ -181,15 +193,13 @@ def _brief(hit: "Hit") -> dict[str, Any]:
     return {name: getattr(hit, name) for name in ("kind", "session_id", "turn_number", "edge_id", "text", "score")}
 
 
-def _show(home: "Pipeline", user_id: str, hits: "list[Hit]", *, as_json: bool) -> None:
+def _show(hits: "list[Hit]", *, as_json: bool) -> None:
     if as_json:
         print_json([asdict(hit) | {"shown": hit.shown} for hit in hits])
         return
-    if not hits:
-        note_if_unknown(home, user_id)
     notes = [_note(hit) for hit in hits]
     print_table(
-        f"{len(hits)} hits",
+        counted(len(hits), "hit"),
         ("kind", "said on", "speaker", "text", "score", "where", *(("note",) if any(notes) else ())),
         [
             (

@@ -86,6 +86,10 @@ class Known:
     def __len__(self) -> int:
         return len(self.rows)
 
+    def only(self, chosen: Flags) -> "Known":
+        """The facts that are chosen, by a flag each."""
+        return Known(self.rows.filter(pa.array(chosen)), self.own_names)
+
     def fact(self, n: int) -> Fact:
         """The fact of a number."""
         found = self._facts.get(n)

@@ -10,7 +10,7 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import BinaryIO
 
-from em_pipelines.errors import ErasureIncompleteError, UsageError
+from em_pipelines.errors import ErasureIncompleteError, UnknownUserError, UsageError
 from em_pipelines.serving.export.exported_facts import Memory, days_said, memory_of
 from em_pipelines.serving.export.formats import ExportFormat
 from em_pipelines.serving.export.graphml import write_graphml
@@ -111,7 +111,9 @@ def _check_known(home: PortableHome, memory: Memory) -> None:
     """Raises UsageError for a user of whom nothing is held."""
     user_id = memory.user_id
     if not memory.entities and next(records_of(home.store.log, user_id, home.path), None) is None:
-        raise UsageError(f"exporting: nothing is held of anybody called {user_id!r:.80}; see `em run` for who is known")
+        raise UnknownUserError(
+            f"exporting: nothing is held of anybody called {user_id!r:.80}; see `em users` for who is remembered"
+        )
 
 
 _WRITERS: dict[ExportFormat, Callable[[PortableHome, Memory, BinaryIO], Counts]] = {

@@ -54,6 +54,7 @@ def test_nothing_but_the_token_is_printed(em, home_path: Path, book: TokenBook) 
     ],
 )  # fmt: skip
 def test_wrong_use_is_said_in_one_sentence(em, home_path: Path, words: tuple[str, ...], said: str) -> None:
+    home_path.mkdir(exist_ok=True)
     done = em("token", *words, "--home", home_path)
     assert done.returncode == 2
     assert said in done.stderr

@@ -25,7 +25,7 @@ def parts(text: str) -> dict[str, list[str]]:
 def test_what_is_planned_and_how_somebody_wants_to_be_treated(home: Pipeline) -> None:
     found = parts(bootstrap(home, "ada", NOW))
     assert found["Planned"] == [
-        "2026-03-25: dentist appointment scheduled for 2026-03-25", "2026-03-30: user has birthday 03-30",
+        "2026-03-25: probably dentist appointment scheduled for 2026-03-25", "2026-03-30: user has birthday 03-30",
     ]  # fmt: skip
     assert {line.rpartition(" (")[0] for line in found["Rules that apply"]} == {
         "user prefers short answers", "user dislikes emojis",
@@ -48,8 +48,12 @@ def test_what_is_for_today_is_due_and_so_is_a_plan_that_nobody_spoke_of_again(ba
         ],
     )  # fmt: skip
     found = parts(bootstrap(bare, "ada", NOW))
-    assert found["Due"] == ["2026-03-17: user plans paint the boat", "2026-03-20: exam scheduled for 2026-03-20"]
-    assert found["Planned"] == ["2026-04: user plans build a shed", "no day yet: user plans rest (said 2026-03-02)"]
+    assert found["Due"] == [
+        "2026-03-17: probably user plans paint the boat", "2026-03-20: probably exam scheduled for 2026-03-20",
+    ]  # fmt: skip
+    assert found["Planned"] == [
+        "2026-04: probably user plans build a shed", "no day yet: probably user plans rest (said 2026-03-02)",
+    ]  # fmt: skip
 
 
 def test_fewer_than_fifty_lines_however_much_is_known(bare: Pipeline, fill) -> None:
@@ -59,6 +63,57 @@ def test_fewer_than_fifty_lines_however_much_is_known(bare: Pipeline, fill) -> N
     text = bootstrap(bare, "ada", NOW)
     assert 20 < len(text.splitlines()) < 50
     assert all(len(line) <= 165 for line in text.splitlines())
+
+
+def test_who_somebody_is_comes_first_by_what_stands(home: Pipeline) -> None:
+    assert parts(bootstrap(home, "ada", NOW))["Who"] == ["user lives in Bremen", "user sibling of Dana"]
+
+
+def test_confidence_is_heard_and_what_is_not_sure_or_not_settled_is_left_out(bare: Pipeline, fill) -> None:
+    own = {"subject": "user", "last_reinforced": NOW}
+    fill(
+        bare, "ada",
+        [
+            {**own, "relation": "has_name", "object": "Ada", "confidence": 0.95},
+            {**own, "relation": "works_as", "object": "tuner", "confidence": 0.7},
+            {**own, "relation": "parent_of", "object": "Freja", "confidence": 0.9},
+            {**own, "subject": "Nils", "relation": "child_of", "object": "user", "confidence": 0.5},
+            {**own, "relation": "has_pet", "object": "cat", "confidence": 0.3},
+            {**own, "relation": "lives_in", "object": "Graz", "status": "contradicted"},
+            {**own, "relation": "lives_in", "object": "Linz", "status": "contradicted"},
+            {**own, "relation": "sibling_of", "object": "Bo", "privacy_level": "L4"},
+            {**own, "relation": "works_at", "object": "Weserlink", "polarity": -1},
+        ],
+    )  # fmt: skip
+    assert parts(bootstrap(bare, "ada", NOW))["Who"] == [
+        "user has name Ada", "user works as probably tuner", "user parent of Freja, perhaps Nils",
+    ]  # fmt: skip
+
+
+def test_in_a_group_nothing_above_l1_is_told(bare: Pipeline, fill) -> None:
+    fill(
+        bare, "ada",
+        [
+            {"subject": "user", "relation": "lives_in", "object": "Graz", "privacy_level": "L2"},
+            {"subject": "user", "relation": "speaks", "object": "Danish", "privacy_level": "L1"},
+        ],
+    )  # fmt: skip
+    text = bootstrap(bare, "ada", NOW, is_group=True)
+    assert "Danish" in text
+    assert "Graz" not in text
+
+
+def test_another_day_is_told_as_it_was(home: Pipeline) -> None:
+    before = bootstrap(home, "ada", date(2026, 3, 5))
+    assert "user sibling of Dana" in before
+    assert "Bremen" not in before
+
+
+def test_what_was_said_lately_is_told_once(home: Pipeline) -> None:
+    found = parts(bootstrap(home, "ada", date(2026, 3, 5)))
+    assert any("Dana works at Weserlink" in line for line in found["Lately"])
+    assert not any("user sibling of Dana" in line for line in found["Lately"])
+    assert "Lately" not in parts(bootstrap(home, "ada", NOW))
 
 
 def test_nobody_known_is_told_of_nothing(home: Pipeline) -> None:
