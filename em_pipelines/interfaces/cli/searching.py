@@ -27,7 +27,9 @@ from em_pipelines.interfaces.cli.narrowing import check_relations, note_unknown_
 from em_pipelines.text.counting import counted
 
 if TYPE_CHECKING:
+    from em_pipelines.pipeline import Pipeline
     from em_pipelines.retrieval.documents import Hit
+    from em_pipelines.retrieval.search import Search
 
 SHOWN_CHARACTERS = 90
 
@@ -123,15 +125,7 @@ def search(
         thread=read_thread(thread) if thread else (),
     )
     if batch is None or output is None:
-        hits = ask(opened, user, wanted, n_hops)
-        if not hits:
-            check_read(opened, user)
-        _show(hits, as_json=as_json)
-        if not hits:
-            end_if_unknown(opened, user)
-            note_unknown_names(
-                opened, user, entities=entity or (), sessions=session or (), tags=tag or (), domain=domain
-            )
+        _tell(opened, user, wanted, ask(opened, user, wanted, n_hops), as_json=as_json)
         return
     end_if_unknown(opened, user)
     n_answered = _answer_all(batch, output, lambda text: ask(opened, user, replace(wanted, text=text), n_hops))
@@ -191,6 +185,19 @@ def _questions(path: Path) -> Iterator[dict[str, str]]:
 
 def _brief(hit: "Hit") -> dict[str, Any]:
     return {name: getattr(hit, name) for name in ("kind", "session_id", "turn_number", "edge_id", "text", "score")}
+
+
+def _tell(home: "Pipeline", user_id: str, asked: "Search", hits: "list[Hit]", *, as_json: bool) -> None:
+    """Shows what was found; where that is nothing, says which of the names that were given are none."""
+    if hits:
+        _show(hits, as_json=as_json)
+        return
+    check_read(home, user_id)
+    _show(hits, as_json=as_json)
+    end_if_unknown(home, user_id)
+    note_unknown_names(
+        home, user_id, entities=asked.entities, sessions=asked.sessions, tags=asked.tags, domain=asked.domain
+    )
 
 
 def _show(hits: "list[Hit]", *, as_json: bool) -> None:

@@ -3,16 +3,36 @@
 from datetime import date, datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field, WithJsonSchema
+
+from em_pipelines.schema.near_names import hint
+from em_pipelines.schema.vocabulary import RELATIONS
 
 MAX_TEXT = 20_000
 MAX_NAME = 500
 MAX_MESSAGES = 500
 MAX_FACTS = 100
 
+
+def _known_relation(name: str) -> str:
+    if name not in RELATIONS:
+        meant = hint(name, RELATIONS)
+        allowed = ", ".join(sorted(RELATIONS))
+        raise ValueError(
+            f"{name!r:.80} is no relation of the vocabulary; {f'{meant} ' if meant else ''}there are {allowed}"
+        )
+    return name
+
+
 Text = Annotated[str, Field(max_length=MAX_TEXT)]
 Name = Annotated[str, Field(max_length=MAX_NAME)]
 Share = Annotated[float, Field(ge=0, le=1)]
+Query = Annotated[str, Field(max_length=MAX_TEXT, description="What is asked or was just said, in words.")]
+Relation = Annotated[
+    str, AfterValidator(_known_relation), WithJsonSchema({"type": "string", "enum": sorted(RELATIONS)})
+]
+"""One of the closed vocabulary: clients see all of them, and a wrong one is met with the nearest."""
+SessionId = Annotated[str, Field(max_length=256, description="The conversation, the same name each time.")]
 AsOf = Annotated[date | None, Field(description="Answer as of the end of this day (YYYY-MM-DD); today if left out.")]
 
 
@@ -49,6 +69,22 @@ class ContextShown(BaseModel):
     n_tokens: int
     edge_ids: list[str] = Field(description="Facts in it; report those that you used as recalled.")
     turns: list[tuple[str, int]] = Field(description="Session and turn of the messages quoted in it.")
+
+
+class StartShown(BaseModel):
+    """What a session should start with."""
+
+    text: str = Field(description="Fewer than 50 lines of Markdown; empty where nothing is known or can be read.")
+    n_lines: int
+
+
+class Gated(BaseModel):
+    """Whether to look into memory before answering."""
+
+    recall: bool
+    reason: str = Field(
+        description="last_time, own_past, known, error_retry, unsure, dissonance, not_needed or nothing_known"
+    )
 
 
 class FactShown(BaseModel):
@@ -129,7 +165,7 @@ class Corrected(BaseModel):
 class FactGiven(_Form):
     """A fact, already extracted."""
 
-    relation: Name = Field(description="From the closed vocabulary: likes, lives_in, works_at, has_attribute, …")
+    relation: Relation = Field(description="Of the closed vocabulary.")
     object: str = Field(min_length=1, max_length=MAX_NAME)
     subject: str = Field(default="user", min_length=1, max_length=MAX_NAME, description="user: the remembered person.")
     attribute: Name | None = Field(default=None, description="The key, of has_attribute.")

@@ -14,20 +14,26 @@ from em_pipelines.interfaces.agents.reply import Audience, check_reply
 from em_pipelines.interfaces.mcp.callers import Who
 from em_pipelines.interfaces.mcp.desk import Desk
 from em_pipelines.interfaces.mcp.forms import (
-    MAX_TEXT,
     AsOf,
     Checked,
     ContextShown,
     FindingShown,
     Found,
+    Gated,
     GraphShown,
     HitShown,
     Name,
     Probes,
     ProbeShown,
+    Query,
+    Relation,
+    SessionId,
     Share,
+    StartShown,
     Text,
 )
+
+Kinds = Annotated[list[Literal["message", "fact"]], Field(min_length=1, description="What is looked for.")]
 
 
 class ReadingTools:
@@ -39,13 +45,16 @@ class ReadingTools:
 
     def em_query(  # noqa: PLR0913  (the arguments of one tool)
         self,
-        question: Annotated[str, Field(min_length=1, max_length=MAX_TEXT, description="What to look for, in words.")],
+        query: Annotated[Query, Field(min_length=1)],
         limit: Annotated[int, Field(ge=1, le=50, description="Hits of a kind at most.")] = 8,
-        kinds: Annotated[list[Literal["message", "fact"]], Field(min_length=1)] = ["message", "fact"],  # noqa: B006 (a schema)
+        kinds: Kinds = ["message", "fact"],  # noqa: B006 (a schema)
         as_of: AsOf = None,
-        since: AsOf = None,
-        session_id: Annotated[Name, Field(description="Of this session alone.")] = "",
+        since: Annotated[date | None, Field(description="Said on this day or later (YYYY-MM-DD).")] = None,
+        session_id: Annotated[SessionId, Field(description="Said in this conversation alone.")] = "",
         entities: Annotated[list[Name], Field(max_length=8, description="About one of these names alone.")] = [],  # noqa: B006
+        relations: Annotated[
+            list[Relation], Field(max_length=16, description="Facts of one of these alone, and who says them.")
+        ] = [],  # noqa: B006
         tags: Annotated[list[Name], Field(max_length=32, description="Messages with one of these tags alone.")] = [],  # noqa: B006
         min_confidence: Annotated[Share, Field(description="Of facts.")] = 0.0,
         hops: Annotated[int, Field(ge=0, le=2, description="Steps along the graph from what is found.")] = 0,
@@ -53,15 +62,15 @@ class ReadingTools:
         """Find what was said and what is known, best first. Search before you say that you do not know."""
         with self._desk.reading(self._who()) as memory:
             hits = memory.retrieve_memories(
-                question, k=limit, kinds=kinds, as_of=as_of, since=since, sessions=[session_id] if session_id else (),
-                entities=entities, tags=tags, min_confidence=min_confidence, n_hops=hops,
+                query, k=limit, kinds=kinds, as_of=as_of, since=since, sessions=[session_id] if session_id else (),
+                entities=entities, relations=relations, tags=tags, min_confidence=min_confidence, n_hops=hops,
             )  # fmt: skip
         fields = HitShown.model_fields
         return Found(hits=[HitShown(**{name: getattr(hit, name) for name in fields}) for hit in hits])
 
     def em_context(
         self,
-        text: Annotated[Text, Field(description="What the user has just said, or asks.")],
+        query: Query,
         is_group: Annotated[
             bool, Field(description="Whether others read along: then nothing personal is in it.")
         ] = False,
@@ -70,19 +79,42 @@ class ReadingTools:
     ) -> ContextShown:
         """Get the block of memory that belongs before the question: facts, plans and quotes that matter to it."""
         with self._desk.reading(self._who()) as memory:
-            block = memory.context(text, is_group=is_group, thread=thread, as_of=as_of)
+            block = memory.context(query, is_group=is_group, thread=thread, as_of=as_of)
         return ContextShown(
             text=block.text, n_tokens=block.n_tokens, edge_ids=list(block.edge_ids), turns=list(block.turns)
         )
 
+    def em_bootstrap(
+        self,
+        is_group: Annotated[
+            bool, Field(description="Whether others read along: then nothing personal is in it.")
+        ] = False,
+        as_of: AsOf = None,
+    ) -> StartShown:
+        """Get what a session should start with: who it is, what is due and planned, how they want to be treated."""
+        with self._desk.reading(self._who()) as memory:
+            text = memory.bootstrap(as_of=as_of, is_group=is_group)
+        return StartShown(text=text, n_lines=text.count("\n"))
+
+    def em_gate(
+        self,
+        query: Query,
+        confidence: Annotated[Share | None, Field(description="How sure you are of your answer, 0 to 1.")] = None,
+        is_error_retry: Annotated[bool, Field(description="Whether the last try failed.")] = False,
+    ) -> Gated:
+        """Ask whether to look into memory before you answer. The decision is counted, the words are not kept."""
+        with self._desk.reading(self._who()) as memory:
+            reason = memory.gate(query, confidence=confidence, is_error_retry=is_error_retry)
+        return Gated(recall=reason.is_recall, reason=reason.value)
+
     def em_get_probes(
         self,
-        context: Annotated[Text, Field(description="What the conversation is about; all probes if left out.")] = "",
-        limit: Annotated[int, Field(ge=1, le=20)] = 3,
+        query: Annotated[Text, Field(description="What the conversation is about; all probes if left out.")] = "",
+        limit: Annotated[int, Field(ge=1, le=20, description="Probes at most.")] = 3,
     ) -> Probes:
         """Get questions that would close a gap in memory, to ask one of where it fits. Report what became of it."""
         with self._desk.reading(self._who()) as memory:
-            rows = waiting_probes(memory.home, memory.user, datetime.now(UTC), context or None, limit, memory.view)
+            rows = waiting_probes(memory.home, memory.user, datetime.now(UTC), query or None, limit, memory.view)
         return Probes(probes=[ProbeShown(**{name: row[name] for name in ProbeShown.model_fields}) for row in rows])
 
     def em_get_provenance(

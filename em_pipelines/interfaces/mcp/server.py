@@ -8,7 +8,7 @@ import inspect
 import logging
 import traceback
 from collections.abc import Iterable
-from datetime import UTC, datetime
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -26,8 +26,8 @@ from em_pipelines.interfaces.mcp.callers import Verifier, Who
 from em_pipelines.interfaces.mcp.desk import Desk
 from em_pipelines.interfaces.mcp.reading import ReadingTools
 from em_pipelines.interfaces.mcp.writing import WritingTools
-from em_pipelines.retrieval.context.bootstrap import bootstrap
 from em_pipelines.retrieval.context.instructions import INSTRUCTIONS
+from em_pipelines.schema.near_names import near
 
 NAME = "em"
 BOOTSTRAP = "memory://bootstrap"
@@ -38,6 +38,8 @@ ERASES = ToolAnnotations(read_only_hint=False, destructive_hint=True, idempotent
 TOOLS = {
     "em_query": (TokenScope.READ, READS),
     "em_context": (TokenScope.READ, READS),
+    "em_bootstrap": (TokenScope.READ, READS),
+    "em_gate": (TokenScope.READ, READS),
     "em_get_probes": (TokenScope.READ, READS),
     "em_get_provenance": (TokenScope.READ, READS),
     "em_graph_snapshot": (TokenScope.READ, READS),
@@ -49,6 +51,15 @@ TOOLS = {
     "em_delete_node": (TokenScope.ADMIN, ERASES),
 }
 """Every tool with the scope that it needs."""
+OLD_NAMES = {
+    "em_query": {"question": "query"},
+    "em_context": {"text": "query"},
+    "em_get_probes": {"context": "query"},
+    "em_delete_node": {"name": "entity"},
+}
+"""Arguments by the names that they had before the same thing had the same name everywhere; they are still taken."""
+NOBODYS = ("user", "user_id")
+DISTRIBUTION = "em_pipelines"
 DEEPEST = 6
 """Frames of a failure that are logged."""
 
@@ -61,7 +72,14 @@ class MemoryServer(MCPServer[None]):
     def __init__(self, desk: Desk, who: Who, verifier: Verifier | None = None) -> None:
         # Tokens are made at the command line and nowhere else; the SDK wants an issuer named all the same.
         auth = AuthSettings(issuer_url=AnyHttpUrl("http://localhost"), resource_server_url=None) if verifier else None
-        super().__init__(NAME, instructions=INSTRUCTIONS, auth=auth, token_verifier=verifier, log_level="WARNING")
+        super().__init__(
+            NAME,
+            instructions=INSTRUCTIONS,
+            version=version(DISTRIBUTION),
+            auth=auth,
+            token_verifier=verifier,
+            log_level="WARNING",
+        )
         self._who = who
         tools = (ReadingTools(desk, who), WritingTools(desk, who))
         for name, (scope, annotations) in TOOLS.items():
@@ -75,14 +93,15 @@ class MemoryServer(MCPServer[None]):
 
         @self.resource(BOOTSTRAP, name="bootstrap", title="Memory at the start of a session", mime_type="text/markdown")
         def session_bootstrap() -> str:
-            """What is due, what is planned, and which wishes about conduct apply today."""
+            """Who it is, what is due and planned, which wishes about conduct apply today, and what was said lately."""
             with desk.reading(who()) as memory:
-                return bootstrap(memory.home, memory.user, datetime.now(UTC), memory.domain)
+                return memory.bootstrap()
 
     async def call_tool(
         self, name: str, arguments: dict[str, Any], context: Context[None, Any] | None = None
     ) -> CallToolResult | InputRequiredResult:
         """Calls a tool for its caller; raises ToolError, with one sentence, for whatever goes wrong."""
+        arguments = _renamed(name, arguments)
         try:
             await self._check(name, arguments)
             return await super().call_tool(name, arguments, context)
@@ -107,7 +126,9 @@ class MemoryServer(MCPServer[None]):
     async def _check(self, name: str, arguments: dict[str, Any]) -> None:
         """Raises ToolError for a tool that is none, a scope that is missing, or an argument that nobody reads."""
         if name not in TOOLS:
-            raise ToolError(f"there is no tool {name!r:.80}; tools/list names those there are")
+            meant = ", ".join(near(name, TOOLS))
+            asked = f"did you mean {meant}? " if meant else ""
+            raise ToolError(f"there is no tool {name!r:.80}; {asked}there are {', '.join(TOOLS)}")
         needed = TOOLS[name][0]
         caller = await to_thread.run_sync(self._who)
         if caller.scope < needed:
@@ -117,7 +138,16 @@ class MemoryServer(MCPServer[None]):
             )
         known = (self._tool_input_schema(name) or {}).get("properties", {})
         if unknown := sorted(arguments.keys() - known.keys()):
-            raise ToolError(f"{name}: there is no argument {unknown[0]!r:.80}; there are {', '.join(known)}")
+            whose = "; whose memory it is, the token says" if unknown[0] in NOBODYS else ""
+            raise ToolError(f"{name}: there is no argument {unknown[0]!r:.80}; there are {', '.join(known)}{whose}")
+
+
+def _renamed(name: str, arguments: dict[str, Any]) -> dict[str, Any]:
+    """The arguments by the names of today; one that is given by both is refused as unknown by its old name."""
+    old = OLD_NAMES.get(name, {})
+    return {
+        new if (new := old.get(given)) and new not in arguments else given: value for given, value in arguments.items()
+    }
 
 
 def _told(error: BaseException | None, doing: str) -> str:
@@ -139,7 +169,7 @@ def _told(error: BaseException | None, doing: str) -> str:
 def _first_of(error: ValidationError) -> str:
     """The first argument that does not fit, and why, without what was given."""
     first = error.errors(include_url=False, include_input=False, include_context=False)[0]
-    return f"{'.'.join(str(part) for part in first['loc'])}: {first['msg']}"
+    return f"{'.'.join(str(part) for part in first['loc'])}: {first['msg'].removeprefix('Value error, ')}"
 
 
 def _root(error: BaseException) -> BaseException:

@@ -26,8 +26,10 @@ from em_pipelines.interfaces.mcp.forms import (
     FactShown,
     Name,
     ProbeOutcome,
+    Relation,
     Reported,
     ReportedMessage,
+    SessionId,
 )
 from em_pipelines.interfaces.memory import Memory
 from em_pipelines.landing.erasure_requests import Scope
@@ -47,21 +49,21 @@ class WritingTools:
 
     def em_report_interaction(  # noqa: PLR0913  (the arguments of one tool)
         self,
-        session_id: Annotated[
-            str, Field(min_length=1, max_length=256, description="The conversation, the same each time.")
-        ],
+        session_id: Annotated[SessionId, Field(min_length=1)],
         messages: Annotated[list[ReportedMessage], Field(max_length=MAX_MESSAGES, description="In order.")] = [],  # noqa: B006 (a schema)
         first_turn: Annotated[int, Field(ge=0, description="Turn number of the first of them.")] = 0,
-        channel: Literal["text", "voice", "group", "email"] = "text",
+        channel: Annotated[
+            Literal["text", "voice", "group", "email"], Field(description="By which way they talk.")
+        ] = "text",
         participants: Annotated[list[Name], Field(max_length=200, description="Humans present.")] = [],  # noqa: B006
         domain: Annotated[str, Field(max_length=256, description="Scope of recall.")] = "",
-        agent_id: Annotated[str, Field(max_length=256)] = "",
+        agent_id: Annotated[str, Field(max_length=256, description="Which agent took part.")] = "",
         trust: Annotated[
             Literal["trusted", "untrusted"],
             Field(description="untrusted where web or tool output was read: no facts then."),
         ] = "trusted",
         recalled: Annotated[list[str], Field(max_length=200, description="Ids of the facts that you used.")] = [],  # noqa: B006
-        probes: Annotated[list[ProbeOutcome], Field(max_length=20)] = [],  # noqa: B006
+        probes: Annotated[list[ProbeOutcome], Field(max_length=20, description="What became of probes.")] = [],  # noqa: B006
     ) -> Reported:
         """Report what was said, and what of memory was used. May be repeated and extended: nothing is stored twice.
 
@@ -96,8 +98,10 @@ class WritingTools:
             Field(description="correct: new_object is right; confirm: it is right; retract: it is wrong."),
         ],
         edge_id: EdgeId = "",
-        subject: Annotated[str, Field(min_length=1, max_length=MAX_NAME)] = "user",
-        relation: Name = "",
+        subject: Annotated[
+            str, Field(min_length=1, max_length=MAX_NAME, description="user: the remembered person.")
+        ] = "user",
+        relation: Annotated[Relation | None, Field(description="Of the closed vocabulary; or give edge_id.")] = None,
         object: Annotated[Name, Field(description="What the fact says; of a correction, what was wrong.")] = "",
         new_object: Annotated[Name, Field(description="Of a correction: what is right.")] = "",
         attribute: Annotated[Name, Field(description="The key, of has_attribute.")] = "",
@@ -106,7 +110,7 @@ class WritingTools:
         if (action == "correct") != bool(new_object):
             raise ToolError("new_object is what is right: give it to correct, and leave it out to confirm or retract")
         said: dict[str, Any] = {
-            "edge_id": edge_id or None, "subject": subject, "relation": relation or None, "attribute": attribute or None
+            "edge_id": edge_id or None, "subject": subject, "relation": relation, "attribute": attribute or None
         }  # fmt: skip
         with self._desk.writing(self._who()) as memory:
             if action == "correct":
@@ -121,8 +125,8 @@ class WritingTools:
 
     def em_add_facts(
         self,
-        facts: Annotated[list[FactGiven], Field(min_length=1, max_length=MAX_FACTS)],
-        session_id: Annotated[str, Field(max_length=256, description="Where they were said.")] = "",
+        facts: Annotated[list[FactGiven], Field(min_length=1, max_length=MAX_FACTS, description="What you extracted.")],
+        session_id: SessionId = "",
     ) -> Added:
         """Add facts that you have extracted yourself. They pass the usual safety checks and are seen at once."""
         given = [fact.model_dump(mode="json", exclude_none=True) for fact in facts]
@@ -144,13 +148,15 @@ class WritingTools:
 
     def em_delete_node(
         self,
-        name: Annotated[str, Field(min_length=1, max_length=MAX_NAME, description="A name of it, or its id (ent_…).")],
+        entity: Annotated[
+            str, Field(min_length=1, max_length=MAX_NAME, description="A name of it, or its id (ent_…).")
+        ],
         preview_only: Annotated[bool, Field(description="Say what would go, and erase nothing.")] = False,
     ) -> Deleted:
         """Erase a person or thing for good: every sentence that names it, its facts, everywhere. Cannot be undone."""
         with self._desk.writing(self._who()) as memory:
             world = World(memory.home.store.lake, memory.user)
-            named = world.name(name) if name in world.entities else name
+            named = world.name(entity) if entity in world.entities else entity
             scope = Scope.named(memory.user, fact=None, entity=named, session=None)
             return _erased(memory, scope, is_preview=preview_only)
 

@@ -131,6 +131,8 @@ def asked(home: Path) -> dict[str, list[dict[str, Any]]]:
     return {
         "em_query": [{"question": q, "hops": 2, "limit": 50} for q in QUESTIONS],
         "em_context": [{"text": q} for q in QUESTIONS],
+        "em_bootstrap": [{}, {"as_of": "2026-03-10"}],
+        "em_gate": [{"query": q} for q in QUESTIONS],
         "em_get_probes": [{"limit": 20}],
         "em_get_provenance": [{"id": wanted} for wanted in ids_of(home)],
         "em_graph_snapshot": [{"limit": 500}],
