@@ -24,6 +24,7 @@ from em_pipelines.extraction.rules.lexicon import topics_of
 from em_pipelines.extraction.segmentation import read_segments
 from em_pipelines.extraction.settings import DurableSettings, VerificationSettings
 from em_pipelines.extraction.verification import verify, worded
+from em_pipelines.extraction.working_rules import with_working_rules
 from em_pipelines.schema.ids import content_id, correlation_id
 from em_pipelines.schema.readings import (
     DEAD_LETTER,
@@ -137,7 +138,7 @@ def readings(
             continue
         reading = _judged(next(read), seen, checks)
         reading.issues += issues
-        yield segment, reading
+        yield segment, reading if segment.project is None else with_working_rules(reading, segment, checks.safety)
 
 
 def _read(extractor: Extractor, segments: Sequence[Segment]) -> Iterator[Extraction]:

@@ -44,6 +44,7 @@ def _segment(row: Mapping[str, Any]) -> Segment:
         channel=row.get("channel") or "text",
         turns=(turn,),
         context=tuple(context),
+        project=row.get("project"),
     )
 
 

@@ -9,7 +9,7 @@ from typing import cast
 
 import pyarrow as pa
 
-from em_pipelines.extraction.settings import SegmentationSettings
+from em_pipelines.extraction.settings import CODING_AGENTS, SegmentationSettings
 from em_pipelines.schema.ids import content_id
 from em_pipelines.schema.readings import Segment, Turn, Withheld
 from em_pipelines.schema.rows import MessageRow, SegmentRow
@@ -127,8 +127,16 @@ def read_segments(segments: pa.Table, messages: pa.Table, n_context_turns: int) 
             context=tuple(earlier[max(0, len(earlier) - n_context_turns) :]),
             trust=row["trust"],
             is_pasted_elsewhere=bool(rows[opening.message_id].get("is_pasted_elsewhere")),
+            project=_project([rows[message_id] for message_id in row["message_ids"]]),
         )
         earlier += turns
+
+
+def _project(rows: Sequence[MessageRow]) -> str | None:
+    """What messages are about in which a coding agent took part: their one domain."""
+    domains = {row["domain"] for row in rows}
+    domain = domains.pop() if len(domains) == 1 else None
+    return domain if domain and all(row["agent_id"] in CODING_AGENTS for row in rows) else None
 
 
 def turn_of(row: MessageRow) -> Turn:

@@ -3,6 +3,23 @@ steers, for whoever opens a home reads settings, and few of them read messages."
 
 from pydantic import BaseModel, ConfigDict, Field
 
+CODING_AGENTS = frozenset(
+    {
+        "claude-code",
+        "codex",
+        "cursor",
+        "aider",
+        "copilot",
+        "gemini-cli",
+        "cline",
+        "windsurf",
+        "opencode",
+        "zed",
+        "continue",
+    }
+)
+"""Values of `agent_id` by which the domain of a message is the project that is worked on."""
+
 
 class SegmentationSettings(BaseModel):
     """How large a segment may grow."""

@@ -60,6 +60,8 @@ class Segment:
     trust: str = "trusted"
     is_pasted_elsewhere: bool = False
     """Whether another day of the session held pasted blocks."""
+    project: str | None = None
+    """What is worked on where a coding agent took part: the domain of the turns; None elsewhere."""
 
 
 @dataclass(frozen=True, slots=True)

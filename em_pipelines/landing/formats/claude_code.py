@@ -10,7 +10,8 @@ what came from the web, an MCP server, a sub-agent, a file elsewhere or a tool t
 with it the session. What the program put into a message of the user in tags of its own (reminders, output of commands,
 open files) is left out; what it wrote there to go on from an earlier session is the assistant's. Summaries, system and
 file-history lines, queues, meta lines, errors of the service and sidechains (conversations of sub-agents) are passed
-over, and so is a last line that breaks off: its session still runs.
+over, and so is a last line that breaks off: its session still runs. The domain of a message is the project of the folder
+that its session began in.
 """
 
 import posixpath
@@ -36,6 +37,7 @@ from em_pipelines.landing.formats.base import (
     json_lines,
 )
 from em_pipelines.landing.formats.openai import text_of
+from em_pipelines.landing.formats.projects import project_of
 from em_pipelines.landing.reader import InputFile, Line
 from em_pipelines.landing.reasons import Reason, Skip
 
@@ -98,6 +100,8 @@ def sniff(sample: Sample) -> bool:
 def convert(file: InputFile, source: Source) -> Iterator[Item]:
     """Yields the messages, numbered in each session as they come."""
     turns: Counter[str] = Counter()
+    projects: dict[str, str | None] = {}
+    """Of each session what it began to work on: an agent moves between folders."""
     untrusted: set[str] = set()
     """Calls of which the results come from elsewhere."""
     for item in _lines(file):
@@ -118,6 +122,7 @@ def convert(file: InputFile, source: Source) -> Iterator[Item]:
             yield Ignored(line.number, _without_words(message.get("content")))
         shared = _shared(event, source)
         session_id = shared["session_id"]
+        shared["domain"] = projects[session_id] = projects.get(session_id) or project_of(event.get("cwd"))
         for one in said:
             turn, turns[session_id] = turns[session_id], turns[session_id] + 1
             if not one.text.strip():
