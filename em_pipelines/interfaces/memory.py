@@ -294,7 +294,7 @@ class Memory:
         memory cannot be read: no session waits for it. In a group nothing above L1."""
         from em_pipelines.retrieval.context.bootstrap import bootstrap  # noqa: PLC0415 (of this method alone)
 
-        return bootstrap(self.home, self.user, as_of or _today(), self.domain, is_group=is_group)
+        return bootstrap(self.home, self.user, as_of or today(), self.domain, is_group=is_group)
 
     def gate(self, text: str, **situation: Any) -> "Reason":
         """Whether memory should be asked before `text` is answered, and why; the decision is counted, the text is not
@@ -303,8 +303,8 @@ class Memory:
         from em_pipelines.retrieval.recall_gate import Situation, recall  # noqa: PLC0415
         from em_pipelines.retrieval.recalls import count  # noqa: PLC0415
 
-        reason = recall(Situation(text, **situation), held(self.home, self.user, text, _today(), self.domain))
-        count(self.home, reason, _today())
+        reason = recall(Situation(text, **situation), held(self.home, self.user, text, today(), self.domain))
+        count(self.home, reason, today())
         return reason
 
     def correct(  # noqa: PLR0913  (a public call, each argument by its name)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from em_pipelines.interfaces.cli.console import HomeOption, JsonOption, open_existing, out, print_json
+from em_pipelines.interfaces.cli.console import HomeOption, JsonOption, open_existing, open_home, out, print_json
 from em_pipelines.interfaces.cli.facts import parse_day
 
 if TYPE_CHECKING:

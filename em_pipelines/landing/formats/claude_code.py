@@ -10,8 +10,8 @@ what came from the web, an MCP server, a sub-agent, a file elsewhere or a tool t
 with it the session. What the program put into a message of the user in tags of its own (reminders, output of commands,
 open files) is left out; what it wrote there to go on from an earlier session is the assistant's. Summaries, system and
 file-history lines, queues, meta lines, errors of the service and sidechains (conversations of sub-agents) are passed
-over, and so is a last line that breaks off: its session still runs. The domain of a message is the project of the folder
-that its session began in.
+over, and so is a last line that breaks off: its session still runs. The domain of a message is the project of the
+folder that its session began in.
 """
 
 import posixpath
