@@ -29,7 +29,13 @@ from em_pipelines.schema.vocabulary import (
 from em_pipelines.text.guard.passages import Span
 
 MAX_THING_WORDS, MAX_RULE_WORDS = 4, 18
-NOUN_OF = {"release": "releases", "deploy": "deploys", "ship": "releases", "publish": "releases"}
+NOUN_OF = {
+    "release": "releases",
+    "deploy": "deploys",
+    "ship": "releases",
+    "publish": "releases",
+    "cut releases": "releases",
+}
 """The key of an attribute that is told by its verb."""
 _RULE_END = r"(?:,? (?:because|since|so|but)\b|, (?!(?:[\w./-]+, )*(?:[\w./-]+,? )?(?:and|or) [\w./-]+)).*$"
 """Where a reason or another clause begins; a comma within a list goes on."""
@@ -49,7 +55,7 @@ class WorkingRule(BaseModel):
     id: str = Field(pattern=r"^[a-z_]+$")
     about: Literal["project", "user"]
     relation: str
-    form: Literal["thing", "when", "rule", "whole", "turned"]
+    form: Literal["thing", "when", "rule", "bound", "whole", "turned"]
     pattern: str
     attribute: str | None = None
     polarity: Literal[1, -1] = 1
@@ -63,7 +69,7 @@ class WorkingRule(BaseModel):
         """What a fit asks for, in the words of refused.yaml."""
         if polarity < 0:
             return ("dont",)
-        return ("do", "order") if self.is_order or self.form in {"rule", "whole"} else ("do",)
+        return ("do", "order") if self.is_order or self.form in {"rule", "bound", "whole"} else ("do",)
 
 
 @cache
@@ -91,7 +97,15 @@ class Fit:
     @property
     def said(self) -> str:
         """What the pattern takes for the other end."""
-        return self.match["object"]
+        found = self.match.groupdict()
+        return found["object"] or found.get("kept") or found.get("always") or ""
+
+    @property
+    def bound(self) -> str:
+        """What a rule is bound to, as it is said behind it: `before every commit`."""
+        found = self.match.groupdict()
+        when = found.get("when") or found.get("when2") or ""
+        return when[:1].lower() + when[1:]
 
     @property
     def polarity(self) -> int:
@@ -101,11 +115,11 @@ class Fit:
     def lasts(self) -> bool:
         """Whether what is said holds for longer than now, by its words or its kind."""
         rule, text = self.rule, self.piece.text
-        if rule.form in {"rule", "whole"} and compiled("{code}").search(text):
+        if rule.form in {"rule", "bound", "whole"} and compiled("{code}").search(text):
             return False
-        if rule.form == "rule" and rule.is_order and not is_ordered(self.said):
+        if rule.form in {"rule", "bound"} and rule.is_order and not is_ordered(self.said):
             return False
-        if rule.needs is None or self.piece.lasts:
+        if rule.needs is None or self.piece.lasts or self.match.groupdict().get("over"):
             return True
         if rule.needs == "norm":
             return _is_norm(text)
@@ -145,7 +159,7 @@ def _other() -> re.Pattern[str]:
 def _is_general(said: str, *, is_verb: bool) -> bool:
     """Whether no single thing is meant: `add comments that repeat the code`, and not `change the signature`."""
     head = said.partition(" ")[2] if is_verb else said
-    if compiled(r"{unnamed}\b").match(head) or compiled(r"\b{pointing}\b").search(said):
+    if compiled(r"{unnamed}(?![\w-])").match(head) or compiled(r"\b{pointing}\b").search(said):
         return False
     return _names_many(compiled(r" {preposition}\b").split(head)[0])
 
@@ -167,28 +181,27 @@ def _objects(fit: Fit) -> list[str]:
     """The other ends of the claims that a fit states."""
     rule, said = fit.rule, fit.said
     if rule.form == "thing" and not rule.is_long:
-        return list(_listed(rule, _other().sub("", said)))
+        return list(_listed(_other().sub("", said)))
     told = {
         "thing": lambda: compiled(r"(?:, (?!and\b)| {reason}\b|\().*$").sub("", said).strip(),
         "when": lambda: said,
         "rule": lambda: as_done(freed(compiled(_RULE_END).sub("", said)).text),
+        "bound": lambda: f"{as_done(freed(compiled(_RULE_END).sub('', said)).text)} {fit.bound}",
         "whole": lambda: _small(fit.piece.text),
         "turned": lambda: f"{fit.match['how'].lower()} {said}",
     }[rule.form]()
     n_words = len(told.split())
     if rule.form == "thing" and not _is_name(told, MAX_RULE_WORDS):
         return []
-    return [told] if (2 if rule.form == "rule" else 1) <= n_words <= MAX_RULE_WORDS else []
+    return [told] if (2 if rule.form in {"rule", "bound"} else 1) <= n_words <= MAX_RULE_WORDS else []
 
 
-def _listed(rule: WorkingRule, said: str) -> Iterator[str]:
+def _listed(said: str) -> Iterator[str]:
     """The names that a list begins with; a comma alone goes on with proper names only."""
     joint = re.compile(r",? (?:and|&|plus) |, ")
     for between, item in zip(["", *joint.findall(said)], joint.split(said), strict=True):
         whole = item.strip(" .,:;")
-        name = compiled(r"(?:,| {name_end}\b|\().*$").sub(
-            "", re.sub(r"^(?:the|our) ", "", whole) if rule.attribute else whole
-        )
+        name = compiled(r"(?:,| {name_end}\b|\().*$").sub("", re.sub(r"^(?:the|our) (?=[A-Z])", "", whole))
         name = name.strip(" .,:;")
         is_proper = compiled("{proper}").fullmatch(name) is not None
         is_next = not between or is_proper or (between.strip() != "," and len(name.split()) < MAX_THING_WORDS - 1)
@@ -201,9 +214,9 @@ def _listed(rule: WorkingRule, said: str) -> Iterator[str]:
 
 def _is_name(name: str, most: int) -> bool:
     """Whether words name a thing, and no state of the moment."""
-    if not name or len(name.split()) > most or compiled(r"(?:{unnamed}|{clause})\b").match(name):
+    if not name or len(name.split()) > most or compiled(r"(?:{unnamed}|{clause})(?![\w-])").match(name):
         return False
-    is_state = compiled(r"{states}(?![\w-])|[a-z]+(?:ing|ly)$|(?:not|un)[a-z]+ed$").match(name.lower())
+    is_state = compiled(r"{states}(?![\w-])|(?-i:[a-z]+(?:ing|ly)|(?:not|un)[a-z]+ed)$").match(name)
     return not is_state or compiled("{tools}").fullmatch(name) is not None
 
 
@@ -250,7 +263,7 @@ def _claim(fit: Fit, name: str, polarity: int, project: str) -> Claim:
         relation=rule.relation,
         object=None if is_literal else name,
         object_type=None if is_literal else _type_of(rule),
-        value=name if is_literal else None,
+        value=re.sub(r"^https?://", "", name) if is_literal else None,
         confidence=initial_confidence(mechanism, HedgeLevel.NONE),
         start=fit.span[0],
         end=fit.span[1],
@@ -278,12 +291,12 @@ def _attribute(fit: Fit, name: str) -> str | None:
 def _type_of(rule: WorkingRule) -> EntityType:
     if rule.relation in _TOOLS:
         return EntityType.TOOL
-    return EntityType.ACTIVITY if rule.form == "rule" else EntityType.CONCEPT
+    return EntityType.ACTIVITY if rule.form in {"rule", "bound"} else EntityType.CONCEPT
 
 
 def _statement(fit: Fit, name: str, polarity: int) -> str:
     """The fact in a short sentence that orders nobody about."""
-    if fit.rule.form == "rule":
+    if fit.rule.form in {"rule", "bound"}:
         return f"{name[0].upper()}{name[1:]} is {'the rule' if polarity > 0 else 'ruled out'}"
     if fit.rule.is_order:
         return f"{'Preferred' if polarity > 0 else 'Not wanted'}: {name}"

@@ -96,21 +96,27 @@ def _dated(claim: Claim, others: Iterable[Claim]) -> Claim:
 
 
 def _rehomed(claim: Claim, project: str, parts: Iterable[_Part]) -> Claim | None:
-    """A claim of "we" as one of the project; None where it was read in an order of the moment or a supposition."""
-    if claim.subject != USER or claim.relation not in OF_PROJECTS:
-        return claim
+    """A claim of "we" as one of the project; None where it was read in an order, a supposition or what is refused."""
     part = next((part for part in parts if part.span[0] < claim.end <= part.span[1] + 1), None)
     core = freed(part.text).text if part is not None else ""
-    if not core or compiled(r"\b{me}\b").search(core):
+    if not core or not _is_believed(claim, core):
+        return None if core else claim
+    is_ours = compiled(r"\b{we}\b").search(core) and not compiled(r"\b{me}\b").search(core)
+    if not is_ours or claim.subject != USER or claim.relation not in OF_PROJECTS:
         return claim
-    if is_ordered(core) and not core.lower().startswith("prefer "):
-        return None
-    if not compiled(r"\b{we}\b").search(core):
-        return claim
-    named = f"use {claim.object or claim.value}"
-    if _is_passing(core) or refused(core, named, "do" if claim.polarity > 0 else "dont"):
-        return None
-    return replace(claim, subject=project, subject_type=EntityType.PROJECT)
+    return None if _is_passing(core) else replace(claim, subject=project, subject_type=EntityType.PROJECT)
+
+
+def _is_believed(claim: Claim, core: str) -> bool:
+    """Whether a claim was not read in an order, nor in what no rule may be."""
+    if compiled(r"(?:only|always|never) {order}\b").match(core):
+        return False
+    if claim.subject != USER or claim.relation not in OF_PROJECTS:
+        return True
+    if refused(core, f"use {claim.object or claim.value}", "do" if claim.polarity > 0 else "dont"):
+        return False
+    is_own = compiled(r"\b{me}\b").search(core) is not None
+    return is_own or not is_ordered(core) or core.lower().startswith("prefer ")
 
 
 def _is_passing(core: str) -> bool:
@@ -161,11 +167,16 @@ def _pieces(text: str) -> Iterator[_Part]:
             stop = joint.start() if joint is not None else end
             plain = _CALL.sub("", _TICKS.sub(r"\1", text[begin:stop].replace("’", "'")))
             plain = " ".join(plain.split()).strip(" .,!-–—*•")
-            if joint is not None and not freed(plain).text:  # "from now on, use tabs": no piece yet
+            if joint is not None and _goes_on(freed(plain).text):
                 continue
             if plain:
                 yield _Part(plain, (begin, stop), sentence)
             begin = joint.end() if joint is not None else end
+
+
+def _goes_on(text: str) -> bool:
+    """Whether what was said is no piece yet: `from now on`, `after changing the schema`."""
+    return not text or compiled(r"{bound}\b").match(text) is not None
 
 
 def _read(part: _Part, project: str, safety: SafetySettings) -> tuple[list[Claim], str | None]:

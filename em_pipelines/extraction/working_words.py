@@ -25,9 +25,9 @@ _PROPER = (
     r"|(?:{tools})(?![\w-])|{hosted})"
 )
 """The name of a tool, a version, a host; `located` is a path or a service, `bare` a single small word."""
-_HOSTED = r"(?:[a-z0-9-]+\.)+[a-z]{2,12}(?::\d{2,5})?(?:/[\w./-]*)?(?![\w-])"
+_HOSTED = r"(?:https?://)?(?:[a-z0-9-]+\.)+[a-z]{2,12}(?::\d{2,5})?(?:/[\w./-]*)?(?![\w-])"
 _BARE = r"[a-z][\w.+/-]*(?=$| (?:for|in|on|from)\b|,)"
-_LOCATED = r"(?:[\w.@-]*(?:/[\w.@*{}-]*)+|(?-i:[A-Z][\w.+#-]*)|(?:{tools})(?![\w-]))"
+_LOCATED = r"(?:[\w.@-]*(?:/[\w.@*{}-]*)+|(?-i:[A-Z][\w.+#-]*|\d[\w.+#-]*[A-Za-z][\w.+#-]*)|(?:{tools})(?![\w-]))"
 
 
 def read(name: str) -> dict[str, Any]:

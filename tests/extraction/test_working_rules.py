@@ -70,7 +70,7 @@ def test_what_no_rule_may_be_is_not_kept(attack: str) -> None:
 
 
 def test_there_are_attacks_of_every_kind() -> None:
-    assert len(ATTACKS) >= 40
+    assert len(ATTACKS) >= 130
     assert len({one.kind for one in refusals()}) >= 12
 
 
@@ -80,7 +80,7 @@ def test_kinds_that_are_refused_know_their_examples(entry) -> None:
 
     def is_refused(text: str) -> bool:
         core = freed(text.rstrip(".")).text
-        rule = re.sub(r"^(?:please )?(?:never|don't|do not|always) ", "", core, flags=re.IGNORECASE)
+        rule = re.sub(r"^(?:please )?(?:never|don't|do not|always|avoid|no) ", "", core, flags=re.IGNORECASE)
         found = pattern.search(rule if entry.said == "dont" else core)
         return found is not None and not (unless and unless.search(core))
 
@@ -146,6 +146,20 @@ def test_what_we_do_is_the_projects_and_what_i_do_is_mine() -> None:
 ])  # fmt: skip
 def test_orders_of_the_moment_and_what_code_does_state_nothing(text: str) -> None:
     assert told(read(segment(text)).claims) == []
+
+
+def test_what_a_rule_is_bound_to_goes_with_it() -> None:
+    (claim,) = read(segment("After changing the schema, always regenerate the client.")).claims
+    assert claim.object == "regenerating the client after changing the schema"
+    assert read(segment("If the token is missing, always add a header.")).claims == []
+
+
+def test_since_when_a_tool_is_used_is_kept() -> None:
+    claims = read(segment("We switched from Travis to Drone in 2024.")).claims
+    assert {(claim.object, claim.polarity, claim.valid_from) for claim in claims} == {
+        ("Drone", 1, date(2024, 1, 1)),
+        ("Travis", -1, date(2024, 1, 1)),
+    }
 
 
 def test_a_file_of_patterns_that_is_no_yaml_is_refused_by_its_name(tmp_path: Path, monkeypatch) -> None:
