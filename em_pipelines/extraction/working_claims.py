@@ -117,7 +117,7 @@ class Fit:
         rule, text = self.rule, self.piece.text
         if rule.form in {"rule", "bound", "whole"} and compiled("{code}").search(text):
             return False
-        if rule.form in {"rule", "bound"} and rule.is_order and not is_ordered(self.said):
+        if rule.form in {"rule", "bound"} and rule.is_order and not is_ordered(self.said, self.polarity):
             return False
         if rule.needs is None or self.piece.lasts or self.match.groupdict().get("over"):
             return True
@@ -142,9 +142,10 @@ def fits(piece: Piece, span: Span) -> Iterator[Fit]:
             yield fit
 
 
-def is_ordered(said: str) -> bool:
-    """Whether words begin with a verb that a rule may order or rule out."""
-    return compiled(r"(?:{order}|{forbidden})\b").match(said) is not None
+def is_ordered(said: str, polarity: int = -1) -> bool:
+    """Whether words begin with a verb that a rule may order, or may rule out where the polarity is −1."""
+    verbs = r"{order}\b" if polarity > 0 else r"(?:{order}|{forbidden})\b"
+    return compiled(verbs).match(said) is not None
 
 
 @cache

@@ -36,6 +36,11 @@ HARMLESS = frozenset({"health_withheld", "financial_withheld", "credential_maske
 """What keeps the piece that it stands in from being read, and no other."""
 OF_PROJECTS = frozenset({"uses", "depends_on", "decided", "has_attribute", "made_of", "prefers", "plans"})
 """What is the project's where "we" say it of ourselves."""
+_HELD = frozenset({"uses", "depends_on"})
+_OF_PARTS = frozenset({"located_in", "has_part", "part_of", "has_age", "made_of", "has_attribute"})
+_NEVER_OURS = frozenset({"lives_in", "works_at", "visited"})
+"""What "we moved to GCP" is not."""
+_WITH_NAMES = frozenset({EntityType.PERSON, EntityType.ORGANIZATION, EntityType.ANIMAL, EntityType.PLACE})
 _QUOTED = re.compile(r"[\"“”«»„]|(?<!\w)'[^']* [^']*'")
 _TICKS = re.compile(r"`([^`\n]{1,60})`")
 _CALL = re.compile(r"(?<=\w)\(\)")
@@ -82,7 +87,7 @@ def _gives_way(claim: Claim, stated: Iterable[Claim]) -> bool:
     return any(
         claim.turn_number == other.turn_number and claim.start < other.end and other.start < claim.end
         for other in stated
-        if claim.subject in {USER, other.subject} or claim.relation in OF_PROJECTS
+        if claim.subject in {USER, other.subject} or claim.relation in OF_PROJECTS | _OF_PARTS
     )
 
 
@@ -101,10 +106,19 @@ def _rehomed(claim: Claim, project: str, parts: Iterable[_Part]) -> Claim | None
     core = freed(part.text).text if part is not None else ""
     if not core or not _is_believed(claim, core):
         return None if core else claim
+    if _is_of_a_part(claim):
+        return replace(claim, subject=project, subject_type=EntityType.PROJECT) if claim.relation in _HELD else None
     is_ours = compiled(r"\b{we}\b").search(core) and not compiled(r"\b{me}\b").search(core)
-    if not is_ours or claim.subject != USER or claim.relation not in OF_PROJECTS:
+    if not is_ours or claim.subject != USER or claim.relation not in {*OF_PROJECTS, *_NEVER_OURS}:
         return claim
-    return None if _is_passing(core) else replace(claim, subject=project, subject_type=EntityType.PROJECT)
+    is_told = claim.relation in OF_PROJECTS and not _is_passing(core)
+    return replace(claim, subject=project, subject_type=EntityType.PROJECT) if is_told else None
+
+
+def _is_of_a_part(claim: Claim) -> bool:
+    """Whether a fact is of something without a name, as `the mobile app`: one of every project."""
+    is_thing = claim.subject != USER and claim.subject_type not in _WITH_NAMES
+    return is_thing and claim.subject == claim.subject.lower() and claim.relation in {*_HELD, *_OF_PARTS}
 
 
 def _is_believed(claim: Claim, core: str) -> bool:
@@ -113,7 +127,8 @@ def _is_believed(claim: Claim, core: str) -> bool:
         return False
     if claim.subject != USER or claim.relation not in OF_PROJECTS:
         return True
-    if refused(core, f"use {claim.object or claim.value}", "do" if claim.polarity > 0 else "dont"):
+    says = ("do", "order") if claim.relation == "prefers" else ("do",)
+    if refused(core, f"use {claim.object or claim.value}", *(says if claim.polarity > 0 else ("dont",))):
         return False
     is_own = compiled(r"\b{me}\b").search(core) is not None
     return is_own or not is_ordered(core) or core.lower().startswith("prefer ")

@@ -154,6 +154,16 @@ def test_what_a_rule_is_bound_to_goes_with_it() -> None:
     assert read(segment("If the token is missing, always add a header.")).claims == []
 
 
+@pytest.mark.parametrize(("text", "facts"), [
+    ("The team uses Gerrit for reviews.", ["project | uses | Gerrit"]),
+    ("Our Caddy version is 2.", ["project | has_attribute | caddy version: 2"]),
+    ("We moved everything from Linode to OVH in March.", []),
+    ("we have a rule that every public class has a docstring", []),
+])  # fmt: skip
+def test_what_every_project_has_is_nothing_of_its_own(text: str, facts: list[str]) -> None:
+    assert told(read(segment(text)).claims) == facts
+
+
 def test_since_when_a_tool_is_used_is_kept() -> None:
     claims = read(segment("We switched from Travis to Drone in 2024.")).claims
     assert {(claim.object, claim.polarity, claim.valid_from) for claim in claims} == {
