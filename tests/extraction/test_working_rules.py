@@ -1,6 +1,7 @@
 """What is said to a coding agent and lasts: standing rules and facts of the project, and what none of them may be."""
 
 import re
+import time
 from dataclasses import replace
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -170,6 +171,16 @@ def test_since_when_a_tool_is_used_is_kept() -> None:
         ("Drone", 1, date(2024, 1, 1)),
         ("Travis", -1, date(2024, 1, 1)),
     }
+
+
+@pytest.mark.parametrize(
+    "piece", ["ok, ", "only ", "and ", ", ", "all tests are ", "a/", "in this repo ", "we use a, ", "x not y "]
+)
+def test_no_turn_takes_long(piece: str) -> None:
+    for begins in ("", "we use ", "always run ", "keep ", "before every "):
+        began = time.process_time()
+        working(read(segment((begins + piece * 2000)[:2000])))
+        assert time.process_time() - began < 5
 
 
 def test_a_file_of_patterns_that_is_no_yaml_is_refused_by_its_name(tmp_path: Path, monkeypatch) -> None:
