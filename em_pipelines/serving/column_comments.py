@@ -35,7 +35,7 @@ def origin(relation: str, column: str) -> tuple[str, str] | None:
     entry = written()[relation]
     said = entry.get("columns", {}).get(column)
     if said is not None:
-        return origin(*_split(said)) if said.startswith(REFERENCE) else None
+        return origin(*_split(said)[:2]) if said.startswith(REFERENCE) else None
     for source in entry.get("from", ()):
         if _has(source, column):
             return origin(source, column)
@@ -54,7 +54,10 @@ def _meaning(relation: str, column: str) -> str:
         if source is None:
             raise KeyError(f"{relation}.{column}")
         return _meaning(source, column)
-    return _meaning(*_split(said)) if said.startswith(REFERENCE) else said
+    if not said.startswith(REFERENCE):
+        return said
+    table, name, words = _split(said)
+    return words or _meaning(table, name)
 
 
 def _has(relation: str, column: str) -> bool:
@@ -64,9 +67,11 @@ def _has(relation: str, column: str) -> bool:
     return column in entry.get("columns", {}) or any(_has(one, column) for one in entry.get("from", ()))
 
 
-def _split(reference: str) -> tuple[str, str]:
-    table, _, column = reference.removeprefix(REFERENCE).partition(".")
-    return table, column
+def _split(reference: str) -> tuple[str, str, str]:
+    """Table, column and, where the view says it in words of its own, those."""
+    name, _, words = reference.removeprefix(REFERENCE).partition(" ")
+    table, _, column = name.partition(".")
+    return table, column, words
 
 
 @cache

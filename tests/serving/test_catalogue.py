@@ -65,7 +65,7 @@ def test_closed_sets_reach_the_views_that_show_them(tables) -> None:
     columns = {(t["name"], c["name"]): c.get("data_tests", []) for t in tables for c in t["columns"]}
     relations = {"accepted_values": {"arguments": {"values": sorted(RELATIONS), "quote": True}}}
     assert columns["current_edges", "relation"] == ["not_null", relations]
-    assert columns["inferred_facts", "relation"] == [relations]
+    assert columns["inferred_facts", "relation"] == columns["current_facts", "relation"] == [relations]
     assert columns["facts", "status"] != columns["current_facts", "status"]
     assert columns["current_edges", "polarity"][1]["accepted_values"]["arguments"] == {
         "values": [1, -1],
