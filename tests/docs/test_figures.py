@@ -8,6 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from em_pipelines.interfaces.cli.app import app
+from em_pipelines.schema.vocabulary import RELATIONS
 from tests.docs.test_pages import rows_of
 
 ROUNDING = 0.01
@@ -31,6 +32,11 @@ def test_figures_of_where_things_stand_stand_there(rows, page) -> None:
     said = [figure for _, figure, how in rows if "docs/state.md" in how and re.search("[.%]", figure)]
     assert said
     assert [figure for figure in said if figure not in page("docs/state.md")] == []
+
+
+def test_relations_are_as_many_as_the_pages_say(page) -> None:
+    for name in ("README.md", "docs/comparison.md"):
+        assert f" {len(RELATIONS)} relations" in page(name)
 
 
 @pytest.mark.slow
