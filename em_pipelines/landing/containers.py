@@ -12,6 +12,7 @@ import zipfile
 import zlib
 from collections.abc import Iterator
 from contextlib import suppress
+from itertools import pairwise
 from pathlib import Path, PurePosixPath
 from typing import IO
 from zipfile import BadZipFile, ZipFile, ZipInfo
@@ -21,6 +22,8 @@ from em_pipelines.landing.reasons import Reason, RuleError
 from em_pipelines.landing.settings import MIB, LandingSettings
 
 SEPARATOR = "!/"
+_OVERLAPS = (Reason.UNPACKS_TOO_FAR, "its bytes are those of other members, too, as in a bomb; pack the files anew")
+OVERLAP_BYTES = 4096
 SMALLEST_BOMB_BYTES = 100 * MIB
 _ENCRYPTED, _NAME_IS_UTF8 = 0x1, 0x800  # bits of the flags (APPNOTE 4.4.4)
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA)
@@ -103,15 +106,47 @@ def members(zip_file: FoundFile, settings: LandingSettings) -> Iterator[FoundFil
         below = _common_folder([name for _, name in names], path.stem)
         siblings = _siblings([name for _, name in names])
         seen: set[str] = set()
+        overlapping = _overlapping(archive.infolist())
         for info, name in names:
-            wrong = _wrong(info, name, seen, settings)
+            wrong = _wrong(info, name, seen, settings) or (_OVERLAPS if info.header_offset in overlapping else None)
             seen.add(name)
             own = Path(f"{path}{SEPARATOR}{name}")
             folders = PurePosixPath(name).relative_to(below).parts[:-1] if not wrong else ()
             inner = folders[0] if folders else None
-            beside = siblings[name.rpartition("/")[0]]
+            folder = name.split("/")[:-1]
+            beside = tuple(siblings.get("/".join(folder[:n]), frozenset()) for n in range(len(folder), -1, -1))
             file = None if wrong else Member(archive, info, own, settings)
             yield FoundFile(own, zip_file.folder_user, wrong, path, name, beside, path.name, inner, file)
+
+
+def _overlapping(infos: list[ZipInfo]) -> set[int]:
+    """Where members begin whose bytes go on into the next: so a small ZIP unpacks to any size; no packer does it."""
+    ordered = sorted(infos, key=lambda info: info.header_offset)
+    return {
+        one.header_offset
+        for one, other in pairwise(ordered)
+        if one.header_offset + one.compress_size > other.header_offset and one.compress_size
+    }
+
+
+def pieces(path: Path, settings: LandingSettings) -> Iterator[bytes]:
+    """All that can be unpacked of a ZIP, some of it at a time, each with the end of what came before; names of members,
+    too. Raises RuleError at the end, or at once, where anything could not be read."""
+    wrong: RuleError | None = None
+    for member in members(FoundFile(path), settings):
+        yield member.inside.encode("utf-8", "replace")
+        if member.wrong or member.file is None or member.file.is_zip:
+            wrong = RuleError(*(member.wrong or (Reason.NESTED_ZIP, f"{member.inside} is a ZIP")))
+            continue
+        try:
+            end = b""
+            for chunk in member.file.chunks():
+                yield end + chunk
+                end = chunk[-OVERLAP_BYTES:]
+        except RuleError as error:
+            wrong = error
+    if wrong:
+        raise wrong
 
 
 def _name(info: ZipInfo) -> str:

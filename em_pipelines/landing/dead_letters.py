@@ -5,7 +5,7 @@ A change of status is a record of its own beside the letter, on the same day; th
 
 import base64
 from collections import defaultdict
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
 from pathlib import Path
@@ -13,14 +13,15 @@ from pathlib import Path
 import orjson
 
 from em_pipelines.errors import UsageError
-from em_pipelines.landing.containers import SEPARATOR
+from em_pipelines.landing.containers import SEPARATOR, members
 from em_pipelines.landing.formats.base import Item, Parsed, Source
-from em_pipelines.landing.intake import Intake, Origin
+from em_pipelines.landing.intake import Intake, Origin, Refusal
 from em_pipelines.landing.land import DISCARDED, KIND, OPEN, REPLAYED, all_letters, detect
-from em_pipelines.landing.reader import InputFile
-from em_pipelines.landing.reasons import RuleError
+from em_pipelines.landing.reader import FoundFile, InputFile
+from em_pipelines.landing.reasons import Reason, RuleError
 from em_pipelines.landing.records import NOT_TEXT
 from em_pipelines.landing.registry import AUTO, format_named
+from em_pipelines.landing.report import LandingReport
 from em_pipelines.landing.settings import LandingSettings
 from em_pipelines.schema.table import Record
 from em_pipelines.storage.landed_log import LandedLog
@@ -89,27 +90,62 @@ def _chosen(log: LandedLog, ids: Collection[str] | None) -> list[Record]:
     return [letter for letter in letters if letter["dead_letter_id"] in ids]
 
 
+def settle_nobodys(log: LandedLog, report: LandingReport) -> None:
+    """Closes the letters of files that named nobody, where the files have landed as somebody's since. The caller holds
+    the landing lock."""
+    landed = {read.file for read in report.read} - set(report.n_nobodys)
+    _set_status(log, [x for x in open_letters(log) if x["file"] in landed and _is_of_file(x)], REPLAYED)
+
+
+def _is_of_file(letter: Record) -> bool:
+    """Whether a letter stands for a whole file that names nobody, and holds nothing but where it lies."""
+    place: str = letter["file"]
+    return letter["reason"] == Reason.MISSING_USER.value and base64.b64decode(letter["raw"]) == place.encode()
+
+
 def _replay_letter(
     letter: Record, intake: Intake, settings: LandingSettings, user_id: str | None, overrides: Mapping[str, object]
 ) -> str | None:
     """Lands what a letter holds; returns None, or why it is refused still."""
-    path = Path(letter["file"])
-    zip_path, _, inside = letter["file"].rpartition(SEPARATOR)
-    file = InputFile(path, settings, base64.b64decode(letter["raw"]))
+    if _is_of_file(letter) and user_id is None:
+        return f"{letter['reason']}: {letter['detail']}, or replay it with that"
     n_before = intake.counts.n_rows
+    refused: list[Refusal] = []
     try:
-        file.check()
-        source = Source(path.name, user_id, letter["user_id"], container=Path(zip_path).name, inside=inside)
-        known = detect(file, source.container, inside) if letter["format"] == AUTO else format_named(letter["format"])
-        for item in known.convert(file, source):
-            intake.take(_changed(item, overrides), Origin(letter["file"], known.name, user_id or letter["user_id"]))
+        for found, file in _files(letter, settings):
+            said, else_said = (None, user_id) if _is_of_file(letter) else (user_id, letter["user_id"])
+            source = Source(found.path.name, said, else_said, {}, found.container, found.inside)
+            is_named = letter["format"] != AUTO
+            known = format_named(letter["format"]) if is_named else detect(file, source.container, source.inside)
+            for item in known.convert(file, source):
+                if not intake.has_room_for(item):
+                    refused += intake.flush()
+                intake.take(_changed(item, overrides), Origin(letter["file"], known.name, user_id or letter["user_id"]))
     except RuleError as error:
         intake.flush()
         return f"{error.reason}: {error.detail}"
-    refused = intake.flush()
+    refused += intake.flush()
     if refused:
         return f"{refused[0].reason}: {refused[0].detail}"
     return None if intake.counts.n_rows > n_before else "it holds no record that can be read"
+
+
+def _files(letter: Record, settings: LandingSettings) -> Iterator[tuple[FoundFile, InputFile]]:
+    """What a letter holds as a file; for one that stands for a whole file, that, where it still lies there."""
+    path = Path(letter["file"])
+    zip_path, _, inside = letter["file"].rpartition(SEPARATOR)
+    found = FoundFile(path, inside=inside, container=Path(zip_path).name)
+    if not _is_of_file(letter):
+        file = InputFile(path, settings, base64.b64decode(letter["raw"]))
+        file.check()
+        yield found, file
+    elif not Path(zip_path or path).is_file():
+        raise RuleError(Reason.UNREADABLE_FILE, "the file is not there any more; land it again with --user-id NAME")
+    elif zip_path:
+        zip_members = members(FoundFile(Path(zip_path)), settings)
+        yield from ((one, one.file) for one in zip_members if one.file and one.inside == inside)
+    else:
+        yield found, InputFile(path, settings)
 
 
 def _changed(item: Item, overrides: Mapping[str, object]) -> Item:

@@ -229,9 +229,17 @@ class Intake:
     """Collects records and writes them; the order in which they come decides which of two conflicting ones stands."""
 
     def __init__(
-        self, log: LandedLog, *, now: datetime, settings: LandingSettings, lander: Lander = land_record
+        self,
+        log: LandedLog,
+        *,
+        now: datetime,
+        settings: LandingSettings,
+        lander: Lander = land_record,
+        on_landed: Callable[[list[Record]], None] | None = None,
     ) -> None:
+        """`on_landed` is told of the interactions that were appended."""
         self.counts = Counts()
+        self._on_landed = on_landed
         self._lander = lander
         self._log = log
         self._known = KnownRecords(log)
@@ -245,8 +253,22 @@ class Intake:
     @property
     def is_full(self) -> bool:
         """Whether it is time to flush."""
-        n_held = len(self._pending) + len(self._refused)
-        return n_held >= self._settings.max_buffer_records or self._n_bytes >= self._settings.max_buffer_bytes
+        return self._holds(1)
+
+    def has_room_for(self, item: Item) -> bool:
+        """Whether an item may be taken before the next flush: while there is room, and, up to twice that, while its
+        conversation goes on. In two flushes a conversation would be looked for in the log, its days read for it."""
+        if not self._holds(1):
+            return True
+        last = self._pending[-1].record.get("session_id") if self._pending else None
+        goes_on = isinstance(item, Parsed) and last is not None and item.fields.get("session_id") == last
+        return goes_on and not self._holds(2)
+
+    def _holds(self, n_buffers: int) -> bool:
+        n_held, settings = len(self._pending) + len(self._refused), self._settings
+        return (
+            n_held >= n_buffers * settings.max_buffer_records or self._n_bytes >= n_buffers * settings.max_buffer_bytes
+        )
 
     def take(self, item: Item, origin: Origin) -> None:
         """Takes one item: counts it, and holds it as record or refusal until the next flush."""
@@ -286,6 +308,8 @@ class Intake:
                 self._log.append("interactions", day, new[day])
                 self._known.note(day, new[day])
                 self._count(day, new[day])
+                if self._on_landed:
+                    self._on_landed(new[day])
             for kind in ID_COLUMNS:
                 self._flush_others(kind, [p.record for p in self._pending if p.kind == kind])
         refused, self._refused, self._pending, self._n_bytes = self._refused, [], [], 0

@@ -10,10 +10,11 @@ bad file again, from wherever, adds no second row.
 
 import base64
 import hashlib
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
+from itertools import islice
 from pathlib import Path, PurePath
 
 import orjson
@@ -22,11 +23,11 @@ from em_pipelines.errors import UsageError
 from em_pipelines.landing.containers import members
 from em_pipelines.landing.formats.base import Format, Item, Parsed, Rejected, Sample, Source
 from em_pipelines.landing.intake import Intake, Origin, Refusal
-from em_pipelines.landing.passed_over import PassedOver, media_kind, names_a_user
+from em_pipelines.landing.passed_over import PassedOver, is_prose, media_kind, names_a_user
 from em_pipelines.landing.reader import HEAD_BYTES, FoundFile, InputFile, find_files, shown
 from em_pipelines.landing.reasons import Reason, RuleError
 from em_pipelines.landing.registry import AUTO, FORMATS, format_named
-from em_pipelines.landing.report import LandingReport
+from em_pipelines.landing.report import FileReport, LandingReport, UserReport
 from em_pipelines.landing.settings import LandingSettings
 from em_pipelines.landing.tables import fold_letters
 from em_pipelines.schema import ids
@@ -136,6 +137,7 @@ def _storable(text: str) -> str:
 
 
 _PROGRESS_ROWS = 1000
+_HEADER_BYTES = 4096
 _UNREAD = (Reason.UNKNOWN_FORMAT, Reason.EMPTY_FILE, Reason.BINARY_FILE)
 """Of no format: where a file beside messages is known by its name, nothing is amiss."""
 
@@ -151,13 +153,15 @@ def land(  # noqa: PLR0913  (what `em land` takes, each of it of its own)
     mapping: Mapping[str, str] | None = None,
     on_progress: Callable[[int], None] | None = None,
     within: Path | None = None,
+    max_rows_a_file: int | None = None,
 ) -> LandingReport:
     """Lands files, directories and ZIPs and says what came of them.
 
     `now` is aware; its UTC day is that of the dead letters. `format` is auto or a registered name. `user_id` is
     whose the logs are: it wins over what foreign formats say and fills in what native records leave open. `mapping`
     is field → column for CSV. `within` is a folder that the files lie in and no link may lead out of.
-    `on_progress` gets the number of rows read so far, every thousand and at the end.
+    `on_progress` gets the number of rows read so far, every thousand and at the end. `max_rows_a_file` is how much of a
+    file is read by whoever wants no more than a look (`looking`).
     Raises UsageError for a path, format or user that cannot be used, before anything lands.
     """
     if now.tzinfo is None:
@@ -166,10 +170,11 @@ def land(  # noqa: PLR0913  (what `em land` takes, each of it of its own)
         raise UsageError("landing: the user id is blank; give a name to --user-id or leave it out")
     files, notes = find_files(paths, within)
     chosen = None if format == AUTO else format_named(format)
-    intake = Intake(log, now=now, settings=settings)
+    tally = Tally()
+    intake = Intake(log, now=now, settings=settings, on_landed=tally.take)
     letters = LetterBox(log, now.astimezone(UTC).date())
     destination = _Destination(intake, letters, on_progress)
-    landing = _Landing(destination, settings, chosen, user_id, mapping or {}, notes)
+    landing = _Landing(destination, settings, chosen, user_id, mapping or {}, notes, max_rows_a_file)
     for file in files:
         landing.take(file)
     letters.put(intake.flush())
@@ -177,7 +182,7 @@ def land(  # noqa: PLR0913  (what `em land` takes, each of it of its own)
     if on_progress:
         on_progress(counts.n_rows)
     return LandingReport(
-        files=tuple(landing.read),
+        files=tuple(landing.opened),
         n_rows=counts.n_rows,
         n_landed=counts.n_landed,
         n_duplicates=counts.n_duplicates,
@@ -189,6 +194,9 @@ def land(  # noqa: PLR0913  (what `em land` takes, each of it of its own)
         holds_erased=counts.holds_erased or letters.n_erased > 0,
         days=frozenset(counts.days),
         n_passed_over=landing.passed_over.counts() if landing.passed_over else {},
+        users=tally.users(),
+        read=tuple(landing.read),
+        n_nobodys={shown(Path(file)): n for file, n in destination.n_nobodys.items()},
         notes=(*notes, *counts.remarks, *(landing.passed_over.notes() if landing.passed_over else ())),
     )
 
@@ -200,19 +208,70 @@ class _Destination:
     intake: Intake
     letters: LetterBox
     on_progress: Callable[[int], None] | None
+    n_nobodys: dict[str, int] = field(default_factory=dict)
 
     def take(self, item: Item, origin: Origin) -> None:
-        self.intake.take(item, origin)
-        if self.intake.is_full:
+        if is_nobodys(item):
+            self.intake.counts.n_rows += 1
+            self.n_nobodys[origin.file] = self.n_nobodys.get(origin.file, 0) + 1
+            return
+        if not self.intake.has_room_for(item):
             self.letters.put(self.intake.flush())
+        self.intake.take(item, origin)
         n_rows = self.intake.counts.n_rows
         if self.on_progress and isinstance(item, Parsed | Rejected) and n_rows % _PROGRESS_ROWS == 0:
             self.on_progress(n_rows)
 
+    def end_file(self, origin: Origin) -> None:
+        """Refuses at once all messages of a file that are nobody's: one dead letter, which says where they lie."""
+        if n := self.n_nobodys.get(origin.file):
+            messages = "its message is" if n == 1 else f"its {n:,} messages are"
+            detail = f"nothing says whose {messages}; land it again with --user-id NAME"
+            item = Rejected(1, Reason.MISSING_USER, detail, origin.file.encode("utf-8", "backslashreplace"))
+            self.intake.take(item, origin)
+            self.intake.counts.n_rows -= 1
+            self.letters.by_reason[Reason.MISSING_USER.value] += n - 1
+
+
+def is_nobodys(item: Item) -> bool:
+    """Whether a message of a foreign format has no user. A native line that names none is refused by itself."""
+    return (
+        isinstance(item, Parsed)
+        and item.raw is None
+        and item.kind != "world_events"
+        and item.fields.get("user_id") is None
+    )
+
+
+class Tally:
+    """Counts interactions that have landed, by user."""
+
+    def __init__(self) -> None:
+        self._messages: Counter[str] = Counter()
+        self._sessions: dict[str, set[int]] = defaultdict(set)
+        self._first: dict[str, str] = {}
+        self._last: dict[str, str] = {}
+
+    def take(self, records: Iterable[Record]) -> None:
+        """Takes landed interactions."""
+        for record in records:
+            user, at = record["user_id"], record["timestamp"]
+            self._messages[user] += 1
+            self._sessions[user].add(hash(record["session_id"]))
+            self._first[user] = min(self._first.get(user, at), at)
+            self._last[user] = max(self._last.get(user, at), at)
+
+    def users(self) -> dict[str, UserReport]:
+        """What has landed of each user, in order of their names."""
+        return {
+            user: UserReport(n, len(self._sessions[user]), self._first[user], self._last[user])
+            for user, n in sorted(self._messages.items())
+        }
+
 
 @dataclass(slots=True)
 class _Landing:
-    """Takes files one after the other; those in a ZIP like those in a folder. `read` names what was opened."""
+    """Takes files one after the other; those in a ZIP like those in a folder. `opened` names all that was opened."""
 
     destination: _Destination
     settings: LandingSettings
@@ -220,7 +279,9 @@ class _Landing:
     user_id: str | None
     mapping: Mapping[str, str]
     notes: list[str]
-    read: list[str] = field(default_factory=list)
+    max_rows_a_file: int | None
+    opened: list[str] = field(default_factory=list)
+    read: list[FileReport] = field(default_factory=list)
     passed_over: PassedOver | None = None
 
     def take(self, found: FoundFile) -> None:
@@ -230,7 +291,7 @@ class _Landing:
         except RuleError as error:
             if found.container and error.reason not in _UNREAD:
                 self.notes.append(f"{shown(found.path)} was left out: {error.detail}")
-            self.read.append(shown(found.path))
+            self.opened.append(shown(found.path))
             origin = Origin(str(found.path), self.chosen.name if self.chosen else AUTO, self._user(found))
             self._refuse(error, origin)
 
@@ -245,29 +306,40 @@ class _Landing:
         elif found.container:
             raise RuleError(Reason.NESTED_ZIP, "it is a ZIP in a ZIP; unpack the outer one and land that folder")
         else:
+            n_before = len(self.opened)
             for member in members(found, self.settings):
                 self.take(member)
+            if len(self.opened) == n_before:
+                raise RuleError(Reason.UNKNOWN_FORMAT, f"{found.path.name} holds no file that could be landed")
 
     def _land(self, file: InputFile, found: FoundFile) -> None:
         try:
             file.check()
             known = self.chosen or detect(file, found.container, found.inside)
         except RuleError as error:
-            if found.root and error.reason in _UNREAD and self._pass_over(found, is_unknown=True):
+            if found.root and error.reason in _UNREAD and self._pass_over(found, error.raw):
                 return
             raise
-        if found.root and self.chosen and not known.reads_prose and self._pass_over(found, is_prose=True):
+        if found.root and self.chosen and not known.reads_prose and is_prose(found) and self._pass_over(found, b""):
             return
-        self.read.append(shown(found.path))
+        self.opened.append(shown(found.path))
         user = self._user(found, known)
         folder = user if user != self.user_id else None
         source = Source(found.path.name, self.user_id, folder, self.mapping, found.container, found.inside)
         origin = Origin(str(found.path), known.name, user)
+        n_before = self.destination.intake.counts.n_rows
         try:
-            for item in known.convert(file, source):
+            for item in islice(known.convert(file, source), self.max_rows_a_file):
                 self.destination.take(item, origin)
         except RuleError as error:
             self._refuse(error, origin)
+        except UsageError as error:  # columns that others of the files may have
+            if not found.root:
+                raise
+            self._refuse(RuleError(Reason.MISSING_FIELD, f"{error}", raw=file.head[:_HEADER_BYTES]), origin)
+        self.destination.end_file(origin)
+        n_rows = self.destination.intake.counts.n_rows - n_before
+        self.read.append(FileReport(shown(found.path), known.name, n_rows, folder))
 
     def _user(self, found: FoundFile, known: Format | None = None) -> str | None:
         """Whose a file is where it does not say: the caller's word, else that of the folder it lies in."""
@@ -276,9 +348,9 @@ class _Landing:
         within = found.inner_user if known and known.has_folders_of_users else None
         return next((folder for folder in (found.folder_user, within) if folder and names_a_user(folder)), None)
 
-    def _pass_over(self, found: FoundFile, **what: bool) -> bool:
+    def _pass_over(self, found: FoundFile, unread: bytes | None = None) -> bool:
         self.passed_over = self.passed_over or PassedOver()
-        return self.passed_over.take(found, **what)
+        return self.passed_over.take(found, unread)
 
     def _refuse(self, error: RuleError, origin: Origin) -> None:
         item = Rejected(error.line_number, error.reason, error.detail, error.raw)

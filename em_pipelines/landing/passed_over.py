@@ -8,8 +8,10 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from fnmatch import fnmatchcase
 from functools import cache
+from itertools import chain
 from pathlib import Path, PurePosixPath
 
+import orjson
 from pydantic import BaseModel, ConfigDict
 
 from em_pipelines.landing.reader import FoundFile, shown
@@ -17,6 +19,7 @@ from em_pipelines.text.values import read_yaml
 
 PROSE = (".md", ".txt")
 MAX_NAMES_IN_A_NOTE = 12
+MAX_EMPTY_BYTES = 512
 
 
 class _SideFiles(BaseModel):
@@ -51,14 +54,36 @@ def media_kind(name: str) -> str | None:
 
 
 def export_of_side_file(found: FoundFile, *, is_unknown: bool = False) -> str | None:
-    """Of which export a file is a known side file: where its messages lie beside it, or where no format reads it."""
+    """Of which export a file is a known side file: where its messages lie beside it or above, or no format reads it."""
     name = found.path.name
     for export in _table().side_files:
         if any(fnmatchcase(found.inside if "/" in p else name, f"*{p}" if "/" in p else p) for p in export.names) and (
-            is_unknown or _any_matches(found.siblings, export.beside)
+            is_unknown or _any_matches(chain.from_iterable(found.siblings), export.beside)
         ):
             return export.of
     return None
+
+
+def is_prose(found: FoundFile) -> bool:
+    """Whether a file is one of notes by its name."""
+    return found.path.suffix.lower() in PROSE
+
+
+def is_empty_json(beginning: bytes) -> bool:
+    """Whether a file, of which this is the beginning, is JSON without any value: `[]`, `{"chats": []}`."""
+    if len(beginning) > MAX_EMPTY_BYTES:
+        return False
+    try:
+        found = orjson.loads(beginning)
+    except orjson.JSONDecodeError:
+        return False
+    return _has_no_value(found)
+
+
+def _has_no_value(found: object) -> bool:
+    if isinstance(found, dict):
+        return all(map(_has_no_value, found.values()))
+    return found is None or (isinstance(found, list) and all(map(_has_no_value, found)))
 
 
 def names_a_user(folder: str) -> bool:
@@ -78,16 +103,19 @@ class PassedOver:
         self._media: dict[str, Counter[str]] = defaultdict(Counter)
         self._names: dict[tuple[str, str], list[str]] = defaultdict(list)
 
-    def take(self, found: FoundFile, *, is_unknown: bool = False, is_prose: bool = False) -> bool:
+    def take(self, found: FoundFile, unread: bytes | None = None) -> bool:
         """Whether a file holds no messages by its name; notes it then. Hidden ones of a ZIP do not, media do not, nor
-        do side files. `is_unknown`: no format reads it; `is_prose`: none that is asked for reads prose."""
+        do side files. `unread` is the beginning of one that no format reads: then prose and JSON that holds nothing do
+        not, either."""
         name = found.path.name
         if kind := "hidden files" if found.container and name.startswith(".") else media_kind(name):
             self._media[_root(found)][kind] += 1
-        elif export := export_of_side_file(found, is_unknown=is_unknown):
+        elif export := export_of_side_file(found, is_unknown=unread is not None):
             self._names[_root(found), f"{export} brings them beside the messages"].append(found.inside)
-        elif (is_unknown or is_prose) and found.path.suffix.lower() in PROSE:
+        elif unread is not None and is_prose(found):
             self._names[_root(found), "taken for notes"].append(found.inside)
+        elif unread and is_empty_json(unread):
+            self._names[_root(found), "they hold nothing"].append(found.inside)
         else:
             return False
         return True

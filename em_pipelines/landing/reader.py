@@ -213,8 +213,8 @@ class FoundFile:
 
     `wrong` is why it is not to be opened, and in which words: it is a finding, and the others land. Of what was not
     named itself but found in a directory or ZIP, `root` is that, `inside` the path below it (with /), and `siblings`
-    are the names beside it. A member of a ZIP has the path ZIP!/MEMBER, the ZIP's name as `container`, the first folder
-    in there as `inner_user`, and its `file` to read.
+    are the names beside it, then those beside its folder, and so on up to the root. A member of a ZIP has the path
+    ZIP!/MEMBER, the ZIP's name as `container`, the first folder in there as `inner_user`, and its `file` to read.
     """
 
     path: Path
@@ -222,7 +222,7 @@ class FoundFile:
     wrong: tuple[Reason, str] | None = None
     root: Path | None = None
     inside: str = ""
-    siblings: frozenset[str] = frozenset()
+    siblings: tuple[frozenset[str], ...] = ()
     container: str = ""
     inner_user: str | None = None
     file: InputFile | None = None
@@ -266,13 +266,14 @@ def _exists(path: Path) -> bool:
 
 def _below(root: Path) -> Iterator[FoundFile]:
     closed: list[OSError] = []
+    names_in: dict[tuple[str, ...], tuple[frozenset[str], ...]] = {}
     for folder, folders, names in os.walk(root, onerror=closed.append):
         entries = sorted(f for f in folders if not f.startswith("."))
         folders[:] = entries
         here = Path(folder)
         inner = here.relative_to(root).parts
         user = inner[0] if inner else None
-        siblings = frozenset(names)
+        siblings = names_in[inner] = (frozenset(names), *names_in.get(inner[:-1], ()))
         for name in entries:
             if (here / name).is_symlink() and (wrong := _wrong(here / name, root)):
                 yield FoundFile(here / name, None, wrong)

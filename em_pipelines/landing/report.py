@@ -6,15 +6,39 @@ from datetime import date
 
 
 @dataclass(frozen=True, slots=True)
+class UserReport:
+    """What has landed of one user: messages, conversations that they are of, and when the first and last was said (as
+    landed, in UTC)."""
+
+    n_messages: int
+    n_conversations: int
+    first: str
+    last: str
+
+
+@dataclass(frozen=True, slots=True)
+class FileReport:
+    """What was read of one file: its name as in dead letters, its format, and how many rows it holds. `user_id` is
+    whose it was taken to be because it lies in a folder of that name."""
+
+    file: str
+    format: str
+    n_rows: int
+    user_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class LandingReport:
     """One landing: n_rows = n_landed + n_duplicates + n_refused + n_erased + n_requests.
 
     `n_dead_letters` counts by reason all that was refused, also what stood refused before; `n_new_dead_letters` of
     them are new. `n_skipped` counts by name what means nothing here (summaries, hidden messages). `days` are the UTC
     days that got new records; `files` are those read, as named; `n_passed_over` counts by kind files that hold no
-    messages (images, side files of exports); `notes` are sentences for people. `n_erased` is what was forgotten before
-    and stays away, `n_requests` what asks for something to be forgotten; `holds_erased` says that the files hold what
-    may not be kept, so that no copy of them may be.
+    messages (images, side files of exports); `users` is what has landed by user, `read` what was read by file,
+    `n_nobodys` how many messages of which file were refused because nothing says whose they are, each file one dead
+    letter; `notes` are sentences for people. `n_erased` is what was forgotten before and stays away, `n_requests` what
+    asks for something to be forgotten; `holds_erased` says that the files hold what may not be kept, so that no copy of
+    them may be.
     """
 
     files: tuple[str, ...] = ()
@@ -29,6 +53,9 @@ class LandingReport:
     holds_erased: bool = False
     days: frozenset[date] = frozenset()
     n_passed_over: Mapping[str, int] = field(default_factory=dict)
+    users: Mapping[str, UserReport] = field(default_factory=dict)
+    read: tuple[FileReport, ...] = ()
+    n_nobodys: Mapping[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
     @property

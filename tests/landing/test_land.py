@@ -175,3 +175,30 @@ def test_the_examples_land_without_a_single_dead_letter(home: Any, request: pyte
     assert report.n_dead_letters == {}
     assert report.n_duplicates == 0
     assert report.n_landed == report.n_rows > 0
+
+
+def test_a_conversation_goes_to_the_log_in_one_piece_so_that_none_of_it_is_looked_up(
+    home: Any, message: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[date] = []
+    monkeypatch.setattr(LandedLog, "read", lambda self, kind, day: read.append(day) or iter(()))
+    lines = [message(turn, session_id=f"s{session}") for session in range(6) for turn in range(5)]
+    report = home.land_data("a.jsonl", lines, settings=LandingSettings(max_buffer_records=4))
+    assert (report.n_landed, read) == (30, [])
+
+
+def test_a_conversation_of_more_than_two_buffers_is_cut_all_the_same(home: Any, message: Any) -> None:
+    report = home.land_data("a.jsonl", [message(n) for n in range(25)], settings=SMALL)
+    assert report.n_landed == 25
+    assert len(home.segments()) == 5
+
+
+def test_a_report_says_whose_messages_landed_and_of_which_file_what_was_read(home: Any, message: Any) -> None:
+    home.write("a.jsonl", [message(0), message(1, session_id="s2", timestamp="2026-04-01T00:00:00Z"), message(0)])
+    home.write("nora/b.jsonl", [message(0, user_id=None)])
+    report = home.land(home.root / "in")
+    ada = report.users["ada"]
+    assert (ada.n_messages, ada.n_conversations, ada.first[:10], ada.last[:10]) == (2, 2, "2026-03-05", "2026-04-01")
+    assert list(report.users) == ["ada", "nora"]
+    read = [(one.file.rpartition("/in/")[2], one.format, one.n_rows, one.user_id) for one in report.read]
+    assert read == [("a.jsonl", "native", 3, None), ("nora/b.jsonl", "native", 1, "nora")]

@@ -69,6 +69,7 @@ def test_the_zip_of_chatgpt_lands_as_it_is(home: Any, method: int, name: str) ->
             "file-4Xq-boat.png": b"\x89PNG\x00\x01",
             "dalle-generations/file-7.webp": b"RIFF\x00",
             "3f/audio/a.wav": b"RIFF\x00",
+            "user-7/0b/mnt/data/chat.csv": "user,text,date\nx,what somebody uploaded,2026-01-05T10:00:00Z\n",
         },
         method,
     )
@@ -79,8 +80,23 @@ def test_the_zip_of_chatgpt_lands_as_it_is(home: Any, method: int, name: str) ->
     said = "\n".join(report.notes)
     for side in ("chat.html", "user.json", "message_feedback.json", "model_comparisons.json", "shared_conversations"):
         assert side in said
-    assert report.n_passed_over == {"images": 2, "recordings": 1, "side files": 5}
+    assert report.n_passed_over == {"images": 2, "recordings": 1, "side files": 6}
     assert "2 images, 1 recording noted, not read" in said
+
+
+def test_files_of_an_export_that_hold_nothing_are_skipped_and_others_that_are_unknown_are_findings(home: Any) -> None:
+    nothing = {"a.json": "[]", "b.json": '{"chats": []}', "c.json": '{"a": {"b": [null, {}]}}'}
+    something = {"d.json": '{"chats": [0]}', "e.json": '{"chats": [""]}'}
+    report = home.land_data("x.zip", zipped({"conversations.json": CLAUDE, **nothing, **something}), user_id="ada")
+    assert (report.n_landed, dict(report.n_dead_letters)) == (1, {"unknown_format": 2})
+    assert "skipped a.json, b.json, c.json (they hold nothing)" in report.notes[0]
+
+
+@pytest.mark.parametrize("contents", [{"a.png": b"x"}, {"notes.txt": "What is this?"}, {"a.jpg": b"x", "b.txt": "y"}])
+def test_a_zip_of_which_nothing_could_be_landed_is_a_finding(home: Any, contents: Contents) -> None:
+    report = home.land_data("x.zip", zipped(contents))
+    assert reasons_by_file(home) == {"x.zip": "unknown_format"}
+    assert report.notes
 
 
 @pytest.mark.parametrize("is_zipped", [True, False])
@@ -192,6 +208,17 @@ def test_a_bomb_is_told_by_what_it_says_to_unpack_to(home: Any, message: Any) ->
     report = home.land_data("x.zip", data)
     assert (report.n_landed, reasons_by_file(home)) == (1, {"x.zip!/bomb.json": "unpacks_too_far"})
     assert "max_unpack_ratio" in "\n".join(report.notes)
+
+
+def test_members_that_share_their_bytes_are_findings(home: Any, message: Any) -> None:
+    data = zipped({"a.jsonl": [message(n) for n in range(50)], "b.jsonl": [message(99)]})
+    table = data.index(b"PK\x01\x02")
+    second = data.index(b"PK\x01\x02", table + 4)
+    assert int.from_bytes(data[second + 42 : second + 46], "little") > 0
+    shared = data[: second + 42] + (20).to_bytes(4, "little") + data[second + 46 :]
+    report = home.land_data("x.zip", shared)
+    assert "unpacks_too_far" in report.n_dead_letters
+    assert report.n_landed == 0
 
 
 def test_a_zip_without_its_end_is_one_finding_and_other_files_land(home: Any, message: Any) -> None:

@@ -1,6 +1,8 @@
 """Landing what lies in the inbox: each file once, under the right user, and out of the way afterwards."""
 
+import io
 import os
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +53,17 @@ def test_a_file_that_names_no_user_belongs_to_that_of_its_folder(world: Any) -> 
     assert sorted(user for user, _ in landed(world)) == ["ada", "mirela"]
     (letter,) = all_letters(world.home.store.log).values()
     assert letter["reason"] == "missing_user"
+
+
+def test_a_zip_that_is_dropped_lands_whole_and_is_put_away(world: Any) -> None:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        archive.writestr("a.jsonl", world.message("2026-03-01", user_id=None))
+        archive.writestr("deep/b.jsonl", world.message("2026-03-02", user_id=None))
+    world.drop("mirela/export.zip", out.getvalue())
+    assert run(world).success
+    assert sorted(user for user, _ in landed(world)) == ["mirela", "mirela"]
+    assert moved(world) == {"mirela/export.zip"}
 
 
 def test_a_broken_file_becomes_dead_letters_and_is_moved_as_well(world: Any) -> None:

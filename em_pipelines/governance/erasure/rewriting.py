@@ -11,10 +11,14 @@ from pathlib import Path
 from em_pipelines.governance.erasure.owners import Owners
 from em_pipelines.governance.erasure.terms import Terms, Whose
 from em_pipelines.governance.rebuildable_home import RebuildableHome
-from em_pipelines.landing.erasure_gate import ErasureGate, unescaped
+from em_pipelines.landing.containers import pieces
+from em_pipelines.landing.erasure_gate import ErasureGate, named_users, unescaped
 from em_pipelines.landing.erasure_requests import Plan, Request
 from em_pipelines.landing.intake import SessionIndex
 from em_pipelines.landing.land import land
+from em_pipelines.landing.reader import InputFile
+from em_pipelines.landing.reasons import RuleError
+from em_pipelines.landing.settings import LandingSettings
 from em_pipelines.redaction.planning import KINDS
 from em_pipelines.schema.table import Record
 from em_pipelines.schema.tables.graph import EDGES
@@ -147,13 +151,26 @@ def holds(path: Path, terms: Terms, whose: Whose) -> bool:
     """Whether a file of the inbox holds what is erased; a file that nobody can read is taken to hold it where it is of
     the user."""
     try:
+        if InputFile(path, LandingSettings()).is_zip:
+            return zip_holds(path, terms, whose)
         data = path.read_bytes()
         text = unescaped(gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data)
-    except (OSError, EOFError, gzip.BadGzipFile):
+    except (OSError, EOFError, gzip.BadGzipFile, RuleError):
         return whose is Whose.THEIRS
     if whose is Whose.UNKNOWN and _names_user(text, terms):
         whose = Whose.THEIRS
     return terms.is_in_text(text, whose)
+
+
+def zip_holds(path: Path, terms: Terms, whose: Whose) -> bool:
+    """Whether anything in a ZIP holds what is erased. Raises RuleError where nothing that can be read does, and not all
+    can be."""
+    settings = LandingSettings()
+    if whose is Whose.ANOTHERS and any(terms.user_id in named_users(piece) for piece in pieces(path, settings)):
+        whose = Whose.THEIRS
+    if whose is Whose.UNKNOWN and any(_names_user(unescaped(piece), terms) for piece in pieces(path, settings)):
+        whose = Whose.THEIRS
+    return any(terms.is_in_text(unescaped(piece), whose) for piece in pieces(path, settings))
 
 
 def _names_user(text: str, terms: Terms) -> bool:

@@ -21,9 +21,11 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from em_pipelines.governance.erasure.owners import Owners
+from em_pipelines.governance.erasure.rewriting import zip_holds
 from em_pipelines.governance.erasure.terms import Terms, Whose
 from em_pipelines.landing.erasure_gate import unescaped
 from em_pipelines.landing.erasure_requests import PENDING, ScopeKind
+from em_pipelines.landing.reasons import RuleError
 from em_pipelines.schema.table import rows_of
 from em_pipelines.storage.duckdb_engine import connect
 
@@ -91,6 +93,14 @@ def _is_in_line(line: bytes, terms: Terms, whose: Whose) -> bool:
     return terms.is_in_row(row, whose) if isinstance(row, dict) else terms.is_in_text(unescaped(line), whose)
 
 
+def _in_zip(path: Path, terms: Terms, whose: Whose) -> bool:
+    """A ZIP that was dropped into the inbox; what of it cannot be unpacked is of whose folder it lies in."""
+    try:
+        return zip_holds(path, terms, whose)
+    except RuleError:
+        return whose is Whose.THEIRS
+
+
 def _in_parquet(path: Path, terms: Terms, whose: Whose) -> bool:
     table = pq.read_table(path, partitioning=None)
     footer = b"\n".join((pq.read_metadata(path).metadata or {}).values())
@@ -144,4 +154,5 @@ _FORMATS: tuple[tuple[Callable[[bytes], bool], Callable[[Path, Terms, Whose], bo
     (lambda head: head.startswith(ARROW_MAGIC), _in_arrow),
     (lambda head: head[8:12] == DUCKDB_MAGIC, _in_duckdb),
     (lambda head: head.startswith(b"\x1f\x8b"), _in_gzip),
+    (lambda head: head.startswith(b"PK\x03\x04"), _in_zip),
 )

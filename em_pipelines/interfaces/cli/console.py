@@ -143,6 +143,13 @@ def say(sentence: str) -> None:
     sys.stderr.write(visible(f"em: {told}") + "\n")
 
 
+def ask(question: str) -> str | None:
+    """Asks one question on stderr and returns the answer; None where there is none."""
+    sys.stderr.write(visible(f"em: {question} "))
+    sys.stderr.flush()
+    return sys.stdin.readline().strip() or None
+
+
 def write(text: str) -> None:
     """Prints a text in UTF-8 whatever the terminal's encoding: no line is folded, no bracket is markup."""
     sys.stdout.buffer.write(visible(text).encode())

@@ -19,6 +19,7 @@ from em_pipelines.interfaces.cli.console import (
     print_json,
     print_table,
 )
+from em_pipelines.interfaces.cli.landing import counted
 
 if TYPE_CHECKING:
     from em_pipelines.extraction.unread_segments import UnreadSegment
@@ -46,7 +47,7 @@ def list_letters(home: HomeOption = None, as_json: JsonOption = False) -> None:
         print_json([*(_document(letter) for letter in letters), *(_segment_document(s) for s in segments)])
         return
     print_table(
-        f"{len(letters)} open dead letters",
+        counted(len(letters), "open dead letter"),
         ("id", "landed on", "file", "line", "reason", "detail"),
         [
             tuple(x[c] for c in ("dead_letter_id", "landed_on", "file", "line_number", "reason", "detail"))
@@ -122,7 +123,9 @@ def replay(
     else:
         _show_report(report, segments)
     if report.refused:
-        fail(f"{len(report.refused)} dead letters are still refused; see `em dead-letters show ID`", Exit.FINDING)
+        n_refused = len(report.refused)
+        letters = f"{counted(n_refused, 'dead letter')} {'is' if n_refused == 1 else 'are'}"
+        fail(f"{letters} still refused; see `em dead-letters show ID`", Exit.FINDING)
 
 
 def _report_document(report: "ReplayReport", given_back: set[str]) -> dict[str, Any]:

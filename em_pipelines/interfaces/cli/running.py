@@ -31,6 +31,7 @@ def run(
     paths: Annotated[list[Path] | None, typer.Argument(help="Files or folders to land first.")] = None,
     format: landing.FormatOption = landing.Format.AUTO,
     user_id: landing.UserIdOption = None,
+    column: landing.ColumnOption = None,
     speaker: SpeakerOption = None,
     time_zone: TimeZoneOption = None,
     date_order: DateOrderOption = None,
@@ -58,7 +59,9 @@ def run(
     opened = open_home(home, **({"extractor": extractor} if extractor else {}))
     opened.salt.verify()
     settings = with_chat_options(opened.settings.landing, speaker, time_zone, date_order)
-    report = landing.land_into(opened, paths, landing.Format(format), user_id, settings) if paths else None
+    mapping = landing.columns_of(column)
+    how = landing.Format(format)
+    report = landing.land_into(opened, paths, how, user_id, settings, mapping) if paths else None
     if report:
         landing.show(report)
     prepare_dagster_home(opened)
@@ -88,14 +91,16 @@ def _judge(summary: "Summary") -> None:
     if summary.newly_aside:
         fail(_set_aside(summary), Exit.FINDING)
     if n_dead := summary.n_unread(DEAD_LETTER):
-        fail(f"{n_dead} messages could not be read and are dead letters; see `em dead-letters list`", Exit.FINDING)
+        are_letters = "is a dead letter" if n_dead == 1 else "are dead letters"
+        fail(
+            f"{landing.counted(n_dead, 'message')} could not be read and {are_letters}; see `em dead-letters list`",
+            Exit.FINDING,
+        )
     if n_pending := summary.n_unread(PENDING):
         why = ", ".join(sorted({segment.reason for segment in summary.unread if segment.status == PENDING}))
-        fail(f"{n_pending} messages wait to be read by the model ({why}); `em run` goes on from there", Exit.RETRY)
-
-
-def _counted(n: int, what: str) -> str:
-    return f"{n} {what}" + ("" if n == 1 else "s")
+        wait = "waits" if n_pending == 1 else "wait"
+        messages = landing.counted(n_pending, "message")
+        fail(f"{messages} {wait} to be read by the model ({why}); `em run` goes on from there", Exit.RETRY)
 
 
 def _set_aside(summary: "Summary") -> str:
@@ -103,7 +108,7 @@ def _set_aside(summary: "Summary") -> str:
     claims = [entry for entry in summary.aside if entry.claim_id is not None]
     days = [entry for entry in summary.aside if entry.claim_id is None]
     parts = [
-        f"{_counted(len(entries), what)} of {_counted(len(users), 'user')}"
+        f"{landing.counted(len(entries), what)} of {landing.counted(len(users), 'user')}"
         for entries, what in ((claims, "claim"), (days, "day"))
         if entries and (users := {entry.user_id for entry in entries})
     ]
@@ -116,7 +121,7 @@ def _other_languages(waiting: dict[str, dict[str, int]]) -> str:
     for counts in waiting.values():
         of_all.update(counts)
     listed = ", ".join(f"{language} {n}" for language, n in of_all.most_common())
-    said = f"{_counted(of_all.total(), 'message')} of {_counted(len(waiting), 'user')}"
+    said = f"{landing.counted(of_all.total(), 'message')} of {landing.counted(len(waiting), 'user')}"
     return f"Languages: {said} not read, for the rules read English ({listed}); a model reads them: --extractor llm"
 
 
@@ -126,7 +131,7 @@ def _show(home: "Pipeline", summary: "Summary") -> None:
     if not summary.n_runs:
         out().print("Nothing is new: every day and the snapshot are current.")
     elif summary.n_days:
-        out().print(f"Materialized {summary.n_days} days.")
+        out().print(f"Materialized {landing.counted(summary.n_days, 'day')}.")
     else:
         out().print("Every day is current; what was not checked or published yet is now.")
     if summary.aside and not summary.newly_aside:

@@ -5,18 +5,22 @@
 
 Columns are known by their names or usual synonyms, in any case, or by a mapping field → column, which wins. Without
 a turn number rows are numbered in their session as they come; without a session there is one a user and day; without
-a role all are the user's.
+a role all are the user's. A first line `sep=;`, as spreadsheets write it, says the delimiter. Times: `csv_dates`.
 """
 
 import csv
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from datetime import datetime
 from itertools import chain
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import orjson
 
 from em_pipelines.errors import UsageError
+from em_pipelines.landing.formats import csv_dates
 from em_pipelines.landing.formats.base import (
     Fields,
     Format,
@@ -25,7 +29,6 @@ from em_pipelines.landing.formats.base import (
     Rejected,
     Sample,
     Source,
-    instant_of,
     iso_or_none,
 )
 from em_pipelines.landing.reader import InputFile, Line
@@ -37,7 +40,7 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
     "turn_number": ("turn_number", "turn", "index"),
     "role": ("role", "sender", "author"),
     "content": ("content", "text", "message", "body"),
-    "timestamp": ("timestamp", "time", "date", "created_at"),
+    "timestamp": ("timestamp", "time", "date", "datetime", "date_time", "created_at", "sent_at", "sent at"),
     "speaker": ("speaker", "speaker_name"),
     "channel": ("channel",),
     "participants": ("participants",),
@@ -55,6 +58,7 @@ _ROLES = {
     "agent": "assistant",
 }
 _DELIMITERS = ",;\t|"
+_SEPARATOR = re.compile(r"sep=(.)\s*")
 
 
 def sniff(sample: Sample) -> bool:
@@ -62,7 +66,9 @@ def sniff(sample: Sample) -> bool:
     text = sample.text.lstrip()
     if not text or text[0] in "{[":
         return False
-    header = text.splitlines()[0]
+    said, *rest = text.splitlines()
+    is_said = _SEPARATOR.fullmatch(said) and rest
+    header = rest[0] if is_said else said
     columns = _columns(next(csv.reader([header], delimiter=_delimiter(header)), []), {})
     return "content" in columns and len(columns) >= 2
 
@@ -71,6 +77,9 @@ def convert(file: InputFile, source: Source) -> Iterator[Item]:
     """Yields a row each. Raises UsageError for a mapping that does not fit, RuleError for a header that does not."""
     lines = _Lines(file)
     header = next(lines, "")
+    if _SEPARATOR.fullmatch(header):
+        lines.begin_row()
+        header = next(lines, "")
     # Strict: an open quote would else swallow the rows after it into one message.
     reader = csv.reader(chain([header], lines), delimiter=_delimiter(header), strict=True)
     try:
@@ -79,6 +88,7 @@ def convert(file: InputFile, source: Source) -> Iterator[Item]:
         raise RuleError(Reason.INVALID_CSV, f"the header cannot be read: {error}", raw=lines.row()) from error
     columns = _columns(names, source.mapping)
     _check_header(names, columns, lines)
+    times = _Times(file, columns["timestamp"], header)
     turns: Counter[tuple[str, str]] = Counter()
     while True:
         started = lines.begin_row()
@@ -90,7 +100,7 @@ def convert(file: InputFile, source: Source) -> Iterator[Item]:
             yield Rejected(started, Reason.INVALID_CSV, f"the row cannot be read: {error}", lines.row())
             continue
         if any(cell.strip() for cell in row):
-            yield _row(started, {f: row[i] for f, i in columns.items() if i < len(row)}, turns, source)
+            yield _row(started, {f: row[i] for f, i in columns.items() if i < len(row)}, turns, source, times)
         yield from lines.take_unread()
     yield from lines.take_unread()
 
@@ -140,9 +150,48 @@ class _Lines:
         return None
 
 
-def _row(number: int, cells: dict[str, str], turns: Counter[tuple[str, str]], source: Source) -> Item:
+class _Times:
+    """Reads the times of one file. The order of dates is looked for in all of it, once, where one leaves it open."""
+
+    def __init__(self, file: InputFile, column: int, header: str) -> None:
+        self._file = file
+        self._column = column
+        self._delimiter = _delimiter(header)
+        self._zone = ZoneInfo(file.settings.time_zone)
+        self._order = file.settings.date_order
+        self._is_looked_for = self._order is not None
+
+    def instant(self, text: str) -> datetime | None:
+        """The time in a cell, in UTC; None where it is none, or nothing says which."""
+        found = csv_dates.instant(text, self._zone, self._order)
+        if found is None and not self._is_looked_for and csv_dates.is_open(text):
+            self._is_looked_for = True
+            self._order = csv_dates.date_order(self._cells())
+            found = csv_dates.instant(text, self._zone, self._order)
+        return found
+
+    def problem(self, text: str) -> str:
+        """Why a cell holds no time."""
+        if csv_dates.is_open(text) and self._order is None:
+            return f"timestamp: {text!r:.80} may be of two days; set landing.date_order to dmy or mdy"
+        return f"timestamp: expected ISO 8601, Unix time or a date with its time, found {text!r:.80}"
+
+    def _cells(self) -> Iterator[str]:
+        reader = csv.reader(iter(_Lines(self._file)), delimiter=self._delimiter)
+        while True:
+            try:
+                row = next(reader, None)
+            except csv.Error:
+                continue
+            if row is None:
+                return
+            if len(row) > self._column:
+                yield row[self._column]
+
+
+def _row(number: int, cells: dict[str, str], turns: Counter[tuple[str, str]], source: Source, times: _Times) -> Item:
     fields: Fields = {name: cell for name, cell in cells.items() if cell.strip() or name == "content"}
-    at = instant_of(cells.get("timestamp", ""))
+    at = times.instant(cells.get("timestamp", ""))
     role = str(fields.get("role", "user")).strip().casefold()
     fields |= {
         "user_id": source.user(fields.get("user_id")),
@@ -153,8 +202,7 @@ def _row(number: int, cells: dict[str, str], turns: Counter[tuple[str, str]], so
     if "participants" in fields:
         fields["participants"] = _names(str(fields["participants"]))
     if at is None:
-        detail = f"timestamp: expected ISO 8601 or Unix time, found {cells.get('timestamp', '')!r:.80}"
-        return Rejected(number, Reason.MISSING_TIMESTAMP, detail, fields=fields)
+        return Rejected(number, Reason.MISSING_TIMESTAMP, times.problem(cells.get("timestamp", "")), fields=fields)
     fields.setdefault("session_id", f"{source.name}/{at.date().isoformat()}")
     session = (str(fields["user_id"]), str(fields["session_id"]))
     if "turn_number" in fields:
@@ -175,19 +223,20 @@ def _columns(names: list[str], mapping: Mapping[str, str]) -> dict[str, int]:
     }
     for field, name in mapping.items():
         if field not in SYNONYMS:
-            raise UsageError(f"mapping CSV columns: {field!r} is no field; use one of {', '.join(SYNONYMS)}")
+            raise UsageError(f"reading --column: {field!r} is no field; use one of {', '.join(SYNONYMS)}")
         if name.strip().casefold() not in places:
-            raise UsageError(f"mapping CSV columns: {name!r} is not in the header; it has {', '.join(names)[:200]}")
+            raise UsageError(f"reading --column: {name!r} is no column; there are {', '.join(names)[:200]}")
         found[field] = places[name.strip().casefold()]
     return found
 
 
 def _check_header(names: list[str], columns: Mapping[str, int], lines: _Lines) -> None:
     """Raises RuleError where what every message needs has no column."""
-    for needed in ("content", "timestamp"):
-        if needed not in columns:
-            detail = f"no column for {needed} among {', '.join(names)[:200]}; map one with {needed}=COLUMN"
-            raise RuleError(Reason.MISSING_FIELD, detail, raw=lines.row())
+    missing = [needed for needed in ("content", "timestamp") if needed not in columns]
+    if missing:
+        detail = f"no column for {' and '.join(missing)} among {', '.join(names)[:200]}"
+        how = f"say which with `--column {missing[0]}=COLUMN`"
+        raise RuleError(Reason.MISSING_FIELD, f"{detail}; {how}", raw=lines.row())
 
 
 def _delimiter(header: str) -> str:

@@ -155,6 +155,24 @@ def test_files_of_the_inbox_that_hold_it_go_after_they_have_landed(world: World)
     assert ("user", "likes", "dumplings") in world.facts("nora")
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("folder", ["nora", ".landed/20260401T000000/nora"])
+def test_zips_of_the_inbox_that_hold_it_go_too(world: World, folder: str) -> None:
+    import zipfile
+
+    said = (("s6", "2026-03-28T09:00:00Z", "user", "Torvald cooks. I like dumplings."),)
+    tea = (("s5", "2026-03-29T09:00:00Z", "user", "I like tea."),)
+    (world.home.inbox / folder).mkdir(parents=True, exist_ok=True)
+    for name, turns in (("new.zip", said), ("other.zip", tea)):
+        with zipfile.ZipFile(world.home.inbox / folder / name, "w", zipfile.ZIP_DEFLATED) as archive:
+            archive.writestr("talk.jsonl", b"\n".join(map(orjson.dumps, lines("nora", turns))))
+        age(world.home.inbox / folder / name)
+    world.forget("nora", entity="Torvald")
+    assert sorted(path.name for path in (world.home.inbox / folder).glob("*.zip")) == ["other.zip"]
+    if folder == "nora":
+        assert world.messages("nora", "s6") == ["[…] I like dumplings."]
+
+
 def age(path: Path) -> None:
     import os
 

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from em_pipelines.errors import UsageError
+from em_pipelines.landing.settings import LandingSettings
 
 CSV = (
     "User,Conversation_ID,Sender,Text,Date\n"
@@ -93,3 +94,54 @@ def test_participants_are_a_list_in_json_or_with_commas(home: Any) -> None:
         (["ada", "Noor"], "Noor"),
         (["ada", "Piet"], "Piet"),
     ]
+
+
+def times(home: Any) -> list[str]:
+    return sorted(record["timestamp"][:16] for record in home.landed())
+
+
+@pytest.mark.parametrize(
+    ("written", "expected"),
+    [
+        (["25/12/2026 17:40", "5/3/2026 8:05"], ["2026-03-05T08:05", "2026-12-25T17:40"]),
+        (["12/25/2026 5:40 PM", "3/5/2026 12:05 AM"], ["2026-03-05T00:05", "2026-12-25T17:40"]),
+        (["5/3/2026 8:05", "12/25/2026 5:40 PM"], ["2026-05-03T08:05", "2026-12-25T17:40"]),
+        (["05.03.26, 08:05", "6.3.2026 09.15"], ["2026-03-05T08:05", "2026-03-06T09:15"]),
+        (["2026/3/5 8:05:09", "2026-03-06"], ["2026-03-05T08:05", "2026-03-06T00:00"]),
+        (["5 March 2026 17:40", "Mar 6, 2026, 5:40 PM"], ["2026-03-05T17:40", "2026-03-06T17:40"]),
+        (["Thu, 5 Mar 2026 17:40:00 +0100", "1772437000"], ["2026-03-02T07:36", "2026-03-05T16:40"]),
+    ],
+)
+def test_dates_are_read_in_the_order_that_the_file_tells(home: Any, written: list[str], expected: list[str]) -> None:
+    home.now = home.now.replace(year=2027)
+    data = "user,text,date\n" + "".join(f'ada,hi {n},"{at}"\n' for n, at in enumerate(written))
+    report = home.land_data("x.csv", data)
+    assert dict(report.n_dead_letters) == {}
+    assert times(home) == expected
+
+
+def test_dates_that_leave_the_order_open_are_refused_and_it_can_be_said(home: Any) -> None:
+    data = "user,text,date\nada,hi,05/03/2026 17:40\nada,ho,06/03/2026 17:40\n"
+    report = home.land_data("x.csv", data)
+    assert dict(report.n_dead_letters) == {"missing_timestamp": 2}
+    home.land_data("x.csv", data, settings=LandingSettings(date_order="dmy"))
+    assert times(home) == ["2026-03-05T17:40", "2026-03-06T17:40"]
+
+
+def test_times_without_an_offset_are_of_the_zone_that_is_asked_for(home: Any) -> None:
+    data = "user,text,date\nada,a,2026-07-05 17:40\nada,b,2026-01-05 17:40\nada,c,2026-01-05T17:40:00Z\n"
+    home.land_data("x.csv", data, settings=LandingSettings(time_zone="Europe/Oslo"))
+    assert times(home) == ["2026-01-05T16:40", "2026-01-05T17:40", "2026-07-05T15:40"]
+
+
+def test_a_first_line_that_says_the_delimiter_is_no_header(home: Any) -> None:
+    home.land_data("x.csv", "sep=;\nuser;text;date\nada;hello;2026-03-05T17:40:00Z\n")
+    assert [r["content"] for r in home.landed()] == ["hello"]
+
+
+def test_in_a_folder_a_mapping_that_does_not_fit_a_file_costs_that_file(home: Any) -> None:
+    home.write("a.csv", "Body,Sent at,user\nhello,2026-03-05T17:40:00Z,ada\n")
+    home.write("b.csv", CSV)
+    report = home.land(home.root / "in", mapping={"content": "Body", "timestamp": "Sent at"})
+    assert (report.n_landed, dict(report.n_dead_letters)) == (1, {"missing_field": 1})
+    assert "'Body' is no column; there are User, Conversation_ID" in home.the_letter()["detail"]
