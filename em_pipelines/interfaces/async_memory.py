@@ -106,14 +106,20 @@ class AsyncMemory:
         return await self.write(self.writing.run, wait_seconds=wait_seconds)
 
     @overload
-    async def search(self, query: str, *, as_frame: Literal[False] = ..., **how: Any) -> list[Hit]: ...
+    async def search(
+        self, query: str, *, k: int | None = ..., as_frame: Literal[False] = ..., **how: Any
+    ) -> list[Hit]: ...
     @overload
-    async def search(self, query: str, *, as_frame: Literal[True], **how: Any) -> "pd.DataFrame": ...
-    async def search(self, query: str, *, as_frame: bool = False, **how: Any) -> "list[Hit] | pd.DataFrame":
+    async def search(
+        self, query: str, *, k: int | None = ..., as_frame: Literal[True], **how: Any
+    ) -> "pd.DataFrame": ...
+    async def search(
+        self, query: str, *, k: int | None = None, as_frame: bool = False, **how: Any
+    ) -> "list[Hit] | pd.DataFrame":
         """As `Memory.search`."""
         if as_frame:
-            return await self.read(lambda: self.reading.search(query, as_frame=True, **how))
-        return await self.read(lambda: self.reading.search(query, **how))
+            return await self.read(lambda: self.reading.search(query, k=k, as_frame=True, **how))
+        return await self.read(lambda: self.reading.search(query, k=k, **how))
 
     async def retrieve_memories(self, query: str, **how: Any) -> list[Hit]:
         """As `Memory.retrieve_memories`."""

@@ -132,13 +132,16 @@ class Memory:
         return run(self.home, wait_seconds=wait_seconds)
 
     @overload
-    def search(self, query: str, *, as_frame: Literal[False] = ..., **how: Any) -> list[Hit]: ...
+    def search(self, query: str, *, k: int | None = ..., as_frame: Literal[False] = ..., **how: Any) -> list[Hit]: ...
     @overload
-    def search(self, query: str, *, as_frame: Literal[True], **how: Any) -> "pd.DataFrame": ...
-    def search(self, query: str, *, as_frame: bool = False, **how: Any) -> "list[Hit] | pd.DataFrame":
-        """`retrieve_memories` under its short name, with its arguments; with `as_frame` a pandas DataFrame in the
-        columns and types of `agents.frames.HIT_TYPES`."""
-        found = self.retrieve_memories(query, **how)
+    def search(self, query: str, *, k: int | None = ..., as_frame: Literal[True], **how: Any) -> "pd.DataFrame": ...
+    def search(
+        self, query: str, *, k: int | None = None, as_frame: bool = False, **how: Any
+    ) -> "list[Hit] | pd.DataFrame":
+        """What was said and what is known of it, best first, at most `k` of each: `retrieve_memories` by its short
+        name, with its arguments. With `as_frame` a pandas DataFrame in the columns and types of
+        `agents.frames.HIT_TYPES`."""
+        found = self.retrieve_memories(query, k=k, **how)
         return hit_frame(found) if as_frame else found
 
     def store_observation(  # noqa: PLR0913  (a public call, each argument by its name)

@@ -147,6 +147,8 @@ _open: dict[Path, tuple[tuple[int, int], Pack]] = {}
 
 def opened(home: SearchableHome, user_id: str) -> Pack | None:
     """The user's pack, opened once for as long as it is not made anew; None where nothing of them is indexed."""
+    if not (home.path / "packs").is_dir():  # whoever asks a home that is not there makes none, nor a salt for it
+        return None
     folder = folder_of(home, user_id)
     try:
         stat = (folder / "pack.json").stat()

@@ -48,7 +48,7 @@ def learn(home: Pipeline, days: Collection[date], *, wait_seconds: float) -> Lea
     with home.lock("run", timeout_seconds=wait_seconds):
         check(home)
         home.store.look()  # what days say of each other's conversations is read anew
-        return _served(home, _made(home, sorted(days)))
+        return _served(home, _made(home, sorted(days), wait_seconds))
 
 
 def learned(home: Pipeline, taken: Taken, *, wait_seconds: float) -> Added:
@@ -85,7 +85,7 @@ def _run(home: Pipeline, *, wait_seconds: float) -> Learned:
     with home.lock("run", timeout_seconds=wait_seconds):
         home.sweep()
         check(home)
-        made = _made(home, plan(home.store, home.steps.values()).days)
+        made = _made(home, plan(home.store, home.steps.values()).days, wait_seconds)
         if home.book.pending():
             from em_pipelines.governance.erasure.forget import carry_out  # noqa: PLC0415  (50 ms, seldom used)
 
@@ -95,8 +95,9 @@ def _run(home: Pipeline, *, wait_seconds: float) -> Learned:
         return learned
 
 
-def _made(home: Pipeline, days: Sequence[date]) -> tuple[date, ...]:
-    """Makes those of the days that are out of date in every step, and returns them."""
+def _made(home: Pipeline, days: Sequence[date], wait_seconds: float) -> tuple[date, ...]:
+    """Makes those of the days that are out of date in every step, and returns them. Waits for each step on which a run
+    from Dagster's UI is at work."""
     if not days:
         return ()
     readers = [step for step in home.steps.values() if step.is_fold or step.latest]
@@ -104,7 +105,7 @@ def _made(home: Pipeline, days: Sequence[date]) -> tuple[date, ...]:
     made: set[date] = set()
     for step in home.steps.values():
         todo = _days_of(home, step, days)
-        with home.lock(f"step-{step.name}"):
+        with home.lock(f"step-{step.name}", timeout_seconds=wait_seconds):
             made.update(home.store.run_days(step, todo).made)
             settle(home.store, step, todo)
     return tuple(sorted(made))

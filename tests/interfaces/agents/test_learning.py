@@ -126,6 +126,56 @@ def test_while_a_run_is_at_work_what_was_added_stays_and_waits(nora: Memory, hom
     assert ("user", "works_at", "Nordlys") in said(nora)
 
 
+def test_while_a_step_is_at_work_in_dagsters_ui_it_waits_no_longer(nora: Memory, home: Path) -> None:
+    with Pipeline(load_settings(home=home)).lock("step-fold"):
+        added = nora.add("I work at Nordlys.", session_id="s7", learn=True, wait_seconds=0.1)
+    assert (added.added, added.is_learned) == (1, False)
+    assert "step-fold lock" in (added.waits_for or "")
+    assert nora.run().days
+    assert ("user", "works_at", "Nordlys") in said(nora)
+
+
+def test_asking_a_home_that_is_not_there_makes_none(tmp_path: Path) -> None:
+    memory = Memory(tmp_path / "typo", "nora")
+    assert memory.facts() == memory.search("Graz") == memory.list_observations() == []
+    assert not (tmp_path / "typo").exists()
+    assert memory.run().days == ()
+
+
+@pytest.mark.slow
+def test_what_is_learned_beside_em_run_is_all_there_afterwards(home: Path, tmp_path: Path) -> None:
+    log = tmp_path / "log.jsonl"
+    log.write_text(
+        "\n".join(
+            f'{{"user_id": "nora", "session_id": "log{n}", "turn_number": 0, "role": "user", '
+            f'"content": "I like fruit{n}.", "timestamp": "2026-03-{10 + n}T10:00:00Z"}}'
+            for n in range(9)
+        ),
+        encoding="utf-8",
+    )
+    code = "from em_pipelines.interfaces.cli.app import main; main()"
+    command = [sys.executable, "-c", code, "run", str(log), "--home", str(home)]
+    process = subprocess.Popen(command, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+    memory, n, learned = Memory(home, "nora"), 0, 0
+    while process.poll() is None or n < 3:
+        added = memory.add(f"I own boat{n}.", session_id="s7", learn=True, wait_seconds=0.2)
+        assert (added.added, added.errors) == (1, ())
+        learned += added.is_learned
+        n += 1
+    assert process.wait() == 0
+    assert learned > 0
+    memory.run()
+    made = hashes(home)
+    found = {fact["object"] for fact in memory.facts()}
+    assert {f"boat{number}" for number in range(n)} | {f"fruit{number}" for number in range(9)} <= found
+    em_run(home)
+    assert hashes(home) == made
+    for name in ("lake", "packs", "snapshots"):
+        shutil.rmtree(home / name)
+    Memory(home, "nora").run()
+    assert hashes(home) == made
+
+
 def test_what_no_model_can_read_here_is_refused_before_it_lands(home: Path) -> None:
     memory = Memory(Pipeline(load_settings(home=home, extractor="llm")), "nora")
     with pytest.raises(UsageError, match="no client"):
