@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, ParamSpec, Self, TypeVar, overlo
 from em_pipelines.governance.corrections import Fact, Given
 from em_pipelines.interfaces.agents.adding import Added, Facts, Messages
 from em_pipelines.interfaces.agents.observations import Observation, Stored
+from em_pipelines.interfaces.agents.opening import open_home
 from em_pipelines.interfaces.memory import ORIGIN, RUN_WAIT_SECONDS, WAIT_SECONDS, Memory
 from em_pipelines.pipeline import Pipeline
 from em_pipelines.retrieval.documents import Hit
@@ -49,8 +50,10 @@ class AsyncMemory:
         origin: str = ORIGIN,
         domain: str | None = None,
     ) -> None:
-        self.reading = Memory(home, user, actor=actor, origin=origin, domain=domain)
-        self.writing = Memory(self.reading.home.another(), user, actor=actor, origin=origin, domain=domain)
+        opened = home if isinstance(home, Pipeline) else open_home(home)
+        self.reading, self.writing = (
+            Memory(opened.another(), user, actor=actor, origin=origin, domain=domain) for _ in range(2)
+        )
         self._reads = ThreadPoolExecutor(1, "memory-reads")
         self._writes = ThreadPoolExecutor(1, "memory-writes")
 

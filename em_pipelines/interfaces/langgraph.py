@@ -62,7 +62,7 @@ class MemoryStore(BaseStore):
     """
 
     def __init__(self, home: Pipeline | Path | str, user: str | None = None) -> None:
-        self._home = home if isinstance(home, Pipeline) else open_home(home)
+        self._home = home.another() if isinstance(home, Pipeline) else open_home(home)
         self._user = user
         self._documents = Documents(self._home, ORIGIN)
         self._lock = threading.Lock()
