@@ -96,7 +96,7 @@ class AsyncMemory:
         *,
         facts: Facts = (),
         session_id: str | None = None,
-        timestamp: datetime | None = None,
+        timestamp: datetime | str | None = None,
         learn: bool = False,
         wait_seconds: float = WAIT_SECONDS,
     ) -> Added:
@@ -132,8 +132,8 @@ class AsyncMemory:
     async def facts(
         self,
         *,
-        as_of: date | None = ...,
-        known_at: date | None = ...,
+        as_of: date | str | None = ...,
+        known_at: date | str | None = ...,
         entity: str | None = ...,
         is_all: bool = ...,
         as_frame: Literal[False] = ...,
@@ -142,8 +142,8 @@ class AsyncMemory:
     async def facts(
         self,
         *,
-        as_of: date | None = ...,
-        known_at: date | None = ...,
+        as_of: date | str | None = ...,
+        known_at: date | str | None = ...,
         entity: str | None = ...,
         is_all: bool = ...,
         as_frame: Literal[True],
@@ -151,8 +151,8 @@ class AsyncMemory:
     async def facts(
         self,
         *,
-        as_of: date | None = None,
-        known_at: date | None = None,
+        as_of: date | str | None = None,
+        known_at: date | str | None = None,
         entity: str | None = None,
         is_all: bool = False,
         as_frame: bool = False,
@@ -164,7 +164,7 @@ class AsyncMemory:
         return await self.read(asked)
 
     async def context(
-        self, text: str, *, is_group: bool = False, thread: Sequence[str] = (), as_of: date | None = None
+        self, text: str, *, is_group: bool = False, thread: Sequence[str] = (), as_of: date | str | None = None
     ) -> "Block":
         """As `Memory.context`."""
         return await self.read(self.reading.context, text, is_group=is_group, thread=thread, as_of=as_of)

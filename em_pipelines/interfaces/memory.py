@@ -19,7 +19,7 @@ from em_pipelines.governance.access_tokens import checked_user
 from em_pipelines.governance.corrections import Corrections, Fact, Given
 from em_pipelines.interfaces.agents.adding import Added, Facts, Messages, Shared
 from em_pipelines.interfaces.agents.adding import add as take
-from em_pipelines.interfaces.agents.asking import hits, known_facts, today
+from em_pipelines.interfaces.agents.asking import as_day, hits, known_facts, today
 from em_pipelines.interfaces.agents.frames import fact_frame, hit_frame, observation_frame
 from em_pipelines.interfaces.agents.observations import Listing, Observation, Sender, Stored, listed, store, tell
 from em_pipelines.interfaces.agents.opening import open_home
@@ -91,7 +91,7 @@ class Memory:
         *,
         facts: Facts = (),
         session_id: str | None = None,
-        timestamp: datetime | None = None,
+        timestamp: datetime | str | None = None,
         learn: bool = False,
         wait_seconds: float = WAIT_SECONDS,
     ) -> Added:
@@ -108,12 +108,12 @@ class Memory:
         returns; what else is out of date is left to `em run`. For a run that is at work it waits up to `wait_seconds`:
         then `is_learned` is False, and the messages are learned from by the next run.
 
-        Raises UsageError for a `timestamp` without offset, and with `learn` where a model is to read that nobody can
-        ask; LockedError where another process keeps landing. Then nothing has landed.
+        Raises UsageError for a `timestamp` (a datetime, or ISO 8601) without offset, and with `learn` where a model is
+        to read that nobody can ask; LockedError where another process keeps landing. Then nothing has landed.
         """
         if learn:
             _ = self.home.steps  # what cannot be learned from is refused before it lands
-        shared = Shared(session_id, timestamp, self.domain)
+        shared = Shared.of(session_id, timestamp, self.domain)
         taken = take(self.home, self._sender, messages, facts, shared)
         if not learn:
             return taken.result()
@@ -205,7 +205,7 @@ class Memory:
         *,
         k: int | None = None,
         kinds: Iterable[str] = (MESSAGE, FACT),
-        as_of: date | None = None,
+        as_of: date | str | None = None,
         n_hops: int = 0,
         across_domains: bool = False,
         **narrowed: Any,
@@ -249,8 +249,8 @@ class Memory:
     def facts(
         self,
         *,
-        as_of: date | None = ...,
-        known_at: date | None = ...,
+        as_of: date | str | None = ...,
+        known_at: date | str | None = ...,
         entity: str | None = ...,
         is_all: bool = ...,
         as_frame: Literal[False] = ...,
@@ -259,8 +259,8 @@ class Memory:
     def facts(
         self,
         *,
-        as_of: date | None = ...,
-        known_at: date | None = ...,
+        as_of: date | str | None = ...,
+        known_at: date | str | None = ...,
         entity: str | None = ...,
         is_all: bool = ...,
         as_frame: Literal[True],
@@ -268,8 +268,8 @@ class Memory:
     def facts(
         self,
         *,
-        as_of: date | None = None,
-        known_at: date | None = None,
+        as_of: date | str | None = None,
+        known_at: date | str | None = None,
         entity: str | None = None,
         is_all: bool = False,
         as_frame: bool = False,
@@ -279,17 +279,20 @@ class Memory:
         With `as_frame` a pandas DataFrame in the columns and types of `agents.frames.FACT_TYPES`. Raises NotMadeError
         where nothing is known because no run has read yet what was said.
         """
-        query = FactQuery(self.user, as_of or today(), known_at, entity, is_all)
-        found = known_facts(self.home, query, known_at or as_of or date.max, self.domain)
+        day, known_on = as_day(as_of, "as_of"), as_day(known_at, "known_at")
+        query = FactQuery(self.user, day or today(), known_on, entity, is_all)
+        found = known_facts(self.home, query, known_on or day or date.max, self.domain)
         return fact_frame(found) if as_frame else found
 
     def context(
-        self, text: str, *, is_group: bool = False, thread: Sequence[str] = (), as_of: date | None = None
+        self, text: str, *, is_group: bool = False, thread: Sequence[str] = (), as_of: date | str | None = None
     ) -> "Block":
         """The block for an agent's prompt: what matters for `text`; in a group nothing above L1."""
         from em_pipelines.retrieval.context.block import ContextQuery, context_block  # noqa: PLC0415 (of this method alone)
 
-        asked = ContextQuery(self.user, text, today(), is_group, tuple(thread), as_of, domain=self.domain)
+        asked = ContextQuery(
+            self.user, text, today(), is_group, tuple(thread), as_day(as_of, "as_of"), domain=self.domain
+        )
         return context_block(self.home, asked)
 
     def bootstrap(self, *, as_of: date | None = None, is_group: bool = False) -> str:

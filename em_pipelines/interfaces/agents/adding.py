@@ -77,12 +77,16 @@ class Shared:
     timestamp: datetime | None = None
     domain: str | None = None
 
-    def check(self) -> None:
-        """Raises UsageError for a time that could be any of a day."""
-        if self.timestamp is not None and self.timestamp.tzinfo is None:
+    @classmethod
+    def of(cls, session_id: str | None, timestamp: datetime | str | None, domain: str | None) -> "Shared":
+        """With a time as it may be given; raises UsageError for one that is none, or could be any of a day."""
+        try:
+            return cls(session_id, None if timestamp is None else parse_instant(timestamp), domain)
+        except ValueError as error:
             raise UsageError(
-                f"adding: the timestamp {self.timestamp} has no offset; give one that has, such as datetime.now(UTC)"
-            )
+                f"adding: the timestamp {timestamp!r:.60} cannot be read ({error}); give one with an offset, such as "
+                "datetime.now(UTC)"
+            ) from error
 
 
 @dataclass(slots=True)
@@ -113,10 +117,9 @@ class Taken:
 def add(home: Pipeline, sender: Sender, messages: Messages, facts: Facts, shared: Shared) -> Taken:
     """Lands what can be landed of messages and facts, and says what became of each.
 
-    Raises UsageError for wrong use of the call as a whole, LockedError where another process keeps landing for too
+    Raises UsageError for what is no list of anything, LockedError where another process keeps landing for too
     long; then nothing has landed.
     """
-    shared.check()
     taken = Taken()
     said = _readable(_listed(messages), sender, shared, taken)
     told = _facts(_listed(facts), sender, shared, taken)
@@ -132,6 +135,8 @@ def _listed(given: object) -> list[Any]:
     """One, or many, as a list."""
     if given is None:
         return []
+    if isinstance(given, Mapping) and "role" not in given and isinstance(given.get("messages"), list):
+        return list(given["messages"])  # a conversation, as a line of a log has it
     if hasattr(given, "to_dict"):  # whose iteration would give the names of its columns
         raise UsageError("adding: a data frame is no list of messages; give its rows: frame.to_dict('records')")
     is_one = isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable) or hasattr(given, "model_dump")

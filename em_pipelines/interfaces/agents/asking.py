@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from datetime import UTC, date, datetime
 from typing import Any
 
+from em_pipelines.errors import UsageError
 from em_pipelines.governance.corrections import Fact
 from em_pipelines.pipeline import Pipeline
 from em_pipelines.redaction.veils import hiding
@@ -16,6 +17,20 @@ from em_pipelines.serving.facts import FactQuery, FactRow, check_made, facts
 def today() -> date:
     """Today by UTC."""
     return datetime.now(UTC).date()
+
+
+def as_day(given: date | str | None, name: str) -> date | None:
+    """A day as it may be given: a date, a moment (its day by UTC), or text (YYYY-MM-DD). Raises UsageError."""
+    if isinstance(given, str):
+        try:
+            return date.fromisoformat(given)
+        except ValueError as error:
+            raise UsageError(f"reading {name}: {given!r:.40} is no day; give YYYY-MM-DD, or a date") from error
+    if not isinstance(given, datetime):
+        return given
+    if given.tzinfo is None:
+        raise UsageError(f"reading {name}: {given} has no offset, so its day is not known; give a date")
+    return given.astimezone(UTC).date()
 
 
 def known_facts(home: Pipeline, query: FactQuery, until: date, domain: str | None) -> list[Fact]:
@@ -38,7 +53,7 @@ def hits(  # noqa: PLR0913  (what is asked, each by its name)
     *,
     k: int | None,
     kinds: Iterable[str],
-    as_of: date | None,
+    as_of: date | str | None,
     n_hops: int,
     domain: str | None,
     **narrowed: Any,
@@ -47,8 +62,8 @@ def hits(  # noqa: PLR0913  (what is asked, each by its name)
     asked: dict[str, Any] = {"domain": domain, **narrowed}
     asked |= {name: frozenset(asked[name]) for name in ("sessions", "entities", "relations") if name in asked}
     asked["tags"] = frozenset(tag.strip().casefold() for tag in asked.get("tags", ()))
-    n_hits = k or home.settings.retrieval.n_hits
-    return ask(home, user, Search(query, n_hits, as_of or today(), frozenset(kinds), as_of, **asked), n_hops)
+    n_hits, day = k or home.settings.retrieval.n_hits, as_day(as_of, "as_of")
+    return ask(home, user, Search(query, n_hits, day or today(), frozenset(kinds), day, **asked), n_hops)
 
 
 def _as_it_is(row: FactRow) -> FactRow:

@@ -7,6 +7,7 @@ import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from em_pipelines.errors import UsageError
 from em_pipelines.pipeline import Pipeline
 from em_pipelines.settings import Settings, load_settings
 
@@ -16,7 +17,11 @@ if TYPE_CHECKING:
 
 
 def open_home(home: Path | str) -> Pipeline:
-    """The home in a folder, which need not be there yet. Raises SettingsError where its settings cannot be read."""
+    """The home in a folder, which need not be there yet.
+
+    Raises SettingsError where its settings cannot be read, and UsageError where something else has its name."""
+    if Path(home).exists() and not Path(home).is_dir():
+        raise UsageError(f"opening {home}: it is no folder; name the folder of a home, or one to be made")
     # The library of BM25 brings a progress bar along, and that warns each notebook that has no widgets for one.
     warnings.filterwarnings("ignore", "IProgress not found")
     return Pipeline(load_settings(home=Path(home)), _open_models, _open_embedder)

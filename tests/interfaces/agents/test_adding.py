@@ -1,6 +1,6 @@
 """Adding in batches: what lands, what is known already, and what is refused without costing the rest."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
 import pandas as pd
@@ -171,9 +171,33 @@ def test_nothing_is_added_of_nothing(ines: Memory) -> None:
 
 
 def test_a_time_without_offset_for_all_is_wrong_use(ines: Memory) -> None:
-    with pytest.raises(UsageError, match="offset"):
-        ines.add("Hello.", timestamp=datetime(2026, 4, 1))  # noqa: DTZ001
+    for wrong in (datetime(2026, 4, 1), "2026-04-01T12:00:00", "yesterday"):  # noqa: DTZ001
+        with pytest.raises(UsageError, match="offset"):
+            ines.add("Hello.", timestamp=wrong)
     assert ines.list_observations() == []
+    assert ines.add("Hello.", timestamp="2026-04-01T12:00:00Z").turns == (("memory-2026-04-01", 0),)
+
+
+def test_a_conversation_as_a_log_has_it_is_its_messages(ines: Memory) -> None:
+    said = [{"role": "user", "content": "Hello."}, {"role": "assistant", "content": "Hi."}]
+    assert ines.add({"messages": said}, session_id="s1").added == 2
+
+
+def test_days_may_be_given_as_text_and_moments(nora: Memory) -> None:
+    known = nora.facts(as_of=date(2026, 3, 2))
+    assert known
+    assert nora.facts(as_of="2026-03-02") == nora.facts(as_of=datetime(2026, 3, 2, 23, tzinfo=UTC)) == known
+    assert nora.search("Torvald", as_of="2026-03-02") == nora.search("Torvald", as_of=date(2026, 3, 2))
+    assert nora.context("Torvald", as_of="2026-03-02") == nora.context("Torvald", as_of=date(2026, 3, 2))
+    for wrong in ("March", datetime(2026, 3, 2)):  # noqa: DTZ001
+        with pytest.raises(UsageError, match="as_of"):
+            nora.facts(as_of=wrong)
+
+
+def test_a_home_that_is_a_file_is_wrong_use(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(UsageError, match="no folder"):
+        Memory(tmp_path / "file", "ines")
 
 
 def test_facts_are_added_each_for_itself(ines: Memory) -> None:
