@@ -138,6 +138,17 @@ def test_what_is_forgotten_is_gone_from_the_store(store: MemoryStore, home: Path
     assert values(store.search(NOTES)) == [(NOTES, "a", {"text": "New."})]
 
 
+def test_an_erased_name_leaves_no_document_that_says_it(store: MemoryStore, home: Path) -> None:
+    memory = Memory(home, "nora")
+    memory.add("My friend Torvald lives in Bergen.", session_id="s1", learn=True)
+    store.put(NOTES, "a", {"text": "Torvald called.", "more": "Call back."})
+    store.put(NOTES, "b", {"text": "Likes rye."})
+    assert memory.forget(entity="Torvald").result == "erased"
+    assert "Torvald" not in repr(store.search(NOTES))
+    assert [one.key for one in MemoryStore(home).search(NOTES)][-1] == "b"
+    assert not [p for p in home.rglob("*") if p.is_file() and b"Torvald" in p.read_bytes()]
+
+
 def test_secrets_are_masked_and_what_masking_would_break_is_refused(store: MemoryStore, home: Path) -> None:
     store.put(NOTES, "a", {"text": "my password is hunter2secret!", "card": 4111111111111111})
     assert "hunter2secret" not in repr(store.search(NOTES))

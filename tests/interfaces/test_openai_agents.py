@@ -186,6 +186,27 @@ def test_secrets_come_back_masked(home: Path) -> None:
     assert not [p for p in home.rglob("*") if p.is_file() and b"hunter2secret" in p.read_bytes()]
 
 
+def test_an_erased_name_leaves_no_item_that_says_it(home: Path) -> None:
+    Memory(home, "nora").add("My friend Torvald lives in Bergen.", session_id="s0", learn=True)
+    said = [
+        {"role": "user", "content": "Call Torvald."},
+        {"type": "function_call_output", "call_id": CALL, "output": "Torvald is out."},
+        {"role": "assistant", "content": "Torvald is out. Anything else?", "status": "completed"},
+        {"role": "user", "content": "No."},
+    ]
+
+    async def forget() -> list[Any]:
+        session = MemorySession("s1", home, "nora")
+        await session.add_items(said)  # type: ignore[arg-type]
+        await session.memory.forget(entity="Torvald")
+        return list(await session.get_items())
+
+    items = asyncio.run(forget())
+    assert "Torvald" not in repr(items)
+    assert items[-1] == said[-1]
+    assert not [p for p in home.rglob("*") if p.is_file() and b"Torvald" in p.read_bytes()]
+
+
 def test_messages_of_other_ways_in_are_in_the_conversation(home: Path) -> None:
     Memory(home, "nora").add(["Hello.", {"role": "tool", "content": "{}"}], session_id="s1")
     assert asyncio.run(MemorySession("s1", home, "nora").get_items()) == [{"role": "user", "content": "Hello."}]
