@@ -17,22 +17,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from langgraph.store.base import (
-    BaseStore,
-    GetOp,
-    Item,
-    ListNamespacesOp,
-    MatchCondition,
-    Op,
-    PutOp,
-    Result,
-    SearchItem,
-    SearchOp,
-    get_text_at_path,
-    validate_op_namespace,
-)
-from langgraph.store.base import InvalidNamespaceError as WrongNamespace
-
 from em_pipelines.errors import UsageError
 from em_pipelines.governance.corrections import Fact
 from em_pipelines.interfaces.agents.documents import Change, Document, Documents, Namespace, Place, texts_in
@@ -42,6 +26,25 @@ from em_pipelines.interfaces.memory import Memory
 from em_pipelines.pipeline import Pipeline
 from em_pipelines.retrieval.documents import FACT
 from em_pipelines.retrieval.terms import question_stems, stems
+
+try:
+    from langgraph.store.base import (
+        BaseStore,
+        GetOp,
+        Item,
+        ListNamespacesOp,
+        MatchCondition,
+        Op,
+        PutOp,
+        Result,
+        SearchItem,
+        SearchOp,
+        get_text_at_path,
+        validate_op_namespace,
+    )
+    from langgraph.store.base import InvalidNamespaceError as WrongNamespace
+except ImportError as error:
+    raise ImportError("opening a store for LangGraph: install the extra langgraph") from error
 
 ORIGIN = "langgraph"
 FACTS = ("em", "facts")

@@ -17,8 +17,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import orjson
-from agents.memory import SessionSettings
-from agents.memory.session_settings import resolve_session_limit
 
 from em_pipelines.errors import UsageError
 from em_pipelines.interfaces.agents.adding import Taken
@@ -28,6 +26,12 @@ from em_pipelines.interfaces.async_memory import AsyncMemory
 from em_pipelines.interfaces.memory import WAIT_SECONDS
 from em_pipelines.landing.formats.openai import spoken
 from em_pipelines.pipeline import Pipeline
+
+try:
+    from agents.memory import SessionSettings
+    from agents.memory.session_settings import resolve_session_limit
+except ImportError as error:
+    raise ImportError("opening sessions for OpenAI's Agents SDK: install the extra openai-agents") from error
 
 if TYPE_CHECKING:
     from agents.items import TResponseInputItem

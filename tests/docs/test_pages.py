@@ -80,9 +80,11 @@ def test_keys_of_a_pattern_stand_in_the_reference(page) -> None:
 
 def test_dependencies_are_those_of_the_page(page) -> None:
     project = tomllib.loads(page("pyproject.toml"))
+    extras = project["project"]["optional-dependencies"]
     wanted = {
         "## Runtime": project["project"]["dependencies"],
-        "## Tests and checks": project["project"]["optional-dependencies"]["test"],
+        "## Tests and checks": extras["test"],
+        "## Extras": [one for name, more in extras.items() if name != "test" for one in more],
         "## Build": project["build-system"]["requires"],
     }
     text = page("docs/dependencies.md")

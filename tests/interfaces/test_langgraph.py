@@ -1,6 +1,8 @@
 """Memory as LangGraph's store: what LangGraph's own store in memory answers, and what an append-only log adds to it."""
 
 import asyncio
+import subprocess
+import sys
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -13,6 +15,7 @@ from em_pipelines.errors import NotMadeError, UsageError
 from em_pipelines.interfaces.langgraph import MemoryStore
 from em_pipelines.interfaces.memory import Memory
 
+ROOT = Path(__file__).parents[2]
 NOTES = ("nora", "notes")
 
 
@@ -188,6 +191,16 @@ def test_wrong_use_says_so_and_keeps_nothing(store: MemoryStore, act: Any, error
     with pytest.raises(error):
         act(store)
     assert store.search(("nora",)) == []
+
+
+@pytest.mark.parametrize(
+    ("missing", "adapter", "extra"),
+    [("langgraph.store.base", "langgraph", "langgraph"), ("agents.memory", "openai_agents", "openai-agents")],
+)
+def test_without_its_extra_an_adapter_says_which_one(missing: str, adapter: str, extra: str) -> None:
+    code = f"import sys; sys.modules['{missing}'] = None; import em_pipelines.interfaces.{adapter}"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.stderr.strip().endswith(f"install the extra {extra}")
 
 
 def test_tasks_and_threads_share_a_store(store: MemoryStore, home: Path) -> None:
