@@ -17,6 +17,8 @@ import numpy as np
 import numpy.typing as npt
 import Stemmer
 
+from em_pipelines.text.cleaning import UNSPACED
+from em_pipelines.text.name_keys import fold
 from em_pipelines.text.values import read_yaml
 
 if TYPE_CHECKING:
@@ -52,6 +54,7 @@ def likeness(documents: Floats, asked: Floats) -> Floats:
 
 
 _WORD = re.compile(r"[^\W_]+(?:'[^\W\d_]+)?")
+_PAIRED = re.compile(rf"[{UNSPACED}\uac00-\ud7af]")
 _STEMMER = Stemmer.Stemmer("english", 0)
 RUN = 4
 STOP_WORDS = frozenset(
@@ -70,9 +73,19 @@ def stem(word: str) -> str:
 
 
 def plain_words(text: str) -> list[str]:
-    """The words as written, in lower case, without what follows an apostrophe."""
+    """The words in lower case, without accents and what follows an apostrophe. Where a script puts no blanks between
+    words, or writes particles as one with them (Korean), each two neighbours in place of the word."""
     found = _WORD.findall(text.casefold().replace("’", "'"))
-    return [word.partition("'")[0] for word in found] if "'" in text or "’" in text else found
+    words = [word.partition("'")[0] for word in found] if "'" in text or "’" in text else found
+    return words if text.isascii() else [part for word in words for part in _parts(word)]
+
+
+def _parts(word: str) -> list[str]:
+    if word.isascii():
+        return [word]
+    if not _PAIRED.search(word):
+        return [fold(word)]
+    return [word[n : n + 2] for n in range(max(1, len(word) - 1))]
 
 
 def stems(text: str) -> list[str]:

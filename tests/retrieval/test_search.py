@@ -209,3 +209,28 @@ def test_a_broken_pack_says_so(pack: Pack) -> None:
     (pack.folder / "pack.json").write_bytes(b"{")
     with pytest.raises(CorruptTableError):
         _ = pack.meta
+
+
+WRITTEN = [
+    ("s1", "Wei", "我妹妹小雨住在成都，她在银行工作。"),
+    ("s1", "Wei", "昨天我们去爬山，天气很好。"),
+    ("s1", "Yumi", "妹は大阪で陶芸を習っています。"),
+    ("s2", "Minji", "여동생은 부산에서 간호사로 일해요."),
+    ("s2", "Minji", "주말에는 등산을 갑니다."),
+    ("s2", "Aliona", "Моя сестра живёт в Казани."),
+    ("s3", "Inés", "Mi hermana abrió una panadería en Málaga."),
+    ("s3", "Layla", "أختي تعمل في مستشفى في عمان."),
+    ("s3", "Ida", "We counted seventeen herons."),
+]
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("小雨在哪里工作？", 0), ("谁住在成都", 0), ("爬山", 1), ("陶芸", 2), ("간호사", 3), ("부산", 3), ("등산", 4),
+        ("сестра", 5), ("panaderia malaga", 6), ("مستشفى", 7), ("herons", 8),
+    ],
+)  # fmt: skip
+def test_what_is_said_in_any_script_is_found(tmp_path: Path, question: str, answer: int) -> None:
+    write(tmp_path / "pack", rows(*WRITTEN), PackOptions(50))
+    assert texts(Pack(tmp_path / "pack"), question)[0] == WRITTEN[answer][2]
