@@ -3,7 +3,8 @@
 A rule has an id, a kind, an effect and either a `pattern` or, in `all`, several that must stand in one sentence.
 Patterns are Python regular expressions over folded text (`passages.folded`): small letters, no accents. `{name}` in
 one stands for the alternation of the word list of that name in the same file. `hints` are words of which one must
-begin some word of the text, by its first four letters, or signs that must stand in it: else the rule is not tried.
+begin some word of the text, by its first four letters (six in the files of other languages), or signs that must stand
+in it: else the rule is not tried.
 Nor is it where the text lacks what its patterns need: `Prefilter` asks RE2 which of many patterns have the stretches of
 text that they need, a sieve that never decides anything. Most sentences hold a word that some rule begins with and none
 of the others it needs, and to see that one is missing is far cheaper than to try the pattern.
@@ -14,7 +15,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +29,8 @@ from em_pipelines.text.values import read_yaml
 
 TOKENS = re.compile(r"[^\W\d_]+(?:['-][^\W\d_]+)*|[0-9]+")
 """Words, joined by apostrophes and hyphens or not, and numbers."""
-BEGINNING_LETTERS = 4
+BEGINNING_LETTERS, LETTERS_OF_OTHERS = 4, 6
+"""Of a hint that tell; more of those of other languages, for many an English word begins with four letters of one."""
 _WORDS = re.compile(r"[^\W\d_]{2,}")
 _FLAGS = re.compile(r"\(\?[aiLmsux-]+[:)]")
 _PIECE = re.compile(
@@ -56,6 +58,10 @@ class TextSigns:
     def __init__(self, text: str) -> None:
         self.tokens = frozenset(TOKENS.findall(text))
         self.marks = frozenset(text).union(*map(_marks_of, self.tokens))
+
+    def has(self, beginning: str) -> bool:
+        """Whether some word begins like this."""
+        return any(mark.startswith(beginning) for mark in self.marks)
 
 
 @lru_cache(maxsize=8)
@@ -178,6 +184,9 @@ class RuleBook:
 
     def __init__(self, *paths: Path) -> None:
         self.rules: list[Rule] = []
+        self._files: list[range] = []
+        """The numbers of the rules of each file."""
+        self._sieves: dict[range, tuple[Prefilter, dict[int, range]]] = {}
         self._patterns_by_id: dict[str, tuple[re.Pattern[str] | None, tuple[re.Pattern[str], ...]]] = {}
         for path in paths:
             try:
@@ -189,15 +198,19 @@ class RuleBook:
                 raise PatternError(
                     f"reading the rules {path.name}: {error}; mend the entry or restore the file"
                 ) from error
+            self._files.append(range(len(self.rules), len(self.rules) + len(rules)))
             self.rules += rules
 
-        self._by_start: dict[str, list[int]] = defaultdict(list)
+        self._by_start: dict[str, list[tuple[str, int]]] = defaultdict(list)
         self._by_sign: dict[str, dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
         for n, rule in enumerate(self.rules):
             for hint in rule.hints:
                 is_word = hint.isalpha() and hint.isascii()
-                place = self._by_start[beginning_mark(hint)] if is_word else self._by_sign[_rarest(hint)][hint]
-                place.append(n)
+                if is_word:
+                    n_letters = BEGINNING_LETTERS if n in self._files[0] else LETTERS_OF_OTHERS
+                    self._by_start[beginning_mark(hint)].append((hint[:n_letters], n))
+                else:
+                    self._by_sign[_rarest(hint)][hint].append(n)
         self._keys = frozenset([*self._by_start, *self._by_sign])
 
     def candidates(self, folded: str) -> list[Rule]:
@@ -205,15 +218,22 @@ class RuleBook:
         hinted = self._hinted_at(folded, signs_of(folded))
         if not hinted:
             return []
-        prefilter, places = self._prefilter
-        possible = prefilter.possible(folded)
-        return [self.rules[n] for n in sorted(hinted) if possible.issuperset(places[n])]
+        found: list[int] = []
+        for numbers in self._files:  # of a file of which nothing is hinted at, nothing is asked
+            own = hinted.intersection(numbers)
+            if own:
+                prefilter, places = self._sieve(numbers)
+                possible = prefilter.possible(folded)
+                found += (n for n in own if possible.issuperset(places[n]))
+        return [self.rules[n] for n in sorted(found)]
 
     def _hinted_at(self, folded: str, signs: TextSigns) -> set[int]:
         """The numbers of the rules of which a hint is there."""
         numbers: set[int] = set()
         for key in self._keys & signs.marks:
-            numbers.update(self._by_start.get(key, ()))
+            numbers.update(
+                n for stem, n in self._by_start.get(key, ()) if len(stem) <= BEGINNING_LETTERS or signs.has(stem)
+            )
             for sign, places in self._by_sign.get(key, {}).items():
                 if sign in folded:
                     numbers.update(places)
@@ -235,15 +255,20 @@ class RuleBook:
         """All patterns of all rules, compiled, as they are sought in folded text; not those in text as written."""
         return [pattern for rule in self.rules if not rule.is_cased for pattern in self._patterns_of(rule)]
 
-    @cached_property
-    def _prefilter(self) -> tuple[Prefilter, list[range]]:
-        """The sieve of all patterns, and by rule their numbers in it; none of what is sought in text as written."""
+    def _sieve(self, numbers: range) -> tuple[Prefilter, dict[int, range]]:
+        """The sieve of the patterns of a file, and by the number of a rule theirs in it; none of what is sought in text
+        as written."""
+        if numbers not in self._sieves:
+            self._sieves[numbers] = self._made(numbers)
+        return self._sieves[numbers]
+
+    def _made(self, numbers: range) -> tuple[Prefilter, dict[int, range]]:
         patterns: list[str] = []
-        places: list[range] = []
-        for rule in self.rules:
-            first = len(patterns)
+        places: dict[int, range] = {}
+        for n in numbers:
+            rule, first = self.rules[n], len(patterns)
             patterns += (pattern.pattern for pattern in self._patterns_of(rule) if not rule.is_cased)
-            places.append(range(first, len(patterns)))
+            places[n] = range(first, len(patterns))
         return Prefilter(patterns), places
 
     def _patterns_of(self, rule: Rule) -> list[re.Pattern[str]]:

@@ -48,7 +48,7 @@ class Category:
     def has(self, word: str) -> bool:
         """Whether a folded word by itself belongs to the category; a plural or possessive s is put aside."""
         bare = word.removesuffix("'s").removesuffix("'")
-        forms = (word, bare, bare.removesuffix("s"), bare.removesuffix("es"), bare.partition("-")[0])
+        forms = (word, bare, bare.removesuffix("s"), bare.removesuffix("es"), bare.partition("-")[0], _unelided(word))
         if any(form in self.words for form in forms):
             return True
         if len(word) < MIN_SUFFIXED_CHARACTERS or not self.suffixes:
@@ -120,12 +120,23 @@ def _prefilter() -> tuple[Prefilter, list[tuple[str, int]]]:
     return Prefilter(categories()[name].phrases[n][1].pattern for name, n in places), places
 
 
+def _unelided(word: str) -> str:
+    """A word without what an apostrophe joins to it before: asthme of l'asthme; the whole where little is left."""
+    rest = word.rpartition("'")[2]
+    return rest if len(rest) >= HINT_LETTERS else word
+
+
 @lru_cache(maxsize=65_536)
 def _touched_by_word(word: str) -> frozenset[tuple[str, int]]:
     """The categories of a word, and the phrases that have a word which begins like it."""
-    start = word[: 1 if word[0].isdigit() else HINT_LETTERS]
+    starts = {word[: 1 if word[0].isdigit() else HINT_LETTERS], _unelided(word)[:HINT_LETTERS]}
     entries = categories().items()
-    hinted = {(name, n) for name, entry in entries for n, (hints, _) in enumerate(entry.phrases) if start in hints}
+    hinted = {
+        (name, n)
+        for name, entry in entries
+        for n, (hints, _) in enumerate(entry.phrases)
+        if not starts.isdisjoint(hints)
+    }
     if not word.isascii() and UNSPACED_SIGN.search(word):
         hinted |= {
             (name, n)
