@@ -76,9 +76,9 @@ def is_supported(phrase: str, said: Said, min_share: float = MIN_SHARE, *, is_se
     What begins a sentence is no name for its capital alone."""
     near, language = said.near, said.language or ENGLISH
     if is_unspaced(phrase):
-        runs = _RUN.findall(phrase)
-        n_letters = sum(map(len, runs))
-        return n_letters > 0 and sum(len(run) * _is_run_said(run, near) for run in runs) >= min_share * n_letters
+        rest = _RUN.sub(" ", phrase)  # names and numbers in other letters
+        is_said = _WORD.search(rest) is None or is_supported(rest, said, min_share, is_sentence=is_sentence)
+        return is_said and _has_signs(phrase, near, min_share)
     meant = [word for word in _WORD.findall(phrase) if word.casefold() != USER]
     opener = meant[0] if is_sentence and meant and fold(meant[0]) in _little() else None
     exact = [word for word in meant if (_is_name(word) and word is not opener) or word.isdigit()]
@@ -93,6 +93,12 @@ def is_supported(phrase: str, said: Said, min_share: float = MIN_SHARE, *, is_se
 
 def _is_name(word: str) -> bool:
     return word[:1].isupper() and word not in {"I", "I'm", "I've", "I'd", "I'll"}
+
+
+def _has_signs(phrase: str, texts: Sequence[str], min_share: float) -> bool:
+    """Whether texts say so much of a phrase without blanks, by its characters."""
+    runs = _RUN.findall(phrase)
+    return sum(len(run) * _is_run_said(run, texts) for run in runs) >= min_share * sum(map(len, runs))
 
 
 def _is_light(word: str, language: str) -> bool:
