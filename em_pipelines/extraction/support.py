@@ -74,11 +74,16 @@ class Said:
 def is_supported(phrase: str, said: Said, min_share: float = MIN_SHARE, *, is_sentence: bool = False) -> bool:
     """Whether a turn, with those shortly before it, says a phrase. Its names may stand anywhere in the conversation.
     What begins a sentence is no name for its capital alone."""
+    if not is_unspaced(phrase):
+        return _has_words(phrase, said, min_share, is_sentence=is_sentence)
+    rest = _RUN.sub(" ", phrase)  # names and numbers in other letters
+    is_rest_said = _WORD.search(rest) is None or _has_words(rest, said, min_share, is_sentence=is_sentence)
+    return is_rest_said and _has_signs(phrase, said.near, min_share)
+
+
+def _has_words(phrase: str, said: Said, min_share: float, *, is_sentence: bool) -> bool:
+    """The same of a phrase in words with blanks between them."""
     near, language = said.near, said.language or ENGLISH
-    if is_unspaced(phrase):
-        rest = _RUN.sub(" ", phrase)  # names and numbers in other letters
-        is_said = _WORD.search(rest) is None or is_supported(rest, said, min_share, is_sentence=is_sentence)
-        return is_said and _has_signs(phrase, near, min_share)
     meant = [word for word in _WORD.findall(phrase) if word.casefold() != USER]
     opener = meant[0] if is_sentence and meant and fold(meant[0]) in _little() else None
     exact = [word for word in meant if (_is_name(word) and word is not opener) or word.isdigit()]
