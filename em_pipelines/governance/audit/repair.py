@@ -30,6 +30,7 @@ from em_pipelines.schema.tables.graph import EDGES, ENTITIES
 from em_pipelines.serving.snapshot import LATEST, publish
 from em_pipelines.storage.ledger_entries import Act
 from em_pipelines.storage.log_manifest import Change, What
+from em_pipelines.text.counting import counted
 
 ACCEPT_LOSS = "accept_loss"
 UNFIT = (SnapshotState.DAMAGED, SnapshotState.OUTDATED)
@@ -94,7 +95,7 @@ def _mends_of_state(home: RebuildableHome, waits: str) -> tuple[date | None, lis
     first_bad, mends = None, []
     if broken := broken_rules(home.store.lake):
         first_bad = _first_bad_day(home)
-        rules = "; ".join(f"{rule}: {len(rows)} rows" for rule, rows in broken.items())
+        rules = "; ".join(f"{rule}: {counted(len(rows), 'row')}" for rule, rows in broken.items())
         mends.append(Mend("integrity", rules + waits, _unless(waits, f"make facts again from {first_bad} on")))
     if stale := _stale(home):
         mends.append(Mend("days", f"{len(stale)} are out of date{waits}", _unless(waits, "make them again")))
@@ -108,7 +109,7 @@ def _mends_of_files(home: RebuildableHome, waits: str) -> Iterator[Mend]:
     if unfit := packs.unfit(home, is_checked=True):
         yield Mend("index packs", f"{len(unfit)} are lost or damaged{waits}", _unless(waits, "make them again"))
     if left := home.left_overs():
-        yield Mend("left-over files", f"{len(left)} temporary files of runs that were killed", "delete them")
+        yield Mend("left-over files", f"{counted(len(left), 'temporary file')} of runs that were killed", "delete them")
 
 
 def _mends_of_dagster(home: RebuildableHome) -> Iterator[Mend]:
@@ -116,7 +117,9 @@ def _mends_of_dagster(home: RebuildableHome) -> Iterator[Mend]:
     for flaw in flaws(home.dagster_home):
         yield Mend("Dagster's history", f"{flaw.path.name}: {flaw.found}", "set it aside and start a new one")
     if lost := lost_events(home.dagster_home):
-        yield Mend("Dagster's history", f"the events of {len(lost)} runs are gone", "start an empty file of them")
+        yield Mend(
+            "Dagster's history", f"the events of {counted(len(lost), 'run')} are gone", "start an empty file of them"
+        )
     for path in locked(home.dagster_home, LOCK_SECONDS):
         yield Mend("Dagster's history", f"another process keeps {path.name} locked; end it")
 
@@ -128,17 +131,17 @@ def apply(home: RebuildableHome, plan: Plan, reset_runs: ResetRuns) -> Repair:
     repair = Repair()
     with home.lock("run"):
         if removed := home.sweep():
-            repair.done.append(f"deleted {len(removed)} left-over files")
+            repair.done.append(f"deleted {counted(len(removed), 'left-over file')}")
         if plan.is_log_whole:
             _rebuild(home, plan, repair)
         for flaw in flaws(home.dagster_home):
             target = set_aside(flaw.path, datetime.now(UTC))
             repair.done.append(f"set Dagster's {flaw.path.name} aside as {target.name}")
         if n_runs := reset_runs(home, True):
-            repair.done.append(f"marked {n_runs} dead runs as failed")
+            repair.done.append(f"marked {counted(n_runs, 'dead run')} as failed")
         if plan.is_log_whole and (unfit := packs.unfit(home, is_checked=True)):
             packs.build(home, is_checked=True)
-            repair.done.append(f"made {len(unfit)} index packs again")
+            repair.done.append(f"made {counted(len(unfit), 'index pack')} again")
         _republish(home, repair)
     repair.left = [*propose(home, reset_runs).mends]
     return repair
@@ -200,7 +203,7 @@ def _rebuild(home: RebuildableHome, plan: Plan, repair: Repair) -> None:
     for one in plan.damaged:
         lake.delete(one.table, one.day)
     if plan.damaged:
-        repair.done.append(f"deleted {len(plan.damaged)} damaged partitions")
+        repair.done.append(f"deleted {counted(len(plan.damaged), 'damaged partition')}")
     first_bad = plan.first_bad_day
     if plan.damaged:  # what was made from them shows only now that they are made again
         _make(home, repair)
@@ -223,7 +226,7 @@ def _make(home: RebuildableHome, repair: Repair) -> None:
             days.update(home.store.run_days(step, _stale_of(home, step.name)).made)
     if days:
         home.note_unchecked(days)
-        repair.done.append(f"made {len(days)} days again from the log")
+        repair.done.append(f"made {counted(len(days), 'day')} again from the log")
 
 
 def _republish(home: RebuildableHome, repair: Repair) -> None:

@@ -25,6 +25,7 @@ from em_pipelines.serving.snapshot_file import is_as_written
 from em_pipelines.storage.duckdb_engine import connect
 from em_pipelines.storage.lake import Lake
 from em_pipelines.storage.log_manifest import ACCEPT
+from em_pipelines.text.counting import IS, counted
 
 REVOKED = "token.revoke"
 """The act in the ledger."""
@@ -166,7 +167,7 @@ def _log(home: RebuildableHome) -> Diagnosis:
     if home.salt.problem():
         return Diagnosis("landed log", False, "without its salt nobody can say what is lost", "put the salt back first")
     if damaged := damaged_segments(home):
-        found = f"{len(damaged)} segments are not what was landed, first {damaged[0]}"
+        found = f"{counted(len(damaged), 'segment', IS)} not what was landed, first {damaged[0]}"
         return Diagnosis("landed log", False, found, "em restore DIR --lost, from a backup")
     if missing := lost_segments(home):
         found, advice = missing[0].rsplit("; ", 1)
@@ -178,7 +179,7 @@ def _log(home: RebuildableHome) -> Diagnosis:
         for day in home.store.log.days(step.log_kind) if step.log_kind else ():
             n_days += 1
             n_records += sum(1 for _ in home.store.log.read(str(step.log_kind), day))
-    return Diagnosis("landed log", True, f"{n_records} records in {n_days} days and kinds")
+    return Diagnosis("landed log", True, f"{counted(n_records, 'record')} in {counted(n_days, 'folder')} of days")
 
 
 def _lake(home: RebuildableHome) -> Iterator[Diagnosis]:
@@ -200,14 +201,14 @@ def _integrity(home: RebuildableHome) -> Diagnosis:
     if not broken:
         return Diagnosis("integrity", True, f"{len(RULES)} rules hold")
     advice = next((rule.advice for rule in RULES if rule.name in broken), "")
-    names = ", ".join(f"{rule} ({len(rows)} rows)" for rule, rows in broken.items())
+    names = ", ".join(f"{rule} ({counted(len(rows), 'row')})" for rule, rows in broken.items())
     return Diagnosis("integrity", False, f"broken: {names}", advice)
 
 
 def _quarantine(home: RebuildableHome) -> Diagnosis:
     entries = list(home.store.quarantine.entries())
     users = {entry.user_id for entry in entries}
-    found = f"{len(entries)} set aside, of {len(users)} users" if entries else "nothing set aside"
+    found = f"{len(entries)} set aside, of {counted(len(users), 'user')}" if entries else "nothing set aside"
     return Diagnosis("quarantine", not entries, found, "em quarantine list" if entries else "")
 
 
@@ -240,7 +241,7 @@ def _graph(home: RebuildableHome) -> Iterator[Diagnosis]:
     except EmError as error:
         yield Diagnosis("graph database", False, str(error), "delete HOME/record/graph.json, then em sync-graph")
         return
-    found = f"may hold what {n_erased} erasures took away" if n_erased else "no erasure since its last sync"
+    found = f"may hold what {counted(n_erased, 'erasure')} took away" if n_erased else "no erasure since its last sync"
     yield Diagnosis("graph database", not n_erased, found, "em sync-graph" if n_erased else "")
 
 
@@ -284,7 +285,7 @@ def _left_overs(home: RebuildableHome) -> Diagnosis:
     return Diagnosis(
         "left-over files",
         not left,
-        f"{len(left)} temporary files of runs that were killed" if left else "none",
+        f"{counted(len(left), 'temporary file')} of runs that were killed" if left else "none",
         f"em repair --apply deletes them, like {left[0]}" if left else "",
     )
 
@@ -295,9 +296,11 @@ def _dagster(home: RebuildableHome) -> Diagnosis:
     if damaged := flaws(home.dagster_home):
         first = damaged[0]
         name = first.path.relative_to(home.dagster_home)
-        return Diagnosis(subject, False, f"{len(damaged)} databases are damaged, first {name}: {first.found}", repair)
+        return Diagnosis(
+            subject, False, f"{counted(len(damaged), 'database', IS)} damaged, first {name}: {first.found}", repair
+        )
     if lost := lost_events(home.dagster_home):
-        return Diagnosis(subject, False, f"the events of {len(lost)} runs are gone, first {lost[0]}", repair)
+        return Diagnosis(subject, False, f"the events of {counted(len(lost), 'run')} are gone, first {lost[0]}", repair)
     if held := locked(home.dagster_home, LOCK_SECONDS):
         return Diagnosis(subject, False, f"another process keeps {held[0].name} locked", "end that process")
     return Diagnosis(subject, True, "can be read")

@@ -38,6 +38,7 @@ from em_pipelines.retrieval.packs import remake as remake_pack
 from em_pipelines.schema.near_names import hint as meant_by
 from em_pipelines.serving.projection.noted import GraphNote
 from em_pipelines.storage.ledger_entries import Act
+from em_pipelines.text.counting import counted
 
 MAX_PATHS = 5
 ERASE = "erase"
@@ -164,7 +165,8 @@ def _carry_out_one(home: RebuildableHome, request: Request) -> Certificate:
     if searched.found:
         shown = ", ".join(str(path.relative_to(home.path)) for path in searched.found[:MAX_PATHS])
         raise ErasureIncompleteError(
-            f"forgetting: {len(searched.found)} files hold it still: {shown}; the request waits, "
+            f"forgetting: {counted(len(searched.found), 'file', ('holds', 'hold'))} it still: {shown}; "
+            "the request waits, "
             "remove them or let their writer end, then run `em run` or `em forget` again"
         )
     work = CarriedOut(

@@ -24,6 +24,7 @@ from em_pipelines.interfaces.cli.console import (
     print_json,
     print_table,
 )
+from em_pipelines.text.counting import counted
 
 if TYPE_CHECKING:
     from em_pipelines.governance.access_tokens import Token, TokenBook
@@ -126,7 +127,7 @@ def list_tokens(
         print_json(found)
     else:
         columns = ("token_id", "user_id", "scope", "domain", "created_at", "expires_at", "is_valid")
-        print_table(f"{len(found)} tokens", columns, [[row[name] for name in columns] for row in found])
+        print_table(counted(len(found), "token"), columns, [[row[name] for name in columns] for row in found])
     if user is not None and not found:
         end_if_unknown(opened, user)
     if edited := book.edited():

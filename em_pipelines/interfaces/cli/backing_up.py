@@ -17,6 +17,7 @@ from em_pipelines.interfaces.cli.console import (
     out,
     print_json,
 )
+from em_pipelines.text.counting import IS, WAS, counted
 
 if TYPE_CHECKING:
     from em_pipelines.governance.backup.restore import Restored
@@ -49,20 +50,20 @@ def backup(
     if as_json:
         print_json(asdict(report))
     else:
-        copied = f"{report.n_copied} of {report.n_files} files copied, {report.n_bytes:,} bytes"
+        copied = f"{report.n_copied} of {counted(report.n_files, 'file')} copied, {report.n_bytes:,} bytes"
         out().print(f"backup {report.name}: {copied}", markup=False, soft_wrap=True)
         if report.n_mended:
-            out().print(f"{report.n_mended} damaged files were copied again")
+            out().print(f"{counted(report.n_mended, 'damaged file', WAS)} copied again")
         if report.n_pruned:
-            out().print(f"{report.n_pruned} older backups were deleted")
+            out().print(f"{counted(report.n_pruned, 'older backup', WAS)} deleted")
         if report.n_outdated:
-            out().print(
-                f"{report.n_outdated} older backups hold what was forgotten since; --prune deletes them", soft_wrap=True
-            )
+            holds = counted(report.n_outdated, "older backup", ("holds", "hold"))
+            them = "it" if report.n_outdated == 1 else "them"
+            out().print(f"{holds} what was forgotten since; --prune deletes {them}", soft_wrap=True)
     if report.missing:
         fail(
-            f"backing up: {len(report.missing)} files of older backups are damaged, first {report.missing[0]}, and the "
-            "home has them no more; --prune deletes these backups",
+            f"backing up: {counted(len(report.missing), 'file')} of older backups {IS[len(report.missing) != 1]} "
+            f"damaged, first {report.missing[0]}, and the home has them no more; --prune deletes these backups",
             Exit.FINDING,
         )
 
@@ -105,22 +106,25 @@ def restore(
     if as_json:
         print_json({"n_restored": n_back, "n_lost": n_left})
     else:
-        out().print(f"{n_back} segments of the landed log are back")
+        out().print(f"{counted(n_back, 'segment')} of the landed log {IS[n_back != 1]} back")
     if n_left:
         fail(
-            f"restoring: {n_left} segments of the landed log are in no backup of {folder}; see `em doctor`",
+            f"restoring: {counted(n_left, 'segment')} of the landed log {IS[n_left != 1]} in no backup of {folder}; "
+            "see `em doctor`",
             Exit.FINDING,
         )
 
 
 def _show(done: "Restored", home: Path) -> None:
-    lines = [f"restored {done.n_files} files of backup {done.name}"]
+    lines = [f"restored {counted(done.n_files, 'file')} of backup {done.name}"]
     if done.n_removed or done.n_cut:
-        lines.append(f"forgotten since: {done.n_removed} records were taken out again, {done.n_cut} were cut")
+        removed = counted(done.n_removed, "record", WAS)
+        lines.append(f"forgotten since: {removed} taken out again, {done.n_cut} {WAS[done.n_cut != 1]} cut")
     if done.is_reduced:
         lines.append("answers of models and the inbox were left out, for they may hold what was forgotten since")
     if done.n_later:
-        lines.append(f"{done.n_later} changes of the log came after this backup: land again what landed since")
+        later = counted(done.n_later, "change")
+        lines.append(f"{later} of the log came after this backup: land again what landed since")
     lines += [
         "what was forgotten after this backup and is known neither here nor to a later backup is back: forget it again",
         f"next      em run --home {home}",

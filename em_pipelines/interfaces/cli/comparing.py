@@ -16,6 +16,7 @@ from em_pipelines.interfaces.cli.console import (
     print_json,
     print_table,
 )
+from em_pipelines.text.counting import WAS, counted
 
 if TYPE_CHECKING:
     from em_pipelines.pipeline import Pipeline
@@ -84,7 +85,7 @@ def _there_are(home: "Pipeline") -> str:
 def _show(found: "Difference", *, has_user: bool) -> None:
     out().print(
         f"{found.earlier} to {found.later}: {len(found.learned)} learned, {len(found.changed)} changed, "
-        f"{len(found.forgotten)} forgotten, {len(found.names)} names read otherwise"
+        f"{len(found.forgotten)} forgotten, {counted(len(found.names), 'name')} read otherwise"
     )
     first = ("user",) if has_user else ()
     tables = (
@@ -98,7 +99,7 @@ def _show(found: "Difference", *, has_user: bool) -> None:
             shown = [((row["user_id"],) if has_user else ()) + cells(row) for row in rows]
             print_table(title, (*first, *columns), shown, right=("confidence",))
     if found.n_erased:
-        out().print(f"{found.n_erased} facts were erased, of which nothing is told.")
+        out().print(f"{counted(found.n_erased, 'fact', WAS)} erased, of which nothing is told.")
 
 
 def _said(row: Row) -> tuple[object, ...]:

@@ -20,6 +20,7 @@ from em_pipelines.interfaces.cli.console import (
     say,
 )
 from em_pipelines.schema.vocabulary import USER
+from em_pipelines.text.counting import counted
 
 if TYPE_CHECKING:
     from em_pipelines.governance.corrections import Corrections, Fact, Given
@@ -188,7 +189,7 @@ def _show_targets(targets: list[Any], *, is_dry: bool, as_json: bool) -> None:
     if as_json and is_dry:
         print_json({"facts": shown})
     elif shown and not as_json:
-        _print(shown, f"{len(shown)} facts to take back")
+        _print(shown, f"{counted(len(shown), 'fact')} to take back")
 
 
 def _tell(given: "Sequence[Given]") -> None:

@@ -19,7 +19,7 @@ from em_pipelines.interfaces.cli.console import (
     print_json,
     print_table,
 )
-from em_pipelines.interfaces.cli.landing import counted
+from em_pipelines.text.counting import IS, counted
 
 if TYPE_CHECKING:
     from em_pipelines.extraction.unread_segments import UnreadSegment
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(no_args_is_help=True, help="What could not be landed or read: list, show, replay, discard.")
 SHOWN_CHARACTERS = 2_000
+BEGINS = ("begins", "begin")
 
 IdsArgument = Annotated[list[str] | None, typer.Argument(help="Ids of dead letters, or their beginnings.")]
 AllOption = Annotated[bool, typer.Option("--all", help="All open ones.")]
@@ -57,7 +58,7 @@ def list_letters(home: HomeOption = None, as_json: JsonOption = False) -> None:
     )
     if segments:
         print_table(
-            f"{len(segments)} conversations that the model gave no usable answer for",
+            f"{counted(len(segments), 'conversation')} that the model gave no usable answer for",
             ("id", "day", "user", "session", "messages", "reason"),
             [(s.segment_id, s.day, s.user_id, s.session_id, s.n_messages, s.reason) for s in segments],
             right=("messages",),
@@ -123,9 +124,10 @@ def replay(
     else:
         _show_report(report, segments)
     if report.refused:
-        n_refused = len(report.refused)
-        letters = f"{counted(n_refused, 'dead letter')} {'is' if n_refused == 1 else 'are'}"
-        fail(f"{letters} still refused; see `em dead-letters show ID`", Exit.FINDING)
+        fail(
+            f"{counted(len(report.refused), 'dead letter', IS)} still refused; see `em dead-letters show ID`",
+            Exit.FINDING,
+        )
 
 
 def _report_document(report: "ReplayReport", given_back: set[str]) -> dict[str, Any]:
@@ -139,9 +141,11 @@ def _report_document(report: "ReplayReport", given_back: set[str]) -> dict[str, 
 
 
 def _show_report(report: "ReplayReport", given_back: set[str]) -> None:
-    out().print(f"{len(report.replayed)} replayed, {report.n_landed} records landed, {len(report.refused)} refused")
+    out().print(
+        f"{len(report.replayed)} replayed, {counted(report.n_landed, 'record')} landed, {len(report.refused)} refused"
+    )
     if given_back:
-        out().print(f"{len(given_back)} conversations given back: `em run` asks for them again")
+        out().print(f"{counted(len(given_back), 'conversation')} given back: `em run` asks for them again")
     for letter_id, problem in report.refused.items():
         out().print(f"{letter_id}  {problem}", markup=False, soft_wrap=True)
 
@@ -195,7 +199,8 @@ def _matching(letters: list[dict[str, Any]], ids: list[str]) -> list[dict[str, A
         matching = [letter for letter in letters if letter["dead_letter_id"].startswith(prefix)]
         if len(matching) != 1:
             raise UsageError(
-                f"choosing a dead letter: {len(matching)} open ones begin with {prefix!r}; see `em dead-letters list`"
+                f"choosing a dead letter: {counted(len(matching), 'open one', BEGINS)} with {prefix!r}; "
+                "see `em dead-letters list`"
             )
         chosen += matching
     return chosen
@@ -211,5 +216,5 @@ def _parse_changes(changes: list[str]) -> dict[str, str]:
 
 def _document(letter: dict[str, Any]) -> dict[str, Any]:
     text = base64.b64decode(letter["raw"]).decode("utf-8", "replace")
-    shown = text if len(text) <= SHOWN_CHARACTERS else f"{text[:SHOWN_CHARACTERS]}… ({len(text)} characters)"
+    shown = text if len(text) <= SHOWN_CHARACTERS else f"{text[:SHOWN_CHARACTERS]}… ({counted(len(text), 'character')})"
     return {**letter, "raw": shown}

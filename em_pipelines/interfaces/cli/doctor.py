@@ -1,6 +1,7 @@
 """`em doctor`: whether a home is sound, what is wrong with it and what to do."""
 
 from em_pipelines.interfaces.cli.console import Exit, HomeOption, JsonOption, fail, open_home, print_json, print_table
+from em_pipelines.text.counting import counted
 
 
 def doctor(home: HomeOption = None, as_json: JsonOption = False) -> None:
@@ -21,4 +22,4 @@ def doctor(home: HomeOption = None, as_json: JsonOption = False) -> None:
         )
     ill = [d for d in found if not d.is_well]
     if ill:
-        fail(f"{len(ill)} findings, first {ill[0].subject}: {ill[0].found}", Exit.FINDING)
+        fail(f"{counted(len(ill), 'finding')}, first {ill[0].subject}: {ill[0].found}", Exit.FINDING)

@@ -6,6 +6,7 @@ from em_pipelines.errors import UsageError
 from em_pipelines.evaluation.calibration import Bin, document, measure
 from em_pipelines.interfaces.cli.console import out, print_json, print_table
 from em_pipelines.pipeline import Pipeline
+from em_pipelines.text.counting import counted
 
 
 def evaluate_calibration(home: Pipeline, paths: list[Path], *, as_json: bool) -> None:
@@ -17,7 +18,9 @@ def evaluate_calibration(home: Pipeline, paths: list[Path], *, as_json: bool) ->
         print_json(document(report))
         return
     heads = ("confidence", "claims", "mean confidence", "right")
-    print_table(f"Calibration, {report.n_made} claims", heads, [_row(one) for one in report.bins], right=heads[1:])
+    print_table(
+        f"Calibration, {counted(report.n_made, 'claim')}", heads, [_row(one) for one in report.bins], right=heads[1:]
+    )
     verdicts = ", ".join(f"{name} {report.verdicts.get(name, 0)}" for name in ("correct", "trivial", "wrong"))
     out().print(f"verdicts  {verdicts}; no longer made: {report.n_judged - report.n_made}")
     out().print(f"error     {report.error:.4f}")

@@ -6,6 +6,7 @@ from em_pipelines.evaluation.corpus import SHIPPED
 from em_pipelines.evaluation.journeys import read_journeys, travel
 from em_pipelines.interfaces.cli.console import Defaults, Exit, fail, out, print_json, print_table
 from em_pipelines.pipeline import Pipeline, opener
+from em_pipelines.text.counting import counted
 
 
 def evaluate_journeys(home: Pipeline, paths: list[Path], *, as_json: bool) -> None:
@@ -21,7 +22,7 @@ def evaluate_journeys(home: Pipeline, paths: list[Path], *, as_json: bool) -> No
         print_json({"passed": n_passed, "n_failed": n_failed, "journeys": results})
     else:
         rows = [(name, result["passed"], len(result["failed"])) for name, result in results.items()]
-        print_table(f"{len(rows)} journeys", ("journey", "held", "did not"), rows, right=("held", "did not"))
+        print_table(counted(len(rows), "journey"), ("journey", "held", "did not"), rows, right=("held", "did not"))
         failures = [(name, failure) for name, result in results.items() for failure in result["failed"]]
         for name, failure in failures:
             out().print(f"{name}: {failure}", markup=False, soft_wrap=True)

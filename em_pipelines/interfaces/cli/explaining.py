@@ -22,6 +22,7 @@ from em_pipelines.interfaces.cli.console import (
     print_json,
     print_table,
 )
+from em_pipelines.text.counting import counted
 
 if TYPE_CHECKING:
     from em_pipelines.pipeline import Pipeline
@@ -138,7 +139,10 @@ def _hint(home: "Pipeline", wanted: str) -> str:
         return f"it was erased on {own[-1].at:%Y-%m-%d}, certificate {own[-1].certificate_id or 'none'}"
     erasures = [entry for entry in ledger.entries() if entry.action.startswith(ERASING)]
     if erasures:
-        return f"it may be among the {len(erasures)} erasures in the ledger, the last of {erasures[-1].at:%Y-%m-%d}"
+        return (
+            f"it may be among the {counted(len(erasures), 'erasure')} "
+            f"in the ledger, the last of {erasures[-1].at:%Y-%m-%d}"
+        )
     return "`em facts --all` lists the ids there are"
 
 
@@ -189,7 +193,7 @@ def _show_deleted(document: dict[str, Any]) -> None:
 def _show_entity(document: dict[str, Any]) -> None:
     _show_names(document["names"])
     print_table(
-        f"{len(document['facts'])} facts",
+        counted(len(document["facts"]), "fact"),
         ("subject", "relation", "object", "status", "confidence", "edge"),
         [
             (f["subject"], f["relation"], f["object"], f["status"], f"{f['confidence']:.2f}", f["edge_id"])

@@ -22,6 +22,7 @@ from em_pipelines.interfaces.cli.console import (
 )
 from em_pipelines.interfaces.cli.facts import AsOfOption, parse_day
 from em_pipelines.serving.export.formats import ExportFormat
+from em_pipelines.text.counting import counted
 
 if TYPE_CHECKING:
     from em_pipelines.serving.export.json_import import Imported
@@ -56,10 +57,8 @@ def export(
     opened = open_existing(home)
     day = parse_day(as_of, "--as-of") or datetime.now(UTC).date()
     if stale := stale_log_days(opened):
-        sentence = (
-            f"{len(stale)} days have landed and are not materialized: their facts are missing; `em run` makes them"
-        )
-        say(sentence)
+        landed = counted(len(stale), "day", ("has landed and is", "have landed and are"))
+        say(f"{landed} not materialized: facts are missing that `em run` makes")
     with naming_the_nearest(opened, user):
         done = export_user(opened, user, format, day, output or stdout_for_documents())
     if as_json:
@@ -110,9 +109,9 @@ def _document(done: "Imported") -> dict[str, object]:
 def _show(done: "Imported") -> None:
     landing.show(done.landing)
     if done.n_letters:
-        out().print(f"{done.n_letters} dead letters of before came with them")
+        out().print(f"{counted(done.n_letters, 'dead letter')} of before came with them")
     if done.n_erased_letters:
-        out().print(f"{done.n_erased_letters} dead letters were forgotten before and stay away")
+        out().print(f"{counted(done.n_erased_letters, 'dead letter', landing.STAYS)} away")
     if done.other_settings:
         names = ", ".join(done.other_settings)
         out().print(f"Settings differ from those of the export: {names}. Memory will, too.", markup=False)

@@ -18,6 +18,7 @@ from em_pipelines.interfaces.cli.console import (
     print_json,
     print_table,
 )
+from em_pipelines.text.counting import IS, counted
 
 if TYPE_CHECKING:
     from em_pipelines.governance.erasure.certificate import Certificate
@@ -104,7 +105,7 @@ def _show(scope: "Scope", found: "Preview") -> None:
     if len(found.facts) > SHOWN_FACTS:
         out().print(f"… and {len(found.facts) - SHOWN_FACTS} more")
     removed = ", ".join(f"{n} {kind.replace('_', ' ')}" for kind, n in sorted(found.n_removed.items())) or "no records"
-    out().print(f"{found.n_cut} messages are cut, {removed} are removed, of {scope.user_id}", markup=False)
+    out().print(f"{counted(found.n_cut, 'message', IS)} cut, {removed} are removed, of {scope.user_id}", markup=False)
 
 
 def _print(certificate: "Certificate") -> None:

@@ -29,6 +29,7 @@ from em_pipelines.interfaces.cli.console import (
     print_table,
     say,
 )
+from em_pipelines.text.counting import counted
 
 if TYPE_CHECKING:
     from em_pipelines.landing.looking import Preview
@@ -41,6 +42,7 @@ MISSING_USER = "missing_user"
 IN_ZIP = "!/"
 SAMPLE_CHARACTERS = 160
 MAX_FILES_SHOWN = 20
+STAYS = ("was forgotten before and stays", "were forgotten before and stay")
 
 
 class Format(StrEnum):
@@ -241,8 +243,7 @@ def show(report: "LandingReport", *, is_dry: bool = False) -> None:
     for user, n in sorted(Counter(one.user_id for one in report.read if one.user_id and one.n_rows).items()):
         _print(f"{counted(n, 'file')} taken to be {user}'s, after the folder; `--user-id NAME` says otherwise")
     if report.n_erased:
-        verbs = ("was", "stays") if report.n_erased == 1 else ("were", "stay")
-        _print(f"{counted(report.n_erased, 'row')} {verbs[0]} forgotten before and {verbs[1]} away")
+        _print(f"{counted(report.n_erased, 'row', STAYS)} away")
     if report.n_requests:
         them = "it" if report.n_requests == 1 else "them"
         _print(f"{counted(report.n_requests, 'request')} to forget: `em run` carries {them} out")
@@ -293,8 +294,8 @@ def end_with(home: "Pipeline", report: "LandingReport") -> None:
     others = {reason: n - n_nobodys * (reason == MISSING_USER) for reason, n in sorted(report.n_dead_letters.items())}
     n_others = sum(others.values())
     reasons = ", ".join(f"{n} {reason}" for reason, n in others.items() if n)
-    are_letters = "is a dead letter" if n_others == 1 else "are dead letters"
-    letters = f"{counted(n_others, 'line')} {are_letters} ({reasons}); see `em dead-letters list`"
+    refused = counted(n_others, "line", ("is a dead letter", "are dead letters"))
+    letters = f"{refused} ({reasons}); see `em dead-letters list`"
     sentence = "; ".join([*filter(None, [_whose(report)]), *([letters] if n_others else [])])
     if set(report.n_dead_letters) <= {KEY_CONFLICT}:
         say(f"{sentence}; what was landed first stands")
@@ -316,11 +317,6 @@ def _named(files: Iterable[str]) -> str:
     first, *rest = (Path(file.partition(IN_ZIP)[0]).name for file in files)
     more = [file for file in dict.fromkeys(rest) if file != first]
     return f"{first} and {counted(len(more), 'other file')}" if more else first
-
-
-def counted(n: int, what: str) -> str:
-    """A number and its noun in the right number: 1 line, 2 lines."""
-    return f"{n:,} {what}" + ("" if n == 1 else "s")
 
 
 def _are(n: int) -> str:

@@ -10,6 +10,7 @@ import typer
 
 from em_pipelines.errors import UsageError
 from em_pipelines.interfaces.cli.console import ExtractorOption, HomeOption, JsonOption, err, open_home, print_json
+from em_pipelines.text.counting import counted
 
 FILE = typer.Argument(help="JSON Lines, as the corpora have them.", show_default=False)
 OUTPUT = typer.Option("--output", help="Where the predictions go.", show_default=False)
@@ -94,4 +95,4 @@ def _write(output: Path, rows: Iterator[dict[str, Any]]) -> None:
     except (KeyError, TypeError, ValueError) as error:
         raise UsageError(f"reading a labelled row: {type(error).__name__}: {error}; see the corpus format") from error
     write_atomically(output, b"".join(line + b"\n" for line in lines))
-    err().print(f"{len(lines)} lines → {output}", markup=False, soft_wrap=True)
+    err().print(f"{counted(len(lines), 'line')} → {output}", markup=False, soft_wrap=True)

@@ -17,6 +17,7 @@ from em_pipelines.interfaces.cli.console import (
     print_json,
     print_table,
 )
+from em_pipelines.text.counting import counted
 
 if TYPE_CHECKING:
     from em_pipelines.governance.audit.repair import Repair
@@ -55,7 +56,9 @@ def verify_ledger(
         found = [{"line": problem.line, "found": problem.found} for problem in problems]
         print_json({"is_sound": not problems, "n_entries": len(entries), "last_hash": last, "problems": found})
     elif not problems:
-        out().print(f"{len(entries)} entries, nothing shows an edit; last hash {last or 'none'}", soft_wrap=True)
+        out().print(
+            f"{counted(len(entries), 'entry')}, nothing shows an edit; last hash {last or 'none'}", soft_wrap=True
+        )
     if problems:
         first = problems[0]
         where = f"line {first.line}" if first.line else "the head"
@@ -95,7 +98,7 @@ def repair(
     plan = propose(opened, Defaults.reset_runs)
     done = apply_plan(opened, plan, Defaults.reset_runs) if is_applied and plan.mends else Repair(left=[*plan.mends])
     if n_lost:
-        done.done.insert(0, f"accepted the loss of {n_lost} parts of the landed log")
+        done.done.insert(0, f"accepted the loss of {counted(n_lost, 'part')} of the landed log")
     if as_json:
         left = [{"subject": m.subject, "found": m.found, "mend": m.mend or None} for m in done.left]
         print_json({"is_applied": is_applied, "done": done.done, "left": left})
@@ -104,7 +107,7 @@ def repair(
     if done.left:
         first = done.left[0]
         what = "is left" if is_applied else "would be mended with --apply" if first.mend else "has to be mended by hand"
-        fail(f"repairing: {len(done.left)} findings; {first.subject}: {first.found}, {what}", Exit.FINDING)
+        fail(f"repairing: {counted(len(done.left), 'finding')}; {first.subject}: {first.found}, {what}", Exit.FINDING)
 
 
 def _show(repair: "Repair") -> None:

@@ -18,6 +18,7 @@ from em_pipelines.interfaces.cli.console import (
     print_table,
 )
 from em_pipelines.interfaces.cli.facts import parse_day
+from em_pipelines.text.counting import IS, counted
 
 if TYPE_CHECKING:
     from em_pipelines.lifecycle.revision.model import FactQuestion
@@ -59,7 +60,7 @@ def revise(
     unexpected = {name: why for name, why in report.put_off.items() if name not in {BUDGET, BudgetSpentError.__name__}}
     if unexpected:
         code = Exit.USAGE if {FRUITLESS, RequestRefusedError.__name__} & unexpected.keys() else Exit.RETRY
-        fail(f"{report.n_deferred} facts are deferred: {'; '.join(unexpected.values())}", code)
+        fail(f"{counted(report.n_deferred, 'fact', IS)} deferred: {'; '.join(unexpected.values())}", code)
 
 
 def _show_what_would_leave(home: "Pipeline", as_of: date, *, as_json: bool) -> None:
@@ -87,7 +88,8 @@ def _show_what_would_leave(home: "Pipeline", as_of: date, *, as_json: bool) -> N
         out().print(f"\n{messages_of(question)[-1].content}", markup=False, soft_wrap=True)
     whom = f"{document['model']} at {document['endpoint'] or 'the default endpoint'}"
     out().print(
-        f"\n{n_allowed} facts would be sent to {whom}; {document['n_deferred']} more are due, and {found.n_withheld} "
+        f"\n{counted(n_allowed, 'fact')} would be sent to {whom}; {document['n_deferred']} more are due, and "
+        f"{found.n_withheld} "
         "have words that are never sent.",
         markup=False,
         soft_wrap=True,

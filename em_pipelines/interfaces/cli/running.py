@@ -18,6 +18,7 @@ from em_pipelines.interfaces.cli.chat_options import (
 )
 from em_pipelines.interfaces.cli.console import Exit, ExtractorOption, HomeOption, fail, open_home, out, print_table
 from em_pipelines.interfaces.cli.facts import parse_day
+from em_pipelines.text.counting import counted
 
 if TYPE_CHECKING:
     from em_pipelines.interfaces.cli.dagster_runner import Summary
@@ -91,16 +92,13 @@ def _judge(summary: "Summary") -> None:
     if summary.newly_aside:
         fail(_set_aside(summary), Exit.FINDING)
     if n_dead := summary.n_unread(DEAD_LETTER):
-        are_letters = "is a dead letter" if n_dead == 1 else "are dead letters"
-        fail(
-            f"{landing.counted(n_dead, 'message')} could not be read and {are_letters}; see `em dead-letters list`",
-            Exit.FINDING,
-        )
+        lot = ("is a dead letter", "are dead letters")[n_dead != 1]
+        unread = f"{counted(n_dead, 'message')} could not be read and {lot}"
+        fail(f"{unread}; see `em dead-letters list`", Exit.FINDING)
     if n_pending := summary.n_unread(PENDING):
         why = ", ".join(sorted({segment.reason for segment in summary.unread if segment.status == PENDING}))
-        wait = "waits" if n_pending == 1 else "wait"
-        messages = landing.counted(n_pending, "message")
-        fail(f"{messages} {wait} to be read by the model ({why}); `em run` goes on from there", Exit.RETRY)
+        waiting = counted(n_pending, "message", ("waits", "wait"))
+        fail(f"{waiting} to be read by the model ({why}); `em run` goes on from there", Exit.RETRY)
 
 
 def _set_aside(summary: "Summary") -> str:
@@ -108,7 +106,7 @@ def _set_aside(summary: "Summary") -> str:
     claims = [entry for entry in summary.aside if entry.claim_id is not None]
     days = [entry for entry in summary.aside if entry.claim_id is None]
     parts = [
-        f"{landing.counted(len(entries), what)} of {landing.counted(len(users), 'user')}"
+        f"{counted(len(entries), what)} of {counted(len(users), 'user')}"
         for entries, what in ((claims, "claim"), (days, "day"))
         if entries and (users := {entry.user_id for entry in entries})
     ]
@@ -121,7 +119,7 @@ def _other_languages(waiting: dict[str, dict[str, int]]) -> str:
     for counts in waiting.values():
         of_all.update(counts)
     listed = ", ".join(f"{language} {n}" for language, n in of_all.most_common())
-    said = f"{landing.counted(of_all.total(), 'message')} of {landing.counted(len(waiting), 'user')}"
+    said = f"{counted(of_all.total(), 'message')} of {counted(len(waiting), 'user')}"
     return f"Languages: {said} not read, for the rules read English ({listed}); a model reads them: --extractor llm"
 
 
@@ -131,7 +129,7 @@ def _show(home: "Pipeline", summary: "Summary") -> None:
     if not summary.n_runs:
         out().print("Nothing is new: every day and the snapshot are current.")
     elif summary.n_days:
-        out().print(f"Materialized {landing.counted(summary.n_days, 'day')}.")
+        out().print(f"Materialized {counted(summary.n_days, 'day')}.")
     else:
         out().print("Every day is current; what was not checked or published yet is now.")
     if summary.aside and not summary.newly_aside:

@@ -22,6 +22,7 @@ from em_pipelines.serving.export.records import records_of
 from em_pipelines.serving.export.vault import to_vault
 from em_pipelines.serving.facts import FactQuery, known
 from em_pipelines.storage.ledger_entries import Act
+from em_pipelines.text.counting import counted
 
 EXPORT = "export"
 """The action in the ledger."""
@@ -83,7 +84,8 @@ def _held(home: PortableHome, user_id: str) -> Iterator[None]:
     with home.lock("landing"):
         if n_waiting := sum(request.scope.user_id == user_id for request in home.book.pending()):
             raise ErasureIncompleteError(
-                f"exporting: {n_waiting} requests to forget something of {user_id!r:.80} wait; "
+                f"exporting: {counted(n_waiting, 'request')} to forget something of {user_id!r:.80} "
+                f"{'waits' if n_waiting == 1 else 'wait'}; "
                 "`em run` carries them out, export then"
             )
         yield

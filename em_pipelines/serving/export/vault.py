@@ -18,6 +18,7 @@ from em_pipelines.errors import UsageError
 from em_pipelines.serving.export.notes import FOLDER, INDEX, PERSON
 from em_pipelines.serving.export.output import sweep_beside
 from em_pipelines.storage.files import sync_folder, write_atomically
+from em_pipelines.text.counting import WAS, counted
 
 MARKER = ".em-vault.json"
 FORMAT = "em_pipelines.vault"
@@ -75,7 +76,7 @@ def _check_unchanged(path: Path, files: Files) -> None:
     if changed:
         shown = ", ".join(changed[:SHOWN_FILES])
         raise UsageError(
-            f"exporting to {path}: {len(changed)} notes were changed since they were written ({shown}); "
+            f"exporting to {path}: {counted(len(changed), 'note', WAS)} changed since they were written ({shown}); "
             "move them away, or name a new folder"
         )
 

@@ -24,6 +24,7 @@ from em_pipelines.serving.projection.shapes import NODE_PROPERTIES
 from em_pipelines.storage.code_version import code_digest
 from em_pipelines.storage.duckdb_engine import EngineSettings, Rows, connect
 from em_pipelines.storage.store import Store
+from em_pipelines.text.counting import IS, counted
 
 BATCH_ROWS = 2_000
 """Rows a transaction: between 1,000 and 5,000 servers are fastest, and a batch that is tried again costs little."""
@@ -158,7 +159,8 @@ def sync(
         if not report.n_written:
             raise
         raise GraphUnavailableError(
-            f"{error}; {report.n_written} rows had been written and are kept, the next sync goes on from there"
+            f"{error}; {counted(report.n_written, 'row')} had been written and {IS[report.n_written != 1]} kept, "
+            "the next sync goes on from there"
         ) from error
     report.checksum_wanted = checksum(should)
     _close(report, held)
