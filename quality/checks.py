@@ -17,6 +17,7 @@ from em_pipelines.schema.table import Table
 from em_pipelines.schema.tables.record import QUARANTINE
 from em_pipelines.storage.lake import Lake
 from em_pipelines.storage.store import Step, Store
+from em_pipelines.text.counting import counted
 from quality.meaning import MEANING, Finding, MeaningCheck, integrity_findings, rule_reads
 from quality.report import link_to
 from resources.dagster_internals import past_checks, report_in_run
@@ -129,7 +130,7 @@ def _judged(table: Table, name: str, found: Mapping[date, Finding]) -> dg.AssetC
         check_name=name,
         passed=not failed,
         severity=_severity(failed.values()),
-        description=f"{len(failed)} of {len(found)} days fail, first {min(failed)}: {advice}" if failed else "",
+        description=f"{_how_many(len(failed), len(found))}, first {min(failed)}: {advice}" if failed else "",
         metadata={
             "figure": dg.FloatMetadataValue(found[max(found)].figure if found else 0.0),
             "days": dg.IntMetadataValue(len(found)),
@@ -192,3 +193,7 @@ def _days(context: dg.AssetCheckExecutionContext, store: Store, table: Table) ->
     if RANGE_TAGS[0] in tags:
         return [day for day in days if tags[RANGE_TAGS[0]] <= day.isoformat() <= tags[RANGE_TAGS[1]]]
     return days[-1:]
+
+
+def _how_many(n_failed: int, n_days: int) -> str:
+    return f"{n_failed} of {counted(n_days, 'day')} {'fails' if n_failed == 1 else 'fail'}"

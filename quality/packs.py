@@ -3,6 +3,7 @@
 import dagster as dg
 
 from em_pipelines.retrieval import packs
+from em_pipelines.text.counting import IS, counted
 from resources.home import HomeResource
 
 
@@ -15,7 +16,7 @@ def packs_whole(home: HomeResource) -> dg.AssetCheckResult:
     """What is lost of a pack no search can find. One that is not lost may be older than memory: its vectors, where an
     embedder did not answer; that is a warning, and the next run makes up for it."""
     n_packs, n_unfit = len(packs.folders(home.home)), len(packs.unfit(home.home))
-    found = [f"{n_unfit} of {n_packs} packs are lost or damaged"] if n_unfit else []
+    found = [f"{n_unfit} of {counted(n_packs, 'pack')} {IS[n_unfit != 1]} lost or damaged"] if n_unfit else []
     if not found and not packs.is_current(home.home):
         found = ["they lack something of what was said or is known"]
     return dg.AssetCheckResult(

@@ -9,6 +9,7 @@ import dagster as dg
 
 from em_pipelines.landing.land import land
 from em_pipelines.storage.files import make_folder
+from em_pipelines.text.counting import counted
 from resources.dagster_internals import AssetJob
 from resources.home import HomeResource
 
@@ -87,9 +88,9 @@ def land_files(context: dg.OpExecutionContext, home: HomeResource) -> None:
                 make_folder(target.parent)
                 shutil.move(path, target)
         context.log.info(
-            f"landed {report.n_landed} records, {report.n_duplicates} duplicates, "
-            f"{sum(report.n_dead_letters.values())} dead letters, {report.n_erased} erased, "
-            f"{report.n_requests} requests to forget"
+            f"landed {counted(report.n_landed, 'record')}, {counted(report.n_duplicates, 'duplicate')}, "
+            f"{counted(sum(report.n_dead_letters.values()), 'dead letter')}, {report.n_erased} erased, "
+            f"{counted(report.n_requests, 'request')} to forget"
         )
 
 

@@ -32,7 +32,7 @@ def listed(names: list[str], last: str) -> str:
 
 
 def _key(name: str) -> str:
-    return name.strip().casefold().replace("_", "-").replace(" ", "-")
+    return name[:LONGEST].strip().casefold().replace("_", "-").replace(" ", "-")
 
 
 def _short(name: str) -> str:

@@ -157,7 +157,7 @@ def test_every_check_on_meaning_passes_on_good_tables_and_fails_on_broken_ones(n
     is_warning = name == "conflict_burst"
     assert bad.severity is (dg.AssetCheckSeverity.WARN if is_warning else dg.AssetCheckSeverity.ERROR)
     assert bad.description is not None
-    assert bad.description.startswith("1 of 1 days fail, first 2026-03-01: ")
+    assert bad.description.startswith("1 of 1 day fails, first 2026-03-01: ")
 
 
 def test_a_check_looks_at_the_days_of_its_run_and_at_no_other(world: Any) -> None:
@@ -225,7 +225,7 @@ def test_a_blocking_check_that_fails_stops_what_lies_downstream_and_nothing_else
     failed = [found for found in result.get_asset_check_evaluations() if not found.passed]
     assert not result.success
     assert [(found.asset_key.to_user_string(), found.check_name) for found in failed] == [("claims", CONTRACT)]
-    assert failed[0].description == "expect_column_values_to_be_between on confidence: 1 rows break it"
+    assert failed[0].description == "expect_column_values_to_be_between on confidence: 1 row breaks it"
     assert not made(result)
 
 
@@ -361,6 +361,6 @@ def test_packs_are_made_with_their_size_and_the_loss_of_one_is_seen(world: Any) 
     shutil.rmtree(folder_of(world.home, "ada"))
     lost = world.check("index_packs", "packs_whole")
     assert (lost.passed, lost.severity) == (False, dg.AssetCheckSeverity.ERROR)
-    assert lost.description == "1 of 1 packs are lost or damaged; materialize index_packs, or `em run`"
+    assert lost.description == "1 of 1 pack is lost or damaged; materialize index_packs, or `em run`"
     world.run(dg.AssetSelection.assets("index_packs"))
     assert world.check("index_packs", "packs_whole").passed

@@ -156,8 +156,8 @@ def test_nan_is_no_value_and_infinity_is_out_of_range(evaluate: Any, rows_of: Ro
     wrong = [{"confidence": float("nan")}, {"confidence": float("inf")}]
     found = evaluate(CLAIMS, rows_of(CLAIMS, {}, *wrong), 1)
     assert found.sentences == [
-        "expect_column_values_to_not_be_null on confidence: 1 rows break it",
-        "expect_column_values_to_be_between on confidence: 1 rows break it",
+        "expect_column_values_to_not_be_null on confidence: 1 row breaks it",
+        "expect_column_values_to_be_between on confidence: 1 row breaks it",
     ]
 
 

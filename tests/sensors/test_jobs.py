@@ -110,7 +110,7 @@ def test_what_the_log_of_a_run_says_names_nobody_and_quotes_nothing(world: Any) 
     world.drop("a.jsonl", world.message("2026-03-01", user_id="zenobia", content="I live in Zanzibar."))
     result = run(world)
     logged = "".join(str(entry) for entry in world.instance.all_logs(result.run_id))
-    assert "landed 1 records, 0 duplicates, 0 dead letters" in logged
+    assert "landed 1 record, 0 duplicates, 0 dead letters" in logged
     assert "zenobia" not in logged
     assert "Zanzibar" not in logged
 

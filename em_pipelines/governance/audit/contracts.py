@@ -32,6 +32,7 @@ from em_pipelines.schema.table import Table
 from em_pipelines.storage.day_rows import DAY, ask_days
 from em_pipelines.storage.duckdb_engine import bind, fetch, scratch
 from em_pipelines.storage.lake import Lake
+from em_pipelines.text.counting import counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +185,7 @@ class _Statement:
             n_rows = figures["n_rows"]
             return f"found {n_rows}" if n_rows < expectation.minimum * n_days else ""
         n_breaking = figures.get(f"e{number}", 0)
-        return f"{n_breaking} rows break it" if n_breaking else ""
+        return f"{counted(n_breaking, 'row', ('breaks', 'break'))} it" if n_breaking else ""
 
     def _count(self, expectation: Expectation, values: list[object]) -> str:
         """The number of rows that break an expectation, as SQL; what it compares with is added to `values`."""

@@ -11,7 +11,7 @@ from em_pipelines.interfaces.cli.console import (
     HomeOption,
     JsonOption,
     end_if_unknown,
-    open_existing,
+    open_home,
     out,
     print_json,
     print_table,
@@ -42,14 +42,15 @@ def diff(
     from em_pipelines.redaction.veils import untellable
     from em_pipelines.serving.diff import diff as compare
 
-    opened = open_existing(home)
+    opened = open_home(home)
     paths = [snapshot_named(opened, name) for name in (earlier, later)]
     found = compare(paths[0], paths[1], user, untellable(opened))
     if as_json:
         print_json({"earlier_file": str(paths[0]), "later_file": str(paths[1]), "user": user, **found.document()})
     else:
         _show(found, has_user=user is None)
-    if user is not None and not (found.learned or found.changed or found.forgotten or found.names):
+    is_nothing = not (found.learned or found.changed or found.forgotten or found.names)
+    if user is not None and is_nothing and opened.path.exists():
         end_if_unknown(opened, user)
 
 

@@ -36,6 +36,7 @@ from em_pipelines.schema.tables.derived import CURRENT_EDGES
 from em_pipelines.schema.tables.graph import ENTITIES
 from em_pipelines.storage.duckdb_engine import connect
 from em_pipelines.storage.store import Store
+from em_pipelines.text.counting import counted
 
 Write = Callable[[date, Sequence[Record]], None]
 
@@ -133,7 +134,9 @@ async def revise(
     report.n_due, report.n_withheld = len(found.questions), found.n_withheld
     n_allowed = allowed(store, as_of, settings)
     if n_allowed < len(found.questions):
-        report.put_off[BUDGET] = f"at most {settings.max_calls_per_night} facts a night (max_calls_per_night)"
+        report.put_off[BUDGET] = (
+            f"at most {counted(settings.max_calls_per_night, 'fact')} a night (max_calls_per_night)"
+        )
     await _ask(found.questions[:n_allowed], verifier, report, write)
     report.n_deferred = report.n_due - report.n_asked
     report.cost_usd = verifier.cost_usd

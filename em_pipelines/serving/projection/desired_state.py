@@ -22,6 +22,7 @@ from em_pipelines.serving.projection.shapes import (
     Row,
 )
 from em_pipelines.storage.duckdb_engine import Rows, bind, scalar, statement
+from em_pipelines.text.counting import IS, counted
 
 HERE = Path(__file__).parent
 TABLES = {ENTITY: "wanted_entities", VALUE: "wanted_values"}
@@ -53,12 +54,13 @@ class Wanted:
         foreign = {row[0] for row in connection.execute("SELECT DISTINCT relation FROM wanted_edges").fetchall()}
         if foreign - RELATIONS:
             raise CorruptTableError(
-                f"projecting the graph: {len(foreign - RELATIONS)} relations of current_edges are not in the "
-                "vocabulary; see `em doctor`"
+                f"projecting the graph: {counted(len(foreign - RELATIONS), 'relation')} of current_edges not found in "
+                "the vocabulary; see `em doctor`"
             )
         if n_dangling := scalar(connection, statement(HERE, "dangling")):
             raise CorruptTableError(
-                f"projecting the graph: {n_dangling} facts are about things that are not in entities; see `em doctor`"
+                f"projecting the graph: {counted(int(str(n_dangling)), 'fact', IS)} about things that are not in "
+                "entities; see `em doctor`"
             )
 
     def sums(self) -> dict[str, Sums]:

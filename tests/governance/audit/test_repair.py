@@ -114,7 +114,7 @@ def test_an_index_pack_that_is_lost_is_found_and_made_again(own_home: Pipeline) 
     (ill,) = [d for d in diagnose(own_home) if not d.is_well]
     assert (ill.subject, ill.found, ill.advice) == ("index packs", "1 of 1 are lost or damaged", "em repair --apply")
     repair = mend(own_home)
-    assert (repair.done, repair.left) == (["made 1 index packs again"], [])
+    assert (repair.done, repair.left) == (["made 1 index pack again"], [])
     assert [d for d in diagnose(own_home) if not d.is_well] == []
 
 
@@ -182,7 +182,7 @@ def test_left_overs_of_dead_processes_are_deleted_and_of_living_ones_kept(own_ho
     for path in (left, living):
         path.write_bytes(b"half")
     assert [m.subject for m in proposals(own_home).mends] == ["left-over files"]
-    assert mend(own_home).done == ["deleted 1 left-over files"]
+    assert mend(own_home).done == ["deleted 1 left-over file"]
     assert (left.exists(), living.exists()) == (False, True)
 
 
@@ -199,7 +199,7 @@ def test_a_damaged_log_is_said_and_keeps_every_partition_where_it_is(own_home: P
     DAMAGES["an edit"](path_of(own_home, MESSAGES, FIRST))
     kept = path_of(own_home, MESSAGES, FIRST).read_bytes()
     (log,) = [d for d in diagnose(own_home) if d.subject == "landed log"]
-    assert (log.is_well, "1 segments" in log.found) == (False, True)
+    assert (log.is_well, "1 segment " in log.found) == (False, True)
     done = mend(own_home)
     assert [m.subject for m in done.left] == ["landed log", f"messages of {FIRST}"]
     assert not any(m.mend for m in done.left)

@@ -75,5 +75,5 @@ def test_bad_places_are_refused_in_one_sentence(em, home: Path, tmp_path: Path, 
 
 def test_there_has_to_be_a_home(em, tmp_path: Path) -> None:
     done = em("backup", tmp_path / "kept", "--home", tmp_path / "none")
-    assert done.returncode == 2
-    assert "no home" in done.stderr
+    assert done.returncode == 1
+    assert "does not exist" in done.stderr

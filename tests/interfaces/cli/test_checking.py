@@ -61,10 +61,12 @@ def test_the_report_is_great_expectations_with_pages(em, home: Path) -> None:
 
 
 def test_a_table_that_no_step_makes_is_wrong_use(em, tmp_path: Path) -> None:
+    (tmp_path / "home").mkdir()
     done = em("check", "claim", "--home", tmp_path / "home")
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("em: checking claim: no step makes a table of that name; there are interactions, ")
 
 
 def test_a_home_without_tables_has_nothing_to_check(em, tmp_path: Path) -> None:
+    (tmp_path / "home").mkdir()
     assert em("check", "--home", tmp_path / "home").returncode == 0

@@ -129,7 +129,7 @@ def test_doctor_sees_it_and_repair_mends_it(em, home: Path, name: Path | None, d
 
 def test_events_of_a_run_that_are_gone_are_mended_by_an_empty_file(em, home: Path) -> None:
     database(home, None).unlink()
-    assert "the events of 1 runs are gone" in str(diagnosis(em, home)["found"])
+    assert "the events of 1 run are gone" in str(diagnosis(em, home)["found"])
     em("repair", "--apply", "--home", home)
     assert diagnosis(em, home)["ok"]
 

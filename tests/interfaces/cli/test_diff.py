@@ -67,7 +67,9 @@ def test_nothing_of_others_is_told_of_a_user(em, talked) -> None:
     everybody = told(em, "2025-03-01", "latest", "--home", talked.path)
     assert {fact["user_id"] for fact in everybody["learned"]} == {"ada", "ivo"}
     for user in ("ada", "ivo", "nobody", "' OR true --", "../ada", "ada\0", "x" * 10_000):
-        found = told(em, "2025-03-01", "latest", "--user", user, "--home", talked.path)
+        done = em("diff", "2025-03-01", "latest", "--user", user, "--home", talked.path, "--json")
+        assert (done.returncode, done.stderr.count("\n")) == ((0, 0) if user in ("ada", "ivo") else (1, 1))
+        found = orjson.loads(done.stdout)
         rows = [row for name in ("learned", "changed", "forgotten", "names") for row in found[name]]
         assert {row["user_id"] for row in rows} == ({user} & {"ada", "ivo"})
 

@@ -78,7 +78,7 @@ def test_why_of_what_was_erased_names_the_certificate_and_no_content(em, home) -
     at = datetime(2026, 4, 2, tzinfo=UTC)
     ledger.append(Act("erase", user_id="ada", target="edge_gone", at=at, certificate_id="cert_7"))
     assert "it was erased on 2026-04-02, certificate cert_7" in em("why", "edge_gone", "--home", home).stderr
-    assert "may be among the 1 erasures" in em("why", "edge_nothing_else", "--home", home).stderr
+    assert "may be among the 1 erasure" in em("why", "edge_nothing_else", "--home", home).stderr
 
 
 def test_why_not_says_what_became_of_it(em, home) -> None:

@@ -69,7 +69,6 @@ def test_a_dry_run_shows_what_would_go_and_changes_nothing(em: Em, home: Path) -
     [
         (("--user", "ada"), "exactly one"),
         (("--user", "ada", "--all", "--session", "s1"), "exactly one"),
-        (("--user", "nobody", "--all"), "nobody"),
         (("--user", "ada", "--entity", "Torwald"), "Torvald"),
         (("--user", "ada", "--session", "s0"), "no session"),
         (("--user", "ada", "--fact", "edge_nothing"), "no fact"),
@@ -81,6 +80,12 @@ def test_what_cannot_be_meant_is_said_in_one_sentence(em: Em, home: Path, words:
     assert done.returncode == 2
     assert hint in done.stderr
     assert done.stderr.count("\n") == 1
+    assert not list((home / "record" / "pending").glob("*"))
+
+
+def test_nobody_can_be_forgotten_by_a_wrong_name(em: Em, home: Path) -> None:
+    done = em("forget", "--user", "adda", "--all", "--home", home)
+    assert (done.returncode, "did you mean 'ada'?" in done.stderr, done.stderr.count("\n")) == (1, True, 1)
     assert not list((home / "record" / "pending").glob("*"))
 
 

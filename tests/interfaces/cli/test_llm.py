@@ -300,7 +300,7 @@ def test_a_conversation_without_a_usable_answer_is_listed_shown_and_replayed(
     home = tmp_path / "home"
     done = by_model(server, "run", log)
     assert done.returncode == 1, done.stderr
-    assert "1 messages could not be read" in done.stderr
+    assert "1 message could not be read" in done.stderr
     assert unread(home) == {"dead_letter": 1}
     (letter,) = orjson.loads(by_model(server, "dead-letters", "list", "--json").stdout)
     assert (letter["user_id"], letter["session_id"], letter["reason"]) == ("ada", "s3", "unusable_answer")

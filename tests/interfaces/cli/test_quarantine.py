@@ -54,7 +54,7 @@ def test_a_run_says_in_a_line_what_it_set_aside_and_serves_the_rest(em: Any, hom
     assert "Quarantine: 1 claim of 1 user set aside" in again.stdout
     looked = em("doctor", "--home", home)
     assert looked.returncode == 1
-    assert "1 set aside, of 1 users" in looked.stdout
+    assert "1 set aside, of 1 user" in looked.stdout
 
 
 def test_what_is_set_aside_is_listed_and_shown_with_its_words(em: Any, home: Path) -> None:
@@ -79,11 +79,16 @@ def test_what_is_released_comes_back_with_the_next_run(em: Any, home: Path, choi
     assert orjson.loads(em("quarantine", "list", "--home", home, "--json").stdout) == []
 
 
-@pytest.mark.parametrize("words", [[], ["--all", "--user", "ben"], ["quar_zz"], ["--user", "nobody"]])
+@pytest.mark.parametrize("words", [[], ["--all", "--user", "ben"], ["quar_zz"], ["--user", "ada"]])
 def test_a_choice_that_names_nothing_is_wrong_use(em: Any, home: Path, words: list[str]) -> None:
     refused = em("quarantine", "release", *words, "--home", home)
     assert refused.returncode == 2
     assert "em quarantine list" in refused.stderr
+
+
+def test_of_nobody_nothing_is_released(em: Any, home: Path) -> None:
+    refused = em("quarantine", "release", "--user", "bem", "--home", home)
+    assert (refused.returncode, "did you mean 'ben'?" in refused.stderr) == (1, True)
 
 
 def test_who_is_forgotten_leaves_nothing_in_quarantine(em: Any, home: Path) -> None:

@@ -20,6 +20,7 @@ def home(tmp_path) -> Pipeline:
 
 
 def test_a_ledger_that_nobody_edited_is_sound(em, home: Pipeline) -> None:
+    home.path.mkdir(exist_ok=True)
     assert em("verify-ledger", "--home", home.path).stdout == "0 entries, nothing shows an edit; last hash none\n"
     ledger = Ledger(home.record, home.salt)
     entries = [
@@ -125,7 +126,7 @@ def test_a_run_that_was_killed_is_marked_as_failed(em, native, tmp_path) -> None
     assert em("repair", "--home", home).returncode == 1
     with opened.lock("run"):
         assert reset_runs(opened, False) == 0, "while a run is at work, its notes are right"
-    assert "marked 1 dead runs as failed" in em("repair", "--apply", "--home", home).stdout
+    assert "marked 1 dead run as failed" in em("repair", "--apply", "--home", home).stdout
     assert em("repair", "--home", home).returncode == 0
     with dg.DagsterInstance.from_config(str(opened.dagster_home)) as instance:
         found = instance.get_run_by_id(run.run_id)

@@ -128,7 +128,7 @@ def test_an_endpoint_that_is_down_is_worth_a_retry_which_goes_on(em, around, ser
 def test_a_spent_budget_is_no_error_and_is_said(em, around, home) -> None:
     done = em("revise", **around, EM_REVISION__MAX_CALLS_PER_NIGHT="1")
     assert done.returncode == 0, done.stderr
-    assert "at most 1 facts a night" in done.stdout
+    assert "at most 1 fact a night" in done.stdout
     assert len(landed(home)) == 1
 
 

@@ -228,7 +228,7 @@ def test_a_date_is_as_exact_as_it_was_said() -> None:
 def test_a_fact_about_nothing_and_a_relation_that_is_none_are_damage() -> None:
     lost = small_world()
     del lost.entity_rows[entity_id("ada", "kotor")]
-    with pytest.raises(CorruptTableError, match="1 facts are about things that are not in entities"):
+    with pytest.raises(CorruptTableError, match="1 fact is about things that are not in entities"):
         wanted(lost)
     foreign = small_world()
     foreign.edge_rows[0]["relation"] = "likes]->() DETACH DELETE"
