@@ -102,8 +102,7 @@ def search(
     from em_pipelines.retrieval.search import BOTH, Search
     from em_pipelines.retrieval.user_search import ask
 
-    _check_asked(query, batch, output)
-    check_relations(relation or ())
+    _check_asked(query, batch, output, relation or ())
     opened = open_existing(home)
     until = parse_day(as_of, "--as-of")
     today = until or datetime.now(UTC).date()
@@ -129,13 +128,18 @@ def search(
         return
     end_if_unknown(opened, user)
     n_answered = _answer_all(batch, output, lambda text: ask(opened, user, replace(wanted, text=text), n_hops))
+    _tell_answered(n_answered, output, as_json=as_json)
+
+
+def _tell_answered(n_answered: int, output: Path, *, as_json: bool) -> None:
     if as_json:
         print_json({"questions": n_answered, "output": str(output)})
     else:
         out().print(f"{counted(n_answered, 'question')} answered: {output}")
 
 
-def _check_asked(query: str | None, batch: Path | None, output: Path | None) -> None:
+def _check_asked(query: str | None, batch: Path | None, output: Path | None, relations: list[str] | tuple[()]) -> None:
+    check_relations(relations)
     if (query is None) == (batch is None) or (batch is None) != (output is None):
         raise UsageError("searching: give a question, or --batch QUESTIONS with --output HITS")
 
