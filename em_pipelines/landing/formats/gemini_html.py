@@ -15,7 +15,7 @@ from html import escape
 from html.parser import HTMLParser
 
 from em_pipelines.landing.formats.base import Fields, Rejected, iso_or_none
-from em_pipelines.landing.formats.html_text import text_of_html
+from em_pipelines.landing.formats.html_text import closed_tags, text_of_html
 from em_pipelines.landing.reader import InputFile
 from em_pipelines.landing.reasons import Reason
 from em_pipelines.landing.settings import DateOrder
@@ -25,6 +25,7 @@ _CLOCK = re.compile(r"\d{1,2}[:.]\d\d[:.]\d\d")
 _YEAR = re.compile(r"\b\d{4}\b|\d{4}年")
 _EAST_ASIAN = re.compile(r"(\d{4})[年년] ?(\d{1,2})[月월] ?(\d{1,2})[日일]")
 _OPEN_ORDER = re.compile(r"\b\d{1,2}[/-]\d{1,2}[/-]\d{4}\b")
+_MAX_TAG_CHARACTERS = 16_384
 _MAX_TIME_CHARACTERS = 60
 _VOID = frozenset(["br", "img", "hr", "input", "meta", "link", "wbr", "source"])
 _ADDRESS = re.compile(r'href="([^"]*/app/[\w-]+)"')
@@ -38,13 +39,18 @@ def is_activity_page(text: str) -> bool:
 
 def html_entries(file: InputFile) -> Iterator[tuple[int, Fields] | Rejected]:
     """The entries of a page with their numbers, read some of it at a time."""
-    page, number = _Page(), 0
+    page, number, text = _Page(), 0, ""
     decoder = codecs.getincrementaldecoder("utf-8")("replace")
     for line in file.lines(keep_blank=True):
         if line.reason is not None:
             yield Rejected(line.number, line.reason, line.detail, line.raw)
             continue
-        page.feed(decoder.decode(line.raw + b"\n"))
+        text = closed_tags(text + decoder.decode(line.raw + b"\n"))
+        end = text.rfind("<") if text.rfind("<") > text.rfind(">") else len(text)
+        if len(text) - end > _MAX_TAG_CHARACTERS:  # it is none
+            text, end = f"{text[:end]}&lt;{text[end + 1 :]}", len(text) + len("&lt;") - 1
+        page.feed(text[:end])
+        text = text[end:]
         for header, cell in page.take():
             number += 1
             yield number, _entry(header, cell, file.settings.date_order)

@@ -6,6 +6,8 @@ from html.parser import HTMLParser
 _BLOCKS = frozenset(
     ["p", "div", "br", "hr", "ul", "ol", "li", "table", "tr", "blockquote", "h1", "h2", "h3", "h4", "h5", "h6"]
 )
+_OPEN = re.compile(r"<(?=[^<>]*<)")
+"""Begins a tag that does not end before the next: the parser's time is quadratic in them."""
 _HIDDEN = frozenset(["script", "style", "head", "template"])
 
 
@@ -39,10 +41,15 @@ class _Text(HTMLParser):
             self.parts.append(data if self._n_fences else re.sub(r"\s+", " ", data))
 
 
+def closed_tags(html: str) -> str:
+    """The same with what begins a tag that has no end written as text."""
+    return _OPEN.sub("&lt;", html)
+
+
 def text_of_html(html: str) -> str:
     """The text of a piece of HTML, without empty lines more than one at a time."""
     parser = _Text()
-    parser.feed(html)
+    parser.feed(closed_tags(html))
     parser.close()
     lines = [line.strip(" |") if "|" in line else line.strip(" ") for line in "".join(parser.parts).split("\n")]
     return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip()

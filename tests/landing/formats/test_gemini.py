@@ -1,5 +1,6 @@
 """Gemini as Google Takeout exports it, as JSON and as a page."""
 
+from time import process_time
 from typing import Any
 
 import orjson
@@ -116,3 +117,12 @@ def test_a_page_without_activity_and_a_time_that_is_none_are_dead_letters(home: 
 ])  # fmt: skip
 def test_the_text_of_html(html: str, text: str) -> None:
     assert text_of_html(html) == text
+
+
+@pytest.mark.parametrize("piece", ["<ab: ", "<a b='", "<!--", "&", "<p>", "\u200e<aaaa"])
+def test_html_takes_time_as_long_as_it_is(home: Any, piece: str) -> None:
+    started = process_time()
+    text_of_html(piece * 4_000)
+    home.land_data("MyActivity.html", PAGE.replace("TIME", piece * 4_000), user_id="nora")
+    home.land_data("MyActivity.html", PAGE.replace("TIME", f"{piece}\n" * 4_000), user_id="nora")
+    assert process_time() - started < 10
