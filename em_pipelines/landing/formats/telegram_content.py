@@ -18,7 +18,8 @@ _MEDIA = {
 
 def content_of(message: Fields) -> str:
     """The text of a message behind what was sent along; empty where there is neither."""
-    return "\n".join(part for part in (*_attached(message), text_of(message.get("text"))) if part.strip()).strip("\n")
+    text = text_of(message.get("text")) or text_of(message.get("text_entities"))
+    return "\n".join(part for part in (*_attached(message), text) if part.strip()).strip("\n")
 
 
 def text_of(text: Any) -> str:

@@ -132,6 +132,11 @@ def _remarks(file: InputFile, source: Source, dates: Dates, order: DateOrder, is
             f"{source.name}: its dates, such as {dates.sample}, are ambiguous; they were read as {named} for their "
             "form. Another order is given with --date-order"
         )
+    if dates.has_unknown_halves:
+        listed = ", ".join(sorted(dates.unknown_halves))
+        yield Remark(
+            f"{source.name}: {listed} beside its times are not known; the times were taken for those of 24 hours"
+        )
     if "time_zone" not in file.settings.model_fields_set:
         yield Remark(f"{source.name} names no time zone: its times were taken for UTC; give --time-zone for another")
 
@@ -144,7 +149,7 @@ def _chat(file: InputFile, source: Source, survey: _Survey) -> Chat:
     is_group = survey.is_group or len(others) > (1 if users else 2)
     name = title if is_group or not others else others[0]
     ordered = tuple(sorted(users, key=lambda name: (-survey.counts[name], name)))
-    return Chat(_NAME, name or source.name, ordered, is_group, others)
+    return Chat(_NAME, name or source.name.partition(".")[0], ordered, is_group, others)
 
 
 def _users(file: InputFile, source: Source, survey: _Survey, title: str | None) -> frozenset[str]:

@@ -23,6 +23,8 @@ from em_pipelines.landing.reasons import Reason, Skip
 from em_pipelines.landing.settings import DateOrder
 from em_pipelines.text.values import read_yaml
 
+_BUDDHIST_ERA, _FIRST_BUDDHIST_YEAR = 543, 2500
+"""Years as phones in Thai write them."""
 _MARK = "\u200e"
 """Stands before what the program of an iPhone has written."""
 _INVISIBLE = re.compile("[\u200e\u200f\u061c\u202a-\u202e\u2066-\u2069\ufeff]")
@@ -93,12 +95,13 @@ class Entry:
     def sent_at(self, order: DateOrder) -> datetime | None:
         """The time on the phone's clock; None for a date that there is not."""
         year, month, day = (int(self.parts[order.index(part)]) for part in "ymd")
+        year = year + 2000 if year < 100 else year - _BUDDHIST_ERA if year > _FIRST_BUDDHIST_YEAR else year
         hour, minute, second = self.clock
         half = words()
         if self.half in half.before_noon or self.half in half.after_noon:
             hour = hour % 12 + (12 if self.half in half.after_noon else 0)
         try:
-            return datetime(year + 2000 if year < 100 else year, month, day, hour, minute, second)  # noqa: DTZ001
+            return datetime(year, month, day, hour, minute, second)  # noqa: DTZ001
         except ValueError:
             return None
 
@@ -179,6 +182,8 @@ class Dates:
     is_dotted: bool = False
     is_padded: bool = False
     is_american: bool = True
+    unknown_halves: set[str] = field(default_factory=set)
+    latest_hour: int = 0
     _latest: dict[DateOrder, datetime] = field(default_factory=dict)
 
     def take(self, entry: Entry) -> None:
@@ -187,6 +192,9 @@ class Dates:
         self.sample = self.sample or entry.separator.join(entry.parts)
         self.is_dotted |= "." in entry.separator
         self.is_padded |= any(len(part) == 2 and int(part) < 10 for part in (a, b))
+        if entry.half and entry.half not in words().before_noon | words().after_noon:
+            self.unknown_halves.add(entry.half)
+        self.latest_hour = max(self.latest_hour, entry.clock[0])
         self.is_american &= len(c) == 2 and entry.half in ("am", "pm")
         for order in self.impossible:
             is_as_long = len(c if order == "ymd" else a) <= 2  # four digits are of a year
@@ -196,6 +204,11 @@ class Dates:
                 continue
             self.backwards[order] += at < self._latest.get(order, at) - timedelta(days=1)
             self._latest[order] = at
+
+    @property
+    def has_unknown_halves(self) -> bool:
+        """Whether times of twelve hours seem to be followed by words for the half of the day that are not known."""
+        return len(self.unknown_halves) > 1 and self.latest_hour <= 12
 
     def order(self) -> tuple[DateOrder | None, bool]:
         """The order, and whether the file leaves no doubt of it; None where nothing tells.
@@ -257,7 +270,9 @@ def _omitted(text: str) -> str | None:
     for kind, phrases in words().omitted.items():
         if plain in phrases or (_MARK in text and plain.endswith(phrases)):
             return kind
-    return "attachment" if _BRACKETED.fullmatch(_visible(text)) else None
+    visible = _visible(text)
+    is_sentence = " " in visible or not visible.isascii()  # <joke> is somebody's
+    return "attachment" if is_sentence and _BRACKETED.fullmatch(visible) and not _ATTACHED.fullmatch(text) else None
 
 
 def _named_file(name: str) -> str:

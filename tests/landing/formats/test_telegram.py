@@ -161,6 +161,7 @@ def test_older_exports_have_numbers_for_ids_and_no_unix_time(home: Any, settings
     ({"text": [{"type": "pre", "text": "a = 1", "language": "python"}]}, "\n```python\na = 1\n```\n"),
     ({"text": [{"type": "blockquote", "text": "I row."}, "You do?"]}, "> I row.\nYou do?"),
     ({"text": [{"type": "custom_emoji", "text": "🙂", "document_id": "x"}, 7, {"type": "x"}]}, "🙂"),
+    ({"text": "", "text_entities": [{"type": "plain", "text": "I row."}]}, "I row."),
     ({"text": "x", "via_bot": "@gif"}, "[via @gif]\n> x"),
     ({"text": "I row.", "forwarded_from": "Nora Lind"}, "I row."),
     ({"text": "I row.", "forwarded_from": None}, "[forwarded]\n> I row."),

@@ -101,6 +101,7 @@ def test_landing_a_longer_export_again_adds_what_is_new(home: Any) -> None:
     ("[2026/3/5 下午6:20:11] Nora: x", "2026-03-05T18:20:11"),
     ("2026년 3월 5일 오후 6:20 - Nora: x", "2026-03-05T18:20:00"),
     ("2026. 3. 5. 오후 6:20 - Nora : x", "2026-03-05T18:20:00"),
+    ("15/03/2569 18:20 - Nora: x", "2026-03-15T18:20:00"),
     ("[٠٥\u200f/٠٣\u200f/٢٠٢٦، ٦:٢٠:١١ م] Nora: x", "2026-03-05T18:20:11"),
 ])  # fmt: skip
 def test_dates_and_times_as_languages_write_them(home: Any, begins: str, sent_at: str) -> None:
@@ -194,6 +195,8 @@ def test_a_line_of_the_program_with_a_colon_is_nobodys() -> None:
     ("<Plików pominięto>", "[attachment]"),
     ("Fähre.pdf (Datei angehängt)", "[attachment: Fähre.pdf]"),
     ("<3", "<3"),
+    ("<joke>", "<joke>"),
+    ("\u200e<Anhang: 00000005-AUDIO-2026-01-13-09-16-11.opus>", "[audio]"),
     ("I <3 you <3", "I <3 you <3"),
     ("see a.pdf (it is long)", "see a.pdf (it is long)"),
     ("\u200eVIDEO-2026.mp4 (archivo adjunto)", "[video]"),
@@ -229,3 +232,11 @@ def test_what_cannot_be_read_and_what_stands_before_the_first_message_is_named(h
     assert report.n_skipped == {"preamble": 1}
     assert (report.n_landed, report.n_dead_letters) == (1, {"not_utf8": 1})
     assert home.landed()[0]["content"] == "x\nend"
+
+
+def test_words_for_the_half_of_the_day_that_are_not_known_are_told(home: Any) -> None:
+    text = "15/07/26, 9:15 ante - Nora: x\n15/07/26, 9:15 post - Nora: y\n"
+    report = home.land_data("chat.txt", text, user_id="nora")
+    assert any("ante, post" in note for note in report.notes)
+    report = home.land_data("chat.txt", "15/07/26 kl. 9:15 - Nora: x\n", user_id="ola")
+    assert not any("24 hours" in note for note in report.notes)
