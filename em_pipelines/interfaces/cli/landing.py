@@ -143,7 +143,7 @@ def land_into(
             user_id=user_id,
             mapping=mapping,
         )
-        if user_id is not None:
+        if user_id is not None or home.settings.landing.speakers:
             settle_nobodys(home.store.log, report)
     return report
 

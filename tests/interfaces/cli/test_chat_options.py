@@ -1,0 +1,48 @@
+"""`--speaker`, `--time-zone` and `--date-order` of `em land`: what a chat leaves open, and what asks for it."""
+
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+
+CHAT = "5/3/26, 18:20 - Nora Lind: I own a kayak.\n5/3/26, 18:21 - Ivo: I live in Bergen.\n"
+
+
+@pytest.fixture
+def landed(em: Any, tmp_path: Path) -> Any:
+    """Lands the chat with options; what `em land --json` says, and what it says to the user."""
+    chat = tmp_path / "chat.txt"
+    chat.write_text(CHAT, encoding="utf-8")
+
+    def land(*options: str) -> tuple[int, dict[str, Any], str]:
+        done = em("land", chat, "--home", tmp_path / "home", "--json", *options)
+        return done.returncode, orjson.loads(done.stdout) if done.stdout else {}, done.stderr
+
+    return land
+
+
+def test_what_a_chat_leaves_open_is_asked_for_until_it_is_said(em: Any, landed: Any, tmp_path: Path) -> None:
+    code, report, _ = landed("--speaker", "nora")
+    assert (code, report["n_landed"], report["dead_letters"]) == (1, 0, {"invalid_field": 1})
+    code, report, _ = landed("--date-order", "dmy", "--user-id", "n7")
+    assert (code, report["n_landed"], report["dead_letters"]) == (1, 0, {"missing_user": 2})
+    assert any("Nora Lind (1), Ivo (1)" in note and "--speaker NAME" in note for note in report["notes"])
+    code, report, _ = landed("--date-order", "dmy", "--speaker", "nora", "--time-zone", "Europe/Oslo")
+    assert (code, report["n_landed"], report["days"]) == (0, 2, ["2026-03-05"])
+    assert [(user["user_id"], user["first"][11:16]) for user in report["users"]] == [("nora-lind", "17:20")]
+    letters = orjson.loads(em("dead-letters", "list", "--home", tmp_path / "home", "--json").stdout)
+    assert [letter["reason"] for letter in letters] == ["invalid_field"]  # the other is closed: the file has landed
+
+
+def test_a_preview_takes_the_same_options(landed: Any) -> None:
+    code, report, _ = landed("--dry-run", "--date-order", "mdy", "--speaker", "Nora Lind")
+    assert (code, report["n_landed"], report["sample"][0]["timestamp"][:10]) == (0, 2, "2026-05-03")
+
+
+@pytest.mark.parametrize(("option", "value"), [("--date-order", "ydm"), ("--time-zone", "Oslo/Europe")])
+def test_a_value_that_is_none_is_wrong_use(landed: Any, option: str, value: str) -> None:
+    code, report, said = landed("--speaker", "nora", option, value)
+    assert (code, report) == (2, {})
+    assert said.count("\n") == 1
+    assert option.removeprefix("--").replace("-", "_") in said
