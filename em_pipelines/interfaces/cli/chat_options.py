@@ -1,4 +1,4 @@
-"""Options of `em land` and `em run` for chats among people: who of those who speak is the user, what files leave open.
+"""Options of `em land` and `em run` for chats among people, and files that leave times open.
 
 Each stands for a field of the settings of landing and wins over it.
 """
@@ -20,11 +20,13 @@ SpeakerOption = Annotated[
 ]
 TimeZoneOption = Annotated[
     str | None,
-    typer.Option("--time-zone", help="Of chats that name none, such as Europe/Oslo.", show_default=False),
+    typer.Option("--time-zone", help="Of chats and CSV that name none, such as Europe/Oslo.", show_default=False),
 ]
 DateOrderOption = Annotated[
     str | None,
-    typer.Option("--date-order", metavar="dmy|mdy|ymd", help="Of chats whose dates leave it open.", show_default=False),
+    typer.Option(
+        "--date-order", metavar="dmy|mdy|ymd", help="Of chats and CSV whose dates leave it open.", show_default=False
+    ),
 ]
 
 
