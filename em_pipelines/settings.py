@@ -32,6 +32,7 @@ from em_pipelines.extraction.settings import (
     VerificationSettings,
 )
 from em_pipelines.governance.audit.settings import ReportSettings
+from em_pipelines.governance.review_settings import ReviewSettings
 from em_pipelines.graph.confidence_decay import DecaySettings
 from em_pipelines.graph.rounds import FoldSettings
 from em_pipelines.landing.settings import LandingSettings
@@ -103,6 +104,7 @@ class Settings(BaseSettings):
     reading: LlmExtractionSettings = Field(default_factory=LlmExtractionSettings)
     report: ReportSettings = Field(default_factory=ReportSettings)
     revision: RevisionSettings = Field(default_factory=RevisionSettings)
+    review: ReviewSettings = Field(default_factory=ReviewSettings)
 
     @classmethod
     def settings_customise_sources(

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import dagster as dg
 
+from em_pipelines.governance.review import Review
 from em_pipelines.landing.land import land
 from em_pipelines.storage.files import make_folder
 from em_pipelines.text.counting import counted
@@ -92,6 +93,8 @@ def land_files(context: dg.OpExecutionContext, home: HomeResource) -> None:
             f"{counted(sum(report.n_dead_letters.values()), 'dead letter')}, {report.n_erased} erased, "
             f"{counted(report.n_requests, 'request')} to forget"
         )
+    settings = home.home.settings
+    Review(home.home, settings.safety, settings.review.trusted_kinds, actor="settings").settle()
 
 
 def waiting_files(inbox: Path) -> list[Path]:

@@ -9,7 +9,7 @@ import logging
 import traceback
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from datetime import date
 from itertools import chain, tee
 from pathlib import Path
@@ -28,6 +28,7 @@ from em_pipelines.extraction.working_rules import with_working_rules
 from em_pipelines.schema.ids import content_id, correlation_id
 from em_pipelines.schema.readings import (
     DEAD_LETTER,
+    NOTE_CONFIDENCE,
     PENDING,
     Claim,
     Extraction,
@@ -40,7 +41,7 @@ from em_pipelines.schema.readings import (
 from em_pipelines.schema.rows import CallRow, ClaimRow, IssueRow, MentionRow, OriginColumns
 from em_pipelines.schema.table import Records, Tables, rows_of
 from em_pipelines.schema.tables.extraction import CLAIMS, EXTRACTION_ISSUES, LLM_CALLS, MENTIONS
-from em_pipelines.schema.vocabulary import USER, Act, EntityType
+from em_pipelines.schema.vocabulary import USER, Act, EntityType, Mechanism, PrivacyLevel
 from em_pipelines.storage.tombstones import FACT, Tombstones
 from em_pipelines.text.fact_keys import key_of_claim
 from em_pipelines.text.guard.screening import guarded, has_pasted_block, screened
@@ -208,11 +209,18 @@ class _Collector:
             turn.subject is not None and has_pasted_block(turn.text) for turn in segment.turns
         ):
             self._rows.pasted.add((segment.user_id, segment.session_id))
+        notes = {number for number, turn in self._turns.items() if turn.note_privacy}
         for mention in reading.mentions:
-            self._put_mention(mention)
+            if mention.turn_number in notes:  # nobody has looked at it yet, so it names nothing
+                self._mentioned.add((mention.turn_number, mention.name))
+            else:
+                self._put_mention(mention)
         for claim in reading.claims:
-            self._put_ends(claim)
-            self._put_claim(claim)
+            if claim.turn_number in notes:
+                self._put_proposal(claim)
+            else:
+                self._put_ends(claim)
+                self._put_claim(claim)
         for issue in reading.issues if is_addition else [*reading.issues, *self._nothing_found(reading)]:
             self._put_issue(issue)
         for call in reading.calls:
@@ -260,6 +268,22 @@ class _Collector:
         row["context_tags"] = list(claim.context_tags) or topics_of(claim.relation, claim.object_type, said_of)
         made = {"claim_id": key, "extraction_id": self._extraction_id, **row, **self._origin(turn)}
         self._rows.claims.setdefault(key, cast("ClaimRow", made))  # has_pasted_source comes with the whole day
+
+    def _put_proposal(self, claim: Claim) -> None:
+        """What an imported note states waits for a review; what it takes back or ends is long past, and claims of rank
+        are asked of nobody."""
+        if claim.act is not Act.ASSERT or claim.requires_verification:
+            return
+        self._mentioned.add((claim.turn_number, claim.subject))
+        level = PrivacyLevel(self._turns[claim.turn_number].note_privacy or PrivacyLevel.PERSONAL)
+        proposed = replace(
+            claim,
+            act=Act.PROPOSE,
+            source_mechanism=Mechanism.IMPORTED,
+            confidence=min(claim.confidence, NOTE_CONFIDENCE),
+            privacy_level=max(claim.privacy_level, level),
+        )
+        self._put_claim(proposed)
 
     def _put_issue(self, issue: Issue) -> None:
         turn = self._turns[issue.turn_number]

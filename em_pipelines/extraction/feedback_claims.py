@@ -1,6 +1,6 @@
 """A fact that feedback states, as a claim with mentions of its ends, past the safety guard."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import NotRequired, cast
 
@@ -18,6 +18,7 @@ from em_pipelines.schema.vocabulary import (
     Act,
     EntityType,
     Mechanism,
+    PrivacyLevel,
     TemporalType,
 )
 from em_pipelines.text.guard.passages import clause_around
@@ -51,12 +52,16 @@ class Origin(OriginColumns):
 
 @dataclass(frozen=True, slots=True)
 class Assertion:
-    """A fact as feedback states it: `object` is what holds, whatever that of `fact` is; `confidence` is 0 to 1."""
+    """A fact as feedback states it: `object` is what holds, whatever that of `fact` is; `confidence` is 0 to 1.
+
+    `privacy_floor` is the least level that it gets, whatever it says.
+    """
 
     fact: FactNamed
     object: str
     confidence: float
     mechanism: Mechanism
+    privacy_floor: PrivacyLevel = PrivacyLevel.PUBLIC
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +81,7 @@ def stated(origin: Origin, assertion: Assertion, safety: SafetySettings) -> Stat
     kept = _screened(said, origin, safety)
     if kept is None:
         return None
+    kept = replace(kept, privacy_level=max(kept.privacy_level, assertion.privacy_floor))
     mentions = [mention(origin, kept.subject, kept.subject_type)]
     if kept.object is not None and said.object_type is not None:
         mentions.append(mention(origin, kept.object, said.object_type))
@@ -86,7 +92,7 @@ def stated(origin: Origin, assertion: Assertion, safety: SafetySettings) -> Stat
         "claim_id": content_id("claim", origin["message_id"], *what),
         "extraction_id": origin["message_id"],
         "act": Act.ASSERT.value,
-        "flags": [],
+        "flags": [flag.value for flag in kept.flags],
         "context_tags": topics_of(
             kept.relation, said.object_type, f"{kept.object or kept.value} {kept.attribute or ''}"
         ),
@@ -107,7 +113,7 @@ def _claim_of(assertion: Assertion, said_on: date) -> Claim:
     return Claim(
         turn_number=0,
         subject=fact.subject,
-        subject_type=EntityType.PERSON if fact.subject == USER else EntityType.CONCEPT,
+        subject_type=_subject_type(fact),
         relation=relation,
         object=None if is_literal else assertion.object,
         object_type=None if is_literal else kind,
@@ -119,8 +125,19 @@ def _claim_of(assertion: Assertion, said_on: date) -> Claim:
         polarity=fact.polarity,
         attribute=fact.attribute,
         source_mechanism=assertion.mechanism,
+        **{
+            name: getattr(fact, name)
+            for name in ("valid_from", "valid_to", "valid_precision", "flags")
+            if hasattr(fact, name)
+        },
         statement=clause_around(said, 0, len(said), MAX_STATEMENT_CHARACTERS) or None,
     )
+
+
+def _subject_type(fact: FactNamed) -> EntityType:
+    if fact.subject == USER:
+        return EntityType.PERSON
+    return getattr(fact, "subject_type", None) or EntityType.CONCEPT
 
 
 def mention(origin: OriginColumns, name: str, kind: EntityType) -> MentionRow:

@@ -14,12 +14,12 @@ import pyarrow as pa
 from em_pipelines.extraction.feedback_claims import Assertion, Origin, mention, stated
 from em_pipelines.extraction.literals import literal
 from em_pipelines.schema.decisions import Decision
-from em_pipelines.schema.feedback_payloads import Correct, FactNamed, Merge, Split, read_payload
+from em_pipelines.schema.feedback_payloads import Accept, Answer, Correct, FactNamed, Merge, Seed, Split, read_payload
 from em_pipelines.schema.ids import content_id
 from em_pipelines.schema.readings import initial_confidence
 from em_pipelines.schema.rows import ClaimRow, FeedbackRow, MentionRow
 from em_pipelines.schema.tables.extraction import CLAIMS, MENTIONS
-from em_pipelines.schema.vocabulary import LITERAL_OBJECT, Act, EntityType, HedgeLevel, Mechanism
+from em_pipelines.schema.vocabulary import LITERAL_OBJECT, Act, EntityType, HedgeLevel, Mechanism, PrivacyLevel
 from em_pipelines.text.guard.sensitive import SafetySettings
 
 FEEDBACK = "feedback"
@@ -144,6 +144,25 @@ def _add_facts(said: Spoken, origin: Origin, payload: Any, safety: SafetySetting
             said.claims.append(claim)
 
 
+def _accept(said: Spoken, origin: Origin, payload: Accept, safety: SafetySettings) -> None:
+    _take_seed(said, origin, payload, Mechanism.IMPORTED, safety)
+
+
+def _answer(said: Spoken, origin: Origin, payload: Answer, safety: SafetySettings) -> None:
+    _take_seed(said, origin, payload, Mechanism.EXPLICIT, safety)
+
+
+def _take_seed(said: Spoken, origin: Origin, payload: Seed, mechanism: Mechanism, safety: SafetySettings) -> None:
+    """An imported fact, as sure as such facts are, or as the import says where that is less."""
+    assert payload.object is not None  # the form sees to it
+    usual = initial_confidence(mechanism, HedgeLevel.NONE)
+    confidence = usual if payload.confidence is None else min(usual, payload.confidence)
+    floor = payload.privacy_floor or PrivacyLevel.PUBLIC
+    claim = _claim(said, origin, Assertion(payload, payload.object, confidence, mechanism, floor), safety)
+    if claim is not None:
+        said.claims.append(claim)
+
+
 def _merge(said: Spoken, origin: Origin, payload: Merge, _: SafetySettings) -> None:
     said.decisions.append(_decision(origin, is_merge=True, names=payload.entities))
 
@@ -169,6 +188,8 @@ _READERS = {
     "add_facts": _add_facts,
     "merge": _merge,
     "split": _split,
+    "accept": _accept,
+    "answer": _answer,
 }
 
 

@@ -76,6 +76,7 @@ def _message(
         "is_group": row["channel"] == "group" or len(row["participants"]) > 1,
         "trust": "untrusted" if is_untrusted else "trusted",
         "is_pasted_elsewhere": row["is_pasted_elsewhere"],
+        "note_privacy": row["note_privacy"],
         "n_tokens": n_tokens(content),
         "has_code": looks_like_code(content),
         "language": language,

@@ -151,4 +151,5 @@ def turn_of(row: MessageRow) -> Turn:
         has_code=row["has_code"],
         language=row["language"],
         withheld=tuple(Withheld(**found) for found in row["withheld"]),
+        note_privacy=row.get("note_privacy"),
     )

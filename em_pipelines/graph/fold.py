@@ -170,6 +170,12 @@ def _run_round(connection: duckdb.DuckDBPyConnection) -> None:
     connection.execute(statement(HERE, "settle"))
 
 
+def _counting(claims: pa.Table) -> pa.Table:
+    """The claims but those that wait for a review."""
+    waits = pc.equal(claims["act"], Act.PROPOSE.value)
+    return claims.filter(pc.invert(waits)) if pc.any(waits).as_py() else claims
+
+
 def _is_empty(rows: Rows) -> bool:
     return isinstance(rows, pa.Table) and not rows.num_rows
 
@@ -185,7 +191,7 @@ def fold_run(
     def run(day: date, tables: Tables, _: Records) -> Tables:
         said = spoken(cast("Iterator[FeedbackRow]", rows_of(tables["feedback"])), safety)
         today = {name: tables[name] for name in SAID_TODAY}
-        claims = today["claims"]
+        claims = today["claims"] = _counting(today["claims"])
         moves = claims.filter(pc.and_(pc.equal(claims["relation"], HOME), pc.less(claims["polarity"], 0)))
         if moves.num_rows:
             today = reread(today, moves, (tables["state_edges"], tables["entities"]), connection, name_key)

@@ -114,7 +114,7 @@ def _replay_letter(
     try:
         for found, file in _files(letter, settings):
             said, else_said = (None, user_id) if _is_of_file(letter) else (user_id, letter["user_id"])
-            source = Source(found.path.name, said, else_said, {}, found.container, found.inside)
+            source = Source(found.path.name, said, else_said, {}, found.container, found.inside, intake.now)
             is_named = letter["format"] != AUTO
             known = format_named(letter["format"]) if is_named else detect(file, source.container, source.inside)
             for item in known.convert(file, source):

@@ -26,7 +26,7 @@ import orjson
 
 from em_pipelines.landing.formats.base import Fields, Ignored, Item, Parsed, Remark, dumps
 from em_pipelines.landing.reasons import Reason, RuleError
-from em_pipelines.landing.records import Key, interaction_key, is_same_content, land_record
+from em_pipelines.landing.records import KNOWN_ANY_DAY, Key, interaction_key, is_same_content, land_record
 from em_pipelines.landing.settings import LandingSettings
 from em_pipelines.schema.table import Record
 from em_pipelines.storage.files import put_in_place, settled_until_ns, temporary_beside
@@ -151,6 +151,7 @@ class KnownRecords:
     def __init__(self, log: LandedLog) -> None:
         self._log = log
         self._sessions = SessionIndex(log)
+        self._seeds: set[str] | None = None
 
     def interactions(self, keys: set[Key]) -> dict[Key, Record]:
         """Those of the keys that have landed, on whatever day, each with the record that landed first."""
@@ -167,9 +168,21 @@ class KnownRecords:
         column = ID_COLUMNS[kind]
         return {record[column] for day in days for record in self._log.read(kind, day)}
 
+    def seeds(self) -> set[str]:
+        """The ids of all imports that have landed, on whatever day."""
+        if self._seeds is None:
+            landed = (record for day in self._log.days("feedback") for record in self._log.read("feedback", day))
+            self._seeds = {record["feedback_id"] for record in landed if record["type"] in KNOWN_ANY_DAY}
+        return self._seeds
+
     def note(self, day: date, records: Iterable[Record]) -> None:
         """Takes in interactions that have just been appended for a day."""
         self._sessions.note(day, records)
+
+    def note_seeds(self, records: Iterable[Record]) -> None:
+        """Takes in imported facts among feedback that has just been appended."""
+        if self._seeds is not None:
+            self._seeds.update(record["feedback_id"] for record in records)
 
 
 Lander = Callable[[str, Fields, str], Record]
@@ -240,6 +253,7 @@ class Intake:
         """`on_landed` is told of the interactions that were appended."""
         self.counts = Counts()
         self._on_landed = on_landed
+        self.now = now
         self._lander = lander
         self._log = log
         self._known = KnownRecords(log)
@@ -342,9 +356,12 @@ class Intake:
         self.counts.n_duplicates += len(records) - sum(map(len, by_day.values()))
         for day, found in sorted(by_day.items()):
             known = self._known.ids(kind, [day])
+            if any(record.get("type") in KNOWN_ANY_DAY for record in found.values()):
+                known |= self._known.seeds()
             new = [record for record_id, record in found.items() if record_id not in known]
             self.counts.n_duplicates += len(found) - len(new)
             self._log.append(kind, day, new)
+            self._known.note_seeds(new)
             self._count(day, new)
 
     def _admitted(self, kind: str, record: Record) -> Record | None:

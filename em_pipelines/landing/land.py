@@ -35,6 +35,7 @@ from em_pipelines.schema.table import Record
 from em_pipelines.storage.landed_log import LandedLog
 from em_pipelines.text.masking import mask_bytes, mask_text
 
+NOTES = "markdown"
 _SAMPLE_LINES = 20
 _BY_SUFFIX = {".jsonl": "native", ".ndjson": "native", ".csv": "csv", ".tsv": "csv"}
 
@@ -151,6 +152,7 @@ def land(  # noqa: PLR0913  (what `em land` takes, each of it of its own)
     format: str = AUTO,
     user_id: str | None = None,
     mapping: Mapping[str, str] | None = None,
+    privacy: str | None = None,
     on_progress: Callable[[int], None] | None = None,
     within: Path | None = None,
     max_rows_a_file: int | None = None,
@@ -159,9 +161,9 @@ def land(  # noqa: PLR0913  (what `em land` takes, each of it of its own)
 
     `now` is aware; its UTC day is that of the dead letters. `format` is auto or a registered name. `user_id` is
     whose the logs are: it wins over what foreign formats say and fills in what native records leave open. `mapping`
-    is field → column for CSV. `within` is a folder that the files lie in and no link may lead out of.
-    `on_progress` gets the number of rows read so far, every thousand and at the end. `max_rows_a_file` is how much of a
-    file is read by whoever wants no more than a look (`looking`).
+    is field → column for CSV, `privacy` how private notes are. `within` is a folder that the files lie in and no link
+    may lead out of. `on_progress` gets the number of rows read so far, every thousand and at the end. `max_rows_a_file`
+    is how much of a file is read by whoever wants no more than a look (`looking`).
     Raises UsageError for a path, format or user that cannot be used, before anything lands.
     """
     if now.tzinfo is None:
@@ -174,7 +176,7 @@ def land(  # noqa: PLR0913  (what `em land` takes, each of it of its own)
     intake = Intake(log, now=now, settings=settings, on_landed=tally.take)
     letters = LetterBox(log, now.astimezone(UTC).date())
     destination = _Destination(intake, letters, on_progress)
-    landing = _Landing(destination, settings, chosen, user_id, mapping or {}, notes, max_rows_a_file)
+    landing = _Landing(destination, settings, chosen, user_id, mapping or {}, notes, now, max_rows_a_file, privacy)
     for file in files:
         landing.take(file)
     letters.put(intake.flush())
@@ -279,7 +281,9 @@ class _Landing:
     user_id: str | None
     mapping: Mapping[str, str]
     notes: list[str]
-    max_rows_a_file: int | None
+    landed_at: datetime
+    max_rows_a_file: int | None = None
+    privacy: str | None = None
     opened: list[str] = field(default_factory=list)
     read: list[FileReport] = field(default_factory=list)
     passed_over: PassedOver | None = None
@@ -320,12 +324,23 @@ class _Landing:
             if found.root and error.reason in _UNREAD and self._pass_over(found, error.raw):
                 return
             raise
+        if found.root and not self.chosen and known.name == NOTES and self._pass_over(found, b""):
+            return  # beside logs a note is mostly about the logs
         if found.root and self.chosen and not known.reads_prose and is_prose(found) and self._pass_over(found, b""):
             return
         self.opened.append(shown(found.path))
         user = self._user(found, known)
         folder = user if user != self.user_id else None
-        source = Source(found.path.name, self.user_id, folder, self.mapping, found.container, found.inside)
+        source = Source(
+            found.path.name,
+            self.user_id,
+            folder,
+            self.mapping,
+            found.container,
+            found.inside,
+            self.landed_at,
+            self.privacy,
+        )
         origin = Origin(str(found.path), known.name, user)
         n_before = self.destination.intake.counts.n_rows
         try:

@@ -113,7 +113,7 @@ class PassedOver:
         elif export := export_of_side_file(found, is_unknown=unread is not None):
             self._names[_root(found), f"{export} brings them beside the messages"].append(found.inside)
         elif unread is not None and is_prose(found):
-            self._names[_root(found), "taken for notes"].append(found.inside)
+            self._names[_root(found), "taken for notes; `--format markdown` lands them"].append(found.inside)
         elif unread and is_empty_json(unread):
             self._names[_root(found), "they hold nothing"].append(found.inside)
         else:

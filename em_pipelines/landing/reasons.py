@@ -30,6 +30,11 @@ class Reason(StrEnum):
     INVALID_JSON = "invalid_json"
     INVALID_CSV = "invalid_csv"
     NOT_AN_OBJECT = "not_an_object"
+    # of cards, events, notes and answers
+    INVALID_CARD = "invalid_card"
+    INVALID_EVENT = "invalid_event"
+    INVALID_YAML = "invalid_yaml"
+    UNKNOWN_ANSWER = "unknown_answer"
     # of records
     UNKNOWN_KIND = "unknown_kind"
     MISSING_FIELD = "missing_field"

@@ -9,7 +9,7 @@ from typing import Any
 
 import orjson
 
-from em_pipelines.landing.records import canonical_json
+from em_pipelines.landing.records import KNOWN_BY_FACT, canonical_json
 from em_pipelines.schema.ids import content_id
 from em_pipelines.schema.table import Record
 from em_pipelines.text.cleaning import clean_text
@@ -95,6 +95,8 @@ def cut_feedback(record: Record, is_gone: IsGone) -> Record | None:
     if left == payload:
         return record
     content = {k: v for k, v in record.items() if k != "feedback_id"} | {"payload": canonical_json(left)}
+    if record["type"] in KNOWN_BY_FACT:  # by its fact, which is left
+        return {"feedback_id": record["feedback_id"], **content}
     return {"feedback_id": content_id("fbk", canonical_json(content)), **content}
 
 

@@ -19,6 +19,7 @@ from em_pipelines.schema import ids
 from em_pipelines.schema.feedback_payloads import check_payload
 from em_pipelines.schema.table import Record
 from em_pipelines.schema.vocabulary import USER
+from em_pipelines.text.fact_keys import key_of_named
 from em_pipelines.text.masking import mask_text, mask_value, secret_kinds
 from em_pipelines.text.values import iso_instant, parse_instant
 
@@ -71,10 +72,20 @@ Amount = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 FeedbackType = Literal[
     "correct", "confirm", "retract", "forget", "merge", "split", "recalled", "add_facts", "probe_delivered",
     "probe_accepted", "probe_ignored", "probe_deflected", "starter_delivered", "starter_engaged", "revision", "archive",
+    "seed", "accept", "reject", "answer", "skip", "import",
 ]  # fmt: skip
 
 NOT_CONTENT = ("correlation_id", "source_format", "source_id", "entities_mentioned", "agent_id")
 """Columns of an interaction in which two tellings of the same message may differ."""
+
+SEED = "seed"
+"""How ids of imported facts begin."""
+IMPORT = "import"
+"""The type of feedback that says that a note was imported."""
+KNOWN_BY_FACT = ("seed", "answer")
+"""Feedback that is known by its fact."""
+KNOWN_ANY_DAY = (*KNOWN_BY_FACT, IMPORT)
+"""Feedback that is landed once, on whatever day the same comes again."""
 
 NOT_TEXT = frozenset(
     {"turn_number", "participants", "entities_mentioned", "tags", "exit_code", "duration_ms", "cost_usd", "topics"}
@@ -110,6 +121,7 @@ class Interaction(_Model):
     correlation_id: Identifier | None = None
     source_id: Identifier | None = None
     source_format: Name | None = None
+    note_privacy: Literal["L0", "L2", "L3"] | None = None
 
 
 class SkillInvocation(_Model):
@@ -181,7 +193,8 @@ def is_same_content(one: Record, other: Record) -> bool:
 
 
 def _content(record: Record) -> Record:
-    return {k: v for k, v in record.items() if k not in NOT_CONTENT}
+    undated = ("timestamp",) if record.get("note_privacy") else ()  # a file's own time changes when it is copied
+    return {k: v for k, v in record.items() if k not in (*NOT_CONTENT, *undated)}
 
 
 def _land_interaction(fields: dict[str, Any], source_format: str) -> Record:
@@ -206,7 +219,11 @@ def _land_interaction(fields: dict[str, Any], source_format: str) -> Record:
         "correlation_id": said.correlation_id or ids.correlation_id(said.user_id, said.session_id, said.turn_number),
         "source_id": said.source_id,
         "source_format": _masked(said.source_format) or source_format,
-        **{k: v for k, v in (("tags", said.tags), ("memory_type", said.memory_type)) if v},  # absent as they were
+        **{
+            k: v
+            for k, v in (("tags", said.tags), ("memory_type", said.memory_type), ("note_privacy", said.note_privacy))
+            if v
+        },  # absent as they were
     }
 
 
@@ -245,7 +262,22 @@ def _land_feedback(fields: dict[str, Any], _: str) -> Record:
         "type": said.type,
         "payload": canonical_json(mask_value(said.model_extra or {})),
     }
+    if said.type == IMPORT:  # whatever day its file is of by then: the messages of the first landing stand
+        how = str((said.model_extra or {}).get("is_accepted", False))
+        return {"feedback_id": ids.content_id("imp", said.user_id, str(said.session_id), how), **content}
+    if said.type in KNOWN_BY_FACT:
+        return {"feedback_id": _seed_id(said), **content}
     return {"feedback_id": ids.content_id("fbk", canonical_json(content)), **content}
+
+
+def _seed_id(said: Feedback) -> str:
+    """What an imported fact is known by: what it says, wherever and whenever it was imported. An answer with a date of
+    its own is known by that, too, so that people can go back to what they said before."""
+    payload = said.model_extra or {}
+    key = key_of_named(payload)
+    assert key is not None  # the form has subject, relation and object
+    own_date = payload.get("dated", "") if said.type == "answer" else ""
+    return ids.content_id(SEED, said.type, said.user_id, *key, str(own_date))
 
 
 def _land_world_event(fields: dict[str, Any], _: str) -> Record:

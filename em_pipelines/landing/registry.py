@@ -6,12 +6,17 @@ from em_pipelines.landing.formats import (
     chatgpt,
     claude,
     claude_code,
+    contacts_csv,
     csv_table,
     gemini,
+    ical,
     locomo,
     native,
+    notes,
     openai,
+    questionnaire,
     telegram,
+    vcard,
     whatsapp,
 )
 from em_pipelines.landing.formats.base import Format
@@ -29,7 +34,12 @@ FORMATS: tuple[Format, ...] = (
     gemini.FORMAT,
     ai_studio.FORMAT,
     whatsapp.FORMAT,
+    vcard.FORMAT,
+    ical.FORMAT,
+    questionnaire.FORMAT,
+    contacts_csv.FORMAT,
     csv_table.FORMAT,
+    notes.FORMAT,
 )
 
 

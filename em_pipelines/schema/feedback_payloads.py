@@ -5,12 +5,13 @@ Landing refuses what fits none: feedback that nobody can act upon would be lost 
 """
 
 from collections.abc import Mapping
+from datetime import date
 from typing import Any, Literal
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from em_pipelines.schema.near_names import hint
-from em_pipelines.schema.vocabulary import RELATIONS, USER, EntityType, TemporalType
+from em_pipelines.schema.vocabulary import RELATIONS, USER, EntityType, Flag, PrivacyLevel, TemporalType
 
 Named = Field(default=None, min_length=1, max_length=500)
 
@@ -211,6 +212,57 @@ class AddFacts(_Payload):
     facts: tuple[AddedFact, ...] = Field(min_length=1)
 
 
+class Seed(AddedFact):
+    """A fact of an imported file. It waits until somebody has looked at it; nothing is made of it before.
+
+    `source_kind` is what the file holds, `file` and `line` (from 1) are where it stands there. `dated` is when the file
+    says that it was written down, in ISO 8601. The fact is told as of `privacy_floor` at least, whatever it says.
+    """
+
+    source_kind: str = Field(default="contacts", min_length=1, max_length=40)
+    file: str | None = None
+    line: int | None = Field(default=None, ge=1)
+    dated: str | None = None
+    privacy_floor: PrivacyLevel | None = None
+    valid_from: date | None = None
+    valid_to: date | None = None
+    valid_precision: Literal["day", "month", "year"] | None = None
+    flags: tuple[Flag, ...] = ()
+
+
+class Accept(Seed):
+    """An imported fact that somebody has looked at and lets count; says all of it, so that it needs no other record."""
+
+    seed_id: str = Field(min_length=1)
+
+
+class Reject(_Payload):
+    """An imported fact that is not to count, however often it is imported."""
+
+    seed_id: str = Field(min_length=1)
+
+
+class Answer(Seed):
+    """What the person answered to a question of the questionnaire: their own word, which waits for nobody."""
+
+    question: str | None = None
+
+
+class Skip(_Payload):
+    """A question of the questionnaire that the person did not want to answer."""
+
+    question: str = Field(min_length=1)
+
+
+class Import(_Payload):
+    """A note that was imported: its messages stand on `day`, and what is read in them waits, unless `is_accepted`."""
+
+    session_id: str = Field(min_length=1)
+    day: date
+    file: str | None = None
+    is_accepted: bool = False
+
+
 class Revision(FactNamed):
     """What a verifier found about a fact. `object` is what the fact says, `new_object` what holds instead."""
 
@@ -235,7 +287,9 @@ class Archive(_Payload):
 
 FORMS: dict[str, type[_Payload]] = {
     "correct": Correct, "confirm": Confirm, "retract": Retract, "recalled": Recalled, "merge": Merge, "split": Split,
-    "forget": Forget, "add_facts": AddFacts, "revision": Revision, "archive": Archive,
+    "forget": Forget, "add_facts": AddFacts, "revision": Revision, "archive": Archive, "seed": Seed,
+    "accept": Accept, "reject": Reject, "answer": Answer, "skip": Skip,
+    "import": Import,
 }  # fmt: skip
 """Types whose payload has a form. What a probe or starter was is left open."""
 

@@ -33,6 +33,8 @@ class Turn:
     (the assistant, tools, the system). `timestamp` has an offset; relative dates are resolved against it.
     `withheld` is what the guard found in the text; None: it has not looked yet. `language` is that of the text, as ISO
     639-1; None: undecided.
+    `withheld` is what the guard found in the text; None: it has not looked yet. `note_privacy` is, of an imported note,
+    the least privacy level of what it says.
     """
 
     message_id: str
@@ -45,6 +47,7 @@ class Turn:
     entities_mentioned: tuple[str, ...] = ()
     withheld: tuple[Withheld, ...] | None = None
     language: str | None = None
+    note_privacy: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,6 +235,8 @@ BY_MECHANISM: dict[Mechanism, float] = {
     Mechanism.REFLECTIVE: 0.60,
     Mechanism.SHARED: 0.30,
 }
+NOTE_CONFIDENCE = 0.60
+"""The most that an imported note is believed (specification, 1.3)."""
 CEILINGS: dict[Flag, float] = {
     Flag.HYPOTHETICAL: 0.20,
     Flag.EMOTIONAL_STATE: 0.30,

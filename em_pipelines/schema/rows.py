@@ -33,6 +33,7 @@ class InteractionRow(TypedDict):
     source_id: str | None
     tags: list[str] | None
     memory_type: str | None
+    note_privacy: str | None
     source_format: str
 
 
@@ -76,6 +77,7 @@ class MessageRow(TypedDict):
     is_group: bool
     trust: str
     is_pasted_elsewhere: bool | None
+    note_privacy: str | None
     n_tokens: int
     has_code: bool
     language: str | None

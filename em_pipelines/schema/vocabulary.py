@@ -33,12 +33,15 @@ class TemporalType(StrEnum):
 
 
 class Act(StrEnum):
-    """What a statement does with its fact. Messages assert, retract and end; the others are feedback's."""
+    """What a statement does with its fact. Messages assert, retract and end, imported notes propose; the others are
+    feedback's."""
 
     ASSERT = "assert"
     RETRACT = "retract"
     END = "end"
     """What stands of the relation held until then: `I quit my job`, which does not say where."""
+    PROPOSE = "propose"
+    """Waits until somebody has looked at it: nothing is made of it (`em review`)."""
     CONFIRM = "confirm"
     RECALL = "recall"
     VERIFY = "verify"

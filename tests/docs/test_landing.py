@@ -13,7 +13,7 @@ from em_pipelines.landing.settings import LandingSettings
 from em_pipelines.storage.landed_log import LandedLog
 
 PAGE = "docs/landing.md"
-LANGUAGES = ("json", "csv", "text", "html")
+LANGUAGES = ("json", "csv", "text", "html", "yaml", "markdown")
 NAMES = [known.name for known in FORMATS]
 
 

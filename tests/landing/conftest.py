@@ -50,6 +50,11 @@ class Home:
     def reasons(self) -> list[str]:
         return [letter["reason"] for letter in all_letters(self.log).values()]
 
+    def facts(self) -> list[tuple[str, ...]]:
+        """Subject, relation (the key, of has_attribute) and object of what was imported, in the order of landing."""
+        said = [orjson.loads(record["payload"]) for record in self.landed("feedback")]
+        return [(p["subject"], p.get("attribute", p["relation"]), p["object"]) for p in said]
+
     def the_letter(self) -> Record:
         """The only open letter, its raw bytes decoded."""
         (letter,) = open_letters(self.log)

@@ -23,7 +23,15 @@ def land_message(message: dict[str, Any]) -> dict[str, Any]:
         (
             "interactions",
             INTERACTIONS,
-            {"session_id": "s", "turn_number": 0, "role": "tool", "content": "", "tags": ["a"], "memory_type": "event"},
+            {
+                "session_id": "s",
+                "turn_number": 0,
+                "role": "tool",
+                "content": "",
+                "tags": ["a"],
+                "memory_type": "event",
+                "note_privacy": "L2",
+            },
         ),
         ("skill_invocations", SKILL_INVOCATIONS, {"session_id": "s", "skill_name": "build", "duration_ms": 12}),
         ("feedback", FEEDBACK, {"type": "forget", "entity": "Derek"}),
@@ -41,7 +49,7 @@ def test_tags_are_kept_in_small_letters_sorted_and_each_once(message: Any) -> No
 
 
 def test_a_message_without_tags_is_the_record_that_it_was_before_there_were_any(message: Any) -> None:
-    assert not {"tags", "memory_type"} & set(land_message(message(tags=[], memory_type=None)))
+    assert not {"tags", "memory_type", "note_privacy"} & set(land_message(message(tags=[], memory_type=None)))
 
 
 @pytest.mark.parametrize("tags", ["work", [""], ["\x00"], ["x" * 65], [f"t{n}" for n in range(33)], [3]])

@@ -12,7 +12,7 @@ from em_pipelines.governance.audit.rows import Row, World, rows_where, sentence_
 from em_pipelines.governance.audit.trail import fading
 from em_pipelines.graph.confidence_decay import Curve, DecaySettings
 from em_pipelines.lifecycle.decay import current_edges
-from em_pipelines.schema.ids import message_id
+from em_pipelines.schema.ids import content_id, message_id
 from em_pipelines.schema.readings import CEILINGS, EXPLICIT_BY_HEDGE, FACTORS
 from em_pipelines.schema.table import Table
 from em_pipelines.schema.tables.clean import MESSAGES
@@ -117,7 +117,8 @@ def _operations(lake: Lake, edge_id: str) -> list[Row]:
 
 @dataclass(frozen=True, slots=True)
 class _Evidence:
-    """What a fact may have come of: the operations on it, and by id the messages, claims and feedback behind them."""
+    """What a fact may have come of: the operations on it, and what is behind them: messages and claims by id,
+    feedback by what correlates it."""
 
     user_id: str
     operations: list[Row]
@@ -140,7 +141,7 @@ class _Evidence:
             operations,
             by_id(MESSAGES, "message_id", message_ids),
             by_id(CLAIMS, "claim_id", causes),
-            by_id(FEEDBACK, "feedback_id", causes),
+            {_correlation(row): row for row in rows_where(lake, FEEDBACK, "user_id", {edge["user_id"]}, days)},
         )
 
     def source(self, place: Row) -> Document:
@@ -154,7 +155,11 @@ class _Evidence:
             "role": message.get("role"),
             "sentence": sentence_at(message.get("content", ""), place["span_start"], place["span_end"]) or None,
             "claims": [_claim(self.claims[op["claim_id"]]) for op in here if op["claim_id"] in self.claims],
-            "feedback": [_told(self.feedback[op["claim_id"]]) for op in here if op["claim_id"] in self.feedback],
+            "feedback": [
+                _told(self.feedback[cause])
+                for cause in dict.fromkeys(op["correlation_id"] for op in here)
+                if cause in self.feedback
+            ],
         }
 
 
@@ -162,6 +167,10 @@ def _sources(lake: Lake, edge: Row, operations: list[Row]) -> list[Document]:
     """Each source in order: the sentence, and what was read in it. Feedback has a form instead of a sentence."""
     evidence = _Evidence.of(lake, edge, operations)
     return [evidence.source(place) for place in edge["provenance"]]
+
+
+def _correlation(feedback: Row) -> str:
+    return content_id("cor", feedback["feedback_id"])
 
 
 def _told(feedback: Row) -> Document:

@@ -214,6 +214,8 @@ def _fate(claim: Row, done: _Consequences, asked: Asked) -> Row:
     made = done.operations.get(claim["claim_id"], [])
     if claim["act"] == Act.RETRACT:
         return {"what": "retraction", "edge_ids": [op["edge_id"] for op in made]}
+    if claim["act"] == Act.PROPOSE:
+        return {"what": "waits_for_a_review", "reason": "it was read in an imported note; see `em review list`"}
     if not made:
         return {"what": "not_stored", "reason": "an end of it is no thing that memory could name"}
     edge_id = next((op for op in made if _makes(op)), made[0])["edge_id"]

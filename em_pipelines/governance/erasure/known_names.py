@@ -2,6 +2,9 @@
 
 from dataclasses import dataclass, field
 
+import orjson
+
+from em_pipelines.landing.records import SEED
 from em_pipelines.redaction.planning import KINDS
 from em_pipelines.storage.landed_log import LandedLog
 from em_pipelines.text.name_matching import NameIndex
@@ -29,12 +32,25 @@ def users_in(log: LandedLog) -> dict[str, Known]:
 
 
 def is_written(log: LandedLog, user_id: str, name: str) -> bool:
-    """Whether a message of the user holds the name, written with a capital as names are."""
+    """Whether a message of the user holds the name, written with a capital as names are, or an imported fact is about
+    it, looked at or not."""
     names = NameIndex.of([name])
-    return any(
+    return _is_imported(log, user_id, names) or any(
         record["content"][span.start].isupper()
         for day in log.days("interactions")
         for record in log.read("interactions", day)
         if record["user_id"] == user_id
         for span in names.spans(record["content"])
+    )
+
+
+def _is_imported(log: LandedLog, user_id: str, names: NameIndex) -> bool:
+    return any(
+        names.is_in(fact[end])
+        for day in log.days("feedback")
+        for record in log.read("feedback", day)
+        if record["user_id"] == user_id and record["type"] == SEED
+        for fact in [orjson.loads(record["payload"])]
+        for end in ("subject", "object")
+        if end in fact
     )

@@ -30,7 +30,9 @@ from em_pipelines.interfaces.cli import (
     projecting,
     publishing,
     quarantine,
+    questioning,
     recording,
+    reviewing,
     revising,
     running,
     searching,
@@ -76,6 +78,7 @@ app.command()(gold.resolve)
 app.command()(evaluate.evaluate)
 for command in (corrections.correct, corrections.confirm, corrections.retract, corrections.merge, corrections.split):
     app.command()(command)
+app.command()(questioning.questionnaire)
 app.command()(revising.revise)
 app.command()(doctor.doctor)
 app.command()(checking.check)
@@ -91,6 +94,7 @@ app.command()(running.run)
 app.add_typer(agents.tokens, name="token")
 app.add_typer(dead_letters.app, name="dead-letters")
 app.add_typer(quarantine.app, name="quarantine")
+app.add_typer(reviewing.app, name="review")
 
 
 @app.callback()

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Any
 
+import orjson
 import typer
 
 from em_pipelines.errors import UsageError
@@ -177,12 +178,19 @@ def _show_today(today: dict[str, Any]) -> None:
 
 
 def _show_source(source: dict[str, Any]) -> None:
-    text = source["sentence"] or ", ".join(f["type"] for f in source["feedback"]) or "(no text is kept)"
+    text = source["sentence"] or ", ".join(map(_told, source["feedback"])) or "(no text is kept)"
     _bullets([f"{source['timestamp'] or ''}  {source['session_id']}, turn {source['turn_number']}: {text}"])
     for claim in source["claims"]:
         flags = f", {', '.join(claim['flags'])}" if claim["flags"] else ""
         read = claim["pattern_id"] or claim["extractor"]
         _print(f"      read by {read}: {claim['confidence']:.2f}, hedge {claim['hedge_level']}{flags}")
+
+
+def _told(feedback: dict[str, Any]) -> str:
+    """Feedback in words: of an imported fact where it stands."""
+    told = orjson.loads(feedback["payload"])
+    place = f" {told['file']}, line {told.get('line')}" if told.get("file") else ""
+    return {"accept": "imported from", "answer": "answered in"}[feedback["type"]] + place if place else feedback["type"]
 
 
 def _show_deleted(document: dict[str, Any]) -> None:

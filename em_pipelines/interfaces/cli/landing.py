@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from em_pipelines.errors import UsageError
+from em_pipelines.interfaces.cli import reviewing
 from em_pipelines.interfaces.cli.chat_options import (
     DateOrderOption,
     SpeakerOption,
@@ -60,6 +61,19 @@ class Format(StrEnum):
     TELEGRAM = "telegram"
     WHATSAPP = "whatsapp"
     CSV = "csv"
+    CONTACTS_CSV = "contacts-csv"
+    VCARD = "vcard"
+    ICAL = "ical"
+    MARKDOWN = "markdown"
+    QUESTIONNAIRE = "questionnaire"
+
+
+class Privacy(StrEnum):
+    """How private notes are."""
+
+    PERSONAL = "personal"
+    PRIVATE = "private"
+    PUBLIC = "public"
 
 
 PathsArgument = Annotated[list[Path], typer.Argument(help="Files, ZIPs or folders; a sub-folder's name is the user's.")]
@@ -77,6 +91,13 @@ ColumnOption = Annotated[
     ),
 ]
 
+PrivacyOption = Annotated[
+    Privacy | None, typer.Option("--privacy", help="How private notes are that do not say so.", show_default=False)
+]
+AcceptOption = Annotated[
+    bool, typer.Option("--accept", help="Let what these files hold of contacts, dates and notes count without a look.")
+]
+
 
 def land(
     paths: PathsArgument,
@@ -87,6 +108,8 @@ def land(
     time_zone: TimeZoneOption = None,
     date_order: DateOrderOption = None,
     is_dry: Annotated[bool, typer.Option("--dry-run", help="Show what would land, and write nothing.")] = False,
+    privacy: PrivacyOption = None,
+    accept: AcceptOption = False,
     home: HomeOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -100,11 +123,13 @@ def land(
     if is_dry:
         _show_preview(_preview(opened, paths, format, user_id, settings, mapping), as_json=as_json)
         return
-    report = land_into(opened, paths, format, user_id, settings, mapping, may_ask=not as_json)
+    report = land_into(opened, paths, format, user_id, settings, mapping, privacy, may_ask=not as_json)
+    settled = reviewing.settle(opened, [Path(name).name for name in report.files] if accept else [], user_id)
     if as_json:
-        print_json(as_document(report))
+        print_json({**as_document(report), **settled.as_document()})
     else:
         show(report)
+        settled.show()
     end_with(opened, report)
 
 
@@ -124,6 +149,7 @@ def land_into(
     user_id: str | None,
     settings: "LandingSettings",
     mapping: dict[str, str] | None = None,
+    privacy: Privacy | None = None,
     *,
     may_ask: bool = True,
 ) -> "LandingReport":
@@ -142,6 +168,7 @@ def land_into(
             format=format_.value,
             user_id=user_id,
             mapping=mapping,
+            privacy=privacy.value if privacy else None,
         )
         if user_id is not None or home.settings.landing.speakers:
             settle_nobodys(home.store.log, report)

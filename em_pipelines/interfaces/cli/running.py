@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from em_pipelines.errors import UsageError
-from em_pipelines.interfaces.cli import landing, publishing
+from em_pipelines.interfaces.cli import landing, publishing, reviewing
 from em_pipelines.interfaces.cli.chat_options import (
     DateOrderOption,
     SpeakerOption,
@@ -36,6 +36,8 @@ def run(
     speaker: SpeakerOption = None,
     time_zone: TimeZoneOption = None,
     date_order: DateOrderOption = None,
+    privacy: landing.PrivacyOption = None,
+    accept: landing.AcceptOption = False,
     from_day: Annotated[
         str | None, typer.Option("--from", metavar="YYYY-MM-DD", help="Materialize from this day.")
     ] = None,
@@ -62,14 +64,17 @@ def run(
     settings = with_chat_options(opened.settings.landing, speaker, time_zone, date_order)
     mapping = landing.columns_of(column)
     how = landing.Format(format)
-    report = landing.land_into(opened, paths, how, user_id, settings, mapping) if paths else None
+    report = landing.land_into(opened, paths, how, user_id, settings, mapping, privacy) if paths else None
     if report:
         landing.show(report)
+        reviewing.settle(opened, [Path(name).name for name in report.files] if accept else [], user_id)
     prepare_dagster_home(opened)
     with opened.lock("run"):
         opened.sweep()
         check(opened)
         summary = materialize(opened, first, last, is_full=is_full)
+        if reviewing.settle(opened, [], None).n_accepted:  # what was read only now, in notes that need no look
+            summary = materialize(opened, first, last, is_full=False)
     _show(opened, summary)
     _judge(summary)
     if report:
@@ -136,6 +141,8 @@ def _show(home: "Pipeline", summary: "Summary") -> None:
         out().print(f"Quarantine: {_set_aside(summary)}", markup=False, soft_wrap=True)
     if summary.languages:
         out().print(_other_languages(summary.languages), markup=False, soft_wrap=True)
+    if waiting := reviewing.waiting_line(home):
+        out().print(f"Review: {waiting}", markup=False, soft_wrap=True)
     latest = home.snapshots / LATEST
     if not latest.exists():
         out().print("Nothing learned yet: no snapshot.")

@@ -69,6 +69,8 @@ class Source:
     `user_id` is what the caller said, `folder_user` the sub-folder it lies in, `mapping` field → column of a CSV.
     `name` is the file's own, the same unpacked and in a ZIP; `container` is the name of the ZIP that it is a member of,
     and `inside` its path below the ZIP or folder that was given, with /: both empty where they do not apply.
+    `landed_at` is the time of the landing, with an offset. `privacy` is how private the caller says that notes are:
+    personal, private or public.
     """
 
     name: str
@@ -77,6 +79,8 @@ class Source:
     mapping: Mapping[str, str] = field(default_factory=dict)
     container: str = ""
     inside: str = ""
+    landed_at: datetime | None = None
+    privacy: str | None = None
 
     def user(self, said: object = None) -> object:
         """Whose a foreign record is: the caller's word, else the record's, else the folder's; None: nobody's."""

@@ -57,6 +57,7 @@ MESSAGES = Table(
         col("is_group", FLAG, "several humans took part"),
         col("trust", TEXT, "untrusted if any turn of the session was, on whichever day"),
         opt("is_pasted_elsewhere", FLAG, "another day of its session held pasted blocks; null: none did"),
+        opt("note_privacy", TEXT, "of an imported note: the least privacy level of what it says; null: it is none"),
         col("n_tokens", INT, "estimated, characters ÷ 4"),
         col("has_code", FLAG, "holds a code block or looks like code"),
         opt("language", TEXT, "it is written in, ISO 639-1; null: too short, or undecided"),

@@ -80,7 +80,9 @@ CLAIMS = Table(
         MESSAGE_ID,
         SEGMENT_ID,
         TIMESTAMP,
-        col("act", TEXT, "assert, or retract: what was said before is to be forgotten"),
+        col(
+            "act", TEXT, "assert; retract: what was said before is to be forgotten; end; or propose: waits for a review"
+        ),
         col("subject", TEXT, "name of the subject; user for the remembered person"),
         col("subject_type", TEXT, "its entity type"),
         col("relation", TEXT, "from the closed vocabulary"),

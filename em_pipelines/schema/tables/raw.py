@@ -42,6 +42,7 @@ INTERACTIONS = Table(
         opt("source_id", TEXT, "the message's id in the format it came in (a dia_id, a uuid)"),
         opt("tags", TEXTS, "tags of whoever stored it, in small letters and sorted; null: none"),
         opt("memory_type", TEXT, "decision, learning or event; null: an observation like any other"),
+        opt("note_privacy", TEXT, "of an imported note: the least privacy level of what it says; null: it is none"),
         col("source_format", TEXT, "the format it came in"),
     ),
     key=("user_id", "session_id", "turn_number"),

@@ -93,12 +93,13 @@ COMMENT ON VIEW fact_sources IS 'The messages that each fact rests on.';
 
 CREATE VIEW users AS
 SELECT
-    m.user_id, count(*) AS n_messages, count(DISTINCT m.session_id) AS n_sessions,
+    u.user_id, count(m.message_id) AS n_messages, count(DISTINCT m.session_id) AS n_sessions,
     min(m.timestamp) AS first_seen, max(m.timestamp) AS last_seen,
-    (SELECT count(*) FROM entities AS e WHERE e.user_id = m.user_id) AS n_entities,
-    (SELECT count(*) FROM current_facts AS f WHERE f.user_id = m.user_id) AS n_facts,
-    (SELECT count(*) FROM current_denials AS f WHERE f.user_id = m.user_id) AS n_denials
-FROM messages AS m
+    (SELECT count(*) FROM entities AS e WHERE e.user_id = u.user_id) AS n_entities,
+    (SELECT count(*) FROM current_facts AS f WHERE f.user_id = u.user_id) AS n_facts,
+    (SELECT count(*) FROM current_denials AS f WHERE f.user_id = u.user_id) AS n_denials
+FROM (SELECT user_id FROM messages UNION SELECT user_id FROM entities) AS u
+LEFT JOIN messages AS m USING (user_id)
 GROUP BY ALL
-ORDER BY m.user_id;
+ORDER BY u.user_id;
 COMMENT ON VIEW users IS 'Everybody who is remembered, and how much.';

@@ -1,0 +1,190 @@
+"""`em review`: imported facts that wait, letting them count, turning them away."""
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from em_pipelines.errors import UsageError
+from em_pipelines.interfaces.cli.console import (
+    HomeOption,
+    JsonOption,
+    open_home,
+    out,
+    print_json,
+    print_table,
+    say,
+)
+
+if TYPE_CHECKING:
+    from em_pipelines.governance.review import Decided, Review, Waiting, Wanted
+    from em_pipelines.pipeline import Pipeline
+
+app = typer.Typer(no_args_is_help=True, help="Imported facts that wait to be looked at: list, accept, reject.")
+
+IdsArgument = Annotated[list[str] | None, typer.Argument(metavar="ID…", help="Ids of facts, or their beginnings.")]
+UserOption = Annotated[str | None, typer.Option("--user", help="Of one user alone.", show_default=False)]
+FileOption = Annotated[str | None, typer.Option("--file", help="Of one imported file alone.", show_default=False)]
+KindOption = Annotated[
+    str | None,
+    typer.Option("--kind", metavar="contacts|calendar|notes", help="Of one kind of import.", show_default=False),
+]
+AllOption = Annotated[bool, typer.Option("--all", help="Everything that waits.")]
+KINDS = ("contacts", "calendar", "notes")
+
+
+@app.command(name="list")
+def list_waiting(
+    user: UserOption = None,
+    file: FileOption = None,
+    kind: KindOption = None,
+    rejected: Annotated[bool, typer.Option("--rejected", help="What was turned away instead.")] = False,
+    home: HomeOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """List imported facts that wait: what each says, and the file and line that it stands in.
+
+    Example: em review list --user mirela
+    """
+    opened = open_home(home)
+    found = review_of(opened).waiting(_wanted(user, file, kind), is_rejected=rejected)
+    if as_json:
+        print_json([_document(item) for item in found])
+        return
+    how = "turned away" if rejected else "waiting"
+    rows = [(item.seed_id, item.user_id, item.said, item.source_kind, item.file, item.line) for item in found]
+    print_table(f"{len(found)} {how}", ("id", "user", "fact", "kind", "file", "line"), rows, right=("line",))
+
+
+@app.command()
+def accept(
+    ids: IdsArgument = None,
+    user: UserOption = None,
+    file: FileOption = None,
+    kind: KindOption = None,
+    is_all: AllOption = False,
+    home: HomeOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Let imported facts count: readers see them at once, and the next run folds them in. One that was turned away
+    counts after all where it is named by its id.
+
+    Example: em review accept --user mirela --file contacts.vcf
+    """
+    opened = open_home(home)
+    wanted = _chosen(ids, user, file, kind, is_all)
+    review = review_of(opened)
+    _show(review.accept(_all_of(review, wanted)), "accepted", as_json)
+
+
+@app.command()
+def reject(
+    ids: IdsArgument = None,
+    user: UserOption = None,
+    file: FileOption = None,
+    kind: KindOption = None,
+    is_all: AllOption = False,
+    home: HomeOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Turn imported facts away, for good: importing them again does not bring them back.
+
+    Example: em review reject seed_0a1b2c3d
+    """
+    review = review_of(open_home(home))
+    _show(review.reject(review.choose(_chosen(ids, user, file, kind, is_all))), "rejected", as_json)
+
+
+def review_of(home: "Pipeline") -> "Review":
+    """The review of a home, with its settings."""
+    from em_pipelines.governance.review import Review
+
+    return Review(home, home.settings.safety, home.settings.review.trusted_kinds)
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """How many imported facts were accepted unseen, and the line that tells how many wait; None where none does."""
+
+    n_accepted: int
+    n_waiting: int
+    line: str | None
+
+    def as_document(self) -> dict[str, object]:
+        """The figures as JSON-able dict."""
+        return {"n_accepted": self.n_accepted, "n_waiting": self.n_waiting}
+
+    def show(self) -> None:
+        """Prints what there is to say."""
+        if self.n_accepted:
+            out().print(f"{self.n_accepted} imported facts were accepted")
+        if self.line:
+            out().print(self.line, markup=False, soft_wrap=True)
+
+
+def settle(home: "Pipeline", files: list[str], user_id: str | None) -> Settled:
+    """Accepts what the settings trust, and all that these files hold."""
+    review = review_of(home)
+    decided = review.settle(files, user_id)
+    line = waiting_line(home)
+    return Settled(len(decided.decided), len(review.waiting()) if line else 0, line)
+
+
+def waiting_line(home: "Pipeline") -> str | None:
+    """How much waits, in a sentence; None where nothing does."""
+    waiting = review_of(home).waiting()
+    if not waiting:
+        return None
+    users = Counter(item.user_id for item in waiting)
+    of_whom = ", ".join(f"{n} of {user}" for user, n in sorted(users.items())[:5])
+    facts = "fact waits" if len(waiting) == 1 else "facts wait"
+    return f"{len(waiting)} imported {facts} to be looked at ({of_whom}); see `em review list`"
+
+
+def _all_of(review: "Review", wanted: "Wanted") -> "list[Waiting]":
+    """What is meant; what was turned away is looked for by its id alone."""
+    if not wanted.ids:
+        return review.choose(wanted)
+    away = review.waiting(wanted, is_rejected=True)
+    names = {prefix for prefix in wanted.ids if any(item.seed_id.startswith(prefix) for item in away)}
+    left = type(wanted)(wanted.user_id, wanted.file, wanted.source_kind, [p for p in wanted.ids if p not in names])
+    return [*(review.choose(left) if left.ids else []), *away]
+
+
+def _wanted(user: str | None, file: str | None, kind: str | None, ids: list[str] | None = None) -> "Wanted":
+    from em_pipelines.governance.review import Wanted
+
+    if kind is not None and kind not in KINDS:
+        raise UsageError(f"choosing imported facts: {kind!r:.40} is no kind of import; use one of {', '.join(KINDS)}")
+    return Wanted(user, file, kind, tuple(ids or ()))
+
+
+def _chosen(ids: list[str] | None, user: str | None, file: str | None, kind: str | None, is_all: bool) -> "Wanted":
+    if not (ids or user or file or kind or is_all):
+        raise UsageError(
+            "choosing imported facts: give their ids, --user, --file, --kind or --all; see `em review list`"
+        )
+    return _wanted(user, file, kind, ids)
+
+
+def _document(item: "Waiting") -> dict[str, Any]:
+    fact = {name: item.fact.get(name) for name in ("subject", "relation", "object", "attribute", "statement")}
+    return {
+        "seed_id": item.seed_id, "user_id": item.user_id, "kind": item.source_kind, "file": item.file,
+        "line": item.line, "session_id": item.session_id, **fact, "polarity": item.fact.get("polarity", 1),
+        "confidence": item.fact.get("confidence"),
+    }  # fmt: skip
+
+
+def _show(decided: "Decided", how: str, as_json: bool) -> None:
+    if as_json:
+        print_json(
+            {how: [_document(item) for item in decided.decided], "withheld": [i.seed_id for i in decided.withheld]}
+        )
+        return
+    out().print(
+        f"{len(decided.decided)} {how}" + ("; `em run` folds them in" if decided.decided and how == "accepted" else "")
+    )
+    if decided.withheld:
+        say(f"{len(decided.withheld)} are kept away by the safety guard and wait still; see docs/seeds.md")
