@@ -30,7 +30,7 @@ def test_prose_in_a_folder_is_skipped_by_name_where_no_format_reads_it(home, mes
     report = home.land(home.root / "in")
     assert (report.n_landed, dict(report.n_dead_letters)) == (1, {})
     assert len(report.notes) == 1
-    assert "skipped README.md, b/notes.txt (taken for notes)" in report.notes[0]
+    assert "skipped README.md, b/notes.txt (taken for notes; `--format markdown` lands them)" in report.notes[0]
     assert home.land(home.root / "in", format="native").n_duplicates == 1
 
 
