@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from em_pipelines.governance.erasure.certificate import Certificate
     from em_pipelines.interfaces.agents.learning import Learned
     from em_pipelines.retrieval.context.block import Block
+    from em_pipelines.retrieval.recall_gate import Reason
 
 Asked = ParamSpec("Asked")
 Answer = TypeVar("Answer")
@@ -208,6 +209,14 @@ class AsyncMemory:
     async def tell(self, feedback: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
         """As `Memory.tell`."""
         return await self.write(self.writing.tell, list(feedback))
+
+    async def bootstrap(self, *, as_of: date | None = None, is_group: bool = False) -> str:
+        """As `Memory.bootstrap`."""
+        return await self.read(self.reading.bootstrap, as_of=as_of, is_group=is_group)
+
+    async def gate(self, text: str, **situation: Any) -> "Reason":
+        """As `Memory.gate`; it counts, so it waits in line with what writes."""
+        return await self.write(self.writing.gate, text, **situation)
 
     async def correct(self, new_object: str, **fact: Any) -> Given:
         """As `Memory.correct`."""

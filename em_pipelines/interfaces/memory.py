@@ -138,9 +138,7 @@ class Memory:
     def search(
         self, query: str, *, k: int | None = None, as_frame: bool = False, **how: Any
     ) -> "list[Hit] | pd.DataFrame":
-        """What was said and what is known of it, best first, at most `k` of each: `retrieve_memories` by its short
-        name, with its arguments. With `as_frame` a pandas DataFrame in the columns and types of
-        `agents.frames.HIT_TYPES`."""
+        """`retrieve_memories` by its short name; with `as_frame` in the types of `agents.frames.HIT_TYPES`."""
         found = self.retrieve_memories(query, k=k, **how)
         return hit_frame(found) if as_frame else found
 
