@@ -12,21 +12,18 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any, TypeVar
 
-import pyarrow as pa
-import pyarrow.compute as pc
-
 from em_pipelines.errors import EmError
-from em_pipelines.extraction.unread_segments import unread_segments
+from em_pipelines.extraction.unread_segments import unread_languages, unread_segments
 from em_pipelines.governance.rebuildable_home import RebuildableHome
+from em_pipelines.governance.review import Review, Wanted
 from em_pipelines.landing.dead_letters import open_letters
 from em_pipelines.landing.erasure_gate import named_users
 from em_pipelines.retrieval import packs
 from em_pipelines.schema.readings import PENDING
-from em_pipelines.schema.tables.derived import CURRENT_EDGES
-from em_pipelines.schema.vocabulary import Mechanism
-from em_pipelines.serving.facts import SHOWN, waiting_feedback
+from em_pipelines.serving.facts import waiting_feedback
 from em_pipelines.serving.snapshot import LATEST, is_current
 from em_pipelines.serving.users import Remembered, users
+from em_pipelines.text.guard.sensitive import SafetySettings
 
 UNKNOWN_LANGUAGE = "und"
 """Undetermined (ISO 639-2): the language of a message that nobody has looked at."""
@@ -121,24 +118,18 @@ def status(home: RebuildableHome, user: str | None = None) -> Status:
 
 
 def waiting_for_model(home: RebuildableHome, user: str | None = None) -> dict[str, int]:
-    """Messages that wait to be read by a model, by language; `und` where nobody has told which."""
+    """Messages that wait for a model, by language, most first; `und`: one was asked, and has not read them yet."""
+    counts = Counter[str]()
+    for name, languages in unread_languages(home.store.lake).items():
+        counts.update(languages if user in (None, name) else {})
     pending = (one for one in unread_segments(home.store.lake) if one.status == PENDING)
-    n = sum(one.n_messages for one in pending if user in (None, one.user_id))
-    return {UNKNOWN_LANGUAGE: n} if n else {}
+    counts[UNKNOWN_LANGUAGE] += sum(one.n_messages for one in pending if user in (None, one.user_id))
+    return {language: n for language, n in counts.most_common() if n}
 
 
 def imported_to_review(home: RebuildableHome, user: str | None = None) -> int:
-    """Facts that were imported and stand, and that nobody has confirmed or corrected."""
-    day = home.store.lake.latest(CURRENT_EDGES, date.max)
-    if day is None:
-        return 0
-    rows = home.store.lake.read(CURRENT_EDGES, day)
-    is_open = pc.and_(
-        pc.equal(rows["source_mechanism"], Mechanism.IMPORTED.value),
-        pc.is_in(rows["status"], value_set=pa.array(SHOWN)),
-    )
-    counts = Counter(rows.filter(is_open)["user_id"].to_pylist())
-    return counts.total() if user is None else counts[user]
+    """Facts that were imported, and of which nobody has said yet whether they count."""
+    return len(Review(home, SafetySettings()).waiting(Wanted(user)))
 
 
 def _snapshot(home: RebuildableHome) -> SnapshotAge | None:
