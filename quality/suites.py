@@ -28,6 +28,7 @@ from em_pipelines.schema.expectations import (
 )
 from em_pipelines.schema.table import Table
 from em_pipelines.storage.lake import Lake
+from em_pipelines.text.counting import counted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -164,5 +165,5 @@ def _said(outcome: Any) -> str:
     """What was found, in counts: values may be personal, and so may what an error says."""
     found = outcome.result or {}
     if "unexpected_count" in found:
-        return f"{found['unexpected_count']} rows break it"
+        return counted(int(found["unexpected_count"]), "row", ("breaks it", "break it"))
     return f"found {found['observed_value']}" if "observed_value" in found else "could not be evaluated"

@@ -69,6 +69,7 @@ SAID = st.builds(
 ).filter(lambda s: s.subject != s.object)
 
 
+@pytest.mark.slow
 @settings(max_examples=25)
 @given(st.lists(SAID, max_size=12, unique_by=lambda s: s.timestamp))
 def test_nobody_has_two_spouses_at_once(log: list[Said]) -> None:

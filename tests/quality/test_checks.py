@@ -167,7 +167,7 @@ def test_a_check_looks_at_the_days_of_its_run_and_at_no_other(world: Any) -> Non
     world.change(MESSAGES, 1, without_last)
     in_range = world.check("messages", "messages_complete", **RANGE)
     assert in_range.description is not None
-    assert in_range.description.startswith("1 of 2 days fail, first 2026-03-01")
+    assert in_range.description.startswith("1 of 2 days fails, first 2026-03-01")
     assert not world.check("messages", "messages_complete", **DAY).passed
     assert world.check("messages", "messages_complete", **{"dagster/partition": "2026-03-02"}).passed
     assert world.check("messages", "messages_complete").passed  # by itself: the last day there is

@@ -90,11 +90,15 @@ def test_a_breakage_of_one_expectation_breaks_that_one_alone(
     assert "4711" not in found.sentences[0]
 
 
+def broken(n_rows: int) -> str:
+    return "1 row breaks it" if n_rows == 1 else f"{n_rows} rows break it"
+
+
 @every_table
 def test_both_evaluators_see_every_breakage_of_values_and_count_it_alike(table: Table, rows_of: Rows) -> None:
     of_values = [e for e in expectations_of(table) if breaking_rows(table, e)]
     rows = rows_of(table, {}, {}, *(row for e in of_values for row in breaking_rows(table, e)))
-    wanted = [f"{e.rule} on {e.about}: {len(breaking_rows(table, e))} rows break it" for e in of_values]
+    wanted = [f"{e.rule} on {e.about}: {broken(len(breaking_rows(table, e)))}" for e in of_values]
     assert by_sql(table, rows).sentences == wanted
     assert by_great_expectations(table, rows).sentences == wanted
 

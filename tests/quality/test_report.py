@@ -74,6 +74,7 @@ def test_what_breaks_is_a_sentence_and_nobody_s_words_are_on_a_page(world: Any) 
     assert not [word for word in ("zanzibar", "Thank you", "47.11", "ada") if re.search(rf"\b{word}\b", written)]
 
 
+@pytest.mark.slow
 def test_the_pages_fetch_nothing_from_their_makers_and_replace_those_before(world: Any) -> None:
     world.land(1, "I like tea.")
     world.make_tables()

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from em_pipelines.schema.tables.catalog import CATALOG
+from em_pipelines.schema.tables.extraction import EXTRACTION_ISSUES
 from em_pipelines.storage.duckdb_engine import connect
 
 PAGE = Path(__file__).parents[2] / "docs" / "snapshot.md"
@@ -32,6 +33,10 @@ def everything(examples_snapshot: Path, tmp_path: Path, rows_of) -> Path:
             connection.register("incoming", rows_of(table, fitting))
             connection.execute(f"INSERT INTO {name} FROM incoming")
             connection.unregister("incoming")
+        ((message,),) = connection.execute("SELECT min(message_id) FROM messages WHERE subject IS NOT NULL").fetchall()
+        unread = {"user_id": user, "message_id": message, "issue": "skipped", "reason": "other_language"}
+        connection.register("incoming", rows_of(EXTRACTION_ISSUES, unread))
+        connection.execute("INSERT INTO extraction_issues FROM incoming")
     return path
 
 

@@ -95,6 +95,7 @@ def test_a_snapshot_grows_to_what_one_written_whole_holds(day: int, world: World
     assert n_grown(world.home) == 1
 
 
+@pytest.mark.slow
 @hypothesis_settings(max_examples=8, deadline=None)
 @given(st.lists(st.tuples(st.integers(1, 9), st.sampled_from(SAID)), min_size=1, max_size=6))
 def test_whatever_is_said_in_whatever_order_it_holds_the_same(

@@ -170,7 +170,7 @@ def land_into(
             mapping=mapping,
             privacy=privacy.value if privacy else None,
         )
-        if user_id is not None or home.settings.landing.speakers:
+        if user_id is not None or settings.speakers:
             settle_nobodys(home.store.log, report)
     return report
 

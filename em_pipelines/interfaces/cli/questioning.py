@@ -16,6 +16,7 @@ from em_pipelines.interfaces.cli.console import (
     say,
     write,
 )
+from em_pipelines.text.counting import IS, counted
 
 if TYPE_CHECKING:
     from em_pipelines.governance.questionnaire import Questionnaire
@@ -59,7 +60,8 @@ def questionnaire(
         print_json({"n_facts": n_facts, "n_open": n_open})
         return
     out().print(
-        f"{n_facts} facts are known now; {n_open} questions are open" + ("; `em run` folds them in" if n_facts else "")
+        f"{counted(n_facts, 'fact', IS)} known now; {counted(n_open, 'question', IS)} open"
+        + ("; `em run` folds them in" if n_facts else "")
     )
 
 

@@ -16,6 +16,7 @@ from em_pipelines.interfaces.cli.console import (
     print_table,
     say,
 )
+from em_pipelines.text.counting import WAS, counted
 
 if TYPE_CHECKING:
     from em_pipelines.governance.review import Decided, Review, Waiting, Wanted
@@ -118,7 +119,7 @@ class Settled:
     def show(self) -> None:
         """Prints what there is to say."""
         if self.n_accepted:
-            out().print(f"{self.n_accepted} imported facts were accepted")
+            out().print(f"{counted(self.n_accepted, 'imported fact', WAS)} accepted")
         if self.line:
             out().print(self.line, markup=False, soft_wrap=True)
 

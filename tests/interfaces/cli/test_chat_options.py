@@ -45,4 +45,4 @@ def test_a_value_that_is_none_is_wrong_use(landed: Any, option: str, value: str)
     code, report, said = landed("--speaker", "nora", option, value)
     assert (code, report) == (2, {})
     assert said.count("\n") == 1
-    assert option.removeprefix("--").replace("-", "_") in said
+    assert option in said

@@ -11,6 +11,8 @@ import pytest
 from em_pipelines.interfaces.memory import Memory
 from em_pipelines.storage.files import Access, admit
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(autouse=True)
 def usual_umask() -> Iterator[None]:

@@ -12,6 +12,8 @@ from em_pipelines.schema.tables.extraction import CLAIMS
 from em_pipelines.settings import load_settings
 from em_pipelines.storage.quarantine import SetAside
 
+pytestmark = pytest.mark.slow
+
 DAY = date(2026, 3, 1)
 
 

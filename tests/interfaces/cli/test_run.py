@@ -110,7 +110,7 @@ def test_a_damaged_partition_is_a_finding_and_deleting_it_heals_the_home(em, nat
 
 
 def test_a_run_over_nothing_that_can_be_read_is_a_finding_and_no_failure(em, tmp_path) -> None:
-    wrong = tmp_path / "notes.md"
+    wrong = tmp_path / "notes.xyz"
     wrong.write_text("# Notes\n")
     done = em("run", wrong, "--home", tmp_path / "home")
     assert (done.returncode, "Nothing learned yet" in done.stdout) == (1, True)

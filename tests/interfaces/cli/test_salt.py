@@ -5,6 +5,8 @@ from pathlib import Path
 import orjson
 import pytest
 
+pytestmark = pytest.mark.slow
+
 LOG = ({"content": "I live in Oslo."}, {"content": "I like tea."})
 
 

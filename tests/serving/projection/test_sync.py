@@ -232,7 +232,7 @@ def test_a_fact_about_nothing_and_a_relation_that_is_none_are_damage() -> None:
         wanted(lost)
     foreign = small_world()
     foreign.edge_rows[0]["relation"] = "likes]->() DETACH DELETE"
-    with pytest.raises(CorruptTableError, match="1 relations of current_edges are not in the vocabulary"):
+    with pytest.raises(CorruptTableError, match="1 relation of current_edges not found in the vocabulary"):
         wanted(foreign)
 
 
