@@ -30,6 +30,7 @@ from em_pipelines.schema.readings import (
     DEAD_LETTER,
     NOTE_CONFIDENCE,
     PENDING,
+    UNTRUSTED_SESSION,
     Claim,
     Extraction,
     Extractor,
@@ -187,7 +188,7 @@ def incomplete(issues: pa.Table) -> bool:
 
 
 def _untrusted(turn: Turn) -> Issue:
-    return Issue(turn.turn_number, "skipped", "untrusted_session", detail="no durable fact from an untrusted session")
+    return Issue(turn.turn_number, "skipped", UNTRUSTED_SESSION, detail="no durable fact from an untrusted session")
 
 
 class _Collector:

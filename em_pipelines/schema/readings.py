@@ -139,6 +139,8 @@ class Issue:
 
 ENGLISH = "en"
 """The language that rules read."""
+UNTRUSTED_SESSION = "untrusted_session"
+"""Why nothing durable is read in a message: something of its conversation came from outside."""
 OTHER_LANGUAGE = "other_language"
 """Why rules skip a message that waits for a model; the detail of the issue is its language, as ISO 639-1."""
 PENDING = "pending"

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from em_pipelines import errors
 from em_pipelines.environment import silence_libraries
 from em_pipelines.errors import EmError, PermanentError, RunFailedError
-from em_pipelines.extraction.unread_segments import UnreadSegment, unread_languages, unread_segments
+from em_pipelines.extraction.unread_segments import UnreadSegment, unread_languages, unread_segments, untrusted_sessions
 from em_pipelines.home import Home
 from em_pipelines.interfaces.cli.console import err
 from em_pipelines.interfaces.cli.dagster_storage import StorageError, is_in_storage, is_of_storage, with_storage
@@ -40,13 +40,15 @@ command says the rest in a line of its own."""
 @dataclass
 class Summary:
     """What `em run` did: days and runs, checks that failed, what no model has read yet, what of the days that were made
-    is in languages that rules do not read (messages by user and language), and what was set aside."""
+    is in languages that rules do not read (messages by user and language), the conversations of which nothing is
+    learned (user and session), and what was set aside."""
 
     n_days: int = 0
     n_runs: int = 0
     failed_checks: list[str] = field(default_factory=list)
     unread: list[UnreadSegment] = field(default_factory=list)
     languages: dict[str, dict[str, int]] = field(default_factory=dict)
+    untrusted: set[tuple[str, str]] = field(default_factory=set)
     aside: list[SetAside] = field(default_factory=list)
     span: Span | None = None
 
@@ -91,6 +93,7 @@ def _materialized(home: Pipeline, folder: Path, days: list[date], *, is_full: bo
         read = [day for day in home.store.lake.days(EXTRACTION_ISSUES) if day in {*days}]
         summary.unread = unread_segments(home.store.lake, read)
         summary.languages = unread_languages(home.store.lake, read)
+        summary.untrusted = untrusted_sessions(home.store.lake, read)
         summary.aside = list(home.store.quarantine.entries())
         if not summary.failed_checks:
             home.note_checked()

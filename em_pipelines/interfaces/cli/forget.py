@@ -8,10 +8,12 @@ import typer
 from em_pipelines.errors import EmError, ErasureIncompleteError
 from em_pipelines.interfaces.cli.console import (
     Defaults,
+    Exit,
     HomeOption,
     JsonOption,
     UserOption,
     err,
+    fail,
     naming_the_nearest,
     open_existing,
     out,
@@ -69,7 +71,8 @@ def forget(
             _show(scope, found)
         if is_dry_run:
             return
-        typer.confirm("Erase this for good?", abort=True, err=True)
+        if not typer.confirm("Erase this for good?", err=True):
+            fail("nothing was erased, as you said", Exit.FINDING)
     with naming_the_nearest(opened, user):
         certificate = forget_scope(opened, scope)
     if as_json:

@@ -244,6 +244,8 @@ def as_document(report: "LandingReport") -> dict[str, object]:
 
 def show(report: "LandingReport", *, is_dry: bool = False) -> None:
     """Prints the report for people."""
+    if not report.files:
+        _print("No file was found there to land.")
     figures = ("files", "rows read", "new", "duplicates", "dead letters", "days")
     print_table(
         "Would land" if is_dry else "Landed",

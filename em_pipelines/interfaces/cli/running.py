@@ -141,6 +141,9 @@ def _show(home: "Pipeline", summary: "Summary") -> None:
         out().print(f"Quarantine: {_set_aside(summary)}", markup=False, soft_wrap=True)
     if summary.languages:
         out().print(_other_languages(summary.languages), markup=False, soft_wrap=True)
+    if summary.untrusted:
+        told = counted(len(summary.untrusted), "conversation", ("holds", "hold"))
+        out().print(f"Untrusted: {told} what came from outside, and nothing is learned there", soft_wrap=True)
     if waiting := reviewing.waiting_line(home):
         out().print(f"Review: {waiting}", markup=False, soft_wrap=True)
     latest = home.snapshots / LATEST
