@@ -15,18 +15,19 @@ import hashlib
 import os
 import posixpath
 import threading
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
 import orjson
 
 from em_pipelines.landing.formats.base import Fields, Ignored, Item, Parsed, Remark, dumps
-from em_pipelines.landing.reasons import Reason, RuleError
+from em_pipelines.landing.reasons import Origin, Reason, Refusal, RuleError
 from em_pipelines.landing.records import KNOWN_ANY_DAY, Key, interaction_key, is_same_content, land_record
+from em_pipelines.landing.report import Counts
 from em_pipelines.landing.settings import LandingSettings
 from em_pipelines.schema.table import Record
 from em_pipelines.storage.files import put_in_place, settled_until_ns, temporary_beside
@@ -190,28 +191,6 @@ Lander = Callable[[str, Fields, str], Record]
 
 
 @dataclass(frozen=True, slots=True)
-class Origin:
-    """Where an item came from: the file as named, the format it was read as, and whose it is if nothing else says."""
-
-    file: str
-    format: str
-    user_id: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Refusal:
-    """Input that breaks a rule, with what is kept of it. `raw` can be read again as `format`."""
-
-    origin: Origin
-    line_number: int
-    reason: Reason
-    detail: str
-    raw: bytes
-    format: str
-    user_id: str | None
-
-
-@dataclass(frozen=True, slots=True)
 class _Pending:
     """A record that waits to be written, with what is kept of it should it be refused: raw, else its fields."""
 
@@ -221,21 +200,6 @@ class _Pending:
     line_number: int
     raw: bytes | None
     fields: Fields
-
-
-@dataclass(slots=True)
-class Counts:
-    """What has been taken so far; landed and duplicates are known only after a flush."""
-
-    n_rows: int = 0
-    n_landed: int = 0
-    n_duplicates: int = 0
-    skipped: Counter[str] = field(default_factory=Counter)
-    remarks: dict[str, None] = field(default_factory=dict)
-    n_erased: int = 0
-    n_requests: int = 0
-    holds_erased: bool = False
-    days: set[date] = field(default_factory=set)
 
 
 class Intake:

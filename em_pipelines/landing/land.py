@@ -22,10 +22,10 @@ import orjson
 from em_pipelines.errors import UsageError
 from em_pipelines.landing.containers import members
 from em_pipelines.landing.formats.base import Format, Item, Parsed, Rejected, Sample, Source
-from em_pipelines.landing.intake import Intake, Origin, Refusal
+from em_pipelines.landing.intake import Intake
 from em_pipelines.landing.passed_over import PassedOver, is_prose, media_kind, names_a_user
 from em_pipelines.landing.reader import HEAD_BYTES, FoundFile, InputFile, find_files, shown
-from em_pipelines.landing.reasons import Reason, RuleError
+from em_pipelines.landing.reasons import Origin, Reason, Refusal, RuleError
 from em_pipelines.landing.registry import AUTO, FORMATS, format_named
 from em_pipelines.landing.report import FileReport, LandingReport, UserReport
 from em_pipelines.landing.settings import LandingSettings

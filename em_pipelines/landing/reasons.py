@@ -1,5 +1,9 @@
-"""Why input becomes a dead letter. Add a code here when a rule is added; codes are stored and never change."""
+"""Why input becomes a dead letter, and what is kept of it.
 
+Add a code here when a rule is added; codes are stored and never change.
+"""
+
+from dataclasses import dataclass
 from enum import StrEnum
 
 
@@ -81,3 +85,25 @@ class RuleError(Exception):
         self.detail = detail
         self.raw = raw
         self.line_number = line_number
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where an item came from: the file as named, the format it was read as, and whose it is if nothing else says."""
+
+    file: str
+    format: str
+    user_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Input that breaks a rule, with what is kept of it. `raw` can be read again as `format`."""
+
+    origin: Origin
+    line_number: int
+    reason: Reason
+    detail: str
+    raw: bytes
+    format: str
+    user_id: str | None

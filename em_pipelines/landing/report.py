@@ -1,8 +1,24 @@
 """What a landing did, in numbers that add up."""
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date
+
+
+@dataclass(slots=True)
+class Counts:
+    """What has been taken so far; landed and duplicates are known only after a flush."""
+
+    n_rows: int = 0
+    n_landed: int = 0
+    n_duplicates: int = 0
+    skipped: Counter[str] = field(default_factory=Counter)
+    remarks: dict[str, None] = field(default_factory=dict)
+    n_erased: int = 0
+    n_requests: int = 0
+    holds_erased: bool = False
+    days: set[date] = field(default_factory=set)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,9 +14,10 @@ from em_pipelines.errors import UsageError
 from em_pipelines.interfaces.agents.observations import Sender, of_session
 from em_pipelines.landing.formats.base import Parsed, instant_of, iso_or_none
 from em_pipelines.landing.formats.openai import spoken
-from em_pipelines.landing.intake import Counts, Intake, Origin, Session, SessionIndex
-from em_pipelines.landing.reasons import Reason, RuleError
+from em_pipelines.landing.intake import Intake, Session, SessionIndex
+from em_pipelines.landing.reasons import Origin, Reason, RuleError
 from em_pipelines.landing.records import Interaction, land_record
+from em_pipelines.landing.report import Counts
 from em_pipelines.pipeline import Pipeline
 from em_pipelines.schema.table import Record
 from em_pipelines.text.values import iso_instant, parse_instant

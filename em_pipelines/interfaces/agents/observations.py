@@ -12,9 +12,10 @@ from typing import Any
 from em_pipelines.errors import UsageError
 from em_pipelines.extraction.messages import messages
 from em_pipelines.landing.formats.base import Parsed
-from em_pipelines.landing.intake import Counts, Intake, KnownRecords, Origin, SessionIndex
-from em_pipelines.landing.reasons import RuleError
+from em_pipelines.landing.intake import Intake, KnownRecords, SessionIndex
+from em_pipelines.landing.reasons import Origin, RuleError
 from em_pipelines.landing.records import Key, interaction_key, is_same_content, land_record
+from em_pipelines.landing.report import Counts
 from em_pipelines.landing.tables import interactions_table
 from em_pipelines.pipeline import Pipeline
 from em_pipelines.redaction.veils import Archived, Veil, hidden
