@@ -83,12 +83,13 @@ def _standing(messages: list[Any], current: object) -> set[int]:
     }
     if not any(messages[turn].get("parent_message_uuid") for turn in names):
         return set(range(len(messages)))
-    nodes = {}
-    for turn, name in names.items():
-        at = instant_of(messages[turn].get("created_at"))
-        nodes[name] = Node(id_of(messages[turn].get("parent_message_uuid")), at=at.timestamp() if at else None)
-    stands = set(standing(nodes, current))
+    stands = set(standing({name: _node(messages[turn]) for turn, name in names.items()}, current))
     return {turn for turn in range(len(messages)) if names.get(turn) in stands or turn not in names}
+
+
+def _node(message: Fields) -> Node:
+    at = instant_of(message.get("created_at"))
+    return Node(id_of(message.get("parent_message_uuid")), at=at.timestamp() if at else None)
 
 
 def _message(number: int, turn: int, message: Any, conversation: Fields, source: Source) -> Item:

@@ -89,12 +89,16 @@ def _rows(text: str) -> Iterator[_Row | Rejected]:
             raw = f"{header}\n{own}\n".encode()
             yield Rejected(first, Reason.INVALID_CSV, f"the row cannot be read: {error}", raw)
             continue
-        cells: Cells = defaultdict(list)
-        for what, cell in zip(held, row, strict=False):
-            if what and cell.strip():
-                cells[what] += [value.strip() for value in cell.split(_SEVERAL) if value.strip()]
         if any(cell.strip() for cell in row):
-            yield _Row(first, header, "\n".join(lines[first - 1 : reader.line_num]), cells)
+            yield _Row(first, header, "\n".join(lines[first - 1 : reader.line_num]), _cells(held, row))
+
+
+def _cells(held: list[str], row: list[str]) -> Cells:
+    cells: Cells = defaultdict(list)
+    for what, cell in zip(held, row, strict=False):
+        if what and cell.strip():
+            cells[what] += [value.strip() for value in cell.split(_SEVERAL) if value.strip()]
+    return cells
 
 
 def _columns_of(reader: Iterator[list[str]], header: str) -> list[str]:
@@ -155,11 +159,16 @@ def _contact(cells: Cells, is_month_first: bool | None) -> Contact:
 
 def _name(cells: Cells) -> str:
     parts = [_first(cells, part) for part in ("prefix", "given", "middle", "family", "suffix")]
-    said = " ".join(part for part in parts if part) if parts[1] or parts[3] else ""
     given, family = parts[1], parts[3]
-    if given and family and all(c >= "\u2e80" for c in given + family):
-        return family + given  # in the East the family comes first
+    if given and family and _is_eastern(given + family):
+        return family + given
+    said = " ".join(part for part in parts if part) if given or family else ""
     return said or _first(cells, "name")
+
+
+def _is_eastern(name: str) -> bool:
+    """Whether it is in a script of the East, where the family comes first."""
+    return all(c >= "\u2e80" for c in name)
 
 
 def _first(cells: Cells, what: str) -> str:
@@ -231,11 +240,12 @@ def _date(said: str, is_month_first: bool | None, contact: Contact) -> str:
     if match is None:
         return "" if _NO_DATE.fullmatch(said) else said
     first, second, year = match.groups()
-    is_plain = "." in said or int(first) > 12 or int(second) > 12 or first == second
+    is_by_itself_day_first = "." in said or int(first) > 12
+    is_plain = is_by_itself_day_first or int(second) > 12 or first == second
     if is_month_first is None and not is_plain:
         contact.problems.append(f"{said} can be two days; write it as YYYY-MM-DD")
         return ""
-    is_day_first = "." in said or int(first) > 12 or is_month_first is False
+    is_day_first = is_by_itself_day_first or is_month_first is False
     day, month = (first, second) if is_day_first else (second, first)
     return f"{year}-{int(month):02}-{int(day):02}"
 

@@ -77,17 +77,27 @@ def _numeric(text: str, order: DateOrder | None) -> datetime | None:
     if not match or not order:
         return None
     parts = dict(zip(order, (match["a"], match["b"], match["c"]), strict=True))
-    year = int(parts["y"])
-    if len(parts["y"]) == 2:
+    day = (_year(parts["y"]), int(parts["m"]), int(parts["d"]))
+    try:
+        return datetime(*day, _hour(match), int(match["minute"] or 0), int(match["second"] or 0))  # noqa: DTZ001  (the caller's)
+    except ValueError:
+        return None
+
+
+def _year(digits: str) -> int:
+    """The year, of the century that two digits stand for."""
+    year = int(digits)
+    if len(digits) == 2:
         year += 1900 if year >= _CENTURY_FROM else 2000
+    return year
+
+
+def _hour(match: re.Match[str]) -> int:
+    """The hour of 24."""
     hour = int(match["hour"] or 0)
     if match["half"]:
         hour = hour % 12 + (12 if match["half"][0] in "pP" else 0)
-    day = (year, int(parts["m"]), int(parts["d"]))
-    try:
-        return datetime(*day, hour, int(match["minute"] or 0), int(match["second"] or 0))  # noqa: DTZ001  (the caller's)
-    except ValueError:
-        return None
+    return hour
 
 
 def _named(text: str) -> datetime | None:

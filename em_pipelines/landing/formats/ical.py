@@ -373,10 +373,7 @@ def _facts(event: _Event, user_id: str) -> Iterator[Fact]:
 
 def _statement(event: _Event) -> str:
     """The event in a sentence, with what a fact cannot hold: its time, its end, the next dates of a series, guests."""
-    day = event.days[0]
-    clock = f" at {event.clock}" if event.clock else ""
-    until = f" to {event.until}" if event.until and event.until > day else ""
-    said = f"{event.title} {'was' if event.is_past else 'is'} on {day}{clock}{until}"
+    said = f"{event.title} {'was' if event.is_past else 'is'} on {_when(event)}"
     if event.recurrence and not event.is_past:
         said += f", {event.recurrence}"
     if event.people:
@@ -384,6 +381,13 @@ def _statement(event: _Event) -> str:
     if len(event.days) > 1:
         said += f"; then {', '.join(day.isoformat() for day in event.days[1:])}"
     return one_line(said, 160)
+
+
+def _when(event: _Event) -> str:
+    day = event.days[0]
+    clock = f" at {event.clock}" if event.clock else ""
+    until = f" to {event.until}" if event.until and event.until > day else ""
+    return f"{day}{clock}{until}"
 
 
 FORMAT = Format("ical", sniff, convert)

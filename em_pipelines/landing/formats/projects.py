@@ -36,10 +36,7 @@ def project_of(folder: object) -> str | None:
 
 def _own_parts(folder: str) -> list[str]:
     """The folders of a path behind those in which projects lie."""
-    if _WINDOWS.match(folder):
-        path = ntpath.splitdrive(ntpath.normpath(folder))[1].replace("\\", "/")
-    else:
-        path = posixpath.normpath(folder)
+    path = _normal(folder)
     if not path.startswith("/"):
         return []
     parts = [part for part in path.split("/") if part]
@@ -53,6 +50,13 @@ def _own_parts(folder: str) -> list[str]:
         else:
             break
     return parts[n:]
+
+
+def _normal(folder: str) -> str:
+    """A path without detours, and one of Windows without its drive and with slashes."""
+    if _WINDOWS.match(folder):
+        return ntpath.splitdrive(ntpath.normpath(folder))[1].replace("\\", "/")
+    return posixpath.normpath(folder)
 
 
 @cache

@@ -154,18 +154,25 @@ def _unknown(name: str, key: Any, value: Any) -> Rejected:
 
 def _said(question: Question, node: Any) -> Iterator[tuple[str | None, str]]:
     """Attribute and text of each answer. Raises ValueError for a value of another form."""
-    if question.relation == _HAS_ATTRIBUTE and question.attribute is None:
-        pairs, wanted = getattr(node, "value", []), "keys with texts, as {shoe size: 42}"
-        is_right = isinstance(node, yaml.MappingNode) and _are_texts(part for pair in node.value for part in pair)
-    else:
-        members = node.value if isinstance(node, yaml.SequenceNode) else [node]
-        pairs, wanted = [(None, member) for member in members], "a text or a list of texts"
-        is_right = _are_texts(members)
-    if not is_right:
-        raise ValueError(f"expected {wanted}")
-    for key, value in pairs:
+    names_attributes = question.relation == _HAS_ATTRIBUTE and question.attribute is None
+    for key, value in _keyed(node) if names_attributes else _listed(node):
         if not _is_empty(value):
             yield key and key.value, value.value
+
+
+def _keyed(node: Any) -> list[tuple[Any, Any]]:
+    """The attributes that a value names, each with its text."""
+    if not isinstance(node, yaml.MappingNode) or not _are_texts(part for pair in node.value for part in pair):
+        raise ValueError("expected keys with texts, as {shoe size: 42}")
+    return list(node.value)
+
+
+def _listed(node: Any) -> list[tuple[Any, Any]]:
+    """The texts of a value, of no attribute."""
+    members = node.value if isinstance(node, yaml.SequenceNode) else [node]
+    if not _are_texts(members):
+        raise ValueError("expected a text or a list of texts")
+    return [(None, member) for member in members]
 
 
 def _are_texts(nodes: Iterable[Any]) -> bool:

@@ -156,10 +156,14 @@ def _users(header: Fields, people: _People, owner: _Owner, file: InputFile, sour
     if kind in _OF_TWO and other in people.names:
         return people.all_but(other)
     said = user_among(people.names.values(), file.settings.speakers, source)
-    found = people.named(said or [owner[1] or ""])
+    return people.named(said or [owner[1] or ""]) or _not_in_the_title(header, people)
+
+
+def _not_in_the_title(header: Fields, people: _People) -> tuple[str, ...]:
+    """Of a chat of two, who is not the one that it is called after."""
     others = people.named([str(header.get("name"))])
-    is_of_two = kind in _OF_TWO and len(people.names) == 2
-    return found or (people.all_but(*others) if others and is_of_two else ())
+    is_of_two = header.get("type") in _OF_TWO and len(people.names) == 2
+    return people.all_but(*others) if others and is_of_two else ()
 
 
 def _is_channel(header: Fields) -> bool:

@@ -109,12 +109,11 @@ def _cards(data: bytes) -> Iterator[tuple[int, bytes] | Rejected]:
             depth += 1
         if depth:
             begun.append(line)
-        elif line.strip():
-            yield Rejected(number, Reason.INVALID_CARD, "the line stands outside of any card", line + b"\n")
-        if _END.match(line) and depth:
-            depth -= 1
+            depth -= bool(_END.match(line))
             if not depth:
                 yield first, b"\n".join(begun) + b"\n"
+        elif line.strip():
+            yield Rejected(number, Reason.INVALID_CARD, "the line stands outside of any card", line + b"\n")
         before = line
     if depth:
         yield Rejected(first, Reason.INVALID_CARD, "the card has no END:VCARD", b"\n".join(begun) + b"\n")

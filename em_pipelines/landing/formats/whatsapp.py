@@ -80,13 +80,7 @@ class _Survey:
 
 def convert(file: InputFile, source: Source) -> Iterator[Item]:
     """Yields the messages in order. Raises RuleError where nothing tells how dates are written."""
-    survey = _Survey()
-    for found in entries(file):
-        if isinstance(found, Entry):
-            survey.take(found)
-    if not survey.n_entries:
-        detail = f"{source.name}: no line begins with a time and a speaker, as in WhatsApp's chats"
-        raise RuleError(Reason.MISSING_FIELD, detail, raw=file.head[: file.settings.max_letter_bytes])
+    survey = _surveyed(file, source)
     chat = _chat(file, source, survey)
     order, is_certain = survey.dates.order()
     order = file.settings.date_order or order
@@ -107,6 +101,18 @@ def convert(file: InputFile, source: Source) -> Iterator[Item]:
             yield found
         else:
             yield _item(found, chat, user_id, order, zone)
+
+
+def _surveyed(file: InputFile, source: Source) -> _Survey:
+    """What the whole file tells. Raises RuleError for one without messages."""
+    survey = _Survey()
+    for found in entries(file):
+        if isinstance(found, Entry):
+            survey.take(found)
+    if not survey.n_entries:
+        detail = f"{source.name}: no line begins with a time and a speaker, as in WhatsApp's chats"
+        raise RuleError(Reason.MISSING_FIELD, detail, raw=file.head[: file.settings.max_letter_bytes])
+    return survey
 
 
 def _item(entry: Entry, chat: Chat, user_id: str | None, order: DateOrder, zone: ZoneInfo) -> Item:

@@ -197,13 +197,17 @@ class Dates:
         self.latest_hour = max(self.latest_hour, entry.clock[0])
         self.is_american &= len(c) == 2 and entry.half in ("am", "pm")
         for order in self.impossible:
-            is_as_long = len(c if order == "ymd" else a) <= 2  # four digits are of a year
-            at = entry.sent_at(order) if is_as_long else None
-            if at is None:
-                self.impossible[order] += 1
-                continue
-            self.backwards[order] += at < self._latest.get(order, at) - timedelta(days=1)
-            self._latest[order] = at
+            self._take_in_order(order, entry)
+
+    def _take_in_order(self, order: DateOrder, entry: Entry) -> None:
+        """Takes in what the date is where it is read in an order."""
+        day_or_month = entry.parts[2 if order == "ymd" else 0]
+        at = entry.sent_at(order) if len(day_or_month) <= 2 else None  # four digits are of a year
+        if at is None:
+            self.impossible[order] += 1
+            return
+        self.backwards[order] += at < self._latest.get(order, at) - timedelta(days=1)
+        self._latest[order] = at
 
     @property
     def has_unknown_halves(self) -> bool:
@@ -217,11 +221,7 @@ class Dates:
         are of languages that put the day first; of those that put the month first none pads with zeros, and American
         English writes two digits of the year and AM or PM (CLDR, short formats of dates).
         """
-        left: list[DateOrder] = [o for o in self.impossible if self.impossible[o] == min(self.impossible.values())]
-        if "ymd" in left and len(left) > 1:
-            left.remove("ymd")
-        fewest = min(self.backwards[order] for order in left)
-        left = [order for order in left if self.backwards[order] == fewest]
+        left = self._fitting()
         if len(left) == 1:
             return left[0], True
         if self.is_dotted:
@@ -229,6 +229,14 @@ class Dates:
         if self.is_padded:
             return "dmy", False
         return ("mdy", False) if self.is_american else (None, False)
+
+    def _fitting(self) -> list[DateOrder]:
+        """The orders in which the fewest dates are none, and of those the ones in which the chat runs back least."""
+        left: list[DateOrder] = [o for o in self.impossible if self.impossible[o] == min(self.impossible.values())]
+        if "ymd" in left and len(left) > 1:
+            left.remove("ymd")
+        fewest = min(self.backwards[order] for order in left)
+        return [order for order in left if self.backwards[order] == fewest]
 
 
 def content_of(text: str, *, is_iphone: bool) -> str | Skip:
