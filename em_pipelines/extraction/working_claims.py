@@ -115,15 +115,20 @@ class Fit:
     def lasts(self) -> bool:
         """Whether what is said holds for longer than now, by its words or its kind."""
         rule, text = self.rule, self.piece.text
-        if rule.form in {"rule", "bound", "whole"} and compiled("{code}").search(text):
-            return False
-        if rule.form in {"rule", "bound"} and rule.is_order and not is_ordered(self.said, self.polarity):
+        if self._is_no_rule():
             return False
         if rule.needs is None or self.piece.lasts or self.match.groupdict().get("over"):
             return True
         if rule.needs == "norm":
             return _is_norm(text)
         return " unless " in text if rule.needs == "standing" else _is_general(self.said, is_verb=rule.form == "rule")
+
+    def _is_no_rule(self) -> bool:
+        """Whether what has the form of a rule is none: code, or an order of nothing that can be ordered."""
+        rule = self.rule
+        if rule.form in {"rule", "bound", "whole"} and compiled("{code}").search(self.piece.text):
+            return True
+        return rule.form in {"rule", "bound"} and rule.is_order and not is_ordered(self.said, self.polarity)
 
     def claims(self, project: str) -> list[Claim]:
         """What the piece states, without the number of its turn."""

@@ -155,12 +155,17 @@ def _turns_for(item: Mapping[str, Any]) -> list[dict[str, Any]]:
     turns = [{"role": said["role"], "content": said["content"] or ""}] if said else []
     if said and dict(item) == turns[0]:
         return turns
-    try:
-        kept = orjson.dumps({ITEM: _with_ids(dict(item), _hidden_id), REPLACES: bool(turns)}).decode()
-    except (TypeError, RecursionError) as error:
-        raise UsageError(f"adding items: an item of type {item.get('type')!r:.40} is no JSON: {error}") from error
+    kept = _as_kept(item, replaces=bool(turns))
     trust = "untrusted" if item.get("type") in FROM_OUTSIDE else "trusted"
     return [*turns, {"role": "tool", "content": kept, "trust": trust}]
+
+
+def _as_kept(item: Mapping[str, Any], *, replaces: bool) -> str:
+    """The item itself as text. Raises UsageError for one that is no JSON."""
+    try:
+        return orjson.dumps({ITEM: _with_ids(dict(item), _hidden_id), REPLACES: replaces}).decode()
+    except (TypeError, RecursionError) as error:
+        raise UsageError(f"adding items: an item of type {item.get('type')!r:.40} is no JSON: {error}") from error
 
 
 def _items_of(turns: Sequence[Turn]) -> list[_Item]:

@@ -110,17 +110,8 @@ def _replay_letter(
     if _is_of_file(letter) and user_id is None:
         return f"{letter['reason']}: {letter['detail']}, or replay it with that"
     n_before = intake.counts.n_rows
-    refused: list[Refusal] = []
     try:
-        for found, file in _files(letter, settings):
-            said, else_said = (None, user_id) if _is_of_file(letter) else (user_id, letter["user_id"])
-            source = Source(found.path.name, said, else_said, {}, found.container, found.inside, intake.now)
-            is_named = letter["format"] != AUTO
-            known = format_named(letter["format"]) if is_named else detect(file, source.container, source.inside)
-            for item in known.convert(file, source):
-                if not intake.has_room_for(item):
-                    refused += intake.flush()
-                intake.take(_changed(item, overrides), Origin(letter["file"], known.name, user_id or letter["user_id"]))
+        refused = _take_letter(letter, intake, settings, user_id, overrides)
     except RuleError as error:
         intake.flush()
         return f"{error.reason}: {error.detail}"
@@ -128,6 +119,23 @@ def _replay_letter(
     if refused:
         return f"{refused[0].reason}: {refused[0].detail}"
     return None if intake.counts.n_rows > n_before else "it holds no record that can be read"
+
+
+def _take_letter(
+    letter: Record, intake: Intake, settings: LandingSettings, user_id: str | None, overrides: Mapping[str, object]
+) -> list[Refusal]:
+    """Takes what a letter holds and returns what has been refused so far. Raises RuleError where it cannot be read."""
+    refused: list[Refusal] = []
+    for found, file in _files(letter, settings):
+        said, else_said = (None, user_id) if _is_of_file(letter) else (user_id, letter["user_id"])
+        source = Source(found.path.name, said, else_said, {}, found.container, found.inside, intake.now)
+        is_named = letter["format"] != AUTO
+        known = format_named(letter["format"]) if is_named else detect(file, source.container, source.inside)
+        for item in known.convert(file, source):
+            if not intake.has_room_for(item):
+                refused += intake.flush()
+            intake.take(_changed(item, overrides), Origin(letter["file"], known.name, user_id or letter["user_id"]))
+    return refused
 
 
 def _files(letter: Record, settings: LandingSettings) -> Iterator[tuple[FoundFile, InputFile]]:

@@ -166,10 +166,7 @@ def land(  # noqa: PLR0913  (what `em land` takes, each of it of its own)
     is how much of a file is read by whoever wants no more than a look (`looking`).
     Raises UsageError for a path, format or user that cannot be used, before anything lands.
     """
-    if now.tzinfo is None:
-        raise UsageError("landing: `now` has no time zone; give an aware datetime")
-    if user_id is not None and not user_id.strip():
-        raise UsageError("landing: the user id is blank; give a name to --user-id or leave it out")
+    _check_usable(now, user_id)
     files, notes = find_files(paths, within)
     chosen = None if format == AUTO else format_named(format)
     tally = Tally()
@@ -201,6 +198,13 @@ def land(  # noqa: PLR0913  (what `em land` takes, each of it of its own)
         n_nobodys={shown(Path(file)): n for file, n in destination.n_nobodys.items()},
         notes=(*notes, *counts.remarks, *(landing.passed_over.notes() if landing.passed_over else ())),
     )
+
+
+def _check_usable(now: datetime, user_id: str | None) -> None:
+    if now.tzinfo is None:
+        raise UsageError("landing: `now` has no time zone; give an aware datetime")
+    if user_id is not None and not user_id.strip():
+        raise UsageError("landing: the user id is blank; give a name to --user-id or leave it out")
 
 
 @dataclass(frozen=True, slots=True)

@@ -119,7 +119,7 @@ def _left_fields(payload: Mapping[str, Any], old: frozenset[str], is_gone: IsGon
     left: dict[str, Any] = {}
     for name, value in payload.items():
         if name in LISTS and isinstance(value, list):
-            kept = [entry for entry in value if not _is_any_gone(entry, is_gone)]
+            kept = _left_entries(value, is_gone)
             if len(kept) < min(LISTS[name], len(value)):
                 return None
             left[name] = kept
@@ -130,6 +130,10 @@ def _left_fields(payload: Mapping[str, Any], old: frozenset[str], is_gone: IsGon
         elif name in ESSENTIAL and name not in old:
             return None
     return left
+
+
+def _left_entries(entries: list[Any], is_gone: IsGone) -> list[Any]:
+    return [entry for entry in entries if not _is_any_gone(entry, is_gone)]
 
 
 def _is_any_gone(value: object, is_gone: IsGone) -> bool:

@@ -86,9 +86,9 @@ class Documents:
         gone: dict[str, set[int]] = defaultdict(set)
         for (namespace, key), change in changes.items():
             before = standing.get((namespace, key))
-            if before is not None and _is_same(before, change):
-                continue
             if before is not None:
+                if _is_same(before, change):
+                    continue
                 gone[before.session_id].update(before.turns)
             if change.value is not None:
                 by_namespace[namespace].append((key, change))

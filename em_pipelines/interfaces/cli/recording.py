@@ -21,6 +21,7 @@ from em_pipelines.text.counting import counted
 
 if TYPE_CHECKING:
     from em_pipelines.governance.audit.repair import Repair
+    from em_pipelines.storage.ledger import Problem
 
 BY_HAND = "none: by hand"
 
@@ -61,12 +62,15 @@ def verify_ledger(
         )
     if problems:
         first = problems[0]
-        where = f"line {first.line}" if first.line else "the head"
         fail(
-            f"verifying the ledger: {where}: {first.found}; find out who edited {opened.record}, and restore it from a "
-            "backup",
+            f"verifying the ledger: {_where(first)}: {first.found}; find out who edited {opened.record}, and restore "
+            "it from a backup",
             Exit.FINDING,
         )
+
+
+def _where(problem: "Problem") -> str:
+    return f"line {problem.line}" if problem.line else "the head"
 
 
 def _check_hash(expected: str | None) -> None:
