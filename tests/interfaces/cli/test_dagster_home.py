@@ -47,7 +47,9 @@ def test_a_home_of_another_layout_names_the_modules_of_this_one(module: str, hom
     assert (home.dagster_home / "dagster.yaml").read_text(encoding="utf-8") == DAGSTER_YAML
 
 
-@pytest.mark.parametrize("edited", [*(f"{former}\n" for former in FORMER_DAGSTER_YAMLS), "storage: {}\n", "\xff"])
+@pytest.mark.parametrize(
+    "edited", [*(f"{former}\n" for former in sorted(FORMER_DAGSTER_YAMLS)), "storage: {}\n", "\xff"]
+)
 def test_one_that_somebody_has_edited_is_left_alone(edited: str, home: Pipeline) -> None:
     home.dagster_home.mkdir(parents=True)
     (home.dagster_home / "dagster.yaml").write_bytes(edited.encode("latin-1"))
