@@ -9,7 +9,7 @@ counted with the others. So a longer export of the same chat gives the same numb
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import date, datetime
+from datetime import datetime
 
 from em_pipelines.landing.formats.base import Fields, Remark, Source, iso_or_none, slug
 from em_pipelines.landing.records import MAX_ID_CHARACTERS
@@ -56,6 +56,10 @@ def whose(users: Sequence[str], source: Source) -> str | None:
     return (source.user_id or source.folder_user or slug(users[0])) if users else None
 
 
+TURNS_A_MINUTE = 1000
+"""More than anybody sends: ten people who type without a pause send a hundred."""
+
+
 @dataclass(slots=True)
 class Chat:
     """One chat while it is read. `users` are the names under which the user writes, the first of them the one that
@@ -66,14 +70,17 @@ class Chat:
     users: tuple[str, ...]
     is_group: bool
     others: tuple[str, ...] = ()
-    _turns: Counter[str] = field(default_factory=Counter)
+    _turns: Counter[tuple[str, int]] = field(default_factory=Counter)
     _present: dict[str, dict[str, None]] = field(default_factory=dict)
 
-    def count(self, day: date | None) -> tuple[str, int]:
-        """Counts one more entry of a day, landed or not: its session and its number in there, from 0."""
-        session = f"{self.session_prefix}/{day.isoformat() if day else 'undated'}"
-        turn, self._turns[session] = self._turns[session], self._turns[session] + 1
-        return session, turn
+    def count(self, at: datetime | None) -> tuple[str, int]:
+        """Counts one more entry at a time, landed or not: the session of its day and its number in there, a thousand
+        numbers a minute. So an export that begins in the middle of a day gives a message the number that a longer one
+        gives it."""
+        session = f"{self.session_prefix}/{at.date().isoformat() if at else 'undated'}"
+        minute = at.hour * 60 + at.minute if at else 0
+        turn, self._turns[session, minute] = self._turns[session, minute], self._turns[session, minute] + 1
+        return session, minute * TURNS_A_MINUTE + turn
 
     def message(
         self, place: tuple[str, int], speaker: str, content: str, at: datetime | None, subject: str | None = None

@@ -117,7 +117,7 @@ def _surveyed(file: InputFile, source: Source) -> _Survey:
 
 def _item(entry: Entry, chat: Chat, user_id: str | None, order: DateOrder, zone: ZoneInfo) -> Item:
     at = entry.sent_at(order)
-    place = chat.count(at.date() if at else None)
+    place = chat.count(at)
     if entry.speaker is None:
         return Ignored(entry.number, Skip.SYSTEM_LINE)
     content = content_of(entry.text, is_iphone=entry.style == "iphone")

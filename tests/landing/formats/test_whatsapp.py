@@ -49,11 +49,17 @@ def accounted(report: Any) -> int:
 def test_a_chat_of_two_on_android(home: Any) -> None:
     report = home.land_data("WhatsApp Chat with Ivo.txt", ANDROID)
     assert [(r["session_id"], r["turn_number"], r["speaker"], r["subject"], r["content"]) for r in rows(home)] == [
-        ("whatsapp/ivo/2026-03-05", 1, "Nora Lind", "user", "We moved to Bodø:\nthe boat came, too\n\nand the cat"),
-        ("whatsapp/ivo/2026-03-05", 2, "Ivo", "Ivo", "[attachment]"),
-        ("whatsapp/ivo/2026-03-13", 0, "Ivo", "Ivo", "I adopted a heron"),
-        ("whatsapp/ivo/2026-03-13", 1, "Ivo", "Ivo", "[image]\nHer name is Miso"),
-        ("whatsapp/ivo/2026-03-13", 2, "Ivo", "Ivo", "[14.03.26, 10:00:00] Ola: pasted from elsewhere"),
+        (
+            "whatsapp/ivo/2026-03-05",
+            1_100_001,
+            "Nora Lind",
+            "user",
+            "We moved to Bodø:\nthe boat came, too\n\nand the cat",
+        ),
+        ("whatsapp/ivo/2026-03-05", 1_101_000, "Ivo", "Ivo", "[attachment]"),
+        ("whatsapp/ivo/2026-03-13", 1_102_000, "Ivo", "Ivo", "I adopted a heron"),
+        ("whatsapp/ivo/2026-03-13", 1_103_000, "Ivo", "Ivo", "[image]\nHer name is Miso"),
+        ("whatsapp/ivo/2026-03-13", 1_104_000, "Ivo", "Ivo", "[14.03.26, 10:00:00] Ola: pasted from elsewhere"),
     ]
     first = rows(home)[0]
     assert (first["user_id"], first["role"], first["channel"]) == ("nora-lind", "user", "text")
@@ -65,11 +71,11 @@ def test_a_chat_of_two_on_android(home: Any) -> None:
 def test_a_group_on_an_iphone(home: Any) -> None:
     report = home.land_data("_chat.txt", IPHONE, user_id="nora")
     assert [(r["turn_number"], r["timestamp"][:19], r["speaker"], r["content"]) for r in rows(home)] == [
-        (2, "2026-03-05T18:20:15", "Ylva", "Welcome, @Ola"),
-        (3, "2026-03-05T18:20:19", "Ola", "[image]"),
-        (0, "2026-03-16T00:20:19", "Ola", "look [image]"),
-        (2, "2026-03-16T12:22:19", "Nora", "I row"),
-        (3, "2026-03-16T12:22:59", "Nora", "[file]"),
+        (1_100_002, "2026-03-05T18:20:15", "Ylva", "Welcome, @Ola"),
+        (1_100_003, "2026-03-05T18:20:19", "Ola", "[image]"),
+        (20_000, "2026-03-16T00:20:19", "Ola", "look [image]"),
+        (742_000, "2026-03-16T12:22:19", "Nora", "I row"),
+        (742_001, "2026-03-16T12:22:59", "Nora", "[file]"),
     ]
     assert {r["channel"] for r in rows(home)} == {"group"}
     assert {r["session_id"].rpartition("/")[0] for r in rows(home)} == {"whatsapp/ferry-club"}
@@ -240,3 +246,12 @@ def test_words_for_the_half_of_the_day_that_are_not_known_are_told(home: Any) ->
     assert any("ante, post" in note for note in report.notes)
     report = home.land_data("chat.txt", "15/07/26 kl. 9:15 - Nora: x\n", user_id="ola")
     assert not any("24 hours" in note for note in report.notes)
+
+
+def test_an_export_that_begins_in_the_middle_of_a_day_and_a_fuller_one_agree(home: Any) -> None:
+    lines = [f"05/03/2026, 18:{n // 2 + 10} - {'Nora' if n % 2 else 'Ivo'}: It is message {n}\n" for n in range(8)]
+    report = home.land_data("WhatsApp Chat with Ivo.txt", "".join(lines[4:]), user_id="nora")
+    assert (report.n_landed, report.n_refused) == (4, 0)
+    report = home.land_data("WhatsApp Chat with Ivo.txt", "".join(lines), user_id="nora")
+    assert (report.n_landed, report.n_duplicates, report.n_refused) == (4, 4, 0)
+    assert [r["content"] for r in rows(home)] == [f"It is message {n}" for n in range(8)]
