@@ -26,7 +26,14 @@ import orjson
 
 from em_pipelines.landing.formats.base import Fields, Ignored, Item, Parsed, Remark, dumps
 from em_pipelines.landing.reasons import Origin, Reason, Refusal, RuleError
-from em_pipelines.landing.records import KNOWN_ANY_DAY, Key, interaction_key, is_same_content, land_record
+from em_pipelines.landing.records import (
+    KNOWN_ANY_DAY,
+    Key,
+    interaction_key,
+    is_same_but_for_trust,
+    is_same_content,
+    land_record,
+)
 from em_pipelines.landing.report import Counts
 from em_pipelines.landing.settings import LandingSettings
 from em_pipelines.schema.table import Record
@@ -304,6 +311,9 @@ class Intake:
                 new[_day(p.record)].append(p.record)
             elif is_same_content(stands, p.record):
                 self.counts.n_duplicates += 1
+            elif p.raw is None and is_same_but_for_trust(stands, p.record):  # as its reader takes it, not as it says
+                self.counts.n_duplicates += 1
+                self.counts.n_with_other_trust[stands["trust"]] += 1
             else:
                 detail = (
                     f"turn {key[2]} of session {key[1]} has landed with other content, dated {stands['timestamp']};"

@@ -12,7 +12,7 @@ import base64
 import hashlib
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 from itertools import islice
 from pathlib import Path, PurePath
@@ -153,6 +153,7 @@ def land(  # noqa: PLR0913  (what `em land` takes, each of it of its own)
     user_id: str | None = None,
     mapping: Mapping[str, str] | None = None,
     privacy: str | None = None,
+    is_trusted: bool = False,
     on_progress: Callable[[int], None] | None = None,
     within: Path | None = None,
     max_rows_a_file: int | None = None,
@@ -161,9 +162,10 @@ def land(  # noqa: PLR0913  (what `em land` takes, each of it of its own)
 
     `now` is aware; its UTC day is that of the dead letters. `format` is auto or a registered name. `user_id` is
     whose the logs are: it wins over what foreign formats say and fills in what native records leave open. `mapping`
-    is field → column for CSV, `privacy` how private notes are. `within` is a folder that the files lie in and no link
-    may lead out of. `on_progress` gets the number of rows read so far, every thousand and at the end. `max_rows_a_file`
-    is how much of a file is read by whoever wants no more than a look (`looking`).
+    is field → column for CSV, `privacy` how private notes are. `is_trusted` is the caller's word that what tools
+    brought into conversations may be trusted; what is untrusted in the role of user stays so. `within` is a folder that
+    the files lie in and no link may lead out of. `on_progress` gets the number of rows read so far, every thousand and
+    at the end. `max_rows_a_file` is how much of a file is read by whoever wants no more than a look (`looking`).
     Raises UsageError for a path, format or user that cannot be used, before anything lands.
     """
     _check_usable(now, user_id)
@@ -172,7 +174,7 @@ def land(  # noqa: PLR0913  (what `em land` takes, each of it of its own)
     tally = Tally()
     intake = Intake(log, now=now, settings=settings, on_landed=tally.take)
     letters = LetterBox(log, now.astimezone(UTC).date())
-    destination = _Destination(intake, letters, on_progress)
+    destination = _Destination(intake, letters, on_progress, is_trusted)
     landing = _Landing(destination, settings, chosen, user_id, mapping or {}, notes, now, max_rows_a_file, privacy)
     for file in files:
         landing.take(file)
@@ -194,6 +196,8 @@ def land(  # noqa: PLR0913  (what `em land` takes, each of it of its own)
         days=frozenset(counts.days),
         n_passed_over=landing.passed_over.counts() if landing.passed_over else {},
         users=tally.users(),
+        n_untrusted=tally.untrusted(),
+        n_with_other_trust=dict(counts.n_with_other_trust),
         read=tuple(landing.read),
         n_nobodys={shown(Path(file)): n for file, n in destination.n_nobodys.items()},
         notes=(*notes, *counts.remarks, *(landing.passed_over.notes() if landing.passed_over else ())),
@@ -214,6 +218,7 @@ class _Destination:
     intake: Intake
     letters: LetterBox
     on_progress: Callable[[int], None] | None
+    is_trusted: bool = False
     n_nobodys: dict[str, int] = field(default_factory=dict)
 
     def take(self, item: Item, origin: Origin) -> None:
@@ -221,6 +226,7 @@ class _Destination:
             self.intake.counts.n_rows += 1
             self.n_nobodys[origin.file] = self.n_nobodys.get(origin.file, 0) + 1
             return
+        item = trusted(item) if self.is_trusted else item
         if not self.intake.has_room_for(item):
             self.letters.put(self.intake.flush())
         self.intake.take(item, origin)
@@ -255,6 +261,7 @@ class Tally:
     def __init__(self) -> None:
         self._messages: Counter[str] = Counter()
         self._sessions: dict[str, set[int]] = defaultdict(set)
+        self._untrusted: dict[str, set[int]] = defaultdict(set)
         self._first: dict[str, str] = {}
         self._last: dict[str, str] = {}
 
@@ -264,6 +271,8 @@ class Tally:
             user, at = record["user_id"], record["timestamp"]
             self._messages[user] += 1
             self._sessions[user].add(hash(record["session_id"]))
+            if record["trust"] == "untrusted":
+                self._untrusted[record["source_format"]].add(hash((user, record["session_id"])))
             self._first[user] = min(self._first.get(user, at), at)
             self._last[user] = max(self._last.get(user, at), at)
 
@@ -273,6 +282,19 @@ class Tally:
             user: UserReport(n, len(self._sessions[user]), self._first[user], self._last[user])
             for user, n in sorted(self._messages.items())
         }
+
+    def untrusted(self) -> dict[str, int]:
+        """How many conversations are untrusted for what has landed, by format."""
+        return {name: len(sessions) for name, sessions in sorted(self._untrusted.items())}
+
+
+def trusted(item: Item) -> Item:
+    """A message as its landing says it may be trusted, where a converter takes it for untrusted and nobody says it in
+    the role of user. What a native line says of itself is its own word."""
+    if not isinstance(item, Parsed) or item.raw is not None:
+        return item
+    is_marked = item.fields.get("trust") == "untrusted" and item.fields.get("role") != "user"
+    return replace(item, fields={**item.fields, "trust": None}) if is_marked else item
 
 
 @dataclass(slots=True)

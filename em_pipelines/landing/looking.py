@@ -92,10 +92,20 @@ def preview(  # noqa: PLR0913  (what `land` takes)
     format: str = AUTO,
     user_id: str | None = None,
     mapping: Mapping[str, str] | None = None,
+    is_trusted: bool = False,
 ) -> Preview:
     """What landing into a log would do. Takes and raises what `land` does, and writes nothing."""
     dry = DryLog(log)
-    report = land(paths, dry, now=now, settings=settings, format=format, user_id=user_id, mapping=mapping)
+    report = land(
+        paths,
+        dry,
+        now=now,
+        settings=settings,
+        format=format,
+        user_id=user_id,
+        mapping=mapping,
+        is_trusted=is_trusted,
+    )
     return Preview(report, tuple(dry.sample), tuple(dry.letters))
 
 

@@ -192,6 +192,13 @@ def is_same_content(one: Record, other: Record) -> bool:
     return first == second or mask_value(first) == mask_value(second)
 
 
+def is_same_but_for_trust(standing: Record, record: Record) -> bool:
+    """Whether a message that stands comes again with other trust, and is the same else."""
+    return bool(standing["trust"] != record["trust"]) and is_same_content(
+        {**standing, "trust": record["trust"]}, record
+    )
+
+
 def _content(record: Record) -> Record:
     undated = ("timestamp",) if record.get("note_privacy") else ()  # a file's own time changes when it is copied
     return {k: v for k, v in record.items() if k not in (*NOT_CONTENT, *undated)}

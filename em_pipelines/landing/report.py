@@ -19,6 +19,7 @@ class Counts:
     n_requests: int = 0
     holds_erased: bool = False
     days: set[date] = field(default_factory=set)
+    n_with_other_trust: Counter[str] = field(default_factory=Counter)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +53,10 @@ class LandingReport:
     days that got new records; `files` are those read, as named; `n_passed_over` counts by kind files that hold no
     messages (images, side files of exports); `users` is what has landed by user, `read` what was read by file,
     `n_nobodys` how many messages of which file were refused because nothing says whose they are, each file one dead
-    letter; `notes` are sentences for people. `n_erased` is what was forgotten before and stays away, `n_requests` what
-    asks for something to be forgotten; `holds_erased` says that the files hold what may not be kept, so that no copy of
-    them may be.
+    letter; `notes` are sentences for people. `n_untrusted` counts by format the conversations that something untrusted
+    has landed in, `n_with_other_trust` by trust the duplicates that stand as they came first, and were read otherwise
+    now. `n_erased` is what was forgotten before and stays away, `n_requests` what asks for something to be forgotten;
+    `holds_erased` says that the files hold what may not be kept, so that no copy of them may be.
     """
 
     files: tuple[str, ...] = ()
@@ -73,6 +75,8 @@ class LandingReport:
     read: tuple[FileReport, ...] = ()
     n_nobodys: Mapping[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    n_untrusted: Mapping[str, int] = field(default_factory=dict)
+    n_with_other_trust: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def n_refused(self) -> int:

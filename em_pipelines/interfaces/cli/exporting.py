@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from em_pipelines.errors import UsageError
-from em_pipelines.interfaces.cli import landing
+from em_pipelines.interfaces.cli import landing_summary
 from em_pipelines.interfaces.cli.console import (
     HomeOption,
     JsonOption,
@@ -92,13 +92,13 @@ def import_(
         print_json(_document(done))
     else:
         _show(done)
-    landing.end_with(opened, done.landing)
+    landing_summary.end_with(opened, done.landing)
 
 
 def _document(done: "Imported") -> dict[str, object]:
     return {
         "user_id": done.user_id,
-        **landing.as_document(done.landing),
+        **landing_summary.as_document(done.landing),
         "n_imported_dead_letters": done.n_letters,
         "n_known_dead_letters": done.n_known_letters,
         "n_erased_dead_letters": done.n_erased_letters,
@@ -107,11 +107,11 @@ def _document(done: "Imported") -> dict[str, object]:
 
 
 def _show(done: "Imported") -> None:
-    landing.show(done.landing)
+    landing_summary.show(done.landing)
     if done.n_letters:
         out().print(f"{counted(done.n_letters, 'dead letter')} of before came with them")
     if done.n_erased_letters:
-        out().print(f"{counted(done.n_erased_letters, 'dead letter', landing.STAYS)} away")
+        out().print(f"{counted(done.n_erased_letters, 'dead letter', landing_summary.STAYS)} away")
     if done.other_settings:
         names = ", ".join(done.other_settings)
         out().print(f"Settings differ from those of the export: {names}. Memory will, too.", markup=False)

@@ -9,13 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from em_pipelines.errors import UsageError
-from em_pipelines.interfaces.cli import landing, publishing, reviewing
-from em_pipelines.interfaces.cli.chat_options import (
-    DateOrderOption,
-    SpeakerOption,
-    TimeZoneOption,
-    with_chat_options,
-)
+from em_pipelines.interfaces.cli import landing, landing_summary, publishing, reviewing
 from em_pipelines.interfaces.cli.console import Exit, ExtractorOption, HomeOption, fail, open_home, out, print_table
 from em_pipelines.interfaces.cli.facts import parse_day
 from em_pipelines.text.counting import counted
@@ -33,11 +27,12 @@ def run(
     format: landing.FormatOption = landing.Format.AUTO,
     user_id: landing.UserIdOption = None,
     column: landing.ColumnOption = None,
-    speaker: SpeakerOption = None,
-    time_zone: TimeZoneOption = None,
-    date_order: DateOrderOption = None,
+    speaker: landing.SpeakerOption = None,
+    time_zone: landing.TimeZoneOption = None,
+    date_order: landing.DateOrderOption = None,
     privacy: landing.PrivacyOption = None,
     accept: landing.AcceptOption = False,
+    trust: landing.TrustOption = False,
     from_day: Annotated[
         str | None, typer.Option("--from", metavar="YYYY-MM-DD", help="Materialize from this day.")
     ] = None,
@@ -61,12 +56,13 @@ def run(
     first, last = _bounds(from_day, to_day)
     opened = open_home(home, **({"extractor": extractor} if extractor else {}))
     opened.salt.verify()
-    settings = with_chat_options(opened.settings.landing, speaker, time_zone, date_order)
+    settings = landing.with_chat_options(opened.settings.landing, speaker, time_zone, date_order)
     mapping = landing.columns_of(column)
     how = landing.Format(format)
-    report = landing.land_into(opened, paths, how, user_id, settings, mapping, privacy) if paths else None
-    if report:
-        landing.show(report)
+    report = None
+    if paths:
+        report = landing.land_into(opened, paths, how, user_id, settings, mapping, privacy, is_trusted=trust)
+        landing_summary.show(report)
         reviewing.settle(opened, [Path(name).name for name in report.files] if accept else [], user_id)
     prepare_dagster_home(opened)
     with opened.lock("run"):
@@ -78,7 +74,7 @@ def run(
     _show(opened, summary)
     _judge(summary)
     if report:
-        landing.end_with(opened, report)
+        landing_summary.end_with(opened, report)
 
 
 def _bounds(from_day: str | None, to_day: str | None) -> tuple[date | None, date | None]:

@@ -4,7 +4,7 @@
       {"role": "user", "text": …, "createTime": …}, {"role": "model", "text": …, "isThought": true}, …]}}
     {"contents": [{"role": "user", "parts": [{"text": …}]}, {"role": "model", "parts": [{"text": …}]}]}
 
-An answer for which the web was searched is untrusted. Line numbers are the message's, from 1.
+What an answer cites is no part of its words. Line numbers are the message's, from 1.
 """
 
 from collections.abc import Iterator
@@ -115,7 +115,6 @@ def _message(turn: int, chunk: Fields, shared: Fields, at: datetime | None) -> I
         "role": "tool" if tools and not said else _role(chunk.get("role")),
         "content": content,
         "timestamp": iso_or_none(at),
-        "trust": "untrusted" if chunk.get("grounding") or chunk.get("groundingMetadata") else None,
     }
     return dated(turn, fields, f"message {turn}: no time; add `createTime`")
 

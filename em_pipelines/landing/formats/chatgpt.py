@@ -7,8 +7,8 @@ of messages.
 
 What is landed is the branch that the user last saw: from current_node up to the root. Turn numbers are the depth in
 the tree, so that a longer export of the same conversation gives the same numbers. Custom instructions, which every
-conversation repeats, land once a file, as the user's. What tools brought in from the web, from files or from elsewhere
-is untrusted, and so is the answer to it. Line numbers are the conversation's, from 1.
+conversation repeats, land once a file, as the user's. A message with text that a tool brought in from the web, from
+files or from elsewhere is untrusted; where it is hidden, the next one is. Line numbers are the conversation's, from 1.
 """
 
 import hashlib

@@ -63,15 +63,13 @@ def _is_call(message: Fields) -> bool:
 
 
 def is_from_elsewhere(message: Fields) -> bool:
-    """Whether a message holds, or rests on, what a tool brought in from the web, from files or from elsewhere."""
-    metadata = _part(message, "metadata")
-    references = objects_of(metadata.get("content_references"))
-    if metadata.get("search_result_groups") or any("webpage" in str(found.get("type")) for found in references):
-        return True
-    if _part(message, "content").get("content_type") in _FROM_ELSEWHERE:
-        return True
+    """Whether a message holds text that a tool brought in from the web, from files or from elsewhere. What an answer
+    cites is none: its words are the assistant's own, and titles and snippets beside them are no part of it."""
     author = _part(message, "author")
-    return author.get("role") == "tool" and str(author.get("name")).partition(".")[0] not in _OWN_TOOLS
+    is_fetched = _part(message, "content").get("content_type") in _FROM_ELSEWHERE or (
+        author.get("role") == "tool" and str(author.get("name")).partition(".")[0] not in _OWN_TOOLS
+    )
+    return is_fetched and bool(content_of(message).strip())
 
 
 def is_spoken(message: Fields) -> bool:

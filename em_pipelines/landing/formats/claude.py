@@ -5,7 +5,7 @@
       "attachments": [{"file_name": …, "extracted_content": …}], "files": [{"file_name": …}]}]}]
 
 What stands is the branch that was written last. What was pasted or read out of a file is a quotation in the message:
-kept, and no word of who sent it. An answer for which a tool brought something in from the web or from elsewhere is
+kept, and no word of who sent it. A message that holds text which a tool brought in from the web or from elsewhere is
 untrusted. A message of nothing but calls and what they gave has the role tool. Turns are places in chat_messages, from
 0; line numbers are the conversation's, from 1.
 """
@@ -143,9 +143,18 @@ def _call(block: Fields) -> str | None:
 
 
 def _is_from_elsewhere(block: Fields) -> bool:
-    """Whether a block holds, or rests on, what a tool brought in."""
-    is_cited = block.get("type") == "text" and bool(block.get("citations"))
-    return is_cited or (block.get("type") == "tool_result" and block.get("name") not in _OWN_TOOLS)
+    """Whether a block holds what a tool brought in. What an answer cites is none: its words are the assistant's own."""
+    if block.get("type") != "tool_result" or block.get("name") in _OWN_TOOLS:
+        return False
+    found = block.get("content")
+    return any(map(_is_text, found)) if isinstance(found, list) else _is_text(found)
+
+
+def _is_text(found: object) -> bool:
+    """Whether something that a tool gave is more than the title and address of a page."""
+    if isinstance(found, dict) and found.get("type") in ("knowledge", "text"):
+        found = found.get("text")
+    return bool(found.strip() if isinstance(found, str) else found)
 
 
 def _attached(message: Fields) -> Iterator[str]:

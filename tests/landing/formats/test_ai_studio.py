@@ -36,7 +36,7 @@ def test_a_conversation_of_ai_studio(home: Any) -> None:
         (3, "assistant", "How many hives?", "trusted"),
         (4, "user", "[image]", "trusted"),
         (6, "tool", "executableCode print(3)", "trusted"),
-        (7, "assistant", "Three.", "untrusted"),
+        (7, "assistant", "Three.", "trusted"),
     ]
     assert {r["session_id"] for r in home.landed()} == {"ai-studio/bees-and-more"}
     assert report.n_skipped == {"empty": 1, "reasoning": 1}

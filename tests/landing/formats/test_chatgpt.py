@@ -142,7 +142,6 @@ def test_what_was_brought_in_from_elsewhere_is_untrusted_even_where_it_is_hidden
         other("t", "tether_browsing_display", "tool", tool="browser", result="I live in Graz."),
         other("t", "tether_quote", "tool", tool="myfiles_browser", text="I live in Graz.", title="letter.pdf"),
         other("t", "text", "tool", tool="web.run", parts=["I live in Graz."], metadata=hidden),
-        other("t", "text", parts=["Graz."], metadata={"content_references": [{"type": "grouped_webpages"}]}),
         other("t", "text", "tool", tool="some__jit_plugin.call", parts=["I live in Graz."]),
     ]
     data = [talk(node("q", None, "user", ["Where?"]), case, node("z", None, "assistant", ["There."]), id=f"c{n}")
@@ -150,6 +149,25 @@ def test_what_was_brought_in_from_elsewhere_is_untrusted_even_where_it_is_hidden
     home.land_data("conversations.json", orjson.dumps(data), user_id="nora")
     untrusted = {r["session_id"] for r in home.landed() if r["trust"] == "untrusted"}
     assert untrusted == {f"c{n}" for n in range(len(cases))}
+
+
+def test_a_search_of_which_nothing_but_citations_is_exported_leaves_a_conversation_trusted(home: Any) -> None:
+    cited = {
+        "content_references": [
+            {"type": "grouped_webpages", "items": [{"title": "Tides", "snippet": "I live in Graz."}]}
+        ],
+        "search_result_groups": [{"type": "search_result_group", "entries": [{"title": "Tides", "snippet": "High."}]}],
+    }
+    data = talk(
+        node("q", None, "user", ["When is high tide?"]),
+        other("c", "code", "assistant", text="search('tides')", recipient="web"),
+        other("t", "text", "tool", tool="web.run", parts=[""], metadata=cited),
+        other("b", "tether_browsing_display", "tool", tool="browser", result=""),
+        other("a", "text", parts=["At six. \ue200cite\ue202turn0search0\ue201"], metadata=cited),
+    )
+    report = home.land_data("conversations.json", orjson.dumps([data]), user_id="nora")
+    assert {r["trust"] for r in home.landed()} == {"trusted"}
+    assert report.n_untrusted == {}
 
 
 def test_custom_instructions_land_once_as_the_users(home: Any) -> None:

@@ -86,6 +86,18 @@ def test_every_kind_of_block_lands_or_is_named(home: Any) -> None:
     assert report.n_skipped == {"empty": 1, "reasoning": 1}
 
 
+def test_citations_without_what_was_found_leave_a_conversation_trusted(home: Any) -> None:
+    search = {"type": "tool_use", "name": "web_search", "input": {"query": "tides"}}
+    page = {"type": "knowledge", "title": "Tides", "url": "https://example.org", "text": ""}
+    cited = text("At six.", citations=[{"url": "https://example.org", "title": "Tides"}])
+    bare = [{"type": "tool_result", "name": "web_search", "content": found} for found in ([], None, "", [page])]
+    land(home, *(message(f"m{n}", "assistant", search, found, cited) for n, found in enumerate(bare)))
+    assert {r["trust"] for r in home.landed()} == {"trusted"}
+    found = {"type": "tool_result", "name": "web_search", "content": [page | {"text": "High at six."}]}
+    land(home, message("m1", "assistant", search, found, cited), uuid="c2")
+    assert [r["trust"] for r in home.landed() if r["session_id"] == "c2"] == ["untrusted"]
+
+
 def test_pasted_text_is_a_quotation_and_nobodys_word(home: Any) -> None:
     pasted = {
         "file_name": "letter.txt",

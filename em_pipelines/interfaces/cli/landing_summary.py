@@ -1,0 +1,195 @@
+"""What people see of a landing: its summary, its preview, and how it ends."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from em_pipelines.interfaces.cli.console import Exit, fail, out, print_json, print_table, say
+from em_pipelines.text.counting import counted
+
+if TYPE_CHECKING:
+    from em_pipelines.landing.looking import Preview
+    from em_pipelines.landing.report import LandingReport
+    from em_pipelines.pipeline import Pipeline
+
+KEY_CONFLICT = "key_conflict"
+MISSING_USER = "missing_user"
+SAMPLE_CHARACTERS = 160
+MAX_FILES_SHOWN = 20
+FROM_TOOLS = "tools brought in text from the web or from elsewhere"
+UNTRUSTED = {"native": "the log says so", "telegram": "posts of channels", "markdown": "clipped from elsewhere"}
+"""Why conversations of a format are untrusted, where it is not FROM_TOOLS."""
+STAYS = ("was forgotten before and stays", "were forgotten before and stay")
+IN_ZIP = "!/"
+
+
+def as_document(report: "LandingReport") -> dict[str, object]:
+    """The report as JSON-able dict."""
+    return {
+        "files": list(report.files),
+        "n_rows": report.n_rows,
+        "n_landed": report.n_landed,
+        "n_duplicates": report.n_duplicates,
+        "n_ignored": report.n_ignored,
+        "skipped": dict(report.n_skipped),
+        "n_erased": report.n_erased,
+        "n_requests": report.n_requests,
+        "n_dead_letters": sum(report.n_dead_letters.values()),
+        "dead_letters": dict(report.n_dead_letters),
+        "days": sorted(day.isoformat() for day in report.days),
+        "users": [
+            {
+                "user_id": user,
+                "n_messages": one.n_messages,
+                "n_conversations": one.n_conversations,
+                "first": one.first,
+                "last": one.last,
+            }
+            for user, one in report.users.items()
+        ],
+        "read": [
+            {"file": one.file, "format": one.format, "n_rows": one.n_rows, "user_of_folder": one.user_id}
+            for one in report.read
+        ],
+        "untrusted": dict(report.n_untrusted),
+        "had_other_trust": dict(report.n_with_other_trust),
+        "nobodys": dict(report.n_nobodys),
+        "passed_over": dict(report.n_passed_over),
+        "notes": list(report.notes),
+    }
+
+
+def show(report: "LandingReport", *, is_dry: bool = False) -> None:
+    """Prints the report for people."""
+    if not report.files:
+        _print("No file was found there to land.")
+    figures = ("files", "rows read", "new", "duplicates", "dead letters", "days")
+    print_table(
+        "Would land" if is_dry else "Landed",
+        figures,
+        [
+            (
+                len(report.files), report.n_rows, report.n_landed, report.n_duplicates,
+                sum(report.n_dead_letters.values()),
+                len(report.days),
+            )
+        ],
+        right=figures,
+    )  # fmt: skip
+    if report.users:
+        print_table(
+            "Whose messages",
+            ("user", "messages", "conversations", "from", "to"),
+            [
+                (user, one.n_messages, one.n_conversations, _minute(one.first), _minute(one.last))
+                for user, one in report.users.items()
+            ],
+            right=("messages", "conversations"),
+        )
+    for user, n in sorted(Counter(one.user_id for one in report.read if one.user_id and one.n_rows).items()):
+        _print(f"{counted(n, 'file')} taken to be {user}'s, after the folder; `--user-id NAME` says otherwise")
+    if report.n_untrusted:
+        _print(untrusted_line(report.n_untrusted))
+    for trust, n in report.n_with_other_trust.items():
+        landed = f"{counted(n, 'message')} had landed as {trust} and {('stays', 'stay')[n != 1]} so"
+        _print(f"{landed}; in a new home (--home FOLDER) the same files land otherwise")
+    if report.n_erased:
+        _print(f"{counted(report.n_erased, 'row', STAYS)} away")
+    if report.n_requests:
+        them = "it" if report.n_requests == 1 else "them"
+        _print(f"{counted(report.n_requests, 'request')} to forget: `em run` carries {them} out")
+    if report.n_skipped:
+        named = ", ".join(f"{n} {name.replace('_', ' ')}" for name, n in report.n_skipped.items())
+        _print(f"passed over: {named}")
+    for note in report.notes:
+        _print(note)
+
+
+def untrusted_line(n_by_format: Mapping[str, int]) -> str:
+    """How many conversations nothing is learned in, and why, by their formats."""
+    why: Counter[str] = Counter()
+    for name, n in n_by_format.items():
+        why[UNTRUSTED.get(name, FROM_TOOLS)] += n
+    n_all = why.total()
+    reasons = ", ".join(reason if len(why) == 1 else f"{n} {reason}" for reason, n in why.items())
+    line = f"untrusted: {counted(n_all, 'conversation')} ({reasons}): found again, and nothing is learned there"
+    return f"{line}; --trust on a first landing says otherwise" if FROM_TOOLS in why else line
+
+
+def show_preview(preview: "Preview", *, as_json: bool) -> None:
+    """Prints what would land, and a few messages and dead letters of it."""
+    report = preview.report
+    letters = [{c: x[c] for c in ("file", "line_number", "reason", "detail")} for x in preview.letters]
+    sample = [
+        {c: x[c] for c in ("user_id", "session_id", "turn_number", "role", "speaker", "timestamp")}
+        | {"content": x["content"][:SAMPLE_CHARACTERS]}
+        for x in preview.sample
+    ]
+    if as_json:
+        print_json({"dry_run": True, **as_document(report), "letters": letters, "sample": sample})
+        return
+    rows = [(one.file, one.format, one.n_rows) for one in report.read]
+    print_table("Files", ("file", "format", "rows"), rows[:MAX_FILES_SHOWN], right=("rows",))
+    if len(rows) > MAX_FILES_SHOWN:
+        _print(f"and {counted(len(rows) - MAX_FILES_SHOWN, 'file')} more")
+    show(report, is_dry=True)
+    if letters:
+        print_table("Would be dead letters", tuple(letters[0]), [tuple(x.values()) for x in letters])
+    if sample:
+        columns = ("timestamp", "user_id", "role", "content")
+        print_table("The first messages", columns, [tuple(x[c] for c in columns) for x in sample])
+    if whose := _whose(report):
+        _print(whose)
+    _print("Nothing was written: leave out --dry-run to land it.")
+
+
+def end_with(home: "Pipeline", report: "LandingReport") -> None:
+    """Ends with a finding where lines were refused that no other record stands for and nobody has decided upon.
+
+    A key that came again with other content is a dead letter, too, but memory lacks nothing: the first stands.
+    """
+    from em_pipelines.landing.dead_letters import open_letters
+
+    if not report.n_dead_letters or not open_letters(home.store.log):
+        return
+    n_nobodys = sum(report.n_nobodys.values())
+    others = {reason: n - n_nobodys * (reason == MISSING_USER) for reason, n in sorted(report.n_dead_letters.items())}
+    n_others = sum(others.values())
+    reasons = ", ".join(f"{n} {reason}" for reason, n in others.items() if n)
+    refused = counted(n_others, "line", ("is a dead letter", "are dead letters"))
+    letters = f"{refused} ({reasons}); see `em dead-letters list`"
+    sentence = "; ".join([*filter(None, [_whose(report)]), *([letters] if n_others else [])])
+    if set(report.n_dead_letters) <= {KEY_CONFLICT}:
+        say(f"{sentence}; what was landed first stands")
+        return
+    fail(sentence, Exit.FINDING)
+
+
+def _whose(report: "LandingReport") -> str:
+    """What is said of messages that are nobody's; nothing where all are somebody's."""
+    n = sum(report.n_nobodys.values())
+    if not n:
+        return ""
+    where = f"the {counted(n, 'message')} in {named_files(report.n_nobodys)}"
+    return f"nothing says whose {where} {are(n)}: land again with --user-id NAME"
+
+
+def named_files(files: Iterable[str]) -> str:
+    """The first file by its name, and how many more there are."""
+    first, *rest = (Path(file.partition(IN_ZIP)[0]).name for file in files)
+    more = [file for file in dict.fromkeys(rest) if file != first]
+    return f"{first} and {counted(len(more), 'other file')}" if more else first
+
+
+def are(n: int) -> str:
+    return "is" if n == 1 else "are"
+
+
+def _minute(instant: str) -> str:
+    """A landed instant to the minute, in UTC."""
+    return instant[:16].replace("T", " ")
+
+
+def _print(sentence: str) -> None:
+    out().print(sentence, markup=False, soft_wrap=True)
