@@ -23,7 +23,7 @@ from em_pipelines.errors import UsageError
 from em_pipelines.landing.containers import members
 from em_pipelines.landing.formats.base import Format, Item, Parsed, Rejected, Sample, Source
 from em_pipelines.landing.intake import Intake
-from em_pipelines.landing.passed_over import PassedOver, is_prose, media_kind, names_a_user
+from em_pipelines.landing.passed_over import PassedOver, is_prose, media_kind, user_of_folder
 from em_pipelines.landing.reader import HEAD_BYTES, FoundFile, InputFile, find_files, shown
 from em_pipelines.landing.reasons import Origin, Reason, Refusal, RuleError
 from em_pipelines.landing.registry import AUTO, FORMATS, format_named
@@ -386,8 +386,9 @@ class _Landing:
         """Whose a file is where it does not say: the caller's word, else that of the folder it lies in."""
         if self.user_id:
             return self.user_id
-        within = found.inner_user if known and known.has_folders_of_users else None
-        return next((folder for folder in (found.folder_user, within) if folder and names_a_user(folder)), None)
+        if not found.folder_user and not found.inner_user:
+            return None
+        return user_of_folder(found, has_folders_of_users=bool(known and known.has_folders_of_users))
 
     def _pass_over(self, found: FoundFile, unread: bytes | None = None) -> bool:
         self.passed_over = self.passed_over or PassedOver()

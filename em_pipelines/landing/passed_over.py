@@ -5,7 +5,7 @@ named itself.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from fnmatch import fnmatchcase
 from functools import cache
 from itertools import chain
@@ -24,13 +24,14 @@ MAX_EMPTY_BYTES = 512
 
 class _SideFiles(BaseModel):
     """What one export brings beside its messages: patterns of names (with a slash: of paths), and of one of the files
-    beside which they are known for what they are."""
+    beside which they are known for what they are. `is_of_one`: a folder with both is what one person has exported."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     of: str
     beside: tuple[str, ...]
     names: tuple[str, ...]
+    is_of_one: bool = False
 
 
 class _Table(BaseModel):
@@ -39,6 +40,7 @@ class _Table(BaseModel):
     side_files: tuple[_SideFiles, ...]
     media: dict[str, tuple[str, ...]]
     no_users: tuple[str, ...]
+    exports: tuple[str, ...]
 
 
 @cache
@@ -86,9 +88,25 @@ def _has_no_value(found: object) -> bool:
     return found is None or (isinstance(found, list) and all(map(_has_no_value, found)))
 
 
-def names_a_user(folder: str) -> bool:
-    """Whether a folder could be called after a user: not one that an export brings along."""
-    return not any(fnmatchcase(folder, pattern) for pattern in _table().no_users)
+def user_of_folder(found: FoundFile, *, has_folders_of_users: bool) -> str | None:
+    """The user whom the folder of a file names: not one that an export brings along. In a ZIP a folder is a user's, and
+    one that holds an export is not an export's, only where the format `has_folders_of_users`."""
+    table = _table()
+    if has_folders_of_users:
+        folders, nobody = (found.folder_user, found.inner_user), table.no_users
+    else:
+        is_of_export = not found.container and any(map(is_export, found.siblings[-2:]))
+        folders, nobody = (None if is_of_export else found.folder_user,), (*table.no_users, *table.exports)
+    return next((name for name in folders if name and not _any_matches([name], nobody)), None)
+
+
+def is_export(names: Collection[str]) -> bool:
+    """Whether a folder with files of these names is the unpacked export of one person: its messages and what comes
+    beside them."""
+    return any(
+        export.is_of_one and _any_matches(names, export.beside) and _any_matches(names, export.names)
+        for export in _table().side_files
+    )
 
 
 def _any_matches(names: Iterable[str], patterns: Iterable[str]) -> bool:

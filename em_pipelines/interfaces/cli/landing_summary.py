@@ -177,9 +177,9 @@ def _whose(report: "LandingReport") -> str:
 
 def named_files(files: Iterable[str]) -> str:
     """The first file by its name, and how many more there are."""
-    first, *rest = (Path(file.partition(IN_ZIP)[0]).name for file in files)
-    more = [file for file in dict.fromkeys(rest) if file != first]
-    return f"{first} and {counted(len(more), 'other file')}" if more else first
+    first, *more = dict.fromkeys(file.partition(IN_ZIP)[0] for file in files)
+    name = Path(first).name
+    return f"{name} and {counted(len(more), 'other file')}" if more else name
 
 
 def are(n: int) -> str:
