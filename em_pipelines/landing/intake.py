@@ -30,9 +30,9 @@ from em_pipelines.landing.records import (
     KNOWN_ANY_DAY,
     Key,
     interaction_key,
-    is_same_but_for_trust,
     is_same_content,
     land_record,
+    read_otherwise,
 )
 from em_pipelines.landing.report import Counts
 from em_pipelines.landing.settings import LandingSettings
@@ -311,9 +311,9 @@ class Intake:
                 new[_day(p.record)].append(p.record)
             elif is_same_content(stands, p.record):
                 self.counts.n_duplicates += 1
-            elif p.raw is None and is_same_but_for_trust(stands, p.record):  # as its reader takes it, not as it says
+            elif p.raw is None and (how := read_otherwise(stands, p.record)):
                 self.counts.n_duplicates += 1
-                self.counts.n_with_other_trust[stands["trust"]] += 1
+                self.counts.n_read_otherwise[how] += 1
             else:
                 detail = (
                     f"turn {key[2]} of session {key[1]} has landed with other content, dated {stands['timestamp']};"

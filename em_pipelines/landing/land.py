@@ -197,7 +197,7 @@ def land(  # noqa: PLR0913  (what `em land` takes, each of it of its own)
         n_passed_over=landing.passed_over.counts() if landing.passed_over else {},
         users=tally.users(),
         n_untrusted=tally.untrusted(),
-        n_with_other_trust=dict(counts.n_with_other_trust),
+        n_read_otherwise=dict(counts.n_read_otherwise),
         read=tuple(landing.read),
         n_nobodys={shown(Path(file)): n for file, n in destination.n_nobodys.items()},
         notes=(*notes, *counts.remarks, *(landing.passed_over.notes() if landing.passed_over else ())),

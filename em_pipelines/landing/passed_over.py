@@ -91,12 +91,13 @@ def _has_no_value(found: object) -> bool:
 def user_of_folder(found: FoundFile, *, has_folders_of_users: bool) -> str | None:
     """The user whom the folder of a file names: not one that an export brings along. In a ZIP a folder is a user's, and
     one that holds an export is not an export's, only where the format `has_folders_of_users`."""
-    table = _table()
+    table, folders = _table(), [found.folder_user]
     if has_folders_of_users:
-        folders, nobody = (found.folder_user, found.inner_user), table.no_users
+        folders, nobody = [*folders, found.inner_user], table.no_users
+    elif not found.container and any(map(is_export, found.siblings[-2:])):
+        return None
     else:
-        is_of_export = not found.container and any(map(is_export, found.siblings[-2:]))
-        folders, nobody = (None if is_of_export else found.folder_user,), (*table.no_users, *table.exports)
+        nobody = (*table.no_users, *table.exports)
     return next((name for name in folders if name and not _any_matches([name], nobody)), None)
 
 

@@ -7,7 +7,7 @@ log is seen as wrong. Where records come from is no matter here.
 
 import re
 from collections.abc import Callable, Mapping
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from typing import Annotated, Any, Literal
 
 import orjson
@@ -77,6 +77,11 @@ FeedbackType = Literal[
 
 NOT_CONTENT = ("correlation_id", "source_format", "source_id", "entities_mentioned", "agent_id")
 """Columns of an interaction in which two tellings of the same message may differ."""
+
+OTHER_ZONE = "time zone"
+FORMATS_WITHOUT_ZONE = ("whatsapp", "telegram")
+"""Their times may be those of a clock alone: in which zone, the landing says."""
+MAX_ZONES_APART, ZONE_STEP = timedelta(hours=26), timedelta(minutes=15)  # from UTC-12 to UTC+14 (IANA)
 
 SEED = "seed"
 """How ids of imported facts begin."""
@@ -192,11 +197,19 @@ def is_same_content(one: Record, other: Record) -> bool:
     return first == second or mask_value(first) == mask_value(second)
 
 
-def is_same_but_for_trust(standing: Record, record: Record) -> bool:
-    """Whether a message that stands comes again with other trust, and is the same else."""
-    return bool(standing["trust"] != record["trust"]) and is_same_content(
-        {**standing, "trust": record["trust"]}, record
-    )
+def read_otherwise(standing: Record, record: Record) -> str | None:
+    """What tells a message that comes again from the one that stands, where it is a matter of how an export is read and
+    not of what it says: the trust that the standing one has, or the zone of its times; else None."""
+    if is_same_content({**standing, "trust": record["trust"]}, record):
+        return str(standing["trust"])
+    is_same = is_same_content({**standing, "timestamp": record["timestamp"]}, record)
+    return OTHER_ZONE if is_same and _is_of_other_zone(standing, record) else None
+
+
+def _is_of_other_zone(one: Record, other: Record) -> bool:
+    """Whether the times of two tellings of a message of a chat are a difference of zones apart."""
+    apart = abs(datetime.fromisoformat(one["timestamp"]) - datetime.fromisoformat(other["timestamp"]))
+    return other["source_format"] in FORMATS_WITHOUT_ZONE and apart <= MAX_ZONES_APART and not apart % ZONE_STEP
 
 
 def _content(record: Record) -> Record:

@@ -19,7 +19,7 @@ class Counts:
     n_requests: int = 0
     holds_erased: bool = False
     days: set[date] = field(default_factory=set)
-    n_with_other_trust: Counter[str] = field(default_factory=Counter)
+    n_read_otherwise: Counter[str] = field(default_factory=Counter)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,9 +54,10 @@ class LandingReport:
     messages (images, side files of exports); `users` is what has landed by user, `read` what was read by file,
     `n_nobodys` how many messages of which file were refused because nothing says whose they are, each file one dead
     letter; `notes` are sentences for people. `n_untrusted` counts by format the conversations that something untrusted
-    has landed in, `n_with_other_trust` by trust the duplicates that stand as they came first, and were read otherwise
-    now. `n_erased` is what was forgotten before and stays away, `n_requests` what asks for something to be forgotten;
-    `holds_erased` says that the files hold what may not be kept, so that no copy of them may be.
+    has landed in, `n_read_otherwise` the duplicates that stand as they were read first (trusted, untrusted, in a time
+    zone) and were read otherwise now. `n_erased` is what was forgotten before and stays away, `n_requests` what asks
+    for something to be forgotten; `holds_erased` says that the files hold what may not be kept, so that no copy of them
+    may be.
     """
 
     files: tuple[str, ...] = ()
@@ -76,7 +77,7 @@ class LandingReport:
     n_nobodys: Mapping[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     n_untrusted: Mapping[str, int] = field(default_factory=dict)
-    n_with_other_trust: Mapping[str, int] = field(default_factory=dict)
+    n_read_otherwise: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def n_refused(self) -> int:

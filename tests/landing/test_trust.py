@@ -33,7 +33,7 @@ def test_what_has_landed_stays_as_it_is_and_is_no_conflict(home: Any, was_truste
     report = home.land_data("conversations.json", export("a"), user_id="nora", is_trusted=not was_trusted)
     how = "trusted" if was_trusted else "untrusted"
     assert (report.n_duplicates, report.n_refused, trust_of(home)) == (2, 0, ["trusted", how])
-    assert report.n_with_other_trust == {how: 1}
+    assert report.n_read_otherwise == {how: 1}
 
 
 def test_a_log_that_says_so_itself_and_strangers_in_the_role_of_user_stay_untrusted(home: Any) -> None:

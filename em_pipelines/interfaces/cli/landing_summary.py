@@ -20,6 +20,7 @@ MAX_FILES_SHOWN = 20
 FROM_TOOLS = "tools brought in text from the web or from elsewhere"
 UNTRUSTED = {"native": "the log says so", "telegram": "posts of channels", "markdown": "clipped from elsewhere"}
 """Why conversations of a format are untrusted, where it is not FROM_TOOLS."""
+READ_OTHERWISE = {"time zone": "with the times of another time zone"}
 STAYS = ("was forgotten before and stays", "were forgotten before and stay")
 IN_ZIP = "!/"
 
@@ -53,7 +54,7 @@ def as_document(report: "LandingReport") -> dict[str, object]:
             for one in report.read
         ],
         "untrusted": dict(report.n_untrusted),
-        "had_other_trust": dict(report.n_with_other_trust),
+        "read_otherwise": dict(report.n_read_otherwise),
         "nobodys": dict(report.n_nobodys),
         "passed_over": dict(report.n_passed_over),
         "notes": list(report.notes),
@@ -91,9 +92,10 @@ def show(report: "LandingReport", *, is_dry: bool = False) -> None:
         _print(f"{counted(n, 'file')} taken to be {user}'s, after the folder; `--user-id NAME` says otherwise")
     if report.n_untrusted:
         _print(untrusted_line(report.n_untrusted))
-    for trust, n in report.n_with_other_trust.items():
-        landed = f"{counted(n, 'message')} had landed as {trust} and {('stays', 'stay')[n != 1]} so"
-        _print(f"{landed}; in a new home (--home FOLDER) the same files land otherwise")
+    for how, n in report.n_read_otherwise.items():
+        read = READ_OTHERWISE.get(how, f"as {how}")
+        landed = f"{counted(n, 'message')} had landed {read} and {('stays', 'stay')[n != 1]} so"
+        _print(f"{landed}, for what has landed is never changed; land the files into a new home instead: --home FOLDER")
     if report.n_erased:
         _print(f"{counted(report.n_erased, 'row', STAYS)} away")
     if report.n_requests:

@@ -50,6 +50,14 @@ def question(what: str, counts: Mapping[str, int]) -> Remark:
     )
 
 
+def without_zone(what: str) -> Remark:
+    """What is said of times that were taken for UTC."""
+    return Remark(
+        f"{what} names no time zone: its times were taken for UTC; --time-zone names another, and has to when it lands "
+        "first"
+    )
+
+
 def whose(users: Sequence[str], source: Source) -> str | None:
     """The user of a chat: the caller's word, the folder's, else the name. Nobody where it is not known who of those who
     speak is the user: the others' words would become the user's."""

@@ -24,7 +24,6 @@ from em_pipelines.landing.formats.base import (
     Ignored,
     Item,
     Rejected,
-    Remark,
     Sample,
     Source,
     dated,
@@ -33,7 +32,7 @@ from em_pipelines.landing.formats.base import (
     instant_of,
     quoted,
 )
-from em_pipelines.landing.formats.chats import Chat, question, user_among, whose
+from em_pipelines.landing.formats.chats import Chat, question, user_among, whose, without_zone
 from em_pipelines.landing.formats.telegram_content import content_of
 from em_pipelines.landing.formats.telegram_file import FoundChat, read_export
 from em_pipelines.landing.reader import InputFile
@@ -142,7 +141,7 @@ def _chat(found: FoundChat, owner: _Owner, file: InputFile, source: Source) -> I
     for number, message in enumerate(found.messages(), start=1):
         yield message if isinstance(message, Rejected) else reader.item(number, message)
     if reader.has_no_zone and "time_zone" not in file.settings.model_fields_set:
-        yield Remark(f"{source.name} names no time zone: its times were taken for UTC; give --time-zone for another")
+        yield without_zone(source.name)
 
 
 def _users(header: Fields, people: _People, owner: _Owner, file: InputFile, source: Source) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ from pathlib import PurePath
 from zoneinfo import ZoneInfo
 
 from em_pipelines.landing.formats.base import Format, Ignored, Item, Rejected, Remark, Sample, Source, dated, slug
-from em_pipelines.landing.formats.chats import Chat, question, user_among, whose
+from em_pipelines.landing.formats.chats import Chat, question, user_among, whose, without_zone
 from em_pipelines.landing.formats.whatsapp_lines import (
     Dates,
     Entry,
@@ -136,7 +136,7 @@ def _remarks(file: InputFile, source: Source, dates: Dates, order: DateOrder, is
         named = {"dmy": "day/month/year", "mdy": "month/day/year", "ymd": "year/month/day"}[order]
         yield Remark(
             f"{source.name}: its dates, such as {dates.sample}, are ambiguous; they were read as {named} for their "
-            "form. Another order is given with --date-order"
+            "form. --date-order gives another, and has to when it lands first"
         )
     if dates.has_unknown_halves:
         listed = ", ".join(sorted(dates.unknown_halves))
@@ -144,7 +144,7 @@ def _remarks(file: InputFile, source: Source, dates: Dates, order: DateOrder, is
             f"{source.name}: {listed} beside its times are not known; the times were taken for those of 24 hours"
         )
     if "time_zone" not in file.settings.model_fields_set:
-        yield Remark(f"{source.name} names no time zone: its times were taken for UTC; give --time-zone for another")
+        yield without_zone(source.name)
 
 
 def _chat(file: InputFile, source: Source, survey: _Survey) -> Chat:

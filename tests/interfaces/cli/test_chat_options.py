@@ -40,6 +40,15 @@ def test_a_preview_takes_the_same_options(landed: Any) -> None:
     assert (code, report["n_landed"], report["sample"][0]["timestamp"][:10]) == (0, 2, "2026-05-03")
 
 
+def test_a_time_zone_that_comes_late_says_what_to_do(em: Any, landed: Any, tmp_path: Path) -> None:
+    options = ("--date-order", "dmy", "--speaker", "nora")
+    assert landed(*options)[0] == 0
+    done = em("land", tmp_path / "chat.txt", "--home", tmp_path / "home", "--time-zone", "Asia/Tokyo", *options)
+    assert done.returncode == 0
+    assert "2 messages had landed with the times of another time zone and stay so" in done.stdout
+    assert "--home FOLDER" in done.stdout
+
+
 @pytest.mark.parametrize(("option", "value"), [("--date-order", "ydm"), ("--time-zone", "Oslo/Europe")])
 def test_a_value_that_is_none_is_wrong_use(landed: Any, option: str, value: str) -> None:
     code, report, said = landed("--speaker", "nora", option, value)

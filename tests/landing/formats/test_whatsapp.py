@@ -10,6 +10,7 @@ import yaml
 from em_pipelines.landing.formats import whatsapp_lines
 from em_pipelines.landing.formats.whatsapp_lines import content_of, entry_of
 from em_pipelines.landing.reasons import Skip
+from em_pipelines.landing.settings import LandingSettings
 
 ANDROID = """\
 05/03/2026, 18:20 - Messages and calls are end-to-end encrypted. No one outside of this chat can read them.
@@ -255,3 +256,15 @@ def test_an_export_that_begins_in_the_middle_of_a_day_and_a_fuller_one_agree(hom
     report = home.land_data("WhatsApp Chat with Ivo.txt", "".join(lines), user_id="nora")
     assert (report.n_landed, report.n_duplicates, report.n_refused) == (4, 4, 0)
     assert [r["content"] for r in rows(home)] == [f"It is message {n}" for n in range(8)]
+
+
+def test_another_time_zone_is_no_conflict_and_changes_nothing_that_has_landed(home: Any) -> None:
+    home.land_data("WhatsApp Chat with Ivo.txt", ANDROID)
+    landed = rows(home)
+    for zone in ("Europe/Oslo", "Asia/Kathmandu"):
+        again = home.land_data("WhatsApp Chat with Ivo.txt", ANDROID, settings=LandingSettings(time_zone=zone))
+        assert (again.n_landed, again.n_refused, again.n_read_otherwise) == (0, 0, {"time zone": len(landed)})
+    assert rows(home) == landed
+    other = home.land_data("WhatsApp Chat with Ivo.txt", ANDROID.replace("We moved", "We did not move"),
+                           settings=LandingSettings(time_zone="Europe/Oslo"))  # fmt: skip
+    assert (other.n_dead_letters, other.n_read_otherwise) == ({"key_conflict": 1}, {"time zone": len(landed) - 1})
