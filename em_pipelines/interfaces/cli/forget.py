@@ -19,6 +19,7 @@ from em_pipelines.interfaces.cli.console import (
     out,
     print_json,
     print_table,
+    say,
 )
 from em_pipelines.text.counting import IS, counted
 
@@ -50,8 +51,9 @@ def forget(
 ) -> None:
     """Erase a fact, an entity, a conversation or a user: from the log, tables, snapshots and caches, for good.
 
-    At a terminal it shows what would go and asks first. What was erased stays away when the same log lands again. A
-    graph database that this home was synced with is synced again where NEO4J_URI is set.
+    At a terminal it shows what would go and asks first; without one (a pipe, cron) it erases AT ONCE, with or without
+    --yes: look with --dry-run before. What was erased stays away when the same log lands again. A graph database that
+    this home was synced with is synced again where NEO4J_URI is set.
 
     Example: em forget --user mirela --entity Porto
     """
@@ -75,6 +77,8 @@ def forget(
             fail("nothing was erased, as you said", Exit.FINDING)
     with naming_the_nearest(opened, user):
         certificate = forget_scope(opened, scope)
+    if not (asks or is_sure or as_json):
+        say("erased without asking, for there is no terminal to ask at; `--dry-run` shows beforehand what would go")
     if as_json:
         print_json(certificate.as_document())
     else:

@@ -49,6 +49,8 @@ def test_people_read_a_table(em: Em, home: Path) -> None:
     done = em("forget", "--user", "ada", "--session", "s2", "--home", home)
     assert done.returncode == 0
     assert "Certificate of erasure" in done.stdout
+    assert "without asking" in done.stderr, "nobody can be asked, and the person should know"
+    assert "--dry-run" in done.stderr
     assert ("user", "owns", "Fender Rhodes") not in facts(em, home)
 
 
