@@ -1,22 +1,22 @@
 """Imported facts wait here until somebody has looked at them: what waits, letting it count, turning it away.
 
-What waits is what has landed as `seed` and nobody has decided upon, and what was read in imported notes (claims of
-the act `propose`). A decision is feedback like a correction: `accept` says the whole fact, so that the fold needs
-nothing else, `reject` its id alone. A fact is known by what it says, so what was decided once does not come again,
-from whatever file.
+What waits is told by `landing.imported_facts`. A decision is feedback like a correction: `accept` says the whole
+fact, so that the fold needs nothing else, `reject` its id alone.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
-from typing import Any, cast
+from typing import Any, cast, get_args
 
 import orjson
 
 from em_pipelines.errors import UsageError
 from em_pipelines.extraction.feedback_statements import spoken
+from em_pipelines.governance.review_settings import SourceKind
 from em_pipelines.home import Home
-from em_pipelines.landing.records import IMPORT, SEED, land_record
+from em_pipelines.landing.imported_facts import ACCEPT, REJECT, Waiting, days_of_notes, undecided
+from em_pipelines.landing.records import IMPORT, land_record
 from em_pipelines.landing.tables import feedback_table
 from em_pipelines.schema.ids import content_id
 from em_pipelines.schema.rows import ClaimRow, FeedbackRow
@@ -24,43 +24,32 @@ from em_pipelines.schema.table import Record, rows_of
 from em_pipelines.schema.tables.extraction import CLAIMS
 from em_pipelines.schema.vocabulary import Act as ClaimAct
 from em_pipelines.storage.ledger_entries import Act
-from em_pipelines.text.fact_keys import key_of_claim
 from em_pipelines.text.guard.sensitive import SafetySettings
 from em_pipelines.text.values import iso_instant
 
 FORMAT = "em"
-NOTES = "notes"
-DECISIONS = ("accept", "reject")
-
-
-@dataclass(frozen=True, slots=True)
-class Waiting:
-    """An imported fact that waits: where it stands (`line` from 1), what it says, and all of it as feedback."""
-
-    seed_id: str
-    user_id: str
-    source_kind: str
-    file: str | None
-    line: int | None
-    session_id: str | None
-    fact: dict[str, Any]
-
-    @property
-    def said(self) -> str:
-        """The fact in words of the vocabulary."""
-        key, relation = self.fact.get("attribute"), self.fact["relation"].replace("_", " ")
-        no = "not " if self.fact.get("polarity", 1) < 0 else ""
-        return f"{no}{self.fact['subject']} {f'({key})' if key else relation} {self.fact['object']}"
+KINDS = get_args(SourceKind)
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Which of those that wait are meant: all that fit everything that is said here."""
+    """Which of those that wait are meant: all that fit everything that is said here. Raises UsageError for a kind of
+    imports that is none."""
 
     user_id: str | None = None
     file: str | None = None
     source_kind: str | None = None
     ids: Sequence[str] = ()
+
+    def __post_init__(self) -> None:
+        if self.source_kind not in (None, *KINDS):
+            found = f"{self.source_kind!r:.40} is no kind of import"
+            raise UsageError(f"choosing imported facts: {found}; use one of {', '.join(KINDS)}")
+
+    @property
+    def is_narrowed(self) -> bool:
+        """Whether anything is said of which are meant, beside whose they are."""
+        return bool(self.ids or self.file or self.source_kind)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,13 +73,9 @@ class Review:
 
     def waiting(self, wanted: Wanted | None = None, *, is_rejected: bool = False) -> list[Waiting]:
         """What waits, by user, file and line; with `is_rejected` what was turned away instead."""
-        chosen = wanted or Wanted()
-        landed = self._landed()
-        verdicts = _verdicts(landed)
-        items = {item.seed_id: item for item in (*_seeds(landed), *self._proposals(landed))}
-        verdict = "reject" if is_rejected else None
-        found = [item for item in items.values() if verdicts.get(item.seed_id) == verdict and _fits(item, chosen)]
-        return sorted(found, key=lambda item: (item.user_id, item.file or "", item.line or 0))
+        chosen, landed = wanted or Wanted(), self._landed()
+        items = undecided(landed, self._proposed(landed), is_rejected=is_rejected)
+        return [item for item in items if _fits(item, chosen)]
 
     def choose(self, wanted: Wanted, *, is_rejected: bool = False) -> list[Waiting]:
         """What waits and is meant. Raises UsageError where an id fits none, or more than one."""
@@ -103,19 +88,29 @@ class Review:
                 )
         return found
 
+    def choose_to_accept(self, wanted: Wanted) -> list[Waiting]:
+        """The same, with what was turned away where it is named by its id."""
+        if not wanted.ids:
+            return self.choose(wanted)
+        away = self.waiting(wanted, is_rejected=True)
+        left = [prefix for prefix in wanted.ids if not any(item.seed_id.startswith(prefix) for item in away)]
+        return [*(self.choose(replace(wanted, ids=left)) if left else []), *away]
+
     def accept(self, items: Sequence[Waiting]) -> Decided:
         """Lets facts count from now on. What the guard keeps away stays where it is."""
-        records = {item.seed_id: self._record("accept", item) for item in items}
-        rows = cast("list[FeedbackRow]", feedback_table(records.values()).to_pylist())
-        said = spoken(rows, self._safety)
-        told = {claim["message_id"] for claim in said.claims}
-        kept = [item for item in items if records[item.seed_id]["feedback_id"] in told]
-        self._append("accept", kept, [records[item.seed_id] for item in kept])
+        records = {item.seed_id: self._record(ACCEPT, item) for item in items}
+        admitted = self._admitted(records)
+        kept = [item for item in items if item.seed_id in admitted]
+        self._append(ACCEPT, kept, [records[item.seed_id] for item in kept])
         return Decided(tuple(kept), tuple(item for item in items if item not in kept))
+
+    def admitted(self, items: Sequence[Waiting]) -> dict[str, ClaimRow]:
+        """By id what facts would say if they were accepted, past the guard; those that it keeps away are left out."""
+        return self._admitted({item.seed_id: self._record(ACCEPT, item) for item in items})
 
     def reject(self, items: Sequence[Waiting]) -> Decided:
         """Turns facts away; importing them again changes nothing."""
-        self._append("reject", items, [self._record("reject", item) for item in items])
+        self._append(REJECT, items, [self._record(REJECT, item) for item in items])
         return Decided(tuple(items))
 
     def settle(self, files: Collection[str] = (), user_id: str | None = None) -> Decided:
@@ -132,6 +127,13 @@ class Review:
             or (item.user_id, item.session_id) in trusted
         ]
         return self.accept(own) if own else Decided(())
+
+    def _admitted(self, records: Mapping[str, Record]) -> dict[str, ClaimRow]:
+        """By id the claim that an acceptance makes once it has landed, where it makes one."""
+        rows = cast("list[FeedbackRow]", feedback_table(records.values()).to_pylist())
+        said = {claim["message_id"]: claim for claim in spoken(rows, self._safety).claims}
+        ids = {seed_id: record["feedback_id"] for seed_id, record in records.items()}
+        return {seed_id: said[feedback_id] for seed_id, feedback_id in ids.items() if feedback_id in said}
 
     def _landed(self) -> list[Record]:
         log = self._home.store.log
@@ -156,7 +158,7 @@ class Review:
 
     def _record(self, type_: str, item: Waiting) -> Record:
         now = datetime.now(UTC)
-        fact = item.fact if type_ == "accept" else {}
+        fact = item.fact if type_ == ACCEPT else {}
         fields = {
             **fact, "user_id": item.user_id, "type": type_, "timestamp": iso_instant(now), "seed_id": item.seed_id,
             "session_id": item.session_id,
@@ -174,55 +176,17 @@ class Review:
             target = ids[0] if len(ids) == 1 else content_id("review", *ids)
             self._home.ledger.append(Act(type_, user_id, target, datetime.now(UTC), self._actor, len(ids)))
 
-    def _proposals(self, landed: Iterable[Record]) -> Iterator[Waiting]:
-        """What was read in imported notes, and waits; of days on which none was written no table is opened."""
-        files: dict[tuple[str, str | None], str | None] = {}
-        days: set[date] = set()
-        for record in landed:
-            if record["type"] == IMPORT:
-                fields = orjson.loads(record["payload"])
-                files[record["user_id"], record["session_id"]] = fields.get("file")
-                days.add(date.fromisoformat(fields["day"]))
-        for day in sorted(days):
+    def _proposed(self, landed: Sequence[Record]) -> Iterator[ClaimRow]:
+        """What was read in imported notes; of days on which none was written no table is opened."""
+        for day in days_of_notes(landed):
             found = self._home.store.lake.find(CLAIMS, day, "act", [ClaimAct.PROPOSE.value])
-            for claim in cast("Iterator[ClaimRow]", rows_of(found)):
-                yield _of_claim(claim, files.get((claim["user_id"], claim["session_id"])))
+            yield from cast("Iterator[ClaimRow]", rows_of(found))
 
 
 def _fields(record: Record) -> dict[str, Any]:
     """A landed record in the fields that it came in."""
     own = {name: record[name] for name in ("user_id", "session_id", "type")}
     return {**orjson.loads(record["payload"]), **own}
-
-
-def _verdicts(landed: Iterable[Record]) -> dict[str, str]:
-    """The last decision upon each imported fact."""
-    decisions = sorted((r for r in landed if r["type"] in DECISIONS), key=lambda r: (r["timestamp"], r["feedback_id"]))
-    return {orjson.loads(record["payload"])["seed_id"]: record["type"] for record in decisions}
-
-
-def _seeds(landed: Iterable[Record]) -> Iterator[Waiting]:
-    for record in landed:
-        if record["type"] == SEED:
-            fact = orjson.loads(record["payload"])
-            place = (fact.get("source_kind", ""), fact.get("file"), fact.get("line"))
-            yield Waiting(record["feedback_id"], record["user_id"], *place, record.get("session_id"), fact)
-
-
-def _of_claim(claim: ClaimRow, file: str | None) -> Waiting:
-    """A claim that was read in a note, as an imported fact."""
-    fields = (
-        "subject", "subject_type", "relation", "object_type", "attribute", "polarity", "temporal_type", "statement",
-        "confidence", "valid_from", "valid_to", "valid_precision", "flags",
-    )  # fmt: skip
-    said = {name: claim[name] for name in fields if claim[name] is not None}  # type: ignore[literal-required]
-    fact = {
-        **said, "object": claim["object"] if claim["object"] is not None else claim["value"], "source_kind": NOTES,
-        "privacy_floor": claim["privacy_level"], "file": file,
-        "line": claim["turn_number"],
-    }  # fmt: skip
-    seed_id = content_id(SEED, SEED, claim["user_id"], *key_of_claim(claim), "")
-    return Waiting(seed_id, claim["user_id"], NOTES, fact["file"], fact["line"], claim["session_id"], fact)
 
 
 def _fits(item: Waiting, wanted: Wanted) -> bool:

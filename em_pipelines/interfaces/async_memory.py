@@ -6,31 +6,49 @@ goes on to its end, for a write that stops half-way would be worse, and may be m
 """
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
-from datetime import date, datetime
-from functools import partial
+from datetime import date
+from functools import partial, wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, ParamSpec, Self, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, Self, TypeVar, overload
 
-from em_pipelines.governance.corrections import Fact, Given
-from em_pipelines.interfaces.agents.adding import Added, Facts, Messages
-from em_pipelines.interfaces.agents.observations import Observation, Stored
+from em_pipelines.governance.corrections import Fact
+from em_pipelines.interfaces.agents.observations import Observation
 from em_pipelines.interfaces.agents.opening import open_home
-from em_pipelines.interfaces.memory import ORIGIN, RUN_WAIT_SECONDS, WAIT_SECONDS, Memory
+from em_pipelines.interfaces.memory import ORIGIN, Memory
 from em_pipelines.pipeline import Pipeline
 from em_pipelines.retrieval.documents import Hit
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from em_pipelines.governance.erasure.certificate import Certificate
-    from em_pipelines.interfaces.agents.learning import Learned
-    from em_pipelines.retrieval.context.block import Block
-    from em_pipelines.retrieval.recall_gate import Reason
-
 Asked = ParamSpec("Asked")
 Answer = TypeVar("Answer")
+
+
+def _reads(
+    method: Callable[Concatenate[Memory, Asked], Answer],
+) -> Callable[Concatenate["AsyncMemory", Asked], Coroutine[Any, Any, Answer]]:
+    """The twin of a method that reads: the same arguments and answer, in line with all other reading."""
+
+    @wraps(method)
+    async def twin(self: "AsyncMemory", /, *given: Asked.args, **named: Asked.kwargs) -> Answer:
+        return await self.read(method, self.reading, *given, **named)
+
+    return twin
+
+
+def _writes(
+    method: Callable[Concatenate[Memory, Asked], Answer],
+) -> Callable[Concatenate["AsyncMemory", Asked], Coroutine[Any, Any, Answer]]:
+    """The twin of a method that writes, in line with all other writing."""
+
+    @wraps(method)
+    async def twin(self: "AsyncMemory", /, *given: Asked.args, **named: Asked.kwargs) -> Answer:
+        return await self.write(method, self.writing, *given, **named)
+
+    return twin
 
 
 class AsyncMemory:
@@ -91,24 +109,6 @@ class AsyncMemory:
         """Does work that writes, in line with all other writing."""
         return await asyncio.get_running_loop().run_in_executor(self._writes, partial(work, *given, **named))
 
-    async def add(  # noqa: PLR0913  (as its twin)
-        self,
-        messages: Messages = (),
-        *,
-        facts: Facts = (),
-        session_id: str | None = None,
-        timestamp: datetime | str | None = None,
-        learn: bool = False,
-        wait_seconds: float = WAIT_SECONDS,
-    ) -> Added:
-        """As `Memory.add`."""
-        how: dict[str, Any] = {"session_id": session_id, "timestamp": timestamp, "wait_seconds": wait_seconds}
-        return await self.write(self.writing.add, messages, facts=facts, learn=learn, **how)
-
-    async def run(self, *, wait_seconds: float = RUN_WAIT_SECONDS) -> "Learned":
-        """As `Memory.run`."""
-        return await self.write(self.writing.run, wait_seconds=wait_seconds)
-
     @overload
     async def search(
         self, query: str, *, k: int | None = ..., as_frame: Literal[False] = ..., **how: Any
@@ -124,10 +124,6 @@ class AsyncMemory:
         if as_frame:
             return await self.read(lambda: self.reading.search(query, k=k, as_frame=True, **how))
         return await self.read(lambda: self.reading.search(query, k=k, **how))
-
-    async def retrieve_memories(self, query: str, **how: Any) -> list[Hit]:
-        """As `Memory.retrieve_memories`."""
-        return await self.read(self.reading.retrieve_memories, query, **how)
 
     @overload
     async def facts(
@@ -164,12 +160,6 @@ class AsyncMemory:
             return await self.read(lambda: asked(as_frame=True))
         return await self.read(asked)
 
-    async def context(
-        self, text: str, *, is_group: bool = False, thread: Sequence[str] = (), as_of: date | str | None = None
-    ) -> "Block":
-        """As `Memory.context`."""
-        return await self.read(self.reading.context, text, is_group=is_group, thread=thread, as_of=as_of)
-
     @overload
     async def list_observations(self, *, as_frame: Literal[False] = ..., **wanted: Any) -> list[Observation]: ...
     @overload
@@ -180,60 +170,23 @@ class AsyncMemory:
             return await self.read(lambda: self.reading.list_observations(as_frame=True, **wanted))
         return await self.read(lambda: self.reading.list_observations(**wanted))
 
-    async def search_by_tag(self, tag: str, *, limit: int = 50) -> list[Observation]:
-        """As `Memory.search_by_tag`."""
-        return await self.read(self.reading.search_by_tag, tag, limit=limit)
-
-    async def store_observation(self, content: str, *, session_id: str, **fields: Any) -> Stored:
-        """As `Memory.store_observation`."""
-        return await self.write(self.writing.store_observation, content, session_id=session_id, **fields)
-
-    async def store_messages(self, session_id: str, messages: Sequence[Mapping[str, Any]]) -> Stored:
-        """As `Memory.store_messages`."""
-        return await self.write(self.writing.store_messages, session_id, messages)
-
-    async def add_facts(
-        self,
-        facts: Sequence[Mapping[str, Any]],
-        *,
-        session_id: str | None = None,
-        timestamp: datetime | None = None,
-    ) -> str:
-        """As `Memory.add_facts`."""
-        return await self.write(self.writing.add_facts, facts, session_id=session_id, timestamp=timestamp)
-
-    async def archive_observation(self, session_id: str, turn_number: int, *, is_archived: bool = True) -> str:
-        """As `Memory.archive_observation`."""
-        return await self.write(self.writing.archive_observation, session_id, turn_number, is_archived=is_archived)
-
-    async def tell(self, feedback: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
-        """As `Memory.tell`."""
-        return await self.write(self.writing.tell, list(feedback))
-
-    async def bootstrap(self, *, as_of: date | None = None, is_group: bool = False) -> str:
-        """As `Memory.bootstrap`."""
-        return await self.read(self.reading.bootstrap, as_of=as_of, is_group=is_group)
-
-    async def gate(self, text: str, **situation: Any) -> "Reason":
-        """As `Memory.gate`; it counts, so it waits in line with what writes."""
-        return await self.write(self.writing.gate, text, **situation)
-
-    async def correct(self, new_object: str, **fact: Any) -> Given:
-        """As `Memory.correct`."""
-        return await self.write(self.writing.correct, new_object, **fact)
-
-    async def confirm(self, **fact: Any) -> Given:
-        """As `Memory.confirm`."""
-        return await self.write(self.writing.confirm, **fact)
-
-    async def retract(self, **fact: Any) -> Given:
-        """As `Memory.retract`."""
-        return await self.write(self.writing.retract, **fact)
-
-    async def merge(self, name: str, into: str) -> Given:
-        """As `Memory.merge`."""
-        return await self.write(self.writing.merge, name, into)
-
-    async def forget(self, **scope: Any) -> "Certificate":
-        """As `Memory.forget`."""
-        return await self.write(self.writing.forget, **scope)
+    add = _writes(Memory.add)
+    run = _writes(Memory.run)
+    store_observation = _writes(Memory.store_observation)
+    store_messages = _writes(Memory.store_messages)
+    archive_observation = _writes(Memory.archive_observation)
+    add_facts = _writes(Memory.add_facts)
+    tell = _writes(Memory.tell)
+    correct = _writes(Memory.correct)
+    confirm = _writes(Memory.confirm)
+    retract = _writes(Memory.retract)
+    merge = _writes(Memory.merge)
+    forget = _writes(Memory.forget)
+    accept_imported = _writes(Memory.accept_imported)
+    reject_imported = _writes(Memory.reject_imported)
+    gate = _writes(Memory.gate)  # it counts
+    retrieve_memories = _reads(Memory.retrieve_memories)
+    search_by_tag = _reads(Memory.search_by_tag)
+    list_imported = _reads(Memory.list_imported)
+    context = _reads(Memory.context)
+    bootstrap = _reads(Memory.bootstrap)

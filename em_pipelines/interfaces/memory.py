@@ -15,27 +15,24 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self, overload
 
 from em_pipelines.errors import UsageError
-from em_pipelines.governance.access_tokens import checked_user
-from em_pipelines.governance.corrections import Corrections, Fact, Given
+from em_pipelines.governance.corrections import Fact
 from em_pipelines.interfaces.agents.adding import Added, Facts, Messages, Shared
 from em_pipelines.interfaces.agents.adding import add as take
 from em_pipelines.interfaces.agents.asking import as_day, hits, known_facts, today
+from em_pipelines.interfaces.agents.correctable import CorrectableMemory
 from em_pipelines.interfaces.agents.frames import fact_frame, hit_frame, observation_frame
 from em_pipelines.interfaces.agents.observations import Listing, Observation, Sender, Stored, listed, store, tell
 from em_pipelines.interfaces.agents.opening import open_home
-from em_pipelines.landing.erasure_requests import Scope
 from em_pipelines.pipeline import Pipeline
 from em_pipelines.redaction.veils import ARCHIVE
 from em_pipelines.retrieval.documents import FACT, MESSAGE, Hit
 from em_pipelines.retrieval.domain_view import OWN, DomainView
 from em_pipelines.retrieval.user_search import seen_from
-from em_pipelines.schema.vocabulary import USER
 from em_pipelines.serving.facts import FactQuery
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from em_pipelines.governance.erasure.certificate import Certificate
     from em_pipelines.interfaces.agents.learning import Learned
     from em_pipelines.retrieval.context.block import Block
     from em_pipelines.retrieval.recall_gate import Reason
@@ -46,7 +43,7 @@ ORIGIN = "memory"
 """What stands for the format of what was stored from Python."""
 
 
-class Memory:
+class Memory(CorrectableMemory):
     """What one user's memory holds and takes in.
 
     `home` is a folder, or a Pipeline where models or settings are to be chosen; `user` is the id that the logs have.
@@ -64,10 +61,7 @@ class Memory:
         origin: str = ORIGIN,
         domain: str | None = None,
     ) -> None:
-        self.home = home if isinstance(home, Pipeline) else open_home(home)
-        self.user = checked_user(user)
-        self.domain = domain
-        self._actor = actor
+        super().__init__(home if isinstance(home, Pipeline) else open_home(home), user, actor, domain)
         self._origin = origin
 
     def __repr__(self) -> str:
@@ -144,6 +138,7 @@ class Memory:
 
     def store_observation(  # noqa: PLR0913  (a public call, each argument by its name)
         self,
+        /,
         content: str,
         *,
         session_id: str,
@@ -199,6 +194,7 @@ class Memory:
 
     def retrieve_memories(  # noqa: PLR0913  (a public call, each argument by its name)
         self,
+        /,
         query: str,
         *,
         k: int | None = None,
@@ -300,7 +296,7 @@ class Memory:
 
         return bootstrap(self.home, self.user, as_of or today(), self.domain, is_group=is_group)
 
-    def gate(self, text: str, **situation: Any) -> "Reason":
+    def gate(self, /, text: str, **situation: Any) -> "Reason":
         """Whether memory should be asked before `text` is answered, and why; the decision is counted, the text is not
         kept. `situation` are other fields of `retrieval.recall_gate.Situation`."""
         from em_pipelines.retrieval.held import held  # noqa: PLC0415 (of this method alone)
@@ -311,51 +307,6 @@ class Memory:
         count(self.home, reason, today())
         return reason
 
-    def correct(  # noqa: PLR0913  (a public call, each argument by its name)
-        self,
-        new_object: str,
-        *,
-        edge_id: str | None = None,
-        subject: str = USER,
-        relation: str | None = None,
-        old_object: str | None = None,
-        attribute: str | None = None,
-    ) -> Given:
-        """Puts the right value in the place of a fact, given by id or by what it says; seen at once, and for good."""
-        target = self._target(edge_id, subject=subject, relation=relation, old_object=old_object, attribute=attribute)
-        return self._said.correct(target, new_object)
-
-    def confirm(
-        self,
-        *,
-        edge_id: str | None = None,
-        subject: str = USER,
-        relation: str | None = None,
-        object: str | None = None,
-        attribute: str | None = None,
-    ) -> Given:
-        """Says that a fact, given by id or by what it says, is right: confidence 1.0. Raises UsageError."""
-        target = self._target(edge_id, subject=subject, relation=relation, object=object, attribute=attribute)
-        return self._said.confirm(target)
-
-    def retract(
-        self,
-        *,
-        edge_id: str | None = None,
-        subject: str = USER,
-        relation: str | None = None,
-        object: str | None = None,
-        attribute: str | None = None,
-    ) -> Given:
-        """Takes a fact back; what it had displaced holds again. It stays in the log. Raises UsageError."""
-        target = self._target(edge_id, subject=subject, relation=relation, object=object, attribute=attribute)
-        return self._said.retract(target)
-
-    def merge(self, name: str, into: str) -> Given:
-        """Says that two names are one thing, read by the second; its `notes` say which is new, and whether they are of
-        different kinds. Raises UsageError where nobody bears either name."""
-        return self._said.merge(name, into)
-
     @property
     def view(self) -> DomainView | None:
         """What may be told in the domain; None without one."""
@@ -364,37 +315,3 @@ class Memory:
     @property
     def _sender(self) -> Sender:
         return Sender(self.user, self._origin, datetime.now(UTC))
-
-    @property
-    def _said(self) -> Corrections:
-        return Corrections(self.home, self.user, self._actor, self.domain)
-
-    def _target(self, edge_id: str | None, **named: str | None) -> Fact | dict[str, Any]:
-        if edge_id:
-            return self._said.fact(edge_id)
-        if named["relation"] is None:
-            raise UsageError("naming a fact: give edge_id, or relation and what it says")
-        if not self.domain:
-            return named
-        found = self._said.the_one(named)  # what is named alone would be met in every domain
-        if found is None and "object" in named:
-            raise UsageError("naming a fact: none that is known here says so")
-        return found or {name: value for name, value in named.items() if name != "old_object"}
-
-    def forget(
-        self,
-        *,
-        edge_id: str | None = None,
-        entity: str | None = None,
-        session_id: str | None = None,
-        everything: bool = False,
-    ) -> "Certificate":
-        """Erases a fact, an entity, a conversation or all of the user, everywhere and for good, with a certificate.
-
-        Takes as long as making the days again that it changes. Raises UsageError where memory knows nothing of it,
-        ErasureIncompleteError and LockedError as `em forget` does.
-        """
-        from em_pipelines.governance.erasure.forget import forget as forget_scope  # noqa: PLC0415  (50 ms, seldom used)
-
-        scope = Scope.named(self.user, fact=edge_id, entity=entity, session=session_id, is_all=everything)
-        return forget_scope(self.home, scope, actor=self._actor)

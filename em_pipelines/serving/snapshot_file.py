@@ -19,9 +19,11 @@ import orjson
 import pyarrow as pa
 
 from em_pipelines.graph.confidence_decay import published_macro
+from em_pipelines.landing.imported_facts import TOLD, undecided, waiting_table
 from em_pipelines.schema.ids import digest
 from em_pipelines.schema.table import Table
 from em_pipelines.schema.tables.catalog import CATALOG
+from em_pipelines.schema.vocabulary import Act
 from em_pipelines.serving.column_comments import about, meanings
 from em_pipelines.serving.time_rules import TimeRules
 from em_pipelines.storage.duckdb_engine import connect, statement
@@ -33,6 +35,7 @@ HERE = Path(__file__).parent
 LAYOUT = 2
 """Raised whenever the tables that `em diff` reads change; it stands in `snapshot_info`."""
 VIEWS = ("macros_facts", "views_facts", "views_quality", "views_growth")
+WAITING_IMPORTS = "waiting_imports"
 ABOUT_THE_FILE = ("snapshot_parts", "snapshot_tables", "snapshot_info", "ledger_head")
 DIGESTS = ".digests.json"
 """Beside the snapshots: what each file was when it was written. May be deleted."""
@@ -144,6 +147,7 @@ def make_empty(connection: duckdb.DuckDBPyConnection, names: Iterable[str], rule
     for name in VIEWS:
         connection.execute(statement(HERE, name))
     _comment_by_words(connection, [*rules.tables(), *_views(connection)])
+    _list_imports(connection)
     _note(connection, Content(date.min, {}, ""), n_grown=0)
 
 
@@ -153,6 +157,7 @@ def _write_whole(lake: Lake, path: Path, content: Content, rules: TimeRules) -> 
         make_empty(connection, content.parts, rules)
         for name, parts in content.parts.items():
             _insert(connection, lake, CATALOG[name], parts)
+        _list_imports(connection)
         _note(connection, content, n_grown=0)
         connection.execute("COMMIT")
 
@@ -168,6 +173,7 @@ def _grown(lake: Lake, base: Path, path: Path, content: Content) -> bool:
             connection.execute("BEGIN")
             for name, parts in content.parts.items():
                 _bring_up_to_date(connection, lake, CATALOG[name], held.parts.get(name, ()), parts)
+            _list_imports(connection)
             _note(connection, content, held.n_grown + 1)
             connection.execute("COMMIT")
     except duckdb.Error:  # a file of an older layout, or none of ours, or damaged
@@ -238,6 +244,17 @@ def _note(connection: duckdb.DuckDBPyConnection, content: Content, n_grown: int)
     if content.ledger is not None:
         connection.execute("INSERT INTO ledger_head VALUES (?, ?)", [content.ledger.count, content.ledger.hash])
     _comment_by_words(connection, ABOUT_THE_FILE)
+
+
+def _list_imports(connection: duckdb.DuckDBPyConnection) -> None:
+    """Lists which imported facts wait, in the place of those that stand there: of what the file holds, so at the end of
+    its day. Whether two of them say the same is decided by names as they are compared, which no view can do."""
+    connection.execute(f"DROP TABLE IF EXISTS {WAITING_IMPORTS}")
+    feedback = connection.sql("FROM feedback WHERE list_contains($1, type)", params=[list(TOLD)])
+    proposed = connection.sql("FROM claims WHERE act = $1", params=[Act.PROPOSE.value])
+    waiting = undecided(feedback.to_arrow_table().to_pylist(), proposed.to_arrow_table().to_pylist())
+    _create(connection, WAITING_IMPORTS, waiting_table(waiting))
+    _comment_by_words(connection, [WAITING_IMPORTS])
 
 
 def _views(connection: duckdb.DuckDBPyConnection) -> list[str]:

@@ -33,6 +33,11 @@ def everything(examples_snapshot: Path, tmp_path: Path, rows_of) -> Path:
             connection.register("incoming", rows_of(table, fitting))
             connection.execute(f"INSERT INTO {name} FROM incoming")
             connection.unregister("incoming")
+        connection.execute(
+            "INSERT INTO waiting_imports BY NAME SELECT 'seed_1' AS seed_id, $1 AS user_id, 'contacts' AS kind, "
+            "'cards.vcf' AS file, 1 AS line, 'user' AS subject, 'knows' AS relation, 'Nadia' AS object, 1 AS polarity",
+            [user],
+        )
         ((message,),) = connection.execute("SELECT min(message_id) FROM messages WHERE subject IS NOT NULL").fetchall()
         unread = {"user_id": user, "message_id": message, "issue": "skipped", "reason": "other_language"}
         connection.register("incoming", rows_of(EXTRACTION_ISSUES, unread))

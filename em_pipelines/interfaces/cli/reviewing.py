@@ -2,7 +2,7 @@
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -19,7 +19,7 @@ from em_pipelines.interfaces.cli.console import (
 from em_pipelines.text.counting import WAS, counted
 
 if TYPE_CHECKING:
-    from em_pipelines.governance.review import Decided, Review, Waiting, Wanted
+    from em_pipelines.governance.review import Decided, Review, Wanted
     from em_pipelines.pipeline import Pipeline
 
 app = typer.Typer(no_args_is_help=True, help="Imported facts that wait to be looked at: list, accept, reject.")
@@ -32,7 +32,6 @@ KindOption = Annotated[
     typer.Option("--kind", metavar="contacts|calendar|notes", help="Of one kind of import.", show_default=False),
 ]
 AllOption = Annotated[bool, typer.Option("--all", help="Everything that waits.")]
-KINDS = ("contacts", "calendar", "notes")
 
 
 @app.command(name="list")
@@ -51,7 +50,7 @@ def list_waiting(
     opened = open_home(home)
     found = review_of(opened).waiting(_wanted(user, file, kind), is_rejected=rejected)
     if as_json:
-        print_json([_document(item) for item in found])
+        print_json([item.as_document() for item in found])
         return
     how = "turned away" if rejected else "waiting"
     rows = [(item.seed_id, item.user_id, item.said, item.source_kind, item.file, item.line) for item in found]
@@ -76,7 +75,7 @@ def accept(
     opened = open_home(home)
     wanted = _chosen(ids, user, file, kind, is_all)
     review = review_of(opened)
-    _show(review.accept(_all_of(review, wanted)), "accepted", as_json)
+    _show(review.accept(review.choose_to_accept(wanted)), "accepted", as_json)
 
 
 @app.command()
@@ -143,21 +142,9 @@ def waiting_line(home: "Pipeline") -> str | None:
     return f"{len(waiting)} imported {facts} to be looked at ({of_whom}); see `em review list`"
 
 
-def _all_of(review: "Review", wanted: "Wanted") -> "list[Waiting]":
-    """What is meant; what was turned away is looked for by its id alone."""
-    if not wanted.ids:
-        return review.choose(wanted)
-    away = review.waiting(wanted, is_rejected=True)
-    names = {prefix for prefix in wanted.ids if any(item.seed_id.startswith(prefix) for item in away)}
-    left = type(wanted)(wanted.user_id, wanted.file, wanted.source_kind, [p for p in wanted.ids if p not in names])
-    return [*(review.choose(left) if left.ids else []), *away]
-
-
 def _wanted(user: str | None, file: str | None, kind: str | None, ids: list[str] | None = None) -> "Wanted":
     from em_pipelines.governance.review import Wanted
 
-    if kind is not None and kind not in KINDS:
-        raise UsageError(f"choosing imported facts: {kind!r:.40} is no kind of import; use one of {', '.join(KINDS)}")
     return Wanted(user, file, kind, tuple(ids or ()))
 
 
@@ -169,19 +156,10 @@ def _chosen(ids: list[str] | None, user: str | None, file: str | None, kind: str
     return _wanted(user, file, kind, ids)
 
 
-def _document(item: "Waiting") -> dict[str, Any]:
-    fact = {name: item.fact.get(name) for name in ("subject", "relation", "object", "attribute", "statement")}
-    return {
-        "seed_id": item.seed_id, "user_id": item.user_id, "kind": item.source_kind, "file": item.file,
-        "line": item.line, "session_id": item.session_id, **fact, "polarity": item.fact.get("polarity", 1),
-        "confidence": item.fact.get("confidence"),
-    }  # fmt: skip
-
-
 def _show(decided: "Decided", how: str, as_json: bool) -> None:
     if as_json:
         print_json(
-            {how: [_document(item) for item in decided.decided], "withheld": [i.seed_id for i in decided.withheld]}
+            {how: [item.as_document() for item in decided.decided], "withheld": [i.seed_id for i in decided.withheld]}
         )
         return
     out().print(

@@ -33,6 +33,7 @@ Relation = Annotated[
 ]
 """One of the closed vocabulary: clients see all of them, and a wrong one is met with the nearest."""
 SessionId = Annotated[str, Field(max_length=256, description="The conversation, the same name each time.")]
+Kind = Annotated[Literal["contacts", "calendar", "notes"], Field(description="What it was imported from.")]
 AsOf = Annotated[date | None, Field(description="Answer as of the end of this day (YYYY-MM-DD); today if left out.")]
 
 
@@ -184,6 +185,38 @@ class Added(BaseModel):
     facts: list[FactShown] = Field(
         description="Those that readers see now; a fact that the safety checks refuse is not."
     )
+
+
+class ImportedShown(BaseModel):
+    """A fact that was read from contacts, a calendar or notes, and counts when the person has accepted it."""
+
+    seed_id: str = Field(description="For em_review_imported.")
+    kind: Kind
+    file: str | None
+    line: int | None = Field(description="Line of its entry in the file, from 1.")
+    is_withheld: bool = Field(description="Kept away by the safety checks, whoever accepts it: its words are null.")
+    subject: str | None
+    relation: str | None
+    object: str | None
+    attribute: str | None
+    statement: str | None
+    polarity: int | None
+    confidence: float | None
+
+
+class ImportedFound(BaseModel):
+    """A page of imported facts, by file and line."""
+
+    facts: list[ImportedShown]
+    n_items: int = Field(description="On all pages.")
+    next_offset: int | None = Field(description="offset of the next page; null after the last")
+
+
+class Decided(BaseModel):
+    """What became of a decision on imported facts."""
+
+    decided: list[str] = Field(description="Ids of those that were accepted or turned away.")
+    withheld: list[str] = Field(description="Ids of those that the safety checks keep away; they wait still.")
 
 
 class GraphShown(BaseModel):

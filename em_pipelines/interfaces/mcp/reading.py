@@ -14,6 +14,7 @@ from em_pipelines.interfaces.agents.reply import Audience, check_reply
 from em_pipelines.interfaces.mcp.callers import Who
 from em_pipelines.interfaces.mcp.desk import Desk
 from em_pipelines.interfaces.mcp.forms import (
+    MAX_FACTS,
     AsOf,
     Checked,
     ContextShown,
@@ -22,6 +23,9 @@ from em_pipelines.interfaces.mcp.forms import (
     Gated,
     GraphShown,
     HitShown,
+    ImportedFound,
+    ImportedShown,
+    Kind,
     Name,
     Probes,
     ProbeShown,
@@ -138,6 +142,30 @@ class ReadingTools:
         with self._desk.reading(self._who()) as memory:
             page = graph_page(memory.home, memory.user, memory.facts(), Part(offset, limit), memory.view)
         return GraphShown(nodes=page.nodes, edges=page.edges, n_items=page.n_items, next_offset=page.next_offset)
+
+    def em_list_imported(  # noqa: PLR0913  (the arguments of one tool)
+        self,
+        file: Annotated[Name, Field(description="Of this file alone.")] = "",
+        kind: Annotated[Kind | None, Field(description="Of this kind of import alone.")] = None,
+        relations: Annotated[list[Relation], Field(max_length=16, description="Facts of one of these alone.")] = [],  # noqa: B006
+        is_rejected: Annotated[bool, Field(description="List what was turned away instead.")] = False,
+        offset: Annotated[int, Field(ge=0, description="next_offset of the page before.")] = 0,
+        limit: Annotated[int, Field(ge=1, le=MAX_FACTS, description="Facts a page.")] = 50,
+    ) -> ImportedFound:
+        """List facts of contacts, calendars and notes that wait until the person has looked at them.
+
+        They are not known yet: ask the person, and pass on what they decide with em_review_imported.
+        """
+        with self._desk.reading(self._who()) as memory:
+            found = memory.list_imported(file=file or None, kind=kind, is_rejected=is_rejected)
+        wanted = [one for one in found if not relations or one.relation in relations]
+        page, end = wanted[offset : offset + limit], offset + limit
+        fields = ImportedShown.model_fields
+        return ImportedFound(
+            facts=[ImportedShown(**{name: getattr(one, name) for name in fields}) for one in page],
+            n_items=len(wanted),
+            next_offset=end if end < len(wanted) else None,
+        )
 
     def em_check_reply(
         self,

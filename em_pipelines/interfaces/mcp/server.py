@@ -44,9 +44,11 @@ TOOLS = {
     "em_get_provenance": (TokenScope.READ, READS),
     "em_graph_snapshot": (TokenScope.READ, READS),
     "em_check_reply": (TokenScope.READ, READS),
+    "em_list_imported": (TokenScope.READ, READS),
     "em_report_interaction": (TokenScope.WRITE, ADDS),
     "em_add_facts": (TokenScope.WRITE, CORRECTS),
     "em_user_correction": (TokenScope.WRITE, CORRECTS),
+    "em_review_imported": (TokenScope.WRITE, CORRECTS),
     "em_delete_edge": (TokenScope.ADMIN, ERASES),
     "em_delete_node": (TokenScope.ADMIN, ERASES),
 }

@@ -21,6 +21,7 @@ from em_pipelines.interfaces.mcp.forms import (
     MAX_NAME,
     Added,
     Corrected,
+    Decided,
     Deleted,
     FactGiven,
     FactShown,
@@ -38,6 +39,8 @@ from em_pipelines.text.name_keys import name_key
 RUN_WAIT_SECONDS = 3.0
 """For how long an erasure waits for a run that is at work; then the run is left to carry it out."""
 EdgeId = Annotated[str, Field(max_length=200, description="Id of a fact; or name it by relation and object.")]
+
+SeedId = Annotated[str, Field(min_length=8, max_length=200)]
 
 
 class WritingTools:
@@ -135,6 +138,22 @@ class WritingTools:
             feedback_id = memory.add_facts(given, session_id=session_id or None)
             now = [f for f in memory.facts() if (f["relation"], name_key(_value(f))) in wanted]
         return Added(feedback_id=feedback_id, facts=_shown(now))
+
+    def em_review_imported(
+        self,
+        action: Annotated[
+            Literal["accept", "reject"],
+            Field(description="accept: they count from now on; reject: they are turned away, and stay away."),
+        ],
+        seed_ids: Annotated[
+            list[SeedId], Field(min_length=1, max_length=MAX_FACTS, description="Ids that em_list_imported gave.")
+        ],
+    ) -> Decided:
+        """Pass on what the person decides about imported facts that wait. Never decide for them."""
+        with self._desk.writing(self._who()) as memory:
+            act = memory.accept_imported if action == "accept" else memory.reject_imported
+            done = act(seed_ids)
+        return Decided(decided=list(done.decided), withheld=list(done.withheld))
 
     def em_delete_edge(
         self,

@@ -148,6 +148,8 @@ def asked(home: Path) -> dict[str, list[dict[str, Any]]]:
             {"action": "retract", "relation": "prefers"},
             {"action": "correct", "relation": "has_birthday", "new_object": "1990-01-02"},
         ],
+        "em_list_imported": [{}, {"is_rejected": True}],
+        "em_review_imported": [{"action": "accept", "seed_ids": [sister["edge_id"]]}],
         "em_delete_edge": [{"edge_id": sister["edge_id"], "preview_only": True}],
         "em_delete_node": [{"name": "Joris", "preview_only": True}],
     }
