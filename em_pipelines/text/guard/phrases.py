@@ -180,7 +180,7 @@ class Found:
 
 class RuleBook:
     """The rules of one file, and of others like it, compiled; each has words of its own. Raises PatternError when a
-    file breaks the grammar."""
+    file breaks the grammar, or an id stands twice."""
 
     def __init__(self, *paths: Path) -> None:
         self.rules: list[Rule] = []
@@ -188,11 +188,14 @@ class RuleBook:
         """The numbers of the rules of each file."""
         self._sieves: dict[range, tuple[Prefilter, dict[int, range]]] = {}
         self._patterns_by_id: dict[str, tuple[re.Pattern[str] | None, tuple[re.Pattern[str], ...]]] = {}
+        files: dict[str, str] = {}
+        """By the id of a rule the file that has it."""
         for path in paths:
             try:
                 data = read_yaml(path.read_text(encoding="utf-8"))
                 self.words: dict[str, list[str]] = {k: _entries(v) for k, v in (data.get("words") or {}).items()}
                 rules = [Rule.model_validate(entry) for entry in _instances(data)]
+                _note_files(files, rules, path)
                 self._patterns_by_id |= {rule.id: self._patterns(rule) for rule in rules}
             except (OSError, yaml.YAMLError, ValidationError, re.error, KeyError, AttributeError) as error:
                 raise PatternError(
@@ -283,6 +286,17 @@ class RuleBook:
         while _MACRO.search(pattern):
             pattern = _MACRO.sub(lambda m: "(?:" + "|".join(self.words[m.group(1)]) + ")", pattern)
         return pattern
+
+
+def _note_files(files: dict[str, str], rules: Iterable[Rule], path: Path) -> None:
+    """Notes that rules are of this file. Raises PatternError for an id that is there: one of the two would be lost."""
+    for rule in rules:
+        if rule.id in files:
+            where = f"twice in {path.name}" if files[rule.id] == path.name else f"in {files[rule.id]} and {path.name}"
+            raise PatternError(
+                f"reading the rules {path.name}: the id {rule.id!r:.80} stands {where}; rename one of them"
+            )
+        files[rule.id] = path.name
 
 
 def _instances(data: dict[str, Any]) -> Iterator[dict[str, Any]]:
