@@ -12,19 +12,17 @@ import base64
 import hashlib
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from itertools import islice
 from pathlib import Path, PurePath
 
-import orjson
-
 from em_pipelines.errors import UsageError
 from em_pipelines.landing.containers import members
-from em_pipelines.landing.formats.base import Format, Item, Parsed, Rejected, Sample, Source
+from em_pipelines.landing.formats.base import Format, Item, Parsed, Rejected, Source, sample_of, trusted
 from em_pipelines.landing.intake import Intake
 from em_pipelines.landing.passed_over import PassedOver, is_prose, media_kind, user_of_folder
-from em_pipelines.landing.reader import HEAD_BYTES, FoundFile, InputFile, find_files, shown
+from em_pipelines.landing.reader import FoundFile, InputFile, find_files, shown
 from em_pipelines.landing.reasons import Origin, Reason, Refusal, RuleError
 from em_pipelines.landing.registry import AUTO, FORMATS, format_named
 from em_pipelines.landing.report import FileReport, LandingReport, UserReport
@@ -36,25 +34,7 @@ from em_pipelines.storage.landed_log import LandedLog
 from em_pipelines.text.masking import mask_bytes, mask_text
 
 NOTES = "markdown"
-_SAMPLE_LINES = 20
 _BY_SUFFIX = {".jsonl": "native", ".ndjson": "native", ".csv": "csv", ".tsv": "csv"}
-
-
-def sample_of(file: InputFile, container: str = "", inside: str = "") -> Sample:
-    """The beginning of a file as far as it can be read, and where it lies. Raises RuleError where nothing can."""
-    head = file.head
-    lines = head.splitlines()
-    if len(head) == HEAD_BYTES:
-        lines = lines[:-1]  # most likely cut
-    objects = []
-    for line in lines[:_SAMPLE_LINES]:
-        try:
-            found = orjson.loads(line)
-        except orjson.JSONDecodeError:
-            continue
-        if isinstance(found, dict):
-            objects.append(found)
-    return Sample(file.path.name, head.decode("utf-8", "replace"), tuple(objects), container, inside)
 
 
 def detect(file: InputFile, container: str = "", inside: str = "") -> Format:
@@ -79,12 +59,14 @@ OPEN, REPLAYED, DISCARDED = "open", "replayed", "discarded"
 
 
 class LetterBox:
-    """Appends refusals to the log as dead letters of one day, leaving out those that stand there already."""
+    """Appends refusals to the log as dead letters of one day, leaving out those that stand there already. `first` is of
+    each reason the first letter, new or not."""
 
     def __init__(self, log: LandedLog, landed_on: date) -> None:
         self.by_reason: Counter[str] = Counter()
         self.n_new = 0
         self.n_erased = 0
+        self.first: dict[str, Record] = {}
         self._log = log
         self._landed_on = landed_on
         self._known: set[str] | None = None
@@ -98,6 +80,7 @@ class LetterBox:
                 self.n_erased += 1
                 continue
             self.by_reason[refusal.reason.value] += 1
+            self.first.setdefault(refusal.reason.value, letter)
             letters.setdefault(letter["dead_letter_id"], letter)
         if not letters:
             return
@@ -190,6 +173,7 @@ def land(  # noqa: PLR0913  (what `em land` takes, each of it of its own)
         n_skipped=dict(sorted(counts.skipped.items())),
         n_dead_letters=dict(letters.by_reason),
         n_new_dead_letters=letters.n_new,
+        first_letters=tuple(letters.first.values()),
         n_erased=counts.n_erased + letters.n_erased,
         n_requests=counts.n_requests,
         holds_erased=counts.holds_erased or letters.n_erased > 0,
@@ -286,15 +270,6 @@ class Tally:
     def untrusted(self) -> dict[str, int]:
         """How many conversations are untrusted for what has landed, by format."""
         return {name: len(sessions) for name, sessions in sorted(self._untrusted.items())}
-
-
-def trusted(item: Item) -> Item:
-    """A message as its landing says it may be trusted, where a converter takes it for untrusted and nobody says it in
-    the role of user. What a native line says of itself is its own word."""
-    if not isinstance(item, Parsed) or item.raw is not None:
-        return item
-    is_marked = item.fields.get("trust") == "untrusted" and item.fields.get("role") != "user"
-    return replace(item, fields={**item.fields, "trust": None}) if is_marked else item
 
 
 @dataclass(slots=True)

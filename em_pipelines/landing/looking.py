@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from pathlib import Path
 
-from em_pipelines.landing.land import KIND, land
+from em_pipelines.landing.land import KIND, OPEN, all_letters, land
 from em_pipelines.landing.registry import AUTO
 from em_pipelines.landing.report import LandingReport
 from em_pipelines.landing.settings import LandingSettings
@@ -26,11 +26,12 @@ ROWS_OF_A_LOOK = 50
 @dataclass(frozen=True, slots=True)
 class Preview:
     """What a landing would do: its report, the first messages by time and the first dead letters, both as they would be
-    stored, secrets masked."""
+    stored, secrets masked; and whether dead letters would be open, which is what a landing ends with."""
 
     report: LandingReport
     sample: tuple[Record, ...]
     letters: tuple[Record, ...]
+    has_open_letters: bool
 
 
 class _DryGate:
@@ -61,6 +62,7 @@ class DryLog(LandedLog):
         self._beneath = beneath
         self.sample: list[Record] = []
         self.letters: list[Record] = []
+        self.letter_ids: set[str] = set()
 
     def days(self, kind: str) -> list[date]:
         """The days of the log beneath; none of dead letters, so that those are told of that stand there, too."""
@@ -74,8 +76,9 @@ class DryLog(LandedLog):
         """Writes nothing."""
         if kind == "interactions" and len(self.sample) < MAX_SAMPLE:
             self.sample.extend(records[: MAX_SAMPLE - len(self.sample)])
-        elif kind == KIND and len(self.letters) < MAX_LETTERS:
+        elif kind == KIND:
             self.letters.extend(records[: MAX_LETTERS - len(self.letters)])
+            self.letter_ids.update(record["dead_letter_id"] for record in records)
 
     @contextmanager
     def together(self) -> Iterator[None]:
@@ -106,7 +109,9 @@ def preview(  # noqa: PLR0913  (what `land` takes)
         mapping=mapping,
         is_trusted=is_trusted,
     )
-    return Preview(report, tuple(dry.sample), tuple(dry.letters))
+    standing = all_letters(log)
+    is_open = bool(dry.letter_ids - standing.keys()) or any(x["status"] == OPEN for x in standing.values())
+    return Preview(report, tuple(dry.sample), tuple(dry.letters), is_open)
 
 
 def nobodys(

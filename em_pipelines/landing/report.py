@@ -5,6 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date
 
+from em_pipelines.schema.table import Record
+
 
 @dataclass(slots=True)
 class Counts:
@@ -49,15 +51,15 @@ class LandingReport:
     """One landing: n_rows = n_landed + n_duplicates + n_refused + n_erased + n_requests.
 
     `n_dead_letters` counts by reason all that was refused, also what stood refused before; `n_new_dead_letters` of
-    them are new. `n_skipped` counts by name what means nothing here (summaries, hidden messages). `days` are the UTC
-    days that got new records; `files` are those read, as named; `n_passed_over` counts by kind files that hold no
-    messages (images, side files of exports); `users` is what has landed by user, `read` what was read by file,
-    `n_nobodys` how many messages of which file were refused because nothing says whose they are, each file one dead
-    letter; `notes` are sentences for people. `n_untrusted` counts by format the conversations that something untrusted
-    has landed in, `n_read_otherwise` the duplicates that stand as they were read first (trusted, untrusted, in a time
-    zone) and were read otherwise now. `n_erased` is what was forgotten before and stays away, `n_requests` what asks
-    for something to be forgotten; `holds_erased` says that the files hold what may not be kept, so that no copy of them
-    may be.
+    them are new, and `first_letters` are the first of each reason, as landed. `n_skipped` counts by name what means
+    nothing here (summaries, hidden messages). `days` are the UTC days that got new records; `files` are those read,
+    as named; `n_passed_over` counts by kind files that hold no messages (images, side files of exports); `users` is
+    what has landed by user, `read` what was read by file, `n_nobodys` how many messages of which file were refused
+    because nothing says whose they are, each file one dead letter; `notes` are sentences for people. `n_untrusted`
+    counts by format the conversations that something untrusted has landed in, `n_read_otherwise` the duplicates that
+    stand as they were read first (trusted, untrusted, in a time zone) and were read otherwise now. `n_erased` is what
+    was forgotten before and stays away, `n_requests` what asks for something to be forgotten; `holds_erased` says
+    that the files hold what may not be kept, so that no copy of them may be.
     """
 
     files: tuple[str, ...] = ()
@@ -77,6 +79,7 @@ class LandingReport:
     n_nobodys: Mapping[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     n_untrusted: Mapping[str, int] = field(default_factory=dict)
+    first_letters: tuple[Record, ...] = ()
     n_read_otherwise: Mapping[str, int] = field(default_factory=dict)
 
     @property

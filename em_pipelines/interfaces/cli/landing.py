@@ -11,7 +11,15 @@ import typer
 from em_pipelines.errors import UsageError
 from em_pipelines.interfaces.cli import reviewing
 from em_pipelines.interfaces.cli.console import HomeOption, JsonOption, ask, open_home, print_json
-from em_pipelines.interfaces.cli.landing_summary import are, as_document, end_with, named_files, show, show_preview
+from em_pipelines.interfaces.cli.landing_summary import (
+    are,
+    as_document,
+    end_preview,
+    end_with,
+    named_files,
+    show,
+    show_preview,
+)
 
 if TYPE_CHECKING:
     from em_pipelines.landing.looking import Preview
@@ -118,7 +126,9 @@ def land(
     settings = with_chat_options(opened.settings.landing, speaker, time_zone, date_order)
     mapping = columns_of(column)
     if is_dry:
-        show_preview(_preview(opened, paths, format, user_id, settings, mapping, is_trusted=trust), as_json=as_json)
+        found = _preview(opened, paths, format, user_id, settings, mapping, is_trusted=trust)
+        show_preview(found, as_json=as_json)
+        end_preview(found)
         return
     report = land_into(
         opened, paths, format, user_id, settings, mapping, privacy, may_ask=not as_json, is_trusted=trust

@@ -1,7 +1,7 @@
 """What people see of a landing: its summary, its preview, and how it ends."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from em_pipelines.landing.looking import Preview
     from em_pipelines.landing.report import LandingReport
     from em_pipelines.pipeline import Pipeline
+    from em_pipelines.schema.table import Record
 
 KEY_CONFLICT = "key_conflict"
 MISSING_USER = "missing_user"
@@ -21,7 +22,9 @@ FROM_TOOLS = "tools brought in text from the web or from elsewhere"
 UNTRUSTED = {"native": "the log says so", "telegram": "posts of channels", "markdown": "clipped from elsewhere"}
 """Why conversations of a format are untrusted, where it is not FROM_TOOLS."""
 READ_OTHERWISE = {"time zone": "with the times of another time zone"}
+STAY = ("stays", "stay")
 STAYS = ("was forgotten before and stays", "were forgotten before and stay")
+MAX_REASONS_SHOWN = 3
 IN_ZIP = "!/"
 
 
@@ -88,24 +91,43 @@ def show(report: "LandingReport", *, is_dry: bool = False) -> None:
             ],
             right=("messages", "conversations"),
         )
+    for sentence in _told(report, is_dry=is_dry):
+        _print(sentence)
+
+
+def _told(report: "LandingReport", *, is_dry: bool) -> Iterator[str]:
+    """What is said below the tables, a sentence a line."""
     for user, n in sorted(Counter(one.user_id for one in report.read if one.user_id and one.n_rows).items()):
-        _print(f"{counted(n, 'file')} taken to be {user}'s, after the folder; `--user-id NAME` says otherwise")
+        yield f"{counted(n, 'file')} taken to be {user}'s, after the folder; `--user-id NAME` says otherwise"
     if report.n_untrusted:
-        _print(untrusted_line(report.n_untrusted))
+        yield untrusted_line(report.n_untrusted)
     for how, n in report.n_read_otherwise.items():
-        read = READ_OTHERWISE.get(how, f"as {how}")
-        landed = f"{counted(n, 'message')} had landed {read} and {('stays', 'stay')[n != 1]} so"
-        _print(f"{landed}, for what has landed is never changed; land the files into a new home instead: --home FOLDER")
+        landed = f"{counted(n, 'message')} had landed {READ_OTHERWISE.get(how, f'as {how}')} and {STAY[n != 1]} so"
+        yield f"{landed}, for what has landed is never changed; land the files into a new home instead: --home FOLDER"
     if report.n_erased:
-        _print(f"{counted(report.n_erased, 'row', STAYS)} away")
+        yield f"{counted(report.n_erased, 'row', STAYS)} away"
     if report.n_requests:
         them = "it" if report.n_requests == 1 else "them"
-        _print(f"{counted(report.n_requests, 'request')} to forget: `em run` carries {them} out")
+        yield f"{counted(report.n_requests, 'request')} to forget: `em run` carries {them} out"
     if report.n_skipped:
         named = ", ".join(f"{n} {name.replace('_', ' ')}" for name, n in report.n_skipped.items())
-        _print(f"passed over: {named}")
-    for note in report.notes:
-        _print(note)
+        yield f"passed over: {named}"
+    yield from report.notes
+    if not is_dry:  # a preview has a table of them
+        yield from _reasons(report)
+
+
+def _reasons(report: "LandingReport") -> Iterator[str]:
+    """What is wrong with the first of what was refused for each reason. Whose messages are, another sentence asks."""
+    nobodys = {MISSING_USER} if report.n_nobodys else set()
+    letters = [letter for letter in report.first_letters if letter["reason"] not in nobodys]
+    yield from (_first_of_reason(x, report.n_dead_letters[x["reason"]]) for x in letters[:MAX_REASONS_SHOWN])
+
+
+def _first_of_reason(letter: "Record", n: int) -> str:
+    """What is wrong with the first of all that was refused for one reason."""
+    lot = f"first of {n:,} dead letters" if n > 1 else "dead letter"
+    return f"{lot}, {letter['reason']}: {letter['file']}, line {letter['line_number']}: {letter['detail']}"
 
 
 def untrusted_line(n_by_format: Mapping[str, int]) -> str:
@@ -141,8 +163,6 @@ def show_preview(preview: "Preview", *, as_json: bool) -> None:
     if sample:
         columns = ("timestamp", "user_id", "role", "content")
         print_table("The first messages", columns, [tuple(x[c] for c in columns) for x in sample])
-    if whose := _whose(report):
-        _print(whose)
     _print("Nothing was written: leave out --dry-run to land it.")
 
 
@@ -153,14 +173,24 @@ def end_with(home: "Pipeline", report: "LandingReport") -> None:
     """
     from em_pipelines.landing.dead_letters import open_letters
 
-    if not report.n_dead_letters or not open_letters(home.store.log):
-        return
+    if report.n_dead_letters and open_letters(home.store.log):
+        _end_with_letters(report, ("is a dead letter", "are dead letters"), "see `em dead-letters list`")
+
+
+def end_preview(preview: "Preview") -> None:
+    """Ends as the landing would."""
+    if preview.report.n_dead_letters and preview.has_open_letters:
+        lot = ("would be a dead letter", "would be dead letters")
+        _end_with_letters(preview.report, lot, "nothing was written")
+
+
+def _end_with_letters(report: "LandingReport", lot: tuple[str, str], how: str) -> None:
     n_nobodys = sum(report.n_nobodys.values())
     others = {reason: n - n_nobodys * (reason == MISSING_USER) for reason, n in sorted(report.n_dead_letters.items())}
     n_others = sum(others.values())
     reasons = ", ".join(f"{n} {reason}" for reason, n in others.items() if n)
-    refused = counted(n_others, "line", ("is a dead letter", "are dead letters"))
-    letters = f"{refused} ({reasons}); see `em dead-letters list`"
+    refused = counted(n_others, "line", lot)
+    letters = f"{refused} ({reasons}); {how}"
     sentence = "; ".join([*filter(None, [_whose(report)]), *([letters] if n_others else [])])
     if set(report.n_dead_letters) <= {KEY_CONFLICT}:
         say(f"{sentence}; what was landed first stands")

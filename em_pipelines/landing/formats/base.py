@@ -8,18 +8,19 @@ import re
 import reprlib
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
 import orjson
 
-from em_pipelines.landing.reader import InputFile, Line
+from em_pipelines.landing.reader import HEAD_BYTES, InputFile, Line
 from em_pipelines.landing.reasons import Reason, RuleError, Skip
 from em_pipelines.landing.settings import LandingSettings
 from em_pipelines.text.values import iso_instant, parse_instant
 
 Fields = dict[str, Any]
+_SAMPLE_LINES = 20
 _MILLISECONDS_FROM = 10**11  # as seconds: the year 5138; as milliseconds: 1973
 
 
@@ -118,6 +119,32 @@ class Format:
     convert: Callable[[InputFile, Source], Iterator[Item]]
     reads_prose: bool = False
     has_folders_of_users: bool = False
+
+
+def sample_of(file: InputFile, container: str = "", inside: str = "") -> Sample:
+    """The beginning of a file as far as it can be read, and where it lies. Raises RuleError where nothing can."""
+    head = file.head
+    lines = head.splitlines()
+    if len(head) == HEAD_BYTES:
+        lines = lines[:-1]  # most likely cut
+    objects = []
+    for line in lines[:_SAMPLE_LINES]:
+        try:
+            found = orjson.loads(line)
+        except orjson.JSONDecodeError:
+            continue
+        if isinstance(found, dict):
+            objects.append(found)
+    return Sample(file.path.name, head.decode("utf-8", "replace"), tuple(objects), container, inside)
+
+
+def trusted(item: Item) -> Item:
+    """A message as its landing says it may be trusted, where a converter takes it for untrusted and nobody says it in
+    the role of user. What a native line says of itself is its own word."""
+    if not isinstance(item, Parsed) or item.raw is not None:
+        return item
+    is_marked = item.fields.get("trust") == "untrusted" and item.fields.get("role") != "user"
+    return replace(item, fields={**item.fields, "trust": None}) if is_marked else item
 
 
 def json_lines(file: InputFile) -> Iterator[tuple[Line, Fields] | Rejected]:

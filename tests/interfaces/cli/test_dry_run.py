@@ -32,7 +32,7 @@ def export(path: Path) -> Path:
 def test_it_shows_what_would_land_and_makes_no_home(em, tmp_path) -> None:
     path = export(tmp_path / "export.zip")
     done = em("land", path, "--user-id", "ada", "--dry-run", "--home", tmp_path / "home")
-    assert done.returncode == 0
+    assert (done.returncode, done.stderr.count("\n")) == (1, 1)
     for said in ("export.zip!/conversations.json", "claude", "I mend kites, 0", "ada", "2026-03-01", "2026-03-03",
                  "invalid_field", "unknown_format", "skipped users.json", "Nothing was written"):  # fmt: skip
         assert said in done.stdout, said
@@ -74,8 +74,31 @@ def test_a_request_to_forget_is_counted_and_not_kept(em, tmp_path) -> None:
 
 def test_an_export_that_names_nobody_is_said_in_one_sentence(em, tmp_path) -> None:
     done = em("land", export(tmp_path / "export.zip"), "--dry-run", "--home", tmp_path / "home")
-    assert done.returncode == 0
-    assert "nothing says whose the 4 messages in export.zip are" in done.stdout
+    assert done.returncode == 1
+    assert "nothing says whose the 4 messages in export.zip are" in done.stderr
+
+
+def test_it_ends_as_the_landing_would(em, tmp_path) -> None:
+    path, home = export(tmp_path / "export.zip"), tmp_path / "home"
+    dry = em("land", path, "--user-id", "ada", "--dry-run", "--home", home)
+    real = em("land", path, "--user-id", "ada", "--home", home)
+    assert (dry.returncode, real.returncode) == (1, 1)
+    assert "would be dead letters (1 invalid_field, 1 unknown_format); nothing was written" in dry.stderr
+    for letter in orjson.loads(em("dead-letters", "list", "--json", "--home", home).stdout):
+        em("dead-letters", "discard", letter["dead_letter_id"], "--home", home)
+    ends = [em("land", path, "--user-id", "ada", *how, "--home", home).returncode for how in (("--dry-run",), ())]
+    assert ends == [0, 0]
+
+
+def test_a_landing_says_why_itself_where_reasons_are_few(em, tmp_path) -> None:
+    path = export(tmp_path / "export.zip")
+    done = em("land", path, "--user-id", "ada", "--home", tmp_path / "home")
+    assert "dead letter, invalid_field: " in done.stdout
+    assert f"dead letter, unknown_format: {path}!/odd.json, line 1: odd.json is of no known format" in done.stdout
+    (tmp_path / "log.jsonl").write_text('{"a": \n' * 3, encoding="utf-8")
+    many = em("land", tmp_path / "log.jsonl", "--home", tmp_path / "home").stdout
+    assert many.count("invalid_json") == 1
+    assert "first of 3 dead letters, invalid_json: " in many
 
 
 def test_a_path_that_is_wrong_is_wrong_use_as_ever(em, tmp_path) -> None:
