@@ -24,7 +24,7 @@ from em_pipelines.landing.intake import Intake
 from em_pipelines.landing.passed_over import PassedOver, is_prose, media_kind, user_of_folder
 from em_pipelines.landing.reader import FoundFile, InputFile, find_files, shown
 from em_pipelines.landing.reasons import Origin, Reason, Refusal, RuleError
-from em_pipelines.landing.registry import AUTO, FORMATS, format_named
+from em_pipelines.landing.registry import AUTO, FORMATS, format_named, way_to_say_whose
 from em_pipelines.landing.report import FileReport, LandingReport, UserReport
 from em_pipelines.landing.settings import LandingSettings
 from em_pipelines.landing.tables import fold_letters
@@ -222,7 +222,8 @@ class _Destination:
         """Refuses at once all messages of a file that are nobody's: one dead letter, which says where they lie."""
         if n := self.n_nobodys.get(origin.file):
             messages = "its message is" if n == 1 else f"its {n:,} messages are"
-            detail = f"nothing says whose {messages}; land it again with --user-id NAME"
+            option = way_to_say_whose(format_named(origin.format))
+            detail = f"nothing says whose {messages}; land it again with {option}"
             item = Rejected(1, Reason.MISSING_USER, detail, origin.file.encode("utf-8", "backslashreplace"))
             self.intake.take(item, origin)
             self.intake.counts.n_rows -= 1

@@ -116,11 +116,11 @@ def preview(  # noqa: PLR0913  (what `land` takes)
 
 def nobodys(
     paths: Sequence[Path], settings: LandingSettings, format: str = AUTO, mapping: Mapping[str, str] | None = None
-) -> list[str]:
-    """The files of which the first messages are nobody's, as far as a look at their beginnings shows. Raises what
-    `land` does."""
+) -> dict[str, str]:
+    """The files of which the first messages are nobody's, and their formats, as far as a look at their beginnings
+    shows. Raises what `land` does."""
     now = datetime.now(UTC)
     report = land(
         paths, DryLog(None), now=now, settings=settings, format=format, mapping=mapping, max_rows_a_file=ROWS_OF_A_LOOK
     )
-    return list(report.n_nobodys)
+    return {one.file: one.format for one in report.read if one.file in report.n_nobodys}

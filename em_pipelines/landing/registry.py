@@ -43,6 +43,11 @@ FORMATS: tuple[Format, ...] = (
 )
 
 
+def way_to_say_whose(known: Format) -> str:
+    """The option that says who the user of files of a format is."""
+    return "--speaker NAME, the name under which the user writes" if known.has_speakers else "--user-id NAME"
+
+
 def format_named(name: str) -> Format:
     """The format of that name; underscores count as hyphens. Raises UsageError."""
     wanted = name.replace("_", "-").casefold()

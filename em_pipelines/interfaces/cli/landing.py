@@ -209,13 +209,14 @@ def _ask_whose(
 ) -> str | None:
     """Asks for a user where files name none; None where all do, or nobody answers."""
     from em_pipelines.landing.looking import nobodys
+    from em_pipelines.landing.registry import format_named
 
     files = nobodys(paths, settings, format_.value, mapping)
     if not files:
         return None
-    return ask(
-        f"{named_files(files)} {are(len(files))} nobody's by what is in there. Whose messages are these? (a name)"
-    )
+    is_chat = all(format_named(name).has_speakers for name in files.values())
+    question = "Under which name does the user write there?" if is_chat else "Whose messages are these? (a name)"
+    return ask(f"{named_files(files)} {are(len(files))} nobody's by what is in there. {question}")
 
 
 def _preview(

@@ -161,7 +161,13 @@ def show_preview(preview: "Preview", *, as_json: bool) -> None:
     if letters:
         print_table("Would be dead letters", tuple(letters[0]), [tuple(x.values()) for x in letters])
     if sample:
-        columns = ("timestamp", "user_id", "role", "content")
+        columns = (
+            "timestamp",
+            "user_id",
+            *(["speaker"] if any(x["speaker"] for x in sample) else []),
+            "role",
+            "content",
+        )
         print_table("The first messages", columns, [tuple(x[c] for c in columns) for x in sample])
     _print("Nothing was written: leave out --dry-run to land it.")
 
@@ -199,12 +205,18 @@ def _end_with_letters(report: "LandingReport", lot: tuple[str, str], how: str) -
 
 
 def _whose(report: "LandingReport") -> str:
-    """What is said of messages that are nobody's; nothing where all are somebody's."""
-    n = sum(report.n_nobodys.values())
-    if not n:
-        return ""
-    where = f"the {counted(n, 'message')} in {named_files(report.n_nobodys)}"
-    return f"nothing says whose {where} {are(n)}: land again with --user-id NAME"
+    """What is said of messages that are nobody's, a sentence a way to say whose; nothing where all are somebody's."""
+    from em_pipelines.landing.registry import format_named, way_to_say_whose
+
+    ways = {one.file: way_to_say_whose(format_named(one.format)) for one in report.read if one.file in report.n_nobodys}
+    files_by_way: dict[str, list[str]] = {}
+    for file in report.n_nobodys:
+        files_by_way.setdefault(ways[file], []).append(file)
+    told = []
+    for way, files in files_by_way.items():
+        n = sum(report.n_nobodys[file] for file in files)
+        told.append(f"the {counted(n, 'message')} in {named_files(files)} {are(n)}: land again with {way}")
+    return "; ".join(f"nothing says whose {one}" for one in told)
 
 
 def named_files(files: Iterable[str]) -> str:

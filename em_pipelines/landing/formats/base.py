@@ -112,6 +112,7 @@ class Format:
 
     Prose (*.md, *.txt) that was not named itself is read where `sniff` says so; of a format that is asked for by name
     only where it `reads_prose`. `has_folders_of_users`: a folder inside of a ZIP is the user's, not the exporter's.
+    `has_speakers`: who of those who speak is the user has to be said by name.
     """
 
     name: str
@@ -119,6 +120,7 @@ class Format:
     convert: Callable[[InputFile, Source], Iterator[Item]]
     reads_prose: bool = False
     has_folders_of_users: bool = False
+    has_speakers: bool = False
 
 
 def sample_of(file: InputFile, container: str = "", inside: str = "") -> Sample:

@@ -27,6 +27,7 @@ from em_pipelines.landing.formats.base import (
     Item,
     Parsed,
     Rejected,
+    Remark,
     Sample,
     Source,
     iso_or_none,
@@ -58,6 +59,7 @@ _ROLES = {
     "agent": "assistant",
 }
 _DELIMITERS = ",;\t|"
+_MAX_COLUMNS_NAMED = 12
 _SEPARATOR = re.compile(r"sep=(.)\s*")
 
 
@@ -88,6 +90,8 @@ def convert(file: InputFile, source: Source) -> Iterator[Item]:
         raise RuleError(Reason.INVALID_CSV, f"the header cannot be read: {error}", raw=lines.row()) from error
     columns = _columns(names, source.mapping)
     _check_header(names, columns, lines)
+    if unread := [name.strip() for place, name in enumerate(names) if place not in columns.values() and name.strip()]:
+        yield Remark(_not_read(source.name, unread))
     times = _Times(file, columns["timestamp"], header)
     turns: Counter[tuple[str, str]] = Counter()
     while True:
@@ -237,6 +241,13 @@ def _check_header(names: list[str], columns: Mapping[str, int], lines: _Lines) -
         detail = f"no column for {' and '.join(missing)} among {', '.join(names)[:200]}"
         how = f"say which with `--column {missing[0]}=COLUMN`"
         raise RuleError(Reason.MISSING_FIELD, f"{detail}; {how}", raw=lines.row())
+
+
+def _not_read(file: str, names: list[str]) -> str:
+    """What is said of columns that stand for no field."""
+    listed = ", ".join(names[:_MAX_COLUMNS_NAMED])
+    more = f" and {len(names) - _MAX_COLUMNS_NAMED} more" if len(names) > _MAX_COLUMNS_NAMED else ""
+    return f"{file}: no field is read from {listed}{more}; where one is, say so with --column FIELD=COLUMN"
 
 
 def _delimiter(header: str) -> str:

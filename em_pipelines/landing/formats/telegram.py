@@ -247,4 +247,4 @@ def _turn(message: Fields, number: int) -> Any:
     return said if said >= 0 else said + _OLDEST_NUMBER
 
 
-FORMAT = Format(_NAME, sniff, convert)
+FORMAT = Format(_NAME, sniff, convert, has_speakers=True)

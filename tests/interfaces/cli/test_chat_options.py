@@ -40,6 +40,26 @@ def test_a_preview_takes_the_same_options(landed: Any) -> None:
     assert (code, report["n_landed"], report["sample"][0]["timestamp"][:10]) == (0, 2, "2026-05-03")
 
 
+def test_whose_a_chat_is_is_asked_for_by_one_option(em: Any, tmp_path: Path) -> None:
+    (tmp_path / "chat.txt").write_text(CHAT + "5/3/26, 18:22 - Ola: I row.\n", encoding="utf-8")
+    for how in ("--dry-run", "--user-id=n7"):
+        done = em("land", tmp_path / "chat.txt", "--date-order", "dmy", how, "--home", tmp_path / "home")
+        assert done.returncode == 1
+        assert done.stderr == (
+            "em: nothing says whose the 3 messages in chat.txt are: land again with --speaker NAME, the name under "
+            "which the user writes\n"
+        )
+        assert "--user-id" not in done.stdout
+
+
+def test_a_preview_shows_who_speaks(em: Any, tmp_path: Path) -> None:
+    (tmp_path / "chat.txt").write_text(CHAT, encoding="utf-8")
+    options = ("--date-order", "dmy", "--speaker", "nora", "--dry-run")
+    shown = em("land", tmp_path / "chat.txt", *options, "--home", tmp_path / "home").stdout
+    assert "speaker" in shown
+    assert "Ivo" in shown
+
+
 def test_a_time_zone_that_comes_late_says_what_to_do(em: Any, landed: Any, tmp_path: Path) -> None:
     options = ("--date-order", "dmy", "--speaker", "nora")
     assert landed(*options)[0] == 0

@@ -37,3 +37,12 @@ def test_what_is_no_pair_or_no_field_is_wrong_use(em, tmp_path) -> None:
     for said, why in (("Words", "FIELD=COLUMN"), ("=Words", "FIELD=COLUMN"), ("mood=Words", "is no field")):
         done = em("land", tmp_path / "table.csv", "--column", said, "--home", tmp_path / "home")
         assert (done.returncode, why in done.stderr, done.stderr.count("\n")) == (2, True, 1)
+
+
+def test_columns_that_no_field_is_read_from_are_named(em, tmp_path) -> None:
+    (tmp_path / "table.csv").write_text("date,text,Mood,channel name,\n2026-03-05T17:40:00Z,I row,calm,sea,\n")
+    for how in ("--dry-run", "--json"):
+        done = em("land", tmp_path / "table.csv", "--user-id", "ada", how, "--home", tmp_path / "home")
+        assert "table.csv: no field is read from Mood, channel name; where one is, say so with --column" in done.stdout
+    (tmp_path / "whole.csv").write_text("date,text\n2026-03-06T17:40:00Z,I swim\n")
+    assert "no field" not in em("land", tmp_path / "whole.csv", "--user-id", "a", "--home", tmp_path / "home").stdout
