@@ -178,6 +178,10 @@ def _of_the_outside(error: Exception) -> Exit:
     return Exit.USAGE
 
 
+INTERRUPTED = 130
+"""What Typer makes of an interruption."""
+
+
 def main() -> None:
     """Runs `em`; every error of ours ends as one sentence on stderr and its exit code."""
     try:
@@ -186,8 +190,7 @@ def main() -> None:
         say(f"{error}")
         code = error.exit_code
     except (KeyboardInterrupt, typer.Abort):
-        say("interrupted; what was done is kept, the same command goes on from there")
-        code = Exit.RETRY
+        code = INTERRUPTED
     except typer.TyperException as error:
         say(sentence_of(error))
         code = Exit.USAGE
@@ -196,4 +199,7 @@ def main() -> None:
         code = Exit.OK
     except Exception as error:
         code = _of_the_outside(error)
+    if code == INTERRUPTED:
+        say("interrupted; what was done is kept, the same command goes on from there")
+        code = Exit.RETRY
     sys.exit(code if isinstance(code, int) else Exit.OK)

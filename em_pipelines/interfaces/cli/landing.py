@@ -1,6 +1,8 @@
 """`em land` and what people see of a landing."""
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
@@ -8,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from em_pipelines.errors import UsageError
+from em_pipelines.errors import LandingInterruptedError, UsageError
 from em_pipelines.interfaces.cli import reviewing
 from em_pipelines.interfaces.cli.console import HomeOption, JsonOption, ask, open_home, print_json
 from em_pipelines.interfaces.cli.landing_summary import (
@@ -187,7 +189,7 @@ def land_into(
 
     if user_id is None and may_ask and sys.stdin.isatty() and sys.stdout.isatty():
         user_id = _ask_whose(settings, paths, format_, mapping)
-    with home.lock("landing"):
+    with home.lock("landing"), told_what_to_do():
         report = land_paths(
             paths,
             home.store.log,
@@ -202,6 +204,16 @@ def land_into(
         if user_id is not None or settings.speakers:
             settle_nobodys(home.store.log, report)
     return report
+
+
+@contextmanager
+def told_what_to_do() -> Iterator[None]:
+    """Says of an interruption that the log has not all of the files: a run without paths would not know of them."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        done = "landing was interrupted: what had landed by then is kept"
+        raise LandingInterruptedError(f"{done}; give the same files again, and the rest of them lands") from None
 
 
 def _ask_whose(

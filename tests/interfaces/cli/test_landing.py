@@ -3,6 +3,8 @@
 import orjson
 import pytest
 
+from em_pipelines.storage.landed_log import LandedLog
+
 GOOD = {"user_id": "ada", "session_id": "s", "turn_number": 0, "role": "user", "content": "I live in Oslo.",
         "timestamp": "2026-03-01T10:00:00Z"}  # fmt: skip
 
@@ -105,3 +107,33 @@ def test_nothing_is_written_outside_the_home(em, tmp_path) -> None:
     (work / "log.jsonl").write_bytes(line() + b"\n")
     em("land", "log.jsonl", "--home", tmp_path / "home", cwd=work)
     assert [p.name for p in work.iterdir()] == ["log.jsonl"]
+
+
+@pytest.mark.parametrize("command", ["land", "run"])
+def test_an_interrupted_landing_says_that_the_files_have_to_be_given_again(em, tmp_path, monkeypatch, command) -> None:
+    path = tmp_path / "log.jsonl"
+    path.write_bytes(line())
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(LandedLog, "append", interrupt)
+        done = em(command, path, "--home", tmp_path / "home")
+    assert done.returncode == 3
+    assert done.stderr == (
+        "em: landing was interrupted: what had landed by then is kept; give the same files again, and the rest of them "
+        "lands\n"
+    )
+    assert orjson.loads(em("land", path, "--home", tmp_path / "home", "--json").stdout)["n_landed"] == 1
+
+
+def test_any_other_interruption_says_so(em, tmp_path, monkeypatch) -> None:
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    (tmp_path / "log.jsonl").write_bytes(line())
+    em("land", tmp_path / "log.jsonl", "--home", tmp_path / "home")
+    monkeypatch.setattr(LandedLog, "days", interrupt)
+    done = em("dead-letters", "list", "--home", tmp_path / "home")
+    assert (done.returncode, done.stderr.startswith("em: interrupted; what was done is kept")) == (3, True)
