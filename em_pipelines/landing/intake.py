@@ -292,7 +292,7 @@ class Intake:
             for day in sorted(new):
                 self._log.append("interactions", day, new[day])
                 self._known.note(day, new[day])
-                self._count(day, new[day])
+                self._count(day, new[day], KIND)
                 if self._on_landed:
                     self._on_landed(new[day])
             for kind in ID_COLUMNS:
@@ -336,7 +336,7 @@ class Intake:
             self.counts.n_duplicates += len(found) - len(new)
             self._log.append(kind, day, new)
             self._known.note_seeds(new)
-            self._count(day, new)
+            self._count(day, new, kind)
 
     def _admitted(self, kind: str, record: Record) -> Record | None:
         """The record as the log's gate lets it in, or None; raises RuleError for a request that names nothing."""
@@ -350,8 +350,9 @@ class Intake:
         self.counts.holds_erased |= passage.verdict is not Verdict.ADMITTED
         return passage.record
 
-    def _count(self, day: date, records: list[Record]) -> None:
+    def _count(self, day: date, records: list[Record], kind: str) -> None:
         self.counts.n_landed += len(records)
+        self.counts.kinds.update(record.get("type", kind) for record in records)
         if records:
             self.counts.days.add(day)
 

@@ -24,6 +24,7 @@ from em_pipelines.landing.intake import Intake
 from em_pipelines.landing.passed_over import PassedOver, is_prose, media_kind, user_of_folder
 from em_pipelines.landing.reader import FoundFile, InputFile, find_files, shown
 from em_pipelines.landing.reasons import Origin, Reason, Refusal, RuleError
+from em_pipelines.landing.records import NO_CONVERSATION
 from em_pipelines.landing.registry import AUTO, FORMATS, format_named, way_to_say_whose
 from em_pipelines.landing.report import FileReport, LandingReport, UserReport
 from em_pipelines.landing.settings import LandingSettings
@@ -170,6 +171,7 @@ def land(  # noqa: PLR0913  (what `em land` takes, each of it of its own)
         n_rows=counts.n_rows,
         n_landed=counts.n_landed,
         n_duplicates=counts.n_duplicates,
+        n_landed_by_kind=dict(counts.kinds),
         n_skipped=dict(sorted(counts.skipped.items())),
         n_dead_letters=dict(letters.by_reason),
         n_new_dead_letters=letters.n_new,
@@ -255,7 +257,8 @@ class Tally:
         for record in records:
             user, at = record["user_id"], record["timestamp"]
             self._messages[user] += 1
-            self._sessions[user].add(hash(record["session_id"]))
+            if not record["session_id"].startswith(NO_CONVERSATION):
+                self._sessions[user].add(hash(record["session_id"]))
             if record["trust"] == "untrusted":
                 self._untrusted[record["source_format"]].add(hash((user, record["session_id"])))
             self._first[user] = min(self._first.get(user, at), at)

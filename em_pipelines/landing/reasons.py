@@ -56,6 +56,7 @@ class Skip(StrEnum):
     """What well-formed input means nothing here, by name: each is counted, none is kept."""
 
     EMPTY = "empty"  # no text, nothing attached
+    EMPTY_CONVERSATION = "empty_conversation"  # one that was begun, and in which nobody said anything
     HIDDEN = "hidden"  # never shown to the user, or shown as no message
     OTHER_BRANCH = "other_branch"  # an answer that was regenerated, or a message before it was edited
     REASONING = "reasoning"  # what the model said to itself

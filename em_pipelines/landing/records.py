@@ -78,6 +78,8 @@ FeedbackType = Literal[
 NOT_CONTENT = ("correlation_id", "source_format", "source_id", "entities_mentioned", "agent_id")
 """Columns of an interaction in which two tellings of the same message may differ."""
 
+NO_CONVERSATION = "custom-instructions/"
+"""How ids of sessions begin that nobody would count as a conversation: texts that each of many files repeats."""
 OTHER_ZONE = "time zone"
 FORMATS_WITHOUT_ZONE = ("whatsapp", "telegram")
 """Their times may be those of a clock alone: in which zone, the landing says."""
@@ -213,7 +215,9 @@ def _is_of_other_zone(one: Record, other: Record) -> bool:
 
 
 def _content(record: Record) -> Record:
-    undated = ("timestamp",) if record.get("note_privacy") else ()  # a file's own time changes when it is copied
+    # A file's own time changes when it is copied; of a text that each file repeats, the first of any is as good.
+    is_undated = record.get("note_privacy") or record["session_id"].startswith(NO_CONVERSATION)
+    undated = ("timestamp",) if is_undated else ()
     return {k: v for k, v in record.items() if k not in (*NOT_CONTENT, *undated)}
 
 

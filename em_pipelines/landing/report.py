@@ -22,6 +22,7 @@ class Counts:
     holds_erased: bool = False
     days: set[date] = field(default_factory=set)
     n_read_otherwise: Counter[str] = field(default_factory=Counter)
+    kinds: Counter[str] = field(default_factory=Counter)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +60,8 @@ class LandingReport:
     counts by format the conversations that something untrusted has landed in, `n_read_otherwise` the duplicates that
     stand as they were read first (trusted, untrusted, in a time zone) and were read otherwise now. `n_erased` is what
     was forgotten before and stays away, `n_requests` what asks for something to be forgotten; `holds_erased` says
-    that the files hold what may not be kept, so that no copy of them may be.
+    that the files hold what may not be kept, so that no copy of them may be. `n_landed_by_kind` counts by kind what
+    has landed, of feedback by its type.
     """
 
     files: tuple[str, ...] = ()
@@ -81,6 +83,7 @@ class LandingReport:
     n_untrusted: Mapping[str, int] = field(default_factory=dict)
     first_letters: tuple[Record, ...] = ()
     n_read_otherwise: Mapping[str, int] = field(default_factory=dict)
+    n_landed_by_kind: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def n_refused(self) -> int:

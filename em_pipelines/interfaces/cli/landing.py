@@ -12,7 +12,7 @@ import typer
 
 from em_pipelines.errors import LandingInterruptedError, UsageError
 from em_pipelines.interfaces.cli import reviewing
-from em_pipelines.interfaces.cli.console import HomeOption, JsonOption, ask, open_home, print_json
+from em_pipelines.interfaces.cli.console import HomeOption, JsonOption, ask, open_home, out, print_json
 from em_pipelines.interfaces.cli.landing_summary import (
     are,
     as_document,
@@ -141,6 +141,9 @@ def land(
     else:
         show(report)
         settled.show()
+        if report.n_landed:
+            how = f"`em run --home {opened.path}` reads it; then `em status` says what waits, and in which language"
+            out().print(f"next      {how}", markup=False, soft_wrap=True)
     end_with(opened, report)
 
 

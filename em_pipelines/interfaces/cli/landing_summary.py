@@ -22,6 +22,17 @@ FROM_TOOLS = "tools brought in text from the web or from elsewhere"
 UNTRUSTED = {"native": "the log says so", "telegram": "posts of channels", "markdown": "clipped from elsewhere"}
 """Why conversations of a format are untrusted, where it is not FROM_TOOLS."""
 READ_OTHERWISE = {"time zone": "with the times of another time zone"}
+MESSAGES = "interactions"
+KINDS = {
+    MESSAGES: "message",
+    "skill_invocations": "skill invocation",
+    "world_events": "world event",
+    "seed": "imported fact",
+    "import": "imported note",
+    "answer": "answer",
+}
+"""What new rows are called, one of them; other types of feedback are feedback records."""
+CHATS = ("whatsapp", "telegram")
 STAY = ("stays", "stay")
 STAYS = ("was forgotten before and stays", "were forgotten before and stay")
 MAX_REASONS_SHOWN = 3
@@ -57,6 +68,7 @@ def as_document(report: "LandingReport") -> dict[str, object]:
             for one in report.read
         ],
         "untrusted": dict(report.n_untrusted),
+        "landed_by_kind": dict(report.n_landed_by_kind),
         "read_otherwise": dict(report.n_read_otherwise),
         "nobodys": dict(report.n_nobodys),
         "passed_over": dict(report.n_passed_over),
@@ -97,8 +109,7 @@ def show(report: "LandingReport", *, is_dry: bool = False) -> None:
 
 def _told(report: "LandingReport", *, is_dry: bool) -> Iterator[str]:
     """What is said below the tables, a sentence a line."""
-    for user, n in sorted(Counter(one.user_id for one in report.read if one.user_id and one.n_rows).items()):
-        yield f"{counted(n, 'file')} taken to be {user}'s, after the folder; `--user-id NAME` says otherwise"
+    yield from _counted_as(report)
     if report.n_untrusted:
         yield untrusted_line(report.n_untrusted)
     for how, n in report.n_read_otherwise.items():
@@ -111,10 +122,23 @@ def _told(report: "LandingReport", *, is_dry: bool) -> Iterator[str]:
         yield f"{counted(report.n_requests, 'request')} to forget: `em run` carries {them} out"
     if report.n_skipped:
         named = ", ".join(f"{n} {name.replace('_', ' ')}" for name, n in report.n_skipped.items())
-        yield f"passed over: {named}"
+        yield f"passed over: {counted(report.n_ignored, 'entry')} ({named})"
     yield from report.notes
     if not is_dry:  # a preview has a table of them
         yield from _reasons(report)
+
+
+def _counted_as(report: "LandingReport") -> Iterator[str]:
+    """What figures are of: whose the files were taken to be, which kinds of rows, what a conversation is."""
+    for user, n in sorted(Counter(one.user_id for one in report.read if one.user_id and one.n_rows).items()):
+        yield f"{counted(n, 'file')} taken to be {user}'s, after the folder; `--user-id NAME` says otherwise"
+    if report.n_landed_by_kind.keys() - {MESSAGES}:
+        nouns: Counter[str] = Counter()
+        for kind, n in report.n_landed_by_kind.items():
+            nouns[KINDS.get(kind, "feedback record")] += n
+        yield f"new rows: {', '.join(counted(n, noun) for noun, n in nouns.items())}"
+    if any(one.n_rows and one.format in CHATS for one in report.read):
+        yield "a day of a chat counts as a conversation"
 
 
 def _reasons(report: "LandingReport") -> Iterator[str]:

@@ -7,7 +7,7 @@ of messages.
 
 What is landed is the branch that the user last saw: from current_node up to the root. Turn numbers are the depth in
 the tree, so that a longer export of the same conversation gives the same numbers. Custom instructions, which every
-conversation repeats, land once a file, as the user's. A message with text that a tool brought in from the web, from
+conversation repeats, land once, as the user's. A message with text that a tool brought in from the web, from
 files or from elsewhere is untrusted; where it is hidden, the next one is. Line numbers are the conversation's, from 1.
 """
 
@@ -23,6 +23,7 @@ from em_pipelines.landing.formats.base import (
     Ignored,
     Item,
     Rejected,
+    Remark,
     Sample,
     Source,
     dated,
@@ -43,6 +44,8 @@ from em_pipelines.landing.formats.chatgpt_content import (
 )
 from em_pipelines.landing.reader import InputFile
 from em_pipelines.landing.reasons import Reason, Skip
+from em_pipelines.landing.records import NO_CONVERSATION
+from em_pipelines.text.counting import counted
 
 
 def sniff(sample: Sample) -> bool:
@@ -63,6 +66,8 @@ def convert(file: InputFile, source: Source) -> Iterator[Item]:
             detail = f"conversation {number}: mapping: expected the tree of messages"
             yield Rejected(number, Reason.MISSING_FIELD, detail, dumps(conversation))
             continue
+        if not any(map(_holds_message, mapping.values())):
+            yield Ignored(number, Skip.EMPTY_CONVERSATION)
         branch = chosen_branch(mapping, conversation.get("current_node"))
         n_others = sum(_holds_message(node) for node in mapping.values()) - sum(map(_holds_message, branch))
         if conversation.get("is_do_not_remember") is True:
@@ -70,6 +75,9 @@ def convert(file: InputFile, source: Source) -> Iterator[Item]:
         else:
             yield from _messages(number, conversation, branch, source, instructions)
         yield from [Ignored(number, Skip.OTHER_BRANCH)] * n_others
+    if instructions.found:
+        told = counted(len(instructions.found), "text", ("lands", "land"))
+        yield Remark(f"{source.name}: {told} as custom instructions, beside the conversations")
     yield from instructions.items()
 
 
@@ -175,7 +183,7 @@ class _Instructions:
             digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:8]
             fields = {
                 "user_id": self.source.user(),
-                "session_id": f"custom-instructions/{at.date().isoformat() if at else 'undated'}-{digest}",
+                "session_id": f"{NO_CONVERSATION}{digest}",
                 "turn_number": 0,
                 "role": "user",
                 "content": text,

@@ -67,6 +67,8 @@ def convert(file: InputFile, source: Source) -> Iterator[Item]:
             detail = f"conversation {number}: chat_messages: expected a list of messages"
             yield Rejected(number, Reason.MISSING_FIELD, detail, dumps(conversation))
             continue
+        if not messages:
+            yield Ignored(number, Skip.EMPTY_CONVERSATION)
         stands = _standing(messages, conversation.get("current_leaf_message_uuid"))
         for turn, message in enumerate(messages):
             if turn in stands:

@@ -137,3 +137,14 @@ def test_any_other_interruption_says_so(em, tmp_path, monkeypatch) -> None:
     monkeypatch.setattr(LandedLog, "days", interrupt)
     done = em("dead-letters", "list", "--home", tmp_path / "home")
     assert (done.returncode, done.stderr.startswith("em: interrupted; what was done is kept")) == (3, True)
+
+
+def test_the_summary_names_what_it_counts(em, tmp_path) -> None:
+    (tmp_path / "a.md").write_text("---\ndate: 2026-09-20\n---\nI keep a list of lighthouses.\n", encoding="utf-8")
+    done = em("land", tmp_path / "a.md", "--user-id", "ada", "--home", tmp_path / "home")
+    assert "new rows: 1 message, 1 imported note" in done.stdout
+    assert f"next      `em run --home {tmp_path / 'home'}` reads it" in done.stdout
+    empty = orjson.dumps([{"uuid": "c1", "created_at": "2026-03-05T18:00:00Z", "chat_messages": []}])
+    (tmp_path / "conversations.json").write_bytes(empty)
+    done = em("land", tmp_path / "conversations.json", "--user-id", "ada", "--home", tmp_path / "home")
+    assert "passed over: 1 entry (1 empty conversation)" in done.stdout

@@ -192,6 +192,19 @@ def test_custom_instructions_land_once_as_the_users(home: Any) -> None:
     assert (again.n_landed, again.n_duplicates, again.n_refused) == (0, 3, 0)
 
 
+def test_custom_instructions_of_many_files_are_one_message_and_no_conversation(home: Any) -> None:
+    told = {"user_profile": "I teach rowing."}
+    for n in range(3):
+        data = [talk(other("i", "user_editable_context", "user", **told), node("a", None, "user", ["Hi"]), id=f"c{n}",
+                     create_time=1_772_437_000 + n * 86_400)]  # fmt: skip
+        home.write(f"conversations-00{n}.json", orjson.dumps(data))
+    home.write("conversations-003.json", orjson.dumps([talk(id="c3"), talk(node("a", None, "user", ["Ho"]), id="c4")]))
+    report = home.land(home.root / "in", user_id="nora")
+    assert sorted(said(home)) == [("user", "Hi")] * 3 + [("user", "Ho"), ("user", "I teach rowing.")]
+    assert (report.n_refused, report.n_duplicates, report.users["nora"].n_conversations) == (0, 2, 4)
+    assert report.n_skipped == {"empty_conversation": 1}
+
+
 def test_a_conversation_that_is_not_to_be_remembered_is_not(home: Any) -> None:
     data = [talk(node("a", None, "user", ["I row."]), is_do_not_remember=True)]
     report = home.land_data("conversations.json", orjson.dumps(data), user_id="nora")
