@@ -21,7 +21,7 @@ from em_pipelines.errors import UsageError
 from em_pipelines.landing.containers import members
 from em_pipelines.landing.formats.base import Format, Item, Parsed, Rejected, Source, sample_of, trusted
 from em_pipelines.landing.intake import Intake
-from em_pipelines.landing.passed_over import PassedOver, is_prose, media_kind, user_of_folder
+from em_pipelines.landing.passed_over import PassedOver, export_of_side_file, is_prose, media_kind, user_of_folder
 from em_pipelines.landing.reader import FoundFile, InputFile, find_files, shown
 from em_pipelines.landing.reasons import Origin, Reason, Refusal, RuleError
 from em_pipelines.landing.records import NO_CONVERSATION
@@ -328,6 +328,9 @@ class _Landing:
         except RuleError as error:
             if found.root and error.reason in _UNREAD and self._pass_over(found, error.raw):
                 return
+            if export := error.reason is Reason.UNKNOWN_FORMAT and export_of_side_file(found, is_unknown=True):
+                detail = f"{found.path.name} is what {export} brings beside the messages, and holds none of them"
+                raise RuleError(error.reason, detail, raw=error.raw) from error
             raise
         if found.root and not self.chosen and known.name == NOTES and self._pass_over(found, b""):
             return  # beside logs a note is mostly about the logs

@@ -57,6 +57,7 @@ class Skip(StrEnum):
 
     EMPTY = "empty"  # no text, nothing attached
     EMPTY_CONVERSATION = "empty_conversation"  # one that was begun, and in which nobody said anything
+    UNKNOWN_CONTENT = "unknown_content"  # something is said or shown, in a form that is not known here
     HIDDEN = "hidden"  # never shown to the user, or shown as no message
     OTHER_BRANCH = "other_branch"  # an answer that was regenerated, or a message before it was edited
     REASONING = "reasoning"  # what the model said to itself

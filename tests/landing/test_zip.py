@@ -295,3 +295,11 @@ def test_a_folder_of_zips_lands_and_its_files_are_counted_by_member(home: Any, m
         home.write(f"part-{n}.zip", zipped({"a.jsonl": [message(n)]}))
     report = home.land(home.root / "in", settings=LandingSettings(max_buffer_records=1))
     assert (report.n_landed, len(report.files)) == (3, 3)
+
+
+def test_a_side_file_that_is_named_itself_is_told_for_what_it_is(home: Any) -> None:
+    report = home.land_data("memories.json", b'[{"conversations_memory": "rows"}]', user_id="nora")
+    (letter,) = report.first_letters
+    assert (
+        letter["detail"] == "memories.json is what Claude's export brings beside the messages, and holds none of them"
+    )

@@ -16,6 +16,9 @@ _OWN_TOOLS = frozenset(
     ["python", "container", "code_interpreter", "dalle", "image_gen", "t2uay3k", "canmore", "bio", "user_settings"]
 )
 """Tools that make something of what was said, and bring nothing in; of a name all up to the first dot."""
+_KNOWN = (*_FROM_ELSEWHERE, "text", "code", "multimodal_text", "execution_output", "system_error")
+"""Types of content that say what they say in `parts`, `text` or `result`, and nothing where those are empty."""
+_ABOUT = ("content_type", "language", "response_format_name")
 _SPOKEN = "audio_transcription"
 _FENCED = re.compile(r"```\n?(.*?)\n?```", re.DOTALL)
 
@@ -31,7 +34,12 @@ def why_not(message: Fields) -> Skip | None:
     is_hidden = any(metadata.get(name) for name in _HIDDEN) or _part(message, "author").get("role") == "system"
     if is_hidden or message.get("weight") in (0, 0.0):
         return Skip.HIDDEN
-    return None if content_of(message).strip() else Skip.EMPTY
+    if content_of(message).strip():
+        return None
+    is_known = kind in _KNOWN or not any(
+        value for name, value in _part(message, "content").items() if name not in _ABOUT
+    )
+    return Skip.EMPTY if is_known else Skip.UNKNOWN_CONTENT
 
 
 def custom_instructions(message: Fields) -> str:

@@ -39,6 +39,7 @@ from em_pipelines.landing.reasons import Reason, Skip
 
 _ROLES = {"human": "user", "assistant": "assistant"}
 _SAID = ("text", "voice_note")
+_KNOWN = ("text", "voice_note", "tool_use", "tool_result", "token_budget", "flag")
 _CALLS = ("tool_use", "tool_result")
 _OWN_TOOLS = frozenset(
     [
@@ -103,8 +104,7 @@ def _message(number: int, turn: int, message: Any, conversation: Fields, source:
     is_call = bool(calls) and not text.strip()
     content = "\n".join(calls) if is_call else "\n".join([text, *_attached(message)]).strip("\n")
     if not content.strip():
-        has_thought = any("thinking" in str(block.get("type")) for block in blocks)
-        return Ignored(number, Skip.REASONING if has_thought else Skip.EMPTY)
+        return Ignored(number, _why_nothing(blocks))
     sender, started_at = message.get("sender"), instant_of(conversation.get("created_at"))
     at = instant_of(message.get("created_at")) or (started_at + timedelta(seconds=turn) if started_at else None)
     role = _ROLES.get(sender, sender) if isinstance(sender, str) else sender
@@ -122,6 +122,14 @@ def _message(number: int, turn: int, message: Any, conversation: Fields, source:
     return dated(
         number, fields, f"conversation {number}, message {turn}: no time; add `created_at` to the conversation"
     )
+
+
+def _why_nothing(blocks: list[Fields]) -> Skip:
+    """Why a message without words is none."""
+    if any("thinking" in str(block.get("type")) for block in blocks):
+        return Skip.REASONING
+    is_unknown = any(block.get("type") not in _KNOWN and block.keys() - {"type"} for block in blocks)
+    return Skip.UNKNOWN_CONTENT if is_unknown else Skip.EMPTY
 
 
 def _text(message: Fields) -> str:

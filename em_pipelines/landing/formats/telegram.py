@@ -194,7 +194,8 @@ class _Reader:
             return Ignored(number, Skip.SYSTEM_LINE)
         content = self._content(message)
         if not content.strip():
-            return Ignored(number, Skip.EMPTY)
+            is_known = message.get("type", "message") == "message"
+            return Ignored(number, Skip.EMPTY if is_known else Skip.UNKNOWN_CONTENT)
         at = self._sent_at(message)
         session = f"{self.chat.session_prefix}/{at.astimezone(UTC).date().isoformat() if at else 'undated'}"
         place = (session, _turn(message, number))

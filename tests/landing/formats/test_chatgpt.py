@@ -242,3 +242,14 @@ def test_nothing_is_lost_where_the_tree_has_gaps_and_loops(home: Any) -> None:
     report = home.land_data("conversations.json", orjson.dumps(data), user_id="nora")
     assert [text for _, text in said(home)] == ["one", "two", "three", "four", "five", "six"]
     assert report.n_landed == n_messages(*data)
+
+
+def test_words_in_a_form_that_is_not_known_are_counted_as_such_and_not_as_nothing(home: Any) -> None:
+    data = talk(
+        other("a", "brand_new", "user", payload={"text": "I row."}),
+        other("b", "text", "assistant", parts=[""]),
+        other("c", "brand_new", "assistant"),
+        node("d", None, "user", ["Hi"]),
+    )
+    report = home.land_data("conversations.json", orjson.dumps([data]), user_id="nora")
+    assert (report.n_landed, report.n_skipped) == (1, {"empty": 2, "unknown_content": 1})

@@ -137,3 +137,12 @@ def test_the_branch_that_is_open_stands_where_the_export_says_which(home: Any) -
 def test_a_message_whose_parent_is_not_there_is_not_lost(home: Any) -> None:
     land(home, message("m1", "human", text("a"), parent=ROOT), message("m3", "human", text("b"), parent="m2"))
     assert [r["content"] for r in home.landed()] == ["a", "b"]
+
+
+def test_words_in_a_form_that_is_not_known_are_counted_as_such(home: Any) -> None:
+    report = land(
+        home,
+        message("m1", "human", {"type": "brand_new", "words": "I row."}),
+        message("m2", "assistant", {"type": "token_budget", "left": 3}),
+    )
+    assert report.n_skipped == {"empty": 1, "unknown_content": 1}
