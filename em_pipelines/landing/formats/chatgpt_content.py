@@ -36,10 +36,8 @@ def why_not(message: Fields) -> Skip | None:
         return Skip.HIDDEN
     if content_of(message).strip():
         return None
-    is_known = kind in _KNOWN or not any(
-        value for name, value in _part(message, "content").items() if name not in _ABOUT
-    )
-    return Skip.EMPTY if is_known else Skip.UNKNOWN_CONTENT
+    holds_more = any(value for name, value in _part(message, "content").items() if name not in _ABOUT)
+    return Skip.UNKNOWN_CONTENT if holds_more and kind not in _KNOWN else Skip.EMPTY
 
 
 def custom_instructions(message: Fields) -> str:

@@ -60,6 +60,7 @@ _ROLES = {
 }
 _DELIMITERS = ",;\t|"
 _MAX_COLUMNS_NAMED = 12
+_CLOCK = re.compile(r"\s*\d{1,2}[:.]\d\d(?!\d)")
 _SEPARATOR = re.compile(r"sep=(.)\s*")
 
 
@@ -90,7 +91,9 @@ def convert(file: InputFile, source: Source) -> Iterator[Item]:
         raise RuleError(Reason.INVALID_CSV, f"the header cannot be read: {error}", raw=lines.row()) from error
     columns = _columns(names, source.mapping)
     _check_header(names, columns, lines)
-    if unread := [name.strip() for place, name in enumerate(names) if place not in columns.values() and name.strip()]:
+    clock = None if "timestamp" in source.mapping else _beside_a_date(names, columns)
+    read = {*columns.values(), clock}
+    if unread := [name.strip() for place, name in enumerate(names) if place not in read and name.strip()]:
         yield Remark(_not_read(source.name, unread))
     times = _Times(file, columns["timestamp"], header)
     turns: Counter[tuple[str, str]] = Counter()
@@ -104,7 +107,10 @@ def convert(file: InputFile, source: Source) -> Iterator[Item]:
             yield Rejected(started, Reason.INVALID_CSV, f"the row cannot be read: {error}", lines.row())
             continue
         if any(cell.strip() for cell in row):
-            yield _row(started, {f: row[i] for f, i in columns.items() if i < len(row)}, turns, source, times)
+            cells = {f: row[i] for f, i in columns.items() if i < len(row)}
+            if clock is not None and clock < len(row):
+                cells["timestamp"] = _with_clock(cells.get("timestamp", ""), row[clock])
+            yield _row(started, cells, turns, source, times)
         yield from lines.take_unread()
     yield from lines.take_unread()
 
@@ -232,6 +238,21 @@ def _columns(names: list[str], mapping: Mapping[str, str]) -> dict[str, int]:
             raise UsageError(f"reading --column: {name!r} is no column; there are {', '.join(names)[:200]}")
         found[field] = places[name.strip().casefold()]
     return found
+
+
+def _beside_a_date(names: list[str], columns: dict[str, int]) -> int | None:
+    """The place of the column with the clock, where the day stands in a column of its own: that is the timestamp's
+    then."""
+    places = {name.strip().casefold(): place for place, name in reversed([*enumerate(names)])}
+    if not {"date", "time"} <= places.keys() or "timestamp" in places:
+        return None
+    columns["timestamp"] = places["date"]
+    return places["time"]
+
+
+def _with_clock(day: str, clock: str) -> str:
+    """A time in two cells as one; where the second says the day as well, that alone."""
+    return f"{day.strip()} {clock.strip()}" if _CLOCK.match(clock) else clock or day
 
 
 def _check_header(names: list[str], columns: Mapping[str, int], lines: _Lines) -> None:

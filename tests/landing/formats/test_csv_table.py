@@ -145,3 +145,15 @@ def test_in_a_folder_a_mapping_that_does_not_fit_a_file_costs_that_file(home: An
     report = home.land(home.root / "in", mapping={"content": "Body", "timestamp": "Sent at"})
     assert (report.n_landed, dict(report.n_dead_letters)) == (1, {"missing_field": 1})
     assert "'Body' is no column; there are User, Conversation_ID" in home.the_letter()["detail"]
+
+
+@pytest.mark.parametrize("rows", [
+    "Date,Time,Message\n2026-03-05,17:40,hi\n",
+    "date;time;text\n05/03/2026;5:40 PM;hi\n25/03/2026;5:41 PM;ho\n",
+    "time,date,text\n2026-03-05T17:40:00Z,5 March,hi\n",
+    "time,date,text\n,2026-03-05 17:40,hi\n",
+])  # fmt: skip
+def test_the_day_and_the_clock_may_stand_in_two_columns(home: Any, rows: str) -> None:
+    report = home.land_data("table.csv", rows, user_id="nora")
+    assert (report.n_refused, report.notes) == (0, ())
+    assert home.landed()[0]["timestamp"].startswith("2026-03-05T17:40:00")
