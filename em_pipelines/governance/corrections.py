@@ -7,6 +7,7 @@ names its facts by what they say as well as by id, so that it holds after anothe
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
+from shlex import quote
 from typing import Any, cast
 
 from rapidfuzz import fuzz
@@ -73,7 +74,7 @@ class Corrections:
             problem = f"{len(found)} facts" if found else "no fact"
             raise UsageError(
                 f"looking for a fact of {self._user_id}: {problem} with id {edge_id}; see `em facts --user "
-                f"{self._user_id} --all`"
+                f"{quote(self._user_id)} --all`"
             )
         return (exact or found)[0]
 
@@ -167,7 +168,7 @@ class Corrections:
             near = [name for role in ("subject", "object") for name in _unknown_near(names, payload.get(role))]
             raise UsageError(
                 f"taking facts back: nothing that is known of {self._user_id} says that{hint(near)}; nothing was "
-                f"noted, see `em facts --user {self._user_id}`"
+                f"noted, see `em facts --user {quote(self._user_id)}`"
             )
         return ["nothing that was known said so: it is noted as a new fact", *on_names]
 

@@ -66,7 +66,7 @@ def diagnose(home: RebuildableHome) -> list[Diagnosis]:
     """Looks at the home: salt, log, partitions, integrity, days out of date, snapshot, index packs, graph database,
     ledger, tokens, dead letters, quarantine, left-overs, Dagster's databases."""
     if not home.path.exists():
-        return [Diagnosis("home", False, f"{home.path} does not exist", "land something: em run PATH")]
+        return [Diagnosis("home", False, f"{home.path} does not exist", "land something: `em run PATH`")]
     looks: dict[str, Look] = {
         "salt": _salt, "landed log": _log, "partitions": _lake, "index packs": _packs, "graph database": _graph,
         "ledger": _ledger, "tokens": _tokens, "dead letters": _dead_letters, "left-over files": _left_overs,
@@ -168,7 +168,7 @@ def _log(home: RebuildableHome) -> Diagnosis:
         return Diagnosis("landed log", False, "without its salt nobody can say what is lost", "put the salt back first")
     if damaged := damaged_segments(home):
         found = f"{counted(len(damaged), 'segment', IS)} not what was landed, first {damaged[0]}"
-        return Diagnosis("landed log", False, found, "em restore DIR --lost, from a backup")
+        return Diagnosis("landed log", False, found, "`em restore DIR --lost`, from a backup")
     if missing := lost_segments(home):
         found, advice = missing[0].rsplit("; ", 1)
         return Diagnosis(
@@ -187,7 +187,7 @@ def _lake(home: RebuildableHome) -> Iterator[Diagnosis]:
     if damaged := damaged_partitions(home):
         first = damaged[0]
         which = f"{len(damaged)} damaged or edited: {first.table.name} of {first.day}: {first.found}"
-        yield Diagnosis("partitions", False, which, "em repair --apply")
+        yield Diagnosis("partitions", False, which, "`em repair --apply`")
         return
     yield Diagnosis("partitions", True, f"{sum(1 for _ in _partitions(home))} files are whole")
     yield from _taken("integrity", _integrity, home)
@@ -209,19 +209,21 @@ def _quarantine(home: RebuildableHome) -> Diagnosis:
     entries = list(home.store.quarantine.entries())
     users = {entry.user_id for entry in entries}
     found = f"{len(entries)} set aside, of {counted(len(users), 'user')}" if entries else "nothing set aside"
-    return Diagnosis("quarantine", not entries, found, "em quarantine list" if entries else "")
+    return Diagnosis("quarantine", not entries, found, "`em quarantine list`" if entries else "")
 
 
 def _days(home: RebuildableHome) -> Diagnosis:
     stale = {step.name: len(days) for step in home.steps.values() if (days := home.store.stale_days(step))}
     return (
-        Diagnosis("days", False, f"out of date: {stale}", "em run") if stale else Diagnosis("days", True, "all current")
+        Diagnosis("days", False, f"out of date: {stale}", "`em run`")
+        if stale
+        else Diagnosis("days", True, "all current")
     )
 
 
 def _snapshot(home: RebuildableHome) -> Diagnosis:
     state = snapshot_state(home)
-    advice = {SnapshotState.OUTDATED: "em snapshot", SnapshotState.DAMAGED: "em repair --apply"}.get(state, "")
+    advice = {SnapshotState.OUTDATED: "`em snapshot`", SnapshotState.DAMAGED: "`em repair --apply`"}.get(state, "")
     return Diagnosis("snapshot", not advice, state.value, advice)
 
 
@@ -229,7 +231,7 @@ def _packs(home: RebuildableHome) -> Diagnosis:
     """How old they are is seen by the next run; what is lost of them would only be missed."""
     n_packs, n_unfit = len(packs.folders(home)), len(packs.unfit(home, is_checked=True))
     found = f"{n_unfit} of {n_packs} are lost or damaged" if n_unfit else f"{n_packs} are whole"
-    return Diagnosis("index packs", not n_unfit, found, "em repair --apply" if n_unfit else "")
+    return Diagnosis("index packs", not n_unfit, found, "`em repair --apply`" if n_unfit else "")
 
 
 def _graph(home: RebuildableHome) -> Iterator[Diagnosis]:
@@ -239,10 +241,10 @@ def _graph(home: RebuildableHome) -> Iterator[Diagnosis]:
     try:
         n_erased = n_erased_since_sync(home)
     except EmError as error:
-        yield Diagnosis("graph database", False, str(error), "delete HOME/record/graph.json, then em sync-graph")
+        yield Diagnosis("graph database", False, str(error), "delete HOME/record/graph.json, then `em sync-graph`")
         return
     found = f"may hold what {counted(n_erased, 'erasure')} took away" if n_erased else "no erasure since its last sync"
-    yield Diagnosis("graph database", not n_erased, found, "em sync-graph" if n_erased else "")
+    yield Diagnosis("graph database", not n_erased, found, "`em sync-graph`" if n_erased else "")
 
 
 def _ledger(home: RebuildableHome) -> Diagnosis:
@@ -263,7 +265,7 @@ def _tokens(home: RebuildableHome) -> Diagnosis:
     sound = book.all()
     if edited := book.edited():
         found = f"{len(edited)} were edited and let nobody in, first line {edited[0]} of record/tokens.jsonl"
-        return Diagnosis("tokens", False, found, "em token revoke ID, or remove the line")
+        return Diagnosis("tokens", False, found, "`em token revoke ID`, or remove the line")
     try:
         revoked = {entry.target for entry in home.ledger.entries() if entry.action == REVOKED}
     except EmError:  # of which the ledger tells
@@ -271,13 +273,13 @@ def _tokens(home: RebuildableHome) -> Diagnosis:
     back = [token for token in sound if revoked and home.ledger.mark_of(token.token_id, token.user_id) in revoked]
     if back:
         found = f"{len(back)} that were revoked are there again, first {back[0].token_id}"
-        return Diagnosis("tokens", False, found, f"em token revoke {back[0].token_id}")
+        return Diagnosis("tokens", False, found, f"`em token revoke {back[0].token_id}`")
     return Diagnosis("tokens", True, f"{len(sound)} are as they were made" if sound else "none")
 
 
 def _dead_letters(home: RebuildableHome) -> Diagnosis:
     n_open = len(open_letters(home.store.log))
-    return Diagnosis("dead letters", not n_open, f"{n_open} open", "em dead-letters list" if n_open else "")
+    return Diagnosis("dead letters", not n_open, f"{n_open} open", "`em dead-letters list`" if n_open else "")
 
 
 def _left_overs(home: RebuildableHome) -> Diagnosis:
@@ -286,13 +288,13 @@ def _left_overs(home: RebuildableHome) -> Diagnosis:
         "left-over files",
         not left,
         f"{counted(len(left), 'temporary file')} of runs that were killed" if left else "none",
-        f"em repair --apply deletes them, like {left[0]}" if left else "",
+        f"`em repair --apply` deletes them, like {left[0]}" if left else "",
     )
 
 
 def _dagster(home: RebuildableHome) -> Diagnosis:
     """Its history alone: of memory nothing lies there."""
-    subject, repair = "Dagster's history", "em repair --apply sets it aside; memory needs none of it"
+    subject, repair = "Dagster's history", "`em repair --apply` sets it aside; memory needs none of it"
     if damaged := flaws(home.dagster_home):
         first = damaged[0]
         name = first.path.relative_to(home.dagster_home)

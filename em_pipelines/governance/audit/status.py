@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from pathlib import Path
+from shlex import quote
 from typing import Any, TypeVar
 
 from em_pipelines.errors import EmError
@@ -81,8 +82,8 @@ class Status:
 
     @property
     def asked(self) -> str:
-        """A user to show an example with: who was asked about, else who has said most."""
-        return self.user or max(self.users or [Remembered("NAME")], key=lambda one: one.n_messages).user_id
+        """A user to show an example with, as a shell reads it: who was asked about, else who has said most."""
+        return quote(self.user or max(self.users or [Remembered("NAME")], key=lambda one: one.n_messages).user_id)
 
     @property
     def next_step(self) -> str:

@@ -78,7 +78,7 @@ def back_up(
 def _check_place(folder: Path, home: Path) -> None:
     chosen, own = folder.resolve(), home.resolve()
     if not own.is_dir():
-        raise UsageError(f"backing up {home}: there is no home; land something first: em run PATH")
+        raise UsageError(f"backing up {home}: there is no home; land something first: `em run PATH`")
     if chosen == own or own in chosen.parents or chosen in own.parents:
         raise UsageError(f"backing up to {folder}: it belongs to the home; choose a place outside of it")
 

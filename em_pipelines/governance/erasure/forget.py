@@ -16,6 +16,7 @@ import shutil
 import sqlite3
 from dataclasses import replace
 from datetime import UTC, date, datetime
+from shlex import quote
 from typing import Any
 
 from em_pipelines.errors import ErasureIncompleteError, UnknownUserError, UsageError
@@ -128,7 +129,8 @@ def check_known(home: RebuildableHome, scope: Scope) -> datetime:
         return datetime.fromisoformat(last_said_at)
     if scope.kind is ScopeKind.FACT:
         raise UsageError(
-            f"forgetting: {scope.user_id!r} has no fact {scope.target!r}, or several; {wish}; see `em facts --json`"
+            f"forgetting: {scope.user_id!r} has no fact {scope.target!r}, or several; {wish}; see "
+            f"`em facts --user {quote(scope.user_id)} --json`"
         )
     if not is_written(home.store.log, scope.user_id, scope.target):
         near = KnownWorld(home.store, scope.user_id).near(scope.target)

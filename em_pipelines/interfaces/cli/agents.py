@@ -18,11 +18,13 @@ from em_pipelines.interfaces.cli.console import (
     JsonOption,
     end_if_unknown,
     fail,
+    note_no_home_yet,
     open_existing,
     open_home,
     out,
     print_json,
     print_table,
+    telling_of_a_new_home,
 )
 from em_pipelines.text.counting import counted
 
@@ -76,6 +78,7 @@ def mcp(
     token = take(TOKEN_VARIABLE)
     if Defaults.serve_agents is None:
         raise UsageError("serving agents: this process has no server; use `em mcp`")
+    note_no_home_yet(opened)
     if is_http:
         if user is not None or token is not None or domain is not None:
             raise UsageError(
@@ -100,8 +103,9 @@ def create(
     Example: em token create --user mirela --scope read --days 30
     """
     opened = open_home(home)
-    token, made = _book(opened).create(user, TokenScope.named(scope), datetime.now(UTC), days, domain)
-    _enter(opened, "token.create", made)
+    with telling_of_a_new_home(opened, is_data=True):
+        token, made = _book(opened).create(user, TokenScope.named(scope), datetime.now(UTC), days, domain)
+        _enter(opened, "token.create", made)
     if as_json:
         print_json({"token": token, **_document(made)})
     else:

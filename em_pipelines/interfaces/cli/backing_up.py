@@ -17,6 +17,7 @@ from em_pipelines.interfaces.cli.console import (
     out,
     print_json,
 )
+from em_pipelines.interfaces.cli.hints import with_home
 from em_pipelines.text.counting import IS, WAS, counted
 
 if TYPE_CHECKING:
@@ -127,7 +128,7 @@ def _show(done: "Restored", home: Path) -> None:
         lines.append(f"{later} of the log came after this backup: land again what landed since")
     lines += [
         "what was forgotten after this backup and is known neither here nor to a later backup is back: forget it again",
-        f"next      em run --home {home}",
+        f"next      {with_home('em run', home)}",
     ]
     for line in lines:
         out().print(line, markup=False, soft_wrap=True)

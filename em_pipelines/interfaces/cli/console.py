@@ -19,6 +19,8 @@ from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, NoReturn, cast
 import orjson
 import typer
 
+from em_pipelines.interfaces.cli.hints import runnable, with_home
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -27,9 +29,19 @@ if TYPE_CHECKING:
     from em_pipelines.pipeline import OpenEmbedder, OpenModels, Pipeline
     from em_pipelines.serving.projection.graph_store import OpenGraph
 
+
+def _remember(home: Path | None) -> Path | None:
+    """Keeps the home that an option names, for the commands that are told next."""
+    if home is not None:
+        Defaults.home = home
+    return home
+
+
 HomeOption = Annotated[
     Path | None,
-    typer.Option("--home", help="Where log, lake and snapshots lie; EM_HOME, else .em.", show_default=False),
+    typer.Option(
+        "--home", help="Where log, lake and snapshots lie; EM_HOME, else .em.", show_default=False, callback=_remember
+    ),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
 ExtractorOption = Annotated[
@@ -55,9 +67,10 @@ class Exit(IntEnum):
 
 
 class Defaults:
-    """What was given before the command's name, for commands that are not told otherwise, and the ways to others."""
+    """What commands are handed that is not their own: the home that was named, and the ways to others."""
 
     home: Path | None = None
+    """The home that `--home` names, before the command or after it."""
     open_models: "OpenModels | None" = None
     open_embedder: "OpenEmbedder | None" = None
     open_verifier: "OpenVerifier | None" = None
@@ -137,9 +150,19 @@ def _console(**options: Any) -> "Console":
     return Plain(highlight=False, **options)
 
 
+def copyable(sentence: str) -> str:
+    """A sentence of ours whose commands work when they are copied."""
+    return runnable(sentence, Defaults.home)
+
+
+def tell(sentence: str) -> None:
+    """Prints one sentence on stdout; it is text, never markup, and its commands work when they are copied."""
+    out().print(copyable(sentence), markup=False, soft_wrap=True)
+
+
 def say(sentence: str) -> None:
     """Says one sentence on stderr, behind the name of the command."""
-    told = " ".join(sentence.split()).replace("?; ", "? ")
+    told = copyable(" ".join(sentence.split()).replace("?; ", "? "))
     sys.stderr.write(visible(f"em: {told}") + "\n")
 
 
@@ -217,17 +240,34 @@ def open_existing(home: Path | None, **overrides: Any) -> "Pipeline":
     """The home, as `open_home` finds it; ends the command with a finding where there is none."""
     opened = open_home(home, **overrides)
     if not opened.path.exists():
-        fail(_no_home(opened.path, is_named=bool(home or Defaults.home)), Exit.FINDING)
+        makes = with_home("em run PATH", opened.path)
+        fail(f"opening the home: {opened.path} does not exist; {_meant(opened.path)}`{makes}` makes one", Exit.FINDING)
     return opened
 
 
-def _no_home(path: Path, *, is_named: bool) -> str:
+@contextmanager
+def telling_of_a_new_home(home: "Pipeline", *, is_data: bool = False) -> Iterator[None]:
+    """For who may make a home: tells where one was made, and which beside it has nearly its name; on stderr where what
+    stdout gets `is_data`."""
+    is_there = home.path.exists()
+    yield
+    if not is_there and home.path.exists():
+        (say if is_data else tell)(f"New home: {home.path.absolute()}; {_meant(home.path)}".rstrip("; "))
+
+
+def note_no_home_yet(home: "Pipeline") -> None:
+    """For a server, which ends when nobody reads any more: says first that its home is not there yet."""
+    if not home.path.exists():
+        say(f"{home.path.absolute()} does not exist yet; {_meant(home.path)}what is remembered first makes it")
+
+
+def _meant(path: Path) -> str:
+    """The home beside it that may have been meant, where one was named."""
     from em_pipelines.schema.near_names import near
 
-    beside = [one.name for one in path.absolute().parent.glob("*") if _is_home(one)]
-    found = near(path.name, beside) if is_named else []
-    meant = f"did you mean {str(path.parent / found[0])!r}? " if found else ""
-    return f"opening the home: {path} does not exist; {meant}`em run PATH --home {path}` makes one"
+    beside = [one.name for one in path.absolute().parent.glob("*") if one.name != path.name and _is_home(one)]
+    found = near(path.name, beside) if Defaults.home else []
+    return f"did you mean {str(path.parent / found[0])!r}? " if found else ""
 
 
 def _is_home(path: Path) -> bool:

@@ -14,10 +14,10 @@ from em_pipelines.interfaces.cli.console import (
     UserOption,
     end_if_unknown,
     open_existing,
-    out,
     print_json,
     print_table,
     say,
+    tell,
 )
 from em_pipelines.schema.vocabulary import USER
 from em_pipelines.text.counting import counted
@@ -107,7 +107,7 @@ def retract(
     if as_json:
         print_json([_document(one) for one in given])
     else:
-        out().print(f"{len(given)} taken back; `em confirm` brings a fact back")
+        tell(f"{len(given)} taken back; `em confirm` brings a fact back")
 
 
 def merge(
@@ -163,7 +163,7 @@ def _target(said: "Corrections", fact: str | None, named: dict[str, Any]) -> "Fa
     if fact is not None:
         return said.fact(fact)
     if named["relation"] is None:
-        raise UsageError("naming a fact: give its id (see `em facts`), or --relation and what it says")
+        raise UsageError("naming a fact: give its id (see `em facts --user NAME`), or --relation and what it says")
     return named
 
 
@@ -206,7 +206,7 @@ def _show(said: "Corrections", given: "Given", as_json: bool) -> None:
     after = [fact for fact in said.known() if fact["edge_id"] in {f["edge_id"] for f in given.facts}]
     if after:
         _print(after, "Now")
-    out().print("Noted: readers see it at once, `em run` folds it in.")
+    tell("Noted: readers see it at once, `em run` folds it in.")
 
 
 def _document(given: "Given") -> dict[str, Any]:

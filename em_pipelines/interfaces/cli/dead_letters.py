@@ -18,6 +18,7 @@ from em_pipelines.interfaces.cli.console import (
     print_document,
     print_json,
     print_table,
+    tell,
 )
 from em_pipelines.text.counting import IS, counted
 
@@ -145,7 +146,7 @@ def _show_report(report: "ReplayReport", given_back: set[str]) -> None:
         f"{len(report.replayed)} replayed, {counted(report.n_landed, 'record')} landed, {len(report.refused)} refused"
     )
     if given_back:
-        out().print(f"{counted(len(given_back), 'conversation')} given back: `em run` asks for them again")
+        tell(f"{counted(len(given_back), 'conversation')} given back: `em run` asks for them again")
     for letter_id, problem in report.refused.items():
         out().print(f"{letter_id}  {problem}", markup=False, soft_wrap=True)
 

@@ -19,6 +19,8 @@ from em_pipelines.interfaces.cli.console import (
     print_json,
     say,
     stdout_for_documents,
+    tell,
+    telling_of_a_new_home,
 )
 from em_pipelines.interfaces.cli.facts import AsOfOption, parse_day
 from em_pipelines.serving.export.formats import ExportFormat
@@ -87,7 +89,8 @@ def import_(
     from em_pipelines.serving.export.json_import import import_json
 
     opened = open_home(home)
-    done = import_json(opened, file, datetime.now(UTC))
+    with telling_of_a_new_home(opened, is_data=as_json):
+        done = import_json(opened, file, datetime.now(UTC))
     if as_json:
         print_json(_document(done))
     else:
@@ -115,4 +118,4 @@ def _show(done: "Imported") -> None:
     if done.other_settings:
         names = ", ".join(done.other_settings)
         out().print(f"Settings differ from those of the export: {names}. Memory will, too.", markup=False)
-    out().print("look      em run, then em facts --user NAME", markup=False)
+    tell("look      `em run`, then `em facts --user NAME`")

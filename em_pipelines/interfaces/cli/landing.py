@@ -12,7 +12,15 @@ import typer
 
 from em_pipelines.errors import LandingInterruptedError, UsageError
 from em_pipelines.interfaces.cli import reviewing
-from em_pipelines.interfaces.cli.console import HomeOption, JsonOption, ask, open_home, out, print_json
+from em_pipelines.interfaces.cli.console import (
+    HomeOption,
+    JsonOption,
+    ask,
+    open_home,
+    print_json,
+    tell,
+    telling_of_a_new_home,
+)
 from em_pipelines.interfaces.cli.landing_summary import (
     are,
     as_document,
@@ -132,18 +140,18 @@ def land(
         show_preview(found, as_json=as_json)
         end_preview(found)
         return
-    report = land_into(
-        opened, paths, format, user_id, settings, mapping, privacy, may_ask=not as_json, is_trusted=trust
-    )
-    settled = reviewing.settle(opened, [Path(name).name for name in report.files] if accept else [], user_id)
-    if as_json:
-        print_json({**as_document(report), **settled.as_document()})
-    else:
-        show(report)
-        settled.show()
-        if report.n_landed:
-            how = f"`em run --home {opened.path}` reads it; then `em status` says what waits, and in which language"
-            out().print(f"next      {how}", markup=False, soft_wrap=True)
+    with telling_of_a_new_home(opened, is_data=as_json):
+        report = land_into(
+            opened, paths, format, user_id, settings, mapping, privacy, may_ask=not as_json, is_trusted=trust
+        )
+        settled = reviewing.settle(opened, [Path(name).name for name in report.files] if accept else [], user_id)
+        if as_json:
+            print_json({**as_document(report), **settled.as_document()})
+        else:
+            show(report)
+            settled.show()
+            if report.n_landed:
+                tell("next      `em run` reads it; then `em status` says what waits, and in which language")
     end_with(opened, report)
 
 

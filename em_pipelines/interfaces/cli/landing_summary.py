@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from em_pipelines.interfaces.cli.console import Exit, fail, out, print_json, print_table, say
+from em_pipelines.interfaces.cli.console import Exit, fail, print_json, print_table, say, tell
 from em_pipelines.text.counting import counted
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def as_document(report: "LandingReport") -> dict[str, object]:
 def show(report: "LandingReport", *, is_dry: bool = False) -> None:
     """Prints the report for people."""
     if not report.files:
-        _print("No file was found there to land.")
+        tell("No file was found there to land.")
     figures = ("files", "rows read", "new", "duplicates", "dead letters", "days")
     print_table(
         "Would land" if is_dry else "Landed",
@@ -104,7 +104,7 @@ def show(report: "LandingReport", *, is_dry: bool = False) -> None:
             right=("messages", "conversations"),
         )
     for sentence in _told(report, is_dry=is_dry):
-        _print(sentence)
+        tell(sentence)
 
 
 def _told(report: "LandingReport", *, is_dry: bool) -> Iterator[str]:
@@ -180,7 +180,7 @@ def show_preview(preview: "Preview", *, as_json: bool) -> None:
     rows = [(one.file, one.format, one.n_rows) for one in report.read]
     print_table("Files", ("file", "format", "rows"), rows[:MAX_FILES_SHOWN], right=("rows",))
     if len(rows) > MAX_FILES_SHOWN:
-        _print(f"and {counted(len(rows) - MAX_FILES_SHOWN, 'file')} more")
+        tell(f"and {counted(len(rows) - MAX_FILES_SHOWN, 'file')} more")
     show(report, is_dry=True)
     if letters:
         print_table("Would be dead letters", tuple(letters[0]), [tuple(x.values()) for x in letters])
@@ -193,7 +193,7 @@ def show_preview(preview: "Preview", *, as_json: bool) -> None:
             "content",
         )
         print_table("The first messages", columns, [tuple(x[c] for c in columns) for x in sample])
-    _print("Nothing was written: leave out --dry-run to land it.")
+    tell("Nothing was written: leave out --dry-run to land it.")
 
 
 def end_with(home: "Pipeline", report: "LandingReport") -> None:
@@ -257,7 +257,3 @@ def are(n: int) -> str:
 def _minute(instant: str) -> str:
     """A landed instant to the minute, in UTC."""
     return instant[:16].replace("T", " ")
-
-
-def _print(sentence: str) -> None:
-    out().print(sentence, markup=False, soft_wrap=True)

@@ -11,6 +11,7 @@ from em_pipelines.interfaces.cli.console import (
     Exit,
     HomeOption,
     JsonOption,
+    copyable,
     end_if_unknown,
     fail,
     open_existing,
@@ -104,7 +105,7 @@ def _document(found: "Status") -> dict[str, Any]:
         "n_imported_to_review": found.n_to_review,
         "n_bytes": found.n_bytes,
         "problems": found.problems,
-        "next_step": found.next_step,
+        "next_step": copyable(found.next_step),
     }  # fmt: skip
 
 
@@ -122,7 +123,7 @@ def _lines(found: "Status") -> Iterator[tuple[str, str]]:
     yield "snapshot", _snapshot(found)
     yield "packs", _told(found.n_packs, "index pack")
     yield from _waiting(found)
-    yield "next", found.next_step
+    yield "next", copyable(found.next_step)
 
 
 def _waiting(found: "Status") -> Iterator[tuple[str, str]]:

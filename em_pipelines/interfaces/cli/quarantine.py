@@ -10,10 +10,10 @@ from em_pipelines.interfaces.cli.console import (
     JsonOption,
     end_if_unknown,
     open_existing,
-    out,
     print_document,
     print_json,
     print_table,
+    tell,
 )
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ def release(
     if as_json:
         print_json({"released": [entry.quarantine_id for entry in chosen]})
         return
-    out().print(f"{len(chosen)} released; `em run` makes their days again")
+    tell(f"{len(chosen)} released; `em run` makes their days again")
 
 
 def _document(home: "Pipeline", entry: "SetAside") -> dict[str, Any]:

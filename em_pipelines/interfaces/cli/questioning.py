@@ -11,9 +11,10 @@ from em_pipelines.interfaces.cli.console import (
     JsonOption,
     UserOption,
     open_home,
-    out,
     print_json,
     say,
+    tell,
+    telling_of_a_new_home,
     write,
 )
 from em_pipelines.text.counting import IS, counted
@@ -46,20 +47,22 @@ def questionnaire(
 
     if not user.strip():
         raise UsageError("asking: the user is blank; give a name to --user")
-    own = Questionnaire(open_home(home), user)
+    opened = open_home(home)
+    own = Questionnaire(opened, user)
     asked = own.open_questions(is_again=is_again)
     if is_list:
         document = [{"id": question.id, "ask": question.ask, "several": question.several} for question in asked]
         print_json(document) if as_json else write("".join(f"{one['id']:16} {one['ask']}\n" for one in document))
         return
-    n_facts = sum(_ask(own, question, f"{number}/{len(asked)}") for number, question in enumerate(asked, start=1))
+    with telling_of_a_new_home(opened, is_data=as_json):
+        n_facts = sum(_ask(own, question, f"{number}/{len(asked)}") for number, question in enumerate(asked, start=1))
     if output is not None:
         output.write_text(own.as_yaml(), encoding="utf-8")
     n_open = len(own.open_questions())
     if as_json:
         print_json({"n_facts": n_facts, "n_open": n_open})
         return
-    out().print(
+    tell(
         f"{counted(n_facts, 'fact', IS)} known now; {counted(n_open, 'question', IS)} open"
         + ("; `em run` folds them in" if n_facts else "")
     )

@@ -11,6 +11,7 @@ from em_pipelines.interfaces.cli.console import (
     Exit,
     HomeOption,
     JsonOption,
+    copyable,
     fail,
     open_existing,
     out,
@@ -104,7 +105,7 @@ def repair(
     if n_lost:
         done.done.insert(0, f"accepted the loss of {counted(n_lost, 'part')} of the landed log")
     if as_json:
-        left = [{"subject": m.subject, "found": m.found, "mend": m.mend or None} for m in done.left]
+        left = [{"subject": m.subject, "found": m.found, "mend": copyable(m.mend) or None} for m in done.left]
         print_json({"is_applied": is_applied, "done": done.done, "left": left})
     else:
         _show(done)
@@ -120,5 +121,5 @@ def _show(repair: "Repair") -> None:
     if not repair.left:
         out().print("Nothing is left to mend.")
         return
-    rows = [(m.subject, m.found, m.mend or BY_HAND) for m in repair.left]
+    rows = [(m.subject, m.found, copyable(m.mend) or BY_HAND) for m in repair.left]
     print_table("Repair", ("subject", "found", "mend"), rows)

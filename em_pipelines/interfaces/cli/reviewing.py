@@ -10,11 +10,12 @@ from em_pipelines.errors import UsageError
 from em_pipelines.interfaces.cli.console import (
     HomeOption,
     JsonOption,
-    open_home,
+    open_existing,
     out,
     print_json,
     print_table,
     say,
+    tell,
 )
 from em_pipelines.text.counting import WAS, counted
 
@@ -47,7 +48,7 @@ def list_waiting(
 
     Example: em review list --user mirela
     """
-    opened = open_home(home)
+    opened = open_existing(home)
     found = review_of(opened).waiting(_wanted(user, file, kind), is_rejected=rejected)
     if as_json:
         print_json([item.as_document() for item in found])
@@ -72,7 +73,7 @@ def accept(
 
     Example: em review accept --user mirela --file contacts.vcf
     """
-    opened = open_home(home)
+    opened = open_existing(home)
     wanted = _chosen(ids, user, file, kind, is_all)
     review = review_of(opened)
     _show(review.accept(review.choose_to_accept(wanted)), "accepted", as_json)
@@ -92,7 +93,7 @@ def reject(
 
     Example: em review reject seed_0a1b2c3d
     """
-    review = review_of(open_home(home))
+    review = review_of(open_existing(home))
     _show(review.reject(review.choose(_chosen(ids, user, file, kind, is_all))), "rejected", as_json)
 
 
@@ -120,7 +121,7 @@ class Settled:
         if self.n_accepted:
             out().print(f"{counted(self.n_accepted, 'imported fact', WAS)} accepted")
         if self.line:
-            out().print(self.line, markup=False, soft_wrap=True)
+            tell(self.line)
 
 
 def settle(home: "Pipeline", files: list[str], user_id: str | None) -> Settled:
@@ -162,7 +163,7 @@ def _show(decided: "Decided", how: str, as_json: bool) -> None:
             {how: [item.as_document() for item in decided.decided], "withheld": [i.seed_id for i in decided.withheld]}
         )
         return
-    out().print(
+    tell(
         f"{len(decided.decided)} {how}" + ("; `em run` folds them in" if decided.decided and how == "accepted" else "")
     )
     if decided.withheld:

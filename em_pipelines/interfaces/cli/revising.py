@@ -16,6 +16,7 @@ from em_pipelines.interfaces.cli.console import (
     out,
     print_json,
     print_table,
+    tell,
 )
 from em_pipelines.interfaces.cli.facts import parse_day
 from em_pipelines.text.counting import IS, counted
@@ -132,4 +133,4 @@ def _show(report: "NightReport") -> None:
     for sentence in report.put_off.values():
         out().print(f"deferred: {sentence}", markup=False, soft_wrap=True)
     if report.n_asked:
-        out().print("`em run` takes the outcomes in.", markup=False)
+        tell("`em run` takes the outcomes in.")

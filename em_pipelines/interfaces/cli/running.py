@@ -10,8 +10,20 @@ import typer
 
 from em_pipelines.errors import UsageError
 from em_pipelines.interfaces.cli import landing, landing_summary, publishing, reviewing
-from em_pipelines.interfaces.cli.console import Exit, ExtractorOption, HomeOption, fail, open_home, out, print_table
+from em_pipelines.interfaces.cli.console import (
+    Exit,
+    ExtractorOption,
+    HomeOption,
+    fail,
+    open_existing,
+    open_home,
+    out,
+    print_table,
+    tell,
+    telling_of_a_new_home,
+)
 from em_pipelines.interfaces.cli.facts import parse_day
+from em_pipelines.interfaces.cli.hints import with_home
 from em_pipelines.text.counting import counted
 
 if TYPE_CHECKING:
@@ -54,15 +66,16 @@ def run(
     from em_pipelines.interfaces.cli.dagster_storage import prepare_dagster_home
 
     first, last = _bounds(from_day, to_day)
-    opened = open_home(home, **({"extractor": extractor} if extractor else {}))
+    opened = (open_home if paths else open_existing)(home, **({"extractor": extractor} if extractor else {}))
     opened.salt.verify()
     settings = landing.with_chat_options(opened.settings.landing, speaker, time_zone, date_order)
     mapping = landing.columns_of(column)
     how = landing.Format(format)
     report = None
     if paths:
-        report = landing.land_into(opened, paths, how, user_id, settings, mapping, privacy, is_trusted=trust)
-        landing_summary.show(report)
+        with telling_of_a_new_home(opened):
+            report = landing.land_into(opened, paths, how, user_id, settings, mapping, privacy, is_trusted=trust)
+            landing_summary.show(report)
         reviewing.settle(opened, [Path(name).name for name in report.files] if accept else [], user_id)
     prepare_dagster_home(opened)
     with opened.lock("run"):
@@ -134,23 +147,23 @@ def _show(home: "Pipeline", summary: "Summary") -> None:
     else:
         out().print("Every day is current; what was not checked or published yet is now.")
     if summary.aside and not summary.newly_aside:
-        out().print(f"Quarantine: {_set_aside(summary)}", markup=False, soft_wrap=True)
+        tell(f"Quarantine: {_set_aside(summary)}")
     if summary.languages:
         out().print(_other_languages(summary.languages), markup=False, soft_wrap=True)
     if summary.untrusted:
         told = counted(len(summary.untrusted), "conversation", ("holds", "hold"))
         out().print(f"Untrusted: {told} what came from outside, and nothing is learned there", soft_wrap=True)
     if waiting := reviewing.waiting_line(home):
-        out().print(f"Review: {waiting}", markup=False, soft_wrap=True)
+        tell(f"Review: {waiting}")
     latest = home.snapshots / LATEST
     if not latest.exists():
-        out().print("Nothing learned yet: no snapshot.")
+        tell("Nothing learned yet: no snapshot. `em run PATH` takes in logs.")
         return
     print_table(
         "Memory", ("user", "messages", "conversations", "entities", "facts", "last seen"), publishing.users(latest)
     )
     out().print(f"snapshot  {latest}", markup=False, soft_wrap=True)
-    out().print(f"look      em facts --user NAME --home {home.path}", markup=False, soft_wrap=True)
+    out().print(f"look      {with_home('em facts --user NAME', home.path)}", markup=False, soft_wrap=True)
     out().print(f"UI        {way_to_ui(home)}, then open the address that it prints", markup=False, soft_wrap=True)
 
 

@@ -70,7 +70,7 @@ def serve_stdio(  # noqa: PLR0913  (who is served, as the command line says it)
     if token is not None:
         book = desk.tokens
         if book.check(token, datetime.now(UTC)) is None:
-            raise UsageError("serving over stdio: the token in EM_MCP_TOKEN is not valid; make one: em token create")
+            raise UsageError("serving over stdio: the token in EM_MCP_TOKEN is not valid; make one: `em token create`")
         server = MemoryServer(desk, by_token(book, token))
     else:
         caller = Caller(checked_user(user or ""), scope, checked_domain(domain, scope))

@@ -112,7 +112,7 @@ def test_an_index_pack_that_is_lost_is_found_and_made_again(own_home: Pipeline) 
     (pack,) = packs.folders(own_home)
     (pack / "pack.json").unlink()
     (ill,) = [d for d in diagnose(own_home) if not d.is_well]
-    assert (ill.subject, ill.found, ill.advice) == ("index packs", "1 of 1 are lost or damaged", "em repair --apply")
+    assert (ill.subject, ill.found, ill.advice) == ("index packs", "1 of 1 are lost or damaged", "`em repair --apply`")
     repair = mend(own_home)
     assert (repair.done, repair.left) == (["made 1 index pack again"], [])
     assert [d for d in diagnose(own_home) if not d.is_well] == []

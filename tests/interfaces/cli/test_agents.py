@@ -37,7 +37,8 @@ def test_a_token_is_made_listed_and_revoked(em, home_path: Path, book: TokenBook
 
 def test_nothing_but_the_token_is_printed(em, home_path: Path, book: TokenBook) -> None:
     done = em("token", "create", "--user", "nora", "--home", home_path)
-    assert done.stderr == ""
+    assert done.stderr == f"em: New home: {home_path}\n"
+    assert em("token", "create", "--user", "nora", "--home", home_path).stderr == ""
     assert book.check(done.stdout.strip(), datetime.now(UTC))
 
 

@@ -68,7 +68,8 @@ def test_why_of_an_id_that_is_not_known_ends_with_a_sentence(em, home) -> None:
     found = em("why", "edge_nothing", "--home", home)
     assert (found.returncode, found.stdout) == (1, "")
     assert found.stderr == (
-        "em: explaining edge_nothing: no table knows that id; `em facts --all` lists the ids there are\n"
+        f"em: explaining edge_nothing: no table knows that id; `em facts --user NAME --all --home {home}` lists "
+        "the ids there are\n"
     )
 
 

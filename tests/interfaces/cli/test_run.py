@@ -114,7 +114,9 @@ def test_a_run_over_nothing_that_can_be_read_is_a_finding_and_no_failure(em, tmp
     wrong.write_text("# Notes\n")
     done = em("run", wrong, "--home", tmp_path / "home")
     assert (done.returncode, "Nothing learned yet" in done.stdout) == (1, True)
-    assert "1 line is a dead letter (1 unknown_format); see `em dead-letters list`" in done.stderr
+    assert (
+        f"1 line is a dead letter (1 unknown_format); see `em dead-letters list --home {tmp_path}/home`" in done.stderr
+    )
     assert "Nothing is new" in em("run", "--home", tmp_path / "home").stdout
 
 

@@ -161,7 +161,7 @@ CASES: dict[str, Wrong] = {
     "a token that is none": Wrong(
         lambda p: ask(p, "mcp"), USAGE, "em token create", variables=(("EM_MCP_TOKEN", "secret"),)
     ),
-    "an id that is none": Wrong(lambda p: ask(p, "why", "edge_ffff"), FINDING, "em facts --all"),
+    "an id that is none": Wrong(lambda p: ask(p, "why", "edge_ffff"), FINDING, "em facts --user NAME --all"),
     "a conversation that is not there to forget": Wrong(
         lambda p: ["forget", "--user", "ada", "--session", "s-none", "--yes", "--home", p.copy()],
         USAGE, "nothing was changed",
@@ -194,7 +194,11 @@ def test_wrong_input_ends_with_one_sentence(em, examples_home: Path, tmp_path: P
     place = Place(tmp_path, examples_home)
     if wrong.settings:
         (tmp_path / "em.yaml").write_text(wrong.settings)
-    check(em(*wrong.words(place), cwd=tmp_path, **dict(wrong.variables)), wrong.code, wrong.told)
+    words = wrong.words(place)
+    done = em(*words, cwd=tmp_path, **dict(wrong.variables))
+    check(done, wrong.code, wrong.told)
+    named = re.findall(r"`(em [^`]+)`", done.stderr)
+    assert "--home" not in words or all("--home" in one or "--help" in one for one in named), named
 
 
 def test_a_port_in_use_is_said(em, examples_home: Path) -> None:

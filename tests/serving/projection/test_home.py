@@ -131,7 +131,7 @@ def test_an_erasure_waits_for_the_next_sync_and_says_so(home: Pipeline) -> None:
     assert forget(home, Scope(ScopeKind.ENTITY, "bob", "Rex")).waits_for_a_sync
     assert n_erased_since_sync(home) == 1
     (found,) = told(home)
-    assert (found.is_well, found.advice) == (False, "em sync-graph")
+    assert (found.is_well, found.advice) == (False, "`em sync-graph`")
     assert "Rex" in str(graph.nodes)
     synced(home, graph)
     assert "Rex" not in str(graph.nodes)
