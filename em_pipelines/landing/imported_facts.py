@@ -14,9 +14,8 @@ import orjson
 import pyarrow as pa
 
 from em_pipelines.landing.records import IMPORT, SEED
-from em_pipelines.schema.ids import content_id
 from em_pipelines.schema.rows import ClaimRow
-from em_pipelines.text.fact_keys import key_of_claim
+from em_pipelines.text.fact_keys import key_of_claim, seed_id_of
 
 NOTES = "notes"
 ACCEPT, REJECT = "accept", "reject"
@@ -137,5 +136,5 @@ def _of_claim(claim: ClaimRow, file: str | None) -> Waiting:
         "privacy_floor": claim["privacy_level"], "file": file,
         "line": claim["turn_number"],
     }  # fmt: skip
-    seed_id = content_id(SEED, SEED, claim["user_id"], *key_of_claim(claim), "")
+    seed_id = seed_id_of(claim["user_id"], key_of_claim(claim))
     return Waiting(seed_id, claim["user_id"], NOTES, fact["file"], fact["line"], claim["session_id"], fact)

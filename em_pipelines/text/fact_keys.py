@@ -4,10 +4,12 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from em_pipelines.schema.feedback_payloads import FactNamed
+from em_pipelines.schema.ids import content_id
 from em_pipelines.schema.vocabulary import INVERSES, SYMMETRIC
 from em_pipelines.text.name_matching import key_of
 
 FactKey = tuple[str, ...]
+SEED = "seed"
 _FORWARD = {inverse: relation for relation, inverse in INVERSES.items()}
 
 
@@ -25,6 +27,11 @@ def key_of_claim(claim: Mapping[str, Any]) -> FactKey:
     """The key of a row of `claims`."""
     said = claim["object"] if claim["object"] is not None else claim["value"]
     return fact_key(claim["subject"], claim["relation"], said or "", claim["attribute"], claim["polarity"])
+
+
+def seed_id_of(user_id: str, key: FactKey) -> str:
+    """The id of an imported fact without a date of its own: it is known by what it says."""
+    return content_id(SEED, SEED, user_id, *key, "")
 
 
 def key_of_named(given: Mapping[str, Any]) -> FactKey | None:

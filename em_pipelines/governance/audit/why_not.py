@@ -7,15 +7,27 @@ and not stored, stored and since revised, retracted, faded or held back.
 import re
 import unicodedata
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
+import orjson
+
+from em_pipelines.governance.audit.imported import (
+    COUNTS,
+    SEED,
+    UNFOLDED,
+    Decisions,
+    correlation_of,
+    seed_of,
+    seed_of_claim,
+)
 from em_pipelines.governance.audit.rows import Row, World, rows_where, state_where
 from em_pipelines.graph.confidence_decay import DecaySettings
 from em_pipelines.lifecycle.decay import current_edges
 from em_pipelines.schema.readings import Withheld
+from em_pipelines.schema.rows import FeedbackRow
 from em_pipelines.schema.table import rows_of
 from em_pipelines.schema.tables.clean import DEAD_LETTERS, MESSAGES
 from em_pipelines.schema.tables.extraction import CLAIMS, EXTRACTION_ISSUES
@@ -37,7 +49,10 @@ _REMEDIES = {
     f"{category}_withheld": f"EM_SAFETY__IS_{category.upper()}_ENABLED=true brings it back with the next run"
     for category in (HEALTH, FINANCIAL, IDENTITY_DOCUMENT)
 } | {TRUNCATED: "EM_SAFETY__MAX_CHARACTERS says how much of a message is looked at"}
-CLAIM_FIELDS = ("claim_id", "subject", "relation", "object", "value", "attribute", "polarity", "confidence")
+STATING = ("accept", "answer", "correct", "confirm", "add_facts")
+"""Feedback that says what holds."""
+CLAIM_ID = "claim_id"
+CLAIM_FIELDS = (CLAIM_ID, "subject", "relation", "object", "value", "attribute", "polarity", "confidence")
 
 Says = Callable[[str | None], bool]
 
@@ -51,6 +66,8 @@ class Asked:
     as_of: date
     min_storage_confidence: float
     decay: DecaySettings
+    unfolded: Sequence[FeedbackRow] = ()
+    """The user's feedback that has landed and that no run has folded yet, as rows of `feedback`."""
 
 
 def why_not(lake: Lake, asked: Asked) -> dict[str, Any]:
@@ -61,9 +78,11 @@ def why_not(lake: Lake, asked: Asked) -> dict[str, Any]:
     """
     says = _searched(asked.text)
     messages = [row for row in rows_where(lake, MESSAGES, "user_id", [asked.user_id]) if says(row["content"])]
-    fates = _fates(lake, asked, messages)
+    feedback = _feedback(lake, asked)
+    decisions = Decisions.of(feedback)
+    fates = _fates(lake, asked, messages, decisions)
     hits = [_hit(row, fates[row["message_id"]], says) for row in messages]
-    told = _told(lake, asked, says)
+    told = _told(lake, asked, says, feedback, decisions)
     letters = _letters(lake, asked, says)
     return {
         "user_id": asked.user_id,
@@ -135,7 +154,7 @@ def _verdict(messages: list[Row], letters: list[Row], hits: list[Row], told: lis
 
 
 def _is_known(hit: Row) -> bool:
-    return any(fate["what"] == KNOWN and fate["is_about"] for fate in hit["fates"])
+    return any(fate["what"] in (KNOWN, COUNTS) and fate["is_about"] for fate in hit["fates"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,38 +166,76 @@ class _Consequences:
     world: World
 
     @classmethod
-    def of(cls, lake: Lake, asked: Asked, causes: set[str], days: set[date]) -> "_Consequences":
-        """Those of claims and feedback of these ids and days."""
+    def of(cls, lake: Lake, asked: Asked, causes: set[str], days: set[date], by: str = CLAIM_ID) -> "_Consequences":
+        """Those of claims of these ids and days; of feedback by its correlation, for one may state several facts."""
         operations: dict[str, list[Row]] = defaultdict(list)
-        for op in rows_where(lake, GRAPH_OPS, "claim_id", causes, days):
-            operations[op["claim_id"]].append(op)
+        for op in rows_where(lake, GRAPH_OPS, by, causes, days):
+            operations[op[by]].append(op)
         edges = _edges(lake, asked, {op["edge_id"] for made in operations.values() for op in made})
         return cls(operations, edges, World(lake, asked.user_id))
+
+    @classmethod
+    def of_feedback(cls, lake: Lake, asked: Asked, rows: Sequence[Row]) -> "_Consequences":
+        """Those of feedback."""
+        causes = {correlation_of(row["feedback_id"]) for row in rows}
+        return cls.of(lake, asked, causes, {row["timestamp"].date() for row in rows}, "correlation_id")
+
+    def fates(self, cause: str) -> list[Row]:
+        """How the facts stand that feedback made or changed."""
+        return [
+            self.fate(self.edges[op["edge_id"]])
+            for op in self.operations.get(correlation_of(cause), ())
+            if op["edge_id"] in self.edges
+        ]
 
     def fate(self, edge: Row) -> Row:
         """How a fact stands."""
         return {"what": _standing(edge), "fact": self.world.said(edge), **_left(edge)}
 
 
-def _told(lake: Lake, asked: Asked, says: Says) -> list[Row]:
-    """Feedback that names what is asked for, and how the facts stand that it made or changed."""
-    feedback = [row for row in rows_where(lake, FEEDBACK, "user_id", [asked.user_id]) if says(row["payload"])]
-    days = {row["timestamp"].date() for row in feedback}
-    done = _Consequences.of(lake, asked, {row["feedback_id"] for row in feedback}, days)
+def _feedback(lake: Lake, asked: Asked) -> list[Row]:
+    """The user's feedback, folded or not, in the order in which it was given."""
+    rows = {row["feedback_id"]: row for row in rows_where(lake, FEEDBACK, "user_id", [asked.user_id])}
+    rows |= {row["feedback_id"]: {**row} for row in asked.unfolded}
+    return sorted(rows.values(), key=lambda row: (row["timestamp"], row["feedback_id"]))
+
+
+def _told(lake: Lake, asked: Asked, says: Says, feedback: list[Row], decisions: Decisions) -> list[Row]:
+    """Feedback that names what is asked for, and how the facts stand that it made or changed; an imported fact once,
+    with what was decided upon it."""
+    found = [row for row in feedback if says(row["payload"])]
+    seeds = {seed for row in found if row["type"] == SEED and (seed := seed_of(row))}
+    shown = [row for row in found if row["type"] == SEED or seed_of(row) not in seeds]
+    causes = [(decisions.accepted(str(seed_of(row))) or row) if row["type"] == SEED else row for row in shown]
+    done = _Consequences.of_feedback(lake, asked, causes)
+    unfolded = {row["feedback_id"] for row in asked.unfolded}
     return [
         {
-            **{name: row[name] for name in ("feedback_id", "timestamp", "type")},
-            "fates": [
-                {**done.fate(done.edges[op["edge_id"]]), "is_about": True}
-                for op in done.operations.get(row["feedback_id"], ())
-                if op["edge_id"] in done.edges
-            ],
+            **{name: row[name] for name in ("feedback_id", "timestamp", "type", "payload")},
+            "fates": _fates_of_told(cause, done, decisions, says, is_unfolded=cause["feedback_id"] in unfolded),
         }
-        for row in feedback
+        for row, cause in zip(shown, causes, strict=True)
     ]
 
 
-def _fates(lake: Lake, asked: Asked, messages: list[Row]) -> dict[str, list[Row]]:
+def _fates_of_told(
+    cause: Row, done: _Consequences, decisions: Decisions, says: Says, *, is_unfolded: bool
+) -> list[Row]:
+    if cause["type"] == SEED:
+        return [{**decisions.fate(str(seed_of(cause))), "is_about": True}]
+    if is_unfolded:
+        return [{**UNFOLDED, "is_about": cause["type"] in STATING and says(_stated(orjson.loads(cause["payload"])))}]
+    return [{**fate, "is_about": True} for fate in done.fates(cause["feedback_id"])]
+
+
+def _stated(told: Row) -> str:
+    """What feedback says that holds, without what it puts away."""
+    facts = told.get("facts") or [told]
+    named = ("subject", "attribute", "new_object" if "new_object" in told else "object", "value")
+    return " ".join(str(fact[name]) for fact in facts for name in named if fact.get(name))
+
+
+def _fates(lake: Lake, asked: Asked, messages: list[Row], decisions: Decisions) -> dict[str, list[Row]]:
     """What became of each message, by its id."""
     ids = {row["message_id"] for row in messages}
     days = {row["timestamp"].date() for row in messages}
@@ -191,12 +248,29 @@ def _fates(lake: Lake, asked: Asked, messages: list[Row]) -> dict[str, list[Row]
             {"what": issue["issue"], "reason": issue["reason"], "detail": issue["detail"]}
         )
     claims = rows_where(lake, CLAIMS, "message_id", ids, days)
+    accepted = [*filter(None, (_letting_count(claim, decisions) for claim in claims))]
     done = _Consequences.of(lake, asked, {claim["claim_id"] for claim in claims}, days)
+    decided = _Consequences.of_feedback(lake, asked, accepted)
     for claim in claims:
-        fates[claim["message_id"]].append(
-            {**_fate(claim, done, asked), "claim": {name: claim[name] for name in CLAIM_FIELDS}}
-        )
+        said = {"claim": {name: claim[name] for name in CLAIM_FIELDS}}
+        if claim["act"] == Act.PROPOSE:
+            fates[claim["message_id"]] += [{**fate, **said} for fate in _of_proposal(claim, decided, decisions)]
+        else:
+            fates[claim["message_id"]].append({**_fate(claim, done, asked), **said})
     return fates
+
+
+def _letting_count(claim: Row, decisions: Decisions) -> Row | None:
+    """The feedback by which what was read in an imported note counts."""
+    return decisions.accepted(seed_of_claim(claim)) if claim["act"] == Act.PROPOSE else None
+
+
+def _of_proposal(claim: Row, done: _Consequences, decisions: Decisions) -> list[Row]:
+    """What became of what was read in an imported note."""
+    accepted = _letting_count(claim, decisions)
+    if accepted is None:
+        return [decisions.fate(seed_of_claim(claim))]
+    return done.fates(accepted["feedback_id"]) or [UNFOLDED]
 
 
 def _edges(lake: Lake, asked: Asked, ids: set[str]) -> dict[str, Row]:
@@ -214,8 +288,6 @@ def _fate(claim: Row, done: _Consequences, asked: Asked) -> Row:
     made = done.operations.get(claim["claim_id"], [])
     if claim["act"] == Act.RETRACT:
         return {"what": "retraction", "edge_ids": [op["edge_id"] for op in made]}
-    if claim["act"] == Act.PROPOSE:
-        return {"what": "waits_for_a_review", "reason": "it was read in an imported note; see `em review list`"}
     if not made:
         return {"what": "not_stored", "reason": "an end of it is no thing that memory could name"}
     edge_id = next((op for op in made if _makes(op)), made[0])["edge_id"]

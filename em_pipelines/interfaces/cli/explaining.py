@@ -4,7 +4,7 @@ They print what was said, to whoever runs them.
 """
 
 from collections.abc import Iterable
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING, Annotated, Any
 
 import orjson
@@ -16,6 +16,7 @@ from em_pipelines.interfaces.cli.console import (
     HomeOption,
     JsonOption,
     UserOption,
+    copyable,
     end_if_unknown,
     fail,
     open_existing,
@@ -23,6 +24,7 @@ from em_pipelines.interfaces.cli.console import (
     print_json,
     print_table,
 )
+from em_pipelines.interfaces.cli.feedback_words import told
 from em_pipelines.text.counting import counted
 
 if TYPE_CHECKING:
@@ -34,7 +36,7 @@ VERDICTS = {
     "never_said": "{user} never said it",
     "said_only_by_the_assistant": "it was said, but not by {user} or any other person",
     "known": "memory knows it",
-    "not_known": "it was said, and memory does not tell it; below is what became of it",
+    "not_known": "memory does not tell it; below is what became of what was said",
 }
 SHOWN_CHARACTERS = 120
 
@@ -78,15 +80,24 @@ def why_not(
     """
     from em_pipelines.governance.audit.why_not import Asked
     from em_pipelines.governance.audit.why_not import why_not as explain_not
+    from em_pipelines.serving.facts import waiting_feedback
 
     if not text.strip():
-        raise UsageError('explaining why not: no words given; ask like em why-not "Vienna" --user mirela')
+        raise UsageError('explaining why not: no words given; ask like `em why-not "Vienna" --user mirela`')
     opened = open_existing(home)
     end_if_unknown(opened, user)
     settings = opened.settings
     today = datetime.now(UTC).date()
     found = explain_not(
-        opened.store.lake, Asked(user, text, today, settings.fold.min_storage_confidence, settings.decay)
+        opened.store.lake,
+        Asked(
+            user,
+            text,
+            today,
+            settings.fold.min_storage_confidence,
+            settings.decay,
+            waiting_feedback(opened.store, user, date.max),
+        ),
     )
     if as_json:
         print_json(found)
@@ -95,9 +106,9 @@ def why_not(
     for message in found["messages"]:
         _print(f"\n{message['timestamp']:%Y-%m-%d %H:%M}  {message['role']}: {_short(message['text'])}")
         _bullets(_fate(fate) for fate in message["fates"])
-    for told in found["feedback"]:
-        _print(f"\n{told['timestamp']:%Y-%m-%d %H:%M}  feedback: {told['type']}")
-        _bullets(_fate(fate) for fate in told["fates"])
+    for given in found["feedback"]:
+        _print(f"\n{given['timestamp']:%Y-%m-%d %H:%M}  {told(given['type'], given['payload'])}")
+        _bullets([_fate(fate) for fate in given["fates"]] or ["it made and changed no fact"])
     _bullets(f"dead letter {x['dead_letter_id']} ({x['reason']}, {x['status']})" for x in found["dead_letters"])
 
 
@@ -144,7 +155,7 @@ def _hint(home: "Pipeline", wanted: str) -> str:
             f"it may be among the {counted(len(erasures), 'erasure')} "
             f"in the ledger, the last of {erasures[-1].at:%Y-%m-%d}"
         )
-    return "`em facts --all` lists the ids there are"
+    return "`em facts --user NAME --all` lists the ids there are"
 
 
 def _show_fact(document: dict[str, Any]) -> None:
@@ -234,13 +245,18 @@ def _show_names(names: dict[str, Any]) -> None:
 
 def _fate(fate: dict[str, Any]) -> str:
     what = fate["what"].replace("_", " ")
-    reason = f" ({fate['reason'].replace('_', ' ')})" if fate.get("reason") else ""
+    reason = f" ({_reason(fate['reason'])})" if fate.get("reason") else ""
     if "fact" in fate:
         return f"{what}: {_said(fate['fact'])}, {fate['effective_confidence']:.2f}  {fate['fact']['edge_id']}"
     if "claim" in fate:
         claim = fate["claim"]
         return f"{what}{reason}: {claim['subject']} {claim['relation']} {claim['object'] or claim['value']}"
     return f"{what}{reason}"
+
+
+def _reason(reason: str) -> str:
+    """Why, in words: a name of the tables, or a sentence."""
+    return copyable(reason) if " " in reason else reason.replace("_", " ")
 
 
 def _said(fact: dict[str, Any]) -> str:
