@@ -25,6 +25,7 @@ from em_pipelines.storage.duckdb_engine import scratch
 from em_pipelines.storage.lake import Lake
 
 Document = dict[str, Any]
+BY_MESSAGE, BY_FEEDBACK = "message", "feedback"
 CLAIM_FIELDS = (
     "claim_id", "act", "source_mechanism", "hedge_level", "flags", "confidence", "extractor", "pattern_id",
     "has_pasted_source", "statement",
@@ -145,21 +146,28 @@ class _Evidence:
         )
 
     def source(self, place: Row) -> Document:
-        """One place of the provenance: the sentence, and what was read in it or told of it there."""
+        """One place of the provenance: the sentence, and what was read in it or told of it there.
+
+        A place at which feedback alone was given (`by` says so) states nothing: what was said in that turn is no
+        source.
+        """
         message = self.messages.get(message_id(self.user_id, place["session_id"], place["turn_number"]), {})
         turn = (place["session_id"], place["turn_number"])
         here = [op for op in self.operations if (op["session_id"], op["turn_number"]) == turn]
+        claims = [_claim(self.claims[op["claim_id"]]) for op in here if op["claim_id"] in self.claims]
+        causes = dict.fromkeys(op["correlation_id"] for op in here)
+        told = [_told(self.feedback[cause]) for cause in causes if cause in self.feedback]
+        is_feedback = bool(told) and not claims
+        said_at = None if is_feedback else message.get("timestamp")
+        sentence = sentence_at(message.get("content", ""), place["span_start"], place["span_end"]) or None
         return {
             **{name: place[name] for name in ("session_id", "turn_number", "span_start", "span_end")},
-            "timestamp": message.get("timestamp", here[0]["timestamp"] if here else None),
+            "by": BY_FEEDBACK if is_feedback else BY_MESSAGE,
+            "timestamp": said_at or (here[0]["timestamp"] if here else None),
             "role": message.get("role"),
-            "sentence": sentence_at(message.get("content", ""), place["span_start"], place["span_end"]) or None,
-            "claims": [_claim(self.claims[op["claim_id"]]) for op in here if op["claim_id"] in self.claims],
-            "feedback": [
-                _told(self.feedback[cause])
-                for cause in dict.fromkeys(op["correlation_id"] for op in here)
-                if cause in self.feedback
-            ],
+            "sentence": None if is_feedback else sentence,
+            "claims": claims,
+            "feedback": told,
         }
 
 
@@ -174,7 +182,7 @@ def _correlation(feedback: Row) -> str:
 
 
 def _told(feedback: Row) -> Document:
-    return {"type": feedback["type"], "payload": feedback["payload"]}
+    return {"type": feedback["type"], "payload": feedback["payload"], "timestamp": feedback["timestamp"]}
 
 
 def _claim(claim: Row) -> Document:

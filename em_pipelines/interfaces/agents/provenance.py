@@ -10,7 +10,7 @@ from typing import Any
 import orjson
 
 from em_pipelines.governance.audit.rows import World, rows_where, sentence_at, state_where
-from em_pipelines.governance.audit.why import Document, why
+from em_pipelines.governance.audit.why import BY_FEEDBACK, Document, why
 from em_pipelines.pipeline import Pipeline
 from em_pipelines.redaction.veils import Veil, hidden
 from em_pipelines.retrieval.domain_view import FEEDBACK_ID, OWN, DomainView
@@ -65,7 +65,7 @@ def _quoted(home: Pipeline, found: Document, user_id: str) -> Document:
     for source in sources:
         text = texts.get((source["session_id"], source["turn_number"]), "")
         sentence = marked(sentence_at(text, source["span_start"], source["span_end"])).strip(f"{MARKER} ")
-        told.append({**source, "sentence": sentence or None})
+        told.append({**source, "sentence": None if source["by"] == BY_FEEDBACK else sentence or None})
     return {**found, "sources": told} if told else found
 
 
@@ -157,7 +157,9 @@ def _said(edge: dict[str, Any], view: DomainView, world: World) -> Document:
 def _source_within(source: Document, view: DomainView) -> Document:
     """A source without the words of feedback that may be of elsewhere."""
     told = [
-        one if orjson.loads(one["payload"]).get(OWN) == view.domain else {"type": one["type"]}
+        one
+        if orjson.loads(one["payload"]).get(OWN) == view.domain
+        else {name: one[name] for name in ("type", "timestamp")}
         for one in source["feedback"]
     ]
     return {**source, "feedback": told}

@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING, Annotated, Any
 
-import orjson
 import typer
 
 from em_pipelines.errors import UsageError
@@ -24,7 +23,7 @@ from em_pipelines.interfaces.cli.console import (
     print_json,
     print_table,
 )
-from em_pipelines.interfaces.cli.feedback_words import told
+from em_pipelines.interfaces.cli.feedback_words import decided, told
 from em_pipelines.text.counting import counted
 
 if TYPE_CHECKING:
@@ -39,6 +38,8 @@ VERDICTS = {
     "not_known": "memory does not tell it; below is what became of what was said",
 }
 SHOWN_CHARACTERS = 120
+NO_SESSION = "feedback"
+"""The conversation of feedback that was given in none."""
 
 
 def why(
@@ -163,9 +164,7 @@ def _show_fact(document: dict[str, Any]) -> None:
     if document["fact"]["statement"]:
         _print(f"“{document['fact']['statement']}”")
     _show_today(document["today"])
-    _print("\nSaid")
-    for source in document["sources"]:
-        _show_source(source)
+    _show_sources(document)
     _show_operations(document["operations"])
     for title in ("revises", "revised_by", "contradictions"):
         if document[title]:
@@ -188,20 +187,29 @@ def _show_today(today: dict[str, Any]) -> None:
     )
 
 
+def _show_sources(document: dict[str, Any]) -> None:
+    """The sentences that say it, and what was decided upon it by feedback."""
+    said = [source for source in document["sources"] if source["by"] == "message"]
+    if said:
+        _print("\nSaid")
+    for source in said:
+        _show_source(source)
+    given = [(source, told) for source in document["sources"] for told in source["feedback"]]
+    if given:
+        _print("\nDecided")
+        _bullets(
+            decided(told, document["user_id"], None if source["session_id"] == NO_SESSION else source["session_id"])
+            for source, told in given
+        )
+
+
 def _show_source(source: dict[str, Any]) -> None:
-    text = source["sentence"] or ", ".join(map(_told, source["feedback"])) or "(no text is kept)"
-    _bullets([f"{source['timestamp'] or ''}  {source['session_id']}, turn {source['turn_number']}: {text}"])
+    text = source["sentence"] or "(no text is kept)"
+    _bullets([f"{_second(source['timestamp'])}  {source['session_id']}, turn {source['turn_number']}: {text}"])
     for claim in source["claims"]:
         flags = f", {', '.join(claim['flags'])}" if claim["flags"] else ""
         read = claim["pattern_id"] or claim["extractor"]
         _print(f"      read by {read}: {claim['confidence']:.2f}, hedge {claim['hedge_level']}{flags}")
-
-
-def _told(feedback: dict[str, Any]) -> str:
-    """Feedback in words: of an imported fact where it stands."""
-    told = orjson.loads(feedback["payload"])
-    place = f" {told['file']}, line {told.get('line')}" if told.get("file") else ""
-    return {"accept": "imported from", "answer": "answered in"}[feedback["type"]] + place if place else feedback["type"]
 
 
 def _show_deleted(document: dict[str, Any]) -> None:
@@ -231,7 +239,7 @@ def _show_inferred(document: dict[str, Any]) -> None:
 def _show_operations(operations: list[dict[str, Any]]) -> None:
     _print("\nChanged")
     _bullets(
-        f"{op['timestamp']}  {op['operation']}: {op['reason']}  "
+        f"{_second(op['timestamp'])}  {op['operation']}: {op['reason']}  "
         f"{'' if op['confidence_before'] is None else format(op['confidence_before'], '.2f')} → "
         f"{op['confidence_after']:.2f}  {op['correlation_id']}"
         for op in operations
@@ -239,8 +247,11 @@ def _show_operations(operations: list[dict[str, Any]]) -> None:
 
 
 def _show_names(names: dict[str, Any]) -> None:
+    """Of what has one name, and always had, there is nothing to tell."""
+    if names["names"] == [names["name"]] and not names["changes"]:
+        return
     _print(f"\n{names['name']}: {', '.join(names['names'])}")
-    _bullets(f"{c['timestamp']}  {c['operation']} {c['entity_id']}: {c['reason']}" for c in names["changes"])
+    _bullets(f"{_second(c['timestamp'])}  {c['operation']} {c['entity_id']}: {c['reason']}" for c in names["changes"])
 
 
 def _fate(fate: dict[str, Any]) -> str:
@@ -262,6 +273,10 @@ def _reason(reason: str) -> str:
 def _said(fact: dict[str, Any]) -> str:
     negation = "not " if fact.get("polarity", 1) < 0 else ""
     return f"{fact['subject']} {negation}{fact['relation']} {fact['object']}"
+
+
+def _second(instant: datetime | None) -> str:
+    return "" if instant is None else f"{instant.replace(microsecond=0)}"
 
 
 def _bullets(lines: Iterable[str]) -> None:

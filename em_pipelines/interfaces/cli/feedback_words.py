@@ -14,8 +14,8 @@ DONE = {
     "answer": "answered in the questionnaire",
     "skip": "left out of the questionnaire",
     "seed": "imported",
-    "accept": "imported, and accepted",
-    "reject": "imported, and turned away",
+    "accept": "accepted as imported",
+    "reject": "turned away",
     "import": "a note was imported",
     "merge": "said to be one",
     "split": "said to be a thing of its own",
@@ -37,6 +37,18 @@ def told(type_: str, payload: str) -> str:
     fields = orjson.loads(payload)
     said = _said(fields)
     return f"{done_by(type_)}{_place(fields)}{f': {said}' if said else ''}"
+
+
+def decided(given: Payload, by: str, session_id: str | None) -> str:
+    """Feedback behind a fact, in a line: what was done to it, when, by whom and where. `given` has `type`, `payload`
+    as JSON and `timestamp`."""
+    fields = orjson.loads(given["payload"])
+    was = fields.get("old_object")
+    instead = f", instead of {was}" if was is not None else ""
+    place = _place(fields)
+    where = f", in {session_id}" if session_id and not place else ""
+    done = f"{done_by(given['type'])}{place}{',' if place else ''}"
+    return f"{done} on {given['timestamp']:%Y-%m-%d %H:%M} by {by}{where}{instead}"
 
 
 def _place(fields: Payload) -> str:

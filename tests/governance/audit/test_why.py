@@ -54,6 +54,20 @@ def test_a_fact_quotes_the_very_sentences_and_how_they_were_read(home: Pipeline)
     assert claim["confidence"] == claim["confidence_from"]["hedge"] == 0.9
 
 
+def test_a_confirmation_is_no_source_whatever_was_said_in_its_turn(home_with, tmp_path) -> None:
+    home = home_with(
+        tmp_path / "home",
+        {"content": "I live in Vienna."},
+        {"content": "Good evening!"},
+        {"type": "confirm", "relation": "lives_in", "object": "Vienna", "session_id": "s1", "turn_number": 0},
+    )
+    said, given = ask(home, edge_of(home, "lives_in", "Vienna"))["sources"]
+    assert (said["by"], said["sentence"], said["feedback"]) == ("message", "I live in Vienna.", [])
+    assert (given["by"], given["sentence"], given["claims"]) == ("feedback", None, [])
+    (told,) = given["feedback"]
+    assert (told["type"], given["timestamp"]) == ("confirm", told["timestamp"])
+
+
 def test_a_hedge_shows_in_what_made_the_confidence(home: Pipeline) -> None:
     (source,) = ask(home, edge_of(home, "likes", "tea"))["sources"]
     (claim,) = source["claims"]

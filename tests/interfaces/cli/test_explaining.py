@@ -26,6 +26,9 @@ def home(em, tmp_path_factory):
         )
         for n, text in enumerate(said)
     ]  # fmt: skip
+    right = {"kind": "feedback", "type": "confirm", "user_id": "ada", "relation": "lives_in", "object": "Graz"}
+    where = {"session_id": "s2", "turn_number": 0, "timestamp": "2026-03-03T10:01:00Z"}
+    lines.append(orjson.dumps(right | where))
     (folder / "log.jsonl").write_bytes(b"\n".join(lines))
     path = folder / "home"
     em("land", folder / "log.jsonl", "--home", path)
@@ -55,6 +58,13 @@ def test_why_shows_sentences_changes_and_what_time_did(em, home) -> None:
     document = orjson.loads(em("why", edge_of(em, home, "Graz"), "--home", home, "--json").stdout)
     assert document["kind"] == "fact"
     assert document["fact"]["object"] == "Graz"
+
+
+def test_why_tells_a_confirmation_for_what_it_is(em, home) -> None:
+    shown = em("why", edge_of(em, home, "Graz"), "--home", home).stdout
+    assert "\nDecided\n  - confirmed on 2026-03-03 10:01 by ada, in s2\n" in shown
+    assert "Thanks." not in shown, "nothing was said of it there"
+    assert "user: user" not in shown, "what has one name needs no list of names"
 
 
 def test_why_takes_an_entity(em, home) -> None:

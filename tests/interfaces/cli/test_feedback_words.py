@@ -1,11 +1,12 @@
 """Feedback, as people read it."""
 
 import json
+from datetime import UTC, datetime
 from typing import Any, get_args
 
 import pytest
 
-from em_pipelines.interfaces.cli.feedback_words import DONE, told
+from em_pipelines.interfaces.cli.feedback_words import DONE, decided, told
 from em_pipelines.landing.records import FeedbackType
 
 
@@ -27,6 +28,17 @@ from em_pipelines.landing.records import FeedbackType
 )  # fmt: skip
 def test_feedback_is_told_in_words(type_: str, fields: dict[str, Any], shown: str) -> None:
     assert told(type_, json.dumps(fields)) == shown
+
+
+def test_what_was_decided_says_when_and_by_whom() -> None:
+    def given(type_: str, **fields: str) -> dict[str, Any]:
+        return {"type": type_, "payload": json.dumps(fields), "timestamp": datetime(2026, 3, 2, 10, 1, tzinfo=UTC)}
+
+    assert decided(given("confirm", relation="lives_in"), "ada", "s2") == "confirmed on 2026-03-02 10:01 by ada, in s2"
+    corrected = given("correct", relation="lives_in", new_object="Graz", old_object="Linz")
+    assert decided(corrected, "ada", None) == "corrected on 2026-03-02 10:01 by ada, instead of Linz"
+    accepted = given("accept", file="c.vcf")
+    assert decided(accepted, "ada", "import_1") == "accepted as imported from c.vcf, on 2026-03-02 10:01 by ada"
 
 
 def test_no_type_is_shown_by_a_name_of_the_tables() -> None:
