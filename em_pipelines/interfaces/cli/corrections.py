@@ -1,7 +1,7 @@
 """`em correct`, `confirm`, `retract`, `merge`, `split`: what people say is right, at once and for good."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -19,7 +19,7 @@ from em_pipelines.interfaces.cli.console import (
     say,
     tell,
 )
-from em_pipelines.schema.vocabulary import USER
+from em_pipelines.schema.vocabulary import USER, Status
 from em_pipelines.text.counting import counted
 
 if TYPE_CHECKING:
@@ -54,7 +54,8 @@ def correct(
     """
     said = _corrections(home, user)
     named = _named(subject, relation, attribute, old_object=was)
-    _show(said, said.correct(_target(said, fact, named), object), as_json)
+    target = _target(said, fact, named)
+    _show(said, lambda: said.correct(target, object), as_json)
 
 
 def confirm(
@@ -72,7 +73,8 @@ def confirm(
     Example: em confirm --user mirela --relation lives_in --object Porto
     """
     said = _corrections(home, user)
-    _show(said, said.confirm(_target(said, fact, _named(subject, relation, attribute, object=object))), as_json)
+    target = _target(said, fact, _named(subject, relation, attribute, object=object))
+    _show(said, lambda: said.confirm(target), as_json)
 
 
 def retract(
@@ -102,11 +104,13 @@ def retract(
         return
     if matching is not None and not is_sure and sys.stdin.isatty():
         typer.confirm("Take these back?", abort=True)
+    before = said.known()
     given = [said.retract(target) for target in targets]
     _tell(given)
     if as_json:
         print_json([_document(one) for one in given])
     else:
+        _print(_changed(said, before, given), "Now")
         tell(f"{len(given)} taken back; `em confirm` brings a fact back")
 
 
@@ -122,7 +126,7 @@ def merge(
     Example: em merge --user ada "my boss" "Anna Kovacs"
     """
     said = _corrections(home, user)
-    _show(said, said.merge(name, into), as_json)
+    _show(said, lambda: said.merge(name, into), as_json)
 
 
 def split(
@@ -144,7 +148,7 @@ def split(
     """
     said = _corrections(home, user)
     chosen = [said.fact(fact) for fact in facts or ()]
-    _show(said, said.split(name, other, into=into, facts=chosen), as_json)
+    _show(said, lambda: said.split(name, other, into=into, facts=chosen), as_json)
 
 
 def _corrections(home: Path | None, user: str) -> "Corrections":
@@ -198,15 +202,25 @@ def _tell(given: "Sequence[Given]") -> None:
         say(note)
 
 
-def _show(said: "Corrections", given: "Given", as_json: bool) -> None:
+def _show(said: "Corrections", give: "Callable[[], Given]", as_json: bool) -> None:
+    """Gives feedback, and shows what it is about or has changed as it stands now."""
+    before = said.known()
+    given = give()
     _tell([given])
+    now = _changed(said, before, [given])
     if as_json:
-        print_json(_document(given))
+        print_json({**_document(given), "now": now})
         return
-    after = [fact for fact in said.known() if fact["edge_id"] in {f["edge_id"] for f in given.facts}]
-    if after:
-        _print(after, "Now")
+    _print(now, "Now")
     tell("Noted: readers see it at once, `em run` folds it in.")
+
+
+def _changed(said: "Corrections", before: "Sequence[Fact]", given: "Sequence[Given]") -> "list[Fact]":
+    """The facts that feedback is about or has changed, as they stand now: what is in force first."""
+    was = {fact["edge_id"]: fact for fact in before}
+    meant = {fact["edge_id"] for one in given for fact in one.facts}
+    now = [fact for fact in said.known() if fact["edge_id"] in meant or was.get(fact["edge_id"]) != fact]
+    return sorted(now, key=lambda fact: fact["status"] != Status.ACTIVE)
 
 
 def _document(given: "Given") -> dict[str, Any]:
@@ -214,5 +228,9 @@ def _document(given: "Given") -> dict[str, Any]:
 
 
 def _print(facts: "Sequence[Fact]", title: str) -> None:
-    rows = [(f["subject"], f["relation"], f["object"], f["status"], f["confidence"], f["edge_id"]) for f in facts]
+    if not facts:
+        return
+    rows = [
+        (f["subject"], f["relation"], f["object"], f["status"], f"{f['confidence']:.2f}", f["edge_id"]) for f in facts
+    ]
     print_table(title, ("subject", "relation", "object", "status", "confidence", "fact"), rows, right=("confidence",))

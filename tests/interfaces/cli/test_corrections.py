@@ -35,6 +35,22 @@ def test_a_correction_by_id_is_seen_by_the_next_reader(em: Any, home: Path) -> N
     assert homes(em, home) == {"Lisbon"}
 
 
+@pytest.mark.parametrize("is_by_id", [True, False])
+def test_a_correction_shows_the_right_value_first_and_what_it_displaced(em: Any, home: Path, is_by_id: bool) -> None:
+    (known,) = (f for f in facts(em, home) if (f["subject"], f["relation"]) == ("user", "lives_in"))
+    named = [known["edge_id"]] if is_by_id else ["--relation", "lives_in"]
+    done = em("correct", *named, "--user", "mirela", "--object", "Ljubljana", "--home", home)
+    lines = [line for line in done.stdout.splitlines() if "lives_in" in line]
+    assert ("Ljubljana" in lines[0], "active" in lines[0]) == (True, True)
+    assert (known["object"] in lines[1], "superseded" in lines[1]) == (True, True)
+
+
+def test_what_is_taken_back_by_what_it_says_is_shown(em: Any, home: Path) -> None:
+    (lives,) = homes(em, home)
+    done = em("retract", "--relation", "lives_in", "--object", lives, "--user", "mirela", "--home", home)
+    assert [lives in line for line in done.stdout.splitlines() if "retracted" in line] == [True]
+
+
 def test_facts_are_shown_before_they_are_taken_back(em: Any, home: Path) -> None:
     words = ("retract", "--user", "mirela", "--matching", "Dana Graz", "--home", home)
     shown = em(*words, "--dry-run")
