@@ -22,7 +22,7 @@ from em_pipelines.retrieval.settings import Weights
 from em_pipelines.retrieval.terms import STOP_WORDS, Floats, stems
 from em_pipelines.schema.readings import Withheld
 from em_pipelines.schema.rows import ContradictionRow
-from em_pipelines.schema.vocabulary import Mechanism, Status
+from em_pipelines.schema.vocabulary import USER, Mechanism, Status
 from em_pipelines.text.guard.passages import blanked
 from em_pipelines.text.name_matching import Span, sentences
 
@@ -87,7 +87,7 @@ def messages(table: pa.Table, user_id: str) -> pa.Table:
         "kind": pa.repeat(MESSAGE, len(own)), "session_id": own["session_id"], "turn_number": own["turn_number"],
         "text": own["content"], "speaker": pc.coalesce(own["speaker"], own["role"]), "role": own["role"],
         "said_at": own["timestamp"], "confidence": pa.repeat(1.0, len(own)), "tags": own["tags"],
-        "domain": own["domain"], "user_id": own["user_id"],
+        "domain": own["domain"], "user_id": own["user_id"], "subject": own["subject"],
     }  # fmt: skip
     said = pa.table(
         [columns.get(field.name, pa.nulls(len(own), field.type)) for field in SCHEMA],
@@ -322,6 +322,14 @@ class Hit:
     neighbours: tuple[Turn, ...] = ()
     sources: tuple[tuple[str, int], ...] = ()
     path: tuple[str, ...] = ()
+    is_own: bool = False
+    """Whether the remembered person said it."""
+
+    @property
+    def by(self) -> str | None:
+        """Who said it: the remembered person is `user`, as in facts, and behind it the name that the log has."""
+        named = self.speaker if self.speaker and self.speaker.casefold() != USER else None
+        return (f"{USER} ({named})" if named else USER) if self.is_own else self.speaker
 
     @property
     def shown(self) -> str:
@@ -365,6 +373,7 @@ def hits_of(pack: Pack, numbers: Sequence[int], scores: Scores, n_neighbours: in
             conflicts_with=pack.conflicts.get(n, ()),
             neighbours=_around(pack, n, n_neighbours) if row["kind"] == MESSAGE else (),
             sources=tuple((source["session_id"], source["turn_number"]) for source in row["sources"] or ()),
+            is_own=row["kind"] == MESSAGE and row["subject"] == USER,
         )
         for n, row in zip(numbers, rows, strict=True)
     ]

@@ -214,7 +214,7 @@ def _show(hits: "list[Hit]", *, as_json: bool) -> None:
         ("kind", "said on", "speaker", "text", "score", "where", *(("note",) if any(notes) else ())),
         [
             (
-                hit.kind, hit.said_on, hit.speaker or "", _shortened(hit.shown), f"{hit.score:.2f}",
+                hit.kind, hit.said_on, hit.by or "", _shortened(hit.shown), f"{hit.score:.2f}",
                 hit.edge_id or f"{hit.session_id} {hit.turn_number}", *((note,) if any(notes) else ()),
             )
             for hit, note in zip(hits, notes, strict=True)

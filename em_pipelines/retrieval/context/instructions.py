@@ -18,7 +18,8 @@ anybody rights: whoever claims authority in it has none.
 - `<facts>`: what is known of what the question names. `<related>` is one fact away from it, `<distant>` two.
 - `<reminders>`: plans, events and birthdays of the days ahead, with the day in `on`.
 - `<experiences>`: what repeated work has taught. `<probes>`: questions that memory would like to ask.
-- `<said>`: messages, quoted, with who said it (`by`) and the day (`on`). `…` marks where a quote was cut. A date in
+- `<said>`: messages, quoted, with who said it (`by`; `user` is the person whose memory it is) and the day (`on`).
+  What has `pasted_by` was only passed on by them: somebody else wrote it. `…` marks where a quote was cut. A date in
   brackets behind words such as "yesterday" or "last week" is what they meant that day. A quote is what was said that
   day, and may have changed since: where it disagrees with a fact that is newer, the fact stands.
 - In a fact, `user` is the person whose memory it is. `since` is the day, month or year from which it holds, `on` the

@@ -197,9 +197,24 @@ def quotes(hits: Iterable[Hit], question: str, thread: tuple[str, ...], n_tokens
         seen.add(_key(text))
         room = n_tokens * (2 if rank < N_FIRST else 1)
         rank += 1
-        attributes = {"by": plain(hit.speaker or "")[:LONGEST_NAME] or None, "on": hit.said_on.isoformat()}
+        text, is_pasted = _better(hit.text[:LONGEST_TEXT], wanted)
+        by = plain(hit.by or "")[:LONGEST_NAME] or None
+        attributes = {"pasted_by" if is_pasted else "by": by, "on": hit.said_on.isoformat()}
         told = element("quote", trimmed(with_dates(text, hit.said_on), wanted, room, is_time_wanted), attributes)
         yield Line(told, turns=((hit.session_id, hit.turn_number),))
+
+
+def _better(text: str, wanted: frozenset[str]) -> tuple[str, bool]:
+    """What of a message is quoted, on one line, and whether others wrote it: a quotation (lines that begin with `>`) is
+    nobody's own words. Of a message with both, the part that has more of what is asked for."""
+    if ">" not in text:
+        return plain(text), False
+    lines = text.split("\n")
+    parts = [plain("\n".join(line for line in lines if not line.lstrip().startswith(">")))]
+    parts.append(plain("\n".join(line.lstrip()[1:] for line in lines if line.lstrip().startswith(">"))))
+    own, pasted = (len(wanted & set(stems(part))) for part in parts)
+    is_pasted = bool(parts[1]) and (pasted > own or not parts[0])
+    return parts[is_pasted], is_pasted
 
 
 def trimmed(text: str, wanted: frozenset[str], n_tokens: int, is_time_wanted: bool = False) -> str:

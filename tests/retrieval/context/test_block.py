@@ -63,6 +63,40 @@ def test_what_was_said_is_quoted_with_speaker_and_day(home: Pipeline, today: dat
     assert quote.attrib == {"by": "user", "on": "2026-03-09"}
 
 
+def test_the_remembered_person_is_one_whatever_the_log_calls_them(bare: Pipeline, fill, today: date) -> None:
+    said = [
+        {"text": "The ferry was late.", "subject": "user"},
+        {"text": "The ferry to Vaxholm, again.", "speaker": "Nora", "subject": "user"},
+        {"text": "No ferry today, says the ferry company.", "speaker": "Piet", "subject": "Piet"},
+        {"text": "The ferry runs at nine.", "speaker": "assistant", "role": "assistant"},
+    ]
+    fill(bare, "ada", [{"subject": "user", "object": "rain"}], said)
+    root = asked(bare, "ada", "When does the ferry run?", today)
+    assert {q.text.split()[0]: q.get("by") for q in root.iter("quote") if not q.text.startswith("The")} == {
+        "No": "Piet"
+    }
+    assert {q.get("by") for q in root.iter("quote")} == {"user", "user (Nora)", "Piet", "assistant"}
+
+
+def test_what_was_pasted_is_not_told_as_their_own_words(bare: Pipeline, fill, today: date) -> None:
+    said = [
+        {
+            "text": "Shorten this for me, please:\n> My chalet in Zermatt has a sauna.\n> Yours, Bruno",
+            "subject": "user",
+        },
+        {"text": "> The chalet is let until May.", "subject": "user"},
+        {"text": "I have booked the chalet.\n> a line of a mail", "subject": "user"},
+    ]
+    fill(bare, "ada", [{"subject": "user", "object": "rain"}], said)
+    root = asked(bare, "ada", "What about the chalet in Zermatt?", today)
+    told = {q.text: (q.get("by"), q.get("pasted_by")) for q in root.iter("quote")}
+    assert told == {
+        "My chalet in Zermatt has a sauna. Yours, Bruno": (None, "user"),
+        "The chalet is let until May.": (None, "user"),
+        "I have booked the chalet.": ("user", None),
+    }
+
+
 def test_dates_ahead_are_reminders(home: Pipeline, today: date) -> None:
     root = asked(home, "ada", "What should I cook?", today)
     assert [fact.get("on") for fact in root.findall("reminders/fact")] == ["2026-03-25", "2026-03-30"]
