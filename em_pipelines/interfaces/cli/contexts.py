@@ -18,7 +18,7 @@ from em_pipelines.interfaces.cli.console import (
     say,
     write,
 )
-from em_pipelines.interfaces.cli.facts import AsOfOption, parse_day
+from em_pipelines.interfaces.cli.facts import AsOfOption, note_ahead, parse_day
 from em_pipelines.retrieval.context.bounds import BUDGET_TOKENS, LEAST_TOKENS
 
 DomainOption = Annotated[
@@ -63,6 +63,7 @@ def context(
         domain=domain,
     )
     opened = open_existing(home)
+    note_ahead(opened, asked.as_of)
     block = context_block(opened, asked)
     if as_json:
         turns = [{"session_id": session, "turn_number": turn} for session, turn in block.turns]
@@ -104,6 +105,7 @@ def bootstrap(
     opened = None
     try:
         opened = open_existing(home)
+        note_ahead(opened, day)
         text = start(opened, user, day, domain, is_group=is_group)
     except EmError as error:
         text = ""

@@ -22,7 +22,7 @@ from em_pipelines.interfaces.cli.console import (
     tell,
     telling_of_a_new_home,
 )
-from em_pipelines.interfaces.cli.facts import AsOfOption, parse_day
+from em_pipelines.interfaces.cli.facts import AsOfOption, note_ahead, parse_day
 from em_pipelines.serving.export.formats import ExportFormat
 from em_pipelines.text.counting import counted
 
@@ -58,6 +58,7 @@ def export(
         raise UsageError("exporting: --json says what was written to a file; give --output")
     opened = open_existing(home)
     day = parse_day(as_of, "--as-of") or datetime.now(UTC).date()
+    note_ahead(opened, day)
     if stale := stale_log_days(opened):
         landed = counted(len(stale), "day", ("has landed and is", "have landed and are"))
         say(f"{landed} not materialized: facts are missing that `em run` makes")

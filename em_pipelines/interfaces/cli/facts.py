@@ -16,6 +16,7 @@ from em_pipelines.interfaces.cli.console import (
     open_home,
     print_json,
     print_table,
+    say,
     write,
 )
 from em_pipelines.interfaces.cli.narrowing import note_unknown_names
@@ -37,6 +38,15 @@ def parse_day(text: str | None, option: str) -> date | None:
         return date.fromisoformat(text)
     except ValueError as error:
         raise UsageError(f"reading {option}: found {text!r}; give a day as YYYY-MM-DD, like 2026-10-31") from error
+
+
+def note_ahead(home: "Pipeline", day: date | None, option: str = "--as-of") -> None:
+    """Says on stderr what an answer of a day that is still to come is. A clock behind the log makes no day one."""
+    from em_pipelines.schema.tables.graph import EDGES
+
+    newest = max(datetime.now(UTC).date(), home.store.lake.latest(EDGES, date.max) or date.min)
+    if day is not None and day > newest:
+        say(f"{option} {day} is still to come: told is what is known today, faded as it will have by then")
 
 
 def facts(
@@ -70,6 +80,8 @@ def facts(
         entity=entity,
         is_all=is_all,
     )
+    note_ahead(opened, query.as_of)
+    note_ahead(opened, query.known_at, "--known-at")
     waiting = opened.waiting(user, query.known_at or query.as_of)
     found = read_facts(opened.store, query, opened.settings.decay, waiting, hiding(opened, user))
     inferred = _inferred(opened, query.as_of, user, query.known_at, entity) if is_inferred else []
@@ -119,6 +131,7 @@ def infer(
     """
     day = parse_day(as_of, "--as-of") or datetime.now(UTC).date()
     opened = open_existing(home)
+    note_ahead(opened, day)
     found = _inferred(opened, day, user)
     if as_json:
         print_json(found)
@@ -156,9 +169,9 @@ def state_hash(as_of: AsOfOption = None, home: HomeOption = None, as_json: JsonO
     from em_pipelines.serving.state_hash import state_hash as hash_state
 
     opened = open_existing(home)
-    hashes = hash_state(
-        opened.store, opened.settings.decay, parse_day(as_of, "--as-of"), inference=opened.settings.inference
-    )
+    day = parse_day(as_of, "--as-of")
+    note_ahead(opened, day)
+    hashes = hash_state(opened.store, opened.settings.decay, day, inference=opened.settings.inference)
     if as_json:
         print_json(hashes)
         return

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from em_pipelines.interfaces.cli.console import HomeOption, JsonOption, open_existing, open_home, out, print_json
+from em_pipelines.interfaces.cli.console import HomeOption, JsonOption, open_existing, open_home, out, print_json, say
 from em_pipelines.interfaces.cli.facts import parse_day
 
 if TYPE_CHECKING:
@@ -37,6 +37,8 @@ def snapshot(
     _make_state(opened, day)
     with opened.inferred_on(day):
         report = publish(opened.store, opened.snapshots, opened.time_rules, day, ledger=opened.ledger)
+    if day and day > report.as_of:
+        say(f"nothing was learned after {report.as_of}: the snapshot of {day} is that of {report.as_of}")
     if as_json:
         print_json(
             {"path": str(report.path), "as_of": str(report.as_of), "is_new": report.is_new, "rows": report.n_rows}

@@ -84,6 +84,8 @@ def run(
         summary = materialize(opened, first, last, is_full=is_full)
         if reviewing.settle(opened, [], None).n_accepted:  # what was read only now, in notes that need no look
             summary = materialize(opened, first, last, is_full=False)
+    if (first or last) and not any(_is_within(day, first, last) for day in opened.store.log.days("interactions")):
+        tell("Nothing has landed on these days: `em status` tells from when to when there is something.")
     _show(opened, summary)
     _judge(summary)
     if report:
@@ -95,6 +97,10 @@ def _bounds(from_day: str | None, to_day: str | None) -> tuple[date | None, date
     if first and last and first > last:
         raise UsageError(f"reading --from and --to: {first} is after {last}; give the earlier day first")
     return first, last
+
+
+def _is_within(day: date, first: date | None, last: date | None) -> bool:
+    return (first or day) <= day <= (last or day)
 
 
 def _judge(summary: "Summary") -> None:

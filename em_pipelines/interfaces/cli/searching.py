@@ -22,7 +22,7 @@ from em_pipelines.interfaces.cli.console import (
     print_json,
     print_table,
 )
-from em_pipelines.interfaces.cli.facts import AsOfOption, parse_day
+from em_pipelines.interfaces.cli.facts import AsOfOption, note_ahead, parse_day
 from em_pipelines.interfaces.cli.narrowing import check_relations, note_unknown_names
 from em_pipelines.text.counting import counted
 
@@ -105,6 +105,7 @@ def search(
     _check_asked(query, batch, output, relation or ())
     opened = open_existing(home)
     until = parse_day(as_of, "--as-of")
+    note_ahead(opened, until)
     today = until or datetime.now(UTC).date()
     first, last = _window(during, parse_day(since, "--since"), until, today)
     wanted = Search(

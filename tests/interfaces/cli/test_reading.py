@@ -196,3 +196,23 @@ def test_a_second_run_changes_nothing_and_says_so(em, examples_home) -> None:
     assert done.returncode == 0
     assert "Nothing is new" in done.stdout
     assert em("state-hash", "--home", examples_home).stdout == before
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("facts",), ("facts", "--known-at"), ("search", "tea"), ("context", "tea"), ("bootstrap",), ("infer",),
+     ("state-hash",)],
+)  # fmt: skip
+def test_a_day_that_is_still_to_come_is_told_for_what_it_is(em, examples_home, words: tuple[str, ...]) -> None:
+    option = "--known-at" if "--known-at" in words else "--as-of"
+    whose = () if "state-hash" in words else ("--user", "mirela")
+    asked = [*(word for word in words if word != option), *whose, option]
+    ahead = em(*asked, "2999-01-01", "--home", examples_home)
+    assert f"em: {option} 2999-01-01 is still to come: told is what is known today" in ahead.stderr
+    assert "still to come" not in em(*asked, "2026-10-20", "--home", examples_home).stderr
+
+
+def test_a_snapshot_of_a_day_to_come_is_the_newest_and_says_so(em, examples_home) -> None:
+    done = em("snapshot", "--date", "2999-01-01", "--home", examples_home, "--json")
+    assert (done.returncode, orjson.loads(done.stdout)["as_of"]) == (0, "2026-11-01")
+    assert done.stderr == "em: nothing was learned after 2026-11-01: the snapshot of 2999-01-01 is that of 2026-11-01\n"
