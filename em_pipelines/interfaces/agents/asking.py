@@ -37,13 +37,18 @@ def known_facts(home: Pipeline, query: FactQuery, until: date, domain: str | Non
     """The facts, best first: feedback given up to the end of `until` that waits is laid over them, what is to be
     forgotten is gone, and in a domain no more is told than was said there. Raises NotMadeError where none are known for
     no run has read what was said."""
+    found = told_facts(home, query, until, domain)
+    if not found and home.waiting(query.user_id, until) is None:
+        check_made(home.store, query.user_id, "reading facts")
+    return found
+
+
+def told_facts(home: Pipeline, query: FactQuery, until: date, domain: str | None = None) -> list[Fact]:
+    """The same, and none where none are known, for whatever reason."""
     waiting = home.waiting(query.user_id, until)
     view = seen_from(home, query.user_id, domain)
     hides = hiding(home, query.user_id)
-    found = facts(home.store, query, home.settings.decay, waiting, hides, view.told if view else _as_it_is)
-    if not found and waiting is None:
-        check_made(home.store, query.user_id, "reading facts")
-    return found
+    return facts(home.store, query, home.settings.decay, waiting, hides, view.told if view else _as_it_is)
 
 
 def hits(  # noqa: PLR0913  (what is asked, each by its name)

@@ -18,12 +18,8 @@ from em_pipelines.interfaces.cli.console import (
     say,
     write,
 )
-from em_pipelines.interfaces.cli.facts import AsOfOption, note_ahead, parse_day
+from em_pipelines.interfaces.cli.facts import AsOfOption, DomainOption, note_ahead, parse_day
 from em_pipelines.retrieval.context.bounds import BUDGET_TOKENS, LEAST_TOKENS
-
-DomainOption = Annotated[
-    str | None, typer.Option("--domain", help="Nothing said in another domain is told.", show_default=False)
-]
 
 
 def context(

@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 AsOfOption = Annotated[
     str | None, typer.Option("--as-of", metavar="YYYY-MM-DD", help="The end of this day.", show_default=False)
 ]
+DomainOption = Annotated[
+    str | None, typer.Option("--domain", help="Nothing said in another domain is told.", show_default=False)
+]
 
 
 def parse_day(text: str | None, option: str) -> date | None:
@@ -61,6 +64,7 @@ def facts(
     ] = None,
     is_all: Annotated[bool, typer.Option("--all", help="Every status, not active and contradicted alone.")] = False,
     is_inferred: Annotated[bool, typer.Option("--inferred", help="What follows from these facts, too.")] = False,
+    domain: DomainOption = None,
     home: HomeOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -68,9 +72,11 @@ def facts(
 
     Example: em facts --user mirela --as-of 2026-10-12
     """
-    from em_pipelines.redaction.veils import hiding
+    from em_pipelines.interfaces.agents.asking import told_facts
     from em_pipelines.serving.facts import FactQuery
-    from em_pipelines.serving.facts import facts as read_facts
+
+    if is_inferred and domain is not None:
+        raise UsageError("reading facts: what follows is of all domains; leave out --inferred or --domain")
 
     opened = open_existing(home)
     query = FactQuery(
@@ -82,8 +88,7 @@ def facts(
     )
     note_ahead(opened, query.as_of)
     note_ahead(opened, query.known_at, "--known-at")
-    waiting = opened.waiting(user, query.known_at or query.as_of)
-    found = read_facts(opened.store, query, opened.settings.decay, waiting, hiding(opened, user))
+    found = told_facts(opened, query, query.known_at or query.as_of, domain)
     inferred = _inferred(opened, query.as_of, user, query.known_at, entity) if is_inferred else []
     if not found:
         check_read(opened, user)
@@ -95,7 +100,7 @@ def facts(
             _print_inferred(f"{len(inferred)} more {'follows' if len(inferred) == 1 else 'follow'} from them", inferred)
     if not found:
         end_if_unknown(opened, user)
-        note_unknown_names(opened, user, entities=[entity] if entity else [])
+        note_unknown_names(opened, user, entities=[entity] if entity else [], domain=domain)
 
 
 def _show(found: list[dict[str, Any]], title: str) -> None:

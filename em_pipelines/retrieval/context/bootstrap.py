@@ -7,21 +7,23 @@ from itertools import islice
 
 import numpy as np
 
-from em_pipelines.retrieval.context.known_facts import Known, is_id, known
-from em_pipelines.retrieval.context.person import HABITS, N_LATELY, hedged, lately, who
+from em_pipelines.retrieval.context.known_facts import Flags, Known, is_id, known
+from em_pipelines.retrieval.context.person import HABITS, N_LATELY, hedged, lately, standing, who
 from em_pipelines.retrieval.context.sections import plain
 from em_pipelines.retrieval.context.settings import ContextSettings
 from em_pipelines.retrieval.context.telling import OPEN_LEVELS, PRECISION_CHARACTERS, ahead
 from em_pipelines.retrieval.searchable_home import SearchableHome
 from em_pipelines.schema.vocabulary import USER
+from em_pipelines.text.name_keys import name_key
 
 LONGEST_LINE = 160
+LONGEST_TITLE = 60
 OVERDUE_DAYS = 7
 """For so long after its day a plan is due that nobody has spoken of since."""
 RULE_CONFIDENCE = 0.60
 PLANS = "plans"
-ATTITUDES = ("wants", "likes", "needs")
-"""Not to want, like or need something is a rule, too."""
+ATTITUDES = ("wants", "likes", "needs", "prefers")
+"""Not to want, like, need or prefer something is a rule, too."""
 Part = Callable[[Known, date, ContextSettings], Iterator[str]]
 
 _log = logging.getLogger(__name__)
@@ -44,7 +46,8 @@ def bootstrap(
         if is_group:
             found = found.only(found.holds("privacy_level", OPEN_LEVELS))
         parts = [
-            (title, list(islice(part(found, today, home.settings.context), n_lines))) for title, part, n_lines in PARTS
+            (title, list(islice(part(found, today, home.settings.context), n_lines)))
+            for title, part, n_lines in (_parts_in(domain) if domain else PARTS)
         ]
     except Exception as error:
         _log.warning("bootstrap: memory could not be read (%s); the session starts without it", type(error).__name__)
@@ -109,3 +112,27 @@ PARTS: tuple[tuple[str, Part, int], ...] = (
     ("Lately", lately, N_LATELY),
 )  # fmt: skip
 """What the start of a session tells, in order, and in how many lines: with heads and blanks fewer than fifty."""
+N_IN_DOMAIN = {"Who": 6, "Due": 4, "Planned": 5, "Lately": 4}
+"""In how many lines parts are told that make room for what is known of a domain."""
+N_OF_DOMAIN = 8
+
+
+def _parts_in(domain: str) -> Iterator[tuple[str, Part, int]]:
+    """The parts in a domain: what is known of the project that has its name stands before what was said lately, and not
+    again there."""
+    key = name_key(domain)
+
+    def is_of_it(found: Known) -> Flags:
+        return np.fromiter((key in names for names in found.rows["subject_keys"].to_pylist()), bool, len(found))
+
+    def of_domain(found: Known, _: date, settings: ContextSettings) -> Iterator[str]:
+        for n in np.flatnonzero(standing(found, settings, is_denied_too=True) & is_of_it(found)).tolist():
+            yield hedged(found.fact(n).sentence, found.fact(n).confidence)
+
+    def lately_elsewhere(found: Known, today: date, settings: ContextSettings) -> Iterator[str]:
+        yield from lately(found.only(~is_of_it(found)), today, settings)
+
+    *before, (last, _, n_last) = ((title, part, N_IN_DOMAIN.get(title, n)) for title, part, n in PARTS)
+    yield from before
+    yield f"In {plain(domain)[:LONGEST_TITLE]}", of_domain, N_OF_DOMAIN
+    yield last, lately_elsewhere, n_last

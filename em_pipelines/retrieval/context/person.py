@@ -36,7 +36,7 @@ def hedged(text: str, confidence: float) -> str:
 def who(found: Known, _: date, settings: ContextSettings) -> Iterator[str]:
     """A line a relation, with everybody or everything that it holds of: `user parent of Freja, probably Nils`."""
     told: dict[str, dict[str, float]] = {relation: {} for relation in ABOUT}
-    for n in np.flatnonzero(_standing(found, settings) & found.holds("relation", [*ABOUT, *_OTHER_WAY])).tolist():
+    for n in np.flatnonzero(standing(found, settings) & found.holds("relation", [*ABOUT, *_OTHER_WAY])).tolist():
         fact = found.fact(n)
         relation, other = _seen_from_user(fact)
         if relation in told:
@@ -52,20 +52,20 @@ def lately(found: Known, today: date, settings: ContextSettings) -> Iterator[str
     since = (today - timedelta(days=LATELY_DAYS)).toordinal()
     is_own = found.holds("subject", [USER]) | found.holds("object", [USER])
     is_elsewhere = (is_own & found.holds("relation", [*ABOUT, *HABITS])) | found.holds("temporal_type", ["plan"])
-    numbers = np.flatnonzero(_standing(found, settings) & (found.last_said > since) & ~is_elsewhere)
+    numbers = np.flatnonzero(standing(found, settings) & (found.last_said > since) & ~is_elsewhere)
     for n in numbers[np.argsort(-found.last_said[numbers], kind="stable")][:N_LATELY].tolist():
         fact = found.fact(n)
         yield f"{fact.last_said_on}: {hedged(fact.sentence, fact.confidence)}"
 
 
-def _standing(found: Known, settings: ContextSettings) -> Flags:
-    """Facts that are so, as far as is known: affirmed, in conflict with nothing, sure enough to be told, and personal
-    at most."""
+def standing(found: Known, settings: ContextSettings, *, is_denied_too: bool = False) -> Flags:
+    """Facts that are so, as far as is known: affirmed (or denied, where that is asked for), in conflict with nothing,
+    sure enough to be told, and personal at most."""
     is_open = np.ones(len(found), bool)
     is_open[[*found.conflicts]] = False
     is_sure = found.confidence >= settings.min_confidence
     stands = found.holds("status", ["active"]) & found.holds("privacy_level", PERSONAL)
-    return is_open & is_sure & found.is_affirmed & stands
+    return is_open & is_sure & (found.is_affirmed | is_denied_too) & stands
 
 
 def _seen_from_user(fact: Fact) -> tuple[str, str]:

@@ -4,6 +4,7 @@ import orjson
 import pytest
 
 from em_pipelines.pipeline import Pipeline
+from em_pipelines.retrieval.packs import build
 from em_pipelines.settings import load_settings
 
 
@@ -216,3 +217,23 @@ def test_a_snapshot_of_a_day_to_come_is_the_newest_and_says_so(em, examples_home
     done = em("snapshot", "--date", "2999-01-01", "--home", examples_home, "--json")
     assert (done.returncode, orjson.loads(done.stdout)["as_of"]) == (0, "2026-11-01")
     assert done.stderr == "em: nothing was learned after 2026-11-01: the snapshot of 2999-01-01 is that of 2026-11-01\n"
+
+
+def test_facts_of_a_domain_are_those_that_were_said_in_it_or_in_none(em, native, tmp_path) -> None:
+    said = [
+        {"content": "I live in Bergen."},
+        {"content": "I like rowing.", "session_id": "s2", "domain": "club"},
+        {"content": "I own a kayak.", "session_id": "s3", "domain": "shop"},
+    ]
+    path = tmp_path / "home"
+    assert em("land", native(*said), "--home", path).returncode == 0
+    opened = Pipeline(load_settings(home=path))
+    for step in opened.steps.values():
+        opened.store.run_days(step, opened.store.days(step))
+    build(opened)
+    asked = ("facts", "--user", "ada", "--as-of", "2026-03-20", "--home", path, "--json", "--domain")
+    assert {fact["relation"] for fact in documents(em(*asked, "club"))} == {"lives_in", "likes"}
+    wrong = em(*asked, "clubb", "--entity", "rowing")
+    assert "no domain of this user is called 'clubb'; did you mean 'club'?" in wrong.stderr
+    both = em(*asked[:-2], "--domain", "club", "--inferred")
+    assert (both.returncode, both.stderr.count("\n")) == (2, 1)

@@ -5,9 +5,12 @@ from pathlib import Path
 
 import pytest
 
+from em_pipelines.landing.land import land
 from em_pipelines.pipeline import Pipeline
 from em_pipelines.retrieval.context.bootstrap import bootstrap
+from em_pipelines.retrieval.packs import build
 from em_pipelines.schema.tables.graph import EDGES
+from em_pipelines.settings import load_settings
 
 NOW = datetime(2026, 3, 20, 8, tzinfo=UTC)
 
@@ -131,3 +134,34 @@ def test_a_memory_that_cannot_be_read_starts_no_session_late(
     (record,) = (record for record in caplog.records if record.levelname == "WARNING")
     assert "starts without it" in record.message
     assert "brevity" not in record.message
+
+
+@pytest.fixture(scope="module")
+def coded(tmp_path_factory: pytest.TempPathFactory) -> Pipeline:
+    """Runa, who has told coding agents of two projects how to work."""
+    home = Pipeline(load_settings(home=tmp_path_factory.mktemp("coded")))
+    file = Path(__file__).parents[3] / "examples" / "coding" / "transcripts.jsonl"
+    land([file], home.store.log, now=NOW + timedelta(days=400), settings=home.settings.landing, user_id="runa")
+    for step in home.steps.values():
+        home.store.run_days(step, home.store.days(step))
+    build(home)
+    return home
+
+
+def test_a_session_in_a_project_starts_with_what_is_known_of_it(coded: Pipeline) -> None:
+    told = parts(bootstrap(coded, "runa", date(2026, 11, 14), "lantern"))
+    assert {"lantern uses pnpm", "lantern has attribute ci: Buildkite"} <= set(told["In lantern"])
+    assert any("npm" in line and "not" in line for line in told["In lantern"])
+    assert any("pushing to main" in line for line in told["Rules that apply"]), "what not to do is a rule, too"
+    assert "pnpm" not in str(told.get("Lately")), "it is told once"
+    assert "In lantern" not in parts(bootstrap(coded, "runa", date(2026, 11, 14)))
+    assert "lantern" not in bootstrap(coded, "runa", date(2026, 11, 14), "elsewhere")
+
+
+def test_fewer_than_fifty_lines_in_a_project_too(bare: Pipeline, fill) -> None:
+    days = [(NOW.date() + timedelta(days=n - 5)).isoformat() for n in range(30)]
+    dated = [{"subject": f"event {n}", "relation": "scheduled_for", "object": day} for n, day in enumerate(days)]
+    ways = [{"subject": "user", "relation": "prefers", "object": f"way {n}"} for n in range(60)]
+    tools = [{"subject": "heron", "relation": "uses", "object": f"tool {n}"} for n in range(60)]
+    fill(bare, "ada", [*dated, *ways, *tools], [{"text": "We use tool 1 here.", "domain": "heron"}])
+    assert len(bootstrap(bare, "ada", NOW, "heron").splitlines()) < 50
