@@ -24,6 +24,7 @@ from em_pipelines.interfaces.cli.console import (
     out,
     print_json,
     print_table,
+    say,
     telling_of_a_new_home,
 )
 from em_pipelines.text.counting import counted
@@ -103,7 +104,7 @@ def create(
     Example: em token create --user mirela --scope read --days 30
     """
     opened = open_home(home)
-    with telling_of_a_new_home(opened, is_data=True):
+    with telling_of_a_new_home(opened, say):
         token, made = _book(opened).create(user, TokenScope.named(scope), datetime.now(UTC), days, domain)
         _enter(opened, "token.create", made)
     if as_json:

@@ -246,13 +246,17 @@ def open_existing(home: Path | None, **overrides: Any) -> "Pipeline":
 
 
 @contextmanager
-def telling_of_a_new_home(home: "Pipeline", *, is_data: bool = False) -> Iterator[None]:
-    """For who may make a home: tells where one was made, and which beside it has nearly its name; on stderr where what
-    stdout gets `is_data`."""
-    is_there = home.path.exists()
-    yield
-    if not is_there and home.path.exists():
-        (say if is_data else tell)(f"New home: {home.path.absolute()}; {_meant(home.path)}".rstrip("; "))
+def telling_of_a_new_home(home: "Pipeline", how: Callable[[str], None] | None = tell) -> Iterator[Callable[[], bool]]:
+    """For who may make a home: tells where one was made, and which beside it has nearly its name; None tells nothing.
+    What it gives says whether one was made."""
+    was_there = home.path.exists()
+
+    def is_new() -> bool:
+        return not was_there and home.path.exists()
+
+    yield is_new
+    if how and is_new():
+        how(f"New home: {home.path.absolute()}; {_meant(home.path)}".rstrip("; "))
 
 
 def note_no_home_yet(home: "Pipeline") -> None:

@@ -90,7 +90,7 @@ def import_(
     from em_pipelines.serving.export.json_import import import_json
 
     opened = open_home(home)
-    with telling_of_a_new_home(opened, is_data=as_json):
+    with telling_of_a_new_home(opened, None if as_json else tell):
         done = import_json(opened, file, datetime.now(UTC))
     if as_json:
         print_json(_document(done))

@@ -140,13 +140,13 @@ def land(
         show_preview(found, as_json=as_json)
         end_preview(found)
         return
-    with telling_of_a_new_home(opened, is_data=as_json):
+    with telling_of_a_new_home(opened, None if as_json else tell) as is_new:
         report = land_into(
             opened, paths, format, user_id, settings, mapping, privacy, may_ask=not as_json, is_trusted=trust
         )
         settled = reviewing.settle(opened, [Path(name).name for name in report.files] if accept else [], user_id)
         if as_json:
-            print_json({**as_document(report), **settled.as_document()})
+            print_json({**as_document(report), **settled.as_document(), "is_new_home": is_new()})
         else:
             show(report)
             settled.show()

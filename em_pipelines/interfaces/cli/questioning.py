@@ -54,7 +54,7 @@ def questionnaire(
         document = [{"id": question.id, "ask": question.ask, "several": question.several} for question in asked]
         print_json(document) if as_json else write("".join(f"{one['id']:16} {one['ask']}\n" for one in document))
         return
-    with telling_of_a_new_home(opened, is_data=as_json):
+    with telling_of_a_new_home(opened, None if as_json else tell):
         n_facts = sum(_ask(own, question, f"{number}/{len(asked)}") for number, question in enumerate(asked, start=1))
     if output is not None:
         output.write_text(own.as_yaml(), encoding="utf-8")
