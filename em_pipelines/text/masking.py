@@ -211,7 +211,7 @@ def _patterns() -> tuple[tuple[SecretPattern, ...], Mapping[str, list[int]]]:
     patterns = tuple(
         SecretPattern(
             kind=e["kind"],
-            pattern=re.compile(e["pattern"].replace("START", _START)),
+            pattern=re.compile(_written_out(e)),
             check=e.get("check"),
             is_in_ids=not (e.get("number", False) or e.get("prose", False)),
             topic=re.compile(e["topic"]) if "topic" in e else None,
@@ -223,6 +223,17 @@ def _patterns() -> tuple[tuple[SecretPattern, ...], Mapping[str, list[int]]]:
         for hint in e.get("hints") or [_DIGITS_HINT]:
             by_hint[hint].append(i)
     return patterns, by_hint
+
+
+def _written_out(entry: Mapping[str, Any]) -> str:
+    """The pattern of an entry with what its short forms stand for."""
+    passing, otherwise = (
+        "|".join(words.split()).replace("_", " ")
+        for words in (entry.get("passing", ""), " ".join(entry.get("otherwise", {}).values()))
+    )
+    pattern = str(entry["pattern"]).replace("START", _START).replace("PASSING", f"(?:(?:{passing})[ ,]{{1,2}})*+")
+    said = "|".join(words for words in (passing, otherwise) if words)
+    return pattern.replace("OTHERWISE", f"(?!{said})" if entry.get("is_unspaced") else rf"(?!(?:{said})(?![^\W_]))")
 
 
 def mask_detected(text: str) -> str:
