@@ -1,4 +1,4 @@
-"""Passwords that are plain words, in six languages: masked whatever they are, unless the sentence says something else."""
+"""Passwords that are plain words, in six languages: masked unless the sentence says something else of a password."""
 
 import pytest
 
@@ -49,7 +49,8 @@ TALK = {
     ],
     "de": [
         "Mein Passwort ist zu schwach.", "mein Passwort ist schon wieder abgelaufen", "Das Passwort war falsch.",
-        "Mein Passwort funktioniert nicht", "das Passwort ist dasselbe wie vorher", "Dein Passwort ist sehr leicht zu erraten",
+        "Mein Passwort funktioniert nicht", "das Passwort ist dasselbe wie vorher",
+        "Dein Passwort ist sehr leicht zu erraten",
         "mein Passwort ist im blauen Heft", "Das Passwort wurde zurückgesetzt", "das Passwort ist geändert worden",
         "Mein Passwort ist acht Zeichen lang", "Das Passwort ist Pflicht", "mein Passwort ist uralt und lang",
         "Ich habe das Passwort vergessen und mein Hund ist müde", "Das Passwort ist Sache meiner Schwester",
@@ -77,7 +78,8 @@ TALK = {
     "zh": [
         "我的密码太简单了。", "我的密码又过期了", "密码是错的", "我的密码不能用了", "密码跟以前是一样的",
         "你的密码很容易猜", "密码是写在蓝本子上的", "密码已经重置了", "密码是我妹妹设的", "我的密码是八位数",
-        "密码是必填的", "我忘了密码，我的狗是白的", "密码是用来保护账户的", "密码是不是改了？", "我在学密码学，密码学是一门学问",
+        "密码是必填的", "我忘了密码，我的狗是白的", "密码是用来保护账户的", "密码是不是改了？",
+        "我在学密码学，密码学是一门学问",
         "密码是什么？", "我的密码是随机的", "密码是多少吗", "密码是很重要的", "密码是昨天改的",
     ],
 }  # fmt: skip
