@@ -4,7 +4,6 @@
     ├── TransientError      worth a retry: exit code 3
     │   ├── LockedError         another run holds the home
     │   ├── StorageError        the disk is full, failed or may not be written to
-    │   ├── LandingInterruptedError  a landing was stopped by hand; what had landed is kept
     │   ├── RunFailedError      a materialization failed half way; what was done is kept
     │   ├── ErasureIncompleteError  what was to be erased is still found somewhere; the request waits
     │   ├── UnsettledError      what was to be read is being made anew
@@ -60,10 +59,6 @@ class LockedError(TransientError):
 
 class StorageError(TransientError):
     """The disk is full, failed, or may not be read or written; what was there stays as it was."""
-
-
-class LandingInterruptedError(TransientError):
-    """A landing was stopped by hand: what had landed by then is kept, and the files have to be given again."""
 
 
 class RunFailedError(TransientError):

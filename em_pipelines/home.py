@@ -11,14 +11,14 @@ HOME/dagster    Dagster's own home
 HOME/llm        answers of models that were paid for, and vectors of phrases
 HOME/record     ledger, certificates, tokens, and the salt of names that may not be kept
 HOME/tmp        what steps had no memory for
-HOME/locks      who is at work
+HOME/locks      who is at work, and whose work broke off
 
 No settings, no steps and no models: who needs those opens a `em_pipelines.pipeline.Pipeline`.
 """
 
 import shutil
-from collections.abc import Callable, Collection
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Collection, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from datetime import date
 from functools import cached_property
 from pathlib import Path
@@ -29,7 +29,7 @@ from em_pipelines.errors import CorruptTableError
 from em_pipelines.landing.erasure_gate import ErasureGate
 from em_pipelines.landing.erasure_requests import RequestBook
 from em_pipelines.schema.table import Table
-from em_pipelines.storage.files import held, is_alive, write_atomically
+from em_pipelines.storage.files import held, is_alive, is_held, write_atomically
 from em_pipelines.storage.lake import Lake
 from em_pipelines.storage.landed_log import LandedLog
 from em_pipelines.storage.ledger import Ledger
@@ -168,3 +168,24 @@ class Home:
     def lock(self, name: str, *, timeout_seconds: float = 600) -> AbstractContextManager[None]:
         """Holds one of the home's locks; raises LockedError where another process keeps it for too long."""
         return held(self.path, name, timeout_seconds)
+
+    @contextmanager
+    def at_work(self, name: str, *, timeout_seconds: float = 600) -> Iterator[None]:
+        """Holds a lock as `lock` does, and notes that work under it has begun. The note goes when the block is done;
+        whatever breaks it off (an interruption, an error, SIGKILL) leaves it to `is_broken_off`."""
+        note = self._note(name)
+        with self.lock(name, timeout_seconds=timeout_seconds):
+            write_atomically(note, b"")
+            yield
+            note.unlink(missing_ok=True)
+
+    def is_at_work(self, name: str) -> bool:
+        """Whether some process holds one of the home's locks."""
+        return is_held(self.path, name)
+
+    def is_broken_off(self, name: str) -> bool:
+        """Whether work under a lock has begun and not ended, and nobody is at it."""
+        return self._note(name).exists() and not self.is_at_work(name)
+
+    def _note(self, name: str) -> Path:
+        return self.path / "locks" / f"{name}.begun"

@@ -1,13 +1,15 @@
 """What is used of Dagster beside its public interface: one place to look when it changes.
 
-The history of one check, an evaluation of one day within a run of many, and events of the days that a run has made have
-no public door yet; the type of a job of assets has no public name. tests/resources/test_dagster_internals.py fails when
-what is relied on here changes. The storage of events alone, in event_storage.py, has private names of its own.
+The history of one check, an evaluation of one day within a run of many, events of the days that a run has made, and an
+instance that captures no output have no public door yet; the type of a job of assets has no public name.
+tests/resources/test_dagster_internals.py fails when what is relied on here changes. The storage of events alone, in
+event_storage.py, has private names of its own.
 """
 
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import dagster as dg
 from dagster._core.definitions.data_version import (
@@ -20,11 +22,14 @@ from dagster._core.definitions.data_version import (
 )
 from dagster._core.definitions.unresolved_asset_job_definition import UnresolvedAssetJobDefinition
 from dagster._core.events import DagsterEventBatchMetadata, StepMaterializationData, generate_event_batch_id
+from dagster._core.instance.ref import InstanceRef
 from dagster._core.storage.asset_check_execution_record import (
     AssetCheckExecutionRecord,
     AssetCheckExecutionRecordStatus,
 )
 from dagster._core.storage.dagster_run import assets_are_externally_managed
+from dagster._core.storage.local_compute_log_manager import LocalComputeLogManager
+from dagster._core.storage.noop_compute_log_manager import NoOpComputeLogManager
 from dagster._core.storage.tags import EXTERNALLY_MANAGED_ASSETS_TAG
 
 AssetJob = UnresolvedAssetJobDefinition
@@ -34,6 +39,19 @@ AssetJob = UnresolvedAssetJobDefinition
 SELF_REPORTING: Mapping[str, str] = {EXTERNALLY_MANAGED_ASSETS_TAG: "true"}
 """Tags of a run whose assets report what they have made. Of any other, Dagster stores two events for each table and day
 of its range, whether or not there is anything on that day."""
+
+
+def instance_in(folder: Path) -> dg.DagsterInstance:
+    """The instance of a folder, for runs in this process: what steps print goes where this process prints.
+
+    By default Dagster captures that by two processes a step, one of which ends every interrupt from a terminal, which
+    goes to all of them, with a traceback. Where dagster.yaml has captured output kept in a place of its own, it is.
+    """
+    ref = InstanceRef.from_dir(str(folder))
+    if ref.compute_logs_data.class_name == LocalComputeLogManager.__name__:
+        unseen = {"module": NoOpComputeLogManager.__module__, "class": NoOpComputeLogManager.__name__}
+        ref = InstanceRef.from_dir(str(folder), overrides={"compute_logs": unseen})
+    return dg.DagsterInstance.from_ref(ref)
 
 
 @dataclass(frozen=True, slots=True)

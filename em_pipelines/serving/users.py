@@ -4,27 +4,34 @@ Counted is what the tables hold, and beside it what has landed and no run has re
 """
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from em_pipelines.errors import CorruptTableError
 from em_pipelines.schema.table import Record
 from em_pipelines.schema.tables.clean import MESSAGES
 from em_pipelines.schema.tables.derived import CURRENT_EDGES
 from em_pipelines.schema.tables.graph import ENTITIES
 from em_pipelines.schema.tables.raw import INTERACTIONS
 from em_pipelines.serving.facts import SHOWN
-from em_pipelines.storage.duckdb_engine import bind, scratch
+from em_pipelines.storage.duckdb_engine import bind, connect, scratch
 from em_pipelines.storage.store import Store
 
 Key = tuple[str, str, int]
 FIGURES = """
 SELECT user_id, count(*), count(DISTINCT session_id), min(timestamp)::DATE, max(timestamp)::DATE
 FROM said GROUP BY user_id ORDER BY user_id
+"""
+PUBLISHED_FIGURES = """
+SELECT user_id, n_messages, n_sessions, CAST(first_seen AS DATE), CAST(last_seen AS DATE),
+    (SELECT count(*) FROM current_edges AS e WHERE e.user_id = u.user_id AND list_contains(?, e.status))
+FROM users AS u
 """
 
 
@@ -54,6 +61,34 @@ def users(store: Store) -> list[Remembered]:
         n_messages, n_sessions, first, last = read.get(name, (0, 0, None, None))
         found.append(Remembered(name, n_messages, n_sessions, first, last, facts[name], waiting[name]))
     return found
+
+
+def published_users(store: Store, snapshot: Path) -> list[Remembered]:
+    """The same as the newest snapshot has it, if there is one: what has landed and is not in there waits. For a home on
+    which a run is at work or broke off, whose tables are of different times.
+
+    Raises CorruptTableError and CorruptLogError.
+    """
+    shown, read = _published(snapshot) if snapshot.exists() else ({}, set[Key]())
+    waiting: Counter[str] = Counter()
+    for day in store.log.days(INTERACTIONS.name):
+        waiting.update(key[0] for key in {_key(record) for record in store.log.read(INTERACTIONS.name, day)} - read)
+    names = sorted({*shown, *waiting})
+    return [replace(shown.get(name, Remembered(name)), n_waiting=waiting[name]) for name in names]
+
+
+def _published(snapshot: Path) -> tuple[dict[str, Remembered], set[Key]]:
+    """Figures by user, and which messages are in there."""
+    try:
+        with connect(str(snapshot), is_read_only=True) as connection:
+            rows = connection.execute(PUBLISHED_FIGURES, [list(SHOWN)]).fetchall()
+            keys = connection.execute("SELECT user_id, session_id, turn_number FROM messages").fetchall()
+    except duckdb.Error as error:
+        raise CorruptTableError(
+            f"reading the snapshot {snapshot.resolve()}: it is damaged ({str(error).splitlines()[0]}); "
+            "`em repair --apply` publishes it again"
+        ) from error
+    return {row[0]: Remembered(*row) for row in rows}, set(keys)
 
 
 def n_facts(store: Store) -> Counter[str]:

@@ -9,6 +9,7 @@ a second change may fall on the same tick of the clock, so what changed just now
 """
 
 import errno
+import fcntl
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -267,3 +268,18 @@ def held(home: Path, name: str, timeout_seconds: float) -> Iterator[None]:
         yield
     finally:
         lock.release()
+
+
+def is_held(home: Path, name: str) -> bool:
+    """Whether some process holds one lock of a home. Writes nothing."""
+    try:
+        descriptor = os.open(home / "locks" / f"{name}.lock", os.O_RDONLY)
+    except FileNotFoundError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(descriptor)
+    return False

@@ -25,7 +25,12 @@ from em_pipelines.storage.duckdb_engine import in_memory
 from em_pipelines.storage.parquet_files import canonical
 
 OWNER = "user_id"
-OF_THE_MACHINE = (OSError, MemoryError, duckdb.IOException, duckdb.OutOfMemoryException, duckdb.FatalException)
+OF_THE_MACHINE = (
+    OSError, MemoryError, duckdb.IOException, duckdb.OutOfMemoryException, duckdb.FatalException,
+    duckdb.InterruptException,
+)  # fmt: skip
+INTERRUPTED = "Query interrupted"
+"""What DuckDB's RuntimeError says where a signal came while it was at work."""
 
 log = logging.getLogger(__name__)
 
@@ -43,10 +48,10 @@ class Made(Protocol):
 
 def is_of_rows(error: Exception) -> bool:
     """Whether an error can be one user's rows' fault. What this package raises on purpose, a full disk, a file that
-    cannot be read and memory that has run out are nobody's."""
+    cannot be read, memory that has run out and an interruption are nobody's."""
     if isinstance(error, EmError):
         return isinstance(error, CorruptTableError)  # of rows that do not fit their table; those of files come again
-    return not isinstance(error, OF_THE_MACHINE)
+    return not isinstance(error, OF_THE_MACHINE) and str(error) != INTERRUPTED
 
 
 def said_of(error: Exception) -> str:

@@ -75,6 +75,14 @@ class Commands:
             os.kill(process, signal.SIGKILL)
         return self.warm.ask(wait=process) == -signal.SIGKILL
 
+    def interrupted(self, seconds: float, number: int, *words: object) -> "subprocess.CompletedProcess[str]":
+        """Starts a command and sends a signal to it and to all that it has started, as a terminal does."""
+        process = self._start(words, None)
+        time.sleep(seconds)
+        with suppress(ProcessLookupError):
+            os.killpg(process, number)
+        return self._ended(words, self.warm.ask(wait=process))
+
     def document(self, *words: object) -> Any:
         """What a command prints with --json."""
         done = self(*words, "--json")

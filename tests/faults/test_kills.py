@@ -1,7 +1,9 @@
-"""kill -9 at fifty instants of commands that change a home: the same command again ends as if nothing had been."""
+"""kill -9 at fifty instants of commands that change a home, and signals that ask them to stop at some: the same command
+again ends as if nothing had been."""
 
 import random
 import shutil
+import signal
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -40,6 +42,11 @@ COMMANDS = {
     "token": Harmed(("token", "create", "--user", "ada"), 3),
     "backup": Harmed(("backup", "BACKUPS"), 4),
 }
+ASKED = [
+    ("run", signal.SIGINT, 6), ("run", signal.SIGTERM, 2), ("run", signal.SIGHUP, 2),
+    ("forget an entity", signal.SIGINT, 2), ("snapshot", signal.SIGINT, 1), ("backup", signal.SIGINT, 1),
+]  # fmt: skip
+"""A command, what asks it to stop, and at how many instants."""
 INSTANTS = [(name, number) for name, one in COMMANDS.items() for number in range(one.n_kills)]
 
 
@@ -97,5 +104,27 @@ def test_the_same_command_again_ends_as_without_the_kill(
     done = em(*words_of(name, logs, em.home))
     assert done.returncode in ((0,) if was_at_work and name == "run" else COMMANDS[name].done_before), done.stderr
     assert "Traceback" not in done.stderr
+    assert what_is_there(em, name, memory_of) == wanted
+    check_sound(em)
+
+
+@pytest.mark.parametrize(
+    ("name", "how", "number"), [(name, how, number) for name, how, n in ASKED for number in range(n)]
+)
+def test_the_same_command_again_ends_as_without_the_interruption(
+    made: Path, logs: Any, copy_of: Any, undisturbed: Any, memory_of: Any, check_sound: Any,
+    name: str, how: signal.Signals, number: int,
+) -> None:  # fmt: skip
+    seconds, wanted = undisturbed(name, copy_of)
+    em = copy_of(made)
+    instant = random.Random(f"{SEED} {name} {how.name} {number}").uniform(
+        START_SECONDS, max(seconds, 2 * START_SECONDS)
+    )
+    asked = em.interrupted(instant, how, *words_of(name, logs, em.home))
+    assert (asked.returncode, asked.stderr.count("\n")) in ((3, 1), (0, 0)), asked.stderr
+    if asked.returncode:
+        assert asked.stderr.startswith("em: interrupted")
+    done = em(*words_of(name, logs, em.home))
+    assert done.returncode in ((0,) if name == "run" else COMMANDS[name].done_before), done.stderr
     assert what_is_there(em, name, memory_of) == wanted
     check_sound(em)

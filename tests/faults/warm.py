@@ -13,6 +13,7 @@ import sys
 from typing import Any
 
 MODULES = (
+    "em_pipelines.interfaces.cli.entry",
     "em_pipelines.interfaces.cli.app",
     "em_pipelines.interfaces.cli.dagster_runner",
     "em_pipelines.definitions",

@@ -1,12 +1,13 @@
 """What is used of Dagster beside its public interface still is what it is taken for."""
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
 import dagster as dg
 import pytest
 
-from resources.dagster_internals import AssetJob, past_checks, report_in_run
+from resources.dagster_internals import AssetJob, instance_in, past_checks, report_in_run
 
 ROOT = Path(__file__).parents[2]
 KEY = dg.AssetCheckKey(dg.AssetKey("tea"), "is_hot")
@@ -59,6 +60,29 @@ def test_days_are_reported_one_by_one_within_the_run(
 
 def test_an_asset_job_is_what_dagster_makes_of_one() -> None:
     assert isinstance(dg.define_asset_job("all"), AssetJob)
+
+
+def test_an_instance_of_ours_starts_no_process_to_capture_output(tmp_path: Path) -> None:
+    (tmp_path / "dagster.yaml").write_text("telemetry: {enabled: false}\n")
+    with instance_in(tmp_path) as instance, instance.compute_log_manager.capture_logs(["run", "compute_logs", "step"]):
+        assert Path(f"/proc/self/task/{os.getpid()}/children").read_text() == ""
+
+
+def test_captured_output_that_is_kept_elsewhere_still_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(tmp_path))
+    (tmp_path / "kept_elsewhere.py").write_text(
+        "from dagster._core.storage.local_compute_log_manager import LocalComputeLogManager\n"
+        "class Elsewhere(LocalComputeLogManager):\n"
+        "    @classmethod\n"
+        "    def from_config_value(cls, inst_data, config_value):\n"
+        "        return cls(inst_data=inst_data, **config_value)\n"
+    )
+    (tmp_path / "dagster.yaml").write_text(
+        "telemetry: {enabled: false}\n"
+        f"compute_logs: {{module: kept_elsewhere, class: Elsewhere, config: {{base_dir: {tmp_path}}}}}\n"
+    )
+    with instance_in(tmp_path) as instance:
+        assert type(instance.compute_log_manager).__name__ == "Elsewhere"
 
 
 def test_nothing_else_reaches_into_dagster() -> None:

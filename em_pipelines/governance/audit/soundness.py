@@ -64,13 +64,13 @@ class SnapshotState(StrEnum):
 
 def diagnose(home: RebuildableHome) -> list[Diagnosis]:
     """Looks at the home: salt, log, partitions, integrity, days out of date, snapshot, index packs, graph database,
-    ledger, tokens, dead letters, quarantine, left-overs, Dagster's databases."""
+    ledger, tokens, dead letters, quarantine, runs, left-overs, Dagster's databases."""
     if not home.path.exists():
         return [Diagnosis("home", False, f"{home.path} does not exist", "land something: `em run PATH`")]
     looks: dict[str, Look] = {
         "salt": _salt, "landed log": _log, "partitions": _lake, "index packs": _packs, "graph database": _graph,
-        "ledger": _ledger, "tokens": _tokens, "dead letters": _dead_letters, "left-over files": _left_overs,
-        "Dagster's history": _dagster,
+        "ledger": _ledger, "tokens": _tokens, "dead letters": _dead_letters, "runs": _runs,
+        "left-over files": _left_overs, "Dagster's history": _dagster,
     }  # fmt: skip
     return [diagnosis for subject, look in looks.items() for diagnosis in _taken(subject, look, home)]
 
@@ -280,6 +280,13 @@ def _tokens(home: RebuildableHome) -> Diagnosis:
 def _dead_letters(home: RebuildableHome) -> Diagnosis:
     n_open = len(open_letters(home.store.log))
     return Diagnosis("dead letters", not n_open, f"{n_open} open", "`em dead-letters list`" if n_open else "")
+
+
+def _runs(home: RebuildableHome) -> Diagnosis:
+    """Whether what was begun has ended."""
+    if home.is_broken_off("run"):
+        return Diagnosis("runs", False, "the last one broke off; what is published is of before", "em run")
+    return Diagnosis("runs", True, "one is at work" if home.is_at_work("run") else "ended")
 
 
 def _left_overs(home: RebuildableHome) -> Diagnosis:

@@ -23,7 +23,7 @@ from em_pipelines.retrieval import packs
 from em_pipelines.schema.readings import PENDING
 from em_pipelines.serving.facts import waiting_feedback
 from em_pipelines.serving.snapshot import LATEST, is_current
-from em_pipelines.serving.users import Remembered, users
+from em_pipelines.serving.users import Remembered, published_users, users
 from em_pipelines.text.guard.sensitive import SafetySettings
 
 UNKNOWN_LANGUAGE = "und"
@@ -56,6 +56,12 @@ class Status:
     n_waiting_for_model: dict[str, int] | None = None
     n_to_review: int | None = None
     n_bytes: int | None = None
+    is_at_work: bool = False
+    """A run is, or an erasure or a repair."""
+    has_run_broken_off: bool = False
+    has_landing_broken_off: bool = False
+    n_requests: int | None = None
+    """Requests to forget that are not carried out yet."""
     problems: list[str] = field(default_factory=list)
 
     @property
@@ -104,7 +110,10 @@ def status(home: RebuildableHome, user: str | None = None) -> Status:
                 found.problems.append(problem)
             return None
 
-    everybody = read(lambda: users(home.store))
+    found.is_at_work = home.is_at_work("run")
+    found.has_run_broken_off = home.is_broken_off("run")
+    found.has_landing_broken_off = home.is_broken_off("landing")
+    everybody = read(lambda: remembered(home))
     found.users = None if everybody is None else [one for one in everybody if user in (None, one.user_id)]
     found.snapshot = read(lambda: _snapshot(home))
     found.n_packs = read(lambda: len(packs.folders(home)))
@@ -114,8 +123,17 @@ def status(home: RebuildableHome, user: str | None = None) -> Status:
     found.n_outdated_days = read(lambda: len(_outdated_days(home)))
     found.n_waiting_for_model = read(lambda: waiting_for_model(home, user))
     found.n_to_review = read(lambda: imported_to_review(home, user))
+    found.n_requests = read(lambda: len(home.book.pending()))
     found.n_bytes = sum(_sizes(home.path))
     return found
+
+
+def remembered(home: RebuildableHome) -> list[Remembered]:
+    """Everybody who is remembered, with figures of what is complete: of what is published while a run is at work, and
+    after one that broke off. Raises CorruptTableError and CorruptLogError."""
+    if home.is_at_work("run") or home.is_broken_off("run"):
+        return published_users(home.store, home.snapshots / LATEST)
+    return users(home.store)
 
 
 def waiting_for_model(home: RebuildableHome, user: str | None = None) -> dict[str, int]:
@@ -177,6 +195,8 @@ def _sizes(folder: Path) -> Iterator[int]:
 Applies = Callable[[Status], bool]
 _STEPS: tuple[tuple[Applies, str], ...] = (
     (lambda s: bool(s.problems), "`em doctor` looks at everything and says what mends it."),
+    (lambda s: s.is_at_work, "Wait for the run that is at work, then look again."),
+    (lambda s: s.has_run_broken_off, "`em run` goes on from what was complete when the last run broke off."),
     (lambda s: not (s.n_messages or s.n_landed or s.n_outdated_days), "`em run PATH` takes in logs and reads them."),
     (
         lambda s: bool(s.n_landed or s.n_outdated_days),
@@ -187,5 +207,6 @@ _STEPS: tuple[tuple[Applies, str], ...] = (
     (lambda s: not (s.snapshot and s.snapshot.is_current), "`em snapshot` publishes what is known."),
     (lambda s: bool(s.n_pending_feedback), "`em run` folds in what people said since."),
     (lambda s: bool(s.n_waiting_for_model), "`em run --extractor llm` has a model read what waits for one."),
+    (lambda s: s.has_landing_broken_off, "`em run PATH`, with the files whose landing broke off, lands the rest."),
     (lambda _: True, "`em facts --user {0.asked}` tells what is known."),
 )

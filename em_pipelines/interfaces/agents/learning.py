@@ -82,7 +82,7 @@ def _off_the_loop(work: Callable[[], Learned]) -> Learned:
 
 
 def _run(home: Pipeline, *, wait_seconds: float) -> Learned:
-    with home.lock("run", timeout_seconds=wait_seconds):
+    with home.at_work("run", timeout_seconds=wait_seconds):
         home.sweep()
         check(home)
         made = _made(home, plan(home.store, home.steps.values()).days, wait_seconds)

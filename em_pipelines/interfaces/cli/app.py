@@ -25,6 +25,7 @@ from em_pipelines.interfaces.cli import (
     exporting,
     forget,
     gating,
+    interrupts,
     landing,
     overview,
     projecting,
@@ -52,6 +53,9 @@ if TYPE_CHECKING:
     from em_pipelines.retrieval.scoring import Embedder
     from em_pipelines.serving.projection.graph_store import GraphStore
     from em_pipelines.settings import Settings
+
+TYPERS_INTERRUPTED = 130
+"""What typer returns where it has caught a KeyboardInterrupt."""
 
 app = typer.Typer(name="em", no_args_is_help=True, pretty_exceptions_enable=False)
 app.command()(landing.land)
@@ -178,28 +182,37 @@ def _of_the_outside(error: Exception) -> Exit:
     return Exit.USAGE
 
 
-INTERRUPTED = 130
-"""What Typer makes of an interruption."""
-
-
 def main() -> None:
-    """Runs `em`; every error of ours ends as one sentence on stderr and its exit code."""
+    """Runs `em` in a process that hears of signals by itself: `em_pipelines.interfaces.cli.entry` is the command."""
+    sys.exit(exit_code())
+
+
+def exit_code() -> int:
+    """Runs `em` and returns its exit code; every error of ours ends as one sentence on stderr."""
     try:
         code = app(prog_name="em", standalone_mode=False)
-    except EmError as error:
+    except BaseException as error:
+        if interrupts.came():  # whatever it became on its way
+            return interrupts.end()
+        return _code_of(error)
+    if code == TYPERS_INTERRUPTED or interrupts.came():
+        return interrupts.end()
+    return code if isinstance(code, int) else Exit.OK
+
+
+def _code_of(error: BaseException) -> int:
+    """Says what an error was, and returns what it ends with; raises what nobody expects."""
+    if isinstance(error, EmError):
         say(f"{error}")
-        code = error.exit_code
-    except (KeyboardInterrupt, typer.Abort):
-        code = INTERRUPTED
-    except typer.TyperException as error:
+        return error.exit_code
+    if isinstance(error, (KeyboardInterrupt, typer.Abort)):
+        return interrupts.end()
+    if isinstance(error, typer.TyperException):
         say(sentence_of(error))
-        code = Exit.USAGE
-    except BrokenPipeError:
+        return Exit.USAGE
+    if isinstance(error, BrokenPipeError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        code = Exit.OK
-    except Exception as error:
-        code = _of_the_outside(error)
-    if code == INTERRUPTED:
-        say("interrupted; what was done is kept, the same command goes on from there")
-        code = Exit.RETRY
-    sys.exit(code if isinstance(code, int) else Exit.OK)
+        return Exit.OK
+    if isinstance(error, Exception):
+        return _of_the_outside(error)
+    raise error

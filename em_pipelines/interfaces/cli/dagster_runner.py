@@ -17,6 +17,7 @@ from em_pipelines.environment import silence_libraries
 from em_pipelines.errors import EmError, PermanentError, RunFailedError
 from em_pipelines.extraction.unread_segments import UnreadSegment, unread_languages, unread_segments, untrusted_sessions
 from em_pipelines.home import Home
+from em_pipelines.interfaces.cli import interrupts
 from em_pipelines.interfaces.cli.console import err
 from em_pipelines.interfaces.cli.dagster_storage import StorageError, is_in_storage, is_of_storage, with_storage
 from em_pipelines.pipeline import Pipeline
@@ -157,11 +158,13 @@ def _dagster(home: Pipeline, folder: Path) -> Iterator["tuple[dg.DagsterInstance
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
     from em_pipelines.definitions import build_definitions
+    from resources.dagster_internals import instance_in
 
     warnings.filterwarnings("ignore", category=dg.BetaWarning)  # of Dagster's own code: nothing a user could mend
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     tasks: dict[str, TaskID] = {}
-    with Progress(*columns, console=err(), transient=True) as progress:
+    console = err()
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
 
         def days_done(step: str, n_days: int) -> None:
             if step not in tasks:  # what a step has to do shows when those before it are done
@@ -169,8 +172,9 @@ def _dagster(home: Pipeline, folder: Path) -> Iterator["tuple[dg.DagsterInstance
                 n_todo = sum(first <= day <= last for day in home.store.days(home.steps[step]))
                 tasks[step] = progress.add_task(f"{step} (days)", total=n_todo)
             progress.update(tasks[step], advance=n_days)
+            interrupts.check()  # where a library made an error of its own of it, other steps would go on
 
-        with dg.DagsterInstance.from_config(str(folder)) as instance:
+        with instance_in(folder) as instance:
             _bury_dead_runs(instance)
             yield instance, build_definitions(home.settings, on_days=days_done), progress
 
@@ -242,6 +246,7 @@ class _Runner:
             asset_selection=[dg.AssetKey(name) for name in assets] if assets else None,
             raise_on_error=False,
         )
+        interrupts.check()  # of which Dagster makes a run that failed, or nothing at its very end
         self.summary.n_runs += 1
         self.summary.failed_checks += [
             f"{check.check_name} on {check.asset_key.to_user_string()}: {check.description or 'failed'}"

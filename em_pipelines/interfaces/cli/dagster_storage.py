@@ -17,6 +17,7 @@ from typing import TypeVar
 
 from em_pipelines.errors import EmError, RunFailedError
 from em_pipelines.home import SPILL, Home
+from em_pipelines.interfaces.cli import interrupts
 from em_pipelines.interfaces.cli.console import say
 from em_pipelines.storage.files import make_folder, write_atomically
 
@@ -76,6 +77,7 @@ def with_storage(home: Home, work: Callable[[Path], Result]) -> Result:
     try:
         return work(folder)
     except Exception as error:
+        interrupts.check()
         if not is_of_storage(error):
             raise
         found = type(error.__cause__ or error).__name__
@@ -83,6 +85,7 @@ def with_storage(home: Home, work: Callable[[Path], Result]) -> Result:
         try:
             return work(folder)
         except Exception as error:
+            interrupts.check()
             if not is_of_storage(error):
                 raise
             found = type(error.__cause__ or error).__name__

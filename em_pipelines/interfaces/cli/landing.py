@@ -1,8 +1,6 @@
 """`em land` and what people see of a landing."""
 
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
@@ -10,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from em_pipelines.errors import LandingInterruptedError, UsageError
+from em_pipelines.errors import UsageError
 from em_pipelines.interfaces.cli import reviewing
 from em_pipelines.interfaces.cli.console import (
     HomeOption,
@@ -21,6 +19,7 @@ from em_pipelines.interfaces.cli.console import (
     tell,
     telling_of_a_new_home,
 )
+from em_pipelines.interfaces.cli.interrupts import saying
 from em_pipelines.interfaces.cli.landing_summary import (
     are,
     as_document,
@@ -36,6 +35,8 @@ if TYPE_CHECKING:
     from em_pipelines.landing.report import LandingReport
     from em_pipelines.landing.settings import LandingSettings
     from em_pipelines.pipeline import Pipeline
+
+LANDED_IN_PART = "interrupted while landing: what has landed is kept; give the same files again to land the others"
 
 
 class Format(StrEnum):
@@ -200,7 +201,7 @@ def land_into(
 
     if user_id is None and may_ask and sys.stdin.isatty() and sys.stdout.isatty():
         user_id = _ask_whose(settings, paths, format_, mapping)
-    with home.lock("landing"), told_what_to_do():
+    with saying(LANDED_IN_PART), home.at_work("landing"):
         report = land_paths(
             paths,
             home.store.log,
@@ -215,16 +216,6 @@ def land_into(
         if user_id is not None or settings.speakers:
             settle_nobodys(home.store.log, report)
     return report
-
-
-@contextmanager
-def told_what_to_do() -> Iterator[None]:
-    """Says of an interruption that the log has not all of the files: a run without paths would not know of them."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        done = "landing was interrupted: what had landed by then is kept"
-        raise LandingInterruptedError(f"{done}; give the same files again, and the rest of them lands") from None
 
 
 def _ask_whose(

@@ -34,13 +34,14 @@ OneUserOption = Annotated[str | None, typer.Option("--user", help="Of one user a
 def users(home: HomeOption = None, as_json: JsonOption = False) -> None:
     """List who is remembered: messages, conversations, first and last day, facts, and messages that wait for a run.
 
-    Facts are those that stood at the end of the newest day.
+    Facts are those that stood at the end of the newest day. While a run is at work, or after one that broke off,
+    all that is as it was published before.
 
     Example: em users
     """
-    from em_pipelines.serving.users import users as remembered
+    from em_pipelines.governance.audit.status import remembered
 
-    found = remembered(open_existing(home).store)
+    found = remembered(open_existing(home))
     if as_json:
         print_json([asdict(one) for one in found])
         return
@@ -103,6 +104,10 @@ def _document(found: "Status") -> dict[str, Any]:
         "n_outdated_days": found.n_outdated_days,
         "n_waiting_for_model": found.n_waiting_for_model,
         "n_imported_to_review": found.n_to_review,
+        "n_requests_to_forget": found.n_requests,
+        "is_at_work": found.is_at_work,
+        "has_run_broken_off": found.has_run_broken_off,
+        "has_landing_broken_off": found.has_landing_broken_off,
         "n_bytes": found.n_bytes,
         "problems": found.problems,
         "next_step": copyable(found.next_step),
@@ -112,6 +117,7 @@ def _document(found: "Status") -> dict[str, Any]:
 def _lines(found: "Status") -> Iterator[tuple[str, str]]:
     """What people read: a line for each thing that is there, waits, or cannot be read."""
     yield "home", f"{found.home} ({_size(found.n_bytes or 0)})"
+    yield from _under_way(found)
     if found.users is None:
         yield "users", "cannot be read"
     else:
@@ -126,11 +132,27 @@ def _lines(found: "Status") -> Iterator[tuple[str, str]]:
     yield "next", copyable(found.next_step)
 
 
+def _under_way(found: "Status") -> Iterator[tuple[str, str]]:
+    if found.is_at_work:
+        yield "run", "at work; figures are of what was published before"
+    if found.has_run_broken_off:
+        yield (
+            "run",
+            "broke off (interrupted, or failed); figures are of what was published before, the next run makes the rest",
+        )
+    if found.has_landing_broken_off:
+        yield (
+            "landing",
+            "broke off (interrupted, or failed); what has landed is kept, the same files given again land the rest",
+        )
+
+
 def _waiting(found: "Status") -> Iterator[tuple[str, str]]:
     counts = (
         (found.n_landed, "message", "landed, no run has read them"),
         (found.n_outdated_days, "day", "out of date"),
         (found.n_pending_feedback, "correction or other feedback", "said since the last run"),
+        (found.n_requests, "request", "to forget, the next run carries them out"),
         (found.n_dead_letters, "dead letter", "not landed"),
         (found.n_quarantined, "entry", "in quarantine"),
         (found.n_to_review, "imported fact", "for you to review"),

@@ -78,7 +78,7 @@ def run(
             landing_summary.show(report)
         reviewing.settle(opened, [Path(name).name for name in report.files] if accept else [], user_id)
     prepare_dagster_home(opened)
-    with opened.lock("run"):
+    with opened.at_work("run"):
         opened.sweep()
         check(opened)
         summary = materialize(opened, first, last, is_full=is_full)
