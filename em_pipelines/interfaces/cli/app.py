@@ -193,10 +193,10 @@ def exit_code() -> int:
         code = app(prog_name="em", standalone_mode=False)
     except BaseException as error:
         if interrupts.came():  # whatever it became on its way
-            return interrupts.end()
+            return interrupts.end(say)
         return _code_of(error)
     if code == TYPERS_INTERRUPTED or interrupts.came():
-        return interrupts.end()
+        return interrupts.end(say)
     return code if isinstance(code, int) else Exit.OK
 
 
@@ -206,7 +206,7 @@ def _code_of(error: BaseException) -> int:
         say(f"{error}")
         return error.exit_code
     if isinstance(error, (KeyboardInterrupt, typer.Abort)):
-        return interrupts.end()
+        return interrupts.end(say)
     if isinstance(error, typer.TyperException):
         say(sentence_of(error))
         return Exit.USAGE

@@ -13,7 +13,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from math import inf
 from select import select
@@ -87,12 +87,17 @@ def saying(sentence: str) -> Iterator[None]:
     _HEARD.sentence = before  # not where an error leaves the block: that may be the interruption
 
 
-def end() -> int:
-    """Says that the command was interrupted, once a process, and returns its exit code."""
+def _write(sentence: str) -> None:
+    """Writes to the file itself: the stream may be locked by who is cut off."""
+    clear = _SHOW_CURSOR if os.isatty(2) else ""
+    os.write(2, f"{clear}em: {sentence}\n".encode())
+
+
+def end(say: Callable[[str], None] = _write) -> int:
+    """Says that the command was interrupted, once a process that listens, and returns its exit code."""
     if _HEARD.pipe is None or _HEARD.is_said.acquire(blocking=False):
         with suppress(OSError, ValueError):  # the terminal may be gone
-            sys.stderr.write(f"em: {_HEARD.sentence}\n")
-            sys.stderr.flush()
+            say(_HEARD.sentence)
     _HEARD.sentence = KEPT
     return EXIT_CODE
 
@@ -128,13 +133,4 @@ def _watch(heard_by: int) -> None:
                 _HEARD.told.set()
                 n_told += 1
                 until = min(until, monotonic() + GRACE_SECONDS)
-    _cut_off()
-
-
-def _cut_off() -> None:
-    """Ends the process at once. The stream may be locked by who is cut off, so the file is written to."""
-    if _HEARD.is_said.acquire(blocking=False):
-        clear = _SHOW_CURSOR if os.isatty(2) else ""
-        with suppress(OSError):
-            os.write(2, f"{clear}em: {_HEARD.sentence}\n".encode())
-    os._exit(EXIT_CODE)
+    os._exit(end())
