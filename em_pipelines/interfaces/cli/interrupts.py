@@ -49,18 +49,33 @@ _HEARD = _Heard()
 
 
 def listen() -> None:
-    """Has signals heard from now on; once a process, by its main thread. One that is ignored (nohup) stays so."""
+    """Has signals heard from now on; once a process, by its main thread. One that is ignored (nohup) stays so.
+
+    Shells start what they put into the background deaf to SIGINT, so that Ctrl-C spares it. Without a terminal there is
+    no Ctrl-C: whoever sends the signal means this process, and it is heard.
+    """
     if _HEARD.pipe is not None:
         return
     heard_by, _HEARD.pipe = os.pipe()
     os.set_blocking(_HEARD.pipe, False)
     ignored = [one for one in SIGNALS if signal.getsignal(one) is signal.SIG_IGN]
+    if not _has_terminal():
+        ignored = [one for one in ignored if one != signal.SIGINT]
     signal.pthread_sigmask(signal.SIG_BLOCK, ignored)  # Dagster sets handlers without looking
     for one in SIGNALS:
         signal.signal(one, _stop)
     signal.set_wakeup_fd(_HEARD.pipe, warn_on_full_buffer=False)
     sys.unraisablehook = _unraisable
     threading.Thread(target=_watch, args=(heard_by,), name="interrupts", daemon=True).start()
+
+
+def _has_terminal() -> bool:
+    """Whether a terminal controls this process, wherever its streams go."""
+    try:
+        os.close(os.open("/dev/tty", os.O_RDONLY | os.O_NOCTTY))
+    except OSError:
+        return False
+    return True
 
 
 def came() -> bool:

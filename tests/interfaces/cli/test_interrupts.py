@@ -120,6 +120,12 @@ def test_a_signal_that_is_ignored_stays_so(started: Started) -> None:
     assert (process.communicate(timeout=30)[1], process.returncode) == ("", 0)
 
 
+def test_in_the_background_without_a_terminal_a_sigint_is_meant_for_us(started: Started) -> None:
+    process = started(UNWINDS, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN))
+    os.killpg(process.pid, signal.SIGINT)
+    assert (process.communicate(timeout=30)[1], process.returncode) == (SENTENCE, 3)
+
+
 def broken_off(home: Path, name: str) -> Pipeline:
     """A home on which work was interrupted."""
     opened = Pipeline(load_settings(home=home))
