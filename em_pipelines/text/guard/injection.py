@@ -36,11 +36,13 @@ from em_pipelines.text.guard.passages import (
 from em_pipelines.text.guard.phrases import Found, Rule, rule_book
 
 _FIRST_PERSON = re.compile(r"\b(?:i|i'm|im|i've|ive|i'd|i'll|me|my|mine|we|we're|we've|us|our|ours)\b")
-_HARMLESS = frozenset({"strip", "match", "weak"})
+_HARMLESS = frozenset({"strip", "match", "weak", "claim"})
+"""Effects of rules that alone make no message hostile."""
 _MAX_DEPTH = 2
 EMBEDDED = "embedded"
 MIN_SIGNS = 2
 MIN_TOLD_WORDS = 9
+MIN_CLAIM_WORDS = 3
 _QUOTATION_MARKS = "\"'“«»„「"
 _TAG_NAME = re.compile(r"[<\[]\|?([a-z_]{2,40})")
 
@@ -264,7 +266,9 @@ def _encoded(text: str, depth: int) -> list[tuple[str, Span]]:
 def _drop_mild(search: _Search, rules: list[Rule], is_hostile: bool) -> None:
     orders: list[Found] = []
     for found in rule_book("injection").find(search.text, search.folded, search.sentences, rules):
-        if found.rule.effect == "match":
+        if found.rule.effect == "claim":
+            _drop_claim(search, found)
+        elif found.rule.effect == "match":
             search.drop(found.rule.kind, (found.start, found.end))
         elif found.rule.effect == "strip":
             orders.append(found)
@@ -283,3 +287,21 @@ def _drop_order(search: _Search, found: Found, *, is_hostile: bool) -> None:
     if not is_bad:
         search.mild.add((found.start, found.end))
     search.drop(found.rule.kind, (found.start, end if is_bad else found.end))
+
+
+def _drop_claim(search: _Search, found: Found) -> None:
+    """Drops the words of an order to write what the agent holds, and what it is to write, unless that is of the one who
+    speaks."""
+    start, end = _whole_sentences(search, found)
+    begin = found.start if found.rule.all else found.end
+    if not found.rule.all and len(search.text[begin:end].split()) < MIN_CLAIM_WORDS:
+        following = search.sentences()[search.sentence_at(end - 1) + 1 :]
+        end = following[0][1] if following else end
+    if _FIRST_PERSON.search(search.folded, begin, end):
+        if found.rule.all:
+            return
+        search.mild.add((found.start, found.end))
+        search.drop(found.rule.kind, (found.start, found.end))
+        return
+    is_own = _FIRST_PERSON.search(search.folded, start, found.start) is not None
+    search.drop(found.rule.kind, (found.start if is_own else start, end))

@@ -235,7 +235,9 @@ class RuleBook:
         numbers: set[int] = set()
         for key in self._keys & signs.marks:
             numbers.update(
-                n for stem, n in self._by_start.get(key, ()) if len(stem) <= BEGINNING_LETTERS or signs.has(stem)
+                n
+                for stem, n in self._by_start.get(key, ())
+                if len(stem) <= BEGINNING_LETTERS or (stem in folded and signs.has(stem))
             )
             for sign, places in self._by_sign.get(key, {}).items():
                 if sign in folded:
@@ -325,11 +327,13 @@ def _instance(name: str, template: dict[str, Any], language: str, entry: dict[st
 
 def _span_of_all(parts: Iterable[re.Pattern[str]], folded: str, place: Span) -> Span | None:
     """From the first to the last of the parts, where all of them stand in one place."""
-    matches = [part.search(folded, *place) for part in parts]
-    there = [match for match in matches if match is not None]
-    if len(there) < len(matches):
-        return None
-    return min(match.start() for match in there), max(match.end() for match in there)
+    there: list[Span] = []
+    for part in parts:
+        match = part.search(folded, *place)
+        if match is None:
+            return None
+        there.append(match.span())
+    return min(there)[0], max(end for _, end in there)
 
 
 def _rarest(sign: str) -> str:
@@ -347,16 +351,16 @@ def _entries(value: Any) -> list[str]:
     return value.split() if isinstance(value, str) else [str(entry) for entry in value or []]
 
 
-OTHER_LANGUAGES = {
-    "injection": "injection_languages",
-    "commands": "commands_languages",
-    "privilege": "privilege_languages",
+OF_THE_SAME_BOOK = {
+    "injection": ("injection_languages", "composed"),
+    "commands": ("commands_languages",),
+    "privilege": ("privilege_languages",),
 }
-"""The file that has for other languages what a file has for English."""
+"""Files whose rules are those of a book as well: what it has for English for other languages, and orders by their parts."""
 
 
 @lru_cache(maxsize=16)
 def rule_book(name: str) -> RuleBook:
-    """The rules of NAME.yaml of this package, with those for other languages."""
-    names = [name, OTHER_LANGUAGES[name]] if name in OTHER_LANGUAGES else [name]
+    """The rules of NAME.yaml of this package, with those of the files that belong to it."""
+    names = [name, *OF_THE_SAME_BOOK.get(name, ())]
     return RuleBook(*(Path(__file__).with_name(f"{one}.yaml") for one in names))
