@@ -12,8 +12,9 @@ from em_pipelines.extraction.rules.extractor import RulesExtractor
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "judged" / "claims.jsonl"
 JUDGED: dict[str, Any] = {
-    "user_id": "wiebke", "session_id": "s1", "turn_number": 1, "subject": "user", "relation": "owns", "object": "loom",
-    "polarity": 1, "said": "I bought a loom.", "speaker": "Wiebke", "verdict": "correct",
+    "user_id": "wiebke", "session_id": "s1", "turn_number": 1, "subject": "user", "relation": "member_of",
+    "object": "rowing club", "polarity": 1, "said": "I joined a rowing club.", "speaker": "Wiebke",
+    "verdict": "correct",
 }  # fmt: skip
 
 
@@ -34,7 +35,7 @@ def test_no_error_where_eight_in_ten_say_so() -> None:
 
 
 def test_messages_are_read_anew_and_claims_found_by_what_they_say(tmp_path: Path) -> None:
-    of_friend = {**JUDGED, "turn_number": 2, "speaker": "Oskar", "subject": "Oskar", "said": "I bought a LOOM."}
+    of_friend = {**JUDGED, "turn_number": 2, "speaker": "Oskar", "subject": "Oskar", "said": "I joined a ROWING CLUB."}
     gone = {**JUDGED, "turn_number": 3, "object": "attic", "verdict": "wrong"}
     report = measure([written(tmp_path / "judged.jsonl", JUDGED, of_friend, gone)], RulesExtractor())
     assert (report.n_judged, report.n_made, report.verdicts) == (3, 2, {"correct": 2})

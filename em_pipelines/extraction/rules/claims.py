@@ -19,7 +19,7 @@ from em_pipelines.extraction.rules.people import Referent, couple_relation, is_o
 from em_pipelines.extraction.rules.slots import Fill
 from em_pipelines.extraction.rules.tokens import Token
 from em_pipelines.extraction.rules.wholeness import flaw
-from em_pipelines.extraction.rules.worth import SELDOM_NAMED, Stated, Unkept, sureness, unkept
+from em_pipelines.extraction.rules.worth import SELDOM_NAMED, Stated, Unkept, is_among_people, sureness, unkept
 from em_pipelines.schema.readings import Claim, Mention, initial_confidence
 from em_pipelines.schema.vocabulary import (
     LITERAL_OBJECT,
@@ -57,6 +57,8 @@ class Notes:
         self.mentions: list[Mention] = []
         self.unkept: list[Unkept] = []
         """Why what fitted a frame was not kept, a reason for each."""
+        self.doubtful: set[tuple[object, ...]] = set()
+        """What claims that are too seldom right were read by, and where: `_reading`."""
         self._seen: set[tuple[object, ...]] = set()
 
     def mention(self, name: str, kind: EntityType, start: int, end: int) -> None:
@@ -89,16 +91,29 @@ class Notes:
             self._seen.add(key)
             self.claims.append(claim)
 
+    def leave_out_doubtful(self) -> None:
+        """Takes out what is too seldom right, once all has been read: what it denies is denied all the same."""
+        kept = [claim for claim in self.claims if _reading_of(claim) not in self.doubtful]
+        if len(kept) < len(self.claims):
+            self.claims = kept
+            self.unkept.append(Unkept.SELDOM_RIGHT)
+
+
+def _reading_of(claim: Claim) -> tuple[object, ...]:
+    """The pattern and the words that a claim was read by, the same for those that others share."""
+    return claim.pattern_id, claim.relation, claim.start, claim.end
+
 
 class _Said(NamedTuple):
     relation: str
     polarity: int
 
 
-def build_claims(match: Match, turn_number: int, refused: list[Unkept]) -> list[Claim]:
+def build_claims(match: Match, notes: Notes, min_right: float) -> list[Claim]:
     """One claim for each subject and filler of the object slot; none where the clause cannot carry the relation.
 
-    Why one is not kept is added to `refused`.
+    The notes are told why one is not kept, and which are doubtful: those said among people of which less than the share
+    `min_right` are right.
     """
     said = _said(match)
     if said is None:
@@ -107,11 +122,14 @@ def build_claims(match: Match, turn_number: int, refused: list[Unkept]) -> list[
     claims = []
     for subject in subjects:
         for fill in match.objects:
-            made = _claim(match, said, subject, fill, turn_number)
+            made = _claim(match, said, subject, fill, notes.turn_number)
             if isinstance(made, Unkept):
-                refused.append(made)
+                notes.unkept.append(made)
             elif made is not None:
                 claims.append(made)
+                about = Stated(match, made.relation, subject, fill)
+                if is_among_people(about) and sureness(about) < min_right:
+                    notes.doubtful.add(_reading_of(made))
     return claims
 
 

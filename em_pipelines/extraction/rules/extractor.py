@@ -224,7 +224,9 @@ class RulesExtractor(LocalExtractor):
         self, turn: Turn, people: People, *, is_spoken: bool = False, trace: Trace | None = None
     ) -> MessageReader:
         settings = self.settings
-        options = ReaderOptions(settings.max_characters, settings.keeps_health, is_spoken, trace)
+        options = ReaderOptions(
+            settings.max_characters, settings.keeps_health, settings.min_right_among_people, is_spoken, trace
+        )
         return MessageReader(turn, self._patterns, people, options)
 
     def extract(self, segment: Segment, trace: Trace | None = None) -> Extraction:

@@ -7,14 +7,24 @@ from dataclasses import replace
 
 from em_pipelines.extraction.rules.claims import Notes
 from em_pipelines.extraction.rules.clauses import Clause
-from em_pipelines.extraction.rules.lexicon import words
+from em_pipelines.extraction.rules.lexicon import reliability, words
 from em_pipelines.extraction.rules.names import Reading, is_given_name, is_name, starts_sentence
 from em_pipelines.extraction.rules.noun_phrases import KIN, PETS, NounPhrase, kin_noun
-from em_pipelines.extraction.rules.people import COUPLES, People, Referent, refer, speaker
+from em_pipelines.extraction.rules.people import (
+    COUPLES,
+    People,
+    Referent,
+    is_called_out,
+    is_name_apposed,
+    may_own,
+    refer,
+    speaker,
+)
 from em_pipelines.extraction.rules.slots import Fill
 from em_pipelines.extraction.rules.tokens import (
-    ADV,
+    BE,
     CONJ,
+    MODAL,
     MONTH,
     NOT_IN_PHRASE,
     PREP,
@@ -22,7 +32,6 @@ from em_pipelines.extraction.rules.tokens import (
     RELATIVE,
     WEEKDAY,
     Token,
-    is_quoted,
 )
 from em_pipelines.extraction.rules.worth import Unkept, is_figure
 from em_pipelines.schema.readings import Claim, initial_confidence
@@ -34,7 +43,6 @@ PATTERN_ID = "people.kin_phrase"
 _OF_ALL = frozenset({"kid", "kids", "child", "children"})
 """Whom people call ours when they speak of everybody's."""
 _RELATIONS = frozenset(KIN.values()) | {"has_pet"}
-_ENDS = frozenset({",", ".", "!", "?", "\n", "…"})
 _OPENERS = frozenset({":", ",", "(", "-", "–", "—", "called", "named"})
 _OPENS_NAMES = frozenset({"called", "named", ""})
 """After these words, or after nothing but the noun, the names need no mark behind them."""
@@ -44,6 +52,8 @@ _NAMED_BY_US = frozenset({"parent_of", "has_pet"})
 _DYING = frozenset({"die", "pass"})
 _TAUTOLOGIES = frozenset({"partner"})
 _MAX_NAMES = 8
+_HELPERS = 4
+"""Words before a kin phrase in which a modal verb makes it unreal."""
 
 
 def stated_relation(reading: Reading, person: Referent, phrase: NounPhrase) -> str | None:
@@ -64,6 +74,20 @@ def stated_relation(reading: Reading, person: Referent, phrase: NounPhrase) -> s
     return None if relation in _ONLY_NAMED and person.is_unnamed else relation
 
 
+def _is_unreal(tokens: list[Token], phrase: NounPhrase) -> bool:
+    """`not my wife`, `he is like my brother`, `she could have been my daughter`, `you're my sister`: nobody told of."""
+    if is_figure(tokens, phrase.first):
+        return True
+    if not phrase.start:
+        return False
+    before, helpers = tokens[phrase.start - 1], tokens[max(0, phrase.start - _HELPERS) : phrase.start]
+    if before.low == "not" or not phrase.possessor:
+        return before.low == "not"
+    if before.low == "like":
+        return len(helpers) > 1 and bool(helpers[-2].bits & BE)
+    return bool(before.bits & BE) and any(token.bits & MODAL or token.low == "you" for token in helpers)
+
+
 def _is_widowed(reading: Reading, phrase: NounPhrase) -> bool:
     """`Odile lost her husband`, `since her husband died`."""
     before = reading.tokens[phrase.start - 1].verbs if phrase.start else None
@@ -78,21 +102,6 @@ def ended_relation(reading: Reading, person: Referent, phrase: NounPhrase) -> st
         relation = KIN.get(person.kin)
         return relation if relation in {"spouse_of", "partner_of"} else None
     return None
-
-
-def is_called_out(reading: Reading, phrase: NounPhrase) -> bool:
-    """`ok mom`, `Ingrid, my sister, …`, `'Dad?'`: who is spoken to, or spoken of by others, is no relative told of."""
-    tokens = reading.tokens
-    if is_quoted(tokens, reading.text, phrase.head) or is_figure(tokens, phrase.first):
-        return True
-    before = tokens[phrase.start - 1] if phrase.start else None
-    after = tokens[phrase.end] if phrase.end < len(tokens) else None
-    is_apart = after is None or after.low in _ENDS
-    if not is_apart or (before is not None and not before.bits & (PUNCT | ADV)):
-        return False
-    if phrase.possessor is None and phrase.det is None:
-        return phrase.first == phrase.head
-    return phrase.start > 1 and tokens[phrase.start - 2].low in reading.speakers
 
 
 def named_after(reading: Reading, phrase: NounPhrase, following: list[NounPhrase]) -> list[Referent]:
@@ -204,11 +213,7 @@ class KinNames:
     def state(self, person: Referent, phrase: NounPhrase, following: list[NounPhrase]) -> bool:
         """Notes the edge that a kin phrase states; true where a name in apposition has taken its place."""
         owner = self._owner(person, phrase)
-        if (
-            owner is None
-            or is_called_out(self.reading, phrase)
-            or (phrase.start and self.reading.tokens[phrase.start - 1].low == "not")
-        ):
+        if owner is None or is_called_out(self.reading, phrase) or _is_unreal(self.reading.tokens, phrase):
             return False
         if (named := named_in_apposition(self.reading, person, phrase, following)) is not None:
             self.rename(person, named, owner)
@@ -290,6 +295,8 @@ class KinNames:
             return speaker(self.subject, phrase.start)
         if phrase.possessor is not None:
             meant = self.people.named_by(phrase.possessor)
+            if meant and self.people.is_among_people and not may_own(self.reading, meant, phrase.possessor):
+                return None
             return meant and replace(meant, start=phrase.start, end=phrase.start + 1, is_own=False)
         if phrase.possessor_phrase is not None:
             owner = refer(self.reading, phrase.possessor_phrase)
@@ -311,6 +318,9 @@ class KinNames:
     def _name_one(self, clause: Clause, subject: Referent, meant: Referent, phrase: NounPhrase) -> None:
         """`Rosalie is my sister`; `my husband is called Anders`."""
         if meant.kin and not subject.kin:
+            is_apposed = clause.verb.start == clause.verb.end and meant.kin not in PETS and clause.subject
+            if is_apposed and not is_name_apposed(self.reading, subject, clause.subject[0], phrase):
+                return
             self.rename(meant, subject, self._owner(meant, phrase))
         elif subject.is_unnamed and clause.subject:
             self.rename(subject, meant, self._owner(subject, clause.subject[0]))
@@ -360,13 +370,18 @@ class KinNames:
             object=person.name,
             object_type=person.entity_type,
             value=None,
-            confidence=initial_confidence(Mechanism.EXPLICIT, HedgeLevel.NONE),
+            confidence=self._confidence(),
             start=min(token.start for token in spans),
             end=max(token.end for token in spans),
             temporal_type=TemporalType.STATE,
             polarity=polarity,
             pattern_id=PATTERN_ID,
         )
+
+    def _confidence(self) -> float:
+        """What the table gives, among people no more than the share of such edges that are right."""
+        table = initial_confidence(Mechanism.EXPLICIT, HedgeLevel.NONE)
+        return min(table, round(reliability(PATTERN_ID, is_talk=True), 2)) if self.people.is_among_people else table
 
 
 def _is_bare(edge: Claim) -> bool:

@@ -4,7 +4,7 @@
 person named before it in the session fits; else nothing is said about anybody.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from em_pipelines.extraction.rules.lexicon import words
 from em_pipelines.extraction.rules.names import (
@@ -19,12 +19,28 @@ from em_pipelines.extraction.rules.names import (
     type_of_name,
 )
 from em_pipelines.extraction.rules.noun_phrases import KIN, PETS, NounPhrase, kin_noun
-from em_pipelines.extraction.rules.tokens import TITLE, Token
+from em_pipelines.extraction.rules.tokens import (
+    ADV,
+    AUX,
+    PAST,
+    PREP,
+    PUNCT,
+    RELATIVE,
+    S_FORM,
+    TITLE,
+    Token,
+    is_quoted,
+    low_at,
+)
 from em_pipelines.schema.vocabulary import USER, EntityType
 
 FIRST_PERSON = words("words", "first_person")
 _PAIR = 2
 _OWN = frozenset({"my", "our"})
+_APART = frozenset({",", ".", "!", "?", "\n", "…"})
+_SENTENCE_ENDS = frozenset(".!?…\n")
+_TO_LISTENER = frozenset({"you", "your", "how", "what", "please", "let", "thanks", "thank"})
+_LISTING = frozenset({"and", "or", "my", "our"})
 _FEMALE_TITLES = frozenset({"mrs", "ms", "miss", "madam", "aunt", "auntie"})
 _MALE_TITLES = frozenset({"mr", "sir", "uncle"})
 _GENDER_OF_KIN = (
@@ -100,6 +116,7 @@ class People:
         self.last_met[person.name] = self.sentence
         for n, other in enumerate(self.met):
             if other.name == person.name:
+                self.met[n] = replace(other, start=person.start, end=person.end)
                 if (person.gender and not other.gender) or (person.kin and not other.kin):
                     self.met[n] = person
                 return
@@ -288,6 +305,72 @@ def is_of_another(subject: Referent, phrase: NounPhrase | None, *, is_lost: bool
         return is_lost and phrase.possessor in {"my", "our"} and not is_speaker
     gender = _OF_OTHERS[phrase.possessor]
     return is_speaker or (gender != "p" and subject.gender not in {"", gender})
+
+
+def is_called_out(reading: Reading, phrase: NounPhrase) -> bool:
+    """`ok mom`, `Ingrid, my sister, …`, `'Dad?'`: who is spoken to, or spoken of by others, is no relative told of."""
+    tokens = reading.tokens
+    if is_quoted(tokens, reading.text, phrase.head):
+        return True
+    before = tokens[phrase.start - 1] if phrase.start else None
+    after = tokens[phrase.end] if phrase.end < len(tokens) else None
+    is_apart = after is None or after.low in _APART
+    if not is_apart or (before is not None and not before.bits & (PUNCT | ADV)):
+        return False
+    if phrase.possessor is None and phrase.det is None:
+        return phrase.first == phrase.head
+    if phrase.start > 1 and tokens[phrase.start - 2].low in reading.speakers:
+        return True
+    return phrase.possessor in _OWN and phrase.end == phrase.head + 1 and _is_vocative(tokens, phrase)
+
+
+def _is_vocative(tokens: list[Token], phrase: NounPhrase) -> bool:
+    """`happy Easter, my brother!`, `my sister, you are a genius`; not `my mum, my sister, and I`."""
+    mark, following = (low_at(tokens, k, len(tokens)) for k in (phrase.end, phrase.end + 1))
+    if phrase.start == 0 or tokens[phrase.start - 1].low != ",":
+        return mark == "!" or (mark == "," and following in _TO_LISTENER)
+    opening = tokens[sentence_start(tokens, phrase.start) : phrase.start - 1]
+    is_listed = following in _LISTING or any(token.low in _OWN for token in opening)
+    is_name = bool(opening) and opening[-1].is_capital and bool(gender_of_name(opening[-1].low))
+    return not is_listed and not is_name
+
+
+def sentence_start(tokens: list[Token], i: int) -> int:
+    """The first token of the sentence in which token i stands."""
+    return next((k + 1 for k in range(i - 1, -1, -1) if tokens[k].low in _SENTENCE_ENDS), 0)
+
+
+def is_name_apposed(reading: Reading, named: Referent, phrase: NounPhrase, kin: NounPhrase) -> bool:
+    """Whether what stands before a kin phrase is a name: `Solvei, my sister, lives`; not `happy Easter, my sister!`
+
+    A given name that is known is one. Of any other word a capital at the start of a sentence shows nothing: it has to
+    be the subject of a verb or to stand behind one.
+    """
+    tokens = reading.tokens
+    if named.gender:
+        return True
+    opening = tokens[sentence_start(tokens, phrase.start) : phrase.start]
+    if opening:
+        return tokens[phrase.start - 1].low != "," and any(token.verbs or token.bits & AUX for token in opening)
+    behind = tokens[kin.end + 1 : kin.end + 2] if kin.end < len(tokens) and tokens[kin.end].low == "," else []
+    behind = behind or tokens[kin.end : kin.end + 1]
+    return any(token.bits & (AUX | RELATIVE) or (token.forms & (S_FORM | PAST) and not token.bits) for token in behind)
+
+
+def may_own(reading: Reading, person: Referent, possessive: str) -> bool:
+    """Whether the words show that `his`, `her` or `their` can be that of a name: somebody's, no place's and no firm's.
+
+    Nor is it where the same sentence has a pronoun before the name: `he's off to see Anders, his wife is ill`.
+    """
+    tokens, start = reading.tokens, person.start
+    pronouns = {low for low, gender in _GENDER_OF.items() if gender == _GENDER_OF[possessive]}
+    if any(token.low in pronouns for token in tokens[sentence_start(tokens, start) : start]):
+        return False
+    if person.kin or person.gender or type_shown(reading, person) is EntityType.PERSON:
+        return True
+    is_governed = start > 0 and bool(tokens[start - 1].bits & PREP)
+    acts = person.end < len(tokens) and bool(tokens[person.end].verbs or tokens[person.end].bits & AUX)
+    return acts and not is_governed and type_of_name(person.name) is not EntityType.PLACE
 
 
 def is_short_date(referent: Referent) -> bool:

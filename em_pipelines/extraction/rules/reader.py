@@ -151,6 +151,7 @@ class ReaderOptions:
 
     max_characters: int
     keeps_health: bool = False
+    min_right: float = 0.0
     is_spoken: bool = False
     """A transcript of speech, in which nothing marks where sentences end."""
     trace: Trace | None = None
@@ -165,6 +166,7 @@ class MessageReader:
         self.turn = turn
         self.patterns = patterns
         self.keeps_health = options.keeps_health
+        self.min_right = options.min_right
         self.trace = options.trace
         self.people = people
         self.subject = turn.subject or USER
@@ -196,6 +198,7 @@ class MessageReader:
             claims = self.notes.claims
             for claim in unframed_claims(self.reading, claims, self.turn.turn_number, self.subject, sentence):
                 self.notes.add(claim)
+        self.notes.leave_out_doubtful()
         self.kin.forget_bare()
 
     def _meet(self, nouns: list[NounPhrase], n: int, until: int, sentence_start: int) -> int:
@@ -348,7 +351,7 @@ class MessageReader:
         if match.pattern.spec.relation == KIN_RELATION:
             self._state_kin(match)
         else:
-            for claim in build_claims(match, self.turn.turn_number, self.notes.unkept):
+            for claim in build_claims(match, self.notes, self.min_right):
                 self._add_with_mentions(claim, match.subjects, match.objects)
         return max(0, len(self.notes.claims) - n_before)
 

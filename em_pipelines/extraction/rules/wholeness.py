@@ -57,7 +57,7 @@ _PREFERENCES = frozenset(RELATIONS_BY_GROUP["preference"])
 _POINTING = frozenset({"this", "that", "these", "those", "such", "what"})
 _TOO_FEW = frozenset({"enough", "more", "less", "much", "most"})
 _OTHERS = frozenset({"other", "others", "other's", "each", "another's", "else"})
-_GOING_ON = words("words", "possessives") | {"a", "an", "the", "up", "out", "down", "each"}
+_GOING_ON = words("words", "possessives") | {"a", "an", "the", "up", "out", "down", "each", "there", "here"}
 """Words after an -ing that begin what it is done to."""
 _TIME_STARTS = frozenset({"last", "next", "past", "this", "each", "every", "ago", "all"})
 _QUOTES = frozenset({'"', "“", "”", "‘"})
@@ -370,7 +370,8 @@ def _is_no_calling(stated: Stated) -> bool:
         return False
     phrase, said = stated.phrase, stated.said[-1].low
     words_before = stated.tokens[phrase.start : phrase.head] if phrase is not None else []
-    is_at_home = said in _HOUSEHOLD and phrase is not None and phrase.det == "the" and stated.is_alone
+    is_at_play = said in _HOUSEHOLD or is_among_people(stated)  # "so I'm the inspector"
+    is_at_home = is_at_play and phrase is not None and phrase.det == "the" and stated.is_alone
     is_placed = low_at(stated.tokens, stated.fill.end, len(stated.tokens)) in _PLACED
     return (
         said in _DISPOSITIONS or any(token.low in _JUDGING for token in words_before) or (is_at_home and not is_placed)

@@ -12,10 +12,10 @@ from enum import StrEnum
 
 from em_pipelines.extraction.rules.clauses import pronoun_of
 from em_pipelines.extraction.rules.kinds import names_program
-from em_pipelines.extraction.rules.lexicon import load_lexicon, words
+from em_pipelines.extraction.rules.lexicon import load_lexicon, reliability, words
 from em_pipelines.extraction.rules.matching import Match
 from em_pipelines.extraction.rules.names import PLACES, listed_type
-from em_pipelines.extraction.rules.noun_phrases import NounPhrase
+from em_pipelines.extraction.rules.noun_phrases import KIN, NounPhrase
 from em_pipelines.extraction.rules.people import FIRST_PERSON, Referent
 from em_pipelines.extraction.rules.slots import Fill
 from em_pipelines.extraction.rules.tokens import (
@@ -42,6 +42,7 @@ _FLEETING = words("worth", "fleeting")
 _RATES = words("worth", "rates")
 _TIME_UNITS = words("words", "time_units") | {"day", "hour", "minute", "morning"}
 _EVERYBODY = words("worth", "everybody")
+_ONLY_NAMED = words("people", "only_named")
 _TELLING = frozenset({"tell", "say", "joke", "pretend", "claim", "call", "insist", "swear", "reckon"})
 _CONJUNCTIONS = frozenset({"and", "or", "but", "then", "so", "&", "plus"})
 TASTES = frozenset({"likes", "dislikes"})
@@ -79,6 +80,7 @@ class Unkept(StrEnum):
     PARTNER = "of_the_one_spoken_to"
     SUBJECT = "subject_says_nothing"
     FIGURE = "figure_of_speech"
+    SELDOM_RIGHT = "seldom_right"
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,18 +136,12 @@ def unkept(stated: Stated) -> Unkept | None:
 
 
 def sureness(stated: Stated) -> float:
-    """How likely the claim is right, 0 to 1: how often its kind of pattern was, times what its context takes from that.
-
-    Shares are smoothed by a prior, so that few judged claims do not say much.
-    """
-    among = "among_people" if is_among_people(stated) else "judged"
-    prior = _SURENESS[f"prior_{among}"]
-    n_right, n = _SURENESS[among].get(stated.match.pattern.pattern_id.split(".")[0], (0, 0))
-    share = (n_right + prior["right"] * prior["claims"]) / (n + prior["claims"])
+    """How likely the claim is right, 0 to 1: how often its pattern was, times what its context takes from that."""
+    share = reliability(stated.match.pattern.pattern_id, is_talk=is_among_people(stated), is_by_i=stated.is_alone)
     for name, holds in _CONTEXTS:
         if holds(stated):
             share *= _SURENESS["context"][name]
-    return float(share)
+    return share
 
 
 def _is_plural(stated: Stated) -> bool:
@@ -214,7 +210,8 @@ def _subject_says_nothing(stated: Stated) -> bool:
     """`great happened`, `others have`: no subject is named; `a picnic was last week`: one of many."""
     subject, tokens = stated.subject, stated.tokens
     if stated.is_own or subject.kin or not subject.start < subject.end <= len(tokens):
-        return subject.is_unnamed and not subject.is_own and is_among_people(stated)  # somebody else's husband
+        is_whose = subject.is_own and KIN.get(subject.kin) not in _ONLY_NAMED  # not "boss", nor somebody else's husband
+        return subject.is_unnamed and not is_whose and is_among_people(stated)
     if tokens[subject.start].bits & NUMBER:  # "eighteen, ten of them girls"
         return True
     low = subject.name.casefold().rsplit(" ", 1)[-1]

@@ -7,10 +7,13 @@ import pytest
 
 from em_pipelines.extraction.rules.extractor import RulesExtractor
 from em_pipelines.extraction.rules.worth import Unkept
+from em_pipelines.extraction.settings import RulesSettings
 from em_pipelines.schema.readings import Extraction, Segment, Turn
 
 Read = Callable[..., Extraction]
 WRITTEN_AT = datetime(2026, 3, 5, 18, 20, tzinfo=UTC)
+UNGATED = RulesExtractor(RulesSettings(min_right_among_people=0))
+"""Keeps what is seldom right, too."""
 
 
 def reasons(read: Read, text: str) -> list[str]:
@@ -190,15 +193,41 @@ def among_people(extractor: RulesExtractor, *said: tuple[str, str]) -> Extractio
         ("Our bakery is in Trieste.", 1),
         ("I love Jasmine already.", 0),
         ("I want Jussara, after my grandma.", 0),
+        ("My boss is a welder.", 0),
+        ("So I'm the inspector, and he's the driver.", 0),
+        ("I'm an inspector.", 1),
+        ("I like standing there with a net.", 0),
     ],
 )
-def test_among_people_less_is_what_it_seems(extractor: RulesExtractor, said: str, n_claims: int) -> None:
-    found = among_people(extractor, ("Renske", "My uncle Wolter came by with the hen."), ("user", said))
+def test_among_people_less_is_what_it_seems(said: str, n_claims: int) -> None:
+    found = among_people(UNGATED, ("Renske", "My uncle Wolter came by with the hen."), ("user", said))
     assert len(found.claims) == n_claims
 
 
-def test_what_is_said_among_people_is_less_sure(extractor: RulesExtractor, read: Read) -> None:
+def test_what_is_said_among_people_is_less_sure(read: Read) -> None:
     said = "I have a loom."
     (alone,) = read(said).claims
-    (among,) = among_people(extractor, ("Renske", "How are you?"), ("user", said)).claims
+    (among,) = among_people(UNGATED, ("Renske", "How are you?"), ("user", said)).claims
     assert among.confidence < 0.7 < alone.confidence
+
+
+@pytest.mark.parametrize(
+    ("said", "n_claims"),
+    [
+        ("I love falconry.", 1),
+        ("He has a barn.", 0),
+        ("I joined the rowing club.", 1),
+        ("We settled on the red one.", 0),
+        ("I'm going to have to lie down.", 0),
+    ],
+)
+def test_among_people_what_is_seldom_right_is_not_kept(extractor: RulesExtractor, said: str, n_claims: int) -> None:
+    before = ("Renske", "Barnaby came by with the hen.")
+    assert len(among_people(extractor, before, ("user", said)).claims) == n_claims
+
+
+def test_what_is_seldom_right_is_named_and_still_denies(extractor: RulesExtractor, read: Read) -> None:
+    found = among_people(extractor, ("Renske", "How are you?"), ("user", "Our parrot died on Monday."))
+    assert [(claim.relation, claim.object) for claim in found.claims] == []
+    assert [issue.reason for issue in found.issues] == [Unkept.SELDOM_RIGHT]
+    assert [claim.relation for claim in read("I own a barn.").claims] == ["owns"]
