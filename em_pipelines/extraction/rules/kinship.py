@@ -58,9 +58,7 @@ _HELPERS = 4
 
 def stated_relation(reading: Reading, person: Referent, phrase: NounPhrase) -> str | None:
     """The relation between the owner of a kin phrase and the person; None for ex-wives and unnamed vague roles."""
-    if any(
-        reading.tokens[k].low in _EX or reading.tokens[k].low.startswith("ex-") for k in range(phrase.first, phrase.end)
-    ):
+    if is_former(reading.tokens, phrase):
         return None
     if person.is_unnamed and person.kin in _OF_ALL and phrase.possessor == "our":
         return None  # "our kids are our future"
@@ -74,15 +72,21 @@ def stated_relation(reading: Reading, person: Referent, phrase: NounPhrase) -> s
     return None if relation in _ONLY_NAMED and person.is_unnamed else relation
 
 
+def is_former(tokens: list[Token], phrase: NounPhrase) -> bool:
+    """`my ex-wife`, `my late uncle`, `my first husband`."""
+    lows = [token.low for token in tokens[phrase.first : phrase.end]]
+    is_first = lows[0] == "first" and any(KIN.get(low) in COUPLES for low in lows)
+    return is_first or any(low in _EX or low.startswith("ex-") for low in lows)
+
+
 def _is_unreal(tokens: list[Token], phrase: NounPhrase) -> bool:
     """`not my wife`, `he is like my brother`, `she could have been my daughter`, `you're my sister`: nobody told of."""
     if is_figure(tokens, phrase.first):
         return True
-    if not phrase.start:
-        return False
-    before, helpers = tokens[phrase.start - 1], tokens[max(0, phrase.start - _HELPERS) : phrase.start]
-    if before.low == "not" or not phrase.possessor:
-        return before.low == "not"
+    helpers = tokens[max(0, phrase.start - _HELPERS) : phrase.start]
+    before = helpers[-1] if helpers else None
+    if before is None or before.low == "not" or not phrase.possessor:
+        return before is not None and before.low == "not"
     if before.low == "like":
         return len(helpers) > 1 and bool(helpers[-2].bits & BE)
     return bool(before.bits & BE) and any(token.bits & MODAL or token.low == "you" for token in helpers)
@@ -216,8 +220,10 @@ class KinNames:
         if owner is None or is_called_out(self.reading, phrase) or _is_unreal(self.reading.tokens, phrase):
             return False
         if (named := named_in_apposition(self.reading, person, phrase, following)) is not None:
-            self.rename(person, named, owner)
-            return True
+            if not is_former(self.reading.tokens, phrase):
+                self.rename(person, named, owner)
+                return True
+            person = replace(person, name=named.name, start=named.start, end=named.end)
         relation = stated_relation(self.reading, person, phrase)
         if relation is None:
             ended = ended_relation(self.reading, person, phrase)

@@ -369,12 +369,14 @@ def _is_no_calling(stated: Stated) -> bool:
     if stated.relation != "works_as":
         return False
     phrase, said = stated.phrase, stated.said[-1].low
-    words_before = stated.tokens[phrase.start : phrase.head] if phrase is not None else []
+    words_before = stated.tokens[stated.match.clause.verb.start : phrase.head] if phrase is not None else []
     is_at_play = said in _HOUSEHOLD or is_among_people(stated)  # "so I'm the inspector"
     is_at_home = is_at_play and phrase is not None and phrase.det == "the" and stated.is_alone
     is_placed = low_at(stated.tokens, stated.fill.end, len(stated.tokens)) in _PLACED
     return (
-        said in _DISPOSITIONS or any(token.low in _JUDGING for token in words_before) or (is_at_home and not is_placed)
+        said in _DISPOSITIONS
+        or any(t.low in _JUDGING or t.bits & NUMBER for t in words_before)
+        or (is_at_home and not is_placed)
     )
 
 

@@ -103,3 +103,16 @@ def test_likened_denied_and_supposed_kin_are_none(text: str, extractor: RulesExt
 )
 def test_kin_that_is_told_of_is_kept(text: str, edges: list[str], extractor: RulesExtractor) -> None:
     assert kin(extractor, text) == edges
+
+
+@pytest.mark.parametrize(
+    ("text", "edges"),
+    [
+        ("My ex-husband, Ludo, called.", []),
+        ("My late husband, Ludo, kept eels.", []),
+        ("My first wife Noor called.", []),
+        ("My husband, Ludo, called.", ["user | spouse_of | Ludo"]),
+    ],
+)
+def test_a_name_beside_former_kin_is_theirs(text: str, edges: list[str], extractor: RulesExtractor) -> None:
+    assert kin(extractor, text) == edges

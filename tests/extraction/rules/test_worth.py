@@ -38,6 +38,8 @@ def reasons(read: Read, text: str) -> list[str]:
         (Unkept.SAYS_NOTHING, "I'm a dreamer."),
         (Unkept.SAYS_NOTHING, "My favourite player is a midfielder."),
         (Unkept.SAYS_NOTHING, "I'm a terrible cook."),
+        (Unkept.SAYS_NOTHING, "I'm basically a nurse by now."),
+        (Unkept.SAYS_NOTHING, "I'm twenty kilos lighter."),
         (Unkept.SAYS_NOTHING, "My neighbour's cat has moved in."),
         (Unkept.CUT, "I'd rather eat my own hat than go back there."),
         (Unkept.NOT_ASSERTED, "We lost the dog on the moor for three hours."),
