@@ -322,16 +322,9 @@ class _Landing:
                 raise RuleError(Reason.UNKNOWN_FORMAT, f"{found.path.name} holds no file that could be landed")
 
     def _land(self, file: InputFile, found: FoundFile) -> None:
-        try:
-            file.check()
-            known = self.chosen or detect(file, found.container, found.inside)
-        except RuleError as error:
-            if found.root and error.reason in _UNREAD and self._pass_over(found, error.raw):
-                return
-            if export := error.reason is Reason.UNKNOWN_FORMAT and export_of_side_file(found, is_unknown=True):
-                detail = f"{found.path.name} is what {export} brings beside the messages, and holds none of them"
-                raise RuleError(error.reason, detail, raw=error.raw) from error
-            raise
+        known = self._format_of(file, found)
+        if known is None:
+            return
         if found.root and not self.chosen and known.name == NOTES and self._pass_over(found, b""):
             return  # beside logs a note is mostly about the logs
         if found.root and self.chosen and not known.reads_prose and is_prose(found) and self._pass_over(found, b""):
@@ -363,6 +356,19 @@ class _Landing:
         self.destination.end_file(origin)
         n_rows = self.destination.intake.counts.n_rows - n_before
         self.read.append(FileReport(shown(found.path), known.name, n_rows, folder))
+
+    def _format_of(self, file: InputFile, found: FoundFile) -> Format | None:
+        """How a file is read; None where it is passed over. Raises RuleError where it cannot be read."""
+        try:
+            file.check()
+            return self.chosen or detect(file, found.container, found.inside)
+        except RuleError as error:
+            if found.root and error.reason in _UNREAD and self._pass_over(found, error.raw):
+                return None
+            if export := error.reason is Reason.UNKNOWN_FORMAT and export_of_side_file(found, is_unknown=True):
+                detail = f"{found.path.name} is what {export} brings beside the messages, and holds none of them"
+                raise RuleError(error.reason, detail, raw=error.raw) from error
+            raise
 
     def _user(self, found: FoundFile, known: Format | None = None) -> str | None:
         """Whose a file is where it does not say: the caller's word, else that of the folder it lies in."""
