@@ -125,7 +125,15 @@ class Corrections:
     def split(
         self, name: str, other: str | None = None, *, into: str | None = None, facts: Sequence[Fact] = ()
     ) -> Given:
-        """Says that a name is a thing of its own; or that `facts` of it are about another thing, `into`."""
+        """Says that a name is a thing of its own; or that `facts` of it are about another thing, `into`. Raises
+        UsageError where nobody bears the name."""
+        names = self._names()
+        if not names.is_known(name):
+            self._check_made()
+            raise UsageError(
+                f"parting names: nothing that is known of {self._user_id} is called {name!r:.80}"
+                f"{hint(names.near(name))}; nothing was noted"
+            )
         payload = {"entity": name, "other": other, "into": into, "facts": [fact["edge_id"] for fact in facts] or None}
         return self._give("split", {key: value for key, value in payload.items() if value is not None}, *facts)
 

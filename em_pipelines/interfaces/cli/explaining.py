@@ -56,6 +56,8 @@ def why(
     from em_pipelines.governance.audit.rows import edge_id_of
     from em_pipelines.governance.audit.why import why as explain
 
+    if not wanted.strip():
+        raise UsageError("explaining why: no id given; `em facts --user NAME` lists the ids there are")
     opened = open_existing(home)
     wanted = edge_id_of(opened.store.lake, wanted)
     document = explain(opened.store.lake, wanted, datetime.now(UTC).date(), opened.settings.decay)

@@ -10,6 +10,7 @@ from em_pipelines.errors import UsageError
 from em_pipelines.interfaces.cli.console import (
     HomeOption,
     JsonOption,
+    end_if_unknown,
     open_existing,
     out,
     print_json,
@@ -50,6 +51,8 @@ def list_waiting(
     """
     opened = open_existing(home)
     found = review_of(opened).waiting(_wanted(user, file, kind), is_rejected=rejected)
+    if user is not None and not found:
+        end_if_unknown(opened, user)
     if as_json:
         print_json([item.as_document() for item in found])
         return

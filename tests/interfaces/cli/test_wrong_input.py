@@ -166,6 +166,13 @@ CASES: dict[str, Wrong] = {
         lambda p: ["forget", "--user", "ada", "--session", "s-none", "--yes", "--home", p.copy()],
         USAGE, "nothing was changed",
     ),
+    "a name to part that nobody bears": Wrong(
+        lambda p: ["split", "Dnaa", "--user", "mirela", "--home", p.copy()], USAGE, "near it: Dana"
+    ),
+    "an import of nobody known": Wrong(
+        lambda p: ask(p, "review", "list", "--user", "mirella"), FINDING, "did you mean 'mirela'?"
+    ),
+    "an empty id": Wrong(lambda p: ask(p, "why", ""), USAGE, "em facts --user NAME"),
     "an empty text": Wrong(lambda p: ask(p, "why-not", " ", "--user", "ada"), USAGE, 'why-not "Vienna"'),
     "an output in a folder that is not there": Wrong(
         lambda p: ask(p, "export", "--user", "ada", "--output", p.folder / "no" / "such.json"), USAGE, "make it first"
