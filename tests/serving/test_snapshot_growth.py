@@ -1,6 +1,7 @@
 """Snapshots that grow from the one before: whatever has happened in between, they hold what one written whole holds."""
 
 import os
+import shutil
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
@@ -26,9 +27,9 @@ SAID = ("I live in Oslo.", "I moved to Rome.", "I love tea.", "I don't like tea 
 class World:
     """A home to which days are added, in whatever order."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, n_landed: int = 0) -> None:
         self.home = Pipeline(load_settings(home=path))
-        self.n_landed = 0
+        self.n_landed = n_landed
 
     def say(self, day: int, text: str) -> None:
         """Lands a message of ada on a day of March 2026, and makes its tables."""
@@ -79,13 +80,20 @@ def n_grown(home: Pipeline) -> int:
     return int(number)
 
 
-@pytest.fixture
-def world(home_path: Path) -> World:
-    found = World(home_path)
+@pytest.fixture(scope="module")
+def published(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home of two days with a snapshot."""
+    found = World(tmp_path_factory.mktemp("published") / "home")
     found.say(1, SAID[0])
     found.say(3, SAID[2])
     found.publish()
-    return found
+    return found.home.path
+
+
+@pytest.fixture
+def world(home_path: Path, published: Path) -> World:
+    shutil.copytree(published, home_path, symlinks=True)
+    return World(home_path, n_landed=2)
 
 
 @pytest.mark.parametrize("day", [5, 3, 1], ids=["a new day", "more on the last day", "late data"])

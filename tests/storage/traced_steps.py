@@ -22,16 +22,20 @@ from em_pipelines.storage.code_version import DATA_SUFFIXES, PACKAGE
 from em_pipelines.storage.store import Run, RunMany, Step
 
 seen: set[str] | None = None
+met: set[str] = set()
+"""Files of which a call was noted since `seen` was set: looked at is each call that there is."""
+BELOW = f"{PACKAGE}/"
 
 
 def _note(path: str) -> None:
-    if seen is not None and path.startswith(f"{PACKAGE}/"):
-        seen.add(path[len(str(PACKAGE)) + 1 :])
+    if seen is not None and path.startswith(BELOW):
+        seen.add(path.removeprefix(BELOW))
 
 
 def _on_call(frame: FrameType, event: str, _: Any) -> None:
-    if event == "call" and frame.f_code.co_name != "<module>":
-        _note(frame.f_code.co_filename)
+    if event == "call" and (path := frame.f_code.co_filename) not in met and frame.f_code.co_name != "<module>":
+        met.add(path)
+        _note(path)
 
 
 def _on_event(event: str, arguments: tuple[Any, ...]) -> None:
@@ -43,6 +47,7 @@ def _on_event(event: str, arguments: tuple[Any, ...]) -> None:
 def watched(paths: set[str]) -> Iterator[None]:
     global seen  # noqa: PLW0603  (an audit hook cannot be taken off, and takes no argument)
     seen = paths
+    met.clear()
     sys.setprofile(_on_call)
     try:
         yield

@@ -21,8 +21,11 @@ from tests.lifecycle.inference.oracle import are_equal, edge, entity, expected, 
 CONNECTION = connect()
 SHIPPED = rules_of(InferenceSettings())
 SOME = settings(max_examples=10, suppress_health_check=[HealthCheck.too_slow])
+FEW = settings(max_examples=3, suppress_health_check=[HealthCheck.too_slow])
 CROWD = tuple(f"user{n}" for n in range(40))
 """Users are worlds apart, so that one call tries many graphs."""
+LARGE_CROWD = tuple(f"user{n}" for n in range(140))
+"""A call takes 0.2 s for one user and 0.3 s for these, most of it for planning its joins."""
 
 PEOPLE, PLACES, THINGS = ("user", "ann", "bob", "cleo", "bobby"), ("oslo", "norway", "europe"), ("acme", "em", "duckdb")
 TYPES = {
@@ -59,7 +62,7 @@ def world_of(seed: int, users: tuple[str, ...] = ("ada", "ben")) -> tuple[list[d
             subjects, objects = ENDS[relation]
             row = edge(
                 f"{user}-{rng.choice(subjects)}", relation, f"{user}-{rng.choice(objects)}", rng.randint(35, 100) / 100,
-                user_id=user, edge_id=f"{rng.randint(0, 9)}-{user}{n}",
+                user_id=user, edge_id=f"{rng.randint(0, 9)}-{user}-{n}",
             )  # fmt: skip
             if rng.random() < 0.25:
                 row |= rng.choice(FLAWS)
@@ -67,8 +70,8 @@ def world_of(seed: int, users: tuple[str, ...] = ("ada", "ben")) -> tuple[list[d
     return edges, entities
 
 
-worlds = st.integers(0, 2**32).map(world_of)
 crowds = st.integers(0, 2**32).map(lambda seed: world_of(seed, CROWD))
+seeds = st.integers(0, 2**32)
 
 
 def run(
@@ -91,10 +94,10 @@ def test_the_joins_give_what_loops_give(world: Any, max_fan_out: int, max_hops: 
     assert are_equal(said_of(found), wanted), (said_of(found), wanted)
 
 
-@SOME
-@given(crowds)
-def test_every_bound_holds(world: Any) -> None:
-    edges, entities = world
+@FEW
+@given(seeds)
+def test_every_bound_holds(seed: int) -> None:
+    edges, entities = world_of(seed, LARGE_CROWD)
     found = run(edges, entities)
     by_id = {row["edge_id"]: row for row in edges}
     for row in found.to_pylist():
@@ -116,10 +119,10 @@ def test_every_bound_holds(world: Any) -> None:
     assert canonical(INFERRED_EDGES, found).num_rows == len(set(found["edge_id"].to_pylist()))
 
 
-@SOME
-@given(crowds)
-def test_no_conclusion_comes_round_to_itself(world: Any) -> None:
-    edges, entities = world
+@FEW
+@given(seeds)
+def test_no_conclusion_comes_round_to_itself(seed: int) -> None:
+    edges, entities = world_of(seed, LARGE_CROWD)
     roots = {row["entity_id"]: row["merged_into"] or row["entity_id"] for row in entities}
     known = {
         (roots[row["subject_id"]], row["relation"], roots[row["object_id"]])
@@ -130,41 +133,47 @@ def test_no_conclusion_comes_round_to_itself(world: Any) -> None:
     assert not on_cycles(known | inferred, inferred)
 
 
-@SOME
-@given(worlds, st.data())
-def test_what_is_retracted_grounds_nothing_and_does_not_come_back(world: Any, data: st.DataObject) -> None:
-    edges, entities = world
-    before = run(edges, entities)
-    premises = sorted({premise for row in before["premises"].to_pylist() for premise in row})
-    if not premises:
-        return
-    gone = data.draw(st.sampled_from(premises))
-    after = run([{**row, "status": "retracted"} if row["edge_id"] == gone else row for row in edges], entities)
-    assert gone not in {premise for row in after["premises"].to_pylist() for premise in row}
+@FEW
+@given(seeds)
+def test_what_is_retracted_grounds_nothing_and_does_not_come_back(seed: int) -> None:
+    edges, entities = world_of(seed, LARGE_CROWD)
+    rng = Random(seed)
+    premises: dict[str, set[str]] = {}
+    for row in run(edges, entities).to_pylist():
+        premises.setdefault(row["user_id"], set()).update(row["premises"])
+    gone = {rng.choice(sorted(own)) for own in premises.values()}  # one of each user
+    assert len(gone) > len(LARGE_CROWD) / 2
+    after = run([{**row, "status": "retracted"} if row["edge_id"] in gone else row for row in edges], entities)
+    assert not gone & {premise for row in after["premises"].to_pylist() for premise in row}
     roots = {row["entity_id"]: row["merged_into"] or row["entity_id"] for row in entities}
-    (row,) = [row for row in edges if row["edge_id"] == gone]
-    assert (roots[row["subject_id"]], row["relation"], roots[row["object_id"]]) not in facts(after)
+    retracted = {
+        (roots[row["subject_id"]], row["relation"], roots[row["object_id"]]) for row in edges if row["edge_id"] in gone
+    }
+    assert not retracted & facts(after).keys()
 
 
-@SOME
-@given(crowds, st.randoms(use_true_random=False))
-def test_the_order_of_rows_changes_nothing(world: Any, random: Any) -> None:
-    edges, entities = world
+@FEW
+@given(seeds)
+def test_the_order_of_rows_changes_nothing(seed: int) -> None:
+    edges, entities = world_of(seed, LARGE_CROWD)
+    rng = Random(seed)
     shuffled = [list(rows) for rows in (edges, entities)]
     for rows in shuffled:
-        random.shuffle(rows)
+        rng.shuffle(rows)
     assert canonical(INFERRED_EDGES, run(edges, entities)).equals(canonical(INFERRED_EDGES, run(*shuffled)))
 
 
-@SOME
-@given(worlds)
-def test_no_user_meets_another(world: Any) -> None:
-    edges, entities = world
-    alone = [
-        said_of(run([row for row in edges if row["user_id"] == user], [e for e in entities if e["user_id"] == user]))
-        for user in ("ada", "ben")
+@FEW
+@given(seeds)
+def test_no_user_meets_another(seed: int) -> None:
+    edges, entities = world_of(seed, LARGE_CROWD)
+    rng = Random(seed)
+    some = {user for user in LARGE_CROWD if rng.random() < 0.5}
+    apart = [
+        said_of(run(*([row for row in rows if (row["user_id"] in some) is is_of_some] for rows in (edges, entities))))
+        for is_of_some in (True, False)
     ]
-    assert said_of(run(edges, entities)) == alone[0] | alone[1]
+    assert said_of(run(edges, entities)) == apart[0] | apart[1]
 
 
 def people(*names: str) -> list[dict[str, Any]]:
