@@ -22,6 +22,7 @@ from em_pipelines.text.guard.encoded import (
     spelled,
 )
 from em_pipelines.text.guard.passages import (
+    MIN_CITED_WORDS,
     Span,
     blanked,
     folded,
@@ -177,20 +178,21 @@ def _meant_for_an_agent(text: str, plain: str) -> list[Span]:
     if not signs:
         return []
     blocks = [*quoted_blocks(text), *foreign_lines(text)]
-    told = [block for block in blocks if _n_kinds(signs, block) >= _n_needed(text, block)]
+    told = [block for block in blocks if _is_told(_kinds(signs, block), text[slice(*block)])]
     others = (one for one in sentences(text) if not overlaps(one, blocks) and not _FIRST_PERSON.search(plain, *one))
-    return told + [sentence for sentence in others if _n_kinds(signs, sentence) >= MIN_SIGNS]
+    return told + [sentence for sentence in others if len(_kinds(signs, sentence)) >= MIN_SIGNS]
 
 
-def _n_kinds(signs: Iterable[Found], place: Span) -> int:
-    return len({sign.rule.kind for sign in signs if place[0] <= sign.start and sign.end <= place[1]})
+def _kinds(signs: Iterable[Found], place: Span) -> set[str]:
+    return {sign.rule.kind for sign in signs if place[0] <= sign.start and sign.end <= place[1]}
 
 
-def _n_needed(text: str, block: Span) -> int:
-    """How many kinds of signs tell: one in a quotation that is longer than a title or a saying."""
-    quoted = text[slice(*block)]
-    is_long = quoted[0] in _QUOTATION_MARKS and len(quoted.split()) >= MIN_TOLD_WORDS
-    return 1 if is_long else MIN_SIGNS
+def _is_told(kinds: set[str], block: str) -> bool:
+    """Whether so many kinds of signs tell: one in a quotation that is longer than a title or a saying, and that a
+    machine is spoken to in one that is longer than a title."""
+    n_words = len(block.split()) if block[0] in _QUOTATION_MARKS else 0
+    is_for_machine = "agent" in kinds and n_words >= MIN_CITED_WORDS
+    return len(kinds) >= MIN_SIGNS or is_for_machine or (bool(kinds) and n_words >= MIN_TOLD_WORDS)
 
 
 def _block_by_place(text: str) -> dict[int, Span]:
@@ -217,7 +219,8 @@ def _spans_of(search: _Search, found: Found) -> Iterable[Span]:
     if effect == "message":
         return [(0, len(search.text))]
     if effect == "drop" and _FIRST_PERSON.search(search.folded, start, found.start):
-        return [(found.start, end)]
+        order = search.text[found.start : found.end]
+        return [(found.end - len(order.lstrip()), end)]
     return [(start, end)]
 
 

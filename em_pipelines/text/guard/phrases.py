@@ -32,6 +32,8 @@ TOKENS = re.compile(r"[^\W\d_]+(?:['-][^\W\d_]+)*|[0-9]+")
 BEGINNING_LETTERS, LETTERS_OF_OTHERS = 4, 6
 """Of a hint that tell; more of those of other languages, for many an English word begins with four letters of one."""
 _WORDS = re.compile(r"[^\W\d_]{2,}")
+_INNER_WORD = re.compile(r"(?<=[^\w])(?:[a-z]{4,}|[a-z]{2,3}(?=[^\w]))")
+"""A word in a sign that begins within it, as far as its beginning goes."""
 _FLAGS = re.compile(r"\(\?[aiLmsux-]+[:)]")
 _PIECE = re.compile(
     r"""(?xs) \\.                                                    # an escape
@@ -213,7 +215,7 @@ class RuleBook:
                     n_letters = BEGINNING_LETTERS if n in self._files[0] else LETTERS_OF_OTHERS
                     self._by_start[beginning_mark(hint)].append((hint[:n_letters], n))
                 else:
-                    self._by_sign[_rarest(hint)][hint].append(n)
+                    self._by_sign[_key_of(hint)][hint].append(n)
         self._keys = frozenset([*self._by_start, *self._by_sign])
 
     def candidates(self, folded: str) -> list[Rule]:
@@ -336,6 +338,12 @@ def _span_of_all(parts: Iterable[re.Pattern[str]], folded: str, place: Span) -> 
     return min(there)[0], max(end for _, end in there)
 
 
+def _key_of(sign: str) -> str:
+    """The mark by which a sign is looked up: how the longest word within it begins, else its rarest character."""
+    words = _INNER_WORD.findall(sign) if sign.isascii() else []
+    return beginning_mark(max(words, key=len)) if words else _rarest(sign)
+
+
 def _rarest(sign: str) -> str:
     """The character of a sign by which it is looked up: another alphabet's before a mark before a letter."""
     return max(sign, key=lambda c: (not c.isascii(), not c.isalnum() and not c.isspace(), c))
@@ -356,7 +364,7 @@ OF_THE_SAME_BOOK = {
     "commands": ("commands_languages",),
     "privilege": ("privilege_languages",),
 }
-"""Files whose rules are those of a book as well: what it has for English for other languages, and orders by their parts."""
+"""Files whose rules are those of a book as well: the same for other languages, and orders by what stands together."""
 
 
 @lru_cache(maxsize=16)
