@@ -80,12 +80,12 @@ def _corrections(turn: Turn, earlier: Sequence[Turn], read: Callable[[Turn], lis
 def with_new(claims: list[Claim], together: list[Claim]) -> list[Claim]:
     """The claims of a turn by itself and those together with others: each once, and nothing against a correction."""
 
-    def fact(claim: Claim) -> tuple[str, ...]:
-        end = claim.object or claim.value or ""
-        return claim.subject, claim.relation, end.casefold(), claim.attribute or ""
+    known = {_fact(claim) for claim in together}
+    return [claim for claim in claims if _fact(claim) not in known] + together
 
-    known = {fact(claim) for claim in together}
-    return [claim for claim in claims if fact(claim) not in known] + together
+
+def _fact(claim: Claim) -> tuple[str, ...]:
+    return claim.subject, claim.relation, _end(claim).casefold(), claim.attribute or ""
 
 
 def may_correct(text: str) -> bool:
@@ -239,7 +239,7 @@ class RulesExtractor(LocalExtractor):
         for n, whole in enumerate(segment.turns):
             reason = _skipped(whole, self.settings.gate)
             earlier = (*segment.context, *segment.turns[:n])
-            retracted, turn = self._take_back(whole, earlier) if reason in _READABLE else ([], whole)
+            retracted, turn = self._take_back(whole, earlier, people) if reason in _READABLE else ([], whole)
             together = self._read_together(turn, earlier) if reason in _READABLE else []
             if reason is not None and not together and not retracted:
                 detail = whole.language or "" if reason == OTHER_LANGUAGE else ""
@@ -258,8 +258,12 @@ class RulesExtractor(LocalExtractor):
                 out.issues.append(Issue(turn.turn_number, "nothing_found", "no_pattern"))
         return out
 
-    def _take_back(self, turn: Turn, earlier: tuple[Turn, ...]) -> tuple[list[Claim], Turn]:
-        """What a turn retracts, and the turn without the words that do."""
+    def _take_back(self, turn: Turn, earlier: tuple[Turn, ...], met: People) -> tuple[list[Claim], Turn]:
+        """What a turn retracts, and the turn without the words that do.
+
+        Among people, who joke, only what the same speaker stated in an earlier turn: what is said and taken back in one
+        breath was never stated.
+        """
         parts = passages(turn.text[: self.settings.max_characters]) if turn.subject is not None else []
         if not parts:
             return [], turn
@@ -272,7 +276,9 @@ class RulesExtractor(LocalExtractor):
             return reader.notes.claims
 
         taken = take_back(turn, parts, own, read)
-        return taken.claims, replace(turn, text=taken.rest)
+        stated = {_fact(claim) for _, claims in own for claim in claims}
+        retracted = [claim for claim in taken.claims if not met.is_among_people or _fact(claim) in stated]
+        return retracted, replace(turn, text=taken.rest)
 
     def _read_together(self, turn: Turn, earlier: tuple[Turn, ...]) -> list[Claim]:
         def read(other: Turn) -> list[Claim]:

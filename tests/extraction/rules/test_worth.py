@@ -233,3 +233,17 @@ def test_what_is_seldom_right_is_named_and_still_denies(extractor: RulesExtracto
     assert [(claim.relation, claim.object) for claim in found.claims] == []
     assert [issue.reason for issue in found.issues] == [Unkept.SELDOM_RIGHT]
     assert [claim.relation for claim in read("I own a barn.").claims] == ["owns"]
+
+
+@pytest.mark.parametrize(
+    ("said", "acts"),
+    [
+        ("I'm a trapeze artist. Just kidding.", []),
+        ("Forget what I said about the rowing club.", [("member_of", "retract")]),
+    ],
+)
+def test_among_people_only_what_was_stated_before_is_taken_back(
+    extractor: RulesExtractor, said: str, acts: list[tuple[str, str]]
+) -> None:
+    before = (("user", "I joined the rowing club."), ("Renske", "Oh, did you?"))
+    assert [(c.relation, c.act) for c in among_people(extractor, *before, ("user", said)).claims] == acts
