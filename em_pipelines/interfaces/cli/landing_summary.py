@@ -133,12 +133,17 @@ def _counted_as(report: "LandingReport") -> Iterator[str]:
     for user, n in sorted(Counter(one.user_id for one in report.read if one.user_id and one.n_rows).items()):
         yield f"{counted(n, 'file')} taken to be {user}'s, after the folder; `--user-id NAME` says otherwise"
     if report.n_landed_by_kind.keys() - {MESSAGES}:
-        nouns: Counter[str] = Counter()
-        for kind, n in report.n_landed_by_kind.items():
-            nouns[KINDS.get(kind, "feedback record")] += n
-        yield f"new rows: {', '.join(counted(n, noun) for noun, n in nouns.items())}"
+        yield f"new rows: {', '.join(_rows_by_noun(report.n_landed_by_kind))}"
     if any(one.n_rows and one.format in CHATS for one in report.read):
         yield "a day of a chat counts as a conversation"
+
+
+def _rows_by_noun(n_by_kind: Mapping[str, int]) -> list[str]:
+    """Counts of rows, each with what a person calls such a row."""
+    nouns: Counter[str] = Counter()
+    for kind, n in n_by_kind.items():
+        nouns[KINDS.get(kind, "feedback record")] += n
+    return [counted(n, noun) for noun, n in nouns.items()]
 
 
 def _reasons(report: "LandingReport") -> Iterator[str]:
@@ -184,16 +189,16 @@ def show_preview(preview: "Preview", *, as_json: bool) -> None:
     show(report, is_dry=True)
     if letters:
         print_table("Would be dead letters", tuple(letters[0]), [tuple(x.values()) for x in letters])
-    if sample:
-        columns = (
-            "timestamp",
-            "user_id",
-            *(["speaker"] if any(x["speaker"] for x in sample) else []),
-            "role",
-            "content",
-        )
-        print_table("The first messages", columns, [tuple(x[c] for c in columns) for x in sample])
+    _show_sample(sample)
     tell("Nothing was written: leave out --dry-run to land it.")
+
+
+def _show_sample(sample: list[dict[str, object]]) -> None:
+    """Prints the first messages, with who speaks where anybody is named."""
+    if sample:
+        speaker = ("speaker",) if any(x["speaker"] for x in sample) else ()
+        columns = ("timestamp", "user_id", *speaker, "role", "content")
+        print_table("The first messages", columns, [tuple(x[c] for c in columns) for x in sample])
 
 
 def end_with(home: "Pipeline", report: "LandingReport") -> None:
