@@ -13,6 +13,14 @@ ROOT = Path(__file__).parents[3]
 N_BYTES = 10**9
 MAX_RESIDENT_KIB = 500 * 1024
 MAX_SECONDS = 600
+MEASURED = """
+import resource, subprocess, sys
+code = subprocess.run(sys.argv[1:]).returncode
+used = resource.getrusage(resource.RUSAGE_CHILDREN)
+print(used.ru_maxrss, used.ru_utime + used.ru_stime, file=sys.stderr)
+sys.exit(code)
+"""
+"""Runs a command from a small process: Linux counts what a process was forked from as resident, too."""
 
 
 def conversation(number: int) -> bytes:
@@ -71,14 +79,11 @@ def test_a_gigabyte_lands_in_less_than_500_mb(tmp_path: Path) -> None:
         "home",
         "--json",
     ]
-    with (tmp_path / "report.json").open("wb") as out:
-        child = subprocess.Popen(command, cwd=tmp_path, stdout=out)
-        _, status, used = os.wait4(child.pid, 0)
-        child.returncode = os.waitstatus_to_exitcode(status)
-    report = orjson.loads((tmp_path / "report.json").read_bytes())
-    seconds = used.ru_utime + used.ru_stime
-    print(f"{n_bytes / 1e6:.0f} MB: {used.ru_maxrss / 1024:.0f} MiB resident, {seconds:.0f} processor seconds")
-    assert child.returncode == 0
+    done = subprocess.run([sys.executable, "-c", MEASURED, *command], cwd=tmp_path, capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr
+    report = orjson.loads(done.stdout)
+    resident_kib, seconds = map(float, done.stderr.split()[-2:])
+    print(f"{n_bytes / 1e6:.0f} MB: {resident_kib / 1024:.0f} MiB resident, {seconds:.0f} processor seconds")
     assert report["n_landed"] == 20 * n_conversations
-    assert used.ru_maxrss < MAX_RESIDENT_KIB
+    assert resident_kib < MAX_RESIDENT_KIB
     assert seconds < MAX_SECONDS
