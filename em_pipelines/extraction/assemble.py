@@ -45,7 +45,8 @@ from em_pipelines.schema.tables.extraction import CLAIMS, EXTRACTION_ISSUES, LLM
 from em_pipelines.schema.vocabulary import USER, Act, EntityType, Mechanism, PrivacyLevel
 from em_pipelines.storage.tombstones import FACT, Tombstones
 from em_pipelines.text.fact_keys import key_of_claim
-from em_pipelines.text.guard.screening import guarded, has_pasted_block, screened
+from em_pipelines.text.guard.passages import has_pasted_block
+from em_pipelines.text.guard.screening import guarded, screened
 from em_pipelines.text.guard.sensitive import SafetySettings
 from em_pipelines.text.name_keys import unique_role
 from em_pipelines.text.values import iso_instant

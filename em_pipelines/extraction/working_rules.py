@@ -15,8 +15,8 @@ from em_pipelines.extraction.working_claims import fits, is_ordered
 from em_pipelines.extraction.working_words import compiled, freed, refused
 from em_pipelines.schema.readings import Claim, Extraction, Issue, Segment, Turn, Withheld
 from em_pipelines.schema.vocabulary import USER, EntityType
-from em_pipelines.text.guard.passages import Span, overlaps, sentences
-from em_pipelines.text.guard.screening import has_pasted_block, is_unsafe_content, levelled, withheld_in
+from em_pipelines.text.guard.passages import Span, has_pasted_block, overlaps, sentences
+from em_pipelines.text.guard.screening import UNQUOTED, is_unsafe_content, levelled, withheld_in
 from em_pipelines.text.guard.sensitive import SafetySettings, is_sensitive
 
 MAX_CHARACTERS = 2_000
@@ -163,7 +163,10 @@ def read_turn(turn: Turn, project: str, safety: SafetySettings) -> Extraction:
 
 
 def _is_pardoned(found: Withheld) -> bool:
-    """Whether a find of the guard is that something is ordered; what is to be written to memory is no rule of work."""
+    """Whether a find of the guard is that something is ordered, or only that it is not quoted; what is to be written to
+    memory is no rule of work."""
+    if found.issue == UNQUOTED:
+        return True
     is_order = (found.issue, found.reason) in PARDONED
     return is_order and (found.reason != "memory_write" or found.severity == "info")
 

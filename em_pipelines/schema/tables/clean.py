@@ -61,7 +61,7 @@ MESSAGES = Table(
         col("n_tokens", INT, "estimated, characters ÷ 4"),
         col("has_code", FLAG, "holds a code block or looks like code"),
         opt("language", TEXT, "it is written in, ISO 639-1; null: too short, or undecided"),
-        col("withheld", WITHHELD, "which characters of the content are neither read nor quoted, and why"),
+        col("withheld", WITHHELD, "which characters of the content are not read, not quoted, or neither, and why"),
         opt("domain", TEXT, "scope of recall"),
         opt("agent_id", TEXT, "which agent took part"),
         col("participants", TEXTS, "humans present"),

@@ -9,7 +9,7 @@ import unicodedata
 from collections.abc import Iterable
 from functools import lru_cache
 
-from em_pipelines.text.cleaning import CODE_MARK
+from em_pipelines.text.cleaning import CODE_MARK, looks_like_code
 
 Span = tuple[int, int]
 
@@ -208,3 +208,31 @@ def merged(spans: Iterable[Span]) -> list[Span]:
 def overlaps(span: Span, spans: Iterable[Span]) -> bool:
     """Whether a span shares a character with any of the others."""
     return any(start < span[1] and span[0] < end for start, end in spans)
+
+
+MIN_PASTED_LINES = 6
+_QUOTED_LINE = re.compile(r"(?m)^[ \t]{0,8}>")
+_TABLE_LINE = re.compile(r"(?m)^[ \t]{0,8}\|[^\n]{0,500}\|[ \t]{0,8}$")
+_MAIL_HEADER = re.compile(
+    r"(?mi)^(?:from|to|subject|sent|date|cc|von|an|betreff|de|para|asunto|objet|da|oggetto): ?\S|"
+    r"^-{3,} ?(?:original|forwarded) message|^on [^\n]{5,120} wrote:$|^(?:dear|hi|hello) [^\n]{1,40},$"
+)
+_HEADING = re.compile(r"(?m)^#{1,6} \S")
+_LONG_QUOTE = re.compile(r"[\"“«„][^\"“”«»„]{200}")
+_PASTED = (re.compile("```|~~~"), _QUOTED_LINE, _LONG_QUOTE, _TABLE_LINE)
+_DOCUMENT = (_MAIL_HEADER, _HEADING)
+"""They tell something only in a message of several lines."""
+_LIST_LINE = re.compile(r"(?m)^[ \t]{0,8}(?:[-*•]|\d{1,2}[.)]) \S")
+
+
+def has_pasted_block(text: str) -> bool:
+    """Whether a message holds a block that was probably pasted: quoted mail, a README, a fence, a table, a long quote.
+
+    What the user typed and what he pasted cannot be told apart by any filter; this only says that there is reason to
+    wait for a second source.
+    """
+    n_lines = sum(bool(line.strip()) for line in text.split("\n"))
+    if n_lines >= MIN_PASTED_LINES or len(_LIST_LINE.findall(text)) > 2 or any(p.search(text) for p in _PASTED):
+        return True
+    is_document = n_lines > 2 and any(p.search(text) for p in _DOCUMENT)
+    return is_document or looks_like_code(text)

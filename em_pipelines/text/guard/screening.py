@@ -18,7 +18,7 @@ from typing import Any
 
 from em_pipelines.schema.readings import Claim, Extraction, Issue, Mention, Segment, Turn, Withheld
 from em_pipelines.schema.vocabulary import USER, PrivacyLevel
-from em_pipelines.text.cleaning import CODE_MARK, looks_like_code
+from em_pipelines.text.cleaning import CODE_MARK
 from em_pipelines.text.guard.injection import is_quarantined, quarantine, strip_instructions
 from em_pipelines.text.guard.passages import Span, blanked, cited_passages, closed, folded, merged, overlaps, sentences
 from em_pipelines.text.guard.phrases import rule_book
@@ -28,6 +28,7 @@ from em_pipelines.text.guard.sensitive import (
     HEALTH_RELATIONS,
     IDENTITY_DOCUMENT,
     SafetySettings,
+    cue_book,
     is_sensitive,
     spans_by_category,
 )
@@ -51,6 +52,17 @@ def _spans(text: str) -> tuple[Span, ...]:
     for found in book.find(text, plain, partial(sentences, text), rules):
         spans += [s for s in sentences(text) if s[0] < found.end and found.start < s[1]]
     return tuple(merged(spans))
+
+
+def unquoted_sentences(text: str) -> dict[str, list[Span]]:
+    """The sentences of a text that no other prompt needs, by the rule of unquoted.yaml that tells each first."""
+    book, plain = cue_book("unquoted"), folded(text)
+    found: dict[str, list[Span]] = {}
+    for span in sentences(text):
+        rule = book.rule_of(plain[slice(*span)].strip())
+        if rule is not None:
+            found.setdefault(rule, []).append(span)
+    return found
 
 
 def verified_first(claim: Claim, spans: list[Span]) -> Claim:
@@ -97,9 +109,8 @@ class _Level:
         if self.objects == "number":
             return bool(_DIGIT.search(said))
         if self.objects == "named":
-            return all(_is_plain_thing(name) and _is_proper(name) for name in (claim.subject, said)) and not claim.flags
-        is_plain = _is_plain_thing(said) and (claim.over is None or _is_plain_thing(claim.over))
-        return self.objects is None or (is_plain and not claim.flags)
+            return not claim.flags and all(map(_is_proper_thing, (claim.subject, said)))
+        return self.objects is None or (not claim.flags and all(map(_is_plain_thing, (said, claim.over or said))))
 
 
 def levelled(claim: Claim) -> Claim:
@@ -149,6 +160,10 @@ def _is_plain_thing(name: str) -> bool:
     return not is_private and not any(is_sensitive(name, kind) for kind in (HEALTH, FINANCIAL, IDENTITY_DOCUMENT))
 
 
+def _is_proper_thing(name: str) -> bool:
+    return _is_plain_thing(name) and _is_proper(name)
+
+
 def _is_proper(name: str) -> bool:
     """Whether every word of a name, but for small ones, is written as names are."""
     words = [word for word in _LETTERS.findall(name) if len(word) > len("the")]
@@ -156,24 +171,11 @@ def _is_proper(name: str) -> bool:
 
 
 MAX_NAME_CHARACTERS = 200
-MIN_PASTED_LINES = 6
 
 _CODE = re.compile(
     r"(?i)https?://|www\.|\w+\.example\b|[<>{}]|\$\(|\]\(|\|\||&&|;\s*\w+\s*=|\]\]>|<!--|`|\\[nux]|://|\b\w+\([^)]{0,80}\)|"
     r"(?<!\w)--[a-z]|\b[\w.-]+\.(?:sh|exe|ps1|bat|js|py)\b(?=\W|$)|^[/~][\w.-]+/|\b(?:\d{1,3}\.){3}\d{1,3}\b"
 )
-_QUOTED_LINE = re.compile(r"(?m)^[ \t]{0,8}>")
-_TABLE_LINE = re.compile(r"(?m)^[ \t]{0,8}\|[^\n]{0,500}\|[ \t]{0,8}$")
-_MAIL_HEADER = re.compile(
-    r"(?mi)^(?:from|to|subject|sent|date|cc|von|an|betreff|de|para|asunto|objet|da|oggetto): ?\S|"
-    r"^-{3,} ?(?:original|forwarded) message|^on [^\n]{5,120} wrote:$|^(?:dear|hi|hello) [^\n]{1,40},$"
-)
-_HEADING = re.compile(r"(?m)^#{1,6} \S")
-_LONG_QUOTE = re.compile(r"[\"“«„][^\"“”«»„]{200}")
-_PASTED = (re.compile("```|~~~"), _QUOTED_LINE, _LONG_QUOTE, _TABLE_LINE)
-_DOCUMENT = (_MAIL_HEADER, _HEADING)
-"""They tell something only in a message of several lines."""
-_LIST_LINE = re.compile(r"(?m)^[ \t]{0,8}(?:[-*•]|\d{1,2}[.)]) \S")
 
 
 @lru_cache(maxsize=16_384)
@@ -187,25 +189,14 @@ def is_unsafe_content(name: str) -> bool:
     return is_quarantined(name) or bool(strip_instructions(name).kinds) or mask_text(name) != name
 
 
-def has_pasted_block(text: str) -> bool:
-    """Whether a message holds a block that was probably pasted: quoted mail, a README, a fence, a table, a long quote.
-
-    What the user typed and what he pasted cannot be told apart by any filter; this only says that there is reason to
-    wait for a second source.
-    """
-    n_lines = sum(bool(line.strip()) for line in text.split("\n"))
-    if n_lines >= MIN_PASTED_LINES or len(_LIST_LINE.findall(text)) > 2 or any(p.search(text) for p in _PASTED):
-        return True
-    is_document = n_lines > 2 and any(p.search(text) for p in _DOCUMENT)
-    return is_document or looks_like_code(text)
-
-
 DEFAULT_SETTINGS = SafetySettings()
 _MASKED = re.compile(r"(?:(?<![\w.-])[\w.-]{1,40}\s?=\s?[\"']?)?\[masked:[a-z_]{1,40}\][\"']?")
 MASKED, RANK, TRUNCATED = "credential_masked", "privilege_claim", "truncated"
 INJECTED, QUARANTINED = "injection_stripped", "quarantined"
 CITED = "cited"
 """Somebody else's words: they may be quoted, and state no fact."""
+UNQUOTED = "unquoted"
+"""What speaks to the reader, or of its machinery, secrets or ranks: it states facts, and is not quoted."""
 MILD = "info"
 """How severe it is that somebody asks to be remembered."""
 Found = tuple[str, str, str]
@@ -214,7 +205,7 @@ Found = tuple[str, str, str]
 
 def withheld_in(text: str, settings: SafetySettings = DEFAULT_SETTINGS) -> tuple[Withheld, ...]:
     """What of a message the guard takes out, by issue: injection_stripped, quarantined, credential_masked,
-    health_withheld, financial_withheld, identity_document_withheld, privilege_claim, truncated."""
+    health_withheld, financial_withheld, identity_document_withheld, privilege_claim, cited, unquoted, truncated."""
     bound = settings.max_characters
     found = _found_in(text[:bound], settings.withheld)
     return found if len(text) <= bound else (*found, Withheld(bound, len(text), TRUNCATED, "too_long", "warning"))
@@ -252,7 +243,9 @@ def guarded(segment: Segment, settings: SafetySettings = DEFAULT_SETTINGS) -> tu
 
 
 def _issues_of(turn: Turn) -> list[Issue]:
-    found = dict.fromkeys((one.issue, one.reason, one.severity, _detail(one)) for one in turn.withheld or ())
+    found = dict.fromkeys(
+        (one.issue, one.reason, one.severity, _detail(one)) for one in turn.withheld or () if one.issue != UNQUOTED
+    )
     return [Issue(turn.turn_number, *one) for one in found]
 
 
@@ -313,7 +306,7 @@ def _guarded_turn(turn: Turn, settings: SafetySettings) -> Turn:
     """The turn as an extractor may see it: claims of rank stay, to be stored as such."""
     found = withheld_in(turn.text, settings) if turn.withheld is None else turn.withheld
     end = min((one.span_start for one in found if one.issue == TRUNCATED), default=len(turn.text))
-    gone = ((one.span_start, one.span_end) for one in found if one.issue not in {RANK, TRUNCATED})
+    gone = ((one.span_start, one.span_end) for one in found if one.issue not in {RANK, TRUNCATED, UNQUOTED})
     return replace(turn, text=blanked(turn.text[:end], gone), withheld=found)
 
 
@@ -337,6 +330,8 @@ def _found_in(text: str, withheld: tuple[str, ...]) -> tuple[Withheld, ...]:
         text = take_out(spans, f"{category}_withheld", category, "info")
     take_out(privilege_spans(text), RANK, "rank", "warning")
     take_out(cited_passages(text), CITED, "others_words", "info")
+    for reason, told in unquoted_sentences(text).items():
+        take_out(told, UNQUOTED, reason, MILD)
     return tuple(found)
 
 

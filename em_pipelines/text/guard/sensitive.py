@@ -1,5 +1,6 @@
 """Health, money and identity documents: facts that are kept only where settings allow it, whoever they are about.
 
+Beside them, what no other prompt needs to show (`CueBook`, unquoted.yaml).
 They are told by what is said (words, endings, phrases of sensitive.yaml) and by relation; the rest of the message
 stays. What is the work or study of somebody is no such fact: a nurse, a pharmacy, cancer research, a mortgage broker.
 """
@@ -11,8 +12,11 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field
+import re2
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from em_pipelines.errors import PatternError
 from em_pipelines.schema.vocabulary import RELATIONS_BY_GROUP
 from em_pipelines.text.cleaning import UNSPACED
 from em_pipelines.text.guard.passages import Span, folded, merged, overlaps, sentences
@@ -22,6 +26,8 @@ from em_pipelines.text.values import read_yaml
 HEALTH, FINANCIAL, IDENTITY_DOCUMENT = "health", "financial", "identity_document"
 HEALTH_RELATIONS = frozenset(RELATIONS_BY_GROUP["health"])
 MIN_SUFFIXED_CHARACTERS = 8
+MAX_CUE_MEMORY = 256 * 1024 * 1024
+"""Bytes that RE2 may use for all cues together; its own bound of 8 MB is too small for their automaton."""
 HINT_LETTERS = 4
 N_EXEMPT_BEFORE, N_EXEMPT_AFTER = 3, 2
 _NONE: frozenset[tuple[str, int]] = frozenset()
@@ -255,3 +261,65 @@ class SafetySettings(BaseModel):
             IDENTITY_DOCUMENT: self.is_identity_document_enabled,
         }
         return tuple(name for name, is_on in enabled.items() if not is_on)
+
+
+class CueRule(BaseModel):
+    """A rule of unquoted.yaml: cues that stand in one sentence together, by name."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    id: str = Field(min_length=1)
+    all: tuple[str, ...] = ()
+    any: tuple[str, ...] = ()
+    none: tuple[str, ...] = ()
+    examples: tuple[str, ...] = Field(min_length=1)
+    counter_examples: tuple[str, ...] = Field(min_length=1)
+
+    def fits(self, cues: set[str]) -> bool:
+        """Whether a sentence with these cues is of the rule."""
+        has_one = not self.any or not cues.isdisjoint(self.any)
+        return has_one and cues.issuperset(self.all) and cues.isdisjoint(self.none)
+
+
+class CueBook:
+    """The rules of a file, whose cues are patterns for RE2 over folded text: all of them are sought at once."""
+
+    def __init__(self, path: Path) -> None:
+        try:
+            data = read_yaml(path.read_text(encoding="utf-8"))
+            self.rules = tuple(CueRule.model_validate(rule) for rule in data["rules"])
+            self._names = tuple(data["cues"])
+            words = {name: "|".join(entries.split()) for name, entries in data["words"].items()}
+            self._set = _sought([_filled(pattern, words) for pattern in data["cues"].values()])
+            used = {cue for rule in self.rules for cue in (*rule.all, *rule.any, *rule.none)}
+            _ = [data["cues"][cue] for cue in sorted(used)]
+        except (OSError, yaml.YAMLError, ValidationError, re2.error, KeyError, AttributeError) as error:
+            raise PatternError(f"reading the rules {path.name}: {error}; mend the entry or restore the file") from error
+
+    def rule_of(self, sentence: str) -> str | None:
+        """The id of the first rule that a sentence, folded, is of."""
+        found = self._set.Match(sentence.encode("utf-8", "replace")) or ()
+        cues = {self._names[number] for number in found}
+        return next((rule.id for rule in self.rules if rule.fits(cues)), None) if cues else None
+
+
+def _sought(patterns: list[str]) -> Any:
+    options = re2.Options()
+    options.max_mem, options.log_errors, options.never_capture = MAX_CUE_MEMORY, False, True
+    sought = re2.Set.SearchSet(options)
+    for pattern in patterns:
+        sought.Add(pattern)
+    sought.Compile()
+    return sought
+
+
+def _filled(pattern: str, words: dict[str, str]) -> str:
+    for name, entries in words.items():
+        pattern = pattern.replace(f"{{{name}}}", entries)
+    return pattern
+
+
+@lru_cache(maxsize=4)
+def cue_book(name: str) -> CueBook:
+    """The cues of NAME.yaml of this package."""
+    return CueBook(Path(__file__).with_name(f"{name}.yaml"))

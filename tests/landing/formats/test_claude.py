@@ -4,7 +4,7 @@ from typing import Any
 
 import orjson
 
-from em_pipelines.text.guard.screening import has_pasted_block
+from em_pipelines.text.guard.passages import has_pasted_block
 
 CONVERSATION = {
     "uuid": "c1",

@@ -2,7 +2,7 @@
 
 import pytest
 
-from em_pipelines.text.guard.screening import has_pasted_block
+from em_pipelines.text.guard.passages import has_pasted_block
 
 
 @pytest.mark.parametrize(

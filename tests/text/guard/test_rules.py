@@ -9,7 +9,8 @@ from em_pipelines.errors import PatternError
 from em_pipelines.text.guard.injection import Stripped, quarantine, strip_instructions
 from em_pipelines.text.guard.passages import folded
 from em_pipelines.text.guard.phrases import RuleBook, rule_book
-from em_pipelines.text.guard.screening import privilege_spans
+from em_pipelines.text.guard.screening import privilege_spans, unquoted_sentences
+from em_pipelines.text.guard.sensitive import CueBook, cue_book
 
 
 def rank(text: str) -> Stripped:
@@ -44,6 +45,21 @@ def test_each_sign_of_embedded_words_is_found() -> None:
     assert examples
     signs = {text: [sign.rule for sign in book.find(text, text, tuple, book.candidates(text))] for _, text in examples}
     assert [(rule.id, text) for rule, text in examples if rule not in signs[text]] == []
+
+
+def test_sentences_that_are_not_quoted_are_told_by_their_rules() -> None:
+    rules = cue_book("unquoted").rules
+    missed = [(rule.id, text) for rule in rules for text in rule.examples if not unquoted_sentences(text)]
+    taken = [(rule.id, text) for rule in rules for text in rule.counter_examples if unquoted_sentences(text)]
+    assert (missed, taken) == ([], [])
+
+
+def test_a_rule_that_names_no_cue_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "few.yaml"
+    rule = "{id: a, all: [two], examples: [kiln], counter_examples: [oven]}"
+    path.write_text(f"words: {{}}\ncues: {{one: kiln}}\nrules:\n- {rule}\n", encoding="utf-8")
+    with pytest.raises(PatternError, match="'two'"):
+        CueBook(path)
 
 
 RULES = "rules:\n" + "- {{id: {}, kind: order, effect: strip, hints: [kiln], pattern: kiln, examples: [kiln]}}\n" * 2

@@ -2,7 +2,7 @@
 
 import pytest
 
-from em_pipelines.text.guard.screening import withheld_in
+from em_pipelines.text.guard.screening import UNQUOTED, withheld_in
 from em_pipelines.text.masking import mask_text
 
 ATTACKS = {
@@ -571,7 +571,7 @@ NEAR = {
 
 
 def is_met(text: str) -> bool:
-    return bool(withheld_in(text)) or mask_text(text) != text
+    return any(found.issue != UNQUOTED for found in withheld_in(text)) or mask_text(text) != text
 
 
 @pytest.mark.parametrize("kind", ["order", "secret", "health", "money", "rank"])
