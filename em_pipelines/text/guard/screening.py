@@ -216,7 +216,7 @@ def quotable(text: str, withheld: Iterable[Withheld]) -> str:
 
     Private matters and claims of rank go with the sentence that they stand in, instructions as far as they reach, and
     so does what is too long to be guarded. A mask says nothing of the secret and stays, and so do the mere words of an
-    order ("remember that I sail"), whose statement is read. What is only `unquoted` is read, and goes with its sentence.
+    order ("remember that I sail"), whose statement is read. What is `unquoted` goes with its sentence.
     """
     return blanked(text, (span for found in withheld for span in _unquoted(text, found)))
 
