@@ -21,7 +21,7 @@ test: install-test
 	$(BIN)/pytest -m "not slow and not faults" --numprocesses 2 --dist loadfile --no-loadscope-reorder
 
 test-slow: install-test
-	$(BIN)/pytest -m slow
+	$(BIN)/pytest -m slow --numprocesses 2 --dist loadfile
 
 # kill -9 at fifty instants, full disks, flipped bits: some ten minutes. As root, small disks are mounted for it.
 test-faults: install-test
