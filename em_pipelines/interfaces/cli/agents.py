@@ -2,6 +2,7 @@
 
 from datetime import UTC, datetime
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -79,15 +80,19 @@ def mcp(
     token = take(TOKEN_VARIABLE)
     if Defaults.serve_agents is None:
         raise UsageError("serving agents: this process has no server; use `em mcp`")
-    note_no_home_yet(opened)
+    on_start = partial(note_no_home_yet, opened)
     if is_http:
         if user is not None or token is not None or domain is not None:
             raise UsageError(
                 "serving over HTTP: whose memory it is, tokens tell; leave out --user, --domain and EM_MCP_TOKEN"
             )
-        Defaults.serve_agents(opened.settings, address=Address(host, port, certificate, key, is_behind_tls))
+        Defaults.serve_agents(
+            opened.settings, on_start=on_start, address=Address(host, port, certificate, key, is_behind_tls)
+        )
         return
-    Defaults.serve_agents(opened.settings, user=user, scope=TokenScope.named(scope), token=token, domain=domain)
+    Defaults.serve_agents(
+        opened.settings, on_start=on_start, user=user, scope=TokenScope.named(scope), token=token, domain=domain
+    )
 
 
 @tokens.command()

@@ -39,13 +39,21 @@ CLIENT_GONE = "ClientDisconnect"
 """What Starlette raises where the rest of a body does not come."""
 
 
-def serve(settings: Settings, open_models: OpenModels | None, *, address: Address | None = None, **how: Any) -> None:
-    """Serves over HTTP where there is an address, else over stdio, as `serve_stdio` is told."""
+def serve(
+    settings: Settings,
+    open_models: OpenModels | None,
+    *,
+    on_start: Callable[[], None],
+    address: Address | None = None,
+    **how: Any,
+) -> None:
+    """Serves over HTTP where there is an address, else over stdio, as `serve_stdio` is told. `on_start` is called once
+    nothing stands in the way of serving."""
     _log_to_stderr()
     if address is None:
-        serve_stdio(settings, open_models, **how)
+        serve_stdio(settings, open_models, on_start=on_start, **how)
     else:
-        serve_http(settings, open_models, address)
+        serve_http(settings, open_models, address, on_start)
 
 
 def serve_stdio(  # noqa: PLR0913  (who is served, as the command line says it)
@@ -56,6 +64,7 @@ def serve_stdio(  # noqa: PLR0913  (who is served, as the command line says it)
     scope: TokenScope,
     token: str | None,
     domain: str | None = None,
+    on_start: Callable[[], None],
 ) -> None:
     """Serves one user over stdin and stdout until stdin ends; nothing but the protocol is printed on stdout.
 
@@ -83,10 +92,13 @@ def serve_stdio(  # noqa: PLR0913  (who is served, as the command line says it)
             await server.run_stdio_async()
             _end(desk)
 
+    on_start()
     anyio.run(serve)
 
 
-def serve_http(settings: Settings, open_models: OpenModels | None, address: Address) -> None:
+def serve_http(
+    settings: Settings, open_models: OpenModels | None, address: Address, on_start: Callable[[], None]
+) -> None:
     """Serves whoever has a token, over streamable HTTP, until told to stop. Says on stderr where.
 
     Every request stands alone: none is remembered, so none can be taken over. Raises UsageError for an address that
@@ -139,6 +151,7 @@ def serve_http(settings: Settings, open_models: OpenModels | None, address: Addr
                 await http.serve(sockets=[listening])
                 _end(desk)
 
+        on_start()
         anyio.run(serve)
 
 

@@ -21,6 +21,9 @@ SENTENCE = f"em: {interrupts.KEPT}\n"
 BEGIN = """
 import signal, sys, time
 from em_pipelines.interfaces.cli import interrupts
+signal.pthread_sigmask(signal.SIG_UNBLOCK, interrupts.SIGNALS)
+for one in interrupts.SIGNALS:
+    signal.signal(one, signal.SIG_IGN if str(int(one)) in sys.argv else signal.SIG_DFL)
 interrupts.listen()
 def ready():
     print("ready", flush=True)
@@ -71,10 +74,11 @@ def started() -> Iterator[Started]:
     """Starts a script that listens, and waits until it is at work."""
     processes: list[subprocess.Popen[str]] = []
 
-    def start(script: str, **how: object) -> "subprocess.Popen[str]":
+    def start(script: str, ignored: signal.Signals | None = None) -> "subprocess.Popen[str]":
+        words = [str(int(ignored))] if ignored else []
         process = subprocess.Popen(
-            [sys.executable, "-c", BEGIN + script + END], cwd=ROOT, text=True, start_new_session=True,
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, **how,
+            [sys.executable, "-c", BEGIN + script + END, *words], cwd=ROOT, text=True, start_new_session=True,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         )  # fmt: skip
         processes.append(process)
         assert process.stdout and process.stdout.readline() == "ready\n"
@@ -115,13 +119,13 @@ def test_told_twice_it_ends_at_once(started: Started) -> None:
 
 def test_a_signal_that_is_ignored_stays_so(started: Started) -> None:
     quiet = UNWINDS.replace("60", "0.2")
-    process = started(quiet, preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
+    process = started(quiet, ignored=signal.SIGHUP)
     os.killpg(process.pid, signal.SIGHUP)
     assert (process.communicate(timeout=30)[1], process.returncode) == ("", 0)
 
 
 def test_in_the_background_without_a_terminal_a_sigint_is_meant_for_us(started: Started) -> None:
-    process = started(UNWINDS, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN))
+    process = started(UNWINDS, ignored=signal.SIGINT)
     os.killpg(process.pid, signal.SIGINT)
     assert (process.communicate(timeout=30)[1], process.returncode) == (SENTENCE, 3)
 

@@ -38,7 +38,7 @@ def test_what_has_landed_and_no_run_has_read_waits(em, native, tmp_path) -> None
     assert (one["user_id"], one["n_messages"], one["n_waiting"]) == ("ada", 0, 2)
     found = documents(em("status", "--json", "--home", home))
     assert (found["n_unread_messages"], found["n_outdated_days"], found["snapshot"]) == (2, 2, None)
-    assert found["next_step"].startswith("`em run` ")
+    assert found["next_step"].startswith(f"`em run --home {home}` ")
 
 
 def test_status_of_a_home_that_was_run(em, examples_home) -> None:

@@ -66,7 +66,10 @@ def test_landing_says_how_much_waits(em: Any, home: Path, cards: Path) -> None:
 @pytest.mark.parametrize(
     "words", [("accept",), ("reject",), ("accept", "seed_x"), ("list", "--kind", "dreams"), ("accept", "--kind", "x")]
 )
-def test_choosing_nothing_or_what_is_not_there_is_wrong_use(em: Any, home: Path, words: tuple[str, ...]) -> None:
+def test_choosing_nothing_or_what_is_not_there_is_wrong_use(
+    em: Any, home: Path, cards: Path, words: tuple[str, ...]
+) -> None:
+    em("land", cards, "--user-id", "ida", "--home", home)
     done = em("review", *words, "--home", home)
     assert done.returncode == 2 and done.stderr.startswith("em: ")
 
@@ -80,7 +83,7 @@ def test_the_questionnaire_goes_on_where_it_was_interrupted(
     em: Any, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     done = ask(em, monkeypatch, "Ida\n-\n\n", "--home", home)
-    assert done.returncode == 3 and "goes on from there" in done.stderr
+    assert done.returncode == 3 and "run the same command again to go on" in done.stderr
     left = read(em("questionnaire", "--user", "ida", "--list", "--home", home, "--json"))
     assert [question["id"] for question in left][:2] == ["home", "origin"]
     done = ask(em, monkeypatch, "Linz\n\nCzech, English\n", "--home", home)

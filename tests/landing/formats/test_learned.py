@@ -15,7 +15,7 @@ from em_pipelines.landing.settings import LandingSettings
 
 FOREIGN = "I live in Graz. My wife Ylva likes eels. I own a yacht."
 WHATSAPP = (
-    "05/03/2026, 18:20 - Nora: I own a kayak.\n05/03/2026, 18:21 - Ivo: I live in Bergen.\n"
+    "05/03/2026, 18:20 - Nora: I live in Moss.\n05/03/2026, 18:21 - Ivo: I live in Bergen.\n"
     "16/03/2026, 18:21 - Nora: <Media omitted>\n"
 )
 TELEGRAM = {
@@ -24,7 +24,7 @@ TELEGRAM = {
     "id": 4312,
     "messages": [
         {"id": 1, "type": "message", "date_unixtime": "1772734811", "from": "Nora", "from_id": "user99",
-         "text": "I own a kayak."},
+         "text": "I live in Moss."},
         {"id": 2, "type": "message", "date_unixtime": "1772734812", "from": "Nora", "from_id": "user99",
          "text": FOREIGN, "forwarded_from": "Ola"},
         {"id": 3, "type": "message", "date_unixtime": "1772734813", "from": "Ivo", "from_id": "user4312",
@@ -45,12 +45,12 @@ CHATGPT = [{
 }]  # fmt: skip
 GEMINI = [{"header": "Gemini Apps", "title": "Prompted I own a kayak.", "time": "2026-03-05T18:20:00Z",
            "products": ["Gemini Apps"], "safeHtmlItem": [{"html": f"<p>{FOREIGN}</p>"}]}]  # fmt: skip
-OURS, IVOS = ("user", "kayak"), ("Ivo", "Bergen")
+OURS, HOME, IVOS = ("user", "kayak"), ("user", "Moss"), ("Ivo", "Bergen")
 
 
 @pytest.mark.parametrize(("name", "data", "facts"), [
-    ("WhatsApp Chat with Ivo.txt", WHATSAPP.encode(), {OURS, IVOS}),
-    ("result.json", orjson.dumps(TELEGRAM), {OURS, IVOS}),
+    ("WhatsApp Chat with Ivo.txt", WHATSAPP.encode(), {HOME, IVOS}),
+    ("result.json", orjson.dumps(TELEGRAM), {HOME, IVOS}),
     ("conversations.json", orjson.dumps(CLAUDE), {OURS}),
     ("MyActivity.json", orjson.dumps(GEMINI), {OURS}),
     ("conversations.json", orjson.dumps(CHATGPT), set()),  # the web was asked: nothing is learned of it all
