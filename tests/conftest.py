@@ -1,6 +1,7 @@
 """Fixtures that every test may use. Nothing here reaches the network, the user's home or the wall clock."""
 
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -50,6 +51,9 @@ def pytest_configure() -> None:
     folder = fast_folder()
     if folder:
         os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(folder))
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        # A shell starts what it puts in the background deaf to it, and whatever tests start inherits that.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

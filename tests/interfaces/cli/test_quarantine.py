@@ -49,7 +49,7 @@ def liked(em: Any, home: Path, user: str) -> list[str]:
 def test_a_run_says_in_a_line_what_it_set_aside_and_serves_the_rest(em: Any, home: Path) -> None:
     done = em("run", "--home", home)
     assert done.returncode == 1
-    assert "em: 1 claim of 1 user set aside, everything else is served; see `em quarantine list`" in done.stderr
+    assert "em: 1 claim of 1 user set aside, everything else is served; see `em quarantine list --home" in done.stderr
     assert (liked(em, home, "ada"), liked(em, home, "ben")) == (["chess"], [])
     again = em("run", "--home", home)
     assert again.returncode == 0
