@@ -189,6 +189,7 @@ def main() -> None:
 
 def exit_code() -> int:
     """Runs `em` and returns its exit code; every error of ours ends as one sentence on stderr."""
+    interrupts.begin()
     try:
         code = app(prog_name="em", standalone_mode=False)
     except BaseException as error:

@@ -78,6 +78,11 @@ def _has_terminal() -> bool:
     return True
 
 
+def begin() -> None:
+    """A command begins: of an interruption is said what is said of any, whatever an earlier one of the process left."""
+    _HEARD.sentence = KEPT
+
+
 def came() -> bool:
     """Whether the process was told to stop, also where whoever was at work has swallowed it."""
     if _HEARD.pipe is not None and not _HEARD.told.is_set():

@@ -16,6 +16,8 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+import orjson
+
 from em_pipelines.schema.readings import Claim, Extraction, Issue, Mention, Segment, Turn, Withheld
 from em_pipelines.schema.vocabulary import USER, PrivacyLevel
 from em_pipelines.text.cleaning import CODE_MARK
@@ -55,7 +57,10 @@ def _spans(text: str) -> tuple[Span, ...]:
 
 
 def unquoted_sentences(text: str) -> dict[str, list[Span]]:
-    """The sentences of a text that no other prompt needs, by the rule of unquoted.yaml that tells each first."""
+    """The sentences of a text that no other prompt needs, by the rule of unquoted.yaml that tells each first. A
+    document in JSON has none: its keys are no verbs."""
+    if _is_json(text):
+        return {}
     book, plain = cue_book("unquoted"), folded(text)
     found: dict[str, list[Span]] = {}
     for span in sentences(text):
@@ -63,6 +68,17 @@ def unquoted_sentences(text: str) -> dict[str, list[Span]]:
         if rule is not None:
             found.setdefault(rule, []).append(span)
     return found
+
+
+def _is_json(text: str) -> bool:
+    """Whether a text is one document in JSON, as tools answer and stores keep."""
+    if text[:1] not in ("{", "["):
+        return False
+    try:
+        orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return False
+    return True
 
 
 def verified_first(claim: Claim, spans: list[Span]) -> Claim:
@@ -330,8 +346,9 @@ def _found_in(text: str, withheld: tuple[str, ...]) -> tuple[Withheld, ...]:
         text = take_out(spans, f"{category}_withheld", category, "info")
     take_out(privilege_spans(text), RANK, "rank", "warning")
     take_out(cited_passages(text), CITED, "others_words", "info")
+    gone = [(one.span_start, one.span_end) for one in found if one.issue == RANK or one.issue.endswith("_withheld")]
     for reason, told in unquoted_sentences(text).items():
-        take_out(told, UNQUOTED, reason, MILD)
+        take_out((span for span in told if not overlaps(span, gone)), UNQUOTED, reason, MILD)
     return tuple(found)
 
 
