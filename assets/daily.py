@@ -17,7 +17,8 @@ from em_pipelines.schema.ids import digest
 from em_pipelines.schema.table import PERSONAL_COLUMNS, Table
 from em_pipelines.schema.tables.derived import INFERRED_EDGES
 from em_pipelines.storage.staleness import PartitionInfo
-from em_pipelines.storage.store import Step, StepReport, Store
+from em_pipelines.storage.step import Step, StepReport
+from em_pipelines.storage.store import Store
 from resources.dagster_internals import (
     known_versions,
     last_event,
@@ -95,7 +96,9 @@ def table_spec(step: Step, table: Table) -> dg.AssetSpec:
     # Dagster gives what comes after it a run of its own in every backfill. The order of days is the engine's to keep,
     # and the metadata tell of the states of the day before.
     # What has no days (what is inferred, after all of them) is none of them either.
-    deps = [dg.AssetDep(source.name) for source in (*step.inputs, *step.latest) if source is not INFERRED_EDGES]
+    looked_over = (window.table for window in step.windows)
+    sources = dict.fromkeys((*step.inputs, *step.latest, *looked_over))
+    deps = [dg.AssetDep(source.name) for source in sources if source is not INFERRED_EDGES]
     return dg.AssetSpec(
         key=table.name,
         group_name=table.group,

@@ -7,7 +7,7 @@ from em_pipelines.evaluation import baselines
 from em_pipelines.evaluation.corpus import Kind, read_labelled
 from em_pipelines.evaluation.run import evaluate
 from em_pipelines.pipeline import Pipeline
-from em_pipelines.storage.store import Step
+from em_pipelines.storage.step import Step
 from resources.home import HomeResource
 
 CHECK = "no_regression"

@@ -5,7 +5,7 @@ import pyarrow.compute as pc
 
 from assets.daily import DailyConfig, data_version, op_name, table_spec
 from em_pipelines.schema.tables.derived import INFERRED_EDGES
-from em_pipelines.storage.store import Step
+from em_pipelines.storage.step import Step
 from resources.home import HomeResource
 
 

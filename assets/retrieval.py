@@ -10,10 +10,10 @@ from resources.home import HomeResource
 @dg.asset(
     name="index_packs",
     group_name="serving",
-    deps=["messages", "current_edges"],
+    deps=["messages", "current_edges", "experiences"],
     owners=OWNERS,
     kinds={"bm25s"},
-    description="One pack a user: what was said and what is known, ready to be searched.",
+    description="One pack a user: what was said, what is known and what recurs, ready to be searched.",
 )
 def index_packs(home: HomeResource) -> dg.MaterializeResult:
     users = packs.build(home.home)

@@ -6,9 +6,8 @@ import dagster as dg
 
 from assets.daily import OWNERS
 from em_pipelines.lifecycle.state_retention import thin
-from em_pipelines.schema.tables.derived import CURRENT_EDGES
 from em_pipelines.schema.tables.graph import EDGES
-from em_pipelines.serving.snapshot import publish
+from em_pipelines.serving.snapshot import newest_day, publish
 from resources.home import HomeResource
 
 
@@ -31,11 +30,14 @@ from resources.home import HomeResource
     description="The memory as one DuckDB file, named by date, with documented views; latest.duckdb beside it.",
 )
 def snapshot(context: dg.AssetExecutionContext, home: HomeResource) -> Iterator[dg.MaterializeResult]:
-    if not home.home.store.lake.days(CURRENT_EDGES):
-        context.log.info("no facts yet, nothing to publish: land logs with `em run PATH` first")
+    if newest_day(home.home.store) is None:
+        context.log.info("nothing was read yet, nothing to publish: land logs with `em run PATH` first")
         return
     with home.home.lock("snapshot"):  # an erasure that removes snapshots may not be overtaken by one of before it
-        report = publish(home.home.store, home.home.snapshots, home.home.time_rules, ledger=home.home.ledger)
+        nights = home.home.nights.history()
+        report = publish(
+            home.home.store, home.home.snapshots, home.home.time_rules, ledger=home.home.ledger, nights=nights
+        )
     n_thinned = thin(home.home.store, home.home.steps, home.home.settings.states, home.home.lock)
     home.home.store.lake.keep_footers()  # each of them was asked for, and the next publication asks again
     yield dg.MaterializeResult(

@@ -1,12 +1,24 @@
 """`make bench`: every benchmark, one table each."""
 
-from benchmarks import commands, context, engine, growth, inference, projection, reading, retrieval, scale
+from benchmarks import (
+    commands,
+    consolidation,
+    context,
+    engine,
+    growth,
+    inference,
+    projection,
+    reading,
+    retrieval,
+    scale,
+)
 
 if __name__ == "__main__":
     commands.main()
     reading.main()
     engine.main()
     inference.main()
+    consolidation.main()
     retrieval.main()
     context.main()
     projection.main()

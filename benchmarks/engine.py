@@ -27,7 +27,7 @@ from em_pipelines.schema.tables.raw import FEEDBACK, INTERACTIONS
 from em_pipelines.settings import load_settings
 from em_pipelines.storage.duckdb_engine import Query
 from em_pipelines.storage.landed_log import LandedLog
-from em_pipelines.storage.store import Step
+from em_pipelines.storage.step import Step
 
 EXAMPLES = Path(__file__).parents[1] / "examples" / "logs"
 N_MESSAGES = 60_000

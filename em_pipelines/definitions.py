@@ -6,6 +6,7 @@ Nothing is read or opened before Dagster asks for `defs`, and nothing is wired a
 
 import dagster as dg
 
+from assets.consolidation import consolidation_asset
 from assets.daily import daily_assets
 from assets.evaluation import evaluation_asset
 from assets.inference import inference_asset
@@ -47,14 +48,15 @@ def build_definitions(settings: Settings | None = None, *, on_days: Progress | N
     first_day = first_partition(home)
     days = daily_partitions(first_day)
     jobs = build_jobs()
-    checks = [*build_checks([*steps, home.inference]), packs_whole]
+    checks = [*build_checks([*steps, home.inference, home.consolidation]), packs_whole]
     evaluation = evaluation_asset(by_name["extraction"])
-    report = report_asset([table for step in (*steps, home.inference) for table in step.outputs])
+    report = report_asset([table for step in (*steps, home.inference, home.consolidation) for table in step.outputs])
     watched = [key for found in (*checks, evaluation, report) for key in found.check_keys]
     return dg.Definitions(
         assets=[
             *(daily_assets(step, days) for step in steps),
             inference_asset(home.inference),
+            consolidation_asset(home.consolidation),
             snapshot,
             index_packs,
             evaluation,

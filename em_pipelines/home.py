@@ -9,6 +9,7 @@ HOME/packs      index packs, a folder a user
 HOME/inbox      files dropped here are landed by the landing sensor
 HOME/dagster    Dagster's own home
 HOME/llm        answers of models that were paid for, and vectors of phrases
+HOME/pool       what was taken from shared pools
 HOME/record     ledger, certificates, tokens, and the salt of names that may not be kept
 HOME/tmp        what steps had no memory for
 HOME/locks      who is at work, and whose work broke off

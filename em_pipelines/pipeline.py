@@ -8,7 +8,7 @@ whoever reads facts needs few.
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import date
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -17,17 +17,19 @@ from em_pipelines.governance.rebuildable_home import RebuildableHome
 from em_pipelines.home import COLLECTED
 from em_pipelines.lifecycle.revision.revisable_home import RevisableHome
 from em_pipelines.lifecycle.state_retention import restore
-from em_pipelines.schema.tables.derived import CURRENT_EDGES, INFERRED_EDGES
+from em_pipelines.schema.tables.derived import CONSOLIDATED, CURRENT_EDGES, EXPERIENCES, INFERRED_EDGES, SKILL_PROFILES
 from em_pipelines.serving.export.portable_home import PortableHome
 from em_pipelines.serving.projection.projected_home import ProjectedHome
 from em_pipelines.serving.time_rules import TimeRules
 from em_pipelines.settings import Settings
 from em_pipelines.storage.files import admit, make_folder, write_atomically
-from em_pipelines.storage.store import Step, StepReport
+from em_pipelines.storage.step import Step, StepReport
 
 if TYPE_CHECKING:
     from em_pipelines.extraction.assemble import Checks
     from em_pipelines.extraction.unread_segments import UnreadSegment
+    from em_pipelines.lifecycle.consolidation.consolidating_home import Asked
+    from em_pipelines.lifecycle.pool.sharing import Sharing
     from em_pipelines.llm.asking import OpenAsking
     from em_pipelines.redaction.veils import Archived
     from em_pipelines.resolution.aliases import Aliases
@@ -209,6 +211,66 @@ class Pipeline(RebuildableHome, RevisableHome, PortableHome, ProjectedHome):
             path.unlink()
         with suppress(FileNotFoundError):
             (self.path / LOOKED).rmdir()
+
+    @property
+    def consolidation(self) -> Step:
+        """The step that makes what the nights come to, of one day only; raises RuleFileError."""
+        from em_pipelines.steps import build_consolidation
+
+        settings, history = self.settings.consolidation, self.nights.history()
+        if not settings.is_model_enabled:
+            return build_consolidation(settings, history, sharing=self.sharing)
+        from em_pipelines.lifecycle.consolidation.llm.rewording import Rewording
+
+        reword = Rewording.of(self.answers, self.settings.llm.model_of("large"), settings)
+        return build_consolidation(settings, history, reword, reword.digest, self.sharing)
+
+    def ask_for_words(self) -> "Asked":
+        """Asks the large model, where it is enabled, for the words of rules that have none of its words yet, within
+        the night's budget. Templates stand where nobody answers."""
+        from em_pipelines.lifecycle.consolidation.consolidating_home import Asked
+
+        settings, checkpoint = self.settings.consolidation, self.nights.history().checkpoint
+        if not settings.is_model_enabled or checkpoint is None:
+            return Asked()
+        if self._open_models is None:
+            return Asked(note="this process has no client for a model; use `em`, or Dagster")
+        from em_pipelines.lifecycle.consolidation.llm.rewording import Asker
+        from em_pipelines.lifecycle.consolidation.recurring import skills_of
+
+        model, llm = self.settings.llm.model_of("large"), self.settings.llm
+        rows, profiled = (
+            self.store.lake.read(table, checkpoint.as_of).to_pylist() for table in (EXPERIENCES, SKILL_PROFILES)
+        )
+        asker = Asker(model, self._open_models(self.settings), settings, partial(llm.cost_usd, model))
+        return asker.ask([row for row in rows if row["status"] == "active"], skills_of(profiled))
+
+    @property
+    def sharing(self) -> "Sharing | None":
+        """What pools told the users of this home; None where the pool is off, or has told nothing. Raises
+        CorruptLogError."""
+        if not (self.settings.pool.is_enabled and self.pool_book.has_shared):
+            return None
+        from em_pipelines.lifecycle.pool.sharing import Sharing
+
+        return Sharing.of(self.pool_book.shared(), self.settings.pool.confidence)
+
+    def refresh_consolidation(self, *, is_forced: bool = False) -> StepReport:
+        """Makes what stands at the last night, unless it is current; of earlier and of rolled back nights nothing
+        stays. Files that tell of it are made what it comes to."""
+        from em_pipelines.lifecycle.consolidation.documents.memory_files import render
+
+        checkpoint = self.nights.history().checkpoint
+        lake, report = self.store.lake, StepReport()
+        with self.lock("step-consolidation"):
+            if checkpoint is not None:
+                report = self.store.run_days(self.consolidation, [checkpoint.as_of], is_forced=is_forced)
+            for table in CONSOLIDATED:
+                for day in lake.days(table):
+                    if checkpoint is None or day != checkpoint.as_of:
+                        lake.delete(table, day)
+        render(self)
+        return report
 
     def note_inferred(self, days: Sequence[date]) -> None:
         """Makes the audit trail of days again of which something else is inferred since it was made."""

@@ -36,7 +36,9 @@ from em_pipelines.governance.review_settings import ReviewSettings
 from em_pipelines.graph.confidence_decay import DecaySettings
 from em_pipelines.graph.rounds import FoldSettings
 from em_pipelines.landing.settings import LandingSettings
+from em_pipelines.lifecycle.consolidation.settings import ConsolidationSettings
 from em_pipelines.lifecycle.inference.settings import InferenceSettings
+from em_pipelines.lifecycle.pool.settings import PoolSettings
 from em_pipelines.lifecycle.revision.settings import RevisionSettings
 from em_pipelines.lifecycle.state_retention_days import StateSettings
 from em_pipelines.llm.settings import LlmSettings
@@ -105,6 +107,8 @@ class Settings(BaseSettings):
     report: ReportSettings = Field(default_factory=ReportSettings)
     revision: RevisionSettings = Field(default_factory=RevisionSettings)
     review: ReviewSettings = Field(default_factory=ReviewSettings)
+    consolidation: ConsolidationSettings = Field(default_factory=ConsolidationSettings)
+    pool: PoolSettings = Field(default_factory=PoolSettings)
 
     @classmethod
     def settings_customise_sources(

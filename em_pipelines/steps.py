@@ -1,7 +1,7 @@
 """The steps there are, in the order in which they run: what each reads, what it makes, and what it works by.
 
 The page to read first. How a step makes its rows stands in the module of its `run`; its version follows from that
-module and all that it imports (`em_pipelines.storage.code_version`), so nothing here has to be raised by hand. Whoever
+module and all that it imports (`em_pipelines.storage.step`), so nothing here has to be raised by hand. Whoever
 calls gives the settings of each stage; nothing here knows of all of them, opens a file or asks anybody.
 """
 
@@ -23,6 +23,10 @@ from em_pipelines.graph.fold import fold_run
 from em_pipelines.graph.rounds import FoldSettings
 from em_pipelines.home import SPILL
 from em_pipelines.landing.tables import landing_run
+from em_pipelines.lifecycle.consolidation.nights import History
+from em_pipelines.lifecycle.consolidation.recurring import ConsolidationRun, RewordWithin, windows
+from em_pipelines.lifecycle.consolidation.safety import SafetyRules
+from em_pipelines.lifecycle.consolidation.settings import ConsolidationSettings
 from em_pipelines.lifecycle.decay import decay_run, decay_run_of_days
 from em_pipelines.lifecycle.inference.infer import InferenceRun, Proposer
 from em_pipelines.lifecycle.inference.rules import rules_of
@@ -32,13 +36,13 @@ from em_pipelines.resolution.registry import resolution_run
 from em_pipelines.resolution.settings import ResolutionSettings
 from em_pipelines.schema.readings import Extractor
 from em_pipelines.schema.tables import clean, derived, extraction, graph, raw, record
-from em_pipelines.storage.code_version import code_digest
 from em_pipelines.storage.duckdb_engine import EngineSettings, connect
-from em_pipelines.storage.store import Step
+from em_pipelines.storage.step import Step, code_digest
 from em_pipelines.storage.tombstones import Tombstones
 from em_pipelines.text.guard.sensitive import SafetySettings
 
 if TYPE_CHECKING:
+    from em_pipelines.lifecycle.pool.sharing import Sharing
     from em_pipelines.resolution.meanings import Meanings
 
 
@@ -107,7 +111,7 @@ def build_steps(settings: StepSettings, tools: StepTools) -> dict[str, Step]:
         _extraction(settings, tools),
         Step(
             name="sessions",
-            inputs=(clean.MESSAGES, extraction.MENTIONS, extraction.CLAIMS),
+            inputs=(clean.MESSAGES, extraction.MENTIONS, extraction.CLAIMS, raw.SKILL_INVOCATIONS),
             outputs=(clean.SESSIONS,),
             run=sessions_run,
         ),
@@ -202,4 +206,32 @@ def build_inference(settings: InferenceSettings, proposer: Proposer | None = Non
         # Which file the rules are in says nothing: what they say does.
         settings=(settings.model_copy(update={"rules_file": None}),),
         also=(repr(rules), *asked),
+    )
+
+
+def build_consolidation(
+    settings: ConsolidationSettings,
+    history: History,
+    reword: RewordWithin | None = None,
+    wordings: str = "",
+    sharing: "Sharing | None" = None,
+) -> Step:
+    """Returns the step that makes what the nights of `history` come to; raises RuleFileError.
+
+    Not among the daily steps: only the day of the last night that stands is made. `wordings` is the digest of what a
+    model has worded, where one is asked; `sharing` is what pools told, where there is any.
+    """
+    safety = SafetyRules(settings.rules_file)
+    told = (f"{line.said} {line.target} {line.until}" for line in history.effective)  # and not when it was written
+    by_whom = (code_digest(type(reword).__module__),) if reword else ()
+    told_by_others = (sharing.digest, code_digest(type(sharing).__module__)) if sharing else ()
+    return Step(
+        name="consolidation",
+        latest=(derived.CURRENT_EDGES, graph.ENTITIES),
+        windows=windows(settings),
+        outputs=derived.CONSOLIDATED,
+        run=ConsolidationRun(history, settings, safety, reword, sharing).run,
+        # Which file the rules are in says nothing: what they say does; and where files are written changes no row.
+        settings=(settings.model_copy(update={"rules_file": None, "memory_folder": None}),),
+        also=(repr(safety.patterns), *told, wordings, *by_whom, *told_by_others),
     )

@@ -16,7 +16,8 @@ from em_pipelines.governance.audit.integrity import RULES
 from em_pipelines.schema.table import Table
 from em_pipelines.schema.tables.record import QUARANTINE
 from em_pipelines.storage.lake import Lake
-from em_pipelines.storage.store import Step, Store
+from em_pipelines.storage.step import Step
+from em_pipelines.storage.store import Store
 from em_pipelines.text.counting import counted
 from quality.meaning import MEANING, Finding, MeaningCheck, integrity_findings, rule_reads
 from quality.report import link_to

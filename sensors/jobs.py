@@ -9,6 +9,7 @@ import dagster as dg
 
 from em_pipelines.governance.review import Review
 from em_pipelines.landing.land import land
+from em_pipelines.schema.tables.derived import CONSOLIDATED
 from em_pipelines.storage.files import make_folder
 from em_pipelines.text.counting import counted
 from resources.dagster_internals import AssetJob
@@ -19,6 +20,8 @@ LATEST_ONLY = dg.AssetSelection.assets("inferred_edges")
 DAILY_GROUPS = ("landing", "extraction", "episodes", "resolution", "graph", "lifecycle")
 PUBLISHED = ("inferred_edges", "snapshot", "index_packs")
 """What is made of the newest facts, for those who ask."""
+SLEPT_ON = dg.AssetSelection.assets(*(table.name for table in CONSOLIDATED))
+"""What a night makes."""
 UNDATED = dg.AssetSelection.assets("revision") | LATEST_ONLY
 """Assets of these groups that have no days."""
 LANDED_FOLDER = ".landed"
@@ -26,7 +29,7 @@ LANDED_FOLDER = ".landed"
 
 def build_jobs() -> dict[str, AssetJob]:
     """Returns the asset jobs by name: `main`, one a group, `publish`, `project`, `infer`, `revise`,
-    `evaluate` and `quality`."""
+    `consolidate`, `evaluate` and `quality`."""
     jobs = {
         group: dg.define_asset_job(group, _daily(group), description=f"The daily assets of {group} alone.")
         for group in DAILY_GROUPS
@@ -52,6 +55,9 @@ def build_jobs() -> dict[str, AssetJob]:
         description="Stale public facts are looked up, if a verifier is set.",
     )
     jobs["infer"] = dg.define_asset_job("infer", LATEST_ONLY, description="What follows from the newest facts.")
+    jobs["consolidate"] = dg.define_asset_job(
+        "consolidate", SLEPT_ON, description="A night: what recurs becomes experiences and rules."
+    )
     jobs["evaluate"] = dg.define_asset_job(
         "evaluate", dg.AssetSelection.assets("evaluation"), description="The figures of the extractor."
     )

@@ -15,7 +15,7 @@ from em_pipelines.pipeline import Pipeline
 from em_pipelines.schema.ids import digest
 from em_pipelines.storage.landed_log import lost_error
 from em_pipelines.storage.run_plan import Plan, plan
-from em_pipelines.storage.store import Step
+from em_pipelines.storage.step import Step
 from resources.dagster_internals import SELF_REPORTING, AssetJob
 from resources.home import HomeResource
 from resources.models import n_open_batches

@@ -8,13 +8,14 @@ from typing import Protocol
 
 from em_pipelines.extraction.settings import DurableSettings
 from em_pipelines.landing.settings import LandingSettings
+from em_pipelines.lifecycle.pool.pooling_home import PoolingHome, PoolingHomeSettings
 from em_pipelines.redaction.reading_home import ReadingHome, ReadingSettings
 from em_pipelines.retrieval.searchable_home import SearchableHome, SearchSettings
 from em_pipelines.serving.time_rules import TimeRules
-from em_pipelines.storage.store import Step, StepReport
+from em_pipelines.storage.step import Step, StepReport
 
 
-class RebuildSettings(SearchSettings, ReadingSettings, Protocol):
+class RebuildSettings(SearchSettings, ReadingSettings, PoolingHomeSettings, Protocol):
     """The settings of whoever makes tables again after the log has changed."""
 
     @property
@@ -23,7 +24,7 @@ class RebuildSettings(SearchSettings, ReadingSettings, Protocol):
     def durable(self) -> DurableSettings: ...
 
 
-class RebuildableHome(SearchableHome, ReadingHome):
+class RebuildableHome(SearchableHome, ReadingHome, PoolingHome):
     """What erasure, repair and evaluation want of a home beside its stores."""
 
     settings: RebuildSettings

@@ -25,7 +25,7 @@ from em_pipelines.interfaces.agents.observations import Listing, Observation, Se
 from em_pipelines.interfaces.agents.opening import open_home
 from em_pipelines.pipeline import Pipeline
 from em_pipelines.redaction.veils import ARCHIVE
-from em_pipelines.retrieval.documents import FACT, MESSAGE, Hit
+from em_pipelines.retrieval.documents import EXPERIENCE, FACT, MESSAGE, Hit
 from em_pipelines.retrieval.domain_view import OWN, DomainView
 from em_pipelines.retrieval.user_search import seen_from
 from em_pipelines.serving.facts import FactQuery
@@ -198,13 +198,13 @@ class Memory(CorrectableMemory):
         query: str,
         *,
         k: int | None = None,
-        kinds: Iterable[str] = (MESSAGE, FACT),
+        kinds: Iterable[str] = (MESSAGE, FACT, EXPERIENCE),
         as_of: date | str | None = None,
         n_hops: int = 0,
         across_domains: bool = False,
         **narrowed: Any,
     ) -> list[Hit]:
-        """What was said and what is known of it, best first, from the index of the last run; as `em search`.
+        """What was said, is known of it, and recurs, best first, from the index of the last run; as `em search`.
 
         `narrowed` are fields of `retrieval.search.Search`: since, sessions, tags, entities, relations, min_confidence,
         thread, n_neighbours. Facts that were taken back since and archived messages are left out. Nothing is written.

@@ -341,6 +341,7 @@ class _Landing:
             found.inside,
             self.landed_at,
             self.privacy,
+            self.settings.keeps_tool_calls,
         )
         origin = Origin(str(found.path), known.name, user)
         n_before = self.destination.intake.counts.n_rows

@@ -42,6 +42,11 @@ class LandingSettings(BaseModel):
     speakers: tuple[str, ...] = Field(
         default=(), description="names under which the user writes in chats among people, as the exports show them"
     )
+    keeps_tool_calls: bool = Field(
+        default=False,
+        description="whether what coding agents call (Claude Code) lands as skill invocations, too: what fails again "
+        "and again is then learned from",
+    )
     time_zone: str = Field(
         default="UTC",
         description="time zone of chat exports that name none (WhatsApp), such as Europe/Oslo",

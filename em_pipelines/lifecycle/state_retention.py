@@ -11,7 +11,8 @@ from em_pipelines.errors import LockedError
 from em_pipelines.lifecycle.state_retention_days import StateSettings, given_up
 from em_pipelines.schema.table import Table
 from em_pipelines.storage.lake import Lake
-from em_pipelines.storage.store import Step, Store
+from em_pipelines.storage.step import Step
+from em_pipelines.storage.store import Store
 
 Steps = Mapping[str, Step]
 

@@ -27,7 +27,7 @@ from em_pipelines.resolution.clusters import REWORDED
 from em_pipelines.resolution.name_parts import is_nameable, parse_name
 from em_pipelines.resolution.rewordings import DONE, phrase_of, tells
 from em_pipelines.schema.vocabulary import EntityType
-from em_pipelines.storage.code_version import code_digest
+from em_pipelines.storage.step import code_digest
 from em_pipelines.text.name_keys import name_key
 
 BATCH = 256

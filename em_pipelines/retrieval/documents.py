@@ -1,5 +1,5 @@
-"""What can be found, and what is found: messages, and facts as short sentences; hits with their score, why they have
-it, and what stands around them.
+"""What can be found, and what is found: messages, facts as short sentences, and experiences (`experiences.py`); hits
+with their score, why they have it, and what stands around them.
 
 What may not be told of a message is blanked here, character by character, before anything is indexed: what the guard
 took out of it, and sentences that said what was taken back since. So no index knows its words, and places hold.
@@ -26,7 +26,7 @@ from em_pipelines.schema.vocabulary import USER, Mechanism, Status
 from em_pipelines.text.guard.passages import blanked
 from em_pipelines.text.name_matching import Span, sentences
 
-MESSAGE, FACT = "message", "fact"
+MESSAGE, FACT, EXPERIENCE = "message", "fact", "experience"
 MIN_OWN_WORDS = 2
 """One is mostly the verb, which the relation stands for: `I love tea`, user likes tea."""
 _LITTLE_STEMS = frozenset(stem for word in STOP_WORDS for stem in stems(word))
@@ -324,6 +324,7 @@ class Hit:
     path: tuple[str, ...] = ()
     is_own: bool = False
     """Whether the remembered person said it."""
+    experience_id: str | None = None
 
     @property
     def by(self) -> str | None:
@@ -335,7 +336,7 @@ class Hit:
     def shown(self) -> str:
         """The text as people read it, with what its relative dates meant, `yesterday (2026-07-12)`; of a fact that was
         said more than once it is not known on which day."""
-        is_dated = self.edge_id is None or len(self.sources) == 1
+        is_dated = self.kind == MESSAGE or (self.kind == FACT and len(self.sources) == 1)
         return with_dates(self.text, self.said_on) if is_dated else self.text
 
 
@@ -374,6 +375,7 @@ def hits_of(pack: Pack, numbers: Sequence[int], scores: Scores, n_neighbours: in
             neighbours=_around(pack, n, n_neighbours) if row["kind"] == MESSAGE else (),
             sources=tuple((source["session_id"], source["turn_number"]) for source in row["sources"] or ()),
             is_own=row["kind"] == MESSAGE and row["subject"] == USER,
+            experience_id=row.get("experience_id"),
         )
         for n, row in zip(numbers, rows, strict=True)
     ]

@@ -17,7 +17,7 @@ import numpy as np
 import orjson
 
 from em_pipelines.redaction.veils import Place
-from em_pipelines.retrieval.documents import Hit, says_more, sentence
+from em_pipelines.retrieval.documents import EXPERIENCE, Hit, says_more, sentence
 from em_pipelines.retrieval.pack import Encoded, Pack
 from em_pipelines.retrieval.terms import stem, stems
 from em_pipelines.schema.rows import EdgeRow, ProvenanceItem
@@ -140,6 +140,8 @@ class DomainView:
     def _hit(self, hit: Hit, rows: Mapping[str, FactRow]) -> Hit | None:
         beside = tuple(edge_id for edge_id in hit.conflicts_with if edge_id in rows)
         path = tuple(step for step in hit.path if step in rows)
+        if hit.kind == EXPERIENCE:
+            return replace(hit, path=path)
         if hit.edge_id is None:
             near = tuple(turn for turn in hit.neighbours if self.shows_turn(turn.session_id, turn.turn_number))
             shown = replace(hit, conflicts_with=beside, neighbours=near, path=path)
@@ -181,6 +183,11 @@ class DomainView:
         for (session_id, _), is_shown in self._turns.items():
             found[session_id] = is_shown and found.get(session_id, True)
         return found
+
+    @cached_property
+    def elsewhere(self) -> frozenset[str]:
+        """The conversations in which something was said in another domain."""
+        return frozenset(session_id for session_id, is_shown in self._sessions.items() if not is_shown)
 
     @cached_property
     def _told_in(self) -> dict[str, str]:

@@ -124,6 +124,8 @@ def summed(counts: "csr_matrix", groups: Integers) -> "csr_matrix":
 
 
 VERSION = 3
+EXPERIENCES = "experiences"
+"""The folder of a pack within a pack."""
 
 
 @dataclass
@@ -178,6 +180,12 @@ class Pack:
             f"reading the index pack {self.folder}: {name} is lost, or is not as it was written; `em repair --apply` "
             "makes it again"
         )
+
+    @cached_property
+    def experiences(self) -> "Pack | None":
+        """The experiences, a pack of their own within this one, so that they weigh nothing among messages and facts;
+        None without any."""
+        return Pack(self.folder / EXPERIENCES) if f"{EXPERIENCES}/pack.json" in self._digests else None
 
     @cached_property
     def documents(self) -> pa.Table:

@@ -5,7 +5,8 @@ and nobody learns from the folder's name who has one.
 """
 
 import shutil
-from collections.abc import Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
@@ -17,30 +18,32 @@ import pyarrow.compute as pc
 
 from em_pipelines.errors import CorruptTableError
 from em_pipelines.retrieval import documents
-from em_pipelines.retrieval.pack import Pack
-from em_pipelines.retrieval.scoring import known_vectors, vectors_of
+from em_pipelines.retrieval.experiences import documents_of, standing_rows
+from em_pipelines.retrieval.pack import EXPERIENCES, Pack
+from em_pipelines.retrieval.scoring import Vectors, known_vectors, vectors_of
 from em_pipelines.retrieval.searchable_home import SearchableHome
 from em_pipelines.retrieval.terms import Floats
-from em_pipelines.retrieval.writing import PackOptions, files_of, is_unchanged, is_whole, write
+from em_pipelines.retrieval.writing import PackOptions, Part, files_of, is_unchanged, is_whole, write
 from em_pipelines.schema.ids import digest
 from em_pipelines.schema.rows import ContradictionRow
 from em_pipelines.schema.table import rows_of
+from em_pipelines.schema.tables import derived
 from em_pipelines.schema.tables.clean import MESSAGES
 from em_pipelines.schema.tables.graph import CONTRADICTIONS, EDGES
 from em_pipelines.schema.tables.raw import FEEDBACK
 from em_pipelines.schema.tables.record import QUARANTINE
 from em_pipelines.serving.facts import FactRow, rows_of_users
-from em_pipelines.storage.code_version import code_digest
 from em_pipelines.storage.files import make_folder, write_atomically
 from em_pipelines.storage.isolation import is_of_rows, said_of
 from em_pipelines.storage.quarantine import RAISED, SetAside
+from em_pipelines.storage.step import code_digest
 
 USERS_AT_ONCE = 200
 """Of so many the messages are in memory together; each day is read once for all of them."""
 STEP = "index_packs"
 BUILT = "built.json"
-"""Which days, as they were, the packs hold, and the folders of all packs."""
-_NOTHING: dict[str, Any] = {"days": {}, "packs": []}
+"""Which days, as they were, the packs hold, the experiences of each as they were, and the folders of all packs."""
+_NOTHING: dict[str, Any] = {"days": {}, "packs": [], "experiences": {}}
 
 
 def folder_of(home: SearchableHome, user_id: str) -> Path:
@@ -56,20 +59,23 @@ def build(home: SearchableHome, *, is_checked: bool = False) -> list[str]:
     rows that no pack can be made of keeps the one they had, and is set aside.
     """
     with home.lock("packs"):
-        marks = _marks(home)
-        update = _update_to(home, marks, is_checked=is_checked)
+        marks, noted = _marks(home), _experience_marks(home)
+        update = _update_to(home, marks, noted, is_checked=is_checked)
         made = _build_all(home, update)
         if update.days is None:
             _sweep(home, set(update.users))
         _set_aside(home, made)
         is_whole = made.has_vectors and not made.failed
-        _note(home, marks if is_whole else dict.fromkeys(marks, ""))  # else the next run asks for those missing
+        marks = marks if is_whole else dict.fromkeys(marks, "")  # else the next run asks for those missing
+        _note(home, marks, noted)
         return [user for user in update.users if user not in made.failed]
 
 
 def is_current(home: SearchableHome) -> bool:
     """Whether the packs hold what the lake holds, and are whole."""
-    return not unfit(home) and _built(home)["days"] == _marks(home)
+    built = _built(home)
+    is_of_now = built["days"] == _marks(home) and built["experiences"] == _experience_marks(home)
+    return is_of_now and not unfit(home)
 
 
 def is_to_come(home: SearchableHome, user_id: str) -> bool:
@@ -104,7 +110,10 @@ def remake(home: SearchableHome, user_id: str) -> None:
             known = _known(home, user_id)
             shutil.rmtree(folder_of(home, user_id), ignore_errors=True)
             _build_one(home, _facts(home, [user_id])[user_id], _said_by(home, user_id), None, known)
-            _note(home, _built(home)["days"])
+            built, own = _built(home), folder_of(home, user_id).name
+            others = {name: mark for name, mark in built["experiences"].items() if name != own}
+            now = {name: mark for name, mark in _experience_marks(home).items() if name == own}
+            _note(home, built["days"], others | now)
 
 
 def _said(home: SearchableHome, days: Iterable[date], users: Sequence[str]) -> pa.Table:
@@ -121,17 +130,25 @@ class _Update:
     days: frozenset[date] | None
 
 
-def _update_to(home: SearchableHome, marks: dict[str, str], *, is_checked: bool) -> _Update:
-    """What brings the packs to these marks. Packs of which something is lost are deleted."""
-    built = _built(home)["days"]
-    lost = _clear_lost(home, is_checked=is_checked)
-    changed = sorted(day for day in marks.keys() | built.keys() if marks.get(day) != built.get(day))
+def _update_to(home: SearchableHome, marks: dict[str, str], noted: dict[str, str], *, is_checked: bool) -> _Update:
+    """What brings the packs to these marks. Packs of which something is lost are deleted, and so are those of whom
+    nothing is left."""
+    built, before = _built(home)["days"], _built(home)["experiences"]
+    lost = _clear_lost(home, is_checked=is_checked) | _different(noted, before)
+    changed = sorted(_different(marks, built))
     is_all = not built or any(day not in marks for day in changed)  # a day is gone, or nothing was there yet
     users = _users(home, sorted(marks) if is_all else changed)
     if lost:
-        everybody = _users(home, sorted(marks))
-        users = sorted({*users, *(user for user in everybody if folder_of(home, user).name in lost)})
+        folders_of = {user: folder_of(home, user).name for user in _users(home, sorted(marks))}
+        users = sorted({*users, *(user for user, name in folders_of.items() if name in lost)})
+        for name in lost.difference(folders_of.values()):
+            shutil.rmtree(home.path / "packs" / name, ignore_errors=True)
     return _Update(users, None if is_all else frozenset(map(date.fromisoformat, changed)))
+
+
+def _different(one: Mapping[str, str], other: Mapping[str, str]) -> set[str]:
+    """The names that do not stand for the same in both."""
+    return {name for name in one.keys() | other.keys() if one.get(name) != other.get(name)}
 
 
 def _clear_lost(home: SearchableHome, *, is_checked: bool) -> set[str]:
@@ -181,11 +198,12 @@ def _set_aside(home: SearchableHome, made: _Made) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Facts:
-    """What is known of a user: facts in every status, and which of them are in conflict."""
+    """What is known of a user: facts in every status, which of them are in conflict, and the experiences that count."""
 
     user_id: str
     rows: list[FactRow]
     conflicts: list[ContradictionRow]
+    experiences: list[dict[str, Any]] = field(default_factory=list)
 
 
 def _build_one(
@@ -205,16 +223,25 @@ def _build_one(
         said = _with_withdrawn(home, old, _said_since(old, said, days), facts) if old else _said_by(home, user_id)
     stated = documents.facts(facts.rows, facts.conflicts, said)
     rows = pa.concat_tables([documents.without_withdrawn(said, stated), stated])
-    if not len(rows):
+    if not len(rows) and not facts.experiences:
         shutil.rmtree(folder, ignore_errors=True)
         return True
     make_folder(folder.parent)
-    vectors = None
-    if home.embedder:
-        texts = [text or "" for text in rows["text"].to_pylist()]
-        vectors = vectors_of(home.embedder, texts, _known(home, user_id) if known is None else known)
-    write(folder, rows, PackOptions(home.settings.retrieval.topics, _version(home)), old, vectors)
-    return vectors is None or vectors.is_whole
+    known = _known(home, user_id) if known is None else known
+    vectors = _vectors(home, rows, known)
+    within = {}
+    if facts.experiences:
+        recurring = documents_of(facts.experiences)
+        within = {EXPERIENCES: Part(recurring, _vectors(home, recurring, known))}
+    write(folder, rows, PackOptions(home.settings.retrieval.topics, _version(home)), old, vectors, within)
+    return all(made is None or made.is_whole for made in (vectors, *(part.vectors for part in within.values())))
+
+
+def _vectors(home: SearchableHome, rows: pa.Table, known: dict[str, Floats]) -> Vectors | None:
+    """The vectors of documents; None without an embedder."""
+    if not home.embedder:
+        return None
+    return vectors_of(home.embedder, [text or "" for text in rows["text"].to_pylist()], known)
 
 
 def _said_by(home: SearchableHome, user_id: str) -> pa.Table:
@@ -247,7 +274,10 @@ def _renewed(messages: pa.Table, said: pa.Table, days: frozenset[date]) -> pa.Ta
 
 
 def _known(home: SearchableHome, user_id: str) -> dict[str, Floats]:
-    return known_vectors(folder_of(home, user_id), home.embedder.name) if home.embedder else {}
+    if not home.embedder:
+        return {}
+    folder, name = folder_of(home, user_id), home.embedder.name
+    return known_vectors(folder / EXPERIENCES, name) | known_vectors(folder, name)
 
 
 def _old(home: SearchableHome, folder: Path) -> Pack | None:
@@ -265,13 +295,18 @@ def _old(home: SearchableHome, folder: Path) -> Pack | None:
 def _facts(home: SearchableHome, users: Sequence[str]) -> dict[str, _Facts]:
     """What is known of each of some users."""
     known_on = home.store.lake.latest(EDGES, date.max)
-    if known_on is None:
-        return {user: _Facts(user, [], []) for user in users}
-    rows = rows_of_users(home.store, users, known_on, home.settings.decay)
-    found = {user: _Facts(user, rows[user], []) for user in users}
-    for conflict in rows_of(home.store.lake.find(CONTRADICTIONS, known_on, "user_id", users)):
+    rows = rows_of_users(home.store, users, known_on, home.settings.decay) if known_on else {}
+    found = {user: _Facts(user, rows.get(user, []), []) for user in users}
+    for conflict in rows_of(home.store.lake.find(CONTRADICTIONS, known_on, "user_id", users)) if known_on else ():
         found[conflict["user_id"]].conflicts.append(cast("ContradictionRow", conflict))
+    for row in _standing(home, users):
+        found[row["user_id"]].experiences.append(row)
     return found
+
+
+def _standing(home: SearchableHome, users: Sequence[str] | None = None) -> list[dict[str, Any]]:
+    """The experiences that count, of some users or of all; most homes have had no night yet."""
+    return standing_rows(home, users) if home.store.lake.days(derived.EXPERIENCES) else []
 
 
 def _version(home: SearchableHome) -> str:
@@ -290,6 +325,17 @@ def _mark(home: SearchableHome, day: date, version: str) -> str:
     return digest([version, *(info.content_digest if info else "" for info in infos)])[:16]
 
 
+def _experience_marks(home: SearchableHome) -> dict[str, str]:
+    """What the experiences of each user hang on, by the folder of their pack: a night puts no other out of date."""
+    version, rows = _version(home), defaultdict[str, list[dict[str, Any]]](list)
+    for row in _standing(home):
+        rows[row["user_id"]].append(row)
+    return {
+        folder_of(home, user_id).name: digest([version, *(repr(sorted(row.items())) for row in own)])[:16]
+        for user_id, own in rows.items()
+    }
+
+
 def _built(home: SearchableHome) -> dict[str, Any]:
     try:
         built = orjson.loads((home.path / "packs" / BUILT).read_bytes())
@@ -298,9 +344,9 @@ def _built(home: SearchableHome) -> dict[str, Any]:
     return built if isinstance(built, dict) and built.keys() == _NOTHING.keys() else _NOTHING
 
 
-def _note(home: SearchableHome, days: dict[str, str]) -> None:
+def _note(home: SearchableHome, days: dict[str, str], experiences: dict[str, str]) -> None:
     made = sorted(path.name for path in (home.path / "packs").glob("[!.]*") if path.is_dir())
-    noted = orjson.dumps({"days": days, "packs": made}, option=orjson.OPT_SORT_KEYS)
+    noted = orjson.dumps({"days": days, "packs": made, "experiences": experiences}, option=orjson.OPT_SORT_KEYS)
     write_atomically(home.path / "packs" / BUILT, noted)
 
 
@@ -309,7 +355,8 @@ def _days(home: SearchableHome) -> list[date]:
 
 
 def _users(home: SearchableHome, days: list[str]) -> list[str]:
-    found: set[str] = set()
+    """Whose the rows of days are; of all days also who has experiences, of skills perhaps alone."""
+    found = {row["user_id"] for row in _standing(home)} if len(days) == len(_days(home)) else set[str]()
     for day in days:
         for table in (MESSAGES, FEEDBACK):
             rows = home.store.lake.read(table, date.fromisoformat(day))

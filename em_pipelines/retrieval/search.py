@@ -3,8 +3,8 @@
 Filters are by kind, time, conversation, tag, entity, relation, domain and confidence.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
 from datetime import date
 
 import numpy as np
@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from em_pipelines.retrieval.documents import FACT, MESSAGE, Hit, Scores, hits_of
+from em_pipelines.retrieval.documents import EXPERIENCE, FACT, MESSAGE, Hit, Scores, hits_of
 from em_pipelines.retrieval.pack import Encoded, Pack
 from em_pipelines.retrieval.scoring import Embedder, components, score
 from em_pipelines.retrieval.settings import RetrievalSettings, Weights
@@ -27,16 +27,18 @@ SAME_WORDS = 0.8
 THREAD_TURNS = 6
 """So many of the last turns of a thread say what it is about."""
 BOTH = frozenset({MESSAGE, FACT})
+EVERY_KIND = BOTH | {EXPERIENCE}
 
 
 @dataclass(frozen=True, slots=True)
 class Search:
     """What is looked for, and what of it counts.
 
-    `kinds` are message and fact. `since` and `until` bound when it was said. `sessions`, `tags`, `entities` and
-    `relations` are those that count, where any are given; `domain` leaves out what was said in another.
-    `min_confidence` (0 to 1) is for facts. `standing` are the facts that hold with their confidence, where they are not
-    those that the pack knows: then, or after corrections. `thread` is the conversation so far, oldest first.
+    `kinds` are message, fact and experience. `since` and `until` bound when it was said. `sessions`, `tags`,
+    `entities` and `relations` are those that count, where any are given; `domain` leaves out what was said in another.
+    `min_confidence` (0 to 1) is for facts and experiences. `standing` are the facts that hold with their confidence,
+    where they are not those that the pack knows: then, or after corrections. `thread` is the conversation so far,
+    oldest first.
     `n_neighbours` turns on either side come with each message.
     """
 
@@ -65,6 +67,8 @@ def search(pack: Pack, wanted: Search, settings: RetrievalSettings, embedder: Em
 
     A fact that cannot hold beside one that is found comes right behind it, found or not.
     """
+    if not (wanted.kinds & BOTH and len(pack.days)):
+        return []
     weights = settings.weights
     shares = components(pack, wanted.text, wanted.today, weights, embedder)
     total = _with_thread(pack, _total(pack, shares, weights), wanted, settings)
@@ -81,6 +85,23 @@ def search(pack: Pack, wanted: Search, settings: RetrievalSettings, embedder: Em
         chosen = _answers_among(chosen, pack.n_messages, shares["answers"], total)
     chosen = _with_conflicts(pack, chosen, wanted, confidence)
     return hits_of(pack, chosen, Scores(total, shares, weights), wanted.n_neighbours)
+
+
+def search_experiences(
+    pack: Pack, wanted: Search, settings: RetrievalSettings, embedder: Embedder | None, told: Collection[str]
+) -> list[Hit]:
+    """The best experiences, best first, of those that may be `told`, by id; `pack` is theirs alone. Narrowed by when
+    they were last seen, by confidence, by tags and by the names in their text. Topics count for nothing: all
+    experiences of a kind are worded alike."""
+    settings = settings.model_copy(update={"weights": settings.weights.model_copy(update={"topic": 0.0})})
+    shares = components(pack, wanted.text, wanted.today, settings.weights, embedder)
+    total = _with_thread(pack, _total(pack, shares, settings.weights), wanted, settings) * pack.confidence
+    bounds = replace(wanted, sessions=frozenset(), relations=frozenset(), domain=None)
+    counts = narrowed(pack, bounds, MESSAGE, pack.confidence) & (pack.confidence >= wanted.min_confidence)
+    counts &= _mask(pc.is_in(pack.documents["experience_id"], pa.array(sorted(told), pa.string())))
+    narrow = np.where(counts, total, np.float32(-np.inf)).astype(np.float32)
+    chosen = _best(pack, narrow, wanted.n_hits, settings.mmr_lambda)
+    return hits_of(pack, chosen, Scores(total, shares, settings.weights))
 
 
 def held(pack: Pack, standing: Mapping[str, float] | None) -> Floats:

@@ -40,6 +40,9 @@ class RetrievalSettings(BaseModel):
     weights: Weights = Field(default_factory=Weights)
     n_hits: int = Field(default=10, ge=1, description="hits of a search, unless it says otherwise")
     n_facts: int = Field(default=5, ge=0, description="facts at most beside the messages of a search of both")
+    n_experiences: int = Field(
+        default=3, ge=0, description="experiences at most behind the messages and facts of a search of all kinds"
+    )
     topics: int = Field(default=50, ge=0, description="dimensions of the space of topics; 0 leaves it out")
     thread_share: float = Field(
         default=0.3, ge=0, lt=1, description="share of what a thread is about in the score, beside the question itself"

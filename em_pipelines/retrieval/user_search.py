@@ -1,9 +1,6 @@
-"""Asking the pack of one user of a home: what every door goes through, so that none can forget what is to be erased;
-and going on along the graph from what was found.
-"""
+"""Asking the pack of one user of a home: what every door goes through, so that none can forget what is to be erased."""
 
-import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -15,6 +12,7 @@ import pyarrow as pa
 from em_pipelines.errors import NotMadeError
 from em_pipelines.redaction.veils import Place, Veil, hidden, hiding
 from em_pipelines.retrieval.documents import (
+    EXPERIENCE,
     FACT,
     MESSAGE,
     Hit,
@@ -26,118 +24,19 @@ from em_pipelines.retrieval.documents import (
     without_sentences,
 )
 from em_pipelines.retrieval.domain_view import DomainView
+from em_pipelines.retrieval.expansion import NOTHING, Consolidating, expanded
+from em_pipelines.retrieval.experiences import Experience, about, at_turns, tellable
 from em_pipelines.retrieval.pack import Pack
 from em_pipelines.retrieval.packs import folder_of, is_to_come
-from em_pipelines.retrieval.search import Mask, Search, held, narrowed, search
+from em_pipelines.retrieval.search import Search, held, narrowed, search, search_experiences
 from em_pipelines.retrieval.searchable_home import SearchableHome
-from em_pipelines.retrieval.terms import Floats
 from em_pipelines.schema.rows import EdgeRow
 from em_pipelines.schema.table import Table, rows_of
 from em_pipelines.schema.tables.graph import EDGES, ENTITIES
 from em_pipelines.schema.vocabulary import Status
 from em_pipelines.serving.facts import SHOWN, FactQuery, FactRow, check_made, facts, standing
 from em_pipelines.text.cleaning import CODE_MARK
-from em_pipelines.text.name_keys import name_key
 from em_pipelines.text.name_matching import MARKER, marked
-
-HOPS = 2
-FAN_OUT = 3
-BEAM = 8
-MOST_DOCUMENTS = 160
-MOST_SECONDS = 2.0
-MOST_ITEMS = 8
-FADING = 0.5
-"""What a step costs."""
-OF_A_SOURCE = 0.9
-"""What a fact says and the turn that states it are nearly one."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Reached:
-    """A document with its score and the documents and names by which it was reached."""
-
-    number: int
-    score: float
-    path: tuple[str, ...]
-
-
-def expanded(pack: Pack, hits: list[Hit], confidence: Floats, is_in: Mask, n_hops: int) -> list[Hit]:
-    """What is reached from these hits in at most `n_hops` (0 to 2) steps and is none of them, best first, 8 at most.
-
-    `confidence` is that of each document, 0 for what does not hold; `is_in` says which
-    count. Looks at no more than 160 documents and ends after two seconds.
-    """
-    starts = [_Reached(n, hit.score, (label(pack, n),)) for hit in hits if (n := number_of(pack, hit)) is not None]
-    reached = _walked(pack, starts, confidence, n_hops)
-    chosen = _best_first(one for one in reached if is_in[one.number])[:MOST_ITEMS]
-    total = {one.number: one.score for one in chosen}
-    made = hits_of(pack, list(total), Scores(total))
-    return [replace(hit, path=one.path) for hit, one in zip(made, chosen, strict=True)]
-
-
-def _walked(pack: Pack, starts: list[_Reached], confidence: Floats, n_hops: int) -> Iterable[_Reached]:
-    """What is reached from the starts and is none of them, each by the way that gives it the highest score."""
-    ends_at = time.monotonic() + MOST_SECONDS
-    known = {one.number for one in starts}
-    frontier, reached = starts, dict[int, _Reached]()
-    for _ in range(min(n_hops, HOPS)):
-        best, frontier = _best_first(frontier)[:BEAM], []
-        for one in best:
-            for step in _steps(pack, one, confidence):
-                if len(reached) >= MOST_DOCUMENTS or time.monotonic() > ends_at:
-                    break
-                before = reached.get(step.number)
-                if step.number not in known and (before is None or before.score < step.score):
-                    reached[step.number] = step
-                    frontier.append(step)
-    return reached.values()
-
-
-def _best_first(reached: Iterable[_Reached]) -> list[_Reached]:
-    return sorted(reached, key=lambda one: (-one.score, one.number))
-
-
-def number_of(pack: Pack, hit: Hit) -> int | None:
-    """The number of a hit's document; None where the pack no longer has it."""
-    if hit.edge_id is not None:
-        return pack.numbers.get(hit.edge_id)
-    return pack.turn(hit.session_id or "", -1 if hit.turn_number is None else hit.turn_number)
-
-
-def label(pack: Pack, number: int) -> str:
-    """A document in a path: a fact by its edge, a message by conversation and turn."""
-    if number >= pack.n_messages:
-        return str(pack.facts[number - pack.n_messages]["edge_id"])
-    row = pack.documents.select(["session_id", "turn_number"]).slice(number, 1).to_pylist()[0]
-    return f"{row['session_id']} {row['turn_number']}"
-
-
-def _steps(pack: Pack, at: _Reached, confidence: Floats) -> Iterator[_Reached]:
-    """To the facts that a message states or that share a thing with a fact, and to the turns that state those."""
-    is_message = at.number < pack.n_messages
-    stated = pack.stated_by(at.number) if is_message else []
-    for number in _best(stated, confidence):
-        yield _Reached(number, at.score * OF_A_SOURCE * float(confidence[number]), (*at.path, label(pack, number)))
-    for name in _things(pack, stated or [at.number]):
-        for number in _best([n for n in pack.about(name_key(name)) if n != at.number], confidence):
-            score = at.score * FADING * float(confidence[number])
-            path = (*at.path, name, label(pack, number))
-            yield _Reached(number, score, path)
-            for source in pack.sources(number)[:FAN_OUT]:
-                yield _Reached(source, score * OF_A_SOURCE, (*path, label(pack, source)))
-
-
-def _things(pack: Pack, numbers: Iterable[int]) -> list[str]:
-    """The ends of facts that lead on: all but the person whose memory it is, of whom nearly everything speaks."""
-    facts = [pack.facts[number - pack.n_messages] for number in numbers if number >= pack.n_messages]
-    names = (name for fact in facts for name in (fact["subject"], fact["object"]))
-    return [name for name in dict.fromkeys(names) if name and name_key(name) != "user"]
-
-
-def _best(numbers: list[int], confidence: Floats) -> list[int]:
-    held = [n for n in numbers if confidence[n] > 0]
-    return sorted(held, key=lambda n: (-float(confidence[n]), n))[:FAN_OUT]
-
 
 KEPT_OPEN = 16
 """Packs that a process keeps open; another's opening takes the place of the one that was opened first."""
@@ -196,9 +95,48 @@ def ask(home: SearchableHome, user_id: str, wanted: Search, n_hops: int = 0) -> 
     told = withheld.left_of(hits)
     spared = [hit for hit in told if hit.kind == MESSAGE][wanted.n_hits :]
     best = [hit for hit in told if hit not in spared]
+    recurring = _experiences(home, user_id, pack, wanted)
     if n_hops and FACT in wanted.kinds:
-        best += _along_the_graph(pack, best, wanted, withheld, n_hops)
-    return view.hits(best, rows) if view else best
+        beyond = _consolidating(home, user_id, wanted, recurring)
+        best += _along_the_graph(pack, best, wanted, withheld, n_hops, beyond)
+    return [*(view.hits(best, rows) if view else best), *recurring]
+
+
+def tellable_in(
+    home: SearchableHome, user_id: str, until: date | None = None, domain: str | None = None
+) -> list[Experience]:
+    """The experiences of one user that may be told (`experiences.tellable`); in a domain, what may be told there."""
+    view = seen_from(home, user_id, domain)
+    return tellable(home, user_id, until, view.elsewhere if view else frozenset())
+
+
+def _experiences(home: SearchableHome, user_id: str, pack: Pack, wanted: Search) -> list[Hit]:
+    """Experiences: beside what was said and is known those few that the question is about; else whatever it finds,
+    what is cold as well."""
+    if pack.experiences is None or EXPERIENCE not in wanted.kinds:
+        return []
+    known = [one for one in tellable_in(home, user_id, wanted.until, wanted.domain) if _counts(one, wanted)]
+    chosen = home.settings.retrieval
+    if wanted.kinds != {EXPERIENCE}:
+        known = about(known, wanted.text)
+        wanted = replace(wanted, n_hits=min(chosen.n_experiences, wanted.n_hits))
+    told = {one.experience_id for one in known}
+    return search_experiences(pack.experiences, wanted, chosen, home.embedder, told) if told and wanted.n_hits else []
+
+
+def _consolidating(home: SearchableHome, user_id: str, wanted: Search, found: Iterable[Hit]) -> Consolidating:
+    """What the graph leads to from turns: experiences that were not found yet."""
+    if EXPERIENCE not in wanted.kinds:
+        return NOTHING
+    known = tellable_in(home, user_id, wanted.until, wanted.domain)
+    counting = at_turns(one for one in known if not one.is_cold and one.row["confidence"] >= wanted.min_confidence)
+    return Consolidating(counting, {hit.experience_id for hit in found if hit.experience_id})
+
+
+def _counts(one: Experience, wanted: Search) -> bool:
+    """Whether an experience is of the conversations and the relations that count."""
+    is_of_sessions = not wanted.sessions or bool(one.sessions & wanted.sessions)
+    return is_of_sessions and (not wanted.relations or one.row["component"] in wanted.relations)
 
 
 def seen_from(home: SearchableHome, user_id: str, domain: str | None) -> DomainView | None:
@@ -316,7 +254,9 @@ class _Withheld:
         return hit.kind == MESSAGE and (hit.session_id, hit.turn_number) in self.archived
 
 
-def _along_the_graph(pack: Pack, hits: list[Hit], wanted: Search, withheld: _Withheld, n_hops: int) -> list[Hit]:
+def _along_the_graph(  # noqa: PLR0913  (where from, along what, and what counts)
+    pack: Pack, hits: list[Hit], wanted: Search, withheld: _Withheld, n_hops: int, consolidating: Consolidating
+) -> list[Hit]:
     """What lies around the hits and may be told. No way leads over a fact that is about to be forgotten."""
     confidence = held(pack, wanted.standing)
     for hit in hits_of(pack, list(pack.numbers.values()), Scores(confidence)) if withheld.veils else []:
@@ -324,7 +264,7 @@ def _along_the_graph(pack: Pack, hits: list[Hit], wanted: Search, withheld: _Wit
             confidence[pack.numbers[hit.edge_id or ""]] = 0
     bounds = replace(wanted, entities=frozenset(), relations=frozenset())
     is_in = np.logical_or(*(narrowed(pack, bounds, kind, confidence) for kind in (MESSAGE, FACT)))
-    return withheld.left_of(expanded(pack, hits, confidence, is_in, n_hops))
+    return withheld.left_of(expanded(pack, hits, confidence, is_in, n_hops, consolidating))
 
 
 def _standing(home: SearchableHome, user_id: str, until: date | None) -> dict[str, float] | None:

@@ -62,6 +62,14 @@ class PackOptions:
 
 
 @dataclass(frozen=True, slots=True)
+class Part:
+    """The documents of a pack within a pack, and their vectors, where an embedder is set."""
+
+    documents: pa.Table
+    vectors: Vectors | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class _Predecessor:
     """The pack in whose place a new one comes, and how many of the first documents are messages with the same text."""
 
@@ -69,13 +77,18 @@ class _Predecessor:
     n_same: int
 
 
-def write(
-    folder: Path, documents: pa.Table, options: PackOptions, old: Pack | None = None, vectors: Vectors | None = None
+def write(  # noqa: PLR0913  (what a pack is made of)
+    folder: Path,
+    documents: pa.Table,
+    options: PackOptions,
+    old: Pack | None = None,
+    vectors: Vectors | None = None,
+    within: Mapping[str, Part] | None = None,
 ) -> None:
     """Makes the pack of these documents, messages in order of time and then facts, in the place of the one there.
 
     `old` is that one, where what it says of the same texts may be taken over. `vectors` are those of the documents,
-    where an embedder is set.
+    where an embedder is set. `within` are the packs to be made within it, by the names of their folders.
     """
     from scipy.sparse import csr_matrix  # noqa: PLC0415
 
@@ -111,6 +124,7 @@ def write(
     }
     _save(aside, arrays, {"plain": encoded.words, "words": stems, "runs": runs, "speakers": _speakers(documents)})
     _save_documents(aside, documents)
+    _write_within(aside, options, within)
     meta: dict[str, object] = {
         "version": VERSION,
         "n_documents": len(texts),
@@ -122,6 +136,11 @@ def write(
     }
     (aside / "pack.json").write_bytes(orjson.dumps({**meta, "seal": seal_of(meta)}))
     _replace(folder, aside)
+
+
+def _write_within(folder: Path, options: PackOptions, parts: Mapping[str, Part] | None) -> None:
+    for name, part in (parts or {}).items():
+        write(folder / name, part.documents, options, vectors=part.vectors)
 
 
 K1 = 1.2

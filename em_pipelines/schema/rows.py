@@ -103,6 +103,7 @@ class SessionRow(TypedDict):
     n_facts: int
     trust: str
     channel: str
+    summary: str | None
 
 
 class SegmentRow(TypedDict):

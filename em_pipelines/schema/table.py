@@ -102,6 +102,7 @@ PERSONAL_COLUMNS = frozenset(
         "raw",
         "payload",
         "output_summary",
+        "summary",
         "entities_mentioned",
         "file",
         "detail",

@@ -24,7 +24,8 @@ from em_pipelines.schema.tables.clean import MESSAGES
 from em_pipelines.schema.tables.graph import EDGES, ENTITIES
 from em_pipelines.schema.tables.raw import FEEDBACK
 from em_pipelines.storage.duckdb_engine import bind, fetch, scratch, statement
-from em_pipelines.storage.store import Step, Store
+from em_pipelines.storage.step import Step
+from em_pipelines.storage.store import Store
 from em_pipelines.text.name_keys import name_key
 
 if TYPE_CHECKING:

@@ -12,25 +12,31 @@ from pathlib import Path
 import duckdb
 
 from em_pipelines.errors import UsageError
+from em_pipelines.lifecycle.consolidation.nights import History
 from em_pipelines.schema.ids import digest
 from em_pipelines.schema.table import Table
 from em_pipelines.schema.tables.catalog import CATALOG
-from em_pipelines.schema.tables.derived import CURRENT_EDGES, INFERRED_EDGES
-from em_pipelines.serving.snapshot_file import Content, Part, is_as_written, write
+from em_pipelines.schema.tables.clean import MESSAGES
+from em_pipelines.schema.tables.derived import CONSOLIDATED, CURRENT_EDGES, INFERRED_EDGES, PROMOTIONS
+from em_pipelines.schema.tables.raw import SKILL_INVOCATIONS
+from em_pipelines.serving.snapshot_file import Content, Night, Part, is_as_written, write
 from em_pipelines.serving.time_rules import TimeRules
-from em_pipelines.storage.code_version import code_digest
 from em_pipelines.storage.duckdb_engine import connect, scalar
 from em_pipelines.storage.files import sync_folder
 from em_pipelines.storage.ledger import Head, Ledger
+from em_pipelines.storage.step import code_digest
 from em_pipelines.storage.store import Store
 
 LATEST = "latest.duckdb"
 PUBLISHED = (
     "messages", "sessions", "segments", "mentions", "claims", "extraction_issues", "entity_mentions", "entity_ops",
     "graph_ops", "skill_invocations", "feedback", "world_events", "dead_letters", "entities", "edges", "current_edges",
-    "contradictions", "inferred_edges", "audit_trail", "llm_calls", "experiences", "rules", "skill_profiles", "probes",
+    "contradictions", "inferred_edges", "audit_trail", "llm_calls", *(table.name for table in CONSOLIDATED), "probes",
     "starters", "metrics", "quarantine",
 )  # fmt: skip
+WITHOUT_FACTS = (PROMOTIONS, SKILL_INVOCATIONS, MESSAGES)
+"""What a snapshot is worth having for where nothing was ever said of which a fact could come."""
+NO_NIGHTS = History()
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,19 +57,21 @@ def publish(  # noqa: PLR0913  (what a snapshot is made of, and the ledger that 
     *,
     is_anew: bool = False,
     ledger: Ledger | None = None,
+    nights: History = NO_NIGHTS,
 ) -> SnapshotReport:
     """Writes FOLDER/AS_OF.duckdb and points latest.duckdb at the newest snapshot.
 
-    `as_of` is the last day with facts unless given. What the newest snapshot holds already is taken from there, unless
-    it is made `is_anew`: after an erasure, for bytes that no table holds any more may still be in a file that grew.
+    `as_of` is the `newest_day` unless given, and `nights` are those that there were. What the newest snapshot holds
+    already is taken from there, unless it is made `is_anew`: after an erasure, for bytes that no table holds any more
+    may still be in a file that grew.
     The head of the `ledger` is noted in it.
     Raises UsageError where nothing has been learned by then.
     """
-    as_of = store.lake.latest(CURRENT_EDGES, as_of or date.max)
+    as_of = newest_day(store, as_of or date.max)
     if as_of is None:
-        raise UsageError("publishing a snapshot: no facts up to that day; land logs with `em run PATH` first")
+        raise UsageError("publishing a snapshot: nothing was read up to that day; land logs with `em run PATH` first")
     path = folder / f"{as_of.isoformat()}.duckdb"
-    content = _content_of(store, rules, as_of)
+    content = _content_of(store, rules, as_of, nights)
     standing = _rows_if_current(path, content.digest)
     if standing is not None and not is_as_written(path):
         standing, is_anew = None, True
@@ -74,12 +82,21 @@ def publish(  # noqa: PLR0913  (what a snapshot is made of, and the ledger that 
     return SnapshotReport(path, as_of, standing is None, content.n_rows if standing is None else standing)
 
 
-def is_current(store: Store, folder: Path, rules: TimeRules) -> bool:
+def newest_day(store: Store, until: date = date.max) -> date | None:
+    """The day of which a snapshot would be made: the last with facts up to one; of a home that has no facts at all the
+    last on which anything happened. None where nothing did."""
+    with_facts = store.lake.latest(CURRENT_EDGES, until)
+    if with_facts is not None or store.lake.days(CURRENT_EDGES):
+        return with_facts
+    return max((day for table in WITHOUT_FACTS if (day := store.lake.latest(table, until))), default=None)
+
+
+def is_current(store: Store, folder: Path, rules: TimeRules, nights: History = NO_NIGHTS) -> bool:
     """Whether the newest snapshot stands and holds what the lake holds; reads footers, not rows."""
-    as_of = store.lake.latest(CURRENT_EDGES, date.max)
+    as_of = newest_day(store)
     if as_of is None:
         return False
-    content = _content_of(store, rules, as_of)
+    content = _content_of(store, rules, as_of, nights)
     return _rows_if_current(folder / f"{as_of.isoformat()}.duckdb", content.digest) is not None
 
 
@@ -96,14 +113,20 @@ def noted_head(folder: Path) -> Head | None:
     return Head(*found) if found else None
 
 
-def _content_of(store: Store, rules: TimeRules, as_of: date) -> Content:
+def _content_of(store: Store, rules: TimeRules, as_of: date, nights: History) -> Content:
     """What a snapshot of a day holds, as the lake has it; reads footers, not rows."""
-    parts = {name: _parts(store, CATALOG[name], as_of) for name in PUBLISHED}
-    return Content(as_of, parts, digest([code_digest(__name__), rules.version]))
+    is_newest = as_of == newest_day(store)
+    parts = {name: _parts(store, CATALOG[name], as_of, is_newest=is_newest) for name in PUBLISHED}
+    listed = [night for night in nights.nights if is_newest or night.as_of <= as_of]
+    standing = {night.target for night in nights.standing}
+    told = tuple(Night(n.target, n.end, n.n_entries, n.target in standing) for n in listed)
+    return Content(as_of, parts, digest([code_digest(__name__), rules.version]), nights=told)
 
 
-def _parts(store: Store, table: Table, as_of: date) -> tuple[Part, ...]:
-    infos = ((day, store.lake.info(table, day)) for day in _days(store, table, as_of))
+def _parts(store: Store, table: Table, as_of: date, *, is_newest: bool) -> tuple[Part, ...]:
+    # What a night made is known on the newest day, also where the last thing that happened is no message.
+    until = date.max if is_newest and table in CONSOLIDATED else as_of
+    infos = ((day, store.lake.info(table, day)) for day in _days(store, table, until))
     return tuple(Part(day, info.content_digest, info.n_rows) for day, info in infos if info is not None)
 
 

@@ -7,8 +7,8 @@ the same rows in the same order as one written whole; whatever is not as expecte
 import os
 import shutil
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import date
+from dataclasses import asdict, dataclass
+from datetime import date, datetime
 from functools import cached_property
 from hashlib import file_digest
 from itertools import takewhile
@@ -21,7 +21,7 @@ import pyarrow as pa
 from em_pipelines.graph.confidence_decay import published_macro
 from em_pipelines.landing.imported_facts import TOLD, undecided, waiting_table
 from em_pipelines.schema.ids import digest
-from em_pipelines.schema.table import Table
+from em_pipelines.schema.table import FLAG, INSTANT, INT, TEXT, Table
 from em_pipelines.schema.tables.catalog import CATALOG
 from em_pipelines.schema.vocabulary import Act
 from em_pipelines.serving.column_comments import about, meanings
@@ -34,9 +34,11 @@ from em_pipelines.storage.ledger import Head
 HERE = Path(__file__).parent
 LAYOUT = 2
 """Raised whenever the tables that `em diff` reads change; it stands in `snapshot_info`."""
-VIEWS = ("macros_facts", "views_facts", "views_quality", "views_growth")
+VIEWS = ("macros_facts", "views_facts", "views_quality", "views_growth", "views_experience")
 WAITING_IMPORTS = "waiting_imports"
-ABOUT_THE_FILE = ("snapshot_parts", "snapshot_tables", "snapshot_info", "ledger_head")
+NIGHTS = "nights"
+ABOUT_THE_FILE = ("snapshot_parts", "snapshot_tables", "snapshot_info", "ledger_head", NIGHTS)
+NIGHT_COLUMNS = pa.schema({"consolidation_id": TEXT, "until": INSTANT, "n_entries": INT, "is_standing": FLAG})
 DIGESTS = ".digests.json"
 """Beside the snapshots: what each file was when it was written. May be deleted."""
 MAX_GROWN = 50
@@ -52,22 +54,34 @@ class Part:
     n_rows: int
 
 
+@dataclass(frozen=True, slots=True)
+class Night:
+    """A night that there was: the instant before which it saw everything, how many entries that were, and whether it
+    stands or was rolled back."""
+
+    consolidation_id: str
+    until: datetime
+    n_entries: int
+    is_standing: bool
+
+
 @dataclass(frozen=True)
 class Content:
-    """What a snapshot of a day holds: the parts of each table by name, in order. `made_by` is the version of the code
-    and of the rules of time that make the rest of it. The `ledger`'s head is noted beside it and is no part of the
-    digest."""
+    """What a snapshot of a day holds: the parts of each table by name, in order, and the nights. `made_by` is the
+    version of the code and of the rules of time that make the rest of it. The `ledger`'s head is noted beside it and is
+    no part of the digest."""
 
     as_of: date
     parts: Mapping[str, Sequence[Part]]
     made_by: str
     ledger: Head | None = None
+    nights: Sequence[Night] = ()
 
     @cached_property
     def digest(self) -> str:
         """Equal for equal content."""
         lines = (f"{name} {part.day} {part.content_digest}" for name, parts in self.parts.items() for part in parts)
-        return digest([self.made_by, *lines])
+        return digest([self.made_by, *lines, *(repr(night) for night in self.nights)])
 
     @property
     def n_rows(self) -> dict[str, int]:
@@ -144,6 +158,7 @@ def make_empty(connection: duckdb.DuckDBPyConnection, names: Iterable[str], rule
     for name, rows in rules.tables().items():
         _create(connection, name, rows)
     connection.execute(published_macro(rules.decay.curve))
+    _create(connection, NIGHTS, NIGHT_COLUMNS.empty_table())
     for name in VIEWS:
         connection.execute(statement(HERE, name))
     _comment_by_words(connection, [*rules.tables(), *_views(connection)])
@@ -243,6 +258,7 @@ def _note(connection: duckdb.DuckDBPyConnection, content: Content, n_grown: int)
     connection.execute("CREATE TABLE ledger_head (n_entries BIGINT, hash VARCHAR)")
     if content.ledger is not None:
         connection.execute("INSERT INTO ledger_head VALUES (?, ?)", [content.ledger.count, content.ledger.hash])
+    _create(connection, NIGHTS, pa.Table.from_pylist([asdict(night) for night in content.nights], NIGHT_COLUMNS))
     _comment_by_words(connection, ABOUT_THE_FILE)
 
 

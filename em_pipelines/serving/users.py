@@ -18,7 +18,7 @@ from em_pipelines.schema.table import Record
 from em_pipelines.schema.tables.clean import MESSAGES
 from em_pipelines.schema.tables.derived import CURRENT_EDGES
 from em_pipelines.schema.tables.graph import ENTITIES
-from em_pipelines.schema.tables.raw import INTERACTIONS
+from em_pipelines.schema.tables.raw import INTERACTIONS, SKILL_INVOCATIONS
 from em_pipelines.serving.facts import SHOWN
 from em_pipelines.storage.duckdb_engine import bind, connect, scratch
 from em_pipelines.storage.store import Store
@@ -38,7 +38,7 @@ FROM users AS u
 @dataclass(frozen=True, slots=True)
 class Remembered:
     """One user: messages and conversations that were read, the days of the first and the last message, facts that
-    stand, and messages that wait for a run."""
+    stand, and messages that wait for a run. Of whom calls of skills alone were read nothing is counted."""
 
     user_id: str
     n_messages: int = 0
@@ -49,6 +49,31 @@ class Remembered:
     n_waiting: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """How far memory has come with a user, and what the next stage takes, in words; None: there is none. What stages
+    there are and what they need is said by the snapshot's views alone (sql/views_growth.sql)."""
+
+    user_id: str
+    stage: str
+    next_stage: str | None = None
+    still_needed: str | None = None
+
+
+def stages(snapshot: Path) -> list[Stage]:
+    """The stage of everybody in a snapshot, by name; nobody's where there is none. Raises CorruptTableError."""
+    if not snapshot.exists():
+        return []
+    try:
+        with connect(str(snapshot), is_read_only=True) as connection:
+            rows = connection.execute(
+                "SELECT user_id, stage, next_stage, still_needed FROM cold_start ORDER BY user_id"
+            ).fetchall()
+    except duckdb.Error as error:
+        raise _damaged(snapshot, error) from error
+    return [Stage(*row) for row in rows]
+
+
 def users(store: Store) -> list[Remembered]:
     """Everybody who is remembered or waits to be, by name. Facts are those that stood at the end of the newest day.
 
@@ -57,7 +82,7 @@ def users(store: Store) -> list[Remembered]:
     read = {str(row[0]): row[1:] for row in _said(store)}
     facts, waiting = n_facts(store), n_waiting(store)
     found = []
-    for name in sorted({*read, *facts, *waiting}):
+    for name in sorted({*read, *facts, *waiting, *n_calls(store)}):
         n_messages, n_sessions, first, last = read.get(name, (0, 0, None, None))
         found.append(Remembered(name, n_messages, n_sessions, first, last, facts[name], waiting[name]))
     return found
@@ -84,11 +109,15 @@ def _published(snapshot: Path) -> tuple[dict[str, Remembered], set[Key]]:
             rows = connection.execute(PUBLISHED_FIGURES, [list(SHOWN)]).fetchall()
             keys = connection.execute("SELECT user_id, session_id, turn_number FROM messages").fetchall()
     except duckdb.Error as error:
-        raise CorruptTableError(
-            f"reading the snapshot {snapshot.resolve()}: it is damaged ({str(error).splitlines()[0]}); "
-            "`em repair --apply` publishes it again"
-        ) from error
+        raise _damaged(snapshot, error) from error
     return {row[0]: Remembered(*row) for row in rows}, set(keys)
+
+
+def _damaged(snapshot: Path, error: duckdb.Error) -> CorruptTableError:
+    return CorruptTableError(
+        f"reading the snapshot {snapshot.resolve()}: it is damaged ({str(error).splitlines()[0]}); "
+        "`em repair --apply` publishes it again"
+    )
 
 
 def n_facts(store: Store) -> Counter[str]:
@@ -98,6 +127,14 @@ def n_facts(store: Store) -> Counter[str]:
         return Counter()
     rows = store.lake.read(CURRENT_EDGES, day)
     return Counter(rows.filter(pc.is_in(rows["status"], value_set=pa.array(SHOWN)))["user_id"].to_pylist())
+
+
+def n_calls(store: Store) -> Counter[str]:
+    """Calls of skills that were read, by user."""
+    found: Counter[str] = Counter()
+    for day in store.lake.days(SKILL_INVOCATIONS):
+        found.update(store.lake.read(SKILL_INVOCATIONS, day)["user_id"].to_pylist())
+    return found
 
 
 def n_waiting(store: Store) -> Counter[str]:
@@ -121,8 +158,9 @@ def is_known(store: Store, user_id: str) -> bool:
 
 
 def names(store: Store) -> set[str]:
-    """Everybody of whom anything was said or has landed, feedback among it."""
+    """Everybody of whom anything was said or has landed, feedback and calls of skills among it."""
     return {
+        *n_calls(store),
         *(str(row[0]) for row in _said(store)),
         *n_waiting(store),
         *(str(record["user_id"]) for day in store.log.days("feedback") for record in store.log.read("feedback", day)),

@@ -6,7 +6,8 @@ from datetime import date
 from typing import TypeAlias
 
 from em_pipelines.schema.ids import digest
-from em_pipelines.storage.store import Step, Store
+from em_pipelines.storage.step import Step
+from em_pipelines.storage.store import Store
 
 Span: TypeAlias = tuple[date, date]
 """The first and the last of some days; those in between need not be among them."""

@@ -1,17 +1,13 @@
-"""What a step is, which of its days are out of date, and making those again.
+"""Which days of a step are out of date, and making those again.
 
 A step makes its tables of one day from other tables of that day, and from the state of the day before where it folds.
 Whether a partition is current is a comparison of digests: that of the inputs it was made from, which stands in its
 footer, with that of the inputs as they are. So a crash, late data, a changed rule or setting all come to the same
 thing: some partitions are out of date, and making them again gives what an undisturbed run would have given.
-
-The version of a step is never written by hand: it is the digest of all that its rows hang on inside the package, see
-`em_pipelines.storage.code_version`.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import date, timedelta
 from functools import cached_property
 from pathlib import Path
@@ -19,12 +15,10 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from pydantic import BaseModel
 
 from em_pipelines.schema.ids import digest
 from em_pipelines.schema.table import STATE_DAYS, Records, Table, Tables
 from em_pipelines.schema.tables.record import QUARANTINE
-from em_pipelines.storage.code_version import code_digest
 from em_pipelines.storage.duckdb_engine import ParquetRows
 from em_pipelines.storage.isolation import DayOfStep, is_of_rows
 from em_pipelines.storage.lake import IN_MEMORY_ROWS, Lake
@@ -33,83 +27,7 @@ from em_pipelines.storage.quarantine import RAISED, Quarantine, SetAside
 from em_pipelines.storage.session_marks import KIND as MARKED
 from em_pipelines.storage.session_marks import SessionMarks
 from em_pipelines.storage.staleness import INCOMPLETE, Judged, Settled
-
-Run = Callable[[date, Tables, Records], Tables]
-RunMany = Callable[[Mapping[date, Tables]], Mapping[date, Tables]]
-
-
-@dataclass(frozen=True)
-class Step:
-    """One step.
-
-    `run(day, tables, records)` gets the inputs of the day by name, states as `state_NAME`, and the landed records
-    where the step reads the log; it returns the outputs by name. `previous` names state tables of which the newest
-    before the day is read; `latest` those of which the newest up to the day is, so that the step can be run for days
-    on which nothing happened, too. `scanned` names tables that are handed over unread, for SQL to read: states that may
-    be larger than memory.
-
-    `settings` are those that `run` works by, and `also` what else it works by that no module of the package holds: a
-    file of the user's, the version of an extractor.
-
-    `run_many(tables by day)` makes several days at once, as `run` would one by one: of a step whose days do not depend
-    on each other, where one statement for all is cheaper than one a day. Days with a state that is handed over unread
-    are made by `run`.
-
-    `prepare(inputs of many days)` is called before those days are made, for steps that ask somebody and had better ask
-    for all at once. A day whose outputs are not `is_complete` stands, but stays out of date.
-    """
-
-    name: str
-    outputs: tuple[Table, ...]
-    run: Run
-    settings: tuple[BaseModel, ...] = ()
-    also: tuple[str, ...] = ()
-    inputs: tuple[Table, ...] = ()
-    latest: tuple[Table, ...] = ()
-    previous: tuple[Table, ...] = ()
-    scanned: tuple[Table, ...] = ()
-    log_kind: str | None = None
-    is_dated: bool = False
-    run_many: RunMany | None = None
-    prepare: Callable[[Iterable[Tables]], None] | None = None
-    is_complete: Callable[[Tables], bool] = lambda _: True
-
-    @classmethod
-    def of_log(cls, table: Table, run: Run) -> "Step":
-        """The step by which records of one kind become the table of their name."""
-        return cls(name=table.name, log_kind=table.name, outputs=(table,), run=run)
-
-    @property
-    def is_fold(self) -> bool:
-        """Its days depend on each other."""
-        return bool(self.previous)
-
-    @property
-    def reads(self) -> tuple[Table, ...]:
-        """Every table that it is given rows of, whichever day they are of."""
-        return (*self.inputs, *self.latest, *self.previous)
-
-    @cached_property
-    def code_version(self) -> str:
-        """Sixteen hex digits that change whenever the same inputs could give something else.
-
-        The digest of the code that `run` stands in with all that it imports, of the settings, and of how the tables
-        that it reads and makes are declared.
-        """
-        roles = (("inputs", self.inputs), ("latest", self.latest), ("previous", self.previous), ("makes", self.outputs))
-        declared = (f"{role} {t.name} {t.schema} {t.sort_by}" for role, tables in roles for t in tables)
-        chosen = (f"{type(s).__name__} {s.model_dump_json()}" for s in self.settings)
-        return digest([code_digest(self.run.__module__), *chosen, *self.also, *declared])[:16]
-
-
-@dataclass(frozen=True, slots=True)
-class StepReport:
-    """What a step did over some days: days made, days found current, and rows made by table."""
-
-    made: tuple[date, ...] = ()
-    current: tuple[date, ...] = ()
-    n_rows: dict[str, int] = field(default_factory=dict)
-
+from em_pipelines.storage.step import Step, StepReport, Window
 
 SETTLED = ".current.json"
 """Beside the tables: which days were found current. It spares reading their footers again, and may be deleted."""
@@ -156,6 +74,9 @@ class Store:
             info = self.lake.info(table, found) if found else None
             dated = f" {found}" if step.is_dated else ""
             parts.append(f"state {table.name} {info.content_digest if info else None}{dated}")
+        for window in step.windows:
+            infos = (self.lake.info(window.table, found) for found in self._days_in(window, day))
+            parts += [f"window {window.table.name} {info.content_digest}" for info in infos if info]
         return digest(parts)
 
     def is_current(self, step: Step, day: date) -> bool:
@@ -234,11 +155,27 @@ class Store:
     def _chunks(self, step: Step, days: Sequence[date]) -> Iterator[list[date]]:
         """The days for which the step has anything to read, in order, as many at once as it can be told of."""
         todo = self._with_input(step, days)
-        if step.latest and len(days) == 1 and any(read for _, read in self._states(step, days[0])):
+        if len(days) == 1 and self._has_past(step, days[0]):
             todo = list(days)
         # Only a step whose days do not depend on each other can be told of many at once.
         chunk = DAYS_AT_ONCE if step.prepare or step.run_many else 1
         return (todo[n : n + chunk] for n in range(0, len(todo), chunk))
+
+    def _has_past(self, step: Step, day: date) -> bool:
+        """Whether a step that looks back has anything to look at, whatever happened on the day itself."""
+        states = self._states(step, day) if step.latest else []
+        return any(found for _, found in states) or any(self._days_in(window, day) for window in step.windows)
+
+    def _days_in(self, window: Window, day: date) -> list[date]:
+        first = day - timedelta(days=window.n_days - 1)
+        return [found for found in self.lake.days(window.table) if first <= found <= day]
+
+    def _looked_over(self, window: Window, day: date) -> pa.Table:
+        table, days = window.table, self._days_in(window, day)
+        if window.column is None:
+            return self.lake.read_days(table, days)
+        found = (self.lake.find(table, one, window.column, window.values) for one in days)
+        return pa.concat_tables([table.empty(), *found])
 
     def _batches(self, step: Step, days: Sequence[date]) -> Iterator[list[date]]:
         """The days in order, as many at once as the step makes at once and memory has room for."""
@@ -293,6 +230,8 @@ class Store:
         tables = {table.name: self._rows(step, table, day) for table in step.inputs}
         for table, found in self._states(step, day):
             tables[f"state_{table.name}"] = self._rows(step, table, found) if found else table.empty()
+        for window in step.windows:
+            tables[window.table.name] = self._looked_over(window, day)
         if step.is_dated:
             known = {table.name: found for table, found in self._states(step, day) if found}
             columns = {"table_name": pa.array(known.keys(), pa.string()), "day": pa.array(known.values(), pa.date32())}
@@ -352,6 +291,10 @@ class Store:
     def _not_made_for(self, step: Step, day: date, inputs_digest: str) -> list[SetAside]:
         culprits = self.day_of(step, day).culprits()
         return [SetAside(user, day, step.name, RAISED, said, inputs_digest) for user, said in culprits.items()]
+
+    def inputs_of(self, step: Step, day: date) -> Tables:
+        """The tables that a step is given for a day."""
+        return self._inputs(step, day)
 
     def day_of(self, step: Step, day: date) -> DayOfStep:
         """A day of a step with all that it is made from, in memory, to be made for some users alone."""

@@ -28,7 +28,9 @@ MACROS = "SELECT function_name FROM duckdb_functions() WHERE NOT internal"
 MAY_BE_EMPTY = (
     "ATTACH ", "USE ", "dead_letters", "conflicts", "cost_by_model", "rules_by_month", "figures_by_day", "llm_calls",
     "left_out", "quarantine", "waiting_imports",
-    "experiences", "rules", "skill_profiles", "probes", "starters", "metrics",
+    "experiences", "rules", "experience_links", "promotions", "skill_profiles", "probes", "promotions_by_month",
+    "promotion_gates", "failure_modes", "experience_evidence", "retention_tiers", "nights", "nights_by_month",
+    "starters", "metrics",
 )  # fmt: skip
 """Statements, and what the examples have none of; tests/serving fills it and asks again."""
 

@@ -128,6 +128,12 @@ def logs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
              "timestamp": f"{day}T10:00:00Z"}
             for n, (day, content) in enumerate(said)
         ]  # fmt: skip
+        lines += [
+            {"user_id": user, "session_id": f"s{n}", "skill_name": name, "error_category": error, "exit_code": code,
+             "timestamp": f"{day}T11:0{minute}:00Z"}
+            for n, (day, _) in enumerate(said)
+            for minute, (name, error, code) in enumerate((("push", "behind", 1), ("pull", None, 0), ("push", None, 0)))
+        ]  # fmt: skip
         (folder / f"{user}.jsonl").write_bytes(b"".join(orjson.dumps(line) + b"\n" for line in lines))
     return {user: folder / f"{user}.jsonl" for user in USERS}
 

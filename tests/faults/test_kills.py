@@ -1,5 +1,5 @@
-"""kill -9 at fifty instants of commands that change a home, and signals that ask them to stop at some: the same command
-again ends as if nothing had been."""
+"""kill -9 at fifty-six instants of commands that change a home, and signals that ask them to stop at some: the same
+command again ends as if nothing had been."""
 
 import random
 import shutil
@@ -41,6 +41,7 @@ COMMANDS = {
     "snapshot": Harmed(("snapshot", "--date", "2026-03-04"), 3, is_hashed=True),
     "token": Harmed(("token", "create", "--user", "ada"), 3),
     "backup": Harmed(("backup", "BACKUPS"), 4),
+    "consolidate": Harmed(("consolidate", "--force"), 6, is_hashed=True),
 }
 ASKED = [
     ("run", signal.SIGINT, 6), ("run", signal.SIGTERM, 2), ("run", signal.SIGHUP, 2),
@@ -89,8 +90,8 @@ def what_is_there(em: Any, name: str, memory_of: Any) -> Any:
     return memory_of(em)
 
 
-def test_fifty_instants_are_tried() -> None:
-    assert len(INSTANTS) == 50
+def test_fifty_instants_and_more_are_tried() -> None:
+    assert len(INSTANTS) == 56
 
 
 @pytest.mark.parametrize(("name", "number"), INSTANTS)

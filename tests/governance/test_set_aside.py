@@ -24,7 +24,7 @@ from em_pipelines.serving.facts import FactQuery, facts
 from em_pipelines.serving.snapshot import publish
 from em_pipelines.settings import load_settings
 from em_pipelines.storage.quarantine import RAISED
-from em_pipelines.storage.store import Step
+from em_pipelines.storage.step import Step
 
 FIRST, SECOND, THIRD = (date(2026, 3, day) for day in (1, 2, 3))
 SAID = {

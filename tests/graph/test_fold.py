@@ -124,7 +124,8 @@ class Naive:
     def _supersede(self, rivals: list[NaiveEdge], winner: NaiveEdge, one: Said) -> None:
         for e in rivals:
             e.status, e.superseded_by = "superseded", winner
-            e.valid_to = one.valid_from or one.timestamp.date()
+            ended = one.valid_from or one.timestamp.date()
+            e.valid_to = max(ended, e.valid_from or ended)  # nothing ends before it began
 
     def _retract(self, one: Said) -> None:
         relations = TAKEN_TOGETHER.get(one.relation, {one.relation})

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from em_pipelines.storage.code_version import code_digest
+from em_pipelines.storage.step import code_digest
 from hatch_build import MOVED, layout, rewritten
 
 ROOT = Path(__file__).parents[2]
@@ -18,7 +18,7 @@ LOG = {"user_id": "ines", "session_id": "chat-1", "turn_number": 0, "role": "use
 ASK = """
 import json
 import em_pipelines.definitions as definitions
-from em_pipelines.storage.code_version import code_digest
+from em_pipelines.storage.step import code_digest
 graph = definitions.defs().resolve_asset_graph()
 print(json.dumps([definitions.__file__, len(graph.get_all_asset_keys()), [code_digest(name) for name in %r]]))
 """

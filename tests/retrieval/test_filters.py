@@ -7,11 +7,11 @@ import pyarrow as pa
 import pytest
 
 from em_pipelines.retrieval.documents import SCHEMA
+from em_pipelines.retrieval.expansion import expanded
 from em_pipelines.retrieval.pack import Pack
 from em_pipelines.retrieval.search import Search, held, search
 from em_pipelines.retrieval.settings import RetrievalSettings
 from em_pipelines.retrieval.terms import window
-from em_pipelines.retrieval.user_search import expanded
 from em_pipelines.retrieval.writing import PackOptions, write
 
 START = datetime(2026, 3, 2, 9, tzinfo=UTC)

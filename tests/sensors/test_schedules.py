@@ -49,7 +49,7 @@ def test_the_night_after_a_quiet_day_still_makes_its_facts(world: Any) -> None:
 
 def test_inference_is_asked_for_between_decay_and_snapshot_once_there_are_facts(world: Any) -> None:
     schedule = world.definitions.resolve_schedule_def("nightly_inference")
-    assert (schedule.cron_schedule, schedule.job_name) == ("0 3 * * *", "infer")
+    assert (schedule.cron_schedule, schedule.job_name) == ("45 2 * * *", "infer")
     at = datetime(2026, 3, 9, 3, tzinfo=UTC)
     assert requests(world, "nightly_inference", at) == [], "no facts yet"
     world.land("2026-03-01")

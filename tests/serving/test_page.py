@@ -13,6 +13,8 @@ from em_pipelines.storage.duckdb_engine import connect
 PAGE = Path(__file__).parents[2] / "docs" / "snapshot.md"
 QUERIES = re.findall(r"^```sql\n(.*?)^```$", PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
 OF_TWO_FILES = ("ATTACH", "earlier")
+OF_TABLE = {"experiences": {"kind": "failure"}, "experience_links": {"session_id": "chat-1", "turn_number": 0}}
+"""What the queries of the page look for in tables that are empty in the examples."""
 
 
 @pytest.fixture
@@ -29,7 +31,8 @@ def everything(examples_snapshot: Path, tmp_path: Path, rows_of) -> Path:
         assert {"probes", "experiences", "rules", "llm_calls", "metrics"} <= {name for (name,) in empty}
         for (name,) in empty:
             table = CATALOG[name]
-            fitting = {column: value for column, value in fields.items() if column in table.schema.names}
+            own = fields | OF_TABLE.get(name, {})
+            fitting = {column: value for column, value in own.items() if column in table.schema.names}
             connection.register("incoming", rows_of(table, fitting))
             connection.execute(f"INSERT INTO {name} FROM incoming")
             connection.unregister("incoming")
@@ -37,6 +40,10 @@ def everything(examples_snapshot: Path, tmp_path: Path, rows_of) -> Path:
             "INSERT INTO waiting_imports BY NAME SELECT 'seed_1' AS seed_id, $1 AS user_id, 'contacts' AS kind, "
             "'cards.vcf' AS file, 1 AS line, 'user' AS subject, 'knows' AS relation, 'Nadia' AS object, 1 AS polarity",
             [user],
+        )
+        connection.execute(
+            "INSERT INTO nights BY NAME SELECT 'con_1' AS consolidation_id, 3 AS n_entries, true AS is_standing, "
+            "TIMESTAMPTZ '2026-10-01 03:00:00+00' AS until"
         )
         ((message,),) = connection.execute("SELECT min(message_id) FROM messages WHERE subject IS NOT NULL").fetchall()
         unread = {"user_id": user, "message_id": message, "issue": "skipped", "reason": "other_language"}

@@ -246,14 +246,14 @@ def test_failures_and_rules_are_counted_by_month(filled) -> None:
         experiences=[{"experience_id": "x1", "user_id": "ada", "kind": "failure", "promoted_at": NOON}],
         rules=[
             {"experience_id": "x1", "user_id": "ada"},
-            {"experience_id": "x1", "user_id": "ada", "status": "quarantined"},
+            {"experience_id": "x1", "user_id": "ada", "status": "in_review"},
         ],
     ) as connection:
         (repeated,) = ask(connection, "FROM repeated_failures")
         (rules,) = ask(connection, "FROM rules_by_month")
         (month,) = ask(connection, "FROM self_improvement")
     assert (repeated["error_category"], repeated["n_failures"]) == ("permission", 2)
-    assert (rules["month"], rules["n_rules"], rules["n_active"], rules["n_withdrawn"]) == (date(2026, 3, 1), 2, 1, 1)
+    assert (rules["month"], rules["n_rules"], rules["n_active"], rules["n_in_review"]) == (date(2026, 3, 1), 2, 1, 1)
     assert (month["n_failures"], month["n_repeated_failures"], month["n_rules_promoted"]) == (3, 1, 2)
 
 

@@ -18,7 +18,8 @@ from em_pipelines.schema.table import INT, TEXT, Table, Tables, col
 from em_pipelines.storage.lake import Lake
 from em_pipelines.storage.landed_log import LandedLog
 from em_pipelines.storage.run_plan import plan
-from em_pipelines.storage.store import SETTLED, Step, Store
+from em_pipelines.storage.step import Step
+from em_pipelines.storage.store import SETTLED, Store
 
 HOUR_NS = 3_600_000_000_000
 

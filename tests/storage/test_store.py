@@ -16,7 +16,8 @@ from em_pipelines.errors import CorruptTableError
 from em_pipelines.schema.table import INT, TEXT, Table, Tables, col, opt
 from em_pipelines.storage.lake import Lake
 from em_pipelines.storage.landed_log import LandedLog
-from em_pipelines.storage.store import Step, Store
+from em_pipelines.storage.step import Step
+from em_pipelines.storage.store import Store
 
 LINES = Table(
     name="lines",

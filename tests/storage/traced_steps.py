@@ -18,8 +18,7 @@ from em_pipelines.landing.land import land
 from em_pipelines.pipeline import Pipeline
 from em_pipelines.schema.table import Records, Tables
 from em_pipelines.settings import load_settings
-from em_pipelines.storage.code_version import DATA_SUFFIXES, PACKAGE
-from em_pipelines.storage.store import Run, RunMany, Step
+from em_pipelines.storage.step import DATA_SUFFIXES, PACKAGE, Run, RunMany, Step
 
 seen: set[str] | None = None
 met: set[str] = set()

@@ -26,7 +26,7 @@ from em_pipelines.llm.protocol import ChatAnswer, ChatRequest
 from em_pipelines.schema.ids import content_id, correlation_id
 from em_pipelines.schema.readings import DEAD_LETTER, PENDING, Extraction, Issue, Outcome, Segment, Turn
 from em_pipelines.schema.rows import CallRow
-from em_pipelines.storage.code_version import code_digest
+from em_pipelines.storage.step import code_digest
 
 _LOGGER = logging.getLogger(__name__)
 TASK = "extraction"

@@ -33,7 +33,7 @@ from em_pipelines.schema.readings import (
     initial_confidence,
 )
 from em_pipelines.schema.vocabulary import FUNCTIONAL, HedgeLevel, Mechanism
-from em_pipelines.storage.code_version import code_digest
+from em_pipelines.storage.step import code_digest
 
 _FAR_BACK = 8
 """Turns in which a corrected fact is looked for."""

@@ -19,6 +19,7 @@ from em_pipelines.governance.audit.soundness import (
     damaged_partitions,
     damaged_segments,
     lost_segments,
+    nights_problem,
     snapshot_state,
     state_day,
 )
@@ -75,13 +76,15 @@ def propose(home: RebuildableHome, reset_runs: ResetRuns) -> Plan:
     segments, lost_ones = damaged_segments(home), lost_segments(home)
     damaged = damaged_partitions(home)
     waits = "; restore the log first" if segments or lost_ones else ""
-    first_bad, of_state = (None, []) if damaged else _mends_of_state(home, waits)
+    of_nights = nights_problem(home)
+    first_bad, of_state = (None, []) if damaged or of_nights else _mends_of_state(home, waits)
     mends = [
         *(Mend("landed log", f"{name} is not what was landed; restore it from a backup") for name in segments),
         *(Mend("landed log", one) for one in lost_ones),
         *(Mend("ledger", f"{one.found} (line {one.line or 'of the head'})") for one in ledger_problems(home)),
         *(Mend(f"{one.table.name} of {one.day}", one.found + waits, _unless(waits, DELETE)) for one in damaged),
         *of_state,
+        *([Mend("nights", of_nights)] if of_nights else []),
         *_mends_of_files(home, waits),
         *_mends_of_dagster(home),
     ]
@@ -224,6 +227,8 @@ def _make(home: RebuildableHome, repair: Repair) -> None:
     for step in home.steps.values():
         with home.lock(f"step-{step.name}"):
             days.update(home.store.run_days(step, _stale_of(home, step.name)).made)
+    if home.nights.is_there and not nights_problem(home):
+        days.update(home.refresh_consolidation().made)
     if days:
         home.note_unchecked(days)
         repair.done.append(f"made {counted(len(days), 'day')} again from the log")
@@ -233,7 +238,7 @@ def _republish(home: RebuildableHome, repair: Repair) -> None:
     """A snapshot is published over a sound state alone: else the last good one stays."""
     try:
         is_due = not broken_rules(home.store.lake) and (state := snapshot_state(home)) in UNFIT and not _stale(home)
-    except CorruptTableError:
+    except (CorruptTableError, CorruptLogError):
         is_due = False
     if not is_due:
         return
@@ -241,7 +246,7 @@ def _republish(home: RebuildableHome, repair: Repair) -> None:
         if state is SnapshotState.DAMAGED:
             (home.snapshots / LATEST).resolve().unlink(missing_ok=True)
         home.infer()
-        report = publish(home.store, home.snapshots, home.time_rules, ledger=home.ledger)
+        report = publish(home.store, home.snapshots, home.time_rules, ledger=home.ledger, nights=home.nights.history())
     repair.done.append(f"published the snapshot of {report.as_of}")
 
 

@@ -24,7 +24,8 @@ from em_pipelines.schema.tables.extraction import CLAIMS
 from em_pipelines.schema.tables.graph import EDGES, ENTITIES
 from em_pipelines.storage.isolation import DayOfStep, is_of_rows
 from em_pipelines.storage.quarantine import SetAside
-from em_pipelines.storage.store import Step, Store
+from em_pipelines.storage.step import Step
+from em_pipelines.storage.store import Store
 
 MAX_ROUNDS = 8
 """What is set aside on one day may show what a later day breaks; after so many the check says the rest."""

@@ -1,5 +1,6 @@
 """Whether a home is sound: every look that `em doctor` and `em repair` take at it. Changes nothing."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import date
@@ -7,7 +8,7 @@ from enum import StrEnum
 
 import duckdb
 
-from em_pipelines.errors import CorruptLogError, EmError, StorageError
+from em_pipelines.errors import CorruptLogError, CorruptTableError, EmError, StorageError
 from em_pipelines.governance.access_tokens import TokenBook
 from em_pipelines.governance.audit.dagster_files import LOCK_SECONDS, flaws, locked, lost_events
 from em_pipelines.governance.audit.integrity import RULES, violations_on
@@ -15,13 +16,17 @@ from em_pipelines.governance.audit.ledger_witnesses import ledger_problems
 from em_pipelines.governance.audit.lost_log import lost
 from em_pipelines.governance.rebuildable_home import RebuildableHome
 from em_pipelines.landing.dead_letters import open_letters
+from em_pipelines.lifecycle.consolidation.documents.memory_files import files_of, outdated
+from em_pipelines.lifecycle.pool.contributing import n_waiting
 from em_pipelines.retrieval import packs
 from em_pipelines.schema.table import Table
+from em_pipelines.schema.tables.derived import CONSOLIDATED
 from em_pipelines.schema.tables.graph import EDGES, ENTITIES
 from em_pipelines.serving.projection.noted import GraphNote
 from em_pipelines.serving.projection.sync_home import n_erased_since_sync
-from em_pipelines.serving.snapshot import LATEST, is_current
+from em_pipelines.serving.snapshot import LATEST, is_current, newest_day
 from em_pipelines.serving.snapshot_file import is_as_written
+from em_pipelines.serving.users import stages
 from em_pipelines.storage.duckdb_engine import connect
 from em_pipelines.storage.lake import Lake
 from em_pipelines.storage.log_manifest import ACCEPT
@@ -63,14 +68,16 @@ class SnapshotState(StrEnum):
 
 
 def diagnose(home: RebuildableHome) -> list[Diagnosis]:
-    """Looks at the home: salt, log, partitions, integrity, days out of date, snapshot, index packs, graph database,
-    ledger, tokens, dead letters, quarantine, runs, left-overs, Dagster's databases."""
+    """Looks at the home: salt, log, partitions, integrity, days out of date, snapshot, index packs, nights and their
+    files, graph database, ledger, tokens, dead letters, quarantine, runs, pool, left-overs, Dagster's databases; and
+    how far memory has come."""
     if not home.path.exists():
         return [Diagnosis("home", False, f"{home.path} does not exist", "land something: `em run PATH`")]
     looks: dict[str, Look] = {
         "salt": _salt, "landed log": _log, "partitions": _lake, "index packs": _packs, "graph database": _graph,
-        "ledger": _ledger, "tokens": _tokens, "dead letters": _dead_letters, "runs": _runs,
-        "left-over files": _left_overs, "Dagster's history": _dagster,
+        "nights": _nights, "memory files": _memory_files, "ledger": _ledger, "tokens": _tokens,
+        "dead letters": _dead_letters, "runs": _runs, "pool": _pool, "left-over files": _left_overs,
+        "Dagster's history": _dagster, "cold start": _stages,
     }  # fmt: skip
     return [diagnosis for subject, look in looks.items() for diagnosis in _taken(subject, look, home)]
 
@@ -135,10 +142,20 @@ def snapshot_state(home: RebuildableHome) -> SnapshotState:
                     connection.execute(f'SELECT sum(hash(t)) FROM "{name}" AS t').fetchall()
         except duckdb.Error:
             return SnapshotState.DAMAGED
-    elif not home.store.lake.days(home.steps["decay"].outputs[0]):
+    elif newest_day(home.store) is None:
         return SnapshotState.NOTHING
-    is_fresh = home.is_inferred and is_current(home.store, home.snapshots, home.time_rules)
+    is_fresh = home.is_inferred and is_current(home.store, home.snapshots, home.time_rules, home.nights.history())
     return SnapshotState.CURRENT if is_fresh else SnapshotState.OUTDATED
+
+
+def _stages(home: RebuildableHome) -> Iterator[Diagnosis]:
+    """How many users are at which stage; that a snapshot cannot be read is told where it is looked at."""
+    try:
+        counts = Counter(one.stage for one in stages(home.snapshots / LATEST))
+    except CorruptTableError:
+        return
+    if counts:
+        yield Diagnosis("cold start", True, ", ".join(f"{n} {stage}" for stage, n in sorted(counts.items())))
 
 
 def _partitions(home: RebuildableHome) -> Iterator[tuple[Table, date]]:
@@ -146,6 +163,7 @@ def _partitions(home: RebuildableHome) -> Iterator[tuple[Table, date]]:
         for table in step.outputs:
             for day in home.store.lake.days(table):
                 yield table, day
+    yield from ((table, day) for table in CONSOLIDATED for day in home.store.lake.days(table))
 
 
 def _damage(lake: Lake, table: Table, day: date) -> str | None:
@@ -234,6 +252,50 @@ def _packs(home: RebuildableHome) -> Diagnosis:
     return Diagnosis("index packs", not n_unfit, found, "`em repair --apply`" if n_unfit else "")
 
 
+def nights_problem(home: RebuildableHome) -> str | None:
+    """What is wrong with the book of nights, in a sentence with what to do; None where nothing shows."""
+    try:
+        has_nights = bool(home.nights.history().lines)
+    except CorruptLogError as error:
+        return str(error)
+    is_made = any(home.store.lake.days(table) for table in CONSOLIDATED)
+    if is_made and not has_nights:
+        return (
+            "reading HOME/record/consolidation.jsonl: it is gone, though tables were made of its nights; put it back "
+            "from a backup, or begin anew with `em consolidate`: then nothing counts as rolled back or decided"
+        )
+    return None
+
+
+def _nights(home: RebuildableHome) -> Diagnosis:
+    """The book of nights, and whether what stands is what they come to."""
+    if problem := nights_problem(home):
+        found, _, advice = problem.partition("; ")
+        return Diagnosis("nights", False, found, advice)
+    checkpoint = home.nights.history().checkpoint
+    if checkpoint is None:
+        return Diagnosis("nights", True, "none stands")
+    if not home.store.is_current(home.consolidation, checkpoint.as_of):
+        return Diagnosis("nights", False, "what stands is not what they come to", "`em run`")
+    n_standing = len(home.nights.history().standing)
+    return Diagnosis(
+        "nights", True, f"{counted(n_standing, 'night', ('stands', 'stand'))}, the last {checkpoint.target}"
+    )
+
+
+def _memory_files(home: RebuildableHome) -> Iterator[Diagnosis]:
+    """MEMORY.md and SKILL.md: those that nobody can write, and those that are not what the tables come to."""
+    found = outdated(home)
+    if found.refused:
+        reason, _, advice = found.refused[0].reason.partition("; ")
+        yield Diagnosis("memory files", False, reason, advice)
+    elif not found.is_current:
+        n_stale = counted(len(found.written) + len(found.removed), "file", IS)
+        yield Diagnosis("memory files", False, f"{n_stale} not what the tables come to", "`em run`")
+    else:
+        yield Diagnosis("memory files", True, f"{len(files_of(home))} are current")
+
+
 def _graph(home: RebuildableHome) -> Iterator[Diagnosis]:
     """Nothing of a home that no graph database was ever synced with."""
     if not GraphNote(home.record).is_there:
@@ -245,6 +307,15 @@ def _graph(home: RebuildableHome) -> Iterator[Diagnosis]:
         return
     found = f"may hold what {counted(n_erased, 'erasure')} took away" if n_erased else "no erasure since its last sync"
     yield Diagnosis("graph database", not n_erased, found, "`em sync-graph`" if n_erased else "")
+
+
+def _pool(home: RebuildableHome) -> Iterator[Diagnosis]:
+    """Nothing of a home that has given nothing to any."""
+    if not home.pool_book.has_given:
+        return
+    n = n_waiting(home)
+    found = f"{counted(n, 'withdrawal')} could not be told to it yet" if n else "all withdrawals were told"
+    yield Diagnosis("pool", not n, found, "make the pool reachable; `em run` tells it" if n else "")
 
 
 def _ledger(home: RebuildableHome) -> Diagnosis:

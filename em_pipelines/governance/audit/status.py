@@ -23,7 +23,7 @@ from em_pipelines.retrieval import packs
 from em_pipelines.schema.readings import PENDING
 from em_pipelines.serving.facts import waiting_feedback
 from em_pipelines.serving.snapshot import LATEST, is_current
-from em_pipelines.serving.users import Remembered, published_users, users
+from em_pipelines.serving.users import Remembered, Stage, published_users, stages, users
 from em_pipelines.text.guard.sensitive import SafetySettings
 
 UNKNOWN_LANGUAGE = "und"
@@ -47,6 +47,8 @@ class Status:
     home: Path
     user: str | None
     users: list[Remembered] | None = None
+    stages: list[Stage] | None = None
+    """How far memory has come with each user, as the newest snapshot tells it."""
     snapshot: SnapshotAge | None = None
     n_packs: int | None = None
     n_dead_letters: int | None = None
@@ -115,6 +117,8 @@ def status(home: RebuildableHome, user: str | None = None) -> Status:
     found.has_landing_broken_off = home.is_broken_off("landing")
     everybody = read(lambda: remembered(home))
     found.users = None if everybody is None else [one for one in everybody if user in (None, one.user_id)]
+    told = read(lambda: stages(home.snapshots / LATEST))
+    found.stages = None if told is None else [one for one in told if user in (None, one.user_id)]
     found.snapshot = read(lambda: _snapshot(home))
     found.n_packs = read(lambda: len(packs.folders(home)))
     found.n_dead_letters = read(lambda: len(_letters(home, user)))
@@ -157,7 +161,7 @@ def _snapshot(home: RebuildableHome) -> SnapshotAge | None:
         return None
     target = path.resolve()
     written = datetime.fromtimestamp(target.stat().st_mtime, UTC)
-    is_fresh = home.is_inferred and is_current(home.store, home.snapshots, home.time_rules)
+    is_fresh = home.is_inferred and is_current(home.store, home.snapshots, home.time_rules, home.nights.history())
     return SnapshotAge(date.fromisoformat(target.stem), written, is_fresh)
 
 
@@ -197,7 +201,10 @@ _STEPS: tuple[tuple[Applies, str], ...] = (
     (lambda s: bool(s.problems), "`em doctor` looks at everything and says what mends it."),
     (lambda s: s.is_at_work, "Wait for the run that is at work, then look again."),
     (lambda s: s.has_run_broken_off, "`em run` goes on from what was complete when the last run broke off."),
-    (lambda s: not (s.n_messages or s.n_landed or s.n_outdated_days), "`em run PATH` takes in logs and reads them."),
+    (
+        lambda s: not (s.n_messages or s.n_landed or s.n_outdated_days or s.snapshot),
+        "`em run PATH` takes in logs and reads them.",
+    ),
     (
         lambda s: bool(s.n_landed or s.n_outdated_days),
         "`em run` reads what has landed and makes again what is out of date.",

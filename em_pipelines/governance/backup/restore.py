@@ -29,7 +29,7 @@ from em_pipelines.storage.tombstones import Tombstone, Tombstones, stones_in
 RESTORE = "restore"
 HEAD, SALT, MANIFEST = "record/log.head", "record/salt", "log/manifest.jsonl"
 DEAD_LETTERS = "dead_letters"
-MAY_HOLD_WHAT_WAS_FORGOTTEN = ("llm", "inbox")
+MAY_HOLD_WHAT_WAS_FORGOTTEN = ("llm", "inbox", "memory", "pool")
 """Left out where something was forgotten after the backup: nothing tells which of it."""
 
 

@@ -29,9 +29,12 @@ from em_pipelines.governance.erasure.rebuilding import Rebuilt, forget_answers, 
 from em_pipelines.governance.erasure.rewriting import Done, clear_inbox, note_erasure, rewrite_log
 from em_pipelines.governance.erasure.search import search
 from em_pipelines.governance.erasure.terms import Terms
-from em_pipelines.governance.erasure.traces import scrub_dagster
+from em_pipelines.governance.erasure.traces import scrub_dagster, scrub_memory_files
 from em_pipelines.governance.rebuildable_home import RebuildableHome
 from em_pipelines.landing.erasure_requests import Plan, Request, Scope, ScopeKind
+from em_pipelines.lifecycle.consolidation.documents.memory_files import render
+from em_pipelines.lifecycle.pool import contributing
+from em_pipelines.lifecycle.pool.sharing import forget_shared
 from em_pipelines.redaction.clear_requests import seal_clear_requests
 from em_pipelines.redaction.planning import Preview, plan, target_of, tombstones_of
 from em_pipelines.redaction.targets import KnownWorld
@@ -90,7 +93,9 @@ def carry_out(home: RebuildableHome) -> list[Certificate]:
     with home.lock("landing"):
         seal_clear_requests(home)
     waiting = sorted(home.book.pending(), key=lambda request: request.scope.kind is not ScopeKind.USER)
-    return [_carry_out_one(home, request) for request in waiting if home.book.is_pending(request)]
+    certificates = [_carry_out_one(home, request) for request in waiting if home.book.is_pending(request)]
+    contributing.retry(home)
+    return certificates
 
 
 def preview(home: RebuildableHome, scope: Scope, now: datetime | None = None) -> Preview:
@@ -156,9 +161,11 @@ def _carry_out_one(home: RebuildableHome, request: Request) -> Certificate:
             TokenBook(home.record, home.salt).forget_user(request.scope.user_id)
         else:
             TokenBook(home.record, home.salt).forget_domains(request.scope.user_id, home.book.names(request))
+    n_memory_files = scrub_memory_files(home, terms)
     rebuilt = _rebuild(home, request, made, done)
+    render(home)
     try:
-        n_other_files = scrub_dagster(home.dagster_home, terms)
+        n_other_files = n_memory_files + scrub_dagster(home.dagster_home, terms)
     except sqlite3.OperationalError as error:
         raise ErasureIncompleteError(
             f"forgetting: Dagster's storage is locked ({error}); the request waits, run `em run` or `em forget` again"
@@ -214,14 +221,19 @@ def _rebuild(home: RebuildableHome, request: Request, made: Plan, done: Done) ->
     """Makes again what the erasure touched. Its days are noted as unchecked, so that the next run checks them."""
     days = sorted({*made.days, *done.days, *stale_log_days(home)})
     home.note_unchecked(days)
-    rebuilt = remake(home, days)
     is_all = request.scope.kind is ScopeKind.USER
+    if is_all:
+        forget_shared(home, request.scope.user_id)
+    rebuilt = remake(home, days)
     names = home.book.names(request.with_plan(made))
     rebuilt.n_answers = forget_answers(home, request.scope.user_id, names, is_all=is_all)
+    if rebuilt.n_answers:
+        home.refresh_consolidation()  # rules in a model's words rest on its answers
     home.store.lake.forget_footers()
     home.store.lake.settle()
     rebuilt.n_snapshots = republish(home, days[0] if days else date.max)
     remake_pack(home, request.scope.user_id)
+    contributing.after_erasure(home, request.scope.user_id, is_all=is_all)
     # It quotes nobody, but in its own words: a user who is called `table` would seem to be in it for ever.
     shutil.rmtree(home.data_docs, ignore_errors=True)
     return rebuilt

@@ -12,9 +12,10 @@ from xml.sax.saxutils import unescape
 import orjson
 
 from em_pipelines.governance.erasure.terms import Whose
+from em_pipelines.governance.rebuildable_home import RebuildableHome
 from em_pipelines.landing.erasure_gate import named_users
+from em_pipelines.lifecycle.consolidation.documents import memory_files
 from em_pipelines.retrieval.packs import folder_of
-from em_pipelines.retrieval.searchable_home import SearchableHome
 from em_pipelines.serving.export.vault import MARKER
 
 HEAD_BYTES = 20_000
@@ -27,22 +28,25 @@ _GRAPHML_EXPORT = re.compile(rb'<data key="graph_user_id">([^<]*)</data>')
 
 @dataclass(frozen=True, slots=True)
 class Owners:
-    """What is known of the files of one home, seen from one user; `pack` is the folder of their index pack."""
+    """What is known of the files of one home, seen from one user; `pack` is the folder of their index pack, `memory`
+    that of their MEMORY.md."""
 
     home: Path
     inbox: Path
     pack: Path
+    memory: Path
     user_id: str
 
     @classmethod
-    def of(cls, home: SearchableHome, user_id: str) -> "Owners":
+    def of(cls, home: RebuildableHome, user_id: str) -> "Owners":
         """Those of a home."""
-        return cls(home.path, home.inbox, folder_of(home, user_id), user_id)
+        return cls(home.path, home.inbox, folder_of(home, user_id), memory_files.folder_of(home, user_id), user_id)
 
     def of_file(self, path: Path) -> Whose:
         """Whose a file is, by its place or by what it says of itself."""
-        if self.pack.parent in path.parents and path.parent != self.pack.parent:
-            return self._whose(path.relative_to(self.pack.parent).parts[0], self.pack.name)
+        for own in (self.pack, self.memory, self.home / memory_files.FOLDER / self.memory.name):
+            if own.parent in path.parents and path.parent != own.parent:
+                return self._whose(path.relative_to(own.parent).parts[0], own.name)
         if self.inbox in path.parents:
             return self.of_inbox(path)
         owner = _exported(path, self.home)

@@ -14,12 +14,16 @@ from em_pipelines.errors import EmError, UsageError
 from em_pipelines.extraction.durable import whole_sessions
 from em_pipelines.extraction.segmentation import segment_objects
 from em_pipelines.governance.rebuildable_home import RebuildableHome
+from em_pipelines.lifecycle.consolidation.nights import BOOK_LOCK
+from em_pipelines.lifecycle.consolidation.recurring import recurring, windows
+from em_pipelines.lifecycle.pool.sharing import shared_ids
 from em_pipelines.llm.answers import AnswerStore
 from em_pipelines.llm.phrase_vectors import PhraseVectors
 from em_pipelines.schema.tables.clean import MESSAGES
+from em_pipelines.schema.tables.derived import CONSOLIDATED
 from em_pipelines.schema.tables.graph import ENTITIES
 from em_pipelines.serving.snapshot import LATEST, publish
-from em_pipelines.storage.store import Step
+from em_pipelines.storage.step import Step
 from em_pipelines.text.name_matching import NameIndex
 
 
@@ -71,6 +75,7 @@ def remake(home: RebuildableHome, days: Iterable[date]) -> Rebuilt:
                         home.store.lake.delete(table, day)
                         done.n_deleted += 1
     _infer_anew(home, done)
+    _consolidate_anew(home, done)
     return done
 
 
@@ -88,9 +93,42 @@ def _infer_anew(home: RebuildableHome, done: Rebuilt) -> None:
         done.failed[home.inference.name] = type(error).__name__
 
 
+def _consolidate_anew(home: RebuildableHome, done: Rebuilt) -> None:
+    """What recurs is worked out from what is left; decisions about what nothing is left of go first. Where nobody can
+    say what recurs, no decision stays, and no table."""
+    known: set[str] = set()
+    try:
+        if home.nights.has_decisions:
+            known = _recurring_ids(home) | shared_ids(home)
+    except EmError as error:
+        done.failed["consolidation"] = type(error).__name__
+    with home.lock(BOOK_LOCK):
+        home.nights.forget(lambda experience_id: experience_id not in known)
+    try:
+        done.n_partitions += len(home.refresh_consolidation(is_forced=True).made)
+    except EmError as error:
+        done.failed["consolidation"] = type(error).__name__
+        for table in CONSOLIDATED:
+            for day in home.store.lake.days(table):
+                home.store.lake.delete(table, day)
+                done.n_deleted += 1
+
+
+def _recurring_ids(home: RebuildableHome) -> set[str]:
+    """The ids of all that happened, once or often, as the log is now: up to the last night, or to the last day."""
+    looked_over = windows(home.settings.consolidation)
+    checkpoint = home.nights.history().checkpoint
+    days = [day for window in looked_over for day in home.store.lake.days(window.table)]
+    if not days:
+        return set()
+    inputs = home.store.inputs_of(home.consolidation, checkpoint.as_of if checkpoint else max(days))
+    return {cluster.experience_id for cluster in recurring(inputs, home.settings.consolidation)}
+
+
 def republish(home: RebuildableHome, first: date) -> int:
     """Publishes every snapshot from a day on anew, and removes those that no fact is left for; returns how many."""
     folder, rules, n_snapshots = home.snapshots, home.time_rules, 0
+    nights = home.nights.history()
     with home.lock("snapshot"):
         _sweep(folder)
         for path in sorted(folder.glob("????-??-??.duckdb")):
@@ -99,13 +137,16 @@ def republish(home: RebuildableHome, first: date) -> int:
             n_snapshots += 1
             try:
                 day = date.fromisoformat(path.stem)
-                if publish(home.store, folder, rules, day, is_anew=True, ledger=home.ledger).path != path:
+                if (
+                    publish(home.store, folder, rules, day, is_anew=True, ledger=home.ledger, nights=nights).path
+                    != path
+                ):
                     path.unlink()
             except UsageError:  # nothing is known by that day any more
                 path.unlink(missing_ok=True)
         if any(folder.glob("????-??-??.duckdb")):
             with suppress(UsageError):
-                publish(home.store, folder, rules, is_anew=True, ledger=home.ledger)
+                publish(home.store, folder, rules, is_anew=True, ledger=home.ledger, nights=nights)
         else:
             (folder / LATEST).unlink(missing_ok=True)
     return n_snapshots

@@ -2,7 +2,7 @@
 
 Parquet by rows and footer, Arrow by rows, DuckDB and SQLite by tables, JSON Lines by records, gzip unpacked, all else
 as bytes; names of files and folders as well. Knows no place by heart, so that a place that is added later is searched,
-too; `Owners` knows of some whose their bytes are.
+too; `Owners` knows of some whose their bytes are. MEMORY.md may lie outside of it, and is searched there.
 """
 
 import gzip
@@ -26,6 +26,9 @@ from em_pipelines.governance.erasure.terms import Terms, Whose
 from em_pipelines.landing.erasure_gate import unescaped
 from em_pipelines.landing.erasure_requests import PENDING, ScopeKind
 from em_pipelines.landing.reasons import RuleError
+from em_pipelines.lifecycle.consolidation.documents import memory_files
+from em_pipelines.lifecycle.consolidation.documents.blocks import DamagedBlockError, parts
+from em_pipelines.lifecycle.consolidation.documents.pages import told_conversations, told_words
 from em_pipelines.schema.table import rows_of
 from em_pipelines.storage.duckdb_engine import connect
 
@@ -48,15 +51,41 @@ def search(home: Path, terms: Terms, owners: Owners) -> Searched:
     """Looks into every file of a home but pending requests, which have the ids of what is looked for."""
     n_files: Counter[str] = Counter()
     found = []
-    for path in sorted(home.rglob("*")):
-        parts = path.relative_to(home).parts
-        if not path.is_file() or path.is_symlink() or parts[:2] == ("record", PENDING):
+    for path, where in _files(home, owners.memory.parent):
+        if not path.is_file() or path.is_symlink() or where[:2] == ("record", PENDING):
             continue
-        n_files[parts[0]] += 1
+        n_files[where[0]] += 1
         with suppress(FileNotFoundError):  # somebody else's temporary file
-            if _is_named(parts, terms) or holds(path, terms, owners.of_file(path)):
+            is_page = any(
+                memory_files.is_page(root, path) for root in (owners.memory.parent, home / memory_files.FOLDER)
+            )
+            look = page_holds if is_page else holds
+            if _is_named(where, terms) or look(path, terms, owners.of_file(path)):
                 found.append(path)
     return Searched(n_files, tuple(found))
+
+
+def _files(home: Path, memory: Path) -> Iterator[tuple[Path, tuple[str, ...]]]:
+    """Everything in a home, and in the folder of MEMORY.md files where that lies elsewhere, with its path there."""
+    yield from ((path, path.relative_to(home).parts) for path in sorted(home.rglob("*")))
+    if home not in memory.parents:
+        for folder in sorted(memory.glob("*")):
+            pages = (path for path in sorted(folder.rglob("*")) if memory_files.is_page(memory, path))
+            yield from ((path, (memory_files.FOLDER, *path.relative_to(memory).parts)) for path in pages)
+
+
+def page_holds(path: Path, terms: Terms, whose: Whose) -> bool:
+    """Whether a MEMORY.md or SKILL.md holds what may not be there: in what people wrote, or in what was taken from what
+    happened. A conversation is known by its id alone."""
+    data = path.read_bytes()
+    try:
+        first, last, _ = parts(data)
+    except DamagedBlockError:
+        return terms.is_in_text(data.decode("utf-8", "replace"), whose)
+    page = data[len(first) : len(data) - len(last)].decode()
+    if whose is Whose.THEIRS and terms.kind is ScopeKind.SESSION and f'"{terms.target}"' in told_conversations(page):
+        return True
+    return terms.is_in_text("\n".join([first.decode(), told_words(page), last.decode()]), whose)
 
 
 def holds(path: Path, terms: Terms, whose: Whose) -> bool:

@@ -30,12 +30,15 @@ PLACES = frozenset(
         "evaluations",
         "quality",
         "packs",
+        "pool",
         "dagster",
         "llm",
         "record",
         "tmp",
         "locks",
         "latest",
+        "memory",
+        "skills",
     }
 )
 OWN_WORDS = frozenset(

@@ -1,4 +1,5 @@
-"""Traces in places that hold no memory by design, and mostly do not: Dagster's storage, left-over files.
+"""Traces in places that hold no memory by design, and mostly do not: Dagster's storage, left-over files; and in what
+people wrote in their MEMORY.md.
 
 Dagster's event log is told counts and columns without personal data. What an error message or a folder's name brought
 into it all the same is replaced there, in texts for people alone, so that nothing that Dagster lives by changes.
@@ -18,7 +19,9 @@ from em_pipelines.governance.audit.dagster_files import ASIDE, flaws, set_aside
 from em_pipelines.governance.erasure.rewriting import files_below
 from em_pipelines.governance.erasure.search import SQLITE_MAGIC
 from em_pipelines.governance.erasure.terms import Terms
+from em_pipelines.governance.rebuildable_home import RebuildableHome
 from em_pipelines.landing.erasure_requests import ScopeKind
+from em_pipelines.lifecycle.consolidation.documents import memory_files
 from em_pipelines.text.name_matching import MARKER, Span
 
 PROSE = frozenset({"message", "user_message", "md_str", "text", "stack", "description", "path", "value", "stdout"})
@@ -50,6 +53,14 @@ def scrub_dagster(folder: Path, terms: Terms) -> int:
         elif path.suffix in {".out", ".err", ".log"}:
             n_files += _scrub_text(path, terms)
     return n_files
+
+
+def scrub_memory_files(home: RebuildableHome, terms: Terms) -> int:
+    """Replaces what was erased in what people wrote in a user's MEMORY.md and SKILL.md, and of a whole user deletes the
+    folder; returns how many files that were. What is generated there is for whoever makes the tables again."""
+    if terms.kind is ScopeKind.USER:
+        return memory_files.forget_user(home, terms.user_id)
+    return memory_files.rewrite(home, terms.user_id, lambda text: without_words(_without_terms(text, terms), terms))
 
 
 def scrubbed(text: str, terms: Terms) -> str:

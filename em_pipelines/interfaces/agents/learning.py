@@ -19,12 +19,11 @@ from em_pipelines.lifecycle.state_retention import thin
 from em_pipelines.pipeline import Pipeline
 from em_pipelines.retrieval import packs
 from em_pipelines.schema.readings import PENDING
-from em_pipelines.schema.tables.derived import CURRENT_EDGES
 from em_pipelines.schema.tables.extraction import EXTRACTION_ISSUES
 from em_pipelines.schema.tables.record import QUARANTINE
-from em_pipelines.serving.snapshot import publish
+from em_pipelines.serving.snapshot import newest_day, publish
 from em_pipelines.storage.run_plan import plan
-from em_pipelines.storage.store import Step
+from em_pipelines.storage.step import Step
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,9 +131,9 @@ def _served(home: Pipeline, days: Sequence[date]) -> Learned:
 
 
 def _publish(home: Pipeline) -> None:
-    if not home.store.lake.days(CURRENT_EDGES):
+    if newest_day(home.store) is None:
         return
     with home.lock("snapshot"):
-        publish(home.store, home.snapshots, home.time_rules, ledger=home.ledger)
+        publish(home.store, home.snapshots, home.time_rules, ledger=home.ledger, nights=home.nights.history())
     thin(home.store, home.steps, home.settings.states, home.lock)
     home.store.lake.keep_footers()

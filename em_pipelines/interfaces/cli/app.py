@@ -16,6 +16,7 @@ from em_pipelines.interfaces.cli import (
     backing_up,
     checking,
     comparing,
+    consolidating,
     contexts,
     corrections,
     dead_letters,
@@ -28,6 +29,7 @@ from em_pipelines.interfaces.cli import (
     interrupts,
     landing,
     overview,
+    pooling,
     projecting,
     publishing,
     quarantine,
@@ -84,6 +86,8 @@ for command in (corrections.correct, corrections.confirm, corrections.retract, c
     app.command()(command)
 app.command()(questioning.questionnaire)
 app.command()(revising.revise)
+app.command()(consolidating.consolidate)
+app.command()(consolidating.rollback)
 app.command()(doctor.doctor)
 app.command()(checking.check)
 app.command()(recording.repair)
@@ -99,6 +103,7 @@ app.add_typer(agents.tokens, name="token")
 app.add_typer(dead_letters.app, name="dead-letters")
 app.add_typer(quarantine.app, name="quarantine")
 app.add_typer(reviewing.app, name="review")
+app.add_typer(pooling.app, name="pool")
 
 
 @app.callback()

@@ -41,7 +41,7 @@ def context(
 ) -> None:
     """Print what memory knows that bears on a question, as XML for an agent's prompt.
 
-    At most 800 tokens: facts, reminders, and quotes of what was said. Of an unknown person the block is empty.
+    At most 800 tokens: facts, what recurs, reminders, quotes of what was said. Of an unknown person it is empty.
 
     Example: em context "Where does Dana live?" --user mirela
     """
@@ -63,10 +63,11 @@ def context(
     block = context_block(opened, asked)
     if as_json:
         turns = [{"session_id": session, "turn_number": turn} for session, turn in block.turns]
-        print_json({"text": block.text, "n_tokens": block.n_tokens, "edge_ids": block.edge_ids, "turns": turns})
+        print_json({"text": block.text, "n_tokens": block.n_tokens, "edge_ids": block.edge_ids, "turns": turns,
+                    "experience_ids": block.experience_ids})  # fmt: skip
     else:
         write(block.text)
-    if not (block.edge_ids or block.turns):
+    if not (block.edge_ids or block.turns or block.experience_ids):
         end_if_unknown(opened, user)
 
 

@@ -23,10 +23,10 @@ from em_pipelines.interfaces.cli.dagster_storage import StorageError, is_in_stor
 from em_pipelines.pipeline import Pipeline
 from em_pipelines.retrieval import packs
 from em_pipelines.schema.tables.extraction import EXTRACTION_ISSUES
-from em_pipelines.serving.snapshot import is_current
+from em_pipelines.serving.snapshot import is_current, newest_day
 from em_pipelines.storage.quarantine import SetAside
 from em_pipelines.storage.run_plan import Span, plan, steps_with_work
-from em_pipelines.storage.store import Step
+from em_pipelines.storage.step import Step
 
 if TYPE_CHECKING:
     import dagster as dg
@@ -107,14 +107,12 @@ def _days_to_run(home: Pipeline, first: date | None, last: date | None, *, is_fu
     return [day for day in todo.days if (first or day) <= day <= (last or day)]
 
 
-def _has_facts(home: Pipeline) -> bool:
-    return bool(home.store.lake.days(home.steps["decay"].outputs[0]))
-
-
 def _is_published(home: Pipeline) -> bool:
-    """Whether what is served is what the lake holds; without facts there is nothing to serve."""
-    return not _has_facts(home) or (
-        home.is_inferred and is_current(home.store, home.snapshots, home.time_rules) and packs.is_current(home)
+    """Whether what is served is what the lake holds; where nothing was read there is nothing to serve."""
+    return newest_day(home.store) is None or (
+        home.is_inferred
+        and is_current(home.store, home.snapshots, home.time_rules, home.nights.history())
+        and packs.is_current(home)
     )
 
 

@@ -21,6 +21,7 @@ class Measured(StrEnum):
     RETRIEVAL = "retrieval"
     CONTEXT = "context"
     CALIBRATION = "calibration"
+    CONSOLIDATION = "consolidation"
     ANSWERS = "answers"
 
 
@@ -29,7 +30,7 @@ def evaluate(
         Measured,
         typer.Argument(
             metavar="KIND",
-            help="extraction, resolution, attacks, journeys, retrieval, context, calibration or answers.",
+            help="extraction, resolution, attacks, journeys, retrieval, context, calibration, consolidation, answers.",
         ),
     ],
     paths: Annotated[list[Path] | None, typer.Argument(help="Labelled corpora; none: those of the settings.")] = None,
@@ -51,13 +52,15 @@ def evaluate(
 
     Attacks that leak or are stored are a finding with or without a baseline, and so is a journey of which anything
     does not hold: weeks of one person's logs through the whole engine, and what must be known on given days.
-    Calibration compares how sure judged claims are with how many are right. Answers asks models: one reads the context
+    Calibration compares how sure judged claims are with how many are right. Consolidation asks whether lessons that
+    were planted in a telemetry are told from coincidences. Answers asks models: one reads the context
     block of each question, another judges what it says.
 
     Example: em evaluate extraction corpus.jsonl --save
     """
     from em_pipelines.interfaces.cli.evaluate_answers import Asked, evaluate_answers
     from em_pipelines.interfaces.cli.evaluate_calibration import evaluate_calibration
+    from em_pipelines.interfaces.cli.evaluate_consolidation import evaluate_consolidation
     from em_pipelines.interfaces.cli.evaluate_context import evaluate_context
     from em_pipelines.interfaces.cli.evaluate_journeys import evaluate_journeys
     from em_pipelines.interfaces.cli.evaluate_labelled import evaluate_labelled
@@ -72,6 +75,8 @@ def evaluate(
         evaluate_context(opened, paths or [], as_json=as_json)
     elif measured is Measured.CALIBRATION:
         evaluate_calibration(opened, paths or [], as_json=as_json)
+    elif measured is Measured.CONSOLIDATION:
+        evaluate_consolidation(opened, paths or [], as_json=as_json)
     elif measured is Measured.ANSWERS:
         asked = Asked(user, parse_day(as_of, "--as-of"), budget)
         evaluate_answers(opened, paths or [], asked, as_json=as_json)

@@ -44,7 +44,8 @@ NO_SESSION = "feedback"
 
 def why(
     wanted: Annotated[
-        str, typer.Argument(metavar="ID", help="Id of a fact, or the beginning of one, or of an entity.")
+        str,
+        typer.Argument(metavar="ID", help="Id of a fact, or the beginning of one, of an entity or of an experience."),
     ],
     home: HomeOption = None,
     as_json: JsonOption = False,
@@ -61,14 +62,13 @@ def why(
     opened = open_existing(home)
     wanted = edge_id_of(opened.store.lake, wanted)
     document = explain(opened.store.lake, wanted, datetime.now(UTC).date(), opened.settings.decay)
+    document = document or _why_experience(opened, wanted)
     if document is None:
         fail(f"explaining {wanted}: no table knows that id; {_hint(opened, wanted)}", Exit.FINDING)
     if as_json:
         print_json(document)
         return
-    {"fact": _show_fact, "deleted_fact": _show_deleted, "entity": _show_entity, "inferred_fact": _show_inferred}[
-        document["kind"]
-    ](document)
+    _SHOWN[document["kind"]](document)
 
 
 def why_not(
@@ -123,12 +123,14 @@ def trace(
 ) -> None:
     """Show everything that came of one message or one feedback, table by table, in the order of the pipeline.
 
+    Of a night it shows what that promoted and quarantined, and that it was taken back.
+
     Example: em trace cor_0a1b2c3d4e5f60718293
     """
     from em_pipelines.governance.audit.trace import trace as trace_rows
 
     opened = open_existing(home)
-    found = trace_rows(opened.store.lake, correlation_id, user)
+    found = trace_rows(opened.store.lake, correlation_id, user) or _trace_of_night(opened, correlation_id, user)
     if not found:
         if user is not None:
             end_if_unknown(opened, user)
@@ -140,6 +142,22 @@ def trace(
         _print(f"\n{name}")
         for row in rows:
             _bullets([_short("  ".join(f"{key}={value}" for key, value in row.items() if value not in (None, [], "")))])
+
+
+def _why_experience(home: "Pipeline", wanted: str) -> dict[str, Any] | None:
+    """What stands behind an experience or a rule, by its id or the beginning of one; None where no table has it."""
+    from em_pipelines.governance.audit.nights_trail import why_experience
+    from em_pipelines.lifecycle.consolidation.night import id_of
+
+    return why_experience(home.store.lake, id_of(home, wanted))
+
+
+def _trace_of_night(home: "Pipeline", wanted: str, user: str | None) -> dict[str, list[dict[str, Any]]]:
+    """The events of a night, or of an experience that was turned away."""
+    from em_pipelines.governance.audit.nights_trail import events
+
+    rows = [row for row in events(home) if row["correlation_id"] == wanted and user in (None, row["user_id"])]
+    return {"audit_trail": rows} if rows else {}
 
 
 def _hint(home: "Pipeline", wanted: str) -> str:
@@ -212,6 +230,26 @@ def _show_source(source: dict[str, Any]) -> None:
         flags = f", {', '.join(claim['flags'])}" if claim["flags"] else ""
         read = claim["pattern_id"] or claim["extractor"]
         _print(f"      read by {read}: {claim['confidence']:.2f}, hedge {claim['hedge_level']}{flags}")
+
+
+def _show_experience(document: dict[str, Any]) -> None:
+    verdict, found = document["verdict"], document["experience"]
+    _print(f"{found['text'] if found else verdict['experience_id']}  ({document['user_id']})")
+    if document["rule"]:
+        _print(f"“{document['rule']}”")
+    seen = f"{counted(verdict['n_occurrences'], 'time')} in {counted(verdict['n_sources'], 'conversation')}"
+    _bullets(
+        [
+            f"{verdict['verdict'].replace('_', ' ')}{', ' + verdict['gate'] if verdict['gate'] else ''}: "
+            f"{verdict['reason']}",
+            f"seen {seen}, {verdict['first_seen']:%Y-%m-%d} to {verdict['last_seen']:%Y-%m-%d}",
+            *([f"confidence {found['confidence']:.2f}, strength {found['strength']:.2f}"] if found else []),
+            *([f"promoted by {document['night']}"] if document["night"] else []),
+        ]
+    )
+    if document["evidence"]:
+        _print("\nEvidence")
+    _bullets(f"{_second(one['timestamp'])}  {one['session_id']}  {one['evidence_id']}" for one in document["evidence"])
 
 
 def _show_deleted(document: dict[str, Any]) -> None:
@@ -293,3 +331,12 @@ def _short(text: str) -> str:
 
 def _print(line: str) -> None:
     out().print(line, markup=False, soft_wrap=True)
+
+
+_SHOWN = {
+    "fact": _show_fact,
+    "deleted_fact": _show_deleted,
+    "entity": _show_entity,
+    "inferred_fact": _show_inferred,
+    "experience": _show_experience,
+}

@@ -83,7 +83,16 @@ def forget(
         print_json(certificate.as_document())
     else:
         _print(certificate)
+    _tell_of_pool(opened)
     _carry_over(opened, is_told=not as_json)
+
+
+def _tell_of_pool(home: "Pipeline") -> None:
+    """Says where a shared pool could not be told what is taken back; the next run tries again."""
+    from em_pipelines.lifecycle.pool.contributing import n_waiting
+
+    if n := n_waiting(home):
+        say(f"the shared pool could not be told of {counted(n, 'withdrawal')} yet; `em run` tries again")
 
 
 def _carry_over(home: "Pipeline", *, is_told: bool) -> None:

@@ -1,6 +1,7 @@
 """`em users` and `em status`: who is remembered, what is here, how fresh it is and what waits."""
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Any
@@ -23,7 +24,7 @@ from em_pipelines.text.counting import counted
 
 if TYPE_CHECKING:
     from em_pipelines.governance.audit.status import Status
-    from em_pipelines.serving.users import Remembered
+    from em_pipelines.serving.users import Remembered, Stage
 
 KILO = 1000
 N_NAMED = 8
@@ -87,13 +88,14 @@ def _document(found: "Status") -> dict[str, Any]:
     return {
         "home": str(found.home),
         "user": found.user,
-        "users": None if found.users is None else [asdict(one) for one in found.users],
+        "users": _rows(found.users),
         "n_users": None if found.users is None else len(found.users),
         "n_messages": None if unread else found.n_messages,
         "n_unread_messages": None if unread else found.n_landed,
         "first_day": days and days[0].isoformat(),
         "last_day": days and days[1].isoformat(),
         "n_facts": None if unread else found.n_facts,
+        "stages": _rows(found.stages),
         "snapshot": shot
         and {"as_of": shot.as_of.isoformat(), "published_at": shot.published_at.isoformat(timespec="seconds"),
              "age_seconds": _age_seconds(shot.published_at), "is_current": shot.is_current},
@@ -114,6 +116,10 @@ def _document(found: "Status") -> dict[str, Any]:
     }  # fmt: skip
 
 
+def _rows(found: "Sequence[Remembered | Stage] | None") -> list[dict[str, Any]] | None:
+    return None if found is None else [asdict(one) for one in found]
+
+
 def _lines(found: "Status") -> Iterator[tuple[str, str]]:
     """What people read: a line for each thing that is there, waits, or cannot be read."""
     yield "home", f"{found.home} ({_size(found.n_bytes or 0)})"
@@ -126,10 +132,27 @@ def _lines(found: "Status") -> Iterator[tuple[str, str]]:
         span = f", {days[0]} to {days[1]}" if days else ""
         yield "messages", f"{counted(found.n_messages, 'message')}{span}"
         yield "facts", counted(found.n_facts, "fact")
+    yield from _stages(found)
     yield "snapshot", _snapshot(found)
     yield "packs", _told(found.n_packs, "index pack")
     yield from _waiting(found)
     yield "next", copyable(found.next_step)
+
+
+def _stages(found: "Status") -> Iterator[tuple[str, str]]:
+    """How far memory has come with each; of many how many are how far."""
+    told = found.stages or []
+    if len(told) > N_NAMED:
+        counts = Counter(one.stage for one in told)
+        yield "stages", ", ".join(f"{n} {_words(stage)}" for stage, n in counts.most_common())
+        return
+    for n, one in enumerate(told):
+        more = f"; until {_words(one.next_stage)}: {one.still_needed}" if one.next_stage else ""
+        yield "" if n else "stages", f"{one.user_id}: {_words(one.stage)}{more}"
+
+
+def _words(stage: str) -> str:
+    return stage.replace("_", " ")
 
 
 def _under_way(found: "Status") -> Iterator[tuple[str, str]]:

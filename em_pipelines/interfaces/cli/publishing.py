@@ -36,7 +36,8 @@ def snapshot(
     day = parse_day(date, "--date")
     _make_state(opened, day)
     with opened.inferred_on(day):
-        report = publish(opened.store, opened.snapshots, opened.time_rules, day, ledger=opened.ledger)
+        nights = opened.nights.history()
+        report = publish(opened.store, opened.snapshots, opened.time_rules, day, ledger=opened.ledger, nights=nights)
     if day and day > report.as_of:
         say(f"nothing was learned after {report.as_of}: the snapshot of {day} is that of {report.as_of}")
     if as_json:

@@ -1,8 +1,9 @@
-"""`em review`: imported facts that wait, letting them count, turning them away."""
+"""`em review`: imported facts and experiences that wait, letting them count, turning them away."""
 
 from collections import Counter
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -22,16 +23,22 @@ from em_pipelines.text.counting import WAS, counted
 
 if TYPE_CHECKING:
     from em_pipelines.governance.review import Decided, Review, Wanted
+    from em_pipelines.landing.imported_facts import Waiting
+    from em_pipelines.lifecycle.consolidation.reviewed import Looked
     from em_pipelines.pipeline import Pipeline
 
-app = typer.Typer(no_args_is_help=True, help="Imported facts that wait to be looked at: list, accept, reject.")
+EXPERIENCE = "experience"
+"""The kind of what waits and was not imported."""
+app = typer.Typer(
+    no_args_is_help=True, help="Imported facts and experiences that wait to be looked at: list, accept, reject."
+)
 
-IdsArgument = Annotated[list[str] | None, typer.Argument(metavar="ID…", help="Ids of facts, or their beginnings.")]
+IdsArgument = Annotated[list[str] | None, typer.Argument(metavar="ID…", help="Ids, or their beginnings.")]
 UserOption = Annotated[str | None, typer.Option("--user", help="Of one user alone.", show_default=False)]
 FileOption = Annotated[str | None, typer.Option("--file", help="Of one imported file alone.", show_default=False)]
 KindOption = Annotated[
     str | None,
-    typer.Option("--kind", metavar="contacts|calendar|notes", help="Of one kind of import.", show_default=False),
+    typer.Option("--kind", metavar="contacts|calendar|notes|experience", help="Of one kind alone.", show_default=False),
 ]
 AllOption = Annotated[bool, typer.Option("--all", help="Everything that waits.")]
 
@@ -42,23 +49,37 @@ def list_waiting(
     file: FileOption = None,
     kind: KindOption = None,
     rejected: Annotated[bool, typer.Option("--rejected", help="What was turned away instead.")] = False,
+    quarantined: Annotated[
+        bool, typer.Option("--quarantined", help="What the safety gates keep from becoming an experience, and why.")
+    ] = False,
     home: HomeOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """List imported facts that wait: what each says, and the file and line that it stands in.
+    """List imported facts and experiences that wait: what each says, the file and line of a fact, and why an experience
+    waits.
 
     Example: em review list --user mirela
     """
     opened = open_existing(home)
-    found = review_of(opened).waiting(_wanted(user, file, kind), is_rejected=rejected)
-    if user is not None and not found:
+    if quarantined:
+        _list_stopped(opened, user, as_json=as_json)
+        return
+    wanted = _wanted(user, file, kind)
+    found = review_of(opened).waiting(wanted, is_rejected=rejected) if kind != EXPERIENCE else []
+    experiences = _experiences(opened, wanted, is_rejected=rejected)
+    if user is not None and not (found or experiences):
         end_if_unknown(opened, user)
     if as_json:
-        print_json([item.as_document() for item in found])
+        print_json([*(item.as_document() for item in found), *(one.as_document() for one in experiences)])
         return
-    how = "turned away" if rejected else "waiting"
-    rows = [(item.seed_id, item.user_id, item.said, item.source_kind, item.file, item.line) for item in found]
-    print_table(f"{len(found)} {how}", ("id", "user", "fact", "kind", "file", "line"), rows, right=("line",))
+    _print_waiting(found, experiences, "turned away" if rejected else "waiting")
+
+
+def _print_waiting(found: "list[Waiting]", experiences: "list[Looked]", how: str) -> None:
+    facts = [(item.seed_id, item.user_id, item.said, item.source_kind, item.file, item.line) for item in found]
+    known = [(one.experience_id, one.user_id, f"{one.said} ({one.reason})", EXPERIENCE, "", "") for one in experiences]
+    headings = ("id", "user", "fact", "kind", "file", "line")
+    print_table(f"{len(facts) + len(known)} {how}", headings, [*facts, *known], right=("line",))
 
 
 @app.command()
@@ -71,15 +92,12 @@ def accept(
     home: HomeOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Let imported facts count: readers see them at once, and the next run folds them in. One that was turned away
-    counts after all where it is named by its id.
+    """Let imported facts and experiences count: readers see them at once, and the next run folds facts in. One that was
+    turned away counts after all where it is named by its id.
 
     Example: em review accept --user mirela --file contacts.vcf
     """
-    opened = open_existing(home)
-    wanted = _chosen(ids, user, file, kind, is_all)
-    review = review_of(opened)
-    _show(review.accept(review.choose_to_accept(wanted)), "accepted", as_json)
+    _decide(open_existing(home), _chosen(ids, user, file, kind, is_all), kind, "accepted", as_json=as_json)
 
 
 @app.command()
@@ -92,12 +110,12 @@ def reject(
     home: HomeOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Turn imported facts away, for good: importing them again does not bring them back.
+    """Turn imported facts away, for good: importing them again does not bring them back. An experience, also one that
+    counts, is turned away until what happens next speaks for it again.
 
     Example: em review reject seed_0a1b2c3d
     """
-    review = review_of(open_existing(home))
-    _show(review.reject(review.choose(_chosen(ids, user, file, kind, is_all))), "rejected", as_json)
+    _decide(open_existing(home), _chosen(ids, user, file, kind, is_all), kind, "rejected", as_json=as_json)
 
 
 def review_of(home: "Pipeline") -> "Review":
@@ -146,28 +164,99 @@ def waiting_line(home: "Pipeline") -> str | None:
     return f"{len(waiting)} imported {facts} to be looked at ({of_whom}); see `em review list`"
 
 
+def waiting_experiences_line(home: "Pipeline") -> str | None:
+    """How many experiences wait, in a sentence; None where none does."""
+    from em_pipelines.lifecycle.consolidation.reviewed import waiting
+
+    n_waiting = len(waiting(home))
+    if not n_waiting:
+        return None
+    waits = counted(n_waiting, "experience", ("waits", "wait"))
+    return f"{waits} to be looked at; see `em review list --kind experience`"
+
+
+def _experiences(home: "Pipeline", wanted: "Wanted", *, is_rejected: bool = False) -> "list[Looked]":
+    """The experiences that wait (or were turned away) and are meant; of a file or a kind of import none is."""
+    from em_pipelines.lifecycle.consolidation.reviewed import waiting
+
+    if wanted.file is not None or wanted.source_kind is not None:
+        return []
+    return waiting(home, wanted.user_id, is_rejected=is_rejected)
+
+
+def _list_stopped(home: "Pipeline", user: str | None, *, as_json: bool) -> None:
+    from em_pipelines.lifecycle.consolidation.reviewed import stopped
+
+    found = stopped(home, user)
+    if user is not None and not found:
+        end_if_unknown(home, user)
+    if as_json:
+        print_json(found)
+        return
+    columns = ("experience_id", "user_id", "kind", "gate", "reason", "n_occurrences")
+    rows = [tuple(row[name] for name in columns) for row in found]
+    print_table(f"{len(found)} stopped", ("id", "user", "kind", "gate", "reason", "times"), rows, right=("times",))
+
+
+def _decide(home: "Pipeline", wanted: "Wanted", kind: str | None, how: str, *, as_json: bool) -> None:
+    """Decides upon imported facts and experiences alike; where an id is none, upon nothing."""
+    from em_pipelines.governance.review import Decided
+    from em_pipelines.lifecycle.consolidation.reviewed import PREFIX
+
+    review, is_accepted = review_of(home), how == "accepted"
+    named = [one for one in wanted.ids if one.startswith(PREFIX)]
+    of_facts = replace(wanted, ids=tuple(one for one in wanted.ids if one not in named))
+    has_facts = kind != EXPERIENCE and bool(of_facts.ids or not wanted.ids)
+    chosen = (review.choose_to_accept if is_accepted else review.choose)(of_facts) if has_facts else []
+    ids = named if wanted.ids else [one.experience_id for one in _experiences(home, wanted)]
+    experiences = _decide_upon(home, ids, wanted.user_id, is_accepted=is_accepted)
+    decided = (review.accept if is_accepted else review.reject)(chosen) if chosen else Decided(())
+    _show(decided, experiences, how, as_json)
+
+
+def _decide_upon(home: "Pipeline", ids: list[str], user_id: str | None, *, is_accepted: bool) -> "list[dict[str, Any]]":
+    """The experiences that were decided upon, with what is served of them made anew."""
+    if not ids:
+        return []
+    from em_pipelines.interfaces.cli.consolidating import serve_anew
+    from em_pipelines.lifecycle.consolidation.night import decide
+    from em_pipelines.lifecycle.consolidation.nights import Said
+
+    rows = decide(home, ids, Said.ACCEPT if is_accepted else Said.REJECT, datetime.now(UTC), user_id=user_id)
+    serve_anew(home)
+    return [
+        {
+            "experience_id": row["experience_id"],
+            "user_id": row["user_id"],
+            "kind": EXPERIENCE,
+            "about": row["component"],
+        }
+        for row in rows
+    ]
+
+
 def _wanted(user: str | None, file: str | None, kind: str | None, ids: list[str] | None = None) -> "Wanted":
     from em_pipelines.governance.review import Wanted
 
-    return Wanted(user, file, kind, tuple(ids or ()))
+    return Wanted(user, file, None if kind == EXPERIENCE else kind, tuple(ids or ()))
 
 
 def _chosen(ids: list[str] | None, user: str | None, file: str | None, kind: str | None, is_all: bool) -> "Wanted":
     if not (ids or user or file or kind or is_all):
-        raise UsageError(
-            "choosing imported facts: give their ids, --user, --file, --kind or --all; see `em review list`"
-        )
+        raise UsageError("choosing what waits: give ids, --user, --file, --kind or --all; see `em review list`")
     return _wanted(user, file, kind, ids)
 
 
-def _show(decided: "Decided", how: str, as_json: bool) -> None:
+def _show(decided: "Decided", experiences: "list[dict[str, Any]]", how: str, as_json: bool) -> None:
     if as_json:
-        print_json(
-            {how: [item.as_document() for item in decided.decided], "withheld": [i.seed_id for i in decided.withheld]}
-        )
+        facts = [item.as_document() for item in decided.decided]
+        print_json({how: [*facts, *experiences], "withheld": [i.seed_id for i in decided.withheld]})
         return
-    tell(
-        f"{len(decided.decided)} {how}" + ("; `em run` folds them in" if decided.decided and how == "accepted" else "")
-    )
+    then = "; `em run` folds them in" if decided.decided and how == "accepted" else ""
+    if experiences:
+        of_them = f", {counted(len(experiences), 'experience')} among them" if decided.decided else ""
+        tell(f"{len(decided.decided) + len(experiences)} {how}{of_them}{then}")
+    else:
+        tell(f"{len(decided.decided)} {how}{then}")
     if decided.withheld:
         say(f"{len(decided.withheld)} are kept away by the safety guard and wait still; see docs/seeds.md")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from em_pipelines.errors import UsageError
-from em_pipelines.interfaces.cli import landing, landing_summary, publishing, reviewing
+from em_pipelines.interfaces.cli import consolidating, landing, landing_summary, publishing, reviewing
 from em_pipelines.interfaces.cli.console import (
     Exit,
     ExtractorOption,
@@ -84,12 +84,22 @@ def run(
         summary = materialize(opened, first, last, is_full=is_full)
         if reviewing.settle(opened, [], None).n_accepted:  # what was read only now, in notes that need no look
             summary = materialize(opened, first, last, is_full=False)
+        if _sleeps_on(opened):
+            summary.n_runs += materialize(opened, first, last, is_full=False).n_runs
     if (first or last) and not any(_is_within(day, first, last) for day in opened.store.log.days("interactions")):
         tell("Nothing has landed on these days: `em status` tells from when to when there is something.")
     _show(opened, summary)
     _judge(summary)
     if report:
         landing_summary.end_with(opened, report)
+
+
+def _sleeps_on(home: "Pipeline") -> bool:
+    """Makes what stands of the nights what the days come to now, and the files that tell of it; whether any table has
+    changed. A night that was killed half way is completed by it."""
+    is_changed = bool(home.refresh_consolidation().made) if home.nights.is_there else False
+    consolidating.tell_of_files(home)
+    return is_changed
 
 
 def _bounds(from_day: str | None, to_day: str | None) -> tuple[date | None, date | None]:
@@ -159,7 +169,7 @@ def _show(home: "Pipeline", summary: "Summary") -> None:
     if summary.untrusted:
         told = counted(len(summary.untrusted), "conversation", ("holds", "hold"))
         out().print(f"Untrusted: {told} what came from outside, and nothing is learned there", soft_wrap=True)
-    if waiting := reviewing.waiting_line(home):
+    for waiting in filter(None, (reviewing.waiting_line(home), reviewing.waiting_experiences_line(home))):
         tell(f"Review: {waiting}")
     latest = home.snapshots / LATEST
     if not latest.exists():

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from em_pipelines.retrieval.search import Search
 
 SHOWN_CHARACTERS = 90
+BRIEF = ("kind", "session_id", "turn_number", "edge_id", "text", "score")
+"""What a file of hits says of each; of an experience also its id."""
 
 
 class Kind(StrEnum):
@@ -57,7 +59,7 @@ RelationOption = Annotated[
     list[str] | None, typer.Option("--relation", help="Facts of it, and who says so.", show_default=False)
 ]
 DomainOption = Annotated[str | None, typer.Option("--domain", help="Not of another.", show_default=False)]
-ConfidenceOption = Annotated[float, typer.Option("--min-confidence", min=0, max=1, help="Of facts.")]
+ConfidenceOption = Annotated[float, typer.Option("--min-confidence", min=0, max=1, help="Of facts and experiences.")]
 NeighboursOption = Annotated[int, typer.Option("--neighbours", min=0, help="Turns around each message.")]
 HopsOption = Annotated[int, typer.Option("--hops", min=0, max=2, help="Steps along the graph from what is found.")]
 ThreadOption = Annotated[
@@ -92,14 +94,14 @@ def search(
     home: HomeOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Find what was said, and what is known of it: best first, facts that answer the question among the messages.
+    """Find what was said, what is known of it, and what recurs: best first, facts that answer among the messages.
 
     Nothing is written to memory and no model is asked.
 
     Example: em search "Where does Dana work?" --user mirela -k 5
     """
     from em_pipelines.retrieval.context.thread import read_thread
-    from em_pipelines.retrieval.search import BOTH, Search
+    from em_pipelines.retrieval.search import EVERY_KIND, Search
     from em_pipelines.retrieval.user_search import ask
 
     _check_asked(query, batch, output, relation or ())
@@ -112,7 +114,7 @@ def search(
         text=query or "",
         n_hits=n_hits or opened.settings.retrieval.n_hits,
         today=today,
-        kinds=BOTH if kind is None else frozenset({kind.value}),
+        kinds=EVERY_KIND if kind is None else frozenset({kind.value}),
         since=first,
         until=last,
         sessions=_any_of(session),
@@ -189,7 +191,7 @@ def _questions(path: Path) -> Iterator[dict[str, str]]:
 
 
 def _brief(hit: "Hit") -> dict[str, Any]:
-    return {name: getattr(hit, name) for name in ("kind", "session_id", "turn_number", "edge_id", "text", "score")}
+    return {name: getattr(hit, name) for name in (*BRIEF, *(("experience_id",) if hit.experience_id else ()))}
 
 
 def _tell(home: "Pipeline", user_id: str, asked: "Search", hits: "list[Hit]", *, as_json: bool) -> None:
@@ -216,7 +218,8 @@ def _show(hits: "list[Hit]", *, as_json: bool) -> None:
         [
             (
                 hit.kind, hit.said_on, hit.by or "", _shortened(hit.shown), f"{hit.score:.2f}",
-                hit.edge_id or f"{hit.session_id} {hit.turn_number}", *((note,) if any(notes) else ()),
+                hit.edge_id or hit.experience_id or f"{hit.session_id} {hit.turn_number}",
+                *((note,) if any(notes) else ()),
             )
             for hit, note in zip(hits, notes, strict=True)
         ],

@@ -42,9 +42,9 @@ class _Form(BaseModel):
 
 
 class HitShown(BaseModel):
-    """Something that was found: a message that was said, or a fact."""
+    """Something that was found: a message that was said, a fact, or an experience: what has recurred."""
 
-    kind: str = Field(description="message or fact")
+    kind: str = Field(description="message, fact or experience")
     text: str
     score: float
     said_on: date
@@ -55,10 +55,11 @@ class HitShown(BaseModel):
     conflicts_with: list[str] = Field(description="Ids of facts that cannot hold beside it.")
     shown: str = Field(description="The text with what words such as yesterday meant behind them, as YYYY-MM-DD.")
     path: list[str] = Field(description="How it was reached from what was found: turns, names and ids of facts.")
+    experience_id: str | None = Field(description="Id of an experience; said_on is when it was last seen.")
 
 
 class Found(BaseModel):
-    """Hits, best first: messages, facts that answer the question among them, then other facts."""
+    """Hits, best first: messages, facts that answer among them, then other facts, then experiences."""
 
     hits: list[HitShown]
 
@@ -70,6 +71,7 @@ class ContextShown(BaseModel):
     n_tokens: int
     edge_ids: list[str] = Field(description="Facts in it; report those that you used as recalled.")
     turns: list[tuple[str, int]] = Field(description="Session and turn of the messages quoted in it.")
+    experience_ids: list[str] = Field(description="Experiences in it.")
 
 
 class StartShown(BaseModel):

@@ -37,7 +37,9 @@ from em_pipelines.interfaces.mcp.forms import (
     Text,
 )
 
-Kinds = Annotated[list[Literal["message", "fact"]], Field(min_length=1, description="What is looked for.")]
+Kinds = Annotated[
+    list[Literal["message", "fact", "experience"]], Field(min_length=1, description="What is looked for.")
+]
 
 
 class ReadingTools:
@@ -51,7 +53,7 @@ class ReadingTools:
         self,
         query: Annotated[Query, Field(min_length=1)],
         limit: Annotated[int, Field(ge=1, le=50, description="Hits of a kind at most.")] = 8,
-        kinds: Kinds = ["message", "fact"],  # noqa: B006 (a schema)
+        kinds: Kinds = ["message", "fact", "experience"],  # noqa: B006 (a schema)
         as_of: AsOf = None,
         since: Annotated[date | None, Field(description="Said on this day or later (YYYY-MM-DD).")] = None,
         session_id: Annotated[SessionId, Field(description="Said in this conversation alone.")] = "",
@@ -63,7 +65,7 @@ class ReadingTools:
         min_confidence: Annotated[Share, Field(description="Of facts.")] = 0.0,
         hops: Annotated[int, Field(ge=0, le=2, description="Steps along the graph from what is found.")] = 0,
     ) -> Found:
-        """Find what was said and what is known, best first. Search before you say that you do not know."""
+        """Find what was said, is known or recurs, best first. Search before you say that you do not know."""
         with self._desk.reading(self._who()) as memory:
             hits = memory.retrieve_memories(
                 query, k=limit, kinds=kinds, as_of=as_of, since=since, sessions=[session_id] if session_id else (),
@@ -85,8 +87,9 @@ class ReadingTools:
         with self._desk.reading(self._who()) as memory:
             block = memory.context(query, is_group=is_group, thread=thread, as_of=as_of)
         return ContextShown(
-            text=block.text, n_tokens=block.n_tokens, edge_ids=list(block.edge_ids), turns=list(block.turns)
-        )
+            text=block.text, n_tokens=block.n_tokens, edge_ids=list(block.edge_ids), turns=list(block.turns),
+            experience_ids=list(block.experience_ids),
+        )  # fmt: skip
 
     def em_bootstrap(
         self,
@@ -95,7 +98,8 @@ class ReadingTools:
         ] = False,
         as_of: AsOf = None,
     ) -> StartShown:
-        """Get what a session should start with: who it is, what is due and planned, how they want to be treated."""
+        """Get what a session should start with: who it is, what is due and planned, what failed lately, which rules
+        apply."""
         with self._desk.reading(self._who()) as memory:
             text = memory.bootstrap(as_of=as_of, is_group=is_group)
         return StartShown(text=text, n_lines=text.count("\n"))

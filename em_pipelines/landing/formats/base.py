@@ -71,7 +71,7 @@ class Source:
     `name` is the file's own, the same unpacked and in a ZIP; `container` is the name of the ZIP that it is a member of,
     and `inside` its path below the ZIP or folder that was given, with /: both empty where they do not apply.
     `landed_at` is the time of the landing, with an offset. `privacy` is how private the caller says that notes are:
-    personal, private or public.
+    personal, private or public. `keeps_tool_calls`: what coding agents call becomes skill invocations, too.
     """
 
     name: str
@@ -82,6 +82,7 @@ class Source:
     inside: str = ""
     landed_at: datetime | None = None
     privacy: str | None = None
+    keeps_tool_calls: bool = False
 
     def user(self, said: object = None) -> object:
         """Whose a foreign record is: the caller's word, else the record's, else the folder's; None: nobody's."""

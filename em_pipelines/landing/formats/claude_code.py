@@ -11,7 +11,7 @@ with it the session. What the program put into a message of the user in tags of 
 open files) is left out; what it wrote there to go on from an earlier session is the assistant's. Summaries, system and
 file-history lines, queues, meta lines, errors of the service and sidechains (conversations of sub-agents) are passed
 over, and so is a last line that breaks off: its session still runs. The domain of a message is the project of the
-folder that its session began in.
+folder that its session began in. With `landing.keeps_tool_calls` each call is a skill invocation as well.
 """
 
 import posixpath
@@ -38,6 +38,7 @@ from em_pipelines.landing.formats.base import (
 )
 from em_pipelines.landing.formats.openai import text_of
 from em_pipelines.landing.formats.projects import project_of
+from em_pipelines.landing.formats.tool_calls import ToolCalls
 from em_pipelines.landing.reader import InputFile, Line
 from em_pipelines.landing.reasons import Reason, Skip
 
@@ -102,6 +103,7 @@ def convert(file: InputFile, source: Source) -> Iterator[Item]:
     turns: Counter[str] = Counter()
     projects: dict[str, str | None] = {}
     """Of each session what it began to work on: an agent moves between folders."""
+    calls = ToolCalls()
     untrusted: set[str] = set()
     """Calls of which the results come from elsewhere."""
     for item in _lines(file):
@@ -117,6 +119,8 @@ def convert(file: InputFile, source: Source) -> Iterator[Item]:
             yield Rejected(line.number, Reason.MISSING_FIELD, "message: expected an object with content", line.raw)
             continue
         untrusted |= _reaching_out(message.get("content"), event.get("cwd"))
+        if source.keeps_tool_calls:
+            yield from calls.of(line.number, _shared(event, source), event)
         said = [one for one in _spoken(_speaker(event), message.get("content"), untrusted) if one.written.strip()]
         if not said:
             yield Ignored(line.number, _without_words(message.get("content")))

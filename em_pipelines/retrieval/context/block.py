@@ -1,27 +1,30 @@
 """The context block: what an agent is told of a person before it answers, as XML within a budget of tokens.
 
 Which entities a question is about, and how much each fact matters to it, is weighed by nearness, topic, confidence and
-recency. Nothing is written to memory and no model is asked. What was retracted, or is about to be erased, is not in it.
+recency. Beside the facts stands what recurs. Nothing is written to memory and no model is asked. What was retracted, or
+is about to be erased, is not in it.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from datetime import date
-from itertools import zip_longest
+from itertools import islice, zip_longest
 
 import numpy as np
 
 from em_pipelines.errors import NotMadeError
 from em_pipelines.retrieval.context.known_facts import Floats, Integers, Known, Turn, folded_words, is_id, known
-from em_pipelines.retrieval.context.sections import Filling, Section, count_tokens, opening, plain
+from em_pipelines.retrieval.context.lessons import lessons
+from em_pipelines.retrieval.context.sections import Filling, Line, Section, count_tokens, opening, plain
 from em_pipelines.retrieval.context.settings import RelevanceWeights
 from em_pipelines.retrieval.context.telling import Scene, ids, lines, quotes, reminders
 from em_pipelines.retrieval.documents import MESSAGE, Hit
 from em_pipelines.retrieval.search import Search
 from em_pipelines.retrieval.searchable_home import SearchableHome
 from em_pipelines.retrieval.terms import answering_relations, asks_for_several, parts_of, question_stems
-from em_pipelines.retrieval.user_search import ask
+from em_pipelines.retrieval.user_search import ask, tellable_in
+from em_pipelines.schema.tables.derived import EXPERIENCES
 
 _FIRST_PERSON = re.compile(r"\b(?:i|me|my|mine|myself|we|us|our|ours|user)\b", re.IGNORECASE)
 MENTIONED, ONE_HOP, TWO_HOPS = 1.0, 0.5, 0.2
@@ -139,12 +142,14 @@ class ContextQuery:
 
 @dataclass(frozen=True)
 class Block:
-    """The block as XML, what it costs by `count_tokens`, and the facts and messages that are in it, in its order."""
+    """The block as XML, what it costs by `count_tokens`, and the facts, messages and experiences that are in it, in its
+    order."""
 
     text: str
     n_tokens: int
     edge_ids: tuple[str, ...]
     turns: tuple[tuple[str, int], ...]
+    experience_ids: tuple[str, ...] = ()
 
 
 def context_block(home: SearchableHome, query: ContextQuery) -> Block:
@@ -160,7 +165,9 @@ def context_block(home: SearchableHome, query: ContextQuery) -> Block:
         _fill(filling, home, query, budget)
     text = f"{begin}{filling.render()}{end}"
     told = list(filling.chosen())
-    return Block(text, count_tokens(text), ids(told), tuple(turn for line in told for turn in line.turns))
+    turns = tuple(turn for line in told for turn in line.turns)
+    recurring = tuple(experience for line in told for experience in line.experience_ids)
+    return Block(text, count_tokens(text), ids(told), turns, recurring)
 
 
 def _readable(query: ContextQuery) -> ContextQuery:
@@ -193,14 +200,25 @@ def _fill(filling: Filling, home: SearchableHome, query: ContextQuery, budget: i
     direct = Section("facts", lines(scene, MENTIONED, told))
     related = Section("related", lines(scene, ONE_HOP, told))
     distant = Section("distant", lines(scene, TWO_HOPS, told))
+    recurring = Section("experiences", _recurring(home, query, {facts.fact(n).edge_id for n in told}))
     # Nobody has said who may hear a message, so it stays among the two whose memory this is.
     spoken = () if query.is_group else quotes(hits, query.text, query.thread, chosen.quote_tokens)
     room = max(int(budget * chosen.facts_share), _room_of_answers(scene, query.text, budget))
     for section in (direct, due, related, distant):
         room -= filling.add(section, room)
+    filling.add(recurring, int(budget * chosen.experiences_share))
     filling.add(Section("said", spoken))
-    for section in (direct, due, related, distant):
+    for section in (direct, recurring, due, related, distant):
         filling.add(section)
+
+
+def _recurring(home: SearchableHome, query: ContextQuery, told: Collection[str]) -> list[Line]:
+    """What has recurred of what the question is about, without what is `told` as a fact."""
+    if not home.store.lake.days(EXPERIENCES):
+        return []
+    known = tellable_in(home, query.user_id, query.as_of, query.domain)
+    found = lessons(known, query.text, query.thread, told, is_group=query.is_group)
+    return list(islice(found, home.settings.context.n_experiences))
 
 
 def _room_of_answers(scene: Scene, text: str, budget: int) -> int:

@@ -11,8 +11,8 @@ share, `^` and `$` for the ends), else by its length. Figures come in threes, a 
 bytes of UTF-8, below which no byte-level tokenizer can fall apart further. A text that is cheaper than a token for four
 characters is counted as that.
 
-A section that a later part of memory fills, experiences or probes, is one more function that gives a Section; its place
-is in `ORDER`.
+A section that a later part of memory fills, such as probes, is one more function that gives a Section; its place is in
+`ORDER`.
 """
 
 import re
@@ -157,6 +157,7 @@ class Line:
     entity: str = ""
     edge_ids: tuple[str, ...] = ()
     turns: tuple[tuple[str, int], ...] = ()
+    experience_ids: tuple[str, ...] = ()
 
     @property
     def n_tokens(self) -> int:

@@ -88,6 +88,7 @@ SESSIONS = Table(
         col("n_facts", INT, "claims extracted"),
         col("trust", TEXT, "trusted or untrusted, as a whole"),
         col("channel", TEXT, "of its first message"),
+        opt("summary", TEXT, "what of it is worth telling, in a line or two; null: nothing, or it is untrusted"),
     ),
     key=("user_id", "session_id", "started_at"),
     sort_by=("user_id", "session_id"),

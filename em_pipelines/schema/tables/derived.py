@@ -57,19 +57,32 @@ INFERRED_EDGES = Table(
 EXPERIENCES = Table(
     name="experiences",
     group="consolidation",
-    about="Durable knowledge promoted from repeated episodes.",
+    about="What happened often, long and widely enough to be known, at the end of the last night.",
     columns=(
-        col("experience_id", TEXT, "hash of kind and evidence"),
+        col("experience_id", TEXT, "hash of user, kind, component and category"),
         USER_ID,
-        col("kind", TEXT, "failure, procedure, preference, state or reflection"),
+        col("kind", TEXT, "failure, anomaly, procedure, preference, state or reflection"),
+        col("component", TEXT, "what it is about: a skill, a relation, a kind of observation"),
+        opt("category", TEXT, "of failures: their category; of procedures: their steps"),
         col("text", TEXT, "one line"),
-        col("consolidates", TEXTS, "ids of the evidence"),
-        col("strength", REAL, "0 to 1, grows with evidence"),
-        col("method", TEXT, "template or model"),
+        opt("trigger", TEXT, "what the messages of a failure have in common"),
+        opt("mitigation", TEXT, "what was called before it worked again"),
+        col("consolidates", TEXTS, "ids of the evidence, the newest 200, in order of time"),
+        col("n_occurrences", INT, "times it happened"),
+        col("n_sources", INT, "conversations in which it happened"),
+        col("confidence", REAL, "0 to 1: (agreeing + 1) / (occurrences + 2)"),
+        col("strength", REAL, "0 to 1, grows with occurrences and conversations"),
+        col("source", TEXT, "where the evidence stands: skill_invocations or messages; shared: came from a pool"),
+        col("context_tags", TEXTS, "where it matters"),
+        col("first_seen", INSTANT, "first time it happened"),
+        col("last_seen", INSTANT, "last time it happened"),
+        col("tier", TEXT, "hot, warm or cold, by when it was last seen"),
+        col("revision", INT, "nights on which its evidence grew, from 1"),
+        col("method", TEXT, "template or model: who worded its rule"),
         opt("model", TEXT, "the model that worded it"),
-        col("consolidation_id", TEXT, "the run that promoted it"),
-        col("promoted_at", INSTANT, "when"),
-        col("status", TEXT, "active, in_review or rolled_back"),
+        opt("consolidation_id", TEXT, "the night that promoted it; null: shared"),
+        opt("promoted_at", INSTANT, "the end of what that night had seen; null: shared"),
+        col("status", TEXT, "active, in_review, or shared: told by others, and nobody here has seen it"),
     ),
     key=("experience_id",),
     sort_by=("user_id", "experience_id"),
@@ -87,12 +100,56 @@ RULES = Table(
         col("text", TEXT, "one line, at most 150 tokens"),
         col("frequency", INT, "times seen"),
         col("confidence", REAL, "0 to 1"),
-        col("consolidation_id", TEXT, "the run that wrote it"),
+        col("consolidation_id", TEXT, "the night that promoted it"),
         col("last_seen", INSTANT, "latest evidence"),
-        col("status", TEXT, "active, in_review, quarantined or rolled_back"),
+        col("status", TEXT, "active or in_review"),
     ),
     key=("rule_id",),
     sort_by=("user_id", "rule_id"),
+    is_state=True,
+)
+
+EXPERIENCE_LINKS = Table(
+    name="experience_links",
+    group="consolidation",
+    about="What each experience consolidates, and so which experiences each observation is part of.",
+    columns=(
+        col("experience_id", TEXT, "the experience"),
+        col("evidence_id", TEXT, "the invocation, the operation on a fact, or the message"),
+        USER_ID,
+        col("session_id", TEXT, "the conversation"),
+        opt("turn_number", INT, "the turn; null: of invocations"),
+        col("timestamp", INSTANT, "when it happened"),
+    ),
+    key=("experience_id", "evidence_id"),
+    sort_by=("user_id", "experience_id", "timestamp", "evidence_id"),
+    is_state=True,
+)
+
+PROMOTIONS = Table(
+    name="promotions",
+    group="consolidation",
+    about="What the gates say of everything that happened more than once, and why.",
+    columns=(
+        col("experience_id", TEXT, "the experience that it is, or would be"),
+        USER_ID,
+        col("kind", TEXT, "failure, anomaly, procedure, preference, state or reflection"),
+        opt("component", TEXT, "what it is about; null: quarantined"),
+        opt("category", TEXT, "of failures: their category; of procedures: their steps; null: quarantined, or neither"),
+        col("n_occurrences", INT, "times it happened"),
+        col("n_sources", INT, "conversations in which it happened"),
+        col("n_days", INT, "UTC days on which it happened"),
+        col("span_hours", REAL, "hours from the first time to the last"),
+        col("agreement", REAL, "0 to 1: share of the occurrences that are alike"),
+        col("verdict", TEXT, "promoted, in_review, refused or quarantined"),
+        opt("gate", TEXT, "what it was stopped by: a bound, confidence, or a safety gate; null: promoted"),
+        col("reason", TEXT, "a sentence"),
+        opt("consolidation_id", TEXT, "the night that promoted it"),
+        col("first_seen", INSTANT, "first time it happened"),
+        col("last_seen", INSTANT, "last time it happened"),
+    ),
+    key=("experience_id",),
+    sort_by=("user_id", "experience_id"),
     is_state=True,
 )
 
@@ -117,4 +174,6 @@ SKILL_PROFILES = Table(
     is_state=True,
 )
 
-TABLES = (CURRENT_EDGES, INFERRED_EDGES, EXPERIENCES, RULES, SKILL_PROFILES)
+CONSOLIDATED = (EXPERIENCES, RULES, EXPERIENCE_LINKS, PROMOTIONS, SKILL_PROFILES)
+"""What a night makes."""
+TABLES = (CURRENT_EDGES, INFERRED_EDGES, *CONSOLIDATED)

@@ -5,7 +5,7 @@ from typing import Protocol
 
 from em_pipelines.home import Home
 from em_pipelines.storage.duckdb_engine import EngineSettings
-from em_pipelines.storage.store import Step
+from em_pipelines.storage.step import Step
 
 
 class ProjectionSettings(Protocol):

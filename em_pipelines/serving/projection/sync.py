@@ -21,8 +21,8 @@ from em_pipelines.serving.projection.desired_state import Wanted
 from em_pipelines.serving.projection.graph_store import GraphStore, Sums, checksum, total
 from em_pipelines.serving.projection.noted import Noted
 from em_pipelines.serving.projection.shapes import NODE_PROPERTIES
-from em_pipelines.storage.code_version import code_digest
 from em_pipelines.storage.duckdb_engine import EngineSettings, Rows, connect
+from em_pipelines.storage.step import code_digest
 from em_pipelines.storage.store import Store
 from em_pipelines.text.counting import IS, counted
 

@@ -13,6 +13,7 @@ COMMENT ON VIEW cold_start_stages IS 'What each stage needs: interactions, facts
 CREATE VIEW user_figures AS
 WITH people AS (
     SELECT user_id FROM messages UNION SELECT user_id FROM entities UNION SELECT user_id FROM edges
+    UNION SELECT user_id FROM skill_invocations
 ),
 said AS (SELECT user_id, count(*) AS n_interactions FROM messages WHERE role = 'user' GROUP BY ALL),
 known AS (
@@ -197,7 +198,7 @@ CREATE VIEW rules_by_month AS
 SELECT
     date_trunc('month', e.promoted_at AT TIME ZONE 'UTC')::DATE AS month, r.user_id, e.kind, count(*) AS n_rules,
     count(*) FILTER (r.status = 'active') AS n_active, count(*) FILTER (r.status = 'in_review') AS n_in_review,
-    count(*) FILTER (r.status IN ('quarantined', 'rolled_back')) AS n_withdrawn, avg(r.confidence) AS mean_confidence
+    avg(r.confidence) AS mean_confidence
 FROM rules AS r
 JOIN experiences AS e USING (experience_id)
 GROUP BY ALL
@@ -221,49 +222,6 @@ WHERE o.operation = 'REINFORCE' AND o.reason = 'said again in another session' A
   )
 ORDER BY o.timestamp, o.op_id;
 COMMENT ON VIEW retrieval_misses IS 'Facts that people had to say again although memory held them.';
-
-CREATE VIEW self_improvement AS
-WITH failed AS (
-    SELECT
-        *, row_number() OVER (PARTITION BY user_id, skill_name, error_category ORDER BY timestamp, invocation_id) > 1
-            AS is_repeated
-    FROM skill_invocations WHERE error_category IS NOT NULL
-),
-failures AS (
-    SELECT
-        date_trunc('month', timestamp AT TIME ZONE 'UTC')::DATE AS month, count(*) AS n_failures,
-        count(*) FILTER (is_repeated) AS n_repeated_failures
-    FROM failed GROUP BY ALL
-),
-costs AS (
-    SELECT
-        date_trunc('month', started_at AT TIME ZONE 'UTC')::DATE AS month, count(*) AS n_sessions,
-        sum(model_cost_usd) AS model_cost_usd
-    FROM cost_by_session WHERE started_at IS NOT NULL GROUP BY ALL
-),
-promoted AS (SELECT month, CAST(sum(n_rules) AS BIGINT) AS n_rules FROM rules_by_month GROUP BY ALL),
-missed AS (
-    SELECT date_trunc('month', said_again_at AT TIME ZONE 'UTC')::DATE AS month, count(*) AS n_misses
-    FROM retrieval_misses GROUP BY ALL
-),
-surfaced AS (
-    SELECT date_trunc('month', timestamp AT TIME ZONE 'UTC')::DATE AS month, count(*) AS n_surfaced
-    FROM graph_ops WHERE reason = 'surfaced in a session' GROUP BY ALL
-)
-SELECT
-    month, coalesce(n_sessions, 0) AS n_sessions, coalesce(n_failures, 0) AS n_failures,
-    coalesce(n_repeated_failures, 0) AS n_repeated_failures,
-    n_repeated_failures / nullif(n_failures, 0) AS repeated_failure_share,
-    coalesce(model_cost_usd, 0) / nullif(n_sessions, 0) AS model_cost_per_session_usd,
-    coalesce(n_rules, 0) AS n_rules_promoted, coalesce(n_misses, 0) AS n_retrieval_misses,
-    coalesce(n_misses, 0) / nullif(coalesce(n_misses, 0) + coalesce(n_surfaced, 0), 0) AS retrieval_miss_share
-FROM costs
-FULL JOIN failures USING (month)
-FULL JOIN promoted USING (month)
-FULL JOIN missed USING (month)
-FULL JOIN surfaced USING (month)
-ORDER BY month;
-COMMENT ON VIEW self_improvement IS 'By month: repeated failures, model cost a session, rules, retrieval misses.';
 
 CREATE VIEW figures_by_day AS
 SELECT (timestamp AT TIME ZONE 'UTC')::DATE AS day, name, labels, value FROM metrics ORDER BY day, name, labels;

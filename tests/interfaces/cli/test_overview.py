@@ -49,7 +49,11 @@ def test_status_of_a_home_that_was_run(em, examples_home) -> None:
     assert found["n_bytes"] > 1_000_000
     assert found["n_waiting_for_model"] == {}
     assert (found["n_dead_letters"], found["n_quarantined"], found["problems"]) == (0, 0, [])
+    assert {one["user_id"]: one["stage"] for one in found["stages"]} == dict.fromkeys(
+        ("ada", "mirela", "tobias"), "minimum_viable"
+    )
     told = em("status", "--home", examples_home).stdout
+    assert "ada: minimum viable; until functional: " in told
     assert "3: ada, mirela, tobias" in told
     assert "next " in told
 

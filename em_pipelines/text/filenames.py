@@ -1,4 +1,5 @@
-"""Names of notes: safe on every common system, in links and in shells, and unique whatever things are called.
+"""Names of files for any text: safe on every common system, in links and in shells, and unique whatever things are
+called.
 
 Allowed are letters, digits, marks, blanks, emoji and a little punctuation; all that a file system, Markdown or a
 wiki link takes for more than itself becomes a hyphen. Names are compared as the most forgiving file system does:
@@ -25,12 +26,13 @@ MIN_DIGITS = 8
 _SUFFIX = re.compile(r" \([0-9a-f]{8,}\)$")
 
 
-def stems(names: Mapping[str, str]) -> dict[str, str]:
+def stems(names: Mapping[str, str], also: str = "") -> dict[str, str]:
     """A stem for each id: that of its name, with digits of the id where another has the same.
 
-    Ids end in hex digits that tell them apart. Equal ids and names give equal stems.
+    Ids end in hex digits that tell them apart. Equal ids and names give equal stems. `also` are characters that stay as
+    they are.
     """
-    plain = {thing: safe_stem(name) for thing, name in names.items()}
+    plain = {thing: safe_stem(name, also) for thing, name in names.items()}
     groups: dict[str, list[str]] = defaultdict(list)
     for thing, stem in plain.items():
         groups[_folded(stem)].append(thing)
@@ -44,9 +46,9 @@ def stems(names: Mapping[str, str]) -> dict[str, str]:
     return unique
 
 
-def safe_stem(name: str) -> str:
+def safe_stem(name: str, also: str = "") -> str:
     """A file name without extension for any text; never empty, hidden, reserved or too long."""
-    text = "".join(map(_safe, unicodedata.normalize("NFC", name)))
+    text = "".join(one if one in also else _safe(one) for one in unicodedata.normalize("NFC", name))
     text = re.sub(r"-(?:[ -]*-)+", "-", re.sub(r" {2,}", " ", text)).strip(" .-")
     stem = _cut(text).strip(" .-") or UNNAMED
     device = unicodedata.normalize("NFKC", stem).partition(".")[0].strip().upper()

@@ -1,5 +1,6 @@
-"""What the results of a module hang on inside the package: all that it imports, and the data files that those name.
+"""What a step is: its tables, what it works by, and the version of it that follows from both.
 
+The version of a step is never written by hand: it is the digest of all that its rows hang on inside the package.
 Nobody keeps a list. Imports are read from the sources, wherever in them they stand; by patterns, for compiling a
 hundred modules costs more than most commands (a test holds them against Python's own grammar). A data file (SQL,
 patterns, word lists) belongs to each module that names it in a string, from the folder that both are in:
@@ -11,13 +12,20 @@ and holds what it runs and opens against this.
 import hashlib
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import date
 from functools import cache, cached_property
 from importlib.util import find_spec
 from pathlib import Path, PurePosixPath
 
-from em_pipelines.schema.ids import digest
+from pydantic import BaseModel
 
+from em_pipelines.schema.ids import digest
+from em_pipelines.schema.table import Records, Table, Tables
+
+Run = Callable[[date, Tables, Records], Tables]
+RunMany = Callable[[Mapping[date, Tables]], Mapping[date, Tables]]
 PACKAGE = Path(__file__).parents[1]
 DATA_SUFFIXES = frozenset({".sql", ".yaml", ".txt"})
 DIGITS = 16
@@ -27,6 +35,96 @@ STRING = re.compile(r"""["']([\w./*-]{1,80})(?=["'{])""")
 """A string that may name a module or a file, up to its end or to what an f-string puts in."""
 PATH = re.compile(r"[\w.*-]+/[\w./*-]*")
 """A string that may be a path or pattern of data files: with a slash, relative, of no more than names."""
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """The rows of a table of the days up to the one that is made, `n_days` of them; where a column is named, those
+    alone that have one of some values in it."""
+
+    table: Table
+    n_days: int
+    column: str | None = None
+    values: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step.
+
+    `run(day, tables, records)` gets the inputs of the day by name, states as `state_NAME`, and the landed records
+    where the step reads the log; it returns the outputs by name. `previous` names state tables of which the newest
+    before the day is read; `latest` those of which the newest up to the day is, so that the step can be run for days
+    on which nothing happened, too. `scanned` names tables that are handed over unread, for SQL to read: states that may
+    be larger than memory. Of `windows` the rows of many days are given at once, under the name of their table: for
+    steps of which only the newest day is made.
+
+    `settings` are those that `run` works by, and `also` what else it works by that no module of the package holds: a
+    file of the user's, the version of an extractor.
+
+    `run_many(tables by day)` makes several days at once, as `run` would one by one: of a step whose days do not depend
+    on each other, where one statement for all is cheaper than one a day. Days with a state that is handed over unread
+    are made by `run`.
+
+    `prepare(inputs of many days)` is called before those days are made, for steps that ask somebody and had better ask
+    for all at once. A day whose outputs are not `is_complete` stands, but stays out of date.
+    """
+
+    name: str
+    outputs: tuple[Table, ...]
+    run: Run
+    settings: tuple[BaseModel, ...] = ()
+    also: tuple[str, ...] = ()
+    inputs: tuple[Table, ...] = ()
+    latest: tuple[Table, ...] = ()
+    previous: tuple[Table, ...] = ()
+    scanned: tuple[Table, ...] = ()
+    windows: tuple[Window, ...] = ()
+    log_kind: str | None = None
+    is_dated: bool = False
+    run_many: RunMany | None = None
+    prepare: Callable[[Iterable[Tables]], None] | None = None
+    is_complete: Callable[[Tables], bool] = lambda _: True
+
+    @classmethod
+    def of_log(cls, table: Table, run: Run) -> "Step":
+        """The step by which records of one kind become the table of their name."""
+        return cls(name=table.name, log_kind=table.name, outputs=(table,), run=run)
+
+    @property
+    def is_fold(self) -> bool:
+        """Its days depend on each other."""
+        return bool(self.previous)
+
+    @property
+    def reads(self) -> tuple[Table, ...]:
+        """Every table that it is given rows of, whichever day they are of."""
+        return (*self.inputs, *self.latest, *self.previous, *(window.table for window in self.windows))
+
+    @cached_property
+    def code_version(self) -> str:
+        """Sixteen hex digits that change whenever the same inputs could give something else.
+
+        The digest of the code that `run` stands in with all that it imports, of the settings, and of how the tables
+        that it reads and makes are declared.
+        """
+        looked_over = tuple(window.table for window in self.windows)
+        roles = (
+            ("inputs", self.inputs), ("latest", self.latest), ("previous", self.previous), ("windows", looked_over),
+            ("makes", self.outputs),
+        )  # fmt: skip
+        declared = (f"{role} {t.name} {t.schema} {t.sort_by}" for role, tables in roles for t in tables)
+        chosen = (f"{type(s).__name__} {s.model_dump_json()}" for s in self.settings)
+        return digest([code_digest(self.run.__module__), *chosen, *self.also, *declared])[:16]
+
+
+@dataclass(frozen=True, slots=True)
+class StepReport:
+    """What a step did over some days: days made, days found current, and rows made by table."""
+
+    made: tuple[date, ...] = ()
+    current: tuple[date, ...] = ()
+    n_rows: dict[str, int] = field(default_factory=dict)
 
 
 class CodeBase:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from em_pipelines.serving.export.filenames import DEVICES, safe_stem, stems
+from em_pipelines.text.filenames import DEVICES, safe_stem, stems
 
 HOSTILE = [
     "CON", "con", "nul.txt", "COM1", "com¹", "ＣＯＮ", "LPT9.tar.gz", "CONIN$", "../x", "..\\..\\x", "/etc/passwd",

@@ -1,0 +1,231 @@
+"""What recurs in skill invocations, and what speaks for a coincidence."""
+
+import pytest
+
+from em_pipelines.lifecycle.consolidation.doubts import (
+    CONTROL,
+    ECHO,
+    NOTED,
+    ORDINARY,
+    PASSING,
+    UNEXPLAINED,
+    UNORDERED,
+    is_ordinary,
+)
+from em_pipelines.lifecycle.consolidation.evidence import (
+    ANOMALY,
+    FAILURE,
+    PROCEDURE,
+    Cluster,
+    alike,
+    category_key,
+    incidents,
+)
+from em_pipelines.lifecycle.consolidation.settings import ConsolidationSettings
+from em_pipelines.lifecycle.consolidation.skills import Row, clusters_of_skills, profiles
+from em_pipelines.lifecycle.consolidation.wording import common_words, worded
+from tests.lifecycle.consolidation.calls import call, daily
+
+SETTINGS = ConsolidationSettings()
+
+
+def found(rows: list[Row], kind: str) -> list[Cluster]:
+    return [cluster for cluster in clusters_of_skills(rows, SETTINGS) if cluster.kind == kind]
+
+
+@pytest.mark.parametrize("spelled", ["TimeoutError", "timeout_error", "Timeout Error", "timeout-error"])
+def test_a_category_is_one_however_it_is_spelled(spelled: str) -> None:
+    assert category_key(spelled) == "timeout error"
+
+
+def test_failures_of_a_skill_in_one_category_are_one_cluster_a_user() -> None:
+    rows = [*daily("deploy", "timeout", 2), call("deploy", "refused"), call("deploy", "timeout", user="ben")]
+
+    clusters = found(rows, FAILURE)
+
+    assert [(c.user_id, c.component, c.key, len(c.evidence)) for c in clusters] == [
+        ("ada", "deploy", "refused", 1), ("ada", "deploy", "timeout", 2), ("ben", "deploy", "timeout", 1),
+    ]  # fmt: skip
+
+
+def test_what_is_logged_twice_happened_once() -> None:
+    row = call("deploy", "timeout", given="a1")
+
+    assert [len(c.evidence) for c in found([row, {**row, "invocation_id": "inv_again"}], FAILURE)] == [1]
+
+
+def test_what_was_called_before_it_worked_again_is_a_remedy() -> None:
+    rows = [
+        row
+        for n in range(3)
+        for row in (
+            call("push", "behind", hours=24 * n, session=f"s{n}"),
+            call("lint", hours=24 * n + 0.1, session=f"other-{n}"),
+            call("pull", hours=24 * n + 0.2, session=f"s{n}"),
+            call("push", hours=24 * n + 0.3, session=f"s{n}"),
+        )
+    ]
+
+    (cluster,) = found(rows, FAILURE)
+    wording = worded(cluster, SETTINGS)
+
+    assert {one.remedies for one in cluster.evidence} == {frozenset({"pull"})}
+    assert wording.mitigation == "pull"
+    assert wording.rule == "When push fails with behind, call pull before trying again."
+
+
+def test_what_the_same_call_mends_is_doubted_unless_all_were_given_the_same() -> None:
+    def retried(given: str, n: int) -> list[Row]:
+        return [
+            call("fetch", "reset", hours=24 * n, session=f"s{n}", given=given),
+            call("fetch", hours=24 * n + 0.1, session=f"s{n}", given=given),
+        ]
+
+    (varied,) = found([row for n in range(4) for row in retried(f"given-{n}", n)], FAILURE)
+    (one,) = found([row for n in range(4) for row in retried("given", n)], FAILURE)
+
+    assert varied.doubts == (PASSING,)
+    assert one.doubts == ()
+
+
+def test_what_a_tool_is_there_to_tell_is_doubted() -> None:
+    (cluster,) = found([*daily("run_tests", "tests_failed", 5, said="3 failed in suite/rows.py")], FAILURE)
+
+    assert cluster.doubts == (ORDINARY,)
+    assert is_ordinary("limit exceeded", ["planned drill: refused", "drill of the week"])
+    assert not is_ordinary("limit exceeded", ["over the limit of the card", "drill of the week"])
+    assert not is_ordinary("failed", [])
+
+
+def test_what_follows_the_failure_of_another_skill_is_its_echo() -> None:
+    rows = [
+        call(skill, "down", hours=24 * n + step, session=f"s{n}")
+        for n in range(3)
+        for step, skill in enumerate(("fetch", "report"))
+    ]
+
+    assert {c.component: c.doubts for c in found(rows, FAILURE)} == {"fetch": (), "report": (ECHO,)}
+
+
+def test_what_ends_with_exit_code_zero_is_noted_where_others_end_otherwise() -> None:
+    noted = [{**row, "exit_code": 0} for row in daily("sync", "as it was", 3)]
+    others = [{**row, "session_id": f"other-{n}"} for n, row in enumerate(daily("deploy", "timeout", 4))]
+
+    assert {c.component: c.doubts for c in found([*noted, *others], FAILURE)} == {"deploy": (), "sync": (NOTED,)}
+    assert found(noted, FAILURE)[0].doubts == ()
+
+
+def test_the_same_call_that_fails_at_the_same_hour_and_is_left_at_that_is_a_control() -> None:
+    nightly = list(daily("probe", "denied", 12, given="a"))
+    by_day = [call("probe", "denied", hours=24 * n + 5 * (n % 4), session=f"s{n}", given="a") for n in range(12)]
+
+    assert found(nightly, FAILURE)[0].doubts == (CONTROL,)
+    assert found(by_day, FAILURE)[0].doubts == ()
+
+
+def test_doubts_hold_for_other_spellings_of_a_failure() -> None:
+    rows = [
+        *daily("run_tests", "tests_failed", 3, said="assertion broken in suite"),
+        *daily("run_tests", "nonzero", 3, said="suite: assertion broken"),
+        *daily("run_tests", "crashed", 3, said="the runner ran out of memory"),
+    ]
+
+    doubts = {c.key: c.doubts for c in found(rows, FAILURE)}
+
+    assert doubts == {"tests failed": (ORDINARY,), "nonzero": (ORDINARY,), "crashed": ()}
+
+
+def test_slow_calls_are_told_by_what_they_alone_have_in_common() -> None:
+    usual = [call("search", hours=n, session=f"s{n // 4}", ms=100 + n % 7) for n in range(80)]
+    slow = [
+        call("search", hours=24 * n + 0.5, session=f"x{n}", ms=4000, said="index of monorepo built") for n in (0, 1, 2)
+    ]
+
+    (cluster,) = found([*usual, *slow], ANOMALY)
+
+    assert [one.session_id for one in cluster.evidence] == ["x0", "x1", "x2"]
+    assert cluster.condition == "where its output speaks of built"
+    assert cluster.doubts == ()
+
+
+def test_slow_calls_that_have_nothing_in_common_are_doubted() -> None:
+    usual = [call("search", hours=2 * n, session=f"s{n // 4}", ms=100 + n % 7) for n in range(80)]
+    places = ((3, "s0"), (63, "s7"), (131, "s16"), (8, "s1"))
+    slow = [call("search", hours=hours + 0.5, session=session, ms=4000) for hours, session in places]
+
+    (cluster,) = found([*usual, *slow], ANOMALY)
+
+    assert cluster.condition is None
+    assert cluster.doubts == (UNEXPLAINED,)
+
+
+def test_times_that_just_vary_are_not_slow() -> None:
+    spread = [call("translate", hours=n, session=f"s{n}", ms=100 * 1.4 ** (n % 9)) for n in range(90)]
+
+    assert found(spread, ANOMALY) == []
+
+
+def test_conversations_that_came_to_a_good_end_alike_are_a_procedure() -> None:
+    rows = [
+        call(skill, hours=24 * n + step / 10, session=f"s{n}")
+        for n in range(3)
+        for step, skill in enumerate(("fetch", "fetch", "convert", "send"))
+    ]
+
+    (cluster,) = found(rows, PROCEDURE)
+
+    assert cluster.key == "fetch > convert > send"
+    assert worded(cluster, SETTINGS).rule == "What has worked: fetch, then convert, then send."
+
+
+def test_an_order_in_which_the_skills_come_by_chance_is_doubted() -> None:
+    orders = [("fetch", "send"), ("send", "fetch"), ("fetch", "send"), ("send", "fetch"), ("fetch", "send")]
+    rows = [
+        call(skill, hours=24 * n + step / 10, session=f"s{n}")
+        for n, order in enumerate(orders)
+        for step, skill in enumerate(order)
+    ]
+
+    assert {c.key: c.doubts for c in found(rows, PROCEDURE)} == {
+        "fetch > send": (UNORDERED,), "send > fetch": (UNORDERED,),
+    }  # fmt: skip
+
+
+def test_messages_are_alike_by_their_words_and_not_by_numbers() -> None:
+    said = ["pool of 20 exhausted after 31 s", "pool of 7 exhausted after 2 s", "certificate has expired"]
+    (cluster,) = found(
+        [call("q", "x", hours=24 * n, session=f"s{n}", said=text) for n, text in enumerate(said)], FAILURE
+    )
+
+    assert [one.session_id for one in alike(cluster.evidence, SETTINGS)] == ["s0", "s1"]
+    assert common_words(said[:2]) == "pool of exhausted after s" or common_words(said[:2]) == "pool of exhausted"
+
+
+def test_what_comes_within_a_day_of_the_one_before_is_one_incident() -> None:
+    (cluster,) = found([call("q", "x", hours=h, session=f"s{h}") for h in (0, 2, 25, 60, 61)], FAILURE)
+
+    assert incidents(cluster.evidence, 24) == 2
+    assert incidents((), 24) == 0
+
+
+def test_a_profile_counts_what_there_was() -> None:
+    rows = [*daily("deploy", None, 8, ms=100), *daily("deploy", "timeout", 2, ms=900)]
+
+    (profile,) = profiles(rows)
+
+    assert (profile["n_invocations"], profile["success_share"], profile["p50_ms"], profile["p99_ms"]) == (
+        10,
+        0.8,
+        100,
+        900,
+    )
+    assert profile["failure_modes"] == ["timeout"]
+
+
+def test_a_skill_that_fails_more_than_it_used_to_is_degrading() -> None:
+    good = [call("s", hours=n, session=f"a{n}") for n in range(10)]
+    bad = [call("s", "x" if n % 2 else None, hours=20 + n, session=f"b{n}") for n in range(10)]
+
+    assert profiles([*good, *bad])[0]["is_degrading"]
+    assert not profiles([*good, *good])[0]["is_degrading"]
+    assert not profiles(bad[:4])[0]["is_degrading"]
