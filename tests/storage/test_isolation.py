@@ -14,8 +14,8 @@ class AskedToStop(BaseException):
 
 
 def ask_for_long() -> None:
-    """A query that ends in minutes by itself."""
-    duckdb.sql("SELECT count(*) FROM range(100000000) a, range(1000) b WHERE a.range + b.range < 0").fetchall()
+    """A query that takes seconds: in some processes DuckDB looks for signals at its end alone."""
+    duckdb.sql("SELECT count(*) FROM range(100000000) a, range(16) b WHERE a.range + b.range < 0").fetchall()
 
 
 def test_an_interruption_of_duckdb_is_nobodys_fault() -> None:
