@@ -272,6 +272,28 @@ class Pipeline(RebuildableHome, RevisableHome, PortableHome, ProjectedHome):
         render(self)
         return report
 
+    @property
+    def proactive(self) -> tuple[Step, Step]:
+        """The steps that make probes and starters, of one day only."""
+        from em_pipelines.steps import build_proactive
+
+        return build_proactive(self.settings.proactive)
+
+    def refresh_proactive(self, *, is_forced: bool = False) -> list[StepReport]:
+        """Makes the probes and the starters of the last day with current edges unless they are current; of earlier days
+        nothing stays."""
+        day, lake = self.store.lake.latest(CURRENT_EDGES, date.max), self.store.lake
+        reports = []
+        for step in self.proactive:
+            with self.lock(f"step-{step.name}"):
+                if day is not None:
+                    reports.append(self.store.run_days(step, [day], is_forced=is_forced))
+                for table in step.outputs:
+                    for made in lake.days(table):
+                        if made != day:
+                            lake.delete(table, made)
+        return reports
+
     def note_inferred(self, days: Sequence[date]) -> None:
         """Makes the audit trail of days again of which something else is inferred since it was made."""
         with self.lock("step-audit"):

@@ -38,6 +38,7 @@ from em_pipelines.graph.rounds import FoldSettings
 from em_pipelines.landing.settings import LandingSettings
 from em_pipelines.lifecycle.consolidation.settings import ConsolidationSettings
 from em_pipelines.lifecycle.inference.settings import InferenceSettings
+from em_pipelines.lifecycle.proactive.settings import ProactiveSettings
 from em_pipelines.lifecycle.pool.settings import PoolSettings
 from em_pipelines.lifecycle.revision.settings import RevisionSettings
 from em_pipelines.lifecycle.state_retention_days import StateSettings
@@ -108,6 +109,7 @@ class Settings(BaseSettings):
     revision: RevisionSettings = Field(default_factory=RevisionSettings)
     review: ReviewSettings = Field(default_factory=ReviewSettings)
     consolidation: ConsolidationSettings = Field(default_factory=ConsolidationSettings)
+    proactive: ProactiveSettings = Field(default_factory=ProactiveSettings)
     pool: PoolSettings = Field(default_factory=PoolSettings)
 
     @classmethod

@@ -35,14 +35,15 @@ from em_pipelines.resolution.aliases import Aliases
 from em_pipelines.resolution.registry import resolution_run
 from em_pipelines.resolution.settings import ResolutionSettings
 from em_pipelines.schema.readings import Extractor
-from em_pipelines.schema.tables import clean, derived, extraction, graph, raw, record
+from em_pipelines.schema.tables import clean, derived, extraction, graph, outgoing, raw, record
 from em_pipelines.storage.duckdb_engine import EngineSettings, connect
-from em_pipelines.storage.step import Step, code_digest
+from em_pipelines.storage.step import Step, Window, code_digest
 from em_pipelines.storage.tombstones import Tombstones
 from em_pipelines.text.guard.sensitive import SafetySettings
 
 if TYPE_CHECKING:
     from em_pipelines.lifecycle.pool.sharing import Sharing
+    from em_pipelines.lifecycle.proactive.settings import ProactiveSettings
     from em_pipelines.resolution.meanings import Meanings
 
 
@@ -234,4 +235,36 @@ def build_consolidation(
         # Which file the rules are in says nothing: what they say does; and where files are written changes no row.
         settings=(settings.model_copy(update={"rules_file": None, "memory_folder": None}),),
         also=(repr(safety.patterns), *told, wordings, *by_whom, *told_by_others),
+    )
+
+
+ANSWERED_DAYS = 400
+"""How far back is looked for what came of a question: longer than anything is kept from being asked again."""
+
+
+def build_proactive(settings: "ProactiveSettings") -> tuple[Step, Step]:
+    """Returns the steps that make probes and starters.
+
+    Not among the daily steps: only the newest day with current edges is made.
+    """
+    from em_pipelines.lifecycle.proactive.probes import ProbesRun
+    from em_pipelines.lifecycle.proactive.starters import StartersRun
+
+    return (
+        Step(
+            name="probes",
+            latest=(derived.CURRENT_EDGES, graph.ENTITIES, graph.CONTRADICTIONS),
+            windows=(Window(raw.FEEDBACK, ANSWERED_DAYS),),
+            outputs=(outgoing.PROBES,),
+            run=ProbesRun(settings).run,
+            settings=(settings,),
+        ),
+        Step(
+            name="starters",
+            latest=(derived.CURRENT_EDGES, graph.ENTITIES, derived.EXPERIENCES),
+            windows=(Window(raw.FEEDBACK, ANSWERED_DAYS), Window(raw.WORLD_EVENTS, 30)),
+            outputs=(outgoing.STARTERS,),
+            run=StartersRun(settings).run,
+            settings=(settings,),
+        ),
     )

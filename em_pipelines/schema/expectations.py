@@ -51,6 +51,14 @@ SETS_BY_TABLE: dict[str, dict[str, tuple[Any, ...]]] = {
     "graph_ops": {"operation": ("INSERT", "REINFORCE", "CONTRADICT", "REVISE", "RETRACT", "CONFIRM", "DELETE")},
     "contradictions": {"status": ("open", "settled")},
     "current_edges": {"status": tuple(s.value for s in Status)},
+    "probes": {
+        "kind": ("discovery", "verification", "refinement", "clarification"),
+        "status": ("queued", "delivered", "accepted", "ignored", "deflected", "expired"),
+    },
+    "starters": {
+        "kind": ("date", "plan", "experience", "world_event"),
+        "status": ("queued", "delivered", "engaged", "dismissed", "expired"),
+    },
     "audit_trail": {"event_type": tuple(e.value for e in EventType)},
 }
 """Sets of columns whose name means something else in other tables."""

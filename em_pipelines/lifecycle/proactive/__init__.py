@@ -1,0 +1,1 @@
+"""What memory would like to say by itself: probes that close a gap, starters of conversations, and when either is said."""
