@@ -170,7 +170,11 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> World:
     return world
 
 
-@pytest.mark.parametrize("damage", STEPS)
+QUICK = ("a fold that raises", "claims of an unknown relation", "names that lead nowhere")
+"""Damage of each kind that the fast suite looks at: what raises, what breaks a contract, what breaks integrity."""
+
+
+@pytest.mark.parametrize("damage", [pytest.param(d, marks=() if d in QUICK else pytest.mark.slow) for d in STEPS])
 def test_one_damaged_memory_leaves_everybody_else_theirs(damage: str, world: World, sound: World) -> None:
     world.break_step(*STEPS[damage])
     world.land(FIRST, SECOND, THIRD)

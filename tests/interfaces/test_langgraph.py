@@ -141,6 +141,7 @@ def test_what_is_forgotten_is_gone_from_the_store(store: MemoryStore, home: Path
     assert values(store.search(NOTES)) == [(NOTES, "a", {"text": "New."})]
 
 
+@pytest.mark.slow
 def test_an_erased_name_leaves_no_document_that_says_it(store: MemoryStore, home: Path) -> None:
     memory = Memory(home, "nora")
     memory.add("My friend Torvald lives in Bergen.", session_id="s1", learn=True)

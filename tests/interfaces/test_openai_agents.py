@@ -144,7 +144,7 @@ def test_the_sdk_can_rewind_what_it_wrote(home: Path) -> None:
     asyncio.run(rewind())
 
 
-@pytest.mark.parametrize("erases", [False, True])
+@pytest.mark.parametrize("erases", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_a_cleared_conversation_is_empty_and_goes_on(home: Path, erases: bool) -> None:
     async def clear() -> None:
         session = MemorySession("s1", home, "nora", learn=True, erases=erases)
@@ -186,6 +186,7 @@ def test_secrets_come_back_masked(home: Path) -> None:
     assert not [p for p in home.rglob("*") if p.is_file() and b"hunter2secret" in p.read_bytes()]
 
 
+@pytest.mark.slow
 def test_an_erased_name_leaves_no_item_that_says_it(home: Path) -> None:
     Memory(home, "nora").add("My friend Torvald lives in Bergen.", session_id="s0", learn=True)
     said = [

@@ -28,9 +28,13 @@ ROOT = Path(__file__).parents[2]
 
 def ask(server: ModelServer, prompt: str = "hello", timeout: float = 5.0, **more: object) -> str:
     with openai.OpenAI(base_url=server.base_url, api_key="k", max_retries=0, timeout=timeout) as client:
-        messages = [{"role": "user", "content": prompt}]
-        found = client.chat.completions.create(model="small", messages=messages, **more)  # type: ignore[call-overload]
-        return f"{found.choices[0].finish_reason}: {found.choices[0].message.content}"
+        return asked(client, prompt, **more)
+
+
+def asked(client: openai.OpenAI, prompt: str, **more: object) -> str:
+    messages = [{"role": "user", "content": prompt}]
+    found = client.chat.completions.create(model="small", messages=messages, **more)  # type: ignore[call-overload]
+    return f"{found.choices[0].finish_reason}: {found.choices[0].message.content}"
 
 
 def test_answers_come_in_turn_and_every_call_is_kept() -> None:
@@ -79,10 +83,13 @@ def test_the_fate_of_a_call_hangs_on_prompt_and_attempt_not_on_the_order() -> No
 
     def fates(prompts: list[str]) -> dict[str, list[str]]:
         found: dict[str, list[str]] = {}
-        with ModelServer(script) as server:
+        with (
+            ModelServer(script) as server,
+            openai.OpenAI(base_url=server.base_url, api_key="k", max_retries=0) as client,
+        ):
             for prompt in prompts:
                 try:
-                    found.setdefault(prompt, []).append(ask(server, prompt))
+                    found.setdefault(prompt, []).append(asked(client, prompt))
                 except openai.InternalServerError:
                     found.setdefault(prompt, []).append("500")
         return found

@@ -251,7 +251,18 @@ def blocking_checks() -> list[tuple[str, Table]]:
     return [*((CONTRACT, table) for table in with_readers), *on_meaning, *((rule.name, rule.table) for rule in RULES)]
 
 
-@pytest.mark.parametrize(("name", "table"), blocking_checks(), ids=lambda x: getattr(x, "name", x))
+EVERY_NTH = 8
+"""Of the blocking checks so many are between two that the fast suite looks at."""
+
+
+@pytest.mark.parametrize(
+    ("name", "table"),
+    [
+        pytest.param(*one, marks=() if n % EVERY_NTH == 0 else pytest.mark.slow)
+        for n, one in enumerate(blocking_checks())
+    ],
+    ids=lambda x: getattr(x, "name", x),
+)
 def test_every_blocking_check_stops_what_is_made_of_its_table(
     name: str, table: Table, world: Any, rows_of: Callable[..., Any]
 ) -> None:

@@ -98,6 +98,9 @@ def objects(folder: Path) -> list[Path]:
     return sorted((folder / "objects").glob("*/*"))
 
 
+SEEDS = (0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 5)))
+
+
 def test_a_restored_home_makes_the_same_memory(home: Pipeline, take, folder: Path, tmp_path: Path) -> None:
     take()
     other = opened(tmp_path / "other")
@@ -123,7 +126,7 @@ def test_only_what_is_new_is_copied(home: Pipeline, take, folder: Path) -> None:
     assert {path: path.stat().st_mtime_ns for path in stamps} == stamps
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", SEEDS)
 def test_a_damaged_backup_names_its_file_and_writes_nothing(seed: int, take, folder: Path, tmp_path: Path) -> None:
     take()
     victim = random.Random(seed).choice([path for path in objects(folder) if path.stat().st_size])
@@ -169,7 +172,7 @@ def test_a_backup_that_was_killed_is_taken_up_by_the_next(home: Pipeline, take, 
     assert not list(folder.rglob("*.tmp"))
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", SEEDS)
 def test_a_restoring_that_was_killed_goes_on_and_till_then_nothing_runs(
     seed: int, home: Pipeline, take, folder: Path, tmp_path: Path
 ) -> None:

@@ -154,6 +154,7 @@ def kill_after(world: World, seconds: float) -> bool:
     return is_alive
 
 
+@pytest.mark.slow
 def test_a_process_that_is_killed_leaves_what_the_next_one_ends(world: World) -> None:
     before = world.facts("nora")
     ask(world)

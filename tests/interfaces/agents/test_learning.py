@@ -74,6 +74,7 @@ def test_late_words_change_what_is_known_of_later_days(nora: Memory) -> None:
     assert {("user", "owns", "canoe"), ("user", "lives_in", "Tromsø")} <= said(nora)
 
 
+@pytest.mark.slow
 def test_the_same_is_made_as_em_run_makes(home: Path, tmp_path: Path) -> None:
     by_run = shutil.copytree(home, tmp_path / "by_run", symlinks=True)
     batches = [
@@ -94,6 +95,7 @@ def test_the_same_is_made_as_em_run_makes(home: Path, tmp_path: Path) -> None:
     assert learned == hashes(home)
 
 
+@pytest.mark.slow
 def test_a_run_from_python_publishes_what_em_run_would(home: Path, tmp_path: Path) -> None:
     by_run = shutil.copytree(home, tmp_path / "by_run", symlinks=True)
     for place in (home, by_run):

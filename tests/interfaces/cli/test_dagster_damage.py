@@ -137,7 +137,7 @@ def test_events_of_a_run_that_are_gone_are_mended_by_an_empty_file(em, home: Pat
 @pytest.mark.parametrize(
     ("name", "damage"),
     [
-        (INDEX, flipped), (INDEX, unreadable_rows), (RUNS, cut),
+        (INDEX, flipped),
         *(pytest.param(name, damage, marks=pytest.mark.faults)
           for name in (RUNS, INDEX, SCHEDULES) for damage in DAMAGES),
     ],
@@ -164,7 +164,7 @@ def in_a_hurry(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     yield
 
 
-@pytest.mark.parametrize("name", [INDEX, RUNS], ids=str)
+@pytest.mark.parametrize("name", [INDEX, pytest.param(RUNS, marks=pytest.mark.slow)], ids=str)
 def test_a_run_goes_on_beside_a_lock_without_history(em, home: Path, tmp_path: Path, in_a_hurry, name: Path) -> None:
     with closing(sqlite3.connect(database(home, name), isolation_level=None)) as holder:
         holder.execute("BEGIN EXCLUSIVE")

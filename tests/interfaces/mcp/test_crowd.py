@@ -213,7 +213,7 @@ async def settled(served: Served, most: int) -> int:
 @pytest.mark.parametrize(
     ("n_clients", "seconds"),
     [
-        pytest.param(40, 4, id="some, for seconds"),
+        pytest.param(40, 4, id="some, for seconds", marks=pytest.mark.slow),
         pytest.param(200, 60, id="200, for a minute", marks=pytest.mark.faults),
     ],
 )

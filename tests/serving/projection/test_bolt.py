@@ -144,6 +144,7 @@ def test_two_syncs_at_a_time_lose_nothing(server: BoltServer, monkeypatch: pytes
     assert asked(server, "MATCH (n:Entity) RETURN count(n)") == [[122]]
 
 
+@pytest.mark.slow
 def test_a_server_that_is_killed_in_the_middle_is_reported_and_the_next_sync_completes(
     new_server: Callable[[], BoltServer], monkeypatch: pytest.MonkeyPatch
 ) -> None:
