@@ -71,8 +71,8 @@ Amount = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 FeedbackType = Literal[
     "correct", "confirm", "retract", "forget", "merge", "split", "recalled", "add_facts", "probe_delivered",
-    "probe_accepted", "probe_ignored", "probe_deflected", "starter_delivered", "starter_engaged", "revision", "archive",
-    "seed", "accept", "reject", "answer", "skip", "import",
+    "probe_accepted", "probe_ignored", "probe_deflected", "starter_delivered", "starter_engaged", "starter_dismissed",
+    "revision", "archive", "seed", "accept", "reject", "answer", "skip", "import",
 ]  # fmt: skip
 
 NOT_CONTENT = ("correlation_id", "source_format", "source_id", "entities_mentioned", "agent_id")

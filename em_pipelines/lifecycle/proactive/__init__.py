@@ -1,1 +1,1 @@
-"""What memory would like to say by itself: probes that close a gap, starters of conversations, and when either is said."""
+"""What memory would say by itself: probes that close a gap, starters of conversations, and when either is said."""

@@ -1,6 +1,8 @@
 """What steers probes and starters: what is worth asking, how often anybody may be asked, and when not."""
 
-from pydantic import BaseModel, ConfigDict, Field
+from zoneinfo import ZoneInfo
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 
 class ProactiveSettings(BaseModel):
@@ -29,8 +31,44 @@ class ProactiveSettings(BaseModel):
     max_deflected: int = Field(
         default=3, ge=0, description="Probes deflected within seven days above which the limits are halved."
     )
+    n_hostile: int = Field(
+        default=3,
+        ge=1,
+        description="Probes deflected, and no more accepted, from which on the user is asked once a week at most.",
+    )
+    prior_accepted: float = Field(
+        default=1.0, gt=0, description="Acceptances that a user unknown so far is taken to have given."
+    )
+    prior_refused: float = Field(default=1.0, gt=0, description="Refusals that they are taken to have given.")
+    deflected_weight: float = Field(default=2.0, ge=0, description="Refusals that a deflection counts as.")
+    ignored_weight: float = Field(default=0.5, ge=0, description="Refusals that being ignored counts as.")
+    prior_days: int = Field(default=180, ge=1, description="Days after which an answer no longer tells of its user.")
+    max_apart_days: float = Field(
+        default=28, ge=7, description="Days after which even those who turn everything away are asked again."
+    )
+    max_starters_per_day: int = Field(default=1, ge=0, description="Starters in one day of the user's time zone.")
+    max_starters_per_week: int = Field(default=3, ge=0, description="Starters in any seven days.")
     quiet_from_hour: int = Field(
         default=22, ge=0, le=23, description="Hour of the user's day from which nothing is asked."
     )
     quiet_until_hour: int = Field(default=8, ge=0, le=23, description="Hour of the user's day until which it is quiet.")
     time_zone: str = Field(default="UTC", description="IANA time zone of users of whom no other is known.")
+    time_zones: dict[str, str] = Field(
+        default_factory=dict, description="IANA time zones by user id, for users who have not said theirs."
+    )
+
+    @field_validator("time_zone")
+    @classmethod
+    def _known_zone(cls, name: str) -> str:
+        try:
+            ZoneInfo(name)
+        except (ValueError, OSError, KeyError) as error:  # of what is no path, of a folder, of nothing
+            raise ValueError(f"{name!r} is no time zone by its IANA name, such as Europe/Lisbon") from error
+        return name
+
+    @field_validator("time_zones")
+    @classmethod
+    def _known_zones(cls, names: dict[str, str]) -> dict[str, str]:
+        for name in names.values():
+            cls._known_zone(name)
+        return names

@@ -1,0 +1,97 @@
+"""What was offered to a user, and what was kept back and why: `HOME/record/offers/`, a file a user, append-only.
+
+A line holds ids, instants and reasons, and nothing of what anybody said; users and conversations stand in it as hashes
+that only this home can make. What was handed out to an agent counts as asked, for nobody knows what became of it.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import orjson
+
+from em_pipelines.storage.files import make_folder, write_atomically
+from em_pipelines.storage.salt import Salt
+
+FOLDER = "offers"
+LOCK = "offers"
+"""Held from the decision until its line is written, so that two processes cannot both offer what only one may."""
+KEPT_DAYS = 400
+"""Longer than any answer tells of its user, and than anything is kept from being asked again."""
+OFFERED = "offered"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One line: `said` is offered, or the reason for which it was not; `session` is the hash of the conversation, and
+    `about` the entity or fact that it is about."""
+
+    at: datetime
+    target: str
+    kind: str
+    said: str
+    session: str | None = None
+    about: str | None = None
+
+
+class OfferBook:
+    """The files of one home. Whoever writes holds the home's lock LOCK."""
+
+    def __init__(self, record: Path, salt: Salt) -> None:
+        self._folder = record / FOLDER
+        self._salt = salt
+
+    def session(self, session_id: str | None) -> str | None:
+        """What a conversation is called here."""
+        return None if session_id is None else self._salt.hash("session", session_id)[:16]
+
+    def of(self, user_id: str) -> list[Entry]:
+        """What stands there of a user, in order. A line that nobody can read is left out: it costs one offer."""
+        path = self._path(user_id)
+        lines = path.read_bytes().splitlines() if path.exists() else []
+        return [entry for line in lines if (entry := _read(line)) is not None]
+
+    def damaged(self) -> list[str]:
+        """Names of the files with lines that nobody can read."""
+        paths = sorted(self._folder.glob("*.jsonl"))
+        return [path.name for path in paths if any(_read(line) is None for line in path.read_bytes().splitlines())]
+
+    def note(self, user_id: str, entries: Iterable[Entry], now: datetime) -> None:
+        """Adds what was decided, but for reasons that stand there for the same conversation and target; what is older
+        than KEPT_DAYS goes."""
+        kept = [one for one in self.of(user_id) if one.at > now - timedelta(days=KEPT_DAYS)]
+        known = {(one.target, one.session, one.said) for one in kept if one.session is not None}
+        new = [one for one in entries if (one.target, one.session, one.said) not in known]
+        if new:
+            self._write(user_id, [*kept, *new])
+
+    def forget_user(self, user_id: str) -> int:
+        """Removes what stands there of a user; returns how many lines that were."""
+        n_lines = len(self.of(user_id))
+        self._path(user_id).unlink(missing_ok=True)
+        return n_lines
+
+    def forget(self, user_id: str, is_gone: Callable[[Entry], bool]) -> int:
+        """Removes the user's lines of which nothing is left; returns how many."""
+        entries = self.of(user_id)
+        kept = [one for one in entries if not is_gone(one)]
+        if len(kept) < len(entries):
+            self._write(user_id, kept)
+        return len(entries) - len(kept)
+
+    def _path(self, user_id: str) -> Path:
+        return self._folder / f"{self._salt.hash('user', user_id)[:32]}.jsonl"
+
+    def _write(self, user_id: str, entries: Iterable[Entry]) -> None:
+        make_folder(self._folder)
+        write_atomically(self._path(user_id), b"".join(orjson.dumps(asdict(one)) + b"\n" for one in entries))
+
+
+def _read(line: bytes) -> Entry | None:
+    try:
+        found = orjson.loads(line)
+        at = datetime.fromisoformat(found["at"])
+        return Entry(at, str(found["target"]), str(found["kind"]), str(found["said"]), found["session"], found["about"])
+    except (orjson.JSONDecodeError, KeyError, TypeError, ValueError):
+        return None
