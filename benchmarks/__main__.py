@@ -7,6 +7,7 @@ from benchmarks import (
     engine,
     growth,
     inference,
+    probes,
     projection,
     reading,
     retrieval,
@@ -19,6 +20,7 @@ if __name__ == "__main__":
     engine.main()
     inference.main()
     consolidation.main()
+    probes.main()
     retrieval.main()
     context.main()
     projection.main()

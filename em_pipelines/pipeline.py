@@ -277,7 +277,7 @@ class Pipeline(RebuildableHome, RevisableHome, PortableHome, ProjectedHome):
         """The steps that make probes and starters, of one day only."""
         from em_pipelines.steps import build_proactive
 
-        return build_proactive(self.settings.proactive)
+        return build_proactive(self.settings.proactive, self.settings.decay)
 
     def refresh_proactive(self, *, is_forced: bool = False) -> list[StepReport]:
         """Makes the probes and the starters of the last day with current edges unless they are current; of earlier days

@@ -242,13 +242,13 @@ ANSWERED_DAYS = 400
 """How far back is looked for what came of a question: longer than anything is kept from being asked again."""
 
 
-def build_proactive(settings: "ProactiveSettings") -> tuple[Step, Step]:
-    """Returns the steps that make probes and starters.
+def build_proactive(settings: "ProactiveSettings", decay: DecaySettings) -> tuple[Step, Step]:
+    """Returns the steps that make probes and starters; by `decay` a fact goes stale.
 
     Not among the daily steps: only the newest day with current edges is made.
     """
-    from em_pipelines.lifecycle.proactive.probes import ProbesRun
-    from em_pipelines.lifecycle.proactive.starters import StartersRun
+    from em_pipelines.lifecycle.proactive.probes import ProbesRun  # noqa: PLC0415  (no daily step needs them)
+    from em_pipelines.lifecycle.proactive.starters import StartersRun  # noqa: PLC0415  (the same)
 
     return (
         Step(
@@ -256,8 +256,8 @@ def build_proactive(settings: "ProactiveSettings") -> tuple[Step, Step]:
             latest=(derived.CURRENT_EDGES, graph.ENTITIES, graph.CONTRADICTIONS),
             windows=(Window(raw.FEEDBACK, ANSWERED_DAYS),),
             outputs=(outgoing.PROBES,),
-            run=ProbesRun(settings).run,
-            settings=(settings,),
+            run=ProbesRun(settings, decay).run,
+            settings=(settings, decay),
         ),
         Step(
             name="starters",

@@ -1,19 +1,112 @@
-"""The step that makes the probes of the newest day."""
+"""The step that makes the probes of the newest day: what is not known, no longer sure, undecided or too broad.
 
+Set-based over all users at once: facts and things are laid out, each form of gap (gaps.yaml) is one statement, and
+what was found is worded, judged and cut to what is worth most. Every row is a function of the tables of the day: an
+answer, a correction or an erasure takes a question away by itself.
+
+Value is worth × (0.55 + 0.20 × importance + 0.15 × recency + 0.10 × reach): what an answer of the kind is worth, how
+important the thing is among the user's, how lately it was spoken of (1 within 7 days, falling to 0.3 at 90, as in the
+context block), and how much hangs on it (facts of the thing, at five the whole; of a fact, how often it was repeated).
+"""
+
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date
+from pathlib import Path
 
+import duckdb
+import pyarrow as pa
+
+from em_pipelines.graph.confidence_decay import Curve, DecaySettings, install_macros
+from em_pipelines.lifecycle.proactive.gaps import gap_tables
 from em_pipelines.lifecycle.proactive.settings import ProactiveSettings
+from em_pipelines.lifecycle.proactive.wording import delicate_topics, given_names, person_roles, shaped
 from em_pipelines.schema.table import Records, Tables
+from em_pipelines.schema.tables.derived import CURRENT_EDGES
+from em_pipelines.schema.tables.graph import CONTRADICTIONS, ENTITIES
 from em_pipelines.schema.tables.outgoing import PROBES
+from em_pipelines.schema.tables.raw import FEEDBACK
+from em_pipelines.storage.duckdb_engine import connect, fetch, registered, statement
+
+HERE = Path(__file__).parent
+Objections = Callable[[str, str], tuple[str, ...]]
+"""(text, benefit) → what speaks against asking it so; empty where nothing does."""
+
+CONFIDED = (
+    r"\b(don'?t|do not|never) (tell|mention|repeat|share)|\bbetween (you and me|us|ourselves)\b|\bsecret(ly)?\b"
+    r"|\bconfiden(ce|tial)|\boff the record\b|\bkeep (it|this|that) (quiet|private|to yourself)\b|\bsurprise\b"
+    r"|\bnobody (else )?knows\b|\bno one (else )?knows\b"
+)
+"""Somebody asks for silence, or tells what others are not to hear."""
+DATED = (
+    r"\b(today|tonight|tomorrow|next (week|month|year|spring|summer|autumn|fall|winter)|this (week|weekend|month|year)"
+    r"|(mon|tues|wednes|thurs|fri|satur|sun)day|january|february|march|april|june|july|august|september|october"
+    r"|november|december|in (may|spring|summer|autumn|fall|winter)|(19|20)\d\d|\d{1,2}(st|nd|rd|th)|christmas|easter)\b"
+)
+"""Somebody has said when, even if only in words."""
+SHAPE_COLUMNS = pa.schema([(name, pa.string()) for name in ("name", "entity_type", "shape", "text")])
+BEFORE_SHAPES = ("probe_facts", "probe_named_alike")
+FORMS = (
+    "probe_answers", "probe_cold", "probe_near", "probe_of_things", "probe_unvalued", "probe_persons", "probe_stale",
+    "probe_contradictions", "probe_namesakes", "probe_of_facts",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
 class ProbesRun:
-    """Makes the probes that stand at the end of a day."""
+    """Makes the probes that stand at the end of a day. `objections` judges texts; by default the validator does."""
 
     settings: ProactiveSettings
+    decay: DecaySettings
+    objections: Objections | None = None
 
     def run(self, day: date, tables: Tables, _: Records) -> Tables:
         """Returns the table of probes of the day."""
-        return {PROBES.name: PROBES.empty()}
+        edges = tables[f"state_{CURRENT_EDGES.name}"]
+        if not (self.settings.is_enabled and edges.num_rows):
+            return {PROBES.name: PROBES.empty()}
+        known = {
+            "known_edges": edges,
+            "known_entities": tables[f"state_{ENTITIES.name}"],
+            "known_contradictions": tables[f"state_{CONTRADICTIONS.name}"],
+            "feedback": tables[FEEDBACK.name],
+        }
+        with connect() as connection, registered(connection, {**known, **gap_tables()}):
+            return {PROBES.name: self._made(connection, day)}
+
+    def _made(self, connection: duckdb.DuckDBPyConnection, day: date) -> pa.Table:
+        self._prepare(connection, day)
+        for name in BEFORE_SHAPES:
+            connection.execute(statement(HERE, name))
+        named = connection.execute(statement(HERE, "probe_names")).fetchall()
+        shapes = pa.Table.from_pylist(shaped(named), schema=SHAPE_COLUMNS)
+        with registered(connection, {"probe_shapes": shapes}):
+            for name in (*FORMS, "probe_judged"):
+                connection.execute(statement(HERE, name))
+        texts = connection.execute("SELECT DISTINCT text, benefit FROM probe_judged").fetchall()
+        fine = [{"text": text, "benefit": benefit} for text, benefit in texts if not self._objections(text, benefit)]
+        columns = pa.schema([("text", pa.string()), ("benefit", pa.string())])
+        with registered(connection, {"probe_fine": pa.Table.from_pylist(fine, schema=columns)}):
+            return fetch(connection, statement(HERE, "probe_kept")).select(PROBES.schema.names).cast(PROBES.schema)
+
+    def _prepare(self, connection: duckdb.DuckDBPyConnection, day: date) -> None:
+        install_macros(connection, self.decay, day)
+        connection.execute(statement(HERE, "probe_macros"))
+        values = {
+            "is_linear": self.decay.curve is Curve.LINEAR,
+            "confided": CONFIDED, "dated": DATED,
+            "delicate_topics": delicate_topics(),
+            "given_names": sorted(given_names()), "person_roles": sorted(person_roles()),
+            **{
+                name: getattr(self.settings, name)
+                for name in (
+                    "stale_below_confidence", "min_mentions", "min_value", "probe_days", "max_per_entity",
+                    "max_per_template", "max_waiting",
+                )
+            },
+        }  # fmt: skip
+        for name, value in values.items():
+            connection.execute(f"SET VARIABLE {name} = ?", [value])
+
+    def _objections(self, text: str, benefit: str) -> tuple[str, ...]:
+        return self.objections(text, benefit) if self.objections else ()

@@ -12,6 +12,23 @@ class ProactiveSettings(BaseModel):
 
     is_enabled: bool = Field(default=True, description="Whether probes and starters are made at all.")
     max_waiting: int = Field(default=10, ge=1, description="Probes that wait for a user at once: those worth most.")
+    max_per_entity: int = Field(default=1, ge=1, description="Waiting probes about one thing or person.")
+    max_per_template: int = Field(default=2, ge=1, description="Waiting probes of one wording.")
+    min_value: float = Field(
+        default=0.25,
+        ge=0,
+        le=1,
+        description="Value below which nothing is asked (docs/probes.md has the formula).",
+    )
+    stale_below_confidence: float = Field(
+        default=0.6,
+        gt=0,
+        le=1,
+        description="Confidence after decay below which a fact is asked about again, where facts are told with care.",
+    )
+    min_mentions: int = Field(
+        default=3, ge=1, description="Mentions from which on somebody unknown is worth a question who they are."
+    )
     probe_days: int = Field(default=30, ge=1, description="Days after its cause in which a probe is worth asking.")
     starter_hours: float = Field(
         default=24, gt=0, description="Hours after which a starter that was not delivered is aged out."
