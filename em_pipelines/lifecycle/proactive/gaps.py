@@ -68,11 +68,17 @@ def load_gaps(gaps: Path = GAPS, templates: Path = TEMPLATES) -> dict[str, Gap]:
     """Every kind of gap by its name. Raises PatternError where a file cannot be read, or they do not fit together."""
     try:
         found, worded = (read_yaml(path.read_text(encoding="utf-8")) for path in (gaps, templates))
-        return {name: Gap.model_validate({**found.get(name, {}), **worded.get(name, {})}) for name in found | worded}
+        return _fitted(found, worded)
     except (OSError, yaml.YAMLError, ValidationError, ValueError, TypeError) as error:
         raise PatternError(
             f"reading {gaps.name} and {templates.name}: {error}; mend the entry or restore the file"
         ) from error
+
+
+def _fitted(found: dict[str, dict[str, object]], worded: dict[str, dict[str, object]]) -> dict[str, Gap]:
+    if set(found) != set(worded):
+        raise ValueError(f"only one of them has {', '.join(sorted(set(found) ^ set(worded)))}")
+    return {name: Gap.model_validate({**entry, **worded[name]}) for name, entry in found.items()}
 
 
 def gap_tables() -> dict[str, pa.Table]:
