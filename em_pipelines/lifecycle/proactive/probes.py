@@ -19,8 +19,9 @@ import pyarrow as pa
 
 from em_pipelines.graph.confidence_decay import Curve, DecaySettings, install_macros
 from em_pipelines.lifecycle.proactive.gaps import gap_tables
+from em_pipelines.lifecycle.proactive.plain_names import listed, person_roles
 from em_pipelines.lifecycle.proactive.settings import ProactiveSettings
-from em_pipelines.lifecycle.proactive.wording import delicate_topics, given_names, person_roles, shaped
+from em_pipelines.lifecycle.proactive.wording import given_names, shaped
 from em_pipelines.schema.table import Records, Tables
 from em_pipelines.schema.tables.derived import CURRENT_EDGES
 from em_pipelines.schema.tables.graph import CONTRADICTIONS, ENTITIES
@@ -95,7 +96,7 @@ class ProbesRun:
         values = {
             "is_linear": self.decay.curve is Curve.LINEAR,
             "confided": CONFIDED, "dated": DATED,
-            "delicate_topics": delicate_topics(),
+            "delicate_topics": sorted(listed("delicate_topics")),
             "given_names": sorted(given_names()), "person_roles": sorted(person_roles()),
             **{
                 name: getattr(self.settings, name)

@@ -44,7 +44,9 @@ def test_clean_names_get_the_words_that_a_sentence_needs(name: str, kind: str, s
         ("go to a karaoke bar", "concept"), ("Bram, and Bram is on a mountain", "concept"), ("kids", "person"),
         ("beach", "place"), ("their house", "place"), ("build my own family", "concept"), ("another one", "concept"),
         ("INCIDENT RESPONSE", "concept"), ("something new", "concept"), ("name's Coco", "concept"), ("42", "concept"),
-        ("start a dance studio", "concept"), ("swim", "activity"), ("a", "concept"), ("nearby church", "organization"),
+        ("start a dance studio", "concept"), ("daughter's jokes", "concept"), ("Guinness poured properly", "concept"),
+        ("mum", "person"), ("PhD", "concept"), ("retired midwife", "concept"), ("climbing", "place"),
+        ("swim", "activity"), ("a", "concept"), ("nearby church", "organization"),
     ],
 )  # fmt: skip
 def test_clauses_and_words_that_hang_on_others_get_no_shape_that_is_asked_with(name: str, kind: str) -> None:

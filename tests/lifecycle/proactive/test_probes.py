@@ -73,6 +73,7 @@ FOUND: dict[str, tuple[World, str]] = {
     "still_works_on": (lambda k: k.fact("works_on", "thesis", "project", **STALE), "the thesis"),
     "still_member_of": (lambda k: k.fact("member_of", "choir", "organization", **STALE), "the choir"),
     "still_uses": (lambda k: k.fact("uses", "Zed", "tool", **STALE), "Zed"),
+    "still_uses_own": (lambda k: k.fact("uses", "Canon R8", "product", **STALE), "your Canon R8"),
     "still_owns": (lambda k: k.fact("owns", "wooden boat", "vehicle", **STALE), "your wooden boat"),
     "still_likes": (lambda k: k.fact("likes", "running", "activity", days_ago=500), "running"),
     "still_dislikes": (lambda k: k.fact("dislikes", "coriander", "food", days_ago=500), "coriander"),
