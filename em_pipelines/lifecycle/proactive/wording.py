@@ -121,7 +121,8 @@ def _owned(name: str, kind: str) -> str | None:
     if kind not in {"vehicle", "product", "tool", "concept"} or is_doing(name):
         return None
     things = nouns("vehicle") | words("nouns", "gadgets") | words("nouns", "kept_things")
-    return f"your {name}" if has_name(name) or head(name) in things else None
+    is_one = is_proper(name) or head(name) in things or (has_name(name) and kind != "concept")
+    return f"your {name}" if is_one else None
 
 
 def _liked(name: str, kind: str) -> str | None:
