@@ -17,6 +17,8 @@ from resources.home import HomeResource
     deps=[
         "current_edges",
         "inferred_edges",
+        "probes",
+        "starters",
         "graph_ops",
         "entities",
         "messages",

@@ -11,6 +11,7 @@ from assets.daily import daily_assets
 from assets.evaluation import evaluation_asset
 from assets.inference import inference_asset
 from assets.partitions import daily_partitions, first_partition
+from assets.proactive import proactive_asset
 from assets.projection import projection_asset
 from assets.retrieval import index_packs
 from assets.revision import revision_asset
@@ -32,6 +33,7 @@ from sensors.batches import batches_sensor, collect_batches
 from sensors.graph import erasures_sensor
 from sensors.jobs import build_jobs, land_inbox
 from sensors.landing import landing_sensor, stale_days_sensor
+from sensors.proactive import proactive_sensors
 from sensors.requests import forget_requests, requests_sensor
 from sensors.schedules import build_schedules
 
@@ -48,15 +50,17 @@ def build_definitions(settings: Settings | None = None, *, on_days: Progress | N
     first_day = first_partition(home)
     days = daily_partitions(first_day)
     jobs = build_jobs()
-    checks = [*build_checks([*steps, home.inference, home.consolidation]), packs_whole]
+    undated = (home.inference, home.consolidation, *home.proactive)
+    checks = [*build_checks([*steps, *undated]), packs_whole]
     evaluation = evaluation_asset(by_name["extraction"])
-    report = report_asset([table for step in (*steps, home.inference, home.consolidation) for table in step.outputs])
+    report = report_asset([table for step in (*steps, *undated) for table in step.outputs])
     watched = [key for found in (*checks, evaluation, report) for key in found.check_keys]
     return dg.Definitions(
         assets=[
             *(daily_assets(step, days) for step in steps),
             inference_asset(home.inference),
             consolidation_asset(home.consolidation),
+            *(proactive_asset(step) for step in home.proactive),
             snapshot,
             index_packs,
             evaluation,
@@ -74,6 +78,7 @@ def build_definitions(settings: Settings | None = None, *, on_days: Progress | N
             requests_sensor(forget_requests),
             erasures_sensor(jobs["project"]),
             backfills_sensor(jobs["quality"]),
+            *proactive_sensors(jobs["proactive"]),
             alerts_sensor(watched),
         ],
         resources={"home": HomeResource.of(settings, on_days), "alerts": AlertsResource()},

@@ -5,7 +5,7 @@ of its own what else it wants. Each part is imported when it is asked for: all o
 whoever reads facts needs few.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import date
 from functools import cached_property, partial
@@ -279,20 +279,34 @@ class Pipeline(RebuildableHome, RevisableHome, PortableHome, ProjectedHome):
 
         return build_proactive(self.settings.proactive, self.settings.decay)
 
-    def refresh_proactive(self, *, is_forced: bool = False) -> list[StepReport]:
-        """Makes the probes and the starters of the last day with current edges unless they are current; of earlier days
-        nothing stays."""
+    def refresh_proactive(
+        self, names: Collection[str] = ("probes", "starters"), *, is_forced: bool = False
+    ) -> list[StepReport]:
+        """Makes the probes and the starters, or what is named of them, of the last day with current edges unless they
+        are current; of earlier days nothing stays. A report each: an empty one where there are no facts."""
         day, lake = self.store.lake.latest(CURRENT_EDGES, date.max), self.store.lake
         reports = []
-        for step in self.proactive:
+        for step in (step for step in self.proactive if step.name in names):
             with self.lock(f"step-{step.name}"):
-                if day is not None:
-                    reports.append(self.store.run_days(step, [day], is_forced=is_forced))
+                days = [day] if day is not None else []
+                reports.append(self.store.run_days(step, days, is_forced=is_forced))
                 for table in step.outputs:
                     for made in lake.days(table):
                         if made != day:
                             lake.delete(table, made)
         return reports
+
+    @property
+    def is_proactive_current(self) -> bool:
+        """Whether the probes and starters are those that would be made now."""
+        lake = self.store.lake
+        day = lake.latest(CURRENT_EDGES, date.max)
+        wanted = [day] if day is not None else []
+        return all(
+            lake.days(table) == wanted and (day is None or self.store.is_current(step, day))
+            for step in self.proactive
+            for table in step.outputs
+        )
 
     def note_inferred(self, days: Sequence[date]) -> None:
         """Makes the audit trail of days again of which something else is inferred since it was made."""

@@ -18,12 +18,14 @@ from em_pipelines.lifecycle.inference.settings import MAX_CONFIDENCE, MAX_HOPS
 from em_pipelines.schema.expectations import misfit
 from em_pipelines.schema.readings import DEAD_LETTER, PENDING, UNSUPPORTED
 from em_pipelines.schema.table import Table
-from em_pipelines.schema.tables import clean, derived, extraction, graph, raw, record
+from em_pipelines.schema.tables import clean, derived, extraction, graph, outgoing, raw, record
 from em_pipelines.storage.day_rows import ask_days
 from em_pipelines.storage.duckdb_engine import statement
 from em_pipelines.storage.lake import Lake
 
 HERE = Path(__file__).parent
+MAY_BE_ASKED = {"standing": ["active", "contradicted"], "open_levels": ["L0", "L1", "L2"]}
+"""Of which facts memory speaks by itself: of those that stand, personal ones at most."""
 MAX_RELATES_TO_SHARE = 0.05
 MAX_HALLUCINATION_RATE_WARN = 0.02
 MAX_HALLUCINATION_RATE = 0.05
@@ -107,6 +109,18 @@ def inferences_grounded(n_wrong: int) -> Finding:
         n_wrong == 0,
         float(n_wrong),
         "inferred edges do not follow from the facts of their day: materialize inferred_edges again",
+    )
+
+
+def probes_grounded(n_wordless: int, n_ungrounded: int, n_twice: int) -> Finding:
+    """Every question says something, stands once a cause, and rests on facts that may be asked about; the figure is
+    how many times one does not."""
+    n_wrong = n_wordless + n_ungrounded + n_twice
+    return Finding(
+        n_wrong == 0,
+        float(n_wrong),
+        f"{n_wordless} say nothing or have ended before they began, {n_ungrounded} rest on no fact that may be asked "
+        f"about, {n_twice} are of one cause with another: materialize the table again",
     )
 
 
@@ -208,6 +222,22 @@ MEANING = (
         (clean.MESSAGES, extraction.MENTIONS, extraction.CLAIMS, extraction.EXTRACTION_ISSUES, record.QUARANTINE),
         extraction_coverage,
         "Every message was extracted or skipped with a reason.",
+    ),
+    MeaningCheck(
+        "probes_grounded",
+        outgoing.PROBES,
+        (outgoing.PROBES, derived.CURRENT_EDGES),
+        probes_grounded,
+        "Every question has words, a benefit and an end, stands once a cause, and rests on facts that may be asked of.",
+        variables=MAY_BE_ASKED,
+    ),
+    MeaningCheck(
+        "starters_grounded",
+        outgoing.STARTERS,
+        (outgoing.STARTERS, derived.CURRENT_EDGES),
+        probes_grounded,
+        "Every opening has words and an end, stands once an occasion, and rests on facts that may be told.",
+        variables=MAY_BE_ASKED,
     ),
     MeaningCheck(
         "relates_to_share",

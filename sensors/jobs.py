@@ -18,8 +18,10 @@ from resources.home import HomeResource
 LATEST_ONLY = dg.AssetSelection.assets("inferred_edges")
 """Tables of which only the newest day is made."""
 DAILY_GROUPS = ("landing", "extraction", "episodes", "resolution", "graph", "lifecycle")
-PUBLISHED = ("inferred_edges", "snapshot", "index_packs")
+PUBLISHED = ("inferred_edges", "probes", "starters", "snapshot", "index_packs")
 """What is made of the newest facts, for those who ask."""
+ASKED = dg.AssetSelection.assets("probes", "starters")
+"""What memory would like to say."""
 SLEPT_ON = dg.AssetSelection.assets(*(table.name for table in CONSOLIDATED))
 """What a night makes."""
 UNDATED = dg.AssetSelection.assets("revision") | LATEST_ONLY
@@ -29,7 +31,7 @@ LANDED_FOLDER = ".landed"
 
 def build_jobs() -> dict[str, AssetJob]:
     """Returns the asset jobs by name: `main`, one a group, `publish`, `project`, `infer`, `revise`,
-    `consolidate`, `evaluate` and `quality`."""
+    `consolidate`, `proactive`, `evaluate` and `quality`."""
     jobs = {
         group: dg.define_asset_job(group, _daily(group), description=f"The daily assets of {group} alone.")
         for group in DAILY_GROUPS
@@ -57,6 +59,11 @@ def build_jobs() -> dict[str, AssetJob]:
     jobs["infer"] = dg.define_asset_job("infer", LATEST_ONLY, description="What follows from the newest facts.")
     jobs["consolidate"] = dg.define_asset_job(
         "consolidate", SLEPT_ON, description="A night: what recurs becomes experiences and rules."
+    )
+    jobs["proactive"] = dg.define_asset_job(
+        "proactive",
+        ASKED | dg.AssetSelection.assets("snapshot"),
+        description="Questions and openings that follow from the newest facts, and the snapshot that tells of them.",
     )
     jobs["evaluate"] = dg.define_asset_job(
         "evaluate", dg.AssetSelection.assets("evaluation"), description="The figures of the extractor."

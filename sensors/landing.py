@@ -121,7 +121,7 @@ def _why_not_now(instance: dg.DagsterInstance, job: AssetJob, home: Pipeline) ->
     except CorruptLogError as error:
         return str(error)
     at_work = instance.get_runs(dg.RunsFilter(job_name=job.name, statuses=AT_WORK))
-    return None if all(_is_buried(run, home, instance) for run in at_work) else "a run is at work"
+    return None if all(is_buried(run, home, instance) for run in at_work) else "a run is at work"
 
 
 def _failed_before(instance: dg.DagsterInstance, job: AssetJob, todo: Plan) -> dg.DagsterRun | None:
@@ -143,7 +143,7 @@ def _is_due(home: Pipeline, step: Step, day: date) -> bool:
     return datetime.now(UTC) - last_made_at > timedelta(minutes=home.settings.llm.retry_minutes)
 
 
-def _is_buried(run: dg.DagsterRun, home: Pipeline, instance: dg.DagsterInstance) -> bool:
+def is_buried(run: dg.DagsterRun, home: Pipeline, instance: dg.DagsterInstance) -> bool:
     """Whether the run's process was killed; then nobody but us can say so, and its days are asked for again."""
     is_dead = run.status is dg.DagsterRunStatus.STARTED and was_killed(home, run.run_id)
     if is_dead:

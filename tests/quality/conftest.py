@@ -14,6 +14,7 @@ import pytest
 from assets.daily import daily_assets
 from assets.inference import inference_asset
 from assets.partitions import daily_partitions
+from assets.proactive import proactive_asset
 from assets.retrieval import index_packs
 from em_pipelines.landing.land import land
 from em_pipelines.landing.settings import FIRST_PARTITION
@@ -91,6 +92,7 @@ class World:
         for step in self.home.steps.values():
             self.home.store.run_days(step, self.home.store.days(step))
         self.home.infer()
+        self.home.refresh_proactive()
 
     def change(self, table: Table, day: int, changed: Callable[[list[dict[str, Any]]], list[dict[str, Any]]]) -> None:
         """Rewrites one partition as somebody with an editor would."""
@@ -120,9 +122,10 @@ class World:
             assets=[
                 *(daily_assets(step, daily_partitions(FIRST_PARTITION)) for step in steps),
                 inference_asset(self.home.inference),
+                *(proactive_asset(step) for step in self.home.proactive),
                 index_packs,
             ],
-            asset_checks=[*build_checks([*steps, self.home.inference]), packs_whole],
+            asset_checks=[*build_checks([*steps, self.home.inference, *self.home.proactive]), packs_whole],
             jobs=[dg.define_asset_job("some", selection)],
             resources={"home": HomeResource.of(self.home.settings)},
             executor=dg.in_process_executor,

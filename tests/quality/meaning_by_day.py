@@ -1,6 +1,7 @@
 """The oracle of the checks on meaning: one day after the other, in Arrow and Python, as functions from the tables of a
 day to a finding. What they find, the statements of `quality.meaning` find."""
 
+from collections import Counter
 from datetime import datetime, timedelta
 
 import pyarrow as pa
@@ -39,6 +40,45 @@ def inferences_grounded(inferred_edges: pa.Table, current_edges: pa.Table) -> Fi
         float(n_wrong),
         "inferred edges do not follow from the facts of their day: materialize inferred_edges again",
     )
+
+
+def _grounded(rows: pa.Table, current_edges: pa.Table, names: tuple[str, ...], cause: tuple[str, ...]) -> Finding:
+    open_facts = {
+        (edge["user_id"], edge["edge_id"])
+        for edge in current_edges.to_pylist()
+        if edge["status"] in ("active", "contradicted")
+        and edge["privacy_level"] in ("L0", "L1", "L2")
+        and not edge["requires_verification"]
+    }
+    told = rows.to_pylist()
+    causes = Counter(tuple(row[name] for name in cause) for row in told)
+    n_wordless = sum(
+        not row["text"].strip(" ") or not row.get("benefit", "-").strip(" ") or row["expires_at"] <= row["generated_at"]
+        for row in told
+    )
+    n_ungrounded = sum(
+        any(row[name] is not None and (row["user_id"], row[name]) not in open_facts for name in names) for row in told
+    )
+    n_twice = sum(causes[tuple(row[name] for name in cause)] > 1 for row in told)
+    n_wrong = n_wordless + n_ungrounded + n_twice
+    return Finding(
+        n_wrong == 0,
+        float(n_wrong),
+        f"{n_wordless} say nothing or have ended before they began, {n_ungrounded} rest on no fact that may be asked "
+        f"about, {n_twice} are of one cause with another: materialize the table again",
+    )
+
+
+def probes_grounded(probes: pa.Table, current_edges: pa.Table) -> Finding:
+    """Every question says something, stands once a cause, and rests on facts that may be asked about."""
+    cause = ("user_id", "kind", "gap", "entity_id", "edge_id", "other_edge_id")
+    return _grounded(probes, current_edges, ("edge_id", "other_edge_id"), cause)
+
+
+def starters_grounded(starters: pa.Table, current_edges: pa.Table) -> Finding:
+    """Every opening says something, stands once an occasion, and rests on facts that may be told."""
+    cause = ("user_id", "kind", "edge_id", "experience_id", "world_event_id", "occasion_on")
+    return _grounded(starters, current_edges, ("edge_id",), cause)
 
 
 def extraction_coverage(

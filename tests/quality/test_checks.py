@@ -3,7 +3,7 @@
 import shutil
 from collections.abc import Callable
 from dataclasses import asdict
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from em_pipelines.schema.tables.clean import MESSAGES, SESSIONS
 from em_pipelines.schema.tables.derived import INFERRED_EDGES
 from em_pipelines.schema.tables.extraction import CLAIMS, EXTRACTION_ISSUES
 from em_pipelines.schema.tables.graph import CONTRADICTIONS, EDGES, ENTITIES
+from em_pipelines.schema.tables.outgoing import PROBES, STARTERS
 from em_pipelines.schema.tables.raw import INTERACTIONS
 from em_pipelines.schema.tables.record import QUARANTINE
 from em_pipelines.storage.quarantine import SetAside
@@ -92,6 +93,30 @@ def ungrounded(_: list[Row]) -> list[Row]:
     ]  # fmt: skip
 
 
+def asked_of_nothing(_: list[Row]) -> list[Row]:
+    """A question that somebody wrote in by hand."""
+    noon = datetime(2026, 3, 1, 12, tzinfo=UTC)
+    return [
+        {
+            "probe_id": "p", "user_id": "ada", "kind": "discovery", "template": "t", "text": "Which tea?", "gap": "tea",
+            "benefit": "the right one", "value": 0.5, "context_tags": [], "edge_id": "edge_nobody_said",
+            "generated_at": noon, "expires_at": noon + timedelta(days=1), "status": "queued", "correlation_id": "cor",
+        }
+    ]  # fmt: skip
+
+
+def opened_with_nothing(_: list[Row]) -> list[Row]:
+    """An opening that somebody emptied."""
+    noon = datetime(2026, 3, 1, 12, tzinfo=UTC)
+    return [
+        {
+            "starter_id": "s", "user_id": "ada", "kind": "date", "template": "t", "text": "", "value": 0.5,
+            "context_tags": [], "generated_at": noon, "expires_at": noon + timedelta(days=1), "status": "queued",
+            "correlation_id": "cor",
+        }
+    ]  # fmt: skip
+
+
 def in_conflict(_: list[Row]) -> list[Row]:
     noon = datetime(2026, 3, 1, 12, tzinfo=UTC)
     return [
@@ -106,6 +131,8 @@ def in_conflict(_: list[Row]) -> list[Row]:
 BREAKAGES = {
     "conflict_burst": (CONTRADICTIONS, in_conflict),
     "inferences_grounded": (INFERRED_EDGES, ungrounded),
+    "probes_grounded": (PROBES, asked_of_nothing),
+    "starters_grounded": (STARTERS, opened_with_nothing),
     "provenance_present": (EDGES, without_source),
     "confidence_in_bounds": (EDGES, changed(confidence=1.5)),
     "ends_exist": (ENTITIES, without_last),
@@ -247,7 +274,7 @@ def blocking_checks() -> list[tuple[str, Table]]:
         *(graph.GRAPH_OPS, derived.CURRENT_EDGES),
     ]  # fmt: skip
     on_meaning = [(check.name, check.asset) for check in MEANING if check.is_blocking]
-    on_meaning = [(name, asset) for name, asset in on_meaning if asset is not INFERRED_EDGES]
+    on_meaning = [(name, asset) for name, asset in on_meaning if asset not in (INFERRED_EDGES, PROBES, STARTERS)]
     return [*((CONTRACT, table) for table in with_readers), *on_meaning, *((rule.name, rule.table) for rule in RULES)]
 
 

@@ -16,6 +16,7 @@ from em_pipelines.schema.tables.clean import MESSAGES
 from em_pipelines.schema.tables.derived import CURRENT_EDGES, INFERRED_EDGES
 from em_pipelines.schema.tables.extraction import CLAIMS, EXTRACTION_ISSUES, MENTIONS
 from em_pipelines.schema.tables.graph import CONTRADICTIONS
+from em_pipelines.schema.tables.outgoing import PROBES, STARTERS
 from em_pipelines.schema.tables.raw import INTERACTIONS
 from em_pipelines.schema.tables.record import QUARANTINE
 from em_pipelines.storage.lake import Lake
@@ -63,6 +64,44 @@ def test_an_inferred_edge_without_ground_fails(ask: Ask, rows_of: Rows) -> None:
     found = ask("inferences_grounded", rows_of(INFERRED_EDGES, good, *(good | change for change in bad)), known)
     assert (found.is_success, found.figure) == (False, len(bad))
     assert "materialize inferred_edges again" in found.advice
+
+
+def test_a_question_without_words_or_ground_or_beside_another_of_its_cause_fails(ask: Ask, rows_of: Rows) -> None:
+    noon_ = noon(DAY, 0)
+    of = {"user_id": "ada", "status": "active", "privacy_level": "L2", "requires_verification": False}
+    known = rows_of(
+        CURRENT_EDGES, of | {"edge_id": "a"}, of | {"edge_id": "b", "status": "contradicted"},
+        of | {"edge_id": "c", "status": "retracted"}, of | {"edge_id": "d", "privacy_level": "L3"},
+        of | {"edge_id": "e", "requires_verification": True}, of | {"edge_id": "f", "user_id": "ben"},
+    )  # fmt: skip
+    good = {
+        "probe_id": "p", "user_id": "ada", "text": "Which?", "benefit": "so that", "edge_id": "a", "other_edge_id": "b",
+        "entity_id": None, "generated_at": noon_, "expires_at": noon_ + timedelta(days=1), "gap": "0",
+        "kind": "discovery",
+    }  # fmt: skip
+    assert ask("probes_grounded", rows_of(PROBES, good, good | {"edge_id": None, "gap": "1"}), known).is_success
+    bad = [
+        {"text": " "}, {"benefit": ""}, {"expires_at": noon_}, {"edge_id": "c"}, {"edge_id": "d"},
+        {"other_edge_id": "e"}, {"edge_id": "f"}, {"edge_id": "nobody said"},
+    ]  # fmt: skip
+    wrong = [good | change | {"gap": str(n)} for n, change in enumerate(bad)]
+    found = ask("probes_grounded", rows_of(PROBES, *wrong), known)
+    assert (found.is_success, found.figure) == (False, len(bad))
+    assert ask("probes_grounded", rows_of(PROBES, good, good), known).figure == 2
+
+
+def test_an_opening_without_words_or_ground_fails(ask: Ask, rows_of: Rows) -> None:
+    noon_ = noon(DAY, 0)
+    of = {"user_id": "ada", "status": "active", "privacy_level": "L2", "requires_verification": False}
+    known = rows_of(CURRENT_EDGES, of | {"edge_id": "a"}, of | {"edge_id": "b", "privacy_level": "L4"})
+    good = {
+        "user_id": "ada", "text": "The fair is on.", "edge_id": "a", "experience_id": None, "world_event_id": None,
+        "occasion_on": None, "generated_at": noon_, "expires_at": noon_ + timedelta(days=1), "kind": "plan",
+    }  # fmt: skip
+    assert ask("starters_grounded", rows_of(STARTERS, good), known).is_success
+    for change in ({"text": ""}, {"expires_at": noon_}, {"edge_id": "b"}, {"edge_id": "z"}):
+        assert ask("starters_grounded", rows_of(STARTERS, good | change), known).figure == 1
+    assert ask("starters_grounded", rows_of(STARTERS, good, good), known).figure == 2
 
 
 def test_a_message_that_nothing_came_of_fails(ask: Ask, rows_of: Rows) -> None:
@@ -204,7 +243,39 @@ def some_day(rows_of: Rows, dice: random.Random, day: date) -> dict[str, pa.Tabl
         ),
         "contradictions": rows(CONTRADICTIONS, 8, user_id=users, entity_id=["a", "b"], status=["open", "settled"]),
         "current_edges": rows(
-            CURRENT_EDGES, 5, edge_id=["a", "b", "c"], user_id=users, status=["active", "archived"], polarity=[1, -1]
+            CURRENT_EDGES,
+            5,
+            edge_id=["a", "b", "c"],
+            user_id=users,
+            status=["active", "archived"],
+            polarity=[1, -1],
+            privacy_level=["L1", "L2", "L3"],
+            requires_verification=[False, False, True],
+        ),
+        "probes": rows(
+            PROBES,
+            5,
+            user_id=users,
+            text=["", "Which tea is it?"],
+            benefit=["so that it is the right one"],
+            gap=["one", "another"],
+            entity_id=[None, "e"],
+            edge_id=[None, "a", "b", "z"],
+            other_edge_id=[None, "c"],
+            generated_at=[noon(day, 0)],
+            expires_at=[noon(day, 0), noon(day, 9)],
+        ),
+        "starters": rows(
+            STARTERS,
+            5,
+            user_id=users,
+            text=["", "The fair is on."],
+            edge_id=[None, "a", "z"],
+            experience_id=[None],
+            world_event_id=[None, "w"],
+            occasion_on=[None, day],
+            generated_at=[noon(day, 0)],
+            expires_at=[noon(day, 0), noon(day, 9)],
         ),
         "inferred_edges": rows(
             INFERRED_EDGES,

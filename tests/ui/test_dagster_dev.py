@@ -41,7 +41,8 @@ def test_the_code_location_loads_without_an_error(ui: Any) -> None:
 
 def test_every_asset_is_listed_in_its_group(ui: Any, assets: list[dict[str, Any]]) -> None:
     listed = {asset["assetKey"]["path"][-1]: asset["groupName"] for asset in assets}
-    made = {table.name for step in (*ui.home.steps.values(), ui.home.consolidation) for table in step.outputs}
+    steps = (*ui.home.steps.values(), ui.home.consolidation, *ui.home.proactive)
+    made = {table.name for step in steps for table in step.outputs}
     undated = {
         "inferred_edges": "lifecycle",
         "revision": "lifecycle",
@@ -56,7 +57,8 @@ def test_sensors_and_schedules_run_without_being_switched_on(ui: Any) -> None:
     (repository,) = ui.query(SENSORS)["repositoriesOrError"]["nodes"]
     states = {sensor["name"]: sensor["sensorState"]["status"] for sensor in repository["sensors"]}
     states |= {schedule["name"]: schedule["scheduleState"]["status"] for schedule in repository["schedules"]}
-    sensors = ("landing", "stale_days", "batches", "requests", "graph_erasures", "alerts", "backfills")
+    daily = ("landing", "stale_days", "batches", "requests", "graph_erasures", "alerts", "backfills")
+    sensors = (*daily, "probes", "starters")
     nights = ("decay", "revision", "inference", "consolidation", "snapshot", "graph", "quality")
     schedules = tuple(f"nightly_{name}" for name in nights)
     assert states == dict.fromkeys((*sensors, *schedules), "RUNNING")

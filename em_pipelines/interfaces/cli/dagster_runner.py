@@ -111,6 +111,7 @@ def _is_published(home: Pipeline) -> bool:
     """Whether what is served is what the lake holds; where nothing was read there is nothing to serve."""
     return newest_day(home.store) is None or (
         home.is_inferred
+        and home.is_proactive_current
         and is_current(home.store, home.snapshots, home.time_rules, home.nights.history())
         and packs.is_current(home)
     )
@@ -123,7 +124,7 @@ def _run(home: Pipeline, runner: "_Runner", *, is_full: bool, publishes: bool = 
 
     span = home.unchecked
     if span is None:
-        runner.execute("publish", {}, config=_config([home.inference], is_full=is_full))
+        runner.execute("publish", {}, config=_config([home.inference, *home.proactive], is_full=is_full))
         return
     todo = steps_with_work(home.store, home.steps.values(), *span)
     tags = {
@@ -132,7 +133,7 @@ def _run(home: Pipeline, runner: "_Runner", *, is_full: bool, publishes: bool = 
         "dagster/asset_partition_range_end": str(span[1]),
     }
     tables = [table.name for step in todo for table in step.outputs]
-    steps = [*todo, *([home.inference] if publishes else [])]
+    steps = [*todo, *([home.inference, *home.proactive] if publishes else [])]
     runner.execute("main", tags, [*tables, *(PUBLISHED if publishes else ())], config=_config(steps, is_full=is_full))
 
 
