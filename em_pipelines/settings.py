@@ -38,8 +38,8 @@ from em_pipelines.graph.rounds import FoldSettings
 from em_pipelines.landing.settings import LandingSettings
 from em_pipelines.lifecycle.consolidation.settings import ConsolidationSettings
 from em_pipelines.lifecycle.inference.settings import InferenceSettings
-from em_pipelines.lifecycle.proactive.settings import ProactiveSettings
 from em_pipelines.lifecycle.pool.settings import PoolSettings
+from em_pipelines.lifecycle.proactive.settings import ProactiveSettings
 from em_pipelines.lifecycle.revision.settings import RevisionSettings
 from em_pipelines.lifecycle.state_retention_days import StateSettings
 from em_pipelines.llm.settings import LlmSettings

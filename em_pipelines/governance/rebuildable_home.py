@@ -9,13 +9,14 @@ from typing import Protocol
 from em_pipelines.extraction.settings import DurableSettings
 from em_pipelines.landing.settings import LandingSettings
 from em_pipelines.lifecycle.pool.pooling_home import PoolingHome, PoolingHomeSettings
+from em_pipelines.lifecycle.proactive.offering_home import OfferingHome, OfferingHomeSettings
 from em_pipelines.redaction.reading_home import ReadingHome, ReadingSettings
 from em_pipelines.retrieval.searchable_home import SearchableHome, SearchSettings
 from em_pipelines.serving.time_rules import TimeRules
 from em_pipelines.storage.step import Step, StepReport
 
 
-class RebuildSettings(SearchSettings, ReadingSettings, PoolingHomeSettings, Protocol):
+class RebuildSettings(SearchSettings, ReadingSettings, PoolingHomeSettings, OfferingHomeSettings, Protocol):
     """The settings of whoever makes tables again after the log has changed."""
 
     @property
@@ -24,7 +25,7 @@ class RebuildSettings(SearchSettings, ReadingSettings, PoolingHomeSettings, Prot
     def durable(self) -> DurableSettings: ...
 
 
-class RebuildableHome(SearchableHome, ReadingHome, PoolingHome):
+class RebuildableHome(SearchableHome, ReadingHome, PoolingHome, OfferingHome):
     """What erasure, repair and evaluation want of a home beside its stores."""
 
     settings: RebuildSettings

@@ -25,7 +25,14 @@ from em_pipelines.governance.audit.lost_log import check
 from em_pipelines.governance.erasure.certificate import CarriedOut, Certificate, certificate_of
 from em_pipelines.governance.erasure.known_names import is_written, users_in
 from em_pipelines.governance.erasure.owners import Owners
-from em_pipelines.governance.erasure.rebuilding import Rebuilt, forget_answers, remake, republish, stale_log_days
+from em_pipelines.governance.erasure.rebuilding import (
+    Rebuilt,
+    forget_answers,
+    forget_offers,
+    remake,
+    republish,
+    stale_log_days,
+)
 from em_pipelines.governance.erasure.rewriting import Done, clear_inbox, note_erasure, rewrite_log
 from em_pipelines.governance.erasure.search import search
 from em_pipelines.governance.erasure.terms import Terms
@@ -229,6 +236,7 @@ def _rebuild(home: RebuildableHome, request: Request, made: Plan, done: Done) ->
     rebuilt.n_answers = forget_answers(home, request.scope.user_id, names, is_all=is_all)
     if rebuilt.n_answers:
         home.refresh_consolidation()  # rules in a model's words rest on its answers
+    forget_offers(home, request.scope.user_id, is_all=is_all)
     home.store.lake.forget_footers()
     home.store.lake.settle()
     rebuilt.n_snapshots = republish(home, days[0] if days else date.max)

@@ -17,11 +17,13 @@ from em_pipelines.governance.rebuildable_home import RebuildableHome
 from em_pipelines.lifecycle.consolidation.nights import BOOK_LOCK
 from em_pipelines.lifecycle.consolidation.recurring import recurring, windows
 from em_pipelines.lifecycle.pool.sharing import shared_ids
+from em_pipelines.lifecycle.proactive.offers import LOCK as OFFERS_LOCK
 from em_pipelines.llm.answers import AnswerStore
 from em_pipelines.llm.phrase_vectors import PhraseVectors
 from em_pipelines.schema.tables.clean import MESSAGES
 from em_pipelines.schema.tables.derived import CONSOLIDATED
-from em_pipelines.schema.tables.graph import ENTITIES
+from em_pipelines.schema.tables.graph import EDGES, ENTITIES
+from em_pipelines.schema.tables.outgoing import PROBES, STARTERS
 from em_pipelines.serving.snapshot import LATEST, publish
 from em_pipelines.storage.step import Step
 from em_pipelines.text.name_matching import NameIndex
@@ -76,6 +78,7 @@ def remake(home: RebuildableHome, days: Iterable[date]) -> Rebuilt:
                         done.n_deleted += 1
     _infer_anew(home, done)
     _consolidate_anew(home, done)
+    _propose_anew(home, done)
     return done
 
 
@@ -112,6 +115,32 @@ def _consolidate_anew(home: RebuildableHome, done: Rebuilt) -> None:
             for day in home.store.lake.days(table):
                 home.store.lake.delete(table, day)
                 done.n_deleted += 1
+
+
+def _propose_anew(home: RebuildableHome, done: Rebuilt) -> None:
+    """What would be said is worked out from what is left, and nothing that cannot be is said."""
+    try:
+        done.n_partitions += sum(len(report.made) for report in home.refresh_proactive(is_forced=True))
+    except EmError as error:
+        done.failed["proactive"] = type(error).__name__
+        for table in (PROBES, STARTERS):
+            for day in home.store.lake.days(table):
+                home.store.lake.delete(table, day)
+                done.n_deleted += 1
+
+
+def forget_offers(home: RebuildableHome, user_id: str, *, is_all: bool) -> int:
+    """Removes what the book of offers says of a user, or of things and facts of theirs that are gone; returns how many
+    lines. What was about nothing in particular stays: it counts as asked."""
+    with home.lock(OFFERS_LOCK):
+        if is_all:
+            return home.offers.forget_user(user_id)
+        known: set[str] = set()
+        for table in (ENTITIES, EDGES):
+            day = home.store.lake.latest(table, date.max)
+            if day is not None:
+                known.update(home.store.lake.find(table, day, "user_id", [user_id])[table.key[0]].to_pylist())
+        return home.offers.forget(user_id, lambda one: one.about is not None and one.about not in known)
 
 
 def _recurring_ids(home: RebuildableHome) -> set[str]:

@@ -206,7 +206,7 @@ def _objections(
         yield Suppressed.TOO_EARLY, None
     if situation.context is not None and not fits(waiting["context_tags"], situation.context):
         yield Suppressed.CONTEXT_MISMATCH, None
-    if until := _cooled_down_at(waiting, target, situation.now, outcomes, settings):
+    if until := _cooled_down_at(waiting, target, situation, outcomes, settings):
         yield Suppressed.COOLDOWN, until
     is_too_often, until = _frequency(target, situation, outcomes, settings, is_probe=is_probe)
     if is_too_often:
@@ -256,25 +256,26 @@ def _at(day: date, hour: time, situation: Situation) -> datetime:
 def _cooled_down_at(
     waiting: Mapping[str, Any],
     target: str,
-    now: datetime,
+    situation: Situation,
     outcomes: Iterable[Outcome],
     settings: ProactiveSettings,
 ) -> datetime | None:
-    """When it may be said again: after it was ignored or turned away itself, or another of its kind about the same."""
+    """When it may be said again: after it was said itself, or another of its kind about the same was not welcome. What
+    was put to somebody and not heard of since was ignored, for all that anybody knows; in the conversation at hand it
+    may still be answered."""
     about = waiting.get("entity_id") or waiting.get("edge_id")
-    days = {
-        "ignored": settings.ignored_cooldown_days,
-        "deflected": settings.deflected_cooldown_days,
-        "dismissed": settings.deflected_cooldown_days,
-    }
-    ends = [
-        one.at + timedelta(days=days[one.said])
-        for one in outcomes
-        if one.said in days
-        and (one.target == target or (about is not None and one.about == about and one.kind == waiting["kind"]))
-    ]
-    end = max(ends, default=now)
-    return end if end > now else None
+    short, long = (timedelta(days=n) for n in (settings.ignored_cooldown_days, settings.deflected_cooldown_days))
+    rest = {"ignored": short, "deflected": long, "dismissed": long}
+    rest_of_itself = rest | {"offered": short, "delivered": short, "accepted": long, "engaged": long}
+    ends = []
+    for one in outcomes:
+        is_here = one.session_id is not None and one.session_id == situation.session_id
+        if one.target == target and not (is_here and one.said in ("offered", "delivered")):
+            ends.append(one.at + rest_of_itself[one.said])
+        elif about is not None and one.about == about and one.kind == waiting["kind"] and one.said in rest:
+            ends.append(one.at + rest[one.said])
+    end = max(ends, default=situation.now)
+    return end if end > situation.now else None
 
 
 def _frequency(

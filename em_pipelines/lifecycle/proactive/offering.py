@@ -1,17 +1,14 @@
 """What may be said to a user now: what waits, each with the decision about it, and what is noted of that."""
 
-from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
-from functools import cached_property
-from typing import Any, Protocol
+from typing import Any
 from zoneinfo import ZoneInfo
 
 import pyarrow.compute as pc
 
-from em_pipelines.home import Home
 from em_pipelines.lifecycle.proactive.delivery import (
     Decision,
     Outcome,
@@ -19,7 +16,8 @@ from em_pipelines.lifecycle.proactive.delivery import (
     acceptance_of_kind,
     decide,
 )
-from em_pipelines.lifecycle.proactive.offers import LOCK, OFFERED, Entry, OfferBook
+from em_pipelines.lifecycle.proactive.offering_home import OfferingHome
+from em_pipelines.lifecycle.proactive.offers import LOCK, OFFERED, Entry
 from em_pipelines.lifecycle.proactive.outcomes import feedback_of, outcomes_of
 from em_pipelines.lifecycle.proactive.settings import ProactiveSettings
 from em_pipelines.schema.table import Table, rows_of
@@ -34,28 +32,6 @@ ZONE_KEYS = ("timezone", "time zone", "time_zone")
 """Attributes by which a user's time zone is known."""
 
 
-class ProactiveHomeSettings(Protocol):
-    """The settings of probes and starters."""
-
-    @property
-    def proactive(self) -> ProactiveSettings: ...
-
-
-class ProactiveHome(Home):
-    """What offering wants of a home beside its stores."""
-
-    settings: ProactiveHomeSettings
-
-    @cached_property
-    def offers(self) -> OfferBook:
-        """What was offered, and what was kept back."""
-        return OfferBook(self.record, self.salt)
-
-    @abstractmethod
-    def refresh_proactive(self, *, is_forced: bool = False) -> Any:
-        """Makes the probes and starters of the newest day."""
-
-
 @dataclass(frozen=True, slots=True)
 class Offered:
     """Rows that may be said now, worth most first, and what was decided about each that waits, in the same order."""
@@ -65,7 +41,7 @@ class Offered:
 
 
 def offer_probes(  # noqa: PLR0913  (who asks, when, for whom, how many)
-    home: ProactiveHome,
+    home: OfferingHome,
     user_id: str,
     situation: Situation,
     may_be_told: MayBeTold,
@@ -82,7 +58,7 @@ def offer_probes(  # noqa: PLR0913  (who asks, when, for whom, how many)
 
 
 def offer_starters(  # noqa: PLR0913
-    home: ProactiveHome,
+    home: OfferingHome,
     user_id: str,
     situation: Situation,
     may_be_told: MayBeTold,
@@ -94,7 +70,7 @@ def offer_starters(  # noqa: PLR0913
     return _offer(home, STARTERS, user_id, situation, may_be_told, limit, is_noted=is_noted)
 
 
-def history(home: ProactiveHome, user_id: str, now: datetime, session_id: str | None = None) -> list[Outcome]:
+def history(home: OfferingHome, user_id: str, now: datetime, session_id: str | None = None) -> list[Outcome]:
     """Everything that is known of what was said to a user and of what came of it: feedback, landed or folded, and
     offers. `session_id` is the conversation at hand: the book knows others by their hashes alone."""
     waiting = {row[_key(table)]: row for table in (PROBES, STARTERS) for row in _rows(home, table, user_id)}
@@ -109,7 +85,7 @@ def history(home: ProactiveHome, user_id: str, now: datetime, session_id: str | 
     return [*told, *offered]
 
 
-def time_zone_of(home: ProactiveHome, user_id: str) -> str:
+def time_zone_of(home: OfferingHome, user_id: str) -> str:
     """The IANA name of the user's time zone: by a fact about them, by the settings, or the one for everybody else."""
     day = home.store.lake.latest(CURRENT_EDGES, date.max)
     if day is not None:
@@ -131,7 +107,7 @@ def _is_zone(name: str) -> bool:
 
 
 def _offer(  # noqa: PLR0913
-    home: ProactiveHome,
+    home: OfferingHome,
     table: Table,
     user_id: str,
     situation: Situation,
@@ -181,7 +157,7 @@ def _chosen(
 
 
 def _entries(
-    home: ProactiveHome, ranked: Sequence[dict[str, Any]], decisions: Sequence[Decision], situation: Situation
+    home: OfferingHome, ranked: Sequence[dict[str, Any]], decisions: Sequence[Decision], situation: Situation
 ) -> list[Entry]:
     rows = {row.get("probe_id") or row.get("starter_id"): row for row in ranked}
     session = home.offers.session(situation.session_id)
@@ -202,11 +178,11 @@ def _key(table: Table) -> str:
     return table.key[0]
 
 
-def _rows(home: ProactiveHome, table: Table, user_id: str) -> list[dict[str, Any]]:
+def _rows(home: OfferingHome, table: Table, user_id: str) -> list[dict[str, Any]]:
     day = home.store.lake.latest(table, date.max)
     return [] if day is None else list(rows_of(home.store.lake.find(table, day, "user_id", [user_id])))
 
 
-def situation_of(home: ProactiveHome, user_id: str, situation: Situation) -> Situation:
+def situation_of(home: OfferingHome, user_id: str, situation: Situation) -> Situation:
     """The situation in the user's own time zone."""
     return replace(situation, time_zone=time_zone_of(home, user_id))

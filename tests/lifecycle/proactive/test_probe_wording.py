@@ -45,7 +45,7 @@ def test_clean_names_get_the_words_that_a_sentence_needs(name: str, kind: str, s
         ("beach", "place"), ("their house", "place"), ("build my own family", "concept"), ("another one", "concept"),
         ("INCIDENT RESPONSE", "concept"), ("something new", "concept"), ("name's Coco", "concept"), ("42", "concept"),
         ("start a dance studio", "concept"), ("daughter's jokes", "concept"), ("Guinness poured properly", "concept"),
-        ("mum", "person"),  ("retired midwife", "concept"), 
+        ("mum", "person"),  ("retired midwife", "concept"),
         ("swim", "activity"), ("a", "concept"), ("nearby church", "organization"),
     ],
 )  # fmt: skip
