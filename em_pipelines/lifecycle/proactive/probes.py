@@ -101,8 +101,8 @@ class ProbesRun:
             **{
                 name: getattr(self.settings, name)
                 for name in (
-                    "stale_below_confidence", "min_mentions", "min_value", "probe_days", "max_per_entity",
-                    "max_per_template", "max_waiting",
+                    "stale_below_confidence", "min_premise_confidence", "min_mentions", "min_value", "probe_days",
+                    "max_per_entity", "max_per_template", "max_waiting",
                 )
             },
         }  # fmt: skip

@@ -26,6 +26,9 @@ class ProactiveSettings(BaseModel):
         le=1,
         description="Confidence after decay below which a fact is asked about again, where facts are told with care.",
     )
+    min_premise_confidence: float = Field(
+        default=0.4, ge=0, le=1, description="Confidence after decay from which a question takes a fact for granted."
+    )
     min_mentions: int = Field(
         default=3, ge=1, description="Mentions from which on somebody unknown is worth a question who they are."
     )

@@ -404,6 +404,21 @@ def test_settled_contradictions_and_those_with_a_side_that_fell_are_not_asked_ab
     assert "which_home" not in asked(known)
 
 
+def test_what_is_liked_and_disliked_is_asked_about_whichever_was_said_last() -> None:
+    for relations in (("likes", "dislikes"), ("dislikes", "likes")):
+        known = Known()
+        older, newer = (known.fact(relation, "karaoke", "activity", status="contradicted") for relation in relations)
+        known.against(newer, older)
+        assert "karaoke" in asked(known)["whether_likes"]
+
+
+def test_what_is_disputed_or_hardly_known_is_not_taken_for_granted_in_other_questions() -> None:
+    for changes in ({"status": "contradicted"}, {"confidence": 0.3}):
+        known = Known()
+        known.fact("works_at", "Tallybird", "organization", **changes)
+        assert not any("Tallybird" in text for text in asked(known).values())
+
+
 def test_namesakes_that_somebody_told_apart_are_left() -> None:
     known = Known()
     _namesakes(known)

@@ -54,7 +54,7 @@ SELECT
     CASE WHEN t.is_turned THEN t.subject_id ELSE t.object_id END AS thing_id,
     t.value, t.attribute, t.over, t.object_key, t.polarity, t.temporal_type, t.valid_from, t.valid_to, t.learned_at,
     t.last_reinforced, t.confidence, t.effective_confidence, t.reinforcement_count, t.hedge_level, t.source_mechanism,
-    t.flags, t.context_tags, t.statement, t.as_of,
+    t.flags, t.context_tags, t.statement, t.as_of, t.status,
     t.provenance[1].session_id AS session_id, t.provenance[1].turn_number AS turn_number,
     -- A fact that may be asked about, or be named in what is asked.
     t.privacy_level IN ('L0', 'L1', 'L2') AND NOT t.requires_verification
@@ -91,7 +91,9 @@ CREATE OR REPLACE TEMP TABLE probe_own AS
 SELECT
     f.*, t.name, t.entity_type, t.importance,
     greatest(f.last_reinforced, t.last_referenced) AS spoken_at,
-    least(1.0, coalesce(d.n_facts, 0) / 5.0) AS reach
+    least(1.0, coalesce(d.n_facts, 0) / 5.0) AS reach,
+    -- Sure enough to be taken for granted in a question about something else.
+    f.status = 'active' AND f.effective_confidence >= getvariable('min_premise_confidence') AS is_premise
 FROM probe_facts AS f
 JOIN probe_things AS t ON t.user_id = f.user_id AND t.entity_id = f.thing_id AND t.is_open AND NOT t.is_user
 LEFT JOIN probe_degrees AS d ON d.user_id = f.user_id AND d.thing_id = f.thing_id

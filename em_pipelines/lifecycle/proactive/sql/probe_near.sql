@@ -13,6 +13,6 @@ JOIN probe_premises AS p ON p.relation = f.relation AND (len(p.types) = 0 OR lis
 JOIN (FROM probe_gaps WHERE form = 'near') AS g ON g.template = p.template
 LEFT JOIN probe_shapes AS s ON s.name = f.name AND s.entity_type = f.entity_type AND s.shape = g.shape
 WHERE
-    f.polarity = 1 AND (g.shape IS NULL OR s.shape IS NOT NULL)
+    f.polarity = 1 AND f.is_premise AND (g.shape IS NULL OR s.shape IS NOT NULL)
     AND NOT EXISTS (FROM probe_answers AS a WHERE a.user_id = f.user_id AND a.template = g.template)
 GROUP BY g.template, f.user_id

@@ -8,7 +8,7 @@ FROM probe_own AS f
 JOIN probe_premises AS p ON p.relation = f.relation AND (len(p.types) = 0 OR list_contains(p.types, f.entity_type))
 JOIN (FROM probe_gaps WHERE form IN ('broad', 'alone', 'hedged', 'uncertain')) AS g ON g.template = p.template
 WHERE
-    f.polarity = 1
+    f.polarity = 1 AND f.is_premise
     AND (g.form = 'uncertain') = list_contains(f.flags, 'attribution_uncertain')
     AND CASE g.form
         WHEN 'broad' THEN list_contains(g.words, lower(f.name))

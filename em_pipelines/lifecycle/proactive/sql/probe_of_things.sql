@@ -9,7 +9,7 @@ FROM probe_own AS f
 JOIN probe_premises AS p ON p.relation = f.relation AND (len(p.types) = 0 OR list_contains(p.types, f.entity_type))
 JOIN (FROM probe_gaps WHERE form = 'thing') AS g ON g.template = p.template
 WHERE
-    f.polarity = 1
+    f.polarity = 1 AND f.is_premise
     AND (len(g.words) = 0 OR list_contains(g.words, lower(f.name)))
     AND (NOT g.is_undated OR (f.valid_from IS NULL AND NOT regexp_matches(coalesce(f.statement, ''), getvariable('dated'), 'i')))
     AND (g.unless_said IS NULL OR NOT regexp_matches(coalesce(f.statement, ''), g.unless_said, 'i'))

@@ -8,7 +8,7 @@ WITH fading AS (
     JOIN probe_premises AS p ON p.relation = f.relation AND (len(p.types) = 0 OR list_contains(p.types, f.entity_type))
     JOIN (FROM probe_gaps WHERE form = 'stale') AS g ON g.template = p.template
     WHERE
-        f.polarity = 1 AND f.temporal_type IN ('state', 'trait') AND f.hedge_level IN ('none', 'slight')
+        f.polarity = 1 AND f.status = 'active' AND f.temporal_type IN ('state', 'trait') AND f.hedge_level IN ('none', 'slight')
         AND NOT list_contains(f.flags, 'attribution_uncertain')
         AND f.effective_confidence < getvariable('stale_below_confidence')
         AND (

@@ -9,7 +9,7 @@ FROM probe_own AS f
 JOIN probe_premises AS p ON p.relation = f.relation AND (len(p.types) = 0 OR list_contains(p.types, f.entity_type))
 JOIN (FROM probe_gaps WHERE form = 'unvalued') AS g ON g.template = p.template
 WHERE
-    f.polarity = 1
+    f.polarity = 1 AND f.is_premise
     AND NOT EXISTS (
         FROM probe_facts AS k JOIN probe_missing AS m ON m.relation = k.relation
         WHERE m.template = g.template AND k.user_id = f.user_id AND k.is_users AND k.thing_id = f.thing_id
