@@ -329,6 +329,32 @@ def test_nobody_has_more_waiting_than_the_limit_nor_several_of_one_thing() -> No
     assert rows[0]["value"] == max(row["value"] for row in probes(known))
 
 
+def test_what_waits_is_what_is_worth_most() -> None:
+    known = _many(20, seed=5)
+    few = ProactiveSettings(max_waiting=3, max_per_entity=50, max_per_template=50, min_value=0)
+    for user in ("user1", "user4", "user9"):
+        every = [row["probe_id"] for row in probes(known) if row["user_id"] == user and row["status"] == "queued"]
+        kept = [row["probe_id"] for row in probes(known, few) if row["user_id"] == user and row["status"] == "queued"]
+        assert len(every) > len(kept) == few.max_waiting
+        assert kept == every[: few.max_waiting]
+
+
+def test_of_one_thing_and_of_one_wording_the_best_is_kept() -> None:
+    known = Known()
+    known.fact("works_at", "Tallybird", "organization", **STALE)
+    known.fact("member_of", "Tallybird", "organization", **STALE)
+    assert "still_member_of" in asked(known)
+    assert {"still_works_at"} == {
+        row["template"] for row in probes(known, ProactiveSettings(max_per_entity=1)) if "Tallybird" in row["text"]
+    }
+    known = Known()
+    for number in range(9):
+        known.thing(f"Tool{number}", "tool", importance=number / 10)
+        known.fact("uses", f"Tool{number}", "tool", **STALE)
+    told = " ".join(row["text"] for row in probes(known, ProactiveSettings()))
+    assert all((f"Tool{number}" in told) == (number in {7, 8}) for number in range(9))
+
+
 def test_values_lie_between_0_and_1_and_grow_with_importance_and_late_talk() -> None:
     values = {}
     for name, importance, days in (("often", 1.0, 1), ("seldom", 0.0, 1), ("long_ago", 1.0, 80)):
