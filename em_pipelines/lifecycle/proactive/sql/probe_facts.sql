@@ -92,8 +92,12 @@ SELECT
     f.*, t.name, t.entity_type, t.importance,
     greatest(f.last_reinforced, t.last_referenced) AS spoken_at,
     least(1.0, coalesce(d.n_facts, 0) / 5.0) AS reach,
-    -- Sure enough to be taken for granted in a question about something else.
-    f.status = 'active' AND f.effective_confidence >= getvariable('min_premise_confidence') AS is_premise
+    -- Sure enough to be taken for granted in a question about something else, and not gone stale itself.
+    f.status = 'active' AND f.effective_confidence >= getvariable('min_premise_confidence')
+        AND NOT (
+            f.temporal_type = 'state' AND f.confidence >= getvariable('stale_below_confidence')
+            AND f.effective_confidence < getvariable('stale_below_confidence')
+        ) AS is_premise
 FROM probe_facts AS f
 JOIN probe_things AS t ON t.user_id = f.user_id AND t.entity_id = f.thing_id AND t.is_open AND NOT t.is_user
 LEFT JOIN probe_degrees AS d ON d.user_id = f.user_id AND d.thing_id = f.thing_id
