@@ -1,12 +1,15 @@
 """Names in questions: those that fit a sentence get a shape, all others none."""
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from em_pipelines.lifecycle.proactive.gaps import load_gaps
-from em_pipelines.lifecycle.proactive.wording import shapes
+from em_pipelines.lifecycle.proactive.gaps import Gap, load_gaps
+from em_pipelines.lifecycle.proactive.wording import SHAPED, shapes
 from em_pipelines.schema.vocabulary import EntityType
+from em_pipelines.text.values import read_yaml
 from tests.lifecycle.proactive.known import Known, probes
 
 
@@ -111,3 +114,12 @@ def test_every_template_has_several_wordings_that_ask_once_and_say_what_for() ->
             assert len(wording) <= 140, wording
         assert gap.benefit.startswith("so that "), name
         assert "{" not in gap.gap + gap.benefit
+
+
+def test_the_example_of_the_page_is_a_kind_of_gap() -> None:
+    page = (Path(__file__).parents[3] / "docs/probes.md").read_text(encoding="utf-8")
+    found, worded = page.split("```yaml\n")[1].split("```")[0].split("# templates.yaml\n")
+    (name, entry), *_ = read_yaml(found).items()
+    gap = Gap.model_validate({**entry, **read_yaml(worded)[name]})
+    assert gap.shape in SHAPED
+    assert {gap.shape for gap in load_gaps().values()} <= {*SHAPED, None}
