@@ -1,5 +1,6 @@
 """What a home offers: noted, counted with what is reported, never over a limit, and gone with what is erased."""
 
+import shutil
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -30,8 +31,14 @@ class Asked:
     def __init__(self, folder: Path, **settings: Any) -> None:
         self.folder, self.n = folder, 0
         self.home = Pipeline(load_settings(home=folder / "home", **settings))
-        for user in ("ines", "ben"):
-            self.say(user, *SAID)
+
+    @classmethod
+    def like(cls, spoken: Path, folder: Path, **settings: Any) -> "Asked":
+        """A copy of the home in which both have spoken."""
+        shutil.copytree(spoken, folder / "home")
+        made = cls(folder, **settings)
+        made.n = 10  # conversations are numbered on
+        return made
 
     def land(self, *records: dict[str, Any], make: bool = True) -> None:
         self.n += 1
@@ -70,9 +77,18 @@ class Asked:
         return offer_probes(self.home, user, situation, lambda _: True, limit, is_noted=is_noted)
 
 
+@pytest.fixture(scope="module")
+def spoken(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The home in which both have spoken."""
+    made = Asked(tmp_path_factory.mktemp("spoken"))
+    for user in ("ines", "ben"):
+        made.say(user, *SAID)
+    return made.home.path
+
+
 @pytest.fixture
-def asked(tmp_path: Path) -> Asked:
-    return Asked(tmp_path)
+def asked(spoken: Path, tmp_path: Path) -> Asked:
+    return Asked.like(spoken, tmp_path)
 
 
 def ids(offered: Offered) -> list[str]:
@@ -191,8 +207,10 @@ def test_what_is_asked_about_somebody_goes_with_them(asked: Asked) -> None:
         (("My timezone is Middle/Earth.",), {}, "UTC"),
     ],
 )  # fmt: skip
-def test_the_time_zone_is_what_they_said(tmp_path: Path, said: tuple[str, ...], chosen: Any, zone: str) -> None:
-    asked = Asked(tmp_path, proactive=chosen)
+def test_the_time_zone_is_what_they_said(
+    spoken: Path, tmp_path: Path, said: tuple[str, ...], chosen: Any, zone: str
+) -> None:
+    asked = Asked.like(spoken, tmp_path, proactive=chosen)
     if said:
         asked.say("ines", *said)
     assert time_zone_of(asked.home, "ines") == zone
