@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from em_pipelines.interfaces.agents.learning import Learned
+    from em_pipelines.interfaces.agents.probes import Asks, Kind
     from em_pipelines.retrieval.context.block import Block
     from em_pipelines.retrieval.recall_gate import Reason
 
@@ -278,16 +279,42 @@ class Memory(CorrectableMemory):
         found = known_facts(self.home, query, known_on or day or date.max, self.domain)
         return fact_frame(found) if as_frame else found
 
-    def context(
-        self, text: str, *, is_group: bool = False, thread: Sequence[str] = (), as_of: date | str | None = None
+    def context(  # noqa: PLR0913  (a public call, each argument by its name)
+        self,
+        text: str,
+        *,
+        is_group: bool = False,
+        thread: Sequence[str] = (),
+        as_of: date | str | None = None,
+        session_id: str | None = None,
+        turn_number: int | None = None,
     ) -> "Block":
-        """The block for an agent's prompt: what matters for `text`; in a group nothing above L1."""
+        """The block for an agent's prompt: what matters for `text`; in a group nothing above L1. With `session_id` a
+        question that is in it counts as asked; `turn_number` is that of `text`, counted from a whole `thread`."""
         from em_pipelines.retrieval.context.block import ContextQuery, context_block  # noqa: PLC0415 (of this method alone)
 
         asked = ContextQuery(
-            self.user, text, today(), is_group, tuple(thread), as_day(as_of, "as_of"), domain=self.domain
-        )
+            self.user, text, today(), is_group, tuple(thread), as_day(as_of, "as_of"), domain=self.domain,
+            session_id=session_id, turn_number=turn_number,
+        )  # fmt: skip
         return context_block(self.home, asked)
+
+    def probes(self, context: str | None = None, *, limit: int = 1, **moment: Any) -> "Asks":
+        """The questions that may be asked now, of a `context` those that fit it, and why others may not. What is
+        handed out counts as asked. `moment` are other fields of `lifecycle.proactive.delivery.Situation`:
+        session_id, turn_number, is_group."""
+        return self._asks("probes", context, limit, moment)
+
+    def starters(self, context: str | None = None, *, limit: int = 1, **moment: Any) -> "Asks":
+        """The same of openings for a conversation: dates ahead, plans gone quiet, what fits a plan."""
+        return self._asks("starters", context, limit, moment)
+
+    def _asks(self, kind: "Kind", context: str | None, limit: int, moment: dict[str, Any]) -> "Asks":
+        from em_pipelines.interfaces.agents.probes import asks  # noqa: PLC0415 (of these methods alone)
+        from em_pipelines.lifecycle.proactive.delivery import Situation  # noqa: PLC0415
+
+        situation = Situation(**{"now": datetime.now(UTC), "context": context, **moment})
+        return asks(self.home, kind, self.user, situation, limit, self.view, is_noted=True)
 
     def bootstrap(self, *, as_of: date | None = None, is_group: bool = False) -> str:
         """What a session should start with, in fewer than 50 lines of Markdown; empty where nothing is known, or where

@@ -246,6 +246,7 @@ def _republish(home: RebuildableHome, repair: Repair) -> None:
         if state is SnapshotState.DAMAGED:
             (home.snapshots / LATEST).resolve().unlink(missing_ok=True)
         home.infer()
+        home.refresh_proactive()
         report = publish(home.store, home.snapshots, home.time_rules, ledger=home.ledger, nights=home.nights.history())
     repair.done.append(f"published the snapshot of {report.as_of}")
 

@@ -122,6 +122,7 @@ def _days_of(home: Pipeline, step: Step, days: Sequence[date]) -> list[date]:
 def _served(home: Pipeline, days: Sequence[date]) -> Learned:
     """Makes what agents are told from the days."""
     home.infer()
+    home.refresh_proactive()
     packs.build(home)
     lake, wanted = home.store.lake, set(days)
     aside = [*home.store.quarantine.entries(day for day in lake.days(QUARANTINE) if day in wanted)]

@@ -1,53 +1,62 @@
-"""Questions that wait to be asked of a user, as the table of probes holds them: nothing is made or decided here."""
+"""What memory would like to ask or to say, for whoever talks with its user: what may be said now, or why nothing."""
 
-from collections.abc import Iterable
+from dataclasses import dataclass
 from datetime import date, datetime
-from typing import Any
+from typing import Any, Literal
 
-from em_pipelines.governance.audit.rows import state_where
+from em_pipelines.lifecycle.proactive.delivery import Decision, Situation
+from em_pipelines.lifecycle.proactive.offering import Offered, offer_probes, offer_starters, situation_of
 from em_pipelines.pipeline import Pipeline
-from em_pipelines.redaction.veils import Veil, hidden
 from em_pipelines.retrieval.domain_view import DomainView
+from em_pipelines.retrieval.tellable_asks import may_be_told
 from em_pipelines.schema.table import rows_of
-from em_pipelines.schema.tables.graph import EDGES
-from em_pipelines.schema.tables.outgoing import PROBES
-from em_pipelines.text.guard.passages import folded
+from em_pipelines.schema.tables.outgoing import PROBES, STARTERS
 
 QUEUED = "queued"
+NOTHING_WAITS = "nothing_waits"
+Kind = Literal["probes", "starters"]
 
 
-def waiting_probes(  # noqa: PLR0913  (what is asked, and who asks)
-    home: Pipeline, user_id: str, now: datetime, context: str | None, limit: int, view: DomainView | None = None
-) -> list[dict[str, Any]]:
-    """The user's queued probes that have not expired by `now`, worth most first; of a context those whose tags have a
-    word of it. None where the table holds none. Nobody knows out of which domain a question was worded, so a `view`
-    tells those about a fact that it tells whole."""
-    lake = home.store.lake
-    day = lake.latest(PROBES, date.max)
-    if day is None:
-        return []
-    veils = hidden(home, user_id)
-    words = set(folded(context).split()) if context is not None else None
-    queued = (
-        row
-        for row in rows_of(lake.find(PROBES, day, "user_id", [user_id]))
-        if row["status"] == QUEUED and row["expires_at"] > now
-    )
-    fitting = [row for row in queued if _is_of_context(row, words) and not _is_hidden(row, veils)]
-    if view is not None:
-        edge_ids = [row["edge_id"] for row in fitting if row["edge_id"]]
-        whole = {row["edge_id"] for row in state_where(lake, EDGES, "edge_id", edge_ids) if view.tells_whole(row)}
-        fitting = [row for row in fitting if row["edge_id"] in whole]
-    return sorted(fitting, key=lambda row: (-row["value"], row["probe_id"]))[:limit]
+@dataclass(frozen=True, slots=True)
+class Asks:
+    """What may be said now, worth most first; of what waits and may not be said, the decision and its row by id."""
+
+    rows: tuple[dict[str, Any], ...]
+    kept_back: tuple[Decision, ...]
+    waiting: dict[str, dict[str, Any]]
+
+    @property
+    def why_none(self) -> str | None:
+        """Why nothing may be said: the reason of what would be worth most, or that nothing waits; None where something
+        may be."""
+        if self.rows:
+            return None
+        reason = self.kept_back[0].why_not if self.kept_back else None
+        return reason.value if reason else NOTHING_WAITS
+
+    @property
+    def until(self) -> datetime | None:
+        """From when on something may be said, where nothing may now and a clock will mend it: the earliest known."""
+        if self.rows:
+            return None
+        return min((one.until for one in self.kept_back if one.until), default=None)
 
 
-def _is_of_context(probe: dict[str, Any], words: set[str] | None) -> bool:
-    """Whether one of its tags has one of the words; without words any context will do."""
-    return words is None or not words.isdisjoint(word for tag in probe["context_tags"] for word in folded(tag).split())
-
-
-def _is_hidden(probe: dict[str, Any], veils: Iterable[Veil]) -> bool:
-    text = f"{probe['text']}\n{probe['gap']}"
-    return any(
-        veil.hides_document(session_id=None, edge_id=probe["edge_id"], text=text, said_on=date.min) for veil in veils
-    )
+def asks(  # noqa: PLR0913  (what is asked, who asks, and where)
+    home: Pipeline,
+    kind: Kind,
+    user_id: str,
+    situation: Situation,
+    limit: int = 1,
+    view: DomainView | None = None,
+    *,
+    is_noted: bool,
+) -> Asks:
+    """What may be said to the user in this situation, in their own time zone. With `is_noted` it counts as said."""
+    table, offer = (PROBES, offer_probes) if kind == "probes" else (STARTERS, offer_starters)
+    placed = situation_of(home, user_id, situation)
+    found: Offered = offer(home, user_id, placed, may_be_told(home, user_id, table, view), limit, is_noted=is_noted)
+    day = home.store.lake.latest(table, date.max)
+    rows = rows_of(home.store.lake.find(table, day, "user_id", [user_id])) if day else ()
+    kept_back = tuple(one for one in found.decisions if one.why_not is not None)
+    return Asks(found.rows, kept_back, {row[table.key[0]]: row for row in rows})

@@ -13,6 +13,7 @@ import typer
 from em_pipelines.errors import EmError
 from em_pipelines.interfaces.cli import (
     agents,
+    asks,
     backing_up,
     checking,
     comparing,
@@ -97,6 +98,9 @@ app.command()(backing_up.restore)
 app.command()(explaining.why)
 app.command(name="why-not")(explaining.why_not)
 app.command()(explaining.trace)
+app.command()(asks.probes)
+app.command()(asks.starters)
+app.command(name="why-probe")(asks.why_probe)
 app.command()(agents.mcp)
 app.command()(running.run)
 app.add_typer(agents.tokens, name="token")

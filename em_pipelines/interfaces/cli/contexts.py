@@ -41,7 +41,8 @@ def context(
 ) -> None:
     """Print what memory knows that bears on a question, as XML for an agent's prompt.
 
-    At most 800 tokens: facts, what recurs, reminders, quotes of what was said. Of an unknown person it is empty.
+    At most 800 tokens: facts, what recurs, what to ask, reminders, quotes of what was said. Of an unknown person it is
+    empty.
 
     Example: em context "Where does Dana live?" --user mirela
     """
@@ -64,10 +65,10 @@ def context(
     if as_json:
         turns = [{"session_id": session, "turn_number": turn} for session, turn in block.turns]
         print_json({"text": block.text, "n_tokens": block.n_tokens, "edge_ids": block.edge_ids, "turns": turns,
-                    "experience_ids": block.experience_ids})  # fmt: skip
+                    "experience_ids": block.experience_ids, "probe_ids": block.probe_ids})  # fmt: skip
     else:
         write(block.text)
-    if not (block.edge_ids or block.turns or block.experience_ids):
+    if not (block.edge_ids or block.turns or block.experience_ids or block.probe_ids):
         end_if_unknown(opened, user)
 
 

@@ -72,6 +72,7 @@ class ContextShown(BaseModel):
     edge_ids: list[str] = Field(description="Facts in it; report those that you used as recalled.")
     turns: list[tuple[str, int]] = Field(description="Session and turn of the messages quoted in it.")
     experience_ids: list[str] = Field(description="Experiences in it.")
+    probe_ids: list[str] = Field(description="The question to ask in it, if any; report what became of it.")
 
 
 class StartShown(BaseModel):
@@ -111,6 +112,7 @@ class ProbeShown(BaseModel):
     probe_id: str
     kind: str
     text: str
+    benefit: str = Field(description="What the person gains by an answer.")
     value: float
     context_tags: list[str]
     edge_id: str | None
@@ -118,9 +120,31 @@ class ProbeShown(BaseModel):
 
 
 class Probes(BaseModel):
-    """Probes that wait, worth most first."""
+    """Probes that may be asked now, worth most first; where there are none, why not."""
 
     probes: list[ProbeShown]
+    reason: str | None = Field(description="Why nothing is offered; null where something is.")
+    until: datetime | None = Field(description="From when on that reason no longer holds, where it is known.")
+
+
+class StarterShown(BaseModel):
+    """How memory would like to open a conversation."""
+
+    starter_id: str
+    kind: str
+    text: str
+    value: float
+    context_tags: list[str]
+    occasion_on: date | None
+    expires_at: datetime
+
+
+class Starters(BaseModel):
+    """Starters that may be said now, worth most first; where there are none, why not."""
+
+    starters: list[StarterShown]
+    reason: str | None = Field(description="Why nothing is offered; null where something is.")
+    until: datetime | None = Field(description="From when on that reason no longer holds, where it is known.")
 
 
 class ReportedMessage(_Form):
@@ -142,6 +166,13 @@ class ProbeOutcome(_Form):
 
     probe_id: str = Field(min_length=1, max_length=MAX_NAME)
     outcome: Literal["delivered", "accepted", "ignored", "deflected"]
+
+
+class StarterOutcome(_Form):
+    """What became of a starter."""
+
+    starter_id: str = Field(min_length=1, max_length=MAX_NAME)
+    outcome: Literal["delivered", "engaged", "dismissed"]
 
 
 class Reported(BaseModel):

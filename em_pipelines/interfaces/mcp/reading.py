@@ -8,7 +8,7 @@ from mcp.server.mcpserver.exceptions import ToolError
 from pydantic import Field
 
 from em_pipelines.interfaces.agents.graph_page import MAX_PAGE_ITEMS, Part, graph_page
-from em_pipelines.interfaces.agents.probes import waiting_probes
+from em_pipelines.interfaces.agents.probes import asks
 from em_pipelines.interfaces.agents.provenance import provenance
 from em_pipelines.interfaces.agents.reply import Audience, check_reply
 from em_pipelines.interfaces.mcp.callers import Who
@@ -33,13 +33,20 @@ from em_pipelines.interfaces.mcp.forms import (
     Relation,
     SessionId,
     Share,
+    Starters,
+    StarterShown,
     StartShown,
     Text,
 )
+from em_pipelines.lifecycle.proactive.delivery import Situation
 
 Kinds = Annotated[
     list[Literal["message", "fact", "experience"]], Field(min_length=1, description="What is looked for.")
 ]
+Turn = Annotated[
+    int | None, Field(ge=0, description="Which message of the conversation comes next, from 0; unknown if left out.")
+]
+InGroup = Annotated[bool, Field(description="Whether others read along: then nothing is asked or proposed.")]
 
 
 class ReadingTools:
@@ -74,7 +81,7 @@ class ReadingTools:
         fields = HitShown.model_fields
         return Found(hits=[HitShown(**{name: getattr(hit, name) for name in fields}) for hit in hits])
 
-    def em_context(
+    def em_context(  # noqa: PLR0913  (the arguments of one tool)
         self,
         query: Query,
         is_group: Annotated[
@@ -82,13 +89,16 @@ class ReadingTools:
         ] = False,
         thread: Annotated[list[Text], Field(max_length=50, description="The turns before it, oldest first.")] = [],  # noqa: B006
         as_of: AsOf = None,
+        session_id: Annotated[SessionId, Field(description="With it a question in the block counts as asked.")] = "",
+        turn_number: Turn = None,
     ) -> ContextShown:
         """Get the block of memory that belongs before the question: facts, plans and quotes that matter to it."""
+        moment: dict[str, Any] = {"session_id": session_id or None, "turn_number": turn_number}
         with self._desk.reading(self._who()) as memory:
-            block = memory.context(query, is_group=is_group, thread=thread, as_of=as_of)
+            block = memory.context(query, is_group=is_group, thread=thread, as_of=as_of, **moment)
         return ContextShown(
             text=block.text, n_tokens=block.n_tokens, edge_ids=list(block.edge_ids), turns=list(block.turns),
-            experience_ids=list(block.experience_ids),
+            experience_ids=list(block.experience_ids), probe_ids=list(block.probe_ids),
         )  # fmt: skip
 
     def em_bootstrap(
@@ -117,13 +127,35 @@ class ReadingTools:
 
     def em_get_probes(
         self,
-        query: Annotated[Text, Field(description="What the conversation is about; all probes if left out.")] = "",
-        limit: Annotated[int, Field(ge=1, le=20, description="Probes at most.")] = 3,
+        query: Annotated[Text, Field(description="What the conversation is about; any context if left out.")] = "",
+        limit: Annotated[int, Field(ge=1, le=20, description="Probes at most; no more are offered than may be.")] = 1,
+        session_id: SessionId = "",
+        turn_number: Turn = None,
+        is_group: InGroup = False,
     ) -> Probes:
-        """Get questions that would close a gap in memory, to ask one of where it fits. Report what became of it."""
+        """Get a question that would close a gap in memory, to ask once what the person wants is served. It counts as
+        asked; report what became of it. Where nothing is offered, the reason says why."""
+        moment = _situation(query, session_id, turn_number, is_group=is_group)
         with self._desk.reading(self._who()) as memory:
-            rows = waiting_probes(memory.home, memory.user, datetime.now(UTC), query or None, limit, memory.view)
-        return Probes(probes=[ProbeShown(**{name: row[name] for name in ProbeShown.model_fields}) for row in rows])
+            found = asks(memory.home, "probes", memory.user, moment, limit, memory.view, is_noted=True)
+        shown = [ProbeShown(**{name: row[name] for name in ProbeShown.model_fields}) for row in found.rows]
+        return Probes(probes=shown, reason=found.why_none, until=found.until)
+
+    def em_get_starters(
+        self,
+        query: Annotated[Text, Field(description="What the conversation is about; any context if left out.")] = "",
+        limit: Annotated[int, Field(ge=1, le=20, description="Starters at most.")] = 1,
+        session_id: SessionId = "",
+        turn_number: Turn = None,
+        is_group: InGroup = False,
+    ) -> Starters:
+        """Get an opening for a conversation: a date ahead, a plan gone quiet, something that fits a plan. It counts as
+        said; report what became of it. Where nothing is offered, the reason says why."""
+        moment = _situation(query, session_id, turn_number, is_group=is_group)
+        with self._desk.reading(self._who()) as memory:
+            found = asks(memory.home, "starters", memory.user, moment, limit, memory.view, is_noted=True)
+        shown = [StarterShown(**{name: row[name] for name in StarterShown.model_fields}) for row in found.rows]
+        return Starters(starters=shown, reason=found.why_none, until=found.until)
 
     def em_get_provenance(
         self,
@@ -187,6 +219,10 @@ class ReadingTools:
             for one in found
         ]  # fmt: skip
         return Checked(is_safe=not shown, findings=shown)
+
+
+def _situation(query: str, session_id: str, turn_number: int | None, *, is_group: bool) -> Situation:
+    return Situation(datetime.now(UTC), session_id or None, turn_number, is_group, query or None)
 
 
 def _today() -> date:

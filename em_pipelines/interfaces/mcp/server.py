@@ -41,6 +41,7 @@ TOOLS = {
     "em_bootstrap": (TokenScope.READ, READS),
     "em_gate": (TokenScope.READ, READS),
     "em_get_probes": (TokenScope.READ, READS),
+    "em_get_starters": (TokenScope.READ, READS),
     "em_get_provenance": (TokenScope.READ, READS),
     "em_graph_snapshot": (TokenScope.READ, READS),
     "em_check_reply": (TokenScope.READ, READS),

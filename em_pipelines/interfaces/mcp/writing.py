@@ -31,6 +31,7 @@ from em_pipelines.interfaces.mcp.forms import (
     Reported,
     ReportedMessage,
     SessionId,
+    StarterOutcome,
 )
 from em_pipelines.interfaces.memory import Memory
 from em_pipelines.landing.erasure_requests import Scope
@@ -67,13 +68,14 @@ class WritingTools:
         ] = "trusted",
         recalled: Annotated[list[str], Field(max_length=200, description="Ids of the facts that you used.")] = [],  # noqa: B006
         probes: Annotated[list[ProbeOutcome], Field(max_length=20, description="What became of probes.")] = [],  # noqa: B006
+        starters: Annotated[list[StarterOutcome], Field(max_length=20, description="What became of starters.")] = [],  # noqa: B006
     ) -> Reported:
         """Report what was said, and what of memory was used. May be repeated and extended: nothing is stored twice.
 
         Facts are learned from it by the next run.
         """
-        if not (messages or recalled or probes):
-            raise ToolError("there is nothing to report: give messages, recalled or probes")
+        if not (messages or recalled or probes or starters):
+            raise ToolError("there is nothing to report: give messages, recalled, probes or starters")
         shared = {
             "channel": channel, "participants": participants, "domain": domain or None, "agent_id": agent_id or None,
             "trust": trust,
@@ -86,6 +88,7 @@ class WritingTools:
             _check_known(memory, recalled)
             stored = memory.store_messages(session_id, said)
             told: list[dict[str, Any]] = [{"type": f"probe_{one.outcome}", "probe_id": one.probe_id} for one in probes]
+            told += [{"type": f"starter_{one.outcome}", "starter_id": one.starter_id} for one in starters]
             told += [{"type": "recalled", "edge_ids": recalled}] if recalled else []
             # Said when the last message was, so that a repeated report is known by its content.
             ids = memory.tell([{**one, "session_id": session_id, "timestamp": stored.said_at} for one in told])

@@ -14,6 +14,7 @@ from itertools import islice, zip_longest
 import numpy as np
 
 from em_pipelines.errors import NotMadeError
+from em_pipelines.retrieval.context.asked import question
 from em_pipelines.retrieval.context.known_facts import Floats, Integers, Known, Turn, folded_words, is_id, known
 from em_pipelines.retrieval.context.lessons import lessons
 from em_pipelines.retrieval.context.sections import Filling, Line, Section, count_tokens, opening, plain
@@ -127,7 +128,8 @@ class ContextQuery:
     """What an agent is about to answer, and to whom.
 
     `thread` are the turns before it, oldest first; `as_of` asks for what was known at the end of that day; a budget
-    above that of the settings is cut to it; of another `domain` nothing is told.
+    above that of the settings is cut to it; of another `domain` nothing is told. With a `session_id` a question that is
+    in the block counts as asked; `turn_number` is that of `text`, the length of the `thread` where nobody says.
     """
 
     user_id: str
@@ -138,18 +140,21 @@ class ContextQuery:
     as_of: date | None = None
     budget_tokens: int | None = None
     domain: str | None = None
+    session_id: str | None = None
+    turn_number: int | None = None
 
 
 @dataclass(frozen=True)
 class Block:
-    """The block as XML, what it costs by `count_tokens`, and the facts, messages and experiences that are in it, in its
-    order."""
+    """The block as XML, what it costs by `count_tokens`, and the facts, messages, experiences and probes that are in
+    it, in its order."""
 
     text: str
     n_tokens: int
     edge_ids: tuple[str, ...]
     turns: tuple[tuple[str, int], ...]
     experience_ids: tuple[str, ...] = ()
+    probe_ids: tuple[str, ...] = ()
 
 
 def context_block(home: SearchableHome, query: ContextQuery) -> Block:
@@ -167,7 +172,8 @@ def context_block(home: SearchableHome, query: ContextQuery) -> Block:
     told = list(filling.chosen())
     turns = tuple(turn for line in told for turn in line.turns)
     recurring = tuple(experience for line in told for experience in line.experience_ids)
-    return Block(text, count_tokens(text), ids(told), turns, recurring)
+    asked = tuple(probe for line in told for probe in line.probe_ids)
+    return Block(text, count_tokens(text), ids(told), turns, recurring, asked)
 
 
 def _readable(query: ContextQuery) -> ContextQuery:
@@ -203,6 +209,7 @@ def _fill(filling: Filling, home: SearchableHome, query: ContextQuery, budget: i
     recurring = Section("experiences", _recurring(home, query, {facts.fact(n).edge_id for n in told}))
     # Nobody has said who may hear a message, so it stays among the two whose memory this is.
     spoken = () if query.is_group else quotes(hits, query.text, query.thread, chosen.quote_tokens)
+    _ask(filling, home, query, int(budget * chosen.probes_share))
     room = max(int(budget * chosen.facts_share), _room_of_answers(scene, query.text, budget))
     for section in (direct, due, related, distant):
         room -= filling.add(section, room)
@@ -210,6 +217,19 @@ def _fill(filling: Filling, home: SearchableHome, query: ContextQuery, budget: i
     filling.add(Section("said", spoken))
     for section in (direct, recurring, due, related, distant):
         filling.add(section)
+
+
+def _ask(filling: Filling, home: SearchableHome, query: ContextQuery, n_tokens: int) -> None:
+    """Adds the question that may be asked now, if there is one: never among others, and never about a day that is past.
+    Its room is kept, so it comes in before anything else; what has no room is not noted as asked."""
+    if query.is_group or query.as_of is not None:
+        return
+    turn = query.turn_number if query.turn_number is not None else (len(query.thread) or None)
+    context = "\n".join((*query.thread, query.text))
+    of = (home, query.user_id, context, query.domain, query.session_id, turn)
+    line = question(*of)
+    if line is not None and filling.add(Section("probes", [line]), n_tokens) and query.session_id is not None:
+        question(*of, is_noted=True)
 
 
 def _recurring(home: SearchableHome, query: ContextQuery, told: Collection[str]) -> list[Line]:

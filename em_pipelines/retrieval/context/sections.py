@@ -158,6 +158,7 @@ class Line:
     edge_ids: tuple[str, ...] = ()
     turns: tuple[tuple[str, int], ...] = ()
     experience_ids: tuple[str, ...] = ()
+    probe_ids: tuple[str, ...] = ()
 
     @property
     def n_tokens(self) -> int:

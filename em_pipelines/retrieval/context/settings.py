@@ -38,6 +38,9 @@ class ContextSettings(BaseModel):
     experiences_share: float = Field(
         default=0.15, ge=0, le=1, description="share of the budget for experiences where more was said than fits"
     )
+    probes_share: float = Field(
+        default=0.15, ge=0, le=1, description="share of the budget that a question to ask may take; 0: none is told"
+    )
     reminder_days: int = Field(default=30, ge=0, description="how far ahead a date is a reminder")
     n_messages: int = Field(default=30, ge=0, description="messages that are looked at for quotes")
     quote_tokens: int = Field(default=48, ge=8, description="tokens of one quote, about; longer messages are trimmed")

@@ -22,12 +22,15 @@ from em_pipelines.interfaces.mcp.server import MemoryServer
 from em_pipelines.interfaces.memory import Memory
 from em_pipelines.schema.table import rows_of
 from em_pipelines.schema.tables.graph import EDGES, ENTITIES
-from em_pipelines.schema.tables.outgoing import PROBES
+from em_pipelines.schema.tables.outgoing import PROBES, STARTERS
 from em_pipelines.settings import load_settings
 from tests.interfaces.agents.homes import run
 from tests.interfaces.mcp.conftest import EM, ROOT, book_of, environment, serve, talk_over_stdio
 
 NOW = datetime.now(UTC).replace(microsecond=0)
+UNBOUNDED = {"quiet_from_hour": 0, "quiet_until_hour": 0, "max_per_day": 1000, "max_per_week": 1000,
+             "max_starters_per_day": 1000, "max_starters_per_week": 1000}  # fmt: skip
+"""Whatever waits may be asked, at any hour."""
 AHEAD = f"{NOW + timedelta(days=9):%-d %B %Y}"
 SAID = (
     ("home", "h1", "My sister Liesbeth lives in Ghent, near the zoo."),
@@ -74,17 +77,29 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
         {
             "probe_id": f"prb_{n}", "user_id": "sanne", "kind": "verification",
             "text": f"Is it so with {fact['object']}?", "gap": fact["object"], "value": 0.5, "context_tags": [],
-            "edge_id": fact["edge_id"], "generated_at": NOW, "expires_at": NOW + timedelta(days=9), "status": QUEUED,
+            "edge_id": fact["edge_id"], "template": "t", "benefit": "so that it is right",
+            "generated_at": NOW, "expires_at": NOW + timedelta(days=9), "status": QUEUED, "correlation_id": "cor",
         }
         for n, fact in enumerate(memory.facts())
     ]  # fmt: skip
     probes.append({**probes[0], "probe_id": "prb_gap", "edge_id": None, "text": "Where is Ghent?", "gap": "Ghent"})
     lake.write(PROBES, NOW.date(), PROBES.from_rows(probes), "test")
+    starters = [
+        {
+            "starter_id": f"sta_{n}", "user_id": "sanne", "kind": "date", "template": "t",
+            "text": f"Soon {fact['object']}.", "value": 0.5, "context_tags": [], "edge_id": fact["edge_id"],
+            "generated_at": NOW, "expires_at": NOW + timedelta(days=9), "status": QUEUED, "correlation_id": "cor",
+        }
+        for n, fact in enumerate(memory.facts())
+    ]  # fmt: skip
+    lake.write(STARTERS, NOW.date(), STARTERS.from_rows(starters), "test")
     return path
 
 
 def caller_of(home: Path, domain: str | None, scope: TokenScope = TokenScope.WRITE) -> MemoryServer:
-    return MemoryServer(Desk(load_settings(home=home), None), always(Caller("sanne", scope, domain)))
+    return MemoryServer(
+        Desk(load_settings(home=home, proactive=UNBOUNDED), None), always(Caller("sanne", scope, domain))
+    )
 
 
 def calling(server: MemoryServer) -> Call:
@@ -134,6 +149,7 @@ def asked(home: Path) -> dict[str, list[dict[str, Any]]]:
         "em_bootstrap": [{}, {"as_of": "2026-03-10"}],
         "em_gate": [{"query": q} for q in QUESTIONS],
         "em_get_probes": [{"limit": 20}],
+        "em_get_starters": [{"limit": 20}],
         "em_get_provenance": [{"id": wanted} for wanted in ids_of(home)],
         "em_graph_snapshot": [{"limit": 500}],
         "em_check_reply": [{"text": reply, "audience": "public"}],
@@ -165,7 +181,10 @@ def tool_names() -> list[str]:
     return sorted(anyio.run(names))
 
 
-TELLING = {"em_query", "em_context", "em_get_probes", "em_get_provenance", "em_graph_snapshot", "em_check_reply"}
+TELLING = {
+    "em_query", "em_context", "em_get_probes", "em_get_starters", "em_get_provenance", "em_graph_snapshot",
+    "em_check_reply",
+}  # fmt: skip
 """Tools whose calls here tell of home where nothing bounds the caller: else the test would show nothing."""
 
 
