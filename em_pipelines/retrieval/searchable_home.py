@@ -3,7 +3,7 @@
 from abc import abstractmethod
 from typing import TYPE_CHECKING, Protocol
 
-from em_pipelines.lifecycle.proactive.offering import ProactiveHome, ProactiveHomeSettings
+from em_pipelines.lifecycle.proactive.offering_home import OfferingHome, OfferingHomeSettings
 from em_pipelines.retrieval.context.settings import ContextSettings
 from em_pipelines.retrieval.settings import RetrievalSettings
 from em_pipelines.serving.readable_home import ReadableHome, ReaderSettings
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from em_pipelines.retrieval.scoring import Embedder
 
 
-class SearchSettings(ReaderSettings, ProactiveHomeSettings, Protocol):
+class SearchSettings(ReaderSettings, OfferingHomeSettings, Protocol):
     """The settings of retrieval; `embedder` is the name of what makes vectors, or none."""
 
     @property
@@ -24,7 +24,7 @@ class SearchSettings(ReaderSettings, ProactiveHomeSettings, Protocol):
     def embedder(self) -> str: ...
 
 
-class SearchableHome(ReadableHome, ProactiveHome):
+class SearchableHome(ReadableHome, OfferingHome):
     """What retrieval wants of a home beside its stores."""
 
     settings: SearchSettings

@@ -4,7 +4,8 @@ from datetime import date, datetime
 from typing import Any
 
 from em_pipelines.errors import UsageError
-from em_pipelines.lifecycle.proactive.offering import ProactiveHome, history
+from em_pipelines.lifecycle.proactive.offering import history
+from em_pipelines.lifecycle.proactive.offering_home import OfferingHome
 from em_pipelines.schema.table import Table, rows_of
 from em_pipelines.schema.tables.derived import CURRENT_EDGES
 from em_pipelines.schema.tables.outgoing import PROBES, STARTERS
@@ -14,7 +15,7 @@ FEWEST_CHARACTERS = 6
 Document = dict[str, Any]
 
 
-def explained(home: ProactiveHome, wanted: str, now: datetime) -> Document | None:
+def explained(home: OfferingHome, wanted: str, now: datetime) -> Document | None:
     """The probe or starter whose id begins so; None where there is none. Raises UsageError where several have one."""
     for table in (PROBES, STARTERS):
         found = _rows(home, table, wanted)
@@ -25,7 +26,7 @@ def explained(home: ProactiveHome, wanted: str, now: datetime) -> Document | Non
     return None
 
 
-def _rows(home: ProactiveHome, table: Table, wanted: str) -> list[dict[str, Any]]:
+def _rows(home: OfferingHome, table: Table, wanted: str) -> list[dict[str, Any]]:
     (key,), day = table.key, home.store.lake.latest(table, date.max)
     if day is None:
         return []
@@ -37,7 +38,7 @@ def _rows(home: ProactiveHome, table: Table, wanted: str) -> list[dict[str, Any]
     return list(rows_of(home.store.lake.find(table, day, key, ids))) if ids else []
 
 
-def _document(home: ProactiveHome, table: Table, row: dict[str, Any], now: datetime) -> Document:
+def _document(home: OfferingHome, table: Table, row: dict[str, Any], now: datetime) -> Document:
     target, user_id = row[table.key[0]], row["user_id"]
     edge_ids = [row[name] for name in ("edge_id", "other_edge_id") if row.get(name)]
     day = home.store.lake.latest(CURRENT_EDGES, date.max)
