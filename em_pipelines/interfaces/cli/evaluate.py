@@ -23,6 +23,7 @@ class Measured(StrEnum):
     CALIBRATION = "calibration"
     CONSOLIDATION = "consolidation"
     ANSWERS = "answers"
+    PROACTIVE = "proactive"
 
 
 def evaluate(
@@ -30,7 +31,8 @@ def evaluate(
         Measured,
         typer.Argument(
             metavar="KIND",
-            help="extraction, resolution, attacks, journeys, retrieval, context, calibration, consolidation, answers.",
+            help="extraction, resolution, attacks, journeys, retrieval, context, calibration, consolidation, answers, "
+            "proactive.",
         ),
     ],
     paths: Annotated[list[Path] | None, typer.Argument(help="Labelled corpora; none: those of the settings.")] = None,
@@ -45,6 +47,9 @@ def evaluate(
         int | None,
         typer.Option("--budget", min=LEAST_TOKENS, max=BUDGET_TOKENS, help="Of answers: tokens of a block at most."),
     ] = None,
+    n_users: Annotated[int, typer.Option("--users", min=1, help="Of proactive: people who are simulated.")] = 200,
+    n_days: Annotated[int, typer.Option("--days", min=1, max=3650, help="Of proactive: days of them.")] = 90,
+    seed: Annotated[int, typer.Option("--seed", help="Of proactive: what chance is drawn from.")] = 1,
     as_json: JsonOption = False,
     home: HomeOption = None,
 ) -> None:
@@ -54,7 +59,8 @@ def evaluate(
     does not hold: weeks of one person's logs through the whole engine, and what must be known on given days.
     Calibration compares how sure judged claims are with how many are right. Consolidation asks whether lessons that
     were planted in a telemetry are told from coincidences. Answers asks models: one reads the context
-    block of each question, another judges what it says.
+    block of each question, another judges what it says. Proactive simulates people who are asked by the limits of the
+    settings; a limit that is broken is a finding.
 
     Example: em evaluate extraction corpus.jsonl --save
     """
@@ -64,6 +70,7 @@ def evaluate(
     from em_pipelines.interfaces.cli.evaluate_context import evaluate_context
     from em_pipelines.interfaces.cli.evaluate_journeys import evaluate_journeys
     from em_pipelines.interfaces.cli.evaluate_labelled import evaluate_labelled
+    from em_pipelines.interfaces.cli.evaluate_proactive import evaluate_proactive
     from em_pipelines.interfaces.cli.evaluate_retrieval import evaluate_retrieval
 
     opened = open_home(home, **({"extractor": extractor} if extractor else {}))
@@ -77,6 +84,8 @@ def evaluate(
         evaluate_calibration(opened, paths or [], as_json=as_json)
     elif measured is Measured.CONSOLIDATION:
         evaluate_consolidation(opened, paths or [], as_json=as_json)
+    elif measured is Measured.PROACTIVE:
+        evaluate_proactive(opened, paths or [], n_users, n_days, seed, as_json=as_json)
     elif measured is Measured.ANSWERS:
         asked = Asked(user, parse_day(as_of, "--as-of"), budget)
         evaluate_answers(opened, paths or [], asked, as_json=as_json)

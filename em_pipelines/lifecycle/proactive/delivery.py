@@ -24,6 +24,8 @@ ASKED = frozenset({"offered", "delivered", "accepted", "ignored", "deflected"})
 SAID = frozenset({"offered", "delivered", "engaged", "dismissed"})
 """The same of a starter."""
 WORD = re.compile(r"\w+")
+REPEATED = 0.5
+"""What is left of the worth of saying something with each time that it was said before."""
 MIN_LETTERS = 3
 """Letters of a word that says what something is about."""
 EMPTY_WORDS = frozenset(
@@ -180,6 +182,14 @@ def acceptance_of_kind(outcomes: Sequence[Outcome], kind: str, settings: Proacti
     weight = settings.prior_accepted + settings.prior_refused
     learned = settings.model_copy(update={"prior_accepted": weight * of_user, "prior_refused": weight * (1 - of_user)})
     return acceptance([one for one in outcomes if one.kind == kind], learned)
+
+
+def worth(waiting: Mapping[str, Any], outcomes: Sequence[Outcome], settings: ProactiveSettings) -> float:
+    """What saying it is worth among all that waits, 0 to 1: its value, times how likely the user is to take its kind,
+    and half of that for each conversation in which it was said before, so that what is new comes first."""
+    target = waiting["probe_id"] if "probe_id" in waiting else waiting["starter_id"]
+    n_before = len({one.session_id for one in outcomes if one.target == target})
+    return float(waiting["value"] * acceptance_of_kind(outcomes, waiting["kind"], settings) * REPEATED**n_before)
 
 
 def _expected(settings: ProactiveSettings) -> float:

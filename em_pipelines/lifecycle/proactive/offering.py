@@ -13,8 +13,8 @@ from em_pipelines.lifecycle.proactive.delivery import (
     Decision,
     Outcome,
     Situation,
-    acceptance_of_kind,
     decide,
+    worth,
 )
 from em_pipelines.lifecycle.proactive.offering_home import OfferingHome
 from em_pipelines.lifecycle.proactive.offers import LOCK, OFFERED, Entry
@@ -126,7 +126,7 @@ def _offer(  # noqa: PLR0913
         return Offered((), ())
     with home.lock(LOCK) if is_noted else nullcontext():
         known = history(home, user_id, situation.now, situation.session_id)
-        ranked = sorted(waiting, key=lambda row: (-row["value"] * _liking(row, known, settings), row[_key(table)]))
+        ranked = sorted(waiting, key=lambda row: (-worth(row, known, settings), row[_key(table)]))
         chosen, decisions = _chosen(ranked, situation, known, settings, limit)
         if is_noted:
             home.offers.note(user_id, _entries(home, ranked, decisions, situation), situation.now)
@@ -168,10 +168,6 @@ def _entries(
         about = row.get("entity_id") or row.get("edge_id")
         found.append(Entry(situation.now, one.target, row["kind"], said, session, about))
     return found
-
-
-def _liking(row: Mapping[str, Any], known: Sequence[Outcome], settings: ProactiveSettings) -> float:
-    return acceptance_of_kind(known, row["kind"], settings)
 
 
 def _key(table: Table) -> str:
