@@ -21,6 +21,7 @@ from em_pipelines.graph.confidence_decay import Curve, DecaySettings, install_ma
 from em_pipelines.lifecycle.proactive.gaps import gap_tables
 from em_pipelines.lifecycle.proactive.plain_names import listed, person_roles
 from em_pipelines.lifecycle.proactive.settings import ProactiveSettings
+from em_pipelines.lifecycle.proactive.validator import objections
 from em_pipelines.lifecycle.proactive.wording import given_names, shaped
 from em_pipelines.schema.table import Records, Tables
 from em_pipelines.schema.tables.derived import CURRENT_EDGES
@@ -59,7 +60,7 @@ class ProbesRun:
 
     settings: ProactiveSettings
     decay: DecaySettings
-    objections: Objections | None = None
+    objections: Objections = objections
 
     def run(self, day: date, tables: Tables, _: Records) -> Tables:
         """Returns the table of probes of the day."""
@@ -85,7 +86,7 @@ class ProbesRun:
             for name in (*FORMS, "probe_judged"):
                 connection.execute(statement(HERE, name))
         texts = connection.execute("SELECT DISTINCT text, benefit FROM probe_judged").fetchall()
-        fine = [{"text": text, "benefit": benefit} for text, benefit in texts if not self._objections(text, benefit)]
+        fine = [{"text": text, "benefit": benefit} for text, benefit in texts if not self.objections(text, benefit)]
         columns = pa.schema([("text", pa.string()), ("benefit", pa.string())])
         with registered(connection, {"probe_fine": pa.Table.from_pylist(fine, schema=columns)}):
             return fetch(connection, statement(HERE, "probe_kept")).select(PROBES.schema.names).cast(PROBES.schema)
@@ -108,6 +109,3 @@ class ProbesRun:
         }  # fmt: skip
         for name, value in values.items():
             connection.execute(f"SET VARIABLE {name} = ?", [value])
-
-    def _objections(self, text: str, benefit: str) -> tuple[str, ...]:
-        return self.objections(text, benefit) if self.objections else ()

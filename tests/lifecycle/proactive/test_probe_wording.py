@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from em_pipelines.lifecycle.proactive.gaps import Gap, load_gaps
+from em_pipelines.lifecycle.proactive.validator import objections
 from em_pipelines.lifecycle.proactive.wording import SHAPED, shapes
 from em_pipelines.schema.vocabulary import EntityType
 from em_pipelines.text.values import read_yaml
@@ -114,6 +115,14 @@ def test_every_template_has_several_wordings_that_ask_once_and_say_what_for() ->
             assert len(wording) <= 140, wording
         assert gap.benefit.startswith("so that "), name
         assert "{" not in gap.gap + gap.benefit
+
+
+@pytest.mark.parametrize("object_", ["Tallybird", "your best friend", "going to Lisbon", "answers in point form"])
+def test_nothing_speaks_against_any_wording(object_: str) -> None:
+    for gap in load_gaps().values():
+        for wording in gap.wordings:
+            text = wording.replace("{object}", object_).replace("{whose}", f"{object_}'s").replace("{other}", "Porto")
+            assert objections(text, gap.benefit) == (), text
 
 
 def test_the_example_of_the_page_is_a_kind_of_gap() -> None:

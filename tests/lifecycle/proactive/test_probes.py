@@ -66,7 +66,7 @@ FOUND: dict[str, tuple[World, str]] = {
     ),
     "pursuit": (lambda k: k.fact("did", "bouldering", "activity"), "bouldering"),
     "still_works_at": (lambda k: k.fact("works_at", "Tallybird", "organization", **STALE), "at Tallybird"),
-    "still_works_as": (lambda k: k.fact("works_as", "backend developer", **STALE), "as a backend developer"),
+    "still_works_as": (lambda k: k.fact("works_as", "crane operator", **STALE), "as a crane operator"),
     "still_lives_in": (lambda k: k.fact("lives_in", "Delft", "place", **STALE), "Delft"),
     "still_studies_at": (lambda k: k.fact("studies_at", "Weser Academy", "organization", **STALE), "at Weser Academy"),
     "still_studies": (lambda k: k.fact("studies", "portuguese", **STALE), "Portuguese"),
