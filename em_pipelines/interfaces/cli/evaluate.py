@@ -26,15 +26,14 @@ class Measured(StrEnum):
     PROACTIVE = "proactive"
 
 
+BudgetOption = Annotated[
+    int | None,
+    typer.Option("--budget", min=LEAST_TOKENS, max=BUDGET_TOKENS, help="Of answers: tokens of a block at most."),
+]
+
+
 def evaluate(
-    measured: Annotated[
-        Measured,
-        typer.Argument(
-            metavar="KIND",
-            help="extraction, resolution, attacks, journeys, retrieval, context, calibration, consolidation, answers, "
-            "proactive.",
-        ),
-    ],
+    measured: Annotated[Measured, typer.Argument(metavar="KIND", help=f"{', '.join(Measured)}.")],
     paths: Annotated[list[Path] | None, typer.Argument(help="Labelled corpora; none: those of the settings.")] = None,
     extractor: ExtractorOption = None,
     is_saved: Annotated[bool, typer.Option("--save", help="Keep these figures as the baseline.")] = False,
@@ -43,10 +42,7 @@ def evaluate(
         str | None, typer.Option("--user", help="Of answers: whom a question without a user is about.")
     ] = None,
     as_of: AsOfOption = None,
-    budget: Annotated[
-        int | None,
-        typer.Option("--budget", min=LEAST_TOKENS, max=BUDGET_TOKENS, help="Of answers: tokens of a block at most."),
-    ] = None,
+    budget: BudgetOption = None,
     n_users: Annotated[int, typer.Option("--users", min=1, help="Of proactive: people who are simulated.")] = 200,
     n_days: Annotated[int, typer.Option("--days", min=1, max=3650, help="Of proactive: days of them.")] = 90,
     seed: Annotated[int, typer.Option("--seed", help="Of proactive: what chance is drawn from.")] = 1,
@@ -74,16 +70,16 @@ def evaluate(
     from em_pipelines.interfaces.cli.evaluate_retrieval import evaluate_retrieval
 
     opened = open_home(home, **({"extractor": extractor} if extractor else {}))
-    if measured is Measured.JOURNEYS:
-        evaluate_journeys(opened, paths or [], as_json=as_json)
+    alike = {
+        Measured.JOURNEYS: evaluate_journeys,
+        Measured.CONTEXT: evaluate_context,
+        Measured.CALIBRATION: evaluate_calibration,
+        Measured.CONSOLIDATION: evaluate_consolidation,
+    }
+    if measured in alike:
+        alike[measured](opened, paths or [], as_json=as_json)
     elif measured is Measured.RETRIEVAL:
         evaluate_retrieval(opened, paths or [], is_fitted=is_fitted, as_json=as_json)
-    elif measured is Measured.CONTEXT:
-        evaluate_context(opened, paths or [], as_json=as_json)
-    elif measured is Measured.CALIBRATION:
-        evaluate_calibration(opened, paths or [], as_json=as_json)
-    elif measured is Measured.CONSOLIDATION:
-        evaluate_consolidation(opened, paths or [], as_json=as_json)
     elif measured is Measured.PROACTIVE:
         evaluate_proactive(opened, paths or [], n_users, n_days, seed, as_json=as_json)
     elif measured is Measured.ANSWERS:
