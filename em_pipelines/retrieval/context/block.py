@@ -26,6 +26,7 @@ from em_pipelines.retrieval.searchable_home import SearchableHome
 from em_pipelines.retrieval.terms import answering_relations, asks_for_several, parts_of, question_stems
 from em_pipelines.retrieval.user_search import ask, tellable_in
 from em_pipelines.schema.tables.derived import EXPERIENCES
+from em_pipelines.schema.tables.outgoing import PROBES
 
 _FIRST_PERSON = re.compile(r"\b(?:i|me|my|mine|myself|we|us|our|ours|user)\b", re.IGNORECASE)
 MENTIONED, ONE_HOP, TWO_HOPS = 1.0, 0.5, 0.2
@@ -222,7 +223,7 @@ def _fill(filling: Filling, home: SearchableHome, query: ContextQuery, budget: i
 def _ask(filling: Filling, home: SearchableHome, query: ContextQuery, n_tokens: int) -> None:
     """Adds the question that may be asked now, if there is one: never among others, and never about a day that is past.
     Its room is kept, so it comes in before anything else; what has no room is not noted as asked."""
-    if query.is_group or query.as_of is not None:
+    if query.is_group or query.as_of is not None or not home.store.lake.days(PROBES):
         return
     turn = query.turn_number if query.turn_number is not None else (len(query.thread) or None)
     context = "\n".join((*query.thread, query.text))

@@ -28,8 +28,10 @@ from tests.interfaces.agents.homes import run
 from tests.interfaces.mcp.conftest import EM, ROOT, book_of, environment, serve, talk_over_stdio
 
 NOW = datetime.now(UTC).replace(microsecond=0)
-UNBOUNDED = {"quiet_from_hour": 0, "quiet_until_hour": 0, "max_per_day": 1000, "max_per_week": 1000,
-             "max_starters_per_day": 1000, "max_starters_per_week": 1000}  # fmt: skip
+UNBOUNDED = {
+    "quiet_from_hour": 0, "quiet_until_hour": 0, "ignored_cooldown_days": 0, "max_per_day": 1000, "max_per_week": 1000,
+    "max_starters_per_day": 1000, "max_starters_per_week": 1000,
+}  # fmt: skip
 """Whatever waits may be asked, at any hour."""
 AHEAD = f"{NOW + timedelta(days=9):%-d %B %Y}"
 SAID = (

@@ -68,10 +68,10 @@ def test_context_is_a_block_for_the_prompt(ask) -> None:
 def test_where_nothing_is_offered_the_reason_says_why(ask) -> None:
     told = ask("em_get_probes", context="food", session_id="n1", is_group=True).structured_content
     assert told["probes"] == []
-    assert told["reason"] in ("nothing_waits", "group_conversation")
+    assert told["reason"] in ("nothing_waits", "expired", "group_conversation")
     told = ask("em_get_starters", session_id="n1", is_group=True).structured_content
     assert told["starters"] == []
-    assert told["reason"] in ("nothing_waits", "group_conversation")
+    assert told["reason"] in ("nothing_waits", "expired", "group_conversation")
 
 
 def test_provenance_quotes_the_sentence(ask, module_home: Path) -> None:
