@@ -264,7 +264,7 @@ def build_proactive(settings: "ProactiveSettings", decay: DecaySettings) -> tupl
             latest=(derived.CURRENT_EDGES, graph.ENTITIES, derived.EXPERIENCES),
             windows=(Window(raw.FEEDBACK, ANSWERED_DAYS), Window(raw.WORLD_EVENTS, 30)),
             outputs=(outgoing.STARTERS,),
-            run=StartersRun(settings).run,
-            settings=(settings,),
+            run=StartersRun(settings, decay).run,
+            settings=(settings, decay),
         ),
     )

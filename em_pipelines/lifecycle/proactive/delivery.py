@@ -226,11 +226,12 @@ def _objections(
 def fits(tags: Iterable[str], context: str) -> bool:
     """Whether a telling word of one of the tags is a word of the context, but for its ending (Porter's second stemmer).
     Where no tag has one any context fits."""
-    wanted = {stem for tag in tags for stem in _stems(tag)}
-    return not wanted or not wanted.isdisjoint(_stems(context))
+    wanted = {stem for tag in tags for stem in stems(tag)}
+    return not wanted or not wanted.isdisjoint(stems(context))
 
 
-def _stems(text: str) -> set[str]:
+def stems(text: str) -> set[str]:
+    """The stems of the telling words of a text."""
     words = WORD.findall(text.casefold())
     return {_stem(word) for word in words if len(word) >= MIN_LETTERS and word not in EMPTY_WORDS}
 

@@ -17,12 +17,12 @@ from pathlib import Path
 import duckdb
 import pyarrow as pa
 
-from em_pipelines.graph.confidence_decay import Curve, DecaySettings, install_macros
+from em_pipelines.graph.confidence_decay import DecaySettings
 from em_pipelines.lifecycle.proactive.gaps import gap_tables
-from em_pipelines.lifecycle.proactive.plain_names import listed, person_roles
+from em_pipelines.lifecycle.proactive.ground import lay_out
 from em_pipelines.lifecycle.proactive.settings import ProactiveSettings
 from em_pipelines.lifecycle.proactive.validator import objections
-from em_pipelines.lifecycle.proactive.wording import given_names, shaped
+from em_pipelines.lifecycle.proactive.wording import shaped
 from em_pipelines.schema.table import Records, Tables
 from em_pipelines.schema.tables.derived import CURRENT_EDGES
 from em_pipelines.schema.tables.graph import CONTRADICTIONS, ENTITIES
@@ -34,20 +34,7 @@ HERE = Path(__file__).parent
 Objections = Callable[[str, str], tuple[str, ...]]
 """(text, benefit) → what speaks against asking it so; empty where nothing does."""
 
-CONFIDED = (
-    r"\b(don'?t|do not|never) (tell|mention|repeat|share)|\bbetween (you and me|us|ourselves)\b|\bsecret(ly)?\b"
-    r"|\bconfiden(ce|tial)|\boff the record\b|\bkeep (it|this|that) (quiet|private|to yourself)\b|\bsurprise\b"
-    r"|\bnobody (else )?knows\b|\bno one (else )?knows\b"
-)
-"""Somebody asks for silence, or tells what others are not to hear."""
-DATED = (
-    r"\b(today|tonight|tomorrow|next (week|month|year|spring|summer|autumn|fall|winter)|this (week|weekend|month|year)"
-    r"|(mon|tues|wednes|thurs|fri|satur|sun)day|january|february|march|april|june|july|august|september|october"
-    r"|november|december|in (may|spring|summer|autumn|fall|winter)|(19|20)\d\d|\d{1,2}(st|nd|rd|th)|christmas|easter)\b"
-)
-"""Somebody has said when, even if only in words."""
 SHAPE_COLUMNS = pa.schema([(name, pa.string()) for name in ("name", "entity_type", "shape", "text")])
-BEFORE_SHAPES = ("probe_facts", "probe_named_alike")
 FORMS = (
     "probe_answers", "probe_cold", "probe_near", "probe_of_things", "probe_unvalued", "probe_persons", "probe_stale",
     "probe_contradictions", "probe_namesakes", "probe_of_facts",
@@ -77,9 +64,8 @@ class ProbesRun:
             return {PROBES.name: self._made(connection, day)}
 
     def _made(self, connection: duckdb.DuckDBPyConnection, day: date) -> pa.Table:
-        self._prepare(connection, day)
-        for name in BEFORE_SHAPES:
-            connection.execute(statement(HERE, name))
+        lay_out(connection, day, self.settings, self.decay)
+        connection.execute(statement(HERE, "probe_named_alike"))
         named = connection.execute(statement(HERE, "probe_names")).fetchall()
         shapes = pa.Table.from_pylist(shaped(named), schema=SHAPE_COLUMNS)
         with registered(connection, {"probe_shapes": shapes}):
@@ -90,22 +76,3 @@ class ProbesRun:
         columns = pa.schema([("text", pa.string()), ("benefit", pa.string())])
         with registered(connection, {"probe_fine": pa.Table.from_pylist(fine, schema=columns)}):
             return fetch(connection, statement(HERE, "probe_kept")).select(PROBES.schema.names).cast(PROBES.schema)
-
-    def _prepare(self, connection: duckdb.DuckDBPyConnection, day: date) -> None:
-        install_macros(connection, self.decay, day)
-        connection.execute(statement(HERE, "probe_macros"))
-        values = {
-            "is_linear": self.decay.curve is Curve.LINEAR,
-            "confided": CONFIDED, "dated": DATED,
-            "delicate_topics": sorted(listed("delicate_topics")),
-            "given_names": sorted(given_names()), "person_roles": sorted(person_roles()),
-            **{
-                name: getattr(self.settings, name)
-                for name in (
-                    "stale_below_confidence", "min_premise_confidence", "min_mentions", "min_value", "probe_days",
-                    "max_per_entity", "max_per_template", "max_waiting",
-                )
-            },
-        }  # fmt: skip
-        for name, value in values.items():
-            connection.execute(f"SET VARIABLE {name} = ?", [value])

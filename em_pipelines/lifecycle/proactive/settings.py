@@ -36,6 +36,25 @@ class ProactiveSettings(BaseModel):
     starter_hours: float = Field(
         default=24, gt=0, description="Hours after which a starter that was not delivered is aged out."
     )
+    starter_hour: int = Field(
+        default=8, ge=0, le=23, description="Hour UTC of the day on which an occasion comes due, from which it is said."
+    )
+    starter_days_ahead: int = Field(
+        default=14,
+        ge=1,
+        description="Days ahead for which starters are made, so that a night that is missed loses none.",
+    )
+    starter_days_kept: int = Field(default=7, ge=0, description="Days for which those that aged out are still listed.")
+    birthday_lead_days: int = Field(default=3, ge=0, description="Days before a birthday on which it is brought up.")
+    event_lead_days: int = Field(default=1, ge=0, description="Days before an event or the day of a plan.")
+    deadline_lead_days: int = Field(default=2, ge=0, description="Days before what is due by a day.")
+    month_lead_days: int = Field(default=7, ge=0, description="Days before the month that something is planned for.")
+    quiet_plan_days: int = Field(
+        default=21, ge=1, description="Days without a word on a plan after which it has gone quiet."
+    )
+    plan_slack_days: int = Field(
+        default=14, ge=0, description="Days that a world event may lie from the day of the plan that it concerns."
+    )
     max_per_conversation: int = Field(default=1, ge=0, description="Probes in one conversation.")
     max_per_day: int = Field(default=2, ge=0, description="Probes in one day of the user's time zone.")
     max_per_week: int = Field(default=5, ge=0, description="Probes in any seven days.")

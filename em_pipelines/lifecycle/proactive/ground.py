@@ -1,0 +1,52 @@
+"""What probes and starters stand on: the facts and things of a day, laid out for SQL, with what may be said of them."""
+
+from datetime import date
+from pathlib import Path
+
+import duckdb
+
+from em_pipelines.graph.confidence_decay import Curve, DecaySettings, install_macros
+from em_pipelines.lifecycle.proactive.plain_names import listed, person_roles
+from em_pipelines.lifecycle.proactive.settings import ProactiveSettings
+from em_pipelines.lifecycle.proactive.wording import given_names
+from em_pipelines.storage.duckdb_engine import statement
+
+HERE = Path(__file__).parent
+CONFIDED = (
+    r"\b(don'?t|do not|never) (tell|mention|repeat|share)|\bbetween (you and me|us|ourselves)\b|\bsecret(ly)?\b"
+    r"|\bconfiden(ce|tial)|\boff the record\b|\bkeep (it|this|that) (quiet|private|to yourself)\b|\bsurprise\b"
+    r"|\bnobody (else )?knows\b|\bno one (else )?knows\b"
+)
+"""Somebody asks for silence, or tells what others are not to hear."""
+DATED = (
+    r"\b(today|tonight|tomorrow|next (week|month|year|spring|summer|autumn|fall|winter)|this (week|weekend|month|year)"
+    r"|(mon|tues|wednes|thurs|fri|satur|sun)day|january|february|march|april|june|july|august|september|october"
+    r"|november|december|in (may|spring|summer|autumn|fall|winter)|(19|20)\d\d|\d{1,2}(st|nd|rd|th)|christmas|easter)\b"
+)
+"""Somebody has said when, even if only in words."""
+DEADLINES = r"\b(deadline|due date|submission|hand-in|handover|delivery|renewal|expiry|application)\b"
+"""What has to be done by its day."""
+OF_SETTINGS = (
+    "stale_below_confidence", "min_premise_confidence", "min_mentions", "min_value", "probe_days", "max_per_entity",
+    "max_per_template", "max_waiting", "birthday_lead_days", "event_lead_days", "deadline_lead_days", "month_lead_days",
+    "quiet_plan_days", "starter_hour", "starter_hours", "starter_days_ahead", "starter_days_kept",
+)  # fmt: skip
+
+
+def lay_out(
+    connection: duckdb.DuckDBPyConnection, day: date, settings: ProactiveSettings, decay: DecaySettings
+) -> None:
+    """Makes the tables of probe_facts.sql of `known_edges`, `known_entities` and `other_ways`, which have to be there,
+    and what statements read of the settings."""
+    install_macros(connection, decay, day)
+    connection.execute(statement(HERE, "probe_macros"))
+    values = {
+        "is_linear": decay.curve is Curve.LINEAR,
+        "confided": CONFIDED, "dated": DATED, "deadlines": DEADLINES,
+        "delicate_topics": sorted(listed("delicate_topics")),
+        "given_names": sorted(given_names()), "person_roles": sorted(person_roles()),
+        **{name: getattr(settings, name) for name in OF_SETTINGS},
+    }  # fmt: skip
+    for name, value in values.items():
+        connection.execute(f"SET VARIABLE {name} = ?", [value])
+    connection.execute(statement(HERE, "probe_facts"))
