@@ -1,4 +1,5 @@
-"""How nobody is asked: phrasings that people wrote down, good and bad, and every template filled."""
+"""How nobody is asked: phrasings good and bad, half of them (blind.yaml) by a hand that had not seen the patterns; and
+every template, filled."""
 
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,9 @@ TEMPLATES = Path(__file__).parents[3] / "em_pipelines/lifecycle/proactive/templa
 
 
 def phrasings(kind: str) -> list[Any]:
-    listed = [one for path in PHRASINGS for one in yaml.safe_load(path.read_text(encoding="utf-8"))[kind]]
+    listed = [
+        {**one, "of": path.stem} for path in PHRASINGS for one in yaml.safe_load(path.read_text(encoding="utf-8"))[kind]
+    ]
     return [pytest.param(one, id=one["text"][:60]) for one in listed]
 
 
@@ -21,7 +24,7 @@ def phrasings(kind: str) -> list[Any]:
 def test_nobody_is_asked_like_this(one: dict[str, str]) -> None:
     found = objections(one["text"], one["benefit"])
     assert found
-    assert one["why"] in found or " " in one["why"]
+    assert one["why"] in found or one["of"] != "own", "who knows the names of the kinds says which it is"
 
 
 @pytest.mark.parametrize("one", phrasings("good"))
@@ -30,8 +33,8 @@ def test_one_may_ask_like_this(one: dict[str, str]) -> None:
 
 
 def test_there_are_as_many_as_it_takes() -> None:
-    assert len(phrasings("bad")) >= 45
-    assert len(phrasings("good")) >= 35
+    assert len(phrasings("bad")) >= 60
+    assert len(phrasings("good")) >= 60
 
 
 @pytest.mark.parametrize(
