@@ -8,6 +8,7 @@ An event is for a user where one of three rules holds; one common word is never 
 - **A warning at home**: a topic says that it concerns whoever is there (URGENT), and the user lives or works there.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date, timedelta
@@ -24,6 +25,8 @@ URGENT = frozenset({"weather warning", "storm", "flood", "high water", "strike",
                     "evacuation", "recall", "heat wave", "engineering works"})  # fmt: skip
 MAX_TITLE_CHARACTERS = 110
 """What leaves room for the rest of a starter."""
+MAX_EVENTS_A_USER = 3
+"""Of one table: who is told of one thing a day has no use for more, and an event may concern a whole town."""
 _LINKS = ("http", "www.", "://", "<", ">", "[", "]", "`", "{", "}")
 
 
@@ -63,8 +66,9 @@ def sayable(title: str) -> bool:
 
 
 def matches(events: Iterable[Mapping[str, Any]], concerns: Iterable[Concern], slack: timedelta) -> list[Match]:
-    """Every event that is for a user, once a user, by the rule that is worth most. Concerns are looked up by place and
-    by the stems of their names, so that the work is in proportion to the two lists and not to their product."""
+    """Every event that is for a user, once a user, by the rule that is worth most; of many the MAX_EVENTS_A_USER that
+    were told of last. Concerns are looked up by place and by the stems of their names, so that the work is in
+    proportion to the two lists and not to their product."""
     by_place: dict[tuple[str, str], list[Concern]] = {}
     by_name: dict[frozenset[str], list[Concern]] = {}
     places: dict[str, set[str]] = {}
@@ -75,13 +79,16 @@ def matches(events: Iterable[Mapping[str, Any]], concerns: Iterable[Concern], sl
         if one.role != "home" and (key := stems(one.name)):
             by_name.setdefault(frozenset(key), []).append(one)
     found = []
-    for event in events:
+    n_told: Counter[str] = Counter()
+    for event in sorted(events, key=lambda one: (one["timestamp"], one["world_event_id"]), reverse=True):
         if not sayable(event["title"]):
             continue
         told: set[str] = set()
         for match in _matches_of(event, by_place, by_name, places, slack):
-            if match.concern.user_id not in told:
-                told.add(match.concern.user_id)
+            user_id = match.concern.user_id
+            if user_id not in told and n_told[user_id] < MAX_EVENTS_A_USER:
+                told.add(user_id)
+                n_told[user_id] += 1
                 found.append(match)
     return found
 
