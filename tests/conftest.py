@@ -28,6 +28,8 @@ FITTING = {
     "links": [], "withheld": [],
 }  # fmt: skip
 FITTING_HERE = {
+    ("probes", "kind"): "discovery", ("probes", "status"): "queued",
+    ("starters", "kind"): "date", ("starters", "status"): "queued",
     ("dead_letters", "status"): "open", ("contradictions", "status"): "open", ("entity_ops", "operation"): "CREATE",
 }  # fmt: skip
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)

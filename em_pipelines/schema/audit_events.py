@@ -27,7 +27,6 @@ class EventType(StrEnum):
     STARTER_GENERATED = "starter_generated"
     STARTER_DELIVERED = "starter_delivered"
     STARTER_ENGAGED = "starter_engaged"
-    STARTER_DISMISSED = "starter_dismissed"
     INFERENCE_CREATED = "inference_created"
     EXPERIENCE_PROMOTED = "experience_promoted"
     RULE_QUARANTINED = "rule_quarantined"

@@ -176,7 +176,7 @@ def test_a_changed_setting_at_the_end_of_a_long_version_changes_the_code_version
 
     before, after = versions(), versions(decay={"archive_below_confidence": 0.2})
     changed = {name for name in before if before[name] != after[name]}
-    assert changed == {"edges", "graph_ops", "contradictions", "current_edges", "audit_trail", "probes"}
+    assert changed == {"edges", "graph_ops", "contradictions", "current_edges", "audit_trail", "probes", "starters"}
 
 
 def test_loading_touches_no_disk_and_can_be_done_twice(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

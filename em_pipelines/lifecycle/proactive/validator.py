@@ -26,7 +26,8 @@ NO_BENEFIT, TOO_LONG, TOO_SHORT, NO_QUESTION, NO_ACTION, NO_WAY_OUT = (
 )  # fmt: skip
 _EMPTY_BENEFITS = re2.compile(
     r"(?i)^\W*(?:(?:so that|because|as|for|to) )?(?:i can|i|we|it|the system|memory|my|our|improve|update|complete"
-    r"|store|learn|know|none|n/?a|null|you know|completeness|quality|statistics|analytics|training|marketing)\b(?:.{0,60}"
+    r"|store|learn|know|none|n/?a|null|you know|completeness|quality|statistics|analytics|training|marketing)\b"
+    r"(?:.{0,60}"
     r"\b(?:know|store|save|remember|learn|complete|update|record|have|better understand|fill|curious|profile|data"
     r"|improve|train)\b.*)?\W*$"
 )

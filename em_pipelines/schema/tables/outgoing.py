@@ -4,7 +4,7 @@ from em_pipelines.schema.table import CORRELATION_ID, DATE, INSTANT, REAL, TEXT,
 
 PROBES = Table(
     name="probes",
-    group="proactive",
+    group="serving",
     about="Questions that would close a gap, with the gap they close, at the end of the newest day.",
     columns=(
         col("probe_id", TEXT, "hash of user, kind and gap"),
@@ -30,7 +30,7 @@ PROBES = Table(
 
 STARTERS = Table(
     name="starters",
-    group="proactive",
+    group="serving",
     about="Openings of conversations, from dates ahead, quiet plans, experiences and events that match a plan.",
     columns=(
         col("starter_id", TEXT, "hash of user, kind and occasion"),
