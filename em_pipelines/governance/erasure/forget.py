@@ -236,7 +236,7 @@ def _rebuild(home: RebuildableHome, request: Request, made: Plan, done: Done) ->
     rebuilt.n_answers = forget_answers(home, request.scope.user_id, names, is_all=is_all)
     if rebuilt.n_answers:
         home.refresh_consolidation()  # rules in a model's words rest on its answers
-    forget_offers(home, request.scope.user_id, is_all=is_all)
+    forget_offers(home, request.scope)
     home.store.lake.forget_footers()
     home.store.lake.settle()
     rebuilt.n_snapshots = republish(home, days[0] if days else date.max)

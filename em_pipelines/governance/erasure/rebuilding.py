@@ -14,6 +14,7 @@ from em_pipelines.errors import EmError, UsageError
 from em_pipelines.extraction.durable import whole_sessions
 from em_pipelines.extraction.segmentation import segment_objects
 from em_pipelines.governance.rebuildable_home import RebuildableHome
+from em_pipelines.landing.erasure_requests import Scope, ScopeKind
 from em_pipelines.lifecycle.consolidation.nights import BOOK_LOCK
 from em_pipelines.lifecycle.consolidation.recurring import recurring, windows
 from em_pipelines.lifecycle.pool.sharing import shared_ids
@@ -129,12 +130,16 @@ def _propose_anew(home: RebuildableHome, done: Rebuilt) -> None:
                 done.n_deleted += 1
 
 
-def forget_offers(home: RebuildableHome, user_id: str, *, is_all: bool) -> int:
+def forget_offers(home: RebuildableHome, scope: Scope) -> int:
     """Removes what the book of offers says of a user, or of things and facts of theirs that are gone; returns how many
-    lines. What was about nothing in particular stays: it counts as asked."""
+    lines. What was about nothing in particular stays, for it counts as asked; of a conversation that is erased nothing
+    is known there any more."""
+    user_id = scope.user_id
     with home.lock(OFFERS_LOCK):
-        if is_all:
+        if scope.kind is ScopeKind.USER:
             return home.offers.forget_user(user_id)
+        if scope.kind is ScopeKind.SESSION:
+            home.offers.forget_session(user_id, scope.target)
         known: set[str] = set()
         for table in (ENTITIES, EDGES):
             day = home.store.lake.latest(table, date.max)

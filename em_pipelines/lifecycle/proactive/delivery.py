@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from enum import StrEnum
 from functools import cache, lru_cache
-from itertools import pairwise
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -310,17 +309,22 @@ def _frequency(
 
 
 def askings(outcomes: Iterable[Outcome]) -> list[datetime]:
-    """When something was said, in order: once for each target and conversation, at the first that is known of it. Of
-    what names no conversation all that is known within a day of another is one."""
-    by_target: dict[tuple[str, str | None], list[datetime]] = {}
+    """When something was said, in order: once for each target and conversation, at the first that is known of it. What
+    names no conversation is of the one in which the same was said within a day of it, or else of one of its own."""
+    by_target: dict[str, list[Outcome]] = {}
     for one in outcomes:
-        by_target.setdefault((one.target, one.session_id), []).append(one.at)
+        by_target.setdefault(one.target, []).append(one)
     found: list[datetime] = []
-    for (_, session_id), instants in by_target.items():
-        ordered = sorted(instants)
-        found.append(ordered[0])
-        if session_id is None:
-            found += [later for earlier, later in pairwise(ordered) if later - earlier > timedelta(days=1)]
+    for told in by_target.values():
+        first: dict[str, datetime] = {}
+        for one in told:
+            if one.session_id is not None:
+                first[one.session_id] = min(one.at, first.get(one.session_id, one.at))
+        instants = list(first.values())
+        for at in sorted(one.at for one in told if one.session_id is None):
+            if not any(abs(at - known) <= timedelta(days=1) for known in instants):
+                instants.append(at)
+        found += instants
     return sorted(found)
 
 

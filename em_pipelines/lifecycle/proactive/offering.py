@@ -122,7 +122,7 @@ def _offer(  # noqa: PLR0913
         for row in _rows(home, table, user_id)
         if row["status"] in OPEN and row["generated_at"] <= situation.now and may_be_told(row)
     ]
-    if not waiting:
+    if not waiting or not settings.is_enabled:
         return Offered((), ())
     with home.lock(LOCK) if is_noted else nullcontext():
         known = history(home, user_id, situation.now, situation.session_id)

@@ -5,7 +5,7 @@ that only this home can make. What was handed out to an agent counts as asked, f
 """
 
 from collections.abc import Callable, Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -48,9 +48,7 @@ class OfferBook:
 
     def of(self, user_id: str) -> list[Entry]:
         """What stands there of a user, in order. A line that nobody can read is left out: it costs one offer."""
-        path = self._path(user_id)
-        lines = path.read_bytes().splitlines() if path.exists() else []
-        return [entry for line in lines if (entry := _read(line)) is not None]
+        return [entry for line in self._lines(user_id) if (entry := _read(line)) is not None]
 
     def damaged(self) -> list[str]:
         """Names of the files with lines that nobody can read."""
@@ -58,17 +56,17 @@ class OfferBook:
         return [path.name for path in paths if any(_read(line) is None for line in path.read_bytes().splitlines())]
 
     def note(self, user_id: str, entries: Iterable[Entry], now: datetime) -> None:
-        """Adds what was decided, but for reasons that stand there for the same conversation and target; what is older
-        than KEPT_DAYS goes."""
+        """Adds what was decided, but for what stands there for the same target: in the same conversation, or, of a
+        reason where nobody says in which, on the same day. What is older than KEPT_DAYS goes."""
         kept = [one for one in self.of(user_id) if one.at > now - timedelta(days=KEPT_DAYS)]
-        known = {(one.target, one.session, one.said) for one in kept if one.session is not None}
-        new = [one for one in entries if (one.target, one.session, one.said) not in known]
+        known = {_said_once(one) for one in kept}
+        new = [one for one in entries if (is_said := _said_once(one)) is None or is_said not in known]
         if new:
             self._write(user_id, [*kept, *new])
 
     def forget_user(self, user_id: str) -> int:
         """Removes what stands there of a user; returns how many lines that were."""
-        n_lines = len(self.of(user_id))
+        n_lines = len(self._lines(user_id))
         self._path(user_id).unlink(missing_ok=True)
         return n_lines
 
@@ -80,12 +78,32 @@ class OfferBook:
             self._write(user_id, kept)
         return len(entries) - len(kept)
 
+    def forget_session(self, user_id: str, session_id: str) -> None:
+        """Lets the user's lines forget in which conversation they were written; they count as before."""
+        gone, entries = self.session(session_id), self.of(user_id)
+        if any(one.session == gone for one in entries):
+            self._write(user_id, (replace(one, session=None) if one.session == gone else one for one in entries))
+
+    def _lines(self, user_id: str) -> list[bytes]:
+        path = self._path(user_id)
+        return path.read_bytes().splitlines() if path.exists() else []
+
     def _path(self, user_id: str) -> Path:
         return self._folder / f"{self._salt.hash('user', user_id)[:32]}.jsonl"
 
     def _write(self, user_id: str, entries: Iterable[Entry]) -> None:
+        """Lines that nobody can read stay, so that `em doctor` can tell of them."""
         make_folder(self._folder)
-        write_atomically(self._path(user_id), b"".join(orjson.dumps(asdict(one)) + b"\n" for one in entries))
+        unread = [line for line in self._lines(user_id) if _read(line) is None]
+        lines = [*unread, *(orjson.dumps(asdict(one)) for one in entries)]
+        write_atomically(self._path(user_id), b"".join(line + b"\n" for line in lines))
+
+
+def _said_once(entry: Entry) -> tuple[str, str, str] | None:
+    """What makes another line of the same superfluous; None where each counts."""
+    if entry.session is not None:
+        return entry.target, entry.said, entry.session
+    return None if entry.said == OFFERED else (entry.target, entry.said, str(entry.at.date()))
 
 
 def _read(line: bytes) -> Entry | None:

@@ -169,6 +169,9 @@ def test_one_question_counts_once_however_much_is_known_of_it() -> None:
     of_no_conversation = [outcome("delivered", 3 * DAY, "p2"), outcome("accepted", 3 * DAY - HOUR, "p2")]
     assert askings(of_no_conversation) == [NOON - 3 * DAY]
     assert len(askings([*of_no_conversation, outcome("delivered", DAY, "p2")])) == 2
+    offered = outcome("offered", 3 * HOUR, "p2", "a")
+    assert askings([offered, outcome("accepted", HOUR, "p2")]) == [NOON - 3 * HOUR]
+    assert len(askings([offered, outcome("delivered", 30 * HOUR, "p2")])) == 2
 
 
 def test_more_than_three_turned_away_in_a_week_halve_the_limits() -> None:

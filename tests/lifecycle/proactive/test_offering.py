@@ -10,6 +10,8 @@ import orjson
 import pytest
 
 from em_pipelines.errors import SettingsError
+from em_pipelines.governance.backup.backup import back_up
+from em_pipelines.governance.backup.restore import restore
 from em_pipelines.governance.erasure.forget import catch_up, forget
 from em_pipelines.landing.erasure_requests import Scope, ScopeKind
 from em_pipelines.landing.land import land
@@ -167,7 +169,44 @@ def test_a_damaged_line_costs_one_offer_and_is_named(asked: Asked) -> None:
     path.write_bytes(path.read_bytes() + b'{"at": "2026-06-02T12:00:0')
     assert asked.home.offers.damaged() == [path.name]
     assert len(asked.ask("s2").rows) == 1
+    assert asked.home.offers.damaged() == [path.name], "it is told until somebody has looked"
+    forget(asked.home, Scope(ScopeKind.USER, "ines", ""), now=NOON)
     assert asked.home.offers.damaged() == []
+
+
+def test_reasons_are_noted_once_a_conversation_or_a_day(asked: Asked) -> None:
+    for n in range(3):
+        asked.ask("s1", NOON + timedelta(minutes=n))
+        asked.ask(None, NOON + timedelta(hours=14, minutes=n))  # quiet hours
+    kept_back = [one for one in asked.home.offers.of("ines") if one.said == "quiet_hours"]
+    assert len(kept_back) == len({one.target for one in kept_back}) > 1
+
+
+def test_of_a_conversation_that_is_erased_the_book_knows_nothing_and_counts_all_the_same(asked: Asked) -> None:
+    asked.land(
+        {"user_id": "ines", "session_id": "s1", "turn_number": 0, "role": "user", "content": "Good morning.",
+         "timestamp": "2026-06-02T10:00:00Z"}
+    )  # fmt: skip
+    asked.ask("s1")
+    asked.ask("s2")
+    forget(asked.home, Scope(ScopeKind.SESSION, "ines", "s1"), now=NOON)
+    sessions = {one.session for one in asked.home.offers.of("ines")}
+    assert asked.home.offers.session("s1") not in sessions
+    assert asked.home.offers.session("s2") in sessions
+    assert asked.ask("s3").rows == ()
+
+
+def test_switched_off_nothing_is_offered(spoken: Path, tmp_path: Path) -> None:
+    asked = Asked.like(spoken, tmp_path, proactive={"is_enabled": False})
+    assert asked.ask().rows == ()
+
+
+def test_a_backup_brings_the_book_back(asked: Asked) -> None:
+    asked.ask("s1")
+    back_up(asked.home, asked.folder / "kept", NOON)
+    other = Pipeline(load_settings(home=asked.folder / "other"))
+    restore(other, asked.folder / "kept")
+    assert other.offers.of("ines") == asked.home.offers.of("ines") != []
 
 
 def test_the_book_holds_nothing_that_anybody_said(asked: Asked) -> None:
