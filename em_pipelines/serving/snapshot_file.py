@@ -34,7 +34,7 @@ from em_pipelines.storage.ledger import Head
 HERE = Path(__file__).parent
 LAYOUT = 2
 """Raised whenever the tables that `em diff` reads change; it stands in `snapshot_info`."""
-VIEWS = ("macros_facts", "views_facts", "views_quality", "views_growth", "views_experience")
+VIEWS = ("macros_facts", "views_facts", "views_quality", "views_growth", "views_experience", "views_proactive")
 WAITING_IMPORTS = "waiting_imports"
 NIGHTS = "nights"
 ABOUT_THE_FILE = ("snapshot_parts", "snapshot_tables", "snapshot_info", "ledger_head", NIGHTS)

@@ -187,6 +187,26 @@ def test_a_probe_is_counted_at_the_furthest_that_anybody_says_of_it(filled) -> N
     assert found["accepted_share"] == pytest.approx(1 / 3)
 
 
+def test_an_opening_is_counted_at_the_furthest_that_anybody_says_of_it(filled) -> None:
+    starters = [
+        {"user_id": "ada", "kind": "date", "starter_id": f"s{n}", "status": status}
+        for n, status in enumerate(("queued", "engaged", "dismissed", "expired"))
+    ]
+    heard = [
+        {"feedback_id": f"f{n}", "user_id": "ada", "type": f"starter_{said}", "payload": payload}
+        for n, (said, payload) in enumerate(
+            (("delivered", '{"starter_id":"s0"}'), ("dismissed", '{"starter_id":"gone"}'), ("engaged", "{}"))
+        )
+    ]
+    with filled(starters=starters, feedback=heard) as connection:
+        known, unknown = sorted(ask(connection, "FROM starter_funnel"), key=lambda row: row["kind"])
+    assert {name: known[name] for name in known if name.startswith("n_")} == {
+        "n_generated": 4, "n_expired": 1, "n_delivered": 3, "n_engaged": 1, "n_dismissed": 1,
+    }  # fmt: skip
+    assert known["engaged_share"] == pytest.approx(1 / 3)
+    assert (unknown["kind"], unknown["n_generated"], unknown["n_delivered"]) == ("unknown", 2, 2)
+
+
 def test_costs_are_those_of_the_calls_by_model_and_by_conversation(filled) -> None:
     call = {
         "user_id": "ada",

@@ -54,11 +54,16 @@ TABLES: dict[str, list[dict[str, Any]]] = {
         {"message_id": "m1", "user_id": "ada", "session_id": "s1", "turn_number": 4, "content": "We chose tar."},
     ],
     "promotions": [
-        {"experience_id": "x1", "user_id": "ada", "kind": "failure", "verdict": "promoted", "gate": None},
+        {"experience_id": "x1", "user_id": "ada", "kind": "failure", "verdict": "promoted", "gate": None,
+         "consolidation_id": "con_1"},
         {"experience_id": "x3", "user_id": "ada", "kind": "failure", "verdict": "refused", "gate": "span"},
+        {"experience_id": "x5", "user_id": "ada", "kind": "failure", "verdict": "quarantined", "gate": "secrets",
+         "reason": "it holds one", "consolidation_id": None},
         {"experience_id": "x4", "user_id": "ada", "kind": "failure", "verdict": "refused", "gate": "span"},
     ],
 }  # fmt: skip
+TABLES["probes"] = [{"probe_id": "p1", "user_id": "ada", "kind": "discovery", "correlation_id": "cor_p"}]
+TABLES["starters"] = [{"starter_id": "s1", "user_id": "ada", "kind": "date", "correlation_id": "cor_s"}]
 NIGHTS = History((
     Line(Said.NIGHT, "con_1", "", NOON, 6),
     Line(Said.NIGHT, "con_2", "", NOON + timedelta(hours=1), 9),
@@ -101,7 +106,7 @@ def test_experiences_lead_to_observations_and_observations_to_experiences(told) 
 
 def test_what_gates_refused_tiers_and_promotions_are_counted(told) -> None:
     assert [(row["verdict"], row["gate"], row["n_patterns"]) for row in told("promotion_gates")] == [
-        ("promoted", "none", 1), ("refused", "span", 2),
+        ("promoted", "none", 1), ("quarantined", "secrets", 1), ("refused", "span", 2),
     ]  # fmt: skip
     assert {(row["tier"], row["n_experiences"]) for row in told("retention_tiers")} == {("hot", 1), ("warm", 1)}
     assert {(row["kind"], row["n_promoted"], row["n_active"]) for row in told("promotions_by_month")} == {
@@ -241,3 +246,15 @@ def test_what_a_night_made_after_the_last_fact_is_in_the_newest_snapshot_alone(t
     newest = publish(home.store, out, home.time_rules)
     assert (newest.as_of, newest.n_rows["rules"]) == (DAY, 1)
     assert publish(home.store, out, home.time_rules, DAY - timedelta(days=1)).n_rows["rules"] == 0
+
+
+def test_what_nights_and_the_newest_day_came_to_is_told_beside_the_trail(told) -> None:
+    found = {(row["event_type"], row["correlation_id"], row["user_id"]) for row in told("audit_events")}
+    assert found >= {
+        ("experience_promoted", "con_1", "ada"), ("rule_quarantined", "con_1", "ada"),
+        ("rule_rolled_back", "con_2", None), ("probe_generated", "cor_p", "ada"), ("starter_generated", "cor_s", "ada"),
+    }  # fmt: skip
+    ids = [row["id"] for row in told("audit_events")]
+    assert len(ids) == len(set(ids))
+    (kept_out,) = (row for row in told("audit_events") if row["event_type"] == "rule_quarantined")
+    assert kept_out["decision_reasoning"] == "secrets: it holds one"
