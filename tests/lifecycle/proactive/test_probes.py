@@ -46,7 +46,7 @@ FOUND: dict[str, tuple[World, str]] = {
     "own_name": (lambda k: k.fact("likes", "tea", "food"), ""),
     "pastime": (lambda k: k.fact("lives_in", "Delft", "place"), "free day"),
     "plans_ahead": (lambda k: k.fact("likes", "tea", "food"), ""),
-    "tools": (lambda k: k.fact("works_as", "baker"), "tools"),
+    "tools": (lambda k: k.fact("works_as", "baker"), "programs"),
     "role_at_work": (lambda k: k.fact("works_at", "Tallybird", "organization"), "at Tallybird"),
     "workplace": (lambda k: k.fact("works_as", "electrician"), "as an electrician"),
     "current_work": (lambda k: k.fact("works_as", "baker"), "desk"),
