@@ -185,6 +185,8 @@ class AsyncMemory:
     accept_imported = _writes(Memory.accept_imported)
     reject_imported = _writes(Memory.reject_imported)
     gate = _writes(Memory.gate)  # it counts
+    probes = _writes(Memory.probes)  # what is handed out counts as asked
+    starters = _writes(Memory.starters)
     retrieve_memories = _reads(Memory.retrieve_memories)
     search_by_tag = _reads(Memory.search_by_tag)
     list_imported = _reads(Memory.list_imported)

@@ -299,13 +299,13 @@ class Memory(CorrectableMemory):
         )  # fmt: skip
         return context_block(self.home, asked)
 
-    def probes(self, context: str | None = None, *, limit: int = 1, **moment: Any) -> "Asks":
+    def probes(self, /, context: str | None = None, *, limit: int = 1, **moment: Any) -> "Asks":
         """The questions that may be asked now, of a `context` those that fit it, and why others may not. What is
         handed out counts as asked. `moment` are other fields of `lifecycle.proactive.delivery.Situation`:
         session_id, turn_number, is_group."""
         return self._asks("probes", context, limit, moment)
 
-    def starters(self, context: str | None = None, *, limit: int = 1, **moment: Any) -> "Asks":
+    def starters(self, /, context: str | None = None, *, limit: int = 1, **moment: Any) -> "Asks":
         """The same of openings for a conversation: dates ahead, plans gone quiet, what fits a plan."""
         return self._asks("starters", context, limit, moment)
 

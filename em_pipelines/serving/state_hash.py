@@ -2,7 +2,9 @@
 
 Hashes what rows say, not the bytes they lie in, and leaves out what only tells the route: the file and line of a dead
 letter, the day on which it was landed, what models were asked and took for it, what is in quarantine (what is
-missing for it shows in the tables that it is missing from), and of the trail when somebody inferred or erased.
+missing for it shows in the tables that it is missing from), and of the trail when somebody inferred or erased. What
+memory would say by itself (`probes`, `starters`) follows from the rest on the day on which somebody last looked, and is
+left out, too.
 """
 
 import base64
@@ -24,6 +26,7 @@ from em_pipelines.schema.tables.clean import DEAD_LETTERS
 from em_pipelines.schema.tables.derived import CURRENT_EDGES, INFERRED_EDGES
 from em_pipelines.schema.tables.extraction import LLM_CALLS
 from em_pipelines.schema.tables.graph import EDGES, ENTITIES
+from em_pipelines.schema.tables.outgoing import PROBES, STARTERS
 from em_pipelines.schema.tables.raw import ERASURES, INTERACTIONS
 from em_pipelines.schema.tables.record import AUDIT_TRAIL, QUARANTINE
 from em_pipelines.storage.duckdb_engine import connect
@@ -32,6 +35,7 @@ from em_pipelines.storage.store import Store
 
 BY_ROUTE = ("inference", "erasure")
 """Components of the trail whose events are of the day on which they were run, not of what was said."""
+NOT_HASHED = (LLM_CALLS, QUARANTINE, ERASURES, PROBES, STARTERS)
 DEAD_LETTER_CONTENT = ("reason", "raw", "format", "user_id", "status")
 
 
@@ -46,7 +50,7 @@ def state_hash(
     """
     days = store.lake.days(INTERACTIONS)
     as_of = as_of or (days[-1] if days else date.min)
-    told = {name: table for name, table in CATALOG.items() if table not in (LLM_CALLS, QUARANTINE, ERASURES)}
+    told = {name: table for name, table in CATALOG.items() if table not in NOT_HASHED}
     hashes = {
         name: _hash(_rows(store, table, as_of, decay, inference or InferenceSettings())) for name, table in told.items()
     }

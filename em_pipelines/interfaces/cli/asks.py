@@ -185,8 +185,8 @@ def _explain(found: dict[str, Any]) -> None:
     lines.append(f"  worth {row['value']:.2f}, since {row['generated_at']:%Y-%m-%d %H:%M} UTC, "
                  f"until {row['expires_at']:%Y-%m-%d %H:%M} UTC")  # fmt: skip
     lines.append(f"  where it fits: {', '.join(row['context_tags']) or 'anywhere'}")
-    lines.append(f"  came of: em trace {row['correlation_id']}")
-    lines += [f"  rests on: {one['fact']} ({one['why']})" for one in found["facts"]]
+    lines.append(f"  came of: `em trace {row['correlation_id']}`")
+    lines += [f"  rests on: {one['fact']} (`em why {one['edge_id']}`)" for one in found["facts"]]
     lines.append("what was decided:")
     lines += [f"  {one['at']:%Y-%m-%d %H:%M} UTC  {one['said']}" for one in found["decisions"]] or ["  nothing yet"]
     lines.append("what came of it:")

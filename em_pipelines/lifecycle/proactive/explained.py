@@ -49,7 +49,6 @@ def _document(home: OfferingHome, table: Table, row: dict[str, Any], now: dateti
             "fact": edge["statement"] or edge["relation"],
             "status": edge["status"],
             "effective_confidence": edge["effective_confidence"],
-            "why": f"em why {edge['edge_id']}",
         }
         for edge in known
     ]

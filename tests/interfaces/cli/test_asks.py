@@ -76,7 +76,7 @@ def test_a_preview_is_a_calendar(ask: Any) -> None:
 
 def test_a_probe_is_explained_by_the_beginning_of_its_id(ask: Any) -> None:
     found = json.loads(ask("why-probe", "probe_aaaa1", "--json").stdout)
-    assert [fact["why"] for fact in found["facts"]] == [f"em why {found['row']['edge_id']}"]
+    assert [fact["edge_id"] for fact in found["facts"]] == [found["row"]["edge_id"]]
     shown = ask("why-probe", "probe_b").stdout
     assert "Is it over?" in shown
     assert "whether it still holds" in shown

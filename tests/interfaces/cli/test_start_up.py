@@ -128,7 +128,7 @@ def completed(em_command: tuple[str, ...]) -> Callable[..., list[str]]:
 
 def test_the_shell_is_told_commands_options_and_values(completed: Callable[..., list[str]]) -> None:
     assert completed("fa") == ["facts"]
-    assert completed("wh") == ["why", "why-not"]
+    assert completed("wh") == ["why", "why-not", "why-probe"]
     assert {"--user", "--as-of", "--json", "--help"} <= set(completed("facts", "--"))
     assert completed("land", "--format", "cl") == ["claude", "claude-code"]
     assert completed("dead-letters", "") == ["list", "show", "replay", "discard"]

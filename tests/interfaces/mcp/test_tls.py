@@ -51,7 +51,7 @@ def test_it_serves_over_tls_and_then_wants_a_token_all_the_same(tmp_path: Path) 
     with httpx2.Client(verify=trusted, timeout=30) as client:
         assert client.post(server.url, json=body, headers=headers).status_code == 401
         answer = client.post(server.url, json=body, headers={**headers, "Authorization": f"Bearer {token}"})
-    assert len(answer.json()["result"]["tools"]) == 15
+    assert len(answer.json()["result"]["tools"]) == 16
     assert server.end() == (0, "")
 
 
