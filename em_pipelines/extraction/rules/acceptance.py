@@ -9,6 +9,13 @@ import re
 
 from em_pipelines.extraction.rules.date_words import number_of
 from em_pipelines.extraction.rules.message import parse_message
+from em_pipelines.extraction.rules.question_forms import (
+    QuestionForm,
+    asked_in,
+    stated_by_no,
+    stated_by_words,
+    stated_by_yes,
+)
 from em_pipelines.extraction.rules.tokens import Token, tokenise
 
 _YES = re.compile(
@@ -21,6 +28,7 @@ _NO = re.compile(
     r"no(?=\W*$|[,.!;:]| [–—-]|\s+(?:i|we|not|never|sorry)\b))\b"
 )
 """`No new builds` answers, and denies nothing."""
+_RATHER_NOT = re.compile(r"(?i)\W{0,3}(?:not so much|not that much|never|no longer)\b")
 _ENDED = re.compile(r"(?i)\W{0,3}not any ?more\b")
 _SENTENCE = re.compile(r"[^.!?\n]{1,300}[.!?\n]?")
 _OPENER = re.compile(
@@ -51,6 +59,7 @@ _NUMBERED = re.compile(r"(?m)^ {0,4}(?:\d{1,2}[.)]|[-*•]) {1,3}(.{2,120})$")
 _NTH = {"first": 0, "second": 1, "third": 2, "fourth": 3, "last": -1}
 _MAX_FRAGMENT = 10
 _LONGEST_QUESTION = 600
+_LONGEST_AFTER_QUESTION = 120
 
 
 def in_own_words(asked: str, answered: str) -> list[str]:
@@ -59,6 +68,12 @@ def in_own_words(asked: str, answered: str) -> list[str]:
     taken = _TAKEN.match(answered)
     if taken is not None:
         return _chosen(asked, taken[1])
+    known = asked_in(_last_question(asked))
+    return _by_form(*known, answered) if known is not None else _by_shape(asked, answered)
+
+
+def _by_shape(asked: str, answered: str) -> list[str]:
+    """What an answer to words of no known form states."""
     yes = _YES.match(answered)
     may_ask = "?" in asked[-_LONGEST_QUESTION:]
     last = _last_sentence(asked) if yes is not None or may_ask else ""
@@ -73,6 +88,16 @@ def in_own_words(asked: str, answered: str) -> list[str]:
     if _NO.match(answered) is not None:
         return _denied(question, has_ended=_ENDED.match(answered) is not None)
     return _filled(question, answered)
+
+
+def _by_form(form: QuestionForm, slots: dict[str, str], answered: str) -> list[str]:
+    """What an answer to a question of a known form states."""
+    own = {slot: _own(text) for slot, text in slots.items()}
+    if (yes := _YES.match(answered)) is not None:
+        return stated_by_yes(form, own, answered[yes.end() :], _fragment)
+    if (no := _NO.match(answered) or _RATHER_NOT.match(answered)) is not None:
+        return stated_by_no(form, own, answered[no.end() :], _fragment)
+    return stated_by_words(form, own, answered, _fragment)
 
 
 def _chosen(asked: str, which: str) -> list[str]:
@@ -140,6 +165,17 @@ def _own(text: str) -> str:
 def _last_sentence(text: str) -> str:
     found = [s.strip() for s in _SENTENCE.findall(text[-_LONGEST_QUESTION:]) if s.strip(" \n.!?")]
     return found[-1] if found else ""
+
+
+def _last_question(text: str) -> str:
+    """The last question of a text, with at most one short sentence after it, which says what it is good for."""
+    found: list[str] = [s.strip() for s in _SENTENCE.findall(text[-_LONGEST_QUESTION:]) if s.strip(" \n.!?")]
+    for sentence in found[:-3:-1]:
+        if sentence.endswith("?"):
+            return sentence
+        if len(sentence) > _LONGEST_AFTER_QUESTION:
+            break
+    return ""
 
 
 def _fragment(text: str) -> str:

@@ -52,16 +52,8 @@ _BARE_KIN = frozenset({"mum", "mom", "dad", "mam", "mummy", "mommy", "daddy"})
 _HAD_BY_PEOPLE = words("people", "had_by_people")
 """Relations whose subject is somebody."""
 _GENDER_OF = {
-    "he": "m",
-    "him": "m",
-    "his": "m",
-    "she": "f",
-    "her": "f",
-    "they": "p",
-    "their": "p",
-    "them": "p",
-    "both": "p",
-}
+    "he": "m", "him": "m", "his": "m", "she": "f", "her": "f", "they": "p", "their": "p", "them": "p", "both": "p",
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +101,13 @@ class People:
     """Names, case-folded, of what somebody uses."""
     speakers: frozenset[str] = frozenset()
     """The names, case-folded, of those who speak: `she` means somebody else, and of each other they say `you`."""
+
+    def begin_message(self) -> None:
+        """Where somebody stood in the message before is no place in this one: its first word stands for it."""
+        self.read_before = self.sentence
+        if self.unnamed is not None:
+            person, owner, at = self.unnamed
+            self.unnamed = replace(person, start=0, end=1), replace(owner, start=0, end=1), at
 
     def meet(self, person: Referent) -> None:
         if person.entity_type is not EntityType.PERSON:
@@ -386,8 +385,8 @@ def type_shown(reading: Reading, referent: Referent) -> EntityType:
     """
     if referent.entity_type is not EntityType.PERSON or referent.kin:
         return referent.entity_type
-    tokens, start, end = reading.tokens, referent.start, referent.end
-    return type_by_context(tokens, referent.name, start, end, is_given=bool(referent.gender))
+    place = referent.start, referent.end
+    return type_by_context(reading.tokens, referent.name, *place, is_given=bool(referent.gender))
 
 
 def type_told(reading: Reading, referent: Referent, kind: EntityType, relation: str) -> EntityType:

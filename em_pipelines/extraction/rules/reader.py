@@ -183,7 +183,7 @@ class MessageReader:
 
     def read(self) -> None:
         """Fills the notes."""
-        self.people.read_before = self.people.sentence
+        self.people.begin_message()
         for sentence in self.sentences:
             self.people.sentence += 1
             n_met = 0

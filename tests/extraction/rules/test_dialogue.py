@@ -49,6 +49,13 @@ def test_turns_are_read_together_with_those_before(said, lines: tuple[str, ...],
     assert stated(said(*lines)) == expected
 
 
+def test_a_name_given_to_a_pet_of_a_longer_message_before_lies_in_its_own_turn(said) -> None:
+    asked = "assistant: So that I can call your pet by its name in days to come, what is your dog called?"
+    (claim,) = said(asked, "user: His name is Bosse")
+    assert (claim.relation, claim.object, claim.turn_number) == ("has_pet", "Bosse", 1)
+    assert 0 <= claim.start < claim.end <= len("His name is Bosse")
+
+
 def test_a_correction_is_certain_and_lies_in_its_own_turn(said) -> None:
     (claim,) = said("user: I'm 46", "user: it's 47, not 46")
     assert (claim.confidence, claim.source_mechanism, claim.turn_number) == (1.0, "user_correction", 1)

@@ -16,6 +16,15 @@ WHERE
         WHEN 'hedged' THEN f.hedge_level IN ('moderate', 'strong')
         ELSE true
     END
+    -- Who likes something else of the sort since has said what there is instead.
+    AND (
+        g.form <> 'alone'
+        OR NOT EXISTS (
+            FROM probe_own AS k
+            WHERE k.user_id = f.user_id AND k.relation IN ('likes', 'prefers') AND k.polarity = 1
+                AND k.entity_type = f.entity_type AND k.thing_id <> f.thing_id AND k.learned_at > f.learned_at
+        )
+    )
     -- Who likes music, and jazz, has said what kind.
     AND (
         g.form <> 'broad'

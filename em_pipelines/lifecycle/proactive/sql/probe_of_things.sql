@@ -17,4 +17,13 @@ WHERE
         FROM probe_facts AS k JOIN probe_missing AS m ON m.relation = k.relation
         WHERE m.template = g.template AND k.user_id = f.user_id AND k.subject_id = f.thing_id AND k.polarity = 1
     )
+    -- A brother told of by name since is taken for the one who had none: `What is your brother's name?` `Tomasz.`
+    AND NOT (
+        EXISTS (FROM probe_missing AS m WHERE m.template = g.template AND m.relation = 'has_name')
+        AND EXISTS (
+            FROM probe_own AS k JOIN probe_shapes AS s ON s.name = k.name AND s.entity_type = k.entity_type
+            WHERE k.user_id = f.user_id AND k.relation = f.relation AND k.polarity = 1 AND s.shape = 'person'
+                AND k.thing_id <> f.thing_id AND k.learned_at > f.learned_at
+        )
+    )
 GROUP BY g.template, f.user_id, f.thing_id
