@@ -9,6 +9,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from em_pipelines.errors import PatternError
+from em_pipelines.extraction.rules.lexicon import words
 from em_pipelines.schema.table import TEXTS
 from em_pipelines.schema.vocabulary import FUNCTIONAL, INVERSES, RELATIONS, SYMMETRIC, EntityType
 from em_pipelines.text.values import read_yaml
@@ -49,6 +50,11 @@ class Gap(BaseModel):
     @classmethod
     def _split(cls, given: object) -> object:
         return tuple(given.split()) if isinstance(given, str) else given
+
+    @field_validator("unless_said")
+    @classmethod
+    def _with_pets(cls, given: str | None) -> str | None:
+        return given and given.replace("PETS", "|".join(sorted(words("people", "pets"))))
 
     @model_validator(mode="after")
     def _is_whole(self) -> "Gap":

@@ -117,6 +117,21 @@ def _work(name: str, kind: str) -> str | None:
     return f"{'an' if _AN.match(text) else 'a'} {text}"
 
 
+def _desk_work(name: str, kind: str) -> str | None:
+    """A trade with programs and works of days."""
+    return _work(name, kind) if head(name) in listed("desk_trades") else None
+
+
+def _employed_work(name: str, kind: str) -> str | None:
+    """A trade that one has at a place, and mostly not as one's own master."""
+    return None if head(name) in listed("own_masters") else _work(name, kind)
+
+
+def _faculty(name: str, kind: str) -> str | None:
+    """Where one studies something, rather than everything."""
+    return _name(name, kind) if listed("schools").isdisjoint(name.casefold().split()) else None
+
+
 def _owned(name: str, kind: str) -> str | None:
     if kind not in {"vehicle", "product", "tool", "concept"} or is_doing(name):
         return None
@@ -198,6 +213,7 @@ def _project(name: str, kind: str) -> str | None:
 SHAPED: Mapping[str, Callable[[str, str], str | None]] = {
     "name": _name, "person": _person, "role": _role, "namesake": _namesake, "pet": _pet, "work": _work, "owned": _owned,
     "liked": _liked, "pursuit": _pursuit, "subject": _subject, "broad": _broad, "doing": _doing, "occasion": _occasion,
-    "journey": _journey, "project": _project,
+    "journey": _journey, "project": _project, "desk_work": _desk_work, "employed_work": _employed_work,
+    "faculty": _faculty,
 }  # fmt: skip
 """Each shape, and what a plain name of a type looks like in it; None where it has no such shape."""

@@ -16,3 +16,4 @@ WHERE
     f.polarity = 1 AND f.is_premise AND (g.shape IS NULL OR s.shape IS NOT NULL)
     AND NOT EXISTS (FROM probe_answers AS a WHERE a.user_id = f.user_id AND a.template = g.template)
 GROUP BY g.template, f.user_id
+HAVING NOT bool_or(coalesce(regexp_matches(coalesce(f.statement, ''), g.unless_said, 'i'), false))

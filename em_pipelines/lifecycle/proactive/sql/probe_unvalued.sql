@@ -14,4 +14,5 @@ WHERE
         FROM probe_facts AS k JOIN probe_missing AS m ON m.relation = k.relation
         WHERE m.template = g.template AND k.user_id = f.user_id AND k.is_users AND k.thing_id = f.thing_id
     )
+    AND (g.unless_said IS NULL OR NOT regexp_matches(coalesce(f.statement, ''), g.unless_said, 'i'))
 GROUP BY g.template, f.user_id, f.thing_id
