@@ -1,5 +1,8 @@
 """Journeys: weeks of one person's logs, and what must hold on given days; through the engine as `em run` drives it.
 
+What must hold are facts that are known (`present`) or not (`absent`), and words of openings that have come due by the
+day and not run out (`reminded`) or have not (`not_reminded`).
+
 NAME.jsonl holds the log in the project's own format, NAME.expect.json user and checks. Every journey gets a home
 of its own, which is gone afterwards.
 """
@@ -18,6 +21,8 @@ from em_pipelines.evaluation.matching import is_same_relation
 from em_pipelines.governance.erasure.forget import carry_out
 from em_pipelines.governance.rebuildable_home import OpenHome, RebuildableHome
 from em_pipelines.landing.land import land
+from em_pipelines.schema.tables.derived import CURRENT_EDGES
+from em_pipelines.schema.tables.outgoing import STARTERS
 from em_pipelines.serving.facts import FactQuery, facts
 
 SUFFIX = ".expect.json"
@@ -27,7 +32,7 @@ Facts = list[dict[str, Any]]
 
 @dataclass(frozen=True, slots=True)
 class Journey:
-    """One journey: its name, log, user and checks ({"as_of", "present", "absent"})."""
+    """One journey: its name, log, user and checks ({"as_of", "present", "absent", "reminded", "not_reminded"})."""
 
     name: str
     log: Path
@@ -51,7 +56,10 @@ def travel(journey: Journey, open_home: OpenHome) -> dict[str, Any]:
         land([journey.log], home.store.log, now=datetime.now(UTC), settings=home.settings.landing)
         _materialize(home)
         carry_out(home)
-        results = [_checked(check, _facts_on(home, journey, check)) for check in journey.checks]
+        results = [
+            _checked(check, _facts_on(home, journey, check), _openings_on(home, journey, check))
+            for check in journey.checks
+        ]
     return {
         "passed": sum(passed for passed, _ in results),
         "failed": [failure for _, failures in results for failure in failures],
@@ -92,12 +100,35 @@ def _facts_on(home: RebuildableHome, journey: Journey, check: Mapping[str, Any])
     return facts(home.store, query, home.settings.decay)
 
 
-def _checked(check: Mapping[str, Any], known: Facts) -> tuple[int, list[dict[str, Any]]]:
+def _openings_on(home: RebuildableHome, journey: Journey, check: Mapping[str, Any]) -> list[str]:
+    """The openings of the user that are said on the day of a check, as the last day before it had them."""
+    if not check.keys() & {"reminded", "not_reminded"}:
+        return []
+    on = date.fromisoformat(check["as_of"])
+    day = home.store.lake.latest(CURRENT_EDGES, on)
+    step = next(step for step in home.proactive if step.name == STARTERS.name)
+    if day is None:
+        return []
+    rows = step.run(day, home.store.inputs_of(step, day), ())[STARTERS.name].to_pylist()
+    return [
+        row["text"]
+        for row in rows
+        if row["user_id"] == journey.user_id and row["generated_at"].date() <= on < row["expires_at"].date()
+    ]
+
+
+def _checked(check: Mapping[str, Any], known: Facts, openings: list[str]) -> tuple[int, list[dict[str, Any]]]:
     results = [
         (wanted, kind, _holds(wanted, known) == (kind == "present"))
         for kind in ("present", "absent")
         for wanted in check.get(kind, ())
     ]
+    said = [
+        ({"text": words}, kind, any(words.casefold() in text.casefold() for text in openings) == (kind == "reminded"))
+        for kind in ("reminded", "not_reminded")
+        for words in check.get(kind, ())
+    ]
+    results += said
     failed = [
         {"as_of": check["as_of"], "expected": kind, **wanted} for wanted, kind, is_right in results if not is_right
     ]

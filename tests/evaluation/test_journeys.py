@@ -16,7 +16,7 @@ OWN = SHIPPED / "journeys"
 GOLD = Path(__file__).parents[2].parent / "shared" / "gold" / "journeys"
 
 
-@pytest.mark.parametrize("name", ["not_a_fact"])
+@pytest.mark.parametrize("name", ["not_a_fact", "days_ahead"])
 def test_what_must_hold_on_the_days_of_a_journey_holds(name: str) -> None:
     (journey,) = read_journeys([OWN / f"{name}.expect.json"])
     assert travel(journey, opener(load_settings()))["failed"] == []
@@ -48,6 +48,21 @@ def small(tmp_path: Path) -> Path:
 def expect(path: Path, **check: Any) -> Path:
     path.write_bytes(orjson.dumps({"user_id": "ida", "checks": [{"as_of": "2026-03-02", **check}]}))
     return path
+
+
+def test_an_opening_that_does_not_come_is_told(small: Path) -> None:
+    said = {
+        "user_id": "ida", "session_id": "s", "turn_number": 0, "role": "user",
+        "content": "My exam is on 3 March.", "timestamp": "2026-03-01T10:00:00Z",
+    }  # fmt: skip
+    (small.parent / "small.jsonl").write_bytes(orjson.dumps(said))
+    path = expect(small, reminded=["exam", "a unicorn"], not_reminded=["exam", "a unicorn"])
+    found = travel(read_journeys([path.parent])[0], opener(load_settings()))
+    assert found["passed"] == 2
+    assert [(f["expected"], f["text"]) for f in found["failed"]] == [
+        ("reminded", "a unicorn"),
+        ("not_reminded", "exam"),
+    ]
 
 
 def test_what_does_not_hold_is_told_with_its_day(small: Path) -> None:

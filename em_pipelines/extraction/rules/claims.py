@@ -209,6 +209,8 @@ def _claim(match: Match, stated: _Said, subject: Referent, fill: Fill, turn_numb
     flags = _flags(match, relation, is_own=_is_speaker(subject))
     hedge = HedgeLevel.STRONG if clause.verb.modal in _LATE_HEDGE else match.mods.hedge
     since = _valid_from(match, relation, polarity)
+    if spec.dates == "ahead" and (since is None or fill.end - fill.start == 1):
+        return None
     start, end = _span(match, subject, fill)
     claim = Claim(
         turn_number=turn_number,

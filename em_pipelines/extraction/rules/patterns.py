@@ -82,7 +82,7 @@ class PatternSpec(Strict):
     may_be_timed: bool = False
     yields: bool = False
     """Not tried where an earlier pattern has read the same relation in the clause."""
-    dates: Literal["since", "when", "none"] = "since"
+    dates: Literal["since", "when", "ahead", "none"] = "since"
     attribute: str | None = None
     value: str | None = None
     """What the claim says, where no slot does: `object: value`."""

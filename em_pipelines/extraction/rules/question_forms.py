@@ -119,7 +119,12 @@ def stated_by_words(form: QuestionForm, slots: dict[str, str], answered: str, fr
         return []
     if form.picks:
         return _picked(form.picks, slots, text)
-    for statement in form.says:
+    return _said(form.says, slots, text)
+
+
+def _said(statements: tuple[str, ...], slots: dict[str, str], text: str) -> list[str]:
+    """The first statement whose slots the words fill."""
+    for statement in statements:
         made = {slot: FILLS[slot](text) for slot in _SLOT.findall(statement) if slot in FILLS}
         if all(made.values()):
             return _filled([statement], slots | {slot: value for slot, value in made.items() if value})

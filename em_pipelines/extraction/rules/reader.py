@@ -307,7 +307,8 @@ class MessageReader:
     def _tried(self, pattern: Pattern, matcher: ClauseMatcher, read: set[str]) -> Match | Misfit:
         """The pattern on a clause whose verb it allows, in which the relations `read` have been read already."""
         spec, clause = pattern.spec, matcher.clause
-        if (spec.yields and spec.relation in read) or (spec.relation == "lives_in" and "uses" in read):
+        is_said = (spec.yields and spec.relation in read) or (spec.dates == "ahead" and "scheduled_for" in read)
+        if is_said or (spec.relation == "lives_in" and "uses" in read):
             return Misfit.YIELDS  # who moves from one service to another stays at home
         if spec.relation in _HEALTH and not self.keeps_health:
             return Misfit.HEALTH

@@ -24,17 +24,14 @@ from em_pipelines.extraction.rules.worth import (
 from em_pipelines.schema.vocabulary import LITERAL_OBJECT, RELATIONS_BY_GROUP, EntityType
 
 _ADJECTIVES = words("worth", "adjectives")
-_EMPTY = words("worth", "empty")
-_THIN = words("worth", "thin")
-_THIN_RELATIONS = words("worth", "thin_relations")
+_EMPTY, _THIN, _THIN_RELATIONS = (words("worth", key) for key in ("empty", "thin", "thin_relations"))
 _LIGHT = words("worth", "light_verbs")
 _COMPLETED = words("worth", "completed")
 _HARMLESS = words("worth", "harmless_adverbs")
 _KINDS_WITH_THE = words("worth", "kinds_with_the")
 _MASS = words("worth", "mass")
 _DISPOSITIONS = words("worth", "dispositions")
-_UNITS = words("worth", "units")
-_INITIALS = words("worth", "initials")
+_UNITS, _INITIALS = words("worth", "units"), words("worth", "initials")
 _MAX_INITIALS = 3
 _EVERYBODY = words("worth", "everybody")
 _HOUSEHOLD = words("worth", "household")
@@ -49,8 +46,7 @@ _SELDOM_OWNING = frozenset({"have", "buy", "get", "drive", "keep"})  # and of ma
 _PUBLIC = words("nouns", "public_vehicles")
 _WHAT_ONE_IS = frozenset({"has_age", "has_name", "works_as", "is_a", "has_nationality"})
 _THINKING = frozenset({"think", "reckon", "believe", "imagine", "fancy"})
-_EMPTY_VERBS = words("verbs", "empty")
-_LIGHT_VERBS = words("verbs", "light")
+_EMPTY_VERBS, _LIGHT_VERBS = words("verbs", "empty"), words("verbs", "light")
 _VAGUE = words("nouns", "vague") | words("words", "light_heads")
 _CALLINGS = words("nouns", "callings")
 _PREFERENCES = frozenset(RELATIONS_BY_GROUP["preference"])
@@ -299,7 +295,7 @@ def _says_nothing(stated: Stated) -> bool:
     if stated.relation in _NAMING:
         return False
     if stated.is_doing:
-        return stated.relation in LASTING | _CAUSES and _is_empty_doing(stated)
+        return stated.relation in LASTING | _CAUSES and not stated.is_appointed and _is_empty_doing(stated)
     phrase = stated.phrase
     return phrase is not None and _is_empty_phrase(stated, phrase)
 
@@ -350,7 +346,7 @@ def _is_empty_doing(stated: Stated) -> bool:
         return True
     if _EMPTY_VERBS.intersection(verbs) and lows[0] != "going":
         return True
-    is_light = not _LIGHT.isdisjoint(verbs) if stated.relation in WISHES else not _LIGHT_VERBS.isdisjoint(verbs)
+    is_light = not (_LIGHT if stated.relation in WISHES else _LIGHT_VERBS).isdisjoint(verbs)
     if len(said) == 1 or said[-1].bits & (PREP | ADV):
         return is_light
     if lows[-1] in _EMPTY or ("of" in lows and lows[lows.index("of") - 1] in _EMPTY):

@@ -34,13 +34,11 @@ from em_pipelines.schema.vocabulary import RELATIONS_BY_GROUP, USER, EntityType
 
 _ADJECTIVES = words("worth", "adjectives")
 _SAYING_LITTLE = words("worth", "thin") | words("worth", "empty")
-_EVERYDAY = words("worth", "everyday")
-_ORDINALS = words("worth", "ordinals")
+_EVERYDAY, _ORDINALS = words("worth", "everyday"), words("worth", "ordinals")
 _NOW = words("worth", "now")
 _BODIES = words("worth", "bodies")
 _FLEETING = words("worth", "fleeting")
-_RATES = words("worth", "rates")
-_TIME_UNITS = words("words", "time_units") | {"day", "hour", "minute", "morning"}
+_RATES, _TIME_UNITS = words("worth", "rates"), words("words", "time_units") | {"day", "hour", "minute", "morning"}
 _EVERYBODY = words("worth", "everybody")
 _ONLY_NAMED = words("people", "only_named")
 _TELLING = frozenset({"tell", "say", "joke", "pretend", "claim", "call", "insist", "swear", "reckon"})
@@ -115,6 +113,11 @@ class Stated:
     def is_of_mood(self) -> bool:
         """Whether somebody thinks aloud or lets off steam, which is kept for what it is, with little confidence."""
         return self.match.mods.is_settled or self.match.mods.is_venting
+
+    @property
+    def is_appointed(self) -> bool:
+        """A plan read for its day."""
+        return self.match.pattern.spec.dates == "ahead"
 
     @property
     def is_alone(self) -> bool:
@@ -253,8 +256,9 @@ def _is_of_now(stated: Stated) -> bool:
 def _is_everyday(stated: Stated) -> bool:
     """`I need coffee`, `I'm going to wash the car`."""
     if stated.is_doing:
-        is_plan = stated.relation in {"plans", "decided"} and not any(token.is_capital for token in stated.said)
-        return is_plan and not _EVERYDAY.isdisjoint(stated.said[0].verbs or {})
+        is_named = stated.is_appointed or any(token.is_capital for token in stated.said)
+        is_plan = stated.relation in {"plans", "decided"}
+        return is_plan and not is_named and not _EVERYDAY.isdisjoint(stated.said[0].verbs or {})
     return stated.relation != "plans" and listed_type(stated.said[-1].low) is EntityType.FOOD
 
 

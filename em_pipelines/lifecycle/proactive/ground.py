@@ -24,7 +24,10 @@ DATED = (
     r"|november|december|in (may|spring|summer|autumn|fall|winter)|(19|20)\d\d|\d{1,2}(st|nd|rd|th)|christmas|easter)\b"
 )
 """Somebody has said when, even if only in words."""
-DEADLINES = r"\b(deadline|due date|submission|hand-in|handover|delivery|renewal|expiry|application)\b"
+DEADLINES = (
+    r"\b(deadline|due date|submission|hand-in|handover|delivery|renewal|expiry|application|thesis|dissertation"
+    r"|assignment|essay|term paper|tax return|invoice)\b"
+)
 """What has to be done by its day."""
 OF_SETTINGS = (
     "stale_below_confidence", "min_premise_confidence", "min_mentions", "min_value", "probe_days", "max_per_entity",

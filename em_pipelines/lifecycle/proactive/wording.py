@@ -9,7 +9,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 
 from em_pipelines.extraction.rules.lexicon import words
+from em_pipelines.extraction.rules.tokens import ALSO_NOUNS, ING, VERB_FORMS
 from em_pipelines.lifecycle.proactive.plain_names import (
+    PREPOSITIONS,
     common,
     has_name,
     head,
@@ -24,6 +26,7 @@ from em_pipelines.lifecycle.proactive.plain_names import (
 )
 
 MAX_LIKED_WORDS = 3
+_BEFORE_THINGS = frozenset({"the", "a", "an", "my", "our"})
 MAX_PERSON_WORDS = 3
 _THEIRS = {"my": "your", "our": "your", "myself": "yourself", "ourselves": "yourselves"}
 _AN = re.compile(r"(?i)^(?:[aeio]|u(?!ni|se|k)|hour|honest)")
@@ -193,6 +196,29 @@ def _doing(name: str, _: str) -> str | None:
     return None if is_empty else " ".join([first, *theirs])
 
 
+@cache
+def _gerunds() -> dict[str, str]:
+    """The -ing form of each verb of the lexicon, by its plain form."""
+    return {lemma: form for form, lemmas in VERB_FORMS.items() for lemma, kinds in lemmas.items() if kinds & ING}
+
+
+def _again(verb: str) -> str | None:
+    """`repainting`, of a verb that is listed as `paint`."""
+    gerund = _gerunds().get(verb.removeprefix("re"))
+    return f"re{gerund}" if gerund and verb.startswith("re") else None
+
+
+def _to_do(name: str, kind: str) -> str | None:
+    """What one has put down for a day: `visit my brother` is `visiting your brother`; `trip to Lisbon` is no doing."""
+    first, *rest = name.split()
+    gerund = _gerunds().get(first) or _again(first)
+    if gerund is None or not rest or first in listed("occasions"):
+        return None
+    has_object = not _BEFORE_THINGS.isdisjoint(word.casefold() for word in rest[:2]) or rest[0][:1].isupper()
+    is_verb = has_object or (rest[0] in PREPOSITIONS and first not in ALSO_NOUNS)
+    return _doing(" ".join([gerund, *rest]), kind) if is_verb else None
+
+
 def _occasion(name: str, kind: str) -> str | None:
     if is_proper(name):
         return name if kind == "event" else None
@@ -214,6 +240,6 @@ SHAPED: Mapping[str, Callable[[str, str], str | None]] = {
     "name": _name, "person": _person, "role": _role, "namesake": _namesake, "pet": _pet, "work": _work, "owned": _owned,
     "liked": _liked, "pursuit": _pursuit, "subject": _subject, "broad": _broad, "doing": _doing, "occasion": _occasion,
     "journey": _journey, "project": _project, "desk_work": _desk_work, "employed_work": _employed_work,
-    "faculty": _faculty,
+    "faculty": _faculty, "to_do": _to_do,
 }  # fmt: skip
 """Each shape, and what a plain name of a type looks like in it; None where it has no such shape."""

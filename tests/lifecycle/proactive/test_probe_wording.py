@@ -34,6 +34,9 @@ from tests.lifecycle.proactive.known import Known, probes
         ("trip to Bologna", "concept", "occasion", "the trip to Bologna"),
         ("going to Lisbon", "activity", "doing", "going to Lisbon"),
         ("repainting my kitchen", "activity", "doing", "repainting your kitchen"),
+        ("visit my brother", "concept", "to_do", "visiting your brother"),
+        ("repaint my hall", "concept", "to_do", "repainting your hall"),
+        ("fly to Turku", "concept", "to_do", "flying to Turku"),
         ("dog", "animal", "pet", "your dog"),
     ],
 )

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 import yaml
 
+from em_pipelines.lifecycle.proactive.starter_wordings import load_occasions
 from em_pipelines.lifecycle.proactive.validator import objections, starter_objections
 
 PHRASINGS = sorted(Path(__file__).with_name("phrasings").glob("*.yaml"))
@@ -49,6 +50,15 @@ def test_every_template_passes_with_whatever_it_is_about(thing: str) -> None:
         for wording in template["wordings"]
     }
     assert {one for one in found if one[2]} == set()
+
+
+def test_every_wording_of_a_starter_passes() -> None:
+    slots = {
+        "object": "The trip to Turku", "whose": "Rui's", "day": "1 April", "month": "April", "title": "Harbour fair",
+        "where": "Turku, 1 April", "skill": "pytest",
+    }  # fmt: skip
+    texts = [wording.format(**slots) for occasion in load_occasions().values() for wording in occasion.wordings]
+    assert {text: starter_objections(text) for text in texts if starter_objections(text)} == {}
 
 
 def test_a_starter_leads_with_something_to_do_and_a_way_out() -> None:
