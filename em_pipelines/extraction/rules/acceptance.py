@@ -25,10 +25,9 @@ _YES = re.compile(
 _FIRMLY = re.compile(r"(?i)\b(?:exactly|correct|right|true|spot on|indeed|you (?:got|guessed) it)\b")
 _NO = re.compile(
     r"(?i)\W{0,3}(?:nope|nah|not anymore|not any more|not really|neither|"
-    r"no(?=\W*$|[,.!;:]| [–—-]|\s+(?:i|we|not|never|sorry)\b))\b"
+    r"no(?=\W*$|[,.!;:]| [–—-]|\s+(?:i|we|not|never|sorry|that's|it's|they're)\b))\b"
 )
 """`No new builds` answers, and denies nothing."""
-_RATHER_NOT = re.compile(r"(?i)\W{0,3}(?:not so much|not that much|never|no longer)\b")
 _ENDED = re.compile(r"(?i)\W{0,3}not any ?more\b")
 _SENTENCE = re.compile(r"[^.!?\n]{1,300}[.!?\n]?")
 _OPENER = re.compile(
@@ -95,7 +94,7 @@ def _by_form(form: QuestionForm, slots: dict[str, str], answered: str) -> list[s
     own = {slot: _own(text) for slot, text in slots.items()}
     if (yes := _YES.match(answered)) is not None:
         return stated_by_yes(form, own, answered[yes.end() :], _fragment)
-    if (no := _NO.match(answered) or _RATHER_NOT.match(answered)) is not None:
+    if (no := _NO.match(answered)) is not None:
         return stated_by_no(form, own, answered[no.end() :], _fragment)
     return stated_by_words(form, own, answered, _fragment)
 

@@ -20,22 +20,38 @@ _SLOT = re.compile(r"\{([a-z]+)\}")
 _THING, _OTHER = r"(?P<thing>.{1,60}?)", r"(?P<other>.{1,60}?)"
 _ARTICLE = re.compile(r"(?i)^(?:the|a|an|my|our|your) ")
 _DATED = re.compile(
-    r"(?i)^(?:in|on|at|next|this|today|tomorrow|tonight|early|late|mid|around|about|the (?:day|week|month)|"
+    r"(?i)^(?:(?:the )?(?:first|second|third|fourth|last) (?:week|weekend|day|half)|in|on|at|next|this|today|"
+    r"tomorrow|tonight|early|late|mid|around|about|the (?:day|week|month)|"
     r"a (?:week|month|year)|end of|some ?time|not (?:before|until))\b"
 )
 _DATE_WORDS = re.compile(
     rf"{_DATED.pattern}(?: [\w']+){{0,5}}|(?:{'|'.join([*MONTHS, *SEASONS])})(?: \d{{1,2}}(?:st|nd|rd|th)?)?"
 )
 """`next week`, `tomorrow`: no thing is named, and yet it is an answer."""
-_NAMES = re.compile(r"[A-Z][\w.+#]*(?:(?:,| and|, and| or) [A-Z][\w.+#]*)*")
-"""`Excel and Figma`: some names are verbs elsewhere."""
+_NAMES = re.compile(
+    r"[A-Z][\w.+#]*(?:(?:,| and|, and| or) [A-Z][\w.+#]*)*|[\w.+#]+(?:, [\w.+#]+){1,5}(?:,? (?:and|or) [\w.+#]+)?"
+)
+"""`Excel and Figma`, `excel, outlook, teams`: some names are verbs elsewhere."""
+_ASKS_BACK = re.compile(r"[^.!?\n]*\?")
+_YES = re.compile(r"(?i)\b(?:yes|yep|yeah)\b")
+_NOT = re.compile(r"(?i)\b(?:no|not|never|but|nope)\b|n't\b")
+_SO_NO = re.compile(r"(?i)\b(?:so|then|well) no\W*$")
 _OF_A_KIND = re.compile(r"(?i)^(?:just )?(?:an?|one of my|some|our|my) (?:(?:very |really )?(?:old|good|dear|close) )?")
 _HOW_OFTEN = re.compile(
-    r"(?i)^(?:(?:very |quite |pretty )?often|now and then|every (?:day|week)|all the time|a favourite|a favorite|"
-    r"once in a while|sometimes|just nice)\b"
+    r"(?i)^(?:(?:my |a )?favou?rite|(?:very |quite |pretty )?often|now and then|every (?:day|week)|"
+    r"all the time|once in a while|sometimes|just nice)\b"
 )
 _AN = re.compile(r"(?i)^[aeiou]")
 _SHORTEST_DOING = 5
+_LONGEST_ROLE = 3
+_FINE = re.compile(r"(?i) (?:is (?:fine|good|great)|will do|works|please)$")
+_MONTH_NAMES = "|".join(month for month in MONTHS if len(month) > len("sept"))
+_DAY_SAID = re.compile(
+    r"(?i)\b(?:on the \d{1,2}(?:st|nd|rd|th)|on (?:mon|tues|wednes|thurs|fri|satur|sun)day|tomorrow|"
+    rf"next (?:week|month|year)|(?:on )?\d{{1,2}}(?:st|nd|rd|th)? (?:of )?(?:{_MONTH_NAMES})|"
+    rf"in (?:{_MONTH_NAMES}|may))\b"
+)
+"""A day inside of a sentence: `we fly on the 22nd`."""
 _COMMON = frozenset({EntityType.FOOD, EntityType.ACTIVITY, EntityType.VEHICLE})
 
 
@@ -92,6 +108,11 @@ def _unsaid() -> re.Pattern[str]:
     return re.compile(rf"(?i)(?:(?:{_listed('unsaid_beginnings')})\b|(?:{_listed('unsaid')})\W*$)")
 
 
+@cache
+def _beginning(key: str) -> re.Pattern[str]:
+    return re.compile(rf"(?i)\W{{0,3}}(?:{_listed(key)})(?![\w-])")
+
+
 def asked_in(question: str) -> tuple[QuestionForm, dict[str, str]] | None:
     """The form of a question and what it asks about, by slot (`thing`, `other`); None where no form fits."""
     bare = re.sub(rf"(?i) (?:{_listed('anywhere')})\b", "", question.rstrip(" ?!.\n"))
@@ -112,14 +133,30 @@ def stated_by_no(form: QuestionForm, slots: dict[str, str], rest: str, fragment:
 
 def stated_by_words(form: QuestionForm, slots: dict[str, str], answered: str, fragment: Fragment) -> list[str]:
     """What an answer that is neither yes nor no states."""
-    if form.often and _HOW_OFTEN.match(answered.strip()):
-        return _filled([form.often], slots)
-    text = _core(answered, fragment)
+    if plainly := _plainly(form, answered.strip()):
+        return _filled([plainly], slots)
+    text = _core(answered, fragment) or _day_said(form, answered)
     if not text:
         return []
     if form.picks:
         return _picked(form.picks, slots, text)
     return _said(form.says, slots, text)
+
+
+def _plainly(form: QuestionForm, answered: str) -> str:
+    """What it states to say yes, no or how often in other words: `every Tuesday`, `sold it`; empty where it is not."""
+    if form.often and _HOW_OFTEN.match(answered):
+        return form.often
+    if form.denied and (_beginning("no_beginnings").match(answered) or _SO_NO.search(answered)):
+        return form.denied
+    is_yes = _beginning("yes_beginnings").match(answered) or (_YES.search(answered) and not _NOT.search(answered))
+    return form.affirmed if is_yes else ""
+
+
+def _day_said(form: QuestionForm, answered: str) -> str:
+    """The day inside of a sentence that answers when something is."""
+    found = _DAY_SAID.search(answered) if any("{when}" in statement for statement in form.says) else None
+    return found.group() if found else ""
 
 
 def _said(statements: tuple[str, ...], slots: dict[str, str], text: str) -> list[str]:
@@ -158,6 +195,8 @@ def _plain(text: str) -> str:
 
 def _core(answered: str, fragment: Fragment) -> str:
     """The words of an answer that matter: `It's Bosse, haha!` is `Bosse`; empty where it says nothing."""
+    if _ASKS_BACK.match(answered):
+        return ""
     first = re.split(r"[.!?\n;]|(?: [–—-] )", answered.strip(" ,.!-–—:"), maxsplit=1)[0]
     for part in _shorter(first):
         text = re.sub(rf"(?i)^(?:(?:{_listed('openers')})(?:,| |$) ?)+", "", part)
@@ -193,16 +232,30 @@ def _liked(text: str) -> str:
     return text[0].lower() + text[1:] if guess_type(text.casefold()) in _COMMON and not text.isupper() else text
 
 
+def _role(text: str) -> str | None:
+    """`lab tech`: the answer to what somebody does at a place, where it is short."""
+    bare = _ARTICLE.sub("", text)
+    is_short = len(bare.split()) <= _LONGEST_ROLE and bare.replace(" ", "").isalpha()
+    return f"{'an' if _AN.match(bare) else 'a'} {bare[0].lower() + bare[1:]}" if is_short else None
+
+
+def _name(text: str) -> str:
+    """`Bea is fine`, `Kit, like the bag`."""
+    return _FINE.sub("", text.split(",", maxsplit=1)[0])
+
+
 def _one(text: str) -> str | None:
     return text if re.match(r"(?i)an? ", text) else None
 
 
 def _place(text: str) -> str:
-    return re.sub(r"(?i)^(?:in|to|at) ", "", text)
+    return re.sub(r"(?i)^(?:in|to|at) ", "", text.split(",", maxsplit=1)[0])
 
 
 def _when(text: str) -> str:
     """A date as it stands after `is`: `in March`, `on 12 May`, `next week`."""
+    if re.match(r"(?i)(?:the )?(?:first|second|third|fourth|last) week", text):
+        return f"in {text}"
     if _DATED.match(text):
         return text[0].lower() + text[1:]
     bare = text.casefold().removeprefix("the ").split()
@@ -234,7 +287,7 @@ def _means(text: str) -> str | None:
 
 
 def _kind_of_pet(text: str) -> str | None:
-    bare = _ARTICLE.sub("", text).casefold()
+    bare = _ARTICLE.sub("", text.split(",", maxsplit=1)[0]).casefold()
     return f"{'an' if _AN.match(bare) else 'a'} {bare}" if bare.split()[-1] in words("people", "kinds_of_pet") else None
 
 
@@ -243,6 +296,8 @@ FILLS: dict[str, Callable[[str], str | None]] = {
     "liked": _liked,
     "work": _work,
     "one": _one,
+    "role": _role,
+    "name": _name,
     "place": _place,
     "when": _when,
     "mine": _mine,
