@@ -7,7 +7,7 @@ import dagster as dg
 from assets.daily import OWNERS
 from em_pipelines.lifecycle.state_retention import thin
 from em_pipelines.schema.tables.graph import EDGES
-from em_pipelines.serving.snapshot import newest_day, publish
+from em_pipelines.serving.snapshot import newest_day, publish_home
 from resources.home import HomeResource
 
 
@@ -36,10 +36,7 @@ def snapshot(context: dg.AssetExecutionContext, home: HomeResource) -> Iterator[
         context.log.info("nothing was read yet, nothing to publish: land logs with `em run PATH` first")
         return
     with home.home.lock("snapshot"):  # an erasure that removes snapshots may not be overtaken by one of before it
-        nights = home.home.nights.history()
-        report = publish(
-            home.home.store, home.home.snapshots, home.home.time_rules, ledger=home.home.ledger, nights=nights
-        )
+        report = publish_home(home.home)
     n_thinned = thin(home.home.store, home.home.steps, home.home.settings.states, home.home.lock)
     home.home.store.lake.keep_footers()  # each of them was asked for, and the next publication asks again
     yield dg.MaterializeResult(

@@ -5,14 +5,18 @@ Tables of events hold all days up to the snapshot's; tables of state hold its da
 """
 
 import os
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from datetime import date
 from pathlib import Path
+from typing import Protocol
 
 import duckdb
+import pyarrow.compute as pc
 
 from em_pipelines.errors import UsageError
-from em_pipelines.lifecycle.consolidation.nights import History
+from em_pipelines.lifecycle.consolidation.nights import History, NightBook
+from em_pipelines.lifecycle.proactive.offers import KeptBack, OfferBook
 from em_pipelines.schema.ids import digest
 from em_pipelines.schema.table import Table
 from em_pipelines.schema.tables.catalog import CATALOG
@@ -39,6 +43,23 @@ WITHOUT_FACTS = (PROMOTIONS, SKILL_INVOCATIONS, MESSAGES)
 NO_NIGHTS = History()
 
 
+class PublishingHome(Protocol):
+    """A home of which snapshots are made."""
+
+    @property
+    def store(self) -> Store: ...
+    @property
+    def snapshots(self) -> Path: ...
+    @property
+    def time_rules(self) -> TimeRules: ...
+    @property
+    def ledger(self) -> Ledger: ...
+    @property
+    def nights(self) -> NightBook: ...
+    @property
+    def offers(self) -> OfferBook: ...
+
+
 @dataclass(frozen=True, slots=True)
 class SnapshotReport:
     """Where the snapshot lies, its day, and its rows by table; `is_new` is False where it already stood."""
@@ -58,13 +79,14 @@ def publish(  # noqa: PLR0913  (what a snapshot is made of, and the ledger that 
     is_anew: bool = False,
     ledger: Ledger | None = None,
     nights: History = NO_NIGHTS,
+    kept_back: Callable[[], Iterable[KeptBack]] = tuple,
 ) -> SnapshotReport:
     """Writes FOLDER/AS_OF.duckdb and points latest.duckdb at the newest snapshot.
 
     `as_of` is the `newest_day` unless given, and `nights` are those that there were. What the newest snapshot holds
     already is taken from there, unless it is made `is_anew`: after an erasure, for bytes that no table holds any more
     may still be in a file that grew.
-    The head of the `ledger` is noted in it.
+    The head of the `ledger` and what was not said to users (`kept_back`) are noted in it.
     Raises UsageError where nothing has been learned by then.
     """
     as_of = newest_day(store, as_of or date.max)
@@ -76,10 +98,31 @@ def publish(  # noqa: PLR0913  (what a snapshot is made of, and the ledger that 
     if standing is not None and not is_as_written(path):
         standing, is_anew = None, True
     if standing is None:
-        content = replace(content, ledger=ledger.to_note(noted_head(folder)) if ledger else None)
+        head = ledger.to_note(noted_head(folder)) if ledger else None
+        content = replace(content, ledger=head, kept_back=_until(as_of, store, kept_back()))
         write(store.lake, path, content, rules, None if is_anew else folder / LATEST)
     _point_latest(folder)
     return SnapshotReport(path, as_of, standing is None, content.n_rows if standing is None else standing)
+
+
+def publish_home(home: PublishingHome, as_of: date | None = None, *, is_anew: bool = False) -> SnapshotReport:
+    """The same of a home, with all that it keeps beside its tables."""
+    return publish(
+        home.store, home.snapshots, home.time_rules, as_of, is_anew=is_anew, ledger=home.ledger,
+        nights=home.nights.history(), kept_back=lambda: home.offers.kept_back(_users(home.store)),
+    )  # fmt: skip
+
+
+def _until(as_of: date, store: Store, kept_back: Iterable[KeptBack]) -> tuple[KeptBack, ...]:
+    """What was kept back by the end of a day; all of it where there is no newer day."""
+    is_newest = as_of == newest_day(store)
+    return tuple(one for one in kept_back if is_newest or one.timestamp.date() <= as_of)
+
+
+def _users(store: Store) -> list[str]:
+    """Those of whom anything is known, in order."""
+    day = store.lake.latest(CURRENT_EDGES, date.max)
+    return [] if day is None else sorted(pc.unique(store.lake.read(CURRENT_EDGES, day)["user_id"]).to_pylist())
 
 
 def newest_day(store: Store, until: date = date.max) -> date | None:

@@ -20,6 +20,7 @@ import pyarrow as pa
 
 from em_pipelines.graph.confidence_decay import published_macro
 from em_pipelines.landing.imported_facts import TOLD, undecided, waiting_table
+from em_pipelines.lifecycle.proactive.offers import KeptBack
 from em_pipelines.schema.ids import digest
 from em_pipelines.schema.table import FLAG, INSTANT, INT, TEXT, Table
 from em_pipelines.schema.tables.catalog import CATALOG
@@ -37,7 +38,9 @@ LAYOUT = 2
 VIEWS = ("macros_facts", "views_facts", "views_quality", "views_growth", "views_experience", "views_proactive")
 WAITING_IMPORTS = "waiting_imports"
 NIGHTS = "nights"
-ABOUT_THE_FILE = ("snapshot_parts", "snapshot_tables", "snapshot_info", "ledger_head", NIGHTS)
+KEPT_BACK = "probe_suppressions"
+ABOUT_THE_FILE = ("snapshot_parts", "snapshot_tables", "snapshot_info", "ledger_head", NIGHTS, KEPT_BACK)
+KEPT_BACK_COLUMNS = pa.schema(dict.fromkeys(("user_id", "target", "kind", "reason"), TEXT) | {"timestamp": INSTANT})
 NIGHT_COLUMNS = pa.schema({"consolidation_id": TEXT, "until": INSTANT, "n_entries": INT, "is_standing": FLAG})
 DIGESTS = ".digests.json"
 """Beside the snapshots: what each file was when it was written. May be deleted."""
@@ -68,14 +71,15 @@ class Night:
 @dataclass(frozen=True)
 class Content:
     """What a snapshot of a day holds: the parts of each table by name, in order, and the nights. `made_by` is the
-    version of the code and of the rules of time that make the rest of it. The `ledger`'s head is noted beside it and is
-    no part of the digest."""
+    version of the code and of the rules of time that make the rest of it. The `ledger`'s head and what was `kept_back`
+    by then are noted beside it and are no part of the digest: a question that is not asked makes no snapshot stale."""
 
     as_of: date
     parts: Mapping[str, Sequence[Part]]
     made_by: str
     ledger: Head | None = None
     nights: Sequence[Night] = ()
+    kept_back: Sequence[KeptBack] = ()
 
     @cached_property
     def digest(self) -> str:
@@ -159,6 +163,7 @@ def make_empty(connection: duckdb.DuckDBPyConnection, names: Iterable[str], rule
         _create(connection, name, rows)
     connection.execute(published_macro(rules.decay.curve))
     _create(connection, NIGHTS, NIGHT_COLUMNS.empty_table())
+    _create(connection, KEPT_BACK, KEPT_BACK_COLUMNS.empty_table())
     for name in VIEWS:
         connection.execute(statement(HERE, name))
     _comment_by_words(connection, [*rules.tables(), *_views(connection)])
@@ -258,8 +263,16 @@ def _note(connection: duckdb.DuckDBPyConnection, content: Content, n_grown: int)
     connection.execute("CREATE TABLE ledger_head (n_entries BIGINT, hash VARCHAR)")
     if content.ledger is not None:
         connection.execute("INSERT INTO ledger_head VALUES (?, ?)", [content.ledger.count, content.ledger.hash])
-    _create(connection, NIGHTS, pa.Table.from_pylist([asdict(night) for night in content.nights], NIGHT_COLUMNS))
+    for name, beside, columns in (
+        (NIGHTS, content.nights, NIGHT_COLUMNS),
+        (KEPT_BACK, content.kept_back, KEPT_BACK_COLUMNS),
+    ):
+        _create(connection, name, _rows(beside, columns))
     _comment_by_words(connection, ABOUT_THE_FILE)
+
+
+def _rows(told: Iterable[Night | KeptBack], columns: pa.Schema) -> pa.Table:
+    return pa.Table.from_pylist([asdict(one) for one in told], columns)
 
 
 def _list_imports(connection: duckdb.DuckDBPyConnection) -> None:

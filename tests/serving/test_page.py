@@ -45,6 +45,11 @@ def everything(examples_snapshot: Path, tmp_path: Path, rows_of) -> Path:
             "INSERT INTO nights BY NAME SELECT 'con_1' AS consolidation_id, 3 AS n_entries, true AS is_standing, "
             "TIMESTAMPTZ '2026-10-01 03:00:00+00' AS until"
         )
+        connection.execute(
+            "INSERT INTO probe_suppressions BY NAME SELECT $1 AS user_id, 'probe_1' AS target, 'discovery' AS kind, "
+            "'quiet_hours' AS reason, TIMESTAMPTZ '2026-10-01 23:00:00+00' AS timestamp",
+            [user],
+        )
         ((message,),) = connection.execute("SELECT min(message_id) FROM messages WHERE subject IS NOT NULL").fetchall()
         unread = {"user_id": user, "message_id": message, "issue": "skipped", "reason": "other_language"}
         connection.register("incoming", rows_of(EXTRACTION_ISSUES, unread))

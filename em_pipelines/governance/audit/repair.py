@@ -28,7 +28,7 @@ from em_pipelines.governance.rebuildable_home import RebuildableHome
 from em_pipelines.home import Home
 from em_pipelines.retrieval import packs
 from em_pipelines.schema.tables.graph import EDGES, ENTITIES
-from em_pipelines.serving.snapshot import LATEST, publish
+from em_pipelines.serving.snapshot import LATEST, publish_home
 from em_pipelines.storage.ledger_entries import Act
 from em_pipelines.storage.log_manifest import Change, What
 from em_pipelines.text.counting import counted
@@ -247,7 +247,7 @@ def _republish(home: RebuildableHome, repair: Repair) -> None:
             (home.snapshots / LATEST).resolve().unlink(missing_ok=True)
         home.infer()
         home.refresh_proactive()
-        report = publish(home.store, home.snapshots, home.time_rules, ledger=home.ledger, nights=home.nights.history())
+        report = publish_home(home)
     repair.done.append(f"published the snapshot of {report.as_of}")
 
 

@@ -69,14 +69,14 @@ class SnapshotState(StrEnum):
 
 def diagnose(home: RebuildableHome) -> list[Diagnosis]:
     """Looks at the home: salt, log, partitions, integrity, days out of date, snapshot, index packs, nights and their
-    files, graph database, ledger, tokens, dead letters, quarantine, runs, pool, left-overs, Dagster's databases; and
-    how far memory has come."""
+    files, questions, graph database, ledger, tokens, dead letters, quarantine, runs, pool, left-overs, Dagster's
+    databases; and how far memory has come."""
     if not home.path.exists():
         return [Diagnosis("home", False, f"{home.path} does not exist", "land something: `em run PATH`")]
     looks: dict[str, Look] = {
         "salt": _salt, "landed log": _log, "partitions": _lake, "index packs": _packs, "graph database": _graph,
-        "nights": _nights, "memory files": _memory_files, "ledger": _ledger, "tokens": _tokens,
-        "dead letters": _dead_letters, "runs": _runs, "pool": _pool, "left-over files": _left_overs,
+        "nights": _nights, "questions and openings": _asking, "memory files": _memory_files, "ledger": _ledger,
+        "tokens": _tokens, "dead letters": _dead_letters, "runs": _runs, "pool": _pool, "left-over files": _left_overs,
         "Dagster's history": _dagster, "cold start": _stages,
     }  # fmt: skip
     return [diagnosis for subject, look in looks.items() for diagnosis in _taken(subject, look, home)]
@@ -281,6 +281,19 @@ def _nights(home: RebuildableHome) -> Diagnosis:
     return Diagnosis(
         "nights", True, f"{counted(n_standing, 'night', ('stands', 'stand'))}, the last {checkpoint.target}"
     )
+
+
+def _asking(home: RebuildableHome) -> Diagnosis:
+    """Whether what waits to be said is what would be made now, and the book of what was said can be read."""
+    subject = "questions and openings"
+    if unread := home.offers.damaged():
+        found = f"{counted(len(unread), 'file')} of record/offers with lines that nobody can read: {unread[0]}"
+        return Diagnosis(subject, False, found, "put it back from a backup, or delete it: its limits begin anew")
+    if not any(home.store.lake.days(table) for step in home.proactive for table in step.outputs):
+        return Diagnosis(subject, True, "none were made yet")
+    if not home.is_proactive_current:
+        return Diagnosis(subject, False, "what waits is not what would be made now", "`em run`")
+    return Diagnosis(subject, True, "as they would be made now")
 
 
 def _memory_files(home: RebuildableHome) -> Iterator[Diagnosis]:

@@ -25,7 +25,7 @@ from em_pipelines.schema.tables.clean import MESSAGES
 from em_pipelines.schema.tables.derived import CONSOLIDATED
 from em_pipelines.schema.tables.graph import EDGES, ENTITIES
 from em_pipelines.schema.tables.outgoing import PROBES, STARTERS
-from em_pipelines.serving.snapshot import LATEST, publish
+from em_pipelines.serving.snapshot import LATEST, publish_home
 from em_pipelines.storage.step import Step
 from em_pipelines.text.name_matching import NameIndex
 
@@ -161,8 +161,7 @@ def _recurring_ids(home: RebuildableHome) -> set[str]:
 
 def republish(home: RebuildableHome, first: date) -> int:
     """Publishes every snapshot from a day on anew, and removes those that no fact is left for; returns how many."""
-    folder, rules, n_snapshots = home.snapshots, home.time_rules, 0
-    nights = home.nights.history()
+    folder, n_snapshots = home.snapshots, 0
     with home.lock("snapshot"):
         _sweep(folder)
         for path in sorted(folder.glob("????-??-??.duckdb")):
@@ -171,16 +170,13 @@ def republish(home: RebuildableHome, first: date) -> int:
             n_snapshots += 1
             try:
                 day = date.fromisoformat(path.stem)
-                if (
-                    publish(home.store, folder, rules, day, is_anew=True, ledger=home.ledger, nights=nights).path
-                    != path
-                ):
+                if publish_home(home, day, is_anew=True).path != path:
                     path.unlink()
             except UsageError:  # nothing is known by that day any more
                 path.unlink(missing_ok=True)
         if any(folder.glob("????-??-??.duckdb")):
             with suppress(UsageError):
-                publish(home.store, folder, rules, is_anew=True, ledger=home.ledger, nights=nights)
+                publish_home(home, is_anew=True)
         else:
             (folder / LATEST).unlink(missing_ok=True)
     return n_snapshots

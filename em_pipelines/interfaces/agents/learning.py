@@ -21,7 +21,7 @@ from em_pipelines.retrieval import packs
 from em_pipelines.schema.readings import PENDING
 from em_pipelines.schema.tables.extraction import EXTRACTION_ISSUES
 from em_pipelines.schema.tables.record import QUARANTINE
-from em_pipelines.serving.snapshot import newest_day, publish
+from em_pipelines.serving.snapshot import newest_day, publish_home
 from em_pipelines.storage.run_plan import plan
 from em_pipelines.storage.step import Step
 
@@ -135,6 +135,6 @@ def _publish(home: Pipeline) -> None:
     if newest_day(home.store) is None:
         return
     with home.lock("snapshot"):
-        publish(home.store, home.snapshots, home.time_rules, ledger=home.ledger, nights=home.nights.history())
+        publish_home(home)
     thin(home.store, home.steps, home.settings.states, home.lock)
     home.store.lake.keep_footers()

@@ -142,13 +142,12 @@ def _list_files(home: "Pipeline", *, as_json: bool) -> None:
 def serve_anew(home: "Pipeline") -> None:
     """Lets searches, files and the snapshot, where there is one, hold what stands now."""
     from em_pipelines.retrieval import packs
-    from em_pipelines.serving.snapshot import LATEST, publish
+    from em_pipelines.serving.snapshot import LATEST, publish_home
 
     packs.build(home)
     if (home.snapshots / LATEST).exists():
         with home.inferred_on(None):
-            nights = home.nights.history()
-            publish(home.store, home.snapshots, home.time_rules, ledger=home.ledger, nights=nights)
+            publish_home(home)
     tell_of_files(home)
 
 

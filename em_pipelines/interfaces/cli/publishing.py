@@ -30,14 +30,13 @@ def snapshot(
 
     Example: em snapshot --date 2026-10-31
     """
-    from em_pipelines.serving.snapshot import publish
+    from em_pipelines.serving.snapshot import publish_home
 
     opened = open_existing(home)
     day = parse_day(date, "--date")
     _make_state(opened, day)
     with opened.inferred_on(day):
-        nights = opened.nights.history()
-        report = publish(opened.store, opened.snapshots, opened.time_rules, day, ledger=opened.ledger, nights=nights)
+        report = publish_home(opened, day)
     if day and day > report.as_of:
         say(f"nothing was learned after {report.as_of}: the snapshot of {day} is that of {report.as_of}")
     if as_json:

@@ -33,6 +33,11 @@ class OfferingHome(Home):
     def proactive(self) -> tuple[Step, ...]:
         """The steps that make probes and starters, of one day only."""
 
+    @property
+    @abstractmethod
+    def is_proactive_current(self) -> bool:
+        """Whether the probes and starters are those that would be made now."""
+
     @abstractmethod
     def refresh_proactive(
         self, names: Collection[str] = ("probes", "starters"), *, is_forced: bool = False

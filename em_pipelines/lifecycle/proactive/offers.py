@@ -4,7 +4,7 @@ A line holds ids, instants and reasons, and nothing of what anybody said; users 
 that only this home can make. What was handed out to an agent counts as asked, for nobody knows what became of it.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -35,6 +35,17 @@ class Entry:
     about: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class KeptBack:
+    """A probe or starter that was not said to a user, when, and why."""
+
+    user_id: str
+    target: str
+    kind: str
+    reason: str
+    timestamp: datetime
+
+
 class OfferBook:
     """The files of one home. Whoever writes holds the home's lock LOCK."""
 
@@ -49,6 +60,14 @@ class OfferBook:
     def of(self, user_id: str) -> list[Entry]:
         """What stands there of a user, in order. A line that nobody can read is left out: it costs one offer."""
         return [entry for line in self._lines(user_id) if (entry := _read(line)) is not None]
+
+    def kept_back(self, user_ids: Iterable[str]) -> Iterator[KeptBack]:
+        """What was not said to these users, in order of user and time."""
+        if self._folder.exists():
+            for user_id in user_ids:
+                for one in self.of(user_id):
+                    if one.said != OFFERED:
+                        yield KeptBack(user_id, one.target, one.kind, one.said, one.at)
 
     def damaged(self) -> list[str]:
         """Names of the files with lines that nobody can read."""

@@ -54,6 +54,14 @@ decided AS (
     JOIN nights AS n ON n.consolidation_id = coalesce(p.consolidation_id, (SELECT consolidation_id FROM last_night))
     WHERE n.is_standing AND p.verdict IN ('quarantined', 'promoted')
 ),
+kept_back AS (
+    SELECT DISTINCT
+        k.timestamp, k.user_id, k.target, k.kind, k.reason,
+        coalesce(p.correlation_id, k.target) AS correlation_id, p.entity_id, p.edge_id
+    FROM probe_suppressions AS k
+    LEFT JOIN probes AS p ON p.user_id = k.user_id AND p.probe_id = k.target
+    WHERE starts_with(k.target, 'probe_')
+),
 taken_back AS (
     SELECT consolidation_id, until AS timestamp FROM nights WHERE NOT is_standing
 )
@@ -64,6 +72,13 @@ SELECT
     'GENERATE' AS operation, user_id, entity_id, edge_id, decision_reasoning,
     CAST(json_object('id', target, 'kind', kind, 'template', template, 'value', value) AS VARCHAR) AS metadata
 FROM said
+UNION ALL BY NAME
+SELECT
+    'evt_' || left(sha256(concat_ws(chr(31), 'probe_suppressed', target, reason, epoch_us(timestamp))), 20) AS id,
+    timestamp, correlation_id, 'probe_suppressed' AS event_type, 'delivery' AS component, 'SUPPRESS' AS operation, user_id,
+    entity_id, edge_id, reason AS decision_reasoning,
+    CAST(json_object('id', target, 'kind', kind) AS VARCHAR) AS metadata
+FROM kept_back
 UNION ALL BY NAME
 SELECT
     'evt_' || left(sha256(event_type || chr(31) || experience_id || chr(31) || coalesce(consolidation_id, '')), 20) AS id,

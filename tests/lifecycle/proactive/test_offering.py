@@ -10,6 +10,7 @@ import orjson
 import pytest
 
 from em_pipelines.errors import SettingsError
+from em_pipelines.governance.audit.soundness import diagnose
 from em_pipelines.governance.backup.backup import back_up
 from em_pipelines.governance.backup.restore import restore
 from em_pipelines.governance.erasure.forget import catch_up, forget
@@ -18,7 +19,9 @@ from em_pipelines.landing.land import land
 from em_pipelines.lifecycle.proactive.delivery import Situation, Suppressed
 from em_pipelines.lifecycle.proactive.offering import Offered, history, offer_probes, time_zone_of
 from em_pipelines.pipeline import Pipeline
+from em_pipelines.serving.snapshot import publish_home
 from em_pipelines.settings import load_settings
+from em_pipelines.storage.duckdb_engine import connect
 
 SAID = (
     "I live in Graz.", "I work at Fjordbank.", "I have a dog called Bosse.", "My sister Dana lives in Vienna.",
@@ -115,6 +118,50 @@ def test_two_conversations_a_day_have_one_each_and_a_third_has_none(asked: Asked
     }
     asked_already = {one.why_not for one in third.decisions} - {Suppressed.FREQUENCY_LIMIT}
     assert asked_already == {Suppressed.COOLDOWN}
+
+
+def test_what_is_kept_back_stands_in_the_trail_of_the_next_snapshot(asked: Asked) -> None:
+    for n in (1, 2, 3):
+        asked.ask(f"s{n}")
+    book = [one for one in asked.home.offers.kept_back(["ben", "ines"]) if one.reason == "frequency_limit"]
+    assert {one.user_id for one in book} == {"ines"}
+    path = publish_home(asked.home).path
+    assert publish_home(asked.home).is_new is False, "what is not asked makes no snapshot stale"
+    with connect(str(path), is_read_only=True) as connection:
+        query = "SELECT user_id, metadata ->> '$.id' FROM audit_events WHERE decision_reasoning = 'frequency_limit'"
+        told = connection.execute(query).fetchall()
+        ids = connection.execute("SELECT count(*) - count(DISTINCT id) FROM audit_events").fetchall()
+    assert sorted(told) == sorted({(one.user_id, one.target) for one in book})
+    assert ids == [(0,)]
+
+
+def test_what_was_kept_back_from_somebody_who_is_erased_is_in_no_snapshot(asked: Asked) -> None:
+    for n in (1, 2, 3):
+        asked.ask(f"s{n}")
+    path = publish_home(asked.home).path
+    forget(asked.home, Scope(ScopeKind.USER, "ines", ""), now=NOON)
+    with connect(str(path), is_read_only=True) as connection:
+        assert connection.execute("SELECT DISTINCT user_id FROM probe_suppressions").fetchall() == []
+
+
+def test_doctor_tells_of_a_book_that_nobody_can_read_and_of_questions_that_are_old(asked: Asked) -> None:
+    asked.ask()
+
+    def found() -> str:
+        (one,) = (one for one in diagnose(asked.home) if one.subject == "questions and openings")
+        return one.found
+
+    assert found() == "as they would be made now"
+    asked.land(
+        {"user_id": "ines", "session_id": "x", "turn_number": 0, "role": "user", "content": "I have a cat.",
+         "timestamp": "2026-06-01T12:00:00Z"}, make=False,
+    )  # fmt: skip
+    for step in asked.home.steps.values():
+        asked.home.store.run_days(step, asked.home.store.days(step))
+    assert "not what would be made" in found()
+    (file,) = (asked.home.record / "offers").iterdir()
+    file.write_bytes(file.read_bytes() + b"{}\n")
+    assert "nobody can read" in found()
 
 
 def test_who_only_looks_is_not_counted(asked: Asked) -> None:
