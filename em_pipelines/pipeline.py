@@ -28,9 +28,9 @@ from em_pipelines.storage.step import Step, StepReport
 if TYPE_CHECKING:
     from em_pipelines.extraction.assemble import Checks
     from em_pipelines.extraction.unread_segments import UnreadSegment
-    from em_pipelines.lifecycle.consolidation.consolidating_home import Asked
     from em_pipelines.lifecycle.pool.sharing import Sharing
     from em_pipelines.llm.asking import OpenAsking
+    from em_pipelines.llm.words import Asked
     from em_pipelines.redaction.veils import Archived
     from em_pipelines.resolution.aliases import Aliases
     from em_pipelines.resolution.meanings import Meanings
@@ -228,7 +228,7 @@ class Pipeline(RebuildableHome, RevisableHome, PortableHome, ProjectedHome):
     def ask_for_words(self) -> "Asked":
         """Asks the large model, where it is enabled, for the words of rules that have none of its words yet, within
         the night's budget. Templates stand where nobody answers."""
-        from em_pipelines.lifecycle.consolidation.consolidating_home import Asked
+        from em_pipelines.llm.words import Asked
 
         settings, checkpoint = self.settings.consolidation, self.nights.history().checkpoint
         if not settings.is_model_enabled or checkpoint is None:

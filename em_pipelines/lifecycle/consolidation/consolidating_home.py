@@ -1,29 +1,14 @@
 """A home with nights: their book, and the tables that are made of them."""
 
 from abc import abstractmethod
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Protocol
 
 from em_pipelines.home import Home
 from em_pipelines.lifecycle.consolidation.nights import NightBook, ReportBook
 from em_pipelines.lifecycle.consolidation.settings import ConsolidationSettings
+from em_pipelines.llm.words import Asked
 from em_pipelines.storage.step import Step, StepReport
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """What asking a model for words came to. Calls and dollars are those of the whole night, whichever run asked;
-    `n_waiting` are without an answer and asked again, `n_kept_out` had none that may stand; `note` says why asking
-    ended early, and `alerts` which budgets are nearly used."""
-
-    n_calls: int = 0
-    cost_usd: float = 0.0
-    n_worded: int = 0
-    n_waiting: int = 0
-    n_kept_out: int = 0
-    note: str | None = None
-    alerts: tuple[str, ...] = field(default=())
 
 
 class ConsolidationHomeSettings(Protocol):
