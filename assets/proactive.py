@@ -5,6 +5,7 @@ import pyarrow.compute as pc
 
 from assets.daily import DailyConfig, data_version, op_name, table_spec
 from em_pipelines.errors import EmError
+from em_pipelines.schema.tables.outgoing import PROBES
 from em_pipelines.storage.step import Step
 from resources.home import HomeResource
 
@@ -17,6 +18,8 @@ def proactive_asset(step: Step) -> dg.AssetsDefinition:
     def materialize_proactive(config: DailyConfig, home: HomeResource) -> dg.MaterializeResult:
         try:
             (report,) = home.home.refresh_proactive((step.name,), is_forced=config.is_full)
+            if table is PROBES:
+                home.home.polish_probes()
         except EmError as error:
             raise dg.Failure(str(error)) from None
         days = (*report.made, *report.current)

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from em_pipelines.extraction.assemble import Checks
     from em_pipelines.extraction.unread_segments import UnreadSegment
     from em_pipelines.lifecycle.pool.sharing import Sharing
+    from em_pipelines.lifecycle.proactive.polish import Polish
     from em_pipelines.llm.asking import OpenAsking
     from em_pipelines.llm.words import Asked
     from em_pipelines.redaction.veils import Archived
@@ -277,7 +278,26 @@ class Pipeline(RebuildableHome, RevisableHome, PortableHome, ProjectedHome):
         """The steps that make probes and starters, of one day only."""
         from em_pipelines.steps import build_proactive
 
-        return build_proactive(self.settings.proactive, self.settings.decay)
+        return build_proactive(self.settings.proactive, self.settings.decay, self._polish)
+
+    @property
+    def _polish(self) -> "Polish | None":
+        """What a model has worded of questions, where that is wanted."""
+        if not self.settings.proactive.is_polish_enabled:
+            return None
+        from em_pipelines.lifecycle.proactive.polish import Polish
+
+        return Polish.of(self.answers, self.settings.llm.model_of("small"))
+
+    def polish_probes(self) -> "Asked":
+        """Asks the small model, where that is enabled, for other words of the questions that wait, within the night's
+        budget, and makes the table with those that may stand. Templates stand where nobody answers."""
+        from em_pipelines.lifecycle.proactive.polish import ask
+
+        asked = ask(self, self._open_models and self._open_models(self.settings))
+        if asked.n_worded or asked.n_kept_out:
+            self.refresh_proactive(("probes",))
+        return asked
 
     def refresh_proactive(
         self, names: Collection[str] = ("probes", "starters"), *, is_forced: bool = False

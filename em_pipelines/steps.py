@@ -43,6 +43,7 @@ from em_pipelines.text.guard.sensitive import SafetySettings
 
 if TYPE_CHECKING:
     from em_pipelines.lifecycle.pool.sharing import Sharing
+    from em_pipelines.lifecycle.proactive.polish import Polish
     from em_pipelines.lifecycle.proactive.settings import ProactiveSettings
     from em_pipelines.resolution.meanings import Meanings
 
@@ -242,8 +243,10 @@ ANSWERED_DAYS = 400
 """How far back is looked for what came of a question: longer than anything is kept from being asked again."""
 
 
-def build_proactive(settings: "ProactiveSettings", decay: DecaySettings) -> tuple[Step, Step]:
-    """Returns the steps that make probes and starters; by `decay` a fact goes stale.
+def build_proactive(
+    settings: "ProactiveSettings", decay: DecaySettings, polish: "Polish | None" = None
+) -> tuple[Step, Step]:
+    """Returns the steps that make probes and starters; by `decay` a fact goes stale, and `polish` words probes anew.
 
     Not among the daily steps: only the newest day with current edges is made.
     """
@@ -256,8 +259,9 @@ def build_proactive(settings: "ProactiveSettings", decay: DecaySettings) -> tupl
             latest=(derived.CURRENT_EDGES, graph.ENTITIES, graph.CONTRADICTIONS),
             windows=(Window(raw.FEEDBACK, ANSWERED_DAYS),),
             outputs=(outgoing.PROBES,),
-            run=ProbesRun(settings, decay).run,
+            run=ProbesRun(settings, decay, polish=polish).run,
             settings=(settings, decay),
+            also=(polish.digest, code_digest(type(polish).__module__)) if polish else (),
         ),
         Step(
             name="starters",

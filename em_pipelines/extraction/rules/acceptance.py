@@ -67,7 +67,7 @@ def in_own_words(asked: str, answered: str) -> list[str]:
     taken = _TAKEN.match(answered)
     if taken is not None:
         return _chosen(asked, taken[1])
-    known = asked_in(_last_question(asked))
+    known = asked_in(last_question(asked))
     return _by_form(*known, answered) if known is not None else _by_shape(asked, answered)
 
 
@@ -166,7 +166,7 @@ def _last_sentence(text: str) -> str:
     return found[-1] if found else ""
 
 
-def _last_question(text: str) -> str:
+def last_question(text: str) -> str:
     """The last question of a text, with at most one short sentence after it, which says what it is good for."""
     found: list[str] = [s.strip() for s in _SENTENCE.findall(text[-_LONGEST_QUESTION:]) if s.strip(" \n.!?")]
     for sentence in found[:-3:-1]:

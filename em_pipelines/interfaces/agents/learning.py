@@ -123,6 +123,7 @@ def _served(home: Pipeline, days: Sequence[date]) -> Learned:
     """Makes what agents are told from the days."""
     home.infer()
     home.refresh_proactive()
+    home.polish_probes()
     packs.build(home)
     lake, wanted = home.store.lake, set(days)
     aside = [*home.store.quarantine.entries(day for day in lake.days(QUARANTINE) if day in wanted)]

@@ -43,11 +43,13 @@ FORMS = (
 
 @dataclass(frozen=True)
 class ProbesRun:
-    """Makes the probes that stand at the end of a day. `objections` judges texts; by default the validator does."""
+    """Makes the probes that stand at the end of a day. `objections` judges texts; by default the validator does.
+    `polish` puts those of the table into other words, where a model has found some."""
 
     settings: ProactiveSettings
     decay: DecaySettings
     objections: Objections = objections
+    polish: Callable[[pa.Table], pa.Table] | None = None
 
     def run(self, day: date, tables: Tables, _: Records) -> Tables:
         """Returns the table of probes of the day."""
@@ -61,7 +63,8 @@ class ProbesRun:
             "feedback": tables[FEEDBACK.name],
         }
         with connect() as connection, registered(connection, {**known, **gap_tables()}):
-            return {PROBES.name: self._made(connection, day)}
+            made = self._made(connection, day)
+        return {PROBES.name: self.polish(made) if self.polish else made}
 
     def _made(self, connection: duckdb.DuckDBPyConnection, day: date) -> pa.Table:
         lay_out(connection, day, self.settings, self.decay)

@@ -55,6 +55,11 @@ class ProactiveSettings(BaseModel):
     plan_slack_days: int = Field(
         default=14, ge=0, description="Days that a world event may lie from the day of the plan that it concerns."
     )
+    is_polish_enabled: bool = Field(
+        default=False, description="Whether the small model words questions anew, as far as its words may stand."
+    )
+    polish_max_calls: int = Field(default=20, ge=0, description="Calls of the model for questions in one night.")
+    polish_max_usd: float = Field(default=0.05, ge=0, description="US dollars for it in one night.")
     max_per_conversation: int = Field(default=1, ge=0, description="Probes in one conversation.")
     max_per_day: int = Field(default=2, ge=0, description="Probes in one day of the user's time zone.")
     max_per_week: int = Field(default=5, ge=0, description="Probes in any seven days.")
