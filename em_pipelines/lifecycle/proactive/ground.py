@@ -18,6 +18,15 @@ CONFIDED = (
     r"|\bnobody (else )?knows\b|\bno one (else )?knows\b"
 )
 """Somebody asks for silence, or tells what others are not to hear."""
+GRAVE = (
+    r"\b(died|dies|dying|death|passed away|passing of|funeral|memorial|widow(er|ed)?|in memory of|mourn\w*|grie(f|v\w+)"
+    r"|miscarr\w+|stillborn|suicide|rest in peace|buried|burial|cremat\w+|hospice|terminal(ly)? (ill|cancer)|palliative"
+    r"|(is|was|are|were|been|found|now|'s) dead|(we|i) lost (him|her|my|our)|put (him|her|it) (down|to sleep)"
+    r"|late (husband|wife|mother|father|mum|mom|dad|brother|sister|son|daughter|partner|uncle|aunt|grand\w+|friend)"
+    r"|ex-?(husband|wife|partner|boyfriend|girlfriend)|divorc\w+|separated|broke up|split up|left me|estranged"
+    r"|restraining order|custody|abus\w+|in (jail|prison|a coma|intensive care|rehab))\b"
+)
+"""Somebody has died, or is lost in another way: whom it is told of is neither asked about nor brought up."""
 DATED = (
     r"\b(today|tonight|tomorrow|next (week|month|year|spring|summer|autumn|fall|winter)|this (week|weekend|month|year)"
     r"|(mon|tues|wednes|thurs|fri|satur|sun)day|january|february|march|april|june|july|august|september|october"
@@ -45,7 +54,7 @@ def lay_out(
     connection.execute(statement(HERE, "probe_macros"))
     values = {
         "is_linear": decay.curve is Curve.LINEAR,
-        "confided": CONFIDED, "dated": DATED, "deadlines": DEADLINES,
+        "confided": CONFIDED, "grave": GRAVE, "dated": DATED, "deadlines": DEADLINES,
         "delicate_topics": sorted(listed("delicate_topics")),
         "given_names": sorted(given_names()), "person_roles": sorted(person_roles()),
         **{name: getattr(settings, name) for name in OF_SETTINGS},

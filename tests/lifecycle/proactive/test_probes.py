@@ -202,6 +202,8 @@ HIDING: dict[str, dict[str, Any]] = {
     "over": {"valid_to": TODAY},
     "in confidence": {"statement": "between you and me, that is so"},
     "to be kept quiet": {"statement": "Please don't tell anybody about it"},
+    "of somebody dead": {"statement": "Three years ago she passed away"},
+    "of a loss": {"statement": "since the divorce"},
 }
 OF_THINGS = sorted(
     name for name, (world, _) in FOUND.items()

@@ -54,6 +54,24 @@ def test_words_leave_questions_and_an_answer_takes_its_question_away(tmp_path: P
     assert after["home_town"]["generated_at"] == rows["home_town"]["generated_at"]
 
 
+def test_nobody_is_asked_for_the_birthday_of_somebody_who_has_died(tmp_path: Path) -> None:
+    home = Pipeline(load_settings(home=tmp_path / "home"))
+    rows = _say(
+        home, "My husband Fergus loved roses.", "My sister Connie lives in Graz.",
+        "It will be three years on the 9th of July since my husband Fergus died.",
+    )  # fmt: skip
+    asked = " ".join(row["text"] for row in rows)
+    assert "Connie" in asked
+    assert "Fergus" not in asked
+    assert "husband" not in asked
+
+
+def test_nobody_is_asked_for_a_name_that_stands_beside_the_role(tmp_path: Path) -> None:
+    home = Pipeline(load_settings(home=tmp_path / "home"))
+    rows = _say(home, "Sneha (my fiancée) says she wants one Tamil song.", "My brother lives in Graz.")
+    assert [row["text"] for row in rows if row["template"] == "kin_name" and "brother" not in row["text"]] == []
+
+
 def test_what_is_made_again_has_the_same_bytes(tmp_path: Path) -> None:
     home = Pipeline(load_settings(home=tmp_path / "home"))
     first = _say(home, "I live in Delft.", "I love running.", "My dog is called Bosse.")

@@ -1,10 +1,16 @@
+-- Of whom a death or another loss was told.
+CREATE OR REPLACE TEMP TABLE probe_lost AS
+SELECT DISTINCT user_id, unnest([subject_id, object_id]) AS entity_id
+FROM known_edges WHERE regexp_matches(statement, getvariable('grave'), 'i');
+
 -- Names by the thing that they are read as, with what may be said of it.
 CREATE OR REPLACE TEMP TABLE probe_things AS
 SELECT
     user_id, entity_id, canonical_name AS name, name_key, entity_type, importance, mention_count, last_referenced,
     first_seen, qualifiers, distinct_from,
     name_key = 'user' AND discriminator = '' AS is_user,
-    privacy_level IN ('L0', 'L1', 'L2') AND NOT requires_verification AS is_open
+    privacy_level IN ('L0', 'L1', 'L2') AND NOT requires_verification
+        AND (user_id, entity_id) NOT IN (SELECT (user_id, entity_id) FROM probe_lost WHERE entity_id IS NOT NULL) AS is_open
 FROM known_entities
 WHERE merged_into IS NULL;
 

@@ -25,6 +25,7 @@ birthdays AS (
         SELECT DISTINCT year(day) AS year FROM span, unnest([first, last, CAST(last + INTERVAL 30 DAY AS DATE)]) AS days (day)
     ) AS y
     ANTI JOIN probe_selves AS x ON x.user_id = e.user_id AND x.entity_id = e.subject_id
+    ANTI JOIN probe_lost AS l ON l.user_id = e.user_id AND l.entity_id = e.subject_id
     ANTI JOIN probe_confided AS c ON c.edge_id = e.edge_id
     WHERE
         e.relation = 'has_birthday' AND e.status = 'active' AND e.polarity = 1 AND e.privacy_level <> 'L4'
