@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from em_pipelines.extraction.unread_segments import UnreadSegment
     from em_pipelines.lifecycle.pool.sharing import Sharing
     from em_pipelines.lifecycle.proactive.polish import Polish
+    from em_pipelines.llm.asked import Asked
     from em_pipelines.llm.asking import OpenAsking
-    from em_pipelines.llm.words import Asked
     from em_pipelines.redaction.veils import Archived
     from em_pipelines.resolution.aliases import Aliases
     from em_pipelines.resolution.meanings import Meanings
@@ -229,7 +229,7 @@ class Pipeline(RebuildableHome, RevisableHome, PortableHome, ProjectedHome):
     def ask_for_words(self) -> "Asked":
         """Asks the large model, where it is enabled, for the words of rules that have none of its words yet, within
         the night's budget. Templates stand where nobody answers."""
-        from em_pipelines.llm.words import Asked
+        from em_pipelines.llm.asked import Asked
 
         settings, checkpoint = self.settings.consolidation, self.nights.history().checkpoint
         if not settings.is_model_enabled or checkpoint is None:
@@ -292,6 +292,10 @@ class Pipeline(RebuildableHome, RevisableHome, PortableHome, ProjectedHome):
     def polish_probes(self) -> "Asked":
         """Asks the small model, where that is enabled, for other words of the questions that wait, within the night's
         budget, and makes the table with those that may stand. Templates stand where nobody answers."""
+        if not self.settings.proactive.is_polish_enabled:
+            from em_pipelines.llm.asked import Asked
+
+            return Asked()
         from em_pipelines.lifecycle.proactive.polish import ask
 
         asked = ask(self, self._open_models and self._open_models(self.settings))

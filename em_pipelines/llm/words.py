@@ -8,12 +8,13 @@ the same for all.
 import asyncio
 import logging
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 from em_pipelines.errors import AnswerPendingError, BudgetSpentError, LockedError, ModelError, SettingsError
 from em_pipelines.llm import ladder
 from em_pipelines.llm.answers import Spend
+from em_pipelines.llm.asked import Asked
 from em_pipelines.llm.asking import Asking, OpenAsking
 from em_pipelines.llm.budget import BudgetUse
 from em_pipelines.llm.database import night_of
@@ -24,21 +25,6 @@ _LOGGER = logging.getLogger(__name__)
 N_RUNGS = 2
 """A question is asked once more after an answer that may not stand, and then no more."""
 WARNING_SHARE = 0.9
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """What asking a model for words came to. Calls and dollars are those of the whole night, whichever run asked;
-    `n_waiting` are without an answer and asked again, `n_kept_out` had none that may stand; `note` says why asking
-    ended early, and `alerts` which budgets are nearly used."""
-
-    n_calls: int = 0
-    cost_usd: float = 0.0
-    n_worded: int = 0
-    n_waiting: int = 0
-    n_kept_out: int = 0
-    note: str | None = None
-    alerts: tuple[str, ...] = field(default=())
 
 
 @dataclass(frozen=True, slots=True)

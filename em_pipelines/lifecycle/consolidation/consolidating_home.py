@@ -7,7 +7,7 @@ from typing import Protocol
 from em_pipelines.home import Home
 from em_pipelines.lifecycle.consolidation.nights import NightBook, ReportBook
 from em_pipelines.lifecycle.consolidation.settings import ConsolidationSettings
-from em_pipelines.llm.words import Asked
+from em_pipelines.llm.asked import Asked
 from em_pipelines.storage.step import Step, StepReport
 
 

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from em_pipelines.errors import UsageError
 from em_pipelines.lifecycle.consolidation.consolidating_home import ConsolidatingHome
 from em_pipelines.lifecycle.consolidation.nights import BOOK_LOCK, History, Line, Said, decided
-from em_pipelines.llm.words import Asked
+from em_pipelines.llm.asked import Asked
 from em_pipelines.schema.table import Table
 from em_pipelines.schema.tables.clean import MESSAGES
 from em_pipelines.schema.tables.derived import EXPERIENCES, PROMOTIONS, SKILL_PROFILES

@@ -26,10 +26,11 @@ from em_pipelines.lifecycle.proactive.probes import ProbesRun
 from em_pipelines.lifecycle.proactive.settings import ProactiveSettings
 from em_pipelines.lifecycle.proactive.validator import objections
 from em_pipelines.llm.answers import AnswerStore
+from em_pipelines.llm.asked import Asked
 from em_pipelines.llm.asking import OpenAsking
 from em_pipelines.llm.protocol import ChatAnswer, ChatRequest, Message
 from em_pipelines.llm.settings import LlmSettings
-from em_pipelines.llm.words import Asked, NightBudget, Wanted, ask_for_words
+from em_pipelines.llm.words import NightBudget, Wanted, ask_for_words
 from em_pipelines.schema.ids import content_id, digest
 from em_pipelines.schema.tables.derived import CURRENT_EDGES
 from em_pipelines.schema.tables.outgoing import PROBES
@@ -122,11 +123,11 @@ class Polish:
 
 
 def ask(home: PolishingHome, open_asking: OpenAsking | None) -> Asked:
-    """Asks the small model, where it is wanted, about the probes that wait, in the words of their templates and those
+    """Asks the small model about the probes that wait, in the words of their templates and those
     worth most first."""
     settings, llm = home.settings.proactive, home.settings.llm
     day = home.store.lake.latest(CURRENT_EDGES, date.max)
-    if not settings.is_polish_enabled or day is None:
+    if day is None:
         return Asked()
     if open_asking is None:
         return Asked(note="this process has no client for a model; use `em`, or Dagster")

@@ -17,9 +17,10 @@ from em_pipelines.lifecycle.consolidation.llm.answer import Reader, reason_of
 from em_pipelines.lifecycle.consolidation.llm.question import Question, question_of
 from em_pipelines.lifecycle.consolidation.settings import ConsolidationSettings
 from em_pipelines.llm.answers import AnswerStore
+from em_pipelines.llm.asked import Asked
 from em_pipelines.llm.asking import OpenAsking
 from em_pipelines.llm.protocol import ChatRequest
-from em_pipelines.llm.words import Asked, CostOf, NightBudget, Wanted, ask_for_words
+from em_pipelines.llm.words import CostOf, NightBudget, Wanted, ask_for_words
 from em_pipelines.schema.ids import content_id, digest
 
 TASK = "consolidation"
