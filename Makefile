@@ -45,6 +45,7 @@ check: install-test
 # The examples go into a home that is not there yet, never into one of yours.
 dev: install
 	$(BIN)/em run $(if $(wildcard $(EM_HOME)),,examples/logs)
+	$(BIN)/em ui & ui=$$!; trap "kill $$ui 2>/dev/null" EXIT INT TERM; \
 	DAGSTER_HOME="$(abspath $(EM_HOME))/dagster" $(BIN)/dagster dev --workspace workspace.yaml
 
 bench: install

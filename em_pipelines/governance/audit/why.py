@@ -12,6 +12,7 @@ from em_pipelines.governance.audit.rows import Row, World, rows_where, sentence_
 from em_pipelines.governance.audit.trail import fading
 from em_pipelines.graph.confidence_decay import Curve, DecaySettings
 from em_pipelines.lifecycle.decay import current_edges
+from em_pipelines.retrieval.domain_view import FEEDBACK_ID
 from em_pipelines.schema.ids import content_id, message_id
 from em_pipelines.schema.readings import CEILINGS, EXPLICIT_BY_HEDGE, FACTORS
 from em_pipelines.schema.table import Table
@@ -157,7 +158,7 @@ class _Evidence:
         claims = [_claim(self.claims[op["claim_id"]]) for op in here if op["claim_id"] in self.claims]
         causes = dict.fromkeys(op["correlation_id"] for op in here)
         told = [_told(self.feedback[cause]) for cause in causes if cause in self.feedback]
-        is_feedback = bool(told) and not claims
+        is_feedback = bool(told) and (not claims or place["extraction_id"].startswith(FEEDBACK_ID))
         said_at = None if is_feedback else message.get("timestamp")
         sentence = sentence_at(message.get("content", ""), place["span_start"], place["span_end"]) or None
         return {
@@ -166,7 +167,7 @@ class _Evidence:
             "timestamp": said_at or (here[0]["timestamp"] if here else None),
             "role": message.get("role"),
             "sentence": None if is_feedback else sentence,
-            "claims": claims,
+            "claims": [] if is_feedback else claims,
             "feedback": told,
         }
 

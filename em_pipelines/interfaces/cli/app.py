@@ -19,6 +19,7 @@ from em_pipelines.interfaces.cli import (
     comparing,
     consolidating,
     contexts,
+    control,
     corrections,
     dead_letters,
     doctor,
@@ -102,6 +103,7 @@ app.command()(asks.probes)
 app.command()(asks.starters)
 app.command(name="why-probe")(asks.why_probe)
 app.command()(agents.mcp)
+app.command()(control.ui)
 app.command()(running.run)
 app.add_typer(agents.tokens, name="token")
 app.add_typer(dead_letters.app, name="dead-letters")
@@ -121,6 +123,7 @@ def before_command(home: HomeOption = None) -> None:
     Defaults.open_embedder = _open_embedder
     Defaults.open_verifier = _open_verifier
     Defaults.serve_agents = _serve_agents
+    Defaults.serve_ui = _serve_ui
     Defaults.open_graph = _open_graph
     Defaults.is_graph_set = _is_graph_set
     Defaults.reset_runs = _reset_runs
@@ -148,6 +151,12 @@ def _serve_agents(settings: "Settings", **how: Any) -> None:
     from em_pipelines.interfaces.mcp.serving import serve
 
     serve(settings, _open_models, **how)
+
+
+def _serve_ui(settings: "Settings", **how: Any) -> None:
+    from em_pipelines.interfaces.ui.serving import serve
+
+    serve(settings, _open_models, _open_embedder, **how)
 
 
 def _open_graph() -> "AbstractContextManager[GraphStore]":

@@ -75,6 +75,7 @@ class Defaults:
     open_embedder: "OpenEmbedder | None" = None
     open_verifier: "OpenVerifier | None" = None
     serve_agents: Callable[..., None] | None = None
+    serve_ui: Callable[..., None] | None = None
     open_graph: "OpenGraph | None" = None
     is_graph_set: Callable[[], bool] = staticmethod(lambda: False)
     """Whether the environment names a graph database."""

@@ -2,6 +2,7 @@
 
 from datetime import date
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from em_pipelines.graph.confidence_decay import Curve, DecaySettings
 from em_pipelines.pipeline import Pipeline
 from em_pipelines.schema.tables.derived import INFERRED_EDGES
 from em_pipelines.schema.tables.graph import EDGES, ENTITY_OPS, GRAPH_OPS
+from em_pipelines.settings import load_settings
 
 MARCH = date(2026, 3, 31)
 DECAY = DecaySettings()
@@ -66,6 +68,19 @@ def test_a_confirmation_is_no_source_whatever_was_said_in_its_turn(home_with, tm
     assert (given["by"], given["sentence"], given["claims"]) == ("feedback", None, [])
     (told,) = given["feedback"]
     assert (told["type"], given["timestamp"]) == ("confirm", told["timestamp"])
+
+
+def test_a_correction_in_the_turn_that_says_it_is_told_apart_from_the_sentence(examples_home: Path) -> None:
+    home = Pipeline(load_settings(home=examples_home))
+    found = ask(home, edge_of(home, "lives_in", "Graz", "mirela"), date(2026, 11, 1))
+    said = [source["sentence"] for source in found["sources"] if source["by"] == "message"]
+    assert said == [
+        "Actually, my sister Dana lives in Graz, not in Vienna.",
+        "My sister Dana lives in Graz, so it's a whole day by train for them.",
+    ]
+    given = [source for source in found["sources"] if source["by"] == "feedback"]
+    assert given
+    assert all(source["sentence"] is None and not source["claims"] and source["feedback"] for source in given)
 
 
 def test_a_hedge_shows_in_what_made_the_confidence(home: Pipeline) -> None:

@@ -1,0 +1,169 @@
+"""What is known of a person: the list, one fact with its whole life, one name, and putting either right."""
+
+from datetime import date
+from typing import Any
+
+from em_pipelines.errors import UsageError
+from em_pipelines.governance.audit.rows import state_where
+from em_pipelines.governance.audit.why import why
+from em_pipelines.interfaces.agents.asking import told_facts
+from em_pipelines.interfaces.ui.asked import Asked, Done, NotThereError, Page
+from em_pipelines.redaction.veils import hiding
+from em_pipelines.schema.tables.graph import ENTITIES
+from em_pipelines.serving.facts import FactQuery
+from em_pipelines.serving.users import is_known
+from em_pipelines.text.name_keys import name_key
+
+PAGE_ROWS = 50
+SORTS = {
+    "confidence": lambda fact: (-fact["confidence"], fact["subject"]),
+    "unsure": lambda fact: (fact["confidence"], fact["subject"]),
+    "newest": lambda fact: fact["learned_at"],
+    "subject": lambda fact: (fact["subject"].casefold(), fact["relation"]),
+}
+"""How the list can be sorted; `newest` is read backwards."""
+
+
+def show_facts(asked: Asked) -> Page:
+    """The facts that fit words, status and day, a page at a time."""
+    found = known(asked, is_all=asked.text("all") == "1")
+    words = name_key(asked.text("q")).split()
+    fitting = [fact for fact in found if all(word in _searchable(fact) for word in words)]
+    sort = asked.text("sort") if asked.text("sort") in SORTS else "confidence"
+    fitting.sort(key=SORTS[sort], reverse=sort == "newest")
+    n_pages = max(1, -(-len(fitting) // PAGE_ROWS))
+    page = int(asked.number("page", 1, 1, n_pages))
+    if not found:
+        check_known(asked)
+    return Page(
+        "facts.html",
+        {
+            "user": asked.user,
+            "facts": fitting[(page - 1) * PAGE_ROWS : page * PAGE_ROWS],
+            "n_found": len(fitting),
+            "n_facts": len(found),
+            "page": page,
+            "n_pages": n_pages,
+            "args": {name: asked.text(name) for name in ("q", "sort", "all", "as_of", "known_at")},
+            "sorts": tuple(SORTS),
+            "sort": sort,
+        },
+    )
+
+
+def known(asked: Asked, *, is_all: bool = False) -> list[dict[str, Any]]:
+    """The facts at the end of the day that is asked for, today if none is, as readers see them."""
+    as_of, known_at = asked.day("as_of"), asked.day("known_at")
+    query = FactQuery(asked.user, as_of or asked.today, known_at, is_all=is_all)
+    return told_facts(asked.home, query, known_at or as_of or date.max)
+
+
+def check_known(asked: Asked) -> None:
+    """Raises NotThereError where nobody is called so."""
+    if not is_known(asked.home.store, asked.user):
+        raise NotThereError(f"nobody is remembered as {asked.user!r:.80}")
+
+
+def show_fact(asked: Asked) -> Page:
+    """One fact: how it stands, the sentences that say it, every change, and what can be done about it."""
+    edge_id = asked.text("id")
+    document = _document(asked, edge_id)
+    if document is None:
+        raise NotThereError(
+            f"nothing that is known of {asked.user} has the id {edge_id!r:.80}; it may have been erased"
+        )
+    if document["kind"] == "entity":
+        return show_entity(asked, document["entity"]["canonical_name"])
+    now = next((fact for fact in known(asked, is_all=True) if fact["edge_id"] == edge_id), None)
+    hidden = document["kind"] == "fact" and now is None and hiding(asked.home, asked.user) is not None
+    return Page("fact.html", {"user": asked.user, "id": edge_id, "found": document, "now": now, "hidden": hidden})
+
+
+def show_entity(asked: Asked, name: str | None = None) -> Page:
+    """One name: by which others it is known, and every fact with it."""
+    wanted = name or asked.text("name")
+    if not wanted:
+        raise UsageError("opening a name: none is given")
+    rows = [
+        row
+        for row in state_where(asked.home.store.lake, ENTITIES, "user_id", [asked.user])
+        if name_key(wanted) in {name_key(one) for one in (row["canonical_name"], *row["aliases"])}
+    ]
+    facts = [
+        fact
+        for fact in known(asked, is_all=True)
+        if name_key(wanted) in {name_key(fact["subject"]), name_key(str(fact["object"]))}
+    ]
+    if not rows and not facts:
+        raise NotThereError(f"nothing that is known of {asked.user} is called {wanted!r:.80}")
+    return Page("entity.html", {"user": asked.user, "name": wanted, "entities": rows, "facts": facts})
+
+
+def confirm(asked: Asked) -> Done:
+    """Says that a fact is right."""
+    given = asked.memory.confirm(edge_id=_meant(asked))
+    return _done(asked, "Noted as right.", given.notes)
+
+
+def correct(asked: Asked) -> Done:
+    """Puts another value in the place of a fact."""
+    right = asked.text("right")
+    if not right:
+        raise UsageError("correcting: the right value is empty; say what holds instead")
+    given = asked.memory.correct(right, edge_id=_meant(asked))
+    return Done("/facts", {"user": asked.user, "q": right}, _said(f"Corrected to {right}.", given.notes))
+
+
+def retract(asked: Asked) -> Done:
+    """Takes a fact back: it is no longer used, and nothing is erased."""
+    given = asked.memory.retract(edge_id=_meant(asked))
+    return _done(asked, "Taken back: it is no longer used. Confirming brings it back.", given.notes)
+
+
+def merge(asked: Asked) -> Done:
+    """Says that two names are one thing."""
+    name, into = asked.text("name"), asked.text("into")
+    if not into:
+        raise UsageError("joining names: the other name is empty")
+    given = asked.memory.merge(name, into)
+    return Done(
+        "/entity", {"user": asked.user, "name": into}, _said(f"{name} is read as {into} from now on.", given.notes)
+    )
+
+
+def _meant(asked: Asked) -> str:
+    """The id of the fact, whole: by the beginning of one another could be met. Raises UsageError."""
+    wanted = asked.text("id")
+    if not any(fact["edge_id"] == wanted for fact in known(asked, is_all=True)):
+        raise UsageError(f"putting a fact right: no fact of {asked.user} has the id {wanted!r:.80}")
+    return wanted
+
+
+def _done(asked: Asked, sentence: str, notes: tuple[str, ...]) -> Done:
+    return Done("/fact", {"user": asked.user, "id": asked.text("id")}, _said(sentence, notes))
+
+
+def _said(sentence: str, notes: tuple[str, ...]) -> str:
+    return " ".join([sentence, *(f"{note[:1].upper()}{note[1:]}." for note in notes)])
+
+
+def _document(asked: Asked, wanted: str) -> dict[str, Any] | None:
+    """What is behind an id, of this person alone: of an id that was deleted nobody knows whose it was, but who runs
+    the home."""
+    if not wanted:
+        return None
+    document = why(asked.home.store.lake, wanted, asked.today, asked.home.settings.decay)
+    if document is None or document.get("user_id", asked.visitor.user_id or asked.user) != asked.user:
+        return None
+    return None if document["kind"] == "deleted_fact" and asked.visitor.user_id else document
+
+
+def _searchable(fact: dict[str, Any]) -> str:
+    said = (
+        fact["subject"],
+        fact["relation"].replace("_", " "),
+        fact["object"],
+        fact["statement"] or "",
+        fact["status"],
+    )
+    return name_key(" ".join(str(part) for part in said))

@@ -1,0 +1,112 @@
+"""What is done in the control UI: by the same ways as everywhere, entered, and served at once."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from em_pipelines.governance.audit.soundness import diagnose
+from em_pipelines.interfaces.memory import Memory
+from em_pipelines.pipeline import Pipeline
+from em_pipelines.settings import load_settings
+from tests.interfaces.agents.homes import run
+from tests.interfaces.ui.conftest import Browser, edge_of, read
+
+
+def acts(home: Path, user: str = "nora") -> list[tuple[str, str]]:
+    opened = Pipeline(load_settings(home=home))
+    return [(entry.action, entry.actor) for entry in opened.ledger.of_user(user)]
+
+
+def said(home: Path, relation: str) -> set[str]:
+    return {str(f["object"]) for f in Memory(home, "nora").facts() if f["relation"] == relation}
+
+
+def test_a_correction_is_served_at_once_and_survives_a_rebuild(home: Path, browser: Browser) -> None:
+    edge = edge_of(home, "lives_in")
+    answer = browser.send("/fact/correct", user="nora", id=edge, right="Tromsø")
+    assert answer.status_code == 200
+    assert "Corrected to Tromsø." in read(answer.text).text
+    assert said(home, "lives_in") == {"Tromsø"}
+    assert "Tromsø" in read(browser.open("/facts", user="nora").text).text
+    assert acts(home) == [("correct", "user")]
+    run(home)
+    assert said(home, "lives_in") == {"Tromsø"}
+
+
+def test_a_fact_is_confirmed_and_taken_back(home: Path, browser: Browser) -> None:
+    edge = edge_of(home, "lives_in")
+    assert "Noted as right." in browser.send("/fact/confirm", user="nora", id=edge).text
+    assert next(f["confidence"] for f in Memory(home, "nora").facts() if f["edge_id"] == edge) == 1.0
+    assert "Taken back" in browser.send("/fact/retract", user="nora", id=edge).text
+    assert said(home, "lives_in") == set()
+    assert acts(home) == [("confirm", "user"), ("retract", "user")]
+
+
+def test_two_names_are_joined(home: Path, browser: Browser) -> None:
+    answer = browser.send("/entity/merge", user="nora", name="Ylva", into="Ylva Dahl")
+    assert "Ylva is read as Ylva Dahl" in read(answer.text).text
+    assert acts(home) == [("merge", "user")]
+
+
+def test_what_is_forgotten_is_shown_first_and_gone_then(home: Path, browser: Browser) -> None:
+    before = read(browser.open("/forget", user="nora", entity="Ylva").text)
+    assert "cloudberries" in before.text
+    assert acts(home) == []
+    answer = browser.send("/forget", user="nora", entity="Ylva")
+    assert "Erased for good; the certificate is" in read(answer.text).text
+    assert not any("Ylva" in str(f) for f in Memory(home, "nora").facts(is_all=True))
+    assert acts(home) == [("erase", "user")]
+    assert browser.open("/entity", user="nora", name="Ylva").status_code == 404
+
+
+def test_a_person_is_forgotten_whole(home: Path, browser: Browser) -> None:
+    browser.send("/forget", user="ivo", everything="1")
+    assert browser.open("/facts", user="ivo").status_code == 404
+    assert "Narvik" not in "".join(str(d) for d in diagnose(Pipeline(load_settings(home=home))))
+    assert browser.open("/facts", user="nora").status_code == 200
+
+
+def test_imported_facts_are_looked_at(home: Path, browser: Browser) -> None:
+    card = home.parent / "cards.vcf"
+    card.write_text(
+        "BEGIN:VCARD\r\nVERSION:3.0\r\nFN:Hedda Voss\r\nORG:Fjordlys\r\nBDAY:1985-02-03\r\nEND:VCARD\r\n",
+        encoding="utf-8",
+    )
+    from em_pipelines.landing.land import land
+
+    opened = Pipeline(load_settings(home=home))
+    land([card], opened.store.log, now=datetime.now(UTC), settings=opened.settings.landing, user_id="nora")
+    run(home)
+    page = read(browser.open("/review", user="nora").text)
+    assert "Hedda Voss" in page.text
+    ids = [
+        given["value"] for tag, given in page.elements if tag == "input" and given.get("value", "").startswith("seed_")
+    ]
+    assert "Accepted" in browser.send("/review", user="nora", id=ids[0], how="accept").text
+    assert "Turned away" in browser.send("/review", user="nora", id=ids[-1], how="reject").text
+    assert [action for action, _ in acts(home)][-2:] == ["accept", "reject"]
+    assert browser.send("/review", user="nora", id=ids[0], how="perhaps").status_code == 400
+    assert browser.send("/review", user="nora", id="seed_0", how="accept").status_code == 400
+
+
+@pytest.mark.parametrize(
+    ("path", "fields", "sentence"),
+    [
+        ("/fact/correct", {"id": "edge_0", "right": "x"}, "no fact"),
+        ("/fact/correct", {"right": " "}, "is empty"),
+        ("/fact/confirm", {"id": "edge_0"}, "no fact"),
+        ("/entity/merge", {"name": "Ylva", "into": ""}, "is empty"),
+        ("/forget", {"entity": "Zebulon"}, "Zebulon"),
+        ("/review/release", {"id": "quar_0"}, "nothing of this person"),
+        ("/experience/rollback", {"id": ""}, "no night"),
+        ("/experience/rollback", {"id": "con_0"}, "con_0"),
+    ],
+)
+def test_what_cannot_be_done_is_said_and_changes_nothing(
+    home: Path, browser: Browser, path: str, fields: dict[str, str], sentence: str
+) -> None:
+    answer = browser.send(path, user="nora", **fields)
+    assert answer.status_code == 400
+    assert sentence in read(answer.text).text
+    assert acts(home) == []

@@ -1,0 +1,164 @@
+"""Every page of the control UI: what it shows, and how it says that something is not there."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from em_pipelines.interfaces.memory import Memory
+from em_pipelines.interfaces.ui.routes import PAGES
+from tests.interfaces.ui.conftest import Browser, browser_of, edge_of, read
+
+SHOWN = {
+    "/": {},
+    "/people": {"q": "mir"},
+    "/soundness": {},
+    "/facts": {"user": "mirela"},
+    "/fact": {"user": "mirela"},
+    "/entity": {"user": "mirela", "name": "Dana"},
+    "/forget": {"user": "mirela", "entity": "Dana"},
+    "/graph": {"user": "mirela"},
+    "/review": {"user": "mirela"},
+    "/audit": {"user": "mirela", "q": "Porto"},
+    "/trace": {"user": "mirela"},
+    "/probes": {"user": "mirela"},
+    "/probe": {"user": "mirela"},
+    "/experience": {"user": "tobias"},
+    "/evidence": {"user": "tobias"},
+    "/playground": {"user": "mirela", "q": "Where does my sister live?"},
+}
+
+
+@pytest.fixture(scope="module")
+def examples(examples_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Browser:
+    home = tmp_path_factory.mktemp("examples") / "home"
+    shutil.copytree(examples_home, home, symlinks=True)
+    return browser_of(home)
+
+
+def test_every_page_is_opened_here() -> None:
+    assert set(SHOWN) == {path for path, shown in PAGES.items() if shown.show}
+
+
+@pytest.mark.parametrize("path", [path for path in SHOWN if path not in ("/fact", "/trace", "/probe", "/evidence")])
+def test_a_page_opens(examples: Browser, path: str) -> None:
+    answer = examples.open(path, **SHOWN[path])
+    assert answer.status_code == 200
+    found = read(answer.text)
+    assert [tag for tag, _ in found.elements].count("h1") == 1
+    assert "default-src 'none'" in answer.headers["content-security-policy"]
+    assert answer.headers["cache-control"] == "no-store"
+
+
+def test_from_the_list_to_the_sentence_and_through_every_stage(examples: Browser) -> None:
+    listed = read(examples.open("/facts", user="mirela", q="Dana lives").text)
+    (fact,) = listed.links("/fact?")
+    page = read(examples.client.get(fact).text)
+    assert "My sister Dana lives in Graz" in page.text
+    assert "Actually, my sister Dana lives in Graz, not in Vienna." in page.text
+    assert "Takes the place of" in page.text
+    stages = read(examples.client.get(page.links("/trace?")[0]).text)
+    for stage in ("interactions", "messages", "claims", "graph ops", "edges"):
+        assert stage in stages.text
+
+
+def test_the_graph_goes_back_in_time(examples: Browser) -> None:
+    then = read(examples.open("/graph", user="mirela", as_of="2026-09-25", about="Dana").text)
+    now = read(examples.open("/graph", user="mirela", about="Dana").text)
+    assert "Dana lives in Vienna" in then.text
+    assert "Graz" not in then.text
+    assert "Dana lives in Graz" in now.text
+    drawn = [given for tag, given in now.elements if tag == "circle"]
+    assert len(drawn) > 2
+
+
+def test_a_drawing_is_the_same_each_time(examples: Browser) -> None:
+    first, second = (examples.open("/graph", user="ada").text for _ in range(2))
+    assert first.split("<svg")[1].split("</svg>")[0] == second.split("<svg")[1].split("</svg>")[0]
+
+
+def test_the_graph_is_narrowed(examples: Browser) -> None:
+    page = read(examples.open("/graph", user="mirela", relation="lives_in", sure="0.5").text)
+    assert "lives in" in page.text
+    assert "user works at" not in page.text
+    assert examples.open("/graph", user="mirela", sure="much").status_code == 400
+    assert examples.open("/graph", user="mirela", kind="place").status_code == 200
+
+
+def test_why_nothing_is_known(examples: Browser) -> None:
+    assert "It was never said." in examples.open("/audit", user="mirela", q="Reykjavik").text
+    assert "Memory knows it." in examples.open("/audit", user="mirela", q="Graz").text
+
+
+def test_the_playground_shows_scores_and_the_block(examples: Browser) -> None:
+    page = read(examples.open("/playground", user="mirela", q="Where does my sister live?").text)
+    assert "<experience_context" in page.text
+    assert "tokens" in page.text
+    assert "Graz" in page.text
+
+
+def test_what_would_be_asked_is_shown_and_not_noted(examples: Browser) -> None:
+    page = read(examples.open("/probes", user="mirela").text)
+    asked = page.links("/probe?")
+    assert asked
+    assert "It rests on" in examples.client.get(asked[0]).text
+    assert read(examples.open("/probes", user="mirela").text).links("/probe?") == asked
+
+
+def test_lists_are_sorted_and_found_by_words(examples: Browser) -> None:
+    unsure = read(examples.open("/facts", user="ada", sort="unsure").text).links("/fact?")
+    sure = read(examples.open("/facts", user="ada", sort="confidence").text).links("/fact?")
+    assert set(unsure) == set(sure)
+    assert unsure != sure
+    assert "No fact fits" in examples.open("/facts", user="ada", q="qqqq").text
+
+
+@pytest.mark.parametrize(
+    ("path", "args", "status", "said"),
+    [
+        ("/facts", {"user": "nobody"}, 404, "nobody is remembered as"),
+        ("/facts", {}, 400, "none is named"),
+        ("/facts", {"user": "ada", "as_of": "yesterday"}, 400, "is no day"),
+        ("/fact", {"user": "ada", "id": "edge_0"}, 404, "has the id"),
+        ("/fact", {"user": "ada", "id": ""}, 404, "has the id"),
+        ("/entity", {"user": "ada", "name": ""}, 400, "none is given"),
+        ("/entity", {"user": "ada", "name": "Zebulon"}, 404, "is called"),
+        ("/trace", {"user": "ada", "id": "cor_0"}, 404, "correlation id"),
+        ("/probe", {"user": "ada", "id": "prb_0a1b2c"}, 404, "nothing that waits"),
+        ("/evidence", {"user": "ada", "id": "exp_0"}, 404, "has that id"),
+        ("/forget", {"user": "ada"}, 400, "forget"),
+        ("/forget", {"user": "ada", "entity": "Zebulon"}, 400, "Zebulon"),
+        ("/playground", {"user": "nobody", "q": "x"}, 404, "nobody is remembered"),
+        ("/nope", {}, 404, "no such page"),
+    ],
+)
+def test_what_is_not_there_is_said_in_a_sentence(
+    examples: Browser, path: str, args: dict[str, str], status: int, said: str
+) -> None:
+    answer = examples.open(path, **args)
+    text = read(answer.text).text
+    assert (answer.status_code, said.casefold() in text.casefold()) == (status, True), text
+
+
+def test_a_fact_of_somebody_else_is_not_there(home: Path, browser: Browser) -> None:
+    others = edge_of(home, "lives_in", "ivo")
+    assert browser.open("/fact", user="nora", id=others).status_code == 404
+    assert browser.open("/fact", user="ivo", id=others).status_code == 200
+
+
+def test_a_home_that_is_not_there_yet_opens(tmp_path: Path) -> None:
+    browser = browser_of(tmp_path / "new")
+    assert "no snapshot yet" in browser.open("/").text
+    assert browser.open("/people").status_code == 200
+    assert browser.open("/facts", user="nora").status_code == 404
+
+
+def test_a_snapshot_that_is_damaged_is_named(home: Path, browser: Browser) -> None:
+    Memory(home, "nora").run()
+    latest = (home / "snapshots" / "latest.duckdb").resolve()
+    latest.chmod(0o600)
+    latest.write_bytes(b"\0" * 5000)
+    answer = browser.open("/")
+    assert answer.status_code == 400
+    assert "damaged" in answer.text
+    assert browser.open("/facts", user="nora").status_code == 200
