@@ -31,7 +31,7 @@ from em_pipelines.extraction.settings import (
     SegmentationSettings,
     VerificationSettings,
 )
-from em_pipelines.governance.audit.settings import ReportSettings
+from em_pipelines.governance.audit.settings import QualitySettings, ReportSettings
 from em_pipelines.governance.review_settings import ReviewSettings
 from em_pipelines.graph.confidence_decay import DecaySettings
 from em_pipelines.graph.rounds import FoldSettings
@@ -106,6 +106,7 @@ class Settings(BaseSettings):
     llm: LlmSettings = Field(default_factory=LlmSettings)
     reading: LlmExtractionSettings = Field(default_factory=LlmExtractionSettings)
     report: ReportSettings = Field(default_factory=ReportSettings)
+    quality: QualitySettings = Field(default_factory=QualitySettings)
     revision: RevisionSettings = Field(default_factory=RevisionSettings)
     review: ReviewSettings = Field(default_factory=ReviewSettings)
     consolidation: ConsolidationSettings = Field(default_factory=ConsolidationSettings)

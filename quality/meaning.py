@@ -1,78 +1,21 @@
-"""Checks of our own on meaning: what no schema can say.
-
-Each is a statement in sql/ of the same name, which gives figures a day over the rows of all days at once, and a
-function that judges the figures of one day. Nothing here knows of Dagster.
+"""Checks of our own on meaning: what no schema can say. Of rates `quality.rates` has more, `quality.drift` those that
+compare days. Each judges the figures that its statement in sql/ gives of one day, by the limits that are set.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
 from datetime import date
-from pathlib import Path
-from typing import Any
-
-import duckdb
-import pyarrow as pa
 
 from em_pipelines.governance.audit.integrity import Rule, violations_on
+from em_pipelines.governance.audit.settings import QualitySettings
 from em_pipelines.lifecycle.inference.settings import MAX_CONFIDENCE, MAX_HOPS
-from em_pipelines.schema.expectations import misfit
 from em_pipelines.schema.readings import DEAD_LETTER, PENDING, UNSUPPORTED
 from em_pipelines.schema.table import Table
 from em_pipelines.schema.tables import clean, derived, extraction, graph, outgoing, raw, record
-from em_pipelines.storage.day_rows import ask_days
-from em_pipelines.storage.duckdb_engine import statement
 from em_pipelines.storage.lake import Lake
+from quality.finding import Finding, MeaningCheck
 
-HERE = Path(__file__).parent
 MAY_BE_ASKED = {"standing": ["active", "contradicted"], "open_levels": ["L0", "L1", "L2"]}
 """Of which facts memory speaks by itself: of those that stand, personal ones at most."""
-MAX_RELATES_TO_SHARE = 0.05
-MAX_HALLUCINATION_RATE_WARN = 0.02
-MAX_HALLUCINATION_RATE = 0.05
-MAX_REFUSED_AN_HOUR = 5
-MAX_OPEN_CONFLICTS = 2
-"""On one entity; with a third somebody should ask: poisoned data look like this, too."""
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """Whether a check holds, the figure it rests on, and what to do if it does not. `is_warning`: it is no failure yet,
-    but on the way to one."""
-
-    is_success: bool
-    figure: float
-    advice: str
-    is_warning: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class MeaningCheck:
-    """A check of our own: the asset it stands on, the tables it reads, what judges the figures of a day, and the
-    variables that its statement takes."""
-
-    name: str
-    asset: Table
-    reads: tuple[Table, ...]
-    judge: Callable[..., Finding]
-    about: str
-    is_blocking: bool = True
-    is_partitioned: bool = False
-    """Whether each day has a row of its own in the check's history."""
-    variables: Mapping[str, Any] = field(default_factory=dict)
-
-    def find(self, lake: Lake, days: Sequence[date]) -> dict[date, Finding]:
-        """What the check finds on each of the days, in their order. Raises CorruptTableError."""
-        for table in self.reads:
-            _require_declared(lake, table, days)
-
-        def ask(connection: duckdb.DuckDBPyConnection) -> list[dict[str, Any]]:
-            connection.register("days", pa.table({"day": pa.array(days, pa.date32())}))
-            for name, value in self.variables.items():
-                connection.execute(f"SET VARIABLE {name} = $value", {"value": value})
-            return connection.sql(statement(HERE, self.name)).to_arrow_table().to_pylist()
-
-        figures = {row.pop("day"): row for row in ask_days(lake, days, self.reads, ask)} if days else {}
-        return {day: self.judge(**figures[day]) for day in days}
 
 
 def integrity_findings(lake: Lake, rules: Iterable[Rule], days: Sequence[date]) -> dict[str, dict[date, Finding]]:
@@ -95,15 +38,7 @@ def rule_reads(rule: Rule) -> tuple[Table, ...]:
     return (graph.ENTITIES,) if rule.table is graph.ENTITIES else (graph.EDGES, graph.ENTITIES)
 
 
-def _require_declared(lake: Lake, table: Table, days: Sequence[date]) -> None:
-    """Raises CorruptTableError, as reading does, where the columns of a file are not those declared."""
-    for day in days:
-        found = lake.schema(table, day)
-        if found is not None and misfit(table.schema, found):
-            lake.read(table, day)
-
-
-def inferences_grounded(n_wrong: int) -> Finding:
+def inferences_grounded(_: QualitySettings, n_wrong: int) -> Finding:
     """Every inferred edge is bounded and rests on active edges of its user; the figure is the number that do not."""
     return Finding(
         n_wrong == 0,
@@ -112,7 +47,7 @@ def inferences_grounded(n_wrong: int) -> Finding:
     )
 
 
-def probes_grounded(n_wordless: int, n_ungrounded: int, n_twice: int) -> Finding:
+def probes_grounded(_: QualitySettings, n_wordless: int, n_ungrounded: int, n_twice: int) -> Finding:
     """Every question says something, stands once a cause, and rests on facts that may be asked about; the figure is
     how many times one does not."""
     n_wrong = n_wordless + n_ungrounded + n_twice
@@ -124,7 +59,7 @@ def probes_grounded(n_wordless: int, n_ungrounded: int, n_twice: int) -> Finding
     )
 
 
-def extraction_coverage(n_messages: int, n_covered: int) -> Finding:
+def extraction_coverage(_: QualitySettings, n_messages: int, n_covered: int) -> Finding:
     """Every message has a mention, a claim or an issue, or is set aside; the figure is the covered share, 0 to 1."""
     return Finding(
         n_covered == n_messages,
@@ -133,47 +68,47 @@ def extraction_coverage(n_messages: int, n_covered: int) -> Finding:
     )
 
 
-def messages_complete(n_missing: int) -> Finding:
+def messages_complete(_: QualitySettings, n_missing: int) -> Finding:
     """As many messages as interactions, but for those set aside; the figure is the difference."""
     return Finding(
         n_missing == 0, float(n_missing), "messages are missing: materialize messages again for the days that fail"
     )
 
 
-def relates_to_share(n_claims: int, n_last_resort: int) -> Finding:
+def relates_to_share(limits: QualitySettings, n_claims: int, n_last_resort: int) -> Finding:
     """The last-resort relation is rare; the figure is its share of the claims, 0 to 1."""
     share = n_last_resort / n_claims if n_claims else 0.0
     return Finding(
-        share <= MAX_RELATES_TO_SHARE,
+        share <= limits.max_relates_to_share,
         share,
         "the extractor does not understand what it reads: look at these claims and add patterns for them",
     )
 
 
-def conflict_burst(most: int) -> Finding:
+def conflict_burst(limits: QualitySettings, most: int) -> Finding:
     """Open conflicts about one thing are few; the figure is the most that any thing has. Never more than a warning."""
     return Finding(
-        most <= MAX_OPEN_CONFLICTS,
+        most <= limits.max_open_conflicts,
         float(most),
         "much that cannot hold together was said of one thing: look at it with `em facts` and confirm what is right",
         is_warning=True,
     )
 
 
-def hallucination_rate(n_kept: int, n_refused: int) -> Finding:
-    """Share, 0 to 1, of what was read that no turn supports: from 2 % a warning, from 5 % a failure."""
+def hallucination_rate(limits: QualitySettings, n_kept: int, n_refused: int) -> Finding:
+    """Share, 0 to 1, of what was read that no turn supports: from one limit a warning, from another a failure."""
     n_read = n_kept + n_refused
     share = n_refused / n_read if n_read else 0.0
     return Finding(
-        share < MAX_HALLUCINATION_RATE_WARN,
+        share < limits.warn_hallucination_rate,
         share,
         "the extractor says what nobody said: look at these issues by name in extraction_issues, then at the prompt or "
         "the model",
-        is_warning=share < MAX_HALLUCINATION_RATE,
+        is_warning=share < limits.max_hallucination_rate,
     )
 
 
-def extraction_complete(n_waiting: int) -> Finding:
+def extraction_complete(_: QualitySettings, n_waiting: int) -> Finding:
     """No message waits for a model; the figure is the number that do, pending ones and dead letters."""
     return Finding(
         n_waiting == 0,
@@ -182,7 +117,7 @@ def extraction_complete(n_waiting: int) -> Finding:
     )
 
 
-def nothing_set_aside(n_aside: int) -> Finding:
+def nothing_set_aside(_: QualitySettings, n_aside: int) -> Finding:
     """Nothing of the day is in quarantine; the figure is the number of entries."""
     return Finding(
         n_aside == 0,
@@ -191,10 +126,10 @@ def nothing_set_aside(n_aside: int) -> Finding:
     )
 
 
-def hallucination_spike(most: int) -> Finding:
-    """At most five items are refused within any hour of event time, as no turn says them; the figure is the most."""
+def hallucination_spike(limits: QualitySettings, most: int) -> Finding:
+    """Few items are refused within any hour of event time, as no turn says them; the figure is the most."""
     return Finding(
-        most <= MAX_REFUSED_AN_HOUR,
+        most <= limits.max_refused_an_hour,
         float(most),
         "the model makes things up, one conversation after the other: look at its answers before more are asked for",
     )
@@ -244,7 +179,7 @@ MEANING = (
         extraction.CLAIMS,
         (extraction.CLAIMS,),
         relates_to_share,
-        f"At most {MAX_RELATES_TO_SHARE:.0%} of a day's claims use the last-resort relation.",
+        "At most `quality.max_relates_to_share` of a day's claims use the last-resort relation.",
         is_blocking=False,
     ),
     MeaningCheck(
@@ -252,7 +187,7 @@ MEANING = (
         graph.CONTRADICTIONS,
         (graph.CONTRADICTIONS,),
         conflict_burst,
-        f"No thing has more than {MAX_OPEN_CONFLICTS} open conflicts (warning).",
+        "No thing has more than `quality.max_open_conflicts` open conflicts (warning).",
         is_blocking=False,
     ),
     MeaningCheck(
@@ -260,10 +195,9 @@ MEANING = (
         extraction.CLAIMS,
         (extraction.CLAIMS, extraction.MENTIONS, extraction.EXTRACTION_ISSUES),
         hallucination_rate,
-        f"Less than {MAX_HALLUCINATION_RATE_WARN:.0%} of what was read in a day's messages stands in none (warning), "
-        f"never {MAX_HALLUCINATION_RATE:.0%} (failure).",
+        "Of what was read in a day's messages less than `quality.warn_hallucination_rate` stands in none (warning), "
+        "and less than `quality.max_hallucination_rate` (failure).",
         is_blocking=False,
-        is_partitioned=True,
         variables={"issues": list(UNSUPPORTED)},
     ),
     MeaningCheck(
@@ -271,9 +205,8 @@ MEANING = (
         extraction.EXTRACTION_ISSUES,
         (extraction.EXTRACTION_ISSUES,),
         hallucination_spike,
-        f"At most {MAX_REFUSED_AN_HOUR} items that no turn says are refused within an hour of event time.",
+        "At most `quality.max_refused_an_hour` items that no turn says are refused within an hour of event time.",
         is_blocking=False,
-        is_partitioned=True,
         variables={"issues": list(UNSUPPORTED)},
     ),
     MeaningCheck(
@@ -283,7 +216,6 @@ MEANING = (
         extraction_complete,
         "No message waits to be read by a model. Facts that are there are served all the same.",
         is_blocking=False,
-        is_partitioned=True,
         variables={"issues": [PENDING, DEAD_LETTER]},
     ),
     MeaningCheck(
@@ -293,6 +225,5 @@ MEANING = (
         nothing_set_aside,
         "Nothing of a day was set aside. Facts of everybody else are served all the same.",
         is_blocking=False,
-        is_partitioned=True,
     ),
 )

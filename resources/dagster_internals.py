@@ -21,6 +21,7 @@ from dagster._core.definitions.data_version import (
     get_input_event_pointer_tag,
 )
 from dagster._core.definitions.unresolved_asset_job_definition import UnresolvedAssetJobDefinition
+from dagster._core.event_api import PartitionKeyFilter
 from dagster._core.events import DagsterEventBatchMetadata, StepMaterializationData, generate_event_batch_id
 from dagster._core.instance.ref import InstanceRef
 from dagster._core.storage.asset_check_execution_record import (
@@ -34,6 +35,8 @@ from dagster._core.storage.tags import EXTERNALLY_MANAGED_ASSETS_TAG
 
 AssetJob = UnresolvedAssetJobDefinition
 """What `dg.define_asset_job` returns."""
+LOOKED_BACK = 5
+"""Executions of a check among which the last that came to anything is looked for: runs that were killed have none."""
 
 
 SELF_REPORTING: Mapping[str, str] = {EXTERNALLY_MANAGED_ASSETS_TAG: "true"}
@@ -75,17 +78,33 @@ def past_checks(instance: dg.DagsterInstance, key: dg.AssetCheckKey, limit: int)
     ]
 
 
-def report_in_run(instance: dg.DagsterInstance, run: dg.DagsterRun, evaluation: dg.AssetCheckEvaluation) -> None:
-    """Adds an evaluation of one day to a run of many.
+def last_evaluation(instance: dg.DagsterInstance, key: dg.AssetCheckKey) -> dg.AssetCheckEvaluation | None:
+    """What a check came to when it last ran, over all the days of that run; None before the first time. Rows of single
+    days are none, nor is a run that has only begun."""
+    of_no_day = PartitionKeyFilter(key=None)
+    records = instance.event_log_storage.get_asset_check_execution_history(key, LOOKED_BACK, partition_filter=of_no_day)
+    return next((found for record in records if (found := _evaluation(record))), None)
 
-    As an event of the run: Dagster takes an evaluation without a run once a partition, and never again.
+
+def report_in_run(instance: dg.DagsterInstance, run: dg.DagsterRun, *evaluations: dg.AssetCheckEvaluation) -> None:
+    """Adds evaluations of single days to a run of many, as one batch.
+
+    As events of the run: Dagster takes an evaluation without a run once a partition, and never again. Times are a
+    millisecond apart, as those of `report_materializations`.
     """
-    event = dg.DagsterEvent(
-        event_type_value=dg.DagsterEventType.ASSET_CHECK_EVALUATION.value,
-        job_name=run.job_name,
-        event_specific_data=evaluation,
-    )
-    instance.report_dagster_event(event, run_id=run.run_id)
+    batch, until = generate_event_batch_id(), time.time()
+    for number, evaluation in enumerate(evaluations, start=1):
+        event = dg.DagsterEvent(
+            event_type_value=dg.DagsterEventType.ASSET_CHECK_EVALUATION.value,
+            job_name=run.job_name,
+            event_specific_data=evaluation,
+        )
+        instance.report_dagster_event(
+            event,
+            run_id=run.run_id,
+            batch_metadata=DagsterEventBatchMetadata(batch, number == len(evaluations)),
+            timestamp=until - (len(evaluations) - number) / 1000,
+        )
 
 
 def reports_itself(run: dg.DagsterRun) -> bool:

@@ -115,6 +115,12 @@ class World:
                 found[data.partition] = data.passed
         return found
 
+    def stands(self, asset: str, name: str) -> str:
+        """How Dagster takes a check to stand: the status of what it was told last."""
+        key = dg.AssetCheckKey(dg.AssetKey(asset), name)
+        found = self.instance.event_log_storage.get_latest_asset_check_execution_by_key([key])
+        return str(found[key].status.value)
+
     def run(self, selection: dg.AssetSelection, **tags: str) -> dg.ExecuteInProcessResult:
         """One run of what is selected; without tags it has no partition."""
         steps = self.home.steps.values()

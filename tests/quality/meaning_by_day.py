@@ -7,16 +7,12 @@ from datetime import datetime, timedelta
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from em_pipelines.governance.audit.settings import QualitySettings
 from em_pipelines.lifecycle.inference.settings import MAX_CONFIDENCE, MAX_HOPS
 from em_pipelines.schema.readings import DEAD_LETTER, PENDING, UNSUPPORTED
-from quality.meaning import (
-    MAX_HALLUCINATION_RATE,
-    MAX_HALLUCINATION_RATE_WARN,
-    MAX_OPEN_CONFLICTS,
-    MAX_REFUSED_AN_HOUR,
-    MAX_RELATES_TO_SHARE,
-    Finding,
-)
+from quality.finding import Finding
+
+LIMITS = QualitySettings()
 
 
 def inferences_grounded(inferred_edges: pa.Table, current_edges: pa.Table) -> Finding:
@@ -127,7 +123,7 @@ def relates_to_share(claims: pa.Table) -> Finding:
     n_last_resort = pc.sum(pc.equal(claims["relation"], "relates_to")).as_py() or 0
     share = n_last_resort / claims.num_rows if claims.num_rows else 0.0
     return Finding(
-        share <= MAX_RELATES_TO_SHARE,
+        share <= LIMITS.max_relates_to_share,
         share,
         "the extractor does not understand what it reads: look at these claims and add patterns for them",
     )
@@ -139,7 +135,7 @@ def conflict_burst(contradictions: pa.Table) -> Finding:
     counts = contradictions.filter(is_open).group_by(["user_id", "entity_id"]).aggregate([([], "count_all")])
     most = pc.max(counts["count_all"]).as_py() or 0
     return Finding(
-        most <= MAX_OPEN_CONFLICTS,
+        most <= LIMITS.max_open_conflicts,
         float(most),
         "much that cannot hold together was said of one thing: look at it with `em facts` and confirm what is right",
         is_warning=True,
@@ -152,11 +148,11 @@ def hallucination_rate(claims: pa.Table, mentions: pa.Table, extraction_issues: 
     n_read = claims.num_rows + mentions.num_rows + n_refused
     share = n_refused / n_read if n_read else 0.0
     return Finding(
-        share < MAX_HALLUCINATION_RATE_WARN,
+        share < LIMITS.warn_hallucination_rate,
         share,
         "the extractor says what nobody said: look at these issues by name in extraction_issues, then at the prompt or "
         "the model",
-        is_warning=share < MAX_HALLUCINATION_RATE,
+        is_warning=share < LIMITS.max_hallucination_rate,
     )
 
 
@@ -179,7 +175,7 @@ def hallucination_spike(extraction_issues: pa.Table) -> Finding:
     """At most five items are refused within any hour of event time, as no turn says them; the figure is the most."""
     most = most_within(sorted(_refused(extraction_issues)["timestamp"].to_pylist()), timedelta(hours=1))
     return Finding(
-        most <= MAX_REFUSED_AN_HOUR,
+        most <= LIMITS.max_refused_an_hour,
         float(most),
         "the model makes things up, one conversation after the other: look at its answers before more are asked for",
     )

@@ -16,14 +16,13 @@ from em_pipelines.schema.table import Table
 from em_pipelines.schema.tables import clean, derived, extraction, graph, raw
 from em_pipelines.schema.tables.clean import MESSAGES, SESSIONS
 from em_pipelines.schema.tables.derived import INFERRED_EDGES
-from em_pipelines.schema.tables.extraction import CLAIMS, EXTRACTION_ISSUES
+from em_pipelines.schema.tables.extraction import CLAIMS, EXTRACTION_ISSUES, MENTIONS
 from em_pipelines.schema.tables.graph import CONTRADICTIONS, EDGES, ENTITIES
 from em_pipelines.schema.tables.outgoing import PROBES, STARTERS
 from em_pipelines.schema.tables.raw import INTERACTIONS
 from em_pipelines.schema.tables.record import QUARANTINE
 from em_pipelines.storage.quarantine import SetAside
-from quality.checks import CONTRACT, build_checks
-from quality.meaning import MEANING
+from quality.checks import CONTRACT, ON_TABLES, build_checks
 
 ASSETS = dg.AssetSelection.all().without_checks()
 DAY = {"dagster/partition": "2026-03-01"}
@@ -128,6 +127,21 @@ def in_conflict(_: list[Row]) -> list[Row]:
     ]  # fmt: skip
 
 
+def said_ten_times(rows: list[Row]) -> list[Row]:
+    """One long message, in ten conversations."""
+    long = "It was a long evening, and nobody wanted to go home."
+    return [rows[0] | {"message_id": f"m{n}", "session_id": f"s{n}", "content": long} for n in range(10)]
+
+
+def named_often(rows: list[Row]) -> list[Row]:
+    return [row | {"mention_id": f"{row['mention_id']}-{n}"} for row in rows for n in range(5)]
+
+
+def unsure(rows: list[Row]) -> list[Row]:
+    """What another model would say of the same."""
+    return [row | {"confidence": 0.35} for row in rows]
+
+
 BREAKAGES = {
     "conflict_burst": (CONTRADICTIONS, in_conflict),
     "inferences_grounded": (INFERRED_EDGES, ungrounded),
@@ -149,7 +163,15 @@ BREAKAGES = {
     "hallucination_spike": (EXTRACTION_ISSUES, six_refused),
     "extraction_complete": (EXTRACTION_ISSUES, unread),
     "nothing_set_aside": (QUARANTINE, set_aside),
+    "duplicate_rate": (MESSAGES, said_ten_times),
+    "noise_rate": (MESSAGES, changed(content="Thanks.")),
+    "claims_sourced": (CLAIMS, changed(span_end=10_000)),
+    "entities_drift": (MENTIONS, named_often),
+    "confidence_drift": (CLAIMS, unsure),
 }
+WARNINGS = ("conflict_burst", "entities_drift", "confidence_drift")
+COMPARED = ("entities_drift", "confidence_drift")
+"""Checks that need days before the one that is broken."""
 
 
 DAMAGES = {
@@ -167,24 +189,26 @@ def made(result: dg.ExecuteInProcessResult) -> set[str]:
     return {event.asset_key.to_user_string() for event in result.get_asset_materialization_events() if event.asset_key}
 
 
-ON_MEANING = {check.name: check.asset for check in MEANING} | {rule.name: rule.table for rule in RULES}
+ON_MEANING = {check.name: check.asset for check in ON_TABLES} | {rule.name: rule.table for rule in RULES}
 
 
 @pytest.mark.parametrize("name", ON_MEANING)
 def test_every_check_on_meaning_passes_on_good_tables_and_fails_on_broken_ones(name: str, world: Any) -> None:
     asset = ON_MEANING[name].name
-    world.land(1, "I like tea.", "Thank you.")
+    last = 7 if name in COMPARED else 1
+    for day in range(1, last + 1):
+        said = [f"I like tea{n}." for n in range(20)] if name in COMPARED else ["I like tea."]
+        world.land(day, *said, "Thank you.")
     world.make_tables()
     good = world.check(asset, name)
-    assert good.passed
-    assert "| 2026-03-01 |" in str(good.metadata["by_day"].value)
-    world.change(BREAKAGES[name][0], 1, BREAKAGES[name][1])
+    assert (good.passed, good.description) == (True, "")
+    assert f"| 2026-03-0{last} |" in str(good.metadata["by_day"].value)
+    world.change(BREAKAGES[name][0], last, BREAKAGES[name][1])
     bad = world.check(asset, name)
     assert not bad.passed
-    is_warning = name == "conflict_burst"
-    assert bad.severity is (dg.AssetCheckSeverity.WARN if is_warning else dg.AssetCheckSeverity.ERROR)
+    assert bad.severity is (dg.AssetCheckSeverity.WARN if name in WARNINGS else dg.AssetCheckSeverity.ERROR)
     assert bad.description is not None
-    assert bad.description.startswith("1 of 1 day fails, first 2026-03-01: ")
+    assert bad.description.startswith(f"1 of 1 day fails, first 2026-03-0{last}: ")
 
 
 def test_a_check_looks_at_the_days_of_its_run_and_at_no_other(world: Any) -> None:
@@ -196,8 +220,10 @@ def test_a_check_looks_at_the_days_of_its_run_and_at_no_other(world: Any) -> Non
     assert in_range.description is not None
     assert in_range.description.startswith("1 of 2 days fails, first 2026-03-01")
     assert not world.check("messages", "messages_complete", **DAY).passed
-    assert world.check("messages", "messages_complete", **{"dagster/partition": "2026-03-02"}).passed
-    assert world.check("messages", "messages_complete").passed  # by itself: the last day there is
+    for tags in ({"dagster/partition": "2026-03-02"}, {}):  # by itself: the last day there is
+        found = world.check("messages", "messages_complete", **tags)
+        assert found.metadata["days_failed"].value == 0
+        assert found.severity is dg.AssetCheckSeverity.WARN  # of the first day, which nobody has mended
 
 
 @pytest.mark.parametrize("table", ["sessions", "segments"])
@@ -273,7 +299,7 @@ def blocking_checks() -> list[tuple[str, Table]]:
         *(extraction.EXTRACTION_ISSUES, graph.ENTITIES, graph.ENTITY_MENTIONS, graph.ENTITY_OPS, graph.EDGES),
         *(graph.GRAPH_OPS, derived.CURRENT_EDGES),
     ]  # fmt: skip
-    on_meaning = [(check.name, check.asset) for check in MEANING if check.is_blocking]
+    on_meaning = [(check.name, check.asset) for check in ON_TABLES if check.is_blocking]
     on_meaning = [(name, asset) for name, asset in on_meaning if asset not in (INFERRED_EDGES, PROBES, STARTERS)]
     return [*((CONTRACT, table) for table in with_readers), *on_meaning, *((rule.name, rule.table) for rule in RULES)]
 
@@ -336,10 +362,72 @@ def test_a_partitioned_check_has_a_row_for_each_day_that_fails_and_one_when_it_i
     kept = world.rows(EXTRACTION_ISSUES, 1)
     world.change(EXTRACTION_ISSUES, 1, unread)
     assert not world.check("extraction_issues", "extraction_complete", **RANGE).passed
-    assert world.days_of_check("extraction_issues", "extraction_complete") == {"2026-03-01": False}
+    assert world.days_of_check("extraction_issues", "extraction_complete") == {"2026-03-01": False, "2026-03-02": True}
     world.change(EXTRACTION_ISSUES, 1, lambda _: kept)
     assert world.check("extraction_issues", "extraction_complete", **RANGE).passed
     assert world.days_of_check("extraction_issues", "extraction_complete") == {"2026-03-01": True, "2026-03-02": True}
+
+
+@pytest.mark.parametrize(
+    ("asset", "name", "broken"),
+    [
+        ("claims", "relates_to_share", (CLAIMS, last_resort)),
+        ("claims", "extraction_coverage", (EXTRACTION_ISSUES, without_last)),
+        ("messages", CONTRACT, (MESSAGES, lambda rows: rows * 2)),
+    ],
+)
+def test_a_day_that_fails_is_not_hidden_by_others_that_pass(asset: str, name: str, broken: Any, world: Any) -> None:
+    for day in (1, 2, 3):
+        world.land(day, "I like tea.", "Thank you.")
+    world.make_tables()
+    kept = world.rows(broken[0], 1)
+    world.change(broken[0], 1, broken[1])
+    first = world.check(asset, name, **RANGE)
+    assert (first.passed, first.severity) == (False, dg.AssetCheckSeverity.ERROR)
+    assert world.days_of_check(asset, name)["2026-03-01"] is False
+    later = world.check(asset, name, **{"dagster/partition": "2026-03-03"})
+    assert (later.passed, later.severity) == (False, dg.AssetCheckSeverity.WARN), "it stops nothing"
+    assert str(later.description).startswith("2026-03-01 failed in an earlier run and has not been asked about since")
+    assert later.metadata["days_unmended"].value == ["2026-03-01"]
+    assert world.stands(asset, name) == "FAILED"
+    again = world.check(asset, name, **{"dagster/partition": "2026-03-03"})
+    assert again.metadata["days_unmended"].value == ["2026-03-01"]
+    world.change(broken[0], 1, lambda _: kept)
+    mended = world.check(asset, name, **DAY)
+    assert (mended.passed, mended.metadata["days_unmended"].value) == (True, [])
+    assert world.days_of_check(asset, name)["2026-03-01"] is True
+    assert world.stands(asset, name) == "SUCCEEDED"
+
+
+def test_days_of_a_range_have_rows_and_the_one_that_fails_is_the_last(world: Any) -> None:
+    for day in (1, 2):
+        world.land(day, "I like tea.", "Thank you.")
+    world.make_tables()
+    world.change(CLAIMS, 1, last_resort)
+    assert not world.check("claims", "relates_to_share", **RANGE).passed
+    assert world.days_of_check("claims", "relates_to_share") == {"2026-03-01": False, "2026-03-02": True}
+    assert world.stands("claims", "relates_to_share") == "FAILED"
+
+
+def test_a_state_that_is_whole_again_mends_the_days_before(world: Any) -> None:
+    world.land(1, "I like tea.", "Thank you.")
+    world.make_tables()
+    world.change(EDGES, 1, changed(confidence=1.5))
+    assert not world.check("edges", "confidence_in_bounds", **DAY).passed
+    world.change(EDGES, 1, changed(confidence=0.9))
+    world.land(2, "I like cocoa.")
+    world.make_tables()
+    found = world.check("edges", "confidence_in_bounds", **{"dagster/partition": "2026-03-02"})
+    assert (found.passed, found.metadata["days_unmended"].value) == (True, [])
+
+
+def test_the_first_days_are_too_few_to_compare(world: Any) -> None:
+    for day in (1, 2):
+        world.land(day, *(f"I like tea{n}." for n in range(25)))
+    world.make_tables()
+    for asset, name in (("mentions", "entities_drift"), ("claims", "confidence_drift")):
+        found = world.check(asset, name, **RANGE)
+        assert (found.passed, found.description) == (True, "too little to compare")
 
 
 def test_a_rate_between_the_two_thresholds_is_a_warning(world: Any) -> None:

@@ -20,7 +20,8 @@ from em_pipelines.schema.tables.outgoing import PROBES, STARTERS
 from em_pipelines.schema.tables.raw import INTERACTIONS
 from em_pipelines.schema.tables.record import QUARANTINE
 from em_pipelines.storage.lake import Lake
-from quality.meaning import MEANING, Finding
+from quality.finding import Finding
+from quality.meaning import MEANING
 from tests.quality import meaning_by_day
 
 Rows = Callable[..., pa.Table]

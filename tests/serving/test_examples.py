@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from em_pipelines.governance.audit.settings import QualitySettings
 from em_pipelines.schema.table import rows_of
 from em_pipelines.schema.tables.extraction import CLAIMS
 from em_pipelines.schema.tables.graph import CONTRADICTIONS, GRAPH_OPS
@@ -23,7 +24,7 @@ def test_quality_of_a_day_is_what_the_checks_find(snapshot, examples) -> None:
             "SELECT n_claims, relates_to_share FROM quality_by_day WHERE day = ?", [day]
         ).fetchall()
         n_last_resort = claims["relation"].to_pylist().count("relates_to")
-        assert found == [(claims.num_rows, relates_to_share(claims.num_rows, n_last_resort).figure)]
+        assert found == [(claims.num_rows, relates_to_share(QualitySettings(), claims.num_rows, n_last_resort).figure)]
 
 
 def test_the_history_of_a_fact_is_its_operations_in_order(snapshot, examples) -> None:
