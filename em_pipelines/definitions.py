@@ -19,6 +19,7 @@ from assets.snapshot import snapshot
 from em_pipelines.pipeline import Pipeline
 from em_pipelines.settings import Settings, load_settings
 from quality.checks import build_checks
+from quality.home_checks import build_home_checks
 from quality.packs import packs_whole
 from quality.report import report_asset
 from resources.alerts import AlertsResource
@@ -51,7 +52,7 @@ def build_definitions(settings: Settings | None = None, *, on_days: Progress | N
     days = daily_partitions(first_day)
     jobs = build_jobs()
     undated = (home.inference, home.consolidation, *home.proactive)
-    checks = [*build_checks([*steps, *undated]), packs_whole]
+    checks = [*build_checks([*steps, *undated]), packs_whole, build_home_checks(open_graph)]
     evaluation = evaluation_asset(by_name["extraction"])
     report = report_asset([table for step in (*steps, *undated) for table in step.outputs])
     watched = [key for found in (*checks, evaluation, report) for key in found.check_keys]
