@@ -36,6 +36,18 @@ class Finding:
     note: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What a check of the home came to: `problem` says what was found and what to do, and is empty where it holds;
+    `note` is what is to be said all the same."""
+
+    problem: str = ""
+    figure: float = 0.0
+    is_warning: bool = False
+    note: str = ""
+    more: Mapping[str, int | float | str] = field(default_factory=dict)
+
+
 class DailyCheck(Protocol):
     """A check of what a table means, asked day by day."""
 

@@ -6,14 +6,14 @@ All stand on the asset `quality_report`, so that no run waits for them. None sto
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 
 import dagster as dg
 import duckdb
 
 from em_pipelines.environment import environment
-from em_pipelines.errors import CorruptTableError, EmError
+from em_pipelines.errors import CorruptLogError, CorruptTableError, EmError
 from em_pipelines.governance.audit import served
 from em_pipelines.governance.audit.landing_times import landings, waiting_since
 from em_pipelines.governance.audit.looks import Looks
@@ -28,6 +28,8 @@ from em_pipelines.serving.projection.graph_store import OpenGraph
 from em_pipelines.serving.snapshot import LATEST, is_current, newest_day
 from em_pipelines.storage.run_plan import plan
 from em_pipelines.text.counting import counted
+from quality.finding import Said
+from quality.judged import calibration, judged_noise, judged_precision
 from quality.report import link_to
 from resources.clock import SystemClock
 from resources.graph_address import is_graph_set
@@ -38,18 +40,6 @@ SECRETS, REFERENCES, USERS = "secrets", "references", "users"
 """The looks, as they are noted."""
 SHOWN = 5
 AGAIN = "`em run --from DAY --to DAY --full` makes the rows again from the log"
-
-
-@dataclass(frozen=True, slots=True)
-class Said:
-    """What a check of the home came to: `problem` says what was found and what to do, and is empty where it holds;
-    `note` is what is to be said all the same."""
-
-    problem: str = ""
-    figure: float = 0.0
-    is_warning: bool = False
-    note: str = ""
-    more: Mapping[str, int | float | str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,6 +196,21 @@ def home_checks(open_graph: OpenGraph) -> tuple[HomeCheck, ...]:
             "Of every budget of model calls less than `llm.budget.warning_share` is used (warning), and never all.",
         ),
         HomeCheck(
+            "judged_precision",
+            judged_precision,
+            "Of the sample of facts that people judge at least `quality.min_judged_precision` are right.",
+        ),
+        HomeCheck(
+            "judged_noise",
+            judged_noise,
+            "Of the sample of facts that people judge less than `quality.max_noise_share` are trivial.",
+        ),
+        HomeCheck(
+            "calibration",
+            calibration,
+            "Facts are as often right as they are sure, within `quality.max_calibration_error`.",
+        ),
+        HomeCheck(
             "served_is_memory",
             served_is_memory(open_graph),
             "Snapshot, tables and graph database hold as many nodes and relationships, with one checksum.",
@@ -237,7 +242,7 @@ def build_home_checks(open_graph: OpenGraph) -> dg.AssetChecksDefinition:
 def _result(check: HomeCheck, home: Pipeline, docs: Mapping[str, dg.MetadataValue]) -> dg.AssetCheckResult:
     try:
         said = check.ask(home, datetime.now(UTC))
-    except CorruptTableError as error:
+    except (CorruptLogError, CorruptTableError) as error:
         said = Said(str(error))
     return dg.AssetCheckResult(
         asset_key=ASSET,

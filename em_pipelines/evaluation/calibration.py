@@ -14,11 +14,10 @@ import orjson
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from em_pipelines.errors import UsageError
+from em_pipelines.governance.confidence_curve import Bin, curve, expected_error
 from em_pipelines.schema.readings import Claim, Extractor, Segment, Turn
 from em_pipelines.schema.vocabulary import USER
 
-N_BINS = 10
-"""Of equal width, as Guo et al., On Calibration of Modern Neural Networks (2017), have them."""
 RIGHT = "correct"
 
 
@@ -46,17 +45,6 @@ class Judged(BaseModel):
         return _fact(self.subject, self.relation, self.object, self.polarity)
 
 
-@dataclass(frozen=True, slots=True)
-class Bin:
-    """Claims of one width of confidence: from `low` up to `high`."""
-
-    low: float
-    high: float
-    n: int
-    confidence: float
-    right_share: float
-
-
 @dataclass
 class Calibration:
     """The curve, from unsure to sure, and its error: the mean distance of confidence and share, weighted by claims."""
@@ -82,30 +70,6 @@ def measure(paths: Iterable[Path], extractor: Extractor) -> Calibration:
     report.bins = curve([(known, claim.verdict == RIGHT) for known, claim in sure])
     report.error = expected_error(report.bins)
     return report
-
-
-def curve(outcomes: Iterable[tuple[float, bool]]) -> list[Bin]:
-    """The bins that hold anything, of (confidence, whether right)."""
-    held: dict[int, list[tuple[float, bool]]] = {}
-    for confidence, is_right in outcomes:
-        held.setdefault(min(int(confidence * N_BINS + 1e-9), N_BINS - 1), []).append((confidence, is_right))
-    return [
-        Bin(
-            n / N_BINS,
-            (n + 1) / N_BINS,
-            len(held[n]),
-            sum(confidence for confidence, _ in held[n]) / len(held[n]),
-            sum(is_right for _, is_right in held[n]) / len(held[n]),
-        )
-        for n in sorted(held)
-    ]
-
-
-def expected_error(bins: Iterable[Bin]) -> float:
-    """The expected calibration error, 0 to 1: 0 where every bin is as often right as it says."""
-    bins = list(bins)
-    n = sum(one.n for one in bins)
-    return sum(one.n * abs(one.confidence - one.right_share) for one in bins) / n if n else 0.0
 
 
 def document(report: Calibration) -> dict[str, Any]:

@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from em_pipelines.errors import UsageError
-from em_pipelines.evaluation.calibration import curve, expected_error, measure
+from em_pipelines.evaluation.calibration import measure
 from em_pipelines.extraction.rules.extractor import RulesExtractor
+from em_pipelines.governance.confidence_curve import curve, expected_error
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "judged" / "claims.jsonl"
 JUDGED: dict[str, Any] = {

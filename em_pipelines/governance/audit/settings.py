@@ -54,7 +54,7 @@ class QualitySettings(BaseModel):
         default=20, ge=1, description="claims of a day, and of its baseline, from which confidence is compared"
     )
     min_drift_messages: int = Field(
-        default=10, ge=1, description="messages of users on a day from which entities a message are compared"
+        default=5, ge=1, description="messages of users on a day from which entities a message are compared"
     )
     max_confidence_psi: float = Field(
         default=0.25,

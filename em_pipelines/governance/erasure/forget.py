@@ -37,6 +37,7 @@ from em_pipelines.governance.erasure.rewriting import Done, clear_inbox, note_er
 from em_pipelines.governance.erasure.search import search
 from em_pipelines.governance.erasure.terms import Terms
 from em_pipelines.governance.erasure.traces import scrub_dagster, scrub_memory_files
+from em_pipelines.governance.judging import forget_judged
 from em_pipelines.governance.rebuildable_home import RebuildableHome
 from em_pipelines.landing.erasure_requests import Plan, Request, Scope, ScopeKind
 from em_pipelines.lifecycle.consolidation.documents.memory_files import render
@@ -237,6 +238,7 @@ def _rebuild(home: RebuildableHome, request: Request, made: Plan, done: Done) ->
     if rebuilt.n_answers:
         home.refresh_consolidation()  # rules in a model's words rest on its answers
     forget_offers(home, request.scope)
+    forget_judged(home, request.scope)
     home.store.lake.forget_footers()
     home.store.lake.settle()
     rebuilt.n_snapshots = republish(home, days[0] if days else date.max)

@@ -29,6 +29,7 @@ from em_pipelines.interfaces.cli import (
     forget,
     gating,
     interrupts,
+    judging,
     landing,
     overview,
     pooling,
@@ -86,6 +87,7 @@ app.command()(gold.resolve)
 app.command()(evaluate.evaluate)
 for command in (corrections.correct, corrections.confirm, corrections.retract, corrections.merge, corrections.split):
     app.command()(command)
+app.command()(judging.judge)
 app.command()(questioning.questionnaire)
 app.command()(revising.revise)
 app.command()(consolidating.consolidate)

@@ -3,7 +3,8 @@
 from pathlib import Path
 
 from em_pipelines.errors import UsageError
-from em_pipelines.evaluation.calibration import Bin, document, measure
+from em_pipelines.evaluation.calibration import document, measure
+from em_pipelines.governance.confidence_curve import Bin
 from em_pipelines.interfaces.cli.console import out, print_json, print_table
 from em_pipelines.pipeline import Pipeline
 from em_pipelines.text.counting import counted
