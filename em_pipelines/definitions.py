@@ -10,6 +10,7 @@ from assets.consolidation import consolidation_asset
 from assets.daily import daily_assets
 from assets.evaluation import evaluation_asset
 from assets.inference import inference_asset
+from assets.metrics import metrics_asset
 from assets.partitions import daily_partitions, first_partition
 from assets.proactive import proactive_asset
 from assets.projection import projection_asset
@@ -17,6 +18,7 @@ from assets.retrieval import index_packs
 from assets.revision import revision_asset
 from assets.snapshot import snapshot
 from em_pipelines.pipeline import Pipeline
+from em_pipelines.serving.metrics.daily import metrics_step
 from em_pipelines.settings import Settings, load_settings
 from quality.checks import build_checks
 from quality.home_checks import build_home_checks
@@ -51,7 +53,8 @@ def build_definitions(settings: Settings | None = None, *, on_days: Progress | N
     first_day = first_partition(home)
     days = daily_partitions(first_day)
     jobs = build_jobs()
-    undated = (home.inference, home.consolidation, *home.proactive)
+    metrics = metrics_step()
+    undated = (home.inference, home.consolidation, *home.proactive, metrics)
     checks = [*build_checks([*steps, *undated]), packs_whole, build_home_checks(open_graph)]
     evaluation = evaluation_asset(by_name["extraction"])
     report = report_asset([table for step in (*steps, *undated) for table in step.outputs])
@@ -62,6 +65,7 @@ def build_definitions(settings: Settings | None = None, *, on_days: Progress | N
             inference_asset(home.inference),
             consolidation_asset(home.consolidation),
             *(proactive_asset(step) for step in home.proactive),
+            metrics_asset(metrics),
             snapshot,
             index_packs,
             evaluation,

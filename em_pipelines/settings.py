@@ -43,6 +43,7 @@ from em_pipelines.lifecycle.proactive.settings import ProactiveSettings
 from em_pipelines.lifecycle.revision.settings import RevisionSettings
 from em_pipelines.lifecycle.state_retention_days import StateSettings
 from em_pipelines.llm.settings import LlmSettings
+from em_pipelines.observability.settings import LogSettings, TracingSettings
 from em_pipelines.resolution.settings import ResolutionSettings
 from em_pipelines.retrieval.context.settings import ContextSettings
 from em_pipelines.retrieval.settings import RetrievalSettings
@@ -58,7 +59,7 @@ NEARLY = 0.85
 SHORT_VARIABLES = {name: f"EM_LLM_{name.upper()}" for name in ("base_url", "small", "large", "mode")}
 """Fields of `llm` that have a short variable besides EM_LLM__FIELD."""
 
-OTHER_VARIABLES = ("EM_LLM_API_KEY", "EM_REVISION_API_KEY", "EM_MCP_TOKEN", "EM_ALERTS_WEBHOOK_URL")
+OTHER_VARIABLES = ("EM_LLM_API_KEY", "EM_REVISION_API_KEY", "EM_MCP_TOKEN", "EM_METRICS_TOKEN", "EM_ALERTS_WEBHOOK_URL")
 """What is read of the environment and is no setting."""
 _CHOICE = re.compile(r"\^\(([\w|-]+)\)\$")
 
@@ -112,6 +113,8 @@ class Settings(BaseSettings):
     consolidation: ConsolidationSettings = Field(default_factory=ConsolidationSettings)
     proactive: ProactiveSettings = Field(default_factory=ProactiveSettings)
     pool: PoolSettings = Field(default_factory=PoolSettings)
+    log: LogSettings = Field(default_factory=LogSettings)
+    tracing: TracingSettings = Field(default_factory=TracingSettings)
 
     @classmethod
     def settings_customise_sources(

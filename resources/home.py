@@ -11,6 +11,7 @@ from filelock import FileLock, Timeout
 from pydantic import PrivateAttr
 
 from em_pipelines.pipeline import Pipeline
+from em_pipelines.serving.metrics.step_watch import StepWatch
 from em_pipelines.settings import Settings, load_settings
 from em_pipelines.storage.files import close_to_others, make_folder
 from resources.embedders import open_embedder
@@ -42,6 +43,7 @@ class HomeResource(dg.ConfigurableResource[Pipeline]):
         path = Path(self.path)
         settings = self._settings.model_copy(update={"home": path}) if self._settings else load_settings(home=path)
         opened = Pipeline(settings, asking_of, open_embedder)
+        opened.store.watch = StepWatch(opened.store.lake)
         close_to_others()  # Dagster's own files as well
         return opened
 

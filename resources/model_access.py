@@ -8,10 +8,11 @@ from typing import Protocol
 
 from em_pipelines.environment import environment
 from em_pipelines.llm.asking import Asking, OpenAsking
-from em_pipelines.llm.breakers import ModelBreakers
+from em_pipelines.llm.breakers import ModelBreakers, OnState
 from em_pipelines.llm.budget import BudgetUse
 from em_pipelines.llm.clock import Clock
 from em_pipelines.llm.settings import LlmSettings
+from em_pipelines.storage.outage import OutageNote
 from resources.clock import SystemClock
 from resources.endpoint import read_api_key
 from resources.models import Watch, open_models
@@ -34,7 +35,7 @@ def asking_of(settings: AskingSettings, clock: Clock | None = None) -> OpenAskin
     Breakers live as long as what is returned, so that one day's failures hold the next day back.
     """
     clock = clock or SystemClock()
-    watch = Watch(ModelBreakers(settings.llm, clock), _warn_of_budget)
+    watch = Watch(ModelBreakers(settings.llm, clock, _noting(settings)), _warn_of_budget)
 
     @asynccontextmanager
     async def open_asking() -> AsyncIterator[Asking]:
@@ -44,6 +45,18 @@ def asking_of(settings: AskingSettings, clock: Clock | None = None) -> OpenAskin
             yield Asking(models.gateway, models.store, models.clock, settings.llm.retries, collect)
 
     return open_asking
+
+
+def _noting(settings: AskingSettings) -> OnState:
+    """What notes in the home that a model is left alone, for whoever asks how it goes; nobody waits for it."""
+    llm = settings.llm
+    open_seconds = {"llm_small": llm.small_breaker.open_seconds, "llm_large": llm.large_breaker.open_seconds}
+    notes = {name: OutageNote(settings.home / "locks" / f"{name}.down", left) for name, left in open_seconds.items()}
+
+    def note(name: str, is_open: bool) -> None:
+        (notes[name].put if is_open else notes[name].clear)()
+
+    return note
 
 
 def _warn_of_budget(use: BudgetUse) -> None:

@@ -18,7 +18,7 @@ from resources.home import HomeResource
 LATEST_ONLY = dg.AssetSelection.assets("inferred_edges")
 """Tables of which only the newest day is made."""
 DAILY_GROUPS = ("landing", "extraction", "episodes", "resolution", "graph", "lifecycle")
-PUBLISHED = ("inferred_edges", "probes", "starters", "snapshot", "index_packs")
+PUBLISHED = ("inferred_edges", "probes", "starters", "metrics", "snapshot", "index_packs")
 """What is made of the newest facts, for those who ask."""
 ASKED = dg.AssetSelection.assets("probes", "starters")
 """What memory would like to say."""

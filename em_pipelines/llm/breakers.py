@@ -7,7 +7,7 @@ nothing of what it guards; `docs/decisions/2026-11-21-model-calls.md` says why i
 import asyncio
 import threading
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from enum import IntEnum
 
@@ -22,6 +22,10 @@ class BreakerState(IntEnum):
     CLOSED = 0
     HALF_OPEN = 1
     OPEN = 2
+
+
+OnState = Callable[[str, bool], None]
+"""(name of the breaker, whether it is open) → nothing; heard when a breaker opens, and when it is closed again."""
 
 
 class Breaker:
@@ -39,6 +43,7 @@ class Breaker:
         settings: BreakerSettings,
         clock: Clock,
         failures: tuple[type[BaseException], ...] = (ModelUnavailableError,),
+        on_state: OnState | None = None,
     ) -> None:
         self.name = name
         self.settings = settings
@@ -49,6 +54,8 @@ class Breaker:
         self._failed_at: deque[float] = deque()
         self._opened_at: float | None = None
         self._is_trying = False
+        self._on_state = on_state
+        self._is_told_open: bool | None = None
         self._waiting: list[asyncio.Future[None]] = []
         self._lock = threading.Lock()
 
@@ -122,6 +129,17 @@ class Breaker:
                 if len(self._failed_at) >= self.settings.n_failures:
                     self._opened_at = now
                     self._failed_at.clear()
+            self._tell(has_failed)
+
+    def _tell(self, has_failed: bool | None) -> None:
+        """Says that it has opened, each time, and that it is closed, once: a process that was killed may have said
+        otherwise before."""
+        if self._on_state is None or has_failed is None:
+            return
+        is_open = self._opened_at is not None
+        if is_open if has_failed else self._is_told_open is not False:
+            self._is_told_open = is_open
+            self._on_state(self.name, is_open)
 
     def _wake(self) -> None:
         for waiting in self._waiting:
@@ -138,9 +156,10 @@ def _resolve(waiting: "asyncio.Future[None]") -> None:
 class ModelBreakers:
     """The breakers of the models: one for each name, with the figures of the small or the large model."""
 
-    def __init__(self, settings: LlmSettings, clock: Clock) -> None:
+    def __init__(self, settings: LlmSettings, clock: Clock, on_state: OnState | None = None) -> None:
         self._settings = settings
         self._clock = clock
+        self._on_state = on_state
         self.by_model: dict[str, Breaker] = {}
 
     def of(self, model: str) -> Breaker:
@@ -148,5 +167,6 @@ class ModelBreakers:
         if model not in self.by_model:
             is_large = model == self._settings.large and model != self._settings.small
             figures = self._settings.large_breaker if is_large else self._settings.small_breaker
-            self.by_model[model] = Breaker(f"llm_{'large' if is_large else 'small'}", figures, self._clock)
+            name = f"llm_{'large' if is_large else 'small'}"
+            self.by_model[model] = Breaker(name, figures, self._clock, on_state=self._on_state)
         return self.by_model[model]

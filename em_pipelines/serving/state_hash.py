@@ -4,7 +4,7 @@ Hashes what rows say, not the bytes they lie in, and leaves out what only tells 
 letter, the day on which it was landed, what models were asked and took for it, what is in quarantine (what is
 missing for it shows in the tables that it is missing from), and of the trail when somebody inferred or erased. What
 memory would say by itself (`probes`, `starters`) follows from the rest on the day on which somebody last looked, and is
-left out, too.
+left out, too; so are `metrics`, which count the rest.
 """
 
 import base64
@@ -28,14 +28,14 @@ from em_pipelines.schema.tables.extraction import LLM_CALLS
 from em_pipelines.schema.tables.graph import EDGES, ENTITIES
 from em_pipelines.schema.tables.outgoing import PROBES, STARTERS
 from em_pipelines.schema.tables.raw import ERASURES, INTERACTIONS
-from em_pipelines.schema.tables.record import AUDIT_TRAIL, QUARANTINE
+from em_pipelines.schema.tables.record import AUDIT_TRAIL, METRICS, QUARANTINE
 from em_pipelines.storage.duckdb_engine import connect
 from em_pipelines.storage.parquet_files import canonical
 from em_pipelines.storage.store import Store
 
 BY_ROUTE = ("inference", "erasure")
 """Components of the trail whose events are of the day on which they were run, not of what was said."""
-NOT_HASHED = (LLM_CALLS, QUARANTINE, ERASURES, PROBES, STARTERS)
+NOT_HASHED = (LLM_CALLS, QUARANTINE, ERASURES, PROBES, STARTERS, METRICS)
 DEAD_LETTER_CONTENT = ("reason", "raw", "format", "user_id", "status")
 
 

@@ -25,6 +25,11 @@ class OutageNote:
             return 0.0
         return self._open_seconds - age if 0 <= age < self._open_seconds else 0.0
 
+    @property
+    def is_there(self) -> bool:
+        """Whether it is down, or nobody has reached it since it was."""
+        return self._path.exists()
+
     def put(self) -> None:
         """Notes that it is down, in a home that is there and can be written to; else nothing."""
         with suppress(OSError):

@@ -8,6 +8,7 @@ thing: some partitions are out of date, and making them again gives what an undi
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from datetime import date, timedelta
 from functools import cached_property
 from pathlib import Path
@@ -36,6 +37,8 @@ DAYS_AT_ONCE = 31
 ROWS_AT_ONCE = IN_MEMORY_ROWS
 """Rows that the days read which a step makes at once. A day with a state that is handed over unread has more, and so
 is made alone."""
+Watch = Callable[[str, Sequence[date]], AbstractContextManager[object]]
+"""(step, days) → entered while the step makes these days, and left when it has; without days: the step as a whole."""
 
 
 class Store:
@@ -44,6 +47,8 @@ class Store:
     def __init__(self, log: LandedLog, lake: Lake) -> None:
         self.log = log
         self.lake = lake
+        self.watch: Watch = lambda _, __: nullcontext()
+        """Who measures and tells of the work of steps: nobody, unless somebody is put here."""
 
     @cached_property
     def quarantine(self) -> Quarantine:
@@ -129,6 +134,12 @@ class Store:
         of whom a day cannot be made are set aside (`em_pipelines.storage.isolation`): the others have theirs.
         Raises CorruptLogError for a day whose log has lost something.
         """
+        with self.watch(step.name, ()):
+            return self._run_days(step, days, is_forced, on_days)
+
+    def _run_days(
+        self, step: Step, days: Sequence[date], is_forced: bool, on_days: Callable[[str, int], None]
+    ) -> StepReport:
         made: list[date] = []
         current: list[date] = []
         n_rows = Counter({table.name: 0 for table in step.outputs})
@@ -245,11 +256,14 @@ class Store:
         """Makes the days; gives each with its rows by table when they are written."""
         if len(days) == 1 or step.run_many is None:
             for day in days:
-                yield day, self._run_day(step, day)
+                with self.watch(step.name, [day]):
+                    n_rows = self._run_day(step, day)
+                yield day, n_rows
             return
         digests = {day: self.inputs_digest(step, day) for day in days}
         try:
-            made = step.run_many({day: self._inputs(step, day) for day in days})
+            with self.watch(step.name, days):
+                made = step.run_many({day: self._inputs(step, day) for day in days})
         except Exception as error:
             if not is_of_rows(error):
                 raise

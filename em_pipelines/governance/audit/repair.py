@@ -28,6 +28,7 @@ from em_pipelines.governance.rebuildable_home import RebuildableHome
 from em_pipelines.home import Home
 from em_pipelines.retrieval import packs
 from em_pipelines.schema.tables.graph import EDGES, ENTITIES
+from em_pipelines.serving.metrics.daily import measure
 from em_pipelines.serving.snapshot import LATEST, publish_home
 from em_pipelines.storage.ledger_entries import Act
 from em_pipelines.storage.log_manifest import Change, What
@@ -247,6 +248,7 @@ def _republish(home: RebuildableHome, repair: Repair) -> None:
             (home.snapshots / LATEST).resolve().unlink(missing_ok=True)
         home.infer()
         home.refresh_proactive()
+        measure(home)
         report = publish_home(home)
     repair.done.append(f"published the snapshot of {report.as_of}")
 

@@ -22,6 +22,7 @@ from em_pipelines.retrieval import packs
 from em_pipelines.schema.table import Table
 from em_pipelines.schema.tables.derived import CONSOLIDATED
 from em_pipelines.schema.tables.graph import EDGES, ENTITIES
+from em_pipelines.serving.metrics.daily import metrics_step
 from em_pipelines.serving.projection.noted import GraphNote
 from em_pipelines.serving.projection.sync_home import n_erased_since_sync
 from em_pipelines.serving.snapshot import LATEST, is_current, newest_day
@@ -159,7 +160,7 @@ def _stages(home: RebuildableHome) -> Iterator[Diagnosis]:
 
 
 def _partitions(home: RebuildableHome) -> Iterator[tuple[Table, date]]:
-    for step in (*home.steps.values(), home.inference):
+    for step in (*home.steps.values(), home.inference, metrics_step()):
         for table in step.outputs:
             for day in home.store.lake.days(table):
                 yield table, day

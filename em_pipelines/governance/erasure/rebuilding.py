@@ -25,6 +25,7 @@ from em_pipelines.schema.tables.clean import MESSAGES
 from em_pipelines.schema.tables.derived import CONSOLIDATED
 from em_pipelines.schema.tables.graph import EDGES, ENTITIES
 from em_pipelines.schema.tables.outgoing import PROBES, STARTERS
+from em_pipelines.serving.metrics.daily import measure
 from em_pipelines.serving.snapshot import LATEST, publish_home
 from em_pipelines.storage.step import Step
 from em_pipelines.text.name_matching import NameIndex
@@ -80,6 +81,8 @@ def remake(home: RebuildableHome, days: Iterable[date]) -> Rebuilt:
     _infer_anew(home, done)
     _consolidate_anew(home, done)
     _propose_anew(home, done)
+    with suppress(EmError):  # the next run counts what nobody could count now
+        measure(home)
     return done
 
 

@@ -31,6 +31,7 @@ from em_pipelines.interfaces.cli import (
     interrupts,
     judging,
     landing,
+    metering,
     overview,
     pooling,
     projecting,
@@ -66,6 +67,7 @@ app = typer.Typer(name="em", no_args_is_help=True, pretty_exceptions_enable=Fals
 app.command()(landing.land)
 app.command()(overview.users)
 app.command()(overview.status)
+app.command()(metering.metrics)
 app.command()(reading.facts)
 app.command()(reading.infer)
 app.command()(searching.search)

@@ -23,6 +23,7 @@ from em_pipelines.interfaces.cli.dagster_storage import StorageError, is_in_stor
 from em_pipelines.pipeline import Pipeline
 from em_pipelines.retrieval import packs
 from em_pipelines.schema.tables.extraction import EXTRACTION_ISSUES
+from em_pipelines.serving.metrics.daily import is_measured, metrics_step
 from em_pipelines.serving.snapshot import is_current, newest_day
 from em_pipelines.storage.quarantine import SetAside
 from em_pipelines.storage.run_plan import Span, plan, steps_with_work
@@ -112,6 +113,7 @@ def _is_published(home: Pipeline) -> bool:
     return newest_day(home.store) is None or (
         home.is_inferred
         and home.is_proactive_current
+        and is_measured(home)
         and is_current(home.store, home.snapshots, home.time_rules, home.nights.history())
         and packs.is_current(home)
     )
@@ -124,7 +126,9 @@ def _run(home: Pipeline, runner: "_Runner", *, is_full: bool, publishes: bool = 
 
     span = home.unchecked
     if span is None:
-        runner.execute("publish", {}, config=_config([home.inference, *home.proactive], is_full=is_full))
+        runner.execute(
+            "publish", {}, config=_config([home.inference, *home.proactive, metrics_step()], is_full=is_full)
+        )
         return
     todo = steps_with_work(home.store, home.steps.values(), *span)
     tags = {
@@ -133,7 +137,7 @@ def _run(home: Pipeline, runner: "_Runner", *, is_full: bool, publishes: bool = 
         "dagster/asset_partition_range_end": str(span[1]),
     }
     tables = [table.name for step in todo for table in step.outputs]
-    steps = [*todo, *([home.inference, *home.proactive] if publishes else [])]
+    steps = [*todo, *([home.inference, *home.proactive, metrics_step()] if publishes else [])]
     runner.execute("main", tags, [*tables, *(PUBLISHED if publishes else ())], config=_config(steps, is_full=is_full))
 
 

@@ -69,6 +69,11 @@ class OfferBook:
                     if one.said != OFFERED:
                         yield KeptBack(user_id, one.target, one.kind, one.said, one.at)
 
+    def of_all(self) -> Iterator[Entry]:
+        """What stands there of everybody, by nobody's name."""
+        for path in sorted(self._folder.glob("*.jsonl")):
+            yield from filter(None, map(_read, path.read_bytes().splitlines()))
+
     def damaged(self) -> list[str]:
         """Names of the files with lines that nobody can read."""
         paths = sorted(self._folder.glob("*.jsonl"))

@@ -3,6 +3,7 @@
 from em_pipelines.schema.table import (
     CORRELATION_ID,
     DATE,
+    INSTANT,
     REAL,
     TEXT,
     TIMESTAMP,
@@ -42,10 +43,10 @@ AUDIT_TRAIL = Table(
 METRICS = Table(
     name="metrics",
     group="quality",
-    about="Figures of each day, in long form.",
+    about="Figures of each day, in long form: what it added to counters, and what gauges were at its end.",
     columns=(
-        TIMESTAMP,
-        col("name", TEXT, "the metric's name"),
+        col("timestamp", INSTANT, "the first instant of the day, UTC"),
+        col("name", TEXT, "the metric's name; of histograms with _bucket, _sum or _count"),
         col("labels", TEXT, "its labels as canonical JSON"),
         col("value", REAL, "the figure, in the unit its name states"),
     ),

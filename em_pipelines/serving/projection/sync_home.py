@@ -12,6 +12,8 @@ from em_pipelines.serving.projection.graph_store import OpenGraph
 from em_pipelines.serving.projection.noted import GraphNote, Noted
 from em_pipelines.serving.projection.projected_home import ProjectedHome
 from em_pipelines.serving.projection.sync import SyncOptions, SyncReport, Written, project
+from em_pipelines.serving.projection.timed_graph import TimedGraph
+from em_pipelines.storage.histograms import FOLDER, add_to_note
 from em_pipelines.storage.outage import OutageNote
 
 LOCK = "graph"
@@ -20,6 +22,8 @@ LOCK = "graph"
 
 NOTE = "graph.down"
 """In the home's locks, while a graph database that was not there is left alone."""
+LATENCY_NOTE = "graph.json"
+"""How long calls of the graph database took, beside the notes of the steps."""
 OPEN_SECONDS = 60.0
 """For so long, by whoever does not ask for a sync by name; as with the large model, whose calls are few, too."""
 
@@ -57,9 +61,9 @@ def _synced(home: ProjectedHome, open_graph: OpenGraph, *, is_full: bool, on_row
     note = GraphNote(home.record)
     options = SyncOptions(is_full, on_rows, home.settings.engine, home.path / SPILL / str(os.getpid()))
     with open_graph() as graph, home.lock(LOCK):
-        begun = datetime.now(UTC)
+        begun, timed = datetime.now(UTC), TimedGraph(graph)
         try:
-            report = project(home.store, graph, last=note.read(), options=options)
+            report = project(home.store, timed, last=note.read(), options=options)
         except CorruptTableError as error:
             if _is_settled(home):
                 raise
@@ -67,6 +71,8 @@ def _synced(home: ProjectedHome, open_graph: OpenGraph, *, is_full: bool, on_row
                 "projecting the graph: its days are being made anew, and do not fit together yet; try again when "
                 "`em run` has ended"
             ) from error
+        finally:
+            add_to_note(home.path / "lake" / FOLDER / LATENCY_NOTE, timed.durations)
         if report.is_equal:
             note.put(Noted(begun, report.content, report.checksum_held))
     return report
