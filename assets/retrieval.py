@@ -1,10 +1,16 @@
 """The index packs: unpartitioned, for only the newest are searched."""
 
+import logging
+
 import dagster as dg
 
 from assets.daily import OWNERS
+from em_pipelines.observability.work import work
 from em_pipelines.retrieval import packs
+from em_pipelines.text.counting import counted
 from resources.home import HomeResource
+
+_LOGGER = logging.getLogger(__name__)
 
 
 @dg.asset(
@@ -16,7 +22,9 @@ from resources.home import HomeResource
     description="One pack a user: what was said, what is known and what recurs, ready to be searched.",
 )
 def index_packs(home: HomeResource) -> dg.MaterializeResult:
-    users = packs.build(home.home)
+    with work("em.step", step="index_packs"):
+        users = packs.build(home.home)
+        _LOGGER.info("made %s", counted(len(users), "index pack"))
     n_documents, n_bytes = packs.size_of(home.home)
     return dg.MaterializeResult(
         metadata={

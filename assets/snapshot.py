@@ -1,15 +1,19 @@
 """The published snapshot: one self-contained DuckDB file for analysts. Unpartitioned: only the latest matters."""
 
+import logging
 from collections.abc import Iterator
 
 import dagster as dg
 
 from assets.daily import OWNERS
 from em_pipelines.lifecycle.state_retention import thin
+from em_pipelines.observability.work import work
 from em_pipelines.schema.tables.graph import EDGES
 from em_pipelines.serving.metrics.daily import measure
 from em_pipelines.serving.snapshot import newest_day, publish_home
 from resources.home import HomeResource
+
+_LOGGER = logging.getLogger(__name__)
 
 
 @dg.asset(
@@ -38,8 +42,10 @@ def snapshot(context: dg.AssetExecutionContext, home: HomeResource) -> Iterator[
         return
     # Not by a dependency: the group of figures reads this one, and groups in a circle cannot be drawn.
     measure(home.home)
-    with home.home.lock("snapshot"):  # an erasure that removes snapshots may not be overtaken by one of before it
+    # Under the lock, so that an erasure that removes snapshots is not overtaken by one of before it.
+    with work("em.step", step="snapshot"), home.home.lock("snapshot"):
         report = publish_home(home.home)
+        _LOGGER.info("the snapshot of %s is %s", report.as_of, "written" if report.is_new else "current")
     n_thinned = thin(home.home.store, home.home.steps, home.home.settings.states, home.home.lock)
     home.home.store.lake.keep_footers()  # each of them was asked for, and the next publication asks again
     yield dg.MaterializeResult(

@@ -1,7 +1,7 @@
 """The home as a resource: log, lake, steps and snapshots, built once a process from a path."""
 
 from collections.abc import Callable, Mapping
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -10,6 +10,8 @@ import dagster as dg
 from filelock import FileLock, Timeout
 from pydantic import PrivateAttr
 
+from em_pipelines.observability.log_lines import write_json
+from em_pipelines.observability.work import bound, work
 from em_pipelines.pipeline import Pipeline
 from em_pipelines.serving.metrics.step_watch import StepWatch
 from em_pipelines.settings import Settings, load_settings
@@ -17,8 +19,11 @@ from em_pipelines.storage.files import close_to_others, make_folder
 from resources.embedders import open_embedder
 from resources.model_access import asking_of
 from resources.run_locks import run_lock
+from resources.tracing import start
 
 Progress = Callable[[str, int], None]
+ID_DIGITS = 8
+"""Of a run's id by Dagster, as its UI shows it."""
 
 
 class HomeResource(dg.ConfigurableResource[Pipeline]):
@@ -28,6 +33,7 @@ class HomeResource(dg.ConfigurableResource[Pipeline]):
     _settings: Settings | None = PrivateAttr(default=None)
     _on_days: Progress | None = PrivateAttr(default=None)
     _run_lock: FileLock | None = PrivateAttr(default=None)
+    _run: ExitStack = PrivateAttr(default_factory=ExitStack)
 
     @classmethod
     def of(cls, settings: Settings, on_days: Progress | None = None) -> "HomeResource":
@@ -42,6 +48,9 @@ class HomeResource(dg.ConfigurableResource[Pipeline]):
         """The home itself."""
         path = Path(self.path)
         settings = self._settings.model_copy(update={"home": path}) if self._settings else load_settings(home=path)
+        if settings.log.format == "json":
+            write_json()
+        start(settings)
         opened = Pipeline(settings, asking_of, open_embedder)
         opened.store.watch = StepWatch(opened.store.lake)
         close_to_others()  # Dagster's own files as well
@@ -61,9 +70,13 @@ class HomeResource(dg.ConfigurableResource[Pipeline]):
             with suppress(Timeout):
                 lock.acquire()
                 self._run_lock = lock
+            if "correlation_id" not in bound():  # else `em run` has begun it
+                self._run.enter_context(work("em.run", correlation_id=f"run_{context.run.run_id[:ID_DIGITS]}"))
 
     def teardown_after_execution(self, context: dg.InitResourceContext) -> None:  # noqa: ARG002  (Dagster's signature)
         """Gives it back, and leaves no file of it: a file without a holder tells of a process that was killed."""
+        with suppress(ValueError):  # begun in another context: it ends with that
+            self._run.close()
         if self._run_lock:
             Path(self._run_lock.lock_file).unlink(missing_ok=True)
             self._run_lock.release()

@@ -75,7 +75,7 @@ def fast_folder() -> Path | None:
 
 def _scrub(environment: pytest.MonkeyPatch) -> None:
     for name in list(os.environ):
-        if name.startswith(("EM_", "OPENAI_", "DAGSTER_", "NEO4J_")) or name.lower().endswith("_proxy"):
+        if name.startswith(("EM_", "OPENAI_", "DAGSTER_", "NEO4J_", "OTEL_")) or name.lower().endswith("_proxy"):
             environment.delenv(name)
     environment.setenv("DAGSTER_DISABLE_TELEMETRY", "1")
     environment.setenv("GX_ANALYTICS_ENABLED", "false")

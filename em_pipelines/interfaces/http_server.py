@@ -22,6 +22,8 @@ from anyio.abc import TaskStatus
 from em_pipelines.errors import UsageError
 from em_pipelines.interfaces.agents.address import Address
 from em_pipelines.interfaces.mcp.connections import MAX_HEADER_BYTES, GuardedProtocol, GuardedServer
+from em_pipelines.observability.log_lines import write_json
+from em_pipelines.observability.work import flush
 
 GRACE_SECONDS = 1.0
 CLIENT_GONE = "ClientDisconnect"
@@ -99,17 +101,28 @@ async def on_signal(stop: Callable[[], None], *, task_status: TaskStatus[None]) 
 
 def end_process() -> None:
     """Ends the process with success, whatever threads still wait for."""
+    flush()
     logging.shutdown()
     sys.stderr.flush()
     os._exit(0)
 
 
-def log_to_stderr(name: str) -> None:
-    """Warnings and worse alone, a line each under `name`, whatever level libraries choose for themselves."""
+def log_to_stderr(name: str, form: str) -> None:
+    """Warnings and worse alone, a line each under `name`, whatever level libraries choose for themselves; of the form
+    `json` with all that was bound to what is at work."""
+    if form == "json":
+        write_json(_is_of_interest)
+        return
     handler = logging.StreamHandler(sys.stderr)
     handler.setLevel(logging.WARNING)
     handler.addFilter(_without_traces)
     logging.basicConfig(level=logging.WARNING, handlers=[handler], format=f"{name}: %(message)s", force=True)
+
+
+def _is_of_interest(record: logging.LogRecord) -> bool:
+    """Of a client that went away nothing is said: anybody could fill a log by it."""
+    kind = record.exc_info[0] if record.exc_info else None
+    return kind is None or kind.__name__ != CLIENT_GONE
 
 
 def _without_traces(record: logging.LogRecord) -> bool:

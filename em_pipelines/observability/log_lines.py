@@ -7,6 +7,7 @@ the first line alone is told. An error is told by its kind and place: its text m
 import logging
 import sys
 import traceback
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TextIO
@@ -54,11 +55,13 @@ class JsonHandler(logging.StreamHandler[TextIO]):
         super().emit(record)
 
 
-def write_json() -> None:
-    """Has everything that this process logs written as JSON lines to stderr, and by nobody else; once is enough."""
+def write_json(keeps: Callable[[logging.LogRecord], bool] = lambda _: True) -> None:
+    """Has everything that this process logs, and that somebody `keeps`, written as JSON lines to stderr, and by nobody
+    else; once is enough."""
     root = logging.getLogger()
     if not any(isinstance(handler, JsonHandler) for handler in root.handlers):
         root.handlers = [JsonHandler()]
+        root.handlers[0].addFilter(keeps)
     root.setLevel(logging.WARNING)
     for name in OURS:
         logging.getLogger(name).setLevel(logging.INFO)

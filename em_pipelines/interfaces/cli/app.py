@@ -130,6 +130,7 @@ def before_command(home: HomeOption = None) -> None:
     Defaults.serve_ui = _serve_ui
     Defaults.open_graph = _open_graph
     Defaults.is_graph_set = _is_graph_set
+    Defaults.start_tracing = _start_tracing
     Defaults.reset_runs = _reset_runs
 
 
@@ -174,6 +175,12 @@ def _is_graph_set() -> bool:
     from resources.graph_address import is_graph_set
 
     return is_graph_set(environment())
+
+
+def _start_tracing(settings: "Settings") -> None:
+    from resources.tracing import start
+
+    start(settings)
 
 
 def _reset_runs(home: "Home", is_applied: bool) -> int:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from em_pipelines.lifecycle.revision.revisable_home import OpenVerifier
     from em_pipelines.pipeline import OpenEmbedder, OpenModels, Pipeline
     from em_pipelines.serving.projection.graph_store import OpenGraph
+    from em_pipelines.settings import Settings
 
 
 def _remember(home: Path | None) -> Path | None:
@@ -77,6 +78,8 @@ class Defaults:
     serve_agents: Callable[..., None] | None = None
     serve_ui: Callable[..., None] | None = None
     open_graph: "OpenGraph | None" = None
+    start_tracing: "Callable[[Settings], None]" = staticmethod(lambda _: None)
+    """Sends spans, where the settings or the environment say where to."""
     is_graph_set: Callable[[], bool] = staticmethod(lambda: False)
     """Whether the environment names a graph database."""
     reset_runs: "ResetRuns" = staticmethod(lambda _, __: 0)
@@ -96,6 +99,11 @@ def open_home(home: Path | None, **overrides: Any) -> "Pipeline":
     settings = load_settings(**({"home": chosen} if chosen else {}), **overrides)
     if settings.home.exists() and not settings.home.is_dir():
         raise UsageError(f"opening the home: {settings.home} is a file; give a folder with --home or EM_HOME")
+    if settings.log.format == "json":
+        from em_pipelines.observability.log_lines import write_json
+
+        write_json()
+    Defaults.start_tracing(settings)
     opened = Pipeline(settings, Defaults.open_models, Defaults.open_embedder)
     close_to_others()
     return opened

@@ -1,5 +1,6 @@
 """`em run`: from logs to memory, and what people see of it."""
 
+import logging
 from collections import Counter
 from datetime import date
 from pathlib import Path
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from em_pipelines.interfaces.cli.dagster_runner import Summary
     from em_pipelines.pipeline import Pipeline
 
+_LOGGER = logging.getLogger(__name__)
 ROOT = Path(__file__).parents[3]
 """The repository, where this is one; else the folder that the package is installed in."""
 
@@ -64,6 +66,7 @@ def run(
     from em_pipelines.governance.audit.lost_log import check
     from em_pipelines.interfaces.cli.dagster_runner import materialize
     from em_pipelines.interfaces.cli.dagster_storage import prepare_dagster_home
+    from em_pipelines.observability.work import new_id, work
 
     first, last = _bounds(from_day, to_day)
     opened = (open_home if paths else open_existing)(home, **({"extractor": extractor} if extractor else {}))
@@ -71,14 +74,15 @@ def run(
     settings = landing.with_chat_options(opened.settings.landing, speaker, time_zone, date_order)
     mapping = landing.columns_of(column)
     how = landing.Format(format)
-    report = None
+    report, run_id = None, new_id("run")
     if paths:
-        with telling_of_a_new_home(opened):
+        with telling_of_a_new_home(opened), work("em.land", correlation_id=run_id):
             report = landing.land_into(opened, paths, how, user_id, settings, mapping, privacy, is_trusted=trust)
+            _LOGGER.info("landed %s", counted(report.n_landed, "record"))
             landing_summary.show(report)
         reviewing.settle(opened, [Path(name).name for name in report.files] if accept else [], user_id)
     prepare_dagster_home(opened)
-    with opened.at_work("run"):
+    with opened.at_work("run"), work("em.run", correlation_id=run_id):
         opened.sweep()
         check(opened)
         summary = materialize(opened, first, last, is_full=is_full)

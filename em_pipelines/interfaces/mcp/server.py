@@ -6,6 +6,7 @@ alone: neither side gets anybody's words, a path or a trace.
 
 import inspect
 import logging
+import time
 import traceback
 from collections.abc import Iterable
 from importlib.metadata import version
@@ -26,6 +27,7 @@ from em_pipelines.interfaces.mcp.callers import Verifier, Who
 from em_pipelines.interfaces.mcp.desk import Desk
 from em_pipelines.interfaces.mcp.reading import ReadingTools
 from em_pipelines.interfaces.mcp.writing import WritingTools
+from em_pipelines.observability.work import new_id, work
 from em_pipelines.retrieval.context.instructions import INSTRUCTIONS
 from em_pipelines.schema.near_names import near
 
@@ -105,6 +107,17 @@ class MemoryServer(MCPServer[None]):
     ) -> CallToolResult | InputRequiredResult:
         """Calls a tool for its caller; raises ToolError, with one sentence, for whatever goes wrong."""
         arguments = _renamed(name, arguments)
+        begun = time.perf_counter()
+        with work("em.call", correlation_id=new_id("call"), tool=name if name in TOOLS else "unknown"):
+            try:
+                return await self._called(name, arguments, context)
+            finally:
+                is_known = name if name in TOOLS else "an unknown tool"
+                _log.info("%s was called, and answered in %.0f ms", is_known, (time.perf_counter() - begun) * 1000)
+
+    async def _called(
+        self, name: str, arguments: dict[str, Any], context: Context[None, Any] | None
+    ) -> CallToolResult | InputRequiredResult:
         try:
             await self._check(name, arguments)
             return await super().call_tool(name, arguments, context)

@@ -37,7 +37,7 @@ def serve(
 ) -> None:
     """Serves over HTTP where there is an address, else over stdio, as `serve_stdio` is told. `on_start` is called once
     nothing stands in the way of serving."""
-    log_to_stderr(SERVER)
+    log_to_stderr(SERVER, settings.log.format)
     if address is None:
         serve_stdio(settings, open_models, on_start=on_start, **how)
     else:

@@ -26,7 +26,7 @@ def serve(  # noqa: PLR0913  (what a server is made of)
 
     Raises UsageError for an address that cannot be had or may not be used, SaltError where tokens cannot be told apart.
     """
-    log_to_stderr(NAME)
+    log_to_stderr(NAME, settings.log.format)
     address.check()
     desk = Desk(settings, open_models, open_embedder)
     access = Access(desk.tokens, address, needs_token=needs_token)

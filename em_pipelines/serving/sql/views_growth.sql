@@ -226,3 +226,15 @@ COMMENT ON VIEW retrieval_misses IS 'Facts that people had to say again although
 CREATE VIEW figures_by_day AS
 SELECT (timestamp AT TIME ZONE 'UTC')::DATE AS day, name, labels, value FROM metrics ORDER BY day, name, labels;
 COMMENT ON VIEW figures_by_day IS 'Figures of each day, as they were measured.';
+
+-- A gauge is as it was at the end of its day, so only counters add up; a day on which one did not count has no row.
+CREATE VIEW metric_days AS
+SELECT
+    (timestamp AT TIME ZONE 'UTC')::DATE AS day, name,
+    CASE WHEN name LIKE 'em_graph_%' OR name LIKE 'em_confidence_distribution%' THEN 'gauge' ELSE 'counter' END AS kind,
+    CAST(CAST(labels AS JSON) AS MAP(VARCHAR, VARCHAR)) AS labels, value,
+    CASE WHEN kind = 'counter' THEN sum(value) OVER (PARTITION BY name, m.labels ORDER BY timestamp) END AS total
+FROM metrics AS m
+WHERE NOT ends_with(name, '_bucket')
+ORDER BY day, name, m.labels;
+COMMENT ON VIEW metric_days IS 'Metrics over days: what each day added to a counter and its total since, and gauges.';
