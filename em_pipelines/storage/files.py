@@ -14,7 +14,7 @@ import os
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
-from datetime import date
+from datetime import UTC, date, datetime
 from enum import StrEnum
 from functools import lru_cache
 from pathlib import Path
@@ -265,9 +265,18 @@ def held(home: Path, name: str, timeout_seconds: float) -> Iterator[None]:
             "wait for it to end and try again"
         ) from error
     try:
+        os.utime(lock.lock_file)  # so that `last_held` tells; acquiring changes no time of a file that is there
         yield
     finally:
         lock.release()
+
+
+def last_held(home: Path, name: str) -> datetime | None:
+    """When one lock of a home was taken last, in UTC; None where it never was. Writes nothing."""
+    try:
+        return datetime.fromtimestamp((home / "locks" / f"{name}.lock").stat().st_mtime, UTC)
+    except FileNotFoundError:
+        return None
 
 
 def is_held(home: Path, name: str) -> bool:

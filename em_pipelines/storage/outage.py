@@ -6,6 +6,7 @@ A note is an empty file whose time of change counts. Whoever cannot write one do
 
 import time
 from contextlib import suppress
+from datetime import UTC, datetime
 from pathlib import Path
 
 
@@ -29,6 +30,15 @@ class OutageNote:
     def is_there(self) -> bool:
         """Whether it is down, or nobody has reached it since it was."""
         return self._path.exists()
+
+    @property
+    def noted_at(self) -> datetime | None:
+        """When it was noted last; None where nothing is. The note of an outage that is over stands until somebody has
+        reached the service."""
+        try:
+            return datetime.fromtimestamp(self._path.stat().st_mtime, UTC)
+        except OSError:
+            return None
 
     def put(self) -> None:
         """Notes that it is down, in a home that is there and can be written to; else nothing."""

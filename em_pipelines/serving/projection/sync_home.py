@@ -8,6 +8,7 @@ import orjson
 from em_pipelines.errors import CorruptTableError, GraphUnavailableError, UnsettledError
 from em_pipelines.home import SPILL, Home
 from em_pipelines.schema.tables.derived import CURRENT_EDGES
+from em_pipelines.serving.projection.batch_times import note_batches
 from em_pipelines.serving.projection.graph_store import OpenGraph
 from em_pipelines.serving.projection.noted import GraphNote, Noted
 from em_pipelines.serving.projection.projected_home import ProjectedHome
@@ -73,6 +74,7 @@ def _synced(home: ProjectedHome, open_graph: OpenGraph, *, is_full: bool, on_row
             ) from error
         finally:
             add_to_note(home.path / "lake" / FOLDER / LATENCY_NOTE, timed.durations)
+            note_batches(home.path, timed.batches)
         if report.is_equal:
             note.put(Noted(begun, report.content, report.checksum_held))
     return report

@@ -2,10 +2,12 @@
 
 import time
 from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
 from typing import TypeVar
 
 import pyarrow as pa
 
+from em_pipelines.serving.projection.batch_times import BatchTime
 from em_pipelines.serving.projection.graph_store import GraphStore, Sums
 from em_pipelines.serving.projection.shapes import EdgeKind, Row
 from em_pipelines.storage.histograms import Histogram, Histograms
@@ -15,11 +17,12 @@ T = TypeVar("T")
 
 class TimedGraph:
     """A `GraphStore` that counts the durations of another's calls into `durations`, by the name of the call; calls that
-    fail count as well."""
+    fail count as well. What wrote or removed is in `batches`, too, one by one."""
 
     def __init__(self, graph: GraphStore) -> None:
         self._graph = graph
         self.durations: Histograms = {}
+        self.batches: list[BatchTime] = []
 
     def prepare(self) -> None:
         """Makes constraints and indexes that are not there yet."""
@@ -58,4 +61,7 @@ class TimedGraph:
         try:
             return call()
         finally:
-            self.durations.setdefault(name, Histogram()).add((time.perf_counter() - begun) * 1000)
+            seconds = time.perf_counter() - begun
+            self.durations.setdefault(name, Histogram()).add(seconds * 1000)
+            if name.startswith(("put_", "drop_")):
+                self.batches.append(BatchTime(datetime.now(UTC), seconds))
