@@ -25,12 +25,13 @@ from quality.home_checks import build_home_checks
 from quality.packs import packs_whole
 from quality.report import report_asset
 from resources.alerts import AlertsResource
+from resources.dagster_internals import AssetJob
 from resources.embedders import open_embedder
 from resources.graph_address import open_graph
 from resources.home import HomeResource, Progress
 from resources.model_access import asking_of
 from resources.verifier import open_verifier
-from sensors.alerts import alerts_sensor
+from sensors.alerts import alerts_sensor, failed_runs_sensor, standing_alerts_sensor
 from sensors.backfills import backfills_sensor
 from sensors.batches import batches_sensor, collect_batches
 from sensors.graph import erasures_sensor
@@ -53,6 +54,7 @@ def build_definitions(settings: Settings | None = None, *, on_days: Progress | N
     first_day = first_partition(home)
     days = daily_partitions(first_day)
     jobs = build_jobs()
+    all_jobs: list[AssetJob | dg.JobDefinition] = [*jobs.values(), land_inbox, collect_batches, forget_requests]
     metrics = metrics_step()
     undated = (home.inference, home.consolidation, *home.proactive, metrics)
     checks = [*build_checks([*steps, *undated]), packs_whole, build_home_checks(open_graph)]
@@ -74,7 +76,7 @@ def build_definitions(settings: Settings | None = None, *, on_days: Progress | N
             revision_asset(open_verifier),
         ],
         asset_checks=checks,
-        jobs=[*jobs.values(), land_inbox, collect_batches, forget_requests],
+        jobs=all_jobs,
         schedules=build_schedules(jobs),
         sensors=[
             landing_sensor(land_inbox),
@@ -85,6 +87,8 @@ def build_definitions(settings: Settings | None = None, *, on_days: Progress | N
             backfills_sensor(jobs["quality"]),
             *proactive_sensors(jobs["proactive"]),
             alerts_sensor(watched),
+            failed_runs_sensor(job.name for job in all_jobs),
+            standing_alerts_sensor(),
         ],
         resources={"home": HomeResource.of(settings, on_days), "alerts": AlertsResource()},
         # One process a run: the work is batched inside the steps, and another process would cost more than most.

@@ -31,6 +31,7 @@ from em_pipelines.extraction.settings import (
     SegmentationSettings,
     VerificationSettings,
 )
+from em_pipelines.governance.alerts.settings import AlertSettings
 from em_pipelines.governance.audit.settings import QualitySettings, ReportSettings
 from em_pipelines.governance.review_settings import ReviewSettings
 from em_pipelines.graph.confidence_decay import DecaySettings
@@ -59,7 +60,10 @@ NEARLY = 0.85
 SHORT_VARIABLES = {name: f"EM_LLM_{name.upper()}" for name in ("base_url", "small", "large", "mode")}
 """Fields of `llm` that have a short variable besides EM_LLM__FIELD."""
 
-OTHER_VARIABLES = ("EM_LLM_API_KEY", "EM_REVISION_API_KEY", "EM_MCP_TOKEN", "EM_METRICS_TOKEN", "EM_ALERTS_WEBHOOK_URL")
+OTHER_VARIABLES = (
+    "EM_LLM_API_KEY", "EM_REVISION_API_KEY", "EM_MCP_TOKEN", "EM_METRICS_TOKEN", "EM_ALERTS_WEBHOOK_URL",
+    "EM_ALERTS_SMTP_USER", "EM_ALERTS_SMTP_PASSWORD",
+)  # fmt: skip
 """What is read of the environment and is no setting."""
 _CHOICE = re.compile(r"\^\(([\w|-]+)\)\$")
 
@@ -107,6 +111,7 @@ class Settings(BaseSettings):
     llm: LlmSettings = Field(default_factory=LlmSettings)
     reading: LlmExtractionSettings = Field(default_factory=LlmExtractionSettings)
     report: ReportSettings = Field(default_factory=ReportSettings)
+    alerts: AlertSettings = Field(default_factory=AlertSettings)
     quality: QualitySettings = Field(default_factory=QualitySettings)
     revision: RevisionSettings = Field(default_factory=RevisionSettings)
     review: ReviewSettings = Field(default_factory=ReviewSettings)

@@ -16,9 +16,9 @@ from em_pipelines.governance.rebuildable_home import RebuildableHome
 from em_pipelines.storage.landed_log import lost_error
 
 MADE_AGAIN = frozenset(
-    {"lake", "packs", "snapshots", "quality", "dagster", "locks", "tmp", "unchecked.json", "restoring.json"}
+    {"alerts", "lake", "packs", "snapshots", "quality", "dagster", "locks", "tmp", "unchecked.json", "restoring.json"}
 )
-"""What lies in a home and hangs on the log alone, or on who is at work. Whatever else lies there is copied."""
+"""What lies in a home and hangs on the log alone, on who is at work, or on where the home is; all else is copied."""
 TOMBSTONES = "record/tombstones.jsonl"
 LEDGER = ("record/ledger.jsonl", "record/ledger.head")
 SEGMENT_MARK = 16

@@ -25,6 +25,7 @@ KEYS = frozenset({"user_id", "session_id", "correlation_id", "source_id", "messa
 PLACES = frozenset(
     {
         "log",
+        "alerts",
         "lake",
         "snapshots",
         "evaluations",
