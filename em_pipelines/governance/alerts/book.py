@@ -118,7 +118,10 @@ class AlertBook:
         return book
 
     def write(self, book: Book) -> None:
-        """Replaces the file, where anything is another than it says; it is on the disk when this returns."""
+        """Replaces the file, where anything is another than it says; it is on the disk when this returns. None is
+        made to say nothing."""
+        if book == Book() and not self._path.exists():
+            return
         data = orjson.dumps(_document(book), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
         with suppress(FileNotFoundError):
             if self._path.read_bytes() == data:

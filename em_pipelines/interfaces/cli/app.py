@@ -13,6 +13,7 @@ import typer
 from em_pipelines.errors import EmError
 from em_pipelines.interfaces.cli import (
     agents,
+    alerting,
     asks,
     backing_up,
     checking,
@@ -52,6 +53,8 @@ from em_pipelines.interfaces.cli.wrong_use import sentence_of
 if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager, AbstractContextManager
 
+    from em_pipelines.governance.alerts.settings import AlertSettings
+    from em_pipelines.governance.alerts.telling import Sink
     from em_pipelines.home import Home
     from em_pipelines.lifecycle.revision.model import Verifier
     from em_pipelines.lifecycle.revision.revisable_home import RevisableHome
@@ -114,6 +117,7 @@ app.add_typer(dead_letters.app, name="dead-letters")
 app.add_typer(quarantine.app, name="quarantine")
 app.add_typer(reviewing.app, name="review")
 app.add_typer(pooling.app, name="pool")
+app.add_typer(alerting.app, name="alerts")
 
 
 @app.callback()
@@ -132,6 +136,7 @@ def before_command(home: HomeOption = None) -> None:
     Defaults.is_graph_set = _is_graph_set
     Defaults.start_tracing = _start_tracing
     Defaults.reset_runs = _reset_runs
+    Defaults.open_sinks = _open_sinks
 
 
 def _open_models(settings: "Settings") -> "OpenAsking":
@@ -181,6 +186,13 @@ def _start_tracing(settings: "Settings") -> None:
     from resources.tracing import start
 
     start(settings)
+
+
+def _open_sinks(settings: "AlertSettings") -> "list[Sink]":
+    from em_pipelines.environment import environment
+    from resources.alert_sinks import open_sinks
+
+    return open_sinks(settings, environment())
 
 
 def _reset_runs(home: "Home", is_applied: bool) -> int:

@@ -24,6 +24,8 @@ from em_pipelines.interfaces.cli.hints import runnable, with_home
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from em_pipelines.governance.alerts.settings import AlertSettings
+    from em_pipelines.governance.alerts.telling import Sink
     from em_pipelines.governance.audit.repair import ResetRuns
     from em_pipelines.lifecycle.revision.revisable_home import OpenVerifier
     from em_pipelines.pipeline import OpenEmbedder, OpenModels, Pipeline
@@ -82,6 +84,8 @@ class Defaults:
     """Sends spans, where the settings or the environment say where to."""
     is_graph_set: Callable[[], bool] = staticmethod(lambda: False)
     """Whether the environment names a graph database."""
+    open_sinks: "Callable[[AlertSettings], list[Sink]]" = staticmethod(lambda _: [])
+    """Where alerts go."""
     reset_runs: "ResetRuns" = staticmethod(lambda _, __: 0)
     """Dagster's notes of runs are the business of whoever drives Dagster; nobody here does."""
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from em_pipelines.errors import UsageError
-from em_pipelines.interfaces.cli import consolidating, landing, landing_summary, publishing, reviewing
+from em_pipelines.interfaces.cli import alerting, consolidating, landing, landing_summary, publishing, reviewing
 from em_pipelines.interfaces.cli.console import (
     Exit,
     ExtractorOption,
@@ -93,6 +93,7 @@ def run(
     if (first or last) and not any(_is_within(day, first, last) for day in opened.store.log.days("interactions")):
         tell("Nothing has landed on these days: `em status` tells from when to when there is something.")
     _show(opened, summary)
+    alerting.after_a_run(opened)
     _judge(summary)
     if report:
         landing_summary.end_with(opened, report)
