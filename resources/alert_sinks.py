@@ -83,6 +83,8 @@ class MailSink:
 
     def take(self, notice: Notice) -> str | None:
         """Sends a notice to every address in one mail; it counts as taken where the server took it for any of them."""
+        if not (self.settings.smtp_from.strip() and self.settings.recipients):
+            return "alerts.smtp_from or alerts.smtp_to is not set"
         host, port = str(self.settings.smtp_server), self.settings.smtp_port
         try:
             with smtplib.SMTP(host, port, timeout=TIMEOUT_SECONDS) as server:

@@ -6,7 +6,7 @@ sinks are made (`resources.alert_sinks`), so that nothing that prints settings c
 
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field
 
 
 class AlertSettings(BaseModel):
@@ -55,12 +55,6 @@ class AlertSettings(BaseModel):
     smtp_starttls: Literal["offered", "required"] = Field(
         default="offered", description="offered: STARTTLS where the server has it; required: no mail without it."
     )
-
-    @model_validator(mode="after")
-    def _has_addresses(self) -> "AlertSettings":
-        if self.smtp_server and not (self.smtp_from.strip() and self.recipients):
-            raise ValueError("smtp_server wants smtp_from and smtp_to, the addresses that mail is from and goes to")
-        return self
 
     @property
     def recipients(self) -> list[str]:
