@@ -5,7 +5,7 @@ reading raises; `looking` sees to it that one that cannot be read keeps none of 
 """
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import UTC, date, datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -31,6 +31,7 @@ from em_pipelines.serving.projection.sync_home import NOTE, OPEN_SECONDS
 from em_pipelines.storage.files import last_held
 from em_pipelines.storage.landed_log import lost_error
 from em_pipelines.storage.outage import OutageNote
+from em_pipelines.storage.step import Step
 
 if TYPE_CHECKING:
     from em_pipelines.llm.budget import BudgetUse
@@ -65,8 +66,9 @@ def pending(home: RebuildableHome, llm: LlmSettings) -> Pending | None:
         elif segments and not in_batch and home.store.is_incomplete(reading, day):
             n_messages = sum(one.n_messages for one in unread_segments(home.store.lake, [day]) if one.status == PENDING)
             lots.append(Lot(n_messages, max(at for _, at in segments), was_tried=True))
-    is_at_work = any(home.is_at_work(f"step-{step.name}") for step in (first, reading))
-    return Pending(tuple(lots), _last_read(home), last_held(home.path, f"step-{first.name}"), is_at_work)
+    steps = _until_read(home)
+    is_at_work = any(home.is_at_work(f"step-{step.name}") for step in steps)
+    return Pending(tuple(lots), _moved_at(home, steps), last_held(home.path, f"step-{first.name}"), is_at_work)
 
 
 def most_refused(home: RebuildableHome, since: datetime) -> int:
@@ -183,11 +185,18 @@ def _segments(folder: Path) -> Iterator[tuple[Path, datetime]]:
             continue
 
 
-def _last_read(home: RebuildableHome) -> datetime | None:
-    """When a day was read last: a file that is put into a folder changes its time."""
+def _until_read(home: RebuildableHome) -> list[Step]:
+    """The steps that a message passes until it is read; of a large log each takes its time."""
+    names = [*home.steps]
+    return [home.steps[name] for name in names[: names.index("extraction") + 1]]
+
+
+def _moved_at(home: RebuildableHome, steps: Iterable[Step]) -> datetime | None:
+    """When one of the steps made a day last: a file that is put into a folder changes its time."""
     root = home.store.lake.local_root
-    folder = Path(root, EXTRACTION_ISSUES.name) if root else None
-    return datetime.fromtimestamp(folder.stat().st_mtime, UTC) if folder and folder.exists() else None
+    folders = [Path(root, table.name) for step in steps for table in step.outputs] if root else []
+    times = [folder.stat().st_mtime for folder in folders if folder.exists()]
+    return datetime.fromtimestamp(max(times), UTC) if times else None
 
 
 def _refused_on(home: RebuildableHome, day: date) -> list[datetime]:

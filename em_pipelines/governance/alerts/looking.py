@@ -65,9 +65,7 @@ def look_at(situation: Situation, depth: Depth = Depth.DUE) -> Look:
         except DAMAGE as error:
             damage.append(figures.finding_of(str(error)))
         except Exception as error:  # one that fails silences no other
-            said = str(error) if isinstance(error, EmError) else type(error).__name__
-            _LOGGER.warning("alerts: asking %s: %s", name, said, exc_info=not isinstance(error, EmError))
-            problems.append(f"{name}: {said}")
+            problems.append(_problem(name, error))
         else:
             asked.append(name)
             found += [alert] if alert else []
@@ -75,11 +73,18 @@ def look_at(situation: Situation, depth: Depth = Depth.DUE) -> Look:
         damage += _damage(situation, depth)
         asked.append(rules.CORRUPTION)
     except Exception as error:
-        _LOGGER.warning("alerts: looking for damage: %s", type(error).__name__, exc_info=error)
-        problems.append(f"{rules.CORRUPTION}: {type(error).__name__}")
+        problems.append(_problem(rules.CORRUPTION, error))
     if alert := rules.corruption(list({one.found: one for one in damage}.values())):
         found.append(alert)
     return Look(tuple(found), frozenset(asked), tuple(problems))
+
+
+def _problem(name: str, error: Exception) -> str:
+    """What is said of a rule that could not be asked; of what nobody expects the log has the traceback."""
+    is_ours = isinstance(error, EmError)
+    said = str(error) if is_ours else type(error).__name__
+    _LOGGER.warning("alerts: asking %s: %s", name, said, exc_info=None if is_ours else error)
+    return f"{name}: {said}"
 
 
 def _damage(situation: Situation, depth: Depth) -> list[Finding]:

@@ -48,10 +48,11 @@ class Lot:
 
 @dataclass(frozen=True, slots=True)
 class Pending:
-    """What waits to be read; when anything was read last, when a run began last, and whether one is at work."""
+    """What waits to be read; when a step on the way there made anything last, when a run began last, and whether one is
+    at work."""
 
     lots: tuple[Lot, ...] = ()
-    read_at: datetime | None = None
+    moved_at: datetime | None = None
     tried_at: datetime | None = None
     is_at_work: bool = False
 
@@ -82,9 +83,10 @@ class Finding:
 
 
 def extraction_stalled(pending: Pending, now: datetime, settings: AlertSettings) -> Alert | None:
-    """More messages wait than may, for longer than they may, and none was read in that time."""
+    """More messages wait than may, for longer than they may, and nothing on the way to reading them was done in that
+    time."""
     since = now - timedelta(minutes=settings.stalled_minutes)
-    is_moving = pending.read_at is not None and pending.read_at > since
+    is_moving = pending.moved_at is not None and pending.moved_at > since
     n_messages = sum(
         lot.n_messages for lot in pending.lots if lot.landed_at <= since and (lot.was_tried or not is_moving)
     )
@@ -103,7 +105,7 @@ def extraction_stalled(pending: Pending, now: datetime, settings: AlertSettings)
 def extraction_stopped(pending: Pending, now: datetime, settings: AlertSettings) -> Alert | None:
     """Messages that a run was there for are not read after all, for longer than any run takes to get to them."""
     since = now - timedelta(minutes=settings.stopped_minutes)
-    if pending.is_at_work and pending.read_at is not None and pending.read_at > since:
+    if pending.is_at_work and pending.moved_at is not None and pending.moved_at > since:
         return None
     tried_at = pending.tried_at
     left = [

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from em_pipelines.errors import UsageError
+from em_pipelines.errors import EmError, UsageError
 from em_pipelines.interfaces.cli import alerting, consolidating, landing, landing_summary, publishing, reviewing
 from em_pipelines.interfaces.cli.console import (
     Exit,
@@ -63,8 +63,6 @@ def run(
 
     Example: em run examples/logs
     """
-    from em_pipelines.governance.audit.lost_log import check
-    from em_pipelines.interfaces.cli.dagster_runner import materialize
     from em_pipelines.interfaces.cli.dagster_storage import prepare_dagster_home
     from em_pipelines.observability.work import new_id, work
 
@@ -82,14 +80,12 @@ def run(
             landing_summary.show(report)
         reviewing.settle(opened, [Path(name).name for name in report.files] if accept else [], user_id)
     prepare_dagster_home(opened)
-    with opened.at_work("run"), work("em.run", correlation_id=run_id):
-        opened.sweep()
-        check(opened)
-        summary = materialize(opened, first, last, is_full=is_full)
-        if reviewing.settle(opened, [], None).n_accepted:  # what was read only now, in notes that need no look
-            summary = materialize(opened, first, last, is_full=False)
-        if _sleeps_on(opened):
-            summary.n_runs += materialize(opened, first, last, is_full=False).n_runs
+    try:
+        with work("em.run", correlation_id=run_id):
+            summary = _made(opened, first, last, is_full=is_full)
+    except EmError:
+        alerting.after_a_run(opened)
+        raise
     if (first or last) and not any(_is_within(day, first, last) for day in opened.store.log.days("interactions")):
         tell("Nothing has landed on these days: `em status` tells from when to when there is something.")
     _show(opened, summary)
@@ -97,6 +93,22 @@ def run(
     _judge(summary)
     if report:
         landing_summary.end_with(opened, report)
+
+
+def _made(home: "Pipeline", first: date | None, last: date | None, *, is_full: bool) -> "Summary":
+    """Makes what is out of date and publishes it, under the lock of runs; raises what `materialize` raises."""
+    from em_pipelines.governance.audit.lost_log import check
+    from em_pipelines.interfaces.cli.dagster_runner import materialize
+
+    with home.at_work("run"):
+        home.sweep()
+        check(home)
+        summary = materialize(home, first, last, is_full=is_full)
+        if reviewing.settle(home, [], None).n_accepted:  # what was read only now, in notes that need no look
+            summary = materialize(home, first, last, is_full=False)
+        if _sleeps_on(home):
+            summary.n_runs += materialize(home, first, last, is_full=False).n_runs
+    return summary
 
 
 def _sleeps_on(home: "Pipeline") -> bool:

@@ -75,6 +75,18 @@ def test_messages_that_nobody_reads_have_stalled(world: World, ears: Ears) -> No
     assert world.look(minutes=6).found == ()
 
 
+def test_messages_that_a_long_run_is_on_its_way_to_have_not_stalled(world: World) -> None:
+    landed_at, now = datetime(2026, 3, 1, 12, tzinfo=UTC), datetime(2026, 3, 1, 14, tzinfo=UTC)
+    lots, settings = (rules.Lot(10_000, landed_at),), AlertSettings()
+    for moved_minutes, is_told in ((4, False), (6, True)):
+        pending = rules.Pending(lots, now - timedelta(minutes=moved_minutes), landed_at, is_at_work=True)
+        assert (rules.extraction_stalled(pending, now, settings) is not None) == is_told
+        assert rules.extraction_stopped(pending, now, settings) is None
+    hung = rules.Pending(lots, now - timedelta(minutes=31), landed_at, is_at_work=True)
+    assert rules.extraction_stopped(hung, now, settings) is not None
+    assert world.look(minutes=6).found == ()
+
+
 def test_fifty_messages_are_not_enough_to_stall(world: World) -> None:
     world.land(50, "s2")
     assert world.look(minutes=6).found == ()

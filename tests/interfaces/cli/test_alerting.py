@@ -47,6 +47,15 @@ def test_a_run_says_in_a_line_what_stands_and_nothing_where_all_is_well(em: Em, 
     assert f"Alerts: 1 alert stands, first the disk is nearly full; see `em alerts --home {home}`\n" in done.stdout
 
 
+def test_a_run_that_fails_for_damage_tells_of_it(em: Em, home: Path) -> None:
+    with webhook() as hook:
+        next((home / "log" / "interactions").rglob("*.jsonl")).unlink()
+        done = em("run", "--home", home, EM_ALERTS_WEBHOOK_URL=hook.address)
+    assert done.returncode == 2
+    assert "Alerts: 1 alert stands, first the home is damaged" in done.stdout
+    assert [text.split("*")[1] for text in hook.posted] == ["[error] the home is damaged"]
+
+
 def test_a_book_that_cannot_be_written_ends_no_run(em: Em, home: Path) -> None:
     (home / "alerts").write_bytes(b"in the way")
     done = em("run", "--home", home, **FULL)
