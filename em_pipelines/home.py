@@ -12,6 +12,7 @@ HOME/llm        answers of models that were paid for, and vectors of phrases
 HOME/pool       what was taken from shared pools
 HOME/record     ledger, certificates, tokens, and the salt of names that may not be kept
 HOME/alerts     what stands of alerts, and who was told
+HOME/timings    how long steps took
 HOME/tmp        what steps had no memory for
 HOME/locks      who is at work, and whose work broke off
 

@@ -52,7 +52,7 @@ class HomeResource(dg.ConfigurableResource[Pipeline]):
             write_json()
         start(settings)
         opened = Pipeline(settings, asking_of, open_embedder)
-        opened.store.watch = StepWatch(opened.store.lake)
+        opened.store.watch = StepWatch(opened.store.lake, opened.path)
         close_to_others()  # Dagster's own files as well
         return opened
 

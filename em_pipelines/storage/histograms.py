@@ -19,8 +19,8 @@ from em_pipelines.storage.files import put_in_place, temporary_beside
 BUCKETS_MS = (1.0, 5.0, 10.0, 50.0, 100.0, 500.0, 1_000.0, 5_000.0, 10_000.0, 60_000.0)
 """Upper ends of the buckets, milliseconds; above the last there is one more."""
 
-FOLDER = ".timings"
-"""In the lake: a note for each step, and one for the calls of the graph database."""
+FOLDER = "timings"
+"""In the home: a note for each step, and one for the calls of the graph database."""
 
 
 @dataclass(slots=True)

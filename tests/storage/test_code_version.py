@@ -38,6 +38,7 @@ STALE_AFTER: dict[str, set[str]] = {
     "storage/lake.py": set(),
     "storage/tombstones.py": {"extraction"},
     "llm/gateway.py": set(),
+    "observability/work.py": set(),
     "landing/tables.py": LANDING,
     "landing/land.py": set(),
     "extraction/messages.py": {"messages"},

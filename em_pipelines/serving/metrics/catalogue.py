@@ -39,7 +39,7 @@ C, G, H = Kind.COUNTER, Kind.GAUGE, Kind.HISTOGRAM
 METRICS = (
     Metric("em_extraction_latency_ms", H, ("stage", "channel"),
            "Milliseconds in which a step made a day; of days made together, the mean.",
-           "notes of the steps, lake/.timings", is_daily=False),
+           "notes of the steps, timings/", is_daily=False),
     Metric("em_extraction_total", C, ("stage", "status"),
            "Messages by how far they came, and what was read in them by whether it was kept.",
            "interactions, dead_letters, messages, extraction_issues, claims, mentions"),
@@ -73,7 +73,7 @@ METRICS = (
            "calls of models, llm_calls"),
     Metric("em_llm_errors", C, ("model", "error_type"), "Calls that failed.", "calls of models, llm_calls"),
     Metric("em_neo4j_query_latency_ms", H, ("query_type",), "Milliseconds of a call of the graph database.",
-           "note of the syncs, lake/.timings", is_daily=False),
+           "note of the syncs, timings/", is_daily=False),
     Metric("em_revision_edges_processed", C, ("action",), "Facts that were looked up, by what came of it.", "feedback"),
     Metric("em_inference_edges_created", C, (), "Facts that came to follow from others.", "audit_trail"),
     Metric("em_user_corrections", C, ("correction_type",), "Corrections of people, or of agents for them.", "feedback"),

@@ -140,7 +140,7 @@ def _named_probes(store: Store) -> list[str]:
 
 def _latencies(home: Path) -> Iterator[Sample]:
     """What a clock measured: steps by channel, and the calls of the graph database."""
-    for path in sorted((home / "lake" / FOLDER).glob("*.json")):
+    for path in sorted((home / FOLDER).glob("*.json")):
         for label, histogram in read_note(path).items():
             if path.name == LATENCY_NOTE:
                 yield from of_histogram("em_neo4j_query_latency_ms", {"query_type": label}, histogram)

@@ -1,4 +1,4 @@
-"""Measures and tells of the work of steps: durations into the notes beside the tables, fields for log lines, spans.
+"""Measures and tells of the work of steps: durations into the notes of the home, fields for log lines, spans.
 
 Put into `Store.watch` by whoever runs steps for people; the engine's own callers do without.
 """
@@ -25,10 +25,11 @@ MIXED, NONE = "mixed", "none"
 
 
 class StepWatch:
-    """Watches the steps of one lake. Whoever runs a step holds its lock, so that its note has one writer."""
+    """Watches the steps of one home. Whoever runs a step holds its lock, so that its note has one writer."""
 
-    def __init__(self, lake: Lake) -> None:
+    def __init__(self, lake: Lake, home: Path) -> None:
         self._lake = lake
+        self._folder = home / FOLDER
         self._durations: Histograms = {}
         self._n_days = 0
         self._channel = lru_cache(maxsize=4096)(self._find_channel)
@@ -60,8 +61,8 @@ class StepWatch:
                     took_ms = (time.perf_counter() - begun) * 1000
                     _LOGGER.info("%s: made %s in %.0f ms", step, counted(self._n_days, "day"), took_ms)
         finally:
-            if self._durations and self._lake.local_root:
-                add_to_note(Path(self._lake.local_root, FOLDER, f"{step}.json"), self._durations)
+            if self._durations:
+                add_to_note(self._folder / f"{step}.json", self._durations)
 
     def _find_channel(self, day: date) -> str:
         """By what the messages of a day came: one channel, or mixed; none where there were none."""

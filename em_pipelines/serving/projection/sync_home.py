@@ -73,7 +73,7 @@ def _synced(home: ProjectedHome, open_graph: OpenGraph, *, is_full: bool, on_row
                 "`em run` has ended"
             ) from error
         finally:
-            add_to_note(home.path / "lake" / FOLDER / LATENCY_NOTE, timed.durations)
+            add_to_note(home.path / FOLDER / LATENCY_NOTE, timed.durations)
             note_batches(home.path, timed.batches)
         if report.is_equal:
             note.put(Noted(begun, report.content, report.checksum_held))
