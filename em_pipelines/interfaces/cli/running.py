@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from em_pipelines.errors import EmError, UsageError
-from em_pipelines.interfaces.cli import alerting, consolidating, landing, landing_summary, publishing, reviewing
+from em_pipelines.interfaces.cli import (
+    alerting,
+    consolidating,
+    interrupts,
+    landing,
+    landing_summary,
+    publishing,
+    reviewing,
+)
 from em_pipelines.interfaces.cli.console import (
     Exit,
     ExtractorOption,
@@ -84,7 +92,8 @@ def run(
         with work("em.run", correlation_id=run_id):
             summary = _made(opened, first, last, is_full=is_full)
     except EmError:
-        alerting.after_a_run(opened)
+        if not interrupts.came():  # who is told to stop has seconds
+            alerting.after_a_run(opened)
         raise
     if (first or last) and not any(_is_within(day, first, last) for day in opened.store.log.days("interactions")):
         tell("Nothing has landed on these days: `em status` tells from when to when there is something.")
