@@ -265,7 +265,8 @@ def held(home: Path, name: str, timeout_seconds: float) -> Iterator[None]:
             "wait for it to end and try again"
         ) from error
     try:
-        os.utime(lock.lock_file)  # so that `last_held` tells; acquiring changes no time of a file that is there
+        with suppress(OSError):
+            os.utime(lock.lock_file)  # so that `last_held` tells; acquiring changes no time of a file that is there
         yield
     finally:
         lock.release()
