@@ -21,7 +21,7 @@ from em_pipelines.storage.step import Step
 from em_pipelines.storage.store import Store
 from quality.drift import DRIFTS
 from quality.finding import DailyCheck, Finding
-from quality.history import Asked, left_over
+from quality.history import Asked, left_over, marked
 from quality.meaning import MEANING, integrity_findings, rule_reads
 from quality.rates import RATES
 from quality.report import link_to
@@ -104,7 +104,8 @@ def _contract(asked: Asked, days: list[date]) -> dg.AssetCheckResult:
         severity=dg.AssetCheckSeverity.ERROR if is_broken or not left else dg.AssetCheckSeverity.WARN,
         description=advice,
         unmended=[*left, *failed],
-        metadata={
+        metadata=marked(left and not is_broken)
+        | {
             "rows": dg.IntMetadataValue(verdict.n_rows),
             "days": dg.IntMetadataValue(verdict.n_days),
             "expectations": dg.IntMetadataValue(verdict.n_expectations),

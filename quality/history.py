@@ -16,6 +16,7 @@ from em_pipelines.schema.table import Table
 from em_pipelines.storage.lake import Lake
 from em_pipelines.text.counting import counted
 from quality.finding import Finding
+from resources.alerts import LEFT_OVER
 from resources.dagster_internals import last_evaluation, report_in_run
 
 UNMENDED = "days_unmended"
@@ -51,7 +52,8 @@ class Asked:
             severity=_severity([found[day] for day in failed], is_left=bool(left)),
             description=_sentence(found, failed, left),
             unmended=[*left, *failed],
-            metadata={
+            metadata=marked(left and not failed)
+            | {
                 "figure": dg.FloatMetadataValue(found[max(found)].figure if found else 0.0),
                 "days": dg.IntMetadataValue(len(found)),
                 "days_failed": dg.IntMetadataValue(len(failed)),
@@ -76,7 +78,11 @@ class Asked:
             passed=passed,
             severity=severity,
             description=description,
-            metadata={**(metadata or {}), UNMENDED: dg.JsonMetadataValue(days), **self.docs},
+            metadata={
+                **(metadata or {}),
+                UNMENDED: dg.JsonMetadataValue(days),
+                **self.docs,
+            },
         )
 
     def unreadable(self, problem: object, days: Iterable[date] = ()) -> dg.AssetCheckResult:
@@ -98,18 +104,18 @@ class Asked:
         rows = [self._row(day, found[day]) for day in sorted(told, key=lambda day: (not found[day].is_success, day))]
         if left and all(row.passed for row in rows):
             again = Finding(is_success=False, figure=0.0, advice=left_over(left), is_warning=True)
-            rows.append(self._row(left[-1], again))
+            rows.append(self._row(left[-1], again, is_left_over=True))
         report_in_run(self.context.instance, self.context.run, *rows)
         return left
 
-    def _row(self, day: date, finding: Finding) -> dg.AssetCheckEvaluation:
+    def _row(self, day: date, finding: Finding, *, is_left_over: bool = False) -> dg.AssetCheckEvaluation:
         return dg.AssetCheckEvaluation(
             asset_key=self.key.asset_key,
             check_name=self.name,
             passed=finding.is_success,
             severity=_severity([] if finding.is_success else [finding]),
             description=finding.note if finding.is_success else finding.advice,
-            metadata={"figure": finding.figure},
+            metadata={"figure": dg.FloatMetadataValue(finding.figure), **marked(is_left_over)},
             partition=day.isoformat(),
         )
 
@@ -124,6 +130,11 @@ class Asked:
         noted = last.metadata.get(UNMENDED) if last else None
         days = noted.value if isinstance(noted, dg.JsonMetadataValue) else None
         return sorted(date.fromisoformat(day) for day in days) if isinstance(days, list) else []
+
+
+def marked(is_left_over: object) -> dict[str, dg.MetadataValue]:
+    """The mark of a result that fails for earlier runs alone, as metadata; nothing where it does not."""
+    return {LEFT_OVER: dg.BoolMetadataValue(True)} if is_left_over else {}
 
 
 def _severity(findings: Collection[Finding], *, is_left: bool = False) -> dg.AssetCheckSeverity:

@@ -7,6 +7,9 @@ from em_pipelines.governance.alerts.settings import AlertSettings
 from em_pipelines.governance.alerts.telling import Sink
 from resources.alert_sinks import open_sinks
 
+LEFT_OVER = "is_left_over"
+"""Metadata of an evaluation that fails for an earlier run alone: that was told when it happened."""
+
 
 class AlertsResource(dg.ConfigurableResource[None]):
     """The sinks; which they are is asked of settings and environment each time."""

@@ -16,7 +16,7 @@ from em_pipelines.governance.alerts.looking import Situation, look_at
 from em_pipelines.governance.alerts.rules import FAILED_CHECK, FAILED_RUN
 from em_pipelines.governance.alerts.telling import tell
 from em_pipelines.text.counting import counted
-from resources.alerts import AlertsResource
+from resources.alerts import LEFT_OVER, AlertsResource
 from resources.dagster_internals import PastCheck, past_checks
 from resources.graph_address import is_graph_set
 from resources.home import HomeResource
@@ -133,13 +133,14 @@ def _judged(new: Iterable[PastCheck], last: int, failing: Failing) -> tuple[int,
         evaluation = past.evaluation
         if evaluation is None:
             continue
-        day = evaluation.partition or ""
+        day, last = evaluation.partition or "", past.number
+        if day and LEFT_OVER in evaluation.metadata:
+            continue  # that day fails as it did
         failing.pop(day, None)
-        if not evaluation.passed:
+        if not evaluation.passed and LEFT_OVER not in evaluation.metadata:
             is_warning = evaluation.severity is dg.AssetCheckSeverity.WARN
             severity = Severity.WARNING if is_warning else Severity.ERROR
             failing[day] = [severity, evaluation.description or "failed"]
-        last = past.number
     return last, failing
 
 

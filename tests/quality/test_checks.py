@@ -389,6 +389,8 @@ def test_a_day_that_fails_is_not_hidden_by_others_that_pass(asset: str, name: st
     assert (later.passed, later.severity) == (False, dg.AssetCheckSeverity.WARN), "it stops nothing"
     assert str(later.description).startswith("2026-03-01 failed in an earlier run and has not been asked about since")
     assert later.metadata["days_unmended"].value == ["2026-03-01"]
+    assert "is_left_over" in later.metadata, "it was told when it happened"
+    assert "is_left_over" not in first.metadata
     assert world.stands(asset, name) == "FAILED"
     again = world.check(asset, name, **{"dagster/partition": "2026-03-03"})
     assert again.metadata["days_unmended"].value == ["2026-03-01"]

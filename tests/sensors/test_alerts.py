@@ -13,7 +13,7 @@ from em_pipelines.definitions import build_definitions
 from em_pipelines.governance.alerts.book import AlertBook
 from em_pipelines.settings import load_settings
 from resources.alert_sinks import WEBHOOK_VARIABLE
-from resources.alerts import AlertsResource
+from resources.alerts import LEFT_OVER, AlertsResource
 from resources.dagster_internals import report_in_run
 from resources.home import HomeResource
 from sensors.alerts import alerts_sensor, failed_runs_sensor, standing_alerts_sensor
@@ -31,6 +31,7 @@ def check(context: dg.AssetCheckExecutionContext) -> dg.AssetCheckResult:
         passed=tags["outcome"] == "pass",
         severity=dg.AssetCheckSeverity.WARN if tags["outcome"] == "warn" else dg.AssetCheckSeverity.ERROR,
         description="the extractor says what nobody said",
+        metadata={LEFT_OVER: True} if tags["outcome"] == "again" else None,
     )
 
 
@@ -133,6 +134,20 @@ def test_a_check_fails_as_long_as_one_of_its_days_does(
     cursor = tick(sensor, instance, home, cursor)[1]
     assert titles(hook) == [f"[warning] {NAME}"]
     report(instance, days[0], passed=True)
+    tick(sensor, instance, home, cursor)
+    assert titles(hook) == [f"[ended] {NAME}"]
+
+
+def test_what_fails_for_an_earlier_run_alone_neither_ends_nor_raises_anything(
+    instance: dg.DagsterInstance, home: HomeResource, hook: Hook
+) -> None:
+    sensor = alerts_sensor([KEY])
+    report(instance, "2026-03-01", passed=False)
+    cursor = tick(sensor, instance, home)[1]
+    run(instance, "again")
+    cursor = tick(sensor, instance, home, cursor)[1]
+    assert titles(hook) == [f"[warning] {NAME}"]
+    report(instance, "2026-03-01", passed=True)
     tick(sensor, instance, home, cursor)
     assert titles(hook) == [f"[ended] {NAME}"]
 
