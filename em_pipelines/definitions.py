@@ -23,6 +23,7 @@ from em_pipelines.settings import Settings, load_settings
 from quality.checks import build_checks
 from quality.home_checks import build_home_checks
 from quality.packs import packs_whole
+from quality.pages import health_report, weekly_report
 from quality.report import report_asset
 from resources.alerts import AlertsResource
 from resources.dagster_internals import AssetJob
@@ -72,6 +73,8 @@ def build_definitions(settings: Settings | None = None, *, on_days: Progress | N
             index_packs,
             evaluation,
             report,
+            health_report,
+            weekly_report,
             projection_asset(open_graph),
             revision_asset(open_verifier),
         ],

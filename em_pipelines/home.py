@@ -13,6 +13,7 @@ HOME/pool       what was taken from shared pools
 HOME/record     ledger, certificates, tokens, and the salt of names that may not be kept
 HOME/alerts     what stands of alerts, and who was told
 HOME/timings    how long steps took
+HOME/reports    how the home was last night, and what each week brought, as pages
 HOME/tmp        what steps had no memory for
 HOME/locks      who is at work, and whose work broke off
 

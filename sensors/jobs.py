@@ -70,8 +70,11 @@ def build_jobs() -> dict[str, AssetJob]:
     )
     jobs["quality"] = dg.define_asset_job(
         "quality",
-        dg.AssetSelection.assets("quality_report"),
-        description="Great Expectations over every table, with its pages.",
+        dg.AssetSelection.assets("quality_report", "health_report"),
+        description="Great Expectations over every table, with its pages, and the health report.",
+    )
+    jobs["weekly"] = dg.define_asset_job(
+        "weekly", dg.AssetSelection.assets("weekly_report"), description="What the last whole week brought, as a page."
     )
     return jobs
 

@@ -25,6 +25,8 @@ NIGHT = {
     "quality": "30 4 * * *",
 }
 """The night, in order (cron, UTC): each reads what those before it have made."""
+WEEK = "0 5 * * 1"
+"""After the night in which a week has ended."""
 
 _OF_NEWEST = (
     (
@@ -39,6 +41,10 @@ _OF_NEWEST = (
     (
         "quality", "nightly_quality", NIGHT["quality"], "Great Expectations over every table, after the night's work.",
         "no facts yet: nothing to check",
+    ),
+    (
+        "weekly", "weekly_page", WEEK, "What the week that ended brought, as a page.",
+        "no facts yet: nothing to tell",
     ),
 )  # fmt: skip
 

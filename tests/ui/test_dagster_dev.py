@@ -48,6 +48,8 @@ def test_every_asset_is_listed_in_its_group(ui: Any, assets: list[dict[str, Any]
         "revision": "lifecycle",
         "evaluation": "quality",
         "quality_report": "quality",
+        "health_report": "quality",
+        "weekly_report": "quality",
     }
     latest = dict.fromkeys(("snapshot", "index_packs", "graph_projection"), "serving")
     assert listed == {name: CATALOG[name].group for name in made} | undated | latest

@@ -40,6 +40,7 @@ from em_pipelines.interfaces.cli import (
     quarantine,
     questioning,
     recording,
+    reporting,
     reviewing,
     revising,
     running,
@@ -111,6 +112,7 @@ app.command()(asks.starters)
 app.command(name="why-probe")(asks.why_probe)
 app.command()(agents.mcp)
 app.command()(control.ui)
+app.command()(reporting.report)
 app.command()(running.run)
 app.add_typer(agents.tokens, name="token")
 app.add_typer(dead_letters.app, name="dead-letters")

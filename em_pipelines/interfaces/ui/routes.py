@@ -64,6 +64,7 @@ PAGES = {
     "/forget": Shown(forgetting.show_preview, forgetting.erase, to_see=TokenScope.ADMIN, to_act=TokenScope.ADMIN),
     "/graph": Shown(graph.show_graph),
     "/review": Shown(reviewing.show_review, reviewing.decide),
+    "/review/judge": Shown(act=reviewing.judge),
     "/review/release": Shown(act=reviewing.release),
     "/audit": Shown(auditing.show_audit),
     "/trace": Shown(auditing.show_trace),

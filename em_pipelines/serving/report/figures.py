@@ -14,7 +14,10 @@ from em_pipelines.errors import CorruptTableError
 from em_pipelines.storage.duckdb_engine import connect, statement
 
 HERE = Path(__file__).parent
-TRENDS = ("quality_days", "change_days", "model_days", "confidence", "relations", "issues", "probe_figures", "totals")
+TRENDS = (
+    "quality_days", "change_days", "model_days", "confidence", "relations", "issues", "probe_figures", "totals",
+    "weeks", "learned_weeks",
+)  # fmt: skip
 """Statements in sql/, each a list of rows."""
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from em_pipelines.governance.audit.soundness import diagnose
+from em_pipelines.governance.judging import book_of, queue
 from em_pipelines.interfaces.memory import Memory
 from em_pipelines.pipeline import Pipeline
 from em_pipelines.settings import load_settings
@@ -110,3 +111,15 @@ def test_what_cannot_be_done_is_said_and_changes_nothing(
     assert answer.status_code == 400
     assert sentence in read(answer.text).text
     assert acts(home) == []
+
+
+def test_facts_are_judged_and_stay_as_they_are(home: Path, browser: Browser) -> None:
+    before = Memory(home, "nora").facts(is_all=True)
+    (first, *_) = queue(Pipeline(load_settings(home=home)), "nora", 1)
+    assert "Noted." in browser.send("/review/judge", user="nora", id=first.edge_id, how="wrong").text
+    opened = Pipeline(load_settings(home=home))
+    assert [one.verdict for one in book_of(opened).of("nora")] == ["wrong"]
+    assert acts(home) == [("judge", "user")]
+    assert Memory(home, "nora").facts(is_all=True) == before
+    for fields in ({"id": first.edge_id, "how": "right"}, {"id": "edge_0", "how": "right"}, {"id": "", "how": "x"}):
+        assert browser.send("/review/judge", user="nora", **fields).status_code == 400

@@ -1,12 +1,17 @@
 """Every page of the control UI: what it shows, and how it says that something is not there."""
 
 import shutil
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
+from em_pipelines.governance.alerts.alert import Alert, Look, Severity
+from em_pipelines.governance.alerts.telling import tell
 from em_pipelines.interfaces.memory import Memory
 from em_pipelines.interfaces.ui.routes import PAGES
+from em_pipelines.pipeline import Pipeline
+from em_pipelines.settings import load_settings
 from tests.interfaces.ui.conftest import Browser, browser_of, edge_of, read
 
 SHOWN = {
@@ -162,3 +167,12 @@ def test_a_snapshot_that_is_damaged_is_named(home: Path, browser: Browser) -> No
     assert answer.status_code == 400
     assert "damaged" in answer.text
     assert browser.open("/facts", user="nora").status_code == 200
+
+
+def test_health_tells_what_stands(home: Path, browser: Browser) -> None:
+    opened = Pipeline(load_settings(home=home))
+    alert = Alert("disk_full", Severity.ERROR, "the disk is full", "91 % are used.", "Make room.")
+    tell(opened, Look((alert,), frozenset({"disk_full"})), [], datetime.now(UTC), 24)
+    assert "the disk is full 91 % are used." in read(browser.open("/").text).text
+    (home / "alerts" / "book.json").write_bytes(b"{")
+    assert browser.open("/").status_code == 200

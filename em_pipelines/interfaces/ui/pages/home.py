@@ -1,5 +1,6 @@
 """The home as a whole: how it is, who is remembered in it, and whether it is sound."""
 
+from em_pipelines.governance.alerts.book import AlertBook
 from em_pipelines.governance.audit.soundness import diagnose
 from em_pipelines.governance.audit.status import status
 from em_pipelines.interfaces.ui.asked import Asked, Done, Page
@@ -16,13 +17,15 @@ def show_home(asked: Asked) -> Page | Done:
     """How the home is; who comes with a token is led to their own memory."""
     if asked.visitor.user_id is not None:
         return Done("/facts", {"user": asked.visitor.user_id}, "")
-    figures = home_figures(asked.home.snapshots / LATEST)
+    figures, book = home_figures(asked.home.snapshots / LATEST), AlertBook(asked.home.path).read()
     return Page(
         "home.html",
         {
             "figures": figures,
             "charts": charts_of(figures) if figures else [],
             "people": figures.people[:FEW] if figures else [],
+            "standing": [one for one in book.standing.values() if one.ended_at is None],
+            "problem": book.problem,
         },
     )
 

@@ -1,8 +1,11 @@
 """What waits for somebody to look at it: imported facts, lessons, what is unsure, and what was set aside."""
 
+import sys
 from datetime import UTC, datetime
 
 from em_pipelines.errors import UsageError
+from em_pipelines.governance.judging import Verdict, queue
+from em_pipelines.governance.judging import judge as note_judgement
 from em_pipelines.governance.review import Review, Wanted
 from em_pipelines.interfaces.ui.asked import Asked, Done, Page
 from em_pipelines.interfaces.ui.pages.facts import known
@@ -12,7 +15,7 @@ from em_pipelines.lifecycle.consolidation.reviewed import PREFIX, waiting
 from em_pipelines.text.counting import counted
 
 UNSURE_BELOW = 0.6
-SHOWN = 50
+SHOWN, SHOWN_TO_JUDGE = 50, 5
 
 
 def show_review(asked: Asked) -> Page:
@@ -26,6 +29,7 @@ def show_review(asked: Asked) -> Page:
             "imported": imported[:SHOWN],
             "n_imported": len(imported),
             "experiences": waiting(asked.home, asked.user)[:SHOWN],
+            "to_judge": queue(asked.home, asked.user, SHOWN_TO_JUDGE),
             "unsure": sorted(unsure, key=lambda fact: fact["confidence"])[:SHOWN],
             "n_unsure": len(unsure),
             "set_aside": [one for one in asked.home.store.quarantine.entries() if one.user_id == asked.user][:SHOWN],
@@ -48,6 +52,15 @@ def decide(asked: Asked) -> Done:
     if found.withheld:
         return _back(asked, f"{counted(len(found.withheld), 'fact')} kept away by the guard; it waits still.")
     return _back(asked, "Accepted: it counts from now on." if how == "accept" else "Turned away for good.")
+
+
+def judge(asked: Asked) -> Done:
+    """Notes what somebody says of a fact: it makes no fact and changes none, and tells how good memory is."""
+    wanted, said = asked.text("id"), asked.text("how")
+    if said not in set(Verdict) or not any(one.edge_id == wanted for one in queue(asked.home, asked.user, sys.maxsize)):
+        raise UsageError("judging: say which fact of those that wait is meant, and whether it is right")
+    note_judgement(asked.home, wanted, Verdict(said), datetime.now(UTC), by=asked.visitor.user_id or "user")
+    return _back(asked, "Noted.")
 
 
 def release(asked: Asked) -> Done:
