@@ -4,6 +4,7 @@ from benchmarks import (
     commands,
     consolidation,
     context,
+    control_ui,
     engine,
     growth,
     inference,
@@ -24,5 +25,6 @@ if __name__ == "__main__":
     retrieval.main()
     context.main()
     projection.main()
+    control_ui.main()
     growth.main()
     scale.run()

@@ -35,7 +35,7 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class _Frame:
+class Frame:
     """What every page has around it."""
 
     visitor: Visitor | None
@@ -123,7 +123,7 @@ class ControlUi:
     ) -> Response:
         said, session.said = tuple(session.said), []
         user = page.shown.get("user") or request.query_params.get("user") or (visitor and visitor.user_id)
-        frame = _Frame(visitor, self._access.secret_of(session), said, user or None, request.url.path)
+        frame = Frame(visitor, self._access.secret_of(session), said, user or None, request.url.path)
         text = render(page.template, {**page.shown, "frame": frame})
         return self._with_cookie(HTMLResponse(text, status, headers=HEADERS), session, request)
 
