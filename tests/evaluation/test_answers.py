@@ -1,6 +1,7 @@
 """Answers read from the context block by one model and judged by another, over a server that speaks their language."""
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -172,8 +173,9 @@ def test_nobody_is_asked_about_somebody_who_is_not_known(home: Path, asked: Path
         assert evaluated(server, home).returncode == 2
 
 
-def test_the_example_asks_about_the_people_of_the_examples(examples_home: Path) -> None:
+def test_the_example_asks_about_the_people_of_the_examples(examples_home: Path, tmp_path: Path) -> None:
+    home = Path(shutil.copytree(examples_home, tmp_path / "home", symlinks=True))  # answers are kept in it
     with ModelServer(lambda call: answer({"is_right": True} if is_judge(call) else {"answer": "Graz"})) as server:
-        done = evaluated(server, examples_home, ROOT / "examples" / "questions" / "mirela.jsonl", "--json")
+        done = evaluated(server, home, ROOT / "examples" / "questions" / "mirela.jsonl", "--json")
         assert done.returncode == 0, done.stderr
         assert orjson.loads(done.stdout)["all"]["n_right"] == 6

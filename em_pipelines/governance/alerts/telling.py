@@ -53,7 +53,7 @@ class Notice:
         if self.kind is Kind.ENDED:
             return f"It stood since {since}: {self.alert.text}"
         stood = f"\nIt stands since {since}." if self.kind in (Kind.WORSE, Kind.REMINDER) else ""
-        quiet = f"\nTo hear nothing of it for a while: em alerts silence {self.alert.rule}"
+        quiet = f"\nTo hear nothing of it for a while: `em alerts silence {self.alert.rule}`"
         return f"{self.alert.text}\n{self.alert.todo}{stood}{'' if self.kind is Kind.TEST else quiet}"
 
 

@@ -7,6 +7,7 @@ known.
 
 import json
 import sqlite3
+import zlib
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
@@ -20,6 +21,8 @@ ASIDE = ".damaged-"
 """Stands in the names of files that were set aside, before the time."""
 HEADER_BYTES = 100
 MAGIC = b"SQLite format 3\x00"
+PACKED_COLUMNS = frozenset({"snapshot_body"})
+"""What Dagster packs with zlib, whose checksum tells of a single bit."""
 JSON_COLUMNS = frozenset(
     {"event", "run_body", "evaluation_event", "instigator_body", "job_body", "tick_body", "asset_evaluation_body"}
 )
@@ -147,6 +150,8 @@ def _in_rows(connection: sqlite3.Connection) -> Iterator[str]:
             for name, value in zip(names, row, strict=True):
                 if name in JSON_COLUMNS and isinstance(value, str) and not _is_json(value):
                     yield f"a row of {table} is no JSON in {name}"
+                elif name in PACKED_COLUMNS and isinstance(value, bytes) and not _is_packed(value):
+                    yield f"a row of {table} cannot be unpacked in {name}"
 
 
 def _tables(connection: sqlite3.Connection) -> list[str]:
@@ -157,6 +162,14 @@ def _is_json(value: str) -> bool:
     try:
         json.loads(value)
     except ValueError:
+        return False
+    return True
+
+
+def _is_packed(value: bytes) -> bool:
+    try:
+        zlib.decompress(value)
+    except zlib.error:
         return False
     return True
 

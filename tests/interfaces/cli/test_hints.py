@@ -18,8 +18,8 @@ HOME = Path("my memory")
 FILLED = "FILLED"
 COMMAND = re.compile(r"`(em [^`]+)`")
 NAMED = re.compile(r"(?<![`\w.-])em (?:[a-z]+-)?[a-z]+\b(?!:)")
-BY_ITSELF = frozenset({"em facts --user NAME", "em run", "em run PATH", "em questionnaire"})
-"""Texts that are a command and nothing else: shown with their home by `with_home`, or the name of a source."""
+BY_ITSELF = frozenset({"em facts --user NAME", "em run", "em run PATH", "em questionnaire", "em mcp", "em ui"})
+"""Texts that are a command and nothing else: shown with their home by `with_home`, or names of a source or a server."""
 
 
 def texts() -> Iterator[tuple[str, str]]:
