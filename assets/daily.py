@@ -5,11 +5,13 @@ dependencies, partitions, versions, columns and what to show of a materializatio
 """
 
 import inspect
+import time
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
 
 import dagster as dg
+import pyarrow.compute as pc
 from pydantic import Field
 
 from em_pipelines.governance.audit.settling import settle
@@ -66,14 +68,14 @@ def daily_assets(step: Step, partitions: dg.DailyPartitionsDefinition) -> dg.Ass
         store = home.home.store
         days = [date.fromisoformat(key) for key in context.partition_keys]
         tables = [table for table in step.outputs if dg.AssetKey(table.name) in context.selected_asset_keys]
-        begun_at = last_event(context.instance)
+        begun_at, begun = last_event(context.instance), time.process_time()
         report = StepReport()
         try:
             with home.home.lock(f"step-{step.name}"):
                 report = store.run_days(step, days, is_forced=config.is_full, on_days=home.days_done)
                 aside = settle(store, step, days)
         finally:  # where a day fails, those before it stand
-            done = _Done(store, step, report, days)
+            done = _Done(store, step, report, days, time.process_time() - begun)
             if reports_itself(context.run):
                 read = _Provenance(done, begun_at)
                 for table in tables:
@@ -152,12 +154,13 @@ def data_version(store: Store, table: Table, days: Iterable[date]) -> dg.DataVer
 
 @dataclass(frozen=True, slots=True)
 class _Done:
-    """What a run did with the days that it was asked for, of one step."""
+    """What a run did with the days that it was asked for, of one step, and what it took."""
 
     store: Store
     step: Step
     report: StepReport
     days: Collection[date]
+    processor_seconds: float
 
     def standing(self, table: Table) -> dict[date, PartitionInfo]:
         """What is known of those of the days, in order, that have a partition of a table."""
@@ -180,7 +183,7 @@ def _events(
         dg.AssetMaterialization(
             table.name,
             partition=str(day),
-            metadata=_of_day(done.store, table, day, info.n_rows) | of_run.get(day, {}),
+            metadata=of_day(done.store, table, day, info.n_rows) | of_run.get(day, {}),
             tags=version_tags(info.content_digest, read.on(day)),
         )
         for day, info in infos.items()
@@ -209,7 +212,7 @@ def _result(done: _Done, table: Table, context: dg.AssetExecutionContext) -> dg.
     """What Dagster stores by itself: an event for each day of the range, those without anything among them."""
     infos = done.standing(table)
     for day, info in infos.items():
-        context.add_asset_metadata(_of_day(done.store, table, day, info.n_rows), table.name, partition_key=str(day))
+        context.add_asset_metadata(of_day(done.store, table, day, info.n_rows), table.name, partition_key=str(day))
     newest = max(infos, default=max(done.days))
     context.add_asset_metadata(_of_run(done, table, infos), table.name, partition_key=str(newest))
     return dg.MaterializeResult(
@@ -219,12 +222,16 @@ def _result(done: _Done, table: Table, context: dg.AssetExecutionContext) -> dg.
     )
 
 
-def _of_day(store: Store, table: Table, day: date, n_rows: int) -> dict[str, dg.MetadataValue]:
-    """What is shown of one partition."""
-    return {
+def of_day(store: Store, table: Table, day: date, n_rows: int) -> dict[str, dg.MetadataValue]:
+    """What is shown of one partition: numbers, which the UI plots over days; of calls of models what they cost."""
+    found: dict[str, dg.MetadataValue] = {
         "dagster/row_count": dg.IntMetadataValue(n_rows),
         "path": dg.PathMetadataValue(store.lake.path(table, day)),
     }
+    if n_rows and "cost_usd" in table.schema.names:
+        costs = store.lake.read(table, day)["cost_usd"]
+        found["cost_usd"] = dg.FloatMetadataValue(round(pc.sum(costs).as_py() or 0.0, 6))
+    return found
 
 
 def _of_run(done: _Done, table: Table, infos: Mapping[date, PartitionInfo]) -> dict[str, dg.MetadataValue]:
@@ -234,6 +241,7 @@ def _of_run(done: _Done, table: Table, infos: Mapping[date, PartitionInfo]) -> d
         "days_made": dg.IntMetadataValue(len(report.made)),
         "days_already_current": dg.IntMetadataValue(len(report.current)),
         "days_without_input": dg.IntMetadataValue(len(done.days) - len(report.made) - len(report.current)),
+        "processor_seconds": dg.FloatMetadataValue(round(done.processor_seconds, 3)),
     }
     if infos:
         rows = "\n".join(f"| {day} | {info.n_rows} |" for day, info in list(infos.items())[-SHOWN_DAYS:])

@@ -4,6 +4,8 @@ Nothing is read or opened before Dagster asks for `defs`, and nothing is wired a
 `build_definitions` with settings of their own.
 """
 
+from functools import partial
+
 import dagster as dg
 
 from assets.consolidation import consolidation_asset
@@ -16,6 +18,7 @@ from assets.proactive import proactive_asset
 from assets.projection import projection_asset
 from assets.retrieval import index_packs
 from assets.revision import revision_asset
+from assets.shown import shown
 from assets.snapshot import snapshot
 from em_pipelines.pipeline import Pipeline
 from em_pipelines.serving.metrics.daily import metrics_step
@@ -62,22 +65,24 @@ def build_definitions(settings: Settings | None = None, *, on_days: Progress | N
     evaluation = evaluation_asset(by_name["extraction"])
     report = report_asset([table for step in (*steps, *undated) for table in step.outputs])
     watched = [key for found in (*checks, evaluation, report) for key in found.check_keys]
+    made = [
+        *(daily_assets(step, days) for step in steps),
+        inference_asset(home.inference),
+        consolidation_asset(home.consolidation),
+        *(proactive_asset(step) for step in home.proactive),
+        metrics_asset(metrics),
+        snapshot,
+        index_packs,
+        evaluation,
+        report,
+        health_report,
+        weekly_report,
+        projection_asset(open_graph),
+        revision_asset(open_verifier),
+    ]
+    assets = dg.map_asset_specs(partial(shown, ui_address=settings.reports.ui_address), made)
     return dg.Definitions(
-        assets=[
-            *(daily_assets(step, days) for step in steps),
-            inference_asset(home.inference),
-            consolidation_asset(home.consolidation),
-            *(proactive_asset(step) for step in home.proactive),
-            metrics_asset(metrics),
-            snapshot,
-            index_packs,
-            evaluation,
-            report,
-            health_report,
-            weekly_report,
-            projection_asset(open_graph),
-            revision_asset(open_verifier),
-        ],
+        assets=assets,
         asset_checks=checks,
         jobs=all_jobs,
         schedules=build_schedules(jobs),

@@ -8,11 +8,12 @@ from typing import Any
 import dagster as dg
 import pytest
 
-from assets.daily import ID_COLUMNS
+from assets.daily import ID_COLUMNS, of_day
 from em_pipelines.schema.table import PERSONAL_COLUMNS
 from em_pipelines.schema.tables.catalog import CATALOG
 from em_pipelines.schema.tables.clean import MESSAGES
 from em_pipelines.schema.tables.derived import CURRENT_EDGES
+from em_pipelines.schema.tables.extraction import LLM_CALLS
 from em_pipelines.schema.tables.graph import EDGES
 
 NewWorld = Callable[..., Any]
@@ -230,7 +231,16 @@ def test_what_a_run_reports_says_by_which_versions_a_day_was_made(world: Any) ->
     assert event.tags["dagster/data_version"] == digests["claims"]
     assert event.tags["dagster/code_version"] == step.code_version
     assert event.tags["dagster/input_data_version/messages"] == digests["messages"]
-    assert {"dagster/row_count", "path", "days_made", "sample"} <= event.metadata.keys()
+    assert {"dagster/row_count", "path", "days_made", "processor_seconds", "sample"} <= event.metadata.keys()
+
+
+def test_what_models_cost_is_a_number_of_its_day(world: Any, rows_of: Any) -> None:
+    store, day = world.home.store, date(2026, 3, 1)
+    calls = rows_of(LLM_CALLS, {"call_id": "a", "cost_usd": 0.25}, {"call_id": "b", "cost_usd": 0.5})
+    store.lake.write(LLM_CALLS, day, calls)
+    assert of_day(store, LLM_CALLS, day, 2)["cost_usd"].value == 0.75
+    assert "cost_usd" not in of_day(store, LLM_CALLS, day, 0)
+    assert "cost_usd" not in of_day(store, MESSAGES, day, 2)
 
 
 @pytest.mark.parametrize("change", ["", "said", "code"])

@@ -15,12 +15,14 @@ import dagster as dg
 import networkx
 import pytest
 
+from assets.shown import NIGHTLY
 from em_pipelines import definitions as module
 from em_pipelines.definitions import build_definitions
 from em_pipelines.schema.readings import Extraction, LocalExtractor, Segment
 from em_pipelines.schema.tables.catalog import CATALOG
 from em_pipelines.settings import load_settings
 
+ROOT = Path(__file__).parents[2]
 GOLDEN = Path(__file__).with_name("asset_graph.json")
 IS_UPDATE = os.environ.get("EM_UPDATE_GOLDEN") == "1"  # read here: no EM_ variable reaches a test
 UNTABLED = {
@@ -191,3 +193,12 @@ def test_loading_touches_no_disk_and_can_be_done_twice(monkeypatch: pytest.Monke
     dg.Definitions.validate_loadable(first)
     assert graph_of(first) == graph_of(second)
     assert {p.name for p in tmp_path.rglob("*")} == {"work", "user"}
+
+
+def test_every_asset_leads_to_its_page_and_to_the_control_ui(specs: dict[str, dg.AssetSpec], tmp_path: Path) -> None:
+    for name, spec in specs.items():
+        assert (ROOT / str(spec.metadata["explained_in"].value)).is_file(), name
+        assert spec.metadata["control_ui"].value == "http://127.0.0.1:8723/"
+    assert {name for name, spec in specs.items() if spec.freshness_policy} == NIGHTLY
+    without = build_definitions(load_settings(home=tmp_path / "home", reports={"ui_address": ""}))
+    assert not [spec.key for spec in without.resolve_all_asset_specs() if "control_ui" in spec.metadata]
