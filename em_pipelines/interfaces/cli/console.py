@@ -60,6 +60,10 @@ CONTROL = re.compile("[\\x00-\\x08\\x0b-\\x1f\\x7f-\\x9f\\u2028-\\u202e\\u2066-\
 (Unicode Bidirectional Algorithm, UAX #9); and lone surrogates, which no terminal can be sent."""
 
 
+MOST_PEOPLE = 20
+"""Of a summary at the end of a command; a home may have thousands."""
+
+
 class Exit(IntEnum):
     """Exit codes of every command."""
 
@@ -247,6 +251,14 @@ def print_table(
     for row in rows:
         table.add_row(*(Text("" if cell is None else visible(f"{cell}")) for cell in row))
     out().print(table)
+
+
+def some_of(rows: Sequence[tuple[Any, ...]], command: str) -> Sequence[tuple[Any, ...]]:
+    """The first rows of a list of people, and behind them, where there are more, how many and what lists them all."""
+    if len(rows) <= MOST_PEOPLE:
+        return rows
+    more = f"… and {len(rows) - MOST_PEOPLE:,} more: {command}"
+    return [*rows[:MOST_PEOPLE], (more, *("" for _ in rows[0][1:]))]
 
 
 def open_existing(home: Path | None, **overrides: Any) -> "Pipeline":

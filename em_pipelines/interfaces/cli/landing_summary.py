@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from em_pipelines.interfaces.cli.console import Exit, fail, print_json, print_table, say, tell
+from em_pipelines.interfaces.cli.console import Exit, fail, print_json, print_table, say, some_of, tell
 from em_pipelines.text.counting import counted
 
 if TYPE_CHECKING:
@@ -97,10 +97,13 @@ def show(report: "LandingReport", *, is_dry: bool = False) -> None:
         print_table(
             "Whose messages",
             ("user", "messages", "conversations", "from", "to"),
-            [
-                (user, one.n_messages, one.n_conversations, _minute(one.first), _minute(one.last))
-                for user, one in report.users.items()
-            ],
+            some_of(
+                [
+                    (user, one.n_messages, one.n_conversations, _minute(one.first), _minute(one.last))
+                    for user, one in report.users.items()
+                ],
+                "`em users`",
+            ),
             right=("messages", "conversations"),
         )
     for sentence in _told(report, is_dry=is_dry):

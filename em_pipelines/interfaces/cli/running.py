@@ -28,6 +28,7 @@ from em_pipelines.interfaces.cli.console import (
     open_home,
     out,
     print_table,
+    some_of,
     tell,
     telling_of_a_new_home,
 )
@@ -202,7 +203,9 @@ def _show(home: "Pipeline", summary: "Summary") -> None:
         tell("Nothing learned yet: no snapshot. `em run PATH` takes in logs.")
         return
     print_table(
-        "Memory", ("user", "messages", "conversations", "entities", "facts", "last seen"), publishing.users(latest)
+        "Memory",
+        ("user", "messages", "conversations", "entities", "facts", "last seen"),
+        some_of(publishing.users(latest), "`em users`"),
     )
     out().print(f"snapshot  {latest}", markup=False, soft_wrap=True)
     out().print(f"look      {with_home('em facts --user NAME', home.path)}", markup=False, soft_wrap=True)
