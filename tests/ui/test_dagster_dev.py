@@ -50,6 +50,7 @@ def test_every_asset_is_listed_in_its_group(ui: Any, assets: list[dict[str, Any]
         "quality_report": "quality",
         "health_report": "quality",
         "weekly_report": "quality",
+        "metrics": "quality",
     }
     latest = dict.fromkeys(("snapshot", "index_packs", "graph_projection"), "serving")
     assert listed == {name: CATALOG[name].group for name in made} | undated | latest
@@ -59,10 +60,10 @@ def test_sensors_and_schedules_run_without_being_switched_on(ui: Any) -> None:
     (repository,) = ui.query(SENSORS)["repositoriesOrError"]["nodes"]
     states = {sensor["name"]: sensor["sensorState"]["status"] for sensor in repository["sensors"]}
     states |= {schedule["name"]: schedule["scheduleState"]["status"] for schedule in repository["schedules"]}
-    daily = ("landing", "stale_days", "batches", "requests", "graph_erasures", "alerts", "backfills")
-    sensors = (*daily, "probes", "starters")
+    daily = ("landing", "stale_days", "batches", "requests", "graph_erasures", "backfills")
+    sensors = (*daily, "probes", "starters", "alerts", "failed_runs", "standing_alerts")
     nights = ("decay", "revision", "inference", "consolidation", "snapshot", "graph", "quality")
-    schedules = tuple(f"nightly_{name}" for name in nights)
+    schedules = (*(f"nightly_{name}" for name in nights), "weekly_page")
     assert states == dict.fromkeys((*sensors, *schedules), "RUNNING")
 
 
