@@ -34,6 +34,8 @@ AT_WORK = [
     dg.DagsterRunStatus.STARTING,
     dg.DagsterRunStatus.STARTED,
 ]
+START_SECONDS = 180
+"""For so long a run may take from being asked for to the start of its process; what Dagster's own monitoring allows."""
 
 
 def landing_sensor(job: dg.JobDefinition) -> dg.SensorDefinition:
@@ -143,12 +145,27 @@ def _is_due(home: Pipeline, step: Step, day: date) -> bool:
     return datetime.now(UTC) - last_made_at > timedelta(minutes=home.settings.llm.retry_minutes)
 
 
+def as_utc(instant: datetime) -> datetime:
+    """An instant of Dagster's records, which may lack its offset: UTC."""
+    return instant if instant.tzinfo else instant.replace(tzinfo=UTC)
+
+
 def is_buried(run: dg.DagsterRun, home: Pipeline, instance: dg.DagsterInstance) -> bool:
     """Whether the run's process was killed; then nobody but us can say so, and its days are asked for again."""
-    is_dead = run.status is dg.DagsterRunStatus.STARTED and was_killed(home, run.run_id)
+    if run.status is dg.DagsterRunStatus.STARTING:
+        is_dead = _never_started(run, instance)
+    else:
+        is_dead = run.status is dg.DagsterRunStatus.STARTED and was_killed(home, run.run_id)
     if is_dead:
         instance.report_run_canceled(run, "The process was killed before the run ended; finished days are kept.")
     return is_dead
+
+
+def _never_started(run: dg.DagsterRun, instance: dg.DagsterInstance) -> bool:
+    """Whether the process of a run was asked for so long ago that it cannot come any more: whoever was to start it was
+    killed in between. Should it come all the same, it finds its days made and does nothing."""
+    record = instance.get_run_record_by_id(run.run_id)
+    return record is not None and (datetime.now(UTC) - as_utc(record.update_timestamp)).total_seconds() > START_SECONDS
 
 
 def _log_state(home: Pipeline) -> str:

@@ -106,6 +106,15 @@ def test_while_a_run_is_at_work_nothing_more_is_asked_for(status: dg.DagsterRunS
     assert skipped(world.tick("stale_days")) == "a run is at work"
 
 
+def test_a_run_whose_process_never_came_is_given_up_after_a_while(world: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    world.land("2026-03-01")
+    run_id = world.record_run("main", dg.DagsterRunStatus.STARTING, {})
+    assert skipped(world.tick("stale_days")) == "a run is at work"
+    monkeypatch.setattr("sensors.landing.START_SECONDS", -1)
+    assert days(asked(world.tick("stale_days"))) == ("2026-03-01", "2026-03-01")
+    assert world.instance.get_run_by_id(run_id).status is dg.DagsterRunStatus.CANCELED
+
+
 def test_a_run_that_holds_its_lock_is_at_work_and_one_whose_process_was_killed_is_not(world: Any) -> None:
     world.land("2026-03-01")
     run_id = world.record_run("main", dg.DagsterRunStatus.STARTED, {})

@@ -23,6 +23,7 @@ from em_pipelines.landing.land import land
 from em_pipelines.pipeline import Pipeline
 from em_pipelines.schema.tables.outgoing import PROBES, STARTERS
 from em_pipelines.settings import load_settings
+from sensors.landing import START_SECONDS
 from sensors.proactive import CAUSE_TAG
 
 pytestmark = pytest.mark.slow
@@ -32,7 +33,8 @@ LATER = datetime(2026, 4, 1, tzinfo=UTC)
 SAID = ("My sister Dana lives in Oslo.", "I like tea.", "I work at a bakery.", "My sister lives in Bergen.")
 KILLED_WITHIN = (4.0, 16.0)
 """Seconds: from before the code has loaded to when a run is done."""
-MADE_SECONDS = 240
+MADE_SECONDS = START_SECONDS + 240
+"""A run that was killed before its process had started is given up after so long."""
 
 
 @pytest.fixture
