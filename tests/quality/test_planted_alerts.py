@@ -122,8 +122,13 @@ PLANTED = [
 ]  # fmt: skip
 
 
+ALWAYS = ("a secret", "a crossed user")
+"""Of which `make test` asks, too: each takes ten seconds."""
+
+
 @pytest.mark.parametrize(
-    ("name", "table", "day", "change"), [one[1:] for one in PLANTED], ids=[one[0] for one in PLANTED]
+    ("name", "table", "day", "change"),
+    [pytest.param(*how, id=what, marks=() if what in ALWAYS else pytest.mark.slow) for what, *how in PLANTED],
 )
 def test_what_is_planted_is_in_the_mailbox_after_the_first_run(
     name: str, table: Table, day: date, change: Callable[[Rows], Rows], watched: Watched, heard: tuple[Hook, Mailbox]
