@@ -7,7 +7,7 @@ whoever reads facts needs few.
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from datetime import date
+from datetime import UTC, date, datetime
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -355,7 +355,7 @@ class Pipeline(RebuildableHome, RevisableHome, PortableHome, ProjectedHome):
         return Overlay(found, self.aliases, chosen.resolution, chosen.fold, chosen.decay, chosen.safety)
 
     def release(self, entries: "Iterable[SetAside]") -> None:
-        """Takes entries out of quarantine, and puts their days out of date.
+        """Takes entries out of quarantine, and puts their days out of date; the ledger has an entry of each.
 
         Days first: after a crash in between they are made once more, with the entries still set aside.
         """
@@ -366,6 +366,10 @@ class Pipeline(RebuildableHome, RevisableHome, PortableHome, ProjectedHome):
         if any(entry.step == self.inference.name for entry in chosen):
             self.store.reopen(self.inference, max(entry.day for entry in chosen if entry.step == self.inference.name))
         self.store.quarantine.take_out(chosen)
+        from em_pipelines.storage.ledger_entries import Act
+
+        for entry in chosen:
+            self.ledger.append(Act("release", entry.user_id, entry.quarantine_id, datetime.now(UTC)))
 
     def give_back(self, segments: "Iterable[UnreadSegment]") -> None:
         """Lets dead letters of the extraction be asked for again, and puts their days out of date.

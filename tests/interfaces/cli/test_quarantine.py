@@ -76,6 +76,7 @@ def test_what_is_released_comes_back_with_the_next_run(em: Any, home: Path, choi
     (entry,) = orjson.loads(em("quarantine", "list", "--home", home, "--json").stdout)
     words = {"id": [entry["quarantine_id"]], "user": ["--user", "ben"], "all": ["--all"]}[choice]
     assert em("quarantine", "release", *words, "--home", home).returncode == 0
+    assert [entry.action for entry in Pipeline(load_settings(home=home)).ledger.entries()][-1] == "release"
     done = em("run", "--home", home)
     assert (done.returncode, liked(em, home, "ben")) == (0, ["chess"]), done.stderr
     assert orjson.loads(em("quarantine", "list", "--home", home, "--json").stdout) == []

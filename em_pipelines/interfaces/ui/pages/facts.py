@@ -39,6 +39,7 @@ def show_facts(asked: Asked) -> Page:
         "facts.html",
         {
             "user": asked.user,
+            "name": _named(found, asked.text("q")),
             "facts": fitting[(page - 1) * PAGE_ROWS : page * PAGE_ROWS],
             "n_found": len(fitting),
             "n_facts": len(found),
@@ -49,6 +50,12 @@ def show_facts(asked: Asked) -> Page:
             "sort": sort,
         },
     )
+
+
+def _named(facts: list[dict[str, Any]], words: str) -> str | None:
+    """The name that the words are, as facts have it; None where they are none."""
+    names = (str(name) for fact in facts for name in (fact["subject"], fact["object"]))
+    return next((name for name in names if words and name_key(name) == name_key(words)), None)
 
 
 def known(asked: Asked, *, is_all: bool = False) -> list[dict[str, Any]]:
