@@ -32,7 +32,7 @@ class ProactiveSettings(BaseModel):
     min_mentions: int = Field(
         default=3, ge=1, description="Mentions from which on somebody unknown is worth a question who they are."
     )
-    probe_days: int = Field(default=30, ge=1, description="Days after its cause in which a probe is worth asking.")
+    probe_days: int = Field(default=60, ge=1, description="Days after its cause in which a probe is worth asking.")
     starter_hours: float = Field(
         default=24, gt=0, description="Hours after which a starter that was not delivered is aged out."
     )

@@ -393,14 +393,14 @@ def test_what_came_of_a_question_is_its_status(said: str) -> None:
 
 
 def test_what_nobody_has_spoken_of_for_long_is_no_longer_asked() -> None:
-    known = Known()
-    known.thing("user", "person", last_referenced=at(40))
-    known.thing("tea", "food", last_referenced=at(40))
-    known.fact("likes", "tea", "food", days_ago=40)
+    known, long = Known(), WIDE.probe_days + 10
+    known.thing("user", "person", last_referenced=at(long))
+    known.thing("tea", "food", last_referenced=at(long))
+    known.fact("likes", "tea", "food", days_ago=long)
     rows = probes(known)
     assert rows
     assert {row["status"] for row in rows} == {"expired"}
-    assert all(row["expires_at"] == at(40) + timedelta(days=WIDE.probe_days) for row in rows)
+    assert all(row["expires_at"] == at(long) + timedelta(days=WIDE.probe_days) for row in rows)
 
 
 def test_a_question_hangs_together_with_the_message_that_it_comes_of() -> None:
