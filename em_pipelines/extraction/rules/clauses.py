@@ -5,10 +5,11 @@ What the subject denotes is `subjects`' business, what a clause is worth (hedged
 """
 
 from dataclasses import dataclass
+from itertools import takewhile
 
 from em_pipelines.extraction.rules.lexicon import words
 from em_pipelines.extraction.rules.noun_phrases import KIN, NounPhrase
-from em_pipelines.extraction.rules.tokens import Token
+from em_pipelines.extraction.rules.tokens import PUNCT, Token
 from em_pipelines.extraction.rules.verb_groups import VerbGroup
 
 Chunk = tuple[str, int, NounPhrase | None]
@@ -18,6 +19,15 @@ _DEICTIC = words("words", "deictic")
 _JOINTS = frozenset({"and", ",", "&", "or"})
 _OPENERS = frozenset({"start", "conj", "mark", "other"})
 _CLOSERS = frozenset({",", ")", "-", "–", "—"})
+_ENDS = frozenset({".", "!", "?", ";", "…"})
+_TOLD = frozenset({"tell", "say", "joke", "claim", "insist", "swear", "announce", "shout"})
+_NOT_TOLD = frozenset(
+    {"i", "we", "you", "he", "she", "it", "they", "that", "this", "to", "how", "why", "what", "no", "nobody"}
+)
+"""Behind the verb: another clause follows, or `said nobody ever`, which mocks."""
+_NO_TELLERS = frozenset({"i", "we", "me", "us", "which", "who", "that", "as", "if", "and", "but", "so", "to"})
+_TELLER = 5
+"""Tokens behind the comma of which one is the verb: `, my younger sister says`."""
 _MAX_INSERTED = 12
 """Chunks between the commas of an insertion; what is longer is more likely a list."""
 
@@ -238,3 +248,17 @@ def _touches(before: Chunk, chunk: Chunk) -> bool:
 
 def _has_and(tokens: list[Token], phrases: list[NounPhrase]) -> bool:
     return any(tokens[k].low in {"and", "&", "or"} for k in range(phrases[-2].end, phrases[-1].start))
+
+
+def is_told_behind(clause: Clause, tokens: list[Token]) -> bool:
+    """`I'm a doctor, he told everybody.`: who says so stands behind the clause, and it is not the speaker."""
+    behind = list(takewhile(lambda token: token.low not in _ENDS, tokens[clause.right :]))
+    if len(behind) < 3 or behind[0].low != ",":
+        return False
+    telling = next((k for k, token in enumerate(behind[1:_TELLER]) if not _TOLD.isdisjoint(token.verbs or ())), None)
+    if telling is None:
+        return False
+    before, after = behind[1 : telling + 1], behind[telling + 2 :]
+    rest = list(takewhile(lambda token: not token.bits & PUNCT, after))
+    is_others = not any(token.low in _NO_TELLERS or token.bits & PUNCT for token in before)
+    return is_others and bool(before or rest) and not any(token.low in _NOT_TOLD for token in rest)

@@ -5,6 +5,7 @@ noun where that is listed, else by what the relation expects.
 """
 
 import re
+import unicodedata
 from dataclasses import dataclass, field
 from datetime import date
 from functools import lru_cache
@@ -114,7 +115,7 @@ NOT_NAMES = (
     | words("nouns", "diets_and_faiths")
     | words("nouns", "not_given_names")
 )
-_STARTERS = frozenset(".!?…\n:;\"'(-–—•*")
+_STARTERS = frozenset(".!?…\n:;\"'(]-–—•*")
 
 ROLES = (words("nouns", "companions") | words("nouns", "professions") | words("people", "person_roles")) - (
     words("nouns", "gadgets") | words("nouns", "products") | frozenset(load_lexicon("nouns")["types"]["tool"].split())
@@ -212,8 +213,11 @@ def _is_determined(phrase: NounPhrase) -> bool:
 
 
 def starts_sentence(tokens: list[Token], i: int) -> bool:
-    """Whether token i comes first, so that its capital means nothing."""
-    return i == 0 or (bool(tokens[i - 1].bits & PUNCT) and tokens[i - 1].low in _STARTERS)
+    """Whether token i comes first, so that its capital means nothing: also behind a picture or an emoji."""
+    if i == 0:
+        return True
+    before = tokens[i - 1]
+    return bool(before.bits & PUNCT) and (before.low in _STARTERS or unicodedata.category(before.low[0]) == "So")
 
 
 def _is_unusual(token: Token) -> bool:

@@ -36,7 +36,8 @@ _MAX_INITIALS = 3
 _EVERYBODY = words("worth", "everybody")
 _HOUSEHOLD = words("worth", "household")
 _PLACED = frozenset({"at", "in", "of", "for", "on", "with"})
-_JUDGING = words("worth", "judging")
+_NEARLY = words("worth", "nearly")
+_JUDGING = words("worth", "judging") | _NEARLY
 _OWN = frozenset({"mine", "yours", "hers", "ours", "theirs"})
 _FIRMS = words("nouns", "businesses") | words("nouns", "schools") | words("nouns", "clubs")
 _KEPT_THINGS = words("nouns", "kept_things") | words("nouns", "products") | words("nouns", "gadgets")
@@ -368,9 +369,11 @@ def _is_no_calling(stated: Stated) -> bool:
     words_before = stated.tokens[stated.match.clause.verb.start : phrase.head] if phrase is not None else []
     is_at_play = said in _HOUSEHOLD or is_among_people(stated)  # "so I'm the inspector"
     is_at_home = is_at_play and phrase is not None and phrase.det == "the" and stated.is_alone
-    is_placed = low_at(stated.tokens, stated.fill.end, len(stated.tokens)) in _PLACED
+    behind = [low_at(stated.tokens, stated.fill.end + k, len(stated.tokens)) for k in (0, 1)]
+    is_placed = behind[0] in _PLACED
     return (
         said in _DISPOSITIONS
+        or behind[behind[0] == ","] in _NEARLY
         or any(t.low in _JUDGING or t.bits & NUMBER for t in words_before)
         or (is_at_home and not is_placed)
     )

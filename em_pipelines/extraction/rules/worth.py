@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 
-from em_pipelines.extraction.rules.clauses import pronoun_of
+from em_pipelines.extraction.rules.clauses import is_told_behind, pronoun_of
 from em_pipelines.extraction.rules.kinds import names_program
 from em_pipelines.extraction.rules.lexicon import load_lexicon, reliability, words
 from em_pipelines.extraction.rules.matching import Match
@@ -367,9 +367,8 @@ def _is_lost_for_a_while(stated: Stated) -> bool:
 
 def _is_emphatic_like(stated: Stated) -> bool:
     """`which she does like a lunatic`: no liking."""
-    verb, tokens = stated.match.clause.verb, stated.tokens
+    verb, lead, tokens = stated.match.clause.verb, stated.match.clause.lead, stated.tokens
     is_do = tokens[verb.start].low in {"do", "does", "did"} and not verb.is_negated
-    lead = stated.match.clause.lead
     return is_do and "like" in verb.lemmas and lead > 0 and bool(tokens[lead - 1].bits & RELATIVE)
 
 
@@ -391,6 +390,7 @@ _CHECKS: tuple[tuple[Unkept, Callable[[Stated], bool]], ...] = (
     (Unkept.PARTNER, _is_of_partner),
     (Unkept.NOT_ASSERTED, _is_not_asserted),
     (Unkept.NOT_ASSERTED, _is_sign_off),
+    (Unkept.NOT_ASSERTED, lambda stated: stated.is_own and is_told_behind(stated.match.clause, stated.tokens)),
     (Unkept.EVERYBODYS, _is_everybodys),
     (Unkept.SUBJECT, _subject_says_nothing),
     (Unkept.UNRESOLVED, _is_move_of_programs),

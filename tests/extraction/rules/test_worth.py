@@ -65,6 +65,10 @@ def reasons(read: Read, text: str) -> list[str]:
         (Unkept.NOT_ASSERTED, "I want to get fit and improve my stamina."),
         (Unkept.NOT_ASSERTED, "She keeps telling the neighbours I'm a doctor."),
         (Unkept.NOT_ASSERTED, "The sign read 'I love raccoons' in red."),
+        (Unkept.NOT_ASSERTED, "I'm a doctor, he told everybody."),
+        (Unkept.NOT_ASSERTED, "Call me Isolde, she says."),
+        (Unkept.NOT_ASSERTED, "I love cheese, said the man beside me, and left."),
+        (Unkept.SAYS_NOTHING, "I brought the cake, so I'm class president, basically."),
         (Unkept.SUBJECT, "We had a picnic last week."),
         (Unkept.NOT_ASSERTED, "I'd love to say I love camping."),
         (Unkept.MOMENTARY, "I'm into my second marzipan."),
@@ -92,6 +96,10 @@ def test_what_says_nothing_that_holds_tomorrow_is_not_kept(reason: Unkept, text:
         ("We moved from Utrecht to Zutphen.", ["user | lives_in | Zutphen", "user | lives_in | Utrecht | -"]),
         ("I want to learn how to make ravioli.", ["user | wants | learn how to make ravioli"]),
         ("I find operetta tedious.", ["user | dislikes | operetta"]),
+        ("I live in Graz, as I said.", ["user | lives_in | Graz"]),
+        ("I live in Graz, which she says is cold.", ["user | lives_in | Graz"]),
+        ("I own a boat, I tell you.", ["user | owns | boat"]),
+        ("I like tea, people say it is good for you.", ["user | likes | tea"]),
     ],
 )
 def test_what_is_whole_is_kept(text: str, claims: list[str], claims_of: Callable[..., list[str]]) -> None:
