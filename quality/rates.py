@@ -23,7 +23,8 @@ WHENEVER = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def duplicate_rate(limits: QualitySettings, n_messages: int, n_again: float) -> Finding:
-    """Few messages say again what another says; the figure is their share of the longer ones, 0 to 1."""
+    """Few messages of people and agents say again what another says; the figure is their share of the longer ones, 0 to
+    1."""
     share = n_again / n_messages if n_messages else 0.0
     return Finding(
         n_messages < MIN_MESSAGES or share <= limits.max_duplicate_share,

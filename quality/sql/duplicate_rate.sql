@@ -1,9 +1,9 @@
 -- Messages of some length that say what another message of the same user and role says on the same day, whatever
--- conversation it stands in: a log that has landed twice under other names.
+-- conversation it stands in: a log that has landed twice under other names. What tools print is alike by nature.
 WITH said AS (
     SELECT partition_day, count(*) OVER (PARTITION BY partition_day, user_id, role, content_hash) AS n_alike
     FROM messages
-    WHERE length(content) >= getvariable('min_characters')
+    WHERE role IN ('user', 'assistant') AND length(content) >= getvariable('min_characters')
 )
 SELECT
     days.day,

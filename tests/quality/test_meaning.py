@@ -22,6 +22,7 @@ from em_pipelines.schema.tables.record import QUARANTINE
 from em_pipelines.storage.lake import Lake
 from quality.finding import Finding
 from quality.meaning import MEANING
+from quality.rates import RATES
 from tests.quality import meaning_by_day
 
 Rows = Callable[..., pa.Table]
@@ -130,6 +131,16 @@ def test_an_interaction_that_became_no_message_fails(ask: Ask, rows_of: Rows) ->
     found = ask("messages_complete", interactions, rows_of(MESSAGES, {}))
     assert (found.is_success, found.figure) == (False, 1)
     assert not ask("messages_complete", interactions, rows_of(MESSAGES, {}, {}, {})).is_success
+
+
+@pytest.mark.parametrize(("role", "is_success"), [("user", False), ("assistant", False), ("tool", True)])
+def test_what_people_say_twice_is_a_copy_and_what_tools_print_is_not(
+    role: str, is_success: bool, lake: Lake, rows_of: Rows
+) -> None:
+    alike = {"user_id": "ada", "role": role, "content_hash": "alike", "content": "so it was said " * 4}
+    lake.write(MESSAGES, DAY, rows_of(MESSAGES, *({**alike, "session_id": f"s{n}"} for n in range(20))))
+    (check,) = (one for one in RATES if one.name == "duplicate_rate")
+    assert check.find(lake, [DAY])[DAY].is_success is is_success
 
 
 def test_what_is_set_aside_is_not_missed(ask: Ask, rows_of: Rows) -> None:
