@@ -1,13 +1,14 @@
 """Fixtures that every test may use. Nothing here reaches the network, the user's home or the wall clock."""
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import pyarrow as pa
 import pytest
@@ -131,6 +132,26 @@ def examples_home(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> P
             (shared / "examples.txt").write_text(done.stdout, encoding="utf-8")
             (shared / "examples.done").touch()
     return home
+
+
+MadeOnce: TypeAlias = Callable[[Path, Callable[[], object]], None]
+
+
+@pytest.fixture(scope="session")
+def made_once(tmp_path_factory: pytest.TempPathFactory) -> MadeOnce:
+    """made_once(path, make): what `make()` leaves at `path`. Each `make` is called once a worker, then it is copied."""
+    base = tmp_path_factory.mktemp("made-once")
+    kept: dict[object, Path] = {}
+
+    def put(path: Path, make: Callable[[], object]) -> None:
+        if make.__code__ in kept:
+            shutil.copytree(kept[make.__code__], path, symlinks=True, dirs_exist_ok=True)
+            return
+        make()
+        kept[make.__code__] = base / str(len(kept))
+        shutil.copytree(path, kept[make.__code__], symlinks=True)
+
+    return put
 
 
 @pytest.fixture(scope="session")

@@ -51,6 +51,7 @@ def test_one_day_becomes_facts_in_every_table(world: Any) -> None:
     assert facts(world, 1) == {("likes", "active")}
 
 
+@pytest.mark.slow
 def test_three_days_in_one_run_leave_the_bytes_of_three_runs(new_world: NewWorld) -> None:
     together, alone = new_world("together"), new_world("alone")
     for world in (together, alone):
@@ -138,6 +139,7 @@ def test_a_quiet_day_in_between_has_no_partition_and_breaks_no_fold(world: Any) 
     assert facts(world, 3) == {("lives_in", "superseded"), ("lives_in", "active")}
 
 
+@pytest.mark.slow
 def test_facts_of_a_quiet_day_are_made_when_asked_for_and_follow_late_data(world: Any) -> None:
     world.land(1, "I like tea.")
     assert world.run(1).success
@@ -187,6 +189,7 @@ def test_what_is_shown_of_a_run_stands_on_its_newest_day_and_does_not_grow_with_
     assert "| 2026-03-31 |" in listed and "2026-01" not in listed
 
 
+@pytest.mark.slow
 def test_a_run_that_reports_itself_tells_of_the_days_it_made_and_of_no_others(world: Any) -> None:
     world.land(1, "I live in Oslo.")
     world.land(9, "I live in Rome.")

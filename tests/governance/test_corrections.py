@@ -184,6 +184,7 @@ def test_nobody_corrects_the_facts_of_another(home: Pipeline) -> None:
     assert ("user", "lives_in", "Porto") in standing(home)
 
 
+@pytest.mark.slow
 def test_twelve_writers_at_once_lose_no_feedback(home: Pipeline) -> None:
     def give(number: int) -> str:
         one = Corrections(Pipeline(home.settings), "ida")

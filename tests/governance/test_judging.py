@@ -18,6 +18,7 @@ from em_pipelines.governance.confidence_curve import Share
 from em_pipelines.governance.erasure.forget import forget
 from em_pipelines.governance.judging import Judgement, Verdict, book_of, is_sampled, judge, queue, report, summed
 from em_pipelines.interfaces.cli.app import app
+from em_pipelines.interfaces.memory import Memory
 from em_pipelines.landing.erasure_requests import Scope, ScopeKind
 from em_pipelines.pipeline import Pipeline
 from em_pipelines.schema.tables.graph import EDGES
@@ -78,7 +79,19 @@ def test_what_is_no_fact_cannot_be_judged(home: Pipeline) -> None:
         judge(home, "edge_ffffffffffffffffffff", Verdict.RIGHT, NOW)
 
 
-def test_forgetting_somebody_removes_what_was_said_of_their_facts_and_of_nobody_else_s(home: Pipeline) -> None:
+@pytest.fixture
+def of_two(tmp_path: Path) -> Pipeline:
+    """A home of two people of whom little is known."""
+    for user in ("ada", "mirela"):
+        memory = Memory(tmp_path / "two", user)
+        memory.add_facts([{"relation": "likes", "object": thing} for thing in ("tea", "rowing", "chess")])
+    memory.run()
+    memory.close()
+    return Pipeline(load_settings(home=tmp_path / "two"))
+
+
+def test_forgetting_somebody_removes_what_was_said_of_their_facts_and_of_nobody_else_s(of_two: Pipeline) -> None:
+    home = of_two
     ids = {user: [one.edge_id for one in queue(home, user, 2)] for user in ("ada", "mirela")}
     for edge_id in [*ids["ada"], *ids["mirela"]]:
         judge(home, edge_id, Verdict.RIGHT, NOW)

@@ -207,6 +207,7 @@ def test_of_claims_that_break_a_rule_no_more_than_these_are_set_aside(world: Wor
     assert world.known(POOR) == sound.known(POOR) - {("lives_in", "Bergen")} | {("lives_in", "Oslo")}
 
 
+@pytest.mark.slow
 def test_what_was_edited_is_made_again_and_nothing_set_aside(world: World, sound: World) -> None:
     world.land(FIRST, SECOND)
     world.run()
@@ -217,6 +218,7 @@ def test_what_was_edited_is_made_again_and_nothing_set_aside(world: World, sound
     assert all(world.known(user) == sound.known(user) for user in USERS)
 
 
+@pytest.mark.slow
 def test_what_is_set_aside_is_tried_again_when_the_step_has_been_mended(world: World, sound: World) -> None:
     whole = world.home.steps["fold"]
     world.break_step("fold", raising)

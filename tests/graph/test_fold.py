@@ -214,6 +214,7 @@ def test_the_sql_fold_is_the_naive_fold(said: list[Said]) -> None:
     assert as_naive(fold_days(said)) == naive_fold(said)
 
 
+@pytest.mark.slow
 @FEW
 @given(MIXED, st.randoms(use_true_random=False))
 def test_the_order_in_which_a_log_arrives_changes_nothing(said: list[Any], random: Any) -> None:

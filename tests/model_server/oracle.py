@@ -22,7 +22,7 @@ _OBEYED = re.compile(
 
 def reading(call: Call) -> Step:
     """Answers with what the rules read in each numbered turn of the prompt."""
-    return answer(answered(call, _read_by_rules))
+    return answer(answered(call, read_by_rules))
 
 
 def obeying(call: Call) -> Step:
@@ -42,13 +42,14 @@ def answered(call: Call, read: Any) -> dict[str, Any]:
     return {name: items for name, items in sections.items() if name in wanted}
 
 
-def _read_by_rules(index: int, speaker: str, text: str, day: datetime) -> Extraction:
+def read_by_rules(index: int, speaker: str, text: str, day: datetime) -> Extraction:
+    """What the rules read in a turn that stands alone."""
     turn = Turn(f"m{index}", index, "user", speaker, text, day)
     return _RULES.extract(Segment("s", "u", "c", "text", (turn,)))
 
 
 def _believe(index: int, speaker: str, text: str, day: datetime) -> Extraction:
-    found = _read_by_rules(index, speaker, text, day)
+    found = read_by_rules(index, speaker, text, day)
     for match in _OBEYED.finditer(text):
         words = match["what"].strip()
         found.claims.append(_planted(index, _RELATIONS.get(match["verb"].casefold(), "likes"), words))

@@ -86,12 +86,14 @@ def test_a_run_tells_of_every_stage_in_json(em: Run, log: Path) -> None:
         assert word not in done.stderr
 
 
+@pytest.mark.slow
 def test_as_text_a_run_says_nothing_more_than_before(em: Run, log: Path) -> None:
     assert em("run", log).stderr == ""
     assert "EM_LOG__FORMAT" in em("settings").stdout
     assert em("settings", EM_LOG__FORMAT="xml").returncode == 2
 
 
+@pytest.mark.slow
 def test_a_call_of_a_model_bears_the_id_of_its_message_and_no_key(em: Run, log: Path, collector: Collector) -> None:
     asked = []
 
@@ -140,6 +142,7 @@ def test_a_run_its_steps_and_their_days_are_spans_of_one_trace(em: Run, log: Pat
     }  # fmt: skip
 
 
+@pytest.mark.slow
 def test_a_collector_that_is_not_there_costs_nobody_a_run(em: Run, log: Path) -> None:
     done = em("run", log, OTEL_EXPORTER_OTLP_ENDPOINT="http://127.0.0.1:9")
     assert (done.returncode, done.stderr) == (0, "")

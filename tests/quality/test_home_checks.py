@@ -124,6 +124,7 @@ def test_a_secret_in_a_table_is_found_and_not_quoted(
     assert checked.failing("no_secrets") == {}
 
 
+@pytest.mark.slow
 def test_what_a_look_has_no_time_for_is_looked_at_next(checked: Checked) -> None:
     checked.settings = load_settings(home=checked.path, quality={"max_secret_megabytes": 1})
     checked.change(

@@ -87,6 +87,7 @@ def test_the_pages_fetch_nothing_from_their_makers_and_replace_those_before(worl
     assert world.home.left_overs() == []
 
 
+@pytest.mark.slow
 def test_a_file_that_cannot_be_read_is_a_finding_and_the_other_tables_are_looked_at(world: Any) -> None:
     world.land(1, "I like tea.")
     world.make_tables()

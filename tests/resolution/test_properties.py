@@ -4,6 +4,7 @@ from itertools import pairwise
 from typing import Any
 
 import pyarrow as pa
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -67,6 +68,7 @@ def play(items: list[tuple[str, Any]], said: Any, decided: Any) -> tuple[list[An
     return mentions, decisions
 
 
+@pytest.mark.slow
 @MORE
 @given(items=events(), cuts=st.sets(st.integers(1, 13)))
 def test_any_cut_of_the_log_gives_what_the_whole_gives(items, cuts, said, decided, run) -> None:

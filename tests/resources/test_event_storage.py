@@ -432,6 +432,7 @@ def started(code: str, folder: Path, run_id: str, n: int) -> subprocess.Popen[by
     return subprocess.Popen([sys.executable, "-c", PRELUDE + code, str(folder), run_id, str(n)], cwd=ROOT)
 
 
+@pytest.mark.slow
 def test_processes_that_write_at_once_lose_and_repeat_nothing(tmp_path: Path) -> None:
     writers = [started(WRITE, tmp_path, run_id, 20) for run_id in ("one", "two")]
     assert [writer.wait() for writer in writers] == [0, 0]
@@ -526,6 +527,7 @@ def test_files_of_runs_that_ended_are_closed_and_others_do_not_pile_up(
     assert [path.name for path in tmp_path.iterdir() if path.name.endswith(("-wal", "-shm"))] == []
 
 
+@pytest.mark.slow
 def test_a_process_that_ends_without_a_word_leaves_no_logs_behind(tmp_path: Path) -> None:
     assert started(WRITE, tmp_path, "run", 1).wait() == 0
     assert sorted(path.suffix for path in tmp_path.iterdir()) == [".db", ".db", ".sqlite"]

@@ -126,6 +126,7 @@ def test_after_an_erasure_it_is_written_whole_and_nothing_of_the_old_file_is_lef
     assert n_grown(world.home) == 0
 
 
+@pytest.mark.slow
 def test_what_leaves_gaps_is_written_whole_from_time_to_time(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(snapshot_file, "MAX_GROWN", 2)
     grown = []

@@ -326,6 +326,7 @@ def test_the_record_of_another_memory_is_refused(home: Pipeline, take, folder: P
         restore(other, folder)
 
 
+@pytest.mark.slow
 def test_pruning_leaves_nothing_of_what_was_forgotten(home: Pipeline, take, folder: Path, tmp_path: Path) -> None:
     take()
     forget(home, SCOPES[0])

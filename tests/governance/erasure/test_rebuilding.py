@@ -49,6 +49,7 @@ def test_days_and_snapshots_without_input_are_deleted(empty: World) -> None:
     assert all(not home.store.stale_days(step) for step in home.steps.values())
 
 
+@pytest.mark.slow
 def test_snapshots_of_before_stay_as_they_were(world: World) -> None:
     later = ("s7", "2026-03-24T09:00:00Z", "user", "My colleague Wenche likes chess.")
     world.land(*lines("nora", (later,)))

@@ -179,6 +179,7 @@ def age(path: Path) -> None:
     os.utime(path, (1_700_000_000, 1_700_000_000))
 
 
+@pytest.mark.slow
 def test_dead_letters_that_hold_it_go_and_do_not_come_back(world: World) -> None:
     assert {x["user_id"] for x in open_letters(world.home.store.log)} == {"nora", "ivo", None}
     bad = {"user_id": "nora", "session_id": "s9", "turn_number": "9", "role": "user", "content": "Torvald is here.",
@@ -196,6 +197,7 @@ def test_dead_letters_that_hold_it_go_and_do_not_come_back(world: World) -> None
     assert done.n_landed == 1
 
 
+@pytest.mark.slow
 def test_answers_of_models_about_other_texts_stay(world: World) -> None:
     before = world.answers("nora")
     world.forget("nora", entity="Torvald")

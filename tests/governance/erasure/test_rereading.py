@@ -1,5 +1,7 @@
 """A cut takes away; it never lets a sentence that stays say something new."""
 
+import pytest
+
 from .conftest import World, lines
 
 AMBIGUOUS = (
@@ -13,6 +15,7 @@ TOLD_LATER = (
 )
 
 
+@pytest.mark.slow
 def test_a_pronoun_does_not_pass_to_who_is_left(empty: World) -> None:
     for user, said in (("a", AMBIGUOUS), ("b", TOLD_LATER)):
         empty.land(*lines(user, said), name=f"{user}.jsonl")

@@ -33,6 +33,7 @@ def land_again(world: World) -> None:
     World(other, world.folder).run_full()
 
 
+@pytest.mark.slow
 def test_an_entity_goes_with_its_facts_and_nothing_else_does(world: World, seen: Seen) -> None:
     before, others = world.facts("nora"), of_ivo(world)
     assert before >= TORVALD
@@ -171,6 +172,7 @@ def test_what_nobody_knows_changes_nothing(world: World, who: str, scope: dict[s
     assert world.home.book.pending() == []
 
 
+@pytest.mark.slow
 def test_feedback_loses_what_it_says_of_the_erased_alone(world: World) -> None:
     world.forget("nora", entity="Torvald")
     log = world.home.store.log
@@ -196,6 +198,7 @@ def test_a_fact_that_was_told_again_in_another_relation_is_erased_with_both_tell
     assert empty.facts("ada") == set()
 
 
+@pytest.mark.slow
 def test_a_service_that_was_moved_to_stays_erased_though_it_was_read_as_a_place(empty: World) -> None:
     said = (
         ("s1", "2026-03-01T09:00:00Z", "user", "We use Turku for our backups."),

@@ -85,6 +85,7 @@ def test_a_week_in_which_nobody_spoke_says_so(home: Pipeline) -> None:
     assert "Nothing new." in page
 
 
+@pytest.mark.slow
 def test_erasures_are_counted_in_the_week_in_which_they_were_carried_out(home: Pipeline) -> None:
     Memory(home, "mirela").forget(entity="Frau Behrens")
     today = datetime.now(UTC)

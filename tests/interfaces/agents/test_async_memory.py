@@ -40,6 +40,7 @@ def test_methods_answer_as_those_of_memory_do(nora: Memory) -> None:
     asyncio.run(ask())
 
 
+@pytest.mark.slow
 def test_tasks_and_memories_of_one_home_lose_nothing(home: Path) -> None:
     async def talk(memory: AsyncMemory, session_id: str) -> None:
         for n in range(N_TURNS):

@@ -67,6 +67,7 @@ def test_what_was_added_before_is_learned_when_it_is_added_again(nora: Memory) -
     assert ("user", "works_at", "Nordlys") in said(nora)
 
 
+@pytest.mark.slow
 def test_late_words_change_what_is_known_of_later_days(nora: Memory) -> None:
     nora.add("I live in Tromsø now.", session_id="s3", timestamp=NOON, learn=True)
     assert ("user", "lives_in", "Bergen") not in said(nora)
@@ -108,6 +109,7 @@ def test_a_run_from_python_publishes_what_em_run_would(home: Path, tmp_path: Pat
     assert Memory(home, "ivo").run().days == ()
 
 
+@pytest.mark.slow
 def test_a_run_from_python_forgets_what_was_asked_to_be_forgotten(nora: Memory, rerun: Callable[[], None]) -> None:
     scope = Scope.named("nora", fact=None, entity="Torvald", session=None)
     ask_to_forget(nora.home, scope, actor="user", now=NOON)

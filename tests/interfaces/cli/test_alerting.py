@@ -63,6 +63,7 @@ def test_a_book_that_cannot_be_written_ends_no_run(em: Em, home: Path) -> None:
     assert "telling of alerts:" in done.stderr
 
 
+@pytest.mark.slow
 def test_what_is_silenced_is_listed_and_not_sent(em: Em, home: Path) -> None:
     with webhook() as hook:
         told = {"EM_ALERTS_WEBHOOK_URL": hook.address}

@@ -26,6 +26,7 @@ def hashes(em, home: Path) -> str:
     return em("state-hash", "--home", home, "--json").stdout
 
 
+@pytest.mark.slow
 def test_there_and_back_again(em, home: Path, tmp_path: Path) -> None:
     done = em("backup", tmp_path / "kept", "--home", home)
     assert done.returncode == 0, done.stderr

@@ -183,13 +183,20 @@ def test_whoever_is_forgotten_is_forgotten_though_it_is_damaged(em, home: Path) 
     assert not list((home / "dagster").rglob(f"*{ASIDE}*")), "nobody can tell what they hold"
 
 
+@pytest.mark.slow
 def test_a_configuration_that_a_crash_has_emptied_is_written_anew(em, home: Path, tmp_path: Path) -> None:
     (home / "dagster" / "dagster.yaml").write_bytes(b"")
     assert em("run", say(tmp_path, 5, "I play the oboe."), "--home", home).returncode == 0
     assert (home / "dagster" / "dagster.yaml").read_text(encoding="utf-8") == dagster_storage.DAGSTER_YAML
 
 
-@pytest.mark.parametrize("text", ["event_log_storage: {module: no.such, class: None, config: {}}\n", "[", "\x00"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "event_log_storage: {module: no.such, class: None, config: {}}\n",
+        *(pytest.param(one, marks=pytest.mark.slow) for one in ("[", "\x00")),
+    ],
+)
 def test_a_configuration_that_dagster_refuses_costs_history_alone(em, home: Path, tmp_path: Path, text: str) -> None:
     (home / "dagster" / "dagster.yaml").write_text(text, encoding="utf-8")
     done = em("run", say(tmp_path, 5, "I play the oboe."), "--home", home)

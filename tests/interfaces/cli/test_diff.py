@@ -26,13 +26,17 @@ def make(home: Pipeline) -> None:
 
 
 @pytest.fixture
-def talked(em, native, tmp_path) -> Pipeline:
+def talked(em, native, tmp_path, made_once) -> Pipeline:
     """Three weeks of ada, and a word of ivo, with snapshots of 1, 10 and 20 March."""
     home = Pipeline(load_settings(home=tmp_path / "home"))
-    em("land", native(*TALK, OTHER), "--home", home.path)
-    make(home)
-    for day in ("2025-03-01", "2025-03-10", "2025-03-20"):
-        assert em("snapshot", "--date", day, "--home", home.path).returncode == 0
+
+    def talk() -> None:
+        em("land", native(*TALK, OTHER), "--home", home.path)
+        make(home)
+        for day in ("2025-03-01", "2025-03-10", "2025-03-20"):
+            assert em("snapshot", "--date", day, "--home", home.path).returncode == 0
+
+    made_once(home.path, talk)
     return home
 
 

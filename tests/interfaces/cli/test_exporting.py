@@ -18,11 +18,15 @@ SAID = (
 
 
 @pytest.fixture
-def home(em: Em, native: Callable[..., Path], tmp_path: Path) -> Path:
+def home(em: Em, native: Callable[..., Path], tmp_path: Path, made_once: Callable[..., None]) -> Path:
     """A home of two people, made."""
     path = tmp_path / "home"
-    done = em("run", native(*SAID), "--home", path)
-    assert done.returncode == 0, done.stderr
+
+    def make() -> None:
+        done = em("run", native(*SAID), "--home", path)
+        assert done.returncode == 0, done.stderr
+
+    made_once(path, make)
     return path
 
 

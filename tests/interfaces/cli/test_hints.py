@@ -5,7 +5,9 @@ import json
 import re
 import shlex
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 import typer
@@ -22,8 +24,13 @@ BY_ITSELF = frozenset({"em facts --user NAME", "em run", "em run PATH", "em ques
 """Texts that are a command and nothing else: shown with their home by `with_home`, or names of a source or a server."""
 
 
-def texts() -> Iterator[tuple[str, str]]:
+@cache
+def texts() -> tuple[tuple[str, str], ...]:
     """Every text of the package that is no docstring and no help, by where it stands; what is filled in is FILLED."""
+    return tuple(_texts())
+
+
+def _texts() -> Iterator[tuple[str, str]]:
     for path in sorted((ROOT / "em_pipelines").rglob("*.py")):
         tree = ast.parse(path.read_text(encoding="utf-8"))
         inner: set[int] = set()
@@ -40,13 +47,20 @@ def texts() -> Iterator[tuple[str, str]]:
                 yield f"{path.name}:{node.lineno}", node.value
 
 
+@cache
 def commands() -> list[tuple[str, str]]:
     return [(where, found) for where, text in texts() for found in COMMAND.findall(text)]
 
 
+@cache
+def parser() -> Any:
+    """The command line as Click has it."""
+    return typer.main.get_command(app)
+
+
 def refusal(command: str) -> str | None:
     """Why the parser of the command line does not know a command; None where it does."""
-    group = typer.main.get_command(app)
+    group = parser()
     _, *words = shlex.split(command)
     while words and hasattr(group, "commands") and not words[0].startswith("--"):
         if words[0] == "evaluate" and len(words) > 1:  # its parts are values of an argument

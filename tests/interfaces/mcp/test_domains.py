@@ -261,6 +261,7 @@ def test_what_is_written_with_a_domain_is_of_it(tmp_path: Path) -> None:
         assert words not in calling(caller_of(path, "work"))("em_graph_snapshot")
 
 
+@pytest.mark.slow
 def test_what_is_corrected_or_confirmed_stays_where_it_was_said(tmp_path: Path) -> None:
     path = tmp_path / "home"
     memory = Memory(path, "sanne")

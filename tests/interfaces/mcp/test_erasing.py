@@ -86,5 +86,6 @@ def test_beside_a_run_it_is_hidden_at_once_and_left_to_the_run(ask, module_home:
     assert "Torvald" in shown(ask("em_query", question="Torvald", by="ivo-read"))
 
 
+@pytest.mark.slow
 def test_an_interrupt_ends_it_with_success(served: Served) -> None:
     assert serve(served.home).end(signal.SIGINT) == (0, "")

@@ -99,8 +99,9 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Browser:
     return browser_of(home)
 
 
-def looked_at(browser: Browser) -> dict[str, str]:
-    """Every page of the person, those that links lead to among them."""
+@pytest.fixture(scope="module")
+def pages(hostile: Browser) -> dict[str, str]:
+    """Every page of the person, those that links lead to among them, by address."""
     found: dict[str, str] = {}
     queue = [("/", {}), ("/people", {}), *((p, {"user": WHO}) for p, s in PAGES.items() if s.show)]
     queue += [("/audit", {"user": WHO, "q": payload}) for payload in PAYLOADS[:4]]
@@ -111,18 +112,17 @@ def looked_at(browser: Browser) -> dict[str, str]:
     ]
     queue += [(path, {"user": WHO, "id": PAYLOADS[0], "name": PAYLOADS[3]}) for path in ("/fact", "/entity", "/trace")]
     for path, args in queue:
-        answer = browser.open(path, **args)
+        answer = hostile.open(path, **args)
         found[str(answer.url)] = answer.text
     for page in list(found.values()):
         for path in ("/fact?", "/entity?", "/trace?", "/probe?", "/evidence?", "/forget?", "/graph?", "/facts?"):
             for link in read(page).links(path)[:12]:
                 if link not in found:
-                    found[link] = browser.client.get(link).text
+                    found[link] = hostile.client.get(link).text
     return found
 
 
-def test_no_page_holds_an_element_that_is_not_ours(hostile: Browser) -> None:
-    pages = looked_at(hostile)
+def test_no_page_holds_an_element_that_is_not_ours(pages: dict[str, str]) -> None:
     assert len(pages) > 60
     for address, page in pages.items():
         for tag, given in read(page).elements:
@@ -146,6 +146,6 @@ def test_names_are_shown_as_they_were_said(hostile: Browser) -> None:
     assert WHO in read(hostile.open("/people").text).text
 
 
-def test_what_turns_or_hides_text_is_taken_out(hostile: Browser) -> None:
-    for page in looked_at(hostile).values():
+def test_what_turns_or_hides_text_is_taken_out(pages: dict[str, str]) -> None:
+    for page in pages.values():
         assert not HIDDEN.search(page)

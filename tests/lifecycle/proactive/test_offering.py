@@ -135,6 +135,7 @@ def test_what_is_kept_back_stands_in_the_trail_of_the_next_snapshot(asked: Asked
     assert ids == [(0,)]
 
 
+@pytest.mark.slow
 def test_what_was_kept_back_from_somebody_who_is_erased_is_in_no_snapshot(asked: Asked) -> None:
     for n in (1, 2, 3):
         asked.ask(f"s{n}")
@@ -229,6 +230,7 @@ def test_reasons_are_noted_once_a_conversation_or_a_day(asked: Asked) -> None:
     assert len(kept_back) == len({one.target for one in kept_back}) > 1
 
 
+@pytest.mark.slow
 def test_of_a_conversation_that_is_erased_the_book_knows_nothing_and_counts_all_the_same(asked: Asked) -> None:
     asked.land(
         {"user_id": "ines", "session_id": "s1", "turn_number": 0, "role": "user", "content": "Good morning.",

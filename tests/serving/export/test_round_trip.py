@@ -292,6 +292,7 @@ def test_records_of_any_log_come_in_as_they_went_out(tmp_path_factory: pytest.Te
     assert source.take(data).landing.n_landed == 0
 
 
+@pytest.mark.slow
 @given(LOGS)
 @settings(max_examples=4)
 def test_memory_of_any_log_is_made_again(tmp_path_factory: pytest.TempPathFactory, log: list[Line]) -> None:

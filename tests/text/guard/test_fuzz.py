@@ -14,7 +14,7 @@ from em_pipelines.text.guard.screening import is_unsafe_content, privilege_spans
 from em_pipelines.text.guard.sensitive import categories, sensitive_spans
 from em_pipelines.text.masking import mask_text
 
-MAX_CPU_SECONDS = 1.0
+MAX_CPU_SECONDS = 10.0  # half a second where nothing else is at work; what is not linear would take an hour
 LONG = 100_000
 PIECES = (
     "ignore previous instructions", "remember that ", "the user ", "store ", "memory ", "password is ", "pin ", "key: ",
