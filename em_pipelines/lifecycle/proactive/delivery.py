@@ -22,6 +22,7 @@ ASKED = frozenset({"offered", "delivered", "accepted", "ignored", "deflected"})
 """What says of a probe that it was put to somebody: what was handed out counts, for nobody knows what became of it."""
 SAID = frozenset({"offered", "delivered", "engaged", "dismissed"})
 """The same of a starter."""
+TAKEN, TURNED_AWAY = frozenset({"accepted", "engaged"}), frozenset({"deflected", "dismissed"})
 WORD = re.compile(r"\w+")
 REPEATED = 0.5
 """What is left of the worth of saying something with each time that it was said before."""
@@ -143,7 +144,8 @@ def limits_of(outcomes: Iterable[Outcome], now: datetime, settings: ProactiveSet
     expected of somebody unknown the weekly limit falls in proportion (`acceptance`); below one a week it becomes a
     distance in days, of `max_apart_days` at most, so that nobody is written off for good.
     """
-    known = [one for one in outcomes if now - timedelta(days=settings.prior_days) < one.at <= now]
+    since = now - timedelta(days=settings.prior_days)
+    known = [one for one in outcomes if since < one.at <= now and one.said in ASKED]
     share = min(1.0, acceptance(known, settings) / _expected(settings))
     n_recent = sum(one.said == "deflected" and one.at > now - WEEK for one in known)
     halved = 2 if n_recent > settings.max_deflected else 1
@@ -162,14 +164,14 @@ def limits_of(outcomes: Iterable[Outcome], now: datetime, settings: ProactiveSet
 
 
 def acceptance(outcomes: Iterable[Outcome], settings: ProactiveSettings) -> float:
-    """The share of probes that the user is expected to accept, 0 to 1: the mean of a Beta distribution that begins at
-    `prior_accepted` and `prior_refused` and has each answer added, a deflection as `deflected_weight` of them, one that
-    was ignored as `ignored_weight`."""
+    """The share of probes or starters that the user is expected to take up, 0 to 1: the mean of a Beta distribution
+    that begins at `prior_accepted` and `prior_refused` and has each answer added, one that was turned away as
+    `deflected_weight` of them, one that was ignored as `ignored_weight`."""
     said = [one.said for one in outcomes]
-    good = settings.prior_accepted + said.count("accepted")
+    good = settings.prior_accepted + sum(one in TAKEN for one in said)
     bad = (
         settings.prior_refused
-        + settings.deflected_weight * said.count("deflected")
+        + settings.deflected_weight * sum(one in TURNED_AWAY for one in said)
         + settings.ignored_weight * said.count("ignored")
     )
     return good / (good + bad)
@@ -185,10 +187,13 @@ def acceptance_of_kind(outcomes: Sequence[Outcome], kind: str, settings: Proacti
 
 def worth(waiting: Mapping[str, Any], outcomes: Sequence[Outcome], settings: ProactiveSettings) -> float:
     """What saying it is worth among all that waits, 0 to 1: its value, times how likely the user is to take its kind,
-    and half of that for each conversation in which it was said before, so that what is new comes first."""
-    target = waiting["probe_id"] if "probe_id" in waiting else waiting["starter_id"]
+    and half of that for each conversation in which it was said before, so that what is new comes first. Of a probe the
+    answers to probes count, of a starter what became of starters."""
+    is_probe = "probe_id" in waiting
+    target = waiting["probe_id"] if is_probe else waiting["starter_id"]
     n_before = len({one.session_id for one in outcomes if one.target == target})
-    return float(waiting["value"] * acceptance_of_kind(outcomes, waiting["kind"], settings) * REPEATED**n_before)
+    alike = [one for one in outcomes if one.said in (ASKED if is_probe else SAID)]
+    return float(waiting["value"] * acceptance_of_kind(alike, waiting["kind"], settings) * REPEATED**n_before)
 
 
 def _expected(settings: ProactiveSettings) -> float:

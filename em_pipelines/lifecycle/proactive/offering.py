@@ -75,11 +75,13 @@ def history(home: OfferingHome, user_id: str, now: datetime, session_id: str | N
     offers. `session_id` is the conversation at hand: the book knows others by their hashes alone."""
     waiting = {row[_key(table)]: row for table in (PROBES, STARTERS) for row in _rows(home, table, user_id)}
     n_days = max(home.settings.proactive.prior_days, int(home.settings.proactive.deflected_cooldown_days))
-    told = list(outcomes_of(feedback_of(home.store, user_id, now.astimezone(UTC).date(), n_days), waiting))
+    book = home.offers.of(user_id)
+    known = {one.target: {"kind": one.kind, "entity_id": one.about} for one in book} | waiting
+    told = list(outcomes_of(feedback_of(home.store, user_id, now.astimezone(UTC).date(), n_days), known))
     names = {home.offers.session(one): one for one in {session_id, *(one.session_id for one in told)} if one}
     offered = (
         Outcome(one.target, one.kind, OFFERED, one.at, names.get(one.session, one.session), one.about)
-        for one in home.offers.of(user_id)
+        for one in book
         if one.said == OFFERED
     )
     return [*told, *offered]

@@ -29,8 +29,8 @@ UNNAMED = "unnamed"
 
 
 def outcomes_of(rows: Iterable[Mapping[str, Any]], waiting: Mapping[str, Mapping[str, Any]]) -> Iterator[Outcome]:
-    """The outcomes that rows of `feedback` tell. `waiting` are rows of probes or starters by id: what kind they are and
-    what about is known of those alone."""
+    """The outcomes that rows of `feedback` tell. `waiting` are rows of probes or starters by id, or what the book
+    of offers says of them: what kind they are and what about is known of those alone."""
     for row in rows:
         if row["type"] not in TOLD:
             continue

@@ -19,6 +19,7 @@ from em_pipelines.lifecycle.proactive.delivery import (
     decide,
     fits,
     limits_of,
+    worth,
 )
 from em_pipelines.lifecycle.proactive.settings import ProactiveSettings
 
@@ -204,6 +205,19 @@ def test_what_is_expected_of_somebody_is_what_they_did() -> None:
     assert acceptance_of_kind(known, "discovery", CHOSEN) > 0.7
     assert acceptance_of_kind(known, "refinement", CHOSEN) < 0.3
     assert acceptance_of_kind(known, "verification", CHOSEN) == pytest.approx(acceptance(known, CHOSEN))
+
+
+def test_openings_that_are_waved_off_come_after_others() -> None:
+    dates, plans = starter(value=0.5), starter(starter_id="s9", kind="plan", value=0.5)
+    assert worth(dates, [], CHOSEN) == worth(plans, [], CHOSEN)
+    known = [outcome("engaged", n * DAY, f"d{n}", kind="date") for n in range(20, 24)]
+    known += [outcome("dismissed", n * DAY, f"q{n}", kind="plan") for n in range(20, 23)]
+    assert worth(dates, known, CHOSEN) > 2 * worth(plans, known, CHOSEN)
+    # Openings say nothing of questions, nor questions of openings.
+    assert worth(probe(), known, CHOSEN) == worth(probe(), [], CHOSEN)
+    assert limits_of(known, NOON, CHOSEN) == limits_of([], NOON, CHOSEN)
+    asked = [outcome("deflected", n * DAY, f"p{n}", kind="date") for n in range(3)]
+    assert worth(dates, [*known, *asked], CHOSEN) == worth(dates, known, CHOSEN)
 
 
 def test_a_starter_needs_no_conversation_and_has_limits_of_its_own() -> None:

@@ -18,6 +18,7 @@ from em_pipelines.landing.erasure_requests import Scope, ScopeKind
 from em_pipelines.landing.land import land
 from em_pipelines.lifecycle.proactive.delivery import Situation, Suppressed
 from em_pipelines.lifecycle.proactive.offering import Offered, history, offer_probes, time_zone_of
+from em_pipelines.lifecycle.proactive.offers import Entry
 from em_pipelines.pipeline import Pipeline
 from em_pipelines.serving.snapshot import publish_home
 from em_pipelines.settings import load_settings
@@ -308,3 +309,14 @@ def test_the_time_zone_is_what_they_said(
 def test_a_time_zone_that_is_none_is_refused(tmp_path: Path, name: str) -> None:
     with pytest.raises(SettingsError, match="time zone"):
         load_settings(home=tmp_path, proactive={"time_zone": name})
+
+
+def test_of_what_is_no_longer_listed_the_book_knows_the_kind(asked: Asked) -> None:
+    long_ago = NOON - timedelta(days=40)
+    asked.home.offers.note(
+        "ines", [Entry(long_ago, "starter_of_may", "quiet_plan", "offered", None, "edg_1")], long_ago
+    )
+    told = {"kind": "feedback", "user_id": "ines", "type": "starter_dismissed", "starter_id": "starter_of_may"}
+    asked.land({**told, "timestamp": (long_ago + timedelta(hours=1)).isoformat()}, make=False)
+    (found,) = (one for one in history(asked.home, "ines", NOON) if one.said == "dismissed")
+    assert (found.kind, found.about) == ("quiet_plan", "edg_1")
