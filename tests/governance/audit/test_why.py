@@ -19,7 +19,7 @@ MARCH = date(2026, 3, 31)
 DECAY = DecaySettings()
 SAID = (
     {"content": "Good morning! I live in Vienna. It rains."},
-    {"content": "I live in Vienna, my friend says."},
+    {"content": "I live in Vienna, as my friend says."},
     {"content": "I have moved to Graz."},
     {"content": "I think I like tea."},
     {"content": "I live in Oslo.", "user_id": "ben"},
@@ -49,7 +49,7 @@ def test_a_fact_quotes_the_very_sentences_and_how_they_were_read(home: Pipeline)
     found = ask(home, edge_of(home, "lives_in", "Vienna"))
     assert (found["kind"], found["user_id"]) == ("fact", "ada")
     assert [source["sentence"] for source in found["sources"]] == [
-        "I live in Vienna.", "I live in Vienna, my friend says.",
+        "I live in Vienna.", "I live in Vienna, as my friend says.",
     ]  # fmt: skip
     claim = found["sources"][0]["claims"][0]
     assert claim["pattern_id"] == "place.live"
