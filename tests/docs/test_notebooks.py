@@ -41,6 +41,7 @@ def _text(output: Any) -> str:
     return str(output.text if output.output_type == "stream" else output.data["text/plain"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_a_notebook_gives_what_is_stored_in_it(path: Path, root: Path, tmp_path: Path) -> None:
     own = {name: str(tmp_path) for name in ("HOME", "IPYTHONDIR", "JUPYTER_RUNTIME_DIR", "JUPYTER_CONFIG_DIR")}

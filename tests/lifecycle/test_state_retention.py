@@ -86,6 +86,7 @@ def test_what_is_kept(days: set[date], keep_days: int) -> None:
     assert not set(given_up(sorted(kept), keep_days)), "thinning once is enough"
 
 
+@pytest.mark.slow
 def test_nothing_is_out_of_date_for_it_and_no_answer_changes(home: Pipeline) -> None:
     days = home.store.lake.days(EDGES)
     before = {day: known(home, day) for day in days}

@@ -123,6 +123,7 @@ def test_a_call_of_a_model_bears_the_id_of_its_message_and_no_key(em: Run, log: 
         assert word not in everything
 
 
+@pytest.mark.slow
 def test_a_run_its_steps_and_their_days_are_spans_of_one_trace(em: Run, log: Path, collector: Collector) -> None:
     assert em("run", log, EM_TRACING__ENDPOINT=collector.endpoint).returncode == 0
     (run,) = collector.named("em.run")

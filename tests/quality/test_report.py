@@ -114,6 +114,7 @@ def test_a_home_without_tables_has_a_report_of_none(settings: Settings, tmp_path
     assert (tmp_path / "docs" / INDEX).exists()
 
 
+@pytest.mark.slow
 def test_a_run_imports_no_great_expectations(tmp_path: Path) -> None:
     log = tmp_path / "said.jsonl"
     log.write_text(

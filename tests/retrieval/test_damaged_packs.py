@@ -61,6 +61,7 @@ def flip(path: Path, seed: int) -> None:
     path.write_bytes(data)
 
 
+@pytest.mark.slow
 def test_flipped_bits_give_the_same_answer_or_a_refusal_that_names_the_file(made: Path, tmp_path: Path) -> None:
     wanted = found(Pipeline(load_settings(home=made)))
     assert wanted

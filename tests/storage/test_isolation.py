@@ -18,6 +18,7 @@ def ask_for_long() -> None:
     duckdb.sql("SELECT count(*) FROM range(100000000) a, range(16) b WHERE a.range + b.range < 0").fetchall()
 
 
+@pytest.mark.slow
 def test_an_interruption_of_duckdb_is_nobodys_fault() -> None:
     def stop(_: int, frame: FrameType | None) -> None:
         while frame is not None:  # only from within the query: its error, once out, is not to be met by another

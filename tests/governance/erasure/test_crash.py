@@ -79,7 +79,7 @@ STEPS = (
     pytest.param("certificate_of", marks=pytest.mark.slow),
 )
 """All ways in which an erasure can end between two steps, all but one of them among the slow ones."""
-WRITES = (0, *(pytest.param(at, marks=pytest.mark.slow) for at in (12, 24, 36, 48)))
+WRITES = tuple(pytest.param(at, marks=pytest.mark.slow) for at in (0, 12, 24, 36, 48))
 
 
 @pytest.mark.parametrize("place", STEPS)

@@ -137,7 +137,7 @@ def test_events_of_a_run_that_are_gone_are_mended_by_an_empty_file(em, home: Pat
 @pytest.mark.parametrize(
     ("name", "damage"),
     [
-        (INDEX, flipped),
+        pytest.param(INDEX, flipped, marks=pytest.mark.slow),
         *(pytest.param(name, damage, marks=pytest.mark.faults)
           for name in (RUNS, INDEX, SCHEDULES) for damage in DAMAGES),
     ],
@@ -190,13 +190,8 @@ def test_a_configuration_that_a_crash_has_emptied_is_written_anew(em, home: Path
     assert (home / "dagster" / "dagster.yaml").read_text(encoding="utf-8") == dagster_storage.DAGSTER_YAML
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "event_log_storage: {module: no.such, class: None, config: {}}\n",
-        *(pytest.param(one, marks=pytest.mark.slow) for one in ("[", "\x00")),
-    ],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("text", ["event_log_storage: {module: no.such, class: None, config: {}}\n", "[", "\x00"])
 def test_a_configuration_that_dagster_refuses_costs_history_alone(em, home: Path, tmp_path: Path, text: str) -> None:
     (home / "dagster" / "dagster.yaml").write_text(text, encoding="utf-8")
     done = em("run", say(tmp_path, 5, "I play the oboe."), "--home", home)

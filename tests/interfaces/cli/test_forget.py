@@ -45,6 +45,7 @@ def test_it_needs_no_terminal_and_prints_the_certificate(em: Em, home: Path) -> 
     assert not [p for p in home.rglob("*") if p.is_file() and b"Torvald" in p.read_bytes()]
 
 
+@pytest.mark.slow
 def test_people_read_a_table(em: Em, home: Path) -> None:
     done = em("forget", "--user", "ada", "--session", "s2", "--home", home)
     assert done.returncode == 0

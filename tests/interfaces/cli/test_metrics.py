@@ -115,6 +115,7 @@ def test_a_home_that_is_not_there_has_no_metrics(em, tmp_path: Path) -> None:
     assert "does not exist" in done.stderr
 
 
+@pytest.mark.slow
 def test_a_damaged_count_is_named_with_its_remedy(em, examples_home: Path, tmp_path: Path) -> None:
     home = Path(shutil.copytree(examples_home, tmp_path / "home", symlinks=True))
     path = sorted((home / "lake" / "metrics").glob("*.parquet"))[0]

@@ -244,6 +244,7 @@ def test_no_resource_and_no_prompt_tells_one_domain_of_another(home: Path) -> No
     assert leaks(anyio.run(read, open_server), facts_of_home(home), "")
 
 
+@pytest.mark.slow
 def test_what_is_written_with_a_domain_is_of_it(tmp_path: Path) -> None:
     path = tmp_path / "home"
     Memory(path, "sanne").store_observation("I speak Dutch.", session_id="n1", timestamp=NOW)

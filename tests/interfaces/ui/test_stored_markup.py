@@ -116,7 +116,7 @@ def pages(hostile: Browser) -> dict[str, str]:
         found[str(answer.url)] = answer.text
     for page in list(found.values()):
         for path in ("/fact?", "/entity?", "/trace?", "/probe?", "/evidence?", "/forget?", "/graph?", "/facts?"):
-            for link in read(page).links(path)[:12]:
+            for link in read(page).links(path)[:5]:
                 if link not in found:
                     found[link] = hostile.client.get(link).text
     return found

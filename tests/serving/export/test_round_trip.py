@@ -133,6 +133,7 @@ def test_what_was_decided_about_dead_letters_comes_along(world: World, other: Ot
     assert chosen["dead_letter_id"] not in {x["dead_letter_id"] for x in open_letters(new.home.store.log)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("scope", "gone"),
     [
