@@ -87,7 +87,7 @@ class MailSink:
             return "alerts.smtp_from or alerts.smtp_to is not set"
         host, port = str(self.settings.smtp_server), self.settings.smtp_port
         try:
-            with smtplib.SMTP(host, port, timeout=TIMEOUT_SECONDS) as server:
+            with self._server(host, port) as server:
                 if why := self._entered(server):
                     return why
                 if refused := server.send_message(self._mail(notice), to_addrs=self.settings.recipients):
@@ -98,11 +98,17 @@ class MailSink:
             return f"it could not be used ({type(error).__name__})"
         return None
 
+    def _server(self, host: str, port: int) -> smtplib.SMTP:
+        if self.settings.smtp_starttls == "implicit":
+            return smtplib.SMTP_SSL(host, port, timeout=TIMEOUT_SECONDS, context=ssl.create_default_context())
+        return smtplib.SMTP(host, port, timeout=TIMEOUT_SECONDS)
+
     def _entered(self, server: smtplib.SMTP) -> str | None:
         """Encrypts where that is offered, and logs in; returns why that will not do."""
         server.ehlo_or_helo_if_needed()
-        is_safe = self.settings.smtp_server in HERE
-        if server.has_extn("starttls"):
+        is_encrypted = isinstance(server, smtplib.SMTP_SSL)
+        is_safe = is_encrypted or self.settings.smtp_server in HERE
+        if not is_encrypted and server.has_extn("starttls"):
             server.starttls(context=ssl.create_default_context())
             server.ehlo()
             is_safe = True

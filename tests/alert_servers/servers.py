@@ -81,7 +81,7 @@ class Mailbox:
             mail = message_from_bytes(envelope.content, policy=policy.default)
             assert isinstance(mail, EmailMessage)
             self.mails.append(mail)
-            self.was_encrypted.append(session.ssl is not None)
+            self.was_encrypted.append(server.transport.get_extra_info("ssl_object") is not None)
         return self.answer
 
 
@@ -93,9 +93,10 @@ def _free_port() -> int:
 
 @contextmanager
 def mail_server(
-    *, wants_login: bool = False, tls: ssl.SSLContext | None = None, host: str = "127.0.0.1"
+    *, wants_login: bool = False, tls: ssl.SSLContext | None = None, host: str = "127.0.0.1", is_implicit: bool = False
 ) -> Iterator[Mailbox]:
-    """A mail server; with `wants_login` for USER and PASSWORD alone, with `tls` it offers STARTTLS."""
+    """A mail server; with `wants_login` for USER and PASSWORD alone, with `tls` it offers STARTTLS, or speaks TLS from
+    the first byte on."""
     box = Mailbox(port=_free_port())
 
     def enter(server: Any, session: Any, envelope: Any, mechanism: str, data: Any) -> AuthResult:
@@ -105,7 +106,8 @@ def mail_server(
     login: dict[str, Any] = (
         {"auth_required": True, "auth_require_tls": False, "authenticator": enter} if wants_login else {}
     )
-    controller = Controller(box, hostname=host, port=box.port, tls_context=tls, **login)
+    secured: dict[str, Any] = {"ssl_context" if is_implicit else "tls_context": tls}
+    controller = Controller(box, hostname=host, port=box.port, **secured, **login)
     controller.start()
     try:
         yield box

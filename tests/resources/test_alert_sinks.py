@@ -107,12 +107,9 @@ def test_one_address_that_is_refused_keeps_no_mail_from_the_others_and_all_of_th
     assert len(box.mails) == 1
 
 
-def test_starttls_is_used_where_it_is_offered_and_missed_where_it_is_required(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with mail_server() as box:
-        why = MailSink(mail_settings(box.port, smtp_starttls="required")).take(NOTICE)
-        assert why == "it offers no STARTTLS, which alerts.smtp_starttls requires"
+@pytest.fixture
+def certified(tmp_path: Path) -> tuple[ssl.SSLContext, str]:
+    """A context for a server, and the file of the certificate that clients have to trust."""
     if shutil.which("openssl") is None:
         pytest.skip("there is no openssl to make a certificate with")
     key, certificate = tmp_path / "key.pem", tmp_path / "certificate.pem"
@@ -123,10 +120,24 @@ def test_starttls_is_used_where_it_is_offered_and_missed_where_it_is_required(
     )  # fmt: skip
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(certificate, key)
-    with mail_server(tls=context) as box:
-        settings = mail_settings(box.port, smtp_starttls="required")
+    return context, str(certificate)
+
+
+def test_starttls_is_missed_where_it_is_required() -> None:
+    with mail_server() as box:
+        why = MailSink(mail_settings(box.port, smtp_starttls="required")).take(NOTICE)
+        assert why == "it offers no STARTTLS, which alerts.smtp_starttls requires"
+
+
+@pytest.mark.parametrize("way", ["offered", "required", "implicit"])
+def test_mail_is_encrypted_for_a_server_whose_certificate_is_trusted(
+    way: str, certified: tuple[ssl.SSLContext, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    context, certificate = certified
+    with mail_server(tls=context, is_implicit=way == "implicit") as box:
+        settings = mail_settings(box.port, smtp_starttls=way)
         assert MailSink(settings).take(NOTICE) == "it could not be used (SSLCertVerificationError)"
-        monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
+        monkeypatch.setenv("SSL_CERT_FILE", certificate)
         assert MailSink(settings).take(NOTICE) is None
     assert box.was_encrypted == [True]
 

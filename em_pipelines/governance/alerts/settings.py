@@ -52,8 +52,10 @@ class AlertSettings(BaseModel):
     smtp_port: int = Field(default=587, ge=1, le=65535, description="Its port.")
     smtp_from: str = Field(default="", description="Address that mail is from.")
     smtp_to: str = Field(default="", description="Addresses that mail goes to, separated by commas.")
-    smtp_starttls: Literal["offered", "required"] = Field(
-        default="offered", description="offered: STARTTLS where the server has it; required: no mail without it."
+    smtp_starttls: Literal["offered", "required", "implicit"] = Field(
+        default="offered",
+        description="offered: STARTTLS where the server has it; required: no mail without it; implicit: TLS from the "
+        "first byte on, as on port 465.",
     )
 
     @property
