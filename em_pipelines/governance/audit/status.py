@@ -13,6 +13,8 @@ from pathlib import Path
 from shlex import quote
 from typing import Any, TypeVar
 
+import pyarrow.compute as pc
+
 from em_pipelines.errors import EmError
 from em_pipelines.extraction.unread_segments import unread_languages, unread_segments
 from em_pipelines.governance.rebuildable_home import RebuildableHome
@@ -21,6 +23,8 @@ from em_pipelines.landing.dead_letters import open_letters
 from em_pipelines.landing.erasure_gate import named_users
 from em_pipelines.retrieval import packs
 from em_pipelines.schema.readings import PENDING
+from em_pipelines.schema.table import Table
+from em_pipelines.schema.tables.outgoing import PROBES, STARTERS
 from em_pipelines.serving.facts import waiting_feedback
 from em_pipelines.serving.snapshot import LATEST, is_current
 from em_pipelines.serving.users import Remembered, Stage, published_users, stages, users
@@ -51,6 +55,9 @@ class Status:
     """How far memory has come with each user, as the newest snapshot tells it."""
     snapshot: SnapshotAge | None = None
     n_packs: int | None = None
+    n_probes: int | None = None
+    n_starters: int | None = None
+    """Questions and openings of the newest day that wait to be said."""
     n_dead_letters: int | None = None
     n_quarantined: int | None = None
     n_pending_feedback: int | None = None
@@ -121,6 +128,8 @@ def status(home: RebuildableHome, user: str | None = None) -> Status:
     found.stages = None if told is None else [one for one in told if user in (None, one.user_id)]
     found.snapshot = read(lambda: _snapshot(home))
     found.n_packs = read(lambda: len(packs.folders(home)))
+    found.n_probes = read(lambda: _queued(home, PROBES, user))
+    found.n_starters = read(lambda: _queued(home, STARTERS, user))
     found.n_dead_letters = read(lambda: len(_letters(home, user)))
     found.n_quarantined = read(lambda: sum(user in (None, one.user_id) for one in home.store.quarantine.entries()))
     found.n_pending_feedback = read(lambda: _pending_feedback(home, user, everybody or []))
@@ -163,6 +172,15 @@ def _snapshot(home: RebuildableHome) -> SnapshotAge | None:
     written = datetime.fromtimestamp(target.stat().st_mtime, UTC)
     is_fresh = home.is_inferred and is_current(home.store, home.snapshots, home.time_rules, home.nights.history())
     return SnapshotAge(date.fromisoformat(target.stem), written, is_fresh)
+
+
+def _queued(home: RebuildableHome, table: Table, user: str | None) -> int:
+    day = home.store.lake.latest(table, date.max)
+    if day is None:
+        return 0
+    rows = home.store.lake.read(table, day)
+    is_queued = pc.equal(rows["status"], "queued")
+    return int(pc.sum(is_queued if user is None else pc.and_(is_queued, pc.equal(rows["user_id"], user))).as_py() or 0)
 
 
 def _letters(home: RebuildableHome, user: str | None) -> list[dict[str, Any]]:

@@ -100,6 +100,8 @@ def _document(found: "Status") -> dict[str, Any]:
         and {"as_of": shot.as_of.isoformat(), "published_at": shot.published_at.isoformat(timespec="seconds"),
              "age_seconds": _age_seconds(shot.published_at), "is_current": shot.is_current},
         "n_packs": found.n_packs,
+        "n_probes": found.n_probes,
+        "n_starters": found.n_starters,
         "n_dead_letters": found.n_dead_letters,
         "n_quarantined": found.n_quarantined,
         "n_pending_feedback": found.n_pending_feedback,
@@ -135,6 +137,7 @@ def _lines(found: "Status") -> Iterator[tuple[str, str]]:
     yield from _stages(found)
     yield "snapshot", _snapshot(found)
     yield "packs", _told(found.n_packs, "index pack")
+    yield "to ask", f"{_told(found.n_probes, 'question')}, {_told(found.n_starters, 'opening')}"
     yield from _waiting(found)
     yield "next", copyable(found.next_step)
 
