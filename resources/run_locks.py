@@ -16,6 +16,11 @@ def run_lock(home: Pipeline, run_id: str) -> FileLock:
     return FileLock(home.path / "locks" / f"run-{run_id}.lock", timeout=0, thread_local=False)
 
 
+def is_locked_or_left(home: Pipeline, run_id: str) -> bool:
+    """Whether there is a lock of the run at all: from when it has its resources to when it gives them back."""
+    return Path(run_lock(home, run_id).lock_file).exists()
+
+
 def was_killed(home: Pipeline, run_id: str) -> bool:
     """Whether the run took its lock on this machine and its process is no more; False where nothing is known of it."""
     lock = run_lock(home, run_id)

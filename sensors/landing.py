@@ -19,7 +19,7 @@ from em_pipelines.storage.step import Step
 from resources.dagster_internals import SELF_REPORTING, AssetJob
 from resources.home import HomeResource
 from resources.models import n_open_batches
-from resources.run_locks import was_killed
+from resources.run_locks import is_locked_or_left, was_killed
 from sensors.jobs import waiting_files
 
 INTERVAL_SECONDS = 5
@@ -35,7 +35,8 @@ AT_WORK = [
     dg.DagsterRunStatus.STARTED,
 ]
 START_SECONDS = 180
-"""For so long a run may take from being asked for to the start of its process; what Dagster's own monitoring allows."""
+"""For so long a run may take from being asked for to the start of its process, which is what Dagster's own monitoring
+allows, and from giving back its lock to its end."""
 
 
 def landing_sensor(job: dg.JobDefinition) -> dg.SensorDefinition:
@@ -152,20 +153,25 @@ def as_utc(instant: datetime) -> datetime:
 
 def is_buried(run: dg.DagsterRun, home: Pipeline, instance: dg.DagsterInstance) -> bool:
     """Whether the run's process was killed; then nobody but us can say so, and its days are asked for again."""
-    if run.status is dg.DagsterRunStatus.STARTING:
-        is_dead = _never_started(run, instance)
+    is_started = run.status is dg.DagsterRunStatus.STARTED
+    if is_started and is_locked_or_left(home, run.run_id):
+        is_dead = was_killed(home, run.run_id)
     else:
-        is_dead = run.status is dg.DagsterRunStatus.STARTED and was_killed(home, run.run_id)
+        is_dead = (is_started or run.status is dg.DagsterRunStatus.STARTING) and _fell_silent(run, instance)
     if is_dead:
         instance.report_run_canceled(run, "The process was killed before the run ended; finished days are kept.")
     return is_dead
 
 
-def _never_started(run: dg.DagsterRun, instance: dg.DagsterInstance) -> bool:
-    """Whether the process of a run was asked for so long ago that it cannot come any more: whoever was to start it was
-    killed in between. Should it come all the same, it finds its days made and does nothing."""
+def _fell_silent(run: dg.DagsterRun, instance: dg.DagsterInstance) -> bool:
+    """Whether nothing has been heard of a run that holds no lock for so long that its process was killed before it took
+    it, or after it gave it back. Should it come all the same, it finds its days made and does nothing."""
     record = instance.get_run_record_by_id(run.run_id)
-    return record is not None and (datetime.now(UTC) - as_utc(record.update_timestamp)).total_seconds() > START_SECONDS
+    if record is None:
+        return False
+    said = instance.event_log_storage.get_records_for_run(run.run_id, limit=1, ascending=False).records
+    last = max([as_utc(record.update_timestamp).timestamp(), *(one.timestamp for one in said)])
+    return datetime.now(UTC).timestamp() - last > START_SECONDS
 
 
 def _log_state(home: Pipeline) -> str:

@@ -106,9 +106,14 @@ def test_while_a_run_is_at_work_nothing_more_is_asked_for(status: dg.DagsterRunS
     assert skipped(world.tick("stale_days")) == "a run is at work"
 
 
-def test_a_run_whose_process_never_came_is_given_up_after_a_while(world: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    "status", [dg.DagsterRunStatus.STARTING, dg.DagsterRunStatus.STARTED], ids=lambda one: one.value
+)
+def test_a_run_without_a_lock_of_which_nothing_is_heard_is_given_up_after_a_while(
+    status: dg.DagsterRunStatus, world: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     world.land("2026-03-01")
-    run_id = world.record_run("main", dg.DagsterRunStatus.STARTING, {})
+    run_id = world.record_run("main", status, {})
     assert skipped(world.tick("stale_days")) == "a run is at work"
     monkeypatch.setattr("sensors.landing.START_SECONDS", -1)
     assert days(asked(world.tick("stale_days"))) == ("2026-03-01", "2026-03-01")
