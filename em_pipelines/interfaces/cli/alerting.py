@@ -53,7 +53,8 @@ def alerts(
     opened = open_existing(home)
     now = datetime.now(UTC)
     if is_asked_now:
-        _look_and_tell(opened, now, Depth.FULL)
+        for problem in _look_and_tell(opened, now, Depth.FULL):
+            say(f"telling of alerts: {problem}")
     book = AlertBook(opened.path).read()
     standing = _standing(book)
     if as_json:
@@ -156,9 +157,10 @@ def unsilence(name: NameArgument, home: HomeOption = None) -> None:
     tell(f"{name} is told again.")
 
 
-def after_a_run(home: "Pipeline") -> None:
+def after_a_run(home: "Pipeline", *, has_failed: bool) -> None:
     """Looks and tells, for people without Dagster's daemon; says in a line what stands, and nothing where all is well.
-    A run is not the worse for it: what goes wrong here is a sentence."""
+    A run is not the worse for it: what goes wrong here is a sentence, and none after a run that has failed and says
+    why: it would be the same again."""
     from em_pipelines.errors import EmError
     from em_pipelines.governance.alerts.book import AlertBook
     from em_pipelines.governance.alerts.looking import Depth
@@ -166,25 +168,28 @@ def after_a_run(home: "Pipeline") -> None:
 
     now = datetime.now(UTC)
     try:
-        _look_and_tell(home, now, Depth.LIGHT)
+        problems = _look_and_tell(home, now, Depth.LIGHT)
     except (EmError, OSError) as error:
-        say(f"telling of alerts: {storage_error(error) or error}")
+        if not has_failed:
+            say(f"telling of alerts: {storage_error(error) or error}")
         return
+    for problem in () if has_failed else problems:
+        say(f"telling of alerts: {problem}")
     book = AlertBook(home.path).read()
     if standing := [one for one in _standing(book) if not book.silence_of(one.alert, now)]:
         stand = counted(len(standing), "alert", ("stands", "stand"))
         tell(f"Alerts: {stand}, first {standing[0].alert.title}; see `em alerts`")
 
 
-def _look_and_tell(home: "Pipeline", now: datetime, depth: "Depth") -> None:
+def _look_and_tell(home: "Pipeline", now: datetime, depth: "Depth") -> list[str]:
+    """Returns what went wrong, in sentences."""
     from em_pipelines.governance.alerts import telling
     from em_pipelines.governance.alerts.looking import Situation, look_at
 
     settings = home.settings
     look = look_at(Situation(home, now, settings.alerts, settings.llm, Defaults.is_graph_set()), depth)
     sent = telling.tell(home, look, Defaults.open_sinks(settings.alerts), now, settings.alerts.repeat_hours)
-    for problem in (*look.problems, *(f"{name}: {why}" for name, why in sent.refused.items())):
-        say(f"telling of alerts: {problem}")
+    return [*look.problems, *(f"{name}: {why}" for name, why in sent.refused.items())]
 
 
 def _standing(book: "Book") -> "list[Standing]":

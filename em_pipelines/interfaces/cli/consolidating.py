@@ -140,10 +140,11 @@ def _list_files(home: "Pipeline", *, as_json: bool) -> None:
 
 
 def serve_anew(home: "Pipeline") -> None:
-    """Lets searches, files and the snapshot, where there is one, hold what stands now."""
+    """Lets openings, searches, files and the snapshot, where there is one, hold what stands now."""
     from em_pipelines.retrieval import packs
     from em_pipelines.serving.snapshot import LATEST, publish_home
 
+    home.refresh_proactive()
     packs.build(home)
     if (home.snapshots / LATEST).exists():
         with home.inferred_on(None):

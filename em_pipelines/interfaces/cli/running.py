@@ -94,12 +94,12 @@ def run(
             summary = _made(opened, first, last, is_full=is_full)
     except EmError:
         if not interrupts.came():  # who is told to stop has seconds
-            alerting.after_a_run(opened)
+            alerting.after_a_run(opened, has_failed=True)
         raise
     if (first or last) and not any(_is_within(day, first, last) for day in opened.store.log.days("interactions")):
         tell("Nothing has landed on these days: `em status` tells from when to when there is something.")
     _show(opened, summary)
-    alerting.after_a_run(opened)
+    alerting.after_a_run(opened, has_failed=False)
     _judge(summary)
     if report:
         landing_summary.end_with(opened, report)
