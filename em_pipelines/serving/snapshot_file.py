@@ -120,13 +120,30 @@ def write(lake: Lake, path: Path, content: Content, rules: TimeRules, base: Path
     CorruptTableError."""
     with temporary_beside(path) as temporary:
         if base is None or not base.exists() or not is_as_written(base) or not _grown(lake, base, temporary, content):
-            temporary.unlink(missing_ok=True)
-            _write_whole(lake, temporary, content, rules)
+            _remove(temporary)
+            try:
+                _write_whole(lake, temporary, content, rules)
+            except BaseException:
+                _remove(temporary)
+                raise
         with temporary.open("rb") as handle:
             digest = file_digest(handle, "sha256").hexdigest()
             os.fsync(handle.fileno())
         put_in_place(temporary, path)
     _note_digest(path, digest)
+
+
+def _remove(path: Path) -> None:
+    """Removes a file of DuckDB's, and what was noted beside it and not brought into it."""
+    for one in (path, path.with_name(f"{path.name}.wal")):
+        one.unlink(missing_ok=True)
+
+
+def _commit(connection: duckdb.DuckDBPyConnection) -> None:
+    """Ends the transaction and brings all of it into the file: what closing cannot write for want of room it leaves
+    beside the file, and says nothing."""
+    connection.execute("COMMIT")
+    connection.execute("CHECKPOINT")
 
 
 def is_as_written(path: Path) -> bool:
@@ -179,7 +196,7 @@ def _write_whole(lake: Lake, path: Path, content: Content, rules: TimeRules) -> 
             _insert(connection, lake, CATALOG[name], parts)
         _list_imports(connection)
         _note(connection, content, n_grown=0)
-        connection.execute("COMMIT")
+        _commit(connection)
 
 
 def _grown(lake: Lake, base: Path, path: Path, content: Content) -> bool:
@@ -195,7 +212,7 @@ def _grown(lake: Lake, base: Path, path: Path, content: Content) -> bool:
                 _bring_up_to_date(connection, lake, CATALOG[name], held.parts.get(name, ()), parts)
             _list_imports(connection)
             _note(connection, content, held.n_grown + 1)
-            connection.execute("COMMIT")
+            _commit(connection)
     except duckdb.Error:  # a file of an older layout, or none of ours, or damaged
         return False
     return True
