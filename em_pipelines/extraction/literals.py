@@ -31,6 +31,14 @@ def literal(relation: str, said: str, said_on: date) -> str:
     return text.casefold() if relation == "has_attribute" and _EMAIL.fullmatch(text) else text
 
 
+def is_literal_of(relation: str, said: str, said_on: date) -> bool:
+    """Whether what was said is a value that the relation holds: a date, an age; anything of those that hold text."""
+    text = " ".join(said.split()).strip(_QUOTES)
+    if relation in DATED:
+        return _day(relation, text, said_on) is not None
+    return relation != "has_age" or _age(text) is not None
+
+
 def _day(relation: str, text: str, said_on: date) -> str | None:
     if _ISO_DAY.fullmatch(text):
         return text

@@ -13,7 +13,14 @@ from typing import Any, cast
 from rapidfuzz import fuzz
 
 from em_pipelines.errors import UsageError
-from em_pipelines.governance.correction_effects import Effect, KnownNames, hint, notes_on_merge, notes_on_names
+from em_pipelines.governance.correction_effects import (
+    Effect,
+    KnownNames,
+    hint,
+    notes_on_merge,
+    notes_on_names,
+    objection,
+)
 from em_pipelines.landing.reasons import RuleError
 from em_pipelines.landing.records import land_record
 from em_pipelines.landing.tables import feedback_table
@@ -189,6 +196,7 @@ class Corrections:
             record = land_record("feedback", fields, FORMAT)
         except RuleError as error:
             raise UsageError(f"giving feedback: {error.detail}; see `em {type_} --help`") from error
+        self._check_counts(type_, payload, record)
         if type_ in LOOKED_FOR:
             is_by_id = any("edge_id" in fact for fact in about)
             notes = self._notes_by_id(payload) if is_by_id else self._notes(type_, payload, record)
@@ -198,6 +206,14 @@ class Corrections:
         at = datetime.now(UTC)
         self._home.ledger.append(Act(type_, self._user_id, target, at, self._actor))
         return Given(record["feedback_id"], tuple(dict(fact) for fact in about if "edge_id" in fact), tuple(notes))
+
+    def _check_counts(self, type_: str, payload: dict[str, Any], record: Record) -> None:
+        """Raises UsageError for a value that would be noted and come to nothing."""
+        if type_ not in ("correct", "confirm"):
+            return
+        (row,) = cast("list[FeedbackRow]", feedback_table([record]).to_pylist())
+        if problem := objection(row, payload, self._home.settings.safety):
+            raise UsageError(f"saying what is right: {problem}")
 
     def _notes_by_id(self, payload: dict[str, Any]) -> list[str]:
         """Of a fact that is named by its id only what takes its place may be new."""

@@ -181,6 +181,7 @@ class AsyncMemory:
     confirm = _writes(Memory.confirm)
     retract = _writes(Memory.retract)
     merge = _writes(Memory.merge)
+    split = _writes(Memory.split)
     forget = _writes(Memory.forget)
     accept_imported = _writes(Memory.accept_imported)
     reject_imported = _writes(Memory.reject_imported)

@@ -7,6 +7,7 @@ from em_pipelines.lifecycle.proactive.offering_home import OfferingHome, Offerin
 from em_pipelines.retrieval.context.settings import ContextSettings
 from em_pipelines.retrieval.settings import RetrievalSettings
 from em_pipelines.serving.readable_home import ReadableHome, ReaderSettings
+from em_pipelines.text.guard.sensitive import SafetySettings
 
 if TYPE_CHECKING:
     from em_pipelines.redaction.veils import Archived
@@ -22,6 +23,8 @@ class SearchSettings(ReaderSettings, OfferingHomeSettings, Protocol):
     def context(self) -> ContextSettings: ...
     @property
     def embedder(self) -> str: ...
+    @property
+    def safety(self) -> SafetySettings: ...
 
 
 class SearchableHome(ReadableHome, OfferingHome):

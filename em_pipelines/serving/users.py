@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
-import pyarrow as pa
 import pyarrow.compute as pc
 
 from em_pipelines.errors import CorruptTableError
@@ -19,6 +18,7 @@ from em_pipelines.schema.tables.clean import MESSAGES
 from em_pipelines.schema.tables.derived import CURRENT_EDGES
 from em_pipelines.schema.tables.graph import ENTITIES
 from em_pipelines.schema.tables.raw import INTERACTIONS, SKILL_INVOCATIONS
+from em_pipelines.schema.vocabulary import PrivacyLevel
 from em_pipelines.serving.facts import SHOWN
 from em_pipelines.storage.duckdb_engine import bind, connect, scratch
 from em_pipelines.storage.store import Store
@@ -28,17 +28,18 @@ FIGURES = """
 SELECT user_id, count(*), count(DISTINCT session_id), min(timestamp)::DATE, max(timestamp)::DATE
 FROM said GROUP BY user_id ORDER BY user_id
 """
+TOLD_FROM = 0.40
+"""The effective confidence below which no agent is told of a fact (spec of serving: bands of confidence)."""
 PUBLISHED_FIGURES = """
-SELECT user_id, n_messages, n_sessions, CAST(first_seen AS DATE), CAST(last_seen AS DATE),
-    (SELECT count(*) FROM current_edges AS e WHERE e.user_id = u.user_id AND list_contains(?, e.status))
-FROM users AS u
+SELECT user_id, n_messages, n_sessions, CAST(first_seen AS DATE), CAST(last_seen AS DATE), n_facts + n_denials
+FROM users
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Remembered:
     """One user: messages and conversations that were read, the days of the first and the last message, facts that
-    stand, and messages that wait for a run. Of whom calls of skills alone were read nothing is counted."""
+    are told, and messages that wait for a run. Of whom calls of skills alone were read nothing is counted."""
 
     user_id: str
     n_messages: int = 0
@@ -75,7 +76,7 @@ def stages(snapshot: Path) -> list[Stage]:
 
 
 def users(store: Store) -> list[Remembered]:
-    """Everybody who is remembered or waits to be, by name. Facts are those that stood at the end of the newest day.
+    """Everybody who is remembered or waits to be, by name. Facts are those that are told at the end of the newest day.
 
     Raises CorruptTableError and CorruptLogError.
     """
@@ -106,7 +107,7 @@ def _published(snapshot: Path) -> tuple[dict[str, Remembered], set[Key]]:
     """Figures by user, and which messages are in there."""
     try:
         with connect(str(snapshot), is_read_only=True) as connection:
-            rows = connection.execute(PUBLISHED_FIGURES, [list(SHOWN)]).fetchall()
+            rows = connection.execute(PUBLISHED_FIGURES).fetchall()
             keys = connection.execute("SELECT user_id, session_id, turn_number FROM messages").fetchall()
     except duckdb.Error as error:
         raise _damaged(snapshot, error) from error
@@ -121,12 +122,19 @@ def _damaged(snapshot: Path, error: duckdb.Error) -> CorruptTableError:
 
 
 def n_facts(store: Store) -> Counter[str]:
-    """The facts that stand at the end of the newest day, by user."""
+    """The facts that an agent would be told at the end of the newest day, by user: as the views `current_facts` and
+    `current_denials` of a snapshot count them."""
     day = store.lake.latest(CURRENT_EDGES, date.max)
     if day is None:
         return Counter()
     rows = store.lake.read(CURRENT_EDGES, day)
-    return Counter(rows.filter(pc.is_in(rows["status"], value_set=pa.array(SHOWN)))["user_id"].to_pylist())
+    is_told = (
+        pc.field("status").isin(SHOWN)
+        & (pc.field("effective_confidence") >= TOLD_FROM)
+        & ~pc.field("requires_verification")
+        & (pc.field("privacy_level") != PrivacyLevel.PRIVILEGED.value)
+    )
+    return Counter(rows.filter(is_told)["user_id"].to_pylist())
 
 
 def n_calls(store: Store) -> Counter[str]:

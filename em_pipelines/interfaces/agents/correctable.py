@@ -73,6 +73,11 @@ class CorrectableMemory:
         different kinds. Raises UsageError where nobody bears either name."""
         return self._said.merge(name, into)
 
+    def split(self, name: str, other: str | None = None) -> Given:
+        """Says that a name is a thing of its own, apart from `other` alone where that is given; undoes a merge. Raises
+        UsageError where nobody bears the name."""
+        return self._said.split(name, other)
+
     def forget(
         self,
         *,

@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from importlib.resources import files
 
@@ -14,7 +14,7 @@ from starlette.routing import Route
 
 from em_pipelines.errors import EmError, LockedError, TransientError, UnknownUserError
 from em_pipelines.interfaces.ui.access import COOKIE, Access, Session
-from em_pipelines.interfaces.ui.asked import Asked, Done, NotAllowedError, NotThereError, Page, Visitor
+from em_pipelines.interfaces.ui.asked import Asked, Done, NobodyError, NotAllowedError, NotThereError, Page, Visitor
 from em_pipelines.interfaces.ui.desk import Desk
 from em_pipelines.interfaces.ui.rendering import link, render
 from em_pipelines.interfaces.ui.routes import PAGES, About, Shown
@@ -43,6 +43,8 @@ class Frame:
     said: tuple[str, ...]
     user: str | None
     path: str
+    is_there: bool = True
+    """Whether anything is remembered of the user."""
 
 
 class ControlUi:
@@ -116,14 +118,18 @@ class ControlUi:
     def _failed(self, request: Request, session: Session, error: EmError) -> Response:
         visitor = self._access.visitor(session)
         status = next((code for kind, code in _STATUS.items() if isinstance(error, kind)), 400)
-        return self._rendered(request, session, visitor, _error(str(error)), status)
+        page = _error(str(error))
+        if isinstance(error, (NobodyError, UnknownUserError)):
+            page = replace(page, shown={**page.shown, "is_left": False})
+        return self._rendered(request, session, visitor, page, status)
 
     def _rendered(
         self, request: Request, session: Session, visitor: Visitor | None, page: Page, status: int = 200
     ) -> Response:
         said, session.said = tuple(session.said), []
         user = page.shown.get("user") or request.query_params.get("user") or (visitor and visitor.user_id)
-        frame = Frame(visitor, self._access.secret_of(session), said, user or None, request.url.path)
+        is_there = bool(page.shown.get("is_left", True))
+        frame = Frame(visitor, self._access.secret_of(session), said, user or None, request.url.path, is_there)
         text = render(page.template, {**page.shown, "frame": frame})
         return self._with_cookie(HTMLResponse(text, status, headers=HEADERS), session, request)
 

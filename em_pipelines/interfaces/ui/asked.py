@@ -10,6 +10,8 @@ from em_pipelines.governance.token_scope import TokenScope
 from em_pipelines.interfaces.memory import Memory
 from em_pipelines.pipeline import Pipeline
 
+FIRST_YEAR = 1000
+
 
 class NotAllowedError(PermanentError):
     """Somebody asks for what their token does not open."""
@@ -17,6 +19,10 @@ class NotAllowedError(PermanentError):
 
 class NotThereError(PermanentError):
     """What is asked for is not there, or not this person's."""
+
+
+class NobodyError(NotThereError):
+    """Nobody is remembered under the name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,9 +76,12 @@ class Asked:
         """A field that holds a day; raises UsageError where it holds something else."""
         said = self.text(name)
         try:
-            return date.fromisoformat(said) if said else None
+            found = date.fromisoformat(said) if said else None
         except ValueError as error:
             raise UsageError(f"reading {name}: {said!r:.40} is no day; give YYYY-MM-DD") from error
+        if found is not None and not FIRST_YEAR < found.year < date.max.year:  # days beside it are counted with
+            raise UsageError(f"reading {name}: {said} is too far away; give a day of people's lives")
+        return found
 
     def number(self, name: str, default: float, low: float, high: float) -> float:
         """A field that holds a number, kept within bounds; raises UsageError where it holds something else."""

@@ -1,14 +1,20 @@
-"""A graph as a drawing: where each name stands, and what joins them. The same graph is drawn the same way."""
+"""A graph as a drawing: where each name stands, and what joins them. The same graph is drawn the same way.
 
+Names stand around the one that is looked at, each step away further out, those that hang on one another side by side
+(a radial tree: Eades, Drawing free trees, 1992). Forces crowd what is mostly a star.
+"""
+
+import math
 from dataclasses import dataclass
 from typing import Any
 
 import networkx as nx
-from threadpoolctl import threadpool_limits
 
 WIDTH, HEIGHT, MARGIN = 1000, 640, 70
-SEED = 7
 LONGEST_NAME = 26
+INNERMOST, SECOND = 0.35, 0.72
+"""Of the way to the rim: where the first step would stand if there were none, and what every second end stands at."""
+_DOWN = HEIGHT / 2 - 10
 NEARER = 0.68
 
 
@@ -22,6 +28,11 @@ class Node:
     x: float
     y: float
     is_centre: bool
+
+    @property
+    def label_y(self) -> float:
+        """Where its label stands, down: away from the middle, where the lines come from."""
+        return round(self.y + (-14 if self.y < _DOWN else 22), 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,10 +77,7 @@ def drawn(facts: list[dict[str, Any]], kinds: dict[str, str], about: str) -> Dra
         graph.add_edge(fact["subject"], str(fact["object"]))
     if not graph:
         return Drawing((), ())
-    first = nx.spring_layout(graph, seed=SEED, iterations=30, weight=None)
-    with threadpool_limits(1):  # for so few places more threads take ten times as long
-        places = nx.kamada_kawai_layout(graph, pos=first, weight=None)
-    at = _spread(places)
+    at = _around(graph, about)
     nodes = tuple(
         Node(name, _label(name), kinds.get(name, "value"), *at[name], is_centre=name.casefold() == about.casefold())
         for name in graph
@@ -84,16 +92,28 @@ def drawn(facts: list[dict[str, Any]], kinds: dict[str, str], about: str) -> Dra
     return Drawing(nodes, arcs)
 
 
-def _spread(places: dict[str, Any]) -> dict[str, tuple[float, float]]:
-    """Where each name stands, so that the drawing is filled in both directions."""
-    across = _stretched([float(place[0]) for place in places.values()], MARGIN, WIDTH - MARGIN)
-    down = _stretched([float(place[1]) for place in places.values()], MARGIN / 2, HEIGHT - MARGIN)
-    return dict(zip(places, zip(across, down, strict=True), strict=True))
-
-
-def _stretched(values: list[float], low: float, high: float) -> list[float]:
-    least, span = min(values), max(values) - min(values)
-    return [round(low + (value - least) / span * (high - low) if span else (low + high) / 2, 1) for value in values]
+def _around(graph: "nx.Graph[str]", about: str) -> dict[str, tuple[float, float]]:
+    """Where each name stands. Each that nothing hangs on gets an equal part of the round, every second one nearer, so
+    that their words do not meet; the others stand before what hangs on them."""
+    centre = next((name for name in graph if name.casefold() == about.casefold()), max(graph, key=graph.degree))
+    tree = nx.bfs_tree(graph, centre, sort_neighbors=sorted)
+    steps = nx.shortest_path_length(tree, centre)
+    ends = [name for name in nx.dfs_preorder_nodes(tree, centre) if not tree.out_degree(name)]
+    turn = {name: 2 * math.pi * (n + 0.5) / len(ends) for n, name in enumerate(ends)}
+    for name in nx.dfs_postorder_nodes(tree, centre):
+        if name not in turn:
+            hanging = [turn[child] for child in tree.successors(name)]
+            turn[name] = sum(hanging) / len(hanging)
+    furthest, rim = max(1, *steps.values()), dict.fromkeys(ends[::2], 1.0) | dict.fromkeys(ends[1::2], SECOND)
+    places = {centre: (WIDTH / 2, _DOWN)}
+    for name, n_steps in steps.items():
+        before = INNERMOST + (1 - INNERMOST) * n_steps / (furthest + 1)
+        if name != centre:
+            out = max(before, rim.get(name, before))
+            across, down = out * math.cos(turn[name]), out * math.sin(turn[name])
+            place = (WIDTH / 2 + across * (WIDTH / 2 - MARGIN), _DOWN + down * (_DOWN - MARGIN / 2))
+            places[name] = (round(place[0], 1), round(place[1], 1))
+    return places
 
 
 def _label(name: str) -> str:

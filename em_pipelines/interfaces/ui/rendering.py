@@ -10,6 +10,7 @@ from urllib.parse import urlencode
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from em_pipelines.interfaces.ui.wording import first_fields, hedge, other_fields, plain, with_code
 from em_pipelines.text.counting import counted
 
 LONGEST_LINE = 160
@@ -66,7 +67,10 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         finalize=lambda value: "" if value is None else visible(value),
     )
-    made.filters.update(words=words, instant=instant, short=short, said=said)
+    made.filters.update(words=words, instant=instant, short=short, said=said, plain=plain, hedge=hedge)
+    made.filters.update(
+        with_code=lambda text: with_code(visible(text)), first_fields=first_fields, other_fields=other_fields
+    )
     made.globals.update(link=link, counted=counted)
     return made
 

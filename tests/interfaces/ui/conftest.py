@@ -52,8 +52,9 @@ def read(page: str) -> Read:
 class Browser:
     """Somebody who opens pages and sends the forms that stand on them."""
 
-    def __init__(self, client: TestClient) -> None:
+    def __init__(self, client: TestClient, home: Path) -> None:
         self.client = client
+        self.home = home
 
     def open(self, path: str, **args: object) -> Any:
         return self.client.get(path, params={name: str(value) for name, value in args.items()})
@@ -78,7 +79,7 @@ Open = Callable[..., Browser]
 def browser_of(home: Path, address: Address | None = None, *, needs_token: bool = False) -> Browser:
     desk = Desk(load_settings(home=home), None, None)
     access = Access(desk.tokens, address or Address(port=8723), needs_token=needs_token)
-    return Browser(TestClient(ControlUi(desk, access).app(), base_url=BASE))
+    return Browser(TestClient(ControlUi(desk, access).app(), base_url=BASE), home)
 
 
 @pytest.fixture(scope="session")

@@ -169,13 +169,20 @@ def forget_a_person_who_is_spoken_of(clicks: Clicks) -> None:
 
 
 def forget_somebody_whole(clicks: Clicks) -> None:
-    clicks.on("tobias").on("Forget everything of tobias…").on("Erase for good", "button").sees("Erased for good")
+    clicks.on("tobias").on("Forget everything of tobias…")
+    clicks.page.get_by_label("To erase everything").fill("tobias")
+    clicks.on("Erase for good", "button").sees("Erased for good")
+
+
+def see_the_certificate_of_what_was_erased(clicks: Clicks) -> None:
+    clicks.on("mirela").on("Audit").on("certificate ", exact=False).sees("it was found in 0")
 
 
 TASKS: tuple[Callable[[Clicks], None], ...] = (
     find_where_a_fact_comes_from, see_why_nothing_is_known, follow_a_message_through_every_stage, confirm_a_fact,
     look_at_the_graph_of_an_earlier_day, accept_an_import, see_what_would_be_asked_and_why, ask_as_an_agent_would,
-    roll_a_night_back, take_a_fact_back, forget_a_person_who_is_spoken_of, forget_somebody_whole,
+    roll_a_night_back, take_a_fact_back, forget_a_person_who_is_spoken_of,
+    see_the_certificate_of_what_was_erased, forget_somebody_whole,
 )  # fmt: skip
 
 

@@ -8,9 +8,11 @@ import pytest
 
 from em_pipelines.governance.alerts.alert import Alert, Look, Severity
 from em_pipelines.governance.alerts.telling import tell
+from em_pipelines.interfaces.cli.publishing import users as published
 from em_pipelines.interfaces.memory import Memory
 from em_pipelines.interfaces.ui.routes import PAGES
 from em_pipelines.pipeline import Pipeline
+from em_pipelines.serving.users import users
 from em_pipelines.settings import load_settings
 from tests.interfaces.ui.conftest import Browser, browser_of, edge_of, read
 
@@ -22,6 +24,7 @@ SHOWN = {
     "/fact": {"user": "mirela"},
     "/entity": {"user": "mirela", "name": "Dana"},
     "/forget": {"user": "mirela", "entity": "Dana"},
+    "/certificate": {"user": "mirela"},
     "/graph": {"user": "mirela"},
     "/review": {"user": "mirela"},
     "/audit": {"user": "mirela", "q": "Porto"},
@@ -32,6 +35,9 @@ SHOWN = {
     "/evidence": {"user": "tobias"},
     "/playground": {"user": "mirela", "q": "Where does my sister live?"},
 }
+
+BY_ID = ("/fact", "/trace", "/probe", "/evidence", "/certificate")
+"""Opened from where they are linked."""
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +51,7 @@ def test_every_page_is_opened_here() -> None:
     assert set(SHOWN) == {path for path, shown in PAGES.items() if shown.show}
 
 
-@pytest.mark.parametrize("path", [path for path in SHOWN if path not in ("/fact", "/trace", "/probe", "/evidence")])
+@pytest.mark.parametrize("path", [path for path in SHOWN if path not in BY_ID])
 def test_a_page_opens(examples: Browser, path: str) -> None:
     answer = examples.open(path, **SHOWN[path])
     assert answer.status_code == 200
@@ -63,8 +69,9 @@ def test_from_the_list_to_the_sentence_and_through_every_stage(examples: Browser
     assert "Actually, my sister Dana lives in Graz, not in Vienna." in page.text
     assert "Takes the place of" in page.text
     stages = read(examples.client.get(page.links("/trace?")[0]).text)
-    for stage in ("interactions", "messages", "claims", "graph ops", "edges"):
+    for stage in ("interactions", "messages", "claims", "graph_ops", "edges"):
         assert stage in stages.text
+    assert "What was read in it" in stages.text
 
 
 def test_the_graph_goes_back_in_time(examples: Browser) -> None:
@@ -132,6 +139,13 @@ def test_lists_are_sorted_and_found_by_words(examples: Browser) -> None:
         ("/probe", {"user": "ada", "id": "prb_0a1b2c"}, 404, "nothing that waits"),
         ("/evidence", {"user": "ada", "id": "exp_0"}, 404, "has that id"),
         ("/forget", {"user": "ada"}, 400, "forget"),
+        ("/forget", {"user": "ada", "entity": "Yara", "everything": "1"}, 400, "several things"),
+        ("/facts", {"user": "ada", "as_of": "9999-12-31"}, 400, "too far away"),
+        ("/playground", {"user": "ada", "q": "tea", "as_of": "9999-12-31"}, 400, "too far away"),
+        ("/graph", {"user": "ada", "as_of": "0001-01-01"}, 400, "too far away"),
+        ("/audit", {"user": "ada", "before": "yesterday"}, 400, "cut off"),
+        ("/certificate", {"user": "ada", "id": "erase_0"}, 404, "no certificate"),
+        ("/certificate", {"user": "ada", "id": "../../ledger"}, 404, "no certificate"),
         ("/forget", {"user": "ada", "entity": "Zebulon"}, 400, "Zebulon"),
         ("/playground", {"user": "nobody", "q": "x"}, 404, "nobody is remembered"),
         ("/nope", {}, 404, "no such page"),
@@ -176,3 +190,67 @@ def test_health_tells_what_stands(home: Path, browser: Browser) -> None:
     assert "the disk is full 91 % are used." in read(browser.open("/").text).text
     (home / "alerts" / "book.json").write_bytes(b"{")
     assert browser.open("/").status_code == 200
+
+
+def test_somebody_who_is_unknown_has_no_pages_of_their_own(examples: Browser) -> None:
+    page = read(examples.open("/facts", user="nobody").text)
+    assert not page.links("/graph")
+    assert read(examples.open("/fact", user="ada", id="edge_0").text).links("/graph")
+
+
+def test_a_fact_is_opened_by_the_beginning_of_its_id(examples: Browser) -> None:
+    fact = next(f for f in Memory(examples.home, "mirela").facts() if f["object"] == "Graz")
+    assert "Graz" in examples.open("/fact", user="mirela", id=fact["edge_id"][:12]).text
+    assert examples.open("/fact", user="mirela", id="edge_").status_code == 404
+
+
+def test_what_ended_is_found_where_every_status_is_shown(examples: Browser) -> None:
+    page = read(examples.open("/facts", user="mirela", q="lives in Vienna").text)
+    assert "that ended" in page.text
+    (every,) = page.links("/facts?user=mirela&q=lives") or [one for one in page.links("/facts?") if "all=1" in one]
+    assert "superseded" in examples.client.get(every).text
+    assert "No fact fits" in examples.open("/facts", user="mirela", q="Vienna Zebulon").text
+
+
+def test_counts_of_facts_are_the_same_everywhere(examples: Browser) -> None:
+    each = {one.user_id: one.n_facts for one in users(Pipeline(load_settings(home=examples.home)).store)}
+    assert [row[4] for row in published(examples.home / "snapshots" / "latest.duckdb")] == [*each.values()]
+    home = examples.open("/").text
+    assert f"<dt>facts that hold</dt><dd>{sum(each.values())}</dd>" in home
+    people = read(examples.open("/people").text).text
+    for n in each.values():
+        assert f"{n} facts" in read(home).text
+        assert str(n) in people
+
+
+def test_time_and_repetition_explain_how_sure_a_fact_is(examples: Browser) -> None:
+    fact = next(f for f in Memory(examples.home, "mirela").facts() if f["object"] == "celadon")
+    page = read(examples.open("/fact", user="mirela", id=fact["edge_id"]).text).text
+    assert "without being said again" in page
+    assert f"→ {fact['confidence']:.2f}" in page
+
+
+def test_older_messages_are_reached(examples: Browser) -> None:
+    page = read(examples.open("/audit", user="mirela").text)
+    seen, n_pages = set(page.links("/trace?")), 1
+    while older := [one for one in page.links("/audit?") if "before=" in one]:
+        page, n_pages = read(examples.client.get(older[0]).text), n_pages + 1
+        assert seen.isdisjoint(page.links("/trace?"))
+        seen |= {*page.links("/trace?")}
+    assert (len(seen), n_pages) == (210, 7)
+
+
+def test_what_the_drawing_leaves_out_is_named(examples: Browser) -> None:
+    page = read(examples.open("/graph", user="mirela", sure="0.9").text)
+    assert "less sure than 0.9" in page.text
+    listed = read(examples.open("/facts", user="ada").text).text
+    assert "36 of 36 facts that hold, 1 of them too unsure to be told" in listed
+    around = read(examples.open("/graph", user="mirela", about="pots", sure="0").text)
+    assert "Nothing joins them with colleagues, user" in around.text
+    assert "the thicker, the surer" in page.text
+
+
+def test_a_fact_is_asked_about_once_on_a_page(examples: Browser) -> None:
+    for user in ("ada", "mirela", "tobias"):
+        asked = read(examples.open("/review", user=user).text).links("/fact?")
+        assert len(asked) == len(set(asked))

@@ -1,12 +1,14 @@
 """Why memory does not know something, what came of one message, and what people did."""
 
-from datetime import date
+from datetime import date, datetime
+from typing import Any
 
+from em_pipelines.errors import UsageError
 from em_pipelines.governance.audit.trace import trace
 from em_pipelines.governance.audit.why_not import Asked as AskedWhyNot
 from em_pipelines.governance.audit.why_not import why_not
 from em_pipelines.interfaces.ui.asked import Asked, NotThereError, Page
-from em_pipelines.interfaces.ui.pages.facts import check_known
+from em_pipelines.interfaces.ui.pages.facts import check_known, known
 from em_pipelines.schema.ids import correlation_id
 from em_pipelines.serving.facts import waiting_feedback
 
@@ -29,20 +31,43 @@ def show_audit(asked: Asked) -> Page:
             ),
         )  # fmt: skip
     acts = list(reversed(asked.home.ledger.of_user(asked.user)))
+    marks = _marks(asked) if acts else {}
+    messages = asked.memory.list_observations(limit=SHOWN_MESSAGES + 1, before=_before(asked), is_archived=None)
+    last = messages[SHOWN_MESSAGES - 1] if len(messages) > SHOWN_MESSAGES else None
     return Page(
         "audit.html",
         {
             "user": asked.user,
             "q": words,
             "found": found,
-            "acts": acts[:SHOWN_ACTS],
+            "acts": [(one, marks.get(one.target)) for one in acts[:SHOWN_ACTS]],
             "n_acts": len(acts),
             "messages": [
-                (one, correlation_id(asked.user, one.session_id, one.turn_number))
-                for one in asked.memory.list_observations(limit=SHOWN_MESSAGES)
+                (one, correlation_id(asked.user, one.session_id, one.turn_number)) for one in messages[:SHOWN_MESSAGES]
             ],
+            "older": f"{last.timestamp.isoformat()}|{last.turn_number}|{last.session_id}" if last else None,
+            "is_newest": not asked.text("before"),
         },
     )
+
+
+def _before(asked: Asked) -> tuple[datetime, str, int] | None:
+    """Where the messages go on: behind the one that the address names. Raises UsageError."""
+    said = asked.text("before")
+    if not said:
+        return None
+    at, _, rest = said.partition("|")
+    turn, _, session_id = rest.partition("|")
+    try:
+        return datetime.fromisoformat(at), session_id, int(turn)
+    except ValueError as error:
+        raise UsageError("reading on: this address is cut off; begin with the newest messages") from error
+
+
+def _marks(asked: Asked) -> dict[str, dict[str, Any]]:
+    """The facts that acts can be about, by what stands for them in the ledger, which names nothing."""
+    mark = asked.home.ledger.mark_of
+    return {mark(fact["edge_id"], asked.user): fact for fact in known(asked, is_all=True)}
 
 
 def show_trace(asked: Asked) -> Page:

@@ -7,14 +7,16 @@ from em_pipelines.errors import UsageError
 from em_pipelines.governance.audit.rows import state_where
 from em_pipelines.governance.audit.why import why
 from em_pipelines.interfaces.agents.asking import told_facts
-from em_pipelines.interfaces.ui.asked import Asked, Done, NotThereError, Page
+from em_pipelines.interfaces.ui.asked import Asked, Done, NobodyError, NotThereError, Page
 from em_pipelines.redaction.veils import hiding
-from em_pipelines.schema.tables.graph import ENTITIES
-from em_pipelines.serving.facts import FactQuery
-from em_pipelines.serving.users import is_known
+from em_pipelines.schema.tables.graph import EDGES, ENTITIES
+from em_pipelines.serving.facts import SHOWN, FactQuery
+from em_pipelines.serving.users import TOLD_FROM, is_known
 from em_pipelines.text.name_keys import name_key
 
 PAGE_ROWS = 50
+SHORTEST_ID = 8
+"""Characters of an id of which it is looked for by its beginning."""
 SORTS = {
     "confidence": lambda fact: (-fact["confidence"], fact["subject"]),
     "unsure": lambda fact: (fact["confidence"], fact["subject"]),
@@ -35,14 +37,18 @@ def show_facts(asked: Asked) -> Page:
     page = int(asked.number("page", 1, 1, n_pages))
     if not found:
         check_known(asked)
+    shown = fitting[(page - 1) * PAGE_ROWS : page * PAGE_ROWS]
     return Page(
         "facts.html",
         {
+            "came": _came(asked, shown),
+            "n_ended": 0 if fitting else _n_ended(asked, words),
             "user": asked.user,
             "name": _named(found, asked.text("q")),
-            "facts": fitting[(page - 1) * PAGE_ROWS : page * PAGE_ROWS],
+            "facts": shown,
             "n_found": len(fitting),
             "n_facts": len(found),
+            "n_untold": sum(fact["confidence"] < TOLD_FROM for fact in fitting),
             "page": page,
             "n_pages": n_pages,
             "args": {name: asked.text(name) for name in ("q", "sort", "all", "as_of", "known_at")},
@@ -50,6 +56,18 @@ def show_facts(asked: Asked) -> Page:
             "sort": sort,
         },
     )
+
+
+def _n_ended(asked: Asked, words: list[str]) -> int:
+    """How many facts of any status fit."""
+    return sum(all(word in _searchable(fact) for word in words) for fact in known(asked, is_all=True))
+
+
+def _came(asked: Asked, facts: list[dict[str, Any]]) -> dict[str, str]:
+    """Of facts that nobody said in a sentence, how they came to be, by id; nothing of those said just now."""
+    ids = [fact["edge_id"] for fact in facts if not fact["statement"]]
+    rows = state_where(asked.home.store.lake, EDGES, "edge_id", ids) if ids else []
+    return {row["edge_id"]: row["source_mechanism"] for row in rows}
 
 
 def _named(facts: list[dict[str, Any]], words: str) -> str | None:
@@ -66,24 +84,31 @@ def known(asked: Asked, *, is_all: bool = False) -> list[dict[str, Any]]:
 
 
 def check_known(asked: Asked) -> None:
-    """Raises NotThereError where nobody is called so."""
+    """Raises NobodyError where nobody is called so."""
     if not is_known(asked.home.store, asked.user):
-        raise NotThereError(f"nobody is remembered as {asked.user!r:.80}")
+        raise NobodyError(f"nobody is remembered as {asked.user!r:.80}")
 
 
 def show_fact(asked: Asked) -> Page:
     """One fact: how it stands, the sentences that say it, every change, and what can be done about it."""
-    edge_id = asked.text("id")
+    edge_id, facts = _whole_id(asked), known(asked, is_all=True)
     document = _document(asked, edge_id)
+    now = next((fact for fact in facts if fact["edge_id"] == edge_id), None)
+    again = _standing_again(now, facts) if now else None
+    if document is None and now is not None:  # said since the last run: what is behind it is worked out by the next
+        found = {"kind": "fact", "fact": now}
+        told = {"user": asked.user, "id": edge_id, "found": found, "now": now, "again": again}
+        return Page("fact.html", {**told, "is_fresh": True})
     if document is None:
         raise NotThereError(
-            f"nothing that is known of {asked.user} has the id {edge_id!r:.80}; it may have been erased"
+            f"nothing that is known of {asked.user} has the id {edge_id!r:.80}; it may have been erased, or its night "
+            "rolled back"
         )
     if document["kind"] == "entity":
         return show_entity(asked, document["entity"]["canonical_name"])
-    now = next((fact for fact in known(asked, is_all=True) if fact["edge_id"] == edge_id), None)
     hidden = document["kind"] == "fact" and now is None and hiding(asked.home, asked.user) is not None
-    return Page("fact.html", {"user": asked.user, "id": edge_id, "found": document, "now": now, "hidden": hidden})
+    told = {"user": asked.user, "id": edge_id, "found": document, "now": now, "again": again}
+    return Page("fact.html", {**told, "hidden": hidden})
 
 
 def show_entity(asked: Asked, name: str | None = None) -> Page:
@@ -108,8 +133,14 @@ def show_entity(asked: Asked, name: str | None = None) -> Page:
 
 def confirm(asked: Asked) -> Done:
     """Says that a fact is right."""
-    given = asked.memory.confirm(edge_id=_meant(asked))
-    return _done(asked, "Noted as right.", given.notes)
+    edge_id = _meant(asked)
+    given = asked.memory.confirm(edge_id=edge_id)
+    facts = known(asked, is_all=True)
+    fact = next(fact for fact in facts if fact["edge_id"] == edge_id)
+    if (again := _standing_again(fact, facts)) is None:
+        return _done(asked, "Noted as right.", given.notes)
+    args = {"user": asked.user, "id": again["edge_id"]}  # what ended stays in the books; it holds anew
+    return Done("/fact", args, _said("Noted: it holds again.", given.notes))
 
 
 def correct(asked: Asked) -> Done:
@@ -117,8 +148,14 @@ def correct(asked: Asked) -> Done:
     right = asked.text("right")
     if not right:
         raise UsageError("correcting: the right value is empty; say what holds instead")
-    given = asked.memory.correct(right, edge_id=_meant(asked))
-    return Done("/facts", {"user": asked.user, "q": right}, _said(f"Corrected to {right}.", given.notes))
+    wrong = next(fact for fact in known(asked, is_all=True) if fact["edge_id"] == _meant(asked))
+    given = asked.memory.correct(right, edge_id=wrong["edge_id"])
+    said = _said(f"Corrected to {right}.", given.notes)
+    now = [fact for fact in known(asked) if _place(fact) == _place(wrong)]
+    meant = [fact for fact in now if name_key(right) in name_key(str(fact["object"]))] or now
+    if len(meant) != 1:
+        return Done("/facts", {"user": asked.user, "q": wrong["relation"].replace("_", " ")}, said)
+    return Done("/fact", {"user": asked.user, "id": meant[0]["edge_id"]}, said)
 
 
 def retract(asked: Asked) -> Done:
@@ -136,6 +173,38 @@ def merge(asked: Asked) -> Done:
     return Done(
         "/entity", {"user": asked.user, "name": into}, _said(f"{name} is read as {into} from now on.", given.notes)
     )
+
+
+def split(asked: Asked) -> Done:
+    """Says that a name is a thing of its own: takes a joining back."""
+    name, other = asked.text("name"), asked.text("other")
+    given = asked.memory.split(name, other or None)
+    said = f"{name} is read as a thing of its own from now on; its facts are sorted by the next run."
+    return Done("/entity", {"user": asked.user, "name": other or name}, _said(said, given.notes))
+
+
+def _place(fact: dict[str, Any]) -> tuple[Any, ...]:
+    """What a correction leaves as it is."""
+    attribute = str(fact["object"]).partition(": ")[0] if fact["relation"] == "has_attribute" else None
+    return name_key(fact["subject"]), fact["relation"], attribute
+
+
+def _standing_again(fact: dict[str, Any], facts: list[dict[str, Any]]) -> dict[str, Any] | None:
+    """The fact that says today what one that ended says; None where none does, or where it stands itself."""
+    if fact["status"] in SHOWN:
+        return None
+    says = ("subject", "relation", "object", "polarity")
+    alike = (one for one in facts if all(one[name] == fact[name] for name in says))
+    return next((one for one in alike if one["status"] in SHOWN), None)
+
+
+def _whole_id(asked: Asked) -> str:
+    """The id that is asked for; of its beginning, where one fact alone begins so, as on the command line."""
+    wanted = asked.text("id")
+    if len(wanted) < SHORTEST_ID:
+        return wanted
+    begun = {fact["edge_id"] for fact in known(asked, is_all=True) if fact["edge_id"].startswith(wanted)}
+    return begun.pop() if len(begun) == 1 else wanted
 
 
 def _meant(asked: Asked) -> str:

@@ -2,6 +2,8 @@
 
 from datetime import date, timedelta
 
+import networkx as nx
+
 from em_pipelines.governance.corrections import Fact
 from em_pipelines.interfaces.agents.graph_page import Part, graph_page
 from em_pipelines.interfaces.ui.asked import Asked, Page
@@ -13,6 +15,9 @@ from em_pipelines.text.name_keys import name_key
 
 MOST_EDGES = 60
 """Of a drawing that can still be read."""
+MOST_APART = 12
+COLOURED = ("person", "place", "organization", "event", "value")
+"""Types of names with a colour of their own, as in static/em.css."""
 MOST_NAMES = 500
 """That are offered while somebody types one."""
 
@@ -34,6 +39,7 @@ def show_graph(asked: Asked) -> Page:
     if kind:
         chosen = [f for f in chosen if kind in (kinds.get(f["subject"]), kinds.get(str(f["object"])))]
     near = _near(chosen, about)
+    n_less_sure = sum(fact["confidence"] < least and relation in ("", fact["relation"]) for fact in facts)
     return Page(
         "graph.html",
         {
@@ -51,7 +57,11 @@ def show_graph(asked: Asked) -> Page:
             "names": sorted({name for fact in facts for name in (fact["subject"], str(fact["object"]))})[:MOST_NAMES],
             "facts": near,
             "n_fitting": len(chosen),
-            "drawing": drawn(near, kinds, about),
+            "n_less_sure": n_less_sure,
+            "apart": _apart(chosen, about) if len(near) < len(chosen) else [],
+            "drawing": (drawing := drawn(near, kinds, about)),
+            "legend": [kind for kind in COLOURED if any(kind == node.kind for node in drawing.nodes)],
+            "has_denied": any(arc.is_denied for arc in drawing.arcs),
         },
     )
 
@@ -70,6 +80,17 @@ def _at(asked: Asked, as_of: date) -> Asked:
     if as_of < asked.today:
         said["known_at"] = as_of.isoformat()
     return Asked(asked.home, asked.visitor, said)
+
+
+def _apart(facts: list[Fact], about: str) -> list[str]:
+    """Names from which no fact leads to the one that is drawn around: whole groups by one name each, that with most
+    facts."""
+    graph = nx.Graph((fact["subject"], str(fact["object"])) for fact in facts)
+    told = {fact["subject"] for fact in facts}
+    groups = [
+        group & told for group in nx.connected_components(graph) if name_key(about) not in {name_key(n) for n in group}
+    ]
+    return sorted(max(sorted(group), key=graph.degree) for group in groups)[:MOST_APART]
 
 
 def _near(facts: list[Fact], about: str) -> list[Fact]:

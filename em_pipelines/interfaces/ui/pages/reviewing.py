@@ -20,7 +20,9 @@ SHOWN, SHOWN_TO_JUDGE = 50, 5
 
 def show_review(asked: Asked) -> Page:
     """What waits of one person."""
-    unsure = [fact for fact in known(asked) if fact["confidence"] < UNSURE_BELOW]
+    to_judge = queue(asked.home, asked.user, SHOWN_TO_JUDGE)
+    asked_about = {one.edge_id for one in to_judge}  # once on a page: the two ask for different things
+    unsure = [fact for fact in known(asked) if fact["confidence"] < UNSURE_BELOW and fact["edge_id"] not in asked_about]
     imported = _review(asked).waiting(Wanted(asked.user))
     return Page(
         "review.html",
@@ -29,7 +31,7 @@ def show_review(asked: Asked) -> Page:
             "imported": imported[:SHOWN],
             "n_imported": len(imported),
             "experiences": waiting(asked.home, asked.user)[:SHOWN],
-            "to_judge": queue(asked.home, asked.user, SHOWN_TO_JUDGE),
+            "to_judge": to_judge,
             "unsure": sorted(unsure, key=lambda fact: fact["confidence"])[:SHOWN],
             "n_unsure": len(unsure),
             "set_aside": [one for one in asked.home.store.quarantine.entries() if one.user_id == asked.user][:SHOWN],

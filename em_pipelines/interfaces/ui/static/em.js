@@ -9,3 +9,13 @@ for (const slider of document.querySelectorAll("input[data-says]")) {
   });
   slider.addEventListener("change", () => slider.form.requestSubmit());
 }
+// What takes a while says so, and is not begun twice. Coming back to the page by the browser's own button begins anew.
+for (const form of document.querySelectorAll("form[data-works]")) {
+  form.addEventListener("submit", () => {
+    const button = form.querySelector("button");
+    button.disabled = true;
+    button.setAttribute("aria-live", "polite");
+    button.textContent = form.dataset.works;
+  });
+}
+addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });

@@ -3,7 +3,7 @@ SELECT
     (SELECT count(DISTINCT user_id) FROM users) AS n_people,
     (SELECT count(*) FROM messages) AS n_messages,
     (SELECT count(*) FROM sessions) AS n_sessions,
-    (SELECT count(*) FROM current_edges WHERE status IN ('active', 'contradicted')) AS n_facts,
+    (SELECT coalesce(sum(n_facts + n_denials), 0) FROM users) AS n_facts,
     (SELECT count(*) FROM entities WHERE merged_into IS NULL) AS n_entities,
     (SELECT count(*) FROM contradictions WHERE status = 'open') AS n_conflicts,
     (SELECT count(*) FROM quarantine) AS n_set_aside,
