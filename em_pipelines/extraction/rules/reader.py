@@ -227,7 +227,8 @@ class MessageReader:
         """Whether a pronoun may mean whom the phrase names: no place, and no capital that only opens a sentence."""
         before = self._word_before(phrase)
         is_place = before in _BEFORE_PLACES or (before == "from" and not person.gender)
-        if person.entity_type is not EntityType.PERSON or is_place:
+        is_likened = before == "like" and phrase.det in {"a", "an"}  # "a face like a bank manager"
+        if person.entity_type is not EntityType.PERSON or is_place or is_likened:
             return False
         is_sure = person.kin or person.gender or person.start > sentence_start
         return bool(is_sure) or self._is_paired(phrase, following)

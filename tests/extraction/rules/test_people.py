@@ -138,3 +138,8 @@ def test_what_is_told_later_in_a_message_types_the_name(extractor: RulesExtracto
 
 def test_a_short_day_is_no_name(extractor: RulesExtractor) -> None:
     assert type_of("Fri", "We met last Fri in town.", extractor) is None
+
+
+def test_whom_somebody_is_likened_to_is_not_meant_by_he(claims_of) -> None:
+    assert claims_of("a small spaniel with a face like a bank manager he's four years old") == []
+    assert "Ivo | has_age | 4" in claims_of("Our neighbour Ivo came by. He's four years old.")
