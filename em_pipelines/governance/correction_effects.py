@@ -1,6 +1,5 @@
 """What a correction meets in memory: whether anything that is known fits it, which of its names are new, and whether
-names that are to be one thing are of different kinds. Tells; who corrects decides. And whether the guard, or what its
-relation holds, would keep it away."""
+names that are to be one thing are of different kinds. Tells; who corrects decides."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,13 +8,9 @@ from typing import Any
 
 import pyarrow as pa
 
-from em_pipelines.extraction.feedback_statements import spoken
-from em_pipelines.extraction.literals import is_literal_of
 from em_pipelines.redaction.veils import Veil
-from em_pipelines.schema.rows import FeedbackRow
 from em_pipelines.schema.vocabulary import USER, EntityType
 from em_pipelines.serving.facts import FactRow, Known
-from em_pipelines.text.guard.sensitive import SafetySettings
 from em_pipelines.text.name_keys import name_key
 
 MAX_NEAR = 3
@@ -88,30 +83,6 @@ class Effect:
     def is_new(self) -> bool:
         """Whether a fact stands that was not known."""
         return not {row["edge_id"] for row in self.after.rows} <= {row["edge_id"] for row in self.before.rows}
-
-
-KEPT_AWAY = (
-    "the guard keeps it away, as it does what gives orders, holds markup or a secret, or tells of health or income "
-    "while those are switched off; nothing was noted"
-)
-FORMS = {"has_birthday": "no day: give it as 1990-05-04, 05-04 or 4 May", "has_age": "no age: give it as a number"}
-"""Relations whose value is useless where it says something else."""
-
-
-def objection(row: FeedbackRow, said: Mapping[str, Any], safety: SafetySettings) -> str | None:
-    """Why the value of a correction, or of a fact that is confirmed by what it says, would come to nothing; None where
-    it would count. A fact that is meant by its id says its own value, which counted once."""
-    relation = said.get("relation")
-    is_named = row["type"] == "confirm" and relation and not said.get("edge_id")
-    right = said.get("object") if is_named else said.get("new_object")
-    if right is None:
-        return None
-    if relation in FORMS and not is_literal_of(relation, str(right), row["timestamp"].date()):
-        return f"{right!r:.80} is {FORMS[relation]}; nothing was noted"
-    read = spoken([row], safety)
-    if read.claims or any(act.claim for act in read.targeted):
-        return None
-    return KEPT_AWAY
 
 
 def notes_on_names(names: KnownNames, said: Mapping[str, Any]) -> list[str]:

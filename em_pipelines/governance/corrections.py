@@ -19,7 +19,6 @@ from em_pipelines.governance.correction_effects import (
     hint,
     notes_on_merge,
     notes_on_names,
-    objection,
 )
 from em_pipelines.landing.reasons import RuleError
 from em_pipelines.landing.records import land_record
@@ -127,6 +126,7 @@ class Corrections:
                 f"joining names: nothing that is known of {self._user_id} is called {name!r:.80} or {into!r:.80}"
                 f"{hint(near)}; nothing was noted"
             )
+        self._check_name(into)
         return self._give("merge", {"entities": [name, into]}, notes=notes_on_merge(names, name, into))
 
     def split(
@@ -141,6 +141,8 @@ class Corrections:
                 f"parting names: nothing that is known of {self._user_id} is called {name!r:.80}"
                 f"{hint(names.near(name))}; nothing was noted"
             )
+        if into:
+            self._check_name(into)
         payload = {"entity": name, "other": other, "into": into, "facts": [fact["edge_id"] for fact in facts] or None}
         return self._give("split", {key: value for key, value in payload.items() if value is not None}, *facts)
 
@@ -211,9 +213,18 @@ class Corrections:
         """Raises UsageError for a value that would be noted and come to nothing."""
         if type_ not in ("correct", "confirm"):
             return
+        from em_pipelines.governance.admitting import objection  # noqa: PLC0415  (who only asks needs none of it)
+
         (row,) = cast("list[FeedbackRow]", feedback_table([record]).to_pylist())
         if problem := objection(row, payload, self._home.settings.safety):
             raise UsageError(f"saying what is right: {problem}")
+
+    def _check_name(self, name: str) -> None:
+        """Raises UsageError for a name by which nothing may be read."""
+        from em_pipelines.governance.admitting import KEPT_AWAY, is_name_kept_away  # noqa: PLC0415  (as above)
+
+        if is_name_kept_away(name, self._home.settings.safety):
+            raise UsageError(f"naming a thing {name!r:.80}: {KEPT_AWAY}")
 
     def _notes_by_id(self, payload: dict[str, Any]) -> list[str]:
         """Of a fact that is named by its id only what takes its place may be new."""

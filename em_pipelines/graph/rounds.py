@@ -280,6 +280,8 @@ def _reason(kind: str, meeting: Meeting, fact: Row | None) -> str:
         return "repeated in the same session" if meeting.is_repeat else "said again in another session"
     if kind == "INSERT":
         return "holds again" if meeting.next_spell > 1 else "not known before"
+    if kind == "CONFIRM_NEW" and meeting.next_spell > 1:
+        return "confirmed: it holds again"
     if kind != "SUPERSEDE":
         return REASONS[kind]
     is_other_value = (

@@ -7,11 +7,11 @@ from em_pipelines.lifecycle.proactive.offering_home import OfferingHome, Offerin
 from em_pipelines.retrieval.context.settings import ContextSettings
 from em_pipelines.retrieval.settings import RetrievalSettings
 from em_pipelines.serving.readable_home import ReadableHome, ReaderSettings
-from em_pipelines.text.guard.sensitive import SafetySettings
 
 if TYPE_CHECKING:
     from em_pipelines.redaction.veils import Archived
     from em_pipelines.retrieval.scoring import Embedder
+    from em_pipelines.text.guard.sensitive import SafetySettings
 
 
 class SearchSettings(ReaderSettings, OfferingHomeSettings, Protocol):
@@ -24,7 +24,7 @@ class SearchSettings(ReaderSettings, OfferingHomeSettings, Protocol):
     @property
     def embedder(self) -> str: ...
     @property
-    def safety(self) -> SafetySettings: ...
+    def safety(self) -> "SafetySettings": ...
 
 
 class SearchableHome(ReadableHome, OfferingHome):

@@ -234,7 +234,7 @@ def _quarantine(home: RebuildableHome) -> Diagnosis:
 def _days(home: RebuildableHome) -> Diagnosis:
     stale = {step.name: len(days) for step in home.steps.values() if (days := home.store.stale_days(step))}
     return (
-        Diagnosis("days", False, f"out of date: {stale}", "`em run`")
+        Diagnosis("days", False, f"out of date: {', '.join(f'{name} ({n})' for name, n in stale.items())}", "`em run`")
         if stale
         else Diagnosis("days", True, "all current")
     )

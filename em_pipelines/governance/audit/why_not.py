@@ -43,6 +43,8 @@ NEVER_SAID = "never_said"
 NOT_BY_A_PERSON = "said_only_by_the_assistant"
 KNOWN = "known"
 NOT_KNOWN = "not_known"
+SHORTEST_BEGINNING = 4
+"""Letters of a word that is found at the beginning of longer ones: `tea` says nothing of teams."""
 MIN_SHOWN_CONFIDENCE = 0.40
 """Queries leave out what is below, unless they are asked for it."""
 _REMEDIES = {
@@ -74,14 +76,17 @@ def why_not(lake: Lake, asked: Asked) -> dict[str, Any]:
     """What became of every message of the user that holds all words of the text, oldest first.
 
     `verdict` sums it up: never_said, said_only_by_the_assistant, known or not_known. Case and accents do not matter;
-    a word is also found at the beginning of a longer one. Each message has its `fates`: `what` in a word, and why.
+    where words stand nowhere by themselves, those of four letters are found at the beginning of longer ones, too. Each
+    message has its `fates`: `what` in a word, and why.
     """
-    says = _searched(asked.text)
-    messages = [row for row in rows_where(lake, MESSAGES, "user_id", [asked.user_id]) if says(row["content"])]
-    feedback = _feedback(lake, asked)
+    said, feedback = rows_where(lake, MESSAGES, "user_id", [asked.user_id]), _feedback(lake, asked)
+    begun, says = _searched(asked.text), _searched(asked.text, is_whole=True)
+    if not any(map(says, (*(row["content"] for row in said), *(row["payload"] for row in feedback)))):
+        says = begun
+    messages = [row for row in said if says(row["content"])]
     decisions = Decisions.of(feedback)
     fates = _fates(lake, asked, messages, decisions)
-    hits = [_hit(row, fates[row["message_id"]], says) for row in messages]
+    hits = [_hit(row, fates[row["message_id"]], begun) for row in messages]
     told = _told(lake, asked, says, feedback, decisions)
     letters = _letters(lake, asked, says)
     return {
@@ -100,8 +105,12 @@ def folded(text: str) -> str:
     return "".join(character for character in plain if not unicodedata.combining(character))
 
 
-def _searched(text: str) -> Says:
-    words = [re.compile(rf"(?<!\w){re.escape(word)}") for word in folded(text).split()]
+def _searched(text: str, *, is_whole: bool = False) -> Says:
+    ends = {True: r"(?!\w)", False: ""}
+    words = [
+        re.compile(rf"(?<!\w){re.escape(word)}{ends[is_whole or len(word) < SHORTEST_BEGINNING]}")
+        for word in folded(text).split()
+    ]
     return lambda said: bool(words) and said is not None and all(word.search(folded(said)) for word in words)
 
 

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from importlib.resources import files
+from urllib.parse import urlsplit
 
 from anyio import to_thread
 from starlette.applications import Starlette
@@ -118,7 +119,7 @@ class ControlUi:
     def _failed(self, request: Request, session: Session, error: EmError) -> Response:
         visitor = self._access.visitor(session)
         status = next((code for kind, code in _STATUS.items() if isinstance(error, kind)), 400)
-        page = _error(str(error))
+        page = _error(str(error), _came_from(request))
         if isinstance(error, (NobodyError, UnknownUserError)):
             page = replace(page, shown={**page.shown, "is_left": False})
         return self._rendered(request, session, visitor, page, status)
@@ -171,8 +172,15 @@ class ControlUi:
         return self._rendered(request, session, visitor, _error("There is no such page."), 404)
 
 
-def _error(sentence: str) -> Page:
-    return Page("error.html", {"sentence": sentence[:1].upper() + sentence[1:]})
+def _error(sentence: str, back: str = "") -> Page:
+    return Page("error.html", {"sentence": sentence[:1].upper() + sentence[1:], "back": back})
+
+
+def _came_from(request: Request) -> str:
+    """The page of ours on which a form was sent; empty where a page was opened, or where it is not known."""
+    came = urlsplit(request.headers.get("referer", ""))
+    is_ours = request.method == "POST" and came.netloc == request.url.netloc and came.path in PAGES
+    return f"{came.path}?{came.query}" if is_ours else ""
 
 
 _STATUS: dict[type[EmError], int] = {

@@ -99,11 +99,7 @@ def _around(graph: "nx.Graph[str]", about: str) -> dict[str, tuple[float, float]
     tree = nx.bfs_tree(graph, centre, sort_neighbors=sorted)
     steps = nx.shortest_path_length(tree, centre)
     ends = [name for name in nx.dfs_preorder_nodes(tree, centre) if not tree.out_degree(name)]
-    turn = {name: 2 * math.pi * (n + 0.5) / len(ends) for n, name in enumerate(ends)}
-    for name in nx.dfs_postorder_nodes(tree, centre):
-        if name not in turn:
-            hanging = [turn[child] for child in tree.successors(name)]
-            turn[name] = sum(hanging) / len(hanging)
+    turn = _turns(tree, centre, ends)
     furthest, rim = max(1, *steps.values()), dict.fromkeys(ends[::2], 1.0) | dict.fromkeys(ends[1::2], SECOND)
     places = {centre: (WIDTH / 2, _DOWN)}
     for name, n_steps in steps.items():
@@ -114,6 +110,16 @@ def _around(graph: "nx.Graph[str]", about: str) -> dict[str, tuple[float, float]
             place = (WIDTH / 2 + across * (WIDTH / 2 - MARGIN), _DOWN + down * (_DOWN - MARGIN / 2))
             places[name] = (round(place[0], 1), round(place[1], 1))
     return places
+
+
+def _turns(tree: "nx.DiGraph[str]", centre: str, ends: list[str]) -> dict[str, float]:
+    """In which direction each name stands, in radians: the ends by equal parts, the others in the middle of theirs."""
+    turn = {name: 2 * math.pi * (n + 0.5) / len(ends) for n, name in enumerate(ends)}
+    for name in nx.dfs_postorder_nodes(tree, centre):
+        if name not in turn:
+            hanging = [turn[child] for child in tree.successors(name)]
+            turn[name] = sum(hanging) / len(hanging)
+    return turn
 
 
 def _label(name: str) -> str:

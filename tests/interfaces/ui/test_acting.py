@@ -11,7 +11,7 @@ from em_pipelines.interfaces.memory import Memory
 from em_pipelines.pipeline import Pipeline
 from em_pipelines.settings import load_settings
 from tests.interfaces.agents.homes import run
-from tests.interfaces.ui.conftest import Browser, edge_of, read
+from tests.interfaces.ui.conftest import BASE, Browser, edge_of, read
 
 
 def acts(home: Path, user: str = "nora") -> list[tuple[str, str]]:
@@ -47,11 +47,18 @@ def test_a_fact_is_confirmed_and_taken_back(home: Path, browser: Browser) -> Non
 def test_two_names_are_joined_and_taken_apart(home: Path, browser: Browser) -> None:
     answer = browser.send("/entity/merge", user="nora", name="Ylva", into="Ylva Dahl")
     assert "Ylva is read as Ylva Dahl" in read(answer.text).text
+    for name in ("Ylva", "Ylva Dahl"):
+        page = read(browser.open("/entity", user="nora", name=name).text)
+        assert "was joined just now with" in page.text
+        assert "Take apart" in page.text
     run(home)
     page = read(browser.open("/entity", user="nora", name="Ylva Dahl").text)
     assert "also called Ylva" in page.text
+    assert "also called Ylva Dahl" not in page.text
+    assert "cloudberries" in read(browser.open("/entity", user="nora", name="Ylva").text).text
     answer = browser.send("/entity/split", user="nora", name="Ylva", other="Ylva Dahl")
     assert "Ylva is read as a thing of its own" in read(answer.text).text
+    assert "taken apart just now" in read(answer.text).text
     run(home)
     assert "also called Ylva" not in read(browser.open("/entity", user="nora", name="Ylva").text).text
     assert acts(home) == [("merge", "user"), ("split", "user")]
@@ -60,7 +67,9 @@ def test_two_names_are_joined_and_taken_apart(home: Path, browser: Browser) -> N
 def test_a_corrected_fact_has_a_page_before_the_next_run(home: Path, browser: Browser) -> None:
     answer = read(browser.send("/fact/correct", user="nora", id=edge_of(home, "lives_in"), right="Tromsø").text)
     assert "Tromsø" in answer.text
-    assert "told after the next run" in answer.text
+    assert "once the next run" in answer.text
+    assert "user lives in Bergen" in answer.text
+    assert {"/entity?user=nora&name=user", "/graph?user=nora"} <= {*answer.links("/entity?"), *answer.links("/graph?")}
     (fact,) = (one for one in Memory(home, "nora").facts() if one["relation"] == "lives_in")
     assert browser.open("/fact", user="nora", id=fact["edge_id"]).status_code == 200
 
@@ -158,6 +167,10 @@ def test_imported_facts_are_looked_at(home: Path, browser: Browser) -> None:
         ("/fact/correct", {"right": " "}, "is empty"),
         ("/fact/confirm", {"id": "edge_0"}, "no fact"),
         ("/entity/merge", {"name": "Ylva", "into": ""}, "is empty"),
+        ("/entity/merge", {"name": "Ylva", "into": "ylva"}, "the same name"),
+        ("/entity/merge", {"name": "Ylva", "into": "user"}, "stands for nora"),
+        ("/entity/merge", {"name": "Ylva", "into": "<b>y</b>"}, "the guard keeps it away"),
+        ("/fact/correct", {"id": "", "right": "x" * 201}, "at most 200"),
         ("/forget", {"entity": "Zebulon"}, "Zebulon"),
         ("/review/release", {"id": "quar_0"}, "nothing of this person"),
         ("/experience/rollback", {"id": ""}, "no night"),
@@ -176,10 +189,47 @@ def test_what_cannot_be_done_is_said_and_changes_nothing(
 def test_facts_are_judged_and_stay_as_they_are(home: Path, browser: Browser) -> None:
     before = Memory(home, "nora").facts(is_all=True)
     (first, *_) = queue(Pipeline(load_settings(home=home)), "nora", 1)
-    assert "Noted." in browser.send("/review/judge", user="nora", id=first.edge_id, how="wrong").text
+    assert "Counted as wrong." in browser.send("/review/judge", user="nora", id=first.edge_id, how="wrong").text
     opened = Pipeline(load_settings(home=home))
     assert [one.verdict for one in book_of(opened).of("nora")] == ["wrong"]
     assert acts(home) == [("judge", "user")]
     assert Memory(home, "nora").facts(is_all=True) == before
     for fields in ({"id": first.edge_id, "how": "right"}, {"id": "edge_0", "how": "right"}, {"id": "", "how": "x"}):
         assert browser.send("/review/judge", user="nora", **fields).status_code == 400
+
+
+def test_joining_is_shown_before_it_is_done(home: Path, browser: Browser) -> None:
+    page = read(browser.open("/entity/join", user="nora", name="Ylva", into="Zebulon").text).text
+    assert "nothing that is known is called so yet" in page
+    assert "Ylva: 2 facts that hold" in page
+    assert acts(home) == []
+
+
+def test_what_is_taken_back_gives_back_what_it_displaced_and_says_so(home: Path, browser: Browser) -> None:
+    browser.send("/fact/correct", user="nora", id=edge_of(home, "lives_in"), right="Tromsø")
+    run(home)
+    edge = next(f["edge_id"] for f in Memory(home, "nora").facts() if f["relation"] == "lives_in")
+    answer = read(browser.send("/fact/retract", user="nora", id=edge).text).text
+    assert ("What it had displaced holds again: user lives in Bergen." in answer) == (
+        "Bergen" in said(home, "lives_in")
+    )
+    assert "Taken back" in answer
+    told = read(browser.open("/audit", user="nora", q="Bergen").text).text
+    assert "What was said of memory (2)" in told
+
+
+def test_what_was_taken_back_just_now_is_not_said_to_be_known(home: Path, browser: Browser) -> None:
+    assert "Memory knows it." in browser.open("/audit", user="nora", q="Bergen").text
+    browser.send("/fact/retract", user="nora", id=edge_of(home, "lives_in"))
+    page = read(browser.open("/audit", user="nora", q="Bergen").text).text
+    assert "Memory knows it." not in page
+    assert "retracted" in page
+
+
+def test_a_refusal_leads_back_to_the_page(home: Path, browser: Browser) -> None:
+    edge = edge_of(home, "lives_in")
+    page = f"/fact?user=nora&id={edge}"
+    fields = {"csrf": browser.secret(), "user": "nora", "id": edge, "right": "<b>x</b>"}
+    for referer, is_led in ((BASE + page, True), ("http://elsewhere.example" + page, False), (BASE + "/nope", False)):
+        answer = browser.client.post("/fact/correct", data=fields, headers={"referer": referer})
+        assert (page in read(answer.text).links("/fact?")) == is_led

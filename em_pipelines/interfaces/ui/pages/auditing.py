@@ -5,13 +5,20 @@ from typing import Any
 
 from em_pipelines.errors import UsageError
 from em_pipelines.governance.audit.trace import trace
+from em_pipelines.governance.audit.why_not import KNOWN, NEVER_SAID, NOT_BY_A_PERSON, NOT_KNOWN, why_not
 from em_pipelines.governance.audit.why_not import Asked as AskedWhyNot
-from em_pipelines.governance.audit.why_not import why_not
 from em_pipelines.interfaces.ui.asked import Asked, NotThereError, Page
 from em_pipelines.interfaces.ui.pages.facts import check_known, known
+from em_pipelines.interfaces.ui.pages.told import told_of_memory
 from em_pipelines.schema.ids import correlation_id
-from em_pipelines.serving.facts import waiting_feedback
+from em_pipelines.serving.facts import SHOWN, waiting_feedback
 
+VERDICTS = {
+    NEVER_SAID: "It was never said.",
+    NOT_BY_A_PERSON: "It was said, but by no person.",
+    KNOWN: "Memory knows it.",
+    NOT_KNOWN: "Memory does not tell it; below is what became of what was said.",
+}
 SHOWN_ACTS = 50
 SHOWN_MESSAGES = 30
 
@@ -31,15 +38,22 @@ def show_audit(asked: Asked) -> Page:
             ),
         )  # fmt: skip
     acts = list(reversed(asked.home.ledger.of_user(asked.user)))
-    marks = _marks(asked) if acts else {}
+    facts = known(asked, is_all=True)
+    status = {fact["edge_id"]: fact["status"] for fact in facts}
+    marks = {asked.home.ledger.mark_of(fact["edge_id"], asked.user): fact for fact in facts} if acts else {}
     messages = asked.memory.list_observations(limit=SHOWN_MESSAGES + 1, before=_before(asked), is_archived=None)
     last = messages[SHOWN_MESSAGES - 1] if len(messages) > SHOWN_MESSAGES else None
+    said = told_of_memory(asked)
     return Page(
         "audit.html",
         {
             "user": asked.user,
             "q": words,
             "found": found,
+            "verdict": _verdict(found, status) if found else "",
+            "status": status,
+            "told": said[:SHOWN_ACTS],
+            "n_told": len(said),
             "acts": [(one, marks.get(one.target)) for one in acts[:SHOWN_ACTS]],
             "n_acts": len(acts),
             "messages": [
@@ -64,10 +78,17 @@ def _before(asked: Asked) -> tuple[datetime, str, int] | None:
         raise UsageError("reading on: this address is cut off; begin with the newest messages") from error
 
 
-def _marks(asked: Asked) -> dict[str, dict[str, Any]]:
-    """The facts that acts can be about, by what stands for them in the ledger, which names nothing."""
-    mark = asked.home.ledger.mark_of
-    return {mark(fact["edge_id"], asked.user): fact for fact in known(asked, is_all=True)}
+def _verdict(found: dict[str, Any], status: dict[str, str]) -> str:
+    """What became of the words, in a sentence; `status` is how facts stand now, with what no run has read yet."""
+    fates = [fate for message in found["messages"] for fate in message["fates"] if "fact" in fate]
+    standing = [fate for fate in fates if status.get(fate["fact"]["edge_id"]) in SHOWN]
+    if found["verdict"] == NOT_KNOWN and standing:
+        return "Not in these words; below is what memory made of what was said."
+    told = [fate for given in found["feedback"] for fate in given["fates"]]
+    is_still = any(fate["is_about"] for fate in (*standing, *told))
+    if found["verdict"] == KNOWN and fates and not is_still:
+        return "Memory knew it, and it was taken back or corrected."
+    return VERDICTS[found["verdict"]]
 
 
 def show_trace(asked: Asked) -> Page:

@@ -1,20 +1,24 @@
-"""What is known of a person: the list, one fact with its whole life, one name, and putting either right."""
+"""What is known of a person: the list, one fact with its whole life, and putting it right."""
 
 from datetime import date
 from typing import Any
+
+import orjson
 
 from em_pipelines.errors import UsageError
 from em_pipelines.governance.audit.rows import state_where
 from em_pipelines.governance.audit.why import why
 from em_pipelines.interfaces.agents.asking import told_facts
 from em_pipelines.interfaces.ui.asked import Asked, Done, NobodyError, NotThereError, Page
+from em_pipelines.interfaces.ui.rendering import said
 from em_pipelines.redaction.veils import hiding
-from em_pipelines.schema.tables.graph import EDGES, ENTITIES
-from em_pipelines.serving.facts import SHOWN, FactQuery
+from em_pipelines.schema.tables.graph import EDGES
+from em_pipelines.serving.facts import SHOWN, FactQuery, waiting_feedback
 from em_pipelines.serving.users import TOLD_FROM, is_known
 from em_pipelines.text.name_keys import name_key
 
 PAGE_ROWS = 50
+LONGEST_VALUE = 200
 SHORTEST_ID = 8
 """Characters of an id of which it is looked for by its beginning."""
 SORTS = {
@@ -41,7 +45,7 @@ def show_facts(asked: Asked) -> Page:
     return Page(
         "facts.html",
         {
-            "came": _came(asked, shown),
+            "came": came(asked, shown),
             "n_ended": 0 if fitting else _n_ended(asked, words),
             "user": asked.user,
             "name": _named(found, asked.text("q")),
@@ -63,7 +67,7 @@ def _n_ended(asked: Asked, words: list[str]) -> int:
     return sum(all(word in _searchable(fact) for word in words) for fact in known(asked, is_all=True))
 
 
-def _came(asked: Asked, facts: list[dict[str, Any]]) -> dict[str, str]:
+def came(asked: Asked, facts: list[dict[str, Any]]) -> dict[str, str]:
     """Of facts that nobody said in a sentence, how they came to be, by id; nothing of those said just now."""
     ids = [fact["edge_id"] for fact in facts if not fact["statement"]]
     rows = state_where(asked.home.store.lake, EDGES, "edge_id", ids) if ids else []
@@ -89,46 +93,28 @@ def check_known(asked: Asked) -> None:
         raise NobodyError(f"nobody is remembered as {asked.user!r:.80}")
 
 
-def show_fact(asked: Asked) -> Page:
+def show_fact(asked: Asked) -> Page | Done:
     """One fact: how it stands, the sentences that say it, every change, and what can be done about it."""
     edge_id, facts = _whole_id(asked), known(asked, is_all=True)
     document = _document(asked, edge_id)
     now = next((fact for fact in facts if fact["edge_id"] == edge_id), None)
-    again = _standing_again(now, facts) if now else None
-    if document is None and now is not None:  # said since the last run: what is behind it is worked out by the next
-        found = {"kind": "fact", "fact": now}
-        told = {"user": asked.user, "id": edge_id, "found": found, "now": now, "again": again}
-        return Page("fact.html", {**told, "is_fresh": True})
-    if document is None:
+    if document is None and now is None:
         raise NotThereError(
             f"nothing that is known of {asked.user} has the id {edge_id!r:.80}; it may have been erased, or its night "
             "rolled back"
         )
-    if document["kind"] == "entity":
-        return show_entity(asked, document["entity"]["canonical_name"])
-    hidden = document["kind"] == "fact" and now is None and hiding(asked.home, asked.user) is not None
-    told = {"user": asked.user, "id": edge_id, "found": document, "now": now, "again": again}
-    return Page("fact.html", {**told, "hidden": hidden})
-
-
-def show_entity(asked: Asked, name: str | None = None) -> Page:
-    """One name: by which others it is known, and every fact with it."""
-    wanted = name or asked.text("name")
-    if not wanted:
-        raise UsageError("opening a name: none is given")
-    rows = [
-        row
-        for row in state_where(asked.home.store.lake, ENTITIES, "user_id", [asked.user])
-        if name_key(wanted) in {name_key(one) for one in (row["canonical_name"], *row["aliases"])}
-    ]
-    facts = [
-        fact
-        for fact in known(asked, is_all=True)
-        if name_key(wanted) in {name_key(fact["subject"]), name_key(str(fact["object"]))}
-    ]
-    if not rows and not facts:
-        raise NotThereError(f"nothing that is known of {asked.user} is called {wanted!r:.80}")
-    return Page("entity.html", {"user": asked.user, "name": wanted, "entities": rows, "facts": facts})
+    if document is not None and document["kind"] == "entity":
+        return Done("/entity", {"user": asked.user, "name": document["entity"]["canonical_name"]}, "")
+    told = {"user": asked.user, "id": edge_id, "now": now, "again": _standing_again(now, facts) if now else None}
+    if now is None:
+        is_hidden = document is not None and document["kind"] == "fact" and hiding(asked.home, asked.user) is not None
+        return Page("fact.html", {**told, "found": document, "hidden": is_hidden})
+    if document is None:  # said since the last run: what is behind it is worked out by the next
+        ends = [{"name": name} for name in (now["subject"], str(now["object"]))]
+        found = {"kind": "fact", "fact": now, "entities": ends, "revises": _corrected_just_now(asked, now, facts)}
+        return Page("fact.html", {**told, "found": found, "is_fresh": True})
+    revised_by = document.get("revised_by") or _right_just_now(asked, now, facts)
+    return Page("fact.html", {**told, "found": {**document, "revised_by": revised_by}})
 
 
 def confirm(asked: Asked) -> Done:
@@ -140,7 +126,7 @@ def confirm(asked: Asked) -> Done:
     if (again := _standing_again(fact, facts)) is None:
         return _done(asked, "Noted as right.", given.notes)
     args = {"user": asked.user, "id": again["edge_id"]}  # what ended stays in the books; it holds anew
-    return Done("/fact", args, _said("Noted: it holds again.", given.notes))
+    return Done("/fact", args, with_notes("Noted: it holds again.", given.notes))
 
 
 def correct(asked: Asked) -> Done:
@@ -148,39 +134,25 @@ def correct(asked: Asked) -> Done:
     right = asked.text("right")
     if not right:
         raise UsageError("correcting: the right value is empty; say what holds instead")
+    if len(right) > LONGEST_VALUE:
+        raise UsageError(f"correcting: give at most {LONGEST_VALUE} characters; nothing was noted")
     wrong = next(fact for fact in known(asked, is_all=True) if fact["edge_id"] == _meant(asked))
     given = asked.memory.correct(right, edge_id=wrong["edge_id"])
-    said = _said(f"Corrected to {right}.", given.notes)
+    told = with_notes(f"Corrected to {right}.", given.notes)
     now = [fact for fact in known(asked) if _place(fact) == _place(wrong)]
     meant = [fact for fact in now if name_key(right) in name_key(str(fact["object"]))] or now
     if len(meant) != 1:
-        return Done("/facts", {"user": asked.user, "q": wrong["relation"].replace("_", " ")}, said)
-    return Done("/fact", {"user": asked.user, "id": meant[0]["edge_id"]}, said)
+        return Done("/facts", {"user": asked.user, "q": wrong["relation"].replace("_", " ")}, told)
+    return Done("/fact", {"user": asked.user, "id": meant[0]["edge_id"]}, told)
 
 
 def retract(asked: Asked) -> Done:
     """Takes a fact back: it is no longer used, and nothing is erased."""
-    given = asked.memory.retract(edge_id=_meant(asked))
-    return _done(asked, "Taken back: it is no longer used. Confirming brings it back.", given.notes)
-
-
-def merge(asked: Asked) -> Done:
-    """Says that two names are one thing."""
-    name, into = asked.text("name"), asked.text("into")
-    if not into:
-        raise UsageError("joining names: the other name is empty")
-    given = asked.memory.merge(name, into)
-    return Done(
-        "/entity", {"user": asked.user, "name": into}, _said(f"{name} is read as {into} from now on.", given.notes)
-    )
-
-
-def split(asked: Asked) -> Done:
-    """Says that a name is a thing of its own: takes a joining back."""
-    name, other = asked.text("name"), asked.text("other")
-    given = asked.memory.split(name, other or None)
-    said = f"{name} is read as a thing of its own from now on; its facts are sorted by the next run."
-    return Done("/entity", {"user": asked.user, "name": other or name}, _said(said, given.notes))
+    edge_id, before = _meant(asked), {fact["edge_id"] for fact in known(asked)}
+    given = asked.memory.retract(edge_id=edge_id)
+    again = [said(fact) for fact in known(asked) if fact["edge_id"] not in before]
+    displaced = [f"What it had displaced holds again: {'; '.join(again)}."] if again else []
+    return _done(asked, " ".join(["Taken back: it is no longer used.", *displaced]), given.notes)
 
 
 def _place(fact: dict[str, Any]) -> tuple[Any, ...]:
@@ -196,6 +168,30 @@ def _standing_again(fact: dict[str, Any], facts: list[dict[str, Any]]) -> dict[s
     says = ("subject", "relation", "object", "polarity")
     alike = (one for one in facts if all(one[name] == fact[name] for name in says))
     return next((one for one in alike if one["status"] in SHOWN), None)
+
+
+def _corrected_just_now(asked: Asked, right: dict[str, Any], facts: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The facts in whose place one was put since the last run."""
+    wrong = {row["edge_id"] for row in _corrections(asked) if name_key(str(row["new_object"])) == _value(right)}
+    return [fact for fact in facts if fact["edge_id"] in wrong]
+
+
+def _right_just_now(asked: Asked, wrong: dict[str, Any], facts: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The facts that were put in the place of one since the last run."""
+    right = {name_key(str(row["new_object"])) for row in _corrections(asked) if row["edge_id"] == wrong["edge_id"]}
+    return [fact for fact in facts if _place(fact) == _place(wrong) and _value(fact) in right]
+
+
+def _corrections(asked: Asked) -> list[dict[str, Any]]:
+    waiting = waiting_feedback(asked.home.store, asked.user, date.max)
+    told = (orjson.loads(row["payload"]) for row in waiting if row["type"] == "correct")
+    return [payload for payload in told if payload.get("edge_id") and payload.get("new_object")]
+
+
+def _value(fact: dict[str, Any]) -> str:
+    """What a correction puts there: of an attribute what stands behind its name."""
+    value = str(fact["object"])
+    return name_key(value.partition(": ")[2] if fact["relation"] == "has_attribute" and ": " in value else value)
 
 
 def _whole_id(asked: Asked) -> str:
@@ -216,10 +212,10 @@ def _meant(asked: Asked) -> str:
 
 
 def _done(asked: Asked, sentence: str, notes: tuple[str, ...]) -> Done:
-    return Done("/fact", {"user": asked.user, "id": asked.text("id")}, _said(sentence, notes))
+    return Done("/fact", {"user": asked.user, "id": asked.text("id")}, with_notes(sentence, notes))
 
 
-def _said(sentence: str, notes: tuple[str, ...]) -> str:
+def with_notes(sentence: str, notes: tuple[str, ...]) -> str:
     return " ".join([sentence, *(f"{note[:1].upper()}{note[1:]}." for note in notes)])
 
 
@@ -235,11 +231,11 @@ def _document(asked: Asked, wanted: str) -> dict[str, Any] | None:
 
 
 def _searchable(fact: dict[str, Any]) -> str:
-    said = (
+    parts = (
         fact["subject"],
         fact["relation"].replace("_", " "),
         fact["object"],
         fact["statement"] or "",
         fact["status"],
     )
-    return name_key(" ".join(str(part) for part in said))
+    return name_key(" ".join(str(part) for part in parts))

@@ -5,7 +5,7 @@ from typing import Any
 from em_pipelines.errors import UsageError
 from em_pipelines.governance.erasure.forget import preview
 from em_pipelines.interfaces.ui.asked import Asked, Done, NotThereError, Page
-from em_pipelines.interfaces.ui.pages.facts import known
+from em_pipelines.interfaces.ui.pages.facts import check_known, known
 from em_pipelines.interfaces.ui.rendering import said
 from em_pipelines.landing.erasure_requests import Scope, ScopeKind
 from em_pipelines.serving.users import is_known
@@ -16,7 +16,13 @@ SHOWN_FACTS = 50
 def show_preview(asked: Asked) -> Page:
     """What would go. Changes nothing."""
     scope = _scope(asked)
-    found = preview(asked.home, scope)
+    check_known(asked)
+    try:
+        found = preview(asked.home, scope)
+    except UsageError as error:
+        raise NotThereError(
+            f"nothing that is known of {asked.user} is {_named(asked, scope)!r:.80}; it may have been forgotten already"
+        ) from error
     return Page(
         "forget.html",
         {

@@ -1,14 +1,15 @@
 """A person's graph, drawn: around a name, through time, as far as it is sure."""
 
 from datetime import date, timedelta
+from typing import Any
 
 import networkx as nx
 
 from em_pipelines.governance.corrections import Fact
 from em_pipelines.interfaces.agents.graph_page import Part, graph_page
 from em_pipelines.interfaces.ui.asked import Asked, Page
-from em_pipelines.interfaces.ui.drawing import drawn
-from em_pipelines.interfaces.ui.pages.facts import check_known, known
+from em_pipelines.interfaces.ui.drawing import Drawing, drawn
+from em_pipelines.interfaces.ui.pages.facts import came, check_known, known
 from em_pipelines.schema.tables.clean import MESSAGES
 from em_pipelines.schema.vocabulary import USER
 from em_pipelines.text.name_keys import name_key
@@ -31,7 +32,6 @@ def show_graph(asked: Asked) -> Page:
     facts = known(_at(asked, as_of))
     if not facts:
         check_known(asked)
-    relations = sorted({fact["relation"] for fact in facts})
     about, relation, kind = asked.text("about") or USER, asked.text("relation"), asked.text("kind")
     chosen = [fact for fact in facts if fact["confidence"] >= least and relation in ("", fact["relation"])]
     whole = graph_page(asked.home, asked.user, chosen, Part(0, max(1, len(chosen))))
@@ -51,19 +51,28 @@ def show_graph(asked: Asked) -> Page:
             "n_of_day": (as_of - first).days,
             "sure": least,
             "relation": relation,
-            "relations": relations,
+            "relations": sorted({fact["relation"] for fact in facts}),
             "kind": kind,
             "kinds": sorted({*kinds.values()}),
             "names": sorted({name for fact in facts for name in (fact["subject"], str(fact["object"]))})[:MOST_NAMES],
             "facts": near,
+            "came": came(asked, near),
+            "is_known": any(name_key(about) in {name_key(f["subject"]), name_key(str(f["object"]))} for f in facts),
             "n_fitting": len(chosen),
             "n_less_sure": n_less_sure,
-            "apart": _apart(chosen, about) if len(near) < len(chosen) else [],
-            "drawing": (drawing := drawn(near, kinds, about)),
-            "legend": [kind for kind in COLOURED if any(kind == node.kind for node in drawing.nodes)],
-            "has_denied": any(arc.is_denied for arc in drawing.arcs),
+            **_told(chosen, near, about, drawn(near, kinds, about)),
         },
     )
+
+
+def _told(chosen: list[Fact], near: list[Fact], about: str, drawing: Drawing) -> dict[str, Any]:
+    """The drawing, what its colours mean, and what it leaves out."""
+    return {
+        "drawing": drawing,
+        "apart": _apart(chosen, about) if len(near) < len(chosen) else [],
+        "legend": [kind for kind in COLOURED if any(kind == node.kind for node in drawing.nodes)],
+        "has_denied": any(arc.is_denied for arc in drawing.arcs),
+    }
 
 
 def _moment(asked: Asked, first: date, last: date) -> date:

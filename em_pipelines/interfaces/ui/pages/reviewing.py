@@ -8,7 +8,7 @@ from em_pipelines.governance.judging import Verdict, queue
 from em_pipelines.governance.judging import judge as note_judgement
 from em_pipelines.governance.review import Review, Wanted
 from em_pipelines.interfaces.ui.asked import Asked, Done, Page
-from em_pipelines.interfaces.ui.pages.facts import known
+from em_pipelines.interfaces.ui.pages.facts import check_known, known
 from em_pipelines.lifecycle.consolidation.night import decide as decide_upon_experience
 from em_pipelines.lifecycle.consolidation.nights import Said
 from em_pipelines.lifecycle.consolidation.reviewed import PREFIX, waiting
@@ -20,6 +20,7 @@ SHOWN, SHOWN_TO_JUDGE = 50, 5
 
 def show_review(asked: Asked) -> Page:
     """What waits of one person."""
+    check_known(asked)
     to_judge = queue(asked.home, asked.user, SHOWN_TO_JUDGE)
     asked_about = {one.edge_id for one in to_judge}  # once on a page: the two ask for different things
     unsure = [fact for fact in known(asked) if fact["confidence"] < UNSURE_BELOW and fact["edge_id"] not in asked_about]
@@ -62,7 +63,7 @@ def judge(asked: Asked) -> Done:
     if said not in set(Verdict) or not any(one.edge_id == wanted for one in queue(asked.home, asked.user, sys.maxsize)):
         raise UsageError("judging: say which fact of those that wait is meant, and whether it is right")
     note_judgement(asked.home, wanted, Verdict(said), datetime.now(UTC), by=asked.visitor.user_id or "user")
-    return _back(asked, "Noted.")
+    return _back(asked, f"Counted as {said}. The fact stays as it is; its own page puts it right.")
 
 
 def release(asked: Asked) -> Done:
