@@ -212,7 +212,8 @@ PAGES = (
     "/", "/people", "/soundness", "/facts?user=mirela", "/graph?user=mirela", "/review?user=ada",
     "/audit?user=mirela&q=Porto", "/probes?user=mirela", "/experience?user=mirela",
     "/playground?user=mirela&q=Where+does+my+sister+live", "/entity?user=mirela&name=Dana",
-    "/forget?user=mirela&entity=Dana", "/facts?user=nobody",
+    "/entity/join?user=mirela&name=Dana&into=Dana+Marin", "/forget?user=mirela&entity=Dana",
+    "/forget?user=mirela&everything=1", "/facts?user=nobody",
 )  # fmt: skip
 
 

@@ -1,5 +1,9 @@
 """Markup in what people said is text: in every page, whatever it is put into."""
 
+from itertools import pairwise
+from typing import Any
+
+import orjson
 import pyarrow as pa
 import pytest
 
@@ -68,6 +72,14 @@ def planted(value: object) -> object:
     return {name: planted(one) for name, one in value.items()} if isinstance(value, dict) else value
 
 
+def planted_row(row: dict[str, Any]) -> dict[str, Any]:
+    """A row of a table; JSON stays JSON."""
+    if not isinstance(row.get("payload"), str):
+        return {name: planted(value) for name, value in row.items()}
+    others = {name: planted(value) for name, value in row.items() if name != "payload"}
+    return {**others, "payload": orjson.dumps(planted(orjson.loads(row["payload"]))).decode()}
+
+
 @pytest.fixture(scope="module")
 def hostile(tmp_path_factory: pytest.TempPathFactory) -> Browser:
     """A home in whose every table names, values and sentences hold markup, as if no guard had ever stood before."""
@@ -92,7 +104,7 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Browser:
     for table in CATALOG.values():
         for day in lake.days(table):
             info, rows = lake.info(table, day), lake.read(table, day).to_pylist()
-            changed = pa.Table.from_pylist([planted(row) for row in rows], schema=table.schema)
+            changed = pa.Table.from_pylist([planted_row(row) for row in rows], schema=table.schema)
             lake.write(table, day, changed, info.inputs_digest if info else "")
     publish_home(opened)
     packs.build(opened)
@@ -111,8 +123,13 @@ def pages(hostile: Browser) -> dict[str, str]:
         ("/facts", {"user": payload, "q": payload, "sort": payload, "as_of": payload}) for payload in PAYLOADS[:6]
     ]
     queue += [(path, {"user": WHO, "id": PAYLOADS[0], "name": PAYLOADS[3]}) for path in ("/fact", "/entity", "/trace")]
+    queue += [
+        ("/entity/join", {"user": WHO, "name": one, "into": other})
+        for one, other in pairwise(HIDDEN.sub("", p) for p in PAYLOADS[:6])
+    ]
     for path, args in queue:
         answer = hostile.open(path, **args)
+        assert answer.status_code != 500, path
         found[str(answer.url)] = answer.text
     for page in list(found.values()):
         for path in ("/fact?", "/entity?", "/trace?", "/probe?", "/evidence?", "/forget?", "/graph?", "/facts?"):
