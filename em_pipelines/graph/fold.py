@@ -25,10 +25,11 @@ from em_pipelines.graph.endings import ended_by
 from em_pipelines.graph.regroup import regroup
 from em_pipelines.graph.relations import break_circles, install_edge_macros, relation_kinds
 from em_pipelines.graph.restatements import as_known
-from em_pipelines.graph.rounds import INSERTING, SAYS_WHY, FoldSettings
+from em_pipelines.graph.rounds import INSERTING, FoldSettings
 from em_pipelines.graph.row_fold import Day, fold_rows
 from em_pipelines.graph.services import HOME, reread
 from em_pipelines.graph.targets import NameKey, aim
+from em_pipelines.graph.wordings import SAYS_WHY
 from em_pipelines.schema.endings import ENDED_BY, ENDED_TOGETHER, SAME_STATUS
 from em_pipelines.schema.rows import ClaimRow, FeedbackRow
 from em_pipelines.schema.table import Records, Tables, rows_of

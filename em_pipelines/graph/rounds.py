@@ -3,7 +3,6 @@
 What sql/meeting.sql, changes_of_round.sql, update_edges.sql and insert.sql say of tables, said of rows.
 """
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -15,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from em_pipelines.graph.confidence_decay import DecaySettings, effective_confidence, rounded
 from em_pipelines.graph.moods import is_mood, is_vented, lasting_mood, repeated_mood
 from em_pipelines.graph.relations import UNVERIFIED, Row
+from em_pipelines.graph.wordings import fuller
 from em_pipelines.schema.ids import edge_id
 from em_pipelines.schema.readings import EXPLICIT_BY_HEDGE
 from em_pipelines.schema.vocabulary import LASTING, HedgeLevel, TemporalType
@@ -40,9 +40,6 @@ REASONS = {
     "CONTRADICT": "something spoke against it, not clearly enough to decide",
     "OVERRULED": "speaks against what the person said themselves",
 }
-
-SAYS_WHY = re.compile(r"(?i)\b(?:because|so that|in order to|due to|thanks to)\b", re.ASCII)
-"""Words by which a statement gives cause or purpose; read by RE2 as well."""
 
 
 class FoldSettings(BaseModel):
@@ -246,15 +243,27 @@ def _changes(meeting: Meeting, kind: str, live: Mapping[str, Row]) -> Iterator[C
 
 
 def _taken_back(meeting: Meeting, kind: str, live: Mapping[str, Row]) -> Iterator[Changing]:
-    """What goes, and what holds again: what a retracted fact had displaced, the other side of a conflict of two."""
+    """What goes, and what holds again: what a retracted fact had displaced, the other side of a conflict of two; where
+    both cannot hold, that one, which was said later."""
     gone = meeting.known if kind == "RETRACT" else meeting.standing
     yield from (Changing(edge_id, kind, meeting) for edge_id in gone)
+    doubted = live[meeting.doubted[0]] if len(meeting.doubted) == 1 else None
     if kind == "RETRACT":
         for edge_id, fact in live.items():
-            if fact["status"] == "superseded" and fact["superseded_by"] in meeting.standing:
+            if fact["status"] != "superseded" or fact["superseded_by"] not in meeting.standing:
+                continue
+            if doubted is None or not _excludes(doubted, fact, is_functional=meeting.said["is_functional"]):
                 yield Changing(edge_id, "RESTORE", meeting)
     if meeting.standing and len(meeting.doubted) == 1:
         yield Changing(meeting.doubted[0], "RESTORE", meeting)
+
+
+def _excludes(one: Row, other: Row, *, is_functional: bool) -> bool:
+    """Whether of two facts of a slot one alone can hold, or both are the same fact in two spells."""
+    if one["relation_key"] != other["relation_key"] or one["polarity"] != other["polarity"]:
+        return False
+    is_same_target = one["subject_key"] == other["subject_key"] and one["target_key"] == other["target_key"]
+    return bool(is_same_target or (is_functional and one["polarity"] == 1))
 
 
 def noted(change: Changing, fact: Row | None) -> Row:
@@ -315,15 +324,6 @@ def after_changes(fact: Row, change: Changing, venting_sessions: int) -> Row:
     if kind == "REINFORCE":
         changed |= _reinforced(fact, change.meeting, venting_sessions)
     return changed
-
-
-def fuller(one: str | None, other: str | None) -> str | None:
-    """Of two statements of a fact the one that says more: why or what for, then the longer one; whichever came first,
-    so that no order of the days makes another memory."""
-    if one is None or other is None:
-        return other if one is None else one
-    here, there = ((bool(SAYS_WHY.search(text)), len(text)) for text in (one, other))
-    return one if (*here, other) >= (*there, one) else other
 
 
 def _status(fact: Row, change: Changing) -> str:

@@ -247,6 +247,30 @@ def test_a_functional_relation_has_one_active_value_and_every_edge_a_source(said
     assert {op["edge_id"] for op in state.ops} == {r["edge_id"] for r in rows}
 
 
+@pytest.mark.parametrize("later", ["coffee", "milk"])
+def test_one_value_holds_again_where_a_conflict_stood_upon_what_was_displaced(later: str) -> None:
+    """Of what a retracted value had displaced and what was said against it later one can hold: what was said later."""
+    said = [
+        Told("confirm", {"relation": "lives_in", "object": "coffee"}),
+        Said(relation="lives_in", object="tea", minute=1),
+        Said(relation="lives_in", object=later, minute=83, confidence=0.2, flags=("sarcasm_detected",)),
+        Told("retract", {"relation": "lives_in", "object": "tea"}, day=90),
+    ]
+    rows = fold_days(said).rows()
+    (active,) = (row for row in rows if row["status"] == "active")
+    assert active["object_id"] == entity_id(USER, later)
+    assert sum(row["status"] == "superseded" for row in rows) == 1
+
+
+def test_what_is_confirmed_after_it_ended_holds_again() -> None:
+    said = [
+        Said(relation="lives_in", object="coffee"),
+        Said(relation="lives_in", object="tea", minute=1),
+        Told("confirm", {"relation": "lives_in", "object": "coffee"}, minute=2),
+    ]
+    assert "confirmed: it holds again" in {op["reason"] for op in fold_days(said).ops}
+
+
 @pytest.mark.parametrize(
     ("relation", "wanted"), [("parent_of", "attribute"), ("spouse_of", "attribute"), ("lives_in", "state")]
 )

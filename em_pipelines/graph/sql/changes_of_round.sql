@@ -12,11 +12,18 @@ WITH found AS (
     UNION ALL BY NAME
     SELECT claim_id, unnest(standing_ids) AS edge_id, kind FROM meeting WHERE kind IN ('REPLACE', 'END')
     UNION ALL BY NAME
-    -- What a retracted fact had displaced holds again, and so does the other side of a conflict of two.
+    -- What a retracted fact had displaced holds again, and so does the other side of a conflict of two: where both cannot
+    -- hold, that one, which was said later.
     SELECT m.claim_id, l.edge_id, 'RESTORE' AS kind
     FROM meeting AS m
+    JOIN incoming AS i USING (claim_id)
     JOIN live AS l ON l.status = 'superseded' AND list_contains(m.standing_ids, l.superseded_by)
-    WHERE m.kind = 'RETRACT'
+    LEFT JOIN live AS d ON d.edge_id = CASE WHEN len(m.doubted_ids) = 1 THEN m.doubted_ids[1] END
+    WHERE m.kind = 'RETRACT' AND NOT coalesce(
+        d.relation_key = l.relation_key AND d.polarity = l.polarity
+        AND ((i.is_functional AND d.polarity = 1) OR (d.subject_key = l.subject_key AND d.target_key = l.target_key)),
+        FALSE
+    )
     UNION ALL BY NAME
     SELECT claim_id, doubted_ids[1] AS edge_id, 'RESTORE' AS kind
     FROM meeting WHERE kind IN ('RETRACT', 'REPLACE') AND len(standing_ids) > 0 AND len(doubted_ids) = 1
@@ -37,7 +44,8 @@ SELECT
         WHEN 'RECALL' THEN 'surfaced in a session'
         WHEN 'VERIFY' THEN 'looked up and found to hold'
         WHEN 'CONFIRM' THEN 'confirmed'
-        WHEN 'CONFIRM_NEW' THEN 'confirmed, and not known before'
+        WHEN 'CONFIRM_NEW' THEN
+            CASE WHEN c.next_spell > 1 THEN 'confirmed: it holds again' ELSE 'confirmed, and not known before' END
         WHEN 'RETRACT' THEN 'taken back'
         WHEN 'REPLACE' THEN 'corrected'
         WHEN 'END' THEN 'over: what was said of its subject ends it'
