@@ -26,7 +26,9 @@ WEAK = ("inferential", "reflective", "imported", "shared")
 AHEAD = ("plan", "wish")
 """What is meant for a day to come: the one that was given last, and none where none was given."""
 INSERTING = ("INSERT", "REVISE", "CONTRADICT_NEW", "OVERRULED", "CONFIRM_NEW")
+AGAIN = {"INSERT": "holds again", "CONFIRM_NEW": "confirmed: it holds again"}
 REASONS = {
+    "INSERT": "not known before",
     "RECALL": "surfaced in a session",
     "VERIFY": "looked up and found to hold",
     "CONFIRM": "confirmed",
@@ -243,19 +245,22 @@ def _changes(meeting: Meeting, kind: str, live: Mapping[str, Row]) -> Iterator[C
 
 
 def _taken_back(meeting: Meeting, kind: str, live: Mapping[str, Row]) -> Iterator[Changing]:
-    """What goes, and what holds again: what a retracted fact had displaced, the other side of a conflict of two; where
-    both cannot hold, that one, which was said later."""
+    """What goes, and what holds again: what a retracted fact had displaced, the other side of a conflict of two."""
     gone = meeting.known if kind == "RETRACT" else meeting.standing
     yield from (Changing(edge_id, kind, meeting) for edge_id in gone)
-    doubted = live[meeting.doubted[0]] if len(meeting.doubted) == 1 else None
     if kind == "RETRACT":
-        for edge_id, fact in live.items():
-            if fact["status"] != "superseded" or fact["superseded_by"] not in meeting.standing:
-                continue
-            if doubted is None or not _excludes(doubted, fact, is_functional=meeting.said["is_functional"]):
-                yield Changing(edge_id, "RESTORE", meeting)
+        yield from _given_back(meeting, live)
     if meeting.standing and len(meeting.doubted) == 1:
         yield Changing(meeting.doubted[0], "RESTORE", meeting)
+
+
+def _given_back(meeting: Meeting, live: Mapping[str, Row]) -> Iterator[Changing]:
+    """What a retracted fact had displaced, if it can hold beside what stood against that fact, and was said later."""
+    doubted = live[meeting.doubted[0]] if len(meeting.doubted) == 1 else None
+    for fact in live.values():
+        is_displaced = fact["status"] == "superseded" and fact["superseded_by"] in meeting.standing
+        if is_displaced and not (doubted and _excludes(doubted, fact, is_functional=meeting.said["is_functional"])):
+            yield Changing(fact["edge_id"], "RESTORE", meeting)
 
 
 def _excludes(one: Row, other: Row, *, is_functional: bool) -> bool:
@@ -287,12 +292,8 @@ def noted(change: Changing, fact: Row | None) -> Row:
 def _reason(kind: str, meeting: Meeting, fact: Row | None) -> str:
     if kind == "REINFORCE":
         return "repeated in the same session" if meeting.is_repeat else "said again in another session"
-    if kind == "INSERT":
-        return "holds again" if meeting.next_spell > 1 else "not known before"
-    if kind == "CONFIRM_NEW" and meeting.next_spell > 1:
-        return "confirmed: it holds again"
     if kind != "SUPERSEDE":
-        return REASONS[kind]
+        return AGAIN[kind] if kind in AGAIN and meeting.next_spell > 1 else REASONS[kind]
     is_other_value = (
         fact is not None
         and fact["relation_key"] == meeting.said["relation_key"]

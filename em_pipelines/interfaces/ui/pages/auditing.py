@@ -1,6 +1,7 @@
 """Why memory does not know something, what came of one message, and what people did."""
 
 from datetime import date, datetime
+from itertools import chain
 from typing import Any
 
 from em_pipelines.errors import UsageError
@@ -84,9 +85,9 @@ def _verdict(found: dict[str, Any], status: dict[str, str]) -> str:
     standing = [fate for fate in fates if status.get(fate["fact"]["edge_id"]) in SHOWN]
     if found["verdict"] == NOT_KNOWN and standing:
         return "Not in these words; below is what memory made of what was said."
-    told = [fate for given in found["feedback"] for fate in given["fates"]]
-    is_still = any(fate["is_about"] for fate in (*standing, *told))
-    if found["verdict"] == KNOWN and fates and not is_still:
+    told = chain.from_iterable(given["fates"] for given in found["feedback"])
+    is_still = not fates or any(fate["is_about"] for fate in (*standing, *told))
+    if found["verdict"] == KNOWN and not is_still:
         return "Memory knew it, and it was taken back or corrected."
     return VERDICTS[found["verdict"]]
 
