@@ -208,6 +208,7 @@ TOLD = st.builds(
 MIXED = st.lists(st.one_of(SAID, SAID, TOLD), max_size=14, unique_by=lambda s: s.timestamp)
 
 
+@pytest.mark.slow
 @settings(max_examples=30)
 @given(LOGS)
 def test_the_sql_fold_is_the_naive_fold(said: list[Said]) -> None:

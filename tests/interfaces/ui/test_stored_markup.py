@@ -17,6 +17,7 @@ from em_pipelines.serving.snapshot import publish_home
 from em_pipelines.settings import load_settings
 from tests.interfaces.ui.conftest import Browser, browser_of, read
 
+pytestmark = pytest.mark.slow
 PAYLOADS = (
     "<script>alert(1)</script>",
     "<img src=x onerror=alert(1)>",
