@@ -95,7 +95,8 @@ def check_known(asked: Asked) -> None:
 
 def show_fact(asked: Asked) -> Page | Done:
     """One fact: how it stands, the sentences that say it, every change, and what can be done about it."""
-    edge_id, facts = _whole_id(asked), known(asked, is_all=True)
+    facts = known(asked, is_all=True)
+    edge_id = _whole_id(asked.text("id"), facts)
     document = _document(asked, edge_id)
     now = next((fact for fact in facts if fact["edge_id"] == edge_id), None)
     if document is None and now is None:
@@ -136,7 +137,8 @@ def correct(asked: Asked) -> Done:
         raise UsageError("correcting: the right value is empty; say what holds instead")
     if len(right) > LONGEST_VALUE:
         raise UsageError(f"correcting: give at most {LONGEST_VALUE} characters; nothing was noted")
-    wrong = next(fact for fact in known(asked, is_all=True) if fact["edge_id"] == _meant(asked))
+    wrong_id = _meant(asked)
+    wrong = next(fact for fact in known(asked, is_all=True) if fact["edge_id"] == wrong_id)
     given = asked.memory.correct(right, edge_id=wrong["edge_id"])
     told = with_notes(f"Corrected to {right}.", given.notes)
     now = [fact for fact in known(asked) if _place(fact) == _place(wrong)]
@@ -194,13 +196,12 @@ def _value(fact: dict[str, Any]) -> str:
     return name_key(value.partition(": ")[2] if fact["relation"] == "has_attribute" and ": " in value else value)
 
 
-def _whole_id(asked: Asked) -> str:
+def _whole_id(wanted: str, facts: list[dict[str, Any]]) -> str:
     """The id that is asked for; of its beginning, where one fact alone begins so, as on the command line."""
-    wanted = asked.text("id")
     if len(wanted) < SHORTEST_ID:
         return wanted
-    begun = {fact["edge_id"] for fact in known(asked, is_all=True) if fact["edge_id"].startswith(wanted)}
-    return begun.pop() if len(begun) == 1 else wanted
+    begun = [fact["edge_id"] for fact in facts if fact["edge_id"].startswith(wanted)]
+    return begun[0] if len(begun) == 1 else wanted
 
 
 def _meant(asked: Asked) -> str:

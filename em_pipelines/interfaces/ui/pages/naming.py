@@ -12,6 +12,7 @@ from em_pipelines.governance.correction_effects import KnownNames, hint, notes_o
 from em_pipelines.interfaces.ui.asked import Asked, Done, NotThereError, Page
 from em_pipelines.interfaces.ui.pages.facts import came, known, with_notes
 from em_pipelines.redaction.veils import hidden
+from em_pipelines.schema.feedback_payloads import Merge, Split, read_payload
 from em_pipelines.schema.tables.graph import ENTITIES
 from em_pipelines.schema.vocabulary import USER
 from em_pipelines.serving.facts import waiting_feedback
@@ -31,14 +32,16 @@ class JustNow:
         joined: dict[tuple[str, str], tuple[str, str]] = {}
         parted: set[str] = set()
         for row in waiting_feedback(asked.home.store, asked.user, date.max):
-            told = orjson.loads(row["payload"])
-            if row["type"] == "merge":
-                names = [str(name) for name in told.get("entities", ())]
-                joined |= {(name_key(name), name_key(names[-1])): (name, names[-1]) for name in names[:-1]}
-                parted -= {name_key(name) for name in names}
-            elif row["type"] == "split" and not told.get("into"):
-                parted.add(name_key(str(told["entity"])))
-                joined = {keys: pair for keys, pair in joined.items() if name_key(str(told["entity"])) not in keys}
+            if row["type"] not in ("merge", "split"):
+                continue
+            told = read_payload(row["type"], orjson.loads(row["payload"]))
+            if isinstance(told, Merge):
+                *names, read = told.entities
+                joined |= {(name_key(name), name_key(read)): (name, read) for name in names}
+                parted -= {name_key(name) for name in told.entities}
+            elif isinstance(told, Split) and told.into is None:
+                parted.add(name_key(told.entity))
+                joined = {keys: pair for keys, pair in joined.items() if name_key(told.entity) not in keys}
         return cls(tuple(joined.values()), frozenset(parted))
 
     def with_name(self, name: str) -> list[tuple[str, str]]:
