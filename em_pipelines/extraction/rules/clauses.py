@@ -9,13 +9,14 @@ from itertools import takewhile
 
 from em_pipelines.extraction.rules.lexicon import words
 from em_pipelines.extraction.rules.noun_phrases import KIN, NounPhrase
-from em_pipelines.extraction.rules.tokens import PUNCT, Token
+from em_pipelines.extraction.rules.tokens import ADV, BASE, MODAL, PUNCT, SUBJECT, Token
 from em_pipelines.extraction.rules.verb_groups import VerbGroup
 
 Chunk = tuple[str, int, NounPhrase | None]
 """(kind, first token, phrase): np, pron, vg, rel, conj, prep, inf, mark, other. Adverbs leave no chunk."""
 
 _DEICTIC = words("words", "deictic")
+_FIRST_PERSON = words("words", "first_person")
 _JOINTS = frozenset({"and", ",", "&", "or"})
 _OPENERS = frozenset({"start", "conj", "mark", "other"})
 _CLOSERS = frozenset({",", ")", "-", "–", "—"})
@@ -68,6 +69,12 @@ class Clause:
     def has_subject(self) -> bool:
         """Whether a subject is known: a pronoun or phrases."""
         return self.pronoun is not None or bool(self.subject)
+
+
+_TELLING = frozenset({"tell", "say", "joke", "pretend", "claim", "call", "insist", "swear", "reckon"})
+_CONJUNCTIONS = frozenset({"and", "or", "but", "then", "so", "&", "plus"})
+_FAR_BACK = 8
+"""Words before a clause in which the verb stands by which others tell it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,3 +269,35 @@ def is_told_behind(clause: Clause, tokens: list[Token]) -> bool:
     rest = list(takewhile(lambda token: not token.bits & PUNCT, after))
     is_others = not any(token.low in _NO_TELLERS or token.bits & PUNCT for token in before)
     return is_others and bool(before or rest) and not any(token.low in _NOT_TOLD for token in rest)
+
+
+def may_stand_inside(before: Token) -> bool:
+    """Whether no sentence or clause can begin behind a word."""
+    return before.low != "\n" and not before.bits & (PUNCT | ADV) and before.low not in _CONJUNCTIONS
+
+
+def shares_unreal(tokens: list[Token], at: int) -> bool:
+    """`I want to get fit and improve …`, `I could move and sell …`: what is joined is as unreal as the first."""
+    if tokens[at - 1].low not in _CONJUNCTIONS and tokens[at - 1].low != ",":
+        return False
+    for k in range(at - 2, 0, -1):
+        token = tokens[k]
+        if token.low in ".!?;\n" or token.bits & SUBJECT:
+            return False
+        if token.bits & MODAL or (token.low == "to" and tokens[k + 1].forms & BASE):
+            return True
+    return False
+
+
+def is_told_before(clause: Clause, tokens: list[Token]) -> bool:
+    """`he keeps telling the neighbours I'm a doctor`: somebody else says it of the speaker."""
+    lead = clause.lead
+    for k in range(lead - 1, max(-1, lead - _FAR_BACK), -1):
+        token = tokens[k]
+        if token.bits & PUNCT or token.low in _CONJUNCTIONS:
+            return False
+        if token.verbs and not _TELLING.isdisjoint(token.verbs):
+            if tokens[k - 1].low == "to":  # "I'd love to say I like it", not "I have to say"
+                return tokens[k - 2].low not in {"have", "got"}
+            return not any(t.low in _FIRST_PERSON for t in tokens[max(0, k - 4) : k])
+    return False

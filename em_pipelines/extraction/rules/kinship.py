@@ -5,10 +5,12 @@
 
 from dataclasses import replace
 
+from em_pipelines.extraction.rules.apposed_names import names_behind
 from em_pipelines.extraction.rules.claims import Notes
 from em_pipelines.extraction.rules.clauses import Clause
+from em_pipelines.extraction.rules.date_words import number_of
 from em_pipelines.extraction.rules.lexicon import reliability, words
-from em_pipelines.extraction.rules.names import Reading, is_given_name, is_name, starts_sentence
+from em_pipelines.extraction.rules.names import Reading, is_given_name, is_name
 from em_pipelines.extraction.rules.noun_phrases import KIN, PETS, NounPhrase, kin_noun
 from em_pipelines.extraction.rules.people import (
     COUPLES,
@@ -23,14 +25,7 @@ from em_pipelines.extraction.rules.people import (
 from em_pipelines.extraction.rules.slots import Fill
 from em_pipelines.extraction.rules.tokens import (
     BE,
-    CONJ,
     MODAL,
-    MONTH,
-    NOT_IN_PHRASE,
-    PREP,
-    PUNCT,
-    RELATIVE,
-    WEEKDAY,
     Token,
 )
 from em_pipelines.extraction.rules.worth import Unkept, is_figure
@@ -43,33 +38,41 @@ PATTERN_ID = "people.kin_phrase"
 _OF_ALL = frozenset({"kid", "kids", "child", "children"})
 """Whom people call ours when they speak of everybody's."""
 _RELATIONS = frozenset(KIN.values()) | {"has_pet"}
-_OPENERS = frozenset({":", ",", "(", "-", "–", "—", "called", "named"})
-_OPENS_NAMES = frozenset({"called", "named", ""})
-"""After these words, or after nothing but the noun, the names need no mark behind them."""
-_JOINTS = frozenset({",", "and", "&"})
+_CLASS = 9
+"""Children from which somebody who has them teaches or coaches them."""
 _EXPECTING = frozenset({"having", "expecting"})
 _NAMED_BY_US = frozenset({"parent_of", "has_pet"})
+_SINCE = frozenset({"since", "when", "after", "before", "until", "because", "as"})
 _DYING = frozenset({"die", "pass"})
 _TAUTOLOGIES = frozenset({"partner"})
-_MAX_NAMES = 8
+_SPEAKING = frozenset({"you", "i"})
 _HELPERS = 4
 """Words before a kin phrase in which a modal verb makes it unreal."""
 
 
 def stated_relation(reading: Reading, person: Referent, phrase: NounPhrase) -> str | None:
     """The relation between the owner of a kin phrase and the person; None for ex-wives and unnamed vague roles."""
-    if is_former(reading.tokens, phrase):
+    if is_former(reading.tokens, phrase) or (person.is_unnamed and _is_nobodys(reading.tokens, person, phrase)):
         return None
-    if person.is_unnamed and person.kin in _OF_ALL and phrase.possessor == "our":
-        return None  # "our kids are our future"
-    if person.is_unnamed and phrase.start and reading.tokens[phrase.start - 1].low in _EXPECTING:
-        return None  # "we're having a baby" in November
     if person.kin in PETS:
         return "has_pet"
     relation = KIN.get(person.kin)
-    if relation in COUPLES and person.is_unnamed and not person.is_own and _is_widowed(reading, phrase):
+    if relation in COUPLES and person.is_unnamed and _is_widowed(reading, phrase, is_own=person.is_own):
         return None
     return None if relation in _ONLY_NAMED and person.is_unnamed else relation
+
+
+def _is_nobodys(tokens: list[Token], person: Referent, phrase: NounPhrase) -> bool:
+    """`our kids are our future`, `I have 22 kids this year`, `we're having a baby` in November."""
+    if person.kin in _OF_ALL and (phrase.possessor == "our" or _is_class(tokens, phrase)):
+        return True
+    return phrase.start > 0 and tokens[phrase.start - 1].low in _EXPECTING
+
+
+def _is_class(tokens: list[Token], phrase: NounPhrase) -> bool:
+    """Whether there are more than one brings up oneself."""
+    counts = (number_of(tokens, k, phrase.end) for k in range(phrase.start, phrase.end))
+    return any(count is not None and count[0] >= _CLASS for count in counts)
 
 
 def is_former(tokens: list[Token], phrase: NounPhrase) -> bool:
@@ -80,7 +83,7 @@ def is_former(tokens: list[Token], phrase: NounPhrase) -> bool:
 
 
 def _is_unreal(tokens: list[Token], phrase: NounPhrase) -> bool:
-    """`not my wife`, `he is like my brother`, `she could have been my daughter`, `you're my sister`: nobody told of."""
+    """`not my wife`, `he is like my brother`, `she could have been my daughter`, `I'm his son`: nobody is told of."""
     if is_figure(tokens, phrase.first):
         return True
     helpers = tokens[max(0, phrase.start - _HELPERS) : phrase.start]
@@ -89,14 +92,17 @@ def _is_unreal(tokens: list[Token], phrase: NounPhrase) -> bool:
         return before is not None and before.low == "not"
     if before.low == "like":
         return len(helpers) > 1 and bool(helpers[-2].bits & BE)
-    return bool(before.bits & BE) and any(token.bits & MODAL or token.low == "you" for token in helpers)
+    return bool(before.bits & BE) and any(token.bits & MODAL or token.low in _SPEAKING for token in helpers)
 
 
-def _is_widowed(reading: Reading, phrase: NounPhrase) -> bool:
-    """`Odile lost her husband`, `since her husband died`."""
-    before = reading.tokens[phrase.start - 1].verbs if phrase.start else None
+def _is_widowed(reading: Reading, phrase: NounPhrase, *, is_own: bool) -> bool:
+    """`Odile lost her husband`, `since her husband died`; `my wife died` is read as a death, but not behind `since`."""
+    before = reading.tokens[phrase.start - 1] if phrase.start else None
     after = reading.tokens[phrase.end].verbs if phrase.end < len(reading.tokens) else None
-    return "lose" in (before or ()) or not _DYING.isdisjoint(after or ())
+    is_dead = not _DYING.isdisjoint(after or ())
+    if is_own:
+        return is_dead and before is not None and before.low in _SINCE
+    return is_dead or "lose" in ((before and before.verbs) or ())
 
 
 def ended_relation(reading: Reading, person: Referent, phrase: NounPhrase) -> str | None:
@@ -143,64 +149,6 @@ def without_kin(claims: list[Claim], denied: Claim) -> list[Claim]:
     """The claims without the edge that a phrase stated by itself and its sentence denies: `our parrot died`."""
     edge = (denied.subject, denied.relation, denied.object)
     return [c for c in claims if c is denied or c.pattern_id != PATTERN_ID or (c.subject, c.relation, c.object) != edge]
-
-
-def names_behind(reading: Reading, phrase: NounPhrase, person: Referent, stop: int) -> list[Referent]:
-    """The names after a phrase that gives only the noun; one for a single creature, several for a plural."""
-    tokens = reading.tokens
-    gender = person.gender if person.gender != "p" else ""
-    names = []
-    for start, end in _spans_behind(tokens, phrase.end, stop, person.kin):
-        name = reading.text[tokens[start].start : tokens[end - 1].end]
-        names.append(replace(person, name=name, start=start, end=end, gender=gender, is_own=False))
-    return names
-
-
-def _spans_behind(tokens: list[Token], i: int, stop: int, kin: str) -> list[tuple[int, int]]:
-    """First token and end of each name that stands behind a kin or pet noun, which ends before token i."""
-    is_plural = kin.endswith("s")
-    opener = tokens[i].low if i < stop else ""
-    if opener not in _OPENERS and not is_plural:
-        return []
-    spans = _name_spans(tokens, i + (opener in _OPENERS), stop)
-    is_too_many = len(spans) > 1 and not is_plural and kin != "children"
-    if not spans or is_too_many:
-        return []
-    return spans if opener in _OPENS_NAMES or _ends_names(tokens, spans[-1][1], stop) else []
-
-
-def _name_spans(tokens: list[Token], i: int, stop: int) -> list[tuple[int, int]]:
-    """First token and end of each name in a row that begins at token i: `Miso (7), Tofu and Nori`."""
-    spans: list[tuple[int, int]] = []
-    while i < stop and len(spans) < _MAX_NAMES:
-        end = _name_end(tokens, i, stop)
-        if end == i:
-            break
-        spans.append((i, end))
-        i = _past_joints(tokens, end, stop)
-    return spans
-
-
-def _past_joints(tokens: list[Token], i: int, stop: int) -> int:
-    """Past one word in brackets, and past commas and `and`."""
-    if i + 2 < stop and tokens[i].low == "(" and tokens[i + 2].low == ")":
-        i += 3
-    while i < stop and tokens[i].low in _JOINTS:
-        i += 1
-    return i
-
-
-def _ends_names(tokens: list[Token], i: int, stop: int) -> bool:
-    return i >= stop or bool(tokens[i].bits & (PUNCT | CONJ | PREP | RELATIVE))
-
-
-def _name_end(tokens: list[Token], i: int, stop: int) -> int:
-    j = i
-    while j < stop and tokens[j].is_capital and not tokens[j].bits & (WEEKDAY | MONTH | PUNCT):
-        if j == i and (tokens[j].bits & NOT_IN_PHRASE or (starts_sentence(tokens, j) and tokens[j - 1].low in ".!?\n")):
-            break
-        j += 1
-    return j
 
 
 class KinNames:
@@ -352,10 +300,16 @@ class KinNames:
         """Leaves out what everybody has, a mother, where nothing more is said of her."""
         claims = self.notes.claims
         told = {end for c in claims if c.pattern_id != PATTERN_ID for end in (c.subject, c.object)}
-        kept = [c for c in claims if c.pattern_id != PATTERN_ID or not _is_bare(c) or c.object in told]
+        kept = [c for c in claims if c.pattern_id != PATTERN_ID or not self._is_bare(c) or c.object in told]
         if len(kept) < len(claims):
             self.notes.claims = kept
             self.notes.unkept.append(Unkept.SAYS_NOTHING)
+
+    def _is_bare(self, edge: Claim) -> bool:
+        """What says too little; among people also the brother of a third person (`Denise's brother`)."""
+        is_others = self.people.is_among_people and edge.subject not in {USER, self.subject}
+        is_unnamed = (edge.object or "").casefold() in KIN
+        return _is_bare(edge) or (is_others and is_unnamed and edge.relation == "sibling_of")
 
     def _add_edge(self, owner: Referent, relation: str, person: Referent) -> None:
         if (owner.name, person.name.casefold()) in self._renamed:

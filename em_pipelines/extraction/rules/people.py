@@ -231,8 +231,9 @@ def _is_introduced(phrase: NounPhrase) -> bool:
 
 
 def _is_own_kin(phrase: NounPhrase, noun: str) -> bool:
-    """`my aunt`, or `dad` by itself."""
-    return phrase.possessor in _OWN or (phrase.det is None and phrase.possessor is None and noun in _BARE_KIN)
+    """`my aunt`, or `dad` by itself; not `Ida's dad`."""
+    is_bare = phrase.det is None and phrase.possessor is None and phrase.possessor_phrase is None
+    return phrase.possessor in _OWN or (is_bare and noun in _BARE_KIN)
 
 
 def _type_meant(reading: Reading, phrase: NounPhrase, name: str) -> EntityType:

@@ -6,10 +6,19 @@ Objects end where their grammar says, and that may be too early: what stands beh
 
 from collections.abc import Callable
 
+from em_pipelines.extraction.rules.cut_objects import is_cut
 from em_pipelines.extraction.rules.lexicon import words
 from em_pipelines.extraction.rules.names import is_name, listed_type, type_of_name
 from em_pipelines.extraction.rules.noun_phrases import NounPhrase
-from em_pipelines.extraction.rules.tokens import ADV, BASE, EVALUATIVE, NUMBER, OBJECT, PREP, RELATIVE, Token, low_at
+from em_pipelines.extraction.rules.tokens import (
+    ADV,
+    EVALUATIVE,
+    NUMBER,
+    OBJECT,
+    PREP,
+    Token,
+    low_at,
+)
 from em_pipelines.extraction.rules.verb_groups import is_ing
 from em_pipelines.extraction.rules.worth import (
     LASTING,
@@ -26,12 +35,10 @@ from em_pipelines.schema.vocabulary import LITERAL_OBJECT, RELATIONS_BY_GROUP, E
 _ADJECTIVES = words("worth", "adjectives")
 _EMPTY, _THIN, _THIN_RELATIONS = (words("worth", key) for key in ("empty", "thin", "thin_relations"))
 _LIGHT = words("worth", "light_verbs")
-_COMPLETED = words("worth", "completed")
-_HARMLESS = words("worth", "harmless_adverbs")
 _KINDS_WITH_THE = words("worth", "kinds_with_the")
 _MASS = words("worth", "mass")
 _DISPOSITIONS = words("worth", "dispositions")
-_UNITS, _INITIALS = words("worth", "units"), words("worth", "initials")
+_INITIALS = words("worth", "initials")
 _MAX_INITIALS = 3
 _EVERYBODY = words("worth", "everybody")
 _HOUSEHOLD = words("worth", "household")
@@ -39,26 +46,25 @@ _PLACED = frozenset({"at", "in", "of", "for", "on", "with"})
 _NEARLY = words("worth", "nearly")
 _JUDGING = words("worth", "judging") | _NEARLY
 _OWN = frozenset({"mine", "yours", "hers", "ours", "theirs"})
+_GROUPS = frozenset({"club", "team", "group", "class", "league"})
+_NEAR = frozenset({"local", "nearby", "neighborhood", "neighbourhood", "town"})
+"""`a local club`, `the club team`: of what, nobody says."""
 _FIRMS = words("nouns", "businesses") | words("nouns", "schools") | words("nouns", "clubs")
 _KEPT_THINGS = words("nouns", "kept_things") | words("nouns", "products") | words("nouns", "gadgets")
 _KEPT_TYPES = frozenset({EntityType.VEHICLE, EntityType.ORGANIZATION})
 _STAYING = frozenset({EntityType.PLACE, EntityType.ORGANIZATION})
 _SELDOM_OWNING = frozenset({"have", "buy", "get", "drive", "keep"})  # and of many things something else
 _PUBLIC = words("nouns", "public_vehicles")
-_WHAT_ONE_IS = frozenset({"has_age", "has_name", "works_as", "is_a", "has_nationality"})
-_THINKING = frozenset({"think", "reckon", "believe", "imagine", "fancy"})
 _EMPTY_VERBS, _LIGHT_VERBS = words("verbs", "empty"), words("verbs", "light")
 _VAGUE = words("nouns", "vague") | words("words", "light_heads")
 _CALLINGS = words("nouns", "callings")
+_WHAT_ONE_IS = frozenset({"has_age", "has_name", "works_as", "is_a", "has_nationality"})
+_THINKING = frozenset({"think", "reckon", "believe", "imagine", "fancy"})
 _PREFERENCES = frozenset(RELATIONS_BY_GROUP["preference"])
 _POINTING = frozenset({"this", "that", "these", "those", "such", "what"})
 _TOO_FEW = frozenset({"enough", "more", "less", "much", "most"})
 _OTHERS = frozenset({"other", "others", "other's", "each", "another's", "else"})
-_GOING_ON = words("words", "possessives") | {"a", "an", "the", "up", "out", "down", "each", "there", "here"}
-"""Words after an -ing that begin what it is done to."""
-_TIME_STARTS = frozenset({"last", "next", "past", "this", "each", "every", "ago", "all"})
-_QUOTES = frozenset({'"', "“", "”", "‘"})
-_COMPLETING = frozenset({"into", "to", "as", "onto", "off", "up", "out", "away", "over", "down", "with"})
+_ELSEWHERE = frozenset({"there", "here"})
 _LISTENER = frozenset({"you", "your"})
 _THIRD = frozenset({"his", "her", "its", "their"})
 _OF_NAMED_THINGS = frozenset({"believes", "causes", "improves", "has_part", "owns"})
@@ -202,101 +208,14 @@ def _is_known_with_the(stated: Stated, phrase: NounPhrase) -> bool:
     return is_told or (stated.relation in _PREFERENCES and tokens[phrase.head].low in _KINDS_WITH_THE)
 
 
-def _is_cut(stated: Stated) -> bool:
-    """Whether the object ends where what it says goes on, or with a word that only describes."""
-    if stated.relation in _DESCRIBING:
-        return False
-    last = stated.said[-1]
-    if last.low == "back" or last.low in _TOO_FEW or _is_without_number(stated) or _is_round_the_corner(stated):
-        return True
-    if last.low in _ADJECTIVES and not last.is_capital and not _is_adjective_named(stated):
-        return True
-    return (_ends_frame(stated) and _goes_on(stated, last)) or (stated.is_doing and _is_doing_cut(stated))
-
-
-def _is_round_the_corner(stated: Stated) -> bool:
-    """`the school round | the corner`: where something is, taken for a part of its name."""
-    following = stated.tokens[stated.fill.end : stated.fill.end + 1]
-    return stated.said[-1].low == "round" and len(stated.said) > 1 and any(t.low in _GOING_ON for t in following)
-
-
-def _is_without_number(stated: Stated) -> bool:
-    """`200 | watt panels`, `two | inch nails`, `eighty | centimetres`: the number belongs to the unit."""
-    phrase, tokens = stated.phrase, stated.tokens
-    if phrase is None or phrase.first == 0:
-        return False
-    if phrase.end == phrase.first + 1 and stated.relation != "owns":
-        return False
-    return tokens[phrase.first].low.rstrip("s") in _UNITS and bool(tokens[phrase.first - 1].bits & NUMBER)
-
-
-def _is_adjective_named(stated: Stated) -> bool:
-    """`the cold`: an adjective that stands for a thing."""
-    phrase = stated.phrase
-    return phrase is not None and phrase.det == "the" and stated.said[-1].low in _KINDS_WITH_THE
-
-
-def _ends_frame(stated: Stated) -> bool:
-    """Whether the frame has nothing behind its object: in `find operetta dull` the word behind belongs to the frame."""
-    right = [element for element in stated.match.pattern.right if element.kind != "not"]
-    return bool(right) and right[-1].kind == "slot"
-
-
-def _goes_on(stated: Stated, last: Token) -> bool:
-    """`a special | meaning`, `improving | my area`, `reading | "Kim"`, `furniture | that looks great`."""
-    tokens, end = stated.tokens, stated.fill.end
-    if end >= len(tokens):
-        return False
-    following = tokens[end]
-    if following.bits & RELATIVE:
-        return stated.relation in (OPINIONS if following.low == "that" else TASTES)
-    if following.low in _QUOTES:
-        return stated.is_doing
-    if following.low == "than" and stated.relation == "prefers":  # "I'd rather eat my hat than go back"
-        return end + 1 < len(tokens) and bool(tokens[end + 1].forms & BASE)
-    if is_ing(last) and not last.is_capital and following.low in _GOING_ON:
-        return True
-    is_apart = following.bits or following.low in _TIME_STARTS or (last.is_capital and is_ing(following))
-    return not is_apart and _is_part_of_phrase(following)
-
-
-def _is_part_of_phrase(token: Token) -> bool:
-    """Whether a word right behind a phrase can only belong to it: no verb of its own, no name that begins anew."""
-    return (token.verbs is None or is_ing(token)) and not token.is_capital and token.low[0].isalpha()
-
-
-def _is_doing_cut(stated: Stated) -> bool:
-    """`put | in`, `turn the barn | into a shop`, `live | openly`, `to openly | live`, `name | it`."""
-    tokens, fill = stated.tokens, stated.fill
-    before = [t.low for t in tokens[max(stated.match.clause.verb.end, fill.start - 2) : fill.start]]
-    if any(low.endswith("ly") and low not in _HARMLESS for low in before):
-        return True
-    return fill.end < len(tokens) and (_is_said_how(stated, tokens[fill.end]) or _is_open(stated, tokens[fill.end]))
-
-
-def _is_said_how(stated: Stated, following: Token) -> bool:
-    """`live | openly`, what is done to `it`, and a wish to `swap | for an evening`."""
-    if len(stated.said) == 1 and (following.bits & OBJECT or (following.bits & PREP and stated.relation in WISHES)):
-        return True
-    is_manner = following.low.endswith("ly") and following.bits & ADV and following.low not in _HARMLESS
-    return bool(is_manner) and len(stated.said) < 3
-
-
-def _is_open(stated: Stated, following: Token) -> bool:
-    """`turn the barn | into a shop`, `hiking to the gym` of `prefer hiking to the gym`."""
-    if stated.relation == "prefers" and is_ing(stated.said[0]) and any(token.low == "to" for token in stated.said):
-        return True
-    verbs = stated.said[0].verbs or {}
-    is_open = following.low in _COMPLETING or following.low in _ADJECTIVES or bool(following.forms & BASE)
-    return not _COMPLETED.isdisjoint(verbs) and (is_open or ("put" in verbs and bool(following.bits & PREP)))
-
-
 def _says_nothing(stated: Stated) -> bool:
     """Whether the object has no content of its own: `the vibes`, `a project`, `make this work`, `join in`."""
     if stated.relation in _NAMING:
         return False
     if stated.is_doing:
-        return stated.relation in LASTING | _CAUSES and not stated.is_appointed and _is_empty_doing(stated)
+        if stated.is_appointed:
+            return _is_pointing(stated.said)
+        return stated.relation in LASTING | _CAUSES and _is_empty_doing(stated)
     phrase = stated.phrase
     return phrase is not None and _is_empty_phrase(stated, phrase)
 
@@ -314,7 +233,14 @@ def _is_empty_phrase(stated: Stated, phrase: NounPhrase) -> bool:
         return True  # "my favourite player is a midfielder"
     if head.low in _EMPTY or phrase.det in _TOO_FEW or _is_got_into(stated, phrase):
         return True
-    return head.low in _THIN and _is_thin_here(stated, phrase)
+    return _is_any_group(stated, phrase) or (head.low in _THIN and _is_thin_here(stated, phrase))
+
+
+def _is_any_group(stated: Stated, phrase: NounPhrase) -> bool:
+    """`I joined a local club`."""
+    before, head = stated.tokens[phrase.first : phrase.head], stated.tokens[phrase.head].low
+    is_member = stated.relation == "member_of" and head in _GROUPS
+    return is_member and all(_is_slight(token) or token.low in _GROUPS | _NEAR for token in before)
 
 
 def _is_got_into(stated: Stated, phrase: NounPhrase) -> bool:
@@ -337,6 +263,11 @@ def _is_thin_here(stated: Stated, phrase: NounPhrase) -> bool:
 def _is_slight(token: Token) -> bool:
     """Whether a word before a noun does not tell which one is meant."""
     return token.low in _ADJECTIVES or token.low in EVALUATIVE or bool(token.bits & ADV)
+
+
+def _is_pointing(said: list[Token]) -> bool:
+    """`send them by the 15th`, `moving there next month`: what it points at stands elsewhere."""
+    return said[-1].low in _ELSEWHERE or any(token.bits & OBJECT for token in said[1:])
 
 
 def _is_empty_doing(stated: Stated) -> bool:
@@ -388,7 +319,7 @@ _OF_ALL: tuple[tuple[Unkept, Callable[[Stated], bool]], ...] = (
 )
 """Asked of every claim."""
 _OF_PHRASES: tuple[tuple[Unkept, Callable[[Stated], bool]], ...] = (
-    (Unkept.CUT, _is_cut),
+    (Unkept.CUT, is_cut),
     (Unkept.SAYS_NOTHING, _is_of_mood_or_manner),
     (Unkept.SAYS_NOTHING, _is_no_possession),
     (Unkept.SAYS_NOTHING, _says_nothing),

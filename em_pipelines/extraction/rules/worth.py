@@ -10,22 +10,25 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 
-from em_pipelines.extraction.rules.clauses import is_told_behind, pronoun_of
+from em_pipelines.extraction.rules.clauses import (
+    is_told_before,
+    is_told_behind,
+    may_stand_inside,
+    pronoun_of,
+    shares_unreal,
+)
 from em_pipelines.extraction.rules.kinds import names_program
 from em_pipelines.extraction.rules.lexicon import load_lexicon, reliability, words
 from em_pipelines.extraction.rules.matching import Match
 from em_pipelines.extraction.rules.names import PLACES, listed_type
 from em_pipelines.extraction.rules.noun_phrases import KIN, NounPhrase
-from em_pipelines.extraction.rules.people import FIRST_PERSON, Referent
+from em_pipelines.extraction.rules.people import Referent
 from em_pipelines.extraction.rules.slots import Fill
 from em_pipelines.extraction.rules.tokens import (
-    ADV,
     BASE,
-    MODAL,
     NUMBER,
     PUNCT,
     RELATIVE,
-    SUBJECT,
     Token,
     is_quoted,
     low_at,
@@ -37,12 +40,11 @@ _SAYING_LITTLE = words("worth", "thin") | words("worth", "empty")
 _EVERYDAY, _ORDINALS = words("worth", "everyday"), words("worth", "ordinals")
 _NOW = words("worth", "now")
 _BODIES = words("worth", "bodies")
+_GROUNDS = words("worth", "grounds")
 _FLEETING = words("worth", "fleeting")
 _RATES, _TIME_UNITS = words("worth", "rates"), words("words", "time_units") | {"day", "hour", "minute", "morning"}
 _EVERYBODY = words("worth", "everybody")
 _ONLY_NAMED = words("people", "only_named")
-_TELLING = frozenset({"tell", "say", "joke", "pretend", "claim", "call", "insist", "swear", "reckon"})
-_CONJUNCTIONS = frozenset({"and", "or", "but", "then", "so", "&", "plus"})
 TASTES = frozenset({"likes", "dislikes"})
 WISHES = frozenset({"wants", "needs", "plans", "decided"})
 OPINIONS = frozenset(RELATIONS_BY_GROUP["preference"]) | WISHES
@@ -50,6 +52,7 @@ LASTING = OPINIONS | {"did"}
 SELDOM_NAMED = OPINIONS | {"visited", "located_in", "part_of"}
 """Relations of which something may be wrong though the object has a name."""
 _FIGURES = tuple(tuple(str(figure).split()) for figure in load_lexicon("worth")["figures"])
+_IN_PART = frozenset({"much", "many", "enough"})
 _LONGEST_FIGURE = max(map(len, _FIGURES))
 _SURENESS = load_lexicon("sureness")
 OTHERS = frozenset({"he", "she", "they", "it"})
@@ -61,8 +64,6 @@ _DECEASED = "deceased"
 _SIGN_OFFS = frozenset({("love", "you"), ("love", "ya"), ("love", "u"), ("miss", "you")})
 _REFERENCE = 3
 """Words between `our` and the group it belongs to."""
-_FAR_BACK = 8
-"""Words before a clause in which the verb stands by which others tell it."""
 
 
 class Unkept(StrEnum):
@@ -220,9 +221,11 @@ def _subject_says_nothing(stated: Stated) -> bool:
     low = subject.name.casefold().rsplit(" ", 1)[-1]
     if low in _ADJECTIVES | _EVERYBODY | _ORDINALS or " of mine" in subject.name or " of ours" in subject.name:
         return True
-    if stated.relation == "happened_on":
-        return low_at(tokens, subject.start - 1, len(tokens)) in {"a", "an", "some"} or _is_thin(subject.name)
-    return False
+    before = low_at(tokens, subject.start - 1, len(tokens))
+    if stated.relation == "happened_on" and (before in {"a", "an", "some"} or _is_thin(subject.name)):
+        return True
+    is_lone = subject.end == subject.start + 1 and before not in {"my", "our"}  # "the deadline is on Friday"
+    return stated.relation in {"happened_on", "scheduled_for"} and is_lone and is_among_people(stated)
 
 
 def _is_thin(name: str) -> bool:
@@ -323,12 +326,16 @@ def _is_not_asserted(stated: Stated) -> bool:
     if stated.match.pattern.spec.needs or verb.start >= len(tokens):
         return False
     is_bare = bool(tokens[verb.start].forms & BASE) and verb.modal is None and not verb.is_progressive
-    if is_bare and clause.is_shared and _shares_unreal(tokens, verb.start):
+    if is_bare and clause.is_shared and shares_unreal(tokens, verb.start):
         return True
     is_dropped = stated.subject.start == verb.start and clause.pronoun is None
-    if is_dropped and is_bare and verb.start > 0 and _is_inside(tokens[verb.start - 1]):
+    if is_dropped and is_bare and verb.start > 0 and may_stand_inside(tokens[verb.start - 1]):
         return True
-    return _is_lost_for_a_while(stated) or _is_emphatic_like(stated) or (stated.is_own and _is_told(stated))
+    return (
+        _is_lost_for_a_while(stated)
+        or _is_emphatic_like(stated)
+        or (stated.is_own and is_told_before(stated.match.clause, stated.tokens))
+    )
 
 
 def _is_sign_off(stated: Stated) -> bool:
@@ -340,22 +347,17 @@ def _is_sign_off(stated: Stated) -> bool:
     return tuple(before[-2:]) in _SIGN_OFFS
 
 
-def _is_inside(before: Token) -> bool:
-    """Whether no sentence or clause can begin behind a word."""
-    return before.low != "\n" and not before.bits & (PUNCT | ADV) and before.low not in _CONJUNCTIONS
+def _is_denied_in_part(stated: Stated) -> bool:
+    """`She doesn't speak much English`: some."""
+    tokens, first = stated.tokens, stated.fill.start
+    before = {low_at(tokens, k, len(tokens)) for k in (first - 1, first)}
+    return stated.match.clause.verb.is_negated and not _IN_PART.isdisjoint(before)
 
 
-def _shares_unreal(tokens: list[Token], at: int) -> bool:
-    """`I want to get fit and improve …`, `I could move and sell …`: what is joined is as unreal as the first."""
-    if tokens[at - 1].low not in _CONJUNCTIONS and tokens[at - 1].low != ",":
-        return False
-    for k in range(at - 2, 0, -1):
-        token = tokens[k]
-        if token.low in ".!?;\n" or token.bits & SUBJECT:
-            return False
-        if token.bits & MODAL or (token.low == "to" and tokens[k + 1].forms & BASE):
-            return True
-    return False
+def _is_where_one_works(stated: Stated) -> bool:
+    """`I work on the wards`: a place, not what the work is about."""
+    is_thing = stated.relation == "works_on" and stated.phrase is not None and stated.phrase.det in {"the", "a", "an"}
+    return is_thing and stated.said[-1].low in _GROUNDS
 
 
 def _is_lost_for_a_while(stated: Stated) -> bool:
@@ -372,24 +374,12 @@ def _is_emphatic_like(stated: Stated) -> bool:
     return is_do and "like" in verb.lemmas and lead > 0 and bool(tokens[lead - 1].bits & RELATIVE)
 
 
-def _is_told(stated: Stated) -> bool:
-    """`he keeps telling the neighbours I'm a doctor`: somebody else says it of the speaker."""
-    tokens, lead = stated.tokens, stated.match.clause.lead
-    for k in range(lead - 1, max(-1, lead - _FAR_BACK), -1):
-        token = tokens[k]
-        if token.bits & PUNCT or token.low in _CONJUNCTIONS:
-            return False
-        if token.verbs and not _TELLING.isdisjoint(token.verbs):
-            if tokens[k - 1].low == "to":  # "I'd love to say I like it", not "I have to say"
-                return tokens[k - 2].low not in {"have", "got"}
-            return not any(t.low in FIRST_PERSON for t in tokens[max(0, k - 4) : k])
-    return False
-
-
 _CHECKS: tuple[tuple[Unkept, Callable[[Stated], bool]], ...] = (
     (Unkept.PARTNER, _is_of_partner),
     (Unkept.NOT_ASSERTED, _is_not_asserted),
     (Unkept.NOT_ASSERTED, _is_sign_off),
+    (Unkept.NOT_ASSERTED, _is_denied_in_part),
+    (Unkept.NOT_ASSERTED, _is_where_one_works),
     (Unkept.NOT_ASSERTED, lambda stated: stated.is_own and is_told_behind(stated.match.clause, stated.tokens)),
     (Unkept.EVERYBODYS, _is_everybodys),
     (Unkept.SUBJECT, _subject_says_nothing),

@@ -73,6 +73,13 @@ def reasons(read: Read, text: str) -> list[str]:
         (Unkept.NOT_ASSERTED, "I'd love to say I love camping."),
         (Unkept.MOMENTARY, "I'm into my second marzipan."),
         (Unkept.FIGURE, "I have a mountain of laundry."),
+        (Unkept.NOT_ASSERTED, "Amir doesn't speak much English."),
+        (Unkept.NOT_ASSERTED, "I work on the wards."),
+        (Unkept.CUT, "I'm planning to visit her in the summer."),
+        (Unkept.SAYS_NOTHING, "I have to send them by the 15th."),
+        (Unkept.SAYS_NOTHING, "I'm moving there next month!"),
+        (Unkept.SAYS_NOTHING, "We joined a local club in our neighbourhood."),
+        (Unkept.SAYS_NOTHING, "Femke is a hard worker."),
     ],
 )
 def test_what_says_nothing_that_holds_tomorrow_is_not_kept(reason: Unkept, text: str, read: Read) -> None:
@@ -87,6 +94,9 @@ def test_what_says_nothing_that_holds_tomorrow_is_not_kept(reason: Unkept, text:
         ("I'm working on a robot project.", ["user | works_on | robot project"]),
         ("I work as a smith on gates for old farms.", ["user | works_as | smith", "user | works_on | gates"]),
         ("I love the sea.", ["user | likes | sea"]),
+        ("I joined a small jazz group.", ["user | member_of | jazz group"]),
+        ("I'm planning to visit her parents in the summer.", ["user | plans | visit her parents"]),
+        ("I can't get enough of rye crisps.", ["user | likes | rye crisps"]),
         ("I loved Piranesi.", ["user | likes | Piranesi"]),
         ("I love music.", ["user | likes | music"]),
         ("I bought a sewing machine.", ["user | owns | sewing machine"]),
@@ -206,6 +216,8 @@ def among_people(extractor: RulesExtractor, *said: tuple[str, str]) -> Extractio
         ("My boss is a welder.", 0),
         ("So I'm the inspector, and he's the driver.", 0),
         ("I'm an inspector.", 1),
+        ("The deadline is on Friday.", 0),
+        ("Our wedding is on 5 June.", 1),
         ("I like standing there with a net.", 0),
     ],
 )
@@ -227,6 +239,7 @@ def test_what_is_said_among_people_is_less_sure(read: Read) -> None:
         ("I love falconry.", 1),
         ("He has a barn.", 0),
         ("I joined the rowing club.", 1),
+        ("I sold the caravan.", 1),
         ("We settled on the red one.", 0),
         ("I'm going to have to lie down.", 0),
     ],
@@ -236,8 +249,9 @@ def test_among_people_what_is_seldom_right_is_not_kept(extractor: RulesExtractor
     assert len(among_people(extractor, before, ("user", said)).claims) == n_claims
 
 
-def test_what_is_seldom_right_is_named_and_still_denies(extractor: RulesExtractor, read: Read) -> None:
-    found = among_people(extractor, ("Renske", "How are you?"), ("user", "Our parrot died on Monday."))
+def test_what_is_seldom_right_is_named_and_still_denies(read: Read) -> None:
+    strict = RulesExtractor(RulesSettings(min_right_among_people=0.85))
+    found = among_people(strict, ("Renske", "How are you?"), ("user", "Our parrot died on Monday."))
     assert [(claim.relation, claim.object) for claim in found.claims] == []
     assert [issue.reason for issue in found.issues] == [Unkept.SELDOM_RIGHT]
     assert [claim.relation for claim in read("I own a barn.").claims] == ["owns"]
