@@ -67,7 +67,9 @@ def test_three_days_in_one_run_leave_the_bytes_of_three_runs(new_world: NewWorld
     assert together.files() == alone.files()
 
 
-@pytest.mark.parametrize("is_full", [False, True], ids=["found current", "made again"])
+@pytest.mark.parametrize(
+    "is_full", [False, pytest.param(True, marks=pytest.mark.slow)], ids=["found current", "made again"]
+)
 def test_one_day_run_again_alone_leaves_identical_bytes(is_full: bool, world: Any) -> None:
     for day in (1, 2, 3):
         world.land(day, f"I like dish{day}.")
@@ -80,6 +82,7 @@ def test_one_day_run_again_alone_leaves_identical_bytes(is_full: bool, world: An
     assert (said["days_made"], said["days_already_current"]) == ((1, 0) if is_full else (0, 1))
 
 
+@pytest.mark.slow
 def test_the_version_of_data_is_the_digest_of_its_rows(world: Any) -> None:
     for day in (1, 2):
         world.land(day, f"I like dish{day}.")
@@ -92,6 +95,7 @@ def test_the_version_of_data_is_the_digest_of_its_rows(world: Any) -> None:
     assert data_version_of(world.run(1), "edges") != alone
 
 
+@pytest.mark.slow
 def test_every_partition_shows_its_own_number_of_rows_whether_made_or_found(world: Any) -> None:
     world.land(1, "I like tea.")
     world.land(1, "I like rice.", session="s2")
@@ -107,6 +111,7 @@ def test_every_partition_shows_its_own_number_of_rows_whether_made_or_found(worl
     assert "path" not in said["2026-03-02"]
 
 
+@pytest.mark.slow
 def test_late_data_opens_its_own_day_again_and_the_fold_after_it(new_world: NewWorld) -> None:
     late, in_order = new_world("late"), new_world("in_order")
     for day in (1, 2, 4):
@@ -129,6 +134,7 @@ def test_late_data_opens_its_own_day_again_and_the_fold_after_it(new_world: NewW
     assert late.files() == in_order.files()
 
 
+@pytest.mark.slow
 def test_a_quiet_day_in_between_has_no_partition_and_breaks_no_fold(world: Any) -> None:
     world.land(1, "I live in Oslo.")
     world.land(3, "I live in Rome.")
@@ -176,6 +182,7 @@ def test_nothing_that_a_person_said_or_is_called_reaches_the_event_log(world: An
     assert "'ada'" not in logged and "| ada |" not in logged
 
 
+@pytest.mark.slow
 def test_what_is_shown_of_a_run_stands_on_its_newest_day_and_does_not_grow_with_it(world: Any) -> None:
     lake, step = world.home.store.lake, world.home.steps["decay"]
     for day in range(1, 32):
@@ -205,6 +212,7 @@ def test_a_run_that_reports_itself_tells_of_the_days_it_made_and_of_no_others(wo
     assert world.told("edges") == ["2026-03-01", "2026-03-09", "2026-03-09"]
 
 
+@pytest.mark.slow
 def test_days_that_were_made_without_dagster_are_told_by_the_next_run_over_them(world: Any) -> None:
     for day in (1, 2):
         world.land(day, f"I like dish{day}.")
@@ -246,7 +254,9 @@ def test_what_models_cost_is_a_number_of_its_day(world: Any, rows_of: Any) -> No
     assert "cost_usd" not in of_day(store, MESSAGES, day, 2)
 
 
-@pytest.mark.parametrize("change", ["", "said", "code"])
+@pytest.mark.parametrize(
+    "change", [pytest.param("", marks=pytest.mark.slow), pytest.param("said", marks=pytest.mark.slow), "code"]
+)
 def test_dagster_holds_stale_what_came_out_otherwise_or_would(change: str, world: Any) -> None:
     for day in (1, 2):
         world.land(day, f"I like dish{day}.")
@@ -280,6 +290,7 @@ def test_every_table_of_a_step_can_be_materialized_alone(world: Any) -> None:
     assert materialized(result, "mentions")["2026-03-01"]["dagster/row_count"] == 2
 
 
+@pytest.mark.slow
 def test_a_changed_step_makes_its_days_stale_and_nothing_before_it(world: Any) -> None:
     for day in (1, 2):
         world.land(day, f"I like dish{day}.")
@@ -296,6 +307,7 @@ def test_a_changed_step_makes_its_days_stale_and_nothing_before_it(world: Any) -
     assert changed == {"sessions"}  # its footer; what it holds is the same, so that nothing follows
 
 
+@pytest.mark.slow
 def test_a_changed_extractor_changes_the_code_version_that_dagster_compares(new_world: NewWorld) -> None:
     old, new = new_world("home", "1"), new_world("home", "2")
     old.land(1, "I like tea.")
@@ -312,6 +324,7 @@ def test_a_changed_extractor_changes_the_code_version_that_dagster_compares(new_
     assert new.plan().days == (date(2026, 3, 1),)
 
 
+@pytest.mark.slow
 def test_a_corrupt_partition_fails_the_run_with_what_to_do_and_the_rest_is_kept(world: Any) -> None:
     for day in (1, 2):
         world.land(day, f"I like dish{day}.")

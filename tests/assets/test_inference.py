@@ -66,6 +66,7 @@ def test_what_follows_is_made_for_the_newest_facts_and_published(world: Any) -> 
     ]
 
 
+@pytest.mark.slow
 def test_it_is_made_again_where_facts_changed_and_otherwise_not(world: Any) -> None:
     world.land(1, "I like tea.")
     make_tables(world)
@@ -80,6 +81,7 @@ def test_it_is_made_again_where_facts_changed_and_otherwise_not(world: Any) -> N
     assert run(world)["dagster/row_count"] == 2
 
 
+@pytest.mark.slow
 def test_a_snapshot_of_a_day_without_inferred_edges_has_none_of_another(world: Any) -> None:
     from em_pipelines.serving.snapshot import publish
 

@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from em_pipelines.interfaces.agents.frames import FACT_TYPES, HIT_TYPES
 from em_pipelines.interfaces.mcp.server import TOOLS
 from em_pipelines.interfaces.memory import Memory
@@ -25,6 +27,7 @@ def test_the_example_of_the_page_runs(root: Path, tmp_path: Path, blocks) -> Non
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.slow
 def test_the_examples_of_the_page_for_python_run(root: Path, tmp_path: Path, blocks) -> None:
     script = "\n".join(block.text for block in blocks("docs/python.md", "python"))
     done = python(root, tmp_path, "-c", script)
@@ -38,6 +41,7 @@ def test_frames_are_those_of_the_page(page) -> None:
         assert {name for cell in cells[1:] for name in re.findall(r"`([a-z_]+)`", cell)} == set(types)
 
 
+@pytest.mark.slow
 def test_the_example_script_runs(root: Path, tmp_path: Path) -> None:
     done = python(root, tmp_path, str(root / "examples" / "agents" / "remember.py"), "home")
     assert done.returncode == 0, done.stderr
@@ -46,6 +50,7 @@ def test_the_example_script_runs(root: Path, tmp_path: Path) -> None:
     assert done.stdout.endswith("[] erased\n")
 
 
+@pytest.mark.slow
 def test_the_configuration_of_the_page_is_the_example_and_starts_a_server(
     root: Path, tmp_path: Path, blocks, page
 ) -> None:

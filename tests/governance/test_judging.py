@@ -90,6 +90,7 @@ def of_two(tmp_path: Path) -> Pipeline:
     return Pipeline(load_settings(home=tmp_path / "two"))
 
 
+@pytest.mark.slow
 def test_forgetting_somebody_removes_what_was_said_of_their_facts_and_of_nobody_else_s(of_two: Pipeline) -> None:
     home = of_two
     ids = {user: [one.edge_id for one in queue(home, user, 2)] for user in ("ada", "mirela")}

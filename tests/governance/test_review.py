@@ -190,7 +190,7 @@ def test_what_the_settings_trust_counts_as_it_lands(tmp_path: Path) -> None:
     assert ("Nadia Brandt", "has_birthday", "05-03") in known(home)
 
 
-@pytest.mark.parametrize("is_accepted", [False, True])
+@pytest.mark.parametrize("is_accepted", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_forgetting_takes_what_waits_and_what_counts_and_landing_again_brings_nothing_back(
     home: Pipeline, is_accepted: bool
 ) -> None:
@@ -275,6 +275,7 @@ def test_notes_that_are_trusted_count_when_they_have_been_read(tmp_path: Path) -
     assert not review(home).settle().decided
 
 
+@pytest.mark.slow
 def test_a_note_is_forgotten_with_all_that_was_read_in_it(tmp_path: Path) -> None:
     home = opened(tmp_path)
     noted(home)

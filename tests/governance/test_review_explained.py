@@ -49,7 +49,7 @@ def fates(home: Pipeline, text: str) -> tuple[str, set[str]]:
     return found["verdict"], {fate["what"] for one in (*found["messages"], *found["feedback"]) for fate in one["fates"]}
 
 
-@pytest.mark.parametrize("text", ["saddler", "delft"])
+@pytest.mark.parametrize("text", ["saddler", pytest.param("delft", marks=pytest.mark.slow)])
 def test_what_waits_was_accepted_or_was_folded_is_told_as_it_is(home: Pipeline, text: str) -> None:
     assert fates(home, text) == ("not_known", {"waits_for_a_review"})
     review(home).accept(review(home).waiting())
@@ -58,7 +58,7 @@ def test_what_waits_was_accepted_or_was_folded_is_told_as_it_is(home: Pipeline, 
     assert fates(home, text) == ("known", {"known"})
 
 
-@pytest.mark.parametrize("text", ["saddler", "delft"])
+@pytest.mark.parametrize("text", ["saddler", pytest.param("delft", marks=pytest.mark.slow)])
 def test_what_was_turned_away_says_how_it_counts_after_all(home: Pipeline, text: str) -> None:
     review(home).reject(review(home).waiting())
     assert fates(home, text) == ("not_known", {"turned_away"})

@@ -52,13 +52,21 @@ def test_a_death_ends_what_only_the_living_have_and_nothing_that_lasts() -> None
     }
 
 
-@pytest.mark.parametrize("word", ["dead", "Died", "passed away"])
+@pytest.mark.parametrize(
+    "word", ["dead", pytest.param("Died", marks=pytest.mark.slow), pytest.param("passed away", marks=pytest.mark.slow)]
+)
 def test_other_words_for_a_death_end_the_same(word: str) -> None:
     assert standing(fold_days([*KNOWN, status("Piet", word)])) == KEPT
 
 
 @pytest.mark.parametrize(
-    "doubt", [{"hedge": "moderate"}, {"hedge": "strong"}, {"flags": ("secondhand",)}, {"polarity": -1}]
+    "doubt",
+    [
+        {"hedge": "moderate"},
+        pytest.param({"hedge": "strong"}, marks=pytest.mark.slow),
+        pytest.param({"flags": ("secondhand",)}, marks=pytest.mark.slow),
+        {"polarity": -1},
+    ],
 )
 def test_nothing_ends_by_what_is_hedged_heard_or_denied(doubt: dict[str, Any]) -> None:
     assert standing(fold_days([*KNOWN, status("Piet", "deceased", **doubt)])) == standing(fold_days(KNOWN))

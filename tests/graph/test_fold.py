@@ -226,6 +226,7 @@ def test_the_order_in_which_a_log_arrives_changes_nothing(said: list[Any], rando
     assert one.contradictions.equals(other.contradictions)
 
 
+@pytest.mark.slow
 @FEW
 @given(MIXED, st.sampled_from([0, 1, 45]))
 def test_a_fold_over_any_cut_of_the_log_equals_the_whole(said: list[Any], cut: int) -> None:
@@ -293,6 +294,7 @@ OTHERS = st.builds(
 ).filter(lambda s: s.subject != s.object)
 
 
+@pytest.mark.slow
 @FEW
 @given(st.lists(OTHERS, max_size=12, unique_by=lambda s: s.timestamp))
 def test_a_merge_and_then_a_split_leave_the_graph_as_it_was(said: list[Said]) -> None:
@@ -458,6 +460,7 @@ def test_what_was_vented_and_is_said_plainly_is_what_it_says() -> None:
     assert moods(fold_days([vented(0, "s1"), plainly])) == [("trait", 1.0, "none")]
 
 
+@pytest.mark.slow
 def test_no_outburst_takes_the_place_of_what_was_stated() -> None:
     stated = Said(relation="likes", kind="trait", session="s0")
     outbursts = [vented(day, f"s{day}") for day in range(1, 4)]
@@ -469,7 +472,7 @@ def test_no_outburst_takes_the_place_of_what_was_stated() -> None:
     assert {(r["relation"], r["status"]) for r in rows} == {("likes", "active"), ("dislikes", "superseded")}
 
 
-@pytest.mark.parametrize("kind", ["plan", "wish"])
+@pytest.mark.parametrize("kind", ["plan", pytest.param("wish", marks=pytest.mark.slow)])
 def test_the_day_of_a_plan_is_the_one_that_was_given_last(kind: str) -> None:
     def planned(day: int, on: date | None) -> Said:
         return Said(day=day, relation="plans", kind=kind, valid_from=on, session=f"s{day}")
@@ -502,8 +505,8 @@ def test_a_circle_is_kept_and_marked() -> None:
     ("first", "second"),
     [
         (("user", "parent_of", "Freja"), ("Freja", "child_of", "user")),
-        (("user", "spouse_of", "Lena"), ("Lena", "spouse_of", "user")),
-        (("Lena", "sibling_of", "Tom"), ("Tom", "sibling_of", "Lena")),
+        pytest.param(("user", "spouse_of", "Lena"), ("Lena", "spouse_of", "user"), marks=pytest.mark.slow),
+        pytest.param(("Lena", "sibling_of", "Tom"), ("Tom", "sibling_of", "Lena"), marks=pytest.mark.slow),
         (("Ida", "manages", "user"), ("user", "reports_to", "Ida")),
     ],
     ids=str,
@@ -525,6 +528,7 @@ def test_what_was_archived_for_half_a_year_is_gone() -> None:
     assert entity_id(USER, "tea") not in {e["object_id"] for e in gone.rows()}
 
 
+@pytest.mark.slow
 def test_a_fact_keeps_the_statement_that_says_why_else_the_longest() -> None:
     words = ["I like tea because it is warm", "I like tea, with a lot of milk and some sugar in it", "I like tea", None]
     for order in (words, words[::-1], [words[2], words[0], words[3], words[1]]):

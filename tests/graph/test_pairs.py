@@ -24,7 +24,7 @@ def standing(state: Folded) -> set[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("who", ["brother", "Maya", "wife"])
-@pytest.mark.parametrize("first", ["Rex", "Alex"])
+@pytest.mark.parametrize("first", ["Rex", pytest.param("Alex", marks=pytest.mark.slow)])
 def test_another_spouse_takes_the_place_of_the_one_before_whatever_their_ids(who: str, first: str) -> None:
     second = {"Rex": "Alex", "Alex": "Rex"}[first]
     assert standing(fold_days([said(who, first), said(who, second, day=1)])) == {(who, second)}

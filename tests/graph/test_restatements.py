@@ -44,13 +44,18 @@ def shown(found: list[dict[str, Any]]) -> set[str]:
     [
         ("I play squash on Sundays.", "I like playing squash.", "user did squash"),
         ("I like playing squash.", "I play squash.", "user likes playing squash"),
-        ("I go bouldering.", "I love bouldering.", "user did bouldering"),
-        ("I love bouldering in the hills.", "I go bouldering.", "user likes bouldering in the hills"),
-        ("I knit socks.", "I enjoy knitting socks.", "user did knit socks"),
-        ("I collect tin toys.", "I like collecting tin toys.", "user owns tin toys"),
-        ("I love heraldry.", "I'm interested in heraldry.", "user likes heraldry"),
-        ("I'd like to visit Tromsø.", "I want to travel to Tromsø.", "user wants visit Tromsø"),
-        ("My brother Jonne plays squash.", "Jonne likes playing squash.", "Jonne did squash"),
+        *(
+            pytest.param(*one, marks=pytest.mark.slow)
+            for one in [
+                ("I go bouldering.", "I love bouldering.", "user did bouldering"),
+                ("I love bouldering in the hills.", "I go bouldering.", "user likes bouldering in the hills"),
+                ("I knit socks.", "I enjoy knitting socks.", "user did knit socks"),
+                ("I collect tin toys.", "I like collecting tin toys.", "user owns tin toys"),
+                ("I love heraldry.", "I'm interested in heraldry.", "user likes heraldry"),
+                ("I'd like to visit Tromsø.", "I want to travel to Tromsø.", "user wants visit Tromsø"),
+                ("My brother Jonne plays squash.", "Jonne likes playing squash.", "Jonne did squash"),
+            ]
+        ),
     ],
 )
 def test_what_is_told_again_in_another_relation_reinforces(tmp_path: Path, first: str, again: str, fact: str) -> None:
@@ -65,14 +70,27 @@ def test_what_is_told_again_in_another_relation_reinforces(tmp_path: Path, first
     [
         ("I like squash.", "I play squash.", {"user likes squash", "user did squash"}),
         ("I play squash.", "I love squash.", {"user likes squash", "user did squash"}),
-        ("I'm interested in heraldry.", "I love heraldry.", {"user interested_in heraldry", "user likes heraldry"}),
-        ("I play squash.", "I hate playing squash.", {"user did squash", "user dislikes playing squash"}),
-        ("I play squash.", "I like playing chess.", {"user did squash", "user likes playing chess"}),
-        ("I collect tin toys.", "I like tin toys.", {"user owns tin toys", "user likes tin toys"}),
-        ("I use a loom.", "I own a loom.", {"user uses loom", "user owns loom"}),
-        ("I want to visit Tromsø.", "I want to visit Oslo.", {"user wants visit Tromsø", "user wants visit Oslo"}),
+        *(
+            pytest.param(*one, marks=pytest.mark.slow)
+            for one in [
+                (
+                    "I'm interested in heraldry.",
+                    "I love heraldry.",
+                    {"user interested_in heraldry", "user likes heraldry"},
+                ),
+                ("I play squash.", "I hate playing squash.", {"user did squash", "user dislikes playing squash"}),
+                ("I play squash.", "I like playing chess.", {"user did squash", "user likes playing chess"}),
+                ("I collect tin toys.", "I like tin toys.", {"user owns tin toys", "user likes tin toys"}),
+                ("I use a loom.", "I own a loom.", {"user uses loom", "user owns loom"}),
+                (
+                    "I want to visit Tromsø.",
+                    "I want to visit Oslo.",
+                    {"user wants visit Tromsø", "user wants visit Oslo"},
+                ),
+            ]
+        ),
     ],
-)  # fmt: skip
+)
 def test_what_says_more_or_something_else_is_a_fact_of_its_own(
     tmp_path: Path, first: str, again: str, both: set[str]
 ) -> None:

@@ -91,7 +91,12 @@ def test_a_session_that_ends_lands_with_its_calls(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "said"), [("session_end.py", "nothing"), ("session_end.py", "[]"), ("session_start.py", "")]
+    ("name", "said"),
+    [
+        ("session_end.py", "nothing"),
+        ("session_end.py", "[]"),
+        pytest.param("session_start.py", "", marks=pytest.mark.slow),
+    ],
 )
 def test_a_session_goes_on_whatever_a_hook_meets(tmp_path: Path, name: str, said: str) -> None:
     done = hook(name, tmp_path / "no-home", said)

@@ -120,6 +120,7 @@ def test_facts_that_were_learned_are_found_read_and_retracted(store: MemoryStore
         store.search(("ivo", "em", "facts"))
 
 
+@pytest.mark.slow
 def test_documents_are_the_agents_words_and_no_facts(store: MemoryStore, home: Path) -> None:
     store.put(NOTES, "home", {"text": "I live in Graz. User lives in Graz."})
     memory = Memory(home, "nora")
@@ -130,6 +131,7 @@ def test_documents_are_the_agents_words_and_no_facts(store: MemoryStore, home: P
     assert "lives in Graz" not in repr([memory.search("Graz"), memory.list_observations()])
 
 
+@pytest.mark.slow
 def test_what_is_forgotten_is_gone_from_the_store(store: MemoryStore, home: Path) -> None:
     store.put(NOTES, "a", {"text": "Torvald called."})
     store.put(("nora", "todo"), "a", {"text": "Call back."})
@@ -196,7 +198,10 @@ def test_wrong_use_says_so_and_keeps_nothing(store: MemoryStore, act: Any, error
 
 @pytest.mark.parametrize(
     ("missing", "adapter", "extra"),
-    [("langgraph.store.base", "langgraph", "langgraph"), ("agents.memory", "openai_agents", "openai-agents")],
+    [
+        ("langgraph.store.base", "langgraph", "langgraph"),
+        pytest.param("agents.memory", "openai_agents", "openai-agents", marks=pytest.mark.slow),
+    ],
 )
 def test_without_its_extra_an_adapter_says_which_one(missing: str, adapter: str, extra: str) -> None:
     code = f"import sys; sys.modules['{missing}'] = None; import em_pipelines.interfaces.{adapter}"

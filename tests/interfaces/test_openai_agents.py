@@ -144,7 +144,8 @@ def test_the_sdk_can_rewind_what_it_wrote(home: Path) -> None:
     asyncio.run(rewind())
 
 
-@pytest.mark.parametrize("erases", [False, pytest.param(True, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("erases", [False, True])
 def test_a_cleared_conversation_is_empty_and_goes_on(home: Path, erases: bool) -> None:
     async def clear() -> None:
         session = MemorySession("s1", home, "nora", learn=True, erases=erases)

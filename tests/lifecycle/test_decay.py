@@ -89,6 +89,7 @@ def test_decay_is_monotone_and_bounded(
     assert 0 <= after <= before <= c + 1e-12  # rounded at the twelfth digit
 
 
+@pytest.mark.slow
 @given(SHARE, st.integers(0, 2000), TYPES, CURVES)
 def test_the_sql_is_the_formula(confidence: float, days: int, kind: TemporalType, settings: DecaySettings) -> None:
     found = on(edge(kind.value, confidence), days, settings)["effective_confidence"]

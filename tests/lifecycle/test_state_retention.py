@@ -75,6 +75,7 @@ def home(made: Path, home_path: Path) -> Pipeline:
     return Pipeline(load_settings(home=home_path))
 
 
+@pytest.mark.slow
 @given(st.sets(st.dates(date(2026, 1, 1), date(2026, 12, 31)), max_size=60), st.integers(1, 90))
 def test_what_is_kept(days: set[date], keep_days: int) -> None:
     ordered = sorted(days)

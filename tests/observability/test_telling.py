@@ -70,6 +70,7 @@ def lines(text: str) -> list[dict[str, Any]]:
     return [json.loads(one) for one in text.splitlines() if one.startswith("{")]
 
 
+@pytest.mark.slow
 def test_a_run_tells_of_every_stage_in_json(em: Run, log: Path) -> None:
     done = em("run", log, EM_LOG__FORMAT="json")
     assert done.returncode == 0, done.stderr
@@ -149,6 +150,7 @@ def test_a_collector_that_is_not_there_costs_nobody_a_run(em: Run, log: Path) ->
     assert (done.returncode, done.stderr) == (0, "")
 
 
+@pytest.mark.slow
 def test_without_the_extra_an_address_is_refused_in_a_sentence(tmp_path: Path, em: Run, log: Path) -> None:
     (tmp_path / "hidden").mkdir()
     (tmp_path / "hidden" / "opentelemetry.py").write_text("raise ImportError\n", encoding="utf-8")

@@ -189,10 +189,15 @@ def made(result: dg.ExecuteInProcessResult) -> set[str]:
     return {event.asset_key.to_user_string() for event in result.get_asset_materialization_events() if event.asset_key}
 
 
+EVERY_NTH = 8
+"""Of many checks so many are between two that the fast suite looks at."""
 ON_MEANING = {check.name: check.asset for check in ON_TABLES} | {rule.name: rule.table for rule in RULES}
 
 
-@pytest.mark.parametrize("name", ON_MEANING)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(one, marks=() if n % EVERY_NTH == 0 else pytest.mark.slow) for n, one in enumerate(ON_MEANING)],
+)
 def test_every_check_on_meaning_passes_on_good_tables_and_fails_on_broken_ones(
     name: str, world: Any, made_once: Callable[..., None]
 ) -> None:
@@ -220,6 +225,7 @@ def test_every_check_on_meaning_passes_on_good_tables_and_fails_on_broken_ones(
     assert bad.description.startswith(f"1 of 1 day fails, first 2026-03-0{last}: ")
 
 
+@pytest.mark.slow
 def test_a_check_looks_at_the_days_of_its_run_and_at_no_other(world: Any) -> None:
     for day in (1, 2, 3):
         world.land(day, "I like tea.", "Thank you.")
@@ -235,6 +241,7 @@ def test_a_check_looks_at_the_days_of_its_run_and_at_no_other(world: Any) -> Non
         assert found.severity is dg.AssetCheckSeverity.WARN  # of the first day, which nobody has mended
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("table", ["sessions", "segments"])
 def test_a_conversation_that_goes_on_for_days_is_no_duplicate(table: str, world: Any) -> None:
     for day in (1, 2):
@@ -245,6 +252,7 @@ def test_a_conversation_that_goes_on_for_days_is_no_duplicate(table: str, world:
     assert found.metadata["rows"].value == 2
 
 
+@pytest.mark.slow
 def test_a_suite_sees_all_days_of_its_run_and_of_a_state_only_the_last(world: Any) -> None:
     for day in (1, 2):
         world.land(day, "I like tea.")
@@ -255,6 +263,7 @@ def test_a_suite_sees_all_days_of_its_run_and_of_a_state_only_the_last(world: An
     assert (edges.metadata["days"].value, edges.metadata["rows"].value) == (1, 1)
 
 
+@pytest.mark.slow
 def test_a_table_that_has_rows_on_every_day_fails_when_it_lost_them(world: Any) -> None:
     world.land(1, "I like tea.")
     world.make_tables()
@@ -264,6 +273,7 @@ def test_a_table_that_has_rows_on_every_day_fails_when_it_lost_them(world: Any) 
     assert found.description == "expect_table_row_count_to_be_between on the table: found 0"
 
 
+@pytest.mark.slow
 def test_what_a_blocking_check_would_fail_with_is_set_aside_and_the_run_goes_on(world: Any) -> None:
     world.land(1, "I like tea, surely.")
     named = checks(("claims", CONTRACT), ("audit_trail", "nothing_set_aside"))
@@ -291,6 +301,7 @@ def test_a_blocking_check_that_fails_stops_what_lies_downstream_and_nothing_else
     assert not made(result)
 
 
+@pytest.mark.slow
 def test_what_does_not_read_a_broken_table_goes_on(world: Any) -> None:
     world.land(1, "I like tea.")
     world.make_tables()
@@ -311,10 +322,6 @@ def blocking_checks() -> list[tuple[str, Table]]:
     on_meaning = [(check.name, check.asset) for check in ON_TABLES if check.is_blocking]
     on_meaning = [(name, asset) for name, asset in on_meaning if asset not in (INFERRED_EDGES, PROBES, STARTERS)]
     return [*((CONTRACT, table) for table in with_readers), *on_meaning, *((rule.name, rule.table) for rule in RULES)]
-
-
-EVERY_NTH = 8
-"""Of the blocking checks so many are between two that the fast suite looks at."""
 
 
 @pytest.mark.parametrize(
@@ -344,6 +351,7 @@ def test_every_blocking_check_stops_what_is_made_of_its_table(
     assert made(result) == {raw.WORLD_EVENTS.name}
 
 
+@pytest.mark.slow
 def test_checks_of_a_step_are_one_op_and_each_can_be_asked_for_alone(world: Any) -> None:
     steps = [*world.home.steps.values(), world.home.inference]
     built = build_checks(steps)
@@ -358,6 +366,7 @@ def test_checks_of_a_step_are_one_op_and_each_can_be_asked_for_alone(world: Any)
     assert [event.step_key for event in result.all_events if event.is_step_success] == ["check_extraction"]
 
 
+@pytest.mark.slow
 def test_a_check_that_does_not_block_fails_and_the_run_goes_on(world: Any) -> None:
     world.land(1, "I relate to tea.")
     result = world.run(ASSETS | checks(("claims", "relates_to_share"), ("claims", "extraction_coverage")), **DAY)
@@ -367,6 +376,7 @@ def test_a_check_that_does_not_block_fails_and_the_run_goes_on(world: Any) -> No
     assert "current_edges" in made(result)
 
 
+@pytest.mark.slow
 def test_a_partitioned_check_has_a_row_for_each_day_that_fails_and_one_when_it_is_mended(world: Any) -> None:
     for day in (1, 2):
         world.land(day, "I like tea.", "Thank you.")
@@ -383,8 +393,8 @@ def test_a_partitioned_check_has_a_row_for_each_day_that_fails_and_one_when_it_i
 @pytest.mark.parametrize(
     ("asset", "name", "broken"),
     [
-        ("claims", "relates_to_share", (CLAIMS, last_resort)),
-        ("claims", "extraction_coverage", (EXTRACTION_ISSUES, without_last)),
+        pytest.param("claims", "relates_to_share", (CLAIMS, last_resort), marks=pytest.mark.slow),
+        pytest.param("claims", "extraction_coverage", (EXTRACTION_ISSUES, without_last), marks=pytest.mark.slow),
         ("messages", CONTRACT, (MESSAGES, lambda rows: rows * 2)),
     ],
 )
@@ -413,6 +423,7 @@ def test_a_day_that_fails_is_not_hidden_by_others_that_pass(asset: str, name: st
     assert world.stands(asset, name) == "SUCCEEDED"
 
 
+@pytest.mark.slow
 def test_days_of_a_range_have_rows_and_the_one_that_fails_is_the_last(world: Any) -> None:
     for day in (1, 2):
         world.land(day, "I like tea.", "Thank you.")
@@ -423,6 +434,7 @@ def test_days_of_a_range_have_rows_and_the_one_that_fails_is_the_last(world: Any
     assert world.stands("claims", "relates_to_share") == "FAILED"
 
 
+@pytest.mark.slow
 def test_a_state_that_is_whole_again_mends_the_days_before(world: Any) -> None:
     world.land(1, "I like tea.", "Thank you.")
     world.make_tables()
@@ -435,6 +447,7 @@ def test_a_state_that_is_whole_again_mends_the_days_before(world: Any) -> None:
     assert (found.passed, found.metadata["days_unmended"].value) == (True, [])
 
 
+@pytest.mark.slow
 def test_the_first_days_are_too_few_to_compare(world: Any) -> None:
     for day in (1, 2):
         world.land(day, *(f"I like tea{n}." for n in range(25)))
@@ -452,8 +465,10 @@ def test_a_rate_between_the_two_thresholds_is_a_warning(world: Any) -> None:
     assert (found.passed, found.severity) == (False, dg.AssetCheckSeverity.WARN)
 
 
-@pytest.mark.parametrize("name", ["table_contract", "messages_complete"])
-@pytest.mark.parametrize("left", DAMAGES)
+@pytest.mark.parametrize("name", ["table_contract", pytest.param("messages_complete", marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "left", ["half of it", *(pytest.param(one, marks=pytest.mark.slow) for one in DAMAGES if one != "half of it")]
+)
 def test_a_corrupt_file_fails_the_check_with_a_sentence(name: str, left: str, world: Any) -> None:
     world.land(1, "I like tea.")
     world.make_tables()
@@ -479,6 +494,7 @@ def test_a_file_of_another_schema_is_a_broken_expectation_and_the_other_days_are
     assert found.metadata["rows"].value == 1
 
 
+@pytest.mark.slow
 def test_a_day_without_partition_passes(world: Any) -> None:
     world.land(1, "I like tea.")
     world.make_tables()
@@ -486,6 +502,7 @@ def test_a_day_without_partition_passes(world: Any) -> None:
     assert world.check("edges", "provenance_present", **{"dagster/partition": "2026-03-02"}).passed
 
 
+@pytest.mark.slow
 def test_packs_are_made_with_their_size_and_the_loss_of_one_is_seen(world: Any) -> None:
     world.land(1, "I like tea.", "Thank you.")
     world.make_tables()

@@ -36,11 +36,22 @@ Row = dict[str, Any]
 OUTSIDE = "Ada-4711"
 """A value that no sentence may repeat."""
 
-every_table = pytest.mark.parametrize("table", CATALOG.values(), ids=CATALOG)
+ALWAYS = (MESSAGES, CLAIMS, EDGES)
+"""Tables of which `make test` asks, too."""
+
+
+def marks_of(table: Table) -> tuple[pytest.MarkDecorator, ...]:
+    return () if table in ALWAYS else (pytest.mark.slow,)
+
+
+every_table = pytest.mark.parametrize(
+    "table", [pytest.param(table, marks=marks_of(table)) for table in CATALOG.values()], ids=CATALOG
+)
 DECLARED = [(table, e) for table in CATALOG.values() for e in expectations_of(table)]
 BREAKABLE = [(table, e) for table, e in DECLARED if e != RowsPerDay(0)]
 every_expectation = pytest.mark.parametrize(
-    ("table", "expectation"), BREAKABLE, ids=[f"{table.name}-{e.rule}-{e.about}" for table, e in BREAKABLE]
+    ("table", "expectation"),
+    [pytest.param(table, e, marks=marks_of(table), id=f"{table.name}-{e.rule}-{e.about}") for table, e in BREAKABLE],
 )
 
 
@@ -52,7 +63,7 @@ def by_great_expectations(table: Table, rows: pa.Table, n_days: int = 0) -> Verd
     return Suites().validate(table, rows, n_days=n_days)
 
 
-both = pytest.mark.parametrize("evaluate", [by_sql, by_great_expectations])
+both = pytest.mark.parametrize("evaluate", [by_sql, pytest.param(by_great_expectations, marks=pytest.mark.slow)])
 
 
 def breaking_rows(table: Table, expectation: Expectation) -> list[Row]:

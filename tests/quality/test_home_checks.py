@@ -90,6 +90,7 @@ def checked(examples_home: Path, tmp_path: Path) -> Checked:
     return Checked(copy)
 
 
+@pytest.mark.slow
 def test_the_examples_pass_every_check(checked: Checked) -> None:
     found = checked.find()
     assert {name: one.description for name, one in found.items() if not one.passed} == {}
@@ -104,9 +105,21 @@ def test_the_examples_pass_every_check(checked: Checked) -> None:
     ("table", "change", "where"),
     [
         (MESSAGES, lambda rows: [rows[0] | {"content": f"use {KEY} for it"}, *rows[1:]], "messages.content"),
-        (FEEDBACK, lambda rows: [rows[0] | {"payload": f'{{"a": "{KEY}"}}'}, *rows[1:]], "feedback.payload"),
-        (AUDIT_TRAIL, lambda rows: [rows[0] | {"new_value": KEY}, *rows[1:]], "audit_trail.new_value"),
-        (MESSAGES, lambda rows: [rows[0] | {"tags": [KEY]}, *rows[1:]], "messages.tags"),
+        pytest.param(
+            FEEDBACK,
+            lambda rows: [rows[0] | {"payload": f'{{"a": "{KEY}"}}'}, *rows[1:]],
+            "feedback.payload",
+            marks=pytest.mark.slow,
+        ),
+        pytest.param(
+            AUDIT_TRAIL,
+            lambda rows: [rows[0] | {"new_value": KEY}, *rows[1:]],
+            "audit_trail.new_value",
+            marks=pytest.mark.slow,
+        ),
+        pytest.param(
+            MESSAGES, lambda rows: [rows[0] | {"tags": [KEY]}, *rows[1:]], "messages.tags", marks=pytest.mark.slow
+        ),
     ],
 )
 def test_a_secret_in_a_table_is_found_and_not_quoted(
@@ -140,7 +153,12 @@ def test_what_a_look_has_no_time_for_is_looked_at_next(checked: Checked) -> None
 
 @pytest.mark.parametrize(
     ("table", "column"),
-    [(MENTIONS, "message_id"), (CLAIMS, "segment_id"), (ENTITY_OPS, "entity_id"), (GRAPH_OPS, "edge_id")],
+    [
+        (MENTIONS, "message_id"),
+        pytest.param(CLAIMS, "segment_id", marks=pytest.mark.slow),
+        pytest.param(ENTITY_OPS, "entity_id", marks=pytest.mark.slow),
+        pytest.param(GRAPH_OPS, "edge_id", marks=pytest.mark.slow),
+    ],
 )
 def test_a_row_that_points_at_nothing_is_found(table: Table, column: str, checked: Checked) -> None:
     checked.change(table, DAY, lambda rows: [rows[0] | {column: "gone"}, *rows[1:]])
@@ -155,7 +173,11 @@ def test_a_dangling_conflict_is_found(checked: Checked, rows_of: Callable[..., A
     assert "contradictions.edge_id" in checked.failing("references_exist")["references_exist"]
 
 
-@pytest.mark.parametrize("table", [MENTIONS, CLAIMS, ENTITY_OPS, GRAPH_OPS, AUDIT_TRAIL], ids=lambda table: table.name)
+@pytest.mark.parametrize(
+    "table",
+    [MENTIONS, *(pytest.param(one, marks=pytest.mark.slow) for one in [CLAIMS, ENTITY_OPS, GRAPH_OPS, AUDIT_TRAIL])],
+    ids=lambda table: table.name,
+)
 def test_a_row_of_another_user_is_found(table: Table, checked: Checked) -> None:
     def crossed(rows: Rows) -> Rows:
         place = next(n for n, row in enumerate(rows) if row.get("edge_id", True) and row["user_id"])
@@ -180,6 +202,7 @@ def test_what_the_snapshot_has_lost_or_somebody_has_edited_is_found(checked: Che
     assert "lost or gained rows of messages" in checked.failing("served_is_memory")["served_is_memory"]
 
 
+@pytest.mark.slow
 def test_a_graph_database_that_holds_something_else_is_found(checked: Checked, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NEO4J_URI", "bolt://localhost:1")
     assert "where memory holds" in checked.failing("served_is_memory")["served_is_memory"], "nothing was synced"
@@ -189,6 +212,7 @@ def test_a_graph_database_that_holds_something_else_is_found(checked: Checked, m
     assert "relationships where memory holds" in checked.failing("served_is_memory")["served_is_memory"]
 
 
+@pytest.mark.slow
 def test_a_landed_day_that_nobody_makes_and_an_old_snapshot_are_found(checked: Checked, tmp_path: Path) -> None:
     log = tmp_path / "late.jsonl"
     said = {"user_id": "ada", "session_id": "late", "turn_number": 0, "role": "user", "content": "I like figs."}

@@ -301,7 +301,7 @@ def some_day(rows_of: Rows, dice: random.Random, day: date) -> dict[str, pa.Tabl
     return {name: found for name, found in tables.items() if dice.random() < 0.9}
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 6))])
 @pytest.mark.parametrize("name", CHECKS)
 def test_asked_of_many_days_at_once_each_day_is_found_as_it_is_by_itself(
     name: str, seed: int, lake: Lake, rows_of: Rows

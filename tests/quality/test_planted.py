@@ -63,14 +63,19 @@ def test_all_days_of_the_examples_pass_every_check(examples_home: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "table", "change", "day"),
     [
-        ("hallucination_rate", EXTRACTION_ISSUES, lambda r: times(r, "issue_id", 2, issue="span"), DAY),
-        ("hallucination_spike", EXTRACTION_ISSUES, lambda r: times(r, "issue_id", 2, issue="span"), DAY),
-        ("confidence_drift", CLAIMS, lambda r: times(r, "claim_id", 5, confidence=0.35), DAY),
-        ("entities_drift", MENTIONS, lambda r: times(r, "mention_id", 5), DAY),
-        ("relates_to_share", CLAIMS, lambda r: [row | {"relation": "relates_to"} for row in r], DAY),
-        ("claims_sourced", CLAIMS, lambda r: [row | {"message_id": "msg_gone"} for row in r], DAY),
-        ("ends_exist", EDGES, lambda r: [r[0] | {"object_id": "ent_gone"}, *r[1:]], date(2026, 11, 1)),
         ("users_apart", EDGES, lambda r: [r[0] | {"user_id": "tobias"}, *r[1:]], date(2026, 11, 1)),
+        *(
+            pytest.param(*one, marks=pytest.mark.slow)
+            for one in [
+                ("hallucination_rate", EXTRACTION_ISSUES, lambda r: times(r, "issue_id", 2, issue="span"), DAY),
+                ("hallucination_spike", EXTRACTION_ISSUES, lambda r: times(r, "issue_id", 2, issue="span"), DAY),
+                ("confidence_drift", CLAIMS, lambda r: times(r, "claim_id", 5, confidence=0.35), DAY),
+                ("entities_drift", MENTIONS, lambda r: times(r, "mention_id", 5), DAY),
+                ("relates_to_share", CLAIMS, lambda r: [row | {"relation": "relates_to"} for row in r], DAY),
+                ("claims_sourced", CLAIMS, lambda r: [row | {"message_id": "msg_gone"} for row in r], DAY),
+                ("ends_exist", EDGES, lambda r: [r[0] | {"object_id": "ent_gone"}, *r[1:]], date(2026, 11, 1)),
+            ]
+        ),
     ],
 )
 def test_what_is_planted_is_caught_by_the_check_that_is_named_for_it(

@@ -122,14 +122,8 @@ PLANTED = [
 ]  # fmt: skip
 
 
-ALWAYS = ("a crossed user",)
-"""Of which `make test` asks, too: each takes some seconds."""
-
-
-@pytest.mark.parametrize(
-    ("name", "table", "day", "change"),
-    [pytest.param(*how, id=what, marks=() if what in ALWAYS else pytest.mark.slow) for what, *how in PLANTED],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "table", "day", "change"), [pytest.param(*how, id=what) for what, *how in PLANTED])
 def test_what_is_planted_is_in_the_mailbox_after_the_first_run(
     name: str, table: Table, day: date, change: Callable[[Rows], Rows], watched: Watched, heard: tuple[Hook, Mailbox]
 ) -> None:

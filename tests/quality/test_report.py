@@ -43,6 +43,7 @@ def text_of(folder: Path) -> str:
     return "\n".join(path.read_text(encoding="utf-8") for path in sorted(folder.rglob("*.html")))
 
 
+@pytest.mark.slow
 def test_the_report_looks_at_every_table_and_links_its_pages(world: Any) -> None:
     for day in (1, 2):
         world.land(day, "I like tea.", "Thank you.")
@@ -58,6 +59,7 @@ def test_the_report_looks_at_every_table_and_links_its_pages(world: Any) -> None
     assert checked.metadata["data_docs"].value == shown["data_docs"]
 
 
+@pytest.mark.slow
 def test_what_breaks_is_a_sentence_and_nobody_s_words_are_on_a_page(world: Any) -> None:
     world.land(1, "I like zanzibar.", "Thank you.")
     world.make_tables()
@@ -99,6 +101,7 @@ def test_a_file_that_cannot_be_read_is_a_finding_and_the_other_tables_are_looked
     assert (world.home.data_docs / INDEX).exists()
 
 
+@pytest.mark.slow
 def test_no_more_rows_are_loaded_than_the_bound(world: Any) -> None:
     for day in (1, 2):
         world.land(day, "I like tea.", "Thank you.")

@@ -110,6 +110,7 @@ def test_what_means_the_same_is_one_fact_that_grows_and_says_why(
     assert state_hash(late.store, late.settings.decay) == state_hash(home.store, home.settings.decay)
 
 
+@pytest.mark.slow
 def test_a_rebuild_asks_nobody_and_comes_out_the_same(opened: Callable[..., Pipeline], server: ModelServer) -> None:
     home = opened()
     tell(home, 2, "I enjoy jogging. I love running.")
@@ -166,8 +167,8 @@ def test_the_bar_cannot_be_lowered(opened: Callable[..., Pipeline], tmp_path: Pa
     ("one", "other"),
     [
         ("I enjoy red wine.", "I enjoy white wine."),
-        ("I love swimming.", "I love swimming pools."),
-        ("I enjoy jogging.", "I enjoy Buddhism."),
+        pytest.param("I love swimming.", "I love swimming pools.", marks=pytest.mark.slow),
+        pytest.param("I enjoy jogging.", "I enjoy Buddhism.", marks=pytest.mark.slow),
     ],
 )
 def test_what_shares_a_word_or_has_a_number_or_a_name_is_two_whatever_a_model_says(
@@ -201,7 +202,14 @@ def test_users_do_not_meet(opened: Callable[..., Pipeline]) -> None:
     assert home.answers.exists() is False  # nobody had two phrases to compare
 
 
-@pytest.mark.parametrize("answer", [None, lambda texts: [[math.nan, 1.0] for _ in texts], lambda _: [[1.0]]])
+@pytest.mark.parametrize(
+    "answer",
+    [
+        None,
+        pytest.param(lambda texts: [[math.nan, 1.0] for _ in texts], marks=pytest.mark.slow),
+        pytest.param(lambda _: [[1.0]], marks=pytest.mark.slow),
+    ],
+)
 def test_an_endpoint_that_fails_changes_nothing_is_asked_once_and_again_by_the_next_run(
     opened: Callable[..., Pipeline],
     server: ModelServer,
@@ -244,6 +252,7 @@ def test_vectors_of_another_length_are_not_compared(opened: Callable[..., Pipeli
     assert len(liked(home)) == 3
 
 
+@pytest.mark.slow
 def test_what_somebody_takes_apart_stays_two(opened: Callable[..., Pipeline]) -> None:
     home = opened()
     tell(home, 2, "I enjoy jogging.")
@@ -256,6 +265,7 @@ def test_what_somebody_takes_apart_stays_two(opened: Callable[..., Pipeline]) ->
     assert {fact["object"] for fact in liked(home)} == {"jogging", "running"}
 
 
+@pytest.mark.slow
 def test_what_is_forgotten_has_no_vector(opened: Callable[..., Pipeline]) -> None:
     home = opened()
     tell(home, 2, "I enjoy jogging. I enjoy pottery.")

@@ -111,6 +111,7 @@ def test_merged_rows_point_straight_at_a_row_that_is_not_merged_and_bears_their_
             assert row["entity_id"] in rows[other]["distinct_from"]
 
 
+@pytest.mark.slow
 @MORE
 @given(items=events(), data=st.data())
 def test_merge_and_split_give_back_the_table_as_it_was(items, data, said, decided, run) -> None:
@@ -174,6 +175,7 @@ UNTOLD = (
 )
 
 
+@pytest.mark.slow
 @MORE
 @given(
     items=st.lists(

@@ -169,6 +169,7 @@ def test_the_alias_file_wins(said, decided, run, read_by) -> None:
     assert groups(other.entities) == [{"Freddie"}]
 
 
+@pytest.mark.slow
 def test_one_mention_meets_few_names_of_a_large_registry(said, run, monkeypatch: pytest.MonkeyPatch) -> None:
     letters = "bdfgklmnprstvz"
     names = [f"{a.upper()}{b}a{c}o {c.upper()}{a}e{b}i" for a in letters for b in letters for c in letters]

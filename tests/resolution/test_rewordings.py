@@ -119,6 +119,7 @@ def test_told_again_in_other_words_a_fact_grows_and_says_so(tmp_path: Path) -> N
     assert state_hash(late.store, late.settings.decay) == state_hash(home.store, home.settings.decay)
 
 
+@pytest.mark.slow
 def test_what_somebody_takes_apart_is_two_things_again(tmp_path: Path) -> None:
     home = Pipeline(load_settings(home=tmp_path / "home"))
     run(home, said(tmp_path, 2, "I enjoy jogging."), said(tmp_path, 3, "I love to go for a jog."))

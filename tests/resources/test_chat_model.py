@@ -188,6 +188,7 @@ def test_one_call_is_one_attempt() -> None:
         assert server.n_calls == 1
 
 
+@pytest.mark.slow
 def test_it_works_in_one_loop_after_the_other_and_leaves_no_connection_open() -> None:
     with ModelServer([answer("{}")]) as server:
         settings = LlmSettings(base_url=server.base_url, small="small")

@@ -109,6 +109,7 @@ def test_it_is_tried_again_after_a_while_and_found_there(home: Path, monkeypatch
         assert not (home / NOTE).exists()
 
 
+@pytest.mark.slow
 def test_one_endpoint_that_is_down_is_not_asked_for_the_vectors_of_every_user(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

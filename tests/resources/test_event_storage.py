@@ -139,7 +139,13 @@ def theirs(
     storage.dispose()
 
 
-@pytest.fixture(scope="module", params=[(1, False), (7, False), (7, True), (1000, True)], ids=str)
+HANDED_OVER = [
+    (7, True),
+    *(pytest.param(one, marks=pytest.mark.slow) for one in [(1, False), (7, False), (1000, True)]),
+]
+
+
+@pytest.fixture(scope="module", params=HANDED_OVER, ids=str)
 def told_to_us(request: pytest.FixtureRequest) -> tuple[int, bool]:
     """How many events a batch has, and whether a planned one stands for all partitions."""
     return request.param  # type: ignore[no-any-return]
@@ -443,6 +449,7 @@ def test_processes_that_write_at_once_lose_and_repeat_nothing(tmp_path: Path) ->
     storage.dispose()
 
 
+@pytest.mark.slow
 def test_a_reader_sees_what_another_process_wrote(storage: BatchingEventLogStorage, tmp_path: Path) -> None:
     assert storage.get_materialized_partitions(TEA) == set()
     assert storage.get_logs_for_run("one") == []
@@ -451,7 +458,9 @@ def test_a_reader_sees_what_another_process_wrote(storage: BatchingEventLogStora
     assert len(storage.get_logs_for_run("one")) == 10
 
 
-@pytest.mark.parametrize("nth", range(1, 15, 2))
+@pytest.mark.parametrize(
+    "nth", [pytest.param(nth, marks=() if nth == 7 else pytest.mark.slow) for nth in range(1, 15, 2)]
+)
 def test_a_process_that_is_killed_leaves_a_batch_or_none_in_each_file(nth: int, tmp_path: Path) -> None:
     BatchingEventLogStorage(str(tmp_path)).dispose()
     ended = started(WRITE + KILL, tmp_path, "run", nth).wait()
@@ -544,6 +553,7 @@ def test_files_that_somebody_deleted_are_made_again(storage: BatchingEventLogSto
     assert n_stored(tmp_path, "run") == (1, 4)
 
 
+@pytest.mark.slow
 def test_watchers_hear_of_each_event_that_another_process_stores(
     storage: BatchingEventLogStorage, tmp_path: Path
 ) -> None:

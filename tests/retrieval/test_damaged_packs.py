@@ -87,6 +87,7 @@ def test_doctor_finds_a_damaged_pack_and_repair_makes_it_again(home: Pipeline) -
     assert found(Pipeline(home.settings)) == wanted
 
 
+@pytest.mark.slow
 def test_a_damaged_pack_does_not_grow(home: Pipeline, tmp_path: Path) -> None:
     flip(next((home.path / "packs").rglob("tokens.npy")), 3)
     say(home, "I like gooseberries.", first=9)

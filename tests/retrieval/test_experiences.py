@@ -125,6 +125,7 @@ def test_a_taste_that_was_taken_back_since_the_night_is_no_experience(home: Pipe
     assert tea() == []
 
 
+@pytest.mark.slow
 def test_what_is_about_to_be_forgotten_is_no_experience_and_afterwards_there_is_none(home: Pipeline) -> None:
     forget(home, Scope(ScopeKind.SESSION, "ada", "ada-7"), actor="user", now=LANDED + timedelta(days=1))
     assert found(home, "kiln lease", kinds=ALONE), "others support it"

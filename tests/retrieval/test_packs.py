@@ -66,7 +66,7 @@ def test_only_those_of_whom_something_changed_are_made_again(home: Pipeline, tmp
     assert found(home, "ben", "clay", "--kind", "message")[0]["text"] == "I bought clay."
 
 
-@pytest.mark.parametrize("lost", ["", "turn/data.csc.index.npy"])
+@pytest.mark.parametrize("lost", ["", pytest.param("turn/data.csc.index.npy", marks=pytest.mark.slow)])
 def test_what_is_lost_of_a_pack_is_made_again_and_of_nobody_else(home: Pipeline, lost: str) -> None:
     own = folder_of(home, "ben")
     before = {path.relative_to(own): path.read_bytes() for path in own.rglob("*") if path.is_file()}
@@ -82,13 +82,14 @@ def test_what_is_lost_of_a_pack_is_made_again_and_of_nobody_else(home: Pipeline,
     assert is_current(home)
 
 
+@pytest.mark.slow
 def test_a_pack_of_somebody_forgotten_is_not_missed(home: Pipeline) -> None:
     forget(home, Scope(ScopeKind.USER, "ada", ""), now=NOW)
     assert folders(home) == [folder_of(home, "ben")]
     assert unfit(home) == []
 
 
-@pytest.mark.parametrize("content", [b"{", b"[]"])
+@pytest.mark.parametrize("content", [b"{", pytest.param(b"[]", marks=pytest.mark.slow)])
 def test_notes_that_cannot_be_read_cost_a_build_and_nothing_else(home: Pipeline, content: bytes) -> None:
     (home.path / "packs" / BUILT).write_bytes(content)
     assert not is_current(home)
@@ -106,6 +107,7 @@ def test_nobody_finds_what_is_somebody_elses(home: Pipeline) -> None:
         assert folder_of(home, user).parent == home.path / "packs"
 
 
+@pytest.mark.slow
 def test_what_is_forgotten_is_found_no_more(home: Pipeline) -> None:
     forget(home, Scope(ScopeKind.ENTITY, "ada", "harpsichord"), now=NOW)
     assert found(home, "ada", "harpsichord", "--kind", "fact") == []
@@ -141,7 +143,15 @@ def asked(home: Pipeline, *words: str) -> tuple[int, str]:
     return (made.exception.exit_code, str(made.exception)) if isinstance(made.exception, EmError) else (0, "")
 
 
-@pytest.mark.parametrize("command", [("search", "fjord"), ("facts",), ("context", "fjord")], ids=lambda words: words[0])
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("search", "fjord"),
+        pytest.param(("facts",), marks=pytest.mark.slow),
+        pytest.param(("context", "fjord"), marks=pytest.mark.slow),
+    ],
+    ids=lambda words: words[0],
+)
 def test_what_no_run_has_read_yet_is_no_empty_answer(home: Pipeline, tmp_path: Path, command: tuple[str, ...]) -> None:
     landed(home, tmp_path, "eve", "I live by the fjord.")
     code, said = asked(home, *command, "--user", "eve")
@@ -167,6 +177,7 @@ def test_memory_in_python_says_so_too(home: Pipeline, tmp_path: Path) -> None:
             ask()
 
 
+@pytest.mark.slow
 def test_a_home_that_was_copied_without_its_times_has_read_what_it_has_read(home: Pipeline, tmp_path: Path) -> None:
     tell(home, tmp_path, "eve", "Can you shorten this?", day="2026-03-02")
     build(home)

@@ -104,6 +104,7 @@ def said(home: Pipeline) -> list[tuple[str, str]]:
     return [(row["user_id"], row["content"]) for row in rows if row["role"] == "user"]
 
 
+@pytest.mark.slow
 def test_six_weeks_of_talk_stay_below_the_wanted_rate_whether_or_not_a_memory_is_at_hand(examples: Pipeline) -> None:
     texts = said(examples)
     assert sum(recall(Situation(text)).is_recall for _, text in texts) < WANTED_RATE * len(texts)

@@ -69,6 +69,7 @@ def test_each_text_is_asked_for_once(home: Pipeline, server: ModelServer, tmp_pa
     assert all(math.isclose(float((own**2).sum()), 1, abs_tol=1e-5) for own in opened(home, "ada").vectors)
 
 
+@pytest.mark.slow
 def test_where_the_endpoint_fails_words_still_find_and_the_next_run_asks_again(
     home: Pipeline, server: ModelServer, tmp_path: Path
 ) -> None:

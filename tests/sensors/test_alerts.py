@@ -202,6 +202,7 @@ def test_sensors_make_no_home(instance: dg.DagsterInstance, home_path: Path, hoo
     assert not home_path.exists()
 
 
+@pytest.mark.slow
 def test_the_first_start_on_the_examples_raises_nothing(examples_home: Path, home_path: Path, hook: Hook) -> None:
     shutil.copytree(examples_home, home_path, symlinks=True)
     settings = load_settings(home=home_path)

@@ -39,7 +39,14 @@ def test_an_inbox_that_is_not_there_or_empty_asks_for_nothing(world: Any) -> Non
 
 
 @pytest.mark.parametrize(
-    "name", [".hidden.jsonl", "log.jsonl.part", "log.tmp", ".landed/20260301T000000/log.jsonl", "ada/.git/log.jsonl"]
+    "name",
+    [
+        ".hidden.jsonl",
+        "log.jsonl.part",
+        pytest.param("log.tmp", marks=pytest.mark.slow),
+        pytest.param(".landed/20260301T000000/log.jsonl", marks=pytest.mark.slow),
+        pytest.param("ada/.git/log.jsonl", marks=pytest.mark.slow),
+    ],
 )
 def test_hidden_and_unfinished_files_wait(name: str, world: Any) -> None:
     world.drop(name, b"{}")
@@ -99,7 +106,14 @@ def test_a_new_log_or_new_code_wakes_the_sensor_again(world: Any, monkeypatch: p
     assert days(asked(world.tick("stale_days", cursor))) == ("2026-03-02", "2026-03-02")
 
 
-@pytest.mark.parametrize("status", [status for status in AT_WORK if status is not dg.DagsterRunStatus.QUEUED])
+@pytest.mark.parametrize(
+    "status",
+    [
+        pytest.param(status, marks=() if status is dg.DagsterRunStatus.STARTED else pytest.mark.slow)
+        for status in AT_WORK
+        if status is not dg.DagsterRunStatus.QUEUED
+    ],
+)
 def test_while_a_run_is_at_work_nothing_more_is_asked_for(status: dg.DagsterRunStatus, world: Any) -> None:
     world.land("2026-03-01")
     world.record_run("main", status, {})
@@ -107,7 +121,9 @@ def test_while_a_run_is_at_work_nothing_more_is_asked_for(status: dg.DagsterRunS
 
 
 @pytest.mark.parametrize(
-    "status", [dg.DagsterRunStatus.STARTING, dg.DagsterRunStatus.STARTED], ids=lambda one: one.value
+    "status",
+    [pytest.param(dg.DagsterRunStatus.STARTING, marks=pytest.mark.slow), dg.DagsterRunStatus.STARTED],
+    ids=lambda one: one.value,
 )
 def test_a_run_without_a_lock_of_which_nothing_is_heard_is_given_up_after_a_while(
     status: dg.DagsterRunStatus, world: Any, monkeypatch: pytest.MonkeyPatch

@@ -22,7 +22,7 @@ def why(world: Any, name: str, cursor: str | None = None) -> tuple[str, str | No
     return answer.skip_message or "", after
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", ["probes", pytest.param("starters", marks=pytest.mark.slow)])
 def test_a_cause_is_asked_for_until_its_table_stands_and_is_then_the_cursor(name: str, world: Any) -> None:
     assert "no facts yet" in why(world, name)[0]
     world.land("2026-03-01")
@@ -36,7 +36,7 @@ def test_a_cause_is_asked_for_until_its_table_stands_and_is_then_the_cursor(name
     assert why(world, name, cursor) == ("nothing has changed since", cursor)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", ["probes", pytest.param("starters", marks=pytest.mark.slow)])
 def test_another_cause_has_another_key_and_an_old_cursor_keeps_nothing_back(name: str, world: Any) -> None:
     world.land("2026-03-01")
     world.make_tables()

@@ -47,6 +47,7 @@ def test_the_night_after_a_quiet_day_still_makes_its_facts(world: Any) -> None:
     assert world.home.store.lake.days(CURRENT_EDGES) == [date(2026, 3, 1), date(2026, 3, 4)]
 
 
+@pytest.mark.slow
 def test_inference_is_asked_for_between_decay_and_snapshot_once_there_are_facts(world: Any) -> None:
     schedule = world.definitions.resolve_schedule_def("nightly_inference")
     assert (schedule.cron_schedule, schedule.job_name) == ("45 2 * * *", "infer")

@@ -73,6 +73,7 @@ def test_closed_sets_reach_the_views_that_show_them(tables) -> None:
     }
 
 
+@pytest.mark.slow
 def test_em_catalog_prints_yaml_that_parses_to_what_json_says(tmp_path) -> None:
     arguments = ["catalog", "--database", "memory", "--home", str(tmp_path / "none")]
     printed = CliRunner().invoke(app, arguments)

@@ -44,6 +44,7 @@ def test_conflicts_are_as_many_as_contradictions(snapshot, examples) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_views_of_an_attached_file_speak_of_that_file(examples_snapshot: Path) -> None:
     def answers(connection, prefix: str = "") -> dict[str, list[tuple[object, ...]]]:
         connection.execute("SET threads = 1")  # sums of fractions hang on the order in which threads bring them

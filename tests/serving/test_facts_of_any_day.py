@@ -22,7 +22,9 @@ DAYS = [date(2026, 9, 24) + timedelta(days=n) for n in (0, 9, 18, 27, 38, 60, 20
 
 
 @pytest.mark.parametrize("user", USERS)
-@pytest.mark.parametrize("day", DAYS, ids=str)
+@pytest.mark.parametrize(
+    "day", [pytest.param(day, marks=() if day == DAYS[3] else pytest.mark.slow) for day in DAYS], ids=str
+)
 def test_facts_as_of_a_day_are_those_of_the_engine(snapshot, examples, by_engine, by_macro, user, day) -> None:
     assert by_macro(snapshot, "facts_as_of", user, day) == by_engine(examples, user, day)
     everything = by_engine(examples, user, day, is_all=True)
@@ -31,7 +33,15 @@ def test_facts_as_of_a_day_are_those_of_the_engine(snapshot, examples, by_engine
 
 
 @pytest.mark.parametrize("user", USERS)
-@pytest.mark.parametrize(("day", "known"), [(DAYS[1], DAYS[4]), (DAYS[3], DAYS[1]), (DAYS[2], DAYS[2])], ids=str)
+@pytest.mark.parametrize(
+    ("day", "known"),
+    [
+        (DAYS[1], DAYS[4]),
+        pytest.param(DAYS[3], DAYS[1], marks=pytest.mark.slow),
+        pytest.param(DAYS[2], DAYS[2], marks=pytest.mark.slow),
+    ],
+    ids=str,
+)
 def test_facts_as_known_on_another_day_are_those_of_the_engine(
     snapshot, examples, by_engine, by_macro, user, day, known
 ) -> None:

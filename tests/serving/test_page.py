@@ -57,6 +57,7 @@ def everything(examples_snapshot: Path, tmp_path: Path, rows_of) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_every_query_of_the_page_gives_rows_where_every_table_has_some(everything: Path) -> None:
     queries = [query for query in QUERIES if not any(word in query for word in OF_TWO_FILES)]
     assert len(queries) > 40

@@ -96,7 +96,14 @@ def world(home_path: Path, published: Path) -> World:
     return World(home_path, n_landed=2)
 
 
-@pytest.mark.parametrize("day", [5, 3, 1], ids=["a new day", "more on the last day", "late data"])
+@pytest.mark.parametrize(
+    "day",
+    [
+        pytest.param(5, id="a new day", marks=pytest.mark.slow),
+        pytest.param(3, id="more on the last day"),
+        pytest.param(1, id="late data", marks=pytest.mark.slow),
+    ],
+)
 def test_a_snapshot_grows_to_what_one_written_whole_holds(day: int, world: World, tmp_path: Path) -> None:
     world.say(day, SAID[1])
     assert world.publish() == world.anew(tmp_path / "anew")
@@ -146,6 +153,7 @@ def test_from_other_rules_of_time_or_of_a_later_day_nothing_grows(world: World) 
     assert early.n_rows["messages"] == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("damage", ["cut", "none of ours", "an older layout"])
 def test_from_a_file_that_is_not_as_expected_nothing_grows(damage: str, world: World, tmp_path: Path) -> None:
     path = (world.home.snapshots / LATEST).resolve()

@@ -65,33 +65,38 @@ def named(n: int) -> list[dict[str, Any]]:
     return [{**known[0], "name_key": "user", "canonical_name": "user"}, *known[1:]]
 
 
+STAGES = [
+    (0, 1, 0, {}, "seeded", "1 interactions"),
+    (1, 0, 0, {}, "learning", "9 interactions, 20 facts, 5 entities"),
+    (10, 20, 4, {}, "learning", "1 entities"),
+    (10, 20, 5, {}, "minimum_viable", "20 interactions, 60 facts, the first probe"),
+    (100, 80, 5, {}, "minimum_viable", "the first probe"),
+    (100, 80, 5, {"probes": [{"user_id": "ada", "status": "delivered"}]}, "functional", "the first experience"),
+    (
+        500, 80, 5,
+        {
+            "feedback": [{"user_id": "ada", "type": "probe_delivered", "payload": "{}"}],
+            "experiences": [{"user_id": "ada", "kind": "failure"}],
+        },
+        "mature", "the first procedure",
+    ),
+    (
+        500, 80, 5,
+        {
+            "probes": [{"user_id": "ada", "status": "accepted"}],
+            "experiences": [{"user_id": "ada", "kind": "procedure"}],
+        },
+        "expert", None,
+    ),
+]  # fmt: skip
+ALWAYS = ("functional", "expert")
+"""Of which `make test` asks, too."""
+
+
 @pytest.mark.parametrize(
     ("n_said", "n_facts", "n_names", "more", "stage", "needed"),
-    [
-        (0, 1, 0, {}, "seeded", "1 interactions"),
-        (1, 0, 0, {}, "learning", "9 interactions, 20 facts, 5 entities"),
-        (10, 20, 4, {}, "learning", "1 entities"),
-        (10, 20, 5, {}, "minimum_viable", "20 interactions, 60 facts, the first probe"),
-        (100, 80, 5, {}, "minimum_viable", "the first probe"),
-        (100, 80, 5, {"probes": [{"user_id": "ada", "status": "delivered"}]}, "functional", "the first experience"),
-        (
-            500, 80, 5,
-            {
-                "feedback": [{"user_id": "ada", "type": "probe_delivered", "payload": "{}"}],
-                "experiences": [{"user_id": "ada", "kind": "failure"}],
-            },
-            "mature", "the first procedure",
-        ),
-        (
-            500, 80, 5,
-            {
-                "probes": [{"user_id": "ada", "status": "accepted"}],
-                "experiences": [{"user_id": "ada", "kind": "procedure"}],
-            },
-            "expert", None,
-        ),
-    ],
-)  # fmt: skip
+    [pytest.param(*one, marks=() if one[4] in ALWAYS else pytest.mark.slow) for one in STAGES],
+)
 def test_stages_are_reached_one_after_the_other(filled, n_said, n_facts, n_names, more, stage, needed) -> None:
     with filled(messages=messages(n_said), current_edges=facts(n_facts), entities=named(n_names), **more) as connection:
         (found,) = ask(connection, "SELECT stage, still_needed FROM cold_start WHERE user_id = 'ada'")
@@ -136,6 +141,7 @@ def test_every_table_view_and_column_says_what_it_is(filled) -> None:
     assert told["comment"] == declared
 
 
+@pytest.mark.slow
 def test_nothing_is_told_of_a_column_that_is_not_there(filled) -> None:
     with filled() as connection:
         rows = ask(connection, "SELECT table_name, column_name FROM duckdb_columns() WHERE NOT internal")
@@ -143,6 +149,7 @@ def test_nothing_is_told_of_a_column_that_is_not_there(filled) -> None:
     assert {(name, column) for name, entry in written().items() for column in entry.get("columns", {})} <= there
 
 
+@pytest.mark.slow
 def test_nobody_has_no_stage_and_no_capability(filled) -> None:
     with filled() as connection:
         for view in (
@@ -171,6 +178,7 @@ def test_capabilities_show_when_what_they_need_is_there(filled) -> None:
     assert ready == {"names", "contextual_probes", "procedures"}
 
 
+@pytest.mark.slow
 def test_a_probe_is_counted_at_the_furthest_that_anybody_says_of_it(filled) -> None:
     probes = [
         {"user_id": "ada", "kind": "discovery", "probe_id": f"p{n}", "status": status}
@@ -187,6 +195,7 @@ def test_a_probe_is_counted_at_the_furthest_that_anybody_says_of_it(filled) -> N
     assert found["accepted_share"] == pytest.approx(1 / 3)
 
 
+@pytest.mark.slow
 def test_an_opening_is_counted_at_the_furthest_that_anybody_says_of_it(filled) -> None:
     starters = [
         {"user_id": "ada", "kind": "date", "starter_id": f"s{n}", "status": status}
@@ -244,6 +253,7 @@ def test_costs_are_those_of_the_calls_by_model_and_by_conversation(filled) -> No
     assert by_month["model_cost_per_session_usd"] == 0.375
 
 
+@pytest.mark.slow
 def test_relations_of_a_week_are_measured_against_the_weeks_before(filled) -> None:
     def week(n: int, *relations: str) -> list[dict[str, Any]]:
         return [{"relation": r, "timestamp": NOON + timedelta(weeks=n), "extractor": "rules"} for r in relations]
@@ -254,6 +264,7 @@ def test_relations_of_a_week_are_measured_against_the_weeks_before(filled) -> No
     assert [row["relation_distance"] for row in found] == pytest.approx([None, 0.0, 1.0, 0.6])
 
 
+@pytest.mark.slow
 def test_failures_and_rules_are_counted_by_month(filled) -> None:
     failure = {"user_id": "ada", "skill_name": "deploy", "error_category": "permission", "timestamp": NOON}
     with filled(
@@ -277,7 +288,10 @@ def test_failures_and_rules_are_counted_by_month(filled) -> None:
     assert (month["n_failures"], month["n_repeated_failures"], month["n_rules_promoted"]) == (3, 1, 2)
 
 
-@pytest.mark.parametrize(("recalled_at", "n_misses"), [(None, 1), (-1, 0), (1, 1)])
+@pytest.mark.parametrize(
+    ("recalled_at", "n_misses"),
+    [pytest.param(None, 1, marks=pytest.mark.slow), (-1, 0), pytest.param(1, 1, marks=pytest.mark.slow)],
+)
 def test_a_fact_said_again_is_a_miss_unless_it_was_surfaced_before(filled, recalled_at, n_misses) -> None:
     op = {
         "user_id": "ada",
@@ -296,6 +310,7 @@ def test_a_fact_said_again_is_a_miss_unless_it_was_surfaced_before(filled, recal
         assert len(ask(connection, "FROM retrieval_misses")) == n_misses
 
 
+@pytest.mark.slow
 def test_conflicts_are_the_contradictions_in_words(filled) -> None:
     edges = facts(1, edge_id="e1", relation="likes") + facts(1, edge_id="e2", relation="likes", polarity=-1)
     pair = {"user_id": "ada", "entity_id": "entity_id-0", "edge_id": "e2"}
@@ -310,6 +325,7 @@ def test_conflicts_are_the_contradictions_in_words(filled) -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_languages_are_counted_by_user_with_those_that_wait_for_a_model(filled) -> None:
     said = [{**row, "message_id": f"m{n}", "subject": "user"} for n, row in enumerate(messages(4, language="es"))]
     said[3] |= {"language": None}
@@ -322,6 +338,7 @@ def test_languages_are_counted_by_user_with_those_that_wait_for_a_model(filled) 
     assert [tuple(row.values()) for row in found] == [("ada", "es", 3, 2), ("ada", None, 1, 0)]
 
 
+@pytest.mark.slow
 def test_a_day_with_dead_letters_alone_has_a_row(filled) -> None:
     with filled(dead_letters=[{"landed_on": DAY}]) as connection:
         (found,) = ask(connection, "FROM quality_by_day")

@@ -124,6 +124,7 @@ def test_nights_that_were_rolled_back_are_a_share_of_all(told) -> None:
     assert (improvement["n_nights"], improvement["median_seconds_to_resolve"]) == (2, 570.0)
 
 
+@pytest.mark.slow
 def test_the_last_stages_are_reached_by_what_a_night_makes(tmp_path: Path, rows_of) -> None:
     """A night over invented calls: a failure that recurs, and a way of doing something that has worked."""
     home, said = Pipeline(load_settings(home=tmp_path / "home")), home_of_somebody_known(500)
@@ -172,6 +173,7 @@ def recurring_calls() -> list[dict[str, Any]]:
     ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_a_conversation_in_which_memory_was_used_is_counted_once(tmp_path: Path, rows_of) -> None:
     home = Pipeline(load_settings(home=tmp_path / "home"))
     rows = {
@@ -237,6 +239,7 @@ def test_a_night_and_a_rollback_put_a_snapshot_out_of_date_and_the_next_one_hold
     assert (report.is_new, report.n_rows["rules"]) == (True, 0)
 
 
+@pytest.mark.slow
 def test_what_a_night_made_after_the_last_fact_is_in_the_newest_snapshot_alone(tmp_path: Path, rows_of) -> None:
     home, out = Pipeline(load_settings(home=tmp_path / "home")), tmp_path / "out"
     for day in (DAY - timedelta(days=1), DAY):

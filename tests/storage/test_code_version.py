@@ -70,6 +70,8 @@ STALE_AFTER: dict[str, set[str]] = {
     "steps.py": set(),
 }
 """File of the package → steps that are out of date when it changes, with the rules extractor. Every room has one."""
+EVERY_NTH = 8
+"""Of these files so many are between two that the fast suite changes."""
 
 
 @pytest.fixture(scope="module")
@@ -100,7 +102,10 @@ def unchanged(copied: Path, roots: dict[str, tuple[str, ...]]) -> dict[str, str]
     return versions(copied, roots)
 
 
-@pytest.mark.parametrize("name", STALE_AFTER)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(one, marks=() if n % EVERY_NTH == 0 else pytest.mark.slow) for n, one in enumerate(STALE_AFTER)],
+)
 def test_a_change_makes_stale_what_depends_on_it_and_nothing_else(
     name: str, copied: Path, roots: dict[str, tuple[str, ...]], unchanged: dict[str, str]
 ) -> None:
@@ -128,7 +133,7 @@ def test_the_roots_are_those_that_versions_cover(settings: Settings, roots: dict
     }
 
 
-@pytest.mark.parametrize("was", ["lives_in ", "located_in "])
+@pytest.mark.parametrize("was", ["lives_in ", pytest.param("located_in ", marks=pytest.mark.slow)])
 def test_a_relation_that_is_functional_no_more_changes_the_versions_of_who_compares(
     was: str, copied: Path, roots: dict[str, tuple[str, ...]]
 ) -> None:
@@ -145,6 +150,7 @@ def test_a_relation_that_is_functional_no_more_changes_the_versions_of_who_compa
     assert before["extraction"] != after["extraction"]
 
 
+@pytest.mark.slow
 def test_imports_are_read_as_python_reads_them() -> None:
     code = CodeBase()
     misread = {}
@@ -166,6 +172,7 @@ def _imports(tree: ast.Module) -> set[str]:
     return names
 
 
+@pytest.mark.slow
 def test_every_data_file_of_a_stage_belongs_to_a_module() -> None:
     code = CodeBase()
     named = {path for module in code.modules for path in code.sources(module)}
@@ -198,6 +205,7 @@ def uncovered(code: CodeBase, traced: dict[str, list[str]], roots: dict[str, tup
         yield from (f"{step}: {path}" for path in traced[step] if path not in covered)
 
 
+@pytest.mark.slow
 def test_a_version_covers_all_that_its_step_runs_and_opens(
     traced: dict[str, list[str]], roots: dict[str, tuple[str, ...]]
 ) -> None:
@@ -206,6 +214,7 @@ def test_a_version_covers_all_that_its_step_runs_and_opens(
     assert set(uncovered(CodeBase(), traced, roots)) == set()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("left_out", ["em_pipelines.graph.relations", "em_pipelines.text.guard.screening"])
 def test_an_import_that_is_left_out_of_the_hash_is_noticed(
     left_out: str, traced: dict[str, list[str]], roots: dict[str, tuple[str, ...]]
@@ -218,6 +227,7 @@ def test_an_import_that_is_left_out_of_the_hash_is_noticed(
     assert left_out.removeprefix("em_pipelines.").replace(".", "/") + ".py" in missed
 
 
+@pytest.mark.slow
 def test_every_table_that_a_step_declares_is_read_and_no_other(seen_by_steps: Seen, settings: Settings) -> None:
     pipeline = Pipeline(settings)
     for name, step in {**pipeline.steps, "inference": pipeline.inference}.items():

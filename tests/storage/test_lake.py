@@ -83,6 +83,7 @@ def test_the_same_rows_in_any_order_and_any_pieces_give_the_same_bytes(rows: Any
     assert sorted(lake.read(THINGS, DAY).to_pylist(), key=str) == sorted(THINGS.from_rows(rows).to_pylist(), key=str)
 
 
+@pytest.mark.slow
 @given(rows=ROWS.filter(bool), data=st.data())
 def test_other_rows_give_another_content_digest(rows: Any, data: st.DataObject) -> None:
     lake = Lake(f"memory://{uuid.uuid4().hex}")

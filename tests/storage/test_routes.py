@@ -65,6 +65,7 @@ def test_a_shuffled_log_in_three_overlapping_pieces(lines, whole, tmp_path) -> N
     assert memory_of(tmp_path, shuffled[third:], shuffled[: 2 * third], shuffled) == whole
 
 
+@pytest.mark.slow
 def test_other_content_gives_another_hash(lines, tmp_path) -> None:
     few = lines[:10]
     one, same, other = (memory_of(tmp_path / name, said) for name, said in zip("abc", (few, few, few[1:]), strict=True))

@@ -35,7 +35,9 @@ def known(memory: Memory) -> dict[str, float]:
     return {fact["object"]: fact["confidence"] for fact in opened.facts(as_of=LATER.date())}
 
 
-@pytest.mark.parametrize("untrusted_at", [AFTER, LATER], ids=["past midnight", "weeks later"])
+@pytest.mark.parametrize(
+    "untrusted_at", [AFTER, pytest.param(LATER, marks=pytest.mark.slow)], ids=["past midnight", "weeks later"]
+)
 def test_an_untrusted_turn_makes_the_days_before_untrusted_too(memory: Memory, untrusted_at: datetime) -> None:
     say(memory, 0, "I live in Bergen.", BEFORE)
     assert "Bergen" in known(memory)
@@ -49,13 +51,14 @@ def test_an_untrusted_turn_makes_the_days_after_untrusted_too(memory: Memory) ->
     assert known(memory) == {}
 
 
+@pytest.mark.slow
 def test_another_conversation_on_the_same_days_is_not_concerned(memory: Memory) -> None:
     say(memory, 0, "Here is what the page says.", BEFORE, trust="untrusted", role="tool")
     memory.store_observation("I live in Bergen.", session_id="s2", timestamp=AFTER)
     assert "Bergen" in known(memory)
 
 
-@pytest.mark.parametrize("is_pasted_first", [True, False])
+@pytest.mark.parametrize("is_pasted_first", [True, pytest.param(False, marks=pytest.mark.slow)])
 def test_blocks_pasted_on_one_day_keep_the_other_below_the_ceiling(memory: Memory, is_pasted_first: bool) -> None:
     said = [(0, PASTED, BEFORE), (1, "I live in Bergen.", AFTER)]
     if not is_pasted_first:
@@ -67,6 +70,7 @@ def test_blocks_pasted_on_one_day_keep_the_other_below_the_ceiling(memory: Memor
     assert facts["Bergen"] <= 0.84
 
 
+@pytest.mark.slow
 def test_one_run_and_a_run_a_day_give_the_same(memory: Memory, tmp_path: Path) -> None:
     at_once = Memory(tmp_path / "at-once", "ida")
     said = [(0, "I live in Bergen.", BEFORE, {}), (1, PASTED, AFTER, {}),

@@ -321,6 +321,7 @@ DOINGS = st.lists(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(DOINGS)
 def test_it_never_says_other_than_the_footers(doings: list[tuple[str, int]]) -> None:

@@ -274,6 +274,7 @@ def test_a_step_killed_at_any_write_leaves_what_the_next_run_completes(
     assert not any(killed.stale(step) for step in killed.steps)
 
 
+@pytest.mark.slow
 @settings(max_examples=25)
 @given(st.lists(st.tuples(st.integers(1, 5), st.integers(-9, 9), st.booleans()), min_size=1, max_size=8))
 def test_any_order_of_landing_and_running_ends_in_the_same_bytes(said: list[tuple[int, int, bool]]) -> None:

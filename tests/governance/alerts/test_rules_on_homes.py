@@ -45,18 +45,33 @@ def assert_arrives(world: World, ears: Ears, look: Look, rule: str, severity: Se
     assert ears.heard == ([title], [title])
 
 
-@pytest.mark.parametrize("later", [{"minutes": 0}, {"minutes": 40}, {"days": 2}])
+@pytest.mark.parametrize(
+    "later",
+    [
+        {"minutes": 0},
+        pytest.param({"minutes": 40}, marks=pytest.mark.slow),
+        pytest.param({"days": 2}, marks=pytest.mark.slow),
+    ],
+)
 def test_a_home_that_is_well_raises_nothing(world: World, later: dict[str, float]) -> None:
     look = world.look(Depth.FULL, is_graph_set=True, **later)
     assert look.found == ()
     assert look.asked | {rules.FAILED_CHECK, rules.FAILED_RUN} == {*rules.NAMES}
 
 
-@pytest.mark.parametrize("later", [{"minutes": 0}, {"minutes": 40}, {"days": 2}])
+@pytest.mark.parametrize(
+    "later",
+    [
+        pytest.param({"minutes": 0}, marks=pytest.mark.slow),
+        pytest.param({"minutes": 40}, marks=pytest.mark.slow),
+        {"days": 2},
+    ],
+)
 def test_the_first_start_on_the_examples_raises_nothing(examples: World, later: dict[str, float]) -> None:
     assert examples.look(Depth.FULL, is_graph_set=True, **later).found == ()
 
 
+@pytest.mark.slow
 def test_the_examples_raise_nothing_on_the_days_on_which_they_were_said(examples: World) -> None:
     until = datetime(2026, 11, 2, tzinfo=UTC)
     assert examples.look(days=(until - datetime.now(UTC)).total_seconds() / 86_400).found == ()
@@ -87,6 +102,7 @@ def test_messages_that_a_long_run_is_on_its_way_to_have_not_stalled(world: World
     assert world.look(minutes=6).found == ()
 
 
+@pytest.mark.slow
 def test_fifty_messages_are_not_enough_to_stall(world: World) -> None:
     world.land(50, "s2")
     assert world.look(minutes=6).found == ()
@@ -102,6 +118,7 @@ def test_messages_that_a_run_has_not_read_have_stopped(world: World, ears: Ears)
     assert world.look(minutes=40).found == ()
 
 
+@pytest.mark.slow
 def test_messages_that_wait_for_a_model_have_stalled_and_stopped(
     world: World, reader: type[Reader], ears: Ears, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -113,6 +130,7 @@ def test_messages_that_wait_for_a_model_have_stalled_and_stopped(
     assert found == {rules.EXTRACTION_STALLED, rules.EXTRACTION_STOPPED}
 
 
+@pytest.mark.slow
 def test_a_home_that_was_copied_without_its_times_has_not_stopped(world: World, tmp_path: Path) -> None:
     shutil.copytree(world.home.path, tmp_path / "copy", copy_function=shutil.copy)
     copied = World(Pipeline(load_settings(home=tmp_path / "copy")))
@@ -133,12 +151,14 @@ def test_items_that_nobody_said_are_a_spike(world: World, ears: Ears, rows_of: R
     assert world.look(hours=25).found == (), "nobody has read anything since"
 
 
+@pytest.mark.slow
 def test_six_items_in_six_hours_are_no_spike(world: World, rows_of: Rows) -> None:
     said = ({"issue": "span", "timestamp": datetime(2026, 3, 1, 10 + n, tzinfo=UTC)} for n in range(6))
     world.home.store.lake.write(EXTRACTION_ISSUES, TODAY, rows_of(EXTRACTION_ISSUES, *said))
     assert world.look().found == ()
 
 
+@pytest.mark.slow
 def test_batches_of_the_graph_that_take_long_are_slow(examples: World, ears: Ears) -> None:
     sync_home(examples.home, lambda: nullcontext(InMemoryGraph()))
     times = batch_times(examples.home.path)
@@ -164,7 +184,14 @@ def test_a_graph_database_that_does_not_answer_is_down_until_it_does(examples: W
     assert examples.look(is_graph_set=True).found == ()
 
 
-@pytest.mark.parametrize(("n_tokens", "severity"), [(89, None), (90, Severity.WARNING), (100, Severity.ERROR)])
+@pytest.mark.parametrize(
+    ("n_tokens", "severity"),
+    [
+        pytest.param(89, None, marks=pytest.mark.slow),
+        (90, Severity.WARNING),
+        pytest.param(100, Severity.ERROR, marks=pytest.mark.slow),
+    ],
+)
 def test_a_budget_that_is_nearly_spent_is_told(
     world: World, ears: Ears, n_tokens: int, severity: Severity | None
 ) -> None:
@@ -182,7 +209,7 @@ def test_a_budget_that_is_nearly_spent_is_told(
         assert limited.look(days=1).found == (), "another day, another budget"
 
 
-@pytest.mark.parametrize(("n_ignored", "is_told"), [(6, False), (7, True)])
+@pytest.mark.parametrize(("n_ignored", "is_told"), [pytest.param(6, False, marks=pytest.mark.slow), (7, True)])
 def test_questions_that_are_ignored_annoy(world: World, ears: Ears, n_ignored: int, is_told: bool) -> None:
     now = datetime.now(UTC)
     world.land_rows(
@@ -250,6 +277,7 @@ def test_questions_that_are_behind_their_cause_for_a_day_are_stale(examples: Wor
     assert examples.look(Depth.LIGHT, hours=25).found == ()
 
 
+@pytest.mark.slow
 def test_a_graph_that_is_behind_the_facts_for_a_day_is_stale(examples: World, ears: Ears) -> None:
     graph = InMemoryGraph()
     sync_home(examples.home, lambda: nullcontext(graph))

@@ -116,6 +116,7 @@ def test_every_declared_kind_of_event_is_written(home: Pipeline) -> None:
     assert all(orjson.loads(event["metadata"])["n"] > 0 for event in told)
 
 
+@pytest.mark.slow
 def test_a_snapshot_tells_of_what_was_inferred_and_erased(home: Pipeline) -> None:
     forget(home, Scope(ScopeKind.SESSION, "nora", "s2"), now=NOW)
     report = publish(home.store, home.snapshots, home.time_rules)
@@ -133,6 +134,7 @@ def test_what_was_inferred_is_told_once_and_leaves_no_day_out_of_date(home: Pipe
     assert not [name for name, step in home.steps.items() if home.store.stale_days(step)]
 
 
+@pytest.mark.slow
 def test_memory_is_equal_whoever_inferred_and_erased_when(home: Pipeline, tmp_path: Path) -> None:
     hashed = state_hash(home.store, home.settings.decay)
     for step in home.steps.values():
@@ -140,6 +142,7 @@ def test_memory_is_equal_whoever_inferred_and_erased_when(home: Pipeline, tmp_pa
     assert state_hash(home.store, home.settings.decay) == hashed
 
 
+@pytest.mark.slow
 def test_a_user_who_is_erased_whole_is_not_in_the_trail(home: Pipeline) -> None:
     n_facts = len(facts(home.store, FactQuery("nora", date(2026, 10, 31), is_all=True), home.settings.decay))
     assert n_facts

@@ -203,6 +203,7 @@ def test_a_circle_is_found_by_whatever_words_and_names_it_is_closed(up: str, dow
     assert "no_cycles" not in state.broken()
 
 
+@pytest.mark.slow
 @settings(max_examples=25)
 @given(pairs=st.sets(st.tuples(st.integers(0, 6), st.integers(0, 6)), max_size=12))
 def test_circles_are_found_where_there_is_no_order(pairs, rows_of) -> None:

@@ -215,6 +215,7 @@ def test_reading_stops_at_a_line_that_is_no_entry(written: Path) -> None:
             ledger.entries()
 
 
+@pytest.mark.slow
 def test_twelve_processes_that_append_at_once_lose_nothing(tmp_path: Path) -> None:
     def one(number: int) -> int:
         command = [sys.executable, "-c", APPENDING, str(tmp_path), f"user-{number}"]

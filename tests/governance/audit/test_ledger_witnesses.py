@@ -64,7 +64,7 @@ def put_back(record: Path, copy: Path) -> None:
         shutil.copy(copy / name, record / name)
 
 
-DAMAGES = [remove, put_back]
+DAMAGES = [pytest.param(remove, marks=pytest.mark.slow), put_back]
 
 
 def is_well(home: Pipeline) -> bool:
@@ -74,6 +74,7 @@ def is_well(home: Pipeline) -> bool:
     return found["ledger"]
 
 
+@pytest.mark.slow
 def test_a_snapshot_notes_the_head_and_a_ledger_that_grows_is_sound(home: Pipeline, copied: Path) -> None:
     assert noted_head(home.snapshots) == home.ledger.head()
     correct(home, "edge_5")
@@ -81,6 +82,7 @@ def test_a_snapshot_notes_the_head_and_a_ledger_that_grows_is_sound(home: Pipeli
     assert is_well(home)
 
 
+@pytest.mark.slow
 def test_before_the_first_entry_there_is_nothing_to_lack(home: Pipeline) -> None:
     assert ledger_problems(home) == []
     publish_of(home)
@@ -99,6 +101,7 @@ def test_what_the_newest_snapshot_knows_and_the_ledger_lacks_is_found(
     assert not is_well(home)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("damage", DAMAGES)
 def test_what_is_entered_and_published_afterwards_does_not_hide_it(
     home: Pipeline, copied: Path, damage: Damage, tmp_path: Path
@@ -130,13 +133,22 @@ def test_a_certificate_bears_witness_without_any_snapshot(home: Pipeline, copied
     assert "no entry has it" in ledger_problems(home)[0].found
 
 
-@pytest.mark.parametrize("data", [b"", b"{", b"[]", b'{"n_ledger_entries": "4", "ledger_hash": 4}'])
+@pytest.mark.parametrize(
+    "data",
+    [
+        pytest.param(b"", marks=pytest.mark.slow),
+        pytest.param(b"{", marks=pytest.mark.slow),
+        pytest.param(b"[]", marks=pytest.mark.slow),
+        b'{"n_ledger_entries": "4", "ledger_hash": 4}',
+    ],
+)
 def test_a_certificate_that_cannot_be_read_is_no_reason_to_fail(home: Pipeline, data: bytes) -> None:
     home.book.certificates_folder.mkdir(parents=True)
     (home.book.certificates_folder / "forget_1.json").write_bytes(data)
     assert "no entry has it" in ledger_problems(home)[0].found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("data", [b"", b"no database"])
 def test_a_snapshot_that_cannot_be_read_is_no_witness(home: Pipeline, copied: Path, data: bytes) -> None:
     (home.snapshots / LATEST).resolve().write_bytes(data)

@@ -87,7 +87,10 @@ def test_a_home_that_is_not_there_needs_nothing(home_path: Path, settings) -> No
 
 @pytest.mark.parametrize(
     ("damage", "table"),
-    [*((damage, EDGES) for damage in DAMAGES), *(("an edit", table) for table in (MESSAGES, ENTITIES, CURRENT_EDGES))],
+    [
+        *(pytest.param(one, EDGES, marks=() if one == "an edit" else pytest.mark.slow) for one in DAMAGES),
+        *(pytest.param("an edit", table, marks=pytest.mark.slow) for table in (MESSAGES, ENTITIES, CURRENT_EDGES)),
+    ],
     ids=lambda value: value.name if isinstance(value, Table) else value,
 )
 def test_a_damaged_or_edited_partition_is_found_and_made_again(
@@ -107,6 +110,7 @@ def test_a_damaged_or_edited_partition_is_found_and_made_again(
     assert [d for d in diagnose(own_home) if not d.is_well] == []
 
 
+@pytest.mark.slow
 def test_an_index_pack_that_is_lost_is_found_and_made_again(own_home: Pipeline) -> None:
     packs.build(own_home)
     (pack,) = packs.folders(own_home)
@@ -136,6 +140,7 @@ def broken_state(home: Pipeline, day: date) -> None:
         lake.write(EDGES, on, EDGES.from_rows(rows), info.inputs_digest)
 
 
+@pytest.mark.slow
 def test_a_state_that_breaks_a_rule_is_made_again_from_its_first_bad_day(home: Pipeline, own_home: Pipeline) -> None:
     broken_state(own_home, FIRST + timedelta(days=2))
     assert "integrity" in {d.subject for d in diagnose(own_home) if not d.is_well}
@@ -157,6 +162,7 @@ def test_the_last_good_snapshot_stays_while_the_state_is_broken(own_home: Pipeli
     assert (own_home.snapshots / LATEST).read_bytes() == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("damage", ["half of it", "nothing"])
 def test_a_damaged_snapshot_is_published_again(damage: str, own_home: Pipeline) -> None:
     DAMAGES[damage]((own_home.snapshots / LATEST).resolve())
@@ -186,6 +192,7 @@ def test_left_overs_of_dead_processes_are_deleted_and_of_living_ones_kept(own_ho
     assert (left.exists(), living.exists()) == (False, True)
 
 
+@pytest.mark.slow
 def test_days_out_of_date_are_made_and_left_to_be_checked(own_home: Pipeline) -> None:
     own_home.store.lake.delete(CURRENT_EDGES, LAST)
     assert {m.subject for m in proposals(own_home).mends} == {"days", "snapshot"}
@@ -221,6 +228,7 @@ def test_an_edited_ledger_is_said_and_left_as_it_is(own_home: Pipeline) -> None:
     assert [d.subject for d in diagnose(own_home) if not d.is_well] == ["ledger"]
 
 
+@pytest.mark.slow
 def test_dead_runs_are_reset(own_home: Pipeline) -> None:
     asked: list[bool] = []
 

@@ -44,12 +44,17 @@ def trail(day: date = DAY, state_day: date | None = None, **given_tables: pa.Tab
         ("INSERT", "user_correction", "fact_corrected"),
         ("REINFORCE", "explicit", "edge_reinforced"),
         ("CONTRADICT", "explicit", "edge_contradicted"),
-        ("REVISE", "explicit", "edge_revised"),
-        ("REVISE", "user_correction", "fact_corrected"),
-        ("RETRACT", "explicit", "fact_corrected"),
-        ("RETRACT", "user_correction", "fact_corrected"),
-        ("CONFIRM", "user_correction", "fact_corrected"),
-        ("DELETE", "user_correction", "edge_deleted_by_user"),
+        *(
+            pytest.param(*one, marks=pytest.mark.slow)
+            for one in [
+                ("REVISE", "explicit", "edge_revised"),
+                ("REVISE", "user_correction", "fact_corrected"),
+                ("RETRACT", "explicit", "fact_corrected"),
+                ("RETRACT", "user_correction", "fact_corrected"),
+                ("CONFIRM", "user_correction", "fact_corrected"),
+                ("DELETE", "user_correction", "edge_deleted_by_user"),
+            ]
+        ),
     ],
 )
 def test_every_operation_on_a_fact_is_an_event(operation: str, mechanism: str, expected: str, rows_of) -> None:
@@ -88,7 +93,15 @@ def test_every_operation_of_the_registry_is_an_event(operation, expected, old, n
     assert (event["old_value"], event["new_value"]) == (old, new)
 
 
-@pytest.mark.parametrize("issue", [*HALLUCINATIONS, "skipped", "dead_letter"])
+@pytest.mark.parametrize(
+    "issue",
+    [
+        HALLUCINATIONS[0],
+        *(pytest.param(one, marks=pytest.mark.slow) for one in HALLUCINATIONS[1:]),
+        "skipped",
+        "dead_letter",
+    ],
+)
 def test_doubts_and_skips_are_events(issue: str, rows_of) -> None:
     (event,) = trail(extraction_issues=rows_of(EXTRACTION_ISSUES, {"issue": issue, "reason": "why", "detail": ""}))
     expected = "hallucination_detected" if issue in HALLUCINATIONS else "extraction_skipped"
@@ -114,7 +127,16 @@ def test_what_a_verifier_found_is_an_event(outcome: str, n_events: int, rows_of)
     ] * n_events
 
 
-@pytest.mark.parametrize("kind", ["probe_delivered", "probe_ignored", "starter_engaged", "correct", "recalled"])
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "probe_delivered",
+        pytest.param("probe_ignored", marks=pytest.mark.slow),
+        pytest.param("starter_engaged", marks=pytest.mark.slow),
+        "correct",
+        pytest.param("recalled", marks=pytest.mark.slow),
+    ],
+)
 def test_what_became_of_probes_and_starters_is_an_event(kind: str, rows_of) -> None:
     events = trail(feedback=rows_of(FEEDBACK, {"type": kind, "payload": "{}", "feedback_id": "fbk_1"}))
     expected = [kind] if kind.startswith(("probe", "starter")) else []

@@ -172,6 +172,7 @@ def test_a_backup_that_was_killed_is_taken_up_by_the_next(home: Pipeline, take, 
     assert not list(folder.rglob("*.tmp"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_restoring_that_was_killed_goes_on_and_till_then_nothing_runs(
     seed: int, home: Pipeline, take, folder: Path, tmp_path: Path
@@ -235,6 +236,7 @@ def test_a_home_that_has_lost_something_is_not_backed_up(home: Pipeline, take) -
         take()
 
 
+@pytest.mark.slow
 def test_what_the_log_has_lost_comes_back(home: Pipeline, take, folder: Path) -> None:
     before = make(home)
     take()
@@ -275,7 +277,11 @@ def holds(home: Pipeline, word: bytes) -> bool:
     return word in b"".join(content(home.path, "log", "inbox", "llm").values())
 
 
-@pytest.mark.parametrize("scope", SCOPES, ids=lambda scope: scope.kind.value)
+@pytest.mark.parametrize(
+    "scope",
+    [*(pytest.param(one, marks=pytest.mark.slow) for one in SCOPES[:-1]), SCOPES[-1]],
+    ids=lambda scope: scope.kind.value,
+)
 def test_what_was_forgotten_after_a_backup_does_not_come_back_with_it_where_a_later_backup_knows(
     scope: Scope, home: Pipeline, take, folder: Path, tmp_path: Path
 ) -> None:
@@ -299,6 +305,7 @@ def test_what_was_forgotten_after_a_backup_does_not_come_back_with_it_where_a_la
     assert not any(holds(other, word) for word in gone[scope.kind])
 
 
+@pytest.mark.slow
 def test_what_was_forgotten_stays_away_where_the_home_still_has_its_record(home: Pipeline, take, folder: Path) -> None:
     take()
     forget(home, SCOPES[0])

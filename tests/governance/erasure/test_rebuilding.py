@@ -34,6 +34,7 @@ def test_without_its_model_nothing_erased_waits_and_the_next_run_makes_the_days(
     assert world.facts("nora") == expected
 
 
+@pytest.mark.slow
 def test_days_and_snapshots_without_input_are_deleted(empty: World) -> None:
     home = empty.home
     empty.land(*lines("nora", (("s1", "2026-03-02T08:00:00Z", "user", "I live in Bergen."),)))

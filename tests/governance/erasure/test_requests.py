@@ -86,6 +86,7 @@ def test_a_request_that_names_nothing_or_too_much_is_a_dead_letter(empty: World,
     assert empty.home.book.pending() == []
 
 
+@pytest.mark.slow
 def test_a_request_for_what_nobody_knows_ends_with_a_certificate_that_says_so(world: World) -> None:
     before = world.facts("nora")
     world.land(
@@ -111,6 +112,7 @@ def test_who_is_erased_whole_has_nothing_else_to_be_forgotten(world: World) -> N
     assert world.places("ylva", of="ivo") == []
 
 
+@pytest.mark.slow
 def test_a_certificate_holds_nothing_of_what_was_erased(world: World) -> None:
     certificate = world.forget("nora", entity="Torvald")
     path = world.home.book.certificates_folder / f"{certificate.certificate_id}.json"

@@ -26,6 +26,7 @@ def test_a_pronoun_does_not_pass_to_who_is_left(empty: World) -> None:
         assert empty.facts(user) == {fact for fact in before if "Torvald" not in fact}
 
 
+@pytest.mark.slow
 def test_what_others_said_in_the_same_sentence_stays(empty: World) -> None:
     said = (("s1", "2026-03-02T08:00:00Z", "user", "I moved to Oslo and Torvald helped me, but I still own a boat."),)
     empty.land(*lines("a", said))

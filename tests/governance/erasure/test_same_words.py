@@ -131,6 +131,7 @@ def test_what_another_said_as_well_is_no_trace_in_their_pack(empty: World) -> No
     assert ("user", "knows", "Torvald") in empty.facts("ivo")
 
 
+@pytest.mark.slow
 def test_what_another_conversation_says_as_well_is_no_trace_of_one(empty: World) -> None:
     empty.land(*lines("nora", SAID))
     empty.make()
@@ -141,6 +142,7 @@ def test_what_another_conversation_says_as_well_is_no_trace_of_one(empty: World)
     assert empty.facts("nora") >= {f for f in before if f[2] in {"cloudberries", "Fender Rhodes"}}
 
 
+@pytest.mark.slow
 def test_a_letter_that_names_nobody_goes_where_it_says_what_goes(empty: World) -> None:
     for user in ("nora", "ivo"):
         empty.land(*lines(user, NORA[:3]), name=f"{user}.jsonl")
@@ -193,6 +195,7 @@ def test_a_row_of_the_erased_in_anothers_pack_is_found(empty: World) -> None:
     assert other / "words.json" not in found
 
 
+@pytest.mark.slow
 def test_a_pack_of_before_rows_knew_their_user_is_told_by_its_folder(empty: World) -> None:
     import pyarrow as pa
 
@@ -210,7 +213,8 @@ def test_a_pack_of_before_rows_knew_their_user_is_told_by_its_folder(empty: Worl
     assert empty.forget("nora", entity="Torvald").result == "erased"
 
 
-@pytest.mark.parametrize("user", ["user", pytest.param("messages", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("user", ["user", "messages"])
 def test_who_is_called_as_a_table_or_role_is_not_found_in_it(empty: World, user: str) -> None:
     for one in (user, "ivo"):
         empty.land(*lines(one, NORA[:3]), name=f"{one}.jsonl")

@@ -73,6 +73,7 @@ def test_a_fact_goes_with_what_is_known_of_nothing_else(world: World, seen: Seen
     assert seen("aquarium") == []
 
 
+@pytest.mark.slow
 def test_a_fact_goes_wherever_it_was_said(world: World, seen: Seen) -> None:
     before = world.facts("nora")
     fact = ("user", "owns", "Fender Rhodes")
@@ -185,6 +186,7 @@ def test_feedback_loses_what_it_says_of_the_erased_alone(world: World) -> None:
     assert world.land(again).n_erased == 1
 
 
+@pytest.mark.slow
 def test_a_fact_that_was_told_again_in_another_relation_is_erased_with_both_tellings(empty: World) -> None:
     said = (
         ("s1", "2026-04-01T09:00:00Z", "user", "I play the bassoon."),
@@ -213,6 +215,7 @@ def test_a_service_that_was_moved_to_stays_erased_though_it_was_read_as_a_place(
     assert empty.messages("ada", "s2") == ["We moved from Turku to […]."]
 
 
+@pytest.mark.slow
 def test_a_sentence_beside_a_fact_goes_with_the_name_in_it(empty: World) -> None:
     empty.land(
         *lines("nora", (("s1", "2026-03-02T08:00:00Z", "user", "I moved to Tromsø because Torvald found work there."),

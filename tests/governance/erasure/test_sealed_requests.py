@@ -109,14 +109,10 @@ def put_clear(world: World, document: dict[str, Any]) -> None:
     (folder / f"{document['request_id']}.json").write_bytes(orjson.dumps(document))
 
 
-CLEAR = (
-    (None, True),
-    pytest.param("rewrite_log", True, marks=pytest.mark.slow),
-    pytest.param("remake", True, marks=pytest.mark.slow),
-    pytest.param(None, False, marks=pytest.mark.slow),
-)
+CLEAR = ((None, True), ("rewrite_log", True), ("remake", True), (None, False))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("killed_before", "is_planned"), CLEAR)
 def test_a_request_in_clear_is_sealed_and_carried_out(
     world: World, killed_before: str | None, is_planned: bool

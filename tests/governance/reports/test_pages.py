@@ -93,6 +93,7 @@ def test_erasures_are_counted_in_the_week_in_which_they_were_carried_out(home: P
     assert row(page, "erasures carried out")[0] == "1"
 
 
+@pytest.mark.slow
 def test_old_weeks_go(home: Pipeline) -> None:
     for day in (5, 12, 19, 26):
         write_weekly(home, NOW, week=date(2026, 10, day), keep_weeks=2)

@@ -225,6 +225,7 @@ def test_what_a_memory_of_a_domain_adds_is_of_it(ines: Memory) -> None:
     assert work.list_observations()[0].domain == "work"
 
 
+@pytest.mark.slow
 def test_what_was_forgotten_stays_away(ines: Memory) -> None:
     ines.add(["I live in Graz.", "I like rye."], session_id="s1", timestamp=NOON)
     ines.forget(session_id="s1")
@@ -234,6 +235,7 @@ def test_what_was_forgotten_stays_away(ines: Memory) -> None:
     assert [content for _, _, content in listed(ines)] == ["I moved to Linz."]
 
 
+@pytest.mark.slow
 def test_a_memory_shows_whose_it_is_and_may_be_used_in_a_block(ines: Memory) -> None:
     with ines as memory:
         memory.add("Hello.", learn=True)

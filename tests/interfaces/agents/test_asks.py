@@ -40,6 +40,7 @@ def test_one_question_a_conversation_and_two_a_day_are_handed_out(memory: Memory
     assert (third.rows, third.why_none) == ((), "frequency_limit")
 
 
+@pytest.mark.slow
 def test_nothing_is_asked_among_others_too_early_or_of_whom_nothing_is_known(memory: Memory) -> None:
     assert memory.probes(is_group=True).why_none == "group_conversation"
     assert memory.probes(session_id="s1", turn_number=0).why_none == "too_early_in_conversation"
@@ -47,12 +48,14 @@ def test_nothing_is_asked_among_others_too_early_or_of_whom_nothing_is_known(mem
     assert (nobody.rows, nobody.why_none) == ((), "nothing_waits")
 
 
+@pytest.mark.slow
 def test_openings_say_why_there_are_none(memory: Memory) -> None:
     found = memory.starters(limit=3)
     assert len(found.rows) <= 1 or found.why_none is None
     assert found.rows or found.why_none is not None
 
 
+@pytest.mark.slow
 def test_the_same_without_blocking(memory: Memory) -> None:
     async def ask() -> tuple[int, str | None]:
         async with AsyncMemory(memory.home, "ines") as told:
@@ -63,6 +66,7 @@ def test_the_same_without_blocking(memory: Memory) -> None:
     assert asyncio.run(ask()) == (1, "too_early_in_conversation")
 
 
+@pytest.mark.slow
 def test_the_block_asks_after_the_answer_and_counts_it_in_a_session_alone(memory: Memory) -> None:
     text = "What should I pack for my trip to Lisbon?"
     looked = [memory.context(text, turn_number=4) for _ in range(2)]

@@ -19,6 +19,7 @@ def test_it_has_every_method_of_memory() -> None:
     assert public - {"close"} <= {name for name in dir(AsyncMemory) if not name.startswith("_")}
 
 
+@pytest.mark.slow
 def test_methods_answer_as_those_of_memory_do(nora: Memory) -> None:
     async def ask() -> None:
         async with AsyncMemory(nora.home.path, "nora") as memory:

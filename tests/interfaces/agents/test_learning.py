@@ -53,12 +53,14 @@ def test_what_was_learned_is_known_when_the_call_returns(nora: Memory) -> None:
     assert not nora.list_observations(session_id="s7")[0].awaits_run
 
 
+@pytest.mark.slow
 def test_in_a_home_that_is_not_there_yet(tmp_path: Path) -> None:
     memory = Memory(tmp_path / "deep" / "home", "ines")
     assert memory.add("My sister Dana lives in Graz.", learn=True).is_learned
     assert ("Dana", "lives_in", "Graz") in said(memory)
 
 
+@pytest.mark.slow
 def test_what_was_added_before_is_learned_when_it_is_added_again(nora: Memory) -> None:
     nora.add("I work at Nordlys.", session_id="s7")
     assert ("user", "works_at", "Nordlys") not in said(nora)
@@ -130,6 +132,7 @@ def test_while_a_run_is_at_work_what_was_added_stays_and_waits(nora: Memory, hom
     assert ("user", "works_at", "Nordlys") in said(nora)
 
 
+@pytest.mark.slow
 def test_while_a_step_is_at_work_in_dagsters_ui_it_waits_no_longer(nora: Memory, home: Path) -> None:
     with Pipeline(load_settings(home=home)).lock("step-fold"):
         added = nora.add("I work at Nordlys.", session_id="s7", learn=True, wait_seconds=0.1)
@@ -188,6 +191,7 @@ def test_what_no_model_can_read_here_is_refused_before_it_lands(home: Path) -> N
     assert memory.add("I work at Nordlys.", session_id="s7").added == 1
 
 
+@pytest.mark.slow
 def test_nobody_else_learns_of_it(nora: Memory) -> None:
     nora.add("I work at Nordlys.", session_id="s7", learn=True)
     ivo = Memory(nora.home, "ivo")

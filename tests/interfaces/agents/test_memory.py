@@ -127,6 +127,7 @@ def test_archiving_what_is_not_there_says_so(nora: Memory) -> None:
         nora.archive_observation("s2", 9)
 
 
+@pytest.mark.slow
 def test_added_facts_and_corrections_are_seen_at_once_and_after_a_rebuild(
     nora: Memory, rerun: Callable[[], None]
 ) -> None:
@@ -158,6 +159,7 @@ def test_what_is_no_fact_is_refused(nora: Memory) -> None:
         nora.retract(edge_id="edge_none")
 
 
+@pytest.mark.slow
 def test_forgetting_gives_a_certificate_and_stays_away(nora: Memory, rerun: Callable[[], None]) -> None:
     nora.store_observation("Torvald came by.", session_id="s7", timestamp=NOON, tags=["torvald", "visit"])
     certificate = nora.forget(entity="Torvald")

@@ -49,6 +49,7 @@ def test_what_is_found(nora: Memory, text: str, audience: str, expected: list[tu
     assert flagged(nora, text, audience) == expected
 
 
+@pytest.mark.slow
 def test_what_is_never_surfaced_is_for_nobody(home, rerun) -> None:
     memory = Memory(home, "nora")
     at = datetime(2026, 4, 1, tzinfo=UTC)

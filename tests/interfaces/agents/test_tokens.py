@@ -157,6 +157,7 @@ def test_erasing_a_user_takes_their_tokens_and_nobody_elses(nora: Memory) -> Non
     assert b"nora" not in (nora.home.record / "tokens.jsonl").read_bytes()
 
 
+@pytest.mark.slow
 def test_a_token_that_were_left_would_be_found_by_the_erasure(nora: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     from em_pipelines.errors import ErasureIncompleteError
 

@@ -99,6 +99,7 @@ def test_a_test_says_which_sink_took_it(em: Em, tmp_path: Path, status: int) -> 
     assert not (tmp_path / "none").exists()
 
 
+@pytest.mark.slow
 def test_a_damaged_book_is_named(em: Em, home: Path) -> None:
     em("alerts", "--now", "--home", home)
     (home / "alerts" / "book.json").write_bytes(b"{")

@@ -45,6 +45,7 @@ def test_there_and_back_again(em, home: Path, tmp_path: Path) -> None:
     assert "empty" in refused.stderr
 
 
+@pytest.mark.slow
 def test_what_the_log_has_lost_comes_back(em, home: Path, tmp_path: Path) -> None:
     own = Path(shutil.copytree(home, tmp_path / "home", symlinks=True))
     assert em("backup", tmp_path / "kept", "--home", own).returncode == 0
@@ -57,6 +58,7 @@ def test_what_the_log_has_lost_comes_back(em, home: Path, tmp_path: Path) -> Non
     assert em("restore", tmp_path / "kept", "--lost", "--at", "x", "--home", own).returncode == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "said"),
     [

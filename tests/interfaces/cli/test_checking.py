@@ -18,6 +18,7 @@ def home(tmp_path: Path, examples_home: Path) -> Path:
     return tmp_path / "home"
 
 
+@pytest.mark.slow
 def test_a_sound_home_passes(em, examples_home: Path) -> None:
     done = em("check", "--home", examples_home)
     assert (done.returncode, done.stderr) == (0, "")

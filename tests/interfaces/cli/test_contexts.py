@@ -106,6 +106,7 @@ def test_the_instructions_are_the_same_for_everybody(em, tmp_path: Path) -> None
         assert word in done.stdout
 
 
+@pytest.mark.slow
 def test_the_start_of_a_session(em, native: Callable[..., Path], home_path: Path) -> None:
     source = native({"content": "I prefer short answers."})
     em("run", source, "--home", home_path)

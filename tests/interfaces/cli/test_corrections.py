@@ -35,7 +35,7 @@ def test_a_correction_by_id_is_seen_by_the_next_reader(em: Any, home: Path) -> N
     assert homes(em, home) == {"Lisbon"}
 
 
-@pytest.mark.parametrize("is_by_id", [True, False])
+@pytest.mark.parametrize("is_by_id", [True, pytest.param(False, marks=pytest.mark.slow)])
 def test_a_correction_shows_the_right_value_first_and_what_it_displaced(em: Any, home: Path, is_by_id: bool) -> None:
     (known,) = (f for f in facts(em, home) if (f["subject"], f["relation"]) == ("user", "lives_in"))
     named = [known["edge_id"]] if is_by_id else ["--relation", "lives_in"]
@@ -77,11 +77,16 @@ def test_a_confirmed_fact_is_certain(em: Any, home: Path) -> None:
         (("correct", "--object", "x"), "naming a fact"),
         (("correct", "--relation", "dwells_in", "--object", "x"), "dwells_in"),
         (("confirm", "--relation", "lives_in"), "needs edge_id"),
-        (("retract", "--matching", "submarine"), "nothing that is known of mirela"),
-        (("retract", "--matching", " "), "the text is empty"),
-        (("retract", "--subject", "Danna", "--relation", "lives_in"), "near it: Dana"),
-        (("merge", "Submarine", "Periscope"), "nothing was noted"),
-        (("split", "Dana", "--into", "Dana Marin"), "facts"),
+        *(
+            pytest.param(*one, marks=pytest.mark.slow)
+            for one in [
+                (("retract", "--matching", "submarine"), "nothing that is known of mirela"),
+                (("retract", "--matching", " "), "the text is empty"),
+                (("retract", "--subject", "Danna", "--relation", "lives_in"), "near it: Dana"),
+                (("merge", "Submarine", "Periscope"), "nothing was noted"),
+                (("split", "Dana", "--into", "Dana Marin"), "facts"),
+            ]
+        ),
     ],
     ids=lambda value: " ".join(value)[:40] if isinstance(value, tuple) else "",
 )
@@ -99,8 +104,12 @@ def test_what_names_nothing_is_refused_in_a_sentence(em: Any, home: Path, words:
             ("correct", "--subject", "Danna", "--relation", "lives_in", "--object", "Linz"),
             "'Danna' is new; near it: Dana",
         ),
-        (("confirm", "--relation", "speaks", "--object", "Frisian"), "nothing that was known said so"),
-        (("merge", "Miso", "Dana"), "as an animal and 'Dana' as a person"),
+        pytest.param(
+            ("confirm", "--relation", "speaks", "--object", "Frisian"),
+            "nothing that was known said so",
+            marks=pytest.mark.slow,
+        ),
+        pytest.param(("merge", "Miso", "Dana"), "as an animal and 'Dana' as a person", marks=pytest.mark.slow),
     ],
     ids=lambda value: " ".join(value)[:40] if isinstance(value, tuple) else "",
 )

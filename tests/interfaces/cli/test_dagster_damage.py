@@ -113,7 +113,14 @@ def test_rows_that_are_no_json_and_events_that_are_gone_are_seen(home: Path) -> 
     assert lost_events(home / "dagster") == [lost.stem]
 
 
-@pytest.mark.parametrize(("name", "damage"), [(INDEX, flipped), (RUNS, cut), (None, emptied)])
+@pytest.mark.parametrize(
+    ("name", "damage"),
+    [
+        (INDEX, flipped),
+        pytest.param(RUNS, cut, marks=pytest.mark.slow),
+        pytest.param(None, emptied, marks=pytest.mark.slow),
+    ],
+)
 def test_doctor_sees_it_and_repair_mends_it(em, home: Path, name: Path | None, damage: Damage) -> None:
     damage(database(home, name))
     found = diagnosis(em, home)
@@ -127,6 +134,7 @@ def test_doctor_sees_it_and_repair_mends_it(em, home: Path, name: Path | None, d
     assert list((home / "dagster").rglob(f"*{ASIDE}*"))
 
 
+@pytest.mark.slow
 def test_events_of_a_run_that_are_gone_are_mended_by_an_empty_file(em, home: Path) -> None:
     database(home, None).unlink()
     assert "the events of 1 run are gone" in str(diagnosis(em, home)["found"])
@@ -164,7 +172,8 @@ def in_a_hurry(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     yield
 
 
-@pytest.mark.parametrize("name", [INDEX, pytest.param(RUNS, marks=pytest.mark.slow)], ids=str)
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [INDEX, RUNS], ids=str)
 def test_a_run_goes_on_beside_a_lock_without_history(em, home: Path, tmp_path: Path, in_a_hurry, name: Path) -> None:
     with closing(sqlite3.connect(database(home, name), isolation_level=None)) as holder:
         holder.execute("BEGIN EXCLUSIVE")

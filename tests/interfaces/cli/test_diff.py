@@ -129,13 +129,8 @@ def test_names_that_became_one_and_were_parted_are_told(em, talked) -> None:
     assert (name["name"], name["how"], name["was_read_as"], name["is_read_as"]) == ("Oslo", "split", "Bergen", None)
 
 
-@pytest.mark.parametrize(
-    "scope",
-    [
-        ("--entity", "Oslo"),
-        *(pytest.param(one, marks=pytest.mark.slow) for one in (("--session", "s1"), ("--all",), ("--fact",))),
-    ],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("scope", [("--entity", "Oslo"), ("--session", "s1"), ("--all",), ("--fact",)])
 def test_what_was_erased_is_counted_and_never_told(em, talked, tmp_path, scope) -> None:
     old = tmp_path / "old.duckdb"
     shutil.copy(talked.snapshots / "2025-03-20.duckdb", old)

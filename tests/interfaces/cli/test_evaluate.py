@@ -125,6 +125,7 @@ def test_a_path_that_does_not_exist_is_wrong_use(run: Any, tmp_path: Path) -> No
     assert run("extraction", tmp_path / "nothing.jsonl").returncode == 2
 
 
+@pytest.mark.slow
 def test_the_projects_own_corpora_hold_without_leaks(run: Any) -> None:
     found = run("extraction", "--json")
     extraction = orjson.loads(found.stdout)

@@ -67,6 +67,7 @@ def test_why_tells_a_confirmation_for_what_it_is(em, home) -> None:
     assert "user: user" not in shown, "what has one name needs no list of names"
 
 
+@pytest.mark.slow
 def test_why_takes_an_entity(em, home) -> None:
     document = orjson.loads(em("why", edge_of(em, home, "Graz"), "--home", home, "--json").stdout)
     shown = em("why", document["entities"][0]["entity_id"], "--home", home)
@@ -92,6 +93,7 @@ def test_why_of_what_was_erased_names_the_certificate_and_no_content(em, home) -
     assert "may be among the 1 erasure" in em("why", "edge_nothing_else", "--home", home).stderr
 
 
+@pytest.mark.slow
 def test_why_not_says_what_became_of_it(em, home) -> None:
     shown = em("why-not", "vienna", "--user", "ada", "--home", home)
     assert shown.returncode == 0

@@ -73,6 +73,7 @@ def test_days_that_are_not_made_are_told_of(em: Em, native: Callable[..., Path],
     assert "not materialized" in done.stderr
 
 
+@pytest.mark.slow
 def test_wrong_use_ends_with_2_and_a_sentence(em: Em, home: Path, tmp_path: Path) -> None:
     (tmp_path / "broken.json").write_text('{"format": "em_pipelines.export", "version": 1, "records": {')
     (tmp_path / "notes").mkdir()
@@ -104,6 +105,7 @@ def test_a_conflict_keeps_what_stands(em: Em, home: Path, native: Callable[..., 
     assert "what was landed first stands" in done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("user", ["nobody", "../ada"])
 def test_nobody_has_an_export(em: Em, home: Path, user: str) -> None:
     done = em("export", "--user", user, "--home", home)

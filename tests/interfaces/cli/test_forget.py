@@ -55,6 +55,7 @@ def test_people_read_a_table(em: Em, home: Path) -> None:
     assert ("user", "owns", "Fender Rhodes") not in facts(em, home)
 
 
+@pytest.mark.slow
 def test_a_dry_run_shows_what_would_go_and_changes_nothing(em: Em, home: Path) -> None:
     em("forget", "--user", "ada", "--session", "s2", "--home", home)
     before = {p: p.read_bytes() for p in home.rglob("*") if p.is_file()}
@@ -67,6 +68,7 @@ def test_a_dry_run_shows_what_would_go_and_changes_nothing(em: Em, home: Path) -
     assert "Torvald works_at aquarium" in em("forget", "--user", "ada", "--all", "--dry-run", "--home", home).stdout
 
 
+@pytest.mark.slow
 def test_what_cannot_be_meant_is_said_in_one_sentence(em: Em, home: Path) -> None:
     em("forget", "--user", "ada", "--session", "s2", "--home", home)
     for words, hint in (

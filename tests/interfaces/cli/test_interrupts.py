@@ -138,6 +138,7 @@ def broken_off(home: Path, name: str) -> Pipeline:
     return opened
 
 
+@pytest.mark.slow
 def test_after_a_run_that_broke_off_what_is_published_is_counted(em, examples_home, copied, native) -> None:
     home = copied(examples_home)
     before = orjson.loads(em("status", "--json", "--home", home).stdout)

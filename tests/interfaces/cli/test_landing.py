@@ -25,9 +25,11 @@ BROKEN = {
     "an unknown role": line(turn_number=1, role="narrator"),
     "no object": b'"just text"',
 }
+ALWAYS = ("truncated JSON", "a missing field")
+"""Of which `make test` asks, too."""
 
 
-@pytest.mark.parametrize("name", BROKEN)
+@pytest.mark.parametrize("name", [pytest.param(one, marks=() if one in ALWAYS else pytest.mark.slow) for one in BROKEN])
 def test_a_broken_line_is_a_dead_letter_and_the_others_land(em, tmp_path, name) -> None:
     log = tmp_path / "log.jsonl"
     log.write_bytes(b"\n".join([line(), BROKEN[name], line(turn_number=7)]) + b"\n")

@@ -129,6 +129,7 @@ def clean_hash(clean: Clean) -> str:
     return clean.state
 
 
+@pytest.mark.slow
 def test_a_first_run_asks_once_a_conversation_and_a_second_asks_nothing(clean, by_model, served, tmp_path, em) -> None:
     assert (clean.n_calls, clean.duplicates) == (len(TEXTS), {})
     shutil.copytree(clean.home, tmp_path / "home", symlinks=True)

@@ -69,6 +69,7 @@ def fetched(url: str, **headers: str) -> tuple[int, str, str]:
             return error.code, "", error.read().decode()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", [("--serve",), ("serve",)])
 def test_prometheus_fetches_what_is_printed(serving: Served, em, examples_home: Path, words: tuple[str, ...]) -> None:
     with serving(*words) as (url, process):

@@ -67,6 +67,7 @@ def test_status_of_one_user_is_theirs(em, examples_home) -> None:
     assert "--user mirela" in found["next_step"]
 
 
+@pytest.mark.slow
 def test_what_waits_is_counted_by_whose_it_is(em, home) -> None:
     said = em("confirm", "--user", "mirela", "--relation", "lives_in", "--object", "Bremen", "--home", home)
     assert said.returncode == 0, said.stderr
@@ -76,6 +77,7 @@ def test_what_waits_is_counted_by_whose_it_is(em, home) -> None:
     assert "1 piece of feedback" in em("status", "--home", home).stdout
 
 
+@pytest.mark.slow
 def test_dead_letters_wait_too(em, home, tmp_path) -> None:
     (tmp_path / "bad.jsonl").write_text('{"user_id": "ada", "content": 7}\nno json\n')
     em("land", tmp_path / "bad.jsonl", "--format", "native", "--home", home)
@@ -101,7 +103,15 @@ def test_a_home_without_a_snapshot_says_so(em, home) -> None:
     assert "none" in em("status", "--home", home).stdout
 
 
-@pytest.mark.parametrize("what", ["messages", "snapshot", "current_edges", "log"])
+@pytest.mark.parametrize(
+    "what",
+    [
+        "messages",
+        pytest.param("snapshot", marks=pytest.mark.slow),
+        pytest.param("current_edges", marks=pytest.mark.slow),
+        pytest.param("log", marks=pytest.mark.slow),
+    ],
+)
 def test_of_a_damaged_home_the_rest_is_told(em, home, what: str) -> None:
     path = next(
         {

@@ -154,6 +154,7 @@ def test_wrong_use_is_one_sentence_on_stderr_and_exit_code_two(em, tmp_path, arg
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.slow
 def test_snapshots_are_named_by_date_and_latest_points_at_the_newest(em, examples_home) -> None:
     done = em("snapshot", "--date", "2026-10-10", "--json", "--home", examples_home)
     assert documents(done)["as_of"] == "2026-10-10"
@@ -191,6 +192,7 @@ def test_a_broken_labelled_file_is_wrong_use(em, tmp_path, line) -> None:
     assert not (tmp_path / "out.jsonl").exists()
 
 
+@pytest.mark.slow
 def test_a_second_run_changes_nothing_and_says_so(em, examples_home) -> None:
     before = em("state-hash", "--home", examples_home).stdout
     done = em("run", "examples/logs", "--home", examples_home)
@@ -201,8 +203,16 @@ def test_a_second_run_changes_nothing_and_says_so(em, examples_home) -> None:
 
 @pytest.mark.parametrize(
     "words",
-    [("facts",), ("facts", "--known-at"), ("search", "tea"), ("context", "tea"), ("bootstrap",), ("infer",),
-     ("state-hash",)],
+    [
+        ("facts",),
+        *(
+            pytest.param(words, marks=pytest.mark.slow)
+            for words in [
+                ("facts", "--known-at"), ("search", "tea"), ("context", "tea"), ("bootstrap",), ("infer",),
+                ("state-hash",),
+            ]
+        ),
+    ],
 )  # fmt: skip
 def test_a_day_that_is_still_to_come_is_told_for_what_it_is(em, examples_home, words: tuple[str, ...]) -> None:
     option = "--known-at" if "--known-at" in words else "--as-of"

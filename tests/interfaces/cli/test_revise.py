@@ -113,7 +113,7 @@ def test_a_wrong_key_is_wrong_use_and_is_not_repeated(em, around) -> None:
     assert "sk-wrong" not in done.stderr + done.stdout
 
 
-@pytest.mark.parametrize("step", [failed(500), rate_limited(3600)])
+@pytest.mark.parametrize("step", [failed(500), pytest.param(rate_limited(3600), marks=pytest.mark.slow)])
 def test_an_endpoint_that_is_down_is_worth_a_retry_which_goes_on(em, around, server, home, step) -> None:
     script, server.script = server.script, lambda _: step
     done = em("revise", **around)

@@ -132,6 +132,7 @@ def test_the_summary_opens_the_ui_on_the_home_that_was_run(root, tmp_path) -> No
     assert way_to_ui(home, tmp_path) == f"{installed} -m em_pipelines.definitions"
 
 
+@pytest.mark.slow
 def test_a_run_says_what_the_rules_do_not_read(em, native, tmp_path) -> None:
     log = native(
         {"content": "Mi hermana vive en Granada con sus dos gatos."},

@@ -47,15 +47,29 @@ def imports(em_command: tuple[str, ...]) -> Imports:
 @pytest.mark.parametrize(
     ("words", "code"),
     [
-        (("--help",), 0), (("facts", "--help"), 0), (("run", "--help"), 0), (("dead-letters", "replay", "--help"), 0),
-        (("prompt",), 0), (("fakts",), 2), (("facts", "--as-off", "2026-10-12"), 2), (("why",), 2),
+        (("facts", "--help"), 0), (("facts", "--as-off", "2026-10-12"), 2),
+        *(
+            pytest.param(*one, marks=pytest.mark.slow)
+            for one in [
+                (("--help",), 0), (("run", "--help"), 0), (("dead-letters", "replay", "--help"), 0), (("prompt",), 0),
+                (("fakts",), 2), (("why",), 2),
+            ]
+        ),
     ],
 )  # fmt: skip
 def test_help_and_wrong_use_need_none_of_the_engine(imports: Imports, words: tuple[str, ...], code: int) -> None:
     assert imports(*words, code=code) & {*ENGINE, *SELDOM} == set()
 
 
-@pytest.mark.parametrize("typed", ["em fa", "em facts --", "em land --format ", "em token "])
+@pytest.mark.parametrize(
+    "typed",
+    [
+        "em fa",
+        pytest.param("em facts --", marks=pytest.mark.slow),
+        pytest.param("em land --format ", marks=pytest.mark.slow),
+        pytest.param("em token ", marks=pytest.mark.slow),
+    ],
+)
 def test_completion_needs_none_of_the_engine(imports: Imports, typed: str) -> None:
     found = imports(_EM_COMPLETE="complete_zsh", _TYPER_COMPLETE_ARGS=typed)
     assert found & {*ENGINE, *SELDOM} == set()
@@ -64,8 +78,11 @@ def test_completion_needs_none_of_the_engine(imports: Imports, typed: str) -> No
 @pytest.mark.parametrize(
     "words",
     [
-        ("facts", "--user", "mirela"), ("why", "edge_none"), ("bootstrap", "--user", "mirela"), ("settings",),
-        ("token", "list"),
+        ("facts", "--user", "mirela"),
+        *(
+            pytest.param(words, marks=pytest.mark.slow)
+            for words in [("why", "edge_none"), ("bootstrap", "--user", "mirela"), ("settings",), ("token", "list")]
+        ),
     ],
     ids=lambda words: words[0],
 )  # fmt: skip
@@ -74,31 +91,37 @@ def test_who_reads_imports_what_reading_needs(imports: Imports, examples_home: P
     assert found & {*SELDOM, "em_pipelines.extraction.rules.extractor"} == set()
 
 
+@pytest.mark.slow
 def test_facts_import_no_fold_while_no_feedback_waits(imports: Imports, examples_home: Path) -> None:
     found = imports("facts", "--user", "mirela", "--home", examples_home)
     assert found & {"em_pipelines.steps", "em_pipelines.serving.overlay", "em_pipelines.text.guard.screening"} == set()
 
 
+@pytest.mark.slow
 def test_a_question_imports_the_index_and_nothing_of_runs(imports: Imports, examples_home: Path) -> None:
     found = imports("search", "Porto", "--user", "mirela", "--home", examples_home)
     assert found & set(SELDOM) == {"bm25s", "scipy"}
 
 
+@pytest.mark.slow
 def test_landing_imports_nothing_of_runs(imports: Imports, tmp_path: Path, root: Path) -> None:
     found = imports("land", root / "examples" / "logs", "--home", tmp_path / "home")
     assert found & set(SELDOM) == set()
 
 
+@pytest.mark.slow
 def test_a_run_with_nothing_new_imports_nothing_of_runs(imports: Imports, examples_home: Path, tmp_path: Path) -> None:
     home = Path(shutil.copytree(examples_home, tmp_path / "home", symlinks=True))
     assert imports("run", "--home", home) & set(SELDOM) == set()
 
 
+@pytest.mark.slow
 def test_a_server_on_stdio_imports_no_more_than_the_protocol(imports: Imports, examples_home: Path) -> None:
     found = imports("mcp", "--user", "mirela", "--home", examples_home)
     assert found & {*SELDOM, "em_pipelines.steps"} == {"mcp", "uvicorn"}
 
 
+@pytest.mark.slow
 def test_pandas_is_there_for_who_wants_it_after_all() -> None:
     code = (
         "import sys, tempfile, pathlib, pyarrow as pa\n"
@@ -126,6 +149,7 @@ def completed(em_command: tuple[str, ...]) -> Callable[..., list[str]]:
     return ask
 
 
+@pytest.mark.slow
 def test_the_shell_is_told_commands_options_and_values(completed: Callable[..., list[str]]) -> None:
     assert completed("fa") == ["facts"]
     assert completed("wh") == ["why", "why-not", "why-probe"]

@@ -11,7 +11,7 @@ from tests.graph_server.server import NO_SERVER, BoltServer, has_server, running
 
 from .conftest import Em
 
-pytestmark = pytest.mark.skipif(not has_server(), reason=NO_SERVER)
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(not has_server(), reason=NO_SERVER)]
 
 
 @pytest.fixture(scope="module")
@@ -75,7 +75,6 @@ def test_who_is_erased_is_gone_from_the_database_as_well(em: Em, home: Path, ser
     assert (found["users"], found["nodes"]["removed"]) == (1, 0)
 
 
-@pytest.mark.slow
 def test_an_erasure_says_what_the_database_still_holds(em: Em, home: Path, server: BoltServer) -> None:
     server.clear()
     rex = ("forget", "--user", "bob", "--entity", "Rex", "--json", "--home", home)
@@ -94,7 +93,6 @@ def test_an_erasure_says_what_the_database_still_holds(em: Em, home: Path, serve
     assert {user for user, _ in names(server)} == {"ada"}
 
 
-@pytest.mark.slow
 def test_an_erasure_that_cannot_reach_the_database_is_worth_a_retry(
     em: Em, home: Path, server: BoltServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:

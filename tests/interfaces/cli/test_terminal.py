@@ -66,7 +66,7 @@ COMMANDS = (
 
 
 @pytest.mark.parametrize("words", COMMANDS, ids=lambda words: " ".join(words[:2]).encode("unicode_escape").decode())
-@pytest.mark.parametrize("form", [(), ("--json",)])
+@pytest.mark.parametrize("form", [(), pytest.param(("--json",), marks=pytest.mark.slow)])
 def test_no_command_prints_a_control_character(em, home: Path, words: tuple[str, ...], form: tuple[str, ...]) -> None:
     if words[0] == "dead-letters" and words[1] == "show":
         found = orjson.loads(em("dead-letters", "list", "--home", home, "--json").stdout)
@@ -77,7 +77,8 @@ def test_no_command_prints_a_control_character(em, home: Path, words: tuple[str,
     assert "Traceback" not in done.stderr
 
 
-@pytest.mark.parametrize("letter", [0, pytest.param(1, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("letter", [0, 1])
 def test_a_terminal_gets_no_sequence_but_colours(em, em_command, home: Path, root: Path, letter: int) -> None:
     found = orjson.loads(em("dead-letters", "list", "--home", home, "--json").stdout)
     for words in (("dead-letters", "list"), ("dead-letters", "show", found[letter]["dead_letter_id"]),

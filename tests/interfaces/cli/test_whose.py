@@ -146,6 +146,7 @@ def test_at_a_terminal_it_asks_once_whose_messages_these_are(export, em, tmp_pat
     assert report["n_duplicates"] == 108
 
 
+@pytest.mark.slow
 def test_at_a_terminal_no_answer_is_no_user_and_what_names_users_is_not_asked_about(export, em, tmp_path) -> None:
     code, shown = at_a_terminal(["land", export, "--home", tmp_path / "home"], b"\n")
     assert (code, "land again with --user-id NAME" in shown) == (1, True)

@@ -77,7 +77,11 @@ def rest(one: socket.socket) -> bytes:
     return told
 
 
-@pytest.mark.parametrize("half", [b"", b"POST /m", HEADERS[:-2], HEADERS, HEADERS + b"{"], ids=str)
+@pytest.mark.parametrize(
+    "half",
+    [b"", *(pytest.param(one, marks=pytest.mark.slow) for one in [b"POST /m", HEADERS[:-2], HEADERS, HEADERS + b"{"])],
+    ids=str,
+)
 def test_what_never_comes_to_its_end_is_closed(port: int, half: bytes) -> None:
     with connected(port) as one:
         one.sendall(half)
@@ -85,7 +89,13 @@ def test_what_never_comes_to_its_end_is_closed(port: int, half: bytes) -> None:
 
 
 @pytest.mark.parametrize(
-    "begun", [HEADERS[:20], LONG, LONG.replace(b"/mcp", b"/early")], ids=["headers", "body", "after the answer"]
+    "begun",
+    [
+        HEADERS[:20],
+        pytest.param(LONG, marks=pytest.mark.slow),
+        pytest.param(LONG.replace(b"/mcp", b"/early"), marks=pytest.mark.slow),
+    ],
+    ids=["headers", "body", "after the answer"],
 )
 def test_what_comes_drop_by_drop_is_closed(port: int, begun: bytes) -> None:
     with connected(port) as one:
@@ -98,6 +108,7 @@ def test_what_comes_drop_by_drop_is_closed(port: int, begun: bytes) -> None:
         assert time.monotonic() < end
 
 
+@pytest.mark.slow
 def test_who_reads_no_answer_is_closed(port: int) -> None:
     with connected(port) as one:
         one.sendall(b"GET /big HTTP/1.1\r\nHost: x\r\n\r\n")
@@ -121,6 +132,7 @@ def test_half_open_connections_shut_nobody_out(port: int) -> None:
         assert b"{}" in asking.recv(1000)
 
 
+@pytest.mark.slow
 def test_whoever_asks_one_thing_after_another_is_answered(port: int) -> None:
     with connected(port) as one:
         for _ in range(5):

@@ -190,12 +190,19 @@ TELLING = {
 """Tools whose calls here tell of home where nothing bounds the caller: else the test would show nothing."""
 
 
+LONG = ("em_context", "em_get_provenance", "em_user_correction")
+"""Tools that are called many times."""
+
+
 def leaks(told: str, of_home: Iterable[str], given: str) -> list[str]:
     """The words and ids of home in an answer, but for those that the caller has just said."""
     return [word for word in (*OF_HOME, *of_home) if word in told and word not in given]
 
 
-@pytest.mark.parametrize("tool", tool_names())
+@pytest.mark.parametrize(
+    "tool",
+    [pytest.param(one, marks=pytest.mark.slow if one in LONG else ()) for one in tool_names()],
+)
 def test_no_tool_tells_one_domain_of_another(
     tool: str, home: Path, tmp_path: Path, work: Call, unbounded: Call
 ) -> None:
@@ -277,6 +284,7 @@ def test_what_is_corrected_or_confirmed_stays_where_it_was_said(tmp_path: Path) 
         run(path)
 
 
+@pytest.mark.slow
 def test_in_python_and_at_the_command_line_a_domain_bounds_as_well(
     home: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -296,6 +304,7 @@ def test_in_python_and_at_the_command_line_a_domain_bounds_as_well(
         assert not leaks(told, facts_of_home(home), "Where does Liesbeth live?")
 
 
+@pytest.mark.slow
 def test_a_token_of_a_domain_bounds_its_caller(home: Path) -> None:
     book = book_of(home)
     token, made = book.create("sanne", TokenScope.READ, datetime.now(UTC), 1, "work")
@@ -310,6 +319,7 @@ def test_a_token_of_a_domain_bounds_its_caller(home: Path) -> None:
     assert not leaks(told, facts_of_home(home), "")
 
 
+@pytest.mark.slow
 def test_over_http_a_token_of_a_domain_bounds_its_caller_too(home: Path) -> None:
     token = book_of(home).create("sanne", TokenScope.READ, datetime.now(UTC), 1, "work")[0]
     server = serve(home)
@@ -326,6 +336,7 @@ def test_over_http_a_token_of_a_domain_bounds_its_caller_too(home: Path) -> None
     assert not leaks(told, facts_of_home(home), "")
 
 
+@pytest.mark.slow
 def test_a_domain_whose_name_is_forgotten_takes_its_tokens_along(tmp_path: Path) -> None:
     path = tmp_path / "home"
     memory = Memory(path, "sanne")

@@ -48,6 +48,7 @@ def test_ids_of_another_user_erase_nothing(ask, module_home: Path) -> None:
     assert Memory(module_home, "ivo").facts(is_all=True) == before
 
 
+@pytest.mark.slow
 def test_a_fact_is_shown_first_and_then_erased_with_a_certificate(ask, module_home: Path) -> None:
     edge = edge_of(module_home, "nora", "has_birthday")
     before = ask("em_delete_edge", edge_id=edge, preview_only=True).structured_content
@@ -59,6 +60,7 @@ def test_a_fact_is_shown_first_and_then_erased_with_a_certificate(ask, module_ho
     assert [(entry.action, entry.actor) for entry in ledger] == [("erase", "agent")]
 
 
+@pytest.mark.slow
 def test_erasing_a_user_ends_their_tokens(module_home: Path, served: Served) -> None:
     token = token_for(module_home, "lone", TokenScope.ADMIN)
     lone = Memory(module_home, "lone")

@@ -119,6 +119,7 @@ def test_a_report_is_stored_once_and_may_be_extended(ask, module_home: Path) -> 
     assert sorted(r["type"] for r in feedback if r["session_id"] == "m1") == ["probe_accepted", "recalled"]
 
 
+@pytest.mark.slow
 def test_corrections_and_added_facts_are_seen_at_once_and_noted_as_an_agents(ask, module_home: Path) -> None:
     added = ask("em_add_facts", facts=[{"relation": "speaks", "object": "Sami"}]).structured_content["facts"]
     assert [(f["relation"], f["object"]) for f in added] == [("speaks", "Sami")]
@@ -219,7 +220,11 @@ def test_nothing_of_another_user_is_shown_whatever_is_asked(ask, module_home: Pa
     assert Memory(module_home, "ivo").facts(is_all=True) == before
 
 
-@pytest.mark.parametrize("word", HOSTILE, ids=range(len(HOSTILE)))
+@pytest.mark.parametrize(
+    "word",
+    [*HOSTILE[:2], *(pytest.param(word, marks=pytest.mark.slow) for word in HOSTILE[2:])],
+    ids=range(len(HOSTILE)),
+)
 def test_hostile_words_are_words(ask, module_home: Path, word: str) -> None:
     calls = (
         ("em_query", {"question": word, "session_id": word, "tags": [word]}),
@@ -251,6 +256,7 @@ def test_without_a_valid_token_nothing_is_answered(served: Served, tokens: dict[
         assert "nora" not in answer.text
 
 
+@pytest.mark.slow
 def test_calls_at_the_same_time_stay_apart(served: Served, tokens: dict[str, str]) -> None:
     found: list[tuple[str, str]] = []
 

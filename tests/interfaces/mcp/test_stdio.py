@@ -57,6 +57,7 @@ def test_tools_prompt_and_resource_of_the_one_user(module_home: Path) -> None:
     assert start.contents[0].mime_type == "text/markdown"
 
 
+@pytest.mark.slow
 def test_a_token_tells_the_user_and_ends_with_its_revocation(module_home: Path) -> None:
     token = token_for(module_home, "ivo", TokenScope.READ)
 
@@ -71,6 +72,7 @@ def test_a_token_tells_the_user_and_ends_with_its_revocation(module_home: Path) 
     assert "expired or was revoked" in after.content[0].text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_ends_it_with_success_and_nothing_but_the_protocol(started: Any, how: signal.Signals) -> None:
     begun = time.monotonic()
@@ -80,6 +82,7 @@ def test_a_signal_ends_it_with_success_and_nothing_but_the_protocol(started: Any
     assert started.stdout.read() == b""
 
 
+@pytest.mark.slow
 def test_the_end_of_its_input_ends_it_with_success(started: Any) -> None:
     started.stdin.write(b"this is no message\n")
     started.stdin.close()

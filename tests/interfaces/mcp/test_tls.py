@@ -6,6 +6,7 @@ from ipaddress import ip_address
 from pathlib import Path
 
 import httpx2
+import pytest
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
@@ -39,6 +40,7 @@ def certified(folder: Path) -> tuple[Path, Path]:
     return folder / "cert.pem", folder / "key.pem"
 
 
+@pytest.mark.slow
 def test_it_serves_over_tls_and_then_wants_a_token_all_the_same(tmp_path: Path) -> None:
     certificate, key = certified(tmp_path)
     home = tmp_path / "home"

@@ -17,6 +17,8 @@ from em_pipelines.settings import load_settings
 from tests.interfaces.ui.conftest import SECRET, Browser, browser_of, edge_of, read
 
 ACTS = [path for path, shown in PAGES.items() if shown.act]
+ALWAYS = ("/fact/confirm", "/forget")
+"""Of which `make test` asks, too."""
 
 
 def book(home: Path) -> TokenBook:
@@ -34,7 +36,7 @@ def entered(home: Path, scope: TokenScope, user: str = "nora") -> Browser:
     return browser
 
 
-@pytest.mark.parametrize("path", ACTS)
+@pytest.mark.parametrize("path", [pytest.param(one, marks=() if one in ALWAYS else pytest.mark.slow) for one in ACTS])
 def test_a_form_of_somebody_else_does_nothing(home: Path, browser: Browser, path: str) -> None:
     fields = {
         "user": "nora",
@@ -92,7 +94,11 @@ def test_a_token_opens_one_memory(home: Path) -> None:
 
 @pytest.mark.parametrize(
     ("scope", "may_correct", "may_forget"),
-    [(TokenScope.READ, False, False), (TokenScope.WRITE, True, False), (TokenScope.ADMIN, True, True)],
+    [
+        (TokenScope.READ, False, False),
+        (TokenScope.WRITE, True, False),
+        pytest.param(TokenScope.ADMIN, True, True, marks=pytest.mark.slow),
+    ],
 )
 def test_a_scope_bounds_what_is_done(home: Path, scope: TokenScope, may_correct: bool, may_forget: bool) -> None:
     browser = entered(home, scope)

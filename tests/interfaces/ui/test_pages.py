@@ -52,7 +52,10 @@ def test_every_page_is_opened_here() -> None:
     assert set(SHOWN) == {path for path, shown in PAGES.items() if shown.show}
 
 
-@pytest.mark.parametrize("path", [path for path in SHOWN if path not in BY_ID])
+@pytest.mark.parametrize(
+    "path",
+    [pytest.param(one, marks=pytest.mark.slow if one == "/soundness" else ()) for one in SHOWN if one not in BY_ID],
+)
 def test_a_page_opens(examples: Browser, path: str) -> None:
     answer = examples.open(path, **SHOWN[path])
     assert answer.status_code == 200
@@ -98,6 +101,7 @@ def test_the_graph_is_narrowed(examples: Browser) -> None:
     assert examples.open("/graph", user="mirela", kind="place").status_code == 200
 
 
+@pytest.mark.slow
 def test_why_nothing_is_known(examples: Browser) -> None:
     assert "It was never said." in examples.open("/audit", user="mirela", q="Reykjavik").text
     assert "Memory knows it." in examples.open("/audit", user="mirela", q="Graz").text
@@ -217,6 +221,7 @@ def test_what_ended_is_found_where_every_status_is_shown(examples: Browser) -> N
     assert "No fact fits" in examples.open("/facts", user="mirela", q="Vienna Zebulon").text
 
 
+@pytest.mark.slow
 def test_counts_of_facts_are_the_same_everywhere(examples: Browser) -> None:
     each = {one.user_id: one.n_facts for one in users(Pipeline(load_settings(home=examples.home)).store)}
     assert [row[4] for row in published(examples.home / "snapshots" / "latest.duckdb")] == [*each.values()]
@@ -235,6 +240,7 @@ def test_time_and_repetition_explain_how_sure_a_fact_is(examples: Browser) -> No
     assert f"→ {fact['confidence']:.2f}" in page
 
 
+@pytest.mark.slow
 def test_older_messages_are_reached(examples: Browser) -> None:
     page = read(examples.open("/audit", user="mirela").text)
     seen, n_pages = set(page.links("/trace?")[:30]), 1
@@ -261,6 +267,7 @@ def test_a_fact_is_asked_about_once_on_a_page(examples: Browser) -> None:
         assert len(asked) == len(set(asked))
 
 
+@pytest.mark.slow
 def test_a_word_is_looked_for_whole_and_what_is_told_is_not_denied(examples: Browser) -> None:
     assert "It was never said." in examples.open("/audit", user="ada", q="tea").text  # nor is it in "team"
     beside = read(examples.open("/audit", user="ada", q="bouldering tonight").text).text
@@ -268,6 +275,7 @@ def test_a_word_is_looked_for_whole_and_what_is_told_is_not_denied(examples: Bro
     assert "user did bouldering" in beside
 
 
+@pytest.mark.slow
 def test_what_logs_said_of_memory_is_listed(examples: Browser) -> None:
     page = read(examples.open("/audit", user="mirela").text)
     assert "What was said of memory (0)" not in page.text

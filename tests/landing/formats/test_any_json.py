@@ -29,9 +29,14 @@ _json = st.recursive(
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(_names, inner, max_size=6),
     max_leaves=25,
 )
+ALWAYS = ("native", "claude")
+"""Formats of which `make test` asks, too."""
 
 
-@pytest.mark.parametrize("name", [known.name for known in FORMATS])
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(one.name, marks=() if one.name in ALWAYS else pytest.mark.slow) for one in FORMATS],
+)
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(records=st.lists(_json, min_size=1, max_size=4), is_document=st.booleans())
 def test_any_json_is_landed_or_refused(

@@ -25,6 +25,7 @@ values = st.recursive(
 )  # fmt: skip
 
 
+@pytest.mark.slow
 @given(st.lists(values, max_size=8), st.integers(1, 50), st.booleans())
 def test_the_elements_are_those_that_a_parser_of_the_whole_finds(found: list[Any], size: int, is_spread: bool) -> None:
     data = orjson.dumps(found, option=orjson.OPT_INDENT_2 if is_spread else 0)

@@ -50,9 +50,9 @@ OURS, HOME, IVOS = ("user", "kayak"), ("user", "Moss"), ("Ivo", "Bergen")
 
 @pytest.mark.parametrize(("name", "data", "facts"), [
     ("WhatsApp Chat with Ivo.txt", WHATSAPP.encode(), {HOME, IVOS}),
-    ("result.json", orjson.dumps(TELEGRAM), {HOME, IVOS}),
-    ("conversations.json", orjson.dumps(CLAUDE), {OURS}),
-    ("MyActivity.json", orjson.dumps(GEMINI), {OURS}),
+    pytest.param("result.json", orjson.dumps(TELEGRAM), {HOME, IVOS}, marks=pytest.mark.slow),
+    pytest.param("conversations.json", orjson.dumps(CLAUDE), {OURS}, marks=pytest.mark.slow),
+    pytest.param("MyActivity.json", orjson.dumps(GEMINI), {OURS}, marks=pytest.mark.slow),
     ("conversations.json", orjson.dumps(CHATGPT), set()),  # the web was asked: nothing is learned of it all
 ])  # fmt: skip
 def test_nothing_is_learned_of_others_words(

@@ -80,6 +80,7 @@ def test_what_was_not_in_sight_is_mostly_not_shown_either(tmp_path: Path) -> Non
     assert len(leaks(texts, shown)) <= 7
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not ATTACKS.exists(), reason="the labelled attacks are not beside the checkout")
 def test_nothing_of_the_labelled_attacks_is_shown(tmp_path: Path) -> None:
     rows_of = [json.loads(line) for line in ATTACKS.read_text(encoding="utf-8").splitlines()]

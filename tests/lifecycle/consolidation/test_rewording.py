@@ -160,6 +160,7 @@ def test_without_a_model_again_the_templates_stand(world: Any) -> None:
     assert is_template(one.rules())
 
 
+@pytest.mark.slow
 def test_the_strongest_are_worded_within_the_calls_of_a_night_and_the_rest_the_next(world: Any) -> None:
     one = world(obliging, max_calls=1)
     report = night(one.home)
@@ -247,6 +248,7 @@ def test_a_user_who_is_forgotten_takes_the_answers_along_and_no_one_elses(world:
     assert one.server.n_calls == 3
 
 
+@pytest.mark.slow
 def test_words_about_what_was_partly_forgotten_go(world: Any) -> None:
     one = world(obliging)
     night(one.home)

@@ -86,6 +86,7 @@ def test_the_switch_waits_for_no_night_that_is_at_work(sleeper: Sleeper) -> None
     assert sleeper.night().note == SWITCHED_OFF
 
 
+@pytest.mark.slow
 def test_a_night_comes_though_more_was_erased_than_has_come(sleeper: Sleeper) -> None:
     sleeper.land(failing())
     sleeper.night()
@@ -180,6 +181,7 @@ def fresh(tmp_path_factory: pytest.TempPathFactory) -> Callable[[], Sleeper]:
 OPERATIONS = st.sampled_from(("evidence", "night", "night", "roll_back", "roll_back", "decide"))
 
 
+@pytest.mark.slow
 @settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.tuples(OPERATIONS, st.integers(0, 11)), min_size=4, max_size=12))
 def test_any_sequence_of_nights_rollbacks_and_decisions_can_be_taken_back(

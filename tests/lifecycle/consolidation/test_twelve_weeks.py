@@ -10,6 +10,7 @@ import pytest
 from em_pipelines.evaluation.consolidation import Lessons, measure
 from em_pipelines.lifecycle.consolidation.settings import ConsolidationSettings
 
+pytestmark = pytest.mark.slow
 TELEMETRY = Path(__file__).parent / "telemetry"
 
 

@@ -76,7 +76,7 @@ def test_without_a_key_or_a_client_it_is_said_what_is_missing(tmp_path: Path, se
         home_of(tmp_path / "b", server, has_client=False).infer()
 
 
-@pytest.mark.parametrize("ends_it", ["the next look", "a run"])
+@pytest.mark.parametrize("ends_it", [pytest.param("the next look", marks=pytest.mark.slow), "a run"])
 def test_a_look_at_a_past_day_leaves_nothing_behind_though_it_is_killed(tmp_path: Path, ends_it: str) -> None:
     home = home_of(tmp_path, None, is_model_enabled=False)
     past, lake = AS_OF - timedelta(days=1), home.store.lake

@@ -94,6 +94,7 @@ def test_the_joins_give_what_loops_give(world: Any, max_fan_out: int, max_hops: 
     assert are_equal(said_of(found), wanted), (said_of(found), wanted)
 
 
+@pytest.mark.slow
 @FEW
 @given(seeds)
 def test_every_bound_holds(seed: int) -> None:
@@ -119,6 +120,7 @@ def test_every_bound_holds(seed: int) -> None:
     assert canonical(INFERRED_EDGES, found).num_rows == len(set(found["edge_id"].to_pylist()))
 
 
+@pytest.mark.slow
 @FEW
 @given(seeds)
 def test_no_conclusion_comes_round_to_itself(seed: int) -> None:
@@ -133,6 +135,7 @@ def test_no_conclusion_comes_round_to_itself(seed: int) -> None:
     assert not on_cycles(known | inferred, inferred)
 
 
+@pytest.mark.slow
 @FEW
 @given(seeds)
 def test_what_is_retracted_grounds_nothing_and_does_not_come_back(seed: int) -> None:
@@ -152,6 +155,7 @@ def test_what_is_retracted_grounds_nothing_and_does_not_come_back(seed: int) -> 
     assert not retracted & facts(after).keys()
 
 
+@pytest.mark.slow
 @FEW
 @given(seeds)
 def test_the_order_of_rows_changes_nothing(seed: int) -> None:
@@ -163,6 +167,7 @@ def test_the_order_of_rows_changes_nothing(seed: int) -> None:
     assert canonical(INFERRED_EDGES, run(edges, entities)).equals(canonical(INFERRED_EDGES, run(*shuffled)))
 
 
+@pytest.mark.slow
 @FEW
 @given(seeds)
 def test_no_user_meets_another(seed: int) -> None:
@@ -227,8 +232,14 @@ def test_names_of_one_thing_make_one_chain() -> None:
 @pytest.mark.parametrize(
     "blocking",
     [
-        {"status": "retracted"}, {"polarity": -1}, {"status": "superseded"}, {"status": "archived"},
-        {"status": "active", "effective_confidence": 0.2},
+        {"status": "retracted"},
+        *(
+            pytest.param(one, marks=pytest.mark.slow)
+            for one in [
+                {"polarity": -1}, {"status": "superseded"}, {"status": "archived"},
+                {"status": "active", "effective_confidence": 0.2},
+            ]
+        ),
     ],
 )  # fmt: skip
 def test_of_what_was_said_inference_has_no_say(blocking: dict[str, Any]) -> None:
@@ -300,6 +311,7 @@ def test_nothing_follows_where_inference_is_off_or_nothing_is_known() -> None:
     assert run(edges, things, ()).num_rows == 0
 
 
+@pytest.mark.slow
 def test_a_long_chain_of_parts_is_searched_for_cycles_without_end() -> None:
     things = [entity(f"place{n}", "place") for n in range(3000)]
     edges = [edge(f"place{n}", "part_of", f"place{(n + 1) % 3000}") for n in range(3000)]

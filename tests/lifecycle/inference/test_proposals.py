@@ -49,26 +49,39 @@ def test_a_chain_that_leads_from_end_to_end_stands() -> None:
         proposal("user", "uses", "python", 1),  # does not begin at the subject
         proposal("user", "uses", "python", 0),  # ends elsewhere
         proposal("user", "uses", "tool", 0, 2),  # broken in between
-        proposal("user", "uses", "em", 0, 1, 1),  # goes back on itself
-        proposal("user", "uses", "python", 0, 1, 1),
-        proposal("user", "uses", "user", 0, 0),
-        proposal("user", "uses", "python"),
-        proposal("user", "uses", "python", 0, 1, 2, 3),
-        proposal("user", "runs", "python", 0, 1),
-        proposal("user", "uses", "nowhere", 0, 1),
-        proposal("user", "uses", "python", 0, 1, user="ben"),
-        {**proposal("user", "uses", "python", 0, 1), "premises": [EDGES[0]["edge_id"], "edge_unheard_of"]},
-        proposal("user", "works_on", "em", 0),  # said
-        proposal("tom", "spouse_of", "user", 3),  # a rule says so
-        proposal("user", "spouse_of", "python", 0, 1),  # another value is known
+        *(
+            pytest.param(one, marks=pytest.mark.slow)
+            for one in [
+                proposal("user", "uses", "em", 0, 1, 1),  # goes back on itself
+                proposal("user", "uses", "python", 0, 1, 1),
+                proposal("user", "uses", "user", 0, 0),
+                proposal("user", "uses", "python"),
+                proposal("user", "uses", "python", 0, 1, 2, 3),
+                proposal("user", "runs", "python", 0, 1),
+                proposal("user", "uses", "nowhere", 0, 1),
+                proposal("user", "uses", "python", 0, 1, user="ben"),
+                {**proposal("user", "uses", "python", 0, 1), "premises": [EDGES[0]["edge_id"], "edge_unheard_of"]},
+                proposal("user", "works_on", "em", 0),  # said
+                proposal("tom", "spouse_of", "user", 3),  # a rule says so
+                proposal("user", "spouse_of", "python", 0, 1),  # another value is known
+            ]
+        ),
     ],
-)  # fmt: skip
+)
 def test_anything_else_does_not(wrong: dict[str, Any]) -> None:
     assert judged(wrong) == {}
 
 
-@pytest.mark.parametrize("flaw", [{"status": "contradicted"}, {"polarity": -1}, {"effective_confidence": 0.39},
-                                  {"flags": ["hypothetical"]}, {"requires_verification": True}])  # fmt: skip
+@pytest.mark.parametrize(
+    "flaw",
+    [
+        {"status": "contradicted"},
+        {"polarity": -1},
+        pytest.param({"effective_confidence": 0.39}, marks=pytest.mark.slow),
+        pytest.param({"flags": ["hypothetical"]}, marks=pytest.mark.slow),
+        pytest.param({"requires_verification": True}, marks=pytest.mark.slow),
+    ],
+)
 def test_premises_are_held_to_the_same_rule(flaw: dict[str, Any]) -> None:
     flawed = [EDGES[0], {**EDGES[1], **flaw}, *EDGES[2:]]
     assert judged(proposal("user", "uses", "python", 0, 1), edges=flawed) == {}

@@ -48,6 +48,7 @@ def test_what_is_read_is_what_was_published(home: Pipeline) -> None:
     assert sorted(rows) == sorted((f["edge_id"], f["confidence"], f["rule"], f["because"]) for f in read(home))
 
 
+@pytest.mark.slow
 def test_before_it_was_said_nothing_follows_from_it(home: Pipeline) -> None:
     early = read(home, user_id="mirela", as_of=date(2026, 9, 25))
     assert early
@@ -63,6 +64,7 @@ def test_of_one_user_and_of_one_name(home: Pipeline) -> None:
     assert read(home, user_id="nobody") == []
 
 
+@pytest.mark.slow
 def test_em_infer_shows_what_follows_now(examples_home: Path, home: Pipeline) -> None:
     asked = ("infer", "--as-of", LAST, "--home", examples_home)
     assert orjson.loads(em(*asked, "--json")) == read(home)
@@ -72,6 +74,7 @@ def test_em_infer_shows_what_follows_now(examples_home: Path, home: Pipeline) ->
     assert "user sibling_of" in shown
 
 
+@pytest.mark.slow
 def test_facts_list_what_follows_only_where_it_is_wanted(examples_home: Path, home: Pipeline) -> None:
     asked = ("facts", "--user", "mirela", "--as-of", LAST, "--home", examples_home)
     plain = orjson.loads(em(*asked, "--json"))

@@ -202,6 +202,7 @@ def test_a_rollback_gives_what_stood_before_and_the_import_stays(
     assert "DbQuery: timeout error" in shared(taker)
 
 
+@pytest.mark.slow
 def test_an_erasure_takes_what_came_of_one_and_leaves_what_others_support(
     giver: Pipeline, taker: Pipeline, pool: Path
 ) -> None:
@@ -235,6 +236,7 @@ def test_a_withdrawal_waits_for_a_pool_that_is_away(giver: Pipeline, pool: Path)
     assert next(found for found in diagnose(giver) if found.subject == "pool").is_well
 
 
+@pytest.mark.slow
 def test_erasing_part_of_a_memory_takes_back_what_it_says_no_more(giver: Pipeline, pool: Path) -> None:
     export(giver)
 

@@ -176,6 +176,7 @@ TOLD: dict[str, tuple[datetime, tuple[str, ...]]] = {
 """What each user says for the gap of the same name to be there, and when."""
 
 
+@pytest.mark.slow
 def test_a_question_that_was_answered_in_a_word_is_not_asked_again(tmp_path: Path) -> None:
     wide = {"max_waiting": 60, "max_per_entity": 9, "max_per_template": 9, "min_value": 0.01}
     settings = load_settings(home=tmp_path / "home")

@@ -177,7 +177,7 @@ def test_more_than_one_is_shown_no_more_often_than_it_may_be_asked(asked: Asked)
     assert len(asked.ask(None, limit=10, is_noted=False).rows) == 2
 
 
-@pytest.mark.parametrize("make", [False, True])
+@pytest.mark.parametrize("make", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_what_is_reported_counts_at_once(asked: Asked, make: bool) -> None:
     (first,) = asked.ask().rows
     asked.report("deflected", first["probe_id"], NOON + timedelta(minutes=1), "s1", make=make)
@@ -187,6 +187,7 @@ def test_what_is_reported_counts_at_once(asked: Asked, make: bool) -> None:
     assert said == {("offered", first["kind"]), ("deflected", first["kind"])}
 
 
+@pytest.mark.slow
 def test_what_was_accepted_is_not_asked_again(asked: Asked) -> None:
     (first,) = asked.ask().rows
     asked.report("accepted", first["probe_id"], NOON, "s1", make=True)
@@ -212,6 +213,7 @@ def test_whoever_asks_at_once_is_not_given_more(asked: Asked) -> None:
     assert sum(len(one) for one in given) == 2
 
 
+@pytest.mark.slow
 def test_a_damaged_line_costs_one_offer_and_is_named(asked: Asked) -> None:
     asked.ask("s1")
     (path,) = (asked.home.record / "offers").glob("*.jsonl")
@@ -267,6 +269,7 @@ def test_the_book_holds_nothing_that_anybody_said(asked: Asked) -> None:
         assert word not in written
 
 
+@pytest.mark.slow
 def test_of_a_user_nothing_stays(asked: Asked) -> None:
     asked.ask("s1")
     asked.ask("s1", user="ben")
@@ -276,6 +279,7 @@ def test_of_a_user_nothing_stays(asked: Asked) -> None:
     assert len(asked.home.offers.of("ben")) > 0
 
 
+@pytest.mark.slow
 def test_what_is_asked_about_somebody_goes_with_them(asked: Asked) -> None:
     for n in range(60):  # until each was offered
         asked.ask(f"s{n}", NOON + timedelta(days=n / 4))
@@ -293,7 +297,7 @@ def test_what_is_asked_about_somebody_goes_with_them(asked: Asked) -> None:
         ((), {}, "UTC"), ((), {"time_zone": "Asia/Tokyo"}, "Asia/Tokyo"),
         ((), {"time_zone": "Asia/Tokyo", "time_zones": {"ines": "America/Lima"}}, "America/Lima"),
         (("My timezone is Europe/Lisbon.",), {"time_zones": {"ines": "America/Lima"}}, "Europe/Lisbon"),
-        (("My timezone is Middle/Earth.",), {}, "UTC"),
+        pytest.param(("My timezone is Middle/Earth.",), {}, "UTC", marks=pytest.mark.slow),
     ],
 )  # fmt: skip
 def test_the_time_zone_is_what_they_said(

@@ -144,8 +144,11 @@ def test_every_wording_could_stand_for_every_other_of_its_gap_of_the_same_form()
 @pytest.mark.parametrize(
     "script",
     [
-        lambda _: answer({"question": "Your memory file says you live in Graz. Is that so?"}),
-        lambda _: answer("I would rather write an essay about dogs. " * 40),
+        pytest.param(
+            lambda _: answer({"question": "Your memory file says you live in Graz. Is that so?"}),
+            marks=pytest.mark.slow,
+        ),
+        pytest.param(lambda _: answer("I would rather write an essay about dogs. " * 40), marks=pytest.mark.slow),
         lambda _: failed(500),
     ],
     ids=["internals", "an essay", "down"],
@@ -157,6 +160,7 @@ def test_templates_stand_where_a_model_answers_badly_or_not_at_all(world: World,
     assert texts(opened()) == before
 
 
+@pytest.mark.slow
 def test_a_night_asks_no_more_than_its_budget(world: World) -> None:
     opened, server = world(turned, polish_max_calls=2)
     asked = opened().polish_probes()
@@ -165,12 +169,14 @@ def test_a_night_asks_no_more_than_its_budget(world: World) -> None:
     assert "proactive.polish_max_calls" in (asked.note or "")
 
 
+@pytest.mark.slow
 def test_nobody_is_asked_unless_it_is_wanted(world: World) -> None:
     opened, server = world(turned, is_polish_enabled=False)
     assert opened().polish_probes().n_calls == 0
     assert server.calls == []
 
 
+@pytest.mark.slow
 def test_what_a_model_is_shown_is_the_question_alone_and_goes_with_its_user(world: World) -> None:
     opened, server = world(turned)
     opened().polish_probes()

@@ -98,6 +98,7 @@ def test_whatever_the_name_its_words_are_one_line_without_marks(name: str, kind:
         assert len(text) < 60
 
 
+@pytest.mark.slow
 @settings(max_examples=15, deadline=None)
 @given(names=st.lists(st.text(min_size=1, max_size=30), min_size=1, max_size=20, unique=True))
 def test_no_name_breaks_the_step_or_adds_a_second_question(names: list[str]) -> None:

@@ -209,9 +209,13 @@ OF_THINGS = sorted(
     name for name, (world, _) in FOUND.items()
     if load_gaps()[name].shape and load_gaps()[name].form not in {"person", "namesakes", "either", "whether"}
 )  # fmt: skip
+ALWAYS = ("in confidence", "privileged", "retracted")
+"""Of which `make test` asks, too."""
 
 
-@pytest.mark.parametrize("how", sorted(HIDING))
+@pytest.mark.parametrize(
+    "how", [pytest.param(how, marks=() if how in ALWAYS else pytest.mark.slow) for how in sorted(HIDING)]
+)
 def test_nothing_that_is_hidden_is_asked_about_or_named(how: str) -> None:
     assert _of_own_user(_crowd(OF_THINGS, **HIDING[how])) == {}
     assert set(OF_THINGS) <= set(_found())
@@ -244,7 +248,9 @@ def test_facts_that_cannot_change_are_never_asked_about_again() -> None:
 
 
 @pytest.mark.parametrize("curve", list(Curve))
-@pytest.mark.parametrize("confidence", [0.61, 0.66, 0.8, 0.9, 0.9499, 1.0])
+@pytest.mark.parametrize(
+    "confidence", [0.8, *(pytest.param(one, marks=pytest.mark.slow) for one in [0.61, 0.66, 0.9, 0.9499, 1.0])]
+)
 def test_a_fact_goes_stale_on_the_first_day_on_which_decay_has_it_below_the_bound(
     curve: Curve, confidence: float
 ) -> None:
@@ -333,6 +339,7 @@ def test_nobody_has_more_waiting_than_the_limit_nor_several_of_one_thing() -> No
     assert rows[0]["value"] == max(row["value"] for row in probes(known))
 
 
+@pytest.mark.slow
 def test_what_waits_is_what_is_worth_most() -> None:
     known = _many(20, seed=5)
     few = ProactiveSettings(max_waiting=3, max_per_entity=50, max_per_template=50, min_value=0)
@@ -359,6 +366,7 @@ def test_of_one_thing_and_of_one_wording_the_best_is_kept() -> None:
     assert all((f"Tool{number}" in told) == (number in {7, 8}) for number in range(9))
 
 
+@pytest.mark.slow
 def test_values_lie_between_0_and_1_and_grow_with_importance_and_late_talk() -> None:
     values = {}
     for name, importance, days in (("often", 1.0, 1), ("seldom", 0.0, 1), ("long_ago", 1.0, 80)):
@@ -380,7 +388,15 @@ def test_somebody_new_is_asked_a_few_plain_things_and_somebody_unknown_nothing()
     assert all(row["generated_at"] == at(5) and row["status"] == "queued" for row in first)
 
 
-@pytest.mark.parametrize("said", ["delivered", "accepted", "ignored", "deflected"])
+@pytest.mark.parametrize(
+    "said",
+    [
+        pytest.param("delivered", marks=pytest.mark.slow),
+        "accepted",
+        pytest.param("ignored", marks=pytest.mark.slow),
+        pytest.param("deflected", marks=pytest.mark.slow),
+    ],
+)
 def test_what_came_of_a_question_is_its_status(said: str) -> None:
     known = Known()
     known.fact("likes", "tea", "food")
@@ -434,6 +450,7 @@ def test_settled_contradictions_and_those_with_a_side_that_fell_are_not_asked_ab
     assert "which_home" not in asked(known)
 
 
+@pytest.mark.slow
 def test_what_is_liked_and_disliked_is_asked_about_whichever_was_said_last() -> None:
     for relations in (("likes", "dislikes"), ("dislikes", "likes")):
         known = Known()

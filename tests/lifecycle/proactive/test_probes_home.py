@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import orjson
+import pytest
 
 from em_pipelines.landing.land import land
 from em_pipelines.pipeline import Pipeline
@@ -66,12 +67,14 @@ def test_nobody_is_asked_for_the_birthday_of_somebody_who_has_died(tmp_path: Pat
     assert "husband" not in asked
 
 
+@pytest.mark.slow
 def test_nobody_is_asked_for_a_name_that_stands_beside_the_role(tmp_path: Path) -> None:
     home = Pipeline(load_settings(home=tmp_path / "home"))
     rows = _say(home, "Sneha (my fiancée) says she wants one Tamil song.", "My brother lives in Graz.")
     assert [row["text"] for row in rows if row["template"] == "kin_name" and "brother" not in row["text"]] == []
 
 
+@pytest.mark.slow
 def test_what_is_made_again_has_the_same_bytes(tmp_path: Path) -> None:
     home = Pipeline(load_settings(home=tmp_path / "home"))
     first = _say(home, "I live in Delft.", "I love running.", "My dog is called Bosse.")

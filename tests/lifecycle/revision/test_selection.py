@@ -77,7 +77,7 @@ def test_other_facts_are_never_due(world: World, changes: dict[str, Any]) -> Non
 @pytest.mark.parametrize("kind", [
     "person", "project", "vehicle", "animal", "food", "event", "activity", "concept", "material", "tool", "work",
 ])  # fmt: skip
-@pytest.mark.parametrize("is_subject", [True, False])
+@pytest.mark.parametrize("is_subject", [True, pytest.param(False, marks=pytest.mark.slow)])
 def test_both_ends_have_to_be_public_things(world: World, kind: str, is_subject: bool) -> None:
     world.fact("Zavod", "part_of", "Orla", kinds=f"{kind} place" if is_subject else f"place {kind}")
     assert selected(world) == Selection()
@@ -167,6 +167,7 @@ def test_a_fact_that_has_ended_is_not_asked_about(world: World) -> None:
     assert edges_of(selected(world)) == [due]
 
 
+@pytest.mark.slow
 @settings(max_examples=25)
 @given(st.permutations(range(8)), st.lists(st.integers(80, 200), min_size=8, max_size=8))
 def test_the_order_hangs_on_the_facts_and_not_on_their_order(order: list[int], ages: list[int]) -> None:

@@ -66,7 +66,7 @@ def packed(home: Pipeline) -> bytes:
     return b"".join(path.read_bytes() for path in sorted(folder_of(home, "ada").rglob("*")) if path.is_file())
 
 
-@pytest.mark.parametrize("role", ["user", "assistant"])
+@pytest.mark.parametrize("role", ["user", pytest.param("assistant", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", REFUSED)
 def test_what_is_refused_is_neither_found_nor_quoted_and_the_rest_is(
     bare: Pipeline, tmp_path: Path, name: str, role: str
@@ -107,6 +107,7 @@ def test_what_is_too_long_to_be_guarded_is_not_quoted(bare: Pipeline, tmp_path: 
     assert HONEST in "\n".join(hit.text for hit in ask(bare, "ada", Search("dinghy", 5, TODAY)))
 
 
+@pytest.mark.slow
 def test_a_switch_that_is_turned_on_brings_back_what_was_withheld(bare: Pipeline, tmp_path: Path) -> None:
     illness, telling = REFUSED["an illness"]
     order, brand = REFUSED["an order"]
@@ -152,6 +153,7 @@ def test_a_fact_that_a_command_takes_back_is_out_of_replies_at_once(bare: Pipeli
     assert quoted(bare, "eels dinghy") == at_once
 
 
+@pytest.mark.slow
 def test_what_is_said_again_is_quoted_again_where_it_was_said_again(bare: Pipeline, tmp_path: Path) -> None:
     talk(bare, tmp_path / "log", ("user", f"I like eels. {HONEST}"))
     talk(bare, tmp_path / "log", ("user", "Forget what I said about liking eels."), session="s2", day="2026-03-04")

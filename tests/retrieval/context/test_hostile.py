@@ -65,6 +65,7 @@ def check(home: Pipeline, query: ContextQuery) -> str:
     return block.text
 
 
+@pytest.mark.slow
 @given(
     names=st.lists(storable.filter(str.strip), min_size=1, max_size=6),
     said=st.lists(storable, max_size=6),
@@ -131,7 +132,11 @@ def test_a_quote_is_cut_around_the_words_that_are_asked_for() -> None:
     assert "We finally sold the boat to Piet." in trimmed(text, frozenset({"sold", "boat"}), 30)
 
 
-@pytest.mark.parametrize("user", HOSTILE_IDS, ids=range(len(HOSTILE_IDS)))
+@pytest.mark.parametrize(
+    "user",
+    [*HOSTILE_IDS[:6], *(pytest.param(user, marks=pytest.mark.slow) for user in HOSTILE_IDS[6:])],
+    ids=range(len(HOSTILE_IDS)),
+)
 def test_nobody_reads_anybody_elses_block(home: Pipeline, user: str) -> None:
     for text in ("What is Dana up to? Where do I live?", "kiln Ossian Turku"):
         found = check(home, ContextQuery(user, text, TODAY))

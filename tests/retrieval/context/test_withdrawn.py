@@ -46,7 +46,7 @@ def test_what_a_message_takes_back_is_not_quoted_nor_is_the_message_that_names_i
     assert first["content"] == "I like eels. I own a barge."
 
 
-@pytest.mark.parametrize("is_folded", [False, True])
+@pytest.mark.parametrize("is_folded", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_what_a_command_takes_back_is_not_quoted_at_once_and_later(bare: Pipeline, tell, *, is_folded: bool) -> None:
     tell(bare, "ada", "I like eels. I own a barge.")
     Corrections(bare, "ada").retract({"relation": "likes", "object": "eels"})
@@ -56,7 +56,7 @@ def test_what_a_command_takes_back_is_not_quoted_at_once_and_later(bare: Pipelin
     assert "I own a barge." in quoted(bare)
 
 
-@pytest.mark.parametrize("is_folded", [False, True])
+@pytest.mark.parametrize("is_folded", [pytest.param(False, marks=pytest.mark.slow), True])
 def test_what_was_corrected_is_not_quoted(bare: Pipeline, tell, *, is_folded: bool) -> None:
     tell(bare, "ada", "I live in Marlin Bay. I like eels.")
     Corrections(bare, "ada").correct({"relation": "lives_in", "old_object": "Marlin Bay"}, "Graz")

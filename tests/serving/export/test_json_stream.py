@@ -32,6 +32,7 @@ def walked(text: str) -> dict[str, list[Any]]:
     return found
 
 
+@pytest.mark.slow
 @given(OBJECTS, st.sampled_from([None, 0, 2, "\t"]))
 def test_it_reads_what_a_parser_reads(value: dict[str, list[Any]], indent: Any) -> None:
     assert walked(json.dumps(value, indent=indent)) == value

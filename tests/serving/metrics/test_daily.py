@@ -196,6 +196,7 @@ def test_counted_one_by_one_days_are_what_they_are_counted_together(home: Pipeli
         assert alone.sort_by([("name", "ascending"), ("labels", "ascending")]).to_pylist() == kept.to_pylist()
 
 
+@pytest.mark.slow
 def test_a_day_is_counted_again_where_it_changed_and_goes_with_what_it_counted(home: Pipeline, tmp_path: Path) -> None:
     mine = Pipeline(load_settings(home=Path(shutil.copytree(home.path, tmp_path / "home", symlinks=True))))
     before = state_hash(mine.store, mine.settings.decay)

@@ -33,7 +33,7 @@ def server(shared_server: BoltServer) -> BoltServer:
     return shared_server
 
 
-@pytest.fixture(params=["memory", "bolt"])
+@pytest.fixture(params=["memory", pytest.param("bolt", marks=pytest.mark.slow)])
 def graph(request: pytest.FixtureRequest) -> Iterator[GraphStore]:
     """An empty, prepared store: of dicts, or behind Bolt."""
     if request.param == "memory":

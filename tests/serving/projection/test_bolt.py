@@ -47,6 +47,7 @@ def large_world(n_facts: int = 600) -> World:
     return world
 
 
+@pytest.mark.slow
 def test_every_property_arrives_as_it_stands_in_memory(server: BoltServer) -> None:
     world = small_world()
     for number, text in enumerate(HOSTILE):
@@ -96,15 +97,20 @@ def test_keys_are_unique_and_looked_up_by_an_index(server: BoltServer) -> None:
     assert {("Entity", "key"), ("Entity", "user_key"), ("Entity", "name_key"), ("Value", "key")} <= indexed
 
 
+OTHER_CHANGES = (
+    "MATCH (:Entity)-[r:HAS_AGE]->() DELETE r",
+    "MATCH (n:Entity {name: 'Kotor'}) SET n.digest = 'none of ours'",
+    "MATCH (n:Value) REMOVE n.digest",
+    "MATCH (s:Entity)-[r:LIKES]->(o) CREATE (o)-[:LIKES {edge_id: r.edge_id, user_id: r.user_id, digest: 1}]->(s)",
+    "MATCH (s:Entity)-[r:LIKES]->(o) CREATE (s)-[t:LIKES]->(o) SET t = properties(r)",
+)
+
+
 @pytest.mark.parametrize(
     "change",
     [
         "MATCH (n:Entity {name: 'Kotor'}) DETACH DELETE n",
-        "MATCH (:Entity)-[r:HAS_AGE]->() DELETE r",
-        "MATCH (n:Entity {name: 'Kotor'}) SET n.digest = 'none of ours'",
-        "MATCH (n:Value) REMOVE n.digest",
-        "MATCH (s:Entity)-[r:LIKES]->(o) CREATE (o)-[:LIKES {edge_id: r.edge_id, user_id: r.user_id, digest: 1}]->(s)",
-        "MATCH (s:Entity)-[r:LIKES]->(o) CREATE (s)-[t:LIKES]->(o) SET t = properties(r)",
+        *(pytest.param(one, marks=pytest.mark.slow) for one in OTHER_CHANGES),
     ],
 )
 def test_what_somebody_has_changed_by_hand_is_mended_by_the_next_sync(server: BoltServer, change: str) -> None:
@@ -125,6 +131,7 @@ def test_a_property_that_somebody_has_changed_is_mended_by_a_full_sync(server: B
     assert asked(server, "MATCH (n:Entity {name: 'Cattaro'}) RETURN n.key") == []
 
 
+@pytest.mark.slow
 def test_two_syncs_at_a_time_lose_nothing(server: BoltServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "BATCH_ROWS", 20)
     world = large_world(120)

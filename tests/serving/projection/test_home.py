@@ -120,6 +120,7 @@ def test_a_note_that_is_none_is_named_by_whoever_needs_it(home: Pipeline) -> Non
         assert [d.is_well for d in told(home)] == [False]
 
 
+@pytest.mark.slow
 def test_an_erasure_waits_for_the_next_sync_and_says_so(home: Pipeline) -> None:
     graph = InMemoryGraph()
     assert told(home) == []
@@ -144,6 +145,7 @@ def test_an_erasure_does_not_wait_for_a_note_that_can_be_read(home: Pipeline) ->
     assert forget(home, Scope(ScopeKind.USER, "bob", "")).waits_for_a_sync
 
 
+@pytest.mark.slow
 def test_an_erasure_that_ends_while_a_sync_is_at_work_is_not_taken_for_carried_over(home: Pipeline) -> None:
     synced(home, InMemoryGraph())
     certificate = forget(home, Scope(ScopeKind.USER, "bob", ""))

@@ -254,6 +254,7 @@ def world_of(facts: list[tuple[Any, ...]]) -> World:
     return world
 
 
+@pytest.mark.slow
 @given(st.lists(FACTS, min_size=1, max_size=2))
 @settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_from_whatever_it_held_before_a_graph_becomes_that_of_a_first_sync(worlds: list[list[tuple[Any, ...]]]) -> None:

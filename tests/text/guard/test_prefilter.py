@@ -91,6 +91,7 @@ def test_half_a_character_is_no_hindrance() -> None:
     assert Prefilter(["lamp.on"]).possible("lamp\ud800on") == {0}
 
 
+@pytest.mark.slow
 def test_a_long_text_of_nothing_but_beginnings_is_searched_to_its_end() -> None:
     text = "".join(random.Random(1).choices([text[:7] for text in TEXTS], k=200_000))
     assert len(PATTERNS) - 1 in Prefilter([*PATTERNS[:-1], "the very end"]).possible(f"{text}the very end")
@@ -106,6 +107,7 @@ def test_whatever_matches_a_pattern_is_possible(case: tuple[str, str]) -> None:
     assert Prefilter([pattern]).possible(text) == {0}
 
 
+@pytest.mark.slow
 def test_whatever_a_pattern_of_the_rules_finds_is_possible() -> None:
     source = random.Random(1)
     words = [word for text in TEXTS for word in text.split(" ")]
