@@ -31,9 +31,16 @@ def is_cut(stated: Stated) -> bool:
     last = stated.said[-1]
     if last.low == "back" or last.low in _TOO_FEW or _is_without_number(stated) or _is_round_the_corner(stated):
         return True
-    if last.low in _ADJECTIVES and not last.is_capital and not _is_adjective_named(stated):
+    if (last.low in _ADJECTIVES and not last.is_capital and not _is_adjective_named(stated)) or _is_old_one(stated):
         return True
     return (_ends_frame(stated) and _goes_on(stated, last)) or (stated.is_doing and _is_doing_cut(stated))
+
+
+def _is_old_one(stated: Stated) -> bool:
+    """`I gave my old | desk to a student`: mostly there is a new one."""
+    phrase = stated.phrase
+    is_gone = stated.relation == "owns" and stated.match.pattern.spec.polarity < 0
+    return is_gone and phrase is not None and any(t.low == "old" for t in stated.tokens[phrase.start : phrase.head])
 
 
 def _is_round_the_corner(stated: Stated) -> bool:
@@ -115,6 +122,8 @@ def _is_alone_her(stated: Stated) -> bool:
 def _is_open(stated: Stated, following: Token) -> bool:
     """`turn the barn | into a shop`, `hiking to the gym` of `prefer hiking to the gym`."""
     if stated.relation == "prefers" and is_ing(stated.said[0]) and any(token.low == "to" for token in stated.said):
+        return True
+    if following.low == "of":  # "sell the British part | of my stamps"
         return True
     verbs = stated.said[0].verbs or {}
     is_open = following.low in _COMPLETING or following.low in _ADJECTIVES or bool(following.forms & BASE)

@@ -40,6 +40,8 @@ _OF_ALL = frozenset({"kid", "kids", "child", "children"})
 _RELATIONS = frozenset(KIN.values()) | {"has_pet"}
 _CLASS = 9
 """Children from which somebody who has them teaches or coaches them."""
+_DUE = 3
+"""Words behind a baby in which it is said to be due."""
 _EXPECTING = frozenset({"having", "expecting"})
 _NAMED_BY_US = frozenset({"parent_of", "has_pet"})
 _SINCE = frozenset({"since", "when", "after", "before", "until", "because", "as"})
@@ -63,10 +65,11 @@ def stated_relation(reading: Reading, person: Referent, phrase: NounPhrase) -> s
 
 
 def _is_nobodys(tokens: list[Token], person: Referent, phrase: NounPhrase) -> bool:
-    """`our kids are our future`, `I have 22 kids this year`, `we're having a baby` in November."""
+    """`our kids are our future`, `I have 22 kids this year`, `we're having a baby`, `her baby is due`."""
     if person.kin in _OF_ALL and (phrase.possessor == "our" or _is_class(tokens, phrase)):
         return True
-    return phrase.start > 0 and tokens[phrase.start - 1].low in _EXPECTING
+    is_due = person.kin == "baby" and any(token.low == "due" for token in tokens[phrase.end : phrase.end + _DUE])
+    return is_due or (phrase.start > 0 and tokens[phrase.start - 1].low in _EXPECTING)
 
 
 def _is_class(tokens: list[Token], phrase: NounPhrase) -> bool:

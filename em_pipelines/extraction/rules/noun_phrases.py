@@ -46,6 +46,7 @@ _BEFORE_MEASURES = _TIME_STARTS | {"size"}
 _TIME_UNITS = words("words", "time_units") | words("words", "weekdays") | words("words", "weekday_short")
 _PREPS_AFTER_VERBS = words("words", "prepositions_after_verbs")
 _JOURNEYS = words("nouns", "journeys")
+_OPENING_ADVERBS = words("words", "opening_adverbs")
 _MAX_DEPTH = 4
 """Of phrases within phrases, `the lid of the box of the key`."""
 _MAX_DETERMINERS = 5
@@ -349,7 +350,9 @@ def _is_empty_first(tokens: list[Token], phrase: NounPhrase) -> bool:
             return False
         phrase.number = token.low
         return True
-    return not token.is_capital and (bool(token.bits & (ADV | QUANT)) or token.low in EVALUATIVE)
+    if token.is_capital:
+        return following.is_capital and token.low in _OPENING_ADVERBS
+    return bool(token.bits & (ADV | QUANT)) or token.low in EVALUATIVE
 
 
 def _is_sized_matter(size: Token, head: Token) -> bool:

@@ -57,7 +57,9 @@ _SELDOM_OWNING = frozenset({"have", "buy", "get", "drive", "keep"})  # and of ma
 _PUBLIC = words("nouns", "public_vehicles")
 _EMPTY_VERBS, _LIGHT_VERBS = words("verbs", "empty"), words("verbs", "light")
 _VAGUE = words("nouns", "vague") | words("words", "light_heads")
+_UNPAID = frozenset({"amateur", "amateurs", "hobby"})
 _CALLINGS = words("nouns", "callings")
+_ADMITTING = words("nouns", "schools") | words("nouns", "courses") | words("nouns", "clubs") | {"program", "programme"}
 _WHAT_ONE_IS = frozenset({"has_age", "has_name", "works_as", "is_a", "has_nationality"})
 _THINKING = frozenset({"think", "reckon", "believe", "imagine", "fancy"})
 _PREFERENCES = frozenset(RELATIONS_BY_GROUP["preference"])
@@ -244,9 +246,9 @@ def _is_any_group(stated: Stated, phrase: NounPhrase) -> bool:
 
 
 def _is_got_into(stated: Stated, phrase: NounPhrase) -> bool:
-    """`I got into a fight`."""
+    """`I got into a fight`, `he got into nursing school`."""
     is_got = "get" in stated.match.clause.verb.lemmas and stated.relation == "interested_in"
-    return is_got and phrase.det in {"a", "an"}
+    return is_got and (phrase.det in {"a", "an"} or stated.tokens[phrase.head].low in _ADMITTING)
 
 
 def _is_thin_here(stated: Stated, phrase: NounPhrase) -> bool:
@@ -310,6 +312,13 @@ def _is_no_calling(stated: Stated) -> bool:
     )
 
 
+def _is_unpaid(stated: Stated) -> bool:
+    """`I'm a cellist in an orchestra for amateurs`."""
+    clause = stated.match.clause
+    is_work = stated.relation == "works_as"
+    return is_work and any(token.low in _UNPAID for token in stated.tokens[clause.verb.end : clause.right])
+
+
 _OF_ALL: tuple[tuple[Unkept, Callable[[Stated], bool]], ...] = (
     (Unkept.NOT_ASSERTED, _is_own_view),
     (Unkept.NOT_ASSERTED, _is_gone),
@@ -324,5 +333,6 @@ _OF_PHRASES: tuple[tuple[Unkept, Callable[[Stated], bool]], ...] = (
     (Unkept.SAYS_NOTHING, _is_no_possession),
     (Unkept.SAYS_NOTHING, _says_nothing),
     (Unkept.SAYS_NOTHING, _is_no_calling),
+    (Unkept.SAYS_NOTHING, _is_unpaid),
 )
 """Asked of claims with an object that is no name, no date and no list, said plainly."""

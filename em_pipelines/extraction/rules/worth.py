@@ -166,10 +166,6 @@ def _is_unsaid(stated: Stated) -> bool:
     return clause.is_shared or (stated.is_own and clause.pronoun is None and not clause.subject)
 
 
-def _is_listed(stated: Stated) -> bool:
-    return len(stated.match.objects) >= _MANY
-
-
 def _is_unread(stated: Stated) -> bool:
     return stated.match.clause.right - stated.fill.end > _UNREAD
 
@@ -200,7 +196,7 @@ _CONTEXTS: tuple[tuple[str, Callable[[Stated], bool]], ...] = (
     ("plural", _is_plural),
     ("pronoun", _is_of_pronoun),
     ("unsaid", _is_unsaid),
-    ("listed", _is_listed),
+    ("listed", lambda stated: len(stated.match.objects) >= _MANY),
     ("unread", _is_unread),
     ("moved", _is_move_of_tools),
 )
@@ -221,11 +217,17 @@ def _subject_says_nothing(stated: Stated) -> bool:
     low = subject.name.casefold().rsplit(" ", 1)[-1]
     if low in _ADJECTIVES | _EVERYBODY | _ORDINALS or " of mine" in subject.name or " of ours" in subject.name:
         return True
-    before = low_at(tokens, subject.start - 1, len(tokens))
-    if stated.relation == "happened_on" and (before in {"a", "an", "some"} or _is_thin(subject.name)):
+    return stated.relation in {"happened_on", "scheduled_for"} and _is_any_event(stated)
+
+
+def _is_any_event(stated: Stated) -> bool:
+    """`a picnic was last week`; among people `the deadline is on Friday`, `the first lesson is in May`."""
+    tokens, name = stated.tokens, stated.subject.name.casefold()
+    before = low_at(tokens, stated.subject.start - 1, len(tokens))
+    if stated.relation == "happened_on" and (before in {"a", "an", "some"} or _is_thin(name)):
         return True
-    is_lone = subject.end == subject.start + 1 and before not in {"my", "our"}  # "the deadline is on Friday"
-    return stated.relation in {"happened_on", "scheduled_for"} and is_lone and is_among_people(stated)
+    is_lone = all(word in _ADJECTIVES | _ORDINALS for word in name.split()[:-1])
+    return is_lone and before not in {"my", "our"} and is_among_people(stated)
 
 
 def _is_thin(name: str) -> bool:
@@ -328,14 +330,19 @@ def _is_not_asserted(stated: Stated) -> bool:
     is_bare = bool(tokens[verb.start].forms & BASE) and verb.modal is None and not verb.is_progressive
     if is_bare and clause.is_shared and shares_unreal(tokens, verb.start):
         return True
-    is_dropped = stated.subject.start == verb.start and clause.pronoun is None
-    if is_dropped and is_bare and verb.start > 0 and may_stand_inside(tokens[verb.start - 1]):
+    if (
+        stated.subject.start == verb.start
+        and clause.pronoun is None
+        and _is_nobodys(tokens, verb.start, is_bare=is_bare)
+    ):
         return True
-    return (
-        _is_lost_for_a_while(stated)
-        or _is_emphatic_like(stated)
-        or (stated.is_own and is_told_before(stated.match.clause, stated.tokens))
-    )
+    is_told = stated.is_own and is_told_before(clause, tokens)
+    return is_told or _is_lost_for_a_while(stated) or _is_emphatic_like(stated)
+
+
+def _is_nobodys(tokens: list[Token], at: int, *, is_bare: bool) -> bool:
+    """Whether a verb without a subject has none to it: `a big plus of being a freelancer`."""
+    return tokens[at].low == "being" or (is_bare and at > 0 and may_stand_inside(tokens[at - 1]))
 
 
 def _is_sign_off(stated: Stated) -> bool:

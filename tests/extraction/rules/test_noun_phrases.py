@@ -17,6 +17,7 @@ def reading(text: str) -> Reading:
 @pytest.mark.parametrize(
     ("text", "name"),
     [
+        ("Someday Joris wants a boat", "Joris"),
         ("the University of Aberystwyth in autumn", "University of Aberystwyth"),
         ("a really good loaf of rye bread", "loaf of rye bread"),
         ("a lot of old maps", "maps"),
