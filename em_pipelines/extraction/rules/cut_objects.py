@@ -98,6 +98,8 @@ def _is_doing_cut(stated: Stated) -> bool:
     """`put | in`, `turn the barn | into a shop`, `live | openly`, `to openly | live`, `name | it`."""
     tokens, fill = stated.tokens, stated.fill
     before = [t.low for t in tokens[max(stated.match.clause.verb.end, fill.start - 2) : fill.start]]
+    if stated.said[-1].low == "next":  # "I start next | Wednesday"
+        return True
     if any(low.endswith("ly") and low not in _HARMLESS for low in before):
         return True
     return fill.end < len(tokens) and (_is_said_how(stated, tokens[fill.end]) or _is_open(stated, tokens[fill.end]))

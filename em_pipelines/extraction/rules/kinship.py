@@ -309,10 +309,10 @@ class KinNames:
             self.notes.unkept.append(Unkept.SAYS_NOTHING)
 
     def _is_bare(self, edge: Claim) -> bool:
-        """What says too little; among people also the brother of a third person (`Denise's brother`)."""
+        """What says too little; among people also a third person's brother, and their baby, who may be unborn."""
         is_others = self.people.is_among_people and edge.subject not in {USER, self.subject}
-        is_unnamed = (edge.object or "").casefold() in KIN
-        return _is_bare(edge) or (is_others and is_unnamed and edge.relation == "sibling_of")
+        name = (edge.object or "").casefold()
+        return _is_bare(edge) or (is_others and name in KIN and (edge.relation == "sibling_of" or name == "baby"))
 
     def _add_edge(self, owner: Referent, relation: str, person: Referent) -> None:
         if (owner.name, person.name.casefold()) in self._renamed:

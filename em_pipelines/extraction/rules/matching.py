@@ -296,12 +296,12 @@ class Subjects:
         return [other] if is_told else []
 
     def _dropped(self, pattern: Pattern, clause: Clause, kinds: frozenset[str]) -> list[Referent]:
-        """`Prefer aisle seats`, `Finished it`: no verb in the third person, which would be about somebody else."""
+        """`Prefer aisle seats`, `Finished it`: no verb in the third person, nor of `someone`: that is about another."""
         if not pattern.spec.may_drop_subject or kinds.isdisjoint({"person", "self"}):
             return []
-        low = self.reading.tokens[clause.verb.start].low
+        before, low = (self.reading.tokens[max(0, k)].low for k in (clause.verb.start - 1, clause.verb.start))
         is_own = not low.endswith("s") or low.endswith("ss") or low in {"was", "'s"}
-        return [speaker(self.speaker_name, clause.verb.start)] if is_own else []
+        return [speaker(self.speaker_name, clause.verb.start)] if is_own and before not in _SOMEBODY else []
 
     def _named(self, clause: Clause, kinds: frozenset[str]) -> list[Referent]:
         fitting = self._fitting(clause.subject, kinds)

@@ -84,6 +84,7 @@ def test_a_place_a_firm_and_whoever_he_visits_have_no_wife(text: str, extractor:
         "It is hard, especially since my wife passed away.",
         "I gave my number to Denise's brother.",
         "I met a woman there named Femke, and her baby is due in August.",
+        "And then Femke's baby comes in December.",
     ],
 )
 def test_likened_denied_and_supposed_kin_are_none(text: str, extractor: RulesExtractor) -> None:

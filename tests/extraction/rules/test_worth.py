@@ -223,6 +223,8 @@ def among_people(extractor: RulesExtractor, *said: tuple[str, str]) -> Extractio
         ("The deadline is on Friday.", 0),
         ("The first lesson is on 12 May.", 0),
         ("He's better, thank God. He's 71 and never goes to the doctor.", 0),
+        ("Someone bought my painting after you left!", 0),
+        ("I start next Wednesday!", 0),
         ("Our wedding is on 5 June.", 1),
         ("I like standing there with a net.", 0),
     ],
