@@ -333,14 +333,14 @@ def _is_not_asserted(stated: Stated) -> bool:
     if (
         stated.subject.start == verb.start
         and clause.pronoun is None
-        and _is_nobodys(tokens, verb.start, is_bare=is_bare)
+        and _has_nobody_to_it(tokens, verb.start, is_bare=is_bare)
     ):
         return True
     is_told = stated.is_own and is_told_before(clause, tokens)
     return is_told or _is_lost_for_a_while(stated) or _is_emphatic_like(stated)
 
 
-def _is_nobodys(tokens: list[Token], at: int, *, is_bare: bool) -> bool:
+def _has_nobody_to_it(tokens: list[Token], at: int, *, is_bare: bool) -> bool:
     """Whether a verb without a subject has none to it: `a big plus of being a freelancer`."""
     return tokens[at].low == "being" or (is_bare and at > 0 and may_stand_inside(tokens[at - 1]))
 
