@@ -17,6 +17,7 @@ _UNITS = words("worth", "units")
 _TOO_FEW = frozenset({"enough", "more", "less", "much", "most"})
 _GOING_ON = words("words", "possessives") | {"a", "an", "the", "up", "out", "down", "each", "there", "here"}
 """Words after an -ing that begin what it is done to."""
+_TIMES = words("words", "time_heads") | words("words", "time_units") | {"morning", "evening", "afternoon", "month"}
 _TIME_STARTS = frozenset({"last", "next", "past", "this", "each", "every", "ago", "all"})
 _QUOTES = frozenset({'"', "“", "”", "‘"})
 _COMPLETING = frozenset({"into", "to", "as", "onto", "off", "up", "out", "away", "over", "down", "with"})
@@ -31,6 +32,8 @@ def is_cut(stated: Stated) -> bool:
     last = stated.said[-1]
     if last.low == "back" or last.low in _TOO_FEW or _is_without_number(stated) or _is_round_the_corner(stated):
         return True
+    if _is_how_often(stated):
+        return True
     if (last.low in _ADJECTIVES and not last.is_capital and not _is_adjective_named(stated)) or _is_old_one(stated):
         return True
     return (_ends_frame(stated) and _goes_on(stated, last)) or (stated.is_doing and _is_doing_cut(stated))
@@ -41,6 +44,12 @@ def _is_old_one(stated: Stated) -> bool:
     phrase = stated.phrase
     is_gone = stated.relation == "owns" and stated.match.pattern.spec.polarity < 0
     return is_gone and phrase is not None and any(t.low == "old" for t in stated.tokens[phrase.start : phrase.head])
+
+
+def _is_how_often(stated: Stated) -> bool:
+    """`I study every | evening`: when, and not what."""
+    phrase = stated.phrase
+    return phrase is not None and phrase.det in {"each", "every"} and stated.said[-1].low in _TIMES
 
 
 def _is_round_the_corner(stated: Stated) -> bool:

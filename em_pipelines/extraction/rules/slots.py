@@ -15,7 +15,7 @@ from em_pipelines.extraction.rules.kinds import TESTS, is_kind
 from em_pipelines.extraction.rules.lexicon import words
 from em_pipelines.extraction.rules.names import Reading, is_name
 from em_pipelines.extraction.rules.noun_phrases import NounPhrase, kin_noun, parse_noun_phrase
-from em_pipelines.extraction.rules.tokens import ADV, CONJ, PREP, PUNCT, Token
+from em_pipelines.extraction.rules.tokens import ADV, CONJ, NUMBER, PREP, PUNCT, Token
 from em_pipelines.extraction.rules.verb_groups import is_ing
 from em_pipelines.extraction.rules.verb_phrases import complement_end, verb_phrase_end
 
@@ -23,6 +23,7 @@ BARE = frozenset({"predicate"})
 """A verb alone is a predicate: `I don't smoke`."""
 _BINOMIALS = words("nouns", "binomials")
 SUBJECT_KINDS = frozenset({"person", "self", "named", "thing", "event", "matter", "occasion", "pet", "any"})
+_ABOUT_HOW_MANY = frozenset({"a", "an", "few", "couple", "of", "some", "about"})
 _MAX_LIST = 12
 """Parts of one list that are read."""
 _MAX_VALUE = 5
@@ -273,7 +274,7 @@ def _ing_phrases(reading: Reading, i: int, stop: int) -> Filled | None:
     while i < stop and len(fills) < _MAX_LIST:
         if is_ing(tokens[i]):
             end = complement_end(tokens, i + 1, stop)
-            fills.append(Fill(i, end))
+            fills.append(Fill(i, _without_ago(tokens, i + 1, end)))
         else:
             phrase = parse_noun_phrase(tokens, i, stop)
             if phrase is None or not is_kind(reading, frozenset({"thing"}), phrase):
@@ -311,6 +312,16 @@ def _predicate(reading: Reading, i: int, stop: int) -> Filled | None:
 def _untimed(tokens: list[Token], i: int, end: int) -> int:
     """`fix the gate first` without the `first`."""
     return end - 1 if end - 1 > i and tokens[end - 1].low == "first" else end
+
+
+def _without_ago(tokens: list[Token], i: int, end: int) -> int:
+    """`smoking two weeks ago` without the `two weeks ago`."""
+    if end <= i or tokens[end - 1].low != "ago":
+        return end
+    end -= 2
+    while end > i and (tokens[end - 1].bits & NUMBER or tokens[end - 1].low in _ABOUT_HOW_MANY):
+        end -= 1
+    return max(end, i)
 
 
 def _predicate_place(reading: Reading, i: int, stop: int) -> Filled | None:

@@ -29,9 +29,11 @@ from em_pipelines.text.guard.sensitive import (
     HEALTH,
     HEALTH_RELATIONS,
     IDENTITY_DOCUMENT,
+    LEARNED,
     SafetySettings,
     cue_book,
     is_sensitive,
+    sentence_weights,
     spans_by_category,
 )
 from em_pipelines.text.masking import mask_text
@@ -57,14 +59,15 @@ def _spans(text: str) -> tuple[Span, ...]:
 
 
 def unquoted_sentences(text: str) -> dict[str, list[Span]]:
-    """The sentences of a text that no other prompt needs, by the rule of unquoted.yaml that tells each first. A
-    document in JSON has none: its keys are no verbs."""
+    """The sentences of a text that no other prompt needs, by the rule of unquoted.yaml that tells each first, else
+    LEARNED where it reads like an attack. A document in JSON has none: its keys are no verbs."""
     if _is_json(text):
         return {}
-    book, plain = cue_book("unquoted"), folded(text)
+    book, learned, plain = cue_book("unquoted"), sentence_weights(), folded(text)
     found: dict[str, list[Span]] = {}
     for span in sentences(text):
-        rule = book.rule_of(plain[slice(*span)].strip())
+        sentence = plain[slice(*span)].strip()
+        rule = book.rule_of(sentence) or (LEARNED if learned.tells(sentence) else None)
         if rule is not None:
             found.setdefault(rule, []).append(span)
     return found

@@ -1,6 +1,6 @@
 """Health, money and identity documents: facts that are kept only where settings allow it, whoever they are about.
 
-Beside them, what no other prompt needs to show (`CueBook`, unquoted.yaml).
+Beside them, what no other prompt needs to show (`CueBook`, unquoted.yaml; `SentenceWeights`, unquoted_weights.json).
 They are told by what is said (words, endings, phrases of sensitive.yaml) and by relation; the rest of the message
 stays. What is the work or study of somebody is no such fact: a nurse, a pharmacy, cancer research, a mortgage broker.
 """
@@ -9,6 +9,7 @@ import re
 from bisect import bisect_left
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from math import sqrt
 from pathlib import Path
 from typing import Any
 
@@ -323,3 +324,63 @@ def _filled(pattern: str, words: dict[str, str]) -> str:
 def cue_book(name: str) -> CueBook:
     """The cues of NAME.yaml of this package."""
     return CueBook(Path(__file__).with_name(f"{name}.yaml"))
+
+
+LEARNED = "reads_like_an_order"
+"""The id under which a sentence is left unquoted that no rule tells, but `SentenceWeights` does."""
+MIN_WORDS = 4
+"""Shorter sentences have so few marks that one of them decides."""
+_TOKEN = re.compile(r"[a-z]+(?:'[a-z]+)?|\d+|[^\w\s]")
+_RUN = 4
+
+
+def marks_of(sentence: str) -> set[str]:
+    """What a folded sentence is told by: its words, pairs of words (ends included) and runs of four characters.
+
+    Words begin with a tab, so that none is taken for a run; every number is the word 0.
+    """
+    words = ["0" if token[0].isdigit() else token for token in _TOKEN.findall(sentence)]
+    run = f" {' '.join(sentence.split())} "
+    pairs = zip(("^", *words), (*words, "$"), strict=True)
+    return {
+        *(f"\t{word}" for word in words),
+        *(f"\t{first} {second}" for first, second in pairs),
+        *(run[start : start + _RUN] for start in range(len(run) - _RUN + 1)),
+    }
+
+
+class SentenceWeights(BaseModel):
+    """A logistic regression over `marks_of`, fitted to invented attacks and ordinary sentences by training/guard.
+
+    The log-odds are `bias` + the weights of a sentence's marks, of hundredths, over the square root of how many marks
+    it has. From `threshold` on it is an attack's. Marks without a weight count as 0.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    bias: float
+    threshold: float
+    weights: dict[str, int] = Field(min_length=1)
+
+    def score(self, sentence: str) -> float:
+        """The log-odds that a folded sentence is an attack's."""
+        marks, weights = marks_of(sentence), self.weights
+        return self.bias + sum([weights.get(mark, 0) for mark in marks]) / 100 / sqrt(max(len(marks), 1))
+
+    def tells(self, sentence: str) -> bool:
+        """Whether a folded sentence reads like an attack's; of fewer than MIN_WORDS it is not told."""
+        return sentence.count(" ") >= MIN_WORDS - 1 and self.score(sentence) >= self.threshold
+
+    @classmethod
+    def read(cls, path: Path) -> "SentenceWeights":
+        """The weights of a file. Raises PatternError where it is not one."""
+        try:
+            return cls.model_validate_json(path.read_bytes())
+        except (OSError, ValidationError) as error:
+            raise PatternError(f"reading the weights {path.name}: {error}; restore the file") from error
+
+
+@cache
+def sentence_weights() -> SentenceWeights:
+    """Those of unquoted_weights.json of this package."""
+    return SentenceWeights.read(Path(__file__).with_name("unquoted_weights.json"))

@@ -1,0 +1,1 @@
+"""The weights by which sentences are left unquoted: the invented sentences that they were fitted to, and how."""
