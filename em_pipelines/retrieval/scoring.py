@@ -117,6 +117,14 @@ def around(likeness: Floats, sessions: Integers) -> Floats:
     return found
 
 
+def most_alike(likeness: Floats, sessions: Integers) -> Floats:
+    """Of each document the greatest likeness in its conversation."""
+    greatest = np.zeros(int(sessions.max(initial=-1)) + 1, np.float32)
+    np.maximum.at(greatest, sessions, likeness)
+    found: Floats = greatest[sessions]
+    return found
+
+
 NEAR_DAYS = 7
 """What happened is mostly told within the week."""
 ON_THE_DAY, SOON_AFTER, NEARBY, IN_THE_MONTH_AFTER = 1.0, 0.85, 0.65, 0.2
@@ -136,7 +144,7 @@ def components(
     if weights.topic:
         shares["topic"] = scaled(pack.topics.likeness(numbers))
     if weights.meaning or weights.meaning_near:
-        shares |= _meant(pack, first_person(text, speakers), embedder)
+        shares |= _meant(pack, first_person(text, speakers), shares.get("session"), embedder)
     if weights.answers and pack.n_messages < len(pack.days):
         shares |= _answering(pack, text)
     return shares | _about(pack, question, weights)
@@ -165,12 +173,17 @@ def _spelt(pack: Pack, text: str, passed_over: frozenset[str]) -> Floats:
     return scaled(pack.scores("letters", runs)) if runs else _none(pack)
 
 
-def _meant(pack: Pack, text: str, embedder: Embedder | None) -> dict[str, Floats]:
+def _meant(pack: Pack, text: str, by_words: Floats | None, embedder: Embedder | None) -> dict[str, Floats]:
+    """By vectors: of the turn, of those near it, and half the share of its conversation, whose words are the other
+    half, by that of its turns which is most alike."""
     vector = asked(embedder, pack, text)
     if vector is None or pack.vectors is None:
         return {}
-    alike = likeness(pack.vectors, vector)
-    return {"meaning": scaled(alike), "meaning_near": scaled(around(alike, pack.sessions))}
+    alike = scaled(likeness(pack.vectors, vector))
+    shares = {"meaning": alike, "meaning_near": scaled(around(alike, pack.sessions))}
+    if by_words is not None:
+        shares["session"] = np.float32(0.5) * (by_words + most_alike(alike, pack.sessions))
+    return shares
 
 
 def _about(pack: Pack, question: Question, weights: Weights) -> dict[str, Floats]:
