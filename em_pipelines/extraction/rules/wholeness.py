@@ -54,7 +54,7 @@ _KEPT_THINGS = words("nouns", "kept_things") | words("nouns", "products") | word
 _KEPT_TYPES = frozenset({EntityType.VEHICLE, EntityType.ORGANIZATION})
 _STAYING = frozenset({EntityType.PLACE, EntityType.ORGANIZATION})
 _SELDOM_OWNING = frozenset({"have", "buy", "get", "drive", "keep"})  # and of many things something else
-_PUBLIC = words("nouns", "public_vehicles")
+_PUBLIC, _SERVICES = words("nouns", "public_vehicles"), words("nouns", "vehicle_services")
 _EMPTY_VERBS, _LIGHT_VERBS = words("verbs", "empty"), words("verbs", "light")
 _VAGUE = words("nouns", "vague") | words("words", "light_heads")
 _UNPAID = frozenset({"amateur", "amateurs", "hobby"})
@@ -152,12 +152,12 @@ def _is_comparison(stated: Stated) -> bool:
 
 
 def _is_no_possession(stated: Stated) -> bool:
-    """`have eighty centimetres`, `have a tree on the third floor`, `drive a tram`; not `have a loom`."""
+    """`have eighty centimetres`, `have a tree on the third floor`, `drive a mail boat`; not `have a loom`."""
     verbs, phrase = stated.match.clause.verb.lemmas, stated.phrase
     if stated.relation != "owns" or phrase is None or _SELDOM_OWNING.isdisjoint(verbs):
         return False
     head = stated.tokens[phrase.head].low
-    if "drive" in verbs and head in _PUBLIC:
+    if "drive" in verbs and (head in _PUBLIC or any(token.low in _SERVICES for token in stated.said)):
         return True
     names = {head, head.removesuffix("s"), head.removesuffix("es"), "-".join(t.low for t in stated.said)}
     is_listed = not _KEPT_THINGS.isdisjoint(names) or listed_type(head) in _KEPT_TYPES
