@@ -9,7 +9,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 NEO4J_JARS ?= .venv/neo4j-jars
 
-.PHONY: install install-test run test test-slow test-faults test-neo4j check dev bench fit-guard lock clean
+.PHONY: install install-test run test test-slow test-faults test-neo4j check dev bench fit-guard fit-lessons lock clean
 
 install: .venv/.installed
 install-test: .venv/.installed-test
@@ -54,6 +54,10 @@ bench: install
 # Fits the weights by which sentences are left unquoted to training/guard, and says how well they tell.
 fit-guard: install-test
 	$(BIN)/python -m training.guard
+
+# Fits the weights by which answers of tools are told from lessons to training/lessons, and says how well they tell.
+fit-lessons: install-test
+	$(BIN)/python -m training.lessons
 
 # Without index addresses and origins: the file says what, not where from.
 lock: install-test

@@ -123,7 +123,7 @@ def summed(counts: "csr_matrix", groups: Integers) -> "csr_matrix":
     return csr_matrix(belongs @ counts)
 
 
-VERSION = 3
+VERSION = 4
 EXPERIENCES = "experiences"
 """The folder of a pack within a pack."""
 

@@ -156,9 +156,9 @@ def _speakers(pack: Pack) -> frozenset[str]:
 
 
 def _worded(pack: Pack, words: list[int], weights: Weights) -> dict[str, Floats]:
-    """By the words of the question, by their numbers: in the turn, before it, around it, in its conversation."""
+    """By the words of the question, by their numbers: in the turn and before it, around it, in its conversation."""
     shares: dict[str, Floats] = {}
-    for field in ("turn", "window", "around"):
+    for field in ("window", "around"):
         if getattr(weights, field):
             shares[field] = scaled(pack.scores(field, words)) if words else _none(pack)
     if weights.session and words:

@@ -12,7 +12,6 @@ class Weights(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    turn: float = Field(default=0.15, ge=0, description="BM25 of the turn itself")
     window: float = Field(default=0.8, ge=0, description="BM25 of the turn with the two before it")
     around: float = Field(default=0.65, ge=0, description="BM25 of the turn with two on either side")
     session: float = Field(default=0.4, ge=0, description="BM25 of the whole conversation")

@@ -104,7 +104,6 @@ def write(  # noqa: PLR0913  (what a pack is made of)
     turns, sessions = csr_matrix(counts @ of_words), _sessions(documents)
     around = joined(turns, sessions, BEFORE, BEFORE)
     for name, field, b in (
-        ("turn", turns, B),
         ("window", joined(turns, sessions, BEFORE, 0), B),
         ("around", around, B),
         ("session", summed(turns, sessions), SESSION_B),

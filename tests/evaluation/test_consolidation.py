@@ -17,7 +17,10 @@ BURST = {"id": "C1", "is_real": False, "skill_name": "fetch", "error_category": 
 
 def written(folder: Path, labels: object, lines: list[str] | None = None) -> Path:
     """A telemetry with a failure that recurs for days and a burst of another, and its labels."""
-    rows = [call("deploy", "timeout", hours=30 * n, session=f"s{n}", said="pool exhausted") for n in range(4)]
+    rows = [
+        call("deploy", "timeout", hours=30 * n, session=f"s{n}", said="the flag --region has to be given")
+        for n in range(4)
+    ]
     rows += [call("fetch", "dns", hours=0.1 * n, session="one") for n in range(9)]
     told = [json.dumps({**row, "timestamp": row["timestamp"].isoformat(), "invocation_id": None}) for row in rows]
     path = folder / "log.jsonl"

@@ -66,7 +66,7 @@ def test_only_those_of_whom_something_changed_are_made_again(home: Pipeline, tmp
     assert found(home, "ben", "clay", "--kind", "message")[0]["text"] == "I bought clay."
 
 
-@pytest.mark.parametrize("lost", ["", pytest.param("turn/data.csc.index.npy", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("lost", ["", pytest.param("window/data.csc.index.npy", marks=pytest.mark.slow)])
 def test_what_is_lost_of_a_pack_is_made_again_and_of_nobody_else(home: Pipeline, lost: str) -> None:
     own = folder_of(home, "ben")
     before = {path.relative_to(own): path.read_bytes() for path in own.rglob("*") if path.is_file()}

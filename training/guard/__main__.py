@@ -1,4 +1,4 @@
-"""Fits `SentenceWeights` to the sentences beside this file: `make fit-guard`.
+"""Fits the weights of the guard (`SentenceWeights`) to the sentences beside this file: `make fit-guard`.
 
 attacks.jsonl holds messages of parts, each with whether it belongs to the attack; near.jsonl ordinary sentences in an
 attack's words; talk.txt a sentence of plain talk a line; unquoted.yaml has examples of both. All are invented. What is
@@ -11,21 +11,19 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from scipy.sparse import csr_matrix
-from sklearn.linear_model import LogisticRegression
 
 from em_pipelines.text.guard.passages import folded, sentences
 from em_pipelines.text.guard.sensitive import cue_book, marks_of
+from training.weights import Vector, fitted, unseen, write
 
 HERE = Path(__file__).parent
 WEIGHTS = HERE.parents[1] / "em_pipelines" / "text" / "guard" / "unquoted_weights.json"
-STRENGTH = 30.0
-"""Inverse of the penalty on large weights: C of scikit-learn. 10 tells as much of a hand that was left out."""
-TALK_LEFT_OUT = 0.001
+TALK_LEFT_OUT = 0.002
 """Of a thousand sentences of plain talk that were not fitted to, one may be told: that sets the threshold. What is told
-is not indexed: with two, recall@10 with vectors falls by 0.006, with ten, that of words by 0.01."""
-MIN_WEIGHT = 6
-"""Smaller weights, of hundredths, are left out: most of the file, and no score that matters moves by them."""
+is not indexed, so search pays for each."""
+RULED_LEFT_OUT = 0.02
+"""Of a hundred sentences of attacks that rules tell, by hands that were not fitted to, two may be cleared: that sets
+what a sentence has to score for a rule to count that is not certain."""
 N_FOLDS = 5
 
 
@@ -38,9 +36,16 @@ class Sentence:
     is_attack: bool
 
     @property
-    def marks(self) -> list[str]:
-        """Those of it, in a fixed order."""
-        return sorted(marks_of(folded(self.text)))
+    def vector(self) -> Vector:
+        """Its marks, in a fixed order, each over the square root of how many there are."""
+        marks = sorted(marks_of(folded(self.text)))
+        return dict.fromkeys(marks, max(len(marks), 1) ** -0.5)
+
+    @property
+    def is_ruled(self) -> bool:
+        """Whether a rule tells it that is not certain."""
+        book = cue_book("unquoted")
+        return book.rule_of(folded(self.text)) not in {None, *book.certain}
 
 
 def labelled() -> list[Sentence]:
@@ -63,61 +68,21 @@ def _read() -> Iterator[Sentence]:
             yield Sentence(line[start:end].strip(), "talk", False)
 
 
-def fitted(of: list[Sentence]) -> dict[str, float]:
-    """The weight of each mark, and the bias under the empty one."""
-    places: dict[str, int] = {}
-    for sentence in of:
-        for mark in sentence.marks:
-            places.setdefault(mark, len(places))
-    model = LogisticRegression(C=STRENGTH, class_weight="balanced", solver="liblinear", max_iter=500, random_state=0)
-    model.fit(_matrix(of, places), [sentence.is_attack for sentence in of])
-    weights = dict(zip(places, map(float, model.coef_[0]), strict=True))
-    return {**weights, "": float(model.intercept_[0])}
-
-
-def _matrix(of: list[Sentence], places: dict[str, int]) -> csr_matrix:
-    rows, columns, values = [], [], []
-    for row, sentence in enumerate(of):
-        known = [places[mark] for mark in sentence.marks if mark in places]
-        rows += [row] * len(known)
-        columns += known
-        values += [len(sentence.marks) ** -0.5] * len(known)
-    return csr_matrix((values, (rows, columns)), shape=(len(of), len(places)))
-
-
-def score(sentence: Sentence, weights: dict[str, float]) -> float:
-    """The log-odds that a sentence is an attack's."""
-    marks = sentence.marks
-    return weights[""] + sum(weights.get(mark, 0.0) for mark in marks) / max(len(marks), 1) ** 0.5
-
-
-def unseen(of: list[Sentence]) -> np.ndarray:
-    """The score of each sentence by weights that were fitted without its hand; of talk, without a fifth of it."""
-    groups = [f"talk {place % N_FOLDS}" if one.hand == "talk" else one.hand for place, one in enumerate(of)]
-    scores = np.zeros(len(of))
-    for group in sorted(set(groups)):
-        weights = fitted([one for one, its in zip(of, groups, strict=True) if its != group])
-        for place in (place for place, its in enumerate(groups) if its == group):
-            scores[place] = score(of[place], weights)
-    return scores
-
-
 def main() -> None:
     """Fit, say how sentences of a hand are told that was left out, and write the file."""
     of = labelled()
-    scores, hands = unseen(of), np.array([sentence.hand for sentence in of])
-    is_attack = np.array([sentence.is_attack for sentence in of])
+    vectors, hands = [one.vector for one in of], np.array([one.hand for one in of])
+    is_attack = np.array([one.is_attack for one in of])
+    groups = [f"talk {place % N_FOLDS}" if one.hand == "talk" else one.hand for place, one in enumerate(of)]
+    scores = unseen(vectors, is_attack.tolist(), groups)
     threshold = float(np.quantile(scores[hands == "talk"], 1 - TALK_LEFT_OUT))
+    least = float(np.quantile(scores[is_attack & np.array([one.is_ruled for one in of])], RULED_LEFT_OUT))
     is_told = scores >= threshold
     for hand in sorted(set(hands)):
         of_attacks, ordinary = is_told[(hands == hand) & is_attack], is_told[(hands == hand) & ~is_attack]
         print(f"{hand}: {of_attacks.sum()} of {of_attacks.size} of attacks, {ordinary.sum()} of {ordinary.size} others")
-    weights = fitted(of)
-    bias = weights.pop("")
-    kept = {mark: round(one * 100) for mark, one in sorted(weights.items()) if abs(one * 100) >= MIN_WEIGHT}
-    written = {"bias": round(bias, 4), "threshold": round(threshold, 4), "weights": kept}
-    WEIGHTS.write_text(json.dumps(written, ensure_ascii=False, indent=0) + "\n", encoding="utf-8")
-    print(f"{len(of)} sentences, {len(kept)} of {len(weights)} weights, threshold {threshold:.2f}")
+    n_kept = write(WEIGHTS, fitted(vectors, is_attack.tolist()), threshold=threshold, least=least)
+    print(f"{len(of)} sentences, {n_kept} weights, threshold {threshold:.2f}, least {least:.2f}")
 
 
 if __name__ == "__main__":

@@ -60,8 +60,9 @@ class Evidence:
     `component` is what it is about (a skill, a relation, a tag), `key` what tells its clusters apart (a category of
     errors, an object). `words` are the words of its message without numbers, by which occurrences are alike; `agrees`
     is False for what speaks against the rest; `remedies` are what was called before it worked again, `given` is a hash
-    of what the skill was given, `is_passing` says that the same call just worked the next time, `is_noted` that its
-    exit code says that nothing failed, and `is_echo` that another skill had failed right before.
+    of what the skill was given, `is_passing` says that the same call just worked the next time, `is_followed` that its
+    skill worked later in the conversation, `is_noted` that its exit code says that nothing failed, and `is_echo` that
+    another skill had failed right before.
     """
 
     evidence_id: str
@@ -77,6 +78,7 @@ class Evidence:
     remedies: frozenset[str] = frozenset()
     given: str | None = None
     is_passing: bool = False
+    is_followed: bool = False
     is_noted: bool = False
     is_echo: bool = False
     turn_number: int | None = None

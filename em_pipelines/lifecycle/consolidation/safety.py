@@ -16,7 +16,7 @@ import re2
 import yaml
 
 from em_pipelines.errors import RuleFileError
-from em_pipelines.lifecycle.consolidation.evidence import FAILURE, OF_SKILLS, Cluster, incidents
+from em_pipelines.lifecycle.consolidation.evidence import ANOMALY, FAILURE, OF_SKILLS, Cluster, incidents
 from em_pipelines.lifecycle.consolidation.settings import ConsolidationSettings
 from em_pipelines.lifecycle.consolidation.wording import is_telling
 from em_pipelines.text.counting import counted
@@ -198,13 +198,13 @@ def _out_of_scope(cluster: Cluster, names: Sequence[str], prose: Sequence[str], 
 def _spoken_against(cluster: Cluster, settings: ConsolidationSettings) -> str | None:
     if cluster.objection is not None:
         return f"what it says does not stand any more ({cluster.objection})"
-    if cluster.kind == FAILURE and is_over(cluster, settings):
+    if cluster.kind in {FAILURE, ANOMALY} and is_over(cluster, settings):
         return f"it has not come back in {counted(cluster.n_calls_since, 'call')} since"
     return None
 
 
 def is_over(cluster: Cluster, settings: ConsolidationSettings) -> bool:
-    """Whether a failure has stayed away so long, while its skill was used, that it is past."""
+    """Whether a failure, or slowness, has stayed away so long, while its skill was used, that it is past."""
     usual_hours = cluster.span_hours / max(1, incidents(cluster.evidence, settings.burst_hours) - 1)
     wanted_hours = max(settings.quiet_factor * usual_hours, 24 * settings.quiet_days)
     return cluster.quiet_hours >= wanted_hours and cluster.n_calls_since >= settings.n_quiet_calls

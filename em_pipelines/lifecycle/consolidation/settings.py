@@ -99,9 +99,12 @@ class ConsolidationSettings(BaseModel):
         description="Calls of a skill without a failure of it after which the failure may be over.",
     )
     quiet_factor: float = Field(
-        default=4.0,
+        default=8.0,
         gt=0,
         description=("How many times its usual distance a failure has to stay away, with those calls, to be over."),
+    )
+    retired_factor: float = Field(
+        default=2.0, ge=1, description="How many times its longest pause a skill has to be left alone to be retired."
     )
     quiet_days: float = Field(default=14, ge=0, description="Days that it has to stay away in any case.")
     min_order_share: float = Field(

@@ -5,9 +5,9 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from itertools import groupby
+from itertools import groupby, pairwise
 from statistics import fmean
-from typing import Any
+from typing import Any, TypedDict
 
 from em_pipelines.lifecycle.consolidation.circumstances import (
     NOTHING,
@@ -31,7 +31,7 @@ from em_pipelines.lifecycle.consolidation.evidence import (
     words_of,
 )
 from em_pipelines.lifecycle.consolidation.settings import ConsolidationSettings
-from em_pipelines.lifecycle.consolidation.slowness import SLOW, condition_of, slow_calls
+from em_pipelines.lifecycle.consolidation.slowness import SLOW, condition_of, is_more_work, slow_calls, time_of
 
 MAX_STEPS = 6
 """Skills of one way of doing something; a longer one is a day's work and no recipe."""
@@ -43,6 +43,13 @@ MOST_MODES = 50
 Elsewhere = Mapping[tuple[str, str, str], frozenset[str]]
 """By user, words of the skill and category of the failure: skills of the user that others say have helped."""
 NOWHERE: Elsewhere = {}
+
+
+class Quiet(TypedDict):
+    """What a Cluster knows of the time since its last occurrence."""
+
+    n_calls_since: int
+    quiet_hours: float
 
 
 def clusters_of_skills(
@@ -94,7 +101,8 @@ def _slow_cluster(calls: Sequence[Row], rows: Sequence[Row], settings: Consolida
     slow = slow_calls(calls, settings)
     if not slow:
         return None
-    condition = condition_of(slow, calls, rows, settings)
+    condition, slow_ids = condition_of(slow, calls, rows, settings), {row["invocation_id"] for row in slow}
+    others = [row for row in calls if row["error_category"] is None and row["invocation_id"] not in slow_ids]
     found = _evidence(slow[0], ANOMALY, SLOW)
     return Cluster(
         found.user_id,
@@ -102,8 +110,14 @@ def _slow_cluster(calls: Sequence[Row], rows: Sequence[Row], settings: Consolida
         found.component,
         SLOW,
         tuple(_evidence(row, ANOMALY, SLOW) for row in slow),
-        doubts=of_slow(found.component, condition),
+        doubts=of_slow(
+            found.component,
+            condition,
+            [row["output_summary"] or "" for row in slow],
+            is_more=is_more_work(slow, others),
+        ),
         condition=condition,
+        **_quiet(calls, slow[-1]["timestamp"], rows[-1]["timestamp"]),
     )
 
 
@@ -127,14 +141,28 @@ def _failure_clusters(
     shares = {name: len(calls) / len(rows) for name, calls in by_skill.items()}
     groups = [_with_remedy(group, shares, settings, elsewhere) for group in clusters(evidence)]
     found = []
+    by_id = {row["invocation_id"]: row for row in failed}
     for name, of_skill in groupby(groups, key=lambda group: group[0].component):
-        by_category = {group[0].key: (group, of_failures(group, settings)) for group in of_skill}
+        calls, is_retired = by_skill[name], _is_retired(by_skill[name], rows[-1]["timestamp"], settings)
+        by_category = {}
+        for group in of_skill:
+            own = [by_id[one.evidence_id] for one in group]
+            is_timed = time_of(own, calls, settings) is not None
+            by_category[group[0].key] = group, of_failures(group, settings, is_timed=is_timed, is_retired=is_retired)
         doubts = spread(by_category, settings)
         found += [
-            _failure_cluster(group, by_skill[name], rows[-1]["timestamp"], doubts[category])
+            _failure_cluster(group, calls, rows[-1]["timestamp"], doubts[category])
             for category, (group, _) in by_category.items()
         ]
     return found
+
+
+def _is_retired(calls: Sequence[Row], last_at: datetime, settings: ConsolidationSettings) -> bool:
+    """Whether a skill has been left alone for long, and for many times as long as it ever was while it was used."""
+    at: list[datetime] = [call["timestamp"] for call in calls]
+    hours = [(later - earlier).total_seconds() / 3600 for earlier, later in pairwise(at)]
+    quiet_hours = (last_at - at[-1]).total_seconds() / 3600
+    return quiet_hours >= max(24 * settings.quiet_days, settings.retired_factor * max(hours, default=0.0))
 
 
 def _failure_cluster(
@@ -147,10 +175,17 @@ def _failure_cluster(
         first.component,
         first.key,
         tuple(evidence),
-        n_calls_since=sum(call["timestamp"] > last.at for call in calls),
-        quiet_hours=(last_at - last.at).total_seconds() / 3600,
         doubts=doubts,
+        **_quiet(calls, last.at, last_at),
     )
+
+
+def _quiet(calls: Sequence[Row], seen_at: datetime, last_at: datetime) -> Quiet:
+    """How long something has not been seen, in calls of its skill and in hours."""
+    return {
+        "n_calls_since": sum(call["timestamp"] > seen_at for call in calls),
+        "quiet_hours": (last_at - seen_at).total_seconds() / 3600,
+    }
 
 
 def _with_remedy(
@@ -166,7 +201,7 @@ def _with_remedy(
 
 def _failure(row: Row, after: Following) -> Evidence:
     found = _evidence(row, FAILURE, category_key(row["error_category"]), row["output_summary"] or "")
-    return replace(found, remedies=after.remedies, is_passing=after.is_passing)
+    return replace(found, remedies=after.remedies, is_passing=after.is_passing, is_followed=after is not NOTHING)
 
 
 def _evidence(row: Row, kind: str, key: str, message: str = "") -> Evidence:

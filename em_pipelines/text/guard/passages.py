@@ -9,6 +9,8 @@ import unicodedata
 from collections.abc import Iterable
 from functools import lru_cache
 
+import orjson
+
 from em_pipelines.text.cleaning import CODE_MARK, looks_like_code
 
 Span = tuple[int, int]
@@ -236,3 +238,14 @@ def has_pasted_block(text: str) -> bool:
         return True
     is_document = n_lines > 2 and any(p.search(text) for p in _DOCUMENT)
     return is_document or looks_like_code(text)
+
+
+def is_json(text: str) -> bool:
+    """Whether a text is one document in JSON, as tools answer and stores keep."""
+    if text[:1] not in ("{", "["):
+        return False
+    try:
+        orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return False
+    return True

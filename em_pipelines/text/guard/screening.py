@@ -16,13 +16,21 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-import orjson
-
 from em_pipelines.schema.readings import Claim, Extraction, Issue, Mention, Segment, Turn, Withheld
 from em_pipelines.schema.vocabulary import USER, PrivacyLevel
 from em_pipelines.text.cleaning import CODE_MARK
 from em_pipelines.text.guard.injection import is_quarantined, quarantine, strip_instructions
-from em_pipelines.text.guard.passages import Span, blanked, cited_passages, closed, folded, merged, overlaps, sentences
+from em_pipelines.text.guard.passages import (
+    Span,
+    blanked,
+    cited_passages,
+    closed,
+    folded,
+    is_json,
+    merged,
+    overlaps,
+    sentences,
+)
 from em_pipelines.text.guard.phrases import rule_book
 from em_pipelines.text.guard.sensitive import (
     FINANCIAL,
@@ -45,9 +53,8 @@ def privilege_spans(text: str) -> list[Span]:
     return list(_spans(text))
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=512)  # asked for when a message is guarded, and again when what was read in it is screened
 def _spans(text: str) -> tuple[Span, ...]:
-    """The same; asked for when a message is guarded, and again when what was read in it is screened."""
     book, plain = rule_book("privilege"), folded(text)
     rules = book.candidates(plain)
     if not rules:
@@ -59,29 +66,20 @@ def _spans(text: str) -> tuple[Span, ...]:
 
 
 def unquoted_sentences(text: str) -> dict[str, list[Span]]:
-    """The sentences of a text that no other prompt needs, by the rule of unquoted.yaml that tells each first, else
-    LEARNED where it reads like an attack. A document in JSON has none: its keys are no verbs."""
-    if _is_json(text):
+    """The sentences of a text that no other prompt needs, by the rule of unquoted.yaml that tells each first, unless
+    the weights clear it, else LEARNED where they tell it. A document in JSON has none: its keys are no verbs."""
+    if is_json(text):
         return {}
     book, learned, plain = cue_book("unquoted"), sentence_weights(), folded(text)
     found: dict[str, list[Span]] = {}
     for span in sentences(text):
-        sentence = plain[slice(*span)].strip()
-        rule = book.rule_of(sentence) or (LEARNED if learned.tells(sentence) else None)
+        sentence = plain[slice(*span)].replace(CODE_MARK, " ").strip()  # what was taken out is no word
+        rule = book.rule_of(sentence)
+        if rule is None or (rule not in book.certain and learned.clears(sentence)):
+            rule = LEARNED if learned.tells(sentence) else None
         if rule is not None:
             found.setdefault(rule, []).append(span)
     return found
-
-
-def _is_json(text: str) -> bool:
-    """Whether a text is one document in JSON, as tools answer and stores keep."""
-    if text[:1] not in ("{", "["):
-        return False
-    try:
-        orjson.loads(text)
-    except orjson.JSONDecodeError:
-        return False
-    return True
 
 
 def verified_first(claim: Claim, spans: list[Span]) -> Claim:
@@ -215,7 +213,10 @@ INJECTED, QUARANTINED = "injection_stripped", "quarantined"
 CITED = "cited"
 """Somebody else's words: they may be quoted, and state no fact."""
 UNQUOTED = "unquoted"
-"""What speaks to the reader, or of its machinery, secrets or ranks: it states facts, and is not quoted."""
+"""What speaks to the reader, or of its machinery, secrets or ranks: it states facts, and is not quoted. What merely
+stands in it, and in no fact, is no thing to keep."""
+_STAYING = frozenset({RANK, TRUNCATED, UNQUOTED})
+"""What is read all the same; of what is unquoted not what the weights alone tell (LEARNED)."""
 MILD = "info"
 """How severe it is that somebody asks to be remembered."""
 Found = tuple[str, str, str]
@@ -262,9 +263,8 @@ def guarded(segment: Segment, settings: SafetySettings = DEFAULT_SETTINGS) -> tu
 
 
 def _issues_of(turn: Turn) -> list[Issue]:
-    found = dict.fromkeys(
-        (one.issue, one.reason, one.severity, _detail(one)) for one in turn.withheld or () if one.issue != UNQUOTED
-    )
+    told = (one for one in turn.withheld or () if one.issue != UNQUOTED or one.reason == LEARNED)
+    found = dict.fromkeys((one.issue, one.reason, one.severity, _detail(one)) for one in told)
     return [Issue(turn.turn_number, *one) for one in found]
 
 
@@ -281,6 +281,7 @@ def screened(extraction: Extraction, segment: Segment, settings: SafetySettings 
     """
     withheld = settings.withheld
     ranks = {turn.turn_number: _ranks(turn) for turn in segment.turns}
+    beside = {turn.turn_number: [*_ranks(turn), *_spans_of(turn, UNQUOTED)] for turn in segment.turns}
     out = replace(extraction, mentions=[], claims=[], issues=list(extraction.issues))
     refused: dict[tuple[int, Found], None] = {}
     for claim in extraction.claims:
@@ -290,11 +291,14 @@ def screened(extraction: Extraction, segment: Segment, settings: SafetySettings 
             out.claims.append(verified_first(levelled(kept), ranks.get(claim.turn_number, [])))
         else:
             refused[claim.turn_number, reason] = None
+    stated = _names_in(out.claims)
     for mention in extraction.mentions:
         reason = _name_refused(mention.name, withheld)
         if reason is not None:
             refused[mention.turn_number, reason] = None
-        elif not _is_of_rank(mention, ranks.get(mention.turn_number, [])):
+            continue
+        gone = ranks if (mention.turn_number, mention.name) in stated else beside
+        if not _stands_in(mention, gone.get(mention.turn_number, [])):
             out.mentions.append(mention)
     out.issues += [Issue(turn, name, why, severity) for turn, (name, why, severity) in refused]
     return out
@@ -318,14 +322,18 @@ def _ranks(turn: Turn) -> list[Span]:
     """Where a guarded turn claims rank."""
     if turn.withheld is None:
         return privilege_spans(turn.text)
-    return [(found.span_start, found.span_end) for found in turn.withheld if found.issue == RANK]
+    return _spans_of(turn, RANK)
+
+
+def _spans_of(turn: Turn, issue: str) -> list[Span]:
+    return [(found.span_start, found.span_end) for found in turn.withheld or () if found.issue == issue]
 
 
 def _guarded_turn(turn: Turn, settings: SafetySettings) -> Turn:
     """The turn as an extractor may see it: claims of rank stay, to be stored as such."""
     found = withheld_in(turn.text, settings) if turn.withheld is None else turn.withheld
     end = min((one.span_start for one in found if one.issue == TRUNCATED), default=len(turn.text))
-    gone = ((one.span_start, one.span_end) for one in found if one.issue not in {RANK, TRUNCATED, UNQUOTED})
+    gone = ((one.span_start, one.span_end) for one in found if one.issue not in _STAYING or one.reason == LEARNED)
     return replace(turn, text=blanked(turn.text[:end], gone), withheld=found)
 
 
@@ -388,5 +396,5 @@ def _name_refused(name: str, withheld: tuple[str, ...]) -> Found | None:
     return None
 
 
-def _is_of_rank(mention: Mention, ranks: list[Span]) -> bool:
-    return mention.name != USER and overlaps((mention.start, max(mention.end, mention.start + 1)), ranks)
+def _stands_in(mention: Mention, spans: list[Span]) -> bool:
+    return mention.name != USER and overlaps((mention.start, max(mention.end, mention.start + 1)), spans)

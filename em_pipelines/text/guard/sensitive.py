@@ -9,6 +9,7 @@ import re
 from bisect import bisect_left
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from itertools import pairwise
 from math import sqrt
 from pathlib import Path
 from typing import Any
@@ -270,6 +271,7 @@ class CueRule(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     id: str = Field(min_length=1)
+    is_certain: bool = Field(default=False, description="it counts also where a sentence does not read like an attack")
     all: tuple[str, ...] = ()
     any: tuple[str, ...] = ()
     none: tuple[str, ...] = ()
@@ -289,6 +291,7 @@ class CueBook:
         try:
             data = read_yaml(path.read_text(encoding="utf-8"))
             self.rules = tuple(CueRule.model_validate(rule) for rule in data["rules"])
+            self.certain = frozenset(rule.id for rule in self.rules if rule.is_certain)
             self._names = tuple(data["cues"])
             words = {name: "|".join(entries.split()) for name, entries in data["words"].items()}
             self._set = _sought([_filled(pattern, words) for pattern in data["cues"].values()])
@@ -331,21 +334,23 @@ LEARNED = "reads_like_an_order"
 MIN_WORDS = 4
 """Shorter sentences have so few marks that one of them decides."""
 _TOKEN = re.compile(r"[a-z]+(?:'[a-z]+)?|\d+|[^\w\s]")
-_RUN = 4
+_RUN, _FEW, _MOST = 4, 5, 8
 
 
 def marks_of(sentence: str) -> set[str]:
-    """What a folded sentence is told by: its words, pairs of words (ends included) and runs of four characters.
+    """What a folded sentence is told by: its words, words side by side and with one between (ends included), runs of
+    four characters, and how many words it has, in fives up to forty.
 
-    Words begin with a tab, so that none is taken for a run; every number is the word 0.
+    All but runs begin with a tab, so that none is taken for one; every number is the word 0.
     """
     words = ["0" if token[0].isdigit() else token for token in _TOKEN.findall(sentence)]
-    run = f" {' '.join(sentence.split())} "
-    pairs = zip(("^", *words), (*words, "$"), strict=True)
+    run, ended = f" {' '.join(sentence.split())} ", ("^", *words, "$")
     return {
         *(f"\t{word}" for word in words),
-        *(f"\t{first} {second}" for first, second in pairs),
+        *(f"\t{first} {second}" for first, second in pairwise(ended)),
+        *(f"\t{first} _ {third}" for first, third in zip(ended, ended[2:], strict=False)),
         *(run[start : start + _RUN] for start in range(len(run) - _RUN + 1)),
+        f"\t# {min(len(words) // _FEW, _MOST)}",
     }
 
 
@@ -353,13 +358,15 @@ class SentenceWeights(BaseModel):
     """A logistic regression over `marks_of`, fitted to invented attacks and ordinary sentences by training/guard.
 
     The log-odds are `bias` + the weights of a sentence's marks, of hundredths, over the square root of how many marks
-    it has. From `threshold` on it is an attack's. Marks without a weight count as 0.
+    it has. From `threshold` on it is an attack's, and below `least` it is none, so that rules that are not certain do
+    not count. Marks without a weight count as 0.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     bias: float
     threshold: float
+    least: float
     weights: dict[str, int] = Field(min_length=1)
 
     def score(self, sentence: str) -> float:
@@ -370,6 +377,10 @@ class SentenceWeights(BaseModel):
     def tells(self, sentence: str) -> bool:
         """Whether a folded sentence reads like an attack's; of fewer than MIN_WORDS it is not told."""
         return sentence.count(" ") >= MIN_WORDS - 1 and self.score(sentence) >= self.threshold
+
+    def clears(self, sentence: str) -> bool:
+        """Whether a folded sentence reads like none; fewer words than MIN_WORDS clear nothing."""
+        return sentence.count(" ") >= MIN_WORDS - 1 and self.score(sentence) < self.least
 
     @classmethod
     def read(cls, path: Path) -> "SentenceWeights":

@@ -1,13 +1,20 @@
 """What recurs in skill invocations, and what speaks for a coincidence."""
 
+from collections.abc import Callable, Sequence
+from typing import Any
+
 import pytest
 
 from em_pipelines.lifecycle.consolidation.doubts import (
+    ANSWER,
     CONTROL,
     ECHO,
+    LARGER,
+    MEANT,
     NOTED,
     ORDINARY,
     PASSING,
+    RETIRED,
     UNEXPLAINED,
     UNORDERED,
     is_ordinary,
@@ -23,6 +30,7 @@ from em_pipelines.lifecycle.consolidation.evidence import (
 )
 from em_pipelines.lifecycle.consolidation.settings import ConsolidationSettings
 from em_pipelines.lifecycle.consolidation.skills import Row, clusters_of_skills, profiles
+from em_pipelines.lifecycle.consolidation.slowness import time_of
 from em_pipelines.lifecycle.consolidation.wording import common_words, worded
 from tests.lifecycle.consolidation.calls import call, daily
 
@@ -91,7 +99,10 @@ def test_what_the_same_call_mends_is_doubted_unless_all_were_given_the_same() ->
 def test_what_a_tool_is_there_to_tell_is_doubted() -> None:
     (cluster,) = found([*daily("run_tests", "tests_failed", 5, said="3 failed in suite/rows.py")], FAILURE)
 
-    assert cluster.doubts == (ORDINARY,)
+    assert ORDINARY in cluster.doubts
+    assert is_ordinary("test failed", [], is_helped=True)
+    assert is_ordinary("no results", [])
+    assert not is_ordinary("no results", [], is_helped=True)
     assert is_ordinary("limit exceeded", ["planned drill: refused", "drill of the week"])
     assert not is_ordinary("limit exceeded", ["over the limit of the card", "drill of the week"])
     assert not is_ordinary("failed", [])
@@ -127,12 +138,90 @@ def test_doubts_hold_for_other_spellings_of_a_failure() -> None:
     rows = [
         *daily("run_tests", "tests_failed", 3, said="assertion broken in suite"),
         *daily("run_tests", "nonzero", 3, said="suite: assertion broken"),
-        *daily("run_tests", "crashed", 3, said="the runner ran out of memory"),
+        *daily("run_tests", "no db", 3, said="the database has to be started first"),
     ]
 
-    doubts = {c.key: c.doubts for c in found(rows, FAILURE)}
+    doubts = {c.key: {*c.doubts} & {ORDINARY} for c in found(rows, FAILURE)}
 
-    assert doubts == {"tests failed": (ORDINARY,), "nonzero": (ORDINARY,), "crashed": ()}
+    assert doubts == {"tests failed": {ORDINARY}, "nonzero": {ORDINARY}, "no db": set()}
+
+
+NOBODY_THERE = ("nobody picked up at the garage", "the garage did not pick up", "no answer from the garage, engaged")
+"""What a tool that calls people has to tell."""
+MISUSED = (
+    "the number has to begin with +",
+    "a number must begin with + and the country",
+    "number without + is refused",
+)
+
+
+def told(messages: Sequence[str], n: int = 9, **fields: Any) -> list[dict[str, Any]]:
+    """Failures on ever other days, with the messages in turn."""
+    return [
+        {**row, "output_summary": messages[k % len(messages)], "input_hash": f"i{k}", **fields}
+        for k, row in enumerate(daily("call_number", "refused", n))
+    ]
+
+
+def test_what_reads_like_an_answer_is_looked_at_first() -> None:
+    (answer,), (lesson,) = found(told(NOBODY_THERE), FAILURE), found(told(MISUSED), FAILURE)
+    assert answer.doubts == (ANSWER,)
+    assert lesson.doubts == ()
+
+
+def test_what_says_nothing_reads_like_neither() -> None:
+    (cluster,) = found(told(("",)), FAILURE)
+    assert cluster.doubts == ()
+
+
+def test_an_answer_after_which_something_helps_is_a_lesson() -> None:
+    rows = []
+    for n, failure in enumerate(told(NOBODY_THERE)):
+        session = {"session": f"day-{n}"}
+        rows += [failure, call("look_up_hours", hours=24 * n + 0.1, **session),
+                 call("call_number", hours=24 * n + 0.2, **session)]  # fmt: skip
+        rows += [call("note", hours=24 * n + 1 + k / 9, **session) for k in range(6)]
+    (cluster,) = found(rows, FAILURE)
+    assert {one.remedies for one in cluster.evidence} == {frozenset({"look_up_hours"})}
+    assert cluster.doubts == ()
+
+
+def test_what_only_fails_at_one_time_of_the_day_is_a_lesson() -> None:
+    others = [call("call_number", hours=24 * n + 4, session=f"noon-{n}", given=f"o{n}") for n in range(30)]
+    (cluster,) = found([*told(NOBODY_THERE), *others], FAILURE)
+    assert cluster.doubts == ()
+    assert time_of([], others, SETTINGS) is None
+
+
+def test_a_skill_that_is_left_alone_for_long_is_retired() -> None:
+    rows = told(MISUSED)
+    others = [call("note", hours=24 * n, session=f"later-{n}") for n in range(9, 40)]
+    (cluster,) = found([*rows, *others], FAILURE)
+    assert cluster.doubts == (RETIRED,)
+    (used,) = found([*rows, *others[:9]], FAILURE)
+    assert used.doubts == ()
+
+
+def slow_scans(said: Callable[[int], str], usual: Callable[[int], str]) -> Cluster:
+    rows = [call("scan", hours=n, session=f"s{n // 4}", ms=1000 + n % 7 * 20, said=usual(n)) for n in range(80)]
+    rows += [call("scan", hours=24 * n + 0.5, session=f"x{n}", ms=30_000 + n, said=said(n)) for n in range(6)]
+    (cluster,) = found(rows, ANOMALY)
+    return cluster
+
+
+def test_more_of_the_same_in_proportion_is_no_slowness_to_learn_from() -> None:
+    larger = slow_scans(lambda n: f"whole binder: {60 + n} pages", lambda n: f"letter: {2 + n % 2} pages")
+    assert LARGER in larger.doubts
+    flat = slow_scans(lambda n: f"mode=ultra has to be off: {3 + n % 2} pages", lambda n: f"letter: {2 + n % 2} pages")
+    assert LARGER not in flat.doubts
+
+
+def test_waiting_that_was_meant_is_no_slowness_to_learn_from() -> None:
+    waited = slow_scans(lambda n: f"held 30 s until the visitor signed, no {n}", lambda n: f"badge {n} printed")
+    assert waited.condition is not None
+    assert MEANT in waited.doubts
+    chosen = slow_scans(lambda n: f"resolution=full, all folders scanned, no {n}", lambda n: f"folder {n} scanned")
+    assert chosen.doubts == ()
 
 
 def test_slow_calls_are_told_by_what_they_alone_have_in_common() -> None:

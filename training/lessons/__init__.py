@@ -1,0 +1,1 @@
+"""What the weights of lessons are fitted to, and how."""
