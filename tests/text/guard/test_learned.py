@@ -101,7 +101,7 @@ def test_what_reads_like_an_order_is_not_read_and_an_issue_says_so() -> None:
     text = f"I keep bees. {WITHOUT_A_WORD_OF_MACHINERY[2]}"
     turn = Turn("t1", 0, "user", "user", text, datetime(2026, 3, 2, tzinfo=UTC))
     segment, issues = guarded(Segment("s1", "ada", "a", "text", (turn,), ()))
-    assert segment.turns[0].text.startswith("I keep bees. ")
+    assert segment.turns[0].text.startswith("I keep bees.")
     assert "Quill" not in segment.turns[0].text
     assert [(issue.issue, issue.reason) for issue in issues] == [(UNQUOTED, LEARNED)]
 
