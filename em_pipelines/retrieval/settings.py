@@ -25,7 +25,7 @@ class Weights(BaseModel):
     number_said: float = Field(default=0.8, ge=0, description="a number is said, where the question asks for one")
     name_said: float = Field(default=0.8, ge=0, description="a name is said, where the question asks for a place")
     statement: float = Field(default=0.65, ge=0, description="the turn states something, and is no question itself")
-    length: float = Field(default=0.75, ge=0, description="long turns say more")
+    length: float = Field(default=0.64, ge=0, description="long turns say more")
     answers: float = Field(
         default=3.0, ge=0, description="a fact of a kind that answers the question, about whom or what it names"
     )

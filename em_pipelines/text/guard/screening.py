@@ -213,10 +213,7 @@ INJECTED, QUARANTINED = "injection_stripped", "quarantined"
 CITED = "cited"
 """Somebody else's words: they may be quoted, and state no fact."""
 UNQUOTED = "unquoted"
-"""What speaks to the reader, or of its machinery, secrets or ranks: it states facts, and is not quoted. What merely
-stands in it, and in no fact, is no thing to keep."""
-_STAYING = frozenset({RANK, TRUNCATED, UNQUOTED})
-"""What is read all the same; of what is unquoted not what the weights alone tell (LEARNED)."""
+"""What speaks to the reader, or of its machinery, secrets or ranks: it states facts, and is not quoted."""
 MILD = "info"
 """How severe it is that somebody asks to be remembered."""
 Found = tuple[str, str, str]
@@ -263,7 +260,7 @@ def guarded(segment: Segment, settings: SafetySettings = DEFAULT_SETTINGS) -> tu
 
 
 def _issues_of(turn: Turn) -> list[Issue]:
-    told = (one for one in turn.withheld or () if one.issue != UNQUOTED or one.reason == LEARNED)
+    told = (one for one in turn.withheld or () if one.issue != UNQUOTED)
     found = dict.fromkeys((one.issue, one.reason, one.severity, _detail(one)) for one in told)
     return [Issue(turn.turn_number, *one) for one in found]
 
@@ -281,7 +278,6 @@ def screened(extraction: Extraction, segment: Segment, settings: SafetySettings 
     """
     withheld = settings.withheld
     ranks = {turn.turn_number: _ranks(turn) for turn in segment.turns}
-    beside = {turn.turn_number: [*_ranks(turn), *_spans_of(turn, UNQUOTED)] for turn in segment.turns}
     out = replace(extraction, mentions=[], claims=[], issues=list(extraction.issues))
     refused: dict[tuple[int, Found], None] = {}
     for claim in extraction.claims:
@@ -291,14 +287,11 @@ def screened(extraction: Extraction, segment: Segment, settings: SafetySettings 
             out.claims.append(verified_first(levelled(kept), ranks.get(claim.turn_number, [])))
         else:
             refused[claim.turn_number, reason] = None
-    stated = _names_in(out.claims)
     for mention in extraction.mentions:
         reason = _name_refused(mention.name, withheld)
         if reason is not None:
             refused[mention.turn_number, reason] = None
-            continue
-        gone = ranks if (mention.turn_number, mention.name) in stated else beside
-        if not _stands_in(mention, gone.get(mention.turn_number, [])):
+        elif not _is_of_rank(mention, ranks.get(mention.turn_number, [])):
             out.mentions.append(mention)
     out.issues += [Issue(turn, name, why, severity) for turn, (name, why, severity) in refused]
     return out
@@ -322,18 +315,14 @@ def _ranks(turn: Turn) -> list[Span]:
     """Where a guarded turn claims rank."""
     if turn.withheld is None:
         return privilege_spans(turn.text)
-    return _spans_of(turn, RANK)
-
-
-def _spans_of(turn: Turn, issue: str) -> list[Span]:
-    return [(found.span_start, found.span_end) for found in turn.withheld or () if found.issue == issue]
+    return [(found.span_start, found.span_end) for found in turn.withheld if found.issue == RANK]
 
 
 def _guarded_turn(turn: Turn, settings: SafetySettings) -> Turn:
     """The turn as an extractor may see it: claims of rank stay, to be stored as such."""
     found = withheld_in(turn.text, settings) if turn.withheld is None else turn.withheld
     end = min((one.span_start for one in found if one.issue == TRUNCATED), default=len(turn.text))
-    gone = ((one.span_start, one.span_end) for one in found if one.issue not in _STAYING or one.reason == LEARNED)
+    gone = ((one.span_start, one.span_end) for one in found if one.issue not in {RANK, TRUNCATED, UNQUOTED})
     return replace(turn, text=blanked(turn.text[:end], gone), withheld=found)
 
 
@@ -396,5 +385,5 @@ def _name_refused(name: str, withheld: tuple[str, ...]) -> Found | None:
     return None
 
 
-def _stands_in(mention: Mention, spans: list[Span]) -> bool:
-    return mention.name != USER and overlaps((mention.start, max(mention.end, mention.start + 1)), spans)
+def _is_of_rank(mention: Mention, ranks: list[Span]) -> bool:
+    return mention.name != USER and overlaps((mention.start, max(mention.end, mention.start + 1)), ranks)

@@ -24,7 +24,13 @@ def sleeper(tmp_path: Path) -> Sleeper:
     """Two people whose skills fail alike, one of them with a Torvald in it, and a night."""
     made = Sleeper(Pipeline(load_settings(home=tmp_path / "home")), tmp_path)
     named: list[dict[str, Any]] = [
-        call("write_letter", "PostError", hours=24 * day + 3, session=f"torvald-{day}", said="Torvald has moved away")
+        call(
+            "write_letter",
+            "PostError",
+            hours=24 * day + 3,
+            session=f"torvald-{day}",
+            said="Torvald: give a street, too",
+        )
         for day in range(5)
     ]
     made.land([*failing(), *failing(user="ben"), *named])
