@@ -8,7 +8,9 @@ printed is measured by hands: each in turn is left out of the fitting.
 
 import json
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -20,6 +22,16 @@ HERE = Path(__file__).parent
 LESSONS_LEFT_OUT = {"failures": 0.08, "slow": 0.05}
 """The share of lessons by hands that were not fitted to that may be doubted: that sets the bound. Doubted is not lost:
 somebody looks first. Chosen on four invented telemetries."""
+
+
+def patterns_of(file: str) -> list[dict[str, Any]]:
+    """The lines of a file beside this one."""
+    return [json.loads(line) for line in (HERE / f"{file}.jsonl").read_text(encoding="utf-8").splitlines()]
+
+
+def vectors_of(patterns: Sequence[Mapping[str, Any]], name: str) -> list[Vector]:
+    """What each pattern is told by; `name` is the key of what is read before its messages."""
+    return [_vector(one[name], one["messages"]) for one in patterns]
 
 
 def _vector(name: str, messages: list[str]) -> Vector:
@@ -38,8 +50,8 @@ def main() -> None:
 
 
 def _fit(file: str, name: str, weights: Path) -> None:
-    patterns = [json.loads(line) for line in (HERE / f"{file}.jsonl").read_text(encoding="utf-8").splitlines()]
-    vectors = [_vector(one[name], one["messages"]) for one in patterns]
+    patterns = patterns_of(file)
+    vectors = vectors_of(patterns, name)
     is_lesson, hands = [one["kind"] == "lesson" for one in patterns], [one["hand"] for one in patterns]
     scores, kinds = unseen(vectors, is_lesson, hands), np.array([one["kind"] for one in patterns])
     least = float(np.quantile(scores[is_lesson], LESSONS_LEFT_OUT[file]))
