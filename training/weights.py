@@ -56,14 +56,15 @@ def unseen(vectors: Sequence[Vector], is_wanted: Sequence[bool], groups: Sequenc
     return scores
 
 
+def kept(weights: Mapping[str, float]) -> dict[str, int]:
+    """What of the weights goes into a file, in hundredths and in the order of the marks; the bias is no mark."""
+    return {mark: round(one * 100) for mark, one in sorted(weights.items()) if mark and abs(one * 100) >= MIN_WEIGHT}
+
+
 def write(path: Path, weights: Mapping[str, float], *, threshold: float, least: float) -> int:
     """Writes a file of `SentenceWeights`; returns how many marks are in it."""
-    kept = {mark: round(one * 100) for mark, one in sorted(weights.items()) if mark and abs(one * 100) >= MIN_WEIGHT}
-    written = {
-        "bias": round(weights[""], 4),
-        "threshold": round(threshold, 4),
-        "least": round(least, 4),
-        "weights": kept,
-    }
-    path.write_bytes(orjson.dumps(written, option=orjson.OPT_INDENT_2).replace(b"    ", b"") + b"\n")
-    return len(kept)
+    written = {"bias": round(weights[""], 4), "threshold": round(threshold, 4), "least": round(least, 4)}
+    marks = kept(weights)
+    document = {**written, "weights": marks}
+    path.write_bytes(orjson.dumps(document, option=orjson.OPT_INDENT_2).replace(b"    ", b"") + b"\n")
+    return len(marks)
