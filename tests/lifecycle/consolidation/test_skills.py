@@ -30,7 +30,7 @@ from em_pipelines.lifecycle.consolidation.evidence import (
 )
 from em_pipelines.lifecycle.consolidation.settings import ConsolidationSettings
 from em_pipelines.lifecycle.consolidation.skills import Row, clusters_of_skills, profiles
-from em_pipelines.lifecycle.consolidation.slowness import time_of
+from em_pipelines.lifecycle.consolidation.slowness import is_more_work, time_of
 from em_pipelines.lifecycle.consolidation.wording import common_words, worded
 from tests.lifecycle.consolidation.calls import call, daily
 
@@ -99,7 +99,7 @@ def test_what_the_same_call_mends_is_doubted_unless_all_were_given_the_same() ->
 def test_what_a_tool_is_there_to_tell_is_doubted() -> None:
     (cluster,) = found([*daily("run_tests", "tests_failed", 5, said="3 failed in suite/rows.py")], FAILURE)
 
-    assert ORDINARY in cluster.doubts
+    assert cluster.doubts == (ORDINARY, ANSWER)
     assert is_ordinary("test failed", [], is_helped=True)
     assert is_ordinary("no results", [])
     assert not is_ordinary("no results", [], is_helped=True)
@@ -141,9 +141,9 @@ def test_doubts_hold_for_other_spellings_of_a_failure() -> None:
         *daily("run_tests", "no db", 3, said="the database has to be started first"),
     ]
 
-    doubts = {c.key: {*c.doubts} & {ORDINARY} for c in found(rows, FAILURE)}
+    doubts = {c.key: c.doubts for c in found(rows, FAILURE)}
 
-    assert doubts == {"tests failed": {ORDINARY}, "nonzero": {ORDINARY}, "no db": set()}
+    assert doubts == {"tests failed": (ORDINARY, ANSWER), "nonzero": (ANSWER, ORDINARY), "no db": ()}
 
 
 NOBODY_THERE = ("nobody picked up at the garage", "the garage did not pick up", "no answer from the garage, engaged")
@@ -318,3 +318,19 @@ def test_a_skill_that_fails_more_than_it_used_to_is_degrading() -> None:
     assert profiles([*good, *bad])[0]["is_degrading"]
     assert not profiles([*good, *good])[0]["is_degrading"]
     assert not profiles(bad[:4])[0]["is_degrading"]
+
+
+def test_calls_that_nobody_timed_are_compared_with_none() -> None:
+    untimed = [
+        {**call("scan", hours=n, session=f"u{n}", said="letter: 2 pages"), "duration_ms": None} for n in range(9)
+    ]
+    instant = [call("scan", hours=n, session=f"i{n}", said="letter: 2 pages", ms=0) for n in range(9)]
+    slow = [call("scan", hours=n, session=f"x{n}", said="binder: 60 pages", ms=9_000) for n in range(6)]
+    assert not is_more_work(slow, [*untimed, *instant])
+
+
+def test_thousands_of_failures_are_judged_like_a_few() -> None:
+    rows = [call("poll", "down", hours=n / 4, session=f"s{n}", said="no route") for n in range(3000)]
+    rows += [call("poll", hours=n / 4 + 0.1, session=f"s{n}") for n in range(3000)]
+    (cluster,) = found(rows, FAILURE)
+    assert len(cluster.evidence) == 3000
