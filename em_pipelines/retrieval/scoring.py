@@ -125,6 +125,13 @@ def most_alike(likeness: Floats, sessions: Integers) -> Floats:
     return found
 
 
+def replies(asks: Floats, sessions: Integers) -> Floats:
+    """Of each document how much the one before it in its conversation asks; 0 for the first."""
+    found = np.zeros_like(asks)
+    found[1:] = np.where(sessions[1:] == sessions[:-1], asks[:-1], 0)
+    return found
+
+
 NEAR_DAYS = 7
 """What happened is mostly told within the week."""
 ON_THE_DAY, SOON_AFTER, NEARBY, IN_THE_MONTH_AFTER = 1.0, 0.85, 0.65, 0.2
@@ -156,13 +163,16 @@ def _speakers(pack: Pack) -> frozenset[str]:
 
 
 def _worded(pack: Pack, words: list[int], weights: Weights) -> dict[str, Floats]:
-    """By the words of the question, by their numbers: in the turn and before it, around it, in its conversation."""
+    """By the words of the question, by their numbers: in the turn and before it, around it, and in its conversation,
+    half in all of it and half where it is best."""
     shares: dict[str, Floats] = {}
     for field in ("window", "around"):
         if getattr(weights, field):
             shares[field] = scaled(pack.scores(field, words)) if words else _none(pack)
     if weights.session and words:
-        shares["session"] = scaled(pack.scores("session", words))[pack.sessions]
+        whole = scaled(pack.scores("session", words))[pack.sessions]
+        best = most_alike(scaled(pack.scores("window", words)), pack.sessions)
+        shares["session"] = np.float32(0.5) * (whole + best)
     return shares
 
 
@@ -189,8 +199,11 @@ def _meant(pack: Pack, text: str, by_words: Floats | None, embedder: Embedder | 
 def _about(pack: Pack, question: Question, weights: Weights) -> dict[str, Floats]:
     """What is known of a document beside its words: who said it, when, and what it shows at a glance."""
     shares: dict[str, Floats] = {}
+    states = pack.signals[:, NAMES.index("statement")]
     if weights.speaker and question.speaker:
-        shares["speaker"] = pack.said_by(question.speaker)
+        shares["speaker"] = pack.said_by(question.speaker) * np.float32(0.5) * (1 + states)
+    if weights.reply:
+        shares["reply"] = replies(1 - states, pack.sessions)
     if weights.date and question.spans:
         shares["date"] = np.max([_dated(pack, span) for span in question.spans], axis=0)
     wanted = {"statement", "length", question.answer} - {""}
