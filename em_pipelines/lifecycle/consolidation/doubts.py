@@ -16,6 +16,7 @@ from em_pipelines.text.values import read_yaml
 
 ORDINARY, NOTED, PASSING, ECHO, CONTROL = "ordinary", "noted", "passing", "echo", "control"
 UNEXPLAINED, UNORDERED, ANSWER, RETIRED = "unexplained", "unordered", "answer", "retired"
+OUTAGE = "outage"
 LARGER, MEANT = "larger", "meant"
 SAYS = {
     ORDINARY: "such a failure is a tool's ordinary work",
@@ -24,6 +25,7 @@ SAYS = {
     ECHO: "it follows the failure of another skill",
     CONTROL: "the same call fails at the same hour and nobody tries to mend it, as controls do",
     ANSWER: "it reads like what the tool is there to answer, or like trouble that passes, and nothing is known to help",
+    OUTAGE: "no call of the skill worked at the time, whoever called it",
     LARGER: "there was more to do in proportion",
     MEANT: "it reads like waiting that was meant, like more work, or like trouble that passes",
     RETIRED: "its skill is not called any more",
@@ -69,10 +71,16 @@ def of_slow(
 
 
 def of_failures(
-    evidence: Sequence[Evidence], settings: ConsolidationSettings, *, is_timed: bool = False, is_retired: bool = False
+    evidence: Sequence[Evidence],
+    settings: ConsolidationSettings,
+    *,
+    is_timed: bool = False,
+    is_retired: bool = False,
+    outage_share: float = 0.0,
 ) -> tuple[str, ...]:
     """The doubts about failures that recur; fewer where they keep to a time of the day or week at which other calls of
-    their skill do not come as often, for then it is the time that an agent can act on."""
+    their skill do not come as often, for then it is the time that an agent can act on. `outage_share` of them came in
+    outages."""
     n, given = len(evidence), {one.given for one in evidence}
     n_passing, n_noted, n_echoed = (
         sum(getattr(one, name) for one in evidence) for name in ("is_passing", "is_noted", "is_echo")
@@ -87,6 +95,7 @@ def of_failures(
         CONTROL: _is_control(evidence),
         ANSWER: not is_timed and not is_helped and sureness < _least(evidence),
         RETIRED: is_retired,
+        OUTAGE: outage_share >= settings.max_outage_share and not is_timed,
     }
     return tuple(doubt for doubt, is_so in speaking.items() if is_so)
 

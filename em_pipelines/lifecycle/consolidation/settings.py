@@ -52,6 +52,15 @@ class ConsolidationSettings(BaseModel):
         le=1,
         description="Share of the failures that follow another skill's, from which they are its echo.",
     )
+    max_outage_share: float = Field(
+        default=0.6,
+        gt=0,
+        le=1,
+        description=(
+            "Share of the failures that came in runs of calls of the skill, over several conversations, of which none "
+            "worked, from which they are outages."
+        ),
+    )
     min_remedy_share: float = Field(
         default=0.5,
         gt=0,

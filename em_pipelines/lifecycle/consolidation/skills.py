@@ -14,6 +14,8 @@ from em_pipelines.lifecycle.consolidation.circumstances import (
     Following,
     Row,
     echoes,
+    once_an_outage,
+    outages,
     remedy_of,
     told_and_seen,
     what_followed,
@@ -144,11 +146,19 @@ def _failure_clusters(
     by_id = {row["invocation_id"]: row for row in failed}
     for name, of_skill in groupby(groups, key=lambda group: group[0].component):
         calls, is_retired = by_skill[name], _is_retired(by_skill[name], rows[-1]["timestamp"], settings)
-        by_category = {}
+        of_outages, by_category = outages(calls), {}
         for group in of_skill:
             own = [by_id[one.evidence_id] for one in group]
-            is_timed = time_of(own, calls, settings) is not None
-            by_category[group[0].key] = group, of_failures(group, settings, is_timed=is_timed, is_retired=is_retired)
+            by_category[group[0].key] = (
+                group,
+                of_failures(
+                    group,
+                    settings,
+                    is_timed=time_of(once_an_outage(own, of_outages), calls, settings) is not None,
+                    is_retired=is_retired,
+                    outage_share=sum(one.evidence_id in of_outages for one in group) / len(group),
+                ),
+            )
         doubts = spread(by_category, settings)
         found += [
             _failure_cluster(group, calls, rows[-1]["timestamp"], doubts[category])

@@ -11,6 +11,8 @@ from em_pipelines.lifecycle.consolidation.circumstances import Row
 from em_pipelines.lifecycle.consolidation.evidence import words_of
 from em_pipelines.lifecycle.consolidation.settings import ConsolidationSettings
 
+MIN_TIMED_DAYS = 4
+"""Days on which failures have to keep to a time of the day or week: three incidents fall on Tuesdays at times."""
 Before = Mapping[str, tuple[str | None, bool] | None]
 """By the id of a call what was called before it in its conversation, and whether it was the first of its skill; None
 where only the time of calls is looked at."""
@@ -82,7 +84,8 @@ def _unusual(values: Sequence[float], min_score: float) -> list[bool]:
 def time_of(failed: Sequence[Row], of_skill: Sequence[Row], settings: ConsolidationSettings) -> str | None:
     """The time of the day or week that failures keep to and successes of the skill do not; None where there is none."""
     others = [row for row in of_skill if row["error_category"] is None]
-    return _shared(failed, others, {row["invocation_id"]: None for row in (*failed, *others)}, settings)
+    nothing_before: Before = {row["invocation_id"]: None for row in (*failed, *others)}
+    return _shared(failed, others, nothing_before, settings, min_days=MIN_TIMED_DAYS)
 
 
 def condition_of(
@@ -95,14 +98,16 @@ def condition_of(
     """
     slow_ids = {row["invocation_id"] for row in slow}
     others = [row for row in of_skill if row["error_category"] is None and row["invocation_id"] not in slow_ids]
-    return _shared(slow, others, _before(rows, of_skill[0]["skill_name"]), settings)
+    return _shared(slow, others, _before(rows, of_skill[0]["skill_name"]), settings, min_days=settings.min_days)
 
 
-def _shared(slow: Sequence[Row], others: Sequence[Row], before: Before, settings: ConsolidationSettings) -> str | None:
-    """The condition that most of some calls keep to and few of the others, beyond chance."""
+def _shared(
+    slow: Sequence[Row], others: Sequence[Row], before: Before, settings: ConsolidationSettings, *, min_days: int
+) -> str | None:
+    """The condition that most of some calls keep to on so many days, and few of the others, beyond chance."""
     if not others:
         return None
-    in_slow = {c: n for c, n in _counts(slow, before).items() if len(_days_of(slow, c, before)) >= settings.min_days}
+    in_slow = {c: n for c, n in _counts(slow, before).items() if len(_days_of(slow, c, before)) >= min_days}
     in_others = _counts(others, before)
     found = []
     for condition, n in in_slow.items():

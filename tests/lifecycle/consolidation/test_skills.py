@@ -13,6 +13,7 @@ from em_pipelines.lifecycle.consolidation.doubts import (
     MEANT,
     NOTED,
     ORDINARY,
+    OUTAGE,
     PASSING,
     RETIRED,
     UNEXPLAINED,
@@ -186,6 +187,14 @@ def test_an_answer_after_which_something_helps_is_a_lesson() -> None:
     assert cluster.doubts == ()
 
 
+def test_three_incidents_on_one_weekday_keep_to_no_time() -> None:
+    others = [call("vault_read", hours=24 * n + 30, session=f"o{n}") for n in range(60) if n % 7 != 6]
+    some = [call("vault_read", "sealed", hours=24 * 7 * n, session=f"w{n}") for n in range(3)]
+    more = [call("vault_read", "sealed", hours=24 * 7 * n, session=f"w{n}") for n in range(6)]
+    assert time_of(some, [*some, *others], SETTINGS) is None
+    assert time_of(more, [*more, *others], SETTINGS) is not None
+
+
 def test_what_only_fails_at_one_time_of_the_day_is_a_lesson() -> None:
     others = [call("call_number", hours=24 * n + 4, session=f"noon-{n}", given=f"o{n}") for n in range(30)]
     (cluster,) = found([*told(NOBODY_THERE), *others], FAILURE)
@@ -200,6 +209,30 @@ def test_a_skill_that_is_left_alone_for_long_is_retired() -> None:
     assert cluster.doubts == (RETIRED,)
     (used,) = found([*rows, *others[:9]], FAILURE)
     assert used.doubts == ()
+
+
+def outages(n_working: int, *, is_wide: bool = True) -> list[dict[str, Any]]:
+    """Four failures within an hour on each of three days, each in a conversation of its own or all in one; calls that
+    work on the other days, and so many during the failures."""
+    rows = [call("vault_read", hours=24 * n + 5, session=f"well-{n}") for n in range(2, 30, 2)]
+    for day in (1, 9, 17):
+        at = [24 * day + n / 4 for n in range(4)]
+        sessions = [f"down-{day}-{n * is_wide}" for n in range(4)]
+        said = "the key needs a lease, lease expired"
+        rows += [call("vault_read", "sealed", hours=h, session=s, said=said) for h, s in zip(at, sessions, strict=True)]
+        rows += [call("vault_read", hours=at[1] + n / 99, session=f"up-{day}") for n in range(1, n_working + 1)]
+    return rows
+
+
+def test_what_comes_while_no_call_of_a_skill_works_is_an_outage() -> None:
+    assert [c.doubts for c in found(outages(0), FAILURE)] == [(OUTAGE,)]
+    assert [c.doubts for c in found(outages(1), FAILURE)] == [()]
+    assert [c.doubts for c in found(outages(0, is_wide=False), FAILURE)] == [()], "one conversation is one mistake"
+
+
+def test_a_skill_that_has_hardly_ever_worked_is_no_outage() -> None:
+    failed = [row for row in outages(0) if row["error_category"]]
+    assert [c.doubts for c in found(failed, FAILURE)] == [()]
 
 
 def slow_scans(said: Callable[[int], str], usual: Callable[[int], str]) -> Cluster:
