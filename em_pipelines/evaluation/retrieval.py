@@ -107,10 +107,9 @@ def fit(questions: Sequence[Asked]) -> Weights:
     A turn is as likely as the exponential of its score says among those of its conversation, and answers together as
     the sum of theirs (the softmax loss of learning to rank; Cao et al., 2007). What is found among ten jumps with
     single questions, so that a search for its best learns a few hundred of them by heart; this is smooth, and great
-    weights cost.
-    What no question has, as vectors without an embedder, keeps the weight that ships.
+    weights cost. What no question has, as vectors without an embedder, keeps the weight that ships.
     """
-    from scipy.optimize import minimize  # noqa: PLC0415  (0.1 s that a search need not wait for)
+    from scipy.optimize import minimize  # noqa: PLC0415  (0.1 s that no other command waits for)
 
     present = {name for question in questions for name in question.components}
     names = [name for name in Weights.model_fields if name in present]
@@ -136,10 +135,9 @@ def _loss(asked: Sequence[tuple[Floats, Any]], weights: Any) -> tuple[float, Any
     total, gradient = 0.0, np.zeros_like(weights)
     for shares, answers in asked:
         scores = weights @ shares
-        likely = np.exp(scores - scores.max())
-        every, right = likely.sum(), likely[answers].sum()
-        total += np.log(every) - np.log(right)
-        gradient += shares @ likely / every - shares[:, answers] @ likely[answers] / right
+        every, right = np.logaddexp.reduce(scores), np.logaddexp.reduce(scores[answers])
+        total += every - right
+        gradient += shares @ np.exp(scores - every) - shares[:, answers] @ np.exp(scores[answers] - right)
     n = max(1, len(asked))
     return total / n + PENALTY * float(weights @ weights), gradient / n + 2 * PENALTY * weights
 

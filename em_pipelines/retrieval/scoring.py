@@ -117,10 +117,10 @@ def around(likeness: Floats, sessions: Integers) -> Floats:
     return found
 
 
-def most_alike(likeness: Floats, sessions: Integers) -> Floats:
-    """Of each document the greatest likeness in its conversation."""
+def best_in_session(values: Floats, sessions: Integers) -> Floats:
+    """Of each document the greatest value of any in its conversation."""
     greatest = np.zeros(int(sessions.max(initial=-1)) + 1, np.float32)
-    np.maximum.at(greatest, sessions, likeness)
+    np.maximum.at(greatest, sessions, values)
     found: Floats = greatest[sessions]
     return found
 
@@ -166,13 +166,14 @@ def _worded(pack: Pack, words: list[int], weights: Weights) -> dict[str, Floats]
     """By the words of the question, by their numbers: in the turn and before it, around it, and in its conversation,
     half in all of it and half where it is best."""
     shares: dict[str, Floats] = {}
-    for field in ("window", "around"):
-        if getattr(weights, field):
-            shares[field] = scaled(pack.scores(field, words)) if words else _none(pack)
+    window = scaled(pack.scores("window", words)) if words and (weights.window or weights.session) else _none(pack)
+    if weights.window:
+        shares["window"] = window
+    if weights.around:
+        shares["around"] = scaled(pack.scores("around", words)) if words else _none(pack)
     if weights.session and words:
         whole = scaled(pack.scores("session", words))[pack.sessions]
-        best = most_alike(scaled(pack.scores("window", words)), pack.sessions)
-        shares["session"] = np.float32(0.5) * (whole + best)
+        shares["session"] = np.float32(0.5) * (whole + best_in_session(window, pack.sessions))
     return shares
 
 
@@ -192,7 +193,7 @@ def _meant(pack: Pack, text: str, by_words: Floats | None, embedder: Embedder | 
     alike = scaled(likeness(pack.vectors, vector))
     shares = {"meaning": alike, "meaning_near": scaled(around(alike, pack.sessions))}
     if by_words is not None:
-        shares["session"] = np.float32(0.5) * (by_words + most_alike(alike, pack.sessions))
+        shares["session"] = np.float32(0.5) * (by_words + best_in_session(alike, pack.sessions))
     return shares
 
 

@@ -12,7 +12,7 @@ from em_pipelines.governance.erasure.forget import forget
 from em_pipelines.landing.erasure_requests import Scope, ScopeKind
 from em_pipelines.pipeline import Pipeline
 from em_pipelines.retrieval.packs import build, is_current
-from em_pipelines.retrieval.scoring import most_alike
+from em_pipelines.retrieval.scoring import best_in_session
 from em_pipelines.retrieval.search import Search
 from em_pipelines.retrieval.terms import first_person
 from em_pipelines.retrieval.user_search import ask, opened
@@ -58,7 +58,7 @@ def test_what_shares_no_word_with_the_question_is_found_by_its_meaning(home: Pip
     assert best.components["meaning"] > 0
 
 
-def test_a_conversation_counts_by_its_turn_that_is_most_alike(home: Pipeline, tmp_path: Path) -> None:
+def test_a_conversation_counts_by_its_turn_that_is_best_in_session(home: Pipeline, tmp_path: Path) -> None:
     tell(home, tmp_path, "ada", "The harper sang.", session="s2", day="2026-03-05")
     build(home)
     found = {hit.text: hit for hit in ask(home, "ada", Search("Is the vessel moored?", 9, NOW.date()))}
@@ -68,8 +68,8 @@ def test_a_conversation_counts_by_its_turn_that_is_most_alike(home: Pipeline, tm
 
 def test_a_conversation_is_as_alike_as_the_best_of_its_turns() -> None:
     alike = np.array([0.2, 0.5, 0.0, 1.0], np.float32)
-    assert most_alike(alike, np.array([0, 0, 1, 2], np.int32)).tolist() == [0.5, 0.5, 0.0, 1.0]
-    assert most_alike(np.zeros(0, np.float32), np.zeros(0, np.int32)).tolist() == []
+    assert best_in_session(alike, np.array([0, 0, 1, 2], np.int32)).tolist() == [0.5, 0.5, 0.0, 1.0]
+    assert best_in_session(np.zeros(0, np.float32), np.zeros(0, np.int32)).tolist() == []
 
 
 def test_each_text_is_asked_for_once(home: Pipeline, server: ModelServer, tmp_path: Path) -> None:

@@ -142,29 +142,32 @@ def _failure_clusters(
     ]
     shares = {name: len(calls) / len(rows) for name, calls in by_skill.items()}
     groups = [_with_remedy(group, shares, settings, elsewhere) for group in clusters(evidence)]
-    found = []
-    by_id = {row["invocation_id"]: row for row in failed}
-    for name, of_skill in groupby(groups, key=lambda group: group[0].component):
-        calls, is_retired = by_skill[name], _is_retired(by_skill[name], rows[-1]["timestamp"], settings)
-        of_outages, by_category = outages(calls), {}
-        for group in of_skill:
-            own = [by_id[one.evidence_id] for one in group]
-            by_category[group[0].key] = (
-                group,
-                of_failures(
-                    group,
-                    settings,
-                    is_timed=time_of(once_an_outage(own, of_outages), calls, settings) is not None,
-                    is_retired=is_retired,
-                    outage_share=sum(one.evidence_id in of_outages for one in group) / len(group),
-                ),
-            )
-        doubts = spread(by_category, settings)
-        found += [
-            _failure_cluster(group, calls, rows[-1]["timestamp"], doubts[category])
-            for category, (group, _) in by_category.items()
-        ]
-    return found
+    return [
+        cluster
+        for name, of_skill in groupby(groups, key=lambda group: group[0].component)
+        for cluster in _of_skill(list(of_skill), by_skill[name], rows[-1]["timestamp"], settings)
+    ]
+
+
+def _of_skill(
+    groups: Sequence[list[Evidence]], calls: Sequence[Row], last_at: datetime, settings: ConsolidationSettings
+) -> list[Cluster]:
+    """The failures of one skill, a group a category, with the doubts about each."""
+    by_id, of_outages = {call["invocation_id"]: call for call in calls}, outages(calls)
+    is_retired = _is_retired(calls, last_at, settings)
+    doubted = {}
+    for group in groups:
+        own = once_an_outage([by_id[one.evidence_id] for one in group], of_outages)
+        own_doubts = of_failures(
+            group,
+            settings,
+            is_timed=time_of(own, calls, settings) is not None,
+            is_retired=is_retired,
+            outage_share=sum(one.evidence_id in of_outages for one in group) / len(group),
+        )
+        doubted[group[0].key] = group, own_doubts
+    doubts = spread(doubted, settings)
+    return [_failure_cluster(group, calls, last_at, doubts[group[0].key]) for group in groups]
 
 
 def _is_retired(calls: Sequence[Row], last_at: datetime, settings: ConsolidationSettings) -> bool:
