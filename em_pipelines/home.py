@@ -8,7 +8,7 @@ HOME/quality  what Great Expectations found last, as pages to read (Data Docs)
 HOME/packs      index packs, a folder a user
 HOME/inbox      files dropped here are landed by the landing sensor
 HOME/dagster    Dagster's own home
-HOME/llm        answers of models that were paid for, and vectors of phrases
+HOME/llm        answers of models that were paid for, vectors of phrases, and what vectors told of sentences
 HOME/pool       what was taken from shared pools
 HOME/record     ledger, certificates, tokens, and the salt of names that may not be kept
 HOME/alerts     what stands of alerts, and who was told

@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from em_pipelines.llm.asking import OpenAsking
     from em_pipelines.redaction.veils import Archived
     from em_pipelines.resolution.aliases import Aliases
-    from em_pipelines.resolution.meanings import Meanings
     from em_pipelines.retrieval.scoring import Embedder
     from em_pipelines.schema.readings import Extractor
     from em_pipelines.schema.rows import FeedbackRow
@@ -113,21 +112,14 @@ class Pipeline(RebuildableHome, RevisableHome, PortableHome, ProjectedHome):
         return load_aliases(self.settings.resolution.alias_file, self.path)
 
     @cached_property
-    def meanings(self) -> "Meanings | None":
-        """What compares phrases by their vectors; None where the settings want none. Nobody is asked before it does."""
-        if self.settings.embedder == "none":
-            return None
-        from em_pipelines.resolution.meanings import Meanings
-
-        least = self.settings.resolution.min_meaning
-        return Meanings(self.settings.embedder, lambda: cast("Embedder", self.embedder), self.answers, least)
-
-    @cached_property
     def steps(self) -> dict[str, Step]:
         """Every daily step by name, in order."""
-        from em_pipelines.steps import StepTools, build_steps
+        from em_pipelines.steps import Embedding, StepTools, build_steps
 
-        tools = StepTools(self.extractor, self.checks, self.tombstones, self.aliases, self.path, self.meanings)
+        embedding = None
+        if self.settings.embedder != "none":
+            embedding = Embedding(self.settings.embedder, lambda: cast("Embedder", self.embedder), self.answers)
+        tools = StepTools(self.extractor, self.checks, self.tombstones, self.aliases, self.path, embedding)
         return build_steps(self.settings, tools)
 
     def another(self) -> "Pipeline":

@@ -87,8 +87,8 @@ class Settings(BaseSettings):
     embedder: str = Field(
         default="none",
         pattern=r"^(none|sentence-transformers:.+|openai:.+)$",
-        description="what makes vectors, of texts for search and of phrases to see which mean the same: none, "
-        "sentence-transformers:MODEL or openai:MODEL",
+        description="what makes vectors, of texts for search, of phrases to see which mean the same, and of sentences "
+        "to see which are orders: none, sentence-transformers:MODEL or openai:MODEL",
     )
     partitions_from: date | None = Field(
         default=None,

@@ -6,7 +6,8 @@ calls gives the settings of each stage; nothing here knows of all of them, opens
 """
 
 import os
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -45,7 +46,7 @@ if TYPE_CHECKING:
     from em_pipelines.lifecycle.pool.sharing import Sharing
     from em_pipelines.lifecycle.proactive.polish import Polish
     from em_pipelines.lifecycle.proactive.settings import ProactiveSettings
-    from em_pipelines.resolution.meanings import Meanings
+    from em_pipelines.resolution.meanings import PhraseEmbedder
 
 
 class StepSettings(Protocol):
@@ -66,17 +67,27 @@ class StepSettings(Protocol):
 
 
 @dataclass(frozen=True)
+class Embedding:
+    """An embedder for steps: its name, what opens it when it is first asked, and the file in which is kept what came of
+    its vectors."""
+
+    model: str
+    open: Callable[[], "PhraseEmbedder"]
+    kept: Path
+
+
+@dataclass(frozen=True)
 class StepTools:
     """What steps work with beside their settings: who reads, how readings are checked, which facts stay away, which
-    names the user has joined by hand, the folder of the home, below which steps may spill, and what compares phrases by
-    their meaning, where an embedder is set."""
+    names the user has joined by hand, the folder of the home, below which steps may spill, and the embedder, where one
+    is set."""
 
     extractor: Extractor
     checks: Checks
     tombstones: Tombstones | None
     aliases: Aliases
     home: Path
-    meanings: "Meanings | None" = None
+    embedding: "Embedding | None" = None
 
 
 LANDED = (
@@ -96,13 +107,7 @@ def build_steps(settings: StepSettings, tools: StepTools) -> dict[str, Step]:
     connection = _connection(settings, tools.home)
     steps = [
         *(Step.of_log(table, landing_run(table)) for table in LANDED),
-        Step(
-            name="messages",
-            inputs=(raw.INTERACTIONS,),
-            outputs=(clean.MESSAGES,),
-            run=messages_run(settings.safety),
-            settings=(settings.safety,),
-        ),
+        _messages(settings, tools),
         Step(
             name="segments",
             inputs=(clean.MESSAGES,),
@@ -147,6 +152,28 @@ def _connection(settings: StepSettings, home: Path) -> duckdb.DuckDBPyConnection
     return connect(engine=settings.engine, spill=home / SPILL / str(os.getpid()))
 
 
+def _messages(settings: StepSettings, tools: StepTools) -> Step:
+    """What landed is cleaned and guarded, each day by itself."""
+    messages = Step(
+        name="messages",
+        inputs=(raw.INTERACTIONS,),
+        outputs=(clean.MESSAGES,),
+        run=messages_run(settings.safety),
+        settings=(settings.safety,),
+    )
+    if tools.embedding is None:
+        return messages
+    from em_pipelines.extraction.order_meanings import OrderMeanings  # noqa: PLC0415  (homes without need none of it)
+
+    meanings = OrderMeanings(tools.embedding.model, tools.embedding.open, tools.embedding.kept)
+    return replace(
+        messages,
+        run=messages_run(settings.safety, meanings.of_day),
+        is_complete=lambda _: meanings.is_whole,
+        also=(meanings.version,),
+    )
+
+
 def _extraction(settings: StepSettings, tools: StepTools) -> Step:
     """What is said becomes mentions and claims, each day by itself."""
     reading = ExtractionRun(tools.extractor, tools.checks, settings.segmentation.n_context_turns, tools.tombstones)
@@ -164,16 +191,21 @@ def _extraction(settings: StepSettings, tools: StepTools) -> Step:
 
 def _resolution(settings: StepSettings, tools: StepTools, connection: duckdb.DuckDBPyConnection) -> Step:
     """What was mentioned meets the names that were known."""
+    embedding, meanings = tools.embedding, None
+    if embedding is not None:
+        from em_pipelines.resolution.meanings import Meanings  # noqa: PLC0415  (the same)
+
+        meanings = Meanings(embedding.model, embedding.open, embedding.kept, settings.resolution.min_meaning)
     return Step(
         name="resolution",
         inputs=(raw.INTERACTIONS, clean.MESSAGES, extraction.MENTIONS, raw.FEEDBACK),
         previous=(graph.ENTITIES,),
         outputs=(graph.ENTITIES, graph.ENTITY_MENTIONS, graph.ENTITY_OPS),
-        run=resolution_run(settings.resolution, tools.aliases, settings.safety, connection, tools.meanings),
-        is_complete=lambda _: tools.meanings is None or tools.meanings.is_whole,
+        run=resolution_run(settings.resolution, tools.aliases, settings.safety, connection, meanings),
+        is_complete=lambda _: meanings is None or meanings.is_whole,
         # Which file the aliases are in says nothing: what they say does.
         settings=(settings.resolution.model_copy(update={"alias_file": None}), settings.safety),
-        also=(tools.aliases.digest, *((tools.meanings.version,) if tools.meanings else ())),
+        also=(tools.aliases.digest, *((meanings.version,) if meanings else ())),
     )
 
 

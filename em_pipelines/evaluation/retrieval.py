@@ -17,7 +17,7 @@ import orjson
 import pyarrow as pa
 
 from em_pipelines.errors import UsageError
-from em_pipelines.extraction.messages import messages
+from em_pipelines.extraction.messages import Judge, messages
 from em_pipelines.landing.land import land
 from em_pipelines.landing.settings import LandingSettings
 from em_pipelines.landing.tables import interactions_table
@@ -70,8 +70,13 @@ class Report:
     without: dict[str, float] = field(default_factory=dict)
 
 
-def read(path: Path, settings: RetrievalSettings, embedder: Embedder | None = None) -> list[Asked]:
-    """The questions of one conversation of LoCoMo; raises UsageError where the file is none, or asks nothing."""
+def read(
+    path: Path, settings: RetrievalSettings, embedder: Embedder | None = None, judge: Judge | None = None
+) -> list[Asked]:
+    """The questions of one conversation of LoCoMo; raises UsageError where the file is none, or asks nothing.
+
+    With an embedder the guard looks a second time at sentences, by `judge`, as it does in a home.
+    """
     try:
         document = orjson.loads(path.read_bytes())
     except (OSError, orjson.JSONDecodeError) as error:
@@ -80,7 +85,7 @@ def read(path: Path, settings: RetrievalSettings, embedder: Embedder | None = No
     if not isinstance(asked, list):
         raise UsageError(f"reading {path}: no questions in it (`qa`); give a conversation of LoCoMo with its questions")
     with TemporaryDirectory(prefix="em-retrieval-") as folder:
-        rows = _messages(path, Path(folder))
+        rows = _messages(path, Path(folder), judge)
         vectors = vectors_of(embedder, rows["text"].to_pylist(), {}) if embedder else None
         write(Path(folder, "pack"), rows, PackOptions(settings.topics), vectors=vectors)
         today = max(rows["said_at"].to_pylist()).date()
@@ -151,11 +156,11 @@ def held_out(files: Sequence[Sequence[Asked]]) -> float:
     return found / max(1, sum(map(len, files)))
 
 
-def _messages(path: Path, folder: Path) -> pa.Table:
+def _messages(path: Path, folder: Path, judge: Judge | None) -> pa.Table:
     log = LandedLog(folder / "log")
     land([path], log, now=datetime.now(UTC), settings=LandingSettings(), format="locomo")
     by_day = [
-        messages(interactions_table(log.read("interactions", day)), SafetySettings())
+        messages(interactions_table(log.read("interactions", day)), SafetySettings(), judge, day)
         for day in log.days("interactions")
     ]
     rows = pa.concat_tables([MESSAGES.empty(), *by_day])

@@ -1,10 +1,11 @@
 """Interactions become messages: cleaned, hashed, and marked for what their session and channel make of them.
 
 Here every message is guarded, once: what is found stands beside its content, and whoever reads it or quotes it goes by
-that. And here it is found out which language it is written in, by the library py3langid: offline, the same on every
-run. Code, quotations, addresses and names are taken out before, for they tell nothing of the language around them. A
-message that leaves doubt is in the language of its speaker in the same conversation, else of the conversation, where
-that is clear. Plain English is known by its small words, without the library, which takes half a second to be read.
+that; where an embedder is set, sentences are looked at a second time. And here it is found out which language it is
+written in, by the library py3langid: offline, the same on every run. Code, quotations, addresses and names are taken
+out before, for they tell nothing of the language around them. A message that leaves doubt is in the language of its
+speaker in the same conversation, else of the conversation, where that is clear. Plain English is known by its small
+words, without the library, which takes half a second to be read.
 """
 
 import hashlib
@@ -21,7 +22,7 @@ import pyarrow as pa
 from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
 from em_pipelines.schema.ids import message_id
-from em_pipelines.schema.readings import ENGLISH
+from em_pipelines.schema.readings import ENGLISH, Withheld
 from em_pipelines.schema.rows import InteractionRow, MessageRow, WithheldItem
 from em_pipelines.schema.table import Records, Tables, rows_of
 from em_pipelines.schema.tables.clean import MESSAGES
@@ -30,9 +31,18 @@ from em_pipelines.text.guard.screening import withheld_in
 from em_pipelines.text.guard.sensitive import SafetySettings
 from em_pipelines.text.values import read_yaml
 
+Said = tuple[str, str, tuple[Withheld, ...]]
+"""A message whose words were looked at: its user, what it says, and what is withheld of it."""
+Judge = Callable[[date, Sequence[Said]], Sequence[tuple[Withheld, ...]]]
+"""A day and messages of it → what is withheld of each beside that."""
 
-def messages(interactions: pa.Table, safety: SafetySettings) -> pa.Table:
+
+def messages(
+    interactions: pa.Table, safety: SafetySettings, judge: Judge | None = None, day: date = date.max
+) -> pa.Table:
     """Returns the day's messages, one for each of the day's interactions, in the columns of `messages`.
+
+    Sentences that words tell nothing of are looked at again by `judge`, where there is one.
 
     One untrusted turn makes every message of its session untrusted: what a web page put into one turn can speak through
     the others. Of turns on other days the day's interactions know (`storage.session_marks`).
@@ -44,15 +54,20 @@ def messages(interactions: pa.Table, safety: SafetySettings) -> pa.Table:
         Words(content, (row["user_id"], row["session_id"]), (row["role"], row["speaker"]))
         for content, row in zip(contents, rows, strict=True)
     ]
+    withheld = [withheld_in(content, safety) for content in contents]
+    if judge is not None:
+        users = [row["user_id"] for row in rows]
+        looked_at = list(zip(users, contents, withheld, strict=True))
+        withheld = [(*own, *more) for own, more in zip(withheld, judge(day, looked_at), strict=True)]
     made = [
-        _message(row, content, language, (row["user_id"], row["session_id"]) in untrusted, safety)
-        for row, content, language in zip(rows, contents, languages_of(said), strict=True)
+        _message(row, content, language, found, is_untrusted=(row["user_id"], row["session_id"]) in untrusted)
+        for row, content, language, found in zip(rows, contents, languages_of(said), withheld, strict=True)
     ]
     return MESSAGES.from_rows(made)
 
 
 def _message(
-    row: InteractionRow, content: str, language: str | None, is_untrusted: bool, safety: SafetySettings
+    row: InteractionRow, content: str, language: str | None, withheld: Iterable[Withheld], *, is_untrusted: bool
 ) -> MessageRow:
     return {
         "message_id": message_id(row["user_id"], row["session_id"], row["turn_number"]),
@@ -80,18 +95,22 @@ def _message(
         "n_tokens": n_tokens(content),
         "has_code": looks_like_code(content),
         "language": language,
-        "withheld": withheld_rows(content, safety),
+        "withheld": _items(withheld),
     }
 
 
 def withheld_rows(content: str, safety: SafetySettings) -> list[WithheldItem]:
-    """What the guard takes out of a message, as items of `withheld`."""
-    return [cast("WithheldItem", asdict(found)) for found in withheld_in(content, safety)]
+    """What words tell the guard to take out of a message, as items of `withheld`."""
+    return _items(withheld_in(content, safety))
 
 
-def messages_run(safety: SafetySettings) -> Callable[[date, Tables, Records], Tables]:
+def _items(withheld: Iterable[Withheld]) -> list[WithheldItem]:
+    return [cast("WithheldItem", asdict(found)) for found in withheld]
+
+
+def messages_run(safety: SafetySettings, judge: Judge | None = None) -> Callable[[date, Tables, Records], Tables]:
     """The run of the step `messages`."""
-    return lambda _, tables, __: {MESSAGES.name: messages(tables["interactions"], safety)}
+    return lambda day, tables, _: {MESSAGES.name: messages(tables["interactions"], safety, judge, day)}
 
 
 MIN_SHARE = 0.7

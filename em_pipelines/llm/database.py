@@ -12,6 +12,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ from em_pipelines.errors import CorruptTableError
 from em_pipelines.storage.files import make_folder
 
 Execute = Callable[..., sqlite3.Cursor]
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 BUSY_SECONDS = 30
 
 _SCHEMA = """
@@ -73,7 +74,14 @@ CREATE TABLE vectors (
     PRIMARY KEY (user_id, model, phrase)
 ) STRICT, WITHOUT ROWID
 """
-"""Since version 2."""
+_JUDGEMENTS = """
+CREATE TABLE judgements (
+    user_id TEXT NOT NULL, judge TEXT NOT NULL, key TEXT NOT NULL, is_told INTEGER NOT NULL,
+    PRIMARY KEY (user_id, judge, key)
+) STRICT, WITHOUT ROWID
+"""
+_CHANGES = ((), tuple(_SCHEMA.split(";\n")), (_VECTORS,), (_JUDGEMENTS,))
+"""The statements by which a file of each version comes from the one before."""
 
 
 class Database:
@@ -102,11 +110,9 @@ class Database:
             version = execute("PRAGMA user_version").fetchone()[0]
             if version not in range(SCHEMA_VERSION + 1):
                 raise sqlite3.DatabaseError(f"its schema is version {version}, this program knows {SCHEMA_VERSION}")
-            if version == 0:
-                for statement in _SCHEMA.split(";\n"):
-                    execute(statement)
+            for statement in chain.from_iterable(_CHANGES[version + 1 :]):
+                execute(statement)
             if version < SCHEMA_VERSION:
-                execute(_VECTORS)
                 execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
 
     @contextmanager

@@ -1,4 +1,5 @@
-"""Fits the weights of the guard (`SentenceWeights`) to the sentences beside this file: `make fit-guard`.
+"""Fits the weights of the guard (`SentenceWeights`) to the sentences beside this file, and chooses those that homes
+with an embedder fit to in their turn (`OrderExamples`): `make fit-guard`.
 
 attacks.jsonl holds messages of parts, each with whether it belongs to the attack; near.jsonl ordinary sentences in an
 attack's words; talk.txt a sentence of plain talk a line; unquoted.yaml has examples of both. All are invented. What is
@@ -6,18 +7,21 @@ printed is measured by hands: each in turn is left out of the fitting, for sente
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+import orjson
 
+from em_pipelines.text.guard.order_kernel import OrderExamples
 from em_pipelines.text.guard.passages import folded, sentences
-from em_pipelines.text.guard.sensitive import cue_book, marks_of
+from em_pipelines.text.guard.sensitive import MIN_WORDS, cue_book, marks_of
 from training.weights import Vector, fitted, unseen, write
 
 HERE = Path(__file__).parent
-WEIGHTS = HERE.parents[1] / "em_pipelines" / "text" / "guard" / "unquoted_weights.json"
+GUARD = HERE.parents[1] / "em_pipelines" / "text" / "guard"
+WEIGHTS, EXAMPLES = GUARD / "unquoted_weights.json", GUARD / "order_examples.json"
 TALK_LEFT_OUT = 0.003
 """Of a thousand sentences of plain talk that were not fitted to, three may be told: that sets the threshold. What is
 told is not indexed, so search pays for each."""
@@ -25,6 +29,9 @@ RULED_LEFT_OUT = 0.02
 """Of a hundred sentences of attacks that rules tell, by hands that were not fitted to, two may be cleared: that sets
 what a sentence has to score for a rule to count that is not certain."""
 N_FOLDS = 5
+N_ORDINARY, N_MEASURED = 2_000, 1_000
+"""Ordinary sentences, half of them near to attacks, and sentences of plain talk that the threshold is set by, for homes
+with an embedder. All of them would cost a home three times as many vectors; with 4,000 or 8,000 no more is told."""
 
 
 @dataclass(frozen=True)
@@ -68,13 +75,41 @@ def _read() -> Iterator[Sentence]:
             yield Sentence(line[start:end].strip(), "talk", False)
 
 
+def examples(of: Sequence[Sentence], scores: np.ndarray) -> OrderExamples:
+    """What homes with an embedder fit to: every sentence of an attack, and others spread over the rest. `scores` are
+    those of `of` by weights that were fitted without them."""
+    known = {one.text: float(score) for one, score in zip(of, scores, strict=True)}
+    long = [one for one in of if folded(one.text).count(" ") >= MIN_WORDS - 1]  # nobody is asked about others
+    attacks = dict.fromkeys(one.text for one in long if one.is_attack)
+    near = [one.text for one in long if one.hand != "talk" and one.text not in attacks]
+    besides = {*attacks, *near}
+    talk = [one.text for one in long if one.hand == "talk" and one.text not in besides]
+    measured = _spread(talk, N_MEASURED)
+    others = sorted(set(talk) - set(measured))
+    return OrderExamples(
+        attacks=tuple(attacks),
+        ordinary=(*_spread(near, N_ORDINARY // 2), *_spread(others, N_ORDINARY // 2)),
+        measured={text: round(known[text], 3) for text in measured},
+    )
+
+
+def _spread(texts: Sequence[str], n: int) -> list[str]:
+    """n different texts, evenly spaced."""
+    every = list(dict.fromkeys(texts))
+    return [every[len(every) * place // n] for place in range(n)] if len(every) > n else every
+
+
+def scores_of_others(of: Sequence[Sentence]) -> np.ndarray:
+    """The log-odds of each sentence by weights that were fitted without its hand, of plain talk without a fifth."""
+    groups = [f"talk {place % N_FOLDS}" if one.hand == "talk" else one.hand for place, one in enumerate(of)]
+    return unseen([one.vector for one in of], [one.is_attack for one in of], groups)
+
+
 def main() -> None:
-    """Fit, say how sentences of a hand are told that was left out, and write the file."""
+    """Fit, say how sentences of a hand are told that was left out, and write both files."""
     of = labelled()
     vectors, hands = [one.vector for one in of], np.array([one.hand for one in of])
-    is_attack = np.array([one.is_attack for one in of])
-    groups = [f"talk {place % N_FOLDS}" if one.hand == "talk" else one.hand for place, one in enumerate(of)]
-    scores = unseen(vectors, is_attack.tolist(), groups)
+    is_attack, scores = np.array([one.is_attack for one in of]), scores_of_others(of)
     threshold = float(np.quantile(scores[hands == "talk"], 1 - TALK_LEFT_OUT))
     least = float(np.quantile(scores[is_attack & np.array([one.is_ruled for one in of])], RULED_LEFT_OUT))
     is_told = scores >= threshold
@@ -83,6 +118,9 @@ def main() -> None:
         print(f"{hand}: {of_attacks.sum()} of {of_attacks.size} of attacks, {ordinary.sum()} of {ordinary.size} others")
     n_kept = write(WEIGHTS, fitted(vectors, is_attack.tolist()), threshold=threshold, least=least)
     print(f"{len(of)} sentences, {n_kept} weights, threshold {threshold:.2f}, least {least:.2f}")
+    chosen = examples(of, scores)
+    EXAMPLES.write_bytes(orjson.dumps(chosen.model_dump(), option=orjson.OPT_INDENT_2) + b"\n")
+    print(f"{len(chosen.texts)} examples for homes with an embedder")
 
 
 if __name__ == "__main__":

@@ -20,6 +20,7 @@ from em_pipelines.lifecycle.consolidation.recurring import recurring, windows
 from em_pipelines.lifecycle.pool.sharing import shared_ids
 from em_pipelines.lifecycle.proactive.offers import LOCK as OFFERS_LOCK
 from em_pipelines.llm.answers import AnswerStore
+from em_pipelines.llm.judgements import forget_judgements
 from em_pipelines.llm.phrase_vectors import PhraseVectors
 from em_pipelines.schema.tables.clean import MESSAGES
 from em_pipelines.schema.tables.derived import CONSOLIDATED
@@ -191,6 +192,7 @@ def forget_answers(home: RebuildableHome, user_id: str, names: NameIndex, *, is_
         return 0
     with AnswerStore(home.answers) as store:
         vectors = PhraseVectors(store.database)
+        forget_judgements(store.database, user_id)  # of all sentences: their digests do not tell which are no more
         if is_all:
             return store.forget_user(user_id) + vectors.forget(user_id, vectors.phrases(user_id))
         present = _references(home, user_id)

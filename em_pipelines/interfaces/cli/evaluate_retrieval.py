@@ -2,10 +2,12 @@
 
 from dataclasses import asdict
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from em_pipelines.errors import UsageError
 from em_pipelines.evaluation.retrieval import Asked, Figures, Report, fit, held_out, measure, read
+from em_pipelines.extraction.order_meanings import OrderMeanings
 from em_pipelines.interfaces.cli.console import out, print_json, print_table
 from em_pipelines.pipeline import Pipeline
 
@@ -14,8 +16,12 @@ def evaluate_retrieval(home: Pipeline, paths: list[Path], *, is_fitted: bool, as
     """Prints the figures; with `is_fitted` also those of weights that were fitted, and the weights."""
     if not paths:
         raise UsageError("evaluating retrieval: no conversation is named; give files of LoCoMo with their questions")
-    settings = home.settings.retrieval
-    files = [read(path, settings, home.embedder) for path in paths]
+    settings, embedder = home.settings.retrieval, home.embedder
+    with TemporaryDirectory(prefix="em-judged-") as folder:  # nobody's home keeps what these conversations say
+        judge = None
+        if embedder is not None:
+            judge = OrderMeanings(home.settings.embedder, lambda: embedder, Path(folder, "answers.sqlite")).of_day
+        files = [read(path, settings, embedder, judge) for path in paths]
     questions = [question for file in files for question in file]
     report = measure(questions, settings.weights)
     fitted = _fitted(files, questions) if is_fitted else None
