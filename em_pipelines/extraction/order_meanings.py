@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Protocol
 
 import numpy as np
+from filelock import FileLock
 
 from em_pipelines.errors import EmError, UnusableAnswerError
 from em_pipelines.extraction.messages import Said
@@ -31,8 +32,8 @@ from em_pipelines.text.guard.screening import MILD, UNQUOTED, quotable
 from em_pipelines.text.guard.sensitive import LEARNED, MIN_WORDS, sentence_weights
 
 UNLIKELY = -4.0
-"""Log-odds by words below which a sentence is not asked about: two of three of LoCoMo's, and 2 of a hundred of attacks
-that words alone let pass."""
+"""Log-odds by words below which a sentence is not asked about: two of three of LoCoMo's are, and of attacks by hands that
+the weights were not fitted to 2 of a hundred."""
 BATCH = 256
 _LOGGER = logging.getLogger(__name__)
 
@@ -135,21 +136,27 @@ class OrderMeanings:
     def _kernel_of(self, embedder: SentenceEmbedder, n_dimensions: int) -> OrderKernel:
         """The classifier for vectors of that length: kept, else fitted. Another model under the old name, or a damaged
         file, has it fitted anew. Raises ModelError where the vectors tell nothing."""
-        if self._kernel is None:
-            self._kernel = self._kept_kernel()
         if self._kernel is None or self._kernel.n_dimensions != n_dimensions:
-            texts = order_examples().texts
-            parts = [_vectors(embedder, texts[n : n + BATCH]) for n in range(0, len(texts), BATCH)]
-            try:
-                self._kernel = OrderKernel.fit(order_examples(), np.concatenate(parts))
-            except ValueError as error:
-                raise UnusableAnswerError(f"telling orders by the vectors of {self._model}: {error}") from error
-            if self._kernel.n_dimensions != n_dimensions:
-                raise UnusableAnswerError(f"telling orders by the vectors of {self._model}: they are not of one length")
-            for path in self.classifier.parent.glob("orders-*.npz"):
-                path.unlink(missing_ok=True)
-            write_atomically(self.classifier, self._kernel.to_bytes())
+            # Of processes that begin at once, one asks for the vectors of the examples.
+            with FileLock(self._path.with_name("orders.lock")):
+                self._kernel = self._kept_kernel()
+                if self._kernel is None or self._kernel.n_dimensions != n_dimensions:
+                    self._kernel = self._fitted(embedder, n_dimensions)
         return self._kernel
+
+    def _fitted(self, embedder: SentenceEmbedder, n_dimensions: int) -> OrderKernel:
+        texts = order_examples().texts
+        parts = [_vectors(embedder, texts[n : n + BATCH]) for n in range(0, len(texts), BATCH)]
+        if any(part.shape[1] != n_dimensions for part in parts):
+            raise UnusableAnswerError(f"telling orders by the vectors of {self._model}: they are not of one length")
+        try:
+            kernel = OrderKernel.fit(order_examples(), np.concatenate(parts))
+        except ValueError as error:
+            raise UnusableAnswerError(f"telling orders by the vectors of {self._model}: {error}") from error
+        for path in self.classifier.parent.glob("orders-*.npz"):
+            path.unlink(missing_ok=True)
+        write_atomically(self.classifier, kernel.to_bytes())
+        return kernel
 
     def _kept_kernel(self) -> OrderKernel | None:
         try:
