@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from datetime import date
+from functools import cached_property
 from pathlib import Path
 from typing import Protocol
 
@@ -32,8 +33,8 @@ from em_pipelines.text.guard.screening import MILD, UNQUOTED, quotable
 from em_pipelines.text.guard.sensitive import LEARNED, MIN_WORDS, sentence_weights
 
 UNLIKELY = -4.0
-"""Log-odds by words below which a sentence is not asked about: two of three of LoCoMo's are, and of attacks by hands that
-the weights were not fitted to 2 of a hundred."""
+"""Log-odds by words below which a sentence is not asked about: two of three of LoCoMo's lie there, and 2 of a hundred
+of attacks by hands that the weights were not fitted to."""
 BATCH = 256
 _LOGGER = logging.getLogger(__name__)
 
@@ -80,8 +81,13 @@ class OrderMeanings:
 
     @property
     def classifier(self) -> Path:
-        """The file of the fitted classifier: another one of every model, and of every version of this code."""
-        return self._path.with_name(f"orders-{digest([self.version])[:16]}.npz")
+        """The file of the fitted classifier: another one for each model, and when examples or fitting have changed."""
+        return self._path.with_name(f"orders-{digest([self._model, code_digest(OrderKernel.__module__)])[:16]}.npz")
+
+    @cached_property
+    def judge(self) -> str:
+        """Who judges: the classifier, and the weights of words. Nothing else that changes has sentences judged anew."""
+        return f"{self.classifier.stem}@{digest([sentence_weights().model_dump_json()])[:16]}"
 
     def of_day(self, day: date, said: Sequence[Said]) -> list[tuple[Withheld, ...]]:
         """What is withheld of each message beside what words withhold. A day may be looked at in parts, for some users
@@ -104,7 +110,7 @@ class OrderMeanings:
         if not wanted:
             return found
         with closing(Database(self._path)) as database:
-            kept = Judgements(database, self.version)
+            kept = Judgements(database, self.judge)
             found.update({user: kept.known(user, own) for user, own in wanted.items()})
             missing = {s: score for user, own in wanted.items() for s, score in own.items() if s not in found[user]}
             judged = self._judged(missing)

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from em_pipelines.extraction import order_meanings
 from em_pipelines.extraction.order_meanings import OrderMeanings, doubtful_sentences
 from em_pipelines.governance.erasure.forget import forget
 from em_pipelines.landing.erasure_requests import Scope, ScopeKind
@@ -27,7 +28,7 @@ from em_pipelines.settings import load_settings
 from em_pipelines.text.cleaning import CODE_MARK
 from em_pipelines.text.guard.order_kernel import order_examples
 from em_pipelines.text.guard.screening import UNQUOTED, withheld_in
-from em_pipelines.text.guard.sensitive import LEARNED
+from em_pipelines.text.guard.sensitive import LEARNED, sentence_weights
 from resources.embedders import open_embedder
 from tests.model_server.server import ModelServer
 
@@ -252,9 +253,18 @@ def test_a_file_of_answers_of_before_takes_judgements(tmp_path: Path) -> None:
         assert Judgements(database, "tiny@2").known("ada", ["one"]) == {}
 
 
-def test_its_version_changes_with_the_model() -> None:
-    def nobody() -> None: ...
+def test_who_judges_is_another_with_another_model_and_with_other_weights(monkeypatch: pytest.MonkeyPatch) -> None:
+    def meanings(model: str) -> OrderMeanings:
+        return OrderMeanings(model, lambda: open_embedder(load_settings()), Path("answers.sqlite"))
 
-    one, other = (OrderMeanings(model, nobody, Path("answers.sqlite")) for model in ("a", "b"))  # type: ignore[arg-type]
+    one, other = meanings("openai:a"), meanings("openai:b")
     assert one.version != other.version
     assert one.classifier != other.classifier
+    weights = sentence_weights().model_copy(update={"bias": 0.0})
+    monkeypatch.setattr(order_meanings, "sentence_weights", lambda: weights)
+    changed = meanings("openai:a")
+    assert changed.classifier == one.classifier
+    monkeypatch.undo()
+    assert len({one.judge, other.judge, meanings("openai:a").judge}) == 2
+    monkeypatch.setattr(order_meanings, "sentence_weights", lambda: weights)
+    assert changed.judge != one.judge

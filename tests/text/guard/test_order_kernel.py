@@ -82,6 +82,22 @@ def test_a_damaged_file_is_told(damaged: bytes) -> None:
         OrderKernel.from_bytes(damaged)
 
 
+def test_a_flipped_bit_is_told_or_changes_nothing() -> None:
+    kernel = OrderKernel.fit(EXAMPLES, VECTORS)
+    data = kernel.to_bytes()
+    n_told = 0
+    for place in range(len(data)):
+        flipped = bytearray(data)
+        flipped[place] ^= 1 << place % 8
+        try:
+            read = OrderKernel.from_bytes(bytes(flipped))
+        except ValueError:
+            n_told += 1
+        else:
+            assert read.to_bytes() == data
+    assert n_told > len(data) / 2
+
+
 def test_parts_that_do_not_fit_together_are_told() -> None:
     kernel = OrderKernel.fit(EXAMPLES, VECTORS)
     with pytest.raises(ValueError, match="do not fit together"):
