@@ -119,6 +119,7 @@ def test_what_words_show_and_vectors_tell_is_withheld_and_still_read(
     assert not without.answers.exists()
 
 
+@pytest.mark.slow
 def test_each_sentence_is_asked_about_once_and_examples_once_a_home(
     opened: Callable[..., Pipeline], server: ModelServer
 ) -> None:
