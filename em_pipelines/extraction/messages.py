@@ -26,6 +26,7 @@ from em_pipelines.schema.readings import ENGLISH, Withheld
 from em_pipelines.schema.rows import InteractionRow, MessageRow, WithheldItem
 from em_pipelines.schema.table import Records, Tables, rows_of
 from em_pipelines.schema.tables.clean import MESSAGES
+from em_pipelines.schema.vocabulary import QUOTED_ROLES
 from em_pipelines.text.cleaning import CODE_MARK, blank_code, clean_text, looks_like_code, n_tokens
 from em_pipelines.text.guard.screening import withheld_in
 from em_pipelines.text.guard.sensitive import SafetySettings
@@ -54,11 +55,12 @@ def messages(
         Words(content, (row["user_id"], row["session_id"]), (row["role"], row["speaker"]))
         for content, row in zip(contents, rows, strict=True)
     ]
-    withheld = [withheld_in(content, safety) for content in contents]
-    if judge is not None:
-        users = [row["user_id"] for row in rows]
-        looked_at = list(zip(users, contents, withheld, strict=True))
-        withheld = [(*own, *more) for own, more in zip(withheld, judge(day, looked_at), strict=True)]
+    withheld: list[tuple[Withheld, ...]] = [withheld_in(content, safety) for content in contents]
+    if judge is not None:  # of what is quoted alone: what tools gave is sent to nobody
+        places = [place for place, row in enumerate(rows) if row["role"] in QUOTED_ROLES]
+        found = judge(day, [(rows[place]["user_id"], contents[place], withheld[place]) for place in places])
+        for place, more in zip(places, found, strict=True):
+            withheld[place] += more
     made = [
         _message(row, content, language, found, is_untrusted=(row["user_id"], row["session_id"]) in untrusted)
         for row, content, language, found in zip(rows, contents, languages_of(said), withheld, strict=True)

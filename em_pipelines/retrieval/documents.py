@@ -22,7 +22,7 @@ from em_pipelines.retrieval.settings import Weights
 from em_pipelines.retrieval.terms import STOP_WORDS, Floats, stems
 from em_pipelines.schema.readings import Withheld
 from em_pipelines.schema.rows import ContradictionRow
-from em_pipelines.schema.vocabulary import USER, Mechanism, Status
+from em_pipelines.schema.vocabulary import QUOTED_ROLES, USER, Mechanism, Status
 from em_pipelines.text.guard.passages import blanked
 from em_pipelines.text.name_matching import Span, sentences
 
@@ -80,9 +80,7 @@ def messages(table: pa.Table, user_id: str) -> pa.Table:
 
     Their text is what may be quoted. Of a message that nobody has guarded that is nothing.
     """
-    own = table.filter(
-        pc.and_(pc.equal(table["user_id"], user_id), pc.is_in(table["role"], pa.array(["user", "assistant"])))
-    )
+    own = table.filter(pc.and_(pc.equal(table["user_id"], user_id), pc.is_in(table["role"], pa.array(QUOTED_ROLES))))
     columns = {
         "kind": pa.repeat(MESSAGE, len(own)), "session_id": own["session_id"], "turn_number": own["turn_number"],
         "text": own["content"], "speaker": pc.coalesce(own["speaker"], own["role"]), "role": own["role"],

@@ -4,6 +4,8 @@ from enum import StrEnum
 
 USER = "user"
 """The reserved name of the remembered person, who is an entity of type person."""
+QUOTED_ROLES = ("user", "assistant")
+"""Whose messages may be found and quoted: what tools gave, and what the system says, never is."""
 
 
 class EntityType(StrEnum):
