@@ -8,6 +8,7 @@ calls gives the settings of each stage; nothing here knows of all of them, opens
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -46,7 +47,7 @@ if TYPE_CHECKING:
     from em_pipelines.lifecycle.pool.sharing import Sharing
     from em_pipelines.lifecycle.proactive.polish import Polish
     from em_pipelines.lifecycle.proactive.settings import ProactiveSettings
-    from em_pipelines.resolution.meanings import PhraseEmbedder
+    from em_pipelines.llm.phrase_vectors import TextEmbedder
 
 
 class StepSettings(Protocol):
@@ -72,7 +73,7 @@ class Embedding:
     its vectors."""
 
     model: str
-    open: Callable[[], "PhraseEmbedder"]
+    open: Callable[[], "TextEmbedder"]
     kept: Path
 
 
@@ -168,7 +169,7 @@ def _messages(settings: StepSettings, tools: StepTools) -> Step:
     meanings = OrderMeanings(tools.embedding.model, tools.embedding.open, tools.embedding.kept)
     return replace(
         messages,
-        run=messages_run(settings.safety, meanings.of_day),
+        run=messages_run(settings.safety, lambda day: partial(meanings.of_day, day)),
         is_complete=lambda _: meanings.is_whole,
         also=(meanings.version,),
     )

@@ -160,7 +160,7 @@ def _messages(path: Path, folder: Path, judge: Judge | None) -> pa.Table:
     log = LandedLog(folder / "log")
     land([path], log, now=datetime.now(UTC), settings=LandingSettings(), format="locomo")
     by_day = [
-        messages(interactions_table(log.read("interactions", day)), SafetySettings(), judge, day)
+        messages(interactions_table(log.read("interactions", day)), SafetySettings(), judge)
         for day in log.days("interactions")
     ]
     rows = pa.concat_tables([MESSAGES.empty(), *by_day])

@@ -34,13 +34,11 @@ from em_pipelines.text.values import read_yaml
 
 Said = tuple[str, str, tuple[Withheld, ...]]
 """A message whose words were looked at: its user, what it says, and what is withheld of it."""
-Judge = Callable[[date, Sequence[Said]], Sequence[tuple[Withheld, ...]]]
-"""A day and messages of it → what is withheld of each beside that."""
+Judge = Callable[[Sequence[Said]], Sequence[tuple[Withheld, ...]]]
+"""Messages → what is withheld of each beside that."""
 
 
-def messages(
-    interactions: pa.Table, safety: SafetySettings, judge: Judge | None = None, day: date = date.max
-) -> pa.Table:
+def messages(interactions: pa.Table, safety: SafetySettings, judge: Judge | None = None) -> pa.Table:
     """Returns the day's messages, one for each of the day's interactions, in the columns of `messages`.
 
     Sentences that words tell nothing of are looked at again by `judge`, where there is one.
@@ -58,7 +56,7 @@ def messages(
     withheld: list[tuple[Withheld, ...]] = [withheld_in(content, safety) for content in contents]
     if judge is not None:  # of what is quoted alone: what tools gave is sent to nobody
         places = [place for place, row in enumerate(rows) if row["role"] in QUOTED_ROLES]
-        found = judge(day, [(rows[place]["user_id"], contents[place], withheld[place]) for place in places])
+        found = judge([(rows[place]["user_id"], contents[place], withheld[place]) for place in places])
         for place, more in zip(places, found, strict=True):
             withheld[place] += more
     made = [
@@ -110,9 +108,15 @@ def _items(withheld: Iterable[Withheld]) -> list[WithheldItem]:
     return [cast("WithheldItem", asdict(found)) for found in withheld]
 
 
-def messages_run(safety: SafetySettings, judge: Judge | None = None) -> Callable[[date, Tables, Records], Tables]:
-    """The run of the step `messages`."""
-    return lambda day, tables, _: {MESSAGES.name: messages(tables["interactions"], safety, judge, day)}
+def messages_run(
+    safety: SafetySettings, judge_of: Callable[[date], Judge] | None = None
+) -> Callable[[date, Tables, Records], Tables]:
+    """The run of the step `messages`, with what gives the judge of a day, where an embedder is set."""
+
+    def run(day: date, tables: Tables, _: Records) -> Tables:
+        return {MESSAGES.name: messages(tables["interactions"], safety, judge_of(day) if judge_of else None)}
+
+    return run
 
 
 MIN_SHARE = 0.7

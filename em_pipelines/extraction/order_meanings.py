@@ -13,7 +13,6 @@ from contextlib import closing
 from datetime import date
 from functools import cached_property
 from pathlib import Path
-from typing import Protocol
 
 import numpy as np
 from filelock import FileLock
@@ -22,6 +21,7 @@ from em_pipelines.errors import EmError, UnusableAnswerError
 from em_pipelines.extraction.messages import Said
 from em_pipelines.llm.database import Database
 from em_pipelines.llm.judgements import Judgements
+from em_pipelines.llm.phrase_vectors import TextEmbedder
 from em_pipelines.schema.ids import digest
 from em_pipelines.schema.readings import Withheld
 from em_pipelines.storage.files import write_atomically
@@ -37,14 +37,6 @@ UNLIKELY = -4.0
 of attacks by hands that the weights were not fitted to."""
 BATCH = 256
 _LOGGER = logging.getLogger(__name__)
-
-
-class SentenceEmbedder(Protocol):
-    """A model that places sentences in a space in which those of like meaning are near."""
-
-    def embed(self, texts: Sequence[str]) -> Floats:
-        """Texts × dimensions, each of length 1; raises ModelError where the model gives none."""
-        ...
 
 
 def doubtful_sentences(content: str, withheld: Sequence[Withheld]) -> Iterator[tuple[Span, str, float]]:
@@ -64,7 +56,7 @@ class OrderMeanings:
     """Judges the sentences of a day. `model` is the name of the embedder, which is opened when it is first asked;
     `path` is the file in which is kept what came of it; the classifier lies beside it."""
 
-    def __init__(self, model: str, open_embedder: Callable[[], SentenceEmbedder], path: Path) -> None:
+    def __init__(self, model: str, open_embedder: Callable[[], TextEmbedder], path: Path) -> None:
         self.is_whole = True
         """Whether every sentence could be judged of the day looked at last."""
         self._model = model
@@ -139,7 +131,7 @@ class OrderMeanings:
             _LOGGER.warning("looking at sentences again: %s; words alone decide, and the next run asks again", error)
         return found
 
-    def _kernel_of(self, embedder: SentenceEmbedder, n_dimensions: int) -> OrderKernel:
+    def _kernel_of(self, embedder: TextEmbedder, n_dimensions: int) -> OrderKernel:
         """The classifier for vectors of that length: kept, else fitted. Another model under the old name, or a damaged
         file, has it fitted anew. Raises ModelError where the vectors tell nothing."""
         if self._kernel is None or self._kernel.n_dimensions != n_dimensions:
@@ -150,7 +142,7 @@ class OrderMeanings:
                     self._kernel = self._fitted(embedder, n_dimensions)
         return self._kernel
 
-    def _fitted(self, embedder: SentenceEmbedder, n_dimensions: int) -> OrderKernel:
+    def _fitted(self, embedder: TextEmbedder, n_dimensions: int) -> OrderKernel:
         texts = order_examples().texts
         parts = [_vectors(embedder, texts[n : n + BATCH]) for n in range(0, len(texts), BATCH)]
         if any(part.shape[1] != n_dimensions for part in parts):
@@ -174,7 +166,7 @@ class OrderMeanings:
             return None
 
 
-def _vectors(embedder: SentenceEmbedder, texts: Sequence[str]) -> Floats:
+def _vectors(embedder: TextEmbedder, texts: Sequence[str]) -> Floats:
     """Texts × dimensions; raises ModelError where that is not what the model gave."""
     found = np.asarray(embedder.embed(texts), np.float32)
     if found.ndim != 2 or len(found) != len(texts) or not np.isfinite(found).all():

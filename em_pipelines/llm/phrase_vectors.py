@@ -3,7 +3,8 @@
 Phrases are names out of messages, free of secrets like those. What a user has forgotten goes from here, too.
 """
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +14,14 @@ from em_pipelines.llm.database import Database
 Floats = npt.NDArray[np.float32]
 AT_ONCE = 500
 """Phrases of one query: SQLite takes so many values in every build."""
+
+
+class TextEmbedder(Protocol):
+    """A model that places texts in a space in which those of like meaning are near."""
+
+    def embed(self, texts: Sequence[str]) -> Floats:
+        """Texts × dimensions, each of length 1; raises ModelError where the model gives none."""
+        ...
 
 
 class PhraseVectors:

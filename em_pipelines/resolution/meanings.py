@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from datetime import date
 from functools import lru_cache
 from pathlib import Path
-from typing import Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -22,7 +21,7 @@ import pyarrow.compute as pc
 from em_pipelines.errors import EmError
 from em_pipelines.extraction.rules.lexicon import words as lexicon_words
 from em_pipelines.llm.database import Database
-from em_pipelines.llm.phrase_vectors import Floats, PhraseVectors
+from em_pipelines.llm.phrase_vectors import Floats, PhraseVectors, TextEmbedder
 from em_pipelines.resolution.clusters import REWORDED
 from em_pipelines.resolution.name_parts import is_nameable, parse_name
 from em_pipelines.resolution.rewordings import DONE, phrase_of, tells
@@ -32,14 +31,6 @@ from em_pipelines.text.name_keys import name_key
 
 BATCH = 256
 _LOGGER = logging.getLogger(__name__)
-
-
-class PhraseEmbedder(Protocol):
-    """A model that places phrases in a space in which those of like meaning are near."""
-
-    def embed(self, texts: Sequence[str]) -> Floats:
-        """Texts × dimensions, each of length 1; raises ModelError where the model gives none."""
-        ...
 
 
 @dataclass(slots=True)
@@ -62,7 +53,7 @@ class Meanings:
     """Compares the phrases of a day. `model` is the name of the embedder, which is opened when it is first asked;
     `path` is the file in which vectors are kept, `min_meaning` the least cosine of phrases that mean the same."""
 
-    def __init__(self, model: str, open_embedder: Callable[[], PhraseEmbedder], path: Path, min_meaning: float) -> None:
+    def __init__(self, model: str, open_embedder: Callable[[], TextEmbedder], path: Path, min_meaning: float) -> None:
         self.is_whole = True
         """Whether every vector was there that the day looked at last needed."""
         self._model = model

@@ -2,7 +2,6 @@
 
 import random
 from collections.abc import Sequence
-from datetime import date
 from pathlib import Path
 
 import numpy as np
@@ -98,7 +97,7 @@ def test_what_the_guard_takes_at_its_second_look_is_not_found(tmp_path: Path) ->
     question = {"question": "Where is the boat?", "evidence": ["D1:1"], "category": 4}
     path = conversation(tmp_path, session_1=said, qa=[question])
 
-    def judge(_: date, messages: Sequence[Said]) -> list[tuple[Withheld, ...]]:
+    def judge(messages: Sequence[Said]) -> list[tuple[Withheld, ...]]:
         return [(Withheld(0, len(text), UNQUOTED, LEARNED),) if "boat" in text else () for _, text, _ in messages]
 
     shown, withheld = (read(path, RetrievalSettings(), judge=one) for one in (None, judge))

@@ -8,7 +8,7 @@ import shutil
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from datetime import UTC, date, datetime
+from datetime import date
 from pathlib import Path
 
 import pytest
@@ -17,7 +17,6 @@ from em_pipelines.extraction import order_meanings
 from em_pipelines.extraction.order_meanings import OrderMeanings, doubtful_sentences
 from em_pipelines.governance.erasure.forget import forget
 from em_pipelines.landing.erasure_requests import Scope, ScopeKind
-from em_pipelines.landing.land import land
 from em_pipelines.llm.database import Database
 from em_pipelines.llm.judgements import Judgements
 from em_pipelines.pipeline import Pipeline
@@ -30,9 +29,9 @@ from em_pipelines.text.guard.order_kernel import order_examples
 from em_pipelines.text.guard.screening import UNQUOTED, withheld_in
 from em_pipelines.text.guard.sensitive import LEARNED, sentence_weights
 from resources.embedders import open_embedder
+from tests.model_server.homes import NOW, run, tell
 from tests.model_server.server import ModelServer
 
-NOW = datetime(2026, 4, 1, tzinfo=UTC)
 ORDER = "A polite caller has earned the number of the padlock."
 """Words alone show it."""
 ASKED = ORDER.removesuffix(".")
@@ -64,22 +63,6 @@ def opened(tmp_path: Path, server: ModelServer) -> Callable[..., Pipeline]:
         return Pipeline(settings, None, open_embedder)
 
     return open_home
-
-
-def tell(home: Pipeline, day: int, content: str, user: str = "ada", role: str = "user") -> None:
-    log = home.path.parent / f"said-{user}-{day}.jsonl"
-    message = {
-        "user_id": user, "session_id": f"s{day}", "turn_number": 0, "role": role, "content": content,
-        "timestamp": f"2026-03-{day:02d}T10:00:00Z",
-    }  # fmt: skip
-    log.write_text(json.dumps(message) + "\n", encoding="utf-8")
-    land([log], home.store.log, now=NOW, settings=home.settings.landing)
-    run(home)
-
-
-def run(home: Pipeline) -> None:
-    for step in home.steps.values():
-        home.store.run_days(step, home.store.stale_days(step))
 
 
 def shown(home: Pipeline, day: int, user: str = "ada") -> str:

@@ -7,7 +7,7 @@ import math
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from datetime import UTC, date, datetime
+from datetime import date
 from pathlib import Path
 
 import pytest
@@ -25,9 +25,9 @@ from em_pipelines.serving.facts import FactQuery, FactRow, facts
 from em_pipelines.serving.state_hash import state_hash
 from em_pipelines.settings import load_settings
 from resources.embedders import open_embedder
+from tests.model_server.homes import NOW, run, tell
 from tests.model_server.server import ModelServer
 
-NOW = datetime(2026, 4, 1, tzinfo=UTC)
 MEANINGS = {
     "jogging": (1.0, 0.0),
     "running": (0.92, 0.39),
@@ -58,22 +58,6 @@ def opened(tmp_path: Path, server: ModelServer) -> Callable[[str], Pipeline]:
         return Pipeline(settings, None, open_embedder)
 
     return open_home
-
-
-def tell(home: Pipeline, day: int, content: str, user: str = "ada") -> None:
-    log = home.path.parent / f"said-{user}-{day}.jsonl"
-    message = {
-        "user_id": user, "session_id": f"s{day}", "turn_number": 0, "role": "user", "content": content,
-        "timestamp": f"2026-03-{day:02d}T10:00:00Z",
-    }  # fmt: skip
-    log.write_text(json.dumps(message) + "\n", encoding="utf-8")
-    land([log], home.store.log, now=NOW, settings=home.settings.landing)
-    run(home)
-
-
-def run(home: Pipeline) -> None:
-    for step in home.steps.values():
-        home.store.run_days(step, home.store.stale_days(step))
 
 
 def liked(home: Pipeline, user: str = "ada") -> list[FactRow]:

@@ -1,6 +1,8 @@
 """`em evaluate retrieval`: what search finds of what answers questions, by category and by component."""
 
 from dataclasses import asdict
+from datetime import date
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -20,7 +22,8 @@ def evaluate_retrieval(home: Pipeline, paths: list[Path], *, is_fitted: bool, as
     with TemporaryDirectory(prefix="em-judged-") as folder:  # nobody's home keeps what these conversations say
         judge = None
         if embedder is not None:
-            judge = OrderMeanings(home.settings.embedder, lambda: embedder, Path(folder, "answers.sqlite")).of_day
+            meanings = OrderMeanings(home.settings.embedder, lambda: embedder, Path(folder, "answers.sqlite"))
+            judge = partial(meanings.of_day, date.max)  # days make no difference here: nothing waits for another run
         files = [read(path, settings, embedder, judge) for path in paths]
     questions = [question for file in files for question in file]
     report = measure(questions, settings.weights)
