@@ -2,8 +2,9 @@
 with an embedder fit to in their turn (`OrderExamples`): `make fit-guard`.
 
 attacks.jsonl holds messages of parts, each with whether it belongs to the attack; near.jsonl ordinary sentences in an
-attack's words; talk.txt a sentence of plain talk a line; unquoted.yaml has examples of both. All are invented. What is
-printed is measured by hands: each in turn is left out of the fitting, for sentences of one hand resemble each other.
+attack's words; talk.txt a sentence of plain talk a line; unquoted.yaml has examples of both. In assistant.txt are
+sentences of people and assistants in talk with each other, for meanings alone. All are invented. What is printed is
+measured by hands: each in turn is left out of the fitting, for sentences of one hand resemble each other.
 """
 
 import json
@@ -30,8 +31,9 @@ RULED_LEFT_OUT = 0.02
 what a sentence has to score for a rule to count that is not certain."""
 N_FOLDS = 5
 N_ORDINARY, N_MEASURED = 2_000, 1_000
-"""Ordinary sentences, half of them near to attacks, and sentences of plain talk that the threshold is set by, for homes
-with an embedder. All of them would cost a home three times as many vectors; with 4,000 or 8,000 no more is told."""
+"""Ordinary sentences, half of them near to attacks, beside those of assistant.txt; and sentences of plain talk that the
+threshold is set by, for homes with an embedder. All of them would cost a home three times as many vectors; with 4,000
+or 8,000 no more is told."""
 
 
 @dataclass(frozen=True)
@@ -86,11 +88,19 @@ def examples(of: Sequence[Sentence], scores: np.ndarray) -> OrderExamples:
     talk = [one.text for one in long if one.hand == "talk" and one.text not in besides]
     measured = _spread(talk, N_MEASURED)
     others = sorted(set(talk) - set(measured))
+    ordinary = dict.fromkeys([*_spread(near, N_ORDINARY // 2), *_spread(others, N_ORDINARY // 2), *_with_assistants()])
     return OrderExamples(
         attacks=tuple(attacks),
-        ordinary=(*_spread(near, N_ORDINARY // 2), *_spread(others, N_ORDINARY // 2)),
+        ordinary=tuple(text for text in ordinary if text not in attacks and text not in measured),
         measured={text: round(known[text], 3) for text in measured},
     )
+
+
+def _with_assistants() -> Iterator[str]:
+    for line in (HERE / "assistant.txt").read_text(encoding="utf-8").splitlines():
+        text = line.strip().rstrip(".!?")
+        if folded(text).count(" ") >= MIN_WORDS - 1:
+            yield text
 
 
 def _spread(texts: Sequence[str], n: int) -> list[str]:

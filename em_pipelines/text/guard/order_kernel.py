@@ -26,9 +26,9 @@ RIDGE = 1.0
 """What great coefficients cost: without it every example is learned by heart."""
 MEANING_WEIGHT = 6.0
 """Log-odds of a sentence whose meaning is in the middle of attacks (+1)."""
-N_DEVIATIONS = 3.3
-"""How far above the mean of plain talk the sum of both has to lie, in standard deviations. At 3 attacks get a third
-less, and search finds 0.8 points less of what answers questions (docs/decisions/2026-11-24-learned-not-to-quote.md)."""
+N_DEVIATIONS = 3.6
+"""How far above the mean of plain talk the sum of both has to lie, in standard deviations. Lower, more of what people
+and assistants say in talk about work is taken for orders (docs/decisions/2026-11-24-learned-not-to-quote.md)."""
 PARTS = ("examples", "coefficients", "limits")
 """Of a file."""
 BATCH = 2_000
