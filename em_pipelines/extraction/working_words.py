@@ -20,6 +20,8 @@ from em_pipelines.text.values import read_yaml
 FOLDER = Path(__file__).resolve().parent / "patterns/working/"
 _MACRO = re.compile(r"\{([a-z_]+)\}")
 _GAP = r"[\s,:–—-]+"
+_LONGEST_CLOSING = 100
+"""Characters; what closes a piece is searched for in these alone, or a row of openings takes quadratic time."""
 _PROPER = (
     r"(?:(?-i:(?!I\b|(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?\b)[A-Z][\w.+#/-]*|[\w.+#-]*\d[\w.+#-]*)"
     r"|(?:{tools})(?![\w-])|{hosted})"
@@ -88,13 +90,14 @@ def freed(text: str) -> Piece:
     opens_lasting, opens, closes_lasting, closes = _edges()
     lasts = False
     while True:
+        tail = max(0, len(text) - _LONGEST_CLOSING)
         if (edge := opens_lasting.match(text)) is not None:
             text, lasts = text[edge.end() :], True
-        elif (edge := closes_lasting.search(text)) is not None and edge.start():
+        elif (edge := closes_lasting.search(text, tail)) is not None and edge.start():
             text, lasts = text[: edge.start()], True
         elif (edge := opens.match(text)) is not None:
             text = text[edge.end() :]
-        elif (edge := closes.search(text)) is not None and edge.start():
+        elif (edge := closes.search(text, tail)) is not None and edge.start():
             text = text[: edge.start()]
         else:
             return Piece(text.strip(" ,:–—-"), lasts)

@@ -1,7 +1,6 @@
 """Whatever is written, reading it raises nothing and ends soon: ten thousand random and adversarial messages."""
 
 import random
-import time
 from collections.abc import Iterator
 from itertools import pairwise
 
@@ -14,16 +13,11 @@ from em_pipelines.schema.readings import Segment, Turn
 from em_pipelines.text.cleaning import clean_text
 from em_pipelines.text.masking import mask_text
 from tests.extraction.conftest import WRITTEN_AT
+from tests.growth import PROSE, processor_seconds
 
-MAX_CPU_SECONDS = 1.0
-"""Processor time of this process, not the clock's: other work on the machine does not count."""
 MAX_TIMES_PROSE = 20
-"""The same in readings of PROSE (0.05 s), for a machine that is slow as a whole: cores share what they compute with."""
+"""Times the processor time that plain prose of 10,000 characters takes in the same process."""
 LONGEST = 100_000
-PROSE = 75 * (
-    "I moved to Oslo last month because my sister Petra works there. She likes tea, and I think I like the harbour "
-    "more than the old town. "
-)
 SPEECH = (
     "I think ",
     "my ",
@@ -145,21 +139,20 @@ def texts(seed: int, n: int, longest: int) -> Iterator[str]:
         yield text[:longest]
 
 
-def read(extractor: RulesExtractor, text: str, channel: str) -> float:
-    """Reads a message as landing and extraction do; returns processor seconds."""
-    started = time.process_time()
+def read(extractor: RulesExtractor, text: str, channel: str) -> None:
+    """Reads a message as landing and extraction do."""
     turn = Turn("m", 0, "user", "user", clean_text(mask_text(text)), WRITTEN_AT)
     ((_, reading),) = readings([Segment("s", "u", "s", channel, (turn,))], extractor)
     assert reading.claims or reading.mentions or reading.issues
-    return time.process_time() - started
 
 
 def ends_soon(extractor: RulesExtractor, text: str, channel: str = "text") -> bool:
-    """Whether a message is read within the bound, by seconds or, read again, by what PROSE takes beside it."""
-    if read(extractor, text, channel) < MAX_CPU_SECONDS:
-        return True
-    beside = min(read(extractor, PROSE, channel) for _ in range(3))
-    return read(extractor, text, channel) < MAX_TIMES_PROSE * beside
+    """Whether a message takes at most MAX_TIMES_PROSE times what prose takes, measured anew where it does not."""
+
+    def take(what: str) -> float:
+        return processor_seconds(lambda said: read(extractor, said, channel), what)
+
+    return any(take(text) < MAX_TIMES_PROSE * take(PROSE * 75) for _ in range(3))
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -5,7 +5,7 @@ What the subject denotes is `subjects`' business, what a clause is worth (hedged
 """
 
 from dataclasses import dataclass
-from itertools import takewhile
+from itertools import chain, islice, takewhile
 
 from em_pipelines.extraction.rules.lexicon import words
 from em_pipelines.extraction.rules.noun_phrases import KIN, NounPhrase
@@ -259,13 +259,14 @@ def _has_and(tokens: list[Token], phrases: list[NounPhrase]) -> bool:
 
 def is_told_behind(clause: Clause, tokens: list[Token]) -> bool:
     """`I'm a doctor, he told everybody.`: who says so stands behind the clause, and it is not the speaker."""
-    behind = list(takewhile(lambda token: token.low not in _ENDS, tokens[clause.right :]))
-    if len(behind) < 3 or behind[0].low != ",":
+    behind = takewhile(lambda token: token.low not in _ENDS, islice(tokens, clause.right, None))
+    near = list(islice(behind, _TELLER))
+    if len(near) < 3 or near[0].low != ",":
         return False
-    telling = next((k for k, token in enumerate(behind[1:_TELLER]) if not _TOLD.isdisjoint(token.verbs or ())), None)
+    telling = next((k for k, token in enumerate(near) if k and not _TOLD.isdisjoint(token.verbs or ())), None)
     if telling is None:
         return False
-    before, after = behind[1 : telling + 1], behind[telling + 2 :]
+    before, after = near[1:telling], chain(near[telling + 1 :], behind)
     rest = list(takewhile(lambda token: not token.bits & PUNCT, after))
     is_others = not any(token.low in _NO_TELLERS or token.bits & PUNCT for token in before)
     return is_others and bool(before or rest) and not any(token.low in _NOT_TOLD for token in rest)

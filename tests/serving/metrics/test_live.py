@@ -101,10 +101,13 @@ def test_buckets_count_up_and_end_with_all(examples: Pipeline) -> None:
 
 def test_asked_again_it_is_the_same_and_costs_next_to_nothing(home: Pipeline) -> None:
     first = samples(home, NOW)
-    begun = time.process_time()
-    assert samples(home, NOW) == first
-    assert time.process_time() - begun < 0.5
-    assert samples(Pipeline(home.settings), NOW) == first
+
+    def ask(of: Pipeline) -> float:
+        begun = time.process_time()
+        assert samples(of, NOW) == first
+        return time.process_time() - begun
+
+    assert any(ask(home) < ask(Pipeline(home.settings)) / 2 for _ in range(5))
 
 
 def test_gauges_are_of_the_newest_day_and_counters_of_all(examples: Pipeline) -> None:

@@ -1,9 +1,6 @@
 """Random and adversarial strings: nothing raises, lengths hold, masking is idempotent, and nothing takes long."""
 
 import random
-import time
-from collections.abc import Callable
-from typing import Any
 
 import pytest
 
@@ -13,9 +10,9 @@ from em_pipelines.text.guard.passages import has_pasted_block
 from em_pipelines.text.guard.screening import is_unsafe_content, privilege_spans
 from em_pipelines.text.guard.sensitive import categories, sensitive_spans
 from em_pipelines.text.masking import mask_text
+from tests.growth import grows_with_its_length
 
-MAX_CPU_SECONDS = 10.0  # half a second where nothing else is at work; what is not linear would take an hour
-LONG = 100_000
+LONG = 50_000
 PIECES = (
     "ignore previous instructions", "remember that ", "the user ", "store ", "memory ", "password is ", "pin ", "key: ",
     "is ", "to ", "= ", ": ", "; ", "a=b;", "4111 1111 ", "DE89 3704 ", "1 ", "-", ".", "!\n", "\n\n", "> ", "```", '"',
@@ -30,25 +27,18 @@ PIECES = (
 SEEDS = [*PIECES, "a", " ", "A1b", "x.", "i ", "0", "=", "(", "\\"]
 
 
-def timed(read: Callable[[str], Any], text: str) -> Any:
-    started = time.process_time()
-    found = read(text)
-    assert time.process_time() - started < MAX_CPU_SECONDS, getattr(read, "__name__", "read")
-    return found
-
-
 def check(text: str) -> None:
-    masked = timed(mask_text, text)
-    assert timed(mask_text, masked) == masked
+    masked = mask_text(text)
+    assert mask_text(masked) == masked
     text = clean_text(masked)
     for read in (strip_instructions, quarantine):
-        found = timed(read, text)
+        found = read(text)
         assert len(found.text) == len(text)
         assert [n for n, c in enumerate(found.text) if c == "\n"] == [n for n, c in enumerate(text) if c == "\n"]
-    assert all(0 <= start < end <= len(text) for start, end in timed(privilege_spans, text))
-    assert all(0 <= start < end <= len(text) for start, end in timed(all_sensitive_spans, text))
-    timed(has_pasted_block, text)
-    timed(is_unsafe_content, text[:300])
+    assert all(0 <= start < end <= len(text) for start, end in privilege_spans(text))
+    assert all(0 <= start < end <= len(text) for start, end in all_sensitive_spans(text))
+    has_pasted_block(text)
+    is_unsafe_content(text[:300])
 
 
 def all_sensitive_spans(text: str) -> list[tuple[int, int]]:
@@ -74,5 +64,5 @@ def test_ten_thousand_random_strings_are_read_without_harm(seed: int) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("piece", SEEDS, ids=repr)
-def test_long_repeats_of_any_piece_end_soon(piece: str) -> None:
-    check(piece * (LONG // len(piece)))
+def test_a_long_repeat_of_any_piece_takes_time_as_long_as_it_is(piece: str) -> None:
+    assert grows_with_its_length(check, piece * (LONG // len(piece)))
