@@ -4,8 +4,9 @@
       "products": ["Gemini Apps"], "safeHtmlItem": [{"html": ANSWER}], "attachedFiles": [NAME], "titleUrl": "https://gemini.google.com/app/ID"}]
 
 An entry is a prompt and its answer, the newest first. Of one conversation are those with the same address; what has
-none is of a conversation a day (UTC). They are numbered in the order of time, the prompt even, the answer odd: so the
-file is read twice. Other products and what is no prompt are passed over. Line numbers are the entry's, from 1.
+none is of a conversation a day (UTC). They are numbered in the order of time, the prompt even, the answer odd. Which
+entries are prompts the titles of the whole file tell (`gemini_titles`). So the file is read twice, and the few fields
+that decide it are held. Other products and what is no prompt are skipped. Line numbers are the entry's, from 1.
 """
 
 import re
@@ -14,6 +15,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from operator import itemgetter
 from typing import Any
 
 from em_pipelines.landing.formats.base import (
@@ -33,15 +35,14 @@ from em_pipelines.landing.formats.base import (
     objects_of,
 )
 from em_pipelines.landing.formats.gemini_html import html_entries, is_activity_page
+from em_pipelines.landing.formats.gemini_titles import Titles
 from em_pipelines.landing.formats.html_text import text_of_html
 from em_pipelines.landing.reader import InputFile
 from em_pipelines.landing.reasons import Skip
 
-_PROMPTED = "Prompted"
-_PRODUCT = re.compile(r"(?i)\b(?:gemini|bard)\b")
+_PRODUCT = re.compile(r"(?i)(?<![a-z])(?:gemini|bard)(?![a-z])")
+"""Without boundaries of words: in Japanese the name stands in the middle of one."""
 _CONVERSATION = re.compile(r"/app/([\w-]+)")
-_MIN_TITLES = 3
-"""So many prompts that begin alike begin with the word for prompting, in a language that is not known here."""
 _IMAGE = re.compile(r"(?i)\.(?:png|jpe?g|webp|gif|heic|avif)$")
 
 
@@ -72,54 +73,49 @@ def _entries(file: InputFile) -> Iterator[tuple[int, Fields] | Rejected]:
 
 @dataclass(slots=True)
 class _Order:
-    """The prompts of each conversation in the order of time, and the words before and behind what was asked."""
+    """The prompts of each conversation in the order of time."""
 
+    titles: Titles = field(default_factory=Titles)
     times: dict[str, list[datetime]] = field(default_factory=lambda: defaultdict(list))
-    titles: list[str] = field(default_factory=list)
-    is_sorted: bool = False
     n_same: dict[tuple[str, datetime], int] = field(default_factory=lambda: defaultdict(int))
+    _taken: list[tuple[str, Any, str, datetime]] = field(default_factory=list)
 
     def take(self, entry: Fields) -> None:
         """Takes in one more entry."""
-        if _why_not(entry) is None:
-            at = instant_of(entry.get("time"))
-            if at:
-                self.times[_session(entry, at)].append(at)
-            self.titles.append(entry["title"])
+        title, at = entry.get("title"), instant_of(entry.get("time"))
+        if not _is_of_gemini(entry) or not isinstance(title, str):
+            return
+        self.titles.add(title, is_certain=bool(_answer(entry) or _attached(entry)))
+        if at:
+            self._taken.append((title, entry.get("header"), _session(entry, at), at))
+
+    def why_not(self, entry: Fields) -> Skip | None:
+        """Why an entry is no prompt; None where it is one."""
+        if not _is_of_gemini(entry):
+            return Skip.OTHER_PRODUCT
+        title = entry.get("title")
+        if not isinstance(title, str):
+            return Skip.EMPTY
+        return None if self.titles.is_prompt(title, entry.get("header")) else Skip.BOOKKEEPING
 
     def turn(self, session: str, at: datetime) -> int:
         """The number of the next entry of that time. What was asked in the same instant stands newest first, too."""
-        if not self.is_sorted:
-            for times in self.times.values():
-                times.sort()
-            self.is_sorted = True
+        if not self.times:
+            for taken, product, taken_session, taken_at in sorted(self._taken, key=itemgetter(3)):
+                if self.titles.is_prompt(taken, product):
+                    self.times[taken_session].append(taken_at)
+            self._taken.clear()
         times = self.times[session]
         first = bisect_left(times, at)
         n_same = bisect_right(times, at) - first
         self.n_same[session, at] += 1
         return 2 * (first + n_same - self.n_same[session, at])
 
-    def asked(self, title: str) -> str:
-        """What was asked: the title without the word for prompting."""
-        if title.startswith(_PROMPTED):
-            return title.removeprefix(_PROMPTED).strip()
-        if len(set(self.titles)) < _MIN_TITLES or any(one.startswith(_PROMPTED) for one in self.titles):
-            return title
-        first, last = min(self.titles), max(self.titles)
-        n_same = next((i for i, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), len(first))
-        return title[first.rfind(" ", 0, n_same) + 1 :].strip()
 
-
-def _why_not(entry: Fields) -> Skip | None:
-    """Why an entry is no prompt; None where it is one."""
+def _is_of_gemini(entry: Fields) -> bool:
     products = entry.get("products")
     names = [entry.get("header"), *(products if isinstance(products, list) else [])]
-    if not any(isinstance(name, str) and _PRODUCT.search(name) for name in names):
-        return Skip.OTHER_PRODUCT
-    title = entry.get("title")
-    if not isinstance(title, str):
-        return Skip.EMPTY
-    return None if title.startswith(_PROMPTED) or _answer(entry) else Skip.BOOKKEEPING
+    return any(isinstance(name, str) and _PRODUCT.search(name) for name in names)
 
 
 def _session(entry: Fields, at: datetime | None) -> str:
@@ -128,7 +124,7 @@ def _session(entry: Fields, at: datetime | None) -> str:
 
 
 def _items(number: int, entry: Fields, order: _Order, source: Source) -> Iterator[Item]:
-    why = _why_not(entry)
+    why = order.why_not(entry)
     if why:
         yield Ignored(number, why)
         return
@@ -137,7 +133,7 @@ def _items(number: int, entry: Fields, order: _Order, source: Source) -> Iterato
     turn = order.turn(session, at) if at else 2 * (number - 1)
     undated = f"entry {number}: expected a time; a date such as 5/3/2026 needs --date-order dmy or mdy"
     shared = {"user_id": source.user(), "session_id": session, "agent_id": "gemini", "source_format": "gemini"}
-    asked = "\n".join(part for part in (order.asked(entry["title"]), *_attached(entry)) if part)
+    asked = "\n".join(part for part in (order.titles.typed(entry["title"]), *_attached(entry)) if part)
     prompt = {**shared, "turn_number": turn, "role": "user", "content": asked, "timestamp": iso_or_none(at)}
     yield dated(number, prompt, undated) if asked else Ignored(number)
     answer = _answer(entry)

@@ -16,6 +16,7 @@ from html.parser import HTMLParser
 
 from em_pipelines.landing.formats.base import Fields, Rejected, iso_or_none
 from em_pipelines.landing.formats.html_text import closed_tags, text_of_html
+from em_pipelines.landing.formats.whatsapp_lines import BUDDHIST_ERA, FIRST_BUDDHIST_YEAR
 from em_pipelines.landing.reader import InputFile
 from em_pipelines.landing.reasons import Reason
 from em_pipelines.landing.settings import DateOrder
@@ -24,6 +25,8 @@ _BREAK = re.compile(r"(?i)<br\s*/?>")
 _CLOCK = re.compile(r"\d{1,2}[:.]\d\d[:.]\d\d")
 _YEAR = re.compile(r"\b\d{4}\b|\d{4}年")
 _EAST_ASIAN = re.compile(r"(\d{4})[年년] ?(\d{1,2})[月월] ?(\d{1,2})[日일]")
+_ZONE_FIRST = re.compile(r"(GMT[+-]\d{1,2}(?::\d\d)?) (.*\d{1,2}[:.]\d\d[:.]\d\d.*)$")
+"""Chinese writes the zone before the clock; read there it would hide the clock."""
 _OPEN_ORDER = re.compile(r"\b\d{1,2}[/-]\d{1,2}[/-]\d{4}\b")
 _MAX_TAG_CHARACTERS = 16_384
 _MAX_TIME_CHARACTERS = 60
@@ -134,9 +137,16 @@ def _parsed(text: str, order: DateOrder | None) -> datetime | None:
     import dateparser  # type: ignore[import-untyped]  # noqa: PLC0415  (50 ms, and only pages need it)
 
     plain = " ".join(_EAST_ASIAN.sub(r"\1/\2/\3 ", text).split())
+    plain = _ZONE_FIRST.sub(r"\2 \1", plain)
     if _OPEN_ORDER.search(plain) and order is None:
         return None
     chosen = order.upper() if order and _OPEN_ORDER.search(plain) else "DMY"  # dots are of languages with the day first
-    settings = {"RETURN_AS_TIMEZONE_AWARE": True, "TIMEZONE": "UTC", "DATE_ORDER": chosen}
-    found = dateparser.parse(plain, settings=settings)
+    parts = ["day", "month", "year"]  # else the month of today stands for one whose name is not known
+    settings = {"RETURN_AS_TIMEZONE_AWARE": True, "TIMEZONE": "UTC", "DATE_ORDER": chosen, "REQUIRE_PARTS": parts}
+    # Without its vowel signs, which normalizing takes off, a Thai month is another one.
+    found = dateparser.parse(plain, settings={**settings, "NORMALIZE": False}) or dateparser.parse(
+        plain, settings=settings
+    )
+    if isinstance(found, datetime) and found.year > FIRST_BUDDHIST_YEAR:
+        found = found.replace(year=found.year - BUDDHIST_ERA)
     return found if isinstance(found, datetime) else None

@@ -23,7 +23,7 @@ from em_pipelines.landing.reasons import Reason, Skip
 from em_pipelines.landing.settings import DateOrder
 from em_pipelines.text.values import read_yaml
 
-_BUDDHIST_ERA, _FIRST_BUDDHIST_YEAR = 543, 2500
+BUDDHIST_ERA, FIRST_BUDDHIST_YEAR = 543, 2500
 """Years as phones in Thai write them."""
 _MARK = "\u200e"
 """Stands before what the program of an iPhone has written."""
@@ -95,7 +95,7 @@ class Entry:
     def sent_at(self, order: DateOrder) -> datetime | None:
         """The time on the phone's clock; None for a date that there is not."""
         year, month, day = (int(self.parts[order.index(part)]) for part in "ymd")
-        year = year + 2000 if year < 100 else year - _BUDDHIST_ERA if year > _FIRST_BUDDHIST_YEAR else year
+        year = year + 2000 if year < 100 else year - BUDDHIST_ERA if year > FIRST_BUDDHIST_YEAR else year
         hour, minute, second = self.clock
         half = words()
         if self.half in half.before_noon or self.half in half.after_noon:

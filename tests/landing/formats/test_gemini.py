@@ -64,6 +64,54 @@ def test_the_word_for_prompting_in_another_language_is_what_all_prompts_begin_wi
     assert sorted(r["content"] for r in home.landed() if r["role"] == "user") == asked
 
 
+FRAMES = [
+    ("Eingegebener Prompt: ", "", "Feedback gegeben: "),
+    ("Requête envoyée\xa0: ", "", "Commentaire envoyé\xa0: "),
+    ("送信したメッセージ: ", "", "フィードバック: "),
+    ("「", "」と入力しました", "評価: "),
+    ("", " istemi girildi", "Geri bildirim: "),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("before", "after", "feedback"), FRAMES)
+@pytest.mark.parametrize("answered", [(0, 1), (0, 1, 2, 3)])
+def test_a_prompt_lands_in_any_language_whether_it_was_answered_or_not(
+    home: Any, before: str, after: str, feedback: str, answered: tuple[int, ...]
+) -> None:
+    asked = ["I keep bees in Arendal.", "Why do tides lag?", "my aunt Signe repairs organs", "Bodø or Røst?", "x: y"]
+    data = [
+        entry(f"{before}{text}{after}", f"2026-03-0{n + 1}T08:00:00Z", "<p>Aye.</p>" if n in answered else None)
+        for n, text in enumerate(asked)
+    ]
+    data += [entry(f"{feedback}{word}", f"2026-03-07T08:00:0{n}Z") for n, word in enumerate(["good", "bad", "good"])]
+    is_known = bool(before) or len(answered) > 2
+    report = home.land_data("MyActivity.json", orjson.dumps(data), user_id="nora")
+    said = [r["content"] for r in home.landed() if r["role"] == "user"]
+    if is_known:
+        assert said == asked
+        assert report.n_skipped == {"bookkeeping": 3}
+    else:
+        assert all(any(text in one for one in said) for text in asked)  # nothing is lost where the frame is not known
+
+
+def test_prompts_land_where_no_answer_was_kept_at_all(home: Any) -> None:
+    asked = ["I keep bees.", "Why do tides lag?", "I moved to Røst."]
+    data = [entry(f"Consulta enviada: {t}", f"2026-03-0{n}T08:00:00Z") for n, t in enumerate(asked, start=1)]
+    data += [entry("Usaste Aplicaciones de Gemini", "2026-03-05T08:00:00Z")]
+    home.land_data("MiActividad.json", orjson.dumps(data), user_id="nora")
+    assert [r["content"] for r in home.landed()] == asked
+
+
+def test_prompts_of_an_account_without_a_frame_lose_no_words(home: Any) -> None:
+    data = [
+        entry("What do bees eat in May?", "2026-03-01T08:00:00Z", "<p>x</p>"),
+        entry("What is a fid?", "2026-03-02T08:00:00Z", "<p>x</p>"),
+        entry("I sail a dinghy.", "2026-03-03T08:00:00Z"),
+    ]
+    home.land_data("MyActivity.json", orjson.dumps(data), user_id="nora")
+    assert [r["content"] for r in home.landed() if r["role"] == "user"] == [one["title"] for one in data]
+
+
 PAGE = """<html><head><meta charset="utf-8"><title>My Activity History</title>
 <style type="text/css">.mdl-typography--title { color: red }</style></head><body><div class="mdl-grid">
 <div class="outer-cell mdl-cell mdl-cell--12-col mdl-shadow--2dp"><div class="mdl-grid">
@@ -87,6 +135,10 @@ and are tides &amp; winds one?<br>TIME<br><p>Yes.</p><div><ul><li>No<br></li></u
     ("5 mars 2026, 18:20:11 CET", "2026-03-05T17:20:11"),
     ("5 de mar. de 2026, 18:20:11 BRT", "2026-03-05T21:20:11"),
     ("2026年3月5日 18:20:11 JST", "2026-03-05T09:20:11"),
+    ("2026年3月5日 GMT+08:00 18:20:11", "2026-03-05T10:20:11"),
+    ("5 paź 2025, 18:20:11 CEST", "2025-10-05T16:20:11"),
+    ("5 มี.ค. 2569 18:20:11 GMT+7", "2026-03-05T11:20:11"),
+    ("5. xyzzy 2026, 18:20:11 CET", None),
     ("5/3/2026, 18:20:11 CET", None),
 ])  # fmt: skip
 def test_a_page_is_read_as_the_same_export_in_json_is(home: Any, time: str, sent_at: str | None) -> None:
@@ -100,6 +152,20 @@ def test_a_page_is_read_as_the_same_export_in_json_is(home: Any, time: str, sent
         ("user", sent_at, "Is 3 < 5, and are tides & winds one?"),
         ("assistant", rows(home)[1]["timestamp"][:19], "Yes.\n\n- No"),
     ]
+
+
+def test_a_page_in_another_language_lands_its_prompts_without_an_answer(home: Any) -> None:
+    cells = "".join(
+        f'<div class="outer-cell"><p class="mdl-typography--title">Geminiアプリ<br></p><div class="content-cell '
+        f'mdl-typography--body-1">送信したメッセージ:&nbsp;{text}<br>2026/03/0{n} 18:20:11 JST<br>{answer}</div></div>'
+        for n, (text, answer) in enumerate(
+            [("I keep bees.", "<p>x</p>"), ("Why?", "<p>y</p>"), ("I moved to Røst.", "")], 1
+        )
+    )
+    home.land_data(
+        "マイアクティビティ.html", f"<html><style>.mdl-typography {{}}</style>{cells}</html>", user_id="nora"
+    )
+    assert [r["content"] for r in home.landed() if r["role"] == "user"] == ["I keep bees.", "Why?", "I moved to Røst."]
 
 
 def test_a_page_without_activity_and_a_time_that_is_none_are_dead_letters(home: Any) -> None:
