@@ -160,6 +160,7 @@ def land(  # noqa: PLR0913  (what `em land` takes, each of it of its own)
     letters = LetterBox(log, now.astimezone(UTC).date())
     destination = _Destination(intake, letters, on_progress, is_trusted)
     landing = _Landing(destination, settings, chosen, user_id, mapping or {}, notes, now, max_rows_a_file, privacy)
+    landing.has_several = len(files) > 1
     for file in files:
         landing.take(file)
     letters.put(intake.flush())
@@ -292,6 +293,7 @@ class _Landing:
     opened: list[str] = field(default_factory=list)
     read: list[FileReport] = field(default_factory=list)
     passed_over: PassedOver | None = None
+    has_several: bool = False
 
     def take(self, found: FoundFile) -> None:
         """Lands a file, or the members of a ZIP; passes over what holds no messages."""
@@ -318,8 +320,13 @@ class _Landing:
             n_before = len(self.opened)
             for member in members(found, self.settings):
                 self.take(member)
-            if len(self.opened) == n_before:
+            if len(self.opened) == n_before and not self._is_side_archive(found):
                 raise RuleError(Reason.UNKNOWN_FORMAT, f"{found.path.name} holds no file that could be landed")
+
+    def _is_side_archive(self, found: FoundFile) -> bool:
+        """Whether a ZIP of which every member was skipped is part of an export of several. One that is all that was
+        given is a finding: whoever gave it expects messages."""
+        return self.has_several and self.passed_over is not None and self.passed_over.take_archive(found)
 
     def _land(self, file: InputFile, found: FoundFile) -> None:
         known = self._format_of(file, found)

@@ -20,6 +20,7 @@ from em_pipelines.text.values import read_yaml
 PROSE = (".md", ".txt")
 MAX_NAMES_IN_A_NOTE = 12
 MAX_EMPTY_BYTES = 512
+_BESIDE = "brings them beside the messages"
 
 
 class _SideFiles(BaseModel):
@@ -130,13 +131,25 @@ class PassedOver:
         if kind := "hidden files" if found.container and name.startswith(".") else media_kind(name):
             self._media[_root(found)][kind] += 1
         elif export := export_of_side_file(found, is_unknown=unread is not None):
-            self._names[_root(found), f"{export} brings them beside the messages"].append(found.inside)
+            self._names[_root(found), f"{export} {_BESIDE}"].append(found.inside)
         elif unread is not None and is_prose(found):
             self._names[_root(found), "taken for notes; `--format markdown` lands them"].append(found.inside)
         elif unread and is_empty_json(unread):
             self._names[_root(found), "they hold nothing"].append(found.inside)
         else:
             return False
+        return True
+
+    def take_archive(self, found: FoundFile) -> bool:
+        """Whether a ZIP, of which every member was skipped, holds nothing but side files of an export; notes it then
+        in place of its members. Large exports come as a ZIP for each kind of thing."""
+        root = shown(found.path)
+        whys = [why for where, why in self._names if where == root]
+        if root in self._media or not whys or not all(why.endswith(_BESIDE) for why in whys):
+            return False
+        for why in whys:
+            del self._names[root, why]
+        self._names[_root(found), whys[0]].append(found.inside or found.path.name)
         return True
 
     def counts(self) -> dict[str, int]:

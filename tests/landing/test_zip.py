@@ -303,3 +303,30 @@ def test_a_side_file_that_is_named_itself_is_told_for_what_it_is(home: Any) -> N
     assert (
         letter["detail"] == "memories.json is what Claude's export brings beside the messages, and holds none of them"
     )
+
+
+SEVERAL: dict[str, Contents] = {
+    "conversations-000.zip": {"conversations.json": CLAUDE},
+    "memories-000.zip": {"memories.json": '{"conversations_memory": "Ada works at Quayside."}'},
+    "projects-000.zip": {"projects/01-boat.json": '{"uuid": "p", "docs": [{"content": "I live in Utne."}]}'},
+    "users-000.zip": {"users.json": []},
+}
+
+
+@pytest.mark.parametrize("is_named", [True, False])
+def test_an_export_of_several_zips_lands_and_those_without_messages_are_skipped_by_name(
+    home: Any, is_named: bool
+) -> None:
+    manifest = {"version": 1, "files": [{"name": name} for name in SEVERAL]}
+    paths = [home.write(name, zipped(contents)) for name, contents in SEVERAL.items()]
+    paths += [] if is_named else [home.write("manifest-77.json", orjson.dumps(manifest))]
+    report = home.land(*(paths if is_named else [home.root / "in"]), user_id="ada")
+    assert (report.n_landed, dict(report.n_dead_letters)) == (1, {})
+    said = "\n".join(report.notes)
+    assert "memories-000.zip, projects-000.zip, users-000.zip (Claude's export brings them" in said
+    assert "memories.json" not in said
+
+
+def test_a_zip_of_side_files_that_is_all_that_was_given_is_a_finding(home: Any) -> None:
+    report = home.land_data("memories-000.zip", zipped(SEVERAL["memories-000.zip"]), user_id="ada")
+    assert dict(report.n_dead_letters) == {"unknown_format": 1}
