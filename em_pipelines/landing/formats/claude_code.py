@@ -9,9 +9,10 @@ event says has spoken. A result is trusted where one of the agent's own tools ha
 what came from the web, an MCP server, a sub-agent, a file elsewhere or a tool that is not known here is untrusted, and
 with it the session. What the program put into a message of the user in tags of its own (reminders, output of commands,
 open files) is left out; what it wrote there to go on from an earlier session is the assistant's. Summaries, system and
-file-history lines, queues, meta lines, errors of the service and sidechains (conversations of sub-agents) are passed
-over, and so is a last line that breaks off: its session still runs. The domain of a message is the project of the
-folder that its session began in. With `landing.keeps_tool_calls` each call is a skill invocation as well.
+file-history lines, queues, meta lines, errors of the service and conversations of sub-agents are passed over (events
+marked as sidechain; flat `{"role": …, "content": …}` lines in the files of sub-agents), and so is a last line that
+breaks off: its session still runs. The domain of a message is the project of the folder that its session began in.
+With `landing.keeps_tool_calls` each call is a skill invocation as well.
 """
 
 import posixpath
@@ -19,6 +20,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from typing import Any
 
 from em_pipelines.landing.formats.base import (
@@ -88,14 +90,30 @@ _MARKS = {
 }
 """By which events are known, by their type."""
 _NEVER = frozenset({""})
+_SUB_AGENTS = "subagents"
+"""The folder with the transcripts of sub-agents, all of which are theirs whatever an event says."""
+_OF_NATIVE = frozenset({"session_id", "turn_number"})
 _INTERRUPTED = re.compile(r"^\[Request interrupted by user[^\]\n]{0,40}\]$", re.MULTILINE)
 _SHOWN = {"image": "[image]", "document": "[attachment]"}
 _BROKEN = (Reason.INVALID_JSON, Reason.NOT_UTF8)
 
 
 def sniff(sample: Sample) -> bool:
-    """Whether any of the first lines is an event of a session, if only one in which nobody speaks."""
-    return any(_MARKS.get(str(event.get("type")), _NEVER) <= event.keys() for event in sample.objects)
+    """Whether any of the first lines is an event of a session, if only one in which nobody speaks; or, in a file of a
+    sub-agent, a flat message."""
+    if any(_MARKS.get(str(event.get("type")), _NEVER) <= event.keys() for event in sample.objects):
+        return True
+    return _is_of_sub_agent(sample.name, sample.inside) and any(map(_is_flat, sample.objects))
+
+
+def _is_of_sub_agent(name: str, inside: str) -> bool:
+    """Whether a file is of a sub-agent by its name or folder."""
+    return fnmatchcase(name, "agent-*.jsonl*") or _SUB_AGENTS in inside.split("/")[:-1]
+
+
+def _is_flat(event: Fields) -> bool:
+    """Whether an event is a message at its top level; a native record is none."""
+    return {"role", "content"} <= event.keys() and "message" not in event and not event.keys() >= _OF_NATIVE
 
 
 def convert(file: InputFile, source: Source) -> Iterator[Item]:
@@ -111,7 +129,7 @@ def convert(file: InputFile, source: Source) -> Iterator[Item]:
             yield item
             continue
         line, event = item
-        if why := _why_not(event):
+        if why := _why_not(event, source):
             yield Ignored(line.number, why)
             continue
         message = _queued(event) or event.get("message")
@@ -153,9 +171,11 @@ def _lines(file: InputFile) -> Iterator[tuple[Line, Fields] | Rejected | Ignored
         yield last
 
 
-def _why_not(event: Fields) -> Skip | None:
+def _why_not(event: Fields, source: Source) -> Skip | None:
     """Why nobody says anything with an event, or not in the conversation itself; None where somebody does."""
-    if event.get("isSidechain"):
+    is_in_folder = _SUB_AGENTS in source.inside.split("/")[:-1]
+    is_flat = _is_flat(event) and _is_of_sub_agent(source.name, source.inside)
+    if event.get("isSidechain") or is_in_folder or is_flat:
         return Skip.SUB_AGENT
     if _queued(event):
         return None

@@ -50,6 +50,29 @@ def test_events_without_time_or_message_are_dead_letters(home: Any) -> None:
     assert sorted(home.reasons()) == ["missing_field", "missing_timestamp"]
 
 
+FLAT = [
+    {"role": "user", "content": "I live in Utne.", "model": "m", "sessionId": "s1"},
+    {"role": "assistant", "content": [{"type": "text", "text": "Noted."}], "usage": {"input_tokens": 3}},
+]
+
+
+@pytest.mark.parametrize("name", ["s1/subagents/agent-7f.jsonl", "s1/subagents/plan.jsonl", "agent-7f.jsonl"])
+@pytest.mark.parametrize("lines", [FLAT, [event("user", "I live in Utne.", isSidechain=True)]])
+def test_transcripts_of_sub_agents_are_skipped_in_whatever_form(home: Any, name: str, lines: list[Any]) -> None:
+    home.write("-srv-mill/s1.jsonl", [event("user", "I use Kakoune.")])
+    home.write(f"-srv-mill/{name}", lines)
+    home.write("-srv-mill/s1/subagents/agent-7f.meta.json", b'{"agentType": "planner", "spawnDepth": 1}')
+    report = home.land(home.root / "in", user_id="ada")
+    assert [record["content"] for record in home.landed()] == ["I use Kakoune."]
+    assert (dict(report.n_skipped), report.n_refused) == ({"sub_agent": len(lines)}, 0)
+    assert "agent-7f.meta.json (Claude Code brings them" in "\n".join(report.notes)
+
+
+def test_a_native_log_is_read_whatever_it_is_called(home: Any, message: Any) -> None:
+    report = home.land_data("agent-7f.jsonl", [message(0)])
+    assert report.n_landed == 1
+
+
 def call(number: str, name: str, **given: Any) -> dict[str, Any]:
     return event("assistant", [{"type": "tool_use", "id": number, "name": name, "input": given}], cwd="/disk/ada/app")
 
