@@ -16,9 +16,9 @@ from em_pipelines.errors import UsageError
 from em_pipelines.landing.containers import SEPARATOR, members
 from em_pipelines.landing.formats.base import Item, Parsed, Source
 from em_pipelines.landing.intake import Intake
-from em_pipelines.landing.land import DISCARDED, KIND, OPEN, REPLAYED, all_letters, detect
+from em_pipelines.landing.land import DISCARDED, KIND, REPLAYED, all_letters, detect
 from em_pipelines.landing.reader import FoundFile, InputFile
-from em_pipelines.landing.reasons import Origin, Reason, Refusal, RuleError
+from em_pipelines.landing.reasons import OPEN, Origin, Reason, Refusal, RuleError
 from em_pipelines.landing.records import NOT_TEXT
 from em_pipelines.landing.registry import AUTO, format_named
 from em_pipelines.landing.report import LandingReport

@@ -28,6 +28,7 @@ from em_pipelines.landing.formats.base import Fields, Ignored, Item, Parsed, Rem
 from em_pipelines.landing.reasons import Origin, Reason, Refusal, RuleError
 from em_pipelines.landing.records import (
     KNOWN_ANY_DAY,
+    OTHER_NAME,
     Key,
     interaction_key,
     is_same_content,
@@ -37,6 +38,7 @@ from em_pipelines.landing.records import (
 from em_pipelines.landing.report import Counts
 from em_pipelines.landing.settings import LandingSettings
 from em_pipelines.schema.table import Record
+from em_pipelines.schema.vocabulary import USER
 from em_pipelines.storage.files import put_in_place, settled_until_ns, temporary_beside
 from em_pipelines.storage.landed_log import LandedLog, Verdict
 from em_pipelines.text.values import iso_instant
@@ -226,7 +228,7 @@ class Intake:
         self._on_landed = on_landed
         self.now = now
         self._lander = lander
-        self._log = log
+        self.log = log
         self._known = KnownRecords(log)
         self._settings = settings
         self._latest = iso_instant(now + timedelta(minutes=settings.max_future_skew_minutes))
@@ -288,9 +290,9 @@ class Intake:
         """Appends what is new to the log and returns what was refused since the last time."""
         interactions = [p for p in self._pending if p.kind == "interactions"]
         new = self._sift_interactions(interactions)
-        with self._log.together():
+        with self.log.together():
             for day in sorted(new):
-                self._log.append("interactions", day, new[day])
+                self.log.append("interactions", day, new[day])
                 self._known.note(day, new[day])
                 self._count(day, new[day], KIND)
                 if self._on_landed:
@@ -313,7 +315,7 @@ class Intake:
                 self.counts.n_duplicates += 1
             elif p.raw is None and (how := read_otherwise(stands, p.record)):
                 self.counts.n_duplicates += 1
-                self.counts.n_read_otherwise[how] += 1
+                self._note_other_reading(how, stands, p.record)
             else:
                 detail = (
                     f"turn {key[2]} of session {key[1]} has landed with other content, dated {stands['timestamp']};"
@@ -322,6 +324,15 @@ class Intake:
                 item = Parsed(p.line_number, p.kind, {"user_id": key[0], **p.fields}, p.raw)
                 self._refuse_item(item, p.origin, Reason.KEY_CONFLICT, detail)
         return new
+
+    def _note_other_reading(self, how: str, standing: Record, record: Record) -> None:
+        if how != OTHER_NAME:
+            self.counts.n_read_otherwise[how] += 1
+        elif (before := standing["speaker"]) != (now := record["speaker"]) and record["subject"] != USER:
+            self.counts.remarks.setdefault(
+                f"{now} wrote what has landed as {before}'s: the messages are duplicates, and `em merge --user "
+                f'{record["user_id"]} "{before}" "{now}"` makes the two names one person'
+            )
 
     def _flush_others(self, kind: str, records: list[Record]) -> None:
         by_day: dict[date, dict[str, Record]] = defaultdict(dict)
@@ -334,14 +345,14 @@ class Intake:
                 known |= self._known.seeds()
             new = [record for record_id, record in found.items() if record_id not in known]
             self.counts.n_duplicates += len(found) - len(new)
-            self._log.append(kind, day, new)
+            self.log.append(kind, day, new)
             self._known.note_seeds(new)
             self._count(day, new, kind)
 
     def _admitted(self, kind: str, record: Record) -> Record | None:
         """The record as the log's gate lets it in, or None; raises RuleError for a request that names nothing."""
         try:
-            passage = self._log.gate.judge(kind, record)
+            passage = self.log.gate.judge(kind, record)
         except ValueError as error:
             raise RuleError(Reason.INVALID_FIELD, f"{error}") from error
         self.counts.n_erased += passage.verdict is Verdict.ERASED

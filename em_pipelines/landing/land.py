@@ -8,14 +8,12 @@ A dead letter's id hashes the file's name (not its folder), its masked bytes and
 bad file again, from wherever, adds no second row.
 """
 
-import base64
-import hashlib
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from itertools import islice
-from pathlib import Path, PurePath
+from pathlib import Path
 
 from em_pipelines.errors import UsageError
 from em_pipelines.landing.containers import members
@@ -23,16 +21,15 @@ from em_pipelines.landing.formats.base import Format, Item, Parsed, Rejected, So
 from em_pipelines.landing.intake import Intake
 from em_pipelines.landing.passed_over import PassedOver, export_of_side_file, is_prose, media_kind, user_of_folder
 from em_pipelines.landing.reader import FoundFile, InputFile, find_files, shown
-from em_pipelines.landing.reasons import Origin, Reason, Refusal, RuleError
+from em_pipelines.landing.reasons import Origin, Reason, Refusal, RuleError, letter_of
 from em_pipelines.landing.records import NO_CONVERSATION
 from em_pipelines.landing.registry import AUTO, FORMATS, format_named, way_to_say_whose
+from em_pipelines.landing.renamed_chats import as_landed
 from em_pipelines.landing.report import FileReport, LandingReport, UserReport
 from em_pipelines.landing.settings import LandingSettings
 from em_pipelines.landing.tables import fold_letters
-from em_pipelines.schema import ids
 from em_pipelines.schema.table import Record
 from em_pipelines.storage.landed_log import LandedLog
-from em_pipelines.text.masking import mask_bytes, mask_text
 
 NOTES = "markdown"
 _BY_SUFFIX = {".jsonl": "native", ".ndjson": "native", ".csv": "csv", ".tsv": "csv"}
@@ -56,7 +53,7 @@ def detect(file: InputFile, container: str = "", inside: str = "") -> Format:
 
 
 KIND = "dead_letters"
-OPEN, REPLAYED, DISCARDED = "open", "replayed", "discarded"
+REPLAYED, DISCARDED = "replayed", "discarded"
 
 
 class LetterBox:
@@ -93,32 +90,9 @@ class LetterBox:
         self.n_new += len(new)
 
 
-def letter_of(refusal: Refusal, landed_on: date) -> Record:
-    """The landed record of a refusal: the columns of `dead_letters`, the raw bytes as base64 text."""
-    raw = mask_bytes(refusal.raw)
-    name = PurePath(refusal.origin.file).name
-    return {
-        "dead_letter_id": ids.content_id("dead", name, refusal.reason.value, hashlib.sha256(raw).hexdigest()),
-        "landed_on": landed_on.isoformat(),
-        "file": _storable(refusal.origin.file),
-        "line_number": refusal.line_number,
-        "reason": refusal.reason.value,
-        "detail": _storable(refusal.detail),
-        "raw": base64.b64encode(raw).decode(),
-        "format": refusal.format,
-        "user_id": _storable(refusal.user_id) if refusal.user_id else None,
-        "status": OPEN,
-    }
-
-
 def all_letters(log: LandedLog) -> dict[str, Record]:
     """All letters of a log by id, each with its last status."""
     return fold_letters(record for day in log.days(KIND) for record in log.read(KIND, day))
-
-
-def _storable(text: str) -> str:
-    # File names need not be Unicode: Python hands their odd bytes over as surrogates, which no JSON can hold.
-    return mask_text(text.encode("utf-8", "backslashreplace").decode())
 
 
 _PROGRESS_ROWS = 1000
@@ -158,9 +132,8 @@ def land(  # noqa: PLR0913  (what `em land` takes, each of it of its own)
     tally = Tally()
     intake = Intake(log, now=now, settings=settings, on_landed=tally.take)
     letters = LetterBox(log, now.astimezone(UTC).date())
-    destination = _Destination(intake, letters, on_progress, is_trusted)
+    destination = _Destination(intake, letters, on_progress, is_trusted, len(files) > 1)
     landing = _Landing(destination, settings, chosen, user_id, mapping or {}, notes, now, max_rows_a_file, privacy)
-    landing.has_several = len(files) > 1
     for file in files:
         landing.take(file)
     letters.put(intake.flush())
@@ -206,6 +179,7 @@ class _Destination:
     letters: LetterBox
     on_progress: Callable[[int], None] | None
     is_trusted: bool = False
+    is_of_several_files: bool = False
     n_nobodys: dict[str, int] = field(default_factory=dict)
 
     def take(self, item: Item, origin: Origin) -> None:
@@ -293,7 +267,6 @@ class _Landing:
     opened: list[str] = field(default_factory=list)
     read: list[FileReport] = field(default_factory=list)
     passed_over: PassedOver | None = None
-    has_several: bool = False
 
     def take(self, found: FoundFile) -> None:
         """Lands a file, or the members of a ZIP; passes over what holds no messages."""
@@ -317,16 +290,19 @@ class _Landing:
         elif found.container:
             raise RuleError(Reason.NESTED_ZIP, "it is a ZIP in a ZIP; unpack the outer one and land that folder")
         else:
-            n_before = len(self.opened)
-            for member in members(found, self.settings):
-                self.take(member)
-            if len(self.opened) == n_before and not self._is_side_archive(found):
-                raise RuleError(Reason.UNKNOWN_FORMAT, f"{found.path.name} holds no file that could be landed")
+            self._take_members(found)
+
+    def _take_members(self, found: FoundFile) -> None:
+        n_before = len(self.opened)
+        for member in members(found, self.settings):
+            self.take(member)
+        if len(self.opened) == n_before and not self._is_side_archive(found):
+            raise RuleError(Reason.UNKNOWN_FORMAT, f"{found.path.name} holds no file that could be landed")
 
     def _is_side_archive(self, found: FoundFile) -> bool:
         """Whether a ZIP of which every member was skipped is part of an export of several. One that is all that was
         given is a finding: whoever gave it expects messages."""
-        return self.has_several and self.passed_over is not None and self.passed_over.take_archive(found)
+        return self.destination.is_of_several_files and bool(self.passed_over and self.passed_over.take_archive(found))
 
     def _land(self, file: InputFile, found: FoundFile) -> None:
         known = self._format_of(file, found)
@@ -353,7 +329,11 @@ class _Landing:
         origin = Origin(str(found.path), known.name, user)
         n_before = self.destination.intake.counts.n_rows
         try:
-            for item in islice(known.convert(file, source), self.max_rows_a_file):
+            items = known.convert(file, source)
+            if known.is_named_after_file and self.max_rows_a_file is None:
+                self.destination.letters.put(self.destination.intake.flush())
+                items = as_landed(items, known.convert(file, source), self.destination.intake.log, source.name)
+            for item in islice(items, self.max_rows_a_file):
                 self.destination.take(item, origin)
         except RuleError as error:
             self._refuse(error, origin)

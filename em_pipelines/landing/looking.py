@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from pathlib import Path
 
-from em_pipelines.landing.land import KIND, OPEN, all_letters, land
+from em_pipelines.landing.land import KIND, all_letters, land
+from em_pipelines.landing.reasons import OPEN
 from em_pipelines.landing.registry import AUTO
 from em_pipelines.landing.report import LandingReport
 from em_pipelines.landing.settings import LandingSettings

@@ -3,8 +3,16 @@
 Add a code here when a rule is added; codes are stored and never change.
 """
 
+import base64
+import hashlib
 from dataclasses import dataclass
+from datetime import date
 from enum import StrEnum
+from pathlib import PurePath
+
+from em_pipelines.schema import ids
+from em_pipelines.schema.table import Record
+from em_pipelines.text.masking import mask_bytes, mask_text
 
 
 class Reason(StrEnum):
@@ -109,3 +117,30 @@ class Refusal:
     raw: bytes
     format: str
     user_id: str | None
+
+
+OPEN = "open"
+"""The status of a new dead letter."""
+
+
+def letter_of(refusal: Refusal, landed_on: date) -> Record:
+    """The landed record of a refusal: the columns of `dead_letters`, the raw bytes as base64 text."""
+    raw = mask_bytes(refusal.raw)
+    name = PurePath(refusal.origin.file).name
+    return {
+        "dead_letter_id": ids.content_id("dead", name, refusal.reason.value, hashlib.sha256(raw).hexdigest()),
+        "landed_on": landed_on.isoformat(),
+        "file": _storable(refusal.origin.file),
+        "line_number": refusal.line_number,
+        "reason": refusal.reason.value,
+        "detail": _storable(refusal.detail),
+        "raw": base64.b64encode(raw).decode(),
+        "format": refusal.format,
+        "user_id": _storable(refusal.user_id) if refusal.user_id else None,
+        "status": OPEN,
+    }
+
+
+def _storable(text: str) -> str:
+    # File names need not be Unicode: Python hands their odd bytes over as surrogates, which no JSON can hold.
+    return mask_text(text.encode("utf-8", "backslashreplace").decode())

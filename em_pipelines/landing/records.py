@@ -81,6 +81,8 @@ NOT_CONTENT = ("correlation_id", "source_format", "source_id", "entities_mention
 NO_CONVERSATION = "custom-instructions/"
 """How ids of sessions begin that nobody would count as a conversation: texts that each of many files repeats."""
 OTHER_ZONE = "time zone"
+OTHER_NAME = "name"
+_NAMES = ("speaker", "subject", "participants")
 FORMATS_WITHOUT_ZONE = ("whatsapp", "telegram")
 """Their times may be those of a clock alone: in which zone, the landing says."""
 MAX_ZONES_APART, ZONE_STEP = timedelta(hours=26), timedelta(minutes=15)  # from UTC-12 to UTC+14 (IANA)
@@ -201,11 +203,20 @@ def is_same_content(one: Record, other: Record) -> bool:
 
 def read_otherwise(standing: Record, record: Record) -> str | None:
     """What tells a message that comes again from the one that stands, where it is a matter of how an export is read and
-    not of what it says: the trust that the standing one has, or the zone of its times; else None."""
+    not of what it says: the trust that the standing one has, the zone of its times, or the name that a contact was
+    saved under; else None."""
     if is_same_content({**standing, "trust": record["trust"]}, record):
         return str(standing["trust"])
-    is_same = is_same_content({**standing, "timestamp": record["timestamp"]}, record)
+    named = {**standing, **{column: record[column] for column in _NAMES}} if _may_be_renamed(standing, record) else None
+    if named and is_same_content(named, record):
+        return OTHER_NAME
+    is_same = is_same_content({**(named or standing), "timestamp": record["timestamp"]}, record)
     return OTHER_ZONE if is_same and _is_of_other_zone(standing, record) else None
+
+
+def _may_be_renamed(one: Record, other: Record) -> bool:
+    """Whether a message of a chat may differ in names: who of the speakers is the user is no matter of a name."""
+    return other["source_format"] in FORMATS_WITHOUT_ZONE and (one["subject"] == USER) == (other["subject"] == USER)
 
 
 def _is_of_other_zone(one: Record, other: Record) -> bool:

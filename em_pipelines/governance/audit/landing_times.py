@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
-from em_pipelines.landing.land import OPEN
+from em_pipelines.landing.reasons import OPEN
 from em_pipelines.schema.tables.clean import DEAD_LETTERS
 from em_pipelines.storage.lake import Lake
 from em_pipelines.storage.landed_log import LandedLog

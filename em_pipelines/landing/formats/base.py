@@ -113,7 +113,8 @@ class Format:
 
     Prose (*.md, *.txt) that was not named itself is read where `sniff` says so; of a format that is asked for by name
     only where it `reads_prose`. `has_folders_of_users`: a folder inside of a ZIP is the user's, not the exporter's.
-    `has_speakers`: who of those who speak is the user has to be said by name.
+    `has_speakers`: who of those who speak is the user has to be said by name. `is_named_after_file`: sessions have no
+    id but the file's name, which may change.
     """
 
     name: str
@@ -122,6 +123,7 @@ class Format:
     reads_prose: bool = False
     has_folders_of_users: bool = False
     has_speakers: bool = False
+    is_named_after_file: bool = False
 
 
 def sample_of(file: InputFile, container: str = "", inside: str = "") -> Sample:

@@ -90,8 +90,6 @@ _MARKS = {
 }
 """By which events are known, by their type."""
 _NEVER = frozenset({""})
-_SUB_AGENTS = "subagents"
-"""The folder with the transcripts of sub-agents, all of which are theirs whatever an event says."""
 _OF_NATIVE = frozenset({"session_id", "turn_number"})
 _INTERRUPTED = re.compile(r"^\[Request interrupted by user[^\]\n]{0,40}\]$", re.MULTILINE)
 _SHOWN = {"image": "[image]", "document": "[attachment]"}
@@ -103,12 +101,23 @@ def sniff(sample: Sample) -> bool:
     sub-agent, a flat message."""
     if any(_MARKS.get(str(event.get("type")), _NEVER) <= event.keys() for event in sample.objects):
         return True
-    return _is_of_sub_agent(sample.name, sample.inside) and any(map(_is_flat, sample.objects))
+    return _is_sub_agents_file(sample.name, sample.inside) and any(map(_is_flat, sample.objects))
 
 
-def _is_of_sub_agent(name: str, inside: str) -> bool:
+def _is_sub_agents_file(name: str, inside: str) -> bool:
     """Whether a file is of a sub-agent by its name or folder."""
-    return fnmatchcase(name, "agent-*.jsonl*") or _SUB_AGENTS in inside.split("/")[:-1]
+    return fnmatchcase(name, "agent-*.jsonl*") or _is_in_their_folder(inside)
+
+
+def _is_in_their_folder(inside: str) -> bool:
+    return "subagents" in inside.split("/")[:-1]
+
+
+def _is_of_sub_agent(event: Fields, source: Source) -> bool:
+    """Whether an event is of a sub-agent: marked so, in the folder of their transcripts, or flat in a file of one."""
+    if event.get("isSidechain") or _is_in_their_folder(source.inside):
+        return True
+    return _is_flat(event) and _is_sub_agents_file(source.name, source.inside)
 
 
 def _is_flat(event: Fields) -> bool:
@@ -173,9 +182,7 @@ def _lines(file: InputFile) -> Iterator[tuple[Line, Fields] | Rejected | Ignored
 
 def _why_not(event: Fields, source: Source) -> Skip | None:
     """Why nobody says anything with an event, or not in the conversation itself; None where somebody does."""
-    is_in_folder = _SUB_AGENTS in source.inside.split("/")[:-1]
-    is_flat = _is_flat(event) and _is_of_sub_agent(source.name, source.inside)
-    if event.get("isSidechain") or is_in_folder or is_flat:
+    if _is_of_sub_agent(event, source):
         return Skip.SUB_AGENT
     if _queued(event):
         return None

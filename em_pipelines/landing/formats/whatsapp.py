@@ -178,4 +178,4 @@ def _title(file: InputFile, source: Source) -> str | None:
     return None
 
 
-FORMAT = Format(_NAME, sniff, convert, reads_prose=True, has_speakers=True)
+FORMAT = Format(_NAME, sniff, convert, reads_prose=True, has_speakers=True, is_named_after_file=True)

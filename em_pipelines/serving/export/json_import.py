@@ -16,8 +16,8 @@ import orjson
 from em_pipelines.errors import UsageError
 from em_pipelines.landing.formats.base import Fields, Parsed
 from em_pipelines.landing.intake import ID_COLUMNS, Intake
-from em_pipelines.landing.land import KIND, OPEN, LetterBox
-from em_pipelines.landing.reasons import Origin
+from em_pipelines.landing.land import KIND, LetterBox
+from em_pipelines.landing.reasons import OPEN, Origin
 from em_pipelines.landing.records import land_record
 from em_pipelines.landing.report import LandingReport
 from em_pipelines.schema import ids

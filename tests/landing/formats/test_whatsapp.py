@@ -268,3 +268,55 @@ def test_another_time_zone_is_no_conflict_and_changes_nothing_that_has_landed(ho
     other = home.land_data("WhatsApp Chat with Ivo.txt", ANDROID.replace("We moved", "We did not move"),
                            settings=LandingSettings(time_zone="Europe/Oslo"))  # fmt: skip
     assert (other.n_dead_letters, other.n_read_otherwise) == ({"key_conflict": 1}, {"time zone": len(landed) - 1})
+
+
+BEFORE = """\
+05/03/2026, 18:20 - Messages and calls are end-to-end encrypted.
+05/03/2026, 18:20 - Nora: I moved to Bodø.
+05/03/2026, 18:22 - +47 900 11 222: I build violas.
+05/03/2026, 18:22 - +47 900 11 222: Small ones.
+"""
+AFTER = BEFORE.replace("+47 900 11 222", "Ivo") + "06/03/2026, 09:00 - Ivo: I have a boat.\n"
+OLD_NAME, NEW_NAME = "WhatsApp Chat with +47 900 11 222.txt", "WhatsApp Chat with Ivo.txt"
+
+
+def test_a_chat_exported_again_after_its_contact_was_saved_lands_what_is_new(home: Any) -> None:
+    home.land_data(OLD_NAME, BEFORE, user_id="nora")
+    report = home.land_data(NEW_NAME, AFTER, user_id="nora")
+    assert (report.n_landed, report.n_duplicates, report.n_refused) == (1, 3, 0)
+    assert {r["session_id"].rpartition("/")[0] for r in rows(home)} == {"whatsapp/47-900-11-222"}
+    said = "\n".join(report.notes)
+    assert "has landed before as whatsapp/47-900-11-222" in said
+    assert '`em merge --user nora "+47 900 11 222" "Ivo"`' in said
+    again = home.land_data(NEW_NAME, AFTER, user_id="nora")
+    assert (again.n_landed, again.n_duplicates, again.n_refused) == (0, 4, 0)
+
+
+def test_a_renamed_chat_in_one_landing_and_in_another_zone_is_known_again(home: Any) -> None:
+    report = home.land(home.write(OLD_NAME, BEFORE), home.write(NEW_NAME, AFTER), user_id="nora")
+    assert (report.n_landed, report.n_duplicates, report.n_refused) == (4, 3, 0)
+    settings = LandingSettings(time_zone="Europe/Oslo")
+    report = home.land(home.write("WhatsApp Chat with Ivo B.txt", AFTER.replace("Ivo", "Ivo B")), user_id="nora",
+                       settings=settings)  # fmt: skip
+    assert (report.n_landed, report.n_duplicates, report.n_refused) == (0, 4, 0)
+
+
+def test_a_member_of_a_group_may_be_saved_under_another_name(home: Any) -> None:
+    group = BEFORE + "05/03/2026, 18:30 - Signe: Me too.\n"
+    home.land_data("WhatsApp Chat with Luthiers.txt", group, user_id="nora")
+    report = home.land_data("WhatsApp Chat with Luthiers.txt", group.replace("+47 900 11 222", "Ivo"), user_id="nora")
+    assert (report.n_landed, report.n_duplicates, report.n_refused) == (0, 4, 0)
+    assert any("em merge" in note for note in report.notes)
+
+
+def test_the_same_words_to_two_people_are_two_chats(home: Any) -> None:
+    sent = "".join(f"01/01/2026, 00:0{n} - Nora: Happy new year {n}!\n" for n in range(4))
+    home.land_data("WhatsApp Chat with Ivo.txt", sent + "01/01/2026, 00:05 - Ivo: And you.\n", user_id="nora")
+    report = home.land_data("WhatsApp Chat with Ola.txt", sent + "01/01/2026, 00:07 - Ola: Same.\n", user_id="nora")
+    assert (report.n_landed, report.n_duplicates) == (5, 0)
+
+
+def test_the_user_is_not_renamed_by_landing_as_another(home: Any, settings: Any) -> None:
+    home.land_data(NEW_NAME, AFTER, user_id="x", settings=settings(speakers=("Nora",)))
+    report = home.land_data(NEW_NAME, AFTER, user_id="x", settings=settings(speakers=("Ivo",)))
+    assert report.n_dead_letters == {"key_conflict": 4}
