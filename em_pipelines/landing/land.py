@@ -17,7 +17,7 @@ from pathlib import Path
 
 from em_pipelines.errors import UsageError
 from em_pipelines.landing.containers import members
-from em_pipelines.landing.formats.base import Format, Item, Parsed, Rejected, Source, sample_of, trusted
+from em_pipelines.landing.formats.base import Format, Item, Parsed, Rejected, Remark, Source, sample_of, trusted
 from em_pipelines.landing.intake import Intake
 from em_pipelines.landing.passed_over import PassedOver, export_of_side_file, is_prose, media_kind, user_of_folder
 from em_pipelines.landing.reader import FoundFile, InputFile, find_files, shown
@@ -160,6 +160,7 @@ def land(  # noqa: PLR0913  (what `em land` takes, each of it of its own)
         n_read_otherwise=dict(counts.n_read_otherwise),
         read=tuple(landing.read),
         n_nobodys={shown(Path(file)): n for file, n in destination.n_nobodys.items()},
+        speakers={shown(Path(file)): counts for file, counts in destination.speakers.items()},
         notes=(*notes, *counts.remarks, *(landing.passed_over.notes() if landing.passed_over else ())),
     )
 
@@ -181,12 +182,15 @@ class _Destination:
     is_trusted: bool = False
     is_of_several_files: bool = False
     n_nobodys: dict[str, int] = field(default_factory=dict)
+    speakers: dict[str, Mapping[str, int]] = field(default_factory=dict)
 
     def take(self, item: Item, origin: Origin) -> None:
         if is_nobodys(item):
             self.intake.counts.n_rows += 1
             self.n_nobodys[origin.file] = self.n_nobodys.get(origin.file, 0) + 1
             return
+        if isinstance(item, Remark) and item.speakers:
+            self.speakers[origin.file] = {**self.speakers.get(origin.file, {}), **item.speakers}
         item = trusted(item) if self.is_trusted else item
         if not self.intake.has_room_for(item):
             self.letters.put(self.intake.flush())

@@ -6,14 +6,17 @@ in one landing is counted twice there.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from pathlib import Path
 
-from em_pipelines.landing.land import KIND, all_letters, land
-from em_pipelines.landing.reasons import OPEN
-from em_pipelines.landing.registry import AUTO
+from em_pipelines.landing.containers import members
+from em_pipelines.landing.land import KIND, all_letters, detect, land
+from em_pipelines.landing.passed_over import media_kind
+from em_pipelines.landing.reader import InputFile, find_files
+from em_pipelines.landing.reasons import OPEN, RuleError
+from em_pipelines.landing.registry import AUTO, format_named
 from em_pipelines.landing.report import LandingReport
 from em_pipelines.landing.settings import LandingSettings
 from em_pipelines.schema.table import Record
@@ -115,13 +118,48 @@ def preview(  # noqa: PLR0913  (what `land` takes)
     return Preview(report, tuple(dry.sample), tuple(dry.letters), is_open)
 
 
-def nobodys(
-    paths: Sequence[Path], settings: LandingSettings, format: str = AUTO, mapping: Mapping[str, str] | None = None
-) -> dict[str, str]:
-    """The files of which the first messages are nobody's, and their formats, as far as a look at their beginnings
-    shows. Raises what `land` does."""
+def looked_at(
+    paths: Sequence[Path],
+    settings: LandingSettings,
+    format: str = AUTO,
+    user_id: str | None = None,
+    mapping: Mapping[str, str] | None = None,
+) -> LandingReport:
+    """The report of a landing of the first messages of each file, which writes nothing. Raises what `land` does."""
     now = datetime.now(UTC)
-    report = land(
-        paths, DryLog(None), now=now, settings=settings, format=format, mapping=mapping, max_rows_a_file=ROWS_OF_A_LOOK
+    return land(
+        paths,
+        DryLog(None),
+        now=now,
+        settings=settings,
+        format=format,
+        user_id=user_id,
+        mapping=mapping,
+        max_rows_a_file=ROWS_OF_A_LOOK,
     )
-    return {one.file: one.format for one in report.read if one.file in report.n_nobodys}
+
+
+def may_hold_chats(paths: Sequence[Path], settings: LandingSettings, format: str = AUTO) -> bool:
+    """Whether any of the files is a chat among people, so that who the user is may have to be said."""
+    if format != AUTO:
+        return format_named(format).has_speakers
+    return any(_is_chat(file) for file in _files(paths, settings))
+
+
+def _files(paths: Sequence[Path], settings: LandingSettings) -> Iterator[InputFile]:
+    for found in find_files(paths)[0]:
+        file = InputFile(found.path, settings)
+        if found.wrong or media_kind(found.path.name):
+            continue
+        if not file.is_zip:
+            yield file
+            continue
+        with suppress(RuleError):
+            yield from (member.file for member in members(found, settings) if member.file and not member.wrong)
+
+
+def _is_chat(file: InputFile) -> bool:
+    try:
+        return detect(file).has_speakers
+    except RuleError:  # the landing says what is wrong with it
+        return False

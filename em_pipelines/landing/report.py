@@ -56,7 +56,8 @@ class LandingReport:
     nothing here (summaries, hidden messages). `days` are the UTC days that got new records; `files` are those read,
     as named; `n_passed_over` counts by kind files that hold no messages (images, side files of exports); `users` is
     what has landed by user, `read` what was read by file, `n_nobodys` how many messages of which file were refused
-    because nothing says whose they are, each file one dead letter; `notes` are sentences for people. `n_untrusted`
+    because nothing says whose they are, each file one dead letter; `speakers` who wrote how much in chats that do not
+    say who of them is the user; `notes` are sentences for people. `n_untrusted`
     counts by format the conversations that something untrusted has landed in, `n_read_otherwise` the duplicates that
     stand as they were read first (trusted, untrusted, in a time zone) and were read otherwise now. `n_erased` is what
     was forgotten before and stays away, `n_requests` what asks for something to be forgotten; `holds_erased` says
@@ -79,6 +80,7 @@ class LandingReport:
     users: Mapping[str, UserReport] = field(default_factory=dict)
     read: tuple[FileReport, ...] = ()
     n_nobodys: Mapping[str, int] = field(default_factory=dict)
+    speakers: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     n_untrusted: Mapping[str, int] = field(default_factory=dict)
     first_letters: tuple[Record, ...] = ()

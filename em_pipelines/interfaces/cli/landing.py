@@ -1,6 +1,5 @@
 """`em land` and what people see of a landing."""
 
-import sys
 from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
@@ -13,19 +12,17 @@ from em_pipelines.interfaces.cli import reviewing
 from em_pipelines.interfaces.cli.console import (
     HomeOption,
     JsonOption,
-    ask,
     open_home,
     print_json,
     tell,
     telling_of_a_new_home,
 )
 from em_pipelines.interfaces.cli.interrupts import saying
+from em_pipelines.interfaces.cli.landing_owner import Given, with_owner
 from em_pipelines.interfaces.cli.landing_summary import (
-    are,
     as_document,
     end_preview,
     end_with,
-    named_files,
     show,
     show_preview,
 )
@@ -137,6 +134,7 @@ def land(
     settings = with_chat_options(opened.settings.landing, speaker, time_zone, date_order)
     mapping = columns_of(column)
     if is_dry:
+        settings, _ = with_owner(Given(paths, format, user_id, mapping), settings, may_ask=False)
         found = _preview(opened, paths, format, user_id, settings, mapping, is_trusted=trust)
         show_preview(found, as_json=as_json)
         end_preview(found)
@@ -199,8 +197,7 @@ def land_into(
     from em_pipelines.landing.dead_letters import settle_nobodys
     from em_pipelines.landing.land import land as land_paths
 
-    if user_id is None and may_ask and sys.stdin.isatty() and sys.stdout.isatty():
-        user_id = _ask_whose(settings, paths, format_, mapping)
+    settings, user_id = with_owner(Given(paths, format_, user_id, mapping), settings, may_ask=may_ask)
     with saying(LANDED_IN_PART), home.at_work("landing"):
         report = land_paths(
             paths,
@@ -216,21 +213,6 @@ def land_into(
         if user_id is not None or settings.speakers:
             settle_nobodys(home.store.log, report)
     return report
-
-
-def _ask_whose(
-    settings: "LandingSettings", paths: list[Path], format_: Format, mapping: dict[str, str] | None
-) -> str | None:
-    """Asks for a user where files name none; None where all do, or nobody answers."""
-    from em_pipelines.landing.looking import nobodys
-    from em_pipelines.landing.registry import format_named
-
-    files = nobodys(paths, settings, format_.value, mapping)
-    if not files:
-        return None
-    is_chat = all(format_named(name).has_speakers for name in files.values())
-    question = "Under which name does the user write there?" if is_chat else "Whose messages are these? (a name)"
-    return ask(f"{named_files(files)} {are(len(files))} nobody's by what is in there. {question}")
 
 
 def _preview(

@@ -55,9 +55,11 @@ class Ignored:
 
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """A sentence for people on how a file was read; it is no input."""
+    """A sentence for people on how a file was read; it is no input. `speakers` counts the messages of those in a chat,
+    where one of them has to be named as the user."""
 
     text: str
+    speakers: Mapping[str, int] = field(default_factory=dict)
 
 
 Item = Parsed | Rejected | Ignored | Remark

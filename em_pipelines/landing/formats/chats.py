@@ -46,7 +46,8 @@ def question(what: str, counts: Mapping[str, int]) -> Remark:
     more = f" and {len(counts) - len(most)} more" if len(counts) > len(most) else ""
     return Remark(
         f"{what} was written by {listed}{more}, and nothing says who of them is the user: land it again with "
-        "--speaker NAME"
+        "--speaker NAME",
+        dict(counts),
     )
 
 

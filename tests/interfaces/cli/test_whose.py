@@ -146,6 +146,14 @@ def test_at_a_terminal_it_asks_once_whose_messages_these_are(export, em, tmp_pat
     assert report["n_duplicates"] == 108
 
 
+def test_at_a_terminal_it_asks_which_of_those_who_write_in_a_chat_is_the_user(em, tmp_path) -> None:
+    (tmp_path / "chat.txt").write_text("15/03/2026, 18:20 - Nora: I row.\n15/03/2026, 18:21 - Ivo: I ski.\n")
+    code, shown = at_a_terminal(["land", tmp_path / "chat.txt", "--home", tmp_path / "home"], b"Nora\n")
+    assert (code, shown.count("Which of these names is the user's?")) == (0, 1)
+    report = orjson.loads(em("users", "--home", tmp_path / "home", "--json").stdout)
+    assert "nora" in str(report)
+
+
 @pytest.mark.slow
 def test_at_a_terminal_no_answer_is_no_user_and_what_names_users_is_not_asked_about(export, em, tmp_path) -> None:
     code, shown = at_a_terminal(["land", export, "--home", tmp_path / "home"], b"\n")
