@@ -33,6 +33,7 @@ from em_pipelines.extraction.settings import (
 )
 from em_pipelines.governance.alerts.settings import AlertSettings
 from em_pipelines.governance.audit.settings import QualitySettings, ReportSettings
+from em_pipelines.governance.backup.settings import BackupSettings
 from em_pipelines.governance.reports.settings import ReportsSettings
 from em_pipelines.governance.review_settings import ReviewSettings
 from em_pipelines.graph.confidence_decay import DecaySettings
@@ -114,6 +115,7 @@ class Settings(BaseSettings):
     report: ReportSettings = Field(default_factory=ReportSettings)
     alerts: AlertSettings = Field(default_factory=AlertSettings)
     reports: ReportsSettings = Field(default_factory=ReportsSettings)
+    backup: BackupSettings = Field(default_factory=BackupSettings)
     quality: QualitySettings = Field(default_factory=QualitySettings)
     revision: RevisionSettings = Field(default_factory=RevisionSettings)
     review: ReviewSettings = Field(default_factory=ReviewSettings)

@@ -1,40 +1,35 @@
 """A folder of backups: the content of files by its digest, and a list for each backup.
 
 DIR/objects/AB/SHA256   what a file held, once, however many backups and names it had
-DIR/backups/NAME.json   one backup: path, digest, size and mode of each file, and the digest of all that
+DIR/backups/NAME.json   one backup: path, digest, size and mode of each file, and the digest of all that; with a key
+                        also an HMAC of it
 
 An object has its name before a list names it, and a list appears whole: a backup that was killed has left objects that
-the next one finds. What is read is held against its digest. Everything is for its owner's eyes alone.
+the next one finds. What is read is verified against its digest, and never through a link that leaves DIR. Everything is
+for its owner's eyes alone.
 """
 
 import os
 import shutil
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 import orjson
 from filelock import FileLock, Timeout
 
 from em_pipelines.errors import CorruptBackupError, LockedError, UsageError
+from em_pipelines.governance.backup.key import authentication_code, is_authentic
+from em_pipelines.governance.backup.listed_file import PERMISSIONS, Kept, listed_files, path_problem
 from em_pipelines.storage.files import is_alive, temporary_beside
 
 LAYOUT = 1
 BLOCK_BYTES = 1 << 20
 SQLITE_MAGIC = b"SQLite format 3\x00"
-
-
-@dataclass(frozen=True, slots=True)
-class Kept:
-    """A file of a backup: its path in the home, SHA-256 (hex) and bytes of its content, and its permissions."""
-
-    path: str
-    sha256: str
-    size: int
-    mode: int
 
 
 @dataclass(frozen=True)
@@ -50,10 +45,11 @@ class Backup:
 
 
 class Archive:
-    """The backups in one folder."""
+    """The backups in one folder. With a key, lists are written with an HMAC and only such lists are trusted."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, key: bytes | None = None) -> None:
         self.folder = folder
+        self._key = key
         self._lists = folder / "backups"
         self._objects = folder / "objects"
 
@@ -81,29 +77,79 @@ class Archive:
         return sorted(path.stem for path in self._lists.glob("[!.]*.json"))
 
     def backup(self, name: str | None = None) -> Backup:
-        """A backup by its name; the newest where none is named.
+        """A backup by its name, authenticated where there is a key; the newest where none is named.
 
-        Raises UsageError where there is none, CorruptBackupError where its list is not what was written.
+        Raises UsageError where there is none, or the key of its list was not given; CorruptBackupError where its list
+        is not what was written, does not fit the key, or names a file that may not be restored.
         """
+        return self._read(name, is_trusted=True)
+
+    def unauthenticated(self, name: str) -> Backup:
+        """A backup by its name, whoever wrote it: to count it or to read its objects, never to restore it."""
+        return self._read(name, is_trusted=False)
+
+    def trusted_before(self) -> Backup:
+        """The newest backup, whose segments need not be copied again; an empty one where none is authentic.
+
+        Raises UsageError where its list has an HMAC and no key was given: the next list would be without.
+        """
+        if not self.names():
+            return Backup("")
+        try:
+            return self.backup()
+        except CorruptBackupError:
+            if self._key is None:
+                raise
+            return Backup("")
+
+    def _read(self, name: str | None, *, is_trusted: bool) -> Backup:
         names = self.names()
         if not names or (name is not None and name not in names):
             there = f"there are {', '.join(names[-3:])}" if names else "there is none"
             raise UsageError(f"reading backups in {self.folder}: no {name or 'backup'} there; {there}")
-        path = self._lists / f"{name or names[-1]}.json"
+        path = self._inside(self._lists / f"{name or names[-1]}.json")
         try:
-            said = orjson.loads(path.read_bytes())
-            files = [Kept(**row) for row in said["files"]]
-            is_whole = said["digest"] == _digest(files) and said["layout"] == LAYOUT
+            document = orjson.loads(path.read_bytes())
+            digest, is_layout = document["digest"], document["layout"] == LAYOUT
+            is_whole = digest == _digest(document["files"])
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise self._unlisted(path) from error
-        if not is_whole:
+        if not is_layout or not is_whole:
             raise self._unlisted(path)
+        if is_trusted:
+            self._authenticate(path, document.get("hmac"), digest)
+        try:
+            files = listed_files(document["files"])
+        except (ValueError, TypeError) as error:
+            raise CorruptBackupError(
+                f"reading a backup: {path} names a file that no backup holds ({error}), and nothing was written; do "
+                "not trust this folder, or choose another backup with --at"
+            ) from error
         return Backup(path.stem, {kept.path: kept for kept in files})
+
+    def _authenticate(self, path: Path, code: object, digest: str) -> None:
+        if self._key is None:
+            if code is not None:
+                raise UsageError(f"reading a backup: {path} was written with a key; give its file with --key-file")
+            return
+        if code is None:
+            raise CorruptBackupError(
+                f"reading a backup: {path} was written without a key, so nothing shows who wrote it; choose another "
+                "with --at, delete it, or, if you trust the folder, leave out --key-file"
+            )
+        if not is_authentic(code, self._key, LAYOUT, path.stem, digest):
+            raise CorruptBackupError(
+                f"reading a backup: {path} does not fit the key: it was changed, or written with another key; give the "
+                "key that it was written with, or choose another backup with --at"
+            )
 
     def write(self, backup: Backup) -> None:
         """Adds a backup, whose objects are there."""
-        files = sorted(backup.files.values(), key=lambda kept: kept.path)
-        document = {"layout": LAYOUT, "digest": _digest(files), "files": [asdict(kept) for kept in files]}
+        files = [asdict(kept) for kept in sorted(backup.files.values(), key=lambda kept: kept.path)]
+        digest = _digest(files)
+        document = {"layout": LAYOUT, "digest": digest, "files": files}
+        if self._key is not None:
+            document["hmac"] = authentication_code(self._key, LAYOUT, backup.name, digest)
         path = self._lists / f"{backup.name}.json"
         with temporary_beside(path) as temporary:
             descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
@@ -121,8 +167,13 @@ class Archive:
             return False
 
     def put(self, path: str, source: Path) -> tuple[Kept, bool]:
-        """Copies a file as it is now, a SQLite database in a whole state; returns it and whether it was new here."""
-        mode = source.stat().st_mode & 0o777
+        """Copies a file as it is now, a SQLite database in a whole state; returns it and whether it was new here.
+
+        Raises UsageError for a name that could not be restored everywhere.
+        """
+        if problem := path_problem(path):
+            raise UsageError(f"backing up {source}: its name {problem}; rename it")
+        mode = source.stat().st_mode & PERMISSIONS
         with temporary_beside(self._objects / "incoming") as temporary:
             _copy(source, temporary)
             with temporary.open("rb") as handle:
@@ -168,7 +219,7 @@ class Archive:
         """Deletes objects that are not what was copied; returns the files of all backups that miss theirs."""
         found: dict[str, Kept] = {}
         for name in self.names():
-            for kept in self.backup(name).files.values():
+            for kept in self.unauthenticated(name).files.values():
                 try:
                     self.check(kept)
                 except CorruptBackupError:
@@ -178,12 +229,12 @@ class Archive:
 
     def prune(self, keep: str) -> int:
         """Deletes all backups but one, and every object that it does not name; returns how many backups went."""
-        kept = {one.sha256 for one in self.backup(keep).files.values()}
+        kept = {one.sha256 for one in self.unauthenticated(keep).files.values()}
         gone = [name for name in self.names() if name != keep]
         for name in gone:
             (self._lists / f"{name}.json").unlink()
         for path in self._objects.glob("*/*"):
-            if path.name not in kept:
+            if path.name not in kept and not path.parent.is_symlink():
                 path.unlink()
                 with suppress(OSError):
                     path.parent.rmdir()
@@ -199,7 +250,16 @@ class Archive:
             raise self._damaged(self._object(kept.sha256), f"restoring {kept.path}")
 
     def _object(self, digest: str) -> Path:
-        return self._objects / digest[:2] / digest
+        return self._inside(self._objects / digest[:2] / digest)
+
+    def _inside(self, path: Path) -> Path:
+        """The path; raises CorruptBackupError where a link leads out of the folder of the backups."""
+        if not path.resolve().is_relative_to(self.folder.resolve()):
+            raise CorruptBackupError(
+                f"reading a backup: {path} leads out of {self.folder} by a link; do not trust this folder, or put the "
+                "file itself there"
+            )
+        return path
 
     @staticmethod
     def _unlisted(path: Path) -> CorruptBackupError:
@@ -227,6 +287,5 @@ def _copy(source: Path, target: Path) -> None:
         database.backup(copy)
 
 
-def _digest(files: Iterable[Kept]) -> str:
-    rows = [asdict(kept) for kept in files]
+def _digest(rows: list[dict[str, Any]]) -> str:
     return sha256(orjson.dumps(rows, option=orjson.OPT_SORT_KEYS)).hexdigest()

@@ -11,18 +11,13 @@ from pathlib import Path
 
 from em_pipelines.errors import CorruptLogError, UsageError
 from em_pipelines.governance.audit.lost_log import check_restored, lost
-from em_pipelines.governance.backup.archive import Archive, Backup, Kept
+from em_pipelines.governance.backup.archive import Archive, Backup
+from em_pipelines.governance.backup.listed_file import Kept, is_backed_up, is_named_by_its_content, is_segment
 from em_pipelines.governance.rebuildable_home import RebuildableHome
 from em_pipelines.storage.landed_log import lost_error
 
-MADE_AGAIN = frozenset(
-    {"alerts", "lake", "packs", "snapshots", "quality", "dagster", "locks", "tmp", "unchecked.json", "restoring.json"}
-)
-"""What lies in a home and hangs on the log alone, on who is at work, or on where the home is; all else is copied."""
 TOMBSTONES = "record/tombstones.jsonl"
 LEDGER = ("record/ledger.jsonl", "record/ledger.head")
-SEGMENT_MARK = 16
-"""Digits of its digest in the name of a segment."""
 TRIES = 100
 
 
@@ -43,16 +38,15 @@ class BackupReport:
 
 
 def back_up(
-    home: RebuildableHome, folder: Path, now: datetime, *, is_pruned: bool = False, is_verified: bool = False
+    home: RebuildableHome, archive: Archive, now: datetime, *, is_pruned: bool = False, is_verified: bool = False
 ) -> BackupReport:
-    """Adds a backup of the home to a folder. `now` names it.
+    """Adds a backup of the home to an archive. `now` names it.
 
     `is_pruned` deletes all other backups of the folder afterwards; `is_verified` reads every object first, and copies
-    again what is damaged. Raises UsageError for a place in the home, CorruptLogError where the log has lost something,
-    LockedError where something lands for too long.
+    again what is damaged. Raises UsageError for a place in the home, and where the newest list has a key that was not
+    given; CorruptLogError where the log has lost something; LockedError where something lands for too long.
     """
-    _check_place(folder, home.path)
-    archive = Archive(folder)
+    _check_place(archive.folder, home.path)
     archive.begin()
     with archive.held():
         damaged = archive.drop_damaged() if is_verified else []
@@ -60,7 +54,8 @@ def back_up(
         archive.write(backup)
         missing = tuple(sorted(kept.path for kept in damaged if not archive.has(kept)))
         outdated = sum(
-            archive.backup(name).digest_of(TOMBSTONES) != backup.digest_of(TOMBSTONES) for name in archive.names()
+            archive.unauthenticated(name).digest_of(TOMBSTONES) != backup.digest_of(TOMBSTONES)
+            for name in archive.names()
         )
         n_pruned = archive.prune(backup.name) if is_pruned else 0
     return BackupReport(
@@ -85,8 +80,7 @@ def _check_place(folder: Path, home: Path) -> None:
 
 def _copied(home: RebuildableHome, archive: Archive, name: str) -> tuple[Backup, list[Kept]]:
     """The backup, whose objects are there, and those of its files that were not there before."""
-    names = archive.names()
-    before = archive.backup(names[-1]) if names else Backup("")
+    before = archive.trusted_before()
     files: dict[str, Kept] = {}
     new: list[Kept] = []
     check_restored(home)
@@ -123,22 +117,14 @@ def _ledger(home: Path, archive: Archive) -> list[tuple[Kept, bool]]:
 def _sources(home: Path) -> Iterator[str]:
     """The paths of the home's files that a backup holds, in order."""
     for path in sorted(home.rglob("*")):
-        parts = path.relative_to(home).parts
-        if "/".join(parts) in LEDGER:
-            continue
-        is_ours = parts[0] not in MADE_AGAIN and not path.name.startswith(".") and path.suffix not in {".lock", ".tmp"}
-        if is_ours and path.is_file() and not path.is_symlink() and not path.name.endswith(("-wal", "-shm")):
-            yield "/".join(parts)
-
-
-def is_segment(path: str) -> bool:
-    """Whether a path in a home is that of a segment of the landed log."""
-    return path.startswith("log/") and path.count("/") == 3  # log/KIND/DAY/NAME
+        name = path.relative_to(home).as_posix()
+        if name not in LEDGER and is_backed_up(name) and path.is_file() and not path.is_symlink():
+            yield name
 
 
 def _put(home: Path, path: str, archive: Archive) -> tuple[Kept, bool]:
     kept, is_new = archive.put(path, home / path)
-    if is_segment(path) and not path.endswith(f"-{kept.sha256[:SEGMENT_MARK]}.jsonl"):
+    if is_segment(path) and not is_named_by_its_content(kept):
         raise CorruptLogError(
             f"backing up {home / path}: it is not what was landed; restore it with `em restore DIR --lost`, or move it "
             "away and accept the loss with `em repair --apply --accept-loss`"

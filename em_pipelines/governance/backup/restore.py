@@ -9,18 +9,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from functools import partial
+from hashlib import sha256
 from pathlib import Path
 
 import orjson
 
 from em_pipelines.errors import CorruptLogError, UsageError
 from em_pipelines.governance.audit.lost_log import restoring
-from em_pipelines.governance.backup.archive import Archive, Backup, Kept
-from em_pipelines.governance.backup.backup import LEDGER, TOMBSTONES, is_segment
+from em_pipelines.governance.backup.archive import Archive, Backup
+from em_pipelines.governance.backup.backup import LEDGER, TOMBSTONES
+from em_pipelines.governance.backup.listed_file import Kept, is_segment
 from em_pipelines.governance.rebuildable_home import RebuildableHome
 from em_pipelines.landing.erasure_gate import ErasureGate
 from em_pipelines.schema.table import Record
-from em_pipelines.storage.files import write_atomically
+from em_pipelines.storage.files import make_folder, write_atomically
 from em_pipelines.storage.landed_log import Rewritten
 from em_pipelines.storage.ledger_entries import Act
 from em_pipelines.storage.log_manifest import KINDS, Manifest
@@ -68,25 +70,27 @@ class _Source:
         )
 
 
-def restore(home: RebuildableHome, folder: Path, name: str | None = None) -> Restored:
-    """Makes a home of a backup, the newest unless one is named. Killed half way, the same again goes on.
+def restore(home: RebuildableHome, archive: Archive, name: str | None = None, *, is_forced: bool = False) -> Restored:
+    """Makes a data directory of a backup, the newest unless one is named. Killed half way, the same again goes on.
 
-    Raises UsageError where the home holds more than its record, or the record of another memory; CorruptBackupError,
-    before anything is written, where something of the backup is damaged.
+    `is_forced` replaces files that are there and differ. Raises, before anything is written, UsageError where the home
+    holds more than its record, the record of another memory, a file that would be replaced or a link that leads out of
+    it; CorruptBackupError where something of the backup is damaged, is not authentic, or may not be restored.
     """
-    archive = Archive(folder)
     backup = archive.backup(name)
+    make_folder(home.path)
     with home.lock("run"), home.lock("landing"):
         source = _source_of(home, archive, backup)
         later = _later_tombstones(home, source)
         wanted = source.wanted(MAY_HOLD_WHAT_WAS_FORGOTTEN if later else ())
+        _check_targets(home.path, wanted, is_free=is_forced or restoring(home.path).exists())
         for kept in wanted:
             archive.check(kept)
         begun = {"backup": backup.name, "record": source.record and source.record.name}
         write_atomically(restoring(home.path), orjson.dumps(begun))
         n_before = _n_entries(home)
         for kept in wanted:
-            archive.get(kept, home.path / kept.path)
+            archive.get(kept, _target(home.path, kept))
         n_later = max(0, n_before - _n_entries(home))
         gone = _forget_again(home, later)
         home.ledger.append(Act(RESTORE, "", backup.name, datetime.now(UTC), count=len(wanted)))
@@ -95,13 +99,12 @@ def restore(home: RebuildableHome, folder: Path, name: str | None = None) -> Res
     return Restored(backup.name, len(wanted), gone.n_removed, gone.n_changed, is_reduced, n_later)
 
 
-def restore_lost(home: RebuildableHome, folder: Path) -> tuple[int, int]:
+def restore_lost(home: RebuildableHome, archive: Archive) -> tuple[int, int]:
     """Brings back what the log of a home has lost and any backup holds; how many segments that were, and how many are
     lost still. What was erased is not missed by the log, so nothing of it comes back.
 
-    Raises CorruptLogError where the manifest is lost and no backup has it as it was last.
+    Raises CorruptLogError where the manifest is lost and no backup has it as it was last; else as `restore` does.
     """
-    archive = Archive(folder)
     backups = [archive.backup(name) for name in reversed(archive.names())] or [archive.backup()]
     with home.lock("landing"):
         log = home.store.log
@@ -113,7 +116,7 @@ def restore_lost(home: RebuildableHome, folder: Path) -> tuple[int, int]:
         n_back = 0
         for kept in (kept for backup in backups for kept in backup.files.values()):
             if is_segment(kept.path) and (mark := manifest.mark(*_parts(kept.path))) in wanted:
-                archive.get(kept, home.path / kept.path)
+                archive.get(kept, _target(home.path, kept))
                 wanted.remove(mark)
                 n_back += 1
     return n_back, len(wanted)
@@ -134,9 +137,42 @@ def _restore_manifest(home: RebuildableHome, manifest: Manifest, archive: Archiv
                 continue
             data = archive.bytes_of(backup.files[MANIFEST])
             if manifest.would_fit(data):
-                write_atomically(home.path / MANIFEST, data)
+                write_atomically(_target(home.path, backup.files[MANIFEST]), data)
                 return
         raise
+
+
+def _target(home: Path, kept: Kept) -> Path:
+    """Where a file of a backup is written to. Raises UsageError where a link leads out of the data directory."""
+    target = home / kept.path
+    if not target.resolve().is_relative_to(home.resolve()):
+        raise UsageError(
+            f"restoring {kept.path}: {target} leads out of {home} by a link, and nothing was written there; remove the "
+            "link"
+        )
+    return target
+
+
+def _check_targets(home: Path, wanted: Sequence[Kept], *, is_free: bool) -> None:
+    """Raises UsageError where a file would be written outside of the home or, unless `is_free`, replace another one.
+
+    The head of the log is no such file: it says how far a log goes that is not there any more.
+    """
+    targets = [(kept, _target(home, kept)) for kept in wanted]
+    if is_free:
+        return
+    others = [
+        kept.path for kept, target in targets if kept.path != HEAD and target.exists() and not _is_same(target, kept)
+    ]
+    if others:
+        raise UsageError(
+            f"restoring into {home}: {others[0]} is there and differs from the backup's, and nothing was written; move "
+            "it away, or replace it and whatever else differs with --force"
+        )
+
+
+def _is_same(target: Path, kept: Kept) -> bool:
+    return target.is_file() and sha256(target.read_bytes()).hexdigest() == kept.sha256
 
 
 def _source_of(home: RebuildableHome, archive: Archive, backup: Backup) -> _Source:

@@ -21,9 +21,20 @@ from em_pipelines.interfaces.cli.hints import with_home
 from em_pipelines.text.counting import IS, WAS, counted
 
 if TYPE_CHECKING:
+    from em_pipelines.governance.backup.archive import Archive
     from em_pipelines.governance.backup.restore import Restored
+    from em_pipelines.pipeline import Pipeline
 
 FolderArgument = Annotated[Path, typer.Argument(metavar="DIR", help="The folder of the backups, outside of the home.")]
+KeyOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--key-file",
+        metavar="FILE",
+        help="A key that authenticates the list of each backup (also EM_BACKUP__KEY_FILE); keep it elsewhere.",
+        show_default=False,
+    ),
+]
 
 
 def backup(
@@ -34,6 +45,7 @@ def backup(
     is_verified: Annotated[
         bool, typer.Option("--verify", help="First read all that is there, and copy again what is damaged.")
     ] = False,
+    key_file: KeyOption = None,
     home: HomeOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -47,7 +59,10 @@ def backup(
 
     from em_pipelines.governance.backup.backup import back_up
 
-    report = back_up(open_existing(home), folder, datetime.now(UTC), is_pruned=is_pruned, is_verified=is_verified)
+    opened = open_existing(home)
+    report = back_up(
+        opened, _archive(opened, folder, key_file), datetime.now(UTC), is_pruned=is_pruned, is_verified=is_verified
+    )
     if as_json:
         print_json(asdict(report))
     else:
@@ -78,6 +93,10 @@ def restore(
     is_lost_only: Annotated[
         bool, typer.Option("--lost", help="Into the home that stands: what its landed log has lost, and nothing else.")
     ] = False,
+    is_forced: Annotated[
+        bool, typer.Option("--force", help="Replace files of the record that are there and differ from the backup's.")
+    ] = False,
+    key_file: KeyOption = None,
     home: HomeOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -93,9 +112,9 @@ def restore(
     from em_pipelines.governance.backup.restore import restore_lost
 
     opened = open_home(home)
+    archive = _archive(opened, folder, key_file)
     if not is_lost_only:
-        opened.path.mkdir(parents=True, exist_ok=True)
-        done = restore_home(opened, folder, at)
+        done = restore_home(opened, archive, at, is_forced=is_forced)
         if as_json:
             print_json(asdict(done))
         else:
@@ -103,7 +122,7 @@ def restore(
         return
     if at:
         raise UsageError("restoring: --lost looks through all backups; leave out --at")
-    n_back, n_left = restore_lost(opened, folder)
+    n_back, n_left = restore_lost(opened, archive)
     if as_json:
         print_json({"n_restored": n_back, "n_lost": n_left})
     else:
@@ -114,6 +133,15 @@ def restore(
             "see `em doctor`",
             Exit.FINDING,
         )
+
+
+def _archive(home: "Pipeline", folder: Path, key_file: Path | None) -> "Archive":
+    """The backups in a folder, with the key that an option or a setting gives. Raises UsageError."""
+    from em_pipelines.governance.backup.archive import Archive
+    from em_pipelines.governance.backup.key import read_key
+
+    path = key_file or home.settings.backup.key_file
+    return Archive(folder, read_key(path, folder, home.path) if path else None)
 
 
 def _show(done: "Restored", home: Path) -> None:

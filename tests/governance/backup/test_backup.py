@@ -16,6 +16,7 @@ import pytest
 
 from em_pipelines.errors import CorruptBackupError, CorruptLogError, UsageError
 from em_pipelines.governance.audit.lost_log import check
+from em_pipelines.governance.backup.archive import Archive
 from em_pipelines.governance.backup.backup import BackupReport, back_up
 from em_pipelines.governance.backup.restore import Restored, restore, restore_lost
 from em_pipelines.governance.erasure.forget import forget
@@ -82,7 +83,7 @@ def folder(tmp_path: Path) -> Path:
 def take(home: Pipeline, folder: Path) -> Callable[..., BackupReport]:
     """Backs up, a minute later each time."""
     times: Iterator[datetime] = (NOON + timedelta(minutes=n) for n in range(100))
-    return lambda **how: back_up(home, folder, next(times), **how)
+    return lambda **how: back_up(home, Archive(folder), next(times), **how)
 
 
 def content(home: Path, *tops: str) -> dict[str, bytes]:
@@ -105,7 +106,7 @@ def test_a_restored_home_makes_the_same_memory(home: Pipeline, take, folder: Pat
     take()
     other = opened(tmp_path / "other")
     other.path.mkdir()
-    restore(other, folder)
+    restore(other, Archive(folder))
     assert content(other.path, "log", "inbox") == content(home.path, "log", "inbox")
     assert {e.hash for e in home.ledger.entries()} < {e.hash for e in other.ledger.entries()}
     assert other.ledger.verify() == []
@@ -136,7 +137,7 @@ def test_a_damaged_backup_names_its_file_and_writes_nothing(seed: int, take, fol
     other = opened(tmp_path / "other")
     other.path.mkdir()
     with pytest.raises(CorruptBackupError, match=victim.name):
-        restore(other, folder)
+        restore(other, Archive(folder))
     assert not (other.path / "log").exists()
     assert not (other.path / "record").exists()
 
@@ -148,7 +149,7 @@ def test_a_damaged_list_is_named(take, folder: Path, tmp_path: Path) -> None:
     other = opened(tmp_path / "other")
     other.path.mkdir()
     with pytest.raises(CorruptBackupError, match=path.name):
-        restore(other, folder)
+        restore(other, Archive(folder))
 
 
 def test_verifying_mends_what_the_home_still_has(take, folder: Path, tmp_path: Path) -> None:
@@ -159,7 +160,7 @@ def test_verifying_mends_what_the_home_still_has(take, folder: Path, tmp_path: P
     assert (report.n_mended, report.missing) == (1, ())
     other = opened(tmp_path / "other")
     other.path.mkdir()
-    restore(other, folder)
+    restore(other, Archive(folder))
 
 
 def test_a_backup_that_was_killed_is_taken_up_by_the_next(home: Pipeline, take, folder: Path) -> None:
@@ -180,7 +181,7 @@ def test_a_restoring_that_was_killed_goes_on_and_till_then_nothing_runs(
     name = take().name
     other = opened(tmp_path / "other")
     other.path.mkdir()
-    restore(other, folder)
+    restore(other, Archive(folder))
     whole = content(other.path, "log", "inbox")
     files = sorted(path for path in other.path.rglob("*") if path.is_file() and path.suffix != ".lock")
     for path in random.Random(seed).sample(files, len(files) // 2):
@@ -189,8 +190,8 @@ def test_a_restoring_that_was_killed_goes_on_and_till_then_nothing_runs(
     with pytest.raises(CorruptLogError, match="interrupted; the same `em restore` again"):
         make(opened(other.path))
     with pytest.raises(CorruptLogError, match="interrupted"):
-        back_up(opened(other.path), tmp_path / "elsewhere", NOON)
-    restore(opened(other.path), folder)
+        back_up(opened(other.path), Archive(tmp_path / "elsewhere"), NOON)
+    restore(opened(other.path), Archive(folder))
     assert content(other.path, "log", "inbox") == whole
     assert make(opened(other.path)) == make(home)
 
@@ -198,27 +199,27 @@ def test_a_restoring_that_was_killed_goes_on_and_till_then_nothing_runs(
 def test_a_home_that_holds_something_is_not_restored_into(home: Pipeline, take, folder: Path) -> None:
     take()
     with pytest.raises(UsageError, match="empty"):
-        restore(home, folder)
+        restore(home, Archive(folder))
 
 
 def test_a_place_in_the_home_or_of_something_else_is_refused(home: Pipeline, tmp_path: Path) -> None:
     for place in (home.path, home.path / "backups", home.path.parent):
         with pytest.raises(UsageError):
-            back_up(home, place, NOON)
+            back_up(home, Archive(place), NOON)
     (tmp_path / "else").mkdir()
     (tmp_path / "else" / "letter.txt").write_bytes(b"x")
     with pytest.raises(UsageError, match="something else"):
-        back_up(home, tmp_path / "else", NOON)
+        back_up(home, Archive(tmp_path / "else"), NOON)
 
 
 def test_a_folder_without_backups_and_a_name_that_is_none(take, folder: Path, tmp_path: Path) -> None:
     other = opened(tmp_path / "other")
     other.path.mkdir()
     with pytest.raises(UsageError, match="no backup"):
-        restore(other, tmp_path / "nowhere")
+        restore(other, Archive(tmp_path / "nowhere"))
     take()
     with pytest.raises(UsageError, match="no yesterday"):
-        restore(other, folder, "yesterday")
+        restore(other, Archive(folder), "yesterday")
 
 
 def test_a_backup_is_taken_while_a_run_is_at_work(home: Pipeline, take) -> None:
@@ -245,11 +246,11 @@ def test_what_the_log_has_lost_comes_back(home: Pipeline, take, folder: Path) ->
     shutil.rmtree(days[0])
     (damaged,) = days[1].iterdir()
     damaged.write_bytes(damaged.read_bytes().replace(b"oboe", b"tuba"))
-    assert restore_lost(opened(home.path), folder) == (2, 0)
+    assert restore_lost(opened(home.path), Archive(folder)) == (2, 0)
     check(opened(home.path))
     assert make(opened(home.path)).keys() == before.keys()
     shutil.rmtree(days[-1])
-    assert restore_lost(opened(home.path), folder) == (0, 1)
+    assert restore_lost(opened(home.path), Archive(folder)) == (0, 1)
 
 
 def test_a_lost_manifest_comes_back_where_nothing_landed_since(home: Pipeline, take, folder: Path) -> None:
@@ -257,13 +258,13 @@ def test_a_lost_manifest_comes_back_where_nothing_landed_since(home: Pipeline, t
     manifest = home.path / "log" / "manifest.jsonl"
     whole = manifest.read_bytes()
     shutil.rmtree(home.path / "log")
-    back, left = restore_lost(opened(home.path), folder)
+    back, left = restore_lost(opened(home.path), Archive(folder))
     assert (back > 3, left) == (True, 0)
     assert manifest.read_bytes() == whole
     say(home, ("ada", "s9", "I like cloudberries."), first=20)
     manifest.unlink()
     with pytest.raises(CorruptLogError, match="--accept-loss"):
-        restore_lost(opened(home.path), folder)
+        restore_lost(opened(home.path), Archive(folder))
 
 
 SCOPES = [
@@ -290,7 +291,7 @@ def test_what_was_forgotten_after_a_backup_does_not_come_back_with_it_where_a_la
     assert take().n_outdated == 1
     other = opened(tmp_path / "other")
     other.path.mkdir()
-    done = restore(other, folder, old)
+    done = restore(other, Archive(folder), old)
     assert done.n_removed + done.n_cut > 0
     assert done.is_reduced
     gone = {
@@ -315,7 +316,7 @@ def test_what_was_forgotten_stays_away_where_the_home_still_has_its_record(home:
         if path.name not in {"record", "locks"}:
             shutil.rmtree(path) if path.is_dir() else path.unlink()
     other = opened(home.path)
-    done = restore(other, folder)
+    done = restore(other, Archive(folder))
     assert done.n_removed > 0
     assert done.n_later > 0
     assert not holds(other, b"Torvald")
@@ -330,7 +331,7 @@ def test_the_record_of_another_memory_is_refused(home: Pipeline, take, folder: P
     other = opened(tmp_path / "other")
     other.ledger.append(Act("correct", "eve", "edge_1", NOON))
     with pytest.raises(UsageError, match="another memory"):
-        restore(other, folder)
+        restore(other, Archive(folder))
 
 
 @pytest.mark.slow
@@ -343,7 +344,7 @@ def test_pruning_leaves_nothing_of_what_was_forgotten(home: Pipeline, take, fold
     assert not any(b"Torvald" in path.read_bytes() for path in objects(folder))
     other = opened(tmp_path / "other")
     other.path.mkdir()
-    restored: Restored = restore(other, folder)
+    restored: Restored = restore(other, Archive(folder))
     assert restored.n_removed == 0
     assert make(other) == make(home)
 

@@ -80,3 +80,18 @@ def test_there_has_to_be_a_home(em, tmp_path: Path) -> None:
     done = em("backup", tmp_path / "kept", "--home", tmp_path / "none")
     assert done.returncode == 1
     assert "does not exist" in done.stderr
+
+
+def test_a_key_is_asked_for_before_anything_is_written(em, home: Path, tmp_path: Path) -> None:
+    key, other = tmp_path / "key", tmp_path / "other-key"
+    key.write_text("a key of more than sixteen bytes")
+    other.write_text("another key of more than sixteen")
+    assert em("backup", tmp_path / "kept", "--home", home, "--key-file", key).returncode == 0
+    for words, said in (((), "--key-file"), (("--key-file", other), "does not fit the key")):
+        refused = em("restore", tmp_path / "kept", "--home", tmp_path / "new", *words)
+        assert refused.returncode == 2
+        assert said in refused.stderr
+        assert refused.stderr.count("\n") == 1
+        assert not (tmp_path / "new").exists()
+    done = em("restore", tmp_path / "kept", "--home", tmp_path / "new", EM_BACKUP__KEY_FILE=str(key))
+    assert done.returncode == 0, done.stderr

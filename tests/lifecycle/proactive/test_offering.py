@@ -11,6 +11,7 @@ import pytest
 
 from em_pipelines.errors import SettingsError
 from em_pipelines.governance.audit.soundness import diagnose
+from em_pipelines.governance.backup.archive import Archive
 from em_pipelines.governance.backup.backup import back_up
 from em_pipelines.governance.backup.restore import restore
 from em_pipelines.governance.erasure.forget import catch_up, forget
@@ -255,9 +256,9 @@ def test_switched_off_nothing_is_offered(spoken: Path, tmp_path: Path) -> None:
 
 def test_a_backup_brings_the_book_back(asked: Asked) -> None:
     asked.ask("s1")
-    back_up(asked.home, asked.folder / "kept", NOON)
+    back_up(asked.home, Archive(asked.folder / "kept"), NOON)
     other = Pipeline(load_settings(home=asked.folder / "other"))
-    restore(other, asked.folder / "kept")
+    restore(other, Archive(asked.folder / "kept"))
     assert other.offers.of("ines") == asked.home.offers.of("ines") != []
 
 
