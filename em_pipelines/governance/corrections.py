@@ -116,8 +116,16 @@ class Corrections:
         """Takes a fact back; what it had displaced holds again."""
         return self._give("retract", _named(target), target)
 
-    def merge(self, name: str, into: str) -> Given:
-        """Says that two names are one thing, read by the second. Raises UsageError where nobody bears either."""
+    def is_rename(self, name: str, into: str) -> bool:
+        """Whether joining two names would give what is known by the first a name that nothing known has."""
+        names = self._names()
+        return names.is_known(name) and not names.is_known(into)
+
+    def merge(self, name: str, into: str, *, rename: bool = False) -> Given:
+        """Says that two names are one thing, read by the second.
+
+        Raises UsageError where nothing known has either name and, without `rename`, where nothing known has the second.
+        """
         names = self._names()
         if not (names.is_known(name) or names.is_known(into)):
             self._check_made()
@@ -127,6 +135,12 @@ class Corrections:
                 f"{hint(near)}; nothing was noted"
             )
         self._check_name(into)
+        if not rename and self.is_rename(name, into):
+            self._check_made()
+            raise UsageError(
+                f"joining names: nothing that is known of {self._user_id} is called {into!r:.80}"
+                f"{hint(names.near(into))}; nothing was noted, and `rename` (--rename) gives {name!r:.80} that name"
+            )
         return self._give("merge", {"entities": [name, into]}, notes=notes_on_merge(names, name, into))
 
     def split(

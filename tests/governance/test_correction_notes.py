@@ -119,6 +119,13 @@ def test_names_that_nobody_bears_are_not_joined(ida: Corrections, home: Pipeline
     assert n_given(home) == 0
 
 
+def test_joining_with_a_name_that_nothing_has_is_a_renaming_and_wants_a_word(ida: Corrections, home: Pipeline) -> None:
+    with pytest.raises(UsageError, match=r"called 'Danuta'.*--rename"):
+        ida.merge("Dana", "Danuta")
+    assert n_given(home) == 0
+    assert ida.merge("Dana", "Danuta", rename=True).notes == ("'Danuta' is new; near it: Dana",)
+
+
 def test_joining_says_which_name_is_new_and_whether_kinds_differ(ida: Corrections) -> None:
     assert ida.merge("my sister Dana Lind", "Dana").notes == ("'my sister Dana Lind' is new",)
     (said,) = ida.merge("Miso", "Dana").notes
@@ -130,6 +137,8 @@ def test_memory_in_python_hands_the_notes_on(home: Pipeline) -> None:
     memory = Memory(home.path, "ida")
     assert memory.confirm(relation="speaks", object="Dutch").notes
     assert memory.merge("Misso", "Dana").notes == ("'Misso' is new; near it: Miso",)
+    with pytest.raises(UsageError, match="rename"):
+        memory.merge("Dana", "Danuta")
     with pytest.raises(UsageError, match="nothing that is known"):
         memory.retract(relation="speaks", object="Finnish")
 

@@ -135,7 +135,7 @@ def test_facts_are_found_by_their_words(home: Pipeline) -> None:
 def test_names_that_are_joined_are_read_as_one_and_parted_again(home: Pipeline) -> None:
     before = standing(home)
     said = Corrections(home, "ida")
-    said.merge("Dana", "Danuta")
+    said.merge("Dana", "Danuta", rename=True)
     assert ("Danuta", "lives_in", "Vienna") in standing(home)
     materialize(home)
     assert ("Danuta", "lives_in", "Vienna") in standing(home)

@@ -68,10 +68,10 @@ class CorrectableMemory:
         target = self._target(edge_id, subject=subject, relation=relation, object=object, attribute=attribute)
         return self._said.retract(target)
 
-    def merge(self, name: str, into: str) -> Given:
+    def merge(self, name: str, into: str, *, rename: bool = False) -> Given:
         """Says that two names are one thing, read by the second; its `notes` say which is new, and whether they are of
-        different kinds. Raises UsageError where nobody bears either name."""
-        return self._said.merge(name, into)
+        different kinds. Raises UsageError where nothing known has either name and, without `rename`, the second."""
+        return self._said.merge(name, into, rename=rename)
 
     def split(self, name: str, other: str | None = None) -> Given:
         """Says that a name is a thing of its own, apart from `other` alone where that is given; undoes a merge. Raises

@@ -118,15 +118,22 @@ def merge(
     user: UserOption,
     name: Annotated[str, typer.Argument(help="A name.")],
     into: Annotated[str, typer.Argument(help="The name by which both are read from now on.")],
+    is_rename: Annotated[
+        bool, typer.Option("--rename", help="The second name may be new: the first is renamed, and nobody is asked.")
+    ] = False,
     home: HomeOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Say that two names are one thing. `em split` undoes it.
 
+    Where nothing known has the second name it asks at a terminal, and else wants --rename.
+
     Example: em merge --user ada "my boss" "Anna Kovacs"
     """
     said = _corrections(home, user)
-    _show(said, lambda: said.merge(name, into), as_json)
+    if not is_rename and sys.stdin.isatty() and said.is_rename(name, into):
+        is_rename = typer.confirm(f"Nothing known is called {into!r:.80}. Rename {name!r:.80} to it?", err=True)
+    _show(said, lambda: said.merge(name, into, rename=is_rename), as_json)
 
 
 def split(

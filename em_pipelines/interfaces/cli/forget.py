@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from em_pipelines.errors import EmError, ErasureIncompleteError
+from em_pipelines.errors import EmError, ErasureIncompleteError, UsageError
 from em_pipelines.interfaces.cli.console import (
     Defaults,
     Exit,
@@ -44,15 +44,15 @@ def forget(
         str | None, typer.Option("--session", metavar="ID", help="A conversation.", show_default=False)
     ] = None,
     is_all: Annotated[bool, typer.Option("--all", help="Everything of the user.")] = False,
-    is_sure: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    is_sure: Annotated[bool, typer.Option("--yes", help="Do not ask; required without a terminal.")] = False,
     is_dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would go; change nothing.")] = False,
     home: HomeOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Erase a fact, an entity, a conversation or a user: from the log, tables, snapshots and caches, for good.
 
-    At a terminal it shows what would go and asks first; without one (a pipe, cron) it erases AT ONCE, with or without
-    --yes: look with --dry-run before. What was erased stays away when the same log lands again. A graph database that
+    At a terminal it shows what would go and asks first; without one (a pipe, cron) it is refused unless --yes is given:
+    look with --dry-run before. What was erased stays away when the same log lands again. A graph database that
     this home was synced with is synced again where NEO4J_URI is set.
 
     Example: em forget --user mirela --entity Porto
@@ -63,7 +63,12 @@ def forget(
 
     scope = Scope.named(user, fact=fact, entity=entity, session=session, is_all=is_all)
     opened = open_existing(home)
-    asks = sys.stdin.isatty() and not is_sure
+    asks = not (is_sure or is_dry_run)
+    if asks and not sys.stdin.isatty():
+        raise UsageError(
+            "forgetting: nothing was erased, for there is no terminal to ask at; --yes erases without asking, "
+            "--dry-run shows what would go"
+        )
     if is_dry_run or asks:
         with naming_the_nearest(opened, user):
             found = preview(opened, scope)
@@ -77,8 +82,6 @@ def forget(
             fail("nothing was erased, as you said", Exit.FINDING)
     with naming_the_nearest(opened, user):
         certificate = forget_scope(opened, scope)
-    if not (asks or is_sure or as_json):
-        say("erased without asking, for there is no terminal to ask at; `--dry-run` shows beforehand what would go")
     if as_json:
         print_json(certificate.as_document())
     else:

@@ -84,6 +84,7 @@ def test_a_confirmed_fact_is_certain(em: Any, home: Path) -> None:
                 (("retract", "--matching", " "), "the text is empty"),
                 (("retract", "--subject", "Danna", "--relation", "lives_in"), "near it: Dana"),
                 (("merge", "Submarine", "Periscope"), "nothing was noted"),
+                (("merge", "Dana", "Periscope"), "--rename"),
                 (("split", "Dana", "--into", "Dana Marin"), "facts"),
             ]
         ),

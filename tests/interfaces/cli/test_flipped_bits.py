@@ -95,7 +95,7 @@ def made(em, tmp_path_factory) -> Path:
     assert em("run", "said.jsonl", "--home", home, cwd=folder).returncode == 1
     fact = orjson.loads(em(*FACTS, "--entity", "rhubarb cake", "--home", home, cwd=folder).stdout)
     assert em("confirm", fact[0]["edge_id"], "--user", "ada", "--home", home, cwd=folder).returncode == 0
-    assert em("forget", "--user", "ada", "--entity", "Torvald", "--home", home, cwd=folder).returncode == 0
+    assert em("forget", "--user", "ada", "--entity", "Torvald", "--yes", "--home", home, cwd=folder).returncode == 0
     assert em("token", "create", "--user", "ada", "--home", home, cwd=folder).returncode == 0
     assert em("snapshot", "--date", "2026-03-04", "--home", home, cwd=folder).returncode == 0
     assert em("run", "--home", home, cwd=folder).returncode == 0

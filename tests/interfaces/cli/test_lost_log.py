@@ -73,7 +73,7 @@ def test_a_loss_is_named_and_nothing_is_folded_away(em, home: Path, lose) -> Non
         ("run",),
         ("run", "--full"),
         ("repair",),
-        ("forget", "--user", "ada", "--entity", "Graz"),
+        ("forget", "--user", "ada", "--entity", "Graz", "--yes"),
     ):
         done = em(*command, "--home", home, COLUMNS="1000")
         assert done.returncode == (1 if command[0] in ("doctor", "repair") else 2)
@@ -148,7 +148,7 @@ def test_accepting_where_nothing_is_lost_changes_nothing(em, home: Path) -> None
 
 
 def test_a_day_that_an_erasure_emptied_is_not_missed(em, home: Path) -> None:
-    assert em("forget", "--user", "ada", "--session", "s2", "--home", home).returncode == 0
+    assert em("forget", "--user", "ada", "--session", "s2", "--yes", "--home", home).returncode == 0
     assert not (home / "log" / "interactions" / "2026-03-02").exists()
     assert em("run", "--home", home).returncode == 0
     assert em("doctor", "--home", home).returncode == 0

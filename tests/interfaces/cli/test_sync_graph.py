@@ -77,7 +77,7 @@ def test_who_is_erased_is_gone_from_the_database_as_well(em: Em, home: Path, ser
 
 def test_an_erasure_says_what_the_database_still_holds(em: Em, home: Path, server: BoltServer) -> None:
     server.clear()
-    rex = ("forget", "--user", "bob", "--entity", "Rex", "--json", "--home", home)
+    rex = ("forget", "--user", "bob", "--entity", "Rex", "--yes", "--json", "--home", home)
     assert em(*rex, "--dry-run").returncode == 0
     assert em("sync-graph", "--home", home, **server.environment).returncode == 0
     done = em(*rex)  # nobody has told this process where the database is
@@ -87,7 +87,7 @@ def test_an_erasure_says_what_the_database_still_holds(em: Em, home: Path, serve
     assert ill.returncode == 1
     assert "may hold what 1 erasure took away" in ill.stdout
     assert ("bob", "Rex") in names(server)
-    done = em("forget", "--user", "bob", "--session", "of-bob", "--json", "--home", home, **server.environment)
+    done = em("forget", "--user", "bob", "--session", "of-bob", "--yes", "--json", "--home", home, **server.environment)
     assert (done.returncode, done.stderr) == (0, "")
     assert orjson.loads(done.stdout)["result"] == "erased"
     assert {user for user, _ in names(server)} == {"ada"}
@@ -100,7 +100,7 @@ def test_an_erasure_that_cannot_reach_the_database_is_worth_a_retry(
     monkeypatch.setattr("resources.neo4j.RETRY_SECONDS", 0.2)
     assert em("sync-graph", "--home", home, **server.environment).returncode == 0
     gone = {**server.environment, "NEO4J_URI": "bolt://127.0.0.1:9"}
-    done = em("forget", "--user", "bob", "--entity", "Rex", "--json", "--home", home, **gone)
+    done = em("forget", "--user", "bob", "--entity", "Rex", "--yes", "--json", "--home", home, **gone)
     assert (done.returncode, orjson.loads(done.stdout)["result"]) == (3, "erased")
     assert "done in the home, not in the graph database: talking to the graph database at 127.0.0.1" in done.stderr
     assert server.password not in done.stderr

@@ -47,7 +47,8 @@ def test_a_fact_is_confirmed_and_taken_back(home: Path, browser: Browser) -> Non
 
 @pytest.mark.slow
 def test_two_names_are_joined_and_taken_apart(home: Path, browser: Browser) -> None:
-    answer = browser.send("/entity/merge", user="nora", name="Ylva", into="Ylva Dahl")
+    assert "rename" in browser.send("/entity/merge", user="nora", name="Ylva", into="Ylva Dahl").text
+    answer = browser.send("/entity/merge", user="nora", name="Ylva", into="Ylva Dahl", rename="yes")
     assert "Ylva is read as Ylva Dahl" in read(answer.text).text
     for name in ("Ylva", "Ylva Dahl"):
         page = read(browser.open("/entity", user="nora", name=name).text)

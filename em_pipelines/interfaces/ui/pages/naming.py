@@ -104,7 +104,7 @@ def show_join(asked: Asked) -> Page:
 def merge(asked: Asked) -> Done:
     """Says that two names are one thing."""
     name, into = _pair(asked)
-    given = asked.memory.merge(name, into)
+    given = asked.memory.merge(name, into, rename=asked.text("rename") == "yes")
     said = with_notes(f"{name} is read as {into} from now on.", given.notes)
     return Done("/entity", {"user": asked.user, "name": into}, said)
 
