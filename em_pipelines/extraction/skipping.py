@@ -7,6 +7,7 @@ import re
 
 from em_pipelines.extraction.rules.lexicon import words, words_of_languages
 from em_pipelines.extraction.settings import GateSettings
+from em_pipelines.language.sentences import sentences_of
 from em_pipelines.schema.readings import Turn
 from em_pipelines.text.cleaning import CODE_MARK, UNSPACED, blank_code, looks_like_code
 
@@ -87,10 +88,8 @@ def _is_note_about_nobody(text: str) -> bool:
     """`Uses grep. Familiar with X.`: verbs in the third person without any subject are notes about someone."""
     if "?" in text:
         return False
-    sentences = [s.strip() for s in re.split(r"[.;\n]+", text[:1000]) if s.strip()]
-    if not sentences:
-        return False
-    return all(_first_word(s) in NOISE_VERBS and len(s.split()) > 1 for s in sentences)
+    notes = [note for one in sentences_of(text[:1000]) for note in one.split(";") if note.strip()]
+    return bool(notes) and all(_first_word(note) in NOISE_VERBS and len(note.split()) > 1 for note in notes)
 
 
 def _first_word(sentence: str) -> str:

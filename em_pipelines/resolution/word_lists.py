@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from em_pipelines.extraction.rules.lexicon import words as lexicon_words
+from em_pipelines.language.sentences import sentences_around
 from em_pipelines.text.name_keys import compact_key, fold
 from em_pipelines.text.values import read_yaml
 
@@ -166,9 +167,6 @@ _WORD = rf"(?!I\b){UPPER}(?:[\w-]|\.(?=\w)|['’](?={UPPER}))*"
 _LINKS = r"(?:(?:de|da|do|di|van|von|of|la|le|del|el|the|&) )*"
 _IDENTIFIER = r"[^\W\d_A-Z][\w]*(?:[_/-][\w]+)+"
 NAME = rf"(?:(?:(?:Mr|Mrs|Ms|Dr|Prof|St)\. |(?:{UPPER}\. ?)+)?{_WORD}(?: {_LINKS}(?:{_WORD}|\d[\w-]*))*|{_IDENTIFIER})"
-_SENTENCE_END = re.compile(
-    r"(?<!\bMr)(?<!\bMs)(?<!\bDr)(?<!\bSt)(?<!\bMrs)(?<!\bProf)(?<!\b\w)[.!?…]+[\"”)]*\s+(?=\S)|\n+"
-)
 _CUES = re.compile(
     r"known|called|calls?\b|names?\b|named|says?\b|short|goes by|went by|answers|stands for|signs|trades|performs|renam"
     r"|rebrand|alias|a\.?k\.?a|n[ée]e|formerly|i\.e|same|mean|rather|sorry|well|that's|that is|which is|namely|it's"
@@ -242,11 +240,8 @@ def locate(content: str, name: str, start: int, end: int) -> Place:
     elif len(name) < end - start:
         offset = content[start:end].casefold().find(name.casefold())
         start, end = start + offset, start + offset + len(name)
-    first = max(0, start - MAX_SENTENCE)
-    for boundary in _SENTENCE_END.finditer(content, first, start + 1):
-        first = boundary.end()
-    after = _SENTENCE_END.search(content, end, end + MAX_SENTENCE)
-    last = after.start() + 1 if after else min(len(content), end + MAX_SENTENCE)
+    first, last = sentences_around(content, start, end)
+    first, last = max(first, start - MAX_SENTENCE), min(last, end + MAX_SENTENCE)
     clean = re.compile(r"\s+")
     return Place(
         clean.sub(" ", content[first:start]).replace("’", "'"),

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 import Stemmer
 
+from em_pipelines.language.sentences import sentences
 from em_pipelines.text.cleaning import UNSPACED
 from em_pipelines.text.name_keys import fold
 from em_pipelines.text.values import read_yaml
@@ -117,7 +118,6 @@ _NUMBER = re.compile(
     r"\d+|one|two|three|four|five|six|seven|eight|nine|ten|once|twice|couple|few|several|dozen|hundred"
 )
 _NAME = re.compile(r"(?<=[^.!?\s] )[A-Z][a-zà-ÿ]+")
-_SENTENCE = re.compile(r"[.!?]+")
 NAMES = ("time_said", "number_said", "name_said", "statement", "length")
 
 
@@ -136,9 +136,7 @@ def signals(texts: Sequence[str], counts: "csr_matrix", words: Sequence[str], kn
         found[:n_known] = known
     for n, text in enumerate(texts[n_known:], start=n_known):
         n_questions = text.count("?")
-        asks = (
-            0.5 * (n_questions / len(_SENTENCE.findall(text))) + 0.5 * text.rstrip().endswith("?") if n_questions else 0
-        )
+        asks = 0.5 * (n_questions / len(sentences(text))) + 0.5 * text.rstrip().endswith("?") if n_questions else 0
         found[n, 2] = _NAME.search(text) is not None
         found[n, 3] = 1 - min(1.0, asks)
         found[n, 4] = np.log1p(text.count(" ") + 1)

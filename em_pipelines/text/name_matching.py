@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 
+from em_pipelines.language.sentences import sentences as sentence_spans
 from em_pipelines.text.cleaning import CODE_MARK
 
 MARKER = "[…]"
@@ -21,8 +22,8 @@ _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u
 _LETTER = rf"(?:(?![{_UNSPACED}])[^\W_])"
 _TOKEN = re.compile(rf"{_LETTER}+(?:['’]{_LETTER}+)*[+#]*|[{_UNSPACED}]")
 _GAP = re.compile(r"[\s_.,&/'’()\"-]{0,3}")
-_SENTENCE_END = re.compile(r"[.!?…]+[\"'”’)\]]*(?=\s|$)|\n+")
 _BLANKS = re.compile(rf"{CODE_MARK}(?:\s*{CODE_MARK})*+")
+_BEFORE_OPENING = " \t\"'“‘([*_-"
 _MARKERS = re.compile(rf"{re.escape(MARKER)}(?:[\s,;.]*{re.escape(MARKER)})+")
 _DETERMINERS = frozenset(
     {
@@ -99,8 +100,7 @@ class NameIndex:
     def _matches(self, text: str, run: Sequence[tuple[int, int, str]]) -> bool:
         keys = [key for _, _, key in run]
         start, end = run[0][0], run[-1][1]
-        is_written_as_name = text[start].isupper() and not _opens_sentence(text, start)
-        if len(run) == 1 and keys[0] in AMBIGUOUS and not is_written_as_name:
+        if len(run) == 1 and keys[0] in AMBIGUOUS and (not text[start].isupper() or _opens_sentence(text, start)):
             return False
         if self.is_name(" ".join(keys)):
             return True
@@ -124,14 +124,7 @@ def word_keys(text: str) -> list[tuple[Span, str]]:
 
 def sentences(text: str) -> list[Span]:
     """The sentences of a text with their closing marks, without the white space between them."""
-    spans, start = [], 0
-    for end in [*(m.end() for m in _SENTENCE_END.finditer(text)), len(text)]:
-        piece = text[start:end]
-        if piece.strip():
-            left = len(piece) - len(piece.lstrip())
-            spans.append(Span(start + left, start + len(piece.rstrip())))
-        start = end
-    return spans
+    return [Span(*span) for span in sentence_spans(text)]
 
 
 def cut(text: str, hits: Iterable[Span], keeps: Iterable[Span] = (), words: Iterable[Span] = ()) -> str:
@@ -179,8 +172,12 @@ def _is_joined(text: str, run: Sequence[tuple[int, int, str]]) -> bool:
 
 
 def _opens_sentence(text: str, start: int) -> bool:
-    before = text[:start].rstrip(" \t\"'“‘([*_-")
-    return not before or before[-1] in ".!?…\n:"
+    before = start
+    while before > 0 and text[before - 1] in _BEFORE_OPENING:
+        before -= 1
+    return (
+        before == 0 or text[before - 1] in "\n:" or any(before <= first <= start for first, _ in sentence_spans(text))
+    )
 
 
 @lru_cache(maxsize=65_536)

@@ -17,6 +17,7 @@ from em_pipelines.extraction.rules.question_forms import (
     stated_by_yes,
 )
 from em_pipelines.extraction.rules.tokens import Token, tokenise
+from em_pipelines.language.sentences import sentences_of
 
 _YES = re.compile(
     r"(?i)\W{0,3}(?:(?:oh|um|uh|haha|ah|well),? )?(?:yes|yeah|yep|yup|ja|indeed|correct|exactly|right|true|absolutely|"
@@ -29,7 +30,6 @@ _NO = re.compile(
 )
 """`No new builds` answers, and denies nothing."""
 _ENDED = re.compile(r"(?i)\W{0,3}not any ?more\b")
-_SENTENCE = re.compile(r"[^.!?\n]{1,300}[.!?\n]?")
 _OPENER = re.compile(
     r"(?i)^\W{0,3}(?:(?:and|so|ok|okay|great|nice|cool|then|got it|just to check|by the way|btw|"
     r"it (?:sounds|seems) (?:like|as if)|sounds like|i (?:see|gather|understand)(?: that)?|to confirm)\b[,:]? ?){0,3}"
@@ -162,14 +162,17 @@ def _own(text: str) -> str:
 
 
 def _last_sentence(text: str) -> str:
-    found = [s.strip() for s in _SENTENCE.findall(text[-_LONGEST_QUESTION:]) if s.strip(" \n.!?")]
-    return found[-1] if found else ""
+    return next(reversed(_sentences(text)), "")
+
+
+def _sentences(text: str) -> list[str]:
+    """The last sentences of a text that have a word."""
+    return [one for one in sentences_of(text[-_LONGEST_QUESTION:]) if one.strip(" .!?")]
 
 
 def last_question(text: str) -> str:
     """The last question of a text, with at most one short sentence after it, which says what it is good for."""
-    found: list[str] = [s.strip() for s in _SENTENCE.findall(text[-_LONGEST_QUESTION:]) if s.strip(" \n.!?")]
-    for sentence in found[:-3:-1]:
+    for sentence in _sentences(text)[:-3:-1]:
         if sentence.endswith("?"):
             return sentence
         if len(sentence) > _LONGEST_AFTER_QUESTION:
@@ -179,7 +182,7 @@ def last_question(text: str) -> str:
 
 def _fragment(text: str) -> str:
     """The first few words without a verb: an answer that is no sentence of its own."""
-    first = re.split(r"[.!?\n]", text.strip(" ,.!-–—:"), maxsplit=1)[0].strip()
+    first = next(iter(sentences_of(text.strip(" ,.!-–—:"))), "").rstrip(".!?")
     tokens = tokenise(first)
     if not first or len(tokens) > _MAX_FRAGMENT or _NO.match(first) or _YES.match(first):
         return ""

@@ -12,6 +12,7 @@ from functools import cache
 from em_pipelines.extraction.rules.date_words import MONTHS, SEASONS, is_year
 from em_pipelines.extraction.rules.lexicon import load_lexicon, words
 from em_pipelines.extraction.rules.names import guess_type, is_profession
+from em_pipelines.language.sentences import sentences_of
 from em_pipelines.schema.vocabulary import EntityType
 
 Fragment = Callable[[str], str]
@@ -185,8 +186,7 @@ def _picked(statement: str, slots: dict[str, str], text: str) -> list[str]:
     if len(chosen) != 1:
         return []
     rest = options[1 - options.index(chosen[0])]
-    sentences = re.split(r"(?<=\.) ", statement)
-    return _filled(sentences, {"answer": chosen[0], "rest": rest})
+    return _filled(sentences_of(statement), {"answer": chosen[0], "rest": rest})
 
 
 def _plain(text: str) -> str:
@@ -197,7 +197,8 @@ def _core(answered: str, fragment: Fragment) -> str:
     """The words of an answer that matter: `It's Bosse, haha!` is `Bosse`; empty where it says nothing."""
     if _ASKS_BACK.match(answered):
         return ""
-    first = re.split(r"[.!?\n;]|(?: [–—-] )", answered.strip(" ,.!-–—:"), maxsplit=1)[0]
+    sentence = next(iter(sentences_of(answered.strip(" ,.!-–—:"))), "").rstrip(".!?")
+    first = re.split(r";|(?: [–—-] )", sentence, maxsplit=1)[0]
     for part in _shorter(first):
         text = re.sub(rf"(?i)^(?:(?:{_listed('openers')})(?:,| |$) ?)+", "", part)
         text = re.sub(rf"(?i)(?:,? (?:{_listed('closers')}))+$", "", text).strip(" ,")

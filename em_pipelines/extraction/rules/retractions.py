@@ -17,6 +17,7 @@ from em_pipelines.extraction.rules.noun_phrases import KIN
 from em_pipelines.extraction.rules.retraction_wording import Means, Passage, affirmed, finite, in_present, without
 from em_pipelines.extraction.rules.tokens import PREP, tokenise
 from em_pipelines.extraction.skipping import skip_reason
+from em_pipelines.language.sentences import sentences, sentences_around, sentences_of
 from em_pipelines.schema.readings import Claim, Turn, initial_confidence
 from em_pipelines.schema.vocabulary import (
     RELATIONS_BY_GROUP,
@@ -42,7 +43,6 @@ _SMALL = words("words", "object_pronouns") | words("words", "small")
 _LONGEST_THING = 3
 """Words of a thing of which nothing but its name is given."""
 _WORD = re.compile(r"[\w+#]+")
-_SENTENCE_BEFORE = re.compile(r"[^.!?\n]*[.!?\n\s]*$")
 _TRAILING = " ,;:–—-"
 _SHORT = 4
 """Words before `scratch that`, at most, that may hold nothing, so that it means the turn before: `Oops, wrong chat.`"""
@@ -103,9 +103,9 @@ def _meant(part: Passage, said: Said, read: Read) -> list[Claim]:
     return [*named, *restated] if named or restated else list(_supposed(part.words))
 
 
-def _stated(sentences: Iterable[str | None], read: Read) -> list[Claim]:
+def _stated(wordings: Iterable[str | None], read: Read) -> list[Claim]:
     """The claims of the first sentence that has some, without the kinships that it only names people by."""
-    for sentence in sentences:
+    for sentence in wordings:
         claims = [claim for claim in read(sentence) if not claim.flags] if sentence else []
         if claims:
             return _told(claims)
@@ -176,8 +176,7 @@ def _person_and_thing(topic: str) -> tuple[str, str]:
 def _last(turn: Turn, part: Passage, said: Said, read: Read) -> _Undone:
     """What `scratch that` means: the sentence before it, else the speaker's turn before."""
     before = turn.text[: part.start].rstrip(_TRAILING)
-    match = _SENTENCE_BEFORE.search(before)
-    start = match.start() if match is not None else 0
+    start = next((first for first, _ in reversed(sentences(before))), 0)
     undone = _last_sentence(turn, part, start, read) if before[start:].strip() else None
     if undone is not None:
         return undone
@@ -213,8 +212,8 @@ def _last_turn(said: Said, *, is_of_statement: bool) -> list[Claim]:
             return []
         if stated:
             stop = max(claim.start for claim in stated)
-            begin = max(earlier.text.rfind(mark, 0, stop) for mark in ".!?\n")
-            return [claim for claim in stated if claim.start > begin]
+            begin, _ = sentences_around(earlier.text, stop, stop)
+            return [claim for claim in stated if claim.start >= begin]
         if skip_reason(earlier) != "no_information":
             return []
     return []
@@ -222,7 +221,7 @@ def _last_turn(said: Said, *, is_of_statement: bool) -> list[Claim]:
 
 def _goes_on(after: str) -> bool:
     """Whether a word or two follow in its place: `… in Bergen, scratch that, Stavanger`."""
-    first = re.split(r"[.!?\n]", after.lstrip(" .!?\n"), maxsplit=1)[0]
+    first = next(iter(sentences_of(after.lstrip(" .!?\n"))), "")
     return after[:1] == "," or 0 < len(first.split()) <= 3
 
 

@@ -5,11 +5,14 @@ token; their lists are data (`patterns/lexicon/`), of which only the regular ver
 """
 
 import re
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from functools import lru_cache
+from operator import itemgetter
 
 from em_pipelines.extraction.rules.lexicon import load_lexicon, words
+from em_pipelines.language.sentences import sentences as sentence_spans
+from em_pipelines.language.sentences import without_marks
 from em_pipelines.text.cleaning import CODE_MARK
 
 CLASS_NAMES = (
@@ -163,8 +166,7 @@ _Classes = tuple[int, dict[str, int] | None, int]
 _Word = tuple[int, int, str, tuple[str, bool, _Classes] | None]
 _LONG_PIECE = 40
 """Characters from which a piece between blanks is not worth keeping."""
-_LINE_OF_PROSE = 55
-"""A line at least this long may go on in the next one."""
+_CLOSING = ".!?…。！？।؟\n"
 
 
 class Token:
@@ -299,19 +301,12 @@ def _split_known(tokens: list[Token], low: str, start: int, end: int, word: str)
 
 
 def sentences(tokens: list[Token], text: str) -> list[tuple[int, int]]:
-    """Token ranges of sentences, without the closing mark. A line break ends one unless the line is wrapped prose."""
+    """Token ranges of sentences without the closing mark, and of the clauses that a semicolon or an ellipsis parts."""
+    spans = [without_marks(text, span) for span in sentence_spans(text)]
     ranges: list[tuple[int, int]] = []
     start = 0
-    line_start = 0
     for i, token in enumerate(tokens):
-        if not token.bits & PUNCT:
-            continue
-        if token.low == "\n":
-            is_wrapped = token.start - line_start >= _LINE_OF_PROSE and _goes_on(tokens, i + 1, text)
-            line_start = token.end
-            if is_wrapped:
-                continue
-        elif token.low not in ".!?;…":
+        if not token.bits & PUNCT or not (token.low in ";…" or _closes(token, spans)):
             continue
         if i > start:
             ranges.append((start, i))
@@ -321,10 +316,10 @@ def sentences(tokens: list[Token], text: str) -> list[tuple[int, int]]:
     return ranges
 
 
-def _goes_on(tokens: list[Token], i: int, text: str) -> bool:
-    """Whether the line that begins at token i opens with a small letter."""
-    following = token_at(tokens, i, len(tokens))
-    return following is not None and following.low != "\n" and text[following.start].islower()
+def _closes(token: Token, spans: list[tuple[int, int]]) -> bool:
+    """Whether a mark or line break stands behind the words of its sentence."""
+    place = bisect_right(spans, token.start, key=itemgetter(0)) - 1
+    return token.low in _CLOSING and (place < 0 or token.start >= spans[place][1])
 
 
 def is_quoted(tokens: list[Token], text: str, i: int) -> bool:

@@ -3,12 +3,12 @@
 Partition by partition, and of a partition only what is wanted. Nothing here decides or changes anything.
 """
 
-import re
 from collections.abc import Collection, Iterable
 from datetime import date
 from typing import Any, cast
 
 from em_pipelines.errors import UsageError
+from em_pipelines.language.sentences import sentences_around
 from em_pipelines.retrieval.domain_view import DomainView
 from em_pipelines.schema.rows import EdgeRow
 from em_pipelines.schema.table import Table, rows_of
@@ -18,7 +18,6 @@ from em_pipelines.storage.lake import Lake
 
 Row = dict[str, Any]
 FEWEST_CHARACTERS = len("edge_") + 6
-_SENTENCE_END = re.compile(r"(?<=[.!?…])\s+|\n+")
 
 
 def rows_where(
@@ -105,11 +104,4 @@ class World:
 
 def sentence_at(text: str, start: int, end: int) -> str:
     """The sentence or sentences of a text that hold the characters from `start` up to `end`."""
-    first, last = 0, len(text)
-    for mark in _SENTENCE_END.finditer(text):
-        if mark.end() <= start:
-            first = mark.end()
-        elif mark.start() >= end:
-            last = mark.start()
-            break
-    return text[first:last].strip()
+    return text[slice(*sentences_around(text, start, end))].strip()

@@ -8,6 +8,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
+from em_pipelines.language.sentences import sentences
 from em_pipelines.lifecycle.consolidation.evidence import LINK_WORDS
 from em_pipelines.lifecycle.pool.public_words import CODES, by_domain, shipped
 from em_pipelines.text.name_keys import compact_key, fold
@@ -22,7 +23,6 @@ _PLACE = re.compile(r"[@/\\~]|\w_\w|\w\.\w|^[\w-]+:\d|^[^\W\d]+[-_#]\d[\d_-]*$")
 _NUMBER = re.compile(r"\w*\d\w*")
 _ENDING = re.compile(r"(?<!@)\b[\w-]+\.([a-z]{2,5})$")
 _EDGES = "\"'`([{<>}]).,;:!?…"
-_SENTENCE_END = re.compile(r"[.!?:…\n][\"')\]]*$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,11 +74,11 @@ def _words(name: str) -> Iterator[str]:
 
 def _told(text: str, *, is_prose: bool) -> Iterator[str]:
     """The pieces of a text that may tell of somebody."""
-    before = "."
-    for piece in _TOKEN.findall(text):
-        token = piece.strip(_EDGES)
-        is_within = not _SENTENCE_END.search(before)
-        before = piece
+    openings, before = {first for first, _ in sentences(text)}, ""
+    for match in _TOKEN.finditer(text):
+        token = match.group().strip(_EDGES)
+        is_within = match.start() not in openings and not before.endswith(":")
+        before = match.group()
         if _PLACE.search(token):
             yield _without_ending(token)
         elif is_prose and is_within and _is_written_as_name(token):

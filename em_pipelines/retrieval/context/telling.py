@@ -11,6 +11,7 @@ from functools import cached_property, lru_cache
 
 import numpy as np
 
+from em_pipelines.language.sentences import sentences
 from em_pipelines.retrieval.context.known_facts import AHEAD, BIRTHDAY, DATED, Fact, Flags, Floats, Integers, Known
 from em_pipelines.retrieval.context.sections import Line, count_tokens, element, opening, plain
 from em_pipelines.retrieval.documents import Hit, with_dates
@@ -180,7 +181,6 @@ N_FIRST = 5
 _PIECE = re.compile(r"[^\s]+(?: \((?:[a-z ]+ )?\d{4}(?:-\d\d){0,2}\))?(?:[ ]|$)")
 """A word, with the date that stands behind it."""
 _DATED = re.compile(r"\d\)\s*$")
-_ENDS = re.compile(r"[.!?。！？…]['\"”’)\]]*\s*$")
 
 
 def quotes(hits: Iterable[Hit], question: str, thread: tuple[str, ...], n_tokens: int) -> Iterator[Line]:
@@ -230,7 +230,9 @@ def trimmed(text: str, wanted: frozenset[str], n_tokens: int, is_time_wanted: bo
     if is_time_wanted:
         gains = [gain + (_DATED.search(word) is not None) for gain, word in zip(gains, words, strict=True)]
     room = n_tokens - 4
-    start, end = _best_run(words, costs, gains, room)
+    openings = {first for first, _ in sentences(text)}
+    begins = [match.start() in openings for match in _PIECE.finditer(text)]
+    start, end = _best_run(begins, costs, gains, room)
     kept = "".join(words[start:end]).strip() if costs[start] <= room else _shortened(words[start], room)
     return f"{CUT if start else ''}{kept}{CUT if end < len(words) or costs[start] > room else ''}"
 
@@ -241,19 +243,18 @@ def _measured(word: str) -> tuple[int, frozenset[str]]:
     return count_tokens(word), frozenset(stems(word))
 
 
-def _best_run(words: list[str], costs: list[int], gains: list[int], room: int) -> tuple[int, int]:
+def _best_run(begins: list[bool], costs: list[int], gains: list[int], room: int) -> tuple[int, int]:
     """The last of the runs [start, end) that gain most, each as long as the room allows; the first word where no word
-    fits. The beginning of a sentence is worth half a word that is wanted."""
+    fits. The beginning of a sentence (`begins`) is worth half a word that is wanted."""
     best, chosen = -1.0, (0, 1)
     end, cost, gain = 0, 0, 0
-    for start in range(len(words)):
-        while end < len(words) and cost + costs[end] <= room:
+    for start in range(len(costs)):
+        while end < len(costs) and cost + costs[end] <= room:
             cost, gain, end = cost + costs[end], gain + gains[end], end + 1
         if end == start:  # this word alone costs more than the room
             end = start + 1
             continue
-        begins = start == 0 or bool(_ENDS.search(words[start - 1]))
-        value = gain + 0.5 * begins
+        value = gain + 0.5 * begins[start]
         if value >= best:
             best, chosen = value, (start, end)
         cost, gain = cost - costs[start], gain - gains[start]

@@ -11,16 +11,15 @@ from functools import lru_cache
 
 import orjson
 
+from em_pipelines.language.sentences import sentences as whole_sentences
+from em_pipelines.language.sentences import without_marks
 from em_pipelines.text.cleaning import CODE_MARK, looks_like_code
 
 Span = tuple[int, int]
 
-_MARKS = re.compile(r"[.!?;…。！？；\n—–-]+")
+_JOINED = re.compile(r";+(?=\s|$)|；+|(?<=\s)(?:[—–]+|--+)(?=\s)|(?<= <)-(?=\s)")
+"""What joins two statements to one sentence: each is judged by itself."""
 _CLOSED = re.compile("[.!?;…。！？；]+[\"'”’»)\\]」』]*")
-_WIDE_MARKS = frozenset("。！？；")
-_DASHES = frozenset("—–-")
-_CLOSING = "\"'”’»)]」』"
-_ABBREVIATED = re.compile(r"\b(?:Mr|Ms|Mrs|Dr|St|e\.g|i\.e|No|vs|approx|mr|ms|mrs|dr|st)\Z")
 _QUOTED_LINES = re.compile(r"(?m)^[ \t]{0,8}>[^\n]{0,4000}(?:\n[ \t]{0,8}>[^\n]{0,4000})*+")
 _FENCE = re.compile(r"(?ms)^[ \t]{0,8}(```|~~~)[^\n]{0,200}\n.*?(?:^[ \t]{0,8}\1[ \t]*$|\Z)")
 _QUOTES = re.compile(
@@ -87,38 +86,18 @@ def _in_latin(match: re.Match[str]) -> str:
 
 @lru_cache(maxsize=8)
 def sentences(text: str) -> tuple[Span, ...]:
-    """Spans of sentences and lines, without what ends them; together they hold every word of the text."""
+    """Spans of sentences, and of the statements that semicolons and dashes join to one, without what ends them
+    and with the blanks before; together they hold every word of the text."""
     spans: list[Span] = []
-    start = 0
-    for marks in _MARKS.finditer(text):
-        end = marks.end()
-        if not _ends_sentence(text, marks.group(), marks.start(), end):
-            continue
-        while end < len(text) and text[end] in _CLOSING:
-            end += 1
-        if text[start : marks.start()].strip():
-            spans.append((start, marks.start()))
-        start = end
-    if text[start:].strip():
-        spans.append((start, len(text)))
-    return tuple(spans)
-
-
-def _ends_sentence(text: str, marks: str, start: int, end: int) -> bool:
-    """Whether a run of marks ends a sentence: at a blank or the end, a wide mark anywhere, a dash between blanks."""
-    if "\n" in marks or not _WIDE_MARKS.isdisjoint(marks):
-        return True
-    if not (end == len(text) or text[end].isspace() or text[end] in _CLOSING):
-        return False
-    if _DASHES.issuperset(marks):
-        return _is_dash(text, marks, start)
-    return not (marks == "." and _ABBREVIATED.search(text, max(0, start - 8), start))
-
-
-def _is_dash(text: str, marks: str, start: int) -> bool:
-    """Whether dashes stand behind a blank; a lone hyphen-minus is a dash only behind " <"."""
-    is_after_blank = start == 0 or text[start - 1].isspace()
-    return is_after_blank and (marks != "-" or text[start - 2 : start] == " <")
+    at = 0
+    for whole in whole_sentences(text):
+        start, (_, end) = max(at, text.rfind("\n", at, whole[0]) + 1), without_marks(text, whole)
+        for joint in _JOINED.finditer(text, start, end):
+            spans.append((start, joint.start()))
+            start = joint.end()
+        spans.append((start, end))
+        at = whole[1]
+    return tuple(span for span in spans if text[slice(*span)].strip())
 
 
 def quoted_blocks(text: str) -> list[Span]:

@@ -92,7 +92,7 @@ def spans_by_category(text: str, names: tuple[str, ...]) -> dict[str, list[Span]
     """The same by category, for those that were found."""
     plain = folded(text)
     touched = _touched_by(plain)
-    found = {name: _spans(plain, touched, categories()[name]) for name in names if name in touched}
+    found = {name: _spans(text, plain, touched, categories()[name]) for name in names if name in touched}
     return {name: spans for name, spans in found.items() if spans}
 
 
@@ -155,7 +155,7 @@ def _touched_by_word(word: str) -> frozenset[tuple[str, int]]:
     return frozenset(hinted.union((name, _SINGLE) for name in _categories_of(word)))
 
 
-def _spans(plain: str, touched: dict[str, set[int]], category: Category) -> list[Span]:
+def _spans(text: str, plain: str, touched: dict[str, set[int]], category: Category) -> list[Span]:
     numbers = touched[category.name]
     phrases = [category.phrases[n][1] for n in sorted(numbers - {_SINGLE})]
     matches = [match for pattern in phrases for match in pattern.finditer(plain)]
@@ -165,7 +165,7 @@ def _spans(plain: str, touched: dict[str, set[int]], category: Category) -> list
     spans = _spans_of_words(words, category)
     spans += [match.span() for match in matches if not _is_exempt_phrase(words, match, category)]
     if spans and category.companions:
-        spans += _spans_of_companions(plain, spans, category)
+        spans += _spans_of_companions(text, plain, spans, category)
     return spans
 
 
@@ -177,9 +177,9 @@ def _spans_of_words(words: list[re.Match[str]], category: Category) -> list[Span
     ]
 
 
-def _spans_of_companions(plain: str, spans: list[Span], category: Category) -> list[Span]:
+def _spans_of_companions(text: str, plain: str, spans: list[Span], category: Category) -> list[Span]:
     """What goes along with a find in the same sentence."""
-    places = [place for place in sentences(plain) if overlaps(place, spans)]
+    places = [place for place in sentences(text) if overlaps(place, spans)]
     return [m.span() for place in places for p in category.companions for m in p.finditer(plain, *place)]
 
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Collection
 
 from em_pipelines.errors import UnusableAnswerError
+from em_pipelines.language.sentences import sentences
 from em_pipelines.lifecycle.consolidation.evidence import ANOMALY, FAILURE
 from em_pipelines.lifecycle.consolidation.llm.question import WORD, Question
 from em_pipelines.lifecycle.consolidation.safety import SafetyRules, unsafe_prose
@@ -15,7 +16,6 @@ from em_pipelines.lifecycle.consolidation.wording import is_one_line, is_plain
 FORM, LENGTH, CHARACTERS, NAMES, WORDS, ADVICE = "form", "length", "characters", "names", "words", "advice"
 MAX_SENTENCES = 2
 WHOLE = "stop"
-_SENTENCE_END = re.compile(r"[.!?](?=\s|$)")
 _MARKS = frozenset(" .,:;'’\"()-?")
 _NEGATION = re.compile(
     r"\b(not|no|never|nor|neither|none|nothing|without|avoid\w*|skip\w*|stop\w*|instead of|rather than|cannot|unless"
@@ -54,7 +54,7 @@ class Reader:
         return rule
 
     def _objection(self, rule: str, question: Question, others: Collection[str]) -> str | None:
-        n_sentences = len(_SENTENCE_END.findall(rule))
+        n_sentences = len(sentences(rule))
         if not is_one_line(rule, self._settings.max_output_tokens) or n_sentences > MAX_SENTENCES:
             return LENGTH
         return _departure(rule, question, others) or unsafe_prose(rule, self._safety)
