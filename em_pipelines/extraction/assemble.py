@@ -20,6 +20,7 @@ import pyarrow.compute as pc
 
 from em_pipelines.errors import EmError
 from em_pipelines.extraction.durable import lasting_facts, whole_sessions
+from em_pipelines.extraction.quoted_material import without_quoted
 from em_pipelines.extraction.rules.lexicon import topics_of
 from em_pipelines.extraction.segmentation import read_segments
 from em_pipelines.extraction.settings import DurableSettings, VerificationSettings
@@ -180,7 +181,9 @@ def _guarded(segment: Segment, safety: SafetySettings) -> tuple[Segment | None, 
     """What an extractor may see of a segment, and what was taken out of it; nothing of an untrusted one."""
     if segment.trust == UNTRUSTED:
         return None, [_untrusted(turn) for turn in segment.turns]
-    return guarded(segment, safety)
+    seen, issues = guarded(segment, safety)
+    seen, quoted = without_quoted(seen)
+    return seen, list(dict.fromkeys([*issues, *quoted]))
 
 
 def incomplete(issues: pa.Table) -> bool:

@@ -6,10 +6,10 @@ follows, that replaces the last one: the words before are said again with it, so
 Stavanger` reads `We live in Bergen; we live in Stavanger`, of which only the second holds.
 """
 
-import re
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from em_pipelines.extraction.quoted_material import quoted_material
 from em_pipelines.extraction.rules.clause_parser import parse_clauses
 from em_pipelines.extraction.rules.clauses import Clause, SentenceParse
 from em_pipelines.extraction.rules.cues import AFTERTHOUGHT, Cue, between, find_phrases
@@ -24,7 +24,6 @@ from em_pipelines.extraction.rules.modifiers import (
 )
 from em_pipelines.extraction.rules.noun_phrases import NounPhrase, parse_noun_phrase
 from em_pipelines.extraction.rules.sincerity import (
-    Fiction,
     is_venting,
     mark_sarcasm,
     may_mock,
@@ -46,7 +45,8 @@ from em_pipelines.extraction.rules.tokens import (
     sentences,
 )
 from em_pipelines.extraction.rules.verbless import introduces_writer, own_unsaid_subjects, verbless_clauses
-from em_pipelines.text.cleaning import CODE_MARK, blank_code
+from em_pipelines.text.cleaning import blank_code
+from em_pipelines.text.guard.passages import blanked
 
 _MARK = ";"
 _ENDS = ".!?;…\n"
@@ -226,32 +226,13 @@ def _may_precede_verb(token: Token) -> bool:
 
 
 _STRAIGHT = str.maketrans("’‘ʼ“”„«»", "'''" + '"' * 5)
-_QUOTED = re.compile(r'"([^"\n]{8,600})"')
-_MATERIAL = re.compile(
-    r"(?im)(?:^|[.!?\n] {0,2})(?:(?:please|pls|can you|could you|hey|hi|now)\b,? ){0,2}"
-    r"(?:translate|summari[sz]e|proofread|correct|rewrite|rephrase|paraphrase|polish|shorten|edit|"
-    r"(?:check|fix) (?:my|the) (?:grammar|spelling))\b[^:\n]{0,80}:"
-)
-"""What comes after `Translate this:` is material to work on, not what its writer says of himself."""
-_CITED = re.compile(r"(?im)^ {0,3}(?:>|(?:e\.g\.|for example|example|lyrics|quote(?: of the day)?) ?[:,]?).{0,500}$")
 _INTENDING = frozenset({"want", "need", "plan", "decide", "intend", "hope"})
-_SPEECH = re.compile(r"(?i)\b(?:i|my|we|our|you|he|she|they|is|are|was)\b")
-
-
-def _blanked_quote(match: re.Match[str]) -> str:
-    """Whole sentences in quotes are somebody's words, not the speaker's statement; titles and names stay."""
-    return CODE_MARK * len(match.group()) if _SPEECH.search(match.group(1)) else match.group()
 
 
 def readable(text: str) -> str:
-    """The text to be read, of the same length: code and others' words blanked, quotes and apostrophes straight."""
-    text = blank_code(text)
-    text = text if text.isascii() else text.translate(_STRAIGHT)
-    text = _QUOTED.sub(_blanked_quote, text) if '"' in text else text
-    material = _MATERIAL.search(text) if ":" in text else None
-    if material is not None:
-        text = text[: material.end()] + CODE_MARK * (len(text) - material.end())
-    return _CITED.sub(lambda match: CODE_MARK * len(match.group()), text)
+    """The text to be read, of the same length: code and quoted material blanked, quotes and apostrophes straight."""
+    text = blank_code(blanked(text, quoted_material(text)))
+    return text if text.isascii() else text.translate(_STRAIGHT)
 
 
 @dataclass(slots=True)
@@ -292,7 +273,6 @@ class _MessageParser:
         self.is_profile = introduces_writer(self.tokens)
         self.is_earnest = any(cue.tag == "earnest" for cue in cues) or not may_mock(self.tokens, cues)
         self.mockery = [cue for cue in cues if cue.tag == "mockery"][:1]
-        self.fiction = Fiction(cues)
         self.last: Modifiers | None = None
         """The modifiers of the last clause so far."""
 
@@ -310,7 +290,6 @@ class _MessageParser:
         self._set_mood(modified)
         if self.is_spoken:
             end_questions(clauses, modifiers, self.tokens)
-        self.fiction.mark(self.tokens, start, stop, modified)
         is_mocking = not self.is_earnest and mark_sarcasm(parse, self.text, here + self.mockery, modifiers)
         if modifiers:
             self.last = modifiers[-1]

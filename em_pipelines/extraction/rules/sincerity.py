@@ -4,13 +4,10 @@ No single sign proves mockery or venting; what counts is how many there are. Who
 `not joking`) is believed. Fiction goes on to the end of the message, or to where the writer says so.
 """
 
-from collections.abc import Sequence
-from itertools import pairwise
-
-from em_pipelines.extraction.rules.clauses import Clause, SentenceParse, pronoun_of
+from em_pipelines.extraction.rules.clauses import Clause, SentenceParse
 from em_pipelines.extraction.rules.cues import Cue
 from em_pipelines.extraction.rules.lexicon import in_order, words
-from em_pipelines.extraction.rules.modifiers import Modified, Modifiers
+from em_pipelines.extraction.rules.modifiers import Modifiers
 from em_pipelines.extraction.rules.noun_phrases import NounPhrase, parse_noun_phrase
 from em_pipelines.extraction.rules.tokens import FINITE, PUNCT, VERB_FORMS, WEEKDAY, Token, low_at
 
@@ -256,45 +253,3 @@ def _is_judged(tokens: list[Token], i: int) -> bool:
 def _is_anger_shouted(tokens: list[Token], text: str) -> bool:
     shouted = [t for t in tokens if t.is_capital and t.end - t.start >= _SHOUTED and text[t.start : t.end].isupper()]
     return 0 < len(shouted) <= len(tokens) // 2 and any(t.low in _ABSOLUTES | _BAD | {"again"} for t in shouted)
-
-
-class Fiction:
-    """Whether the sentences read so far have begun one that goes on."""
-
-    def __init__(self, cues: list[Cue]) -> None:
-        self._begins = [cue.start for cue in cues if cue.tag == "fiction"]
-        self._ends = [cue.start for cue in cues if cue.tag == "reality"]
-        self._is_on = False
-
-    def mark(self, tokens: list[Token], start: int, stop: int, modified: Sequence[Modified]) -> None:
-        """Supposes the clauses of the next sentence, from the cue on, while the fiction goes on."""
-        if self._is_on and any(start <= at < stop for at in self._ends):
-            self._is_on = False
-        since = 0 if self._is_on else self._begin(tokens, start, stop, modified)
-        if since is None:
-            return
-        self._is_on = True
-        for clause, mods in modified:
-            if clause.verb.end > since:
-                mods.is_supposed = True
-
-    def _begin(self, tokens: list[Token], start: int, stop: int, modified: Sequence[Modified]) -> int | None:
-        """The token of the sentence from which it is fiction."""
-        for at in self._begins:
-            if start <= at < stop:
-                return at
-        return start if len(modified) > 1 and _casts_roles(tokens, modified) else None
-
-
-def _casts_roles(tokens: list[Token], modified: Sequence[Modified]) -> bool:
-    """`You are a pirate and I'm your first mate`."""
-    return any(_are_roles(tokens, clause, following) for (clause, _), (following, _) in pairwise(modified))
-
-
-def _are_roles(tokens: list[Token], clause: Clause, following: Clause) -> bool:
-    if "be" not in clause.verb.lemmas or "be" not in following.verb.lemmas or clause.verb.is_inverted:
-        return False
-    who = {pronoun_of(clause, tokens), pronoun_of(following, tokens)}
-    if who != {"you", "i"} or tokens[following.lead - 1].low != "and":
-        return False
-    return low_at(tokens, clause.verb.end, len(tokens)) in {"a", "an", "my", "the"}

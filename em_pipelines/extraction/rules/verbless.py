@@ -38,7 +38,6 @@ Piece = tuple[int, int]
 """First token and the one after the last of what stands between two marks."""
 
 _INTRODUCTIONS = words("words", "introductions")
-_PROFILE_LABELS = words("words", "profile_labels")
 _SELF_VERBS = frozenset({"be", "live", "work", "study"})
 _BEFORE_INTRODUCTION = _INTRODUCTIONS | {
     "about",
@@ -58,8 +57,6 @@ _DENIED = frozenset(
     {"no", "without", "neither", "former", "formerly", "previously", "ex", "instead", "minus", "except"}
 )
 _BEFORE_FAN = frozenset({"not", "really", "so", "a", "big", "huge", "massive", "lifelong", "total", "avid"})
-_BEFORE_NAME = frozenset({"full", "first", "my"})
-_MIN_LABELS = 2
 _MAX_LABEL_WORDS = 3
 
 
@@ -181,17 +178,8 @@ def _empty_clause(lemma: str, left: int, right: int, subject: list[NounPhrase] |
 
 
 def introduces_writer(tokens: list[Token]) -> bool:
-    """Whether a message is a profile of its writer: `About me: …`, or lines such as `Name: …` and `Age: …`."""
-    labels = 0
-    for i, token in enumerate(tokens):
-        if token.low != ":" or i == 0:
-            continue
-        if _is_introduction(tokens, i):
-            return True
-        starts_line = i == 1 or bool(tokens[i - 2].bits & PUNCT) or tokens[i - 2].low in _BEFORE_NAME
-        labels += tokens[i - 1].low in _PROFILE_LABELS
-        labels += tokens[i - 1].low == "name" and starts_line
-    return labels >= _MIN_LABELS
+    """Whether a message is a profile of its writer: `About me: …`. Lines such as `Name: …` alone are a form."""
+    return any(token.low == ":" and _is_introduction(tokens, i) for i, token in enumerate(tokens) if i)
 
 
 def _is_introduction(tokens: list[Token], right: int) -> bool:

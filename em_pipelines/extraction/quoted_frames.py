@@ -1,0 +1,342 @@
+"""Sentences that introduce quoted material, and how far it goes: requests for a text, labels, role play.
+
+No list of kinds of text is needed. A frame is told by its verb ("draft", "translate"), by whom the words are for ("for
+my friend Ben", "as a customer"), by pointing at them ("this", "the following") or by a subject that is not the speaker
+("she wrote:"), together with where the first person begins: behind its colon, on the lines below it or, of a last
+request about "this", above it. The frame itself is no quoted material. Everything here is linear in the text.
+"""
+
+import re
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice
+
+from em_pipelines.extraction.rules.cues import find_phrases
+from em_pipelines.extraction.rules.lexicon import load_lexicon, words
+from em_pipelines.extraction.rules.names import FEMALE_NAMES, MALE_NAMES, is_profession
+from em_pipelines.extraction.rules.noun_phrases import KIN
+from em_pipelines.extraction.rules.tokens import BASE, DET, NUMBER, OBJECT, POSS, PUNCT, Token, tokenise
+from em_pipelines.text.cleaning import CODE_MARK
+from em_pipelines.text.guard.passages import Span, quoted_blocks
+from em_pipelines.text.guard.passages import sentences as sentence_spans
+
+STRAIGHT = str.maketrans("’‘ʼ“”„«»", "'''" + '"' * 5)
+FIRST_PERSON_WORDS = frozenset({"i", "'m", "im", "my", "we", "our", "me"})
+_SUBJECTS = FIRST_PERSON_WORDS - {"me", "our"}
+MAX_WORDS_OF_A_CUE = 6
+"""Of what is said further of a text that was asked for: `Start with:`."""
+MAX_WORDS_ANNOUNCING = 2
+MAX_WORDS_BEFORE_I = 3
+"""Behind a label whose owner is unknown."""
+MAX_MATERIAL_WORDS = 80
+"""Of material that are looked through for the first person."""
+_OPENING_CHARACTERS = 60
+"""Of a sentence that tell whether the speaker is back."""
+_DRAFTING, _REWORDING, _ADVISING = (words("verbs", key) for key in ("drafting", "rewording", "advising"))
+_DRAFTED = "|".join(sorted(_DRAFTING | _REWORDING))
+_BEING_DRAFTED = "|".join(sorted(verb.removesuffix("e") + "ing" for verb in _DRAFTING | _REWORDING))
+_REPORTING = words("verbs", "reporting")
+_TURNING = frozenset({"make", "say", "turn", "put", "check"})
+"""What one does with `this`."""
+_GIVEN_NAMES = FEMALE_NAMES | MALE_NAMES
+_VAGUE = words("nouns", "vague")
+"""Nouns by which people announce what they say themselves: `fun fact`, `one thing`."""
+_OTHERS = frozenset({"he", "she", "they", "someone", "somebody"})
+_ACTORS = _OTHERS | {"i", "we", "not", "n't"}
+_OF_PERSONS = frozenset({"for", "as", "like", "by", "of"})
+_OWN = re.compile(
+    r"\b(?:about|of|introduc\w+) (?:me|us|myself|ourselves)\b|\bmy own\b|\b(?:as|unlike) (?:me|myself)\b|\bmyself\b"
+    r"|\b(?:this|that|it|she|he|which)(?: is|'s) (?:really |just )?(?:me|mine)\b"
+)
+_FOR_ME = re.compile(r"\bfor (?:me|myself|us)\b(?! (?:for|as)\b)")
+_THIS = re.compile(r"\b(?:this|following|text|sentence|grammar|spelling|below|above)\b")
+_RETURN = re.compile(
+    r"[\s(—–-]*(?:(?:ok|okay|oh|and|but|so|also|ps)[,:]? )*(?:btw|by the way|anyways?|irl|in real life|in reality|"
+    r"as for me|me, i|i myself|myself,|unlike me|out of character|the real me|for the record|back to|it's for|this is for)\b"
+    r"|.{0,30}(?:\bas myself|\bshe's me|\bhe's me)\b"
+)
+"""Begins a sentence in which the speaker speaks as themselves again."""
+_COLON = re.compile(r":(?=\s|$|[\"'*(`])| [-–—]+ ?(?=[\"'])")
+_FICTION = {phrase.split()[0] for tag in ("fiction", "thought") for phrase in load_lexicon("hedges")[tag]}
+_MAY_FRAME = re.compile(
+    rf"(?i):(?=\s|$|[\"'*(`])|\b(?:{_DRAFTED}|{_BEING_DRAFTED}|{'|'.join(map(re.escape, sorted(_FICTION)))})\b"
+    r"|\b(?:this|following|needs?|wants?|you are|you're|you be|you play)\b|\bhow\b.{0,30}\b(?:say|put|write|phrase|spell)\b"
+)
+"""Stands in every frame."""
+_ADDRESS = re.compile(
+    r"(?:(?:please|pls|plz|ok|okay|hi|hey|hello|now|also|just|first|next|can|could|would|will|you|u|we|i|let|'s|to|help|me|"
+    r"want|need|'d|like|have|how|do|should|kindly|[!-])\s*)*"
+)
+"""What may stand before the verb of a request."""
+_CLAUSE = re.compile(r"[,;(]\s*|\b(?:and|then|so)\b\s*")
+_FIRST_WORD = re.compile(r"[\w-]+")
+_OF_MINE = re.compile(r"[\w-]+(?: \w+)? (?:me )?(?:my|our) ")
+"""`draft up my …`."""
+_NEEDING = re.compile(r"\b(?:needs?|wants?) (?:an?|the|some|his|her|their)\b")
+_WRITING = re.compile(rf"\b(?:{_BEING_DRAFTED}) (?:an?|the|some|his|her|their|this)\b")
+_HOW_TO_SAY = re.compile(
+    r"\bhow (?:do|does|would|can|could|should|is|to)\b.{0,12}\b(?:say|said|put|write|written|phrase|word|spell)\b"
+)
+_PRESENTS = re.compile(r"(?:so |ok |and )?here(?: is|'s| are) (?:an?|the|some|what (?:he|she|they|my|the))\b")
+_VOICES = re.compile(r"(?:report|read|go|state|text|reply|answer)(?:s|es|ed)|replies|replied|went")
+"""What mails, notices and people do before a colon, beside the verbs of `reporting`."""
+_SPEAKING = re.compile(r"(?i)\W*(?:[\w'-]+,? )?(?:i|we|my name)\b")
+_YOUR_PART = re.compile(r"(?:so |ok |okay |now )?you(?: are|'re| be| play) (?:an?|the|my) ")
+_MY_PART = re.compile(r"\band (?:i am|i'm|i play|i'll be) (?:an?|the|your|my) ")
+_MY_PART_NEXT = re.compile(r"[.!;, ]*(?:and )?(?:i am|i'm|i play|i'll be) (?:the|your) ")
+_REPORTED = re.compile(r"\b(?:that|which|who|where|saying|says|stating|like|as if)\b(?= (?:that )?(?:i|we|my)\b)")
+"""`a letter saying that I …`, `a poem in which I …`."""
+_WORDLESS = re.compile(r"[\s:–—`*_-]*")
+_TO_NEXT_LINE = re.compile(r"[.!?:;…)\"' ]*\n\s*")
+_RULE = re.compile(r"(?:-{3,}|={3,}|\*{3,}|_{3,})(?=\n)")
+_INSTRUCTED = re.compile(r"\b(?:this|that|these|it|above)\b|^\W*(?:please |pls |plz )?[\w-]+ (?:as|into|to|in) ")
+
+
+def is_called_own(lead: str) -> bool:
+    """Whether words, in small letters, say that what follows is of the speaker: `about me`, `my own`, `for me`. Who has
+    `this` translated for them does not."""
+    return _OWN.search(lead) is not None or (_FOR_ME.search(lead) is not None and _THIS.search(lead) is None)
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """A sentence that may introduce quoted material, from `start` to `end` in the text."""
+
+    start: int
+    end: int
+    colon: int | None
+    """Where its colon stands, if it has one."""
+    lead: str
+    """Its words up to the colon, in small letters."""
+    tokens: Sequence[Token]
+
+
+class Framing:
+    """The frames of one text, in which quotation marks and apostrophes are straight and quotations blanked."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def spans(self) -> list[Span]:
+        """What is quoted material for its frame. Where blanked text follows a frame at once, that is its material."""
+        found: list[Span] = []
+        done, is_commissioned = 0, False
+        for start, end in self._sentences:
+            if start < done or _MAY_FRAME.search(self.text, start, end) is None:
+                continue
+            frame = self._frame(start, end)
+            asks = asks_for_text(frame)
+            material = self._played(frame) or self._behind(frame, asks=asks, is_commissioned=is_commissioned)
+            if material is None and (asks or _points(frame)):
+                material = (self._reported(frame) if asks else None) or self._below(frame, asks=asks)
+            if material is None and asks:
+                material = self._above(frame)
+            is_commissioned = asks
+            if material is not None:
+                found.append(material)
+                done = material[1]
+        return found
+
+    def end_of(self, start: int) -> int:
+        """Where material that begins at a place ends: where the speaker speaks as themselves again, else with the text.
+        What stands on the line of its frame and closes as a sentence ends with the paragraph."""
+        back = self._returns[bisect_left(self._returns, start) :][:1] or [len(self.text)]
+        blank = self.text.find("\n\n", start)
+        line = self.text[start:blank].rstrip() if 0 < blank < back[0] else ""
+        is_on_line = start > 0 and self.text[start - 1] != "\n" and "\n" not in line
+        return blank if line and is_on_line and line[-1] in ".!?\"'" else back[0]
+
+    @cached_property
+    def _sentences(self) -> tuple[Span, ...]:
+        return sentence_spans(self.text)
+
+    @cached_property
+    def _returns(self) -> list[int]:
+        lows = ((start, self.text[start : start + _OPENING_CHARACTERS].lower()) for start, _ in self._sentences)
+        return [start for start, low in lows if _RETURN.match(low)]
+
+    @cached_property
+    def _blocks(self) -> dict[int, int]:
+        return dict(quoted_blocks(self.text))
+
+    def _frame(self, start: int, end: int) -> Frame:
+        colon = _COLON.search(self.text, start, end)
+        lead = self.text[start : end if colon is None else colon.start()]
+        place = None if colon is None else colon.start()
+        return Frame(start, end, place, lead.lower().strip(" (*\t\n"), tokenise(lead))
+
+    def _played(self, frame: Frame) -> Span | None:
+        """Role play or a mere thought: from the words that begin it on."""
+        for cue in find_phrases(list(frame.tokens)):
+            before = frame.tokens[cue.start - 1].low if cue.start else ""
+            if cue.tag in {"fiction", "thought"} and before not in _ACTORS:
+                start = frame.start + frame.tokens[cue.start].start
+                return start, self._end_of_play(frame.end, is_asked=cue.tag == "thought")
+        following = self.text[frame.end : frame.end + _OPENING_CHARACTERS].lower()
+        if _YOUR_PART.match(frame.lead) and (_MY_PART.search(frame.lead) or _MY_PART_NEXT.match(following)):
+            return frame.start, self._end_of_play(frame.end, is_asked=False)
+        return None
+
+    def _end_of_play(self, start: int, *, is_asked: bool) -> int:
+        """The beginning of the sentence in which the speaker says to be out of it, or, of a thought, the end of the one
+        that asks; else where material ends."""
+        end = self.end_of(start)
+        for begin, stop in self._sentences[bisect_left(self._sentences, (start, 0)) :]:
+            if begin >= end:
+                break
+            if any(cue.tag == "reality" for cue in find_phrases(tokenise(self.text[begin:stop]))):
+                return begin
+            if is_asked and self.text[stop : stop + 1] == "?":
+                return stop
+        return end
+
+    def _behind(self, frame: Frame, *, asks: bool, is_commissioned: bool) -> Span | None:
+        """What stands behind the colon, where the frame calls for another's words. `is_commissioned`: a text was asked
+        for just before."""
+        if frame.colon is None or not frame.tokens:
+            return None
+        behind = _WORDLESS.match(self.text, frame.colon)
+        start = len(self.text) if behind is None else behind.end()
+        material = self.text[start : start + 20 * MAX_MATERIAL_WORDS]
+        if not material or material[0] == CODE_MARK:
+            return None
+        asks = asks or (is_commissioned and len(frame.tokens) <= MAX_WORDS_OF_A_CUE)
+        if not _is_material(frame, material, asks=asks):
+            return None
+        return start, self._blocks.get(start) or self.end_of(start)
+
+    def _reported(self, frame: Frame) -> Span | None:
+        """What a text that is asked for is to say."""
+        match = _REPORTED.search(self.text[frame.start : frame.end].lower())
+        return None if match is None else (frame.start + match.end(), frame.end)
+
+    def _below(self, frame: Frame, *, asks: bool) -> Span | None:
+        """The block on the lines under a frame that ends its line; under a mere `this`, one that begins in the first
+        person. What a line of dashes opens, the next one closes."""
+        gap = _TO_NEXT_LINE.match(self.text, frame.end)
+        if gap is None or self.text[gap.end() : gap.end() + 1] in {"", CODE_MARK}:
+            return None
+        start, end = gap.end(), self.end_of(gap.end())
+        rule = _RULE.match(self.text, start)
+        if rule is not None:
+            closing = self.text.find("\n" + rule.group(), rule.end())
+            if closing < 0 and not asks:
+                return None
+            end = min(end, closing) if closing > 0 else end
+        elif not asks:
+            paragraph = self.text.find("\n\n", start, end)
+            return (start, end) if _has_first_person(self.text[start : paragraph if paragraph > 0 else end]) else None
+        return (start, end) if end > start and _has_first_person(self.text[start:end]) else None
+
+    def _above(self, frame: Frame) -> Span | None:
+        """The block above a request that begins the last line, where it says `this` or names no object."""
+        start = self.text.rfind("\n", 0, frame.start) + 1
+        is_first = start > 0 and not self.text[start : frame.start].strip(" -–—*")
+        is_last = self.text.find("\n", frame.end) < 0
+        return (0, start) if is_first and is_last and _INSTRUCTED.search(frame.lead) else None
+
+
+def asks_for_text(frame: Frame) -> bool:
+    """Whether a sentence asks for a text or for another wording, or says that one is being written; not of oneself."""
+    if _HOW_TO_SAY.search(frame.lead) or (_NEEDING.search(frame.lead) and _is_for_another(frame.tokens)):
+        return True
+    if _WRITING.search(frame.lead):
+        return not is_called_own(frame.lead)
+    orders = [_ADDRESS.sub("", clause, count=1) for clause in _CLAUSE.split(frame.lead)]
+    verbs = {match.group(): order for order in orders if (match := _FIRST_WORD.match(order))}
+    if not _TURNING.isdisjoint(verbs) and _THIS.search(frame.lead) is not None:
+        return True
+    if _is_for_another(frame.tokens) or is_called_own(frame.lead):
+        return not is_called_own(frame.lead) and not (_DRAFTING | _REWORDING).isdisjoint(verbs)
+    return any(
+        verb in _REWORDING or not _OF_MINE.match(verbs[verb]) for verb in verbs.keys() & (_DRAFTING | _REWORDING)
+    )
+
+
+def _points(frame: Frame) -> bool:
+    """Whether a sentence points at words that follow: `Feedback on this essay`, `saw this on reddit`."""
+    lows = [token.low for token in frame.tokens]
+    is_pointing = "this" in lows[1:] or lows == ["this"] or "following" in lows
+    return is_pointing and _ADVISING.isdisjoint(lows[:5])
+
+
+def _is_material(frame: Frame, material: str, *, asks: bool) -> bool:
+    """Whether what stands behind a colon is another's words."""
+    if is_called_own(frame.lead) and not _is_for_another(frame.tokens):
+        return False
+    if asks:
+        return not _is_told_of_others(material)
+    if _points(frame):
+        return _has_first_person(material, MAX_WORDS_BEFORE_I * 2)
+    return _has_first_person(material, MAX_WORDS_BEFORE_I) and _is_others_voice(frame, material)
+
+
+def _is_others_voice(frame: Frame, material: str) -> bool:
+    """Of a lead that asks for no text, whether the first person behind it is another's."""
+    tokens, lows = frame.tokens, [token.low for token in frame.tokens]
+    if _is_for_another(tokens) or _PRESENTS.match(frame.lead) or _is_others_clause(tokens, material):
+        return True
+    if not FIRST_PERSON_WORDS.isdisjoint(lows) or not _ADVISING.isdisjoint(lows[:3]) or not _SPEAKING.match(material):
+        return False
+    return _is_person(tokens[0]) if len(tokens) == 1 else _is_label(tokens)
+
+
+def _is_label(tokens: Sequence[Token]) -> bool:
+    """Whether words name something that is quoted: `Customer 14`, `Interview transcript, second part`. A short name
+    (`Good news`), or one that addresses the reader, announces what the speaker says."""
+    lows = [token.low for token in tokens if not token.bits & PUNCT]
+    if lows[-1:] and lows[-1].isdigit():
+        return True
+    nouns = [token.low for token in tokens if not token.bits]
+    is_name = not tokens[0].bits and not _is_order(tokens) and {"you", "your"}.isdisjoint(lows)
+    return is_name and len(tokens) > MAX_WORDS_ANNOUNCING and _VAGUE.isdisjoint(nouns[:1] + nouns[-1:])
+
+
+def _is_order(tokens: Sequence[Token]) -> bool:
+    """`Book a table`: a verb before a determiner, not a name such as `Interview transcript`."""
+    return bool(tokens[0].forms & BASE) and len(tokens) > 1 and bool(tokens[1].bits & (DET | POSS | OBJECT | NUMBER))
+
+
+def _is_others_clause(tokens: Sequence[Token], material: str) -> bool:
+    """`She texted me`, `My flatmate wrote`, `Patient reports`: somebody else, and a verb."""
+    lows = {token.low for token in tokens}
+    if "i" in lows or tokens[0].low in {"we", "let"}:
+        return False
+    is_possessed = bool(tokens[0].bits & (POSS | DET)) and len(tokens) > 1
+    is_other = tokens[0].low in _OTHERS or _is_person(tokens[0]) or (is_possessed and _is_someone(tokens[1]))
+    if any(not _REPORTING.isdisjoint(token.verbs or ()) or _VOICES.fullmatch(token.low) for token in tokens[1:]):
+        return True
+    return is_other and any(token.verbs for token in tokens[1:]) and _SPEAKING.match(material) is not None
+
+
+def _is_for_another(tokens: Sequence[Token]) -> bool:
+    """`for my friend Ben`, `as a customer`, `Ben's`, `write my boss a mail`: whom the words are for, or to be of."""
+    for n, token in enumerate(tokens):
+        if token.low in _OF_PERSONS and any(map(_is_someone, tokens[n + 1 : n + 5])):
+            return True
+        if token.low == "'s" and n and _is_someone(tokens[n - 1]):
+            return True
+    triples = zip(tokens, tokens[1:], tokens[2:], strict=False)
+    return any(a.low in {"my", "our"} and _is_person(b) and bool(c.bits & DET) for a, b, c in triples)
+
+
+def _is_someone(token: Token) -> bool:
+    return _is_person(token) or (token.is_capital and not token.bits)
+
+
+def _is_person(token: Token) -> bool:
+    return token.low in KIN or token.low in _GIVEN_NAMES or token.low == "user" or is_profession(token.low)
+
+
+def _has_first_person(material: str, n_words: int = MAX_MATERIAL_WORDS) -> bool:
+    """Whether one of the first words of the material is of the first person."""
+    opening = (token.low for token in tokenise(material[: n_words * 20]) if not token.bits & PUNCT)
+    return not _SUBJECTS.isdisjoint(islice(opening, n_words))
+
+
+def _is_told_of_others(material: str) -> bool:
+    """Whether it is told in the third person, as of a friend for whose birthday a card is: those facts are facts."""
+    lows = {token.low for token in tokenise(material)}
+    return FIRST_PERSON_WORDS.isdisjoint(lows) and not _OTHERS.isdisjoint(lows)

@@ -1,0 +1,165 @@
+"""Which characters of a message are quoted material: words that are not the speaker speaking of themselves.
+
+Drafts for others, role play, forms, records, pasted mails and the like state no fact, whoever reads the message. What
+is quoted is decided by form, before anything is read, and blanked for every extractor alike:
+
+- position: quotation marks around a sentence, lines that begin with `>`, fences, what stands behind the headers of a
+  mail;
+- layout: runs of `Key: value`, speakers of a transcript, `Given … When … Then …`, `As a …, I want … so that …`;
+- a frame and what belongs to it: a request for a text, a label, role play (`quoted_frames`).
+
+What the speaker calls their own ("it's my own bio", "which is true") is not quoted. Add a kind of layout here; what
+asks for a text is judged in `quoted_frames`.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from functools import lru_cache
+from itertools import pairwise
+
+from em_pipelines.extraction.quoted_frames import FIRST_PERSON_WORDS, STRAIGHT, Framing, is_called_own
+from em_pipelines.schema.readings import Issue, Segment, Turn
+from em_pipelines.text.guard.passages import Span, blanked, cited_passages, merged, overlaps, quoted_blocks
+from em_pipelines.text.guard.screening import CITED
+
+MAX_LABEL_WORDS = 4
+MIN_LABELS, MIN_LABELS_SHARE = 2, 0.5
+"""Lines with a label that make a form, and of the lines from the first of them to the last."""
+_SPEAKS = re.compile(r"(?i)\b(?:i|my|we|our|you|he|she|they|is|are|was)\b")
+"""One of these words makes a sentence of what stands in quotation marks; without them it is a title or a name."""
+_AFFIRMED = re.compile(
+    r"(?:\bwhich|(?:^|[.!?,;:\n—–\ufffc-] ?)(?:and |but |yes |all of )?(?:that|this|it|all|everything|they))"
+    r"(?: is|'s| are)(?: all| also| really| actually| just| quite| the| honest| about)* "
+    r"(?:true|truth|me|mine|my own|correct|right)\b|(?:^|[.!?;:\n\ufffc] ?)(?:and |but )?all true\b"
+)
+"""Says outside of quoted material that it is the speaker's, or so."""
+_FENCED = re.compile(r"(?s)```.*?(?:```|\Z)")
+_QUOTED_LINES = re.compile(r"(?m)^ {0,8}>[^\n]*$")
+_CITING_LINE = re.compile(r"(?im)^ {0,3}(?:e\.g\.|for example|example|lyrics|quote(?: of the day)?) ?[:,]?.{0,500}$")
+_LABEL = re.compile(
+    r"[ \t]{0,8}(?:[-*•] )?(?:\[?[\d/.,: -]{4,22}\]? )?(?P<key>[^\W\d_][\w'./() -]{0,40}?) ?:"
+    r"(?=[ \t]\S|[ \t]*_|[ \t]*$)"
+)
+"""`Name: …`, `- Role: …`, `[12.03.24, 10:11] Ann: …`."""
+_PAIR = r"[A-Za-z][\w ]{1,24}: [^|;,:\n]{1,60}"
+_ROW_OF_LABELS = re.compile(rf"(?:^|(?<=[|;,\n]))[ \t]*{_PAIR}(?:[|;,] *{_PAIR}){{2,}}")
+_HEADERS = frozenset({"from", "to", "subject", "sent", "date", "cc"})
+_STEP = re.compile(r"(?i)\s*(?:[-*•] )?(given|when|then|and|but|scenario|feature|background)\b")
+_STORY = re.compile(
+    r"(?i)\bgiven [^.\n]{3,200}\bwhen [^.\n]{3,200}\bthen [^.\n]{3,200}"
+    r"|\bas an? [^.\n]{2,80}?,? i(?:'d like| (?:want|need|can|would|should|must|wish)\b)[^.\n]{2,200}?"
+    r" so (?:that )?[^.\n]{2,200}"
+)
+"""A test case or a user story in one sentence."""
+
+
+@lru_cache(maxsize=256)
+def quoted_material(text: str) -> tuple[Span, ...]:
+    """Spans of the characters of a message that are quoted material, in order and apart from each other."""
+    plain = text if text.isascii() else text.translate(STRAIGHT)
+    pasted = [match.span() for match in _QUOTED_LINES.finditer(plain)] if ">" in plain else []
+    pasted += [match.span() for match in _FENCED.finditer(plain)] if "```" in plain else []
+    framing = Framing(blanked(plain, pasted))
+    pasted += _mails(plain, framing)
+    spans = [*pasted, *_quotations(plain)]
+    spans += [match.span() for match in _CITING_LINE.finditer(plain) if not overlaps(match.span(), spans)]
+    spans += [match.span() for match in _STORY.finditer(plain)]
+    spans += _layouts(plain)
+    spans += Framing(blanked(plain, spans)).spans()
+    if spans and _AFFIRMED.search(blanked(plain, spans).lower()):
+        spans = pasted
+    return tuple(merged(spans))
+
+
+def without_quoted(segment: Segment) -> tuple[Segment, list[Issue]]:
+    """The segment with quoted material blanked in what people wrote, texts as long as before; and an issue for each
+    turn that states facts and lost some."""
+    turns = tuple(map(_own_words, segment.turns))
+    issues = [
+        Issue(turn.turn_number, CITED, "others_words")
+        for turn, before in zip(turns, segment.turns, strict=True)
+        if turn.subject is not None and turn.text != before.text
+    ]
+    return replace(segment, turns=turns, context=tuple(map(_own_words, segment.context))), issues
+
+
+def _own_words(turn: Turn) -> Turn:
+    spans = quoted_material(turn.text) if turn.role == "user" else ()
+    return replace(turn, text=blanked(turn.text, spans)) if spans else turn
+
+
+def _quotations(text: str) -> list[Span]:
+    """Whole sentences in quotation marks; titles and names stay."""
+    if '"' not in text and "'" not in text:
+        return []
+    spoken = (block for block in quoted_blocks(text) if text[block[0]] == '"' and _SPEAKS.search(text[slice(*block)]))
+    return [*cited_passages(text), *spoken]
+
+
+def _mails(text: str, framing: Framing) -> list[Span]:
+    """From the headers of a mail to where its reader speaks again, or to the end."""
+    lines = _lines(text) if text.count("\n") > 1 else []
+    keys = [_key(text, line) in _HEADERS for line in lines]
+    first = next((n for n, (one, other) in enumerate(pairwise(keys)) if one and other), None)
+    return [] if first is None else [(lines[first][0], framing.end_of(lines[first][0]))]
+
+
+def _layouts(text: str) -> list[Span]:
+    """Forms, transcripts and steps of a test."""
+    spans = [match.span() for match in _ROW_OF_LABELS.finditer(text)] if ":" in text else []
+    before = ""
+    for lines in _paragraphs(text) if "\n" in text else ():
+        labels = [_is_label(text, line) for line in lines]
+        opened = text[lines[0][0] : lines[labels.index(True)][0]] if any(labels) else ""
+        if not _is_of_speaker(f"{before} {opened}".lower()):
+            spans += _run(labels, lines)
+        steps = [_STEP.match(text, *line) for line in lines]
+        named = {step[1].lower() for step in steps if step is not None}
+        if "then" in named and named & {"given", "when"}:
+            spans += _run([step is not None for step in steps], lines)
+        before = text[slice(*lines[-1])]
+    return spans
+
+
+def _is_of_speaker(lead: str) -> bool:
+    """Whether the words above a form say that it is of the speaker: `About me:`, `my details are`."""
+    return is_called_own(lead) or not {"my", "our"}.isdisjoint(lead.split())
+
+
+def _lines(text: str) -> list[Span]:
+    spans, start = [], 0
+    for line in text.split("\n"):
+        spans.append((start, start + len(line)))
+        start += len(line) + 1
+    return spans
+
+
+def _paragraphs(text: str) -> Iterator[list[Span]]:
+    """The lines of each paragraph."""
+    lines: list[Span] = []
+    for start, end in [*_lines(text), (0, 0)]:
+        if text[start:end].strip():
+            lines.append((start, end))
+        elif lines:
+            yield lines
+            lines = []
+
+
+def _key(text: str, line: Span) -> str | None:
+    """The label that a line begins with, in small letters; None where it begins with none."""
+    match = _LABEL.match(text, *line)
+    return match["key"].lower() if match is not None and len(match["key"].split()) <= MAX_LABEL_WORDS else None
+
+
+def _is_label(text: str, line: Span) -> bool:
+    key = _key(text, line)
+    return key is not None and FIRST_PERSON_WORDS.isdisjoint(key.split())
+
+
+def _run(signs: Iterable[bool], lines: list[Span]) -> list[Span]:
+    """From the first line with a sign to the last, where there are enough of them."""
+    places = [n for n, sign in enumerate(signs) if sign]
+    if len(places) < MIN_LABELS or len(places) < MIN_LABELS_SHARE * (places[-1] - places[0] + 1):
+        return []
+    return [(lines[places[0]][0], lines[places[-1]][1])]
