@@ -1,13 +1,15 @@
 """The chat model behind an OpenAI-compatible endpoint, by the official client: one request, one attempt, one answer.
 
 Endpoints differ in what they take. The answer is asked for as strict JSON schema; where that is refused as a JSON
-object, with the schema in the prompt; where that is refused, too, in the prompt alone. Likewise the limit of tokens
-and the temperature. What an endpoint refused once is not sent again.
+object, with the schema in the prompt; where that is refused, too, in the prompt alone. Whether a refusal is about the
+format is found out by asking without it, whatever words it comes in: what passes then is sent from then on. The limit
+of tokens and the temperature are sent otherwise where a refusal names them.
 """
 
 import asyncio
 import json
 import math
+from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,40 +23,110 @@ from em_pipelines.llm.clock import Clock
 from em_pipelines.llm.protocol import ChatAnswer, ChatRequest
 from em_pipelines.llm.settings import LlmSettings
 from resources.clock import SystemClock
-from resources.endpoint import Endpoint, our_errors
+from resources.endpoint import Endpoint, is_refused, our_errors
 
 FORMATS = ("json_schema", "json_object", "none")
+NOT_FOUND = 404
+"""Said of a model, and by routers where no server behind them takes all parameters."""
+SERVER_FAILED = 500
+
+
+Send = Callable[[dict[str, Any]], Awaitable[ChatCompletion]]
+"""The body of a request to its answer; raises openai.APIStatusError where it is refused."""
+
+
+@dataclass(slots=True)
+class Format:
+    """How one model is asked for one schema: a place in FORMATS, and whether an answer has come that way."""
+
+    place: int = 0
+    is_proven: bool = False
 
 
 class Dialect:
-    """What one endpoint takes, as far as it has said so; shared by calls and batches."""
+    """What one endpoint takes, as far as it has shown; shared by all calls to it."""
 
     def __init__(self) -> None:
-        self.format = FORMATS[0]
         self.limit = "max_completion_tokens"
         self.has_temperature = True
+        self._formats: dict[tuple[str, str], Format] = {}
 
-    def parameters(self, request: ChatRequest) -> dict[str, Any]:
-        """The body of a request, as the endpoint takes it."""
+    async def ask(self, request: ChatRequest, send: Send) -> ChatCompletion:
+        """Sends a request as the endpoint takes it, and finds out how where that is not known yet.
+
+        Raises openai.APIStatusError where it is refused in every format, or no format can be at fault.
+        """
+        known = self._format(request)
+        place = known.place
+        try:
+            completion = await self._sent(request, place, send)
+        except openai.APIStatusError as error:
+            if known.is_proven or not _may_be_about_the_request(error.status_code):
+                raise
+            refused = error
+        else:
+            known.is_proven = known.is_proven or known.place == place
+            return completion
+        return await self._asked_otherwise(request, place, send, refused)
+
+    async def _asked_otherwise(
+        self, request: ChatRequest, place: int, send: Send, refused: openai.APIStatusError
+    ) -> ChatCompletion:
+        """The answer in the first of the other formats that passes, which is kept. A server that failed is asked once
+        more as before: it may have failed for another reason, and then nothing is learned."""
+        known = self._format(request)
+        for other in range(place + 1, len(FORMATS)):
+            try:
+                completion = await self._sent(request, other, send)
+            except openai.APIStatusError as error:
+                if not _may_be_about_the_request(error.status_code):
+                    raise
+                continue
+            if refused.status_code >= SERVER_FAILED:
+                try:
+                    completion = await self._sent(request, place, send)
+                except openai.APIStatusError:
+                    pass
+                else:
+                    known.is_proven = known.is_proven or known.place == place
+                    return completion
+            known.place, known.is_proven = max(known.place, other), True
+            return completion
+        raise refused
+
+    async def _sent(self, request: ChatRequest, place: int, send: Send) -> ChatCompletion:
+        """The answer in one format, whatever the endpoint calls the limit of tokens."""
+        while True:
+            sent = self.parameters(request, place)
+            try:
+                return await send(sent)
+            except openai.APIStatusError as error:
+                if not self._learns_from(error, sent):
+                    raise
+
+    def parameters(self, request: ChatRequest, place: int | None = None) -> dict[str, Any]:
+        """The body of a request, in the format of that place in FORMATS or else as the endpoint takes it."""
+        kind = FORMATS[self._format(request).place if place is None else place]
         messages = [{"role": message.role, "content": message.content} for message in request.messages]
         body: dict[str, Any] = {"model": request.model, "messages": messages, self.limit: request.max_output_tokens}
         if self.has_temperature:
             body["temperature"] = request.temperature
         schema = dict(request.schema)
-        if self.format == "json_schema":
+        if kind == "json_schema":
             wanted = {"name": request.schema_name, "schema": schema, "strict": True}
-            return {**body, "response_format": {"type": "json_schema", "json_schema": wanted}}
+            return {**body, "response_format": {"type": kind, "json_schema": wanted}}
         asked = f"Answer with one JSON object and nothing else. It matches this JSON schema: {json.dumps(schema)}"
-        body["messages"] = [{"role": "system", "content": asked}, *messages]
-        return {**body, "response_format": {"type": "json_object"}} if self.format == "json_object" else body
+        body["messages"] = _instructed(messages, asked)
+        return {**body, "response_format": {"type": kind}} if kind == "json_object" else body
 
-    def learns_from(self, error: openai.APIStatusError, sent: dict[str, Any]) -> bool:
-        """Whether the refusal names a parameter that was sent and can be sent otherwise, or was left out since."""
-        named = f"{error.param or ''} {error.message}"
-        if "response_format" in sent and ("response_format" in named or "json_schema" in named):
-            used = sent["response_format"]["type"]
-            self.format = FORMATS[max(FORMATS.index(self.format), FORMATS.index(used) + 1)]
-            return True
+    def _format(self, request: ChatRequest) -> Format:
+        return self._formats.setdefault((request.model, request.schema_name), Format())
+
+    def _learns_from(self, error: openai.APIStatusError, sent: dict[str, Any]) -> bool:
+        """Whether a refusal names a parameter that was sent and can be sent otherwise, or be left out."""
+        if not is_refused(error.status_code):
+            return False
+        named = error.response.text
         if "max_completion_tokens" in sent and "max_completion_tokens" in named:
             self.limit = "max_tokens"
             return True
@@ -64,17 +136,36 @@ class Dialect:
         return False
 
 
+def _instructed(messages: list[dict[str, str]], asked: str) -> list[dict[str, str]]:
+    """Messages with one more instruction in their system message: many chat templates take no second one."""
+    if not messages or messages[0]["role"] != "system":
+        return [{"role": "system", "content": asked}, *messages]
+    first = {"role": "system", "content": f"{messages[0]['content']}\n\n{asked}"}
+    return [first, *messages[1:]]
+
+
+def _may_be_about_the_request(status: int) -> bool:
+    """Whether the same request may pass in another format: neither the key nor the pace of asking was refused."""
+    return is_refused(status) or status == NOT_FOUND or status >= SERVER_FAILED
+
+
 class OpenAIChatModel:
     """A `ChatModel`: asks once, without retrying, within `timeout_seconds` from first to last byte.
 
     `async with` closes its connections; that has to happen before the event loop ends.
     """
 
-    def __init__(self, settings: LlmSettings, api_key: SecretStr, clock: Clock | None = None) -> None:
+    def __init__(
+        self,
+        settings: LlmSettings,
+        api_key: SecretStr,
+        clock: Clock | None = None,
+        dialect: Dialect | None = None,
+    ) -> None:
         self._settings = settings
         self._clock = clock or SystemClock()
         self._endpoint = Endpoint(settings.base_url, api_key, settings.timeout_seconds)
-        self._dialect = Dialect()
+        self._dialect = dialect or Dialect()
 
     async def __aenter__(self) -> "OpenAIChatModel":
         return self
@@ -88,19 +179,12 @@ class OpenAIChatModel:
         asked = f"asking the model {request.model}"
         with our_errors(asked, self._clock):
             async with asyncio.timeout(self._settings.timeout_seconds):
-                completion = await self._ask(request)
+                completion = await self._dialect.ask(request, self._send)
             return answer_of(request, completion, self._settings, latency_ms=(self._clock.monotonic() - begun) * 1000)
 
-    async def _ask(self, request: ChatRequest) -> ChatCompletion:
-        while True:
-            sent = self._dialect.parameters(request)
-            try:
-                completion: ChatCompletion = await self._endpoint.client.chat.completions.create(**sent)
-            except (openai.BadRequestError, openai.UnprocessableEntityError) as error:
-                if not self._dialect.learns_from(error, sent):
-                    raise
-            else:
-                return completion
+    async def _send(self, sent: dict[str, Any]) -> ChatCompletion:
+        completion: ChatCompletion = await self._endpoint.client.chat.completions.create(**sent)
+        return completion
 
 
 def answer_of(
@@ -115,11 +199,12 @@ def answer_of(
 
     Raises ModelUnavailableError for a completion without a message, as some endpoints send when they are overloaded.
     """
-    choice = completion.choices[0] if completion.choices else None
+    choices = getattr(completion, "choices", None)  # a page in place of an answer is a text to the client
+    choice = choices[0] if choices else None
     if choice is None or choice.message is None:
         raise ModelUnavailableError(f"asking the model {request.model}: the answer holds no message; try again")
-    text = sound(choice.message.content or "")
-    n_tokens = _counted(completion.usage) if completion.usage else TokenCounts.estimated(request, text)
+    text = sound("".join(_texts(choice.message.content)))
+    n_tokens = _counted(completion.usage) or TokenCounts.estimated(request, text)
     return ChatAnswer(
         key=request.key,
         text=text,
@@ -155,6 +240,18 @@ def sound(text: str) -> str:
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
-def _counted(usage: CompletionUsage) -> TokenCounts:
+def _texts(content: object) -> Iterator[str]:
+    """The texts of a message, which is one text or a list of parts; reasoning is a part of another type."""
+    for part in content if isinstance(content, list) else [content]:
+        if isinstance(part, str):
+            yield part
+        elif isinstance(part, dict) and part.get("type", "text") in {"text", "output_text"}:
+            yield from _texts(part.get("text"))
+
+
+def _counted(usage: CompletionUsage | None) -> TokenCounts | None:
+    """What the endpoint counted; None where it did not."""
+    if not usage or not usage.prompt_tokens or usage.completion_tokens is None:
+        return None
     details = usage.prompt_tokens_details
     return TokenCounts(usage.prompt_tokens, usage.completion_tokens, (details.cached_tokens or 0) if details else 0)

@@ -117,7 +117,7 @@ def _translated(asked: str, clock: Clock) -> Iterator[None]:
 
 def is_refused(status: int) -> bool:
     """Whether an HTTP status refuses the request itself, so that the same one never passes."""
-    return 400 <= status < 500 and status not in {401, 403, 404, 408, 409, 425, 429}
+    return 400 <= status < 500 and status not in {401, 402, 403, 404, 408, 409, 425, 429}
 
 
 def _of_status(asked: str, error: openai.APIStatusError, now: datetime) -> ModelError:

@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from pydantic import SecretStr
@@ -17,7 +17,7 @@ from em_pipelines.llm.gateway import ModelGateway
 from em_pipelines.llm.settings import LlmSettings
 from em_pipelines.pipeline import Pipeline
 from resources.batch import BatchClient
-from resources.chat_model import OpenAIChatModel
+from resources.chat_model import Dialect, OpenAIChatModel
 from resources.clock import SystemClock
 
 
@@ -50,10 +50,11 @@ def n_open_batches(home: Pipeline) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Watch:
-    """What watches over calls, from one opening to the next: breakers, and who hears of budgets nearly spent."""
+    """What is kept from one opening to the next: breakers, who hears of budgets nearly spent, what is taken."""
 
     breakers: ModelBreakers | None = None
     on_warning: Callable[[BudgetUse], None] | None = None
+    dialect: Dialect = field(default_factory=Dialect)
 
 
 @asynccontextmanager
@@ -66,7 +67,7 @@ async def open_models(
         budget = Budget(store, settings.budget, clock, watch.on_warning)
         breakers = watch.breakers or ModelBreakers(settings, clock)
         async with (
-            OpenAIChatModel(settings, api_key, clock) as model,
+            OpenAIChatModel(settings, api_key, clock, watch.dialect) as model,
             BatchClient(settings, api_key, store, budget, clock) as batches,
             ModelGateway(model, store, budget, breakers, clock, settings, batches) as gateway,
         ):

@@ -100,7 +100,7 @@ class WebSearchModel:
         with our_errors(f"looking a fact up with {request.model}", self._clock):
             async with asyncio.timeout(self._settings.timeout_seconds):
                 if self._revision.api == "chat":
-                    completion = await self._ask_chat(request)
+                    completion = await self._chat.ask(request, self._send_chat)
                 else:
                     response = await self._ask_responses(request)
             latency_ms = (self._clock.monotonic() - begun) * 1000
@@ -118,17 +118,12 @@ class WebSearchModel:
             else:
                 return response
 
-    async def _ask_chat(self, request: ChatRequest) -> ChatCompletion:
-        while True:
-            options = {"search_context_size": self._revision.search_context_size}
-            sent = {**self._chat.parameters(request), "web_search_options": options}
-            try:
-                completion: ChatCompletion = await self._endpoint.client.chat.completions.create(**sent)
-            except (openai.BadRequestError, openai.UnprocessableEntityError) as error:
-                if not self._chat.learns_from(error, sent):
-                    raise
-            else:
-                return completion
+    async def _send_chat(self, sent: dict[str, Any]) -> ChatCompletion:
+        options = {"search_context_size": self._revision.search_context_size}
+        completion: ChatCompletion = await self._endpoint.client.chat.completions.create(
+            **sent, web_search_options=options
+        )
+        return completion
 
     def _of_completion(self, request: ChatRequest, completion: ChatCompletion, latency_ms: float) -> ChatAnswer:
         plain = answer_of(request, completion, self._settings, latency_ms=latency_ms)

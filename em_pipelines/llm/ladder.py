@@ -37,6 +37,7 @@ from em_pipelines.errors import (
 )
 from em_pipelines.llm.answers import AnswerStore
 from em_pipelines.llm.clock import Clock
+from em_pipelines.llm.documents import without_reasoning
 from em_pipelines.llm.ladder_state import CLIMBING, EXHAUSTED, LadderStore, Place, answered
 from em_pipelines.llm.protocol import ChatAnswer, ChatModel, ChatRequest
 from em_pipelines.llm.settings import LadderSettings
@@ -82,7 +83,8 @@ async def climb(  # noqa: PLR0913  (what a ladder stands on: each is a part of i
 ) -> Climb[T]:
     """Climbs the rungs until `read` returns of an answer without raising UnusableAnswerError.
 
-    All rungs ask for the same user, task and reference. `on_failure(rung, request, error)` hears of each failure.
+    `read` is not given the reasoning that a model puts before its answer. All rungs ask for the same user, task and
+    reference. `on_failure(rung, request, error)` hears of each failure.
     Other errors of `read` pass through.
     """
     ladder = _Ladder(rungs, store, clock, settings, on_failure)
@@ -98,7 +100,7 @@ async def climb(  # noqa: PLR0913  (what a ladder stands on: each is a part of i
         request = ladder.request()
         try:
             answer = await gateway.complete(request)
-            value = read(answer)
+            value = read(replace(answer, text=without_reasoning(answer.text)))
         except RateLimitedError as error:
             if not await ladder.waits_out(request, error):
                 return ladder.ended(Outcome.PENDING, error)

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -94,8 +95,13 @@ def vectors_of(embedder: Embedder, texts: Sequence[str], known: Mapping[str, Flo
 
 
 def asked(embedder: Embedder | None, pack: Pack, text: str) -> Floats | None:
-    """The vector of a question; None without an embedder, for a pack of another, and where the model fails."""
-    if embedder is None or pack.vectors is None or pack.meta.get("embedder") != embedder.name:
+    """The vector of a question; None without an embedder, for a pack of another, and where the model fails. The last two
+    are said in the log."""
+    if embedder is None:
+        return None
+    made_by = pack.meta.get("embedder")
+    if pack.vectors is None or made_by != embedder.name:
+        _warn_of_another(made_by, embedder.name)
         return None
     try:
         found = embedder.ask(text)
@@ -103,6 +109,17 @@ def asked(embedder: Embedder | None, pack: Pack, text: str) -> Floats | None:
         _LOGGER.warning("embedding a question: %s; it is answered by words alone", error)
         return None
     return found if len(found) == pack.vectors.shape[1] else None
+
+
+@lru_cache(maxsize=100)
+def _warn_of_another(made_by: str | None, name: str) -> None:
+    """Says once a process why vectors are not used."""
+    _LOGGER.warning(
+        "embedding a question: the index has %s, and the embedder is %s; questions are answered by words alone until the "
+        "next `em run`",
+        f"the vectors of {made_by}" if made_by else "no vectors",
+        name,
+    )
 
 
 def around(likeness: Floats, sessions: Integers) -> Floats:

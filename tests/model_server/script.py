@@ -57,9 +57,12 @@ class Step:
     status: int = 200
     message: str = ""
     code: str | None = None
+    body: dict[str, Any] | None = None
     headers: dict[str, str] = field(default_factory=dict)
     delay_seconds: float = 0.0
     has_usage: bool = True
+    parts: tuple[dict[str, Any], ...] = ()
+    """The content as a list of parts, where it is no text."""
     cached_tokens: int = 0
     pages: tuple[tuple[str, str], ...] = ()
     """Address and title of what a web search found; a page without a title is found and not cited."""
@@ -99,9 +102,14 @@ def malformed(value: Answer | Callable[[Call], Answer]) -> Step:
     return Step(answer=lambda call: f"Here it is:\n```json\n{whole.text(call)[:-1]},\n```\nAnything else?")
 
 
-def failed(status: int = 500, message: str = "The server had an error.", code: str | None = None) -> Step:
-    """Answers with an HTTP error."""
-    return Step(kind="status", status=status, message=message, code=code)
+def failed(
+    status: int = 500,
+    message: str = "The server had an error.",
+    code: str | None = None,
+    body: dict[str, Any] | None = None,
+) -> Step:
+    """Answers with an HTTP error, of OpenAI's form unless a body is given."""
+    return Step(kind="status", status=status, message=message, code=code, body=body)
 
 
 def rate_limited(retry_after: float | str | None = None) -> Step:

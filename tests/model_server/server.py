@@ -306,7 +306,12 @@ def completion(call: Call, step: Step) -> dict[str, Any]:
             {
                 "index": 0,
                 "finish_reason": step.finish_reason,
-                "message": {"role": "assistant", "content": text, "refusal": None, "annotations": citations(step)},
+                "message": {
+                    "role": "assistant",
+                    "content": list(step.parts) or text,
+                    "refusal": None,
+                    "annotations": citations(step),
+                },
             }
         ],
     }
@@ -323,7 +328,7 @@ def completion(call: Call, step: Step) -> dict[str, Any]:
 
 def error_body(step: Step) -> dict[str, Any]:
     """The body of an HTTP error."""
-    return {"error": {"message": step.message, "type": "error", "param": None, "code": step.code}}
+    return step.body or {"error": {"message": step.message, "type": "error", "param": None, "code": step.code}}
 
 
 def answers_of(path: Path, otherwise: Answer = "{}") -> Script:

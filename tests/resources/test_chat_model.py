@@ -22,7 +22,7 @@ from em_pipelines.errors import (
 from em_pipelines.llm.clock import ManualClock
 from em_pipelines.llm.protocol import ChatAnswer, ChatRequest
 from em_pipelines.llm.settings import LlmSettings, ModelPrice
-from resources.chat_model import OpenAIChatModel
+from resources.chat_model import Dialect, OpenAIChatModel
 from resources.endpoint import read_api_key
 from tests.model_server.questions import SCHEMA, question
 from tests.model_server.script import Step, answer, dropped, failed, garbage, hang, rate_limited, truncated
@@ -116,6 +116,13 @@ def test_parameters_that_an_endpoint_does_not_know_are_left_out(name: str) -> No
         assert ("max_tokens" in server.calls[-1].body) == (name == "max_completion_tokens")
 
 
+def test_a_parameter_may_be_named_anywhere_in_a_refusal() -> None:
+    refusal = failed(422, body={"detail": [{"type": "extra_forbidden", "loc": ["body", "max_completion_tokens"]}]})
+    with ModelServer(lambda call: refusal if "max_completion_tokens" in call.body else answer("{}")) as server:
+        ask(server, question("one"), question("two"))
+        assert ["max_tokens" in call.body for call in server.calls] == [False, True, True]
+
+
 def raised(step: Step, **changes: Any) -> ModelError:
     with ModelServer([step]) as server, pytest.raises(ModelError) as found:
         ask(server, **changes)
@@ -181,11 +188,143 @@ def test_an_answer_without_a_message_is_an_unavailable_model(monkeypatch: pytest
         ask(server)
 
 
-def test_one_call_is_one_attempt() -> None:
-    with ModelServer([failed(500)]) as server:
+def test_one_call_is_one_attempt_once_the_format_is_known() -> None:
+    with ModelServer([answer("{}"), failed(500)]) as server:
         with pytest.raises(ModelUnavailableError):
+            ask(server, question("one"), question("two"))
+        assert server.n_calls == 2
+
+
+REFUSALS = [
+    (400, "Invalid JSON payload received. Unknown name 'additionalProperties': Cannot find field."),
+    (400, "could not initialize the sampler"),
+    (404, "No server can take all of the parameters."),
+    (422, "unprocessable"),
+    (500, "failed to parse grammar"),
+    (501, ""),
+    (503, "the grammar crashed"),
+]
+
+
+def formats(server: ModelServer) -> list[str | None]:
+    return [call.body.get("response_format", {}).get("type") for call in server.calls]
+
+
+def refusing(step: Step, *kinds: str) -> Any:
+    def script(call: Any) -> Step:
+        return step if call.body.get("response_format", {}).get("type") in kinds else answer("{}")
+
+    return script
+
+
+@pytest.mark.parametrize(("status", "wording"), REFUSALS)
+def test_whether_a_format_is_refused_is_found_out_by_asking_without_it(status: int, wording: str) -> None:
+    again = ["json_schema"] if status >= 500 else []  # a server that failed may have failed for another reason
+    with ModelServer(refusing(failed(status, wording), "json_schema")) as server:
+        ask(server, question("one"), question("two"))
+        assert formats(server) == ["json_schema", "json_object", *again, "json_object"]
+    with ModelServer(refusing(failed(status, wording), "json_schema", "json_object")) as server:
+        ask(server, question("one"), question("two"))
+        assert formats(server) == ["json_schema", "json_object", None, *again, None]
+
+
+def test_a_server_that_failed_once_is_asked_in_the_same_format_again() -> None:
+    with ModelServer([failed(503), answer("{}")]) as server:
+        ask(server, question("one"), question("two"))
+        assert formats(server) == ["json_schema", "json_object", "json_schema", "json_schema"]
+
+
+def test_of_a_request_that_is_refused_in_every_format_nothing_is_learned() -> None:
+    def script(call: Any) -> Step:
+        return failed(400, "too long") if "long" in call.messages[-1]["content"] else answer("{}")
+
+    settings = LlmSettings(small="small", timeout_seconds=5)
+    with ModelServer(script) as server:
+
+        async def asking() -> None:
+            changed = settings.model_copy(update={"base_url": server.base_url})
+            async with OpenAIChatModel(changed, SecretStr(KEY), ManualClock()) as model:
+                with pytest.raises(RequestRefusedError):
+                    await model.complete(question("long"))
+                await model.complete(question("short"))
+                with pytest.raises(RequestRefusedError):
+                    await model.complete(question("long"))
+
+        asyncio.run(asking())
+        assert formats(server) == ["json_schema", "json_object", None, "json_schema", "json_schema"]
+
+
+@pytest.mark.parametrize("step", [failed(401), failed(403), failed(402), rate_limited(), failed(408)])
+def test_a_key_or_a_pace_that_is_refused_is_no_matter_of_the_format(step: Step) -> None:
+    with ModelServer([step]) as server:
+        with pytest.raises(ModelError):
             ask(server)
         assert server.n_calls == 1
+
+
+def test_what_an_endpoint_takes_is_known_to_the_next_client_of_it() -> None:
+    dialect = Dialect()
+    with ModelServer(refusing(failed(400, "no"), "json_schema")) as server:
+        settings = LlmSettings(base_url=server.base_url, small="small")
+
+        async def asking(text: str) -> None:
+            async with OpenAIChatModel(settings, SecretStr(KEY), ManualClock(), dialect) as model:
+                await model.complete(question(text))
+
+        for text in ("one", "two"):
+            asyncio.run(asking(text))
+        assert formats(server) == ["json_schema", "json_object", "json_object"]
+
+
+def test_one_model_that_refuses_a_format_says_nothing_of_another() -> None:
+    def script(call: Any) -> Step:
+        is_refused = call.body["model"] == "small" and call.schema is not None
+        return failed(400, "no") if is_refused else answer("{}")
+
+    with ModelServer(script) as server:
+        ask(server, question("one"), question("two", model="large"), question("three"))
+        assert formats(server) == ["json_schema", "json_object", "json_schema", "json_object"]
+
+
+def test_there_is_one_system_message_whatever_is_asked_for() -> None:
+    def script(call: Any) -> Step:
+        n_system = sum(message["role"] == "system" for message in call.messages)
+        is_refused = n_system > 1 or "response_format" in call.body
+        return failed(400, "roles must alternate") if is_refused else answer("{}")
+
+    with ModelServer(script) as server:
+        ask(server)
+        first, second = server.calls[-1].messages
+    assert (first["role"], second) == ("system", {"role": "user", "content": "Ines likes plums."})
+    assert first["content"].startswith("Say what is liked.")
+    assert '"likes"' in first["content"]
+
+
+TEXT = {"type": "text", "text": '"plums"}'}
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        ({"type": "text", "text": '{"likes": '}, TEXT),
+        (
+            {"type": "thinking", "thinking": [{"type": "text", "text": "hm {"}]},
+            {"type": "text", "text": '{"likes": '},
+            TEXT,
+        ),
+        ({"type": "reasoning", "text": "hm {"}, {"type": "output_text", "text": '{"likes": '}, TEXT),
+    ],
+)
+def test_content_in_parts_is_the_text_of_its_parts(parts: tuple[dict[str, Any], ...]) -> None:
+    with ModelServer([answer("", parts=parts)]) as server:
+        (found,) = ask(server)
+    assert found.text == '{"likes": "plums"}'
+
+
+def test_a_page_in_place_of_an_answer_is_an_unavailable_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tests.model_server.server.completion", lambda call, step: "<html>please log in</html>")
+    with ModelServer() as server, pytest.raises(ModelUnavailableError, match="holds no message"):
+        ask(server)
 
 
 @pytest.mark.slow

@@ -21,7 +21,7 @@ from em_pipelines.llm.ladder import Climb, Outcome, climb
 from em_pipelines.llm.ladder_state import LadderStore
 from em_pipelines.llm.protocol import ChatAnswer
 from em_pipelines.llm.settings import LlmSettings
-from resources.models import answers_path, open_models
+from resources.models import Watch, answers_path, open_models
 from tests.model_server.questions import question
 from tests.model_server.script import (
     Call,
@@ -56,12 +56,14 @@ def echo(call: Call) -> Step:
     return answer({"segment": call.messages[-1]["content"].split(": ")[-1]})
 
 
-def climbed(home: Path, server: ModelServer, n_segments: int, **changes: Any) -> list[Climb[Any]]:
+def climbed(
+    home: Path, server: ModelServer, n_segments: int, watch: Watch | None = None, **changes: Any
+) -> list[Climb[Any]]:
     """Climbs for each segment, all at once, with a clock that does not wait."""
     settings = LlmSettings(**{"base_url": server.base_url, "small": "small", "timeout_seconds": 5, **changes})
 
     async def climbing() -> list[Climb[Any]]:
-        async with open_models(home, settings, SecretStr("k"), clock=ManualClock()) as models:
+        async with open_models(home, settings, SecretStr("k"), clock=ManualClock(), watch=watch) as models:
 
             async def one(number: int) -> Climb[Any]:
                 contexts = ["all", "all", "half", "none"]
@@ -80,19 +82,22 @@ def climbed(home: Path, server: ModelServer, n_segments: int, **changes: Any) ->
 
 
 def test_one_call_in_ten_failing_and_two_in_ten_cut_lose_nothing_and_change_nothing(home_path: Path) -> None:
-    with ModelServer(with_faults(echo, seed=1)) as server:
-        found = climbed(home_path, server, N_SEGMENTS)
+    watch = Watch()
+    with ModelServer(echo) as server:
+        climbed(home_path.parent / "before", server, 1, watch)  # so that the format is known
+        server.script, n_before = with_faults(echo, seed=1), server.n_calls
+        found = climbed(home_path, server, N_SEGMENTS, watch)
         assert {each.outcome for each in found} <= {Outcome.ANSWERED, Outcome.EXHAUSTED}, "none is left over"
         while any(each.outcome is Outcome.EXHAUSTED for each in found):
             replay(home_path)
-            found = climbed(home_path, server, N_SEGMENTS)
+            found = climbed(home_path, server, N_SEGMENTS, watch)
         assert [each.value for each in found] == [{"segment": str(number)} for number in range(N_SEGMENTS)]
         n_calls = server.n_calls
         assert [each.value for each in climbed(home_path, server, N_SEGMENTS)] == [each.value for each in found]
         assert server.n_calls == n_calls, "a re-run pays nothing"
     with AnswerStore(answers_path(home_path)) as store:
         outcomes = Counter((call.outcome, call.error_type) for call in store.calls() if not call.is_cache_hit)
-    assert sum(outcomes.values()) == n_calls
+    assert sum(outcomes.values()) == n_calls - n_before
     assert outcomes["ok", None] == N_SEGMENTS
     assert outcomes["failed", "ModelUnavailableError"] >= 2
     assert outcomes["failed", "UnusableAnswerError"] >= 5
@@ -129,7 +134,8 @@ def test_one_mishap_of_each_kind_is_mended_by_the_next_rung(step: Step, home_pat
     with ModelServer(by_attempt(step, answer({"fine": True}))) as server:
         (found,) = climbed(home_path, server, 1)
         assert (found.outcome, found.value) == (Outcome.ANSWERED, {"fine": True})
-        assert server.n_calls == 2
+        # A server that fails at the first call is asked in the other formats, too: it may fail at the format.
+        assert server.n_calls == (4 if step.status >= 500 else 2)
 
 
 def test_a_hanging_endpoint_is_given_up_and_the_work_is_put_off(home_path: Path) -> None:

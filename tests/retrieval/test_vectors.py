@@ -116,6 +116,20 @@ def test_questions_do_not_wait_for_an_endpoint_that_says_nothing(
     assert is_current(home), "a question that had no vector changes nothing that is kept"
 
 
+def test_with_another_embedder_the_search_says_that_vectors_are_off(
+    home: Pipeline, server: ModelServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    another = load_settings(home=home.path, embedder="openai:wider", llm={"base_url": server.base_url})
+    n_before = len(server.raw)
+    for _ in range(2):
+        (best,) = ask(Pipeline(another, None, open_embedder), "ada", Search("boat?", 1, NOW.date()))
+        assert best.text == "The boat is moored."
+    assert len(server.raw) == n_before, "a model whose vectors are not comparable is not asked"
+    (said,) = [one.getMessage() for one in caplog.records if "until the next `em run`" in one.getMessage()]
+    assert "openai:tiny" in said
+    assert "openai:wider" in said
+
+
 def test_no_key_stands_in_a_pack(home: Pipeline) -> None:
     assert all(KEY.encode() not in path.read_bytes() for path in home.path.rglob("*") if path.is_file())
 

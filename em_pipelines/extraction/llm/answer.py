@@ -4,6 +4,7 @@ Names in the schema are short because the schema is paid for with every call. Th
 that an endpoint with structured outputs cannot leave it; an answer that does all the same is judged item by item.
 """
 
+import re
 from enum import StrEnum
 from typing import Annotated, Any, Literal
 
@@ -34,6 +35,10 @@ def _storable(value: str) -> str:
     return value
 
 
+def _number(value: Any) -> Any:
+    return int(value) if isinstance(value, str) and re.fullmatch(r"\s*-?\d{1,3}\s*", value, re.ASCII) else value
+
+
 Words = Annotated[str, AfterValidator(_storable)]
 
 
@@ -59,7 +64,7 @@ class RelationItem(Item):
     relation: Annotated[Words, BeforeValidator(_word)]
     object: Words
     attribute: Words | None = None
-    polarity: Literal[1, -1] = 1
+    polarity: Annotated[Literal[1, -1], BeforeValidator(_number)] = 1
     statement: Words | None = None
 
 

@@ -1,11 +1,12 @@
-"""From the text of an answer to its sections: repaired where it is broken, validated item by item.
+"""From the text of an answer to its sections: the first complete document that fits, or else what can be repaired,
+validated item by item.
 
 A section stands or falls by itself: it is missing when it is not there, is no list, was cut off, or when most of its
 items are invalid. Tone and times count relations, and are missing with them. Single invalid items are dropped and
 counted. Nothing here knows what an item means.
 """
 
-import json
+import re
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
@@ -15,9 +16,12 @@ from pydantic import ValidationError
 
 from em_pipelines.extraction.llm.answer import ALL_SECTIONS, ITEMS, Item, Section, TimeItem, ToneItem
 from em_pipelines.extraction.llm.closing import closed_lists
+from em_pipelines.llm.documents import Document, first_document, whole_document
 
 MAX_ITEMS = 400
 """Of one section; a model that goes round in circles writes more, and is not believed."""
+_OPENING = re.compile(rf"\{{\s*[\"']?(?:{'|'.join(ALL_SECTIONS)})\b")
+"""Where a document begins that may be broken further on."""
 
 
 @dataclass(slots=True)
@@ -33,9 +37,8 @@ class Parsed:
 
 def parse(text: str, *, wanted: tuple[Section, ...] = ALL_SECTIONS) -> Parsed:
     """Reads the sections `wanted` out of the text of an answer; never raises."""
-    document, is_repaired = _load(text)
-    parsed = Parsed(is_repaired=is_repaired)
-    closed = closed_lists(text) if is_repaired else frozenset(document)
+    document, closed = _load(text, wanted)
+    parsed = Parsed(is_repaired=whole_document(text) != document)
     missing: set[Section] = set()
     for section in wanted:
         if not _take(parsed, section, document.get(section.value), is_closed=section.value in closed):
@@ -57,24 +60,37 @@ def merged(first: Parsed, again: Parsed) -> Parsed:
     )
 
 
-def _load(text: str) -> tuple[dict[str, Any], bool]:
-    """The document and whether it had to be repaired; an answer without any JSON is an empty document."""
-    document: Any = {}
-    is_repaired = False
-    try:
-        document = json.loads(text)
-    except RecursionError:
-        is_repaired = True
-    except ValueError:
-        is_repaired = True
-        with suppress(ValueError, RecursionError):
-            document = json_repair.loads(text)
-    if isinstance(document, list):  # several objects one after the other, or the object in a list
-        merged: dict[str, Any] = {}
-        for part in document:
-            merged.update(part if isinstance(part, dict) else {})
-        document, is_repaired = merged, True
-    return (document, is_repaired) if isinstance(document, dict) else ({}, True)
+def _load(text: str, wanted: tuple[Section, ...]) -> tuple[Document, frozenset[str]]:
+    """The document of an answer, and which of its lists were written to their end; without any JSON it is empty."""
+    document = whole_document(text)
+    if document is None or document.keys().isdisjoint(wanted):
+        document = first_document(text, lambda one: all(_is_sound(section, one.get(section)) for section in wanted))
+    if document is not None:
+        return document, frozenset(document)
+    opening = _OPENING.search(text)
+    rest = text[opening.start() :] if opening else text
+    return _repaired(rest), closed_lists(rest)
+
+
+def _repaired(text: str) -> Document:
+    """What can be made of broken JSON. Of several objects one after the other the first that has a section gives it."""
+    found: Any = {}
+    with suppress(ValueError, RecursionError):
+        found = json_repair.loads(text)
+    document: Document = {}
+    for part in found if isinstance(found, list) else [found]:
+        for key, value in part.items() if isinstance(part, dict) else ():
+            document.setdefault(key, value)
+    return document
+
+
+def _is_sound(section: Section, raw: Any) -> bool:
+    """Whether something is a list of which most items are valid."""
+    return isinstance(raw, list) and _n_invalid(section, raw) * 2 <= len(raw)
+
+
+def _n_invalid(section: Section, raw: list[Any]) -> int:
+    return len(raw) - sum(_valid(section, item) is not None for item in raw[:MAX_ITEMS])
 
 
 def _take(parsed: Parsed, section: Section, raw: Any, *, is_closed: bool) -> bool:

@@ -13,6 +13,7 @@ from em_pipelines.errors import UnusableAnswerError
 from em_pipelines.lifecycle.revision.model import FactQuestion, Finding, Outcome
 from em_pipelines.lifecycle.revision.public import MAX_CHARACTERS, is_plain, is_public_name
 from em_pipelines.lifecycle.revision.source import Page, same_page, source_of
+from em_pipelines.llm.documents import without_reasoning
 from em_pipelines.llm.protocol import ChatAnswer
 from em_pipelines.text.guard.screening import is_unsafe_content
 from em_pipelines.text.name_keys import name_key
@@ -82,6 +83,7 @@ def _judged(said: _Said, pages: tuple[Page, ...], question: FactQuestion) -> Fin
 
 def _parsed(text: str) -> _Said:
     """Models without strict schemas fence their JSON, or write around it; nothing but the one object counts."""
+    text = without_reasoning(text)
     first, last = text.find("{"), text.rfind("}")
     try:
         return _Said.model_validate(json.loads(text[first : last + 1]))

@@ -72,6 +72,12 @@ def test_a_segment_is_one_question_and_a_second_reading_is_none(llm: Any) -> Non
     assert (second.claims, second.mentions, server.n_calls) == (first.claims, first.mentions, 1)
 
 
+def test_what_a_model_thought_before_it_answered_is_not_read(llm: Any) -> None:
+    draft = '{"relations": [{"t":0,"subject":"user","relation":"lives_in","object":"Reval"'
+    extractor, _ = llm(lambda call: answer(f"<think>Perhaps {draft}</think>\n{oracle.reading(call).text(call)}"))
+    assert stated(read_one(extractor)) == {("user", "lives_in", "Tartu"), ("user", "likes", "rowing")}
+
+
 def test_what_the_gate_holds_back_is_never_asked_about(llm: Any) -> None:
     extractor, server = llm(oracle.reading)
     found = read_one(extractor, segment("thanks!", "ok", "sounds good, bye"))

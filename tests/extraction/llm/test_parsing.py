@@ -73,6 +73,28 @@ def test_what_a_model_wraps_around_its_answer_or_leaves_off_at_the_end_costs_not
     assert (found.missing, found.is_repaired) == ((), True)
 
 
+OTHER: dict[str, Any] = {**WHOLE, "entities": [], "relations": [{**FACTS[0], "object": "quicksand"}], "tone": []}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"{COMPACT}\nHad it been meant, I would have written: {json.dumps(OTHER)}",
+        f'{COMPACT}\n{{"relations": {json.dumps(OTHER["relations"])}}}',
+        f"Of the talk {{about towers}}, here it is: {COMPACT} Hope it {{helps}}!",
+        f'The form is {{"entities": "a list", "relations": "a list"}}. {COMPACT}',
+        f"Of the talk {{about towers}}: {COMPACT[:-1]} Hope it {{helps}}!",
+        json.dumps({"facts": WHOLE}),
+        COMPACT[:-1] + ',"relations":[]}',
+        '{"entities":[],"relations":[],"tone":[],"times":[],' + COMPACT[1:],
+    ],
+)
+def test_of_several_documents_the_first_complete_one_that_is_valid_is_read(text: str) -> None:
+    found = parse(text)
+    assert everything(found) == WHOLE
+    assert found.missing == ()
+
+
 def test_single_quotes_and_bare_keys_are_repaired() -> None:
     quoted = "{'entities': [{'t': 0, 'name': 'Odalys', 'type': 'person'}], 'relations': [], 'tone': [], 'times': []}"
     bare = '{entities: [{t: 0, name: "Odalys", type: "person"}], relations: [], tone: [], times: []}'
@@ -162,6 +184,12 @@ def test_a_section_of_mostly_invalid_items_is_missing() -> None:
 def test_tone_and_times_are_asked_again_with_the_relations_that_they_number() -> None:
     found = parse(json.dumps({**WHOLE, "relations": [FACTS[0], 1, 2, 3]}))
     assert found.missing == (RELATIONS, TONE, TIMES)
+
+
+def test_numbers_in_quotes_are_numbers() -> None:
+    text = '{"relations":[{"t":"1","subject":"user","relation":"likes","object":"tar","polarity":"-1"}]}'
+    found = parse(text, wanted=(RELATIONS,))
+    assert [(i["t"], i["polarity"]) for i in items(found, RELATIONS)] == [(1, -1)]
 
 
 def test_a_name_that_no_file_can_hold_is_invalid() -> None:

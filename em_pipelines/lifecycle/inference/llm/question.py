@@ -4,7 +4,6 @@ Things and facts are addressed by small numbers; no name, no user and no word th
 a number stood for is looked up again when the answer is there.
 """
 
-import json
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Annotated, Any
@@ -15,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from em_pipelines.errors import UnusableAnswerError
 from em_pipelines.extraction.llm.closing import closed_lists
 from em_pipelines.lifecycle.inference.settings import MAX_HOPS
+from em_pipelines.llm.documents import first_document
 from em_pipelines.llm.protocol import Message
 from em_pipelines.schema.vocabulary import LITERAL_OBJECT, RELATIONS_BY_GROUP
 
@@ -102,12 +102,9 @@ def read(text: str) -> list[ProposedEdge]:
 
     Of an answer that broke off the last edge is left out: it was being written.
     """
-    document: Any = None
-    is_whole = True
-    try:
-        document = json.loads(text)
-    except (ValueError, RecursionError):
-        is_whole = "edges" in closed_lists(text)
+    document: Any = first_document(text, lambda one: isinstance(one.get("edges"), list))
+    is_whole = document is not None or "edges" in closed_lists(text)
+    if document is None:
         with suppress(ValueError, RecursionError):
             document = json_repair.loads(text)
     edges = document.get("edges") if isinstance(document, dict) else None
