@@ -95,8 +95,8 @@ def vectors_of(embedder: Embedder, texts: Sequence[str], known: Mapping[str, Flo
 
 
 def asked(embedder: Embedder | None, pack: Pack, text: str) -> Floats | None:
-    """The vector of a question; None without an embedder, for a pack of another, and where the model fails. The last two
-    are said in the log."""
+    """The vector of a question; None without an embedder, and for a pack of another or where the model fails, which the
+    log says."""
     if embedder is None:
         return None
     made_by = pack.meta.get("embedder")
@@ -115,8 +115,8 @@ def asked(embedder: Embedder | None, pack: Pack, text: str) -> Floats | None:
 def _warn_of_another(made_by: str | None, name: str) -> None:
     """Says once a process why vectors are not used."""
     _LOGGER.warning(
-        "embedding a question: the index has %s, and the embedder is %s; questions are answered by words alone until the "
-        "next `em run`",
+        "embedding a question: the index has %s, and the embedder is %s; questions are answered by words alone until "
+        "the next `em run`",
         f"the vectors of {made_by}" if made_by else "no vectors",
         name,
     )

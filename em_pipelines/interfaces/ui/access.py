@@ -6,8 +6,9 @@ was turned to this address), by where the form came from, and by a secret that o
 """
 
 import hmac
+import re
 import secrets
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -21,20 +22,28 @@ from em_pipelines.interfaces.ui.asked import NotAllowedError, Visitor
 
 COOKIE = "em_ui"
 MAX_SESSIONS = 1000
+"""Of all users together; only browsers that were admitted count."""
+_KEY = re.compile(r"[\w-]{43}", re.ASCII)
+"""A key as `_new_key` makes them."""
 OPERATOR = Visitor(None, TokenScope.ADMIN)
 
 
 @dataclass(slots=True)
 class Session:
-    """One browser: the token it came with, if any, and what is to be said on the next page."""
+    """One browser: the token it came with, if any, and of which user, and what is to be said on the next page."""
 
     key: str
     token: str | None = None
+    user_id: str | None = None
     said: list[str] = field(default_factory=list)
 
 
 class Access:
-    """Sessions of one process; nothing of them is written down, so a restart asks for tokens again."""
+    """Sessions of one process; nothing of them is written down, so a restart asks for tokens again.
+
+    Kept are the sessions of browsers that were admitted and have something to be kept: a token, or a sentence for the
+    next page. Whoever brings no token costs nothing and can push nobody out.
+    """
 
     def __init__(self, tokens: TokenBook, address: Address, *, needs_token: bool) -> None:
         self._tokens = tokens
@@ -44,16 +53,23 @@ class Access:
         self._sessions: OrderedDict[str, Session] = OrderedDict()
 
     def session(self, request: Request) -> Session:
-        """The browser's session; a new one where it brings none that we know."""
+        """The browser's session; one that is not kept where it brings none that we know."""
         key = request.cookies.get(COOKIE, "")
         found = self._sessions.get(key)
         if found is None:
-            found = Session(secrets.token_urlsafe(32))
-            self._sessions[found.key] = found
-            while len(self._sessions) > MAX_SESSIONS:
-                self._sessions.popitem(last=False)
-        self._sessions.move_to_end(found.key)
+            return Session(key if _KEY.fullmatch(key) else _new_key())
+        self._sessions.move_to_end(key)
         return found
+
+    def keep(self, session: Session) -> None:
+        """Keeps the session of an admitted browser. Where there are too many the longest idle one of the same user
+        goes, or, for a user who has none, one of whoever has most."""
+        if session.key not in self._sessions and len(self._sessions) >= MAX_SESSIONS:
+            counts = Counter(one.user_id for one in self._sessions.values())
+            crowded = session.user_id if session.user_id in counts else counts.most_common(1)[0][0]
+            self.leave(next(one for one in self._sessions.values() if one.user_id == crowded))
+        self._sessions[session.key] = session
+        self._sessions.move_to_end(session.key)
 
     def visitor(self, session: Session) -> Visitor | None:
         """Who that is; None for whom a token is still to tell. Looked up anew each time: a revoked one ends at once."""
@@ -73,8 +89,8 @@ class Access:
         if found.domain is not None:
             raise NotAllowedError("this token is of one domain, and pages tell of all of them; ask for one without")
         self.leave(session)
-        fresh = Session(secrets.token_urlsafe(32), token.strip())
-        self._sessions[fresh.key] = fresh
+        fresh = Session(_new_key(), token.strip(), found.user_id)
+        self.keep(fresh)
         return fresh
 
     def leave(self, session: Session) -> None:
@@ -100,3 +116,7 @@ class Access:
         is_ours = hmac.compare_digest(secret.encode(), self.secret_of(session).encode())
         if site not in ("same-origin", "none") or not is_ours:
             raise NotAllowedError("this form is out of date, or was not made here; open the page again and repeat it")
+
+
+def _new_key() -> str:
+    return secrets.token_urlsafe(32)

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from importlib.resources import files
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
 from anyio import to_thread
 from starlette.applications import Starlette
@@ -13,9 +13,18 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from em_pipelines.errors import EmError, LockedError, TransientError, UnknownUserError
+from em_pipelines.errors import EmError, LockedError, TransientError, UnknownUserError, UsageError
 from em_pipelines.interfaces.ui.access import COOKIE, Access, Session
-from em_pipelines.interfaces.ui.asked import Asked, Done, NobodyError, NotAllowedError, NotThereError, Page, Visitor
+from em_pipelines.interfaces.ui.asked import (
+    Asked,
+    Done,
+    NobodyError,
+    NotAllowedError,
+    NotThereError,
+    Page,
+    TooLongError,
+    Visitor,
+)
 from em_pipelines.interfaces.ui.desk import Desk
 from em_pipelines.interfaces.ui.rendering import link, render
 from em_pipelines.interfaces.ui.routes import PAGES, About, Shown
@@ -31,6 +40,8 @@ HEADERS = {
 }
 """No script but ours, nothing from elsewhere, in nobody's frame, and nothing of anybody's memory in a cache."""
 MAX_FORM_BYTES = 64 * 1024
+MAX_FIELDS = 50
+FORM = "application/x-www-form-urlencoded"
 STATIC = {"em.css": "text/css", "em.js": "text/javascript"}
 _log = logging.getLogger(__name__)
 
@@ -72,10 +83,10 @@ class ControlUi:
         session = self._access.session(request)
         try:
             self._access.check_name(request)
-            form = await self._form(request, session)
             visitor = self._access.visitor(session)
             if visitor is None:
                 return self._rendered(request, session, None, Page("enter.html", {}), 401)
+            form = await self._form(request, session)
             visitor.check(shown.needed(request.method), self._whose(shown, request, form, visitor))
             answer = await to_thread.run_sync(self._answer, shown, request, visitor, form)
         except EmError as error:
@@ -87,7 +98,9 @@ class ControlUi:
                 request, session, self._access.visitor(session), _error("Something went wrong here."), 500
             )
         if isinstance(answer, Done):
-            session.said += [answer.said] if answer.said else []
+            if answer.said:
+                session.said.append(answer.said)
+                self._access.keep(session)
             return self._with_cookie(RedirectResponse(link(answer.path, **answer.args), 303), session, request)
         return self._rendered(request, session, visitor, answer)
 
@@ -106,13 +119,18 @@ class ControlUi:
         return form.get("user") or request.query_params.get("user") or visitor.user_id
 
     async def _form(self, request: Request, session: Session) -> dict[str, str]:
-        """The fields of a form that is ours; none of a page that is only looked at. Raises NotAllowedError."""
+        """The fields of a form that is ours; none of a page that is only looked at. Raises TooLongError as soon as more
+        than MAX_FORM_BYTES have come, UsageError for what is no form, NotAllowedError."""
         if request.method != "POST":
             return {}
-        if int(request.headers.get("content-length") or 0) > MAX_FORM_BYTES:
-            raise NotAllowedError("this form is too long")
-        async with request.form(max_files=0, max_fields=50) as sent:
-            fields = {name: value for name, value in sent.items() if isinstance(value, str)}
+        body = await _bounded_body(request)
+        if request.headers.get("content-type", "").partition(";")[0].strip().lower() != FORM:
+            raise UsageError("reading a form: it is not sent as a form of ours; open the page again and repeat it")
+        try:
+            text = body.decode("utf-8", "replace")
+            fields = dict(parse_qsl(text, keep_blank_values=True, max_num_fields=MAX_FIELDS))
+        except ValueError as error:
+            raise UsageError("reading a form: it has too many fields; open the page again and repeat it") from error
         self._access.check_form(request, session, fields.pop("csrf", ""))
         return fields
 
@@ -147,7 +165,8 @@ class ControlUi:
             form = await self._form(request, session)
             session = self._access.enter(session, form.get("token", ""))
         except EmError as error:
-            return self._rendered(request, session, None, Page("enter.html", {"problem": str(error)}), 401)
+            status = 413 if isinstance(error, TooLongError) else 401
+            return self._rendered(request, session, None, Page("enter.html", {"problem": str(error)}), status)
         return self._with_cookie(RedirectResponse("/", 303), session, request)
 
     async def _leave(self, request: Request) -> Response:
@@ -172,6 +191,18 @@ class ControlUi:
         return self._rendered(request, session, visitor, _error("There is no such page."), 404)
 
 
+async def _bounded_body(request: Request) -> bytes:
+    """The body of a request, however it is sent. Raises TooLongError as soon as it is known to be too long."""
+    if int(request.headers.get("content-length") or 0) > MAX_FORM_BYTES:
+        raise TooLongError("this form is too long")
+    body = bytearray()
+    async for part in request.stream():
+        body += part
+        if len(body) > MAX_FORM_BYTES:
+            raise TooLongError("this form is too long")
+    return bytes(body)
+
+
 def _error(sentence: str, back: str = "") -> Page:
     return Page("error.html", {"sentence": sentence[:1].upper() + sentence[1:], "back": back})
 
@@ -184,6 +215,7 @@ def _came_from(request: Request) -> str:
 
 
 _STATUS: dict[type[EmError], int] = {
+    TooLongError: 413,
     NotAllowedError: 403,
     NotThereError: 404,
     UnknownUserError: 404,

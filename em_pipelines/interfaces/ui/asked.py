@@ -17,6 +17,10 @@ class NotAllowedError(PermanentError):
     """Somebody asks for what their token does not open."""
 
 
+class TooLongError(PermanentError):
+    """A form that is longer than any of ours."""
+
+
 class NotThereError(PermanentError):
     """What is asked for is not there, or not this person's."""
 

@@ -1,20 +1,26 @@
 """Who may open what: forms of others, names of others, tokens and how far they reach."""
 
+import asyncio
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
+from starlette.requests import Request
+from starlette.testclient import TestClient
 
 from em_pipelines.errors import UsageError
 from em_pipelines.governance.access_tokens import TokenBook
 from em_pipelines.governance.token_scope import TokenScope
 from em_pipelines.interfaces.agents.address import Address
 from em_pipelines.interfaces.memory import Memory
+from em_pipelines.interfaces.ui import access
+from em_pipelines.interfaces.ui.access import Access, Session
 from em_pipelines.interfaces.ui.routes import PAGES, About
 from em_pipelines.interfaces.ui.serving import serve
 from em_pipelines.pipeline import Pipeline
 from em_pipelines.settings import load_settings
-from tests.interfaces.ui.conftest import SECRET, Browser, browser_of, edge_of, read
+from tests.interfaces.ui.conftest import BASE, SECRET, Browser, browser_of, edge_of, read
 
 ACTS = [path for path, shown in PAGES.items() if shown.act]
 ALWAYS = ("/fact/confirm", "/forget")
@@ -149,4 +155,89 @@ def test_beyond_loopback_there_has_to_be_tls(home: Path) -> None:
 
 def test_a_form_that_is_too_long_is_refused(browser: Browser) -> None:
     answer = browser.client.post("/fact/correct", data={"csrf": browser.secret(), "right": "x" * 100_000})
-    assert answer.status_code == 403
+    assert answer.status_code == 413
+
+
+def sent_in_chunks(browser: Browser, path: str, kind: str, headers: dict[str, str]) -> tuple[int, int]:
+    """The status of a form of 1 MB without a length, and how many of its 250 chunks were read."""
+    n_read = status = 0
+
+    async def receive() -> dict[str, Any]:
+        nonlocal n_read
+        n_read += 1
+        return {"type": "http.request", "body": b"right=" + b"x" * 4000, "more_body": n_read < 250}
+
+    async def send(message: Any) -> None:
+        nonlocal status
+        status = message.get("status", status)
+
+    given = {"host": "127.0.0.1:8723", "content-type": kind, "transfer-encoding": "chunked", **headers}
+    scope = {
+        "type": "http", "method": "POST", "path": path, "raw_path": path.encode(), "query_string": b"",
+        "root_path": "", "scheme": "http", "server": ("127.0.0.1", 8723), "client": ("127.0.0.1", 1),
+        "http_version": "1.1", "headers": [(name.encode(), value.encode()) for name, value in given.items()],
+    }  # fmt: skip
+    asyncio.run(browser.client.app(scope, receive, send))
+    return status, n_read
+
+
+KINDS = ("application/x-www-form-urlencoded", "multipart/form-data; boundary=b", "text/plain")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("path", ["/fact/correct", "/enter", "/leave"])
+def test_a_form_without_a_length_is_refused_before_it_is_read_whole(
+    home: Path, caplog: pytest.LogCaptureFixture, path: str, kind: str
+) -> None:
+    admitted = entered(home, TokenScope.WRITE)
+    cookie = {"cookie": f"em_ui={admitted.client.cookies['em_ui']}"}
+    status, n_read = sent_in_chunks(admitted, path, kind, cookie)
+    assert (status, n_read < 20) == (413, True)
+    assert caplog.records == []
+
+
+def test_without_a_token_no_form_is_read_and_nothing_is_logged(home: Path, caplog: pytest.LogCaptureFixture) -> None:
+    stranger = browser_of(home, needs_token=True)
+    assert sent_in_chunks(stranger, "/fact/correct", KINDS[1], {}) == (401, 0)
+    broken = {"content": b"--b\r\nno form", "headers": {"content-type": KINDS[1]}}
+    assert stranger.client.post("/fact/correct", **broken).status_code == 401
+    assert stranger.client.post("/enter", **broken).status_code == 401
+    many = stranger.client.post("/enter", data={f"field{n}": "x" for n in range(200)})
+    assert many.status_code == 401
+    assert caplog.records == []
+
+
+def test_what_is_no_form_is_said_to_be_none(browser: Browser, caplog: pytest.LogCaptureFixture) -> None:
+    answer = browser.client.post("/fact/correct", content=b"--b\r\nno", headers={"content-type": KINDS[1]})
+    assert answer.status_code in (400, 403)
+    assert caplog.records == []
+
+
+def test_whoever_brings_no_token_signs_nobody_out(home: Path) -> None:
+    admitted = entered(home, TokenScope.READ)
+    stranger = TestClient(admitted.client.app, base_url=BASE)
+    for n in range(1005):
+        stranger.cookies.clear()
+        path = ("/", "/facts", "/nope", "/enter")[n % 4]
+        assert stranger.request("POST" if path == "/enter" else "GET", path).status_code in (401, 404)
+    assert admitted.open("/facts").status_code == 200
+
+
+def test_too_many_sessions_of_one_user_cost_that_user_the_longest_idle_one(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(access, "MAX_SESSIONS", 3)
+    tokens = book(home)
+    opened = Access(tokens, Address(port=8723), needs_token=True)
+    made = {user: tokens.create(user, TokenScope.READ, datetime.now(UTC), 1)[0] for user in ("nora", "ivo")}
+    first, *rest = [opened.enter(Session("x"), made[user]) for user in ("nora", "ivo", "ivo", "ivo", "ivo")]
+    known = [one for one in (first, *rest) if opened.session(asking(one.key)) is one]
+    assert known == [first, *rest[-2:]]
+    another = opened.enter(Session("x"), made["nora"])
+    assert opened.session(asking(first.key)) is not first, "of the same user the longest idle one goes"
+    assert opened.session(asking(another.key)) is another
+
+
+def asking(key: str) -> Request:
+    """A request of the browser whose session has that key."""
+    return Request({"type": "http", "headers": [(b"cookie", f"em_ui={key}".encode())]})
