@@ -20,6 +20,7 @@ from resources.alerts import LEFT_OVER, AlertsResource
 from resources.dagster_internals import PastCheck, past_checks
 from resources.graph_address import is_graph_set
 from resources.home import HomeResource
+from sensors.landing import ATTEMPT_TAG
 
 INTERVAL_SECONDS, STANDING_INTERVAL_SECONDS = 30, 60
 SEEN_AT_ONCE = (50, 5_000)
@@ -166,11 +167,13 @@ def _last_run(instance: dg.DagsterInstance, job: str) -> dg.DagsterRun | None:
 
 
 def _of_run(run: dg.DagsterRun) -> Alert:
+    attempt = run.tags.get(ATTEMPT_TAG)
+    tried = f", attempt {attempt} to land the files of the inbox" if attempt else ""
     return Alert(
         FAILED_RUN,
         Severity.ERROR,
         f"a run of {run.job_name} has failed",
-        f"Run {run.run_id} failed; what it had finished is kept.",
+        f"Run {run.run_id} failed{tried}; what it had finished is kept.",
         "Read in Dagster's UI what it says, mend that, and run it again or call `em run`.",
         about=run.job_name,
     )

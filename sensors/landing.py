@@ -1,7 +1,7 @@
 """Sensors of new logs: files in the inbox are landed, and days that landing touched are materialized."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from datetime import UTC, date, datetime, timedelta
 from functools import partial
@@ -28,6 +28,11 @@ becomes a fact."""
 SETTLED_SECONDS = 3
 """A file that has not changed for this long has been written to its end."""
 PLAN_TAG = "em/plan"
+FILES_TAG, ATTEMPT_TAG = "em/files", "em/attempt"
+MAX_ATTEMPTS = 6
+"""How often the same files are landed where each run fails."""
+FIRST_RETRY_SECONDS = 60
+"""The time from a failed landing to the next attempt; it doubles with each. All attempts take half an hour."""
 AT_WORK = [
     dg.DagsterRunStatus.QUEUED,
     dg.DagsterRunStatus.NOT_STARTED,
@@ -49,7 +54,7 @@ def landing_sensor(job: dg.JobDefinition) -> dg.SensorDefinition:
         default_status=dg.DefaultSensorStatus.RUNNING,
         description="A file dropped into HOME/inbox is landed. Put files that name no user into a folder of that name.",
     )
-    def watch_inbox(home: HomeResource) -> dg.RunRequest | dg.SkipReason:
+    def watch_inbox(context: dg.SensorEvaluationContext, home: HomeResource) -> dg.RunRequest | dg.SkipReason:
         stats = {}
         for path in waiting_files(home.home.inbox):
             with suppress(FileNotFoundError):  # a landing run moves files while this one looks
@@ -58,10 +63,36 @@ def landing_sensor(job: dg.JobDefinition) -> dg.SensorDefinition:
             return dg.SkipReason(f"nothing in {home.home.inbox}")
         if max(s.st_mtime for s in stats.values()) > datetime.now(UTC).timestamp() - SETTLED_SECONDS:
             return dg.SkipReason("a file is still being written")
-        key = digest(f"{name} {s.st_size} {s.st_mtime_ns}" for name, s in stats.items())
-        return dg.RunRequest(run_key=key)
+        files = digest(f"{name} {s.st_size} {s.st_mtime_ns}" for name, s in stats.items())[:32]
+        runs = context.instance.get_run_records(dg.RunsFilter(job_name=job.name, tags={FILES_TAG: files}))
+        if why := _why_no_attempt(context.instance, home.home, runs):
+            return dg.SkipReason(why)
+        # Dagster runs no key twice, whatever became of the run: each attempt has its own.
+        attempt = len(runs) + 1
+        return dg.RunRequest(
+            run_key=f"{files}-{attempt}", tags={FILES_TAG: files, ATTEMPT_TAG: f"{attempt} of {MAX_ATTEMPTS}"}
+        )
 
     return watch_inbox
+
+
+def _why_no_attempt(instance: dg.DagsterInstance, home: Pipeline, runs: Sequence[dg.RunRecord]) -> str | None:
+    """Why files of the inbox are not landed (again) now: the runs for them so far, the last first."""
+    if not runs:
+        return None
+    last = runs[0]
+    if last.dagster_run.status in AT_WORK and not is_buried(last.dagster_run, home, instance):
+        return f"run {last.dagster_run.run_id} is landing these files"
+    if len(runs) >= MAX_ATTEMPTS:
+        return (
+            f"{len(runs)} runs could not land these files, and no more are tried: read what run "
+            f"{last.dagster_run.run_id} says and mend it, then touch a file in the inbox or call `em land`"
+        )
+    wait = timedelta(seconds=FIRST_RETRY_SECONDS * 2 ** (len(runs) - 1))
+    due_at = as_utc(last.update_timestamp) + wait
+    if last.dagster_run.status is dg.DagsterRunStatus.FAILURE and datetime.now(UTC) < due_at:
+        return f"run {last.dagster_run.run_id} could not land these files; they are tried again in {wait.seconds} s"
+    return None
 
 
 def stale_days_sensor(job: AssetJob, since: date) -> dg.SensorDefinition:

@@ -10,7 +10,10 @@ import pytest
 from em_pipelines.definitions import build_definitions
 from resources.dagster_internals import SELF_REPORTING
 from resources.run_locks import run_lock
-from sensors.landing import AT_WORK, PLAN_TAG
+from sensors.jobs import land_inbox
+from sensors.landing import AT_WORK, ATTEMPT_TAG, MAX_ATTEMPTS, PLAN_TAG
+
+from .conftest import QUIET
 
 FIRST, LAST = "dagster/asset_partition_range_start", "dagster/asset_partition_range_end"
 NEVER = datetime(2999, 1, 1, tzinfo=UTC).timestamp()
@@ -59,6 +62,67 @@ def test_a_file_that_still_changes_waits_and_the_others_with_it(world: Any) -> N
     assert skipped(world.tick("landing")) == "a file is still being written"
     growing.unlink()
     asked(world.tick("landing"))
+
+
+def record_landing(world: Any, request: dg.RunRequest, status: dg.DagsterRunStatus) -> str:
+    """A run of the job that the sensor asked for, as the instance remembers it; returns its id."""
+    run = world.instance.create_run_for_job(land_inbox, status=status, tags=dict(request.tags))
+    return str(run.run_id)
+
+
+def test_files_whose_landing_failed_are_asked_for_again_a_bounded_number_of_times(
+    world: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world.drop("log.jsonl", b"{}")
+    request = asked(world.tick("landing"))
+    record_landing(world, request, dg.DagsterRunStatus.FAILURE)
+    assert "tried again in 60 s" in skipped(world.tick("landing"))
+    monkeypatch.setattr("sensors.landing.FIRST_RETRY_SECONDS", 0)
+    keys = {request.run_key}
+    for attempt in range(2, MAX_ATTEMPTS + 1):
+        request = asked(world.tick("landing"))
+        assert request.tags[ATTEMPT_TAG] == f"{attempt} of {MAX_ATTEMPTS}"
+        keys.add(request.run_key)
+        last = record_landing(world, request, dg.DagsterRunStatus.FAILURE)
+    assert len(keys) == MAX_ATTEMPTS
+    said = skipped(world.tick("landing"))
+    assert said.startswith(
+        f"{MAX_ATTEMPTS} runs could not land these files, and no more are tried: read what run {last}"
+    )
+    world.drop("more.jsonl", b"{}")
+    assert asked(world.tick("landing")).tags[ATTEMPT_TAG].startswith("1 of")
+
+
+def test_while_files_are_landed_no_other_run_is_asked_for_them(world: Any) -> None:
+    world.drop("log.jsonl", b"{}")
+    request = asked(world.tick("landing"))
+    run_id = record_landing(world, request, dg.DagsterRunStatus.STARTING)
+    assert skipped(world.tick("landing")) == f"run {run_id} is landing these files"
+
+
+def test_a_landing_that_failed_succeeds_when_it_is_tried_again(world: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sensors.landing.FIRST_RETRY_SECONDS", 0)
+    world.drop("log.jsonl", world.message("2026-03-01"))
+    in_the_way = world.home.path / "log" / "interactions"
+    in_the_way.parent.mkdir(parents=True, exist_ok=True)
+    in_the_way.touch()
+
+    def run() -> bool:
+        request = asked(world.tick("landing"))
+        done = land_inbox.execute_in_process(
+            instance=world.instance,
+            resources=world.resources,
+            run_config=QUIET,
+            raise_on_error=False,
+            tags={**request.tags, "dagster/run_key": request.run_key or ""},
+        )
+        return bool(done.success)
+
+    assert not run()
+    in_the_way.unlink()
+    assert run()
+    assert world.home.store.log.days("interactions")
+    assert skipped(world.tick("landing")).startswith("nothing in")
 
 
 def test_a_settled_file_is_asked_for_once_and_again_when_it_changes(world: Any) -> None:
