@@ -316,12 +316,13 @@ class Memory(CorrectableMemory):
         situation = Situation(**{"now": datetime.now(UTC), "context": context, **moment})
         return asks(self.home, kind, self.user, situation, limit, self.view, is_noted=True)
 
-    def bootstrap(self, *, as_of: date | None = None, is_group: bool = False) -> str:
+    def bootstrap(self, *, as_of: date | str | None = None, is_group: bool = False) -> str:
         """What a session should start with, in fewer than 50 lines of Markdown; empty where nothing is known, or where
-        memory cannot be read: no session waits for it. In a group nothing above L1."""
+        memory cannot be read: no session waits for it. In a group nothing above L1. Raises UsageError for text that is
+        no day."""
         from em_pipelines.retrieval.context.bootstrap import bootstrap  # noqa: PLC0415 (of this method alone)
 
-        return bootstrap(self.home, self.user, as_of or today(), self.domain, is_group=is_group)
+        return bootstrap(self.home, self.user, as_day(as_of, "as_of") or today(), self.domain, is_group=is_group)
 
     def gate(self, /, text: str, **situation: Any) -> "Reason":
         """Whether memory should be asked before `text` is answered, and why; the decision is counted, the text is not

@@ -70,7 +70,7 @@ COUNTS = (
     "n_entities", "n_facts", "reinforcement_count", "mention_count", "duration_ms", "cost_usd",
 )  # fmt: skip
 FROM_ONE = ("line_number", "spell")
-NEVER_EMPTY = frozenset({"interactions", "messages", "segments", "sessions"})
+NEVER_EMPTY = frozenset({"interactions", "messages", "segments"})
 """Tables that have rows wherever they have a partition."""
 
 

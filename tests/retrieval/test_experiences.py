@@ -3,12 +3,13 @@
 import json
 import shutil
 from dataclasses import replace
-from datetime import date, timedelta
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
+from em_pipelines.errors import UsageError
 from em_pipelines.governance.erasure.forget import forget
 from em_pipelines.interfaces.cli.app import app
 from em_pipelines.landing.erasure_requests import Scope, ScopeKind
@@ -204,3 +205,12 @@ def test_from_python_and_as_a_frame(home: Pipeline) -> None:
     assert frame["experience_id"].str.startswith("exp_").all()
     assert memory.context("kiln lease").experience_ids
     assert "Recent failures" in memory.bootstrap(as_of=date(2026, 4, 19))
+
+
+def test_a_session_starts_as_of_a_day_in_each_form_that_a_day_may_have(home: Pipeline) -> None:
+    memory = Memory(home, "ada")
+    expected = memory.bootstrap(as_of=date(2026, 4, 19))
+    assert memory.bootstrap(as_of="2026-04-19") == expected
+    assert memory.bootstrap(as_of=datetime(2026, 4, 19, 12, tzinfo=UTC)) == expected
+    with pytest.raises(UsageError, match="is no day; give YYYY-MM-DD"):
+        memory.bootstrap(as_of="19 April")
