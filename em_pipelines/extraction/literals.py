@@ -7,10 +7,10 @@ birthday stands twice and nobody is reminded of it.
 import re
 from datetime import date
 
-from em_pipelines.extraction.rules.date_words import number_of
-from em_pipelines.extraction.rules.dates import find_date, past_of
+from em_pipelines.extraction.rules.dates import find_date, number_of
 from em_pipelines.extraction.rules.tokens import tokenise
 from em_pipelines.schema.vocabulary import DATED
+from em_pipelines.text.dates.calendar_spans import Tense
 
 _AGES = range(121)
 _ISO_DAY = re.compile(r"(?:\d{4}-)?\d{2}-\d{2}|\d{4}(?:-\d{2})?")
@@ -43,15 +43,14 @@ def _day(relation: str, text: str, said_on: date) -> str | None:
     if _ISO_DAY.fullmatch(text):
         return text
     tokens = tokenise(text)
-    when = find_date(tokens, 0, len(tokens), said_on)
+    tense = Tense.PAST if relation == "happened_on" else Tense.PRESENT
+    when = find_date(tokens, 0, len(tokens), said_on, tense)
     if when is None:
         tokens = tokenise(f"in {text}")
-        when = find_date(tokens, 0, len(tokens), said_on)
+        when = find_date(tokens, 0, len(tokens), said_on, tense)
     if when is None:
         return None
     has_year = str(when.day.year) in text
-    if relation == "happened_on" and not has_year:
-        when = past_of(when, said_on)
     iso = when.iso()
     if relation != "has_birthday" or has_year:
         return iso

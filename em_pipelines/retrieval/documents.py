@@ -5,7 +5,6 @@ What may not be told of a message is blanked here, character by character, befor
 took out of it, and sentences that said what was taken back since. So no index knows its words, and places hold.
 """
 
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -23,6 +22,7 @@ from em_pipelines.retrieval.terms import STOP_WORDS, Floats, stems
 from em_pipelines.schema.readings import Withheld
 from em_pipelines.schema.rows import ContradictionRow
 from em_pipelines.schema.vocabulary import QUOTED_ROLES, USER, Mechanism, Status
+from em_pipelines.text.dates.words import NAMES_OF_TIME
 from em_pipelines.text.guard.passages import blanked
 from em_pipelines.text.name_matching import Span, sentences
 
@@ -269,19 +269,9 @@ def places_of(gone: Iterable[Row], said: pa.Table) -> Unsaid:
     return found
 
 
-_UNIT = r"(?:day|week|weekend|fortnight|month|year)s?"
-_TIME = re.compile(
-    r"\b(?:yesterday|tomorrow|tmrw?\b|day (?:before|after)|ago\b|" + _UNIT + r" (?:back|from|after|today)"
-    r"|in [\w ]{1,20}?" + _UNIT + r"\b|(?:next|last|past|previous|(?:up)?coming|following|this) \w"
-    r"|(?:on|by|until|till|before|after|since) (?:mon|tue|wed|thu|fri|sat|sun))",
-    re.IGNORECASE,
-)
-"""What may be a relative date: texts without it are not read for one."""
-
-
 def with_dates(text: str, said_on: date) -> str:
     """The text with what `yesterday` and the like meant on the day on which it was said behind them."""
-    if not _TIME.search(text):
+    if not NAMES_OF_TIME.search(text):
         return text
     from em_pipelines.retrieval.said_dates import dated  # noqa: PLC0415  (of few texts, and it brings the word lists)
 

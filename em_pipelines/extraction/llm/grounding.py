@@ -12,8 +12,7 @@ from typing import cast
 
 from em_pipelines.extraction.llm.answer import EntityItem, RelationItem, Section, TimeItem, ToneItem
 from em_pipelines.extraction.llm.parsing import Parsed
-from em_pipelines.extraction.rules.date_words import PartialDate, find_day
-from em_pipelines.extraction.rules.dates import find_date, find_since, past_of
+from em_pipelines.extraction.rules.dates import find_date, find_since
 from em_pipelines.extraction.rules.lexicon import words, words_of_language
 from em_pipelines.extraction.rules.names import EXPECTED_OBJECT, guess_type
 from em_pipelines.extraction.rules.people import FIRST_PERSON
@@ -43,6 +42,8 @@ from em_pipelines.schema.vocabulary import (
     Mechanism,
     TemporalType,
 )
+from em_pipelines.text.dates.calendar_spans import Tense
+from em_pipelines.text.dates.partial_dates import PartialDate, find_day
 from em_pipelines.text.guard.passages import clause_around
 from em_pipelines.text.name_keys import name_key
 
@@ -344,12 +345,12 @@ def resolve(words: str, written_on: date, *, is_past: bool, language: str | None
     is_foreign = language is not None and language != ENGLISH and not _ISO.fullmatch(words)
     if is_foreign and (found := find_day(words, written_on, language, is_past=is_past)):
         return found
+    tense = Tense.PAST if is_past else Tense.FUTURE
     for said in (words, f"in {words}"):
         tokens = tokenise(said)
-        date_said = find_since(tokens, 0, len(tokens), written_on) or find_date(tokens, 0, len(tokens), written_on)
-        if date_said is not None:
-            is_last = is_past and f"{date_said.day.year}" not in words
-            return past_of(date_said, written_on) if is_last else date_said
+        n = len(tokens)
+        if found := find_since(tokens, 0, n, written_on) or find_date(tokens, 0, n, written_on, tense):
+            return found
     return None
 
 

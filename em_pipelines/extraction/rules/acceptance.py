@@ -7,7 +7,7 @@ none). Only sentences are made here; reading them is the reader's business.
 
 import re
 
-from em_pipelines.extraction.rules.date_words import number_of
+from em_pipelines.extraction.rules.dates import number_of
 from em_pipelines.extraction.rules.message import parse_message
 from em_pipelines.extraction.rules.question_forms import (
     QuestionForm,

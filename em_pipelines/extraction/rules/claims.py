@@ -4,19 +4,18 @@ The same for every pattern, so that a pattern file says only what its words mean
 claim and mention of a message once.
 """
 
-from collections.abc import Callable
 from copy import copy
 from dataclasses import replace
 from typing import NamedTuple
 
 from em_pipelines.extraction.rules.clauses import Clause
-from em_pipelines.extraction.rules.date_words import PartialDate
-from em_pipelines.extraction.rules.dates import find_date, find_since, past_of
+from em_pipelines.extraction.rules.dates import find_date, find_since, read_date
 from em_pipelines.extraction.rules.matching import Match
 from em_pipelines.extraction.rules.names import EXPECTED_OBJECT, Reading, guess_type
 from em_pipelines.extraction.rules.patterns import Pattern
 from em_pipelines.extraction.rules.people import Referent, couple_relation, is_of_another, joined_text, refer
 from em_pipelines.extraction.rules.slots import Fill
+from em_pipelines.extraction.rules.tense import tense_in
 from em_pipelines.extraction.rules.tokens import Token
 from em_pipelines.extraction.rules.wholeness import flaw
 from em_pipelines.extraction.rules.worth import SELDOM_NAMED, Stated, Unkept, is_among_people, sureness, unkept
@@ -32,6 +31,8 @@ from em_pipelines.schema.vocabulary import (
     Mechanism,
     TemporalType,
 )
+from em_pipelines.text.dates.calendar_spans import Tense
+from em_pipelines.text.dates.partial_dates import PartialDate
 
 _PREFERENCES = frozenset(RELATIONS_BY_GROUP["preference"])
 _WISHES = frozenset({"wants", "needs", "plans", "decided"})
@@ -314,8 +315,9 @@ def _object(
 def _date_value(reading: Reading, fill: Fill, relation: str, is_past: bool) -> str:
     """ISO; a birthday without its year is `05-04`, as no year may be made up."""
     assert fill.when is not None
-    when = past_of(fill.when, reading.written_on) if is_past and relation != "scheduled_for" else fill.when
-    iso = when.iso()
+    is_over = is_past and relation != "scheduled_for"
+    past = read_date(reading.tokens, fill.start, fill.end, reading.written_on, Tense.PAST) if is_over else None
+    iso = (past[0] if past is not None else fill.when).iso()
     has_year = any(iso[:4] in token.low for token in reading.tokens[fill.start : fill.end])
     return iso[5:] if relation == "has_birthday" and not has_year else iso
 
@@ -358,13 +360,12 @@ def _valid_from(match: Match, relation: str, polarity: int) -> PartialDate | Non
     if spec.dates == "none" or is_undated or (polarity < 0 and spec.dates != "when"):
         return None
     is_since = spec.dates == "since" and not clause.verb.has_begun
-    when = _said_in(find_since if is_since else find_date, clause, reading)
+    since = _since_in(clause, reading) if is_since else None
     if relation in _WISHES:
-        ahead = _said_in(find_date, clause, reading)
-        if is_since and not clause.verb.is_perfect:  # "we want to go there for a week"
-            when = None
-        return _ahead(when or ahead, relation, reading)
-    return past_of(when, reading.written_on) if when and clause.verb.is_past and not is_since else when
+        if not clause.verb.is_perfect:  # "we want to go there for a week"
+            since = None
+        return _ahead(since or _date_in(clause, reading, Tense.FUTURE), relation, reading)
+    return since if is_since else _date_in(clause, reading)
 
 
 def _ahead(when: PartialDate | None, relation: str, reading: Reading) -> PartialDate | None:
@@ -373,10 +374,21 @@ def _ahead(when: PartialDate | None, relation: str, reading: Reading) -> Partial
     return None if is_past and USUAL_TEMPORAL_TYPE[relation] is TemporalType.PLAN else when
 
 
-def _said_in(find: Callable[..., PartialDate | None], clause: Clause, reading: Reading) -> PartialDate | None:
-    """The date after the verb, or before the clause begins."""
-    return find(reading.tokens, clause.verb.end, clause.right, reading.written_on) or find(
+def _since_in(clause: Clause, reading: Reading) -> PartialDate | None:
+    """Since when, after the verb or before the clause begins."""
+    return find_since(reading.tokens, clause.verb.end, clause.right, reading.written_on) or find_since(
         reading.tokens, clause.left, clause.lead, reading.written_on
+    )
+
+
+def _date_in(clause: Clause, reading: Reading, tense: Tense | None = None) -> PartialDate | None:
+    """The date after the verb, or before the clause begins, by the tense of the clause unless another is given."""
+
+    def tense_at(i: int) -> Tense:
+        return tense or tense_in(clause, reading.tokens, i)
+
+    return find_date(reading.tokens, clause.verb.end, clause.right, reading.written_on, tense_at) or find_date(
+        reading.tokens, clause.left, clause.lead, reading.written_on, tense_at
     )
 
 

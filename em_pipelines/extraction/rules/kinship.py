@@ -8,7 +8,7 @@ from dataclasses import replace
 from em_pipelines.extraction.rules.apposed_names import names_behind
 from em_pipelines.extraction.rules.claims import Notes
 from em_pipelines.extraction.rules.clauses import Clause
-from em_pipelines.extraction.rules.date_words import number_of
+from em_pipelines.extraction.rules.dates import number_of
 from em_pipelines.extraction.rules.lexicon import reliability, words
 from em_pipelines.extraction.rules.names import Reading, is_given_name, is_name
 from em_pipelines.extraction.rules.noun_phrases import KIN, PETS, NounPhrase, kin_noun

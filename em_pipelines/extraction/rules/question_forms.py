@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
 
-from em_pipelines.extraction.rules.date_words import MONTHS, SEASONS, is_year
 from em_pipelines.extraction.rules.lexicon import load_lexicon, words
 from em_pipelines.extraction.rules.names import guess_type, is_profession
 from em_pipelines.language.sentences import sentences_of
 from em_pipelines.schema.vocabulary import EntityType
+from em_pipelines.text.dates.words import MONTHS, SEASONS, is_year
 
 Fragment = Callable[[str], str]
 """The few words without a verb that a text is; empty where it is no such thing."""

@@ -9,8 +9,7 @@ from copy import copy
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from em_pipelines.extraction.rules.date_words import PartialDate, number_of
-from em_pipelines.extraction.rules.dates import read_date
+from em_pipelines.extraction.rules.dates import number_of, read_date
 from em_pipelines.extraction.rules.kinds import TESTS, is_kind
 from em_pipelines.extraction.rules.lexicon import words
 from em_pipelines.extraction.rules.names import Reading, is_name
@@ -18,6 +17,7 @@ from em_pipelines.extraction.rules.noun_phrases import NounPhrase, kin_noun, par
 from em_pipelines.extraction.rules.tokens import ADV, CONJ, NUMBER, PREP, PUNCT, Token
 from em_pipelines.extraction.rules.verb_groups import is_ing
 from em_pipelines.extraction.rules.verb_phrases import complement_end, verb_phrase_end
+from em_pipelines.text.dates.partial_dates import PartialDate
 
 BARE = frozenset({"predicate"})
 """A verb alone is a predicate: `I don't smoke`."""

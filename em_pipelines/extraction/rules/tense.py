@@ -38,10 +38,13 @@ def tense_of(verb: VerbGroup, tokens: list[Token]) -> Tense:
 def tense_at(parse: SentenceParse, i: int) -> Tense:
     """The tense that is told in at token i of a sentence, where a date begins."""
     clause = _clause_at(parse.clauses, i)
-    if clause is None:
-        return tense_without_verb(parse)
-    tense = tense_of(clause.verb, parse.tokens)
-    return Tense.FUTURE if tense is Tense.PAST and _is_settled_before(clause, parse.tokens, i) else tense
+    return tense_in(clause, parse.tokens, i) if clause is not None else tense_without_verb(parse)
+
+
+def tense_in(clause: Clause, tokens: list[Token], i: int) -> Tense:
+    """The tense that is told in at token i of a clause."""
+    tense = tense_of(clause.verb, tokens)
+    return Tense.FUTURE if tense is Tense.PAST and _is_settled_before(clause, tokens, i) else tense
 
 
 def _clause_at(clauses: list[Clause], i: int) -> Clause | None:

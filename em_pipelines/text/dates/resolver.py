@@ -106,7 +106,9 @@ def _may_begin(words: Sequence[Word], i: int) -> bool:
 
 
 def _tense_at(words: Sequence[Word], i: int, tense: Tense | TenseAt) -> Tense:
-    """The tense at a word; what has been so `since` a day is past, whatever the verb."""
-    if i and words[i - 1].low == "since":
+    """The tense at a word; what has been so `since` a day is past, whatever the verb, and what is so `as of` one."""
+    before = [word.low for word in words[max(0, i - 2) : i]]
+    if before[-1:] == ["since"]:
         return Tense.PAST
-    return tense if isinstance(tense, Tense) else tense(words[i].start)
+    here = tense if isinstance(tense, Tense) else tense(words[i].start)
+    return Tense.PAST if before == ["as", "of"] and here is Tense.PRESENT else here

@@ -103,6 +103,15 @@ HOLIDAYS: dict[tuple[str, ...], Recurring] = {
 LONGEST_HOLIDAY = max(map(len, HOLIDAYS))
 
 
+NAMES_OF_TIME = re.compile(
+    r"\b(?:"
+    + "|".join(sorted({*DAY_WORDS, *WEEKDAYS, *MONTHS, *SEASONS, *UNITS, *DECADES, *(name[0] for name in HOLIDAYS)}))
+    + r"|fortnight|night|morning|afternoon|evening|\d+(?:st|nd|rd|th|s))\b|\d[./-]\d",
+    re.IGNORECASE,
+)
+"""What a text that names a time has in it, unless it is a year alone; texts without it are not read for one."""
+
+
 def recurring(low: str) -> Recurring | None:
     """What recurs and has a single word for a name: a weekday, a month, a season, the weekend."""
     if low in WEEKDAYS:

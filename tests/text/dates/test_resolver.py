@@ -220,6 +220,11 @@ def test_what_lasts_since_a_day_lasts_until_today() -> None:
     assert _shown("since 12 June", THURSDAY, Tense.PRESENT) == [("2025-06-12", "2026-03-05")]
 
 
+def test_what_is_so_as_of_a_day_began_with_it() -> None:
+    assert _shown("treasurer as of 12 June", THURSDAY, Tense.PRESENT) == [("2025-06-12", "2025-06-12")]
+    assert _shown("treasurer as of 12 June", THURSDAY, Tense.FUTURE) == [("2026-06-12", "2026-06-12")]
+
+
 def test_the_next_day_follows_the_date_before_it() -> None:
     found = _shown("on 3 May 2024; the next day; two weeks later", THURSDAY, Tense.PAST)
     assert [start for start, _ in found] == ["2024-05-03", "2024-05-04", "2024-05-18"]
