@@ -15,7 +15,7 @@ from em_pipelines.extraction.rules.tense import tenses_of
 from em_pipelines.extraction.rules.tokens import tokenise
 from em_pipelines.text.dates.calendar_spans import Days, Tense, last_of
 from em_pipelines.text.dates.partial_dates import PartialDate, partial
-from em_pipelines.text.dates.resolver import find
+from em_pipelines.text.dates.resolver import Moment, find
 from em_pipelines.text.dates.words import DAY_WORDS, SIGNS, WEEKDAYS, Word, words_of
 
 _BEFORE_DATE = frozenset({"on", "by", "until", "till", "before", "after", "since", "in", "at", "over", "during",
@@ -53,7 +53,7 @@ def said_dates(text: str, said_on: date) -> tuple[SaidDate, ...]:
     words = words_of(straight)
     tense_at = tenses_of(tokenise(straight), straight)
     found: list[SaidDate] = []
-    for days, i, j in find(words, said_on, tense_at):
+    for days, i, j in find(words, Moment(said_on, tense_at)):
         meant = _shown(days, said_on) if _is_shown(days, words, i, j, tense_at(words[i].start)) else None
         if meant is not None:
             stop = words[j].end if j < len(words) and words[j].low == "'s" else words[j - 1].end
@@ -65,7 +65,7 @@ def said_dates(text: str, said_on: date) -> tuple[SaidDate, ...]:
 def _is_shown(days: Days, words: Sequence[Word], i: int, j: int, tense: Tense) -> bool:
     """Whether words leave open which date they mean for who reads them on another day."""
     before = words[i - 1].low if i else ""
-    if not days.is_certain:
+    if days.cycle:
         is_of_week = any(word.low in WEEKDAYS for word in words[i:j])
         return bool({before, words[i].low} & _BEFORE_DATE) and (is_of_week or tense is not Tense.PRESENT)
     first = words[i + (words[i].low == "the")].low

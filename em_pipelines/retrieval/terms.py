@@ -5,6 +5,7 @@ Words are in lower case and stemmed; those of a question without the ones that s
 shows at a glance, whatever its words are about: a time, a number, a name, a question.
 """
 
+import calendar
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,6 +20,9 @@ import Stemmer
 
 from em_pipelines.language.sentences import sentences
 from em_pipelines.text.cleaning import UNSPACED
+from em_pipelines.text.dates.calendar_spans import Days
+from em_pipelines.text.dates.resolver import Moment, find
+from em_pipelines.text.dates.words import NAMES_OF_TIME, words_of
 from em_pipelines.text.name_keys import fold
 from em_pipelines.text.values import read_yaml
 
@@ -106,13 +110,9 @@ def letter_runs(word: str) -> list[str]:
     return [ended[n : n + RUN] for n in range(max(1, len(ended) - RUN + 1))]
 
 
-MONTHS = (
-    "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
-    "december",
-)  # fmt: skip
 _TIME = re.compile(
     r"(?:yesterday|today|tonight|tomorrow|last|next|ago|since|week|weekend|month|year|morning|evening|monday|tuesday"
-    r"|wednesday|thursday|friday|saturday|sunday|" + "|".join(MONTHS) + r"|\d{4})s?"
+    r"|wednesday|thursday|friday|saturday|sunday|" + "|".join(calendar.month_name[1:]).lower() + r"|\d{4})s?"
 )
 _NUMBER = re.compile(
     r"\d+|one|two|three|four|five|six|seven|eight|nine|ten|once|twice|couple|few|several|dozen|hundred"
@@ -143,20 +143,8 @@ def signals(texts: Sequence[str], counts: "csr_matrix", words: Sequence[str], kn
     return found
 
 
-_DAY_FIRST = re.compile(
-    rf"\b(\d{{1,2}})(?:st|nd|rd|th)?(?: of)? ({'|'.join(MONTHS)})\b(?:,? (\d{{4}}))?", re.IGNORECASE
-)
-_MONTH_FIRST = re.compile(rf"\b({'|'.join(MONTHS)}) (\d{{1,2}})(?:st|nd|rd|th)?\b(?:,? (\d{{4}}))?", re.IGNORECASE)
-_MONTH = re.compile(
-    rf"\b(?:(in|of|during|early|late|mid|since|until|by) )?({'|'.join(MONTHS)})\b(?:,? (\d{{4}}))?", re.IGNORECASE
-)
-_ISO = re.compile(r"\b(\d{4})-(\d{2})-(\d{2})\b")
-_ISO_MONTH = re.compile(r"\b(\d{4})-(\d{2})\b(?!-)")
 _YEAR = re.compile(r"\b((?:19|20)\d{2})\b")
-_RELATIVE = re.compile(r"\b(last|this|past) (week|weekend|month|year)\b|\b(yesterday|today)\b", re.IGNORECASE)
-_AGO = re.compile(r"\b(a|one|two|three|four|five|six|\d{1,2}) (day|week|month|year)s? ago\b", re.IGNORECASE)
-_COUNTS = {"a": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6}
-_DAYS = {"day": 1, "week": 7, "weekend": 7, "month": 30, "year": 365}
+_ABOUT = {"week": 2, "month": 10, "year": 121}
 _WHEN = re.compile(r"^\s*(?:when|since when|how long|what (?:day|date|year|month|time))\b", re.IGNORECASE)
 _HOW_MANY = re.compile(r"^\s*how (?:many|much|often|old)\b", re.IGNORECASE)
 _PLACE = re.compile(r"^\s*where\b|\b(?:which|what) (?:country|city|place|state|town)\b", re.IGNORECASE)
@@ -290,70 +278,37 @@ def _latest(span: Span, today: date) -> Span:
     return span
 
 
-def _iso_month(match: re.Match[str]) -> Span | None:
-    number = int(match[2])
-    return _month(MONTHS[number - 1], match[1]) if 1 <= number <= 12 else None
-
-
 def _spans(text: str, today: date) -> list[Span]:
     """The most exact times that a text names: days, else months, else years, else such as are told from today."""
-    return _days(text) or _months(text) or _years(text) or _relative(text, today)
+    found: dict[int, list[Span]] = {}
+    for days in _days_named(text, today):
+        found.setdefault(_rank(days), []).append(_span(days))
+    return found[min(found)] if found else []
 
 
-def _days(text: str) -> list[Span]:
-    days = [_day(m[1], m[2], m[3]) for m in _DAY_FIRST.finditer(text)]
-    days += [_day(m[2], m[1], m[3]) for m in _MONTH_FIRST.finditer(text)]
-    days += [_iso(m) for m in _ISO.finditer(text)]
-    return [day for day in days if day]
+def _days_named(text: str, today: date) -> list[Days]:
+    if NAMES_OF_TIME.search(text) is None:
+        return [Days(date(int(m[1]), 1, 1), date(int(m[1]), 12, 31), "year") for m in _YEAR.finditer(text)]
+    from em_pipelines.extraction.rules.tense import tenses_of  # noqa: PLC0415  (it brings the word lists)
+    from em_pipelines.extraction.rules.tokens import tokenise  # noqa: PLC0415
+
+    straight = text.replace("’", "'")
+    moment = Moment(today, tenses_of(tokenise(straight), straight), is_bare=True)
+    named = [days for days, _, _ in find(words_of(straight), moment)]
+    return named or _days_named(" ".join(_YEAR.findall(text)), today)
 
 
-def _months(text: str) -> list[Span]:
-    """Months by name or number; `may` alone is mostly the verb."""
-    months = [_month(m[2], m[3]) for m in _MONTH.finditer(text) if m[1] or m[3] or m[2].casefold() != "may"]
-    return months + [span for m in _ISO_MONTH.finditer(text) if (span := _iso_month(m))]
+def _rank(days: Days) -> int:
+    """Days before months, months before years, and what counts from today last."""
+    if days.is_relative:
+        return 3
+    return {"day": 0, "weekend": 0, "week": 0, "month": 1}.get(days.precision, 2)
 
 
-def _years(text: str) -> list[Span]:
-    return [Span(date(int(m[1]), 1, 1), date(int(m[1]), 12, 31)) for m in _YEAR.finditer(text)]
-
-
-def _day(day: str, month: str, year: str | None) -> Span | None:
-    try:
-        only = date(int(year or 2000), MONTHS.index(month.casefold()) + 1, int(day))
-    except ValueError:
-        return None
-    return Span(only, only, year is None)
-
-
-def _iso(match: re.Match[str]) -> Span | None:
-    try:
-        only = date.fromisoformat(match[0])
-    except ValueError:
-        return None
-    return Span(only, only)
-
-
-def _month(month: str, year: str | None) -> Span:
-    first = date(int(year or 2000), MONTHS.index(month.casefold()) + 1, 1)
-    return Span(first, (first + timedelta(days=31)).replace(day=1) - timedelta(days=1), year is None)
-
-
-def _relative(text: str, today: date) -> list[Span]:
-    found = []
-    for match in _RELATIVE.finditer(text):
-        if match[3]:
-            day = today - timedelta(days=match[3].casefold() == "yesterday")
-            found.append(Span(day, day))
-        else:
-            length = _DAYS[match[2].casefold()]
-            is_this = match[1].casefold() == "this"
-            found.append(Span(today - timedelta(days=length * (1 if is_this else 2)), today))
-    for match in _AGO.finditer(text):
-        length = _DAYS[match[2].casefold()]
-        count = _COUNTS.get(match[1].casefold()) or int(match[1])
-        day = today - timedelta(days=count * length)
-        found.append(Span(day - timedelta(days=length // 3), day + timedelta(days=length // 3)))
-    return found
+def _span(days: Days) -> Span:
+    """The days; of what is said to the week, month or year, `two months ago`, a third of one more at either end."""
+    around = timedelta(days=_ABOUT.get(days.precision, 0) if days.start == days.end else 0)
+    return Span(days.start - around, days.end + around, days.cycle == "year")
 
 
 _ASKS = re.compile(

@@ -7,7 +7,7 @@ from em_pipelines.extraction.rules.tokens import Token
 from em_pipelines.text.dates.calendar_spans import Tense, one_day
 from em_pipelines.text.dates.cursor import Cursor
 from em_pipelines.text.dates.partial_dates import PartialDate, partial
-from em_pipelines.text.dates.resolver import LONGEST_PHRASE, TenseAt, date_at
+from em_pipelines.text.dates.resolver import LONGEST_PHRASE, Moment, TenseAt, date_at
 from em_pipelines.text.dates.words import NUMBERS, TENS, Word, words_of
 
 Found = tuple[PartialDate, int]
@@ -37,7 +37,7 @@ def read_date(
     words = _words(tokens, i - _N_BEFORE, min(stop, i + LONGEST_PHRASE))
     k = next((n for n, word in enumerate(words) if word.start >= i), len(words))
     while k < len(words):
-        found = date_at(words, k, written_on, tense)
+        found = date_at(words, k, Moment(written_on, tense))
         if found is not None or words[k].low not in _LEADING:
             value = partial(found[0]) if found is not None and found[0] is not None else None
             return (value, words[found[1] - 1].end) if found is not None and value is not None else None
@@ -53,7 +53,7 @@ def find_date(
     dates: list[PartialDate] = []
     i = next((n for n, word in enumerate(words) if word.start >= start), len(words))
     while i < len(words):
-        found = date_at(words, i, written_on, tense)
+        found = date_at(words, i, Moment(written_on, tense))
         value = partial(found[0]) if found is not None and found[0] is not None else None
         dates += [value] if value is not None else []
         i = found[1] if found is not None else i + 1

@@ -34,6 +34,8 @@ LENGTHS = {
     "decade": relativedelta(years=10),
 }
 """Precision → length of the calendar period."""
+CYCLES = {YEARLY: "year", MONTHLY: "month", WEEKLY: "week"}
+"""Frequency of a rule → the period that holds one occurrence."""
 _SEARCHED = {
     WEEKLY: relativedelta(weeks=2),
     MONTHLY: relativedelta(years=1, months=2),
@@ -46,12 +48,13 @@ _SATURDAY = 5
 @dataclass(frozen=True, slots=True)
 class Days:
     """The days from `start` to `end`, both included. `precision` is the unit in which it was said: of `two months ago`
-    the month, though it is one day. `is_certain`: the words name the year, or count from the day of writing."""
+    the month, though it is one day. `cycle` is what the words leave open: which `year`, `month` or `week`; empty where
+    they name it, or count from the day of writing."""
 
     start: date
     end: date
     precision: str
-    is_certain: bool = True
+    cycle: str = ""
     is_relative: bool = False
     """Counted from the day of writing: `last May`, not `May 2019`."""
 
@@ -100,7 +103,7 @@ class Recurring:
     def within(self, days: Days) -> Days | None:
         """The first occurrence that starts in a span of days."""
         found = self.starts(days.start, days.end)
-        return replace(self._from(found[0]), is_certain=True, is_relative=days.is_relative) if found else None
+        return replace(self._from(found[0]), cycle="", is_relative=days.is_relative) if found else None
 
     def latest(self, until: date) -> Days | None:
         """The last occurrence that starts up to a day."""
@@ -144,7 +147,7 @@ class Recurring:
         return self.earliest(day + timedelta(days=1), is_whole=True)
 
     def _from(self, start: date) -> Days:
-        return Days(start, last_of(start, self.precision), self.precision, is_certain=False)
+        return Days(start, last_of(start, self.precision), self.precision, CYCLES[self.frequency])
 
 
 @lru_cache(maxsize=4096)

@@ -8,9 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 
-from dateutil.rrule import MONTHLY, WEEKLY, YEARLY
-
-from em_pipelines.text.dates.calendar_spans import Days, Recurring, period
+from em_pipelines.text.dates.calendar_spans import CYCLES, Days, Recurring, period
 from em_pipelines.text.dates.cursor import LEADS, Cursor
 from em_pipelines.text.dates.recurring_phrases import recurring_at
 from em_pipelines.text.dates.words import MONTHS
@@ -18,8 +16,7 @@ from em_pipelines.text.dates.words import MONTHS
 Value = Days | Recurring
 Found = tuple[Value, int]
 """What a phrase means, and the word after it."""
-_CYCLES = {YEARLY: "year", MONTHLY: "month", WEEKLY: "week"}
-_FREQUENCIES = {unit: frequency for frequency, unit in _CYCLES.items()}
+_FREQUENCIES = {unit: frequency for frequency, unit in CYCLES.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +51,7 @@ class Grammar(Cursor):
         """The value in what follows: `May last year`, `the 3rd of next month`, `last year in May`."""
         if isinstance(value, Days):
             return self._then(value, end)
-        unit = _CYCLES[value.frequency]
+        unit = CYCLES[value.frequency]
         j = self.skip(end, ",", "of", "in", "back", "the")
         around = self.container(j, unit)
         inner = value.within(around[0]) if around is not None else None

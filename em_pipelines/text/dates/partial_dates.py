@@ -45,11 +45,7 @@ def partial(days: Days) -> PartialDate | None:
     if days.precision == "week":
         return PartialDate(days.start, "day") if days.start == days.end else PartialDate(month_of(days.start), "month")
     precision = _PRECISION.get(days.precision)
-    if (
-        days.precision == "season"
-        and days.start.year != days.end.year
-        and not (days.is_certain and not days.is_relative)
-    ):
+    if days.precision == "season" and days.start.year != days.end.year and (days.cycle or days.is_relative):
         return None  # `last winter` is of two years
     return PartialDate(period(precision, days.start).start, precision) if precision is not None else None
 

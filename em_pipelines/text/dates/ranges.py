@@ -106,7 +106,7 @@ def _joined(grammar: Grammar, first: Value, last: Value) -> Days | None:
         start = first.latest(end.start) if end is not None else None
     if start is None or end is None or start.start > end.end:
         return None
-    return replace(start, end=end.end, is_certain=start.is_certain or end.is_certain)
+    return replace(start, end=end.end, cycle=start.cycle if end.cycle else "")
 
 
 def _is_timetable(grammar: Grammar, *ends: Value | int) -> bool:

@@ -80,7 +80,7 @@ def _chosen(grammar: Grammar, which: str, j: int) -> Found | None:
     else:
         days = rule.this(grammar.day, grammar.tense) if not sign else None
         days = (rule.previous(grammar.day) if sign < 0 else rule.next(grammar.day)) if sign else days
-    return (replace(days, is_certain=True, is_relative=True), found[1]) if days is not None else None
+    return (replace(days, cycle="", is_relative=True), found[1]) if days is not None else None
 
 
 def _rolling(grammar: Grammar, length: relativedelta, sign: int) -> Days:
@@ -129,7 +129,7 @@ def _twice(grammar: Grammar, rule: Recurring, unit: str | None, side: str) -> Da
     once = rule.previous(grammar.day) if sign < 0 else rule.next(grammar.day)
     twice = once and (rule.latest(once.start - timedelta(days=1)) if sign < 0 else
                       rule.earliest(once.end + timedelta(days=1), is_whole=True))  # fmt: skip
-    return replace(twice or one_day(grammar.day), is_certain=True, is_relative=True)
+    return replace(twice or one_day(grammar.day), cycle="", is_relative=True)
 
 
 def _beside(rule: Recurring, unit: str | None, days: Days, side: str) -> Days | None:
@@ -142,7 +142,7 @@ def _beside(rule: Recurring, unit: str | None, days: Days, side: str) -> Days | 
         return replace(beside, is_relative=days.is_relative)
     day = timedelta(days=1)
     found = rule.latest(days.start - day) if side == "before" else rule.earliest(days.end + day, is_whole=True)
-    return replace(found, is_certain=True, is_relative=days.is_relative) if found is not None else None
+    return replace(found, cycle="", is_relative=days.is_relative) if found is not None else None
 
 
 def counted(grammar: Grammar, i: int) -> Found | None:
@@ -197,4 +197,4 @@ def _weekdays_ago(grammar: Grammar, i: int) -> Found | None:
     found = rule.previous(grammar.day)
     for _ in range(number[0] - 1):
         found = rule.latest(found.start - timedelta(days=1)) if found is not None else None
-    return (replace(found, is_certain=True, is_relative=True), number[1] + 2) if found is not None else None
+    return (replace(found, cycle="", is_relative=True), number[1] + 2) if found is not None else None

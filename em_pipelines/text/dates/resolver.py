@@ -43,6 +43,16 @@ _REPEATED = frozenset({"every", "each", "per", "following", "other"})
 
 
 @dataclass(frozen=True, slots=True)
+class Moment:
+    """When words were written, by the local date, and in which tense; `is_bare` lets the name of a month alone be one,
+    as in questions."""
+
+    said_on: date
+    tense: Tense | TenseAt = Tense.PRESENT
+    is_bare: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class DateSpan:
     """The days from `start` to `end`, both included, that the characters of `span` mean. `precision` is the unit in
     which it was said: day, weekend, week, month, quarter, season, half, year, decade; span for `the past two days`."""
@@ -58,18 +68,18 @@ def resolve(text: str, said_on: date, tense: Tense | TenseAt = Tense.PRESENT) ->
     that date."""
     words = words_of(text)
     found = []
-    for days, i, j in find(words, said_on, tense):
+    for days, i, j in find(words, Moment(said_on, tense)):
         is_since = i > 0 and words[i - 1].low == "since" and days.start <= said_on
         end = max(said_on, days.start) if is_since else days.end
         found.append(DateSpan((words[i].start, words[j - 1].end), days.start, end, days.precision))
     return found
 
 
-def find(words: Sequence[Word], said_on: date, tense: Tense | TenseAt) -> Iterator[tuple[Days, int, int]]:
+def find(words: Sequence[Word], moment: Moment) -> Iterator[tuple[Days, int, int]]:
     """The dates of words in order, each with the word it begins with and the one after it."""
     i, previous = 0, None
     while i < len(words):
-        found = date_at(words, i, said_on, tense, previous)
+        found = date_at(words, i, moment, previous)
         if found is not None and found[0] is not None:
             yield found[0], i, found[1]
             previous = found[0]
@@ -77,21 +87,20 @@ def find(words: Sequence[Word], said_on: date, tense: Tense | TenseAt) -> Iterat
 
 
 def date_at(
-    words: Sequence[Word], i: int, said_on: date, tense: Tense | TenseAt, previous: Days | None = None
+    words: Sequence[Word], i: int, moment: Moment, previous: Days | None = None
 ) -> tuple[Days | None, int] | None:
     """The days that the phrase at a word means, and the word after it; None where no date begins there. The days are
     None of a phrase of time that means none in particular. `previous` are those that were named before."""
     opens = words[i].low in {"from", "between"} and i + 1 < len(words)
     if not _may_begin(words, i + opens):
         return None
-    grammar = Grammar(
-        words, said_on, _tense_at(words, i, tense), previous, min(len(words), i + LONGEST_PHRASE), _READERS
-    )
+    tense, stop = _tense_at(words, i, moment.tense), min(len(words), i + LONGEST_PHRASE)
+    grammar = Grammar(words, moment.said_on, tense, previous, stop, _READERS)
     try:
         found = range_at(grammar, i)
         if found is not None or opens:
             return found
-        value = grammar.value(i)
+        value = grammar.value(i, is_bare=moment.is_bare)
         days = grammar.days(value[0]) if value is not None else None
     except (ValueError, OverflowError):  # beyond the calendar
         return None
