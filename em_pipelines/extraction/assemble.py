@@ -24,6 +24,7 @@ from em_pipelines.extraction.quoted_material import without_quoted
 from em_pipelines.extraction.rules.lexicon import topics_of
 from em_pipelines.extraction.segmentation import read_segments
 from em_pipelines.extraction.settings import DurableSettings, VerificationSettings
+from em_pipelines.extraction.unconfirmed import unconfirmed_held
 from em_pipelines.extraction.verification import verify, worded
 from em_pipelines.extraction.working_rules import with_working_rules
 from em_pipelines.schema.ids import content_id, correlation_id
@@ -131,8 +132,9 @@ def readings(
 ) -> Iterator[tuple[Segment, Extraction]]:
     """Each segment with what may be believed of it, in order.
 
-    An extractor sees neither untrusted sessions nor what the guard takes out of a text; what it says of the rest is
-    verified first and screened then, so that what is withheld still counts as a hallucination where it is one.
+    An extractor sees neither untrusted sessions, nor what the guard takes out of a text, nor quoted material; what it
+    says of the rest is verified first and screened then, so that what is withheld still counts as a hallucination where
+    it is one.
     """
     guards = [(segment, *_guarded(segment, checks.safety)) for segment in segments]
     read = _read(extractor, [seen for _, seen, _ in guards if seen is not None])
@@ -142,6 +144,7 @@ def readings(
             continue
         reading = _judged(next(read), seen, checks)
         reading.issues += issues
+        reading = unconfirmed_held(reading, segment)
         yield segment, reading if segment.project is None else with_working_rules(reading, segment, checks.safety)
 
 

@@ -11,13 +11,13 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import islice
+from itertools import islice, takewhile
 
 from em_pipelines.extraction.rules.cues import find_phrases
 from em_pipelines.extraction.rules.lexicon import load_lexicon, words
 from em_pipelines.extraction.rules.names import FEMALE_NAMES, MALE_NAMES, is_profession
 from em_pipelines.extraction.rules.noun_phrases import KIN
-from em_pipelines.extraction.rules.tokens import BASE, DET, NUMBER, OBJECT, POSS, PUNCT, Token, tokenise
+from em_pipelines.extraction.rules.tokens import BASE, DET, NUMBER, OBJECT, POSS, PREP, PUNCT, Token, tokenise
 from em_pipelines.text.cleaning import CODE_MARK
 from em_pipelines.text.guard.passages import Span, quoted_blocks
 from em_pipelines.text.guard.passages import sentences as sentence_spans
@@ -54,7 +54,8 @@ _FOR_ME = re.compile(r"\bfor (?:me|myself|us)\b(?! (?:for|as)\b)")
 _THIS = re.compile(r"\b(?:this|following|text|sentence|grammar|spelling|below|above)\b")
 _RETURN = re.compile(
     r"[\s(—–-]*(?:(?:ok|okay|oh|and|but|so|also|ps)[,:]? )*(?:btw|by the way|anyways?|irl|in real life|in reality|"
-    r"as for me|me, i|i myself|myself,|unlike me|out of character|the real me|for the record|back to|it's for|this is for)\b"
+    r"as for me|me, i|i myself|myself,|unlike me|out of character|the real me|for the record|back to|it's for|"
+    r"this is for)\b"
     r"|.{0,30}(?:\bas myself|\bshe's me|\bhe's me)\b"
 )
 """Begins a sentence in which the speaker speaks as themselves again."""
@@ -62,7 +63,8 @@ _COLON = re.compile(r":(?=\s|$|[\"'*(`])| [-–—]+ ?(?=[\"'])")
 _FICTION = {phrase.split()[0] for tag in ("fiction", "thought") for phrase in load_lexicon("hedges")[tag]}
 _MAY_FRAME = re.compile(
     rf"(?i):(?=\s|$|[\"'*(`])|\b(?:{_DRAFTED}|{_BEING_DRAFTED}|{'|'.join(map(re.escape, sorted(_FICTION)))})\b"
-    r"|\b(?:this|following|needs?|wants?|you are|you're|you be|you play)\b|\bhow\b.{0,30}\b(?:say|put|write|phrase|spell)\b"
+    r"|\b(?:this|following|needs?|wants?|you are|you're|you be|you play)\b"
+    r"|\bhow\b.{0,30}\b(?:say|put|write|phrase|spell)\b"
 )
 """Stands in every frame."""
 _ADDRESS = re.compile(
@@ -289,9 +291,9 @@ def _is_label(tokens: Sequence[Token]) -> bool:
     lows = [token.low for token in tokens if not token.bits & PUNCT]
     if lows[-1:] and lows[-1].isdigit():
         return True
-    nouns = [token.low for token in tokens if not token.bits]
+    name = [token.low for token in takewhile(lambda token: not token.bits & (PUNCT | PREP), tokens)]
     is_name = not tokens[0].bits and not _is_order(tokens) and {"you", "your"}.isdisjoint(lows)
-    return is_name and len(tokens) > MAX_WORDS_ANNOUNCING and _VAGUE.isdisjoint(nouns[:1] + nouns[-1:])
+    return is_name and len(tokens) > MAX_WORDS_ANNOUNCING and _VAGUE.isdisjoint(name[:1] + name[-1:])
 
 
 def _is_order(tokens: Sequence[Token]) -> bool:

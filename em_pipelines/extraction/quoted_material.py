@@ -74,7 +74,7 @@ def quoted_material(text: str) -> tuple[Span, ...]:
 
 def without_quoted(segment: Segment) -> tuple[Segment, list[Issue]]:
     """The segment with quoted material blanked in what people wrote, texts as long as before; and an issue for each
-    turn that states facts and lost some."""
+    turn that states facts and lost some. Imported notes stay as they are: they are lists about the user."""
     turns = tuple(map(_own_words, segment.turns))
     issues = [
         Issue(turn.turn_number, CITED, "others_words")
@@ -85,7 +85,7 @@ def without_quoted(segment: Segment) -> tuple[Segment, list[Issue]]:
 
 
 def _own_words(turn: Turn) -> Turn:
-    spans = quoted_material(turn.text) if turn.role == "user" else ()
+    spans = quoted_material(turn.text) if turn.role == "user" and turn.note_privacy is None else ()
     return replace(turn, text=blanked(turn.text, spans)) if spans else turn
 
 

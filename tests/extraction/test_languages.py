@@ -103,7 +103,10 @@ def one_turn(text: str, language: str | None) -> Segment:
 
 @pytest.mark.parametrize(
     ("text", "language"),
-    [("Anna ist aus Berlin. Job: Koch. Hobby: Segeln", "de"), ("Job: cocinera. Hobby: el coro", "es")],
+    [
+        ("About me: Anna ist aus Berlin. Job: Koch. Hobby: Segeln", "de"),
+        ("About me: Job: cocinera. Hobby: el coro", "es"),
+    ],
 )
 def test_rules_make_no_facts_of_what_they_do_not_read(extractor: RulesExtractor, text: str, language: str) -> None:
     assert extractor.extract(one_turn(text, None)).claims  # what they did without knowing

@@ -229,9 +229,10 @@ _STRAIGHT = str.maketrans("’‘ʼ“”„«»", "'''" + '"' * 5)
 _INTENDING = frozenset({"want", "need", "plan", "decide", "intend", "hope"})
 
 
-def readable(text: str) -> str:
-    """The text to be read, of the same length: code and quoted material blanked, quotes and apostrophes straight."""
-    text = blank_code(blanked(text, quoted_material(text)))
+def readable(text: str, *, is_note: bool = False) -> str:
+    """The text to be read, of the same length: code and quoted material blanked, quotes and apostrophes straight. In
+    an imported note nothing is quoted material: it is a list about the user."""
+    text = blank_code(text if is_note else blanked(text, quoted_material(text)))
     return text if text.isascii() else text.translate(_STRAIGHT)
 
 

@@ -162,7 +162,7 @@ class MessageReader:
     """State of reading one message; `people` is shared by the turns of a segment."""
 
     def __init__(self, turn: Turn, patterns: PatternIndex, people: People, options: ReaderOptions) -> None:
-        text = readable(turn.text[: options.max_characters])
+        text = readable(turn.text[: options.max_characters], is_note=turn.note_privacy is not None)
         self.turn = turn
         self.patterns = patterns
         self.keeps_health = options.keeps_health

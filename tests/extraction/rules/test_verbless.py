@@ -4,11 +4,11 @@ import pytest
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("Name: Oriane\nAge: 37\nCity: Zutphen",
+        ("About me:\nName: Oriane\nAge: 37\nCity: Zutphen",
          ["user | has_name | Oriane", "user | has_age | 37", "user | lives_in | Zutphen"]),
         ("About me: harbour pilot, two kids, living in Zutphen.",
          ["user | works_as | harbour pilot", "user | parent_of | kids", "user | lives_in | Zutphen"]),
-        ("Two kids. Lives in Zutphen. Name: Ravi.",
+        ("About me: Two kids. Lives in Zutphen. Name: Ravi.",
          ["user | parent_of | kids", "user | lives_in | Zutphen", "user | has_name | Ravi"]),
         ("I'm a harbour pilot in Zutphen, two kids.",
          ["user | works_as | harbour pilot", "user | lives_in | Zutphen", "user | parent_of | kids"]),
@@ -23,6 +23,7 @@ def test_fragments_are_the_writers_where_the_message_introduces_them(claims_of, 
 @pytest.mark.parametrize(
     "text",
     [
+        "Name: Oriane\nAge: 37\nCity: Zutphen",
         "Event: regatta\nLocation: Zutphen",
         "Customer profile: Danish, two kids",
         "I met a potter, two kids, at the market.",
