@@ -32,6 +32,7 @@ MAX_WORDS_BEFORE_I = 3
 """Behind a label whose owner is unknown."""
 MAX_MATERIAL_WORDS = 80
 """Of material that are looked through for the first person."""
+_CHARACTERS_A_WORD = 20
 _OPENING_CHARACTERS = 60
 """Of a sentence that tell whether the speaker is back."""
 _DRAFTING, _REWORDING, _ADVISING = (words("verbs", key) for key in ("drafting", "rewording", "advising"))
@@ -73,7 +74,7 @@ _ADDRESS = re.compile(
 )
 """What may stand before the verb of a request."""
 _CLAUSE = re.compile(r"[,;(]\s*|\b(?:and|then|so)\b\s*")
-_FIRST_WORD = re.compile(r"[\w-]+")
+_WORD = re.compile(r"[\w-]+")
 _OF_MINE = re.compile(r"[\w-]+(?: \w+)? (?:me )?(?:my|our) ")
 """`draft up my …`."""
 _NEEDING = re.compile(r"\b(?:needs?|wants?) (?:an?|the|some|his|her|their)\b")
@@ -82,7 +83,7 @@ _HOW_TO_SAY = re.compile(
     r"\bhow (?:do|does|would|can|could|should|is|to)\b.{0,12}\b(?:say|said|put|write|written|phrase|word|spell)\b"
 )
 _PRESENTS = re.compile(r"(?:so |ok |and )?here(?: is|'s| are) (?:an?|the|some|what (?:he|she|they|my|the))\b")
-_VOICES = re.compile(r"(?:report|read|go|state|text|reply|answer)(?:s|es|ed)|replies|replied|went")
+_VOICES = re.compile(r"(?:report|read|go|state|text|reply|answer)(?:s|d|ed)|replie[sd]|went")
 """What mails, notices and people do before a colon, beside the verbs of `reporting`."""
 _SPEAKING = re.compile(r"(?i)\W*(?:[\w'-]+,? )?(?:i|we|my name)\b")
 _YOUR_PART = re.compile(r"(?:so |ok |okay |now )?you(?: are|'re| be| play) (?:an?|the|my) ")
@@ -92,6 +93,8 @@ _REPORTED = re.compile(r"\b(?:that|which|who|where|saying|says|stating|like|as i
 """`a letter saying that I …`, `a poem in which I …`."""
 _WORDLESS = re.compile(r"[\s:–—`*_-]*")
 _TO_NEXT_LINE = re.compile(r"[.!?:;…)\"' ]*\n\s*")
+_REST_OF_LINE = re.compile(r"[.!?]+[ \t]+(?P<rest>[^\s][^\n]*)")
+_POINTS_ON = re.compile(r"\b(?:this|the following)(?: [\w-]+)?(?: (?:please|pls|plz|for me))?$")
 _RULE = re.compile(r"(?:-{3,}|={3,}|\*{3,}|_{3,})(?=\n)")
 _INSTRUCTED = re.compile(r"\b(?:this|that|these|it|above)\b|^\W*(?:please |pls |plz )?[\w-]+ (?:as|into|to|in) ")
 
@@ -134,7 +137,7 @@ class Framing:
             if material is None and (asks or _points(frame)):
                 material = (self._reported(frame) if asks else None) or self._below(frame, asks=asks)
             if material is None and asks:
-                material = self._above(frame)
+                material = self._above(frame) or self._after(frame)
             is_commissioned = asks
             if material is not None:
                 found.append(material)
@@ -201,7 +204,7 @@ class Framing:
             return None
         behind = _WORDLESS.match(self.text, frame.colon)
         start = len(self.text) if behind is None else behind.end()
-        material = self.text[start : start + 20 * MAX_MATERIAL_WORDS]
+        material = self.text[start : start + _CHARACTERS_A_WORD * MAX_MATERIAL_WORDS]
         if not material or material[0] == CODE_MARK:
             return None
         asks = asks or (is_commissioned and len(frame.tokens) <= MAX_WORDS_OF_A_CUE)
@@ -221,6 +224,8 @@ class Framing:
         if gap is None or self.text[gap.end() : gap.end() + 1] in {"", CODE_MARK}:
             return None
         start, end = gap.end(), self.end_of(gap.end())
+        if is_called_own(self.text[start : start + _OPENING_CHARACTERS].lower()):
+            return None
         rule = _RULE.match(self.text, start)
         if rule is not None:
             closing = self.text.find("\n" + rule.group(), rule.end())
@@ -239,6 +244,18 @@ class Framing:
         is_last = self.text.find("\n", frame.end) < 0
         return (0, start) if is_first and is_last and _INSTRUCTED.search(frame.lead) else None
 
+    def _after(self, frame: Frame) -> Span | None:
+        """What stands on the line of a request that ends in what it points at: `Can you translate this?`"""
+        rest = _REST_OF_LINE.match(self.text, frame.end)
+        if (
+            rest is None
+            or is_called_own(rest["rest"][:_OPENING_CHARACTERS].lower())
+            or not _POINTS_ON.search(frame.lead)
+            or rest["rest"][0] == CODE_MARK
+        ):
+            return None
+        return (rest.start("rest"), self.end_of(rest.start("rest"))) if _has_first_person(rest["rest"]) else None
+
 
 def asks_for_text(frame: Frame) -> bool:
     """Whether a sentence asks for a text or for another wording, or says that one is being written; not of oneself."""
@@ -247,7 +264,7 @@ def asks_for_text(frame: Frame) -> bool:
     if _WRITING.search(frame.lead):
         return not is_called_own(frame.lead)
     orders = [_ADDRESS.sub("", clause, count=1) for clause in _CLAUSE.split(frame.lead)]
-    verbs = {match.group(): order for order in orders if (match := _FIRST_WORD.match(order))}
+    verbs = {match.group(): order for order in orders if (match := _WORD.match(order))}
     if not _TURNING.isdisjoint(verbs) and _THIS.search(frame.lead) is not None:
         return True
     if _is_for_another(frame.tokens) or is_called_own(frame.lead):
@@ -291,8 +308,10 @@ def _is_label(tokens: Sequence[Token]) -> bool:
     lows = [token.low for token in tokens if not token.bits & PUNCT]
     if lows[-1:] and lows[-1].isdigit():
         return True
-    name = [token.low for token in takewhile(lambda token: not token.bits & (PUNCT | PREP), tokens)]
-    is_name = not tokens[0].bits and not _is_order(tokens) and {"you", "your"}.isdisjoint(lows)
+    name = [
+        token.low for token in takewhile(lambda token: not token.bits & (PUNCT | PREP), tokens[lows[0] == "from" :])
+    ]
+    is_name = (not tokens[0].bits or lows[0] == "from") and not _is_order(tokens) and {"you", "your"}.isdisjoint(lows)
     return is_name and len(tokens) > MAX_WORDS_ANNOUNCING and _VAGUE.isdisjoint(name[:1] + name[-1:])
 
 
@@ -334,11 +353,11 @@ def _is_person(token: Token) -> bool:
 
 def _has_first_person(material: str, n_words: int = MAX_MATERIAL_WORDS) -> bool:
     """Whether one of the first words of the material is of the first person."""
-    opening = (token.low for token in tokenise(material[: n_words * 20]) if not token.bits & PUNCT)
-    return not _SUBJECTS.isdisjoint(islice(opening, n_words))
+    opening = islice(_WORD.finditer(material[: n_words * _CHARACTERS_A_WORD]), n_words)
+    return not _SUBJECTS.isdisjoint(match.group().lower() for match in opening)
 
 
 def _is_told_of_others(material: str) -> bool:
     """Whether it is told in the third person, as of a friend for whose birthday a card is: those facts are facts."""
-    lows = {token.low for token in tokenise(material)}
+    lows = {match.group().lower() for match in _WORD.finditer(material)}
     return FIRST_PERSON_WORDS.isdisjoint(lows) and not _OTHERS.isdisjoint(lows)

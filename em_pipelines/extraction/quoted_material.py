@@ -5,7 +5,8 @@ is quoted is decided by form, before anything is read, and blanked for every ext
 
 - position: quotation marks around a sentence, lines that begin with `>`, fences, what stands behind the headers of a
   mail;
-- layout: runs of `Key: value`, speakers of a transcript, `Given … When … Then …`, `As a …, I want … so that …`;
+- layout: runs of `Key: value`, rows of a table, speakers of a transcript, `Given … When … Then …`, `As a …, I want …
+  so that …`;
 - a frame and what belongs to it: a request for a text, a label, role play (`quoted_frames`).
 
 What the speaker calls their own ("it's my own bio", "which is true") is not quoted. Add a kind of layout here; what
@@ -24,8 +25,8 @@ from em_pipelines.text.guard.passages import Span, blanked, cited_passages, merg
 from em_pipelines.text.guard.screening import CITED
 
 MAX_LABEL_WORDS = 4
-MIN_LABELS, MIN_LABELS_SHARE = 2, 0.5
-"""Lines with a label that make a form, and of the lines from the first of them to the last."""
+MIN_LABELS, MIN_ROWS, MIN_SHARE = 2, 3, 0.5
+"""Lines with a label that make a form, rows that make a table, and of the lines from the first of them to the last."""
 _SPEAKS = re.compile(r"(?i)\b(?:i|my|we|our|you|he|she|they|is|are|was)\b")
 """One of these words makes a sentence of what stands in quotation marks; without them it is a title or a name."""
 _AFFIRMED = re.compile(
@@ -44,6 +45,7 @@ _LABEL = re.compile(
 """`Name: …`, `- Role: …`, `[12.03.24, 10:11] Ann: …`."""
 _PAIR = r"[A-Za-z][\w ]{1,24}: [^|;,:\n]{1,60}"
 _ROW_OF_LABELS = re.compile(rf"(?:^|(?<=[|;,\n]))[ \t]*{_PAIR}(?:[|;,] *{_PAIR}){{2,}}")
+_ROW = re.compile(r"[^,;|\t\n]*(?:[,;|\t](?! )[^,;|\t\n]*)+")
 _HEADERS = frozenset({"from", "to", "subject", "sent", "date", "cc"})
 _STEP = re.compile(r"(?i)\s*(?:[-*•] )?(given|when|then|and|but|scenario|feature|background)\b")
 _STORY = re.compile(
@@ -106,7 +108,7 @@ def _mails(text: str, framing: Framing) -> list[Span]:
 
 
 def _layouts(text: str) -> list[Span]:
-    """Forms, transcripts and steps of a test."""
+    """Forms, transcripts, steps of a test and rows of a table."""
     spans = [match.span() for match in _ROW_OF_LABELS.finditer(text)] if ":" in text else []
     before = ""
     for lines in _paragraphs(text) if "\n" in text else ():
@@ -118,6 +120,7 @@ def _layouts(text: str) -> list[Span]:
         named = {step[1].lower() for step in steps if step is not None}
         if "then" in named and named & {"given", "when"}:
             spans += _run([step is not None for step in steps], lines)
+        spans += _run([_ROW.fullmatch(text, *line) is not None for line in lines], lines, MIN_ROWS)
         before = text[slice(*lines[-1])]
     return spans
 
@@ -157,9 +160,9 @@ def _is_label(text: str, line: Span) -> bool:
     return key is not None and FIRST_PERSON_WORDS.isdisjoint(key.split())
 
 
-def _run(signs: Iterable[bool], lines: list[Span]) -> list[Span]:
+def _run(signs: Iterable[bool], lines: list[Span], n_least: int = MIN_LABELS) -> list[Span]:
     """From the first line with a sign to the last, where there are enough of them."""
     places = [n for n, sign in enumerate(signs) if sign]
-    if len(places) < MIN_LABELS or len(places) < MIN_LABELS_SHARE * (places[-1] - places[0] + 1):
+    if len(places) < n_least or len(places) < MIN_SHARE * (places[-1] - places[0] + 1):
         return []
     return [(lines[places[0]][0], lines[places[-1]][1])]

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
+from em_pipelines.extraction.quoted_material import quoted_material
 from em_pipelines.extraction.working_claims import fits, is_ordered
 from em_pipelines.extraction.working_words import compiled, freed, refused
 from em_pipelines.schema.readings import Claim, Extraction, Issue, Segment, Turn, Withheld
@@ -148,10 +149,11 @@ def read_turn(turn: Turn, project: str, safety: SafetySettings) -> Extraction:
     grave = [one for one in withheld if not _is_pardoned(one)]
     if any(one.issue not in HARMLESS for one in grave):
         return Extraction()
+    unread = [*((one.span_start, one.span_end) for one in grave), *quoted_material(text)]
     kinds: dict[str, None] = {}
     found: dict[tuple[object, ...], Claim] = {}
     for part in _pieces(text):
-        if "?" in part.sentence or _QUOTED.search(part.sentence) or _is_within(part, grave):
+        if "?" in part.sentence or _QUOTED.search(part.sentence) or overlaps(part.span, unread):
             continue
         claims, refusal = _read(part, project, safety)
         kinds |= {refusal: None} if refusal else {}
@@ -169,10 +171,6 @@ def _is_pardoned(found: Withheld) -> bool:
         return True
     is_order = (found.issue, found.reason) in PARDONED
     return is_order and (found.reason != "memory_write" or found.severity == "info")
-
-
-def _is_within(part: _Part, grave: Iterable[Withheld]) -> bool:
-    return overlaps(part.span, [(one.span_start, one.span_end) for one in grave])
 
 
 def _pieces(text: str) -> Iterator[_Part]:
