@@ -124,6 +124,7 @@ PERSONAL_COLUMNS = frozenset(
         "after",
         "text",
         "gap",
+        "excerpt",
         "source_id",
         "provenance",
         "reason",

@@ -42,8 +42,10 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Pipeline:
 def test_the_first_week_teaches_what_recurred_and_not_the_outage(home: Pipeline) -> None:
     found = experiences(home, "runa")
 
-    assert {(row["component"], row["category"]) for row in found if row["status"] == "active"} == LEARNED
-    assert {row["mitigation"] for row in found} == {"Read", "git pull", "docker compose"}
+    failures = [row for row in found if row["kind"] == "failure"]
+    assert {(row["component"], row["category"]) for row in failures if row["status"] == "active"} == LEARNED
+    assert {row["mitigation"] for row in failures} == {"Read", "git pull", "docker compose"}
+    assert [row["category"] for row in found if row not in failures] == ["Edit > pytest > git commit > git push"]
 
 
 def test_a_session_starts_with_what_was_learned(home: Pipeline) -> None:

@@ -9,7 +9,9 @@ from typing import Any
 import orjson
 
 from em_pipelines.landing.land import land
-from em_pipelines.lifecycle.consolidation.night import run_night
+from em_pipelines.lifecycle.consolidation.night import decide, run_night
+from em_pipelines.lifecycle.consolidation.nights import Said
+from em_pipelines.lifecycle.consolidation.reviewed import waiting
 from em_pipelines.pipeline import Pipeline
 from em_pipelines.retrieval.packs import build
 
@@ -57,6 +59,11 @@ def learn(home: Pipeline, folder: Path, lines: Sequence[Line]) -> None:
     land([source], home.store.log, now=LANDED, settings=home.settings.landing)
     for step in home.steps.values():
         home.store.run_days(step, home.store.stale_days(step))
+
+
+def accept_words(home: Pipeline) -> None:
+    """Lets the words of tools in that wait."""
+    decide(home, [one.experience_id for one in waiting(home) if one.excerpt], Said.ACCEPT, LANDED)
 
 
 def sleep(home: Pipeline) -> str:

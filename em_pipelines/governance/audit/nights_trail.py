@@ -85,7 +85,7 @@ def why_experience(lake: Lake, wanted: str) -> Document | None:
     """What the gates say of something that recurs, what it became, by which night and from which evidence, with its
     conversations. `wanted` is the id of an experience or of its rule; None where none has it.
 
-    Of what is quarantined only gate and reason are told.
+    Of what is quarantined only gate and reason are told, and no words of tools that wait to be accepted.
     """
     rules = state_where(lake, RULES, "rule_id", [wanted]) or state_where(lake, RULES, "experience_id", [wanted])
     experience_id = rules[0]["experience_id"] if rules else wanted
@@ -97,7 +97,7 @@ def why_experience(lake: Lake, wanted: str) -> Document | None:
     return {
         "kind": "experience",
         "user_id": judged[0]["user_id"],
-        "verdict": judged[0],
+        "verdict": {name: value for name, value in judged[0].items() if name != "excerpt"},
         "experience": experiences[0] if experiences else None,
         "rule": rules[0]["text"] if rules else None,
         "night": judged[0]["consolidation_id"],

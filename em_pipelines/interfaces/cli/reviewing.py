@@ -77,9 +77,14 @@ def list_waiting(
 
 def _print_waiting(found: "list[Waiting]", experiences: "list[Looked]", how: str) -> None:
     facts = [(item.seed_id, item.user_id, item.said, item.source_kind, item.file, item.line) for item in found]
-    known = [(one.experience_id, one.user_id, f"{one.said} ({one.reason})", EXPERIENCE, "", "") for one in experiences]
+    known = [(one.experience_id, one.user_id, _told(one), EXPERIENCE, "", "") for one in experiences]
     headings = ("id", "user", "fact", "kind", "file", "line")
     print_table(f"{len(facts) + len(known)} {how}", headings, [*facts, *known], right=("line",))
+
+
+def _told(one: "Looked") -> str:
+    words = f"; accepting it by its id adds these words of the output: “{one.excerpt}”" if one.excerpt else ""
+    return f"{one.said} ({one.reason}{words})"
 
 
 @app.command()
@@ -168,7 +173,7 @@ def waiting_experiences_line(home: "Pipeline") -> str | None:
     """How many experiences wait, in a sentence; None where none does."""
     from em_pipelines.lifecycle.consolidation.reviewed import waiting
 
-    n_waiting = len(waiting(home))
+    n_waiting = sum(not one.is_served for one in waiting(home))
     if not n_waiting:
         return None
     waits = counted(n_waiting, "experience", ("waits", "wait"))
@@ -208,21 +213,23 @@ def _decide(home: "Pipeline", wanted: "Wanted", kind: str | None, how: str, *, a
     of_facts = replace(wanted, ids=tuple(one for one in wanted.ids if one not in named))
     has_facts = kind != EXPERIENCE and bool(of_facts.ids or not wanted.ids)
     chosen = (review.choose_to_accept if is_accepted else review.choose)(of_facts) if has_facts else []
-    ids = named if wanted.ids else [one.experience_id for one in _experiences(home, wanted)]
-    experiences = _decide_upon(home, ids, wanted.user_id, is_accepted=is_accepted)
+    waiting = [one.experience_id for one in _experiences(home, wanted) if not one.is_served]
+    experiences = _decide_upon(home, wanted, named if wanted.ids else waiting, is_accepted=is_accepted)
     decided = (review.accept if is_accepted else review.reject)(chosen) if chosen else Decided(())
     _show(decided, experiences, how, as_json)
 
 
-def _decide_upon(home: "Pipeline", ids: list[str], user_id: str | None, *, is_accepted: bool) -> "list[dict[str, Any]]":
-    """The experiences that were decided upon, with what is served of them made anew."""
+def _decide_upon(home: "Pipeline", wanted: "Wanted", ids: list[str], *, is_accepted: bool) -> "list[dict[str, Any]]":
+    """The experiences that were decided upon, with what is served of them made anew. Words of tools' outputs are let in
+    with what was named alone: nobody has read them all."""
     if not ids:
         return []
     from em_pipelines.interfaces.cli.consolidating import serve_anew
     from em_pipelines.lifecycle.consolidation.night import decide
     from em_pipelines.lifecycle.consolidation.nights import Said
 
-    rows = decide(home, ids, Said.ACCEPT if is_accepted else Said.REJECT, datetime.now(UTC), user_id=user_id)
+    said, now = Said.ACCEPT if is_accepted else Said.REJECT, datetime.now(UTC)
+    rows = decide(home, ids, said, now, user_id=wanted.user_id, lets_words_in=bool(wanted.ids))
     serve_anew(home)
     return [
         {

@@ -12,19 +12,13 @@ from itertools import pairwise
 from typing import Any
 
 from em_pipelines.lifecycle.consolidation.doubts import SAYS
-from em_pipelines.lifecycle.consolidation.evidence import FAILURE, OF_SKILLS, Cluster
+from em_pipelines.lifecycle.consolidation.evidence import OF_SKILLS, STEP_MARK, Cluster
 from em_pipelines.lifecycle.consolidation.gate import Verdict, agreement, confidence, judge, strength
-from em_pipelines.lifecycle.consolidation.nights import History, Line, Said, decided
-from em_pipelines.lifecycle.consolidation.safety import (
-    INJECTION,
-    SafetyRules,
-    may_be_shown,
-    refusal,
-    sanitised,
-    without_messages,
-)
+from em_pipelines.lifecycle.consolidation.identifiers import shown_skill
+from em_pipelines.lifecycle.consolidation.nights import History, Line, Said, decisions, words_id
+from em_pipelines.lifecycle.consolidation.safety import SafetyRules, may_be_shown, refusal, sanitised
 from em_pipelines.lifecycle.consolidation.settings import ConsolidationSettings
-from em_pipelines.lifecycle.consolidation.wording import Wording, is_one_line, is_telling, steps_of, worded
+from em_pipelines.lifecycle.consolidation.wording import Wording, is_one_line, lent_words, steps_of, worded
 from em_pipelines.schema.ids import content_id
 
 PROMOTED, REFUSED, QUARANTINED, IN_REVIEW, REJECTED = "promoted", "refused", "quarantined", "in_review", "rejected"
@@ -88,11 +82,11 @@ def consolidate(
     made = Made([], [], [], [])
     if checkpoint is None:
         return made
-    decisions = decided(history.effective)
+    by_id = decisions(history.effective)
     for cluster in sorted(found, key=lambda one: (one.user_id, one.experience_id)):
         standing = _at_checkpoint(cluster, history, settings)
         if standing is not None and len(standing.cluster.evidence) >= MIN_SHOWN:
-            _add(made, standing, decisions.get(cluster.experience_id), checkpoint.as_of, settings, safety, reword)
+            _add(made, standing, by_id.get(cluster.experience_id), checkpoint.as_of, settings, safety, reword)
     return made
 
 
@@ -139,7 +133,7 @@ def _until(cluster: Cluster, after: datetime, end: datetime) -> Cluster:
 def _add(  # noqa: PLR0913  (what judges a cluster, one after the other)
     made: Made,
     standing: _Standing,
-    decision: Said | None,
+    decision: Line | None,
     as_of: date,
     settings: ConsolidationSettings,
     safety: SafetyRules,
@@ -151,21 +145,25 @@ def _add(  # noqa: PLR0913  (what judges a cluster, one after the other)
         return
     if night is None:
         row = _promotion(cluster, REFUSED, standing.verdict.bound, standing.verdict.reason, settings)
-        is_shown = cluster.kind not in OF_SKILLS or may_be_shown((cluster.component, *steps_of(cluster)), safety)
+        is_shown = cluster.kind not in OF_SKILLS or may_be_shown((_component(cluster), *steps_of(cluster)), safety)
         made.promotions.append(row if is_shown else row | {"component": None, "category": None})
         return
-    wording = _wording(cluster, settings, safety)
+    words = _lent_words(cluster, settings, safety)
+    is_lent = words is not None and decision is not None and decision.words == words_id(words)
+    wording = worded(cluster, words if is_lent else None)
     refused = refusal(cluster, wording.names, wording.prose, safety, settings)
     if refused is not None:
         made.promotions.append(_promotion(cluster, QUARANTINED, refused.gate, refused.reason, settings))
         return
-    gate, reason = _held_back_by(standing, settings) if decision is not Said.ACCEPT else (None, standing.verdict.reason)
+    is_accepted = decision is not None and decision.said is Said.ACCEPT
+    gate, reason = (None, standing.verdict.reason) if is_accepted else _held_back_by(standing, settings)
     is_sure = gate is None
     row = _experience(cluster, wording, night, tier, settings)
     told = reword(row) if is_sure and wording.rule else None
     reason += _why_template(told)
     verdict = PROMOTED if is_sure else IN_REVIEW
-    made.promotions.append(_promotion(cluster, verdict, gate, reason, settings, night))
+    judged = _promotion(cluster, verdict, gate, reason, settings, night)
+    made.promotions.append(judged | {"excerpt": None if is_lent else words})
     row |= {"status": ACTIVE if is_sure else IN_REVIEW, "revision": standing.revision}
     rule, by = (told.rule, _by(told)) if told and told.rule else (wording.rule, _by(None))
     made.experiences.append(row | by)
@@ -184,13 +182,10 @@ def _held_back_by(standing: _Standing, settings: ConsolidationSettings) -> tuple
     return None, standing.verdict.reason
 
 
-def _wording(cluster: Cluster, settings: ConsolidationSettings, safety: SafetyRules) -> Wording:
-    """By template, in words of messages that nothing is to be said against, or in none."""
-    wording = worded(sanitised(cluster), settings)
-    trigger = wording.trigger if cluster.kind == FAILURE else None
-    if trigger is not None and (safety.gate_of(trigger) == INJECTION or not is_telling(trigger)):
-        return worded(without_messages(cluster), settings)
-    return wording
+def _lent_words(cluster: Cluster, settings: ConsolidationSettings, safety: SafetyRules) -> str | None:
+    """The words of tools' outputs that may be accepted: those that no safety gate refuses."""
+    words = lent_words(sanitised(cluster), settings)
+    return words if words and refusal(cluster, (), (words,), safety, settings) is None else None
 
 
 def _why_template(told: Worded | None) -> str:
@@ -230,8 +225,8 @@ def _promotion(  # noqa: PLR0913  (the columns of one row)
         "experience_id": cluster.experience_id,
         "user_id": cluster.user_id,
         "kind": cluster.kind,
-        "component": cluster.component if is_shown else None,
-        "category": cluster.key if is_shown and cluster.kind in OF_SKILLS else None,
+        "component": _component(cluster) if is_shown else None,
+        "category": _category(cluster) if is_shown else None,
         "n_occurrences": len(cluster.evidence),
         "n_sources": len(cluster.sources),
         "n_days": cluster.n_days,
@@ -240,6 +235,7 @@ def _promotion(  # noqa: PLR0913  (the columns of one row)
         "verdict": verdict,
         "gate": gate,
         "reason": reason,
+        "excerpt": None,
         "consolidation_id": night.target if night else None,
         "first_seen": cluster.evidence[0].at,
         "last_seen": cluster.evidence[-1].at,
@@ -253,8 +249,8 @@ def _experience(
         "experience_id": cluster.experience_id,
         "user_id": cluster.user_id,
         "kind": cluster.kind,
-        "component": cluster.component,
-        "category": cluster.key if cluster.kind in OF_SKILLS else None,
+        "component": _component(cluster),
+        "category": _category(cluster),
         "text": wording.text,
         "trigger": wording.trigger,
         "mitigation": wording.mitigation,
@@ -271,6 +267,14 @@ def _experience(
         "consolidation_id": night.target,
         "promoted_at": night.end,
     }
+
+
+def _component(cluster: Cluster) -> str:
+    return shown_skill(cluster.component) if cluster.kind in OF_SKILLS else cluster.component
+
+
+def _category(cluster: Cluster) -> str | None:
+    return STEP_MARK.join(steps_of(cluster)) if cluster.kind in OF_SKILLS else None
 
 
 def _rule(row: Mapping[str, Any], text: str) -> dict[str, Any]:

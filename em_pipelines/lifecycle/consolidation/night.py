@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from em_pipelines.errors import UsageError
 from em_pipelines.lifecycle.consolidation.consolidating_home import ConsolidatingHome
-from em_pipelines.lifecycle.consolidation.nights import BOOK_LOCK, History, Line, Said, decided
+from em_pipelines.lifecycle.consolidation.nights import BOOK_LOCK, History, Line, Said, decided, decisions, words_id
 from em_pipelines.llm.asked import Asked
 from em_pipelines.schema.table import Table
 from em_pipelines.schema.tables.clean import MESSAGES
@@ -184,19 +184,32 @@ def decide(  # noqa: PLR0913  (who, what, when and by whom, as the ledger has it
     now: datetime,
     actor: str = "user",
     user_id: str | None = None,
+    *,
+    lets_words_in: bool = True,
 ) -> list[dict[str, Any]]:
-    """Lets experiences count, or turns them away until there is newer evidence; returns their rows as they stood.
+    """Lets experiences count, with the words of tools' outputs that wait for it, or turns them away until there is
+    newer evidence; returns their rows as they stood. Without `lets_words_in` the words go on waiting.
 
     Raises UsageError where an id is no experience's (of the user), or the beginning of more than one.
     """
     with home.lock(LOCK):
         rows = [_the_one(home, wanted, user_id) for wanted in experience_ids]
         with home.lock(BOOK_LOCK):
-            home.nights.append(*(Line(said, row["experience_id"], now.isoformat()) for row in rows))
+            words = _words(home) if said is Said.ACCEPT and lets_words_in else {}
+            ids = [row["experience_id"] for row in rows]
+            home.nights.append(*(Line(said, one, now.isoformat(), words=words.get(one)) for one in ids))
         for row in rows:
             home.ledger.append(Act(said.value, row["user_id"], row["experience_id"], now, actor))
         home.refresh_consolidation()
     return rows
+
+
+def _words(home: ConsolidatingHome) -> dict[str, str | None]:
+    """By the id of each experience the hash of its words that wait, or else of those that were accepted before."""
+    before = {target: line.words for target, line in decisions(home.nights.history().effective).items()}
+    day = home.store.lake.latest(PROMOTIONS, date.max)
+    judged = home.store.lake.read(PROMOTIONS, day).to_pylist() if day else []
+    return before | {row["experience_id"]: words_id(row["excerpt"]) for row in judged if row["excerpt"]}
 
 
 def _the_one(home: ConsolidatingHome, wanted: str, user_id: str | None) -> dict[str, Any]:

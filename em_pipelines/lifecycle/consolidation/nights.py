@@ -42,13 +42,14 @@ class Said(StrEnum):
 class Line:
     """One line: `target` is the consolidation_id of a night or the id of an experience, `until` the instant of the last
     entry that a night has seen, and `n_entries` how many there were; `at` is when it was written, and counts for
-    nothing."""
+    nothing. `words` is a hash of the words of tools' outputs that were accepted with an experience."""
 
     said: Said
     target: str
     at: str
     until: datetime | None = None
     n_entries: int = 0
+    words: str | None = None
 
     @property
     def end(self) -> datetime:
@@ -176,7 +177,10 @@ class NightBook:
         try:
             found = orjson.loads(line)
             until = datetime.fromisoformat(found["until"]) if found["until"] else None
-            read = Line(Said(found["said"]), str(found["target"]), str(found["at"]), until, int(found["n_entries"]))
+            read = Line(
+                Said(found["said"]), str(found["target"]), str(found["at"]), until, int(found["n_entries"]),
+                found.get("words"),
+            )  # fmt: skip
         except (orjson.JSONDecodeError, KeyError, TypeError, ValueError) as error:
             raise self._corrupt(number) from error
         if read.said is Said.NIGHT and read.until is None:
@@ -216,4 +220,14 @@ class ReportBook:
 
 def decided(lines: Iterable[Line]) -> dict[str, Said]:
     """What was decided last about each experience, by its id."""
-    return {line.target: line.said for line in lines if line.said in (Said.ACCEPT, Said.REJECT)}
+    return {target: line.said for target, line in decisions(lines).items()}
+
+
+def decisions(lines: Iterable[Line]) -> dict[str, Line]:
+    """The last line that decides about each experience, by its id."""
+    return {line.target: line for line in lines if line.said in (Said.ACCEPT, Said.REJECT)}
+
+
+def words_id(words: str) -> str:
+    """By what accepted words are known: the book holds nothing of what anybody said."""
+    return content_id("words", words)

@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 
 from em_pipelines.lifecycle.consolidation.consolidate import BEGINNING, Worded, consolidate
 from em_pipelines.lifecycle.consolidation.evidence import Cluster
+from em_pipelines.lifecycle.consolidation.identifiers import shown_category, shown_skill
 from em_pipelines.lifecycle.consolidation.nights import History
 from em_pipelines.lifecycle.consolidation.safety import SafetyRules, may_be_shown
 from em_pipelines.lifecycle.consolidation.said import NOTED, clusters_of_facts, clusters_of_observations
@@ -106,9 +107,15 @@ class ConsolidationRun:
     def _profiles(self, tables: Tables) -> list[dict[str, Any]]:
         """How each skill has fared, but for names that may not be shown."""
         return [
-            {**row, "failure_modes": [mode for mode in row["failure_modes"] if may_be_shown((mode,), self.safety)]}
+            {
+                **row,
+                "skill_name": name,
+                "failure_modes": [
+                    mode for mode in map(shown_category, row["failure_modes"]) if may_be_shown((mode,), self.safety)
+                ],
+            }
             for row in profiles(tables[SKILL_INVOCATIONS.name].to_pylist())
-            if may_be_shown((row["skill_name"],), self.safety)
+            if may_be_shown((name := shown_skill(row["skill_name"]),), self.safety)
         ]
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
-from em_pipelines.lifecycle.consolidation.consolidate import IN_REVIEW, QUARANTINED
+from em_pipelines.lifecycle.consolidation.consolidate import IN_REVIEW, PROMOTED, QUARANTINED
 from em_pipelines.lifecycle.consolidation.consolidating_home import ConsolidatingHome
 from em_pipelines.lifecycle.consolidation.nights import Said, decided
 from em_pipelines.schema.table import Table, rows_of
@@ -14,6 +14,7 @@ from em_pipelines.schema.tables.derived import EXPERIENCES, PROMOTIONS
 PREFIX = "exp_"
 """What the id of an experience begins with."""
 KIND = "experience"
+WORDS_WAIT = "it is served; words of the tool's output wait"
 _STOPPED = (
     "experience_id", "user_id", "kind", "gate", "reason", "n_occurrences", "n_sources", "first_seen", "last_seen",
 )  # fmt: skip
@@ -21,7 +22,8 @@ _STOPPED = (
 
 @dataclass(frozen=True, slots=True)
 class Looked:
-    """An experience to be looked at: what it says, and why it waits."""
+    """An experience to be looked at: what it says, and why it waits. `excerpt` are words of tools' outputs that
+    accepting it lets in; with `is_served` they alone wait."""
 
     experience_id: str
     user_id: str
@@ -32,14 +34,17 @@ class Looked:
     reason: str
     confidence: float | None
     n_occurrences: int
+    excerpt: str | None = None
+    is_served: bool = False
 
     def as_document(self) -> dict[str, Any]:
-        """In the fields of an imported fact that waits, and three of its own."""
+        """In the fields of an imported fact that waits, and four of its own."""
         return {
             "seed_id": self.experience_id, "user_id": self.user_id, "kind": KIND, "file": None, "line": None,
             "session_id": None, "subject": self.component, "relation": self.kind, "object": self.category,
             "attribute": None, "statement": self.said, "polarity": 1, "confidence": self.confidence,
             "experience_id": self.experience_id, "reason": self.reason, "n_occurrences": self.n_occurrences,
+            "excerpt": self.excerpt,
         }  # fmt: skip
 
 
@@ -55,7 +60,7 @@ def waiting(home: ConsolidatingHome, user_id: str | None = None, *, is_rejected:
         and (
             row["experience_id"] in away and row["experience_id"] not in experiences
             if is_rejected
-            else row["verdict"] == IN_REVIEW
+            else row["verdict"] == IN_REVIEW or row["excerpt"] is not None
         )
     ]
 
@@ -77,9 +82,11 @@ def _looked(row: dict[str, Any], experience: dict[str, Any] | None) -> Looked:
         component=row["component"],
         category=row["category"],
         said=experience["text"] if experience else f"{row['component']}: {row['category'] or row['kind']}",
-        reason=row["reason"],
+        reason=WORDS_WAIT if row["verdict"] == PROMOTED else row["reason"],
         confidence=experience["confidence"] if experience else None,
         n_occurrences=row["n_occurrences"],
+        excerpt=row["excerpt"],
+        is_served=row["verdict"] == PROMOTED,
     )
 
 

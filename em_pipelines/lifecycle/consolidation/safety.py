@@ -101,11 +101,6 @@ def sanitised(cluster: Cluster) -> Cluster:
     return replace(cluster, evidence=tuple(evidence))
 
 
-def without_messages(cluster: Cluster) -> Cluster:
-    """The cluster without any message of its evidence."""
-    return replace(cluster, evidence=tuple(replace(one, message="") for one in cluster.evidence))
-
-
 def _is_unsafe(text: str) -> bool:
     """Whether a message may lend no word: the guard takes something out of it, or it is of people and not of a tool."""
     is_of_people = _PERSON.search(text) is not None or bool(personal_spans(text))
@@ -118,11 +113,11 @@ def refusal(
 ) -> Refusal | None:
     """The first gate that a cluster does not pass; None where it passes all.
 
-    `names` are what the rule would call things, `prose` what it would say in words of the evidence. The cluster is as
-    it was found, not `sanitised`.
+    `names` are what the rule would call things, `prose` what it would say in words of the evidence. What the messages
+    of tools say beside that is no reason, for a rule repeats nothing of it.
     """
     checks: tuple[tuple[str, Callable[[], str | None]], ...] = (
-        (INJECTION, lambda: _directs(cluster, names, prose, rules)),
+        (INJECTION, lambda: _directs(names, prose, rules)),
         (SECRETS, lambda: _holds_secret(names, prose, rules)),
         (PRIVILEGE, lambda: _claims_rank(names, prose, rules)),
         (SCOPE, lambda: _out_of_scope(cluster, names, prose, rules)),
@@ -155,13 +150,9 @@ def is_directive(text: str) -> bool:
     return is_quarantined(text) or bool(strip_instructions(text).kinds)
 
 
-def _directs(cluster: Cluster, names: Sequence[str], prose: Sequence[str], rules: SafetyRules) -> str | None:
+def _directs(names: Sequence[str], prose: Sequence[str], rules: SafetyRules) -> str | None:
     if any(_orders(_spoken(name)) or _commands(name) for name in names):
         return "a name in it is an instruction"
-    if cluster.kind in OF_SKILLS:
-        n_directing = sum(_orders(one.message) for one in cluster.evidence)
-        if 2 * n_directing > len(cluster.evidence):
-            return "most of the messages behind it hold instructions"
     return "its words direct whoever reads them" if any(_directs_reader(text, rules) for text in prose) else None
 
 

@@ -85,7 +85,7 @@ def clusters_of_observations(messages: Iterable[Row]) -> list[Cluster]:
     evidence, quotes = [], {}
     for row in messages:
         quote = _quote(row)
-        if row["memory_type"] not in NOTED or row["trust"] != "trusted" or not quote:
+        if row["memory_type"] not in NOTED or row["role"] == "tool" or row["trust"] != "trusted" or not quote:
             continue
         quotes[row["message_id"]] = quote
         evidence += [

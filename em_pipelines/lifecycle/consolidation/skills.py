@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from itertools import groupby, pairwise
@@ -72,8 +72,9 @@ def _of_user(rows: list[Row], settings: ConsolidationSettings, elsewhere: Elsewh
     for row in rows:
         by_skill.setdefault(row["skill_name"], []).append(row)
     found = [cluster for calls in by_skill.values() if (cluster := _slow_cluster(calls, rows, settings))]
-    found += _failure_clusters(rows, by_skill, settings, elsewhere)
-    return [*found, *_procedures(clusters(_ways(rows)), settings)]
+    failures = _failure_clusters(rows, by_skill, settings, elsewhere)
+    remedies = {(one.session_id, name) for cluster in failures for one in cluster.evidence for name in one.remedies}
+    return [*found, *failures, *_procedures(clusters(_ways(rows, remedies)), settings)]
 
 
 def _procedures(ways: Sequence[list[Evidence]], settings: ConsolidationSettings) -> list[Cluster]:
@@ -232,13 +233,15 @@ def _evidence(row: Row, kind: str, key: str, message: str = "") -> Evidence:
     )
 
 
-def _ways(rows: Sequence[Row]) -> list[Evidence]:
-    """Conversations in which several skills, one after the other, came to a good end: by their order and outcome."""
+def _ways(rows: Sequence[Row], remedies: Collection[tuple[str, str]]) -> list[Evidence]:
+    """Conversations in which several skills, one after the other, came to a good end: by their order and outcome.
+    `remedies` are skills that mended a failure, by conversation: the experience of the failure says so already."""
     found = []
     in_order = sorted(rows, key=lambda row: row["session_id"])
     for session_id, group in groupby(in_order, key=lambda row: row["session_id"]):
         calls = list(group)
-        steps = [name for name, _ in groupby(call["skill_name"] for call in calls if call["error_category"] is None)]
+        good = (call["skill_name"] for call in calls if call["error_category"] is None)
+        steps = [name for name, _ in groupby(name for name in good if (session_id, name) not in remedies)]
         if not 2 <= len(steps) <= MAX_STEPS or len(set(steps)) < len(steps):
             continue
         last = calls[-1]

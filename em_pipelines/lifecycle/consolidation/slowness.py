@@ -26,6 +26,7 @@ BLOCK_HOURS = 6
 SHORTEST_TELLING = 3
 """Letters of a word that tells slow calls: shorter ones are units and fragments."""
 PART_HOURS = 3
+OUTPUT_SPEAKS = "where its output speaks of "
 MIN_AMOUNTS, MIN_AMOUNT_SHARE = 3, 0.3
 """Calls that print a count of something, and their share among the slow ones, from which counts are compared."""
 MAX_PACE_CHANGE = 2.5
@@ -152,7 +153,7 @@ def is_time(condition: str) -> bool:
 def _surroundings(row: Row, before: str | None, is_first: bool) -> Iterator[str]:
     for word in words_of(row["output_summary"] or ""):
         if len(word) >= SHORTEST_TELLING:
-            yield f"where its output speaks of {word}"
+            yield f"{OUTPUT_SPEAKS}{word}"
     if before is not None:
         yield f"right after {before}"
     if is_first:

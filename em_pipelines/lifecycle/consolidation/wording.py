@@ -1,6 +1,6 @@
 """What an experience says, by template: for whoever reads it, and as a rule for an agent.
 
-Only names, counts, days and the words that the messages of the evidence have in common go into it.
+Only names, counts, days and times go into it, and words of tools' outputs that somebody has accepted.
 """
 
 import math
@@ -23,7 +23,9 @@ from em_pipelines.lifecycle.consolidation.evidence import (
     Evidence,
     alike,
 )
+from em_pipelines.lifecycle.consolidation.identifiers import shown_category, shown_skill
 from em_pipelines.lifecycle.consolidation.settings import ConsolidationSettings
+from em_pipelines.lifecycle.consolidation.slowness import OUTPUT_SPEAKS
 from em_pipelines.text.counting import counted
 from em_pipelines.text.values import read_yaml
 
@@ -38,7 +40,8 @@ _PIECE = re.compile(r"[^\W\d_]+(?:[-'’][^\W\d_]+)*")
 @dataclass(frozen=True, slots=True)
 class Wording:
     """What is said of a cluster: `text` for people, `rule` for an agent (None of what is no rule), both of one line;
-    `trigger` and `mitigation` of a failure; `names` and `prose` are what of it came from outside."""
+    `trigger`: accepted words of a failure, or when a skill is slow; `mitigation` of a failure; `names` and `prose` are
+    what of it came from outside."""
 
     text: str
     rule: str | None
@@ -48,9 +51,23 @@ class Wording:
     prose: tuple[str, ...] = ()
 
 
-def worded(cluster: Cluster, settings: ConsolidationSettings) -> Wording:
-    """The wording of a cluster."""
-    return _BY_KIND.get(cluster.kind, _reflection)(cluster, settings)
+def worded(cluster: Cluster, words: str | None = None) -> Wording:
+    """The wording of a cluster; `words` are those of tools' outputs that somebody has accepted (`lent_words`)."""
+    return _BY_KIND.get(cluster.kind, _reflection)(cluster, words)
+
+
+def lent_words(cluster: Cluster, settings: ConsolidationSettings) -> str | None:
+    """What the outputs of tools would add to the wording: words that failures have in common, or the word that tells
+    slow calls; None where there is nothing."""
+    if cluster.kind == FAILURE:
+        telling = alike(cluster.evidence, settings) or cluster.evidence
+        words = common_words([one.message for one in telling if one.message])
+        return words if words and is_telling(words) else None
+    return cluster.condition if cluster.kind == ANOMALY and _is_of_output(cluster.condition) else None
+
+
+def _is_of_output(condition: str | None) -> bool:
+    return condition is not None and condition.startswith(OUTPUT_SPEAKS)
 
 
 def seen(cluster: Cluster) -> str:
@@ -62,10 +79,8 @@ def seen(cluster: Cluster) -> str:
     )
 
 
-def _failure(cluster: Cluster, settings: ConsolidationSettings) -> Wording:
-    skill, category = cluster.component, cluster.key
-    telling = alike(cluster.evidence, settings) or cluster.evidence
-    trigger = common_words([one.message for one in telling if one.message])
+def _failure(cluster: Cluster, trigger: str | None) -> Wording:
+    skill, category = shown_skill(cluster.component), shown_category(cluster.key)
     remedy = _remedy(cluster.evidence)
     said = f": {trigger}" if trigger else ""
     text = f"{skill} fails with {category}{said} ({seen(cluster)})."
@@ -81,16 +96,21 @@ def _failure(cluster: Cluster, settings: ConsolidationSettings) -> Wording:
     )  # fmt: skip
 
 
-def _anomaly(cluster: Cluster, _: ConsolidationSettings) -> Wording:
-    skill = cluster.component
-    when = cluster.condition or "now and then"
+def _anomaly(cluster: Cluster, words: str | None) -> Wording:
+    skill, condition = shown_skill(cluster.component), cluster.condition
+    before = (condition or "").startswith(RIGHT_AFTER)
+    if condition and before:
+        condition = f"{RIGHT_AFTER}{shown_skill(condition.removeprefix(RIGHT_AFTER))}"
+    elif _is_of_output(condition):
+        condition = words
+    when = condition or "now and then"
     text = f"{skill} takes far longer than usual {when} ({seen(cluster)})."
     rule = f"Allow {skill} more time {when}, and do not start it twice while it is at work."
-    before = (when.removeprefix(RIGHT_AFTER),) if when.startswith(RIGHT_AFTER) else ()
-    return Wording(text, rule, cluster.condition, names=(skill, *before), prose=(when,))
+    after = (when.removeprefix(RIGHT_AFTER),) if before else ()
+    return Wording(text, rule, condition, names=(skill, *after), prose=(when,))
 
 
-def _procedure(cluster: Cluster, _: ConsolidationSettings) -> Wording:
+def _procedure(cluster: Cluster, _: str | None) -> Wording:
     steps = steps_of(cluster)
     n_good = sum(one.agrees for one in cluster.evidence)
     way = ", then ".join(steps)
@@ -99,16 +119,18 @@ def _procedure(cluster: Cluster, _: ConsolidationSettings) -> Wording:
 
 
 def steps_of(cluster: Cluster) -> tuple[str, ...]:
-    """The skills of a procedure, in order; of anything else its key."""
-    return tuple(cluster.key.split(STEP_MARK)) if cluster.kind == PROCEDURE else (cluster.key,)
+    """The skills of a procedure as they are shown, in order; of anything else its category."""
+    if cluster.kind == PROCEDURE:
+        return tuple(map(shown_skill, cluster.key.split(STEP_MARK)))
+    return (shown_category(cluster.key),)
 
 
-def _fact(cluster: Cluster, _: ConsolidationSettings) -> Wording:
+def _fact(cluster: Cluster, _: str | None) -> Wording:
     often = "keeps coming back to it" if cluster.kind == STATE else "said again and again"
     return Wording(f"The user {cluster.label} ({often}: {seen(cluster)}).", None, prose=(cluster.label,))
 
 
-def _reflection(cluster: Cluster, _: ConsolidationSettings) -> Wording:
+def _reflection(cluster: Cluster, _: str | None) -> Wording:
     noted = counted(len(cluster.evidence), cluster.component)
     return Wording(f"{noted} on {cluster.key}, the latest: {cluster.label}", None, names=(cluster.key,),
                    prose=(cluster.label,))  # fmt: skip
@@ -174,7 +196,10 @@ def _bases(stem: str) -> set[str]:
 def _remedy(evidence: Sequence[Evidence]) -> tuple[str, int, int] | None:
     """What helped, after how many failures, and of how many; None where nothing did."""
     helped = Counter(name for one in evidence for name in one.remedies)
-    return (*min(helped.items(), key=lambda item: (-item[1], item[0])), len(evidence)) if helped else None
+    if not helped:
+        return None
+    name, n_helped = min(helped.items(), key=lambda item: (-item[1], item[0]))
+    return shown_skill(name), n_helped, len(evidence)
 
 
 def is_one_line(text: str, max_tokens: int) -> bool:

@@ -1,9 +1,9 @@
 """What agents did of late and what it has taught, for session starts: failures of the last week with what helped, how
 skills fare, and rules.
 
-Of calls names and counts alone are told, and no word of what a skill got or gave; and only names that a night has found
-fit to be told (`skill_profiles`), for the guard of all text takes longer to load than a session may wait. So what is
-told of calls may be told where others listen; of rules only those that repeat no message.
+Of calls names and counts alone are told, and no word of what a skill got or gave; and only names that consolidation has
+found fit to be told (`skill_profiles`), as they are shown there, for the guard of all text takes longer to load than a
+session may wait. So what is told of calls may be told where others listen; of rules only those that repeat no message.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 from em_pipelines.lifecycle.consolidation.circumstances import NOTHING, what_followed
 from em_pipelines.lifecycle.consolidation.doubts import is_ordinary
 from em_pipelines.lifecycle.consolidation.evidence import FAILURE, category_key
+from em_pipelines.lifecycle.consolidation.identifiers import shown_category, shown_skill
 from em_pipelines.redaction.veils import Veil, hidden
 from em_pipelines.retrieval.experiences import Experience
 from em_pipelines.retrieval.searchable_home import SearchableHome
@@ -98,7 +99,7 @@ class Work:
         failed = self.calls.filter(pc.and_(is_late, pc.is_valid(self.calls["error_category"])))
         found: dict[tuple[str, str], list[Row]] = {}
         for row in failed.slice(max(0, len(failed) - MOST_FAILURES)).to_pylist():
-            skill, category = row["skill_name"], category_key(row["error_category"])
+            skill, category = row["skill_name"], shown_category(category_key(row["error_category"]))
             if category in self.known.get(skill, ()):
                 found.setdefault((skill, category), []).append(row)
         return found
@@ -124,6 +125,8 @@ def work_of(
         )
     if veils := hidden(home, user_id):
         calls = calls.filter(pa.array([not _is_covered(row, veils) for row in calls.to_pylist()], pa.bool_()))
+    names = pa.array(map(shown_skill, calls["skill_name"].to_pylist()), pa.string())
+    calls = calls.set_column(_COLUMNS.index("skill_name"), "skill_name", names)
     ordered = calls.sort_by([("timestamp", "ascending"), ("invocation_id", "ascending")])
     return Work(ordered, today, _known(home, user_id), experiences)
 

@@ -40,6 +40,15 @@ def failing(
     return found
 
 
+def working(*skills: str, user: str = "ada", n: int = 4) -> list[dict[str, Any]]:
+    """Skills that work one after the other, every second day, in conversations of their own."""
+    return [
+        _call(user, f"{user}-well-{turn}", skill, BEGIN + timedelta(days=2 * turn, hours=5, minutes=step), None, "done")
+        for turn in range(n)
+        for step, skill in enumerate(skills)
+    ]
+
+
 def _call(user: str, session: str, skill: str, at: datetime, error: str | None, said: str) -> dict[str, Any]:
     return {
         "type": "skill_invocation", "timestamp": at.isoformat(), "user_id": user, "session_id": session,

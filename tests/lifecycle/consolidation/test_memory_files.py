@@ -7,6 +7,8 @@ import pytest
 
 from em_pipelines.lifecycle.consolidation.documents.memory_files import folder_of, outdated, render, root_of
 from em_pipelines.lifecycle.consolidation.documents.pages import Known, memory_page, skill_page
+from em_pipelines.lifecycle.consolidation.nights import Said
+from em_pipelines.lifecycle.consolidation.reviewed import waiting
 from em_pipelines.pipeline import Pipeline
 from em_pipelines.settings import load_settings
 from tests.lifecycle.consolidation.calls import MONDAY, call
@@ -40,6 +42,9 @@ def text_of(sleeper: Sleeper, name: str, user: str = "ada") -> str:
 
 
 def test_memory_tells_each_rule_with_what_it_rests_on(known: Sleeper) -> None:
+    assert "failure mode: ship fails with harbour error; mitigation: open_harbour" in text_of(known, "MEMORY.md")
+    for one in waiting(known.home):
+        known.decide(one.experience_id, Said.ACCEPT)
     text = text_of(known, "MEMORY.md")
 
     assert "call open_harbour before trying again" in text

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from em_pipelines.lifecycle.consolidation.evidence import category_key
+from em_pipelines.lifecycle.consolidation.reviewed import waiting
 from em_pipelines.text.values import read_yaml
 from tests.lifecycle.consolidation.landed import failing, home_at, learn, night, rows
 
@@ -70,14 +71,14 @@ def test_nothing_hostile_is_shown(tmp_path: Path) -> None:
     texts = HOSTILE["known"]
     shown, gates = planted(tmp_path / "home", texts)
     assert leaks(texts, shown) == []
-    assert min(gates[gate] for gate in ("injection", "secrets", "scope")) > 0
+    assert gates["injection"] > 0
     assert len({place for _, place in shown}) == len(PLACES), "what helped and what failed are still known of"
 
 
-def test_what_was_not_in_sight_is_mostly_not_shown_either(tmp_path: Path) -> None:
+def test_what_was_not_in_sight_is_not_shown_either(tmp_path: Path) -> None:
     texts = HOSTILE["held_out"]
     shown, _ = planted(tmp_path / "home", texts)
-    assert len(leaks(texts, shown)) <= 7
+    assert leaks(texts, shown) == []
 
 
 @pytest.mark.slow
@@ -90,14 +91,19 @@ def test_nothing_of_the_labelled_attacks_is_shown(tmp_path: Path) -> None:
     everything = "\n".join(shown.values()).lower()
     secrets = [s for row in rows_of if row["kind"] in {"credential", "pii"} for s in row["must_not_store"]]
     assert [secret for secret in secrets if secret.lower() in everything] == []
-    assert gates["injection"] > gates["secrets"] > 0
+    assert gates["injection"] > 0
 
 
-def test_messages_of_tools_still_tell_when_a_rule_applies(tmp_path: Path) -> None:
+def test_messages_of_tools_are_offered_for_when_a_rule_applies(tmp_path: Path) -> None:
     texts = [
         "no answer from registry within 30 s", "connection refused by broker kafka-2:9092", "disk quota exceeded",
         "TLS handshake failed: certificate has expired", "permission denied while writing lib/app/cache",
         "worker killed: out of memory at 512 MB", "schema version 14 is older than client version 15",
     ]  # fmt: skip
-    shown, _ = planted(tmp_path / "home", texts)
-    assert [text for n, text in enumerate(texts) if not stands_in(text, shown[n, "message"])] == []
+    home = home_at(tmp_path / "home")
+    learn(
+        home, [line for n, text in enumerate(texts) for line in failing("tool", "RunFailed", user=f"u{n}", said=text)]
+    )
+    night(home)
+    offered = {one.user_id: one.excerpt or "" for one in waiting(home)}
+    assert [text for n, text in enumerate(texts) if not stands_in(text, offered[f"u{n}"])] == []

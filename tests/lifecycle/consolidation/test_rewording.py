@@ -19,15 +19,16 @@ from em_pipelines.llm.clock import ManualClock
 from em_pipelines.pipeline import Pipeline
 from em_pipelines.schema.tables.derived import CONSOLIDATED
 from resources.model_access import asking_of
-from tests.lifecycle.consolidation.landed import NOW, failing, home_at, learn, night, rows
+from tests.lifecycle.consolidation.landed import NOW, failing, home_at, learn, night, rows, working
 from tests.model_server.script import Call, Script, answer, failed
 from tests.model_server.server import ModelServer
 
 LOGS = [
     *failing("push_image", "RegistryTimeout", said="no answer from registry within 30 s", helped="purge_layers"),
     *failing("grep_logs", "ParseError", user="ben", n=9),
+    *working("build_image", "push_image"),
 ]
-SKILLS = {"push_image", "purge_layers", "grep_logs"}
+SKILLS = {"push_image", "purge_layers", "grep_logs", "build_image"}
 
 
 def obliging(call: Call) -> Any:
@@ -100,7 +101,7 @@ def world(landed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iter
 TEMPLATES = {
     "failure push_image": "When push_image fails with registry timeout",
     "failure grep_logs": "When grep_logs fails with parse error",
-    "procedure push_image": "What has worked: purge_layers, then push_image.",
+    "procedure push_image": "What has worked: build_image, then push_image.",
 }
 
 
@@ -116,7 +117,7 @@ def test_a_model_words_what_was_promoted_and_says_so(world: Any) -> None:
     assert one.rules() == {
         "failure push_image": "Should push_image fail with registry timeout, run purge_layers and then try again.",
         "failure grep_logs": "Do not retry grep_logs after parse error; adjust the input first.",
-        "procedure push_image": "A good sequence is purge_layers, push_image.",
+        "procedure push_image": "A good sequence is build_image, push_image.",
     }
     assert (report.asked.n_worded, report.asked.n_calls, report.asked.n_waiting) == (3, 3, 0)
     assert {(row["method"], row["model"]) for row in rows(one.home, "experiences")} == {("model", "large")}
@@ -133,8 +134,8 @@ def test_the_prompt_holds_names_and_figures_of_one_user_and_no_message(world: An
         "kind": "failure", "skill": "grep_logs", "fails_with": "parse error", "times_at_least": 5,
         "conversations_at_least": 5,
     }  # fmt: skip
-    assert next(row for row in told if row.get("helped"))["its_words"].startswith("no answer from registry")
-    for word in ("within 30 s", "ada", "ben", "done"):
+    assert next(row for row in told if row.get("helped"))["helped"] == "purge_layers"
+    for word in ("no answer", "within 30 s", "ada", "ben", "done"):
         assert not one.server.has_seen(word), word
 
 
@@ -255,7 +256,7 @@ def test_words_about_what_was_partly_forgotten_go(world: Any) -> None:
     forget(one.home, Scope(ScopeKind.SESSION, "ben", "ben-grep_logs-0"))
 
     assert one.rules()["failure grep_logs"].startswith(TEMPLATES["failure grep_logs"])
-    assert one.rules()["procedure push_image"] == "A good sequence is purge_layers, push_image."
+    assert one.rules()["procedure push_image"] == "A good sequence is build_image, push_image."
     night(one.home)
     assert one.server.n_calls == 4
     assert not one.rules()["failure grep_logs"].startswith(TEMPLATES["failure grep_logs"])

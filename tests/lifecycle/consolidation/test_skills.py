@@ -76,7 +76,7 @@ def test_what_was_called_before_it_worked_again_is_a_remedy() -> None:
     ]
 
     (cluster,) = found(rows, FAILURE)
-    wording = worded(cluster, SETTINGS)
+    wording = worded(cluster)
 
     assert {one.remedies for one in cluster.evidence} == {frozenset({"pull"})}
     assert wording.mitigation == "pull"
@@ -297,7 +297,7 @@ def test_conversations_that_came_to_a_good_end_alike_are_a_procedure() -> None:
     (cluster,) = found(rows, PROCEDURE)
 
     assert cluster.key == "fetch > convert > send"
-    assert worded(cluster, SETTINGS).rule == "What has worked: fetch, then convert, then send."
+    assert worded(cluster).rule == "What has worked: fetch, then convert, then send."
 
 
 def test_an_order_in_which_the_skills_come_by_chance_is_doubted() -> None:

@@ -47,6 +47,15 @@ def failing(
     return found
 
 
+def working(user: str, *skills: str, n: int = 4) -> list[dict[str, Any]]:
+    """Skills that work one after the other, once a day."""
+    return [
+        call(user, skill, None, day, session=session_of(user, "well", day), minute=30 + minute)
+        for day in range(n)
+        for minute, skill in enumerate(skills)
+    ]
+
+
 def message(user: str, text: str, **more: Any) -> dict[str, Any]:
     """What somebody says in a conversation of its own."""
     return {

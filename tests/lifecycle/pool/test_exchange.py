@@ -21,7 +21,7 @@ from em_pipelines.lifecycle.pool.receiving import Received, receive
 from em_pipelines.pipeline import Pipeline
 from em_pipelines.schema.tables.derived import CONSOLIDATED, RULES
 from em_pipelines.settings import load_settings
-from tests.lifecycle.pool.pool_homes import NOW, bytes_in, failing, fill, message, session_of
+from tests.lifecycle.pool.pool_homes import NOW, bytes_in, failing, fill, message, session_of, working
 
 Open = Callable[..., Pipeline]
 TODAY = NOW.date()
@@ -34,6 +34,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("built")
     given = [
         *failing("rosalind", "db_query", "TimeoutError", remedy="reconnect"),
+        *working("rosalind", "fetch_logs", "db_query"),
         *failing("rosalind", "harborline_sync", "TimeoutError", said="no /data/harborline", remedy="retry_all"),
         *failing("tamsin", "db-query", "timeout_error"),
         *failing("tamsin", "webhook_upload", "quota exceeded"),
@@ -93,7 +94,7 @@ def test_an_export_holds_nothing_of_who_gave_it(giver: Pipeline, pool: Path) -> 
     done = export(giver)
 
     assert {one.category for made in done.offers.values() for one in made.given} == {
-        "timeout error", "quota exceeded", "reconnect > db query",
+        "timeout error", "quota exceeded", "fetch logs > db query",
     }  # fmt: skip
     assert {one.reason for one in done.offers["rosalind"].kept} == {"a word of its names is not known to be public"}
     held = bytes_in(pool).lower()
@@ -214,7 +215,7 @@ def test_an_erasure_takes_what_came_of_one_and_leaves_what_others_support(
     assert len(list((pool / "entries").iterdir())) == 2
     assert len(list((pool / "withdrawn").iterdir())) == 2
     assert fetched(taker).n_gone == 1
-    assert sorted(shared(taker)) == ["DbQuery: reconnect > DbQuery", "DbQuery: timeout error"]
+    assert sorted(shared(taker)) == ["DbQuery: fetch logs > DbQuery", "DbQuery: timeout error"]
     assert "1 contributor," in shared(taker)["DbQuery: timeout error"]["text"]
     assert (giver.record / "pool.jsonl").read_text().count("\n") == 2
 
@@ -292,7 +293,7 @@ def test_who_gave_is_not_told_what_they_gave(giver: Pipeline) -> None:
     got = receive(giver, "tamsin", TODAY)
 
     assert sorted((one.category, one.n_contributors) for one in got.entries) == [
-        ("reconnect > db query", 1), ("timeout error", 1),
+        ("fetch logs > db query", 1), ("timeout error", 1),
     ]  # fmt: skip
 
 

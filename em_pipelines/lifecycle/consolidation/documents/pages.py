@@ -30,7 +30,7 @@ TOLD = ("hot", "warm")
 ACTIVE = "active"
 TITLE = "# What is known from experience"
 CONVERSATIONS, FAILURE_MODE = "  - conversations: ", "  - failure mode: "
-_LABEL = re.compile(r"^  - failure mode: |; (?:trigger|mitigation): |none (?:known|in common)$|none in common(?=;)")
+_LABEL = re.compile(r"^  - failure mode: |; (?:trigger|mitigation): |none known$")
 _MARKER = re.compile(r"em:(?=begin|end)")
 
 
@@ -113,10 +113,8 @@ def _entry(row: Row, known: Known) -> list[str]:
     lines = [f"- {inline(known.rules.get(experience_id, row['text']))}"]
     if row["kind"] == FAILURE:
         mode = f"{inline(row['component'])} fails with {inline(row['category'])}"
-        lines.append(
-            f"{FAILURE_MODE}{mode}; trigger: {inline(row['trigger'] or 'none in common')}; mitigation: "
-            f"{inline(row['mitigation'] or 'none known')}"
-        )
+        trigger = f"; trigger: {inline(row['trigger'])}" if row["trigger"] else ""
+        lines.append(f"{FAILURE_MODE}{mode}{trigger}; mitigation: {inline(row['mitigation'] or 'none known')}")
     lines.append(
         f"  - seen {counted(row['n_occurrences'], 'time')} from {_day(row['first_seen'])} to {_day(row['last_seen'])}; "
         f"confidence {row['confidence']:.2f}, strength {row['strength']:.2f}; known since {_day(row['promoted_at'])} "
