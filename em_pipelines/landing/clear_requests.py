@@ -6,7 +6,7 @@ from datetime import date, datetime
 from typing import TYPE_CHECKING, Any
 
 from em_pipelines.schema.table import Record
-from em_pipelines.storage.sealed_texts import sealed
+from em_pipelines.storage.sealed_texts import sealed_as_before
 from em_pipelines.storage.tombstones import EDGE, FACT, MESSAGE, NAME, RECORD, Tombstone
 from em_pipelines.text.name_matching import key_of
 
@@ -48,7 +48,7 @@ def _plan(said: Mapping[str, Any], request: "Request", book: "RequestBook") -> "
         stones=tuple(_stones(said, request, book)),
         ids=tuple(said["ids"]),
         edge_ids=tuple(said["edge_ids"]),
-        sentences=tuple(sorted(filter(None, (sealed(text, book.salt) for text in said["texts"])))),
+        sentences=tuple(sorted(filter(None, (sealed_as_before(text, book.salt) for text in said["texts"])))),
         days=tuple(date.fromisoformat(day) for day in said["days"]),
         is_found=said["is_found"],
         n_edges=len(said["edge_ids"]),

@@ -26,7 +26,7 @@ from em_pipelines.landing.planned_cuts import Cut
 from em_pipelines.schema.feedback_payloads import read_payload
 from em_pipelines.storage.files import write_atomically
 from em_pipelines.storage.salt import Salt
-from em_pipelines.storage.sealed_texts import SealedSentence, SentenceIndex
+from em_pipelines.storage.sealed_texts import SealedRun, SealedSentence, SentenceIndex
 from em_pipelines.storage.tombstones import NAME, Tombstone, Tombstones
 from em_pipelines.text.name_matching import NameIndex, key_of
 from em_pipelines.text.values import iso_instant
@@ -96,7 +96,8 @@ class Plan:
 
     `stones` are the tombstones of names, facts, edges, messages and other records that go or change. `ids` are those of
     entities that go, `edge_ids` of facts. `cuts` maps the key of a message's tombstone to what is left of the message.
-    `sentences` are of what goes, to search for. `days` have records that change.
+    `sentences` are of what goes, to search for, and `runs` of words of them, to find what is left of one. `days` have
+    records that change.
     `n_edges` and `n_entities` are how many facts and entities go.
     """
 
@@ -105,6 +106,7 @@ class Plan:
     edge_ids: tuple[str, ...] = ()
     cuts: Mapping[str, Cut] = field(default_factory=dict)
     sentences: tuple[SealedSentence, ...] = ()
+    runs: tuple[SealedRun, ...] = ()
     days: tuple[date, ...] = ()
     is_found: bool = True
     n_edges: int = 0
@@ -156,6 +158,7 @@ def as_document(request: Request) -> dict[str, Any]:
             "edge_ids": list(plan.edge_ids),
             "cuts": {key: cut.as_document() for key, cut in plan.cuts.items()},
             "sentences": [asdict(sentence) for sentence in plan.sentences],
+            "runs": [asdict(run) for run in plan.runs],
             "days": [day.isoformat() for day in plan.days],
             "is_found": plan.is_found,
             "n_edges": plan.n_edges,
@@ -166,8 +169,8 @@ def as_document(request: Request) -> dict[str, Any]:
 
 def of_document(document: Mapping[str, Any]) -> Request:
     """The request of what `as_document` gave; raises KeyError, TypeError or ValueError for anything else."""
-    if document["version"] != VERSION:
-        raise ValueError(f"it has version {document['version']}, and {VERSION} is known")
+    if document["version"] not in (VERSION, BY_CHARACTERS):
+        raise ValueError(f"it has version {document['version']}, and {BY_CHARACTERS} and {VERSION} are known")
     said = document["plan"]
     plan = said and Plan(
         stones=tuple(Tombstone(**stone) for stone in said["stones"]),
@@ -175,6 +178,7 @@ def of_document(document: Mapping[str, Any]) -> Request:
         edge_ids=tuple(said["edge_ids"]),
         cuts={key: Cut.of_document(cut) for key, cut in said["cuts"].items()},
         sentences=tuple(SealedSentence(**sentence) for sentence in said["sentences"]),
+        runs=tuple(SealedRun(**run) for run in said.get("runs", ())),
         days=tuple(date.fromisoformat(day) for day in said["days"]),
         is_found=said["is_found"],
         n_edges=said["n_edges"],
@@ -190,8 +194,11 @@ def of_document(document: Mapping[str, Any]) -> Request:
     )
 
 
-VERSION = 2
+VERSION = 3
 """Of the form of a request. The first had no number, and held names, sentences and messages as they were said."""
+BY_CHARACTERS = 2
+"""The second hashed sentences character by character, up to where the splitter of then ended them. They are recognised
+as they were written, and what is written from now on is of VERSION."""
 PENDING = "pending"
 CERTIFICATES = "certificates"
 ID_DIGITS = 20
@@ -237,7 +244,8 @@ class RequestBook:
 
     def sentences(self, request: Request) -> SentenceIndex:
         """The sentences that go."""
-        return SentenceIndex(request.plan.sentences if request.plan else (), self.salt)
+        plan = request.plan or Plan()
+        return SentenceIndex(plan.sentences, self.salt, plan.runs)
 
     def is_known(self, request: Request) -> bool:
         """Whether it waits already or has been carried out."""

@@ -14,7 +14,7 @@ from em_pipelines.schema.ids import content_id
 from em_pipelines.schema.table import Record
 from em_pipelines.text.cleaning import clean_text
 from em_pipelines.text.fact_keys import strings_in
-from em_pipelines.text.name_matching import MARKER, NameIndex, Span, cut
+from em_pipelines.text.name_matching import MARKER, NameIndex, Span, cut, gone
 
 ESSENTIAL = frozenset(
     {
@@ -42,27 +42,39 @@ def cut_message(record: Record, names: NameIndex) -> Record:
 class Spans:
     """What to cut of one message beside the names, in characters of its cleaned content.
 
-    The sentences of `hits` go but for `keeps`; of other sentences `words` go alone.
+    The sentences of `hits` go but for `keeps`, none of which meets a name or, where something is `barred`, that; else a
+    hit. Those behind go as well that may mean the same person by a pronoun, until one of `others` is named, unless the
+    message is cut for a fact. `is_meant`: so may those at the beginning.
     """
 
     hits: tuple[Span, ...] = ()
     keeps: tuple[Span, ...] = ()
-    words: tuple[Span, ...] = ()
+    barred: tuple[Span, ...] | None = None
+    others: tuple[Span, ...] = ()
+    is_meant: bool = False
+
+    @property
+    def is_of_fact(self) -> bool:
+        """Whether a fact goes, and nobody."""
+        return self.barred is not None
 
 
-def cut_content(record: Record, names: NameIndex, spans: Spans, *, is_by_word: bool = False) -> Record:
-    """A message without the sentences of the names and without the spans. What somebody erased has said goes whole.
-
-    With `is_by_word` only the names themselves go: all else in their sentences is about other things.
-    """
+def cut_content(record: Record, names: NameIndex, spans: Spans) -> Record:
+    """A message without the sentences of the names and of the spans. What somebody erased has said goes whole."""
     said_by = [record.get(field) for field in ("speaker", "subject")]
     if any(isinstance(name, str) and names.is_in(name) for name in said_by):
         return _without_names({**record, "content": MARKER, "speaker": MARKER, "subject": None}, names)
     text = clean_text(record["content"])
-    hits, words, named = [*spans.hits], [*spans.words], [*names.spans(text)]
-    (words if is_by_word else hits).extend(named)
+    named = list(names.spans(text))
+    hits = [*spans.hits, *named] if spans.is_of_fact else gone_with(text, names, spans)[0]
+    barred = [*spans.barred, *named] if spans.barred is not None else [*spans.hits, *named]
     changed = _without_names(record, names)
-    return {**changed, "content": cut(text, hits, spans.keeps, words)} if hits or words else changed
+    return {**changed, "content": cut(text, hits, spans.keeps, barred)} if hits else changed
+
+
+def gone_with(text: str, names: NameIndex, spans: Spans) -> tuple[list[Span], bool]:
+    """The sentences of a text that go with somebody, and whether a pronoun in what follows may mean them."""
+    return gone(text, [*spans.hits, *names.spans(text)], spans.others, is_meant=spans.is_meant)
 
 
 def _without_names(record: Record, names: NameIndex) -> Record:

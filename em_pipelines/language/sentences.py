@@ -34,12 +34,17 @@ _CLOSING = "\"'”’»)]」』"
 _CLOSING_QUOTES = "\"'”’»」』"
 _OPENING_QUOTES = "\"'“‘«„「『"
 _SYMBOLS = frozenset({"So", "Sk", "Cf", "Mn", "Me"})
+_PERSONAL = re.compile(r"(?i)(?:i|you|he|she|it|we|they|my|your|his|her|its|our|their)\b")
 _PRONOUNS = "I|You|He|She|It|We|They|My|Your|His|Her|Its|Our|Their|This|That|These|Those|The|There"
 _BEFORE_PRONOUN = re.compile(
     rf"(?<![.…])[.…]++[\"'”’»)\]]*+\s++(?=(?:{_PRONOUNS})(?:['’][a-z]{{1,2}})?[\s,])", re.ASCII
 )
 """Where a sentence opens with a pronoun, though the word before may be an abbreviation: `It suits me. She …`."""
-_LAST_WORD = re.compile(r"[^\W\d_]+\Z")
+_BEHIND_PICTURE = re.compile(r"[\u2190-\u2bff\ufe0f\U0001f000-\U0001faff]\s+(?=[A-Z])")
+"""A capital behind an emoji, which people put instead of a full stop."""
+_LAST_WORD = re.compile(r"(?<!\d)(?<![^\W_])[^\W\d_]+\Z")
+_NUMERIC_DATE = re.compile(r"(?<!\S)\d{1,2}\.\d{1,2}\.\Z")
+_BEHIND_NAME = re.compile(r"(?<!\S)[A-Z]\S* [^\W\d_]+\Z")
 _NEXT_NAMES = re.compile(rf"(?!(?:{_PRONOUNS})\b)[A-Z][a-z]+ [A-Z]")
 _SHORTENED = re.compile(r"[B-DF-HJ-NP-TVWXZb-df-hj-np-tvwxz][b-df-hj-np-tvwxz]+\Z")
 _ENUMERATOR = re.compile(r"\s*\(?(?:\d{1,3}|[A-Za-z])[.)]\Z")
@@ -82,10 +87,10 @@ def without_marks(text: str, span: Span) -> Span:
 
 def may_go_on(text: str, one: Span, other: Span) -> bool:
     """Whether a sentence may go on in the next one, for all that is known: it began with a capital, ends with a full
-    stop, and the next begins small. Whoever cuts something out of a text takes both."""
+    stop, and the next begins small, with no pronoun. Whoever cuts something out of a text takes both."""
     opening = text[slice(*one)].lstrip(_OPENING_QUOTES + "([")[:1]
-    is_on_one_line = "\n" not in text[one[1] : other[0]]
-    return text[other[0]].islower() and opening.isupper() and text[one[1] - 1] == "." and is_on_one_line
+    is_open = opening.isupper() and text[one[1] - 1] == "." and "\n" not in text[one[1] : other[0]]
+    return is_open and text[other[0]].islower() and _PERSONAL.match(text, *other) is None
 
 
 def _paragraphs(text: str) -> Iterator[Span]:
@@ -109,6 +114,8 @@ def _boundaries(text: str, start: int, end: int) -> list[int]:
     said = _UNUSUAL.sub(" ", text[start:end])
     found = set(_library_boundaries(said))
     found |= {match.end() for match in _BEFORE_PRONOUN.finditer(said)}
+    if not said.isascii():
+        found |= {match.end() for match in _BEHIND_PICTURE.finditer(said)}
     kept = [0, *_behind_omissions(said, 0)]
     for at in sorted(found):
         if at > kept[-1] and not _goes_on(said, kept[-1], at):
@@ -182,7 +189,7 @@ def _goes_on(said: str, start: int, at: int) -> bool:
         return True
     if said[end - 1] != "." or said[end - 2 : end - 1] in (".", ""):
         return False
-    if said[at].isdigit():
+    if said[at].isdigit() or _NUMERIC_DATE.search(said, max(start, end - _LONGEST_ENUMERATOR), end):
         return True
     return _is_short_form(said, end - 1) if said[at].islower() else _is_before_name(said, end - 1, at)
 
@@ -191,6 +198,8 @@ def _is_before_name(said: str, end: int, at: int) -> bool:
     """Whether the word that ends at a full stop belongs to the name that follows."""
     word = _LAST_WORD.search(said, max(0, end - _LONGEST_SHORTENED), end)
     if word is None or len(word.group()) < 2 or not word.group()[0].isupper():
+        return False
+    if _BEHIND_NAME.search(said, max(0, end - 3 * _LONGEST_SHORTENED), end):  # `Corvid Ltd.` is whole
         return False
     return _is_short_form(said, end) or (
         _NEXT_NAMES.match(said, at) is not None and _is_known_abbreviation(word.group())

@@ -14,9 +14,12 @@ from em_pipelines.schema.rows import ClaimRow, EntityMentionRow, MentionRow
 from em_pipelines.schema.table import Table, rows_of
 from em_pipelines.schema.tables.extraction import CLAIMS, MENTIONS
 from em_pipelines.schema.tables.graph import ENTITY_MENTIONS
+from em_pipelines.schema.vocabulary import USER, EntityType
 from em_pipelines.storage.store import Store
 from em_pipelines.text.fact_keys import FactKey, key_of_claim
 from em_pipelines.text.name_matching import Span
+
+_FIRST_PERSON = re.compile(r"(?i)\b(?:i|my|we|our)\b")
 
 
 @dataclass(slots=True)
@@ -46,20 +49,21 @@ def readings_of_day(store: Store, day: date, user_id: str) -> dict[str, Reading]
 def spans_of(reading: Reading, target: Target, text: str) -> Spans:
     """What to cut of a message, whose cleaned content is `text`.
 
-    Where an entity is named or something is claimed of it, the sentence goes; where a fact is claimed, its own words.
-    Other plain claims of the same sentence are kept: they are what would be lost without need. Of the ends of a fact
-    that go with it nothing else is claimed, so their sentences need not go.
+    Where an entity is named or something is claimed of it, the sentence goes, and where a fact is claimed. What the
+    user says of themselves in the same sentence is kept: it is what would be lost without need.
     """
-    return _spans_of_facts(reading, target.facts, text) if target.facts else _spans_of_entities(reading, target)
+    return _spans_of_facts(reading, target.facts, text) if target.facts else _spans_of_entities(reading, target, text)
 
 
 def _spans_of_facts(reading: Reading, facts: frozenset[FactKey], text: str) -> Spans:
     stated = [claim for claim in reading.claims if key_of_claim(claim) in facts]
     others = [claim for claim in reading.claims if key_of_claim(claim) not in facts]
-    return Spans(words=tuple(span for claim in stated for span in _own_words(claim, reading, others, text)))
+    own = [span for claim in stated for span in _own_words(claim, reading, others, text)]
+    keeps = tuple(_span(other) for other in others if _is_of_user(other, text))
+    return Spans(tuple(map(_span, stated)), keeps, barred=tuple(own))
 
 
-def _spans_of_entities(reading: Reading, target: Target) -> Spans:
+def _spans_of_entities(reading: Reading, target: Target, text: str) -> Spans:
     named = [
         _span(mention) for mention, entity in reading.mentions if entity in target.entity_ids and mention["is_explicit"]
     ]
@@ -68,9 +72,21 @@ def _spans_of_entities(reading: Reading, target: Target) -> Spans:
         ends = reading.entities(claim["subject"]) | reading.entities(claim["object"])
         if ends & target.entity_ids:
             about.append(_span(claim))
-        elif claim["hedge_level"] == "none" and not claim["flags"]:
+        elif _is_of_user(claim, text):
             keeps.append(_span(claim))
-    return Spans((*named, *about), tuple(keeps))
+    others = (
+        _span(mention)
+        for mention, entity in reading.mentions
+        if mention["is_explicit"] and mention["entity_type"] == EntityType.PERSON.value
+        and mention["name"] != USER and entity not in target.entity_ids
+    )  # fmt: skip
+    return Spans((*named, *about), tuple(keeps), others=tuple(others))
+
+
+def _is_of_user(claim: ClaimRow, text: str) -> bool:
+    """Whether a claim is a plain statement of the user of themselves, in words that stand by themselves."""
+    is_plain = claim["hedge_level"] == "none" and not claim["flags"] and claim["subject"] == USER
+    return is_plain and _FIRST_PERSON.search(text, claim["span_start"], claim["span_end"]) is not None
 
 
 def _own_words(claim: ClaimRow, reading: Reading, others: list[ClaimRow], text: str) -> list[Span]:

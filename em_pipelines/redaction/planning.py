@@ -16,7 +16,7 @@ from em_pipelines.home import Home
 from em_pipelines.landing.erasure_gate import ID_COLUMNS, ErasureGate, named_users, time_in, unescaped
 from em_pipelines.landing.erasure_requests import Plan, Request, Scope, ScopeKind
 from em_pipelines.landing.planned_cuts import Cut
-from em_pipelines.landing.record_cutting import cut_content
+from em_pipelines.landing.record_cutting import cut_content, gone_with
 from em_pipelines.redaction.affected_readings import Reading, readings_of_day, spans_of
 from em_pipelines.redaction.reading_home import ReadingHome
 from em_pipelines.redaction.rereading import message_place, without_new_claims
@@ -26,14 +26,16 @@ from em_pipelines.schema.rows import EdgeRow
 from em_pipelines.schema.table import Record
 from em_pipelines.schema.vocabulary import USER as USER_NAME
 from em_pipelines.storage.landed_log import LandedLog
-from em_pipelines.storage.sealed_texts import sealed
+from em_pipelines.storage.sealed_texts import sealed, sealed_runs
 from em_pipelines.storage.tombstones import EDGE, FACT, MESSAGE, NAME, RECORD, SESSION, USER, Tombstone, Tombstones
 from em_pipelines.text.cleaning import clean_text
 from em_pipelines.text.fact_keys import key_of_claim, strings_in
-from em_pipelines.text.name_matching import NameIndex, Span, key_of, sentences
+from em_pipelines.text.name_matching import NameIndex, Span, key_of, sentences, word_keys
 
 KINDS = ("interactions", "skill_invocations", "feedback", "dead_letters")
 MIN_EDGE_ID = 12
+N_TURNS_MEANT = 2
+"""Turns behind one that speaks of somebody in which a pronoun may still mean them."""
 MAX_SENTENCES = 500
 MIN_TEXT_CHARACTERS = 24
 """Shorter pieces are said by chance elsewhere as well."""
@@ -156,6 +158,25 @@ def _is_mentioned_elsewhere(home: Home, user_id: str, target: Target, group: set
     return False
 
 
+@dataclass(slots=True)
+class _Meant:
+    """Whether pronouns of a turn may mean who is erased: somebody was meant shortly before."""
+
+    session_id: str = ""
+    until: int = -1
+
+    def at(self, record: Record) -> bool:
+        """Whether they may in this turn."""
+        return bool(record["session_id"] == self.session_id and record["turn_number"] <= self.until)
+
+    def note(self, record: Record, gone: list[Span], is_meant: bool) -> None:
+        """Notes what goes of a turn, and whether pronouns behind it may still mean them."""
+        if not is_meant:
+            self.until = -1
+        elif gone:
+            self.session_id, self.until = record["session_id"], record["turn_number"] + N_TURNS_MEANT
+
+
 class _Planner:
     """Walks the log once and notes what every record becomes."""
 
@@ -186,12 +207,14 @@ class _Planner:
 
     def plan(self) -> Plan:
         """The plan, once walked."""
+        gone = self._gone()
         return Plan(
             stones=tuple(self._stones),
             ids=tuple(sorted(self._target.entity_ids)),
             edge_ids=tuple(sorted(self._target.edge_ids)),
             cuts=self.cuts,
-            sentences=tuple(filter(None, (sealed(piece, self._home.salt) for piece in self._gone()))),
+            sentences=tuple(filter(None, (sealed(piece, self._home.salt) for piece in gone))),
+            runs=sealed_runs([*self._pieces][:MAX_SENTENCES], self._kept, self._home.salt),
             days=tuple(sorted(self._days)),
             is_found=bool(self._days or self._target.entity_ids or self._target.edge_ids),
             n_edges=max(len(self._target.edge_ids), len(self._target.shown)),
@@ -200,15 +223,18 @@ class _Planner:
 
     def _gone(self) -> list[str]:
         """The sentences that the user says nowhere any more: what other records say as well is no trace of these."""
-        kept = "\n".join(self._kept)
-        return [piece for piece in self._pieces if piece not in kept][:MAX_SENTENCES]
+        kept = f" {' '.join(key for text in self._kept for _, key in word_keys(text))} "
+        long = (piece for piece in self._pieces if len(piece) >= MIN_TEXT_CHARACTERS)
+        said = ((piece, f" {' '.join(key for _, key in word_keys(piece))} ") for piece in long)
+        return [piece for piece, words in said if words not in kept][:MAX_SENTENCES]
 
     def _walk_messages(self, log: LandedLog, day: date) -> None:
         user = self._request.scope.user_id
         readings: dict[str, Reading] | None = None
         landed: dict[str, Record] = {}
         changed: dict[str, Record] = {}
-        for record in log.read("interactions", day):
+        meant = _Meant()
+        for record in sorted(log.read("interactions", day), key=lambda r: (r["session_id"], r["turn_number"])):
             if record["user_id"] != user:
                 continue
             if not self._is_asked_about(record):
@@ -221,16 +247,20 @@ class _Planner:
                 readings = readings_of_day(self._home.store, day, user)
             landed[message_place(record["session_id"], record["turn_number"])] = record
             reading = readings.get(message_id(user, record["session_id"], record["turn_number"]), Reading())
-            left = self._left_of_message(record, reading)
+            left = self._left_of_message(record, reading, meant)
             if left != record:
                 changed[message_place(record["session_id"], record["turn_number"])] = left
         changed = without_new_claims(self._home, day, user, changed)
         for place, record in landed.items():
             self._note_message(day, record, changed.get(place, record))
 
-    def _left_of_message(self, record: Record, reading: Reading) -> Record:
-        spans = spans_of(reading, self._target, clean_text(record["content"]))
-        return cut_content(record, self._names, spans, is_by_word=bool(self._target.facts))
+    def _left_of_message(self, record: Record, reading: Reading, meant: "_Meant") -> Record:
+        text = clean_text(record["content"])
+        spans = spans_of(reading, self._target, text)
+        if not spans.is_of_fact:
+            spans = replace(spans, is_meant=meant.at(record))
+            meant.note(record, *gone_with(text, self._names, spans))
+        return cut_content(record, self._names, spans)
 
     def _note_message(self, day: date, record: Record, left: Record) -> None:
         self._kept.append(left["content"])
@@ -273,7 +303,8 @@ class _Planner:
             return letter
         raw = base64.b64decode(letter["raw"])
         is_nobodys = letter.get("user_id") is None and not named_users(raw)
-        if is_nobodys and (text := unescaped(raw)) and any(piece in text for piece in self._pieces):
+        long = (piece for piece in self._pieces if len(piece) >= MIN_TEXT_CHARACTERS)
+        if is_nobodys and (text := unescaped(raw)) and any(piece in text for piece in long):
             return None
         return letter if self._gate.admits_letter(letter) else None
 
@@ -285,7 +316,7 @@ class _Planner:
         self._days.add(day)
         for sentence in sentences(before):
             piece = before[sentence.start : sentence.end]
-            if len(piece) >= MIN_TEXT_CHARACTERS and piece not in after:
+            if piece not in after:
                 self._pieces.setdefault(piece)
 
 

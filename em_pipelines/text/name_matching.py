@@ -7,11 +7,13 @@ is landed again after an erasure becomes what it became then.
 
 import re
 import unicodedata
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 
+from em_pipelines.language.sentences import may_go_on
 from em_pipelines.language.sentences import sentences as sentence_spans
 from em_pipelines.text.cleaning import CODE_MARK
 
@@ -25,6 +27,10 @@ _GAP = re.compile(r"[\s_.,&/'’()\"-]{0,3}")
 _BLANKS = re.compile(rf"{CODE_MARK}(?:\s*{CODE_MARK})*+")
 _BEFORE_OPENING = " \t\"'“‘([*_-"
 _MARKERS = re.compile(rf"{re.escape(MARKER)}(?:[\s,;.]*{re.escape(MARKER)})+")
+_SOMEBODY = re.compile(r"(?i)\b(?:s?he|they|him|hers?|his|them|theirs?|(?:him|her|them)sel(?:f|ves))\b")
+_ITEM = re.compile(r"(?:[-*•–]|\d{1,2}[.)])\s")
+_QUOTES = '"“„«「'
+_LONGEST_ANSWER = 4
 _DETERMINERS = frozenset(
     {
         "a", "an", "the", "my", "our", "his", "her", "their", "your", "its", "this", "that", "these", "those",
@@ -127,17 +133,73 @@ def sentences(text: str) -> list[Span]:
     return [Span(*span) for span in sentence_spans(text)]
 
 
-def cut(text: str, hits: Iterable[Span], keeps: Iterable[Span] = (), words: Iterable[Span] = ()) -> str:
-    """The text without the sentences that a hit stands in; of those the `keeps` stay that meet no hit.
+def gone(
+    text: str, hits: Iterable[Span], others: Iterable[Span] = (), *, is_meant: bool = False
+) -> tuple[list[Span], bool]:
+    """The sentences that go where what `hits` stand for goes, and whether a pronoun behind the text may still mean it.
 
-    Of other sentences only `words` go. What goes leaves MARKER. A text of which nothing goes comes back as it is.
+    Those with a hit, the question that one of a few words answers, what is listed or quoted behind one, and those
+    behind one that speak of somebody by a pronoun, until one of `others` is named first. `is_meant`: a pronoun at the
+    beginning of the text may mean it already.
     """
-    hits, words = list(hits), sorted(words, key=lambda s: (s.start, s.end))
-    kept = sorted((k for k in keeps if not k.meets_any([*hits, *words])), key=lambda k: (k.start, -k.end))
-    whole = [sentence for sentence in sentences(text) if sentence.meets_any(hits)]
-    holes = [(sentence, _remains(text, sentence, kept)) for sentence in whole]
-    holes += [(word, MARKER) for word in words if not word.meets_any(whole)]
-    return _with_holes(text, sorted(holes, key=lambda hole: (hole[0].start, hole[0].end)))
+    spans, others = sentences(text), sorted(others, key=lambda span: span.start)
+    is_hit = _met(spans, hits)
+    found: list[Span] = []
+    is_listed = False
+    for number, span in enumerate(spans):
+        named = next((other.start for other in others if other.meets(span)), span.end)
+        pronoun = _SOMEBODY.search(text, span.start, named)
+        is_listed = is_listed and _ITEM.match(text, span.start) is not None
+        is_quoted = bool(found) and found[-1] == spans[number - 1] and text[span.start] in _QUOTES
+        if is_hit[number] and number and _answers(text, spans[number - 1], span):
+            found.append(spans[number - 1])
+        if is_hit[number] or is_listed or is_quoted or (is_meant and pronoun is not None):
+            found.append(span)
+            is_meant, is_listed = True, is_listed or text[span.end - 1] == ":"
+        elif named < span.end:
+            is_meant = False
+    return found, is_meant
+
+
+def _answers(text: str, asked: Span, said: Span) -> bool:
+    """Whether a sentence of a few words says nothing without the question before it."""
+    is_short = len(_TOKEN.findall(text, said.start, said.end)) <= _LONGEST_ANSWER
+    return is_short and text[asked.start : asked.end].rstrip("\"'”’)").endswith("?")
+
+
+def cut(text: str, hits: Iterable[Span], keeps: Iterable[Span] = (), barred: Iterable[Span] | None = None) -> str:
+    """The text without every sentence that a hit stands in, and those that may be its end; what goes leaves MARKER.
+
+    Of such a sentence the `keeps` stay, each as a sentence of its own, that speak of nobody by a pronoun and meet
+    nothing `barred`: where that is not given, no hit. A text without a hit comes back as it is.
+    """
+    hits = list(hits)
+    barred = hits if barred is None else list(barred)
+    kept = sorted(
+        (k for k in keeps if not k.meets_any(barred) and not _SOMEBODY.search(text, k.start, k.end)),
+        key=lambda k: (k.start, -k.end),
+    )
+    spans = sentences(text)
+    is_hit = _met(spans, hits)
+    first = 0
+    for number in range(1, len(spans)):
+        one, other = (spans[first].start, spans[number - 1].end), (spans[number].start, spans[number].end)
+        is_end = is_hit[number - 1] and not is_hit[number] and may_go_on(text, one, other)
+        is_hit[number] = is_hit[number] or is_end
+        first = first if is_end else number
+    holes = [(span, _remains(text, span, kept)) for number, span in enumerate(spans) if is_hit[number]]
+    return _with_holes(text, holes)
+
+
+def _met(spans: Sequence[Span], hits: Iterable[Span]) -> list[bool]:
+    """Which of the spans, which are in order and apart, a hit meets."""
+    is_met = [False] * len(spans)
+    for hit in hits:
+        number = max(0, bisect_right(spans, hit.start, key=lambda span: span.start) - 1)
+        while number < len(spans) and spans[number].start < hit.end:
+            is_met[number] = is_met[number] or spans[number].meets(hit)
+            number += 1
+    return is_met
 
 
 def marked(text: str) -> str:

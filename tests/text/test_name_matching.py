@@ -10,7 +10,7 @@ from em_pipelines.extraction.rules.extractor import RulesExtractor
 from em_pipelines.extraction.segmentation import Session, segment_session
 from em_pipelines.extraction.skipping import skip_reason
 from em_pipelines.schema.readings import Turn
-from em_pipelines.text.name_matching import AMBIGUOUS, MARKER, NameIndex, Span, cut, key_of, sentences
+from em_pipelines.text.name_matching import AMBIGUOUS, MARKER, NameIndex, Span, cut, gone, key_of, sentences
 from tests.governance.erasure.conftest import NOW
 
 NAME = st.sampled_from(["Torvald", "Larsen Tak", "aletheia_runtime", "C++", "José", "田中", "สมชาย", "O'Neil"])
@@ -68,10 +68,53 @@ def test_what_is_kept_of_a_sentence_stands_by_itself() -> None:
     assert cut(text, NameIndex.of(["Torvald"]).spans(text), [Span(0, 15)]) == "[…] I moved to Oslo. […]"
 
 
-def test_of_other_sentences_only_words_go() -> None:
-    assert (
-        cut("My flatmate works at the rink. I ski.", [], words=[Span(25, 29)]) == "My flatmate works at the […]. I ski."
-    )
+def test_what_is_kept_speaks_of_nobody_by_a_pronoun_and_of_nothing_that_is_barred() -> None:
+    text = "I moved to Oslo and Torvald helped me, as I like her."
+    assert cut(text, [Span(20, 27)], [Span(0, 15), Span(42, 52)]) == "[…] I moved to Oslo. […]"
+    assert cut(text, [Span(20, 27)], [Span(0, 15)], [Span(11, 15)]) == "[…]"
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("I saw Edda. She told Mr. Osei that she is ill. I row.", "[…] I row."),
+        ("Edda came at 5 p.m. with approx. two cakes. We ate.", "[…] We ate."),
+        ("Edda broke her leg abt. twice. once at home. We row.", "[…] We row."),
+        ("I row. Who is in jail? Edda. I swim.", "I row. […] I swim."),
+        ("Edda:\n- born in May\n- owes rent\nMe:\n- likes kites", "[…]\nMe:\n- likes kites"),
+        ('Edda called. "I am broke." I row.', "[…] I row."),
+        ("- Edda: on leave\n- lifts: fine", "[…]\n- lifts: fine"),
+    ],
+)
+def test_what_goes_with_a_name_is_more_than_its_sentence(text: str, left: str) -> None:
+    assert cut(text, gone(text, NameIndex.of(["Edda"]).spans(text))[0]) == left
+
+
+def test_a_pronoun_behind_another_name_is_not_the_erased() -> None:
+    text = "Edda came. Then Arne lost his keys. He is old."
+    assert gone(text, [Span(0, 4)], [Span(16, 20)]) == ([Span(0, 10)], False)
+
+
+PIECES = (
+    "I met Mr. Osei # times.", "She left at 5 p.m. with Dr. Ito #.", "we row #", "# really?!", "\n", "- milk #",
+    "Edda is # today.", "approx. # kg of it", "J. R. Moran & Co. Ltd. sold # of it.", "私は#花子です。", "# 😀",
+    "“Go #.”", "he has #, e.g. pears.", "well… #",
+)  # fmt: skip
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=8), st.data())
+def test_what_a_cut_removes_is_always_a_union_of_whole_sentences(pieces: list[str], data: st.DataObject) -> None:
+    text = " ".join(piece.replace("#", f"n{number}n") for number, piece in enumerate(pieces))
+    hits = data.draw(st.lists(st.integers(0, max(0, len(text) - 1)).map(lambda at: Span(at, at + 1)), max_size=3))
+    left = cut(text, gone(text, hits)[0])
+    spans = sentences(text)
+    stays = [one for one in spans if text[one.start : one.end] in left]
+    assert not any(one.meets_any(hits) for one in stays)
+    kept, at = [], 0
+    for one in spans:
+        kept += [text[at : one.start], text[one.start : one.end] if one in stays else MARKER]
+        at = one.end
+    assert left.replace(MARKER, "").split() == "".join([*kept, text[at:]]).replace(MARKER, "").split()
 
 
 @given(AROUND, NAME, AROUND)

@@ -104,7 +104,7 @@ class Terms:
             return True
         if whose is Whose.UNKNOWN and not self.names_user(text):
             return False
-        if self.kind is ScopeKind.USER:
+        if self.kind is ScopeKind.USER or (whose is Whose.THEIRS and self.sentences.is_in_part(text)):
             return True
         return (self.kind is ScopeKind.SESSION and f'"{self.target}"' in text) or self.names.is_in(text)
 
@@ -129,7 +129,7 @@ class Terms:
         return Whose.THEIRS if self.user_id in users else Whose.ANOTHERS
 
     def _is_in(self, text: str) -> bool:
-        return any(term in text for term in self.ids) or self.names.is_in(text) or self.sentences.is_in(text)
+        return any(term in text for term in self.ids) or self.names.is_in(text) or self.sentences.is_in_part(text)
 
 
 def _texts(row: Mapping[str, Any]) -> Iterator[str]:

@@ -212,7 +212,7 @@ def test_a_service_that_was_moved_to_stays_erased_though_it_was_read_as_a_place(
     empty.forget("ada", fact=empty.edge_id("ada", "user", "uses", "Graz"))
     empty.run_full()
     assert empty.facts("ada") == {("user", "uses", "Turku")}
-    assert empty.messages("ada", "s2") == ["We moved from Turku to […]."]
+    assert empty.messages("ada", "s2") == ["[…] We moved from Turku. […]"]
 
 
 @pytest.mark.slow
