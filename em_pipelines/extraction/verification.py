@@ -17,6 +17,7 @@ from em_pipelines.extraction.rules.lexicon import load_lexicon, words, words_of_
 from em_pipelines.extraction.settings import VerificationSettings
 from em_pipelines.extraction.spans import find_span, is_unspaced
 from em_pipelines.extraction.support import N_EARLIER, Said, is_supported
+from em_pipelines.language.sentences import sentences_around
 from em_pipelines.schema.readings import (
     ENGLISH,
     MAX_STATEMENT_CHARACTERS,
@@ -28,11 +29,14 @@ from em_pipelines.schema.readings import (
     Turn,
 )
 from em_pipelines.schema.vocabulary import DATED, RELATIONS, USER, Act, HedgeLevel
-from em_pipelines.text.guard.passages import clause_around
+from em_pipelines.text.guard.passages import Span, clause_around, overlaps
 from em_pipelines.text.name_keys import name_key
 
 TEMPLATE_NAMES = ("Zerelda", "Quillham", "Obrantz")
 """Names in the examples of prompts, and nowhere else: in an answer they show that the examples came back."""
+
+PRIVATE = ("_withheld", "credential_masked")
+"""How issues end of what is private."""
 
 MIN_STATED_SHARE = 0.8
 """Of the words of a statement that carry meaning: more than of a name, for what it adds is what could be invented."""
@@ -291,20 +295,24 @@ _HEDGES = _hedges()
 
 
 def worded(reading: Extraction, seen: Segment) -> Extraction:
-    """The reading with the clause of the turn as statement of every claim that came without one."""
-    texts = {turn.turn_number: turn.text for turn in seen.turns}
+    """The reading with the clause of the turn as statement of every claim that came without one, but for those whose
+    sentence says something private: of half a sentence nothing is quoted."""
+    turns = {turn.turn_number: turn for turn in seen.turns}
     return replace(
         reading,
         claims=[
-            claim if claim.statement else replace(claim, statement=_clause(texts[claim.turn_number], claim, reading))
+            claim if claim.statement else replace(claim, statement=_clause(turns[claim.turn_number], claim, reading))
             for claim in reading.claims
         ],
     )
 
 
-def _clause(text: str, claim: Claim, reading: Extraction) -> str | None:
+def _clause(turn: Turn, claim: Claim, reading: Extraction) -> str | None:
     """The clause around a claim; its own words where a claim of another thing goes on from it, to which the rest of the
     clause belongs."""
+    text = turn.text
+    if _is_beside_private(turn, sentences_around(text, claim.start, claim.end)):
+        return None
     own = text[claim.start : claim.end]
     goes_on = any(
         other.turn_number == claim.turn_number
@@ -317,3 +325,9 @@ def _clause(text: str, claim: Claim, reading: Extraction) -> str | None:
     else:
         start, end = claim.start, claim.end
     return clause_around(text, start, end, MAX_STATEMENT_CHARACTERS) or None
+
+
+def _is_beside_private(turn: Turn, sentence: Span) -> bool:
+    """Whether the guard withholds something private of a sentence, or a secret."""
+    private = [(one.span_start, one.span_end) for one in turn.withheld or () if one.issue.endswith(PRIVATE)]
+    return overlaps(sentence, private)

@@ -49,6 +49,20 @@ def test_a_claim_that_another_goes_on_from_has_its_own_words(extractor: RulesExt
     }  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [
+        ("I'm 60 and earning $85,000 annually.", {"has_age": None}),
+        ("I have diabetes and I live in Graz. I own a boat.", {"lives_in": None, "owns": "I own a boat"}),
+        ("I live in Graz. They offer £41,200.", {"lives_in": "I live in Graz"}),
+    ],
+)
+def test_half_a_sentence_is_no_statement(said: str, kept: dict[str, str | None], extractor: RulesExtractor) -> None:
+    found = dict(statements(readings([one_turn(said)], extractor)))
+    assert {relation: found[relation] for relation in kept} == kept
+    assert not any("earning" in (one or "") or "diabetes" in (one or "") for one in found.values())
+
+
 def test_a_statement_out_of_nothing_gives_way_to_the_clause(extractor: RulesExtractor) -> None:
     said = one_turn("We moved to Bergen because our son was born.")
     plain = dict(statements(readings([said], extractor)))

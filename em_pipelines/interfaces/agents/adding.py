@@ -12,6 +12,7 @@ from typing import Any, Literal, Protocol, TypeAlias
 
 from em_pipelines.errors import UsageError
 from em_pipelines.interfaces.agents.observations import Sender, of_session
+from em_pipelines.interfaces.agents.withholding import WithheldOf, reasons_of
 from em_pipelines.landing.formats.base import Parsed, instant_of, iso_or_none
 from em_pipelines.landing.formats.openai import spoken
 from em_pipelines.landing.intake import Intake, Session, SessionIndex
@@ -59,7 +60,8 @@ class Added:
     `added` counts what is new, `skipped` what stood already, was forgotten before and stays away, or holds no words (a
     call of a tool); `errors` is what was refused, in order. `turns` has a place for each message: its conversation and
     turn number, or None where it was not taken. `is_learned` says whether facts were learned from it; where that was
-    asked for and did not come to pass, `waits_for` says what for, and the next run does it.
+    asked for and did not come to pass, `waits_for` says what for, and the next run does it. `withheld` are the messages
+    of which the guard withholds something, with how many sentences and why.
     """
 
     added: int = 0
@@ -68,6 +70,7 @@ class Added:
     turns: tuple[tuple[str, int] | None, ...] = ()
     is_learned: bool = False
     waits_for: str | None = None
+    withheld: tuple[WithheldOf, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +103,7 @@ class Taken:
     turns: list[tuple[str, int] | None] = field(default_factory=list)
     days: set[date] = field(default_factory=set)
     sessions: set[Session] = field(default_factory=set)
+    withheld: list[WithheldOf] = field(default_factory=list)
 
     def refuse(self, index: int, what: What, reason: str) -> None:
         """Notes why one was not taken."""
@@ -108,7 +112,7 @@ class Taken:
     def result(self) -> Added:
         """What is told of it."""
         found = sorted(self.errors, key=lambda error: (error.what != "message", error.index))
-        return Added(self.n_new, self.n_known, tuple(found), tuple(self.turns))
+        return Added(self.n_new, self.n_known, tuple(found), tuple(self.turns), withheld=tuple(self.withheld))
 
     def days_to_learn(self, home: Pipeline) -> list[date]:
         """Its days, and all others of its conversations: what one day says of a conversation counts on each."""
@@ -333,6 +337,8 @@ def _take(home: Pipeline, sender: Sender, items: Sequence[_Item], taken: Taken) 
         taken.days.add(date.fromisoformat(iso_instant(parse_instant(item.fields["timestamp"]))[:10]))
         if item.what == "message":
             taken.sessions.add((sender.user_id, item.fields["session_id"]))
+            if reasons := reasons_of(item.record["content"], home.settings.safety):
+                taken.withheld.append(WithheldOf(item.index, reasons))
     _count(intake.counts, taken)
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from em_pipelines.errors import UsageError
 from em_pipelines.extraction.messages import messages
+from em_pipelines.interfaces.agents.withholding import WithheldOf, reasons_of
 from em_pipelines.landing.formats.base import Parsed
 from em_pipelines.landing.intake import Intake, KnownRecords, SessionIndex
 from em_pipelines.landing.reasons import Origin, RuleError
@@ -56,7 +57,8 @@ class Observation:
 @dataclass(frozen=True, slots=True)
 class Stored:
     """What became of messages that were to be stored, by count: new ones, those that stood already, and those that were
-    forgotten before and stay away. `turns` are their turn numbers, in the order given; `said_at` is the latest time."""
+    forgotten before and stay away. `turns` are their turn numbers, in the order given; `said_at` is the latest time.
+    `withheld` are those of which the guard withholds something, with how many sentences and why."""
 
     session_id: str
     turns: tuple[int, ...]
@@ -64,6 +66,7 @@ class Stored:
     n_known: int
     n_erased: int
     said_at: str
+    withheld: tuple[WithheldOf, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +124,9 @@ def store(home: Pipeline, sender: Sender, session_id: str, said: Sequence[Fields
         counts = _take(home, [("interactions", record) for record in records], sender)
     turns = tuple(record["turn_number"] for record in records)
     last = max((record["timestamp"] for record in records), default=now.isoformat())
-    return Stored(session_id, turns, counts.n_landed, counts.n_duplicates, counts.n_erased, last)
+    reasons = ((n, reasons_of(record["content"], home.settings.safety)) for n, record in enumerate(records))
+    withheld = tuple(WithheldOf(n, why) for n, why in reasons if why)
+    return Stored(session_id, turns, counts.n_landed, counts.n_duplicates, counts.n_erased, last, withheld)
 
 
 def tell(home: Pipeline, sender: Sender, said: Sequence[Fields]) -> tuple[str, ...]:

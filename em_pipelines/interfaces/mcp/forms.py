@@ -175,6 +175,13 @@ class StarterOutcome(_Form):
     outcome: Literal["delivered", "engaged", "dismissed"]
 
 
+class WithheldShown(BaseModel):
+    """What the safety checks withhold of a message. No word of it is repeated."""
+
+    turn_number: int
+    reasons: dict[str, int] = Field(description="How many of its sentences no fact is learned from, by reason.")
+
+
 class Reported(BaseModel):
     """What became of a report."""
 
@@ -183,6 +190,7 @@ class Reported(BaseModel):
     n_erased: int = Field(description="Messages that were forgotten before and stay away.")
     turns: list[int]
     feedback_ids: list[str]
+    withheld: list[WithheldShown] = Field(description="Messages of which the safety checks withhold something.")
 
 
 class Corrected(BaseModel):

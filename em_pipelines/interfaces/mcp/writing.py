@@ -32,6 +32,7 @@ from em_pipelines.interfaces.mcp.forms import (
     ReportedMessage,
     SessionId,
     StarterOutcome,
+    WithheldShown,
 )
 from em_pipelines.interfaces.memory import Memory
 from em_pipelines.landing.erasure_requests import Scope
@@ -95,6 +96,9 @@ class WritingTools:
         return Reported(
             n_new=stored.n_new, n_known=stored.n_known, n_erased=stored.n_erased, turns=list(stored.turns),
             feedback_ids=list(ids),
+            withheld=[
+                WithheldShown(turn_number=stored.turns[one.index], reasons=dict(one.reasons)) for one in stored.withheld
+            ],
         )  # fmt: skip
 
     def em_user_correction(  # noqa: PLR0913  (the arguments of one tool)

@@ -228,6 +228,17 @@ def withheld_in(text: str, settings: SafetySettings = DEFAULT_SETTINGS) -> tuple
     return found if len(text) <= bound else (*found, Withheld(bound, len(text), TRUNCATED, "too_long", "warning"))
 
 
+def withheld_sentences(text: str, settings: SafetySettings = DEFAULT_SETTINGS) -> dict[str, int]:
+    """How many sentences of a message no fact is read from, or not all of them, by issue. The mere words of an order
+    ("remember that I sail") and what is only not quoted do not count."""
+    found: dict[str, set[Span]] = {}
+    for one in withheld_in(text, settings):
+        if one.issue != UNQUOTED and not (one.issue == INJECTED and one.severity == MILD):
+            spans = [span for span in sentences(text) if overlaps(span, [(one.span_start, one.span_end)])]
+            found.setdefault(one.issue, set()).update(spans)
+    return {issue: max(1, len(spans)) for issue, spans in found.items()}
+
+
 def quotable(text: str, withheld: Iterable[Withheld]) -> str:
     """A message as it may be shown again, blanked where it may not, and of the same length.
 

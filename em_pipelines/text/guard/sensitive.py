@@ -163,10 +163,15 @@ def _spans(text: str, plain: str, touched: dict[str, set[int]], category: Catego
         return []
     words = list(TOKENS.finditer(plain))
     spans = _spans_of_words(words, category)
-    spans += [match.span() for match in matches if not _is_exempt_phrase(words, match, category)]
+    spans += [_trimmed(match) for match in matches if not _is_exempt_phrase(words, match, category)]
     if spans and category.companions:
         spans += _spans_of_companions(text, plain, spans, category)
     return spans
+
+
+def _trimmed(match: re.Match[str]) -> Span:
+    """Where a phrase stands, without the full stop or comma behind a number: they close its sentence or clause."""
+    return match.start(), match.start() + len(match.group().rstrip(".,"))
 
 
 def _spans_of_words(words: list[re.Match[str]], category: Category) -> list[Span]:

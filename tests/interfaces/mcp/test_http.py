@@ -119,6 +119,12 @@ def test_a_report_is_stored_once_and_may_be_extended(ask, module_home: Path) -> 
     assert sorted(r["type"] for r in feedback if r["session_id"] == "m1") == ["probe_accepted", "recalled"]
 
 
+def test_a_report_is_answered_with_what_is_withheld_and_no_word_of_it(ask) -> None:
+    said = [{"role": "user", "content": "I row."}, {"role": "user", "content": "I row. My salary is £40,000."}]
+    found = ask("em_report_interaction", session_id="m7", messages=said, first_turn=3).structured_content
+    assert found["withheld"] == [{"turn_number": 4, "reasons": {"financial_withheld": 1}}]
+
+
 @pytest.mark.slow
 def test_corrections_and_added_facts_are_seen_at_once_and_noted_as_an_agents(ask, module_home: Path) -> None:
     added = ask("em_add_facts", facts=[{"relation": "speaks", "object": "Sami"}]).structured_content["facts"]
