@@ -25,6 +25,7 @@ from em_pipelines.governance.audit.imported import (
 )
 from em_pipelines.governance.audit.rows import Row, World, rows_where, state_where
 from em_pipelines.graph.confidence_decay import DecaySettings
+from em_pipelines.language.sentences import Span, sentences
 from em_pipelines.lifecycle.decay import current_edges
 from em_pipelines.schema.readings import Withheld
 from em_pipelines.schema.rows import FeedbackRow
@@ -41,8 +42,11 @@ from em_pipelines.text.guard.sensitive import FINANCIAL, HEALTH, IDENTITY_DOCUME
 
 NEVER_SAID = "never_said"
 NOT_BY_A_PERSON = "said_only_by_the_assistant"
+NOT_EXTRACTED = "not_extracted_yet"
 KNOWN = "known"
 NOT_KNOWN = "not_known"
+NOT_RUN = "not_run"
+"""What became of a message that no run has extracted."""
 SHORTEST_BEGINNING = 4
 """Letters of a word that is found at the beginning of longer ones: `tea` says nothing of teams."""
 MIN_SHOWN_CONFIDENCE = 0.40
@@ -54,7 +58,9 @@ _REMEDIES = {
 STATING = ("accept", "answer", "correct", "confirm", "add_facts")
 """Feedback that says what holds."""
 CLAIM_ID = "claim_id"
-CLAIM_FIELDS = (CLAIM_ID, "subject", "relation", "object", "value", "attribute", "polarity", "confidence")
+CLAIM_FIELDS = (
+    CLAIM_ID, "subject", "relation", "object", "value", "attribute", "polarity", "confidence", "span_start",
+)  # fmt: skip
 
 Says = Callable[[str | None], bool]
 
@@ -70,16 +76,19 @@ class Asked:
     decay: DecaySettings
     unfolded: Sequence[FeedbackRow] = ()
     """The user's feedback that has landed and that no run has folded yet, as rows of `feedback`."""
+    unextracted: Sequence[Row] = ()
+    """The user's messages that have landed and that no run has extracted yet, as rows of `messages`."""
 
 
 def why_not(lake: Lake, asked: Asked) -> dict[str, Any]:
     """What became of every message of the user that holds all words of the text, oldest first.
 
-    `verdict` sums it up: never_said, said_only_by_the_assistant, known or not_known. Case and accents do not matter;
-    where words stand nowhere by themselves, those of four letters are found at the beginning of longer ones, too. Each
-    message has its `fates`: `what` in a word, and why.
+    `verdict` sums it up: never_said, said_only_by_the_assistant, not_extracted_yet, known or not_known. Case and
+    accents do not matter; where words stand nowhere by themselves, those of four letters are found at the beginning of
+    longer ones, too. Each message has its `fates`: `what` in a word, and why; and its `sentences`, each with the fates
+    that are of it alone and whether it is the one that was asked about.
     """
-    said, feedback = rows_where(lake, MESSAGES, "user_id", [asked.user_id]), _feedback(lake, asked)
+    said, feedback = _messages(lake, asked), _feedback(lake, asked)
     begun, says = _searched(asked.text), _searched(asked.text, is_whole=True)
     if not any(map(says, (*(row["content"] for row in said), *(row["payload"] for row in feedback)))):
         says = begun
@@ -97,6 +106,13 @@ def why_not(lake: Lake, asked: Asked) -> dict[str, Any]:
         "feedback": told,
         "dead_letters": letters,
     }
+
+
+def _messages(lake: Lake, asked: Asked) -> list[Row]:
+    """The user's messages, extracted or not, in the order in which they were said."""
+    rows = {row["message_id"]: row for row in rows_where(lake, MESSAGES, "user_id", [asked.user_id])}
+    rows |= {row["message_id"]: row for row in asked.unextracted if row["message_id"] not in rows}
+    return sorted(rows.values(), key=lambda row: (row["timestamp"], row["session_id"], row["turn_number"]))
 
 
 def folded(text: str) -> str:
@@ -126,10 +142,28 @@ def _letters(lake: Lake, asked: Asked, says: Says) -> list[Row]:
 
 def _hit(message: Row, fates: list[Row], says: Says) -> Row:
     """A message that holds the words, with what became of it."""
+    told = [_about(fate, says) for fate in fates] or [{"what": "nothing_stated"}]
     return {
         **{name: message[name] for name in ("timestamp", "session_id", "turn_number", "role", "correlation_id")},
         "text": message["content"],
-        "fates": [*([_about(fate, says) for fate in fates] or [{"what": "nothing_stated"}]), *_unquoted(message, says)],
+        "fates": [*told, *_unquoted(message, says)],
+        "sentences": [_sentence(message, span, told, says) for span in sentences(message["content"])],
+    }
+
+
+def _sentence(message: Row, span: Span, fates: list[Row], says: Says) -> Row:
+    """One sentence of a message: the facts that were extracted from it, and else why none was."""
+    text = message["content"][slice(*span)]
+    own = [fate for fate in fates if "claim" in fate and span[0] <= fate["claim"]["span_start"] < span[1]]
+    whole = [fate for fate in fates if fate["what"] in (NOT_RUN, "skipped")]
+    withheld = dict.fromkeys(
+        one["issue"] for one in message["withheld"] if one["span_start"] < span[1] and span[0] < one["span_end"]
+    )
+    reasons = [{"what": "withheld", "reason": issue, "detail": _REMEDIES.get(issue, "")} for issue in withheld]
+    return {
+        "text": text,
+        "is_asked": says(text),
+        "fates": [*(own or whole), *reasons] or [{"what": "nothing_stated"}],
     }
 
 
@@ -159,7 +193,13 @@ def _verdict(messages: list[Row], letters: list[Row], hits: list[Row], told: lis
         return NEVER_SAID
     if not (letters or told) and all(row["subject"] is None for row in messages):
         return NOT_BY_A_PERSON
+    if not (letters or told) and all(_is_not_run(hit) for hit in hits):
+        return NOT_EXTRACTED
     return KNOWN if any(map(_is_known, (*hits, *told))) else NOT_KNOWN
+
+
+def _is_not_run(hit: Row) -> bool:
+    return any(fate["what"] == NOT_RUN for fate in hit["fates"])
 
 
 def _is_known(hit: Row) -> bool:
@@ -249,9 +289,10 @@ def _fates(lake: Lake, asked: Asked, messages: list[Row], decisions: Decisions) 
     ids = {row["message_id"] for row in messages}
     days = {row["timestamp"].date() for row in messages}
     fates: dict[str, list[Row]] = defaultdict(list)
+    waiting = {row["message_id"] for row in asked.unextracted}
     for row in messages:
-        if row["timestamp"].date() not in lake.days(CLAIMS):
-            fates[row["message_id"]].append({"what": "not_run"})
+        if row["timestamp"].date() not in lake.days(CLAIMS) or row["message_id"] in waiting:
+            fates[row["message_id"]].append({"what": NOT_RUN})
     for issue in rows_where(lake, EXTRACTION_ISSUES, "message_id", ids, days):
         fates[issue["message_id"]].append(
             {"what": issue["issue"], "reason": issue["reason"], "detail": issue["detail"]}

@@ -190,6 +190,19 @@ def _unread(home: Pipeline, days: list[date]) -> set[date]:
     return set().union(*(home.store.outdated(home.steps[name], days, look) for name in MADE_BY)) if days else set()
 
 
+def unextracted(home: Pipeline, user_id: str) -> list[dict[str, Any]]:
+    """The user's messages that have landed and that no run has extracted yet, as rows of `messages`, in order of time.
+    What pending requests to forget cover is left out."""
+    veils, found = hidden(home, user_id), []
+    for day in sorted(_unread(home, home.store.log.days("interactions"))):
+        known = {row["message_id"] for row in _rows_of_table(home, user_id, day)}
+        new = (row for row in _rows_of_log(home, user_id, day) if row["message_id"] not in known)
+        found += [
+            row for row in new if not _is_covered(_observation(row, awaits_run=True, gone=frozenset()), day, veils)
+        ]
+    return found
+
+
 def _rows_of_log(home: Pipeline, user_id: str, day: date) -> list[dict[str, Any]]:
     own = [record for record in home.store.log.read("interactions", day) if record["user_id"] == user_id]
     return list(rows_of(messages(interactions_table(own), home.settings.safety))) if own else []

@@ -34,6 +34,7 @@ ERASING = ("erase", "forget")
 VERDICTS = {
     "never_said": "{user} never said it",
     "said_only_by_the_assistant": "it was said, but not by {user} or any other person",
+    "not_extracted_yet": "{user} said it, and no run has extracted it yet: `em run` does",
     "known": "memory knows it",
     "not_known": "memory does not tell it; below is what became of what was said",
 }
@@ -83,6 +84,7 @@ def why_not(
     """
     from em_pipelines.governance.audit.why_not import Asked
     from em_pipelines.governance.audit.why_not import why_not as explain_not
+    from em_pipelines.interfaces.agents.observations import unextracted
     from em_pipelines.serving.facts import waiting_feedback
 
     if not text.strip():
@@ -100,6 +102,7 @@ def why_not(
             settings.fold.min_storage_confidence,
             settings.decay,
             waiting_feedback(opened.store, user, date.max),
+            unextracted(opened, user),
         ),
     )
     if as_json:
@@ -108,11 +111,27 @@ def why_not(
     _print(f"{VERDICTS[found['verdict']].format(user=user)}.")
     for message in found["messages"]:
         _print(f"\n{message['timestamp']:%Y-%m-%d %H:%M}  {message['role']}: {_short(message['text'])}")
-        _bullets(_fate(fate) for fate in message["fates"])
+        _show_sentences(message)
     for given in found["feedback"]:
         _print(f"\n{given['timestamp']:%Y-%m-%d %H:%M}  {told(given['type'], given['payload'])}")
         _bullets([_fate(fate) for fate in given["fates"]] or ["it made and changed no fact"])
     _bullets(f"dead letter {x['dead_letter_id']} ({x['reason']}, {x['status']})" for x in found["dead_letters"])
+
+
+def _show_sentences(message: dict[str, Any]) -> None:
+    """What became of a message; of one with several sentences first of those that were asked about."""
+    asked = [one for one in message["sentences"] if one["is_asked"]]
+    if len(message["sentences"]) < 2 or not asked:
+        _bullets(_fate(fate) for fate in message["fates"])
+        return
+    for one in asked:
+        _print(f"  “{_short(one['text'])}”")
+        _bullets(_fate(fate) for fate in one["fates"])
+    told = [fate for one in asked for fate in one["fates"]]
+    others = [fate for fate in message["fates"] if fate not in told]
+    if others:
+        _print("  of the whole message")
+        _bullets(_fate(fate) for fate in others)
 
 
 def trace(

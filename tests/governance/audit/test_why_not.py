@@ -1,13 +1,16 @@
 """Why memory does not know something: every way in which a statement can fail to be told."""
 
-from datetime import date
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
+import orjson
 import pytest
 
 from em_pipelines.governance.audit.why_not import Asked, folded, why_not
 from em_pipelines.graph.confidence_decay import DecaySettings
+from em_pipelines.interfaces.agents.observations import unextracted
+from em_pipelines.landing.land import land
 from em_pipelines.pipeline import Pipeline
 from em_pipelines.schema.table import Table
 from em_pipelines.schema.tables.clean import DEAD_LETTERS
@@ -141,6 +144,46 @@ def test_days_that_were_not_run_say_so(own_home: Pipeline) -> None:
     for table in (CLAIMS, GRAPH_OPS, EXTRACTION_ISSUES):
         own_home.store.lake.delete(table, date(2026, 3, 4))
     assert fates(own_home, "Graz") == ["not_run"]
+
+
+def test_what_no_run_has_extracted_yet_is_told_from_what_was_never_said(home: Pipeline, own_home: Pipeline) -> None:
+    source = own_home.path / "more.jsonl"
+    source.write_bytes(
+        orjson.dumps(
+            {
+                "user_id": "ada",
+                "session_id": "new",
+                "turn_number": 0,
+                "role": "user",
+                "content": "I own a kiln in Utne. I play the viola.",
+                "timestamp": "2026-03-04T11:00:00Z",
+            }
+        )
+    )
+    land([source], own_home.store.log, now=datetime(2026, 5, 1, tzinfo=UTC), settings=own_home.settings.landing)
+    waiting = unextracted(own_home, "ada")
+    assert [row["content"] for row in waiting] == ["I own a kiln in Utne. I play the viola."]
+
+    def verdict(text: str) -> str:
+        asked = Asked("ada", text, date(2026, 3, 31), 0.15, DecaySettings(), unextracted=waiting)
+        return str(why_not(own_home.store.lake, asked)["verdict"])
+
+    assert (verdict("kiln"), verdict("unicorn"), verdict("graz")) == ("not_extracted_yet", "never_said", "known")
+    assert unextracted(home, "ada") == []
+
+
+def test_each_sentence_of_a_message_has_its_own_fate(home_with: Any, tmp_path: Path) -> None:
+    home = home_with(
+        tmp_path / "home", {"content": "I live in Graz. What a day that was! I'm planning a trip to the fjords."}
+    )
+    (message,) = ask(home, "what a day")["messages"]
+    told = {one["text"]: (one["is_asked"], [fate["what"] for fate in one["fates"]]) for one in message["sentences"]}
+    assert told["I live in Graz."] == (False, ["known"])
+    assert told["What a day that was!"] == (True, ["nothing_stated"])
+    (skipped,) = ask(home_with(tmp_path / "other", {"content": "I row. I ski.", "trust": "untrusted"}), "row")[
+        "messages"
+    ]
+    assert [one["fates"][0]["reason"] for one in skipped["sentences"]] == ["untrusted_session"] * 2
 
 
 def test_a_dead_letter_of_the_user_is_found_and_nobody_elses(own_home: Pipeline, rows_of) -> None:

@@ -78,6 +78,15 @@ def test_from_the_list_to_the_sentence_and_through_every_stage(examples: Browser
     assert "What was read in it" in stages.text
 
 
+def test_a_message_that_no_run_has_extracted_says_so_where_it_is_followed(browser: Browser) -> None:
+    Memory(browser.home, "nora").store_observation("I carve spoons in Utne.", session_id="s-new")
+    links = read(browser.open("/audit", user="nora").text).links("/trace?")
+    answer = browser.client.get(links[0])
+    assert answer.status_code == 200
+    assert "No run has extracted this message yet" in answer.text
+    assert "no run has extracted it yet" in browser.open("/audit", user="nora", q="spoons").text
+
+
 def test_the_graph_goes_back_in_time(examples: Browser) -> None:
     then = read(examples.open("/graph", user="mirela", as_of="2026-09-25", about="Dana").text)
     now = read(examples.open("/graph", user="mirela", about="Dana").text)

@@ -6,8 +6,9 @@ from typing import Any
 
 from em_pipelines.errors import UsageError
 from em_pipelines.governance.audit.trace import trace
-from em_pipelines.governance.audit.why_not import KNOWN, NEVER_SAID, NOT_BY_A_PERSON, NOT_KNOWN, why_not
+from em_pipelines.governance.audit.why_not import KNOWN, NEVER_SAID, NOT_BY_A_PERSON, NOT_EXTRACTED, NOT_KNOWN, why_not
 from em_pipelines.governance.audit.why_not import Asked as AskedWhyNot
+from em_pipelines.interfaces.agents.observations import unextracted
 from em_pipelines.interfaces.ui.asked import Asked, NotThereError, Page
 from em_pipelines.interfaces.ui.pages.facts import check_known, known
 from em_pipelines.interfaces.ui.pages.told import told_of_memory
@@ -17,6 +18,7 @@ from em_pipelines.serving.facts import SHOWN, waiting_feedback
 VERDICTS = {
     NEVER_SAID: "It was never said.",
     NOT_BY_A_PERSON: "It was said, but by no person.",
+    NOT_EXTRACTED: "It was said, and no run has extracted it yet.",
     KNOWN: "Memory knows it.",
     NOT_KNOWN: "Memory does not tell it; below is what became of what was said.",
 }
@@ -35,7 +37,8 @@ def show_audit(asked: Asked) -> Page:
         found = why_not(
             home.store.lake,
             AskedWhyNot(
-                asked.user, words, asked.today, settings.fold.min_storage_confidence, settings.decay, waits
+                asked.user, words, asked.today, settings.fold.min_storage_confidence, settings.decay, waits,
+                unextracted(home, asked.user),
             ),
         )  # fmt: skip
     acts = list(reversed(asked.home.ledger.of_user(asked.user)))
@@ -93,13 +96,21 @@ def _verdict(found: dict[str, Any], status: dict[str, str]) -> str:
 
 
 def show_trace(asked: Asked) -> Page:
-    """Everything that came of one message or one feedback, table by table."""
+    """Everything that came of one message or one feedback, table by table; of a message that no run has extracted yet,
+    that it waits."""
     wanted = asked.text("id")
     found = trace(asked.home.store.lake, wanted, asked.user) if wanted else {}
-    if not found:
+    waiting = [] if found else [row for row in unextracted(asked.home, asked.user) if _is_of(row, wanted)]
+    if not found and not waiting:
         raise NotThereError(f"nothing of {asked.user} has the correlation id {wanted!r:.80}")
     tables = {
         name: [{key: value for key, value in row.items() if value not in (None, [], "")} for row in rows]
         for name, rows in found.items()
     }
-    return Page("trace.html", {"user": asked.user, "id": wanted, "tables": tables})
+    return Page("trace.html", {"user": asked.user, "id": wanted, "tables": tables, "waiting": waiting})
+
+
+def _is_of(message: dict[str, Any], wanted: str) -> bool:
+    """Whether a message has a correlation id, its log's own or the one that follows from its place."""
+    place = (message["user_id"], message["session_id"], message["turn_number"])
+    return wanted in (message["correlation_id"], correlation_id(*place))
