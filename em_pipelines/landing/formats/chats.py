@@ -10,8 +10,10 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from zoneinfo import ZoneInfo
 
 from em_pipelines.landing.formats.base import Fields, Remark, Source, iso_or_none, slug
+from em_pipelines.landing.formats.local_clock import repeated_minutes
 from em_pipelines.landing.records import MAX_ID_CHARACTERS
 from em_pipelines.schema.vocabulary import USER
 
@@ -67,6 +69,9 @@ def whose(users: Sequence[str], source: Source) -> str | None:
 
 TURNS_A_MINUTE = 1000
 """More than anybody sends: ten people who type without a pause send a hundred."""
+_ROOM_OF_LAST_MINUTE = 100
+_SECOND_TURN = -1
+"""Under which the numbers of an hour that comes again are counted, beside minutes of the day."""
 
 
 @dataclass(slots=True)
@@ -87,9 +92,21 @@ class Chat:
         numbers a minute. So an export that begins in the middle of a day gives a message the number that a longer one
         gives it."""
         session = f"{self.session_prefix}/{at.date().isoformat() if at else 'undated'}"
+        if at and at.fold and isinstance(at.tzinfo, ZoneInfo):
+            return session, self._number_of_second_turn(session, at, at.tzinfo)
         minute = at.hour * 60 + at.minute if at else 0
         turn, self._turns[session, minute] = self._turns[session, minute], self._turns[session, minute] + 1
         return session, minute * TURNS_A_MINUTE + turn
+
+    def _number_of_second_turn(self, session: str, at: datetime, zone: ZoneInfo) -> int:
+        """The number of an entry of the hour that comes twice, when it comes again: behind those of its first turn, and
+        before what follows it, whose numbers are by the minute as on any day."""
+        first, last = repeated_minutes(at, zone)
+        room = (TURNS_A_MINUTE - _ROOM_OF_LAST_MINUTE) // (last - first + 1)
+        place = _ROOM_OF_LAST_MINUTE + (at.hour * 60 + at.minute - first) * room
+        turn = max(place, self._turns[session, _SECOND_TURN])
+        self._turns[session, _SECOND_TURN] = turn + 1
+        return last * TURNS_A_MINUTE + turn
 
     def message(
         self, place: tuple[str, int], speaker: str, content: str, at: datetime | None, subject: str | None = None

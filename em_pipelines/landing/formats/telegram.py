@@ -33,6 +33,7 @@ from em_pipelines.landing.formats.base import (
     quoted,
 )
 from em_pipelines.landing.formats.chats import Chat, question, user_among, whose, without_zone
+from em_pipelines.landing.formats.local_clock import LocalClock
 from em_pipelines.landing.formats.telegram_content import content_of
 from em_pipelines.landing.formats.telegram_file import FoundChat, read_export
 from em_pipelines.landing.reader import InputFile
@@ -137,7 +138,8 @@ def _chat(found: FoundChat, owner: _Owner, file: InputFile, source: Source) -> I
     is_group = header.get("type") in _GROUPS or (header.get("type") not in _OF_TWO and len(others) > 1)
     name = id_of(header.get("id")) or str(header.get("name") or source.name)
     chat = Chat(_NAME, name, names or tuple(filter(None, owner[1:])), is_group, others)
-    reader = _Reader(chat, header, people, file, whose(chat.users, source))
+    clock = LocalClock(ZoneInfo(file.settings.time_zone))
+    reader = _Reader(chat, header, people, clock, whose(chat.users, source))
     for number, message in enumerate(found.messages(), start=1):
         yield message if isinstance(message, Rejected) else reader.item(number, message)
     if reader.has_no_zone and "time_zone" not in file.settings.model_fields_set:
@@ -180,7 +182,7 @@ class _Reader:
     chat: Chat
     header: Fields
     people: _People
-    file: InputFile
+    clock: LocalClock
     user_id: object
     has_no_zone: bool = False
 
@@ -224,7 +226,7 @@ class _Reader:
             return None
         if found.tzinfo is None:
             self.has_no_zone = True
-            found = found.replace(tzinfo=ZoneInfo(self.file.settings.time_zone))
+            found = self.clock.at(found)
         return found
 
     def _content(self, message: Fields) -> str:

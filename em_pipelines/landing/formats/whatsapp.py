@@ -17,6 +17,7 @@ from zoneinfo import ZoneInfo
 
 from em_pipelines.landing.formats.base import Format, Ignored, Item, Rejected, Remark, Sample, Source, dated, slug
 from em_pipelines.landing.formats.chats import Chat, question, user_among, whose, without_zone
+from em_pipelines.landing.formats.local_clock import LocalClock
 from em_pipelines.landing.formats.whatsapp_lines import (
     Dates,
     Entry,
@@ -93,14 +94,14 @@ def convert(file: InputFile, source: Source) -> Iterator[Item]:
     yield from _remarks(file, source, survey.dates, order, is_certain or file.settings.date_order is not None)
     if survey.counts and not chat.users:
         yield question(source.name, survey.counts)
-    zone, user_id = ZoneInfo(file.settings.time_zone), whose(chat.users, source)
+    clock, user_id = LocalClock(ZoneInfo(file.settings.time_zone)), whose(chat.users, source)
     for found in entries(file):
         if isinstance(found, int):
             yield Ignored(found, Skip.PREAMBLE)
         elif isinstance(found, Rejected):
             yield found
         else:
-            yield _item(found, chat, user_id, order, zone)
+            yield _item(found, chat, user_id, order, clock)
 
 
 def _surveyed(file: InputFile, source: Source) -> _Survey:
@@ -115,8 +116,9 @@ def _surveyed(file: InputFile, source: Source) -> _Survey:
     return survey
 
 
-def _item(entry: Entry, chat: Chat, user_id: str | None, order: DateOrder, zone: ZoneInfo) -> Item:
-    at = entry.sent_at(order)
+def _item(entry: Entry, chat: Chat, user_id: str | None, order: DateOrder, clock: LocalClock) -> Item:
+    sent_at = entry.sent_at(order)
+    at = clock.at(sent_at) if sent_at else None
     place = chat.count(at)
     if entry.speaker is None:
         return Ignored(entry.number, Skip.SYSTEM_LINE)
@@ -125,7 +127,7 @@ def _item(entry: Entry, chat: Chat, user_id: str | None, order: DateOrder, zone:
         return Ignored(entry.number, content)
     fields = {
         "user_id": user_id,
-        **chat.message(place, entry.speaker, content, at.replace(tzinfo=zone) if at else None),
+        **chat.message(place, entry.speaker, content, at),
     }
     written = entry.separator.join(entry.parts)
     return dated(entry.number, fields, f"{written} is no date in the order {order}, in which the others are written")

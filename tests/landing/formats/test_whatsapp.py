@@ -1,6 +1,7 @@
 """Chats that WhatsApp has exported, of both kinds of phone and in the forms of several languages."""
 
 import re
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -320,3 +321,37 @@ def test_the_user_is_not_renamed_by_landing_as_another(home: Any, settings: Any)
     home.land_data(NEW_NAME, AFTER, user_id="x", settings=settings(speakers=("Nora",)))
     report = home.land_data(NEW_NAME, AFTER, user_id="x", settings=settings(speakers=("Ivo",)))
     assert report.n_dead_letters == {"key_conflict": 4}
+
+
+AUTUMN = """\
+25/10/2026, 01:58 - Nora: one
+25/10/2026, 02:50 - Nora: two
+25/10/2026, 02:59 - Ivo: three
+25/10/2026, 02:10 - Ivo: four
+25/10/2026, 02:10 - Ivo: five
+25/10/2026, 02:50 - Nora: six
+25/10/2026, 03:00 - Nora: seven
+"""
+
+
+@pytest.mark.parametrize(("zone", "shift"), [("Europe/Oslo", 0), ("Europe/London", -1), ("America/New_York", 7)])
+def test_the_hour_that_comes_twice_in_autumn_is_in_the_order_of_the_file(home: Any, zone: str, shift: int) -> None:
+    text = AUTUMN if not shift else re.sub(r"(\d\d):(\d\d) -", lambda m: f"{int(m[1]) - 1:02}:{m[2]} -", AUTUMN)
+    text = text.replace("25/10/2026", "01/11/2026") if shift > 0 else text
+    settings = LandingSettings(time_zone=zone, date_order="dmy")
+    report = home.land_data(NEW_NAME, text, user_id="nora", settings=settings)
+    assert (report.n_landed, report.n_refused) == (7, 0)
+    said = rows(home)
+    assert [r["content"] for r in said] == ["one", "two", "three", "four", "five", "six", "seven"]
+    assert [r["timestamp"] for r in said] == sorted(r["timestamp"] for r in said)
+    sent = [datetime.fromisoformat(r["timestamp"]) for r in said]
+    assert [(at - sent[0]).total_seconds() / 60 for at in sent] == [0, 52, 61, 72, 72, 112, 122]
+    longer = text + text.splitlines()[-1].replace("seven", "eight") + "\n"
+    again = home.land_data(NEW_NAME, longer, user_id="nora", settings=settings)
+    assert (again.n_landed, again.n_duplicates, again.n_refused) == (1, 7, 0)
+
+
+def test_a_message_a_minute_out_of_order_sets_no_clock_back(home: Any) -> None:
+    text = "25/10/2026, 02:31 - Nora: a\n25/10/2026, 02:30 - Ivo: b\n25/10/2026, 02:32 - Nora: c\n"
+    home.land_data(NEW_NAME, text, user_id="nora", settings=LandingSettings(time_zone="Europe/Oslo"))
+    assert {r["timestamp"][11:13] for r in rows(home)} == {"00"}
