@@ -4,9 +4,11 @@ A closed form of state and day, never an iteration. What becomes of facts that h
 """
 
 import math
+from collections.abc import Mapping
 from datetime import date
 from enum import StrEnum
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import numpy as np
@@ -14,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
 
-from em_pipelines.schema.vocabulary import TemporalType
+from em_pipelines.schema.vocabulary import Mechanism, TemporalType
 from em_pipelines.storage.duckdb_engine import statement
 
 HERE = Path(__file__).parent
@@ -23,6 +25,8 @@ _EPOCH = date(1970, 1, 1)
 KEPT_DAYS = 1_000_000
 DIGITS = 12
 """Confidences are rounded here, so that 0.3 − 0.2 is not below the bound of 0.1."""
+LASTING = frozenset({TemporalType.ATTRIBUTE, TemporalType.TRAIT, TemporalType.STATE})
+STATED = frozenset({Mechanism.EXPLICIT, Mechanism.USER_CORRECTION})
 
 
 class Curve(StrEnum):
@@ -72,6 +76,12 @@ class DecaySettings(BaseModel):
         default=0.10, description="effective confidence below which a fact is archived"
     )
     archive_days: int = Field(default=180, ge=0, description="an archived fact is purged after this many days")
+    kept_from_confidence: float = Field(
+        default=0.60,
+        ge=0,
+        le=1,
+        description="what a person stated at least so surely, of anything that lasts, stays in the state and is served as old",
+    )
     max_unsupported_confidence: float = Field(
         default=0.84,
         ge=0,
@@ -111,9 +121,10 @@ def rounded(value: float, digits: int) -> float:
 
 
 def purged(edges: pa.Table, as_of: date, settings: DecaySettings) -> pa.Array:
-    """Whether each edge has been in the archive for `archive_days` and is gone; `is_purged` of sql/, on columns.
+    """Whether each edge has been in the archive for `archive_days` and leaves the state; `is_dropped` of sql/, on
+    columns.
 
-    `edges` has status, confidence, last_reinforced and temporal_type.
+    `edges` has status, confidence, last_reinforced, temporal_type, source_mechanism and flags.
     """
     days = (as_of - _EPOCH).days - pc.cast(pc.cast(edges["last_reinforced"], pa.date32()), pa.int32()).to_numpy()
     is_old = days >= settings.archive_days
@@ -126,11 +137,25 @@ def purged(edges: pa.Table, as_of: date, settings: DecaySettings) -> pa.Array:
         effective_confidence(confidence, int(n_days), TemporalType(kind), settings)
         for confidence, kind, n_days in zip(*columns, days[is_old] - settings.archive_days, strict=True)
     ]
-    return pa.array(is_old & (left < settings.archive_below_confidence))
+    is_gone = is_old & (left < settings.archive_below_confidence)
+    own = edges.filter(pa.array(is_gone)).select(["confidence", "temporal_type", "source_mechanism", "flags"])
+    is_gone[is_gone] = [not is_own_word(row, settings) for row in own.to_pylist()]
+    return pa.array(is_gone)
+
+
+def is_own_word(edge: Mapping[str, Any], settings: DecaySettings) -> bool:
+    """Whether an edge is what the person stated plainly, of anything that lasts; `is_own_word` of sql/, on one row."""
+    return (
+        edge["confidence"] >= settings.kept_from_confidence
+        and edge["temporal_type"] in LASTING
+        and edge["source_mechanism"] in STATED
+        and not edge["flags"]
+    )
 
 
 def install_macros(connection: duckdb.DuckDBPyConnection, settings: DecaySettings, as_of: date) -> None:
-    """Defines the macros `decayed`, `faded` and `is_purged` of sql/ for the chosen curve and the end of a day."""
+    """Defines the macros of sql/ for the chosen curve and the end of a day: `decayed`, `faded`, `is_purged`,
+    `is_own_word` and `is_dropped`."""
     rates = {
         kind.value: {
             "loss_per_day": settings.loss_per_30_days[kind] / PERIOD_DAYS,
@@ -140,7 +165,7 @@ def install_macros(connection: duckdb.DuckDBPyConnection, settings: DecaySetting
     }
     connection.execute("SET VARIABLE rates = $rates", {"rates": rates})
     connection.execute("SET VARIABLE as_of = ?::DATE", [as_of])
-    for name in ("archive_days", "archive_below_confidence"):
+    for name in ("archive_days", "archive_below_confidence", "kept_from_confidence"):
         connection.execute(f"SET VARIABLE {name} = {getattr(settings, name)}")
     connection.execute(statement(HERE, f"macro_{settings.curve.value}"))
     connection.execute(statement(HERE, "decay_macros"))

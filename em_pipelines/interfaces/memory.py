@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from em_pipelines.interfaces.agents.probes import Asks, Kind
     from em_pipelines.retrieval.context.block import Block
     from em_pipelines.retrieval.recall_gate import Reason
+    from em_pipelines.serving.faded import Faded
 
 WAIT_SECONDS, RUN_WAIT_SECONDS = 60.0, 600.0
 """For how long a run that is at work is waited for: by who adds, in the middle of a conversation, and by who runs."""
@@ -248,6 +249,7 @@ class Memory(CorrectableMemory):
         known_at: date | str | None = ...,
         entity: str | None = ...,
         is_all: bool = ...,
+        has_old: bool = ...,
         as_frame: Literal[False] = ...,
     ) -> list[Fact]: ...
     @overload
@@ -258,26 +260,37 @@ class Memory(CorrectableMemory):
         known_at: date | str | None = ...,
         entity: str | None = ...,
         is_all: bool = ...,
+        has_old: bool = ...,
         as_frame: Literal[True],
     ) -> "pd.DataFrame": ...
-    def facts(
+    def facts(  # noqa: PLR0913  (a public call, each argument by its name)
         self,
         *,
         as_of: date | str | None = None,
         known_at: date | str | None = None,
         entity: str | None = None,
         is_all: bool = False,
+        has_old: bool = False,
         as_frame: bool = False,
     ) -> "list[Fact] | pd.DataFrame":
-        """What is known, best first, as `em facts`: feedback counts at once, what is to be forgotten is gone.
+        """What is known, best first, as `em facts`: feedback counts at once, what is to be forgotten is gone. With
+        `has_old` what the person stated and has only faded, too, each fact with `is_old`; `faded` counts.
 
         With `as_frame` a pandas DataFrame in the columns and types of `agents.frames.FACT_TYPES`. Raises NotMadeError
         where nothing is known because no run has read yet what was said.
         """
         day, known_on = as_day(as_of, "as_of"), as_day(known_at, "known_at")
-        query = FactQuery(self.user, day or today(), known_on, entity, is_all)
+        query = FactQuery(self.user, day or today(), known_on, entity, is_all, has_old)
         found = known_facts(self.home, query, known_on or day or date.max, self.domain)
         return fact_frame(found) if as_frame else found
+
+    def faded(self, as_of: date | str | None = None) -> "Faded":
+        """How many facts are old, and how many have faded or expired, of all domains."""
+        from em_pipelines.serving.faded import Faded, faded  # noqa: PLC0415 (of this method alone)
+
+        day = as_day(as_of, "as_of") or today()
+        found = faded(self.home.store, day, self.home.settings.decay, [self.user])
+        return found[0] if found else Faded(self.user, 0, 0)
 
     def context(  # noqa: PLR0913  (a public call, each argument by its name)
         self,

@@ -99,6 +99,8 @@ def check_made(store: Store, user_id: str, doing: str) -> None:
 
 HERE = Path(__file__).parent
 SHOWN = ("active", "contradicted")
+TOLD_FROM = 0.40
+"""The effective confidence below which a fact is background alone; what a person stated is old from there on."""
 ALWAYS_OR_AHEAD = ("attribute", "plan", "wish")
 BEST_FIRST = [
     ("effective_confidence", "descending"),
@@ -112,7 +114,8 @@ class FactQuery:
     """Which facts: of one user, as they held at the end of `as_of`.
 
     `known_at` asks what memory knew at the end of that day instead of then; `entity` keeps facts with that name (or
-    alias) at either end; `is_all` keeps every status.
+    alias) at either end; `is_all` keeps every status. `has_old` adds what the person stated and has only faded, also
+    what was purged from the archive: each fact then says by `is_old` whether it may be out of date.
     """
 
     user_id: str
@@ -120,6 +123,7 @@ class FactQuery:
     known_at: date | None = None
     entity: str | None = None
     is_all: bool = False
+    has_old: bool = False
 
 
 class FactRow(CurrentEdgeRow):
@@ -130,6 +134,7 @@ class FactRow(CurrentEdgeRow):
     subject_keys: list[str]
     object_keys: list[str]
     end_keys: list[str]
+    is_old: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +161,7 @@ def facts(  # noqa: PLR0913  (what is asked, and how much of it is told)
     """
     key = name_key(query.entity) if query.entity else None
     return [
-        shown(row)
+        shown(row) | ({"is_old": stands["is_old"]} if query.has_old else {})
         for stands in cast("list[FactRow]", standing(store, query, decay, waiting).to_pylist())
         if not is_hidden(stands) and _holds(stands, query) and (row := told(stands)) is not None
         if key is None or key in row["end_keys"]
@@ -189,7 +194,7 @@ def rows_of_users(store: Store, users: Sequence[str], as_of: date, decay: DecayS
     """The rows of `known` at the end of a day, of each of many users: asked for together, they cost what one does."""
     with scratch() as connection:
         edges, entities = (_of_users(store, table, as_of, users) for table in (EDGES, ENTITIES))
-        rows = _named(edges, entities, as_of, decay, connection)
+        rows = named_facts(edges, entities, as_of, decay, connection)
     found: dict[str, list[FactRow]] = {user: [] for user in users}
     for row in cast("list[FactRow]", rows.to_pylist()):
         found[row["user_id"]].append(row)
@@ -213,10 +218,11 @@ def _standing(
             from em_pipelines.serving.overlay import laid_over  # noqa: PLC0415
 
             edges, entities = laid_over(edges, entities, waiting, known_at, connection)
-        return _named(edges, entities, query.as_of, decay, connection, columns), entities
+        reading = decay.keeping() if query.has_old else decay
+        return named_facts(edges, entities, query.as_of, reading, connection, columns), entities
 
 
-def _named(  # noqa: PLR0913  (the state, the day, and what reads them)
+def named_facts(  # noqa: PLR0913  (the state, the day, and what reads them)
     edges: pa.Table,
     entities: pa.Table,
     as_of: date,
@@ -227,6 +233,7 @@ def _named(  # noqa: PLR0913  (the state, the day, and what reads them)
     """Facts as they stand, with names, best first."""
     current = current_edges(edges, entities, as_of, decay, connection)
     connection.execute(f"CREATE OR REPLACE TEMP VIEW standing AS {current.sql}")
+    connection.execute(f"SET VARIABLE told_from = {TOLD_FROM}")
     bind(connection, "entities", entities)
     rows = fetch(connection, f"SELECT {', '.join(columns)} FROM ({statement(HERE, 'facts')})")
     return rows.take(pc.sort_indices(rows, sort_keys=BEST_FIRST))  # half of what DuckDB takes for wide rows
@@ -248,7 +255,11 @@ def _of_user(store: Store, table: Table, until: date, user_id: str, connection: 
 
 def _holds(row: FactRow, query: FactQuery) -> bool:
     """Whether the query takes a fact of that status and time."""
-    return query.is_all or ((row["status"] in SHOWN or _held_then(row, query)) and _has_begun(row, query))
+    return (
+        query.is_all
+        or (query.has_old and row["is_old"])
+        or ((row["status"] in SHOWN or _held_then(row, query)) and _has_begun(row, query))
+    )
 
 
 def _held_then(row: FactRow, query: FactQuery) -> bool:

@@ -19,7 +19,7 @@ from em_pipelines.schema.tables.derived import CURRENT_EDGES
 from em_pipelines.schema.tables.graph import ENTITIES
 from em_pipelines.schema.tables.raw import INTERACTIONS, SKILL_INVOCATIONS
 from em_pipelines.schema.vocabulary import PrivacyLevel
-from em_pipelines.serving.facts import SHOWN
+from em_pipelines.serving.facts import SHOWN, TOLD_FROM
 from em_pipelines.storage.duckdb_engine import bind, connect, scratch
 from em_pipelines.storage.store import Store
 
@@ -28,8 +28,6 @@ FIGURES = """
 SELECT user_id, count(*), count(DISTINCT session_id), min(timestamp)::DATE, max(timestamp)::DATE
 FROM said GROUP BY user_id ORDER BY user_id
 """
-TOLD_FROM = 0.40
-"""The effective confidence below which no agent is told of a fact (spec of serving: bands of confidence)."""
 PUBLISHED_FIGURES = """
 SELECT user_id, n_messages, n_sessions, CAST(first_seen AS DATE), CAST(last_seen AS DATE), n_facts + n_denials
 FROM users

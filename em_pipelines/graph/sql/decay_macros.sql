@@ -29,3 +29,13 @@ CREATE OR REPLACE TEMP MACRO is_purged(status, confidence, last_reinforced, temp
         date_diff('day', CAST(last_reinforced AS DATE), on_day) - getvariable('archive_days'),
         temporal_type
     ) < getvariable('archive_below_confidence');
+-- What the person stated plainly, of anything that lasts: it grows old, and stays in the state.
+CREATE OR REPLACE TEMP MACRO is_own_word(confidence, temporal_type, source_mechanism, flags) AS
+    confidence >= getvariable('kept_from_confidence')
+    AND temporal_type IN ('attribute', 'trait', 'state')
+    AND source_mechanism IN ('explicit', 'user_correction')
+    AND len(flags) = 0;
+-- No part of the state any more.
+CREATE OR REPLACE TEMP MACRO is_dropped(status, confidence, last_reinforced, temporal_type, source_mechanism, flags, on_day) AS
+    is_purged(status, confidence, last_reinforced, temporal_type, on_day)
+    AND NOT is_own_word(confidence, temporal_type, source_mechanism, flags);

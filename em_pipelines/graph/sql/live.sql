@@ -13,7 +13,9 @@ WITH joined AS (
     JOIN relation_kinds AS k USING (relation)
     LEFT JOIN merged AS s ON s.entity_id = e.subject_id
     LEFT JOIN merged AS o ON o.entity_id = e.object_id
-    WHERE NOT is_purged(e.status, e.confidence, e.last_reinforced, e.temporal_type, getvariable('as_of'))
+    WHERE NOT is_dropped(
+    e.status, e.confidence, e.last_reinforced, e.temporal_type, e.source_mechanism, e.flags, getvariable('as_of')
+)
 ),
 turned AS (
     SELECT

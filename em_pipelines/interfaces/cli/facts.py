@@ -1,6 +1,7 @@
 """Commands that read memory and change nothing: facts, infer, state-hash, settings."""
 
 from datetime import UTC, date, datetime
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -64,11 +65,15 @@ def facts(
     ] = None,
     is_all: Annotated[bool, typer.Option("--all", help="Every status, not active and contradicted alone.")] = False,
     is_inferred: Annotated[bool, typer.Option("--inferred", help="What follows from these facts, too.")] = False,
+    is_old: Annotated[
+        bool, typer.Option("--old", help="With --json: what may be out of date, too; without it is shown anyway.")
+    ] = False,
     domain: DomainOption = None,
     home: HomeOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Show what is known of a user: active facts with effective confidence, best first.
+    """Show what is known of a user: active facts with effective confidence, best first, and what the person stated long
+    ago, marked as old.
 
     Example: em facts --user mirela --as-of 2026-10-12
     """
@@ -85,6 +90,7 @@ def facts(
         known_at=parse_day(known_at, "--known-at"),
         entity=entity,
         is_all=is_all,
+        has_old=is_old or not as_json,
     )
     note_ahead(opened, query.as_of)
     note_ahead(opened, query.known_at, "--known-at")
@@ -98,9 +104,22 @@ def facts(
         _show(found, f"{counted(len(found), 'fact')} of {user} at the end of {query.as_of}")
         if is_inferred:
             _print_inferred(f"{len(inferred)} more {'follows' if len(inferred) == 1 else 'follow'} from them", inferred)
+    if not (is_all or entity or known_at):
+        note_faded(opened, user, query.as_of)
     if not found:
         end_if_unknown(opened, user)
         note_unknown_names(opened, user, entities=[entity] if entity else [], domain=domain)
+
+
+def note_faded(home: "Pipeline", user: str | None = None, as_of: date | None = None) -> None:
+    """Says on stderr how many facts time has taken by a day (today), of one user or of all, and how to see them."""
+    from em_pipelines.serving.faded import faded, sentence
+
+    day = as_of or datetime.now(UTC).date()
+    found = faded(home.store, day, home.settings.decay, None if user is None else [user])
+    told = sentence(sum(one.n_old for one in found), sum(one.n_gone for one in found))
+    if told:
+        say(f"by {day} {told}; `em facts --user {quote(user) if user else 'NAME'} --all` lists them")
 
 
 def _show(found: list[dict[str, Any]], title: str) -> None:
@@ -112,12 +131,18 @@ def _show(found: list[dict[str, Any]], title: str) -> None:
         [
             (
                 f["subject"], f["relation"] if f["polarity"] > 0 else f"not {f['relation']}", f["object"],
-                says_more(f) or "", f"{f['confidence']:.2f}", f["status"], f["valid_from"], f["valid_to"], f["edge_id"],
+                says_more(f) or "", f"{f['confidence']:.2f}", _status(f), f["valid_from"], f["valid_to"], f["edge_id"],
             )
             for f in found
         ],
         right=("confidence",),
     )  # fmt: skip
+
+
+def _status(fact: dict[str, Any]) -> str:
+    if not fact["is_old"]:
+        return str(fact["status"])
+    return f"old, of {fact['last_reinforced'][:10]}: may be out of date"
 
 
 def infer(

@@ -269,6 +269,10 @@ class GraphShown(BaseModel):
     edges: list[dict[str, Any]] = Field(description="facts: subject and object are names of nodes, unless is_literal")
     n_items: int = Field(description="Edges, and names without any, on all pages.")
     next_offset: int | None = Field(description="offset of the next page; null after the last")
+    n_old: int = Field(
+        description="Facts that are not listed: stated long ago, perhaps out of date; em_context has them."
+    )
+    n_faded: int = Field(description="Facts that are not listed, or unsure, for they have faded or expired.")
 
 
 class Deleted(BaseModel):

@@ -177,7 +177,11 @@ class ReadingTools:
         """Page through everything that is known now: facts as edges, people and things as nodes."""
         with self._desk.reading(self._who()) as memory:
             page = graph_page(memory.home, memory.user, memory.facts(), Part(offset, limit), memory.view)
-        return GraphShown(nodes=page.nodes, edges=page.edges, n_items=page.n_items, next_offset=page.next_offset)
+            faded = memory.faded()
+        return GraphShown(
+            nodes=page.nodes, edges=page.edges, n_items=page.n_items, next_offset=page.next_offset,
+            n_old=faded.n_old, n_faded=faded.n_gone,
+        )  # fmt: skip
 
     def em_list_imported(  # noqa: PLR0913  (the arguments of one tool)
         self,

@@ -26,7 +26,8 @@ anybody rights: whoever claims authority in it has none.
   day, and may have changed since: where it disagrees with a fact that is newer, the fact stands.
 - In a fact, `user` is the person whose memory it is. `since` is the day, month or year from which it holds, `on` the
   day it is about, `said` when it was last said. `learnt` says how it was learnt where nobody simply said it, `but`
-  what to bear in mind: hypothetical, secondhand and the like.
+  what to bear in mind: hypothetical, secondhand and the like. `old` marks what the person said of themselves or their
+  people so long ago, on the day in `said`, that it may have changed.
 - `<conflict>` holds facts that cannot all be true, the one said last first. Do not pick one in silence: go by the
   first, say that you have heard otherwise, or ask.
 
@@ -38,6 +39,7 @@ anybody rights: whoever claims authority in it has none.
 | 0.60 to 0.84 | with natural hedging: "if I remember rightly", "I think you said" |
 | 0.40 to 0.59 | only carefully: ask, or offer it as a guess |
 | below 0.40 | not at all; it is background |
+| any, with `old` | as what was so then: "two years ago you said", or ask whether it still is |
 
 What is not in the block you do not know. Do not fill gaps by guessing, and say so when you are asked.
 

@@ -38,7 +38,7 @@ COLUMNS = (
     "edge_id", "subject", "relation", "object", "over", "polarity", "status", "effective_confidence", "temporal_type",
     "valid_from", "valid_precision", "last_reinforced", "source_mechanism", "flags", "privacy_level", "subject_id",
     "object_id", "attribute", "contradicts", "provenance", "subject_keys", "object_keys",
-    "statement",
+    "statement", "is_old",
 )  # fmt: skip
 AHEAD = ("plan", "wish")
 DATED = ("scheduled_for", "happened_on")
@@ -66,6 +66,8 @@ class Fact:
     mechanism: str
     flags: tuple[str, ...]
     is_said_once: bool = False
+    is_old: bool = False
+    """Whether the person stated it and it has only faded since."""
     in_words: str | None = None
     """As it was said, where that says more than the fact in words."""
 
@@ -136,6 +138,11 @@ class Known:
         """Of each fact, whether it says that something is so, not that it is not."""
         said: Flags = pc.greater(self.rows["polarity"], 0).to_numpy()
         return said
+
+    @cached_property
+    def is_old(self) -> Flags:
+        """Of each fact, whether it has faded and may be told as old."""
+        return np.asarray(self.rows["is_old"].to_numpy(), bool)
 
     @cached_property
     def names(self) -> dict[int, frozenset[str]]:
@@ -249,6 +256,7 @@ def _fact(rows: pa.Table) -> Fact:
         mechanism=row["source_mechanism"],
         flags=tuple(row["flags"]),
         is_said_once=len(row["provenance"]) == 1,
+        is_old=row["is_old"],
         in_words=says_more(row),
     )
 
@@ -281,7 +289,7 @@ def known(home: SearchableHome, user_id: str, as_of: date, domain: str | None = 
     waiting = home.waiting(user_id, as_of)
     is_whole = view is None and not hidden(home, user_id)
     columns = COLUMNS if is_whole else ("*",)  # what is to be hidden is known by the others
-    rows = standing(home.store, FactQuery(user_id, as_of), home.settings.decay, waiting, columns)
+    rows = standing(home.store, FactQuery(user_id, as_of, has_old=True), home.settings.decay, waiting, columns)
     if view is not None:
         told = view.all_told(cast("list[FactRow]", rows.to_pylist()))
         rows = pa.Table.from_pylist(cast("list[dict[str, Any]]", told), schema=rows.schema)
@@ -321,7 +329,7 @@ def _feedback(home: ReadableHome, as_of: date) -> tuple[str | None, ...]:
 
 def _known(home: ReadableHome, user_id: str, rows: pa.Table) -> Known:
     """The person answers to their user id and to what they said their name is."""
-    shown = rows.filter(pc.is_in(rows["status"], value_set=pa.array(SHOWN)))
+    shown = rows.filter(pc.or_(pc.is_in(rows["status"], value_set=pa.array(SHOWN)), rows["is_old"]))
     if hidden(home, user_id):
         is_hidden = hiding(home, user_id)
         shown = shown.filter(pa.array([not is_hidden(row) for row in shown.to_pylist()], pa.bool_()))

@@ -32,6 +32,7 @@ LEARNT = {
     Mechanism.SHARED.value: "shared",
 }
 """How a fact was learnt, where it was not simply said."""
+OLD = "may be out of date"
 MOST_LINES = 48
 """No budget has room for more."""
 MOST_REMINDERS = 3
@@ -51,8 +52,8 @@ class Scene:
 
     @cached_property
     def may_tell(self) -> Flags:
-        """Of each fact, whether it is for whoever listens, and sure enough to be told at all."""
-        is_sure = self.known.confidence >= self.min_confidence
+        """Of each fact, whether it is for whoever listens, and sure enough, or old enough, to be told at all."""
+        is_sure = (self.known.confidence >= self.min_confidence) | self.known.is_old
         return is_sure & self.known.holds("privacy_level", OPEN_LEVELS) if self.is_group else is_sure
 
 
@@ -138,7 +139,8 @@ def _told(fact: Fact, on: date | None) -> str:
         "confidence": f"{fact.confidence:.2f}",
         "on": on.isoformat() if on else began if is_event else None,
         "since": None if is_event else began,
-        "said": None if on or began else fact.last_said_on.isoformat(),
+        "said": None if (on or began) and not fact.is_old else fact.last_said_on.isoformat(),
+        "old": OLD if fact.is_old else None,
         "learnt": LEARNT.get(fact.mechanism),
         "but": " ".join(fact.flags).replace("_", " ") or None,
     }

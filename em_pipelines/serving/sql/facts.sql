@@ -9,7 +9,10 @@ SELECT
         AS object,
     s.keys AS subject_keys,
     coalesce(o.keys, []) AS object_keys,
-    list_concat(subject_keys, object_keys) AS end_keys
+    list_concat(subject_keys, object_keys) AS end_keys,
+    f.status IN ('active', 'contradicted', 'archived')
+        AND f.effective_confidence < getvariable('told_from')
+        AND is_own_word(f.confidence, f.temporal_type, f.source_mechanism, f.flags) AS is_old
 FROM standing AS f
 JOIN named AS s ON s.entity_id = f.subject_id
 LEFT JOIN named AS o ON o.entity_id = f.object_id

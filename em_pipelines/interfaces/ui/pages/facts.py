@@ -13,8 +13,9 @@ from em_pipelines.interfaces.ui.asked import Asked, Done, NobodyError, NotThereE
 from em_pipelines.interfaces.ui.rendering import said
 from em_pipelines.redaction.veils import hiding
 from em_pipelines.schema.tables.graph import EDGES
-from em_pipelines.serving.facts import SHOWN, FactQuery, waiting_feedback
-from em_pipelines.serving.users import TOLD_FROM, is_known
+from em_pipelines.serving.facts import SHOWN, TOLD_FROM, FactQuery, waiting_feedback
+from em_pipelines.serving.faded import Faded, faded
+from em_pipelines.serving.users import is_known
 from em_pipelines.text.name_keys import name_key
 
 PAGE_ROWS = 50
@@ -32,7 +33,7 @@ SORTS = {
 
 def show_facts(asked: Asked) -> Page:
     """The facts that fit words, status and day, a page at a time."""
-    found = known(asked, is_all=asked.text("all") == "1")
+    found = known(asked, is_all=asked.text("all") == "1", has_old=True)
     words = name_key(asked.text("q")).split()
     fitting = [fact for fact in found if all(word in _searchable(fact) for word in words)]
     sort = asked.text("sort") if asked.text("sort") in SORTS else "confidence"
@@ -52,7 +53,9 @@ def show_facts(asked: Asked) -> Page:
             "facts": shown,
             "n_found": len(fitting),
             "n_facts": len(found),
-            "n_untold": sum(fact["confidence"] < TOLD_FROM for fact in fitting),
+            "n_old": sum(fact["is_old"] for fact in fitting),
+            "n_faded": sum(one.n_gone for one in _faded(asked)),
+            "n_untold": sum(fact["confidence"] < TOLD_FROM and not fact["is_old"] for fact in fitting),
             "page": page,
             "n_pages": n_pages,
             "args": {name: asked.text(name) for name in ("q", "sort", "all", "as_of", "known_at")},
@@ -60,6 +63,11 @@ def show_facts(asked: Asked) -> Page:
             "sort": sort,
         },
     )
+
+
+def _faded(asked: Asked) -> list[Faded]:
+    """How many facts time has taken by the day that is asked for."""
+    return faded(asked.home.store, asked.day("as_of") or asked.today, asked.home.settings.decay, [asked.user])
 
 
 def _n_ended(asked: Asked, words: list[str]) -> int:
@@ -80,10 +88,11 @@ def _named(facts: list[dict[str, Any]], words: str) -> str | None:
     return next((name for name in names if words and name_key(name) == name_key(words)), None)
 
 
-def known(asked: Asked, *, is_all: bool = False) -> list[dict[str, Any]]:
-    """The facts at the end of the day that is asked for, today if none is, as readers see them."""
+def known(asked: Asked, *, is_all: bool = False, has_old: bool = False) -> list[dict[str, Any]]:
+    """The facts at the end of the day that is asked for, today if none is, as readers see them; with `has_old` those
+    that may be out of date, too."""
     as_of, known_at = asked.day("as_of"), asked.day("known_at")
-    query = FactQuery(asked.user, as_of or asked.today, known_at, is_all=is_all)
+    query = FactQuery(asked.user, as_of or asked.today, known_at, is_all=is_all, has_old=has_old)
     return told_facts(asked.home, query, known_at or as_of or date.max)
 
 
@@ -95,7 +104,7 @@ def check_known(asked: Asked) -> None:
 
 def show_fact(asked: Asked) -> Page | Done:
     """One fact: how it stands, the sentences that say it, every change, and what can be done about it."""
-    facts = known(asked, is_all=True)
+    facts = known(asked, is_all=True, has_old=True)
     edge_id = _whole_id(asked.text("id"), facts)
     document = _document(asked, edge_id)
     now = next((fact for fact in facts if fact["edge_id"] == edge_id), None)
