@@ -21,6 +21,7 @@ from em_pipelines.schema.rows import ClaimRow, FeedbackRow, MentionRow
 from em_pipelines.schema.tables.extraction import CLAIMS, MENTIONS
 from em_pipelines.schema.vocabulary import LITERAL_OBJECT, Act, EntityType, HedgeLevel, Mechanism, PrivacyLevel
 from em_pipelines.text.guard.sensitive import SafetySettings
+from em_pipelines.text.values import local_instant
 
 FEEDBACK = "feedback"
 REVISION = "revision"
@@ -86,7 +87,7 @@ def _origin(row: FeedbackRow) -> Origin:
         "turn_number": 0,
         "message_id": row["feedback_id"],
         "segment_id": row["feedback_id"],
-        "timestamp": row["timestamp"],
+        "timestamp": local_instant(row["timestamp"], row.get("utc_offset_minutes")),
         "extractor": REVISION if row["type"] == REVISION else FEEDBACK,
         "correlation_id": content_id("cor", row["feedback_id"]),
     }

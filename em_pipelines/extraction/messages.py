@@ -78,6 +78,7 @@ def _message(
         "subject": row["subject"],
         "speaker": row["speaker"],
         "timestamp": row["timestamp"],
+        "utc_offset_minutes": row["utc_offset_minutes"],
         "channel": row["channel"],
         "domain": row["domain"],
         "agent_id": row["agent_id"],

@@ -16,6 +16,7 @@ from em_pipelines.schema.rows import MessageRow, SegmentRow
 from em_pipelines.schema.table import Records, Tables, rows_of
 from em_pipelines.schema.tables.extraction import SEGMENTS
 from em_pipelines.text.cleaning import n_tokens
+from em_pipelines.text.values import local_instant
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +148,7 @@ def turn_of(row: MessageRow) -> Turn:
         role=row["role"],
         subject=row["subject"],
         text=row["content"],
-        timestamp=row["timestamp"],
+        timestamp=local_instant(row["timestamp"], row.get("utc_offset_minutes")),
         has_code=row["has_code"],
         language=row["language"],
         withheld=tuple(Withheld(**found) for found in row["withheld"]),

@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Mapping
 from datetime import date, datetime, timedelta
 from typing import Annotated, Any, Literal
+from zoneinfo import ZoneInfo
 
 import orjson
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
@@ -27,6 +28,8 @@ MAX_ID_CHARACTERS = 256
 MAX_TAG_CHARACTERS = 64
 MAX_TAGS = 32
 MAX_INT = 2**63 - 1
+MAX_OFFSET_MINUTES = 18 * 60
+"""The farthest that a clock of a time zone may be from UTC."""
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
 
@@ -64,6 +67,7 @@ Tag = Annotated[str, Field(min_length=1, max_length=MAX_TAG_CHARACTERS), AfterVa
 Tags = Annotated[list[Tag], Field(max_length=MAX_TAGS), AfterValidator(_as_kept)]
 Instant = Annotated[datetime, BeforeValidator(parse_instant)]
 Day = Annotated[date, BeforeValidator(_parse_day)]
+Offset = Annotated[int, Field(ge=-MAX_OFFSET_MINUTES, le=MAX_OFFSET_MINUTES)]
 Count = Annotated[int, Field(ge=0, le=MAX_INT)]
 Integer = Annotated[int, Field(ge=-MAX_INT, le=MAX_INT)]
 Amount = Annotated[float, Field(ge=0, allow_inf_nan=False)]
@@ -75,7 +79,9 @@ FeedbackType = Literal[
     "revision", "archive", "seed", "accept", "reject", "answer", "skip", "import",
 ]  # fmt: skip
 
-NOT_CONTENT = ("correlation_id", "source_format", "source_id", "entities_mentioned", "agent_id")
+NOT_CONTENT = (
+    "correlation_id", "source_format", "source_id", "entities_mentioned", "agent_id", "utc_offset_minutes", "zone",
+)  # fmt: skip
 """Columns of an interaction in which two tellings of the same message may differ."""
 
 NO_CONVERSATION = "custom-instructions/"
@@ -117,6 +123,8 @@ class Interaction(_Model):
     role: Literal["user", "assistant", "system", "tool"]
     content: Text
     timestamp: Instant
+    utc_offset_minutes: Offset | None = None
+    zone: Name | None = None
     speaker: Name | None = None
     subject: Name | None = None
     channel: Literal["text", "voice", "group", "email"] = "text"
@@ -157,6 +165,7 @@ class Feedback(BaseModel):
     user_id: Identifier
     session_id: Identifier | None = None
     type: FeedbackType
+    utc_offset_minutes: Offset | None = None
 
 
 class WorldEvent(_Model):
@@ -234,6 +243,7 @@ def _content(record: Record) -> Record:
 
 def _land_interaction(fields: dict[str, Any], source_format: str) -> Record:
     said = Interaction.model_validate(fields)
+    local = _local_time(fields["timestamp"], said.timestamp, said.utc_offset_minutes, said.zone)
     for name in (said.user_id, said.session_id, said.correlation_id, said.source_id):
         _refuse_secret(name)
     return {
@@ -256,10 +266,30 @@ def _land_interaction(fields: dict[str, Any], source_format: str) -> Record:
         "source_format": _masked(said.source_format) or source_format,
         **{
             k: v
-            for k, v in (("tags", said.tags), ("memory_type", said.memory_type), ("note_privacy", said.note_privacy))
+            for k, v in (
+                ("tags", said.tags),
+                ("memory_type", said.memory_type),
+                ("note_privacy", said.note_privacy),
+                *local.items(),
+            )
             if v
         },  # absent as they were
     }
+
+
+def _local_time(written: object, at: datetime, offset: int | None, zone: str | None) -> dict[str, int | str | None]:
+    """The clock of whoever wrote: how many minutes it is ahead of UTC, by the time as written, the zone, or what is
+    said of it; nothing where it shows UTC, or nobody knows. Raises RuleError for a zone that is none."""
+    shown = written if isinstance(written, datetime) else datetime.fromisoformat(str(written).strip())
+    minutes = int((shown.utcoffset() or timedelta()).total_seconds()) // 60
+    if zone is not None:
+        try:
+            own = at.astimezone(ZoneInfo(zone)).utcoffset() or timedelta()
+        except (KeyError, ValueError, OSError, OverflowError) as error:
+            detail = f"zone: {zone!r:.80} is no time zone; give one as the IANA names them, such as Europe/Oslo"
+            raise RuleError(Reason.INVALID_FIELD, detail) from error
+        minutes = minutes or int(own.total_seconds()) // 60
+    return {"utc_offset_minutes": minutes or offset, "zone": zone}
 
 
 def _subject(said: Interaction) -> str | None:
@@ -297,12 +327,18 @@ def _land_feedback(fields: dict[str, Any], _: str) -> Record:
         "type": said.type,
         "payload": canonical_json(mask_value(said.model_extra or {})),
     }
+    local = _local_time(fields["timestamp"], said.timestamp, said.utc_offset_minutes, None)
+    return {"feedback_id": _feedback_id(said, content), **content, **{k: v for k, v in local.items() if v}}
+
+
+def _feedback_id(said: Feedback, content: Record) -> str:
+    """What feedback is known by: all that it says, at which instant; not by which clock."""
     if said.type == IMPORT:  # whatever day its file is of by then: the messages of the first landing stand
         how = str((said.model_extra or {}).get("is_accepted", False))
-        return {"feedback_id": ids.content_id("imp", said.user_id, str(said.session_id), how), **content}
+        return ids.content_id("imp", said.user_id, str(said.session_id), how)
     if said.type in KNOWN_BY_FACT:
-        return {"feedback_id": _seed_id(said), **content}
-    return {"feedback_id": ids.content_id("fbk", canonical_json(content)), **content}
+        return _seed_id(said)
+    return ids.content_id("fbk", canonical_json(content))
 
 
 def _seed_id(said: Feedback) -> str:

@@ -25,6 +25,7 @@ from em_pipelines.schema.vocabulary import QUOTED_ROLES, USER, Mechanism, Status
 from em_pipelines.text.dates.words import NAMES_OF_TIME
 from em_pipelines.text.guard.passages import blanked
 from em_pipelines.text.name_matching import Span, sentences
+from em_pipelines.text.values import local_instant
 
 MESSAGE, FACT, EXPERIENCE = "message", "fact", "experience"
 MIN_OWN_WORDS = 2
@@ -41,6 +42,7 @@ SCHEMA = pa.schema(
         ("speaker", pa.string()),
         ("role", pa.string()),
         ("said_at", pa.timestamp("us", "UTC")),
+        ("utc_offset_minutes", pa.int64()),
         ("confidence", pa.float32()),
         ("tags", pa.list_(pa.string())),
         ("domain", pa.string()),
@@ -84,7 +86,8 @@ def messages(table: pa.Table, user_id: str) -> pa.Table:
     columns = {
         "kind": pa.repeat(MESSAGE, len(own)), "session_id": own["session_id"], "turn_number": own["turn_number"],
         "text": own["content"], "speaker": pc.coalesce(own["speaker"], own["role"]), "role": own["role"],
-        "said_at": own["timestamp"], "confidence": pa.repeat(1.0, len(own)), "tags": own["tags"],
+        "said_at": own["timestamp"], "utc_offset_minutes": own["utc_offset_minutes"],
+        "confidence": pa.repeat(1.0, len(own)), "tags": own["tags"],
         "domain": own["domain"], "user_id": own["user_id"], "subject": own["subject"],
     }  # fmt: skip
     said = pa.table(
@@ -136,10 +139,16 @@ def facts(rows: Sequence[Mapping[str, Any]], conflicts: Sequence[ContradictionRo
         if row["status"] == "open":
             against[row["edge_id"]].add(row["other_edge_id"])
             against[row["other_edge_id"]].add(row["edge_id"])
-    turns = zip(*(said[name].to_pylist() for name in ("session_id", "turn_number", "domain")), strict=True)
-    domains = {(session, turn): domain for session, turn, domain in turns if domain}
+    columns = ("session_id", "turn_number", "domain", "utc_offset_minutes")
+    turns = [*zip(*(said[name].to_pylist() for name in columns), strict=True)]
+    domains = {(session, turn): domain for session, turn, domain, _ in turns if domain}
+    offsets = {(session, turn): offset for session, turn, _, offset in turns if offset}
     withdrawn = _withdrawn(rows)
-    made = [_fact(row, against, domains, is_withdrawn=row["edge_id"] in withdrawn) for row in rows]
+    made = [
+        _fact(row, against, domains, is_withdrawn=row["edge_id"] in withdrawn)
+        | {"utc_offset_minutes": offset_of(row["provenance"], offsets)}
+        for row in rows
+    ]
     _note_retractions(made, {row["edge_id"]: row["unlearned_at"] for row in rows}, said)
     return pa.Table.from_pylist(made, schema=SCHEMA)
 
@@ -228,6 +237,19 @@ Unsaid = Mapping[Place, Sequence[Span]]
 """What is not quoted any more: characters of turns, whose whole sentences go."""
 
 
+def offset_of(provenance: Sequence[Mapping[str, Any]], offsets: Mapping[tuple[str, int], int]) -> int | None:
+    """How far the clock of who stated a fact first was ahead of UTC, by the offsets of turns; None: it is not known."""
+    first = provenance[0] if provenance else None
+    return offsets.get((first["session_id"], first["turn_number"])) if first is not None else None
+
+
+def days_said(documents: pa.Table) -> pa.Array:
+    """The day of each document by the clock of who said it, as date32."""
+    minutes = pc.fill_null(documents["utc_offset_minutes"], 0)
+    ahead = pc.cast(pc.multiply(minutes, 60_000_000), pa.duration("us"))
+    return pc.cast(pc.add(documents["said_at"], ahead), pa.date32())
+
+
 def without_withdrawn(said: pa.Table, known: pa.Table) -> pa.Table:
     """Messages, blanked where they state what was withdrawn of the facts `known`, both as documents."""
     gone = known.filter(known["is_withdrawn"]).to_pylist()
@@ -313,6 +335,8 @@ class Hit:
     is_own: bool = False
     """Whether the remembered person said it."""
     experience_id: str | None = None
+    said_at: datetime | None = None
+    """When it was said; `said_on` is the day by the clock of who said it."""
 
     @property
     def by(self) -> str | None:
@@ -356,13 +380,14 @@ def hits_of(pack: Pack, numbers: Sequence[int], scores: Scores, n_neighbours: in
             edge_id=row["edge_id"],
             text=row["text"],
             score=round(float(scores.total[n]), 6),
-            said_on=row["said_at"].date(),
+            said_on=local_instant(row["said_at"], row["utc_offset_minutes"]).date(),
             speaker=row["speaker"],
             components=scores.shares(n),
             conflicts_with=pack.conflicts.get(n, ()),
             neighbours=_around(pack, n, n_neighbours) if row["kind"] == MESSAGE else (),
             sources=tuple((source["session_id"], source["turn_number"]) for source in row["sources"] or ()),
             is_own=row["kind"] == MESSAGE and row["subject"] == USER,
+            said_at=row["said_at"],
             experience_id=row.get("experience_id"),
         )
         for n, row in zip(numbers, rows, strict=True)

@@ -123,7 +123,7 @@ def summed(counts: "csr_matrix", groups: Integers) -> "csr_matrix":
     return csr_matrix(belongs @ counts)
 
 
-VERSION = 4
+VERSION = 5
 EXPERIENCES = "experiences"
 """The folder of a pack within a pack."""
 
@@ -296,6 +296,15 @@ class Pack:
         """The facts as rows of `documents.SCHEMA`; they stand behind all messages."""
         found: list[dict[str, Any]] = self.documents.slice(self.n_messages).to_pylist()
         return found
+
+    @cached_property
+    def clocks(self) -> dict[tuple[str, int], int]:
+        """Of messages, by conversation and turn, how many minutes the clock of who spoke was ahead of UTC; where it
+        was and is known."""
+        columns = self.documents.select(["session_id", "turn_number", "utc_offset_minutes"]).slice(0, self.n_messages)
+        told = columns.filter(pc.is_valid(columns["utc_offset_minutes"]))
+        sessions, turns, minutes = (told[name].to_pylist() for name in told.column_names)
+        return dict(zip(zip(sessions, turns, strict=True), minutes, strict=True))
 
     @cached_property
     def n_messages(self) -> int:

@@ -245,7 +245,7 @@ class _Withheld:
     def is_covered(self, hit: Hit) -> bool:
         """Whether a request to forget covers it."""
         return any(
-            veil.hides_document(session_id=hit.session_id, edge_id=hit.edge_id, text=hit.text, said_on=hit.said_on)
+            veil.hides_document(session_id=hit.session_id, edge_id=hit.edge_id, text=hit.text, said_on=_utc_day(hit))
             for veil in self.veils
         )
 
@@ -275,3 +275,8 @@ def _standing(home: SearchableHome, user_id: str, until: date | None) -> dict[st
     as_of = until or home.store.lake.latest(EDGES, date.max) or datetime.now(UTC).date()
     rows = facts(home.store, FactQuery(user_id, as_of), home.settings.decay, waiting, hiding(home, user_id))
     return {row["edge_id"]: row["confidence"] for row in rows}
+
+
+def _utc_day(hit: Hit) -> date:
+    """The day by which requests to forget count."""
+    return hit.said_at.date() if hit.said_at is not None else hit.said_on

@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from em_pipelines.errors import CorruptTableError
-from em_pipelines.retrieval.documents import FACT, MESSAGE
+from em_pipelines.retrieval.documents import FACT, MESSAGE, days_said
 from em_pipelines.retrieval.pack import (
     VERSION,
     Integers,
@@ -251,7 +251,7 @@ def _speakers(documents: pa.Table) -> list[str]:
 
 def _columns(documents: pa.Table) -> dict[str, npt.NDArray[Any]]:
     """What is asked of every document at once."""
-    days = pc.cast(pc.cast(documents["said_at"], pa.date32()), pa.int32()).to_numpy()
+    days = pc.cast(days_said(documents), pa.int32()).to_numpy()
     speakers = documents["speaker"].combine_chunks().dictionary_encode(null_encoding="encode").indices
     return {
         "days": (days + EPOCH).astype(np.int32),

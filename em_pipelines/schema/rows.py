@@ -20,6 +20,8 @@ class InteractionRow(TypedDict):
     role: str
     content: str
     timestamp: datetime
+    utc_offset_minutes: int | None
+    zone: str | None
     speaker: str | None
     subject: str | None
     channel: str
@@ -46,6 +48,7 @@ class FeedbackRow(TypedDict):
     session_id: str | None
     type: str
     payload: str
+    utc_offset_minutes: int | None
 
 
 class WithheldItem(TypedDict):
@@ -69,6 +72,7 @@ class MessageRow(TypedDict):
     subject: str | None
     speaker: str | None
     timestamp: datetime
+    utc_offset_minutes: int | None
     content: str
     content_hash: str
     memory_type: str

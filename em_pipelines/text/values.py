@@ -1,6 +1,6 @@
 """Texts that stand for values: instants, which are all written in one way so that they compare as text, and YAML."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 
 import yaml
@@ -25,6 +25,16 @@ def parse_instant(value: object) -> datetime:
         return found.astimezone(UTC)
     except OverflowError as error:
         raise ValueError("the year is out of range") from error
+
+
+def local_instant(moment: datetime, offset_minutes: int | None) -> datetime:
+    """An aware datetime by a clock that is so many minutes ahead of UTC; of one that is not known, UTC."""
+    return moment.astimezone(timezone(timedelta(minutes=offset_minutes))) if offset_minutes else moment
+
+
+def iso_local(moment: datetime) -> str:
+    """An aware datetime with the offset that it has, for what keeps it: microseconds, +HH:MM."""
+    return moment.isoformat(timespec="microseconds")
 
 
 def iso_instant(moment: datetime) -> str:

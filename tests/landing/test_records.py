@@ -31,6 +31,7 @@ def land_message(message: dict[str, Any]) -> dict[str, Any]:
                 "tags": ["a"],
                 "memory_type": "event",
                 "note_privacy": "L2",
+                "zone": "Europe/Oslo",
             },
         ),
         ("skill_invocations", SKILL_INVOCATIONS, {"session_id": "s", "skill_name": "build", "duration_ms": 12}),
@@ -39,7 +40,7 @@ def land_message(message: dict[str, Any]) -> dict[str, Any]:
     ],
 )
 def test_a_landed_record_has_exactly_the_columns_of_its_table(kind: str, table: Table, fields: dict[str, Any]) -> None:
-    record = land_record(kind, {"user_id": "ada", "timestamp": "2026-03-05T18:20:00Z", **fields}, "native")
+    record = land_record(kind, {"user_id": "ada", "timestamp": "2026-03-05T19:20:00+01:00", **fields}, "native")
     assert set(record) == set(table.schema.names) - {PASTED_ELSEWHERE}  # which other days say of it
     assert orjson.loads(orjson.dumps(record)) == record
 

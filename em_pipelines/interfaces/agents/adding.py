@@ -21,7 +21,7 @@ from em_pipelines.landing.records import Interaction, land_record
 from em_pipelines.landing.report import Counts
 from em_pipelines.pipeline import Pipeline
 from em_pipelines.schema.table import Record
-from em_pipelines.text.values import iso_instant, parse_instant
+from em_pipelines.text.values import iso_instant, iso_local, parse_instant
 
 Fields = dict[str, Any]
 
@@ -85,7 +85,11 @@ class Shared:
     def of(cls, session_id: str | None, timestamp: datetime | str | None, domain: str | None) -> "Shared":
         """With a time as it may be given; raises UsageError for one that is none, or could be any of a day."""
         try:
-            return cls(session_id, None if timestamp is None else parse_instant(timestamp), domain)
+            if timestamp is None:
+                return cls(session_id, None, domain)
+            at = parse_instant(timestamp)
+            local = timestamp if isinstance(timestamp, datetime) else datetime.fromisoformat(timestamp.strip())
+            return cls(session_id, local if local.tzinfo else at, domain)
         except ValueError as error:
             raise UsageError(
                 f"adding: the timestamp {timestamp!r:.60} cannot be read ({error}); give one with an offset, such as "
@@ -215,7 +219,7 @@ def _message(index: int, fields: Fields, sender: Sender, shared: Shared) -> _Ite
     if shared.domain and fields.setdefault("domain", shared.domain) != shared.domain:
         raise RuleError(Reason.INVALID_FIELD, f"domain: this memory is of the domain {shared.domain!r:.80} alone")
     is_dated = "timestamp" in fields
-    whole = {"timestamp": iso_instant(shared.timestamp or sender.sent_at), **fields, "user_id": sender.user_id}
+    whole = {"timestamp": iso_local(shared.timestamp or sender.sent_at), **fields, "user_id": sender.user_id}
     whole["session_id"] = _session(whole, sender, shared)
     turn = whole.get("turn_number")
     record = land_record("interactions", {**whole, "turn_number": 0 if turn is None else turn}, sender.origin)
@@ -283,7 +287,7 @@ class _Place:
 
 def _facts(facts: Sequence[Any], sender: Sender, shared: Shared, taken: Taken) -> list[_Item]:
     """Those of the facts that break no rule, each as feedback of its own."""
-    at = iso_instant(shared.timestamp or sender.sent_at)
+    at = iso_local(shared.timestamp or sender.sent_at)
     items = []
     for index, fact in enumerate(facts):
         if not isinstance(fact, Mapping):

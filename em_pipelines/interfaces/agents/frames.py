@@ -26,7 +26,7 @@ HIT_TYPES: Mapping[str, str] = {
     "kind": "str", "text": "str", "shown": "str", "score": "float64", "session_id": "str", "turn_number": "Int64",
     "edge_id": "str", "said_on": DAY, "speaker": "str", "components": "object", "conflicts_with": "object",
     "sources": "object", "path": "object", "is_own": "bool",
-    "experience_id": "str",
+    "experience_id": "str", "said_at": INSTANT,
 }  # fmt: skip
 OBSERVATION_TYPES: Mapping[str, str] = {
     "session_id": "str", "turn_number": "int64", "role": "str", "content": "str", "timestamp": INSTANT,

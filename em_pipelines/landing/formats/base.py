@@ -17,7 +17,7 @@ import orjson
 from em_pipelines.landing.reader import HEAD_BYTES, InputFile, Line
 from em_pipelines.landing.reasons import Reason, RuleError, Skip
 from em_pipelines.landing.settings import LandingSettings
-from em_pipelines.text.values import iso_instant, parse_instant
+from em_pipelines.text.values import iso_local, parse_instant
 
 Fields = dict[str, Any]
 _SAMPLE_LINES = 20
@@ -238,7 +238,8 @@ def _not_json(line: Line, error: orjson.JSONDecodeError) -> Rejected:
 
 
 def instant_of(value: object) -> datetime | None:
-    """A timestamp as exports write it: ISO 8601 (without offset: UTC) or Unix seconds or milliseconds; else None."""
+    """A timestamp as exports write it, with its offset: ISO 8601 (without offset: UTC) or Unix seconds or milliseconds;
+    else None."""
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         return None
     try:
@@ -248,14 +249,15 @@ def instant_of(value: object) -> datetime | None:
         if re.fullmatch(r"-?\d{9,13}(\.\d{1,9})?", text):
             return instant_of(float(text))
         found = datetime.fromisoformat(text)
-        return parse_instant(found if found.tzinfo else found.replace(tzinfo=UTC))
+        found = found if found.tzinfo else found.replace(tzinfo=UTC)
+        return found if parse_instant(found) else None
     except (ValueError, OverflowError, OSError):
         return None
 
 
 def iso_or_none(moment: datetime | None) -> str | None:
-    """As landed, or None."""
-    return iso_instant(moment) if moment else None
+    """As it is to be landed, with its offset, or None."""
+    return iso_local(moment) if moment else None
 
 
 def dated(number: int, fields: Fields, detail: str) -> Parsed | Rejected:

@@ -9,7 +9,7 @@ rows; where none tells, nothing is guessed.
 import re
 import warnings
 from collections.abc import Iterable
-from datetime import UTC, datetime
+from datetime import datetime
 from zoneinfo import ZoneInfo
 
 from dateutil import parser
@@ -46,7 +46,7 @@ def date_order(texts: Iterable[str]) -> DateOrder | None:
 
 
 def instant(text: str, zone: ZoneInfo, order: DateOrder | None) -> datetime | None:
-    """A time as written, in UTC; None for what is none, or could be two."""
+    """A time as written, with its offset; None for what is none, or could be two."""
     text = text.strip()
     if _UNIX.fullmatch(text):
         return instant_of(text)
@@ -54,7 +54,8 @@ def instant(text: str, zone: ZoneInfo, order: DateOrder | None) -> datetime | No
     if found is None:
         return None
     try:
-        return parse_instant(found if found.tzinfo else found.replace(tzinfo=zone).astimezone(UTC))
+        found = found if found.tzinfo else found.replace(tzinfo=zone)
+        return found if parse_instant(found) else None
     except (ValueError, OverflowError):
         return None
 

@@ -12,7 +12,7 @@ import csv
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from datetime import datetime
+from datetime import UTC, datetime
 from itertools import chain
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -172,7 +172,7 @@ class _Times:
         self._is_looked_for = self._order is not None
 
     def instant(self, text: str) -> datetime | None:
-        """The time in a cell, in UTC; None where it is none, or nothing says which."""
+        """The time in a cell, with its offset; None where it is none, or nothing says which."""
         found = csv_dates.instant(text, self._zone, self._order)
         if found is None and not self._is_looked_for and csv_dates.is_open(text):
             self._is_looked_for = True
@@ -213,7 +213,7 @@ def _row(number: int, cells: dict[str, str], turns: Counter[tuple[str, str]], so
         fields["participants"] = _names(str(fields["participants"]))
     if at is None:
         return Rejected(number, Reason.MISSING_TIMESTAMP, times.problem(cells.get("timestamp", "")), fields=fields)
-    fields.setdefault("session_id", f"{source.name}/{at.date().isoformat()}")
+    fields.setdefault("session_id", f"{source.name}/{at.astimezone(UTC).date().isoformat()}")
     session = (str(fields["user_id"]), str(fields["session_id"]))
     if "turn_number" in fields:
         fields["turn_number"] = _integer(str(fields["turn_number"]))

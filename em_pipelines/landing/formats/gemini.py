@@ -14,7 +14,7 @@ from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from operator import itemgetter
 from typing import Any
 
@@ -120,7 +120,7 @@ def _is_of_gemini(entry: Fields) -> bool:
 
 def _session(entry: Fields, at: datetime | None) -> str:
     found = _CONVERSATION.search(str(entry.get("titleUrl") or ""))
-    return f"gemini/{found[1] if found else at.date().isoformat() if at else 'undated'}"
+    return f"gemini/{found[1] if found else at.astimezone(UTC).date().isoformat() if at else 'undated'}"
 
 
 def _items(number: int, entry: Fields, order: _Order, source: Source) -> Iterator[Item]:

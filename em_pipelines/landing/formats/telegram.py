@@ -14,7 +14,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timezone
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -38,6 +38,7 @@ from em_pipelines.landing.formats.telegram_content import content_of
 from em_pipelines.landing.formats.telegram_file import FoundChat, read_export
 from em_pipelines.landing.reader import InputFile
 from em_pipelines.landing.reasons import Reason, Skip
+from em_pipelines.landing.records import MAX_ZONES_APART, ZONE_STEP
 
 _NAME = "telegram"
 _TYPES = (
@@ -218,12 +219,14 @@ class _Reader:
     def _sent_at(self, message: Fields) -> datetime | None:
         exact = instant_of(message.get("date_unixtime"))
         written = message.get("date")
-        if exact or not isinstance(written, str):
+        if not isinstance(written, str):
             return exact
         try:
             found = datetime.fromisoformat(written)
         except ValueError:
-            return None
+            return exact
+        if exact is not None:
+            return _by_its_clock(exact, found)
         if found.tzinfo is None:
             self.has_no_zone = True
             found = self.clock.at(found)
@@ -241,6 +244,13 @@ class _Reader:
         """Whether somebody has forwarded what they have said themselves."""
         whose = message.get("forwarded_from_id")
         return bool(whose == message.get("from_id") if whose else message["forwarded_from"] == message.get("from"))
+
+
+def _by_its_clock(exact: datetime, written: datetime) -> datetime:
+    """A moment by the clock of the export, which shows how far it is from UTC."""
+    ahead = written.replace(tzinfo=UTC) - exact.replace(microsecond=0)
+    is_zone = abs(ahead) <= MAX_ZONES_APART / 2 and not ahead % ZONE_STEP
+    return exact.astimezone(timezone(ahead)) if is_zone else exact
 
 
 def _turn(message: Fields, number: int) -> Any:

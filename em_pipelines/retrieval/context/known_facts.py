@@ -7,8 +7,8 @@ nothing has changed that this hangs on: the tables, what people said since, and 
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import cached_property
 from pathlib import Path
@@ -23,12 +23,13 @@ from em_pipelines.redaction.veils import hidden, hiding
 from em_pipelines.retrieval.documents import says_more
 from em_pipelines.retrieval.searchable_home import SearchableHome
 from em_pipelines.retrieval.terms import STOP_WORDS, stems
-from em_pipelines.retrieval.user_search import seen_from
+from em_pipelines.retrieval.user_search import opened, seen_from
 from em_pipelines.schema.tables.graph import EDGES, ENTITIES
 from em_pipelines.schema.vocabulary import FUNCTIONAL, USER
 from em_pipelines.serving.facts import SHOWN, FactQuery, FactRow, standing
 from em_pipelines.serving.readable_home import ReadableHome
 from em_pipelines.text.name_keys import fold
+from em_pipelines.text.values import local_instant
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -79,10 +80,12 @@ class Fact:
 
 @dataclass(frozen=True)
 class Known:
-    """The facts of one person on one day in the columns COLUMNS, and what the person is called beside `user`."""
+    """The facts of one person on one day in the columns COLUMNS, what the person is called beside `user`, and of turns
+    how far the clock of who spoke was ahead of UTC, in minutes, where it was and is known."""
 
     rows: pa.Table
     own_names: frozenset[str] = frozenset()
+    clocks: Mapping[Turn, int] = field(default_factory=dict)
     _facts: dict[int, Fact] = field(default_factory=dict)
 
     def __len__(self) -> int:
@@ -90,13 +93,13 @@ class Known:
 
     def only(self, chosen: Flags) -> "Known":
         """The facts that are chosen, by a flag each."""
-        return Known(self.rows.filter(pa.array(chosen)), self.own_names)
+        return Known(self.rows.filter(pa.array(chosen)), self.own_names, self.clocks)
 
     def fact(self, n: int) -> Fact:
         """The fact of a number."""
         found = self._facts.get(n)
         if found is None:
-            found = self._facts[n] = _fact(self.rows.slice(n, 1))
+            found = self._facts[n] = _fact(self.rows.slice(n, 1), self.clocks)
         return found
 
     @cached_property
@@ -239,8 +242,10 @@ def folded_words(text: str) -> tuple[str, ...]:
     return tuple(_WORD.findall(fold(text)))
 
 
-def _fact(rows: pa.Table) -> Fact:
+def _fact(rows: pa.Table, clocks: Mapping[Turn, int]) -> Fact:
     row = rows.to_pylist()[0]
+    last = row["provenance"][-1:]
+    offset = clocks.get((last[0]["session_id"], last[0]["turn_number"])) if last else None
     return Fact(
         edge_id=row["edge_id"],
         subject=row["subject"],
@@ -252,7 +257,7 @@ def _fact(rows: pa.Table) -> Fact:
         temporal_type=row["temporal_type"],
         valid_from=row["valid_from"],
         precision=row["valid_precision"] or "day",
-        last_said_on=row["last_reinforced"].date(),
+        last_said_on=local_instant(row["last_reinforced"], offset).date(),
         mechanism=row["source_mechanism"],
         flags=tuple(row["flags"]),
         is_said_once=len(row["provenance"]) == 1,
@@ -281,7 +286,17 @@ def known(home: SearchableHome, user_id: str, as_of: date, domain: str | None = 
     """What is known of a person at the end of a day, with what they corrected since and without what is about to go; in
     a domain, what may be told there."""
     view = seen_from(home, user_id, domain)
-    stamp = (_tables(home, as_of), _feedback(home, as_of), as_of, hidden(home, user_id), home.settings.decay, view)
+    pack = opened(home, user_id)
+    clocks = pack.clocks if pack is not None else {}
+    stamp = (
+        len(clocks),
+        _tables(home, as_of),
+        _feedback(home, as_of),
+        as_of,
+        hidden(home, user_id),
+        home.settings.decay,
+        view,
+    )
     key = (home.path.resolve(), user_id, domain)
     kept = _kept.get(key)
     if kept and kept[0] == stamp:
@@ -293,7 +308,7 @@ def known(home: SearchableHome, user_id: str, as_of: date, domain: str | None = 
     if view is not None:
         told = view.all_told(cast("list[FactRow]", rows.to_pylist()))
         rows = pa.Table.from_pylist(cast("list[dict[str, Any]]", told), schema=rows.schema)
-    found = _known(home, user_id, rows)
+    found = replace(_known(home, user_id, rows), clocks=clocks)
     _kept.pop(key, None)
     while len(_kept) >= KEPT_PERSONS:
         _kept.pop(next(iter(_kept)), None)

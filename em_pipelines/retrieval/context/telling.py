@@ -180,7 +180,7 @@ LONGEST_NAME = 40
 LONGEST_TEXT = 20_000
 """Characters of a message that are looked at."""
 N_FIRST = 5
-_PIECE = re.compile(r"[^\s]+(?: \((?:[a-z ]+ )?\d{4}(?:-\d\d){0,2}\))?(?:[ ]|$)")
+_PIECE = re.compile(r"[^\s]+(?: \((?:[a-z ]+ )?\d{4}(?:-\d\d){0,2}(?: to [\d-]+)?\))?(?:[ ]|$)")
 """A word, with the date that stands behind it."""
 _DATED = re.compile(r"\d\)\s*$")
 

@@ -49,6 +49,9 @@ MESSAGES = Table(
         opt("subject", TEXT, "whose facts it states: user, or another human's name; null: nobody's"),
         opt("speaker", TEXT, "display name, in logs of several parties"),
         TIMESTAMP,
+        opt(
+            "utc_offset_minutes", INT, "how far the writer's clock is ahead of UTC; null: it shows UTC, or is not known"
+        ),
         col("content", TEXT, "Unicode-normalised, without invisible characters"),
         col("content_hash", TEXT, "of the content, for deduplication"),
         col("memory_type", TEXT, "observation, decision, learning or event"),

@@ -29,6 +29,10 @@ INTERACTIONS = Table(
         col("role", TEXT, "user, assistant, system or tool"),
         col("content", TEXT, "the text, secrets masked; may be empty"),
         TIMESTAMP,
+        opt(
+            "utc_offset_minutes", INT, "how far the writer's clock is ahead of UTC; null: it shows UTC, or is not known"
+        ),
+        opt("zone", TEXT, "the writer's time zone, as the IANA names it; null: not known"),
         opt("speaker", TEXT, "display name, in logs of several parties"),
         opt("subject", TEXT, "whose facts the message states: user, or another human's name; null: nobody's"),
         col("channel", TEXT, "text, voice, group or email"),
@@ -81,6 +85,9 @@ FEEDBACK = Table(
         opt("session_id", TEXT, "the conversation it was said in"),
         col("type", TEXT, "correct, confirm, retract, forget, recalled, probe_…, starter_…, add_facts"),
         col("payload", TEXT, "the remaining fields as canonical JSON, secrets masked"),
+        opt(
+            "utc_offset_minutes", INT, "how far the writer's clock is ahead of UTC; null: it shows UTC, or is not known"
+        ),
     ),
     key=("feedback_id",),
     sort_by=("timestamp", "user_id", "feedback_id"),
