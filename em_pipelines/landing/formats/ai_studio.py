@@ -28,6 +28,7 @@ from em_pipelines.landing.formats.base import (
     objects_of,
     slug,
 )
+from em_pipelines.landing.formats.openai import text_of
 from em_pipelines.landing.reader import InputFile
 from em_pipelines.landing.reasons import Reason, Skip
 
@@ -101,8 +102,8 @@ def _messages(number: int, conversation: Fields, chunks: list[Any], source: Sour
 def _message(turn: int, chunk: Fields, shared: Fields, at: datetime | None) -> Item:
     if chunk.get("isThought"):
         return Ignored(turn, Skip.REASONING)
-    parts = [chunk, *(part for part in objects_of(chunk.get("parts")) if not part.get("thought"))]
-    said = [part["text"] for part in parts if _has_text(part)]
+    parts = [chunk, *(part for part in _parts(chunk) if not part.get("thought"))]
+    said = [text_of(part["text"]) for part in parts if _has_text(part)]
     said = said[:1] if _has_text(chunk) else said  # the whole, which stands in parts once more
     tools = [shown for part in parts if (shown := _tool(part))]
     media = [f"[{kind}]" for part in parts for name, kind in _MEDIA.items() if name in part]
@@ -124,7 +125,15 @@ def _role(said: object) -> object:
 
 
 def _has_text(part: Fields) -> bool:
-    return isinstance(part.get("text"), str) and bool(part["text"])
+    said = text_of(part.get("text"))
+    return isinstance(said, str) and bool(said)
+
+
+def _parts(chunk: Fields) -> list[Fields]:
+    """The parts of a message; one that is a string is its text."""
+    found = chunk.get("parts")
+    parts = found if isinstance(found, list) else [found]
+    return [{"text": part} if isinstance(part, str) else part for part in parts if isinstance(part, str | dict)]
 
 
 def _tool(part: Fields) -> str | None:

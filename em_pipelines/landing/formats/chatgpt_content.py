@@ -87,12 +87,19 @@ def is_spoken(message: Fields) -> bool:
 def content_of(message: Fields) -> str:
     """The text of a message, a word in brackets for each thing in it that is none, and names of what was uploaded."""
     content = _part(message, "content")
-    parts = content.get("parts")
-    found = text_of(parts) if isinstance(parts, list) else content.get("text") or content.get("result")
+    found = text_of(_said(message, content))
     text = found if isinstance(found, str) else ""
     if text and role_of(message) == "tool" and _is_call(message):
         text = f"{message.get('recipient')} {text}"
     return "\n".join([text, *_attached(message)]).strip("\n")
+
+
+def _said(message: Fields, content: Fields) -> Any:
+    """Where a message keeps its words: parts, text or a result, or content that is no object."""
+    if not content:
+        return message.get("content")
+    parts = content.get("parts")
+    return parts if isinstance(parts, list | str) else content.get("text") or content.get("result")
 
 
 def _attached(message: Fields) -> list[str]:

@@ -33,7 +33,7 @@ from em_pipelines.landing.formats.base import (
     quoted,
 )
 from em_pipelines.landing.formats.branches import Node, standing
-from em_pipelines.landing.formats.openai import text_of
+from em_pipelines.landing.formats.openai import kind_of_part, text_of
 from em_pipelines.landing.reader import InputFile
 from em_pipelines.landing.reasons import Reason, Skip
 
@@ -134,12 +134,19 @@ def _why_nothing(blocks: list[Fields]) -> Skip:
 
 def _text(message: Fields) -> str:
     # `text` is the older field; beside blocks it is empty, or says that some of them cannot be shown.
-    blocks = objects_of(message.get("content"))
-    texts = [block["text"] for block in blocks if block.get("type") in _SAID and isinstance(block.get("text"), str)]
-    said: Any = "\n".join(texts)
-    if not said and not any(block.get("type") in _CALLS for block in blocks):
-        said = message.get("text")
+    content = message.get("content")
+    parts = content if isinstance(content, list) else [content]
+    said: Any = text_of([part for part in parts if isinstance(part, str) or _is_said(part)])
+    if not said and not any(block.get("type") in _CALLS for block in objects_of(content)):
+        said = text_of(message.get("text"))
     return said if isinstance(said, str) else ""
+
+
+def _is_said(block: object) -> bool:
+    """Whether a block is text: that of other programs is called `input_text` or says no type."""
+    if not isinstance(block, dict) or not any(block.get(name) for name in ("text", "parts")):
+        return False
+    return block.get("type") in _SAID or kind_of_part(block).endswith("text") or "type" not in block
 
 
 def _call(block: Fields) -> str | None:

@@ -38,7 +38,7 @@ from em_pipelines.landing.formats.base import (
     iso_or_none,
     json_lines,
 )
-from em_pipelines.landing.formats.openai import text_of
+from em_pipelines.landing.formats.openai import kind_of_part, text_of
 from em_pipelines.landing.formats.projects import project_of
 from em_pipelines.landing.formats.tool_calls import ToolCalls
 from em_pipelines.landing.reader import InputFile, Line
@@ -271,14 +271,13 @@ def _is_within(path: str, workspace: Any) -> bool:
 
 def _spoken(role: str, content: Any, untrusted: set[str]) -> Iterator[_Said]:
     """What one event says, texts that follow each other as one."""
-    if isinstance(content, str):
-        yield _Said(role, content)
-        return
     texts: list[str] = []
-    for block in content if isinstance(content, list) else []:
-        kind = block.get("type") if isinstance(block, dict) else None
-        if kind == "text" and isinstance(block.get("text"), str):
-            texts.append(block["text"])
+    for block in content if isinstance(content, list) else [content]:
+        kind = kind_of_part(block) if isinstance(block, dict) else ""
+        if isinstance(block, str):
+            texts.append(block)
+        elif (kind.endswith("text") or not kind) and isinstance(block, dict) and isinstance(text_of(block), str):
+            texts.append(text_of(block))
         elif kind in _SHOWN:
             texts.append(_SHOWN[kind])
         elif kind in ("tool_use", "tool_result"):

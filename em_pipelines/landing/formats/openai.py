@@ -2,8 +2,8 @@
 
     {"id": …, "user": …, "created": 1790063280, "messages": [{"role": "user", "content": …, "timestamp": …}, …]}
 
-Content is a string or a list of parts. A message without a time of its own gets the conversation's and a second for
-each message before it. Without an id, a conversation is named by its number in the file.
+Content is a string, a list of parts, or one part. A message without a time of its own gets the conversation's and a
+second for each message before it. Without an id, a conversation is named by its number in the file.
 """
 
 from collections.abc import Iterator, Mapping
@@ -31,6 +31,8 @@ _TIMES = ("timestamp", "created_at", "created", "create_time")
 _IDS = ("session_id", "conversation_id", "thread_id", "id")
 _USERS = ("user_id", "user")
 _ROLES = {"developer": "system", "function": "tool"}
+_TEXTS = ("text", "refusal", "value", "parts")
+"""Where a part of content keeps its text: a string, or an object around one."""
 _NAMED_PARTS = {
     "image_asset_pointer": "image",
     "image_url": "image",
@@ -126,20 +128,35 @@ def _instead(message: Mapping[str, Any]) -> str | None:
 
 
 def text_of(content: Any) -> Any:
-    """The text of a message's content: strings as they are, parts joined by line breaks, anything else unchanged."""
+    """The text of a message's content: strings as they are, the text or parts of an object, members of a list joined by
+    line breaks, a word in brackets for one that is no text; anything else unchanged."""
+    if isinstance(content, dict):
+        said = _text_of_part(content)
+        return content if said is None else said
     if not isinstance(content, list):
         return content
-    texts = []
-    for part in content:
-        if isinstance(part, str):
-            texts.append(part)
-        elif isinstance(part, dict) and isinstance(said := part.get("text") or part.get("refusal"), str):
-            texts.append(said)
-        elif isinstance(part, dict):
-            texts.append(
-                f"[{_NAMED_PARTS.get(id_of(part.get('type') or part.get('content_type')) or '', 'attachment')}]"
-            )
-    return "\n".join(texts)
+    return "\n".join(_shown(part) for part in content if isinstance(part, str | dict))
+
+
+def _shown(part: str | Fields) -> str:
+    if isinstance(part, str):
+        return part
+    said = _text_of_part(part)
+    return f"[{_NAMED_PARTS.get(kind_of_part(part), 'attachment')}]" if said is None else said
+
+
+def _text_of_part(part: Fields) -> str | None:
+    """The text of an object, wherever it keeps it; None where it has none."""
+    for name in _TEXTS:
+        found = text_of(part.get(name))
+        if isinstance(found, str) and (found or name == "text"):
+            return found
+    return None
+
+
+def kind_of_part(part: Fields) -> str:
+    """What a part says that it is; empty where it does not."""
+    return id_of(part.get("type") or part.get("content_type")) or ""
 
 
 def _first(found: Fields, names: tuple[str, ...]) -> str | None:
