@@ -9,7 +9,7 @@ bad file again, from wherever, adds no second row.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from itertools import islice
@@ -121,10 +121,9 @@ def land(  # noqa: PLR0913  (what `em land` takes, each of it of its own)
     `now` is aware; its UTC day is that of the dead letters. `format` is auto or a registered name. `user_id` is
     whose the logs are: it wins over what foreign formats say and fills in what native records leave open. `mapping`
     is field → column for CSV, `privacy` how private notes are. `is_trusted` is the caller's word that what tools
-    brought into conversations may be trusted; what is untrusted in the role of user stays so. `within` is a folder that
-    the files lie in and no link may lead out of. `on_progress` gets the number of rows read so far, every thousand and
-    at the end. `max_rows_a_file` is how much of a file is read by whoever wants no more than a look (`looking`).
-    Raises UsageError for a path, format or user that cannot be used, before anything lands.
+    brought into conversations may be trusted; what is untrusted in the role of user stays so. No link may lead out of
+    the folder `within`. `on_progress` gets the number of rows read so far, every thousand and at the end.
+    `max_rows_a_file` is for a look at the beginnings of files (`looking`). Raises UsageError, before anything lands.
     """
     _check_usable(now, user_id)
     files, notes = find_files(paths, within)
@@ -333,11 +332,7 @@ class _Landing:
         origin = Origin(str(found.path), known.name, user)
         n_before = self.destination.intake.counts.n_rows
         try:
-            items = known.convert(file, source)
-            if known.is_named_after_file and self.max_rows_a_file is None:
-                self.destination.letters.put(self.destination.intake.flush())
-                items = as_landed(items, known.convert(file, source), self.destination.intake.log, source.name)
-            for item in islice(items, self.max_rows_a_file):
+            for item in islice(self._items(known, file, source), self.max_rows_a_file):
                 self.destination.take(item, origin)
         except RuleError as error:
             self._refuse(error, origin)
@@ -348,6 +343,14 @@ class _Landing:
         self.destination.end_file(origin)
         n_rows = self.destination.intake.counts.n_rows - n_before
         self.read.append(FileReport(shown(found.path), known.name, n_rows, folder))
+
+    def _items(self, known: Format, file: InputFile, source: Source) -> Iterator[Item]:
+        items = known.convert(file, source)
+        if not known.is_named_after_file or self.max_rows_a_file is not None:
+            return items
+        intake = self.destination.intake
+        self.destination.letters.put(intake.flush())
+        return as_landed(items, known.convert(file, source), intake.log, source.name)
 
     def _format_of(self, file: InputFile, found: FoundFile) -> Format | None:
         """How a file is read; None where it is passed over. Raises RuleError where it cannot be read."""

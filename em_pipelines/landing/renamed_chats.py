@@ -86,13 +86,20 @@ def _renaming_of(items: Iterable[Item], log: LandedLog) -> Renaming | None:
     # Known under its own name, as most that come again are: the log need not be read.
     if SessionIndex(log).days({(user, m["session_id"]) for m in messages}):
         return None
-    told, landed = _Telling(), defaultdict[str, _Telling](_Telling)
+    told = _Telling()
     for message in messages:
         told.add(message)
-    for record in _records_around(told.by_day, log):
-        if record["user_id"] == user and record["source_format"] == source_format:
-            landed[record["session_id"].rpartition("/")[0]].add(record)
+    landed = _chats(_records_around(told.by_day, log), user, source_format)
     return next((Renaming(prefix, one) for one, telling in sorted(landed.items()) if told.is_same_chat(telling)), None)
+
+
+def _chats(records: Iterable[Record], user_id: str, source_format: str) -> dict[str, _Telling]:
+    """The chats of a user, by what the ids of their sessions begin with."""
+    chats: dict[str, _Telling] = defaultdict(_Telling)
+    for record in records:
+        if record["user_id"] == user_id and record["source_format"] == source_format:
+            chats[record["session_id"].rpartition("/")[0]].add(record)
+    return chats
 
 
 def _records_around(days: Iterable[str], log: LandedLog) -> Iterator[Record]:

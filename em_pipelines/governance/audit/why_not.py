@@ -156,15 +156,15 @@ def _sentence(message: Row, span: Span, fates: list[Row], says: Says) -> Row:
     text = message["content"][slice(*span)]
     own = [fate for fate in fates if "claim" in fate and span[0] <= fate["claim"]["span_start"] < span[1]]
     whole = [fate for fate in fates if fate["what"] in (NOT_RUN, "skipped")]
-    withheld = dict.fromkeys(
-        one["issue"] for one in message["withheld"] if one["span_start"] < span[1] and span[0] < one["span_end"]
-    )
-    reasons = [{"what": "withheld", "reason": issue, "detail": _REMEDIES.get(issue, "")} for issue in withheld]
-    return {
-        "text": text,
-        "is_asked": says(text),
-        "fates": [*(own or whole), *reasons] or [{"what": "nothing_stated"}],
-    }
+    found = [*(own or whole), *_withheld_in(message, span)]
+    return {"text": text, "is_asked": says(text), "fates": found or [{"what": "nothing_stated"}]}
+
+
+def _withheld_in(message: Row, span: Span) -> list[Row]:
+    """Why words of a sentence are not read or not quoted."""
+    found = (one for one in message["withheld"] if one["span_start"] < span[1] and span[0] < one["span_end"])
+    issues = dict.fromkeys(one["issue"] for one in found)
+    return [{"what": "withheld", "reason": issue, "detail": _REMEDIES.get(issue, "")} for issue in issues]
 
 
 def _unquoted(message: Row, says: Says) -> list[Row]:
@@ -191,10 +191,11 @@ def _about(fate: Row, says: Says) -> Row:
 def _verdict(messages: list[Row], letters: list[Row], hits: list[Row], told: list[Row]) -> str:
     if not (messages or letters or told):
         return NEVER_SAID
-    if not (letters or told) and all(row["subject"] is None for row in messages):
-        return NOT_BY_A_PERSON
-    if not (letters or told) and all(_is_not_run(hit) for hit in hits):
-        return NOT_EXTRACTED
+    if not (letters or told):
+        if all(row["subject"] is None for row in messages):
+            return NOT_BY_A_PERSON
+        if all(map(_is_not_run, hits)):
+            return NOT_EXTRACTED
     return KNOWN if any(map(_is_known, (*hits, *told))) else NOT_KNOWN
 
 
@@ -289,10 +290,8 @@ def _fates(lake: Lake, asked: Asked, messages: list[Row], decisions: Decisions) 
     ids = {row["message_id"] for row in messages}
     days = {row["timestamp"].date() for row in messages}
     fates: dict[str, list[Row]] = defaultdict(list)
-    waiting = {row["message_id"] for row in asked.unextracted}
-    for row in messages:
-        if row["timestamp"].date() not in lake.days(CLAIMS) or row["message_id"] in waiting:
-            fates[row["message_id"]].append({"what": NOT_RUN})
+    for message_id in _not_run(lake, asked, messages):
+        fates[message_id].append({"what": NOT_RUN})
     for issue in rows_where(lake, EXTRACTION_ISSUES, "message_id", ids, days):
         fates[issue["message_id"]].append(
             {"what": issue["issue"], "reason": issue["reason"], "detail": issue["detail"]}
@@ -308,6 +307,14 @@ def _fates(lake: Lake, asked: Asked, messages: list[Row], decisions: Decisions) 
         else:
             fates[claim["message_id"]].append({**_fate(claim, done, asked), **said})
     return fates
+
+
+def _not_run(lake: Lake, asked: Asked, messages: list[Row]) -> list[str]:
+    """The ids of messages that no run has extracted."""
+    waiting, days = {row["message_id"] for row in asked.unextracted}, lake.days(CLAIMS)
+    return [
+        row["message_id"] for row in messages if row["message_id"] in waiting or row["timestamp"].date() not in days
+    ]
 
 
 def _letting_count(claim: Row, decisions: Decisions) -> Row | None:

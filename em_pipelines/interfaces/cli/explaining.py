@@ -125,13 +125,15 @@ def _show_sentences(message: dict[str, Any]) -> None:
         _bullets(_fate(fate) for fate in message["fates"])
         return
     for one in asked:
-        _print(f"  “{_short(one['text'])}”")
-        _bullets(_fate(fate) for fate in one["fates"])
+        _show_fates(f"“{_short(one['text'])}”", one["fates"])
     told = [fate for one in asked for fate in one["fates"]]
-    others = [fate for fate in message["fates"] if fate not in told]
-    if others:
-        _print("  of the whole message")
-        _bullets(_fate(fate) for fate in others)
+    _show_fates("of the whole message", [fate for fate in message["fates"] if fate not in told])
+
+
+def _show_fates(of: str, fates: list[dict[str, Any]]) -> None:
+    if fates:
+        _print(f"  {of}")
+        _bullets(_fate(fate) for fate in fates)
 
 
 def trace(

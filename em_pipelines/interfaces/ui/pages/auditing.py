@@ -100,7 +100,7 @@ def show_trace(asked: Asked) -> Page:
     that it waits."""
     wanted = asked.text("id")
     found = trace(asked.home.store.lake, wanted, asked.user) if wanted else {}
-    waiting = [] if found else [row for row in unextracted(asked.home, asked.user) if _is_of(row, wanted)]
+    waiting = [] if found else _waiting(asked, wanted)
     if not found and not waiting:
         raise NotThereError(f"nothing of {asked.user} has the correlation id {wanted!r:.80}")
     tables = {
@@ -108,6 +108,11 @@ def show_trace(asked: Asked) -> Page:
         for name, rows in found.items()
     }
     return Page("trace.html", {"user": asked.user, "id": wanted, "tables": tables, "waiting": waiting})
+
+
+def _waiting(asked: Asked, wanted: str) -> list[dict[str, Any]]:
+    """The message of a correlation id, if no run has extracted it yet."""
+    return [row for row in unextracted(asked.home, asked.user) if _is_of(row, wanted)]
 
 
 def _is_of(message: dict[str, Any], wanted: str) -> bool:
