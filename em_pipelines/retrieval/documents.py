@@ -243,13 +243,6 @@ def offset_of(provenance: Sequence[Mapping[str, Any]], offsets: Mapping[tuple[st
     return offsets.get((first["session_id"], first["turn_number"])) if first is not None else None
 
 
-def days_said(documents: pa.Table) -> pa.Array:
-    """The day of each document by the clock of who said it, as date32."""
-    minutes = pc.fill_null(documents["utc_offset_minutes"], 0)
-    ahead = pc.cast(pc.multiply(minutes, 60_000_000), pa.duration("us"))
-    return pc.cast(pc.add(documents["said_at"], ahead), pa.date32())
-
-
 def without_withdrawn(said: pa.Table, known: pa.Table) -> pa.Table:
     """Messages, blanked where they state what was withdrawn of the facts `known`, both as documents."""
     gone = known.filter(known["is_withdrawn"]).to_pylist()

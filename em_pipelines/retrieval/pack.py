@@ -298,15 +298,6 @@ class Pack:
         return found
 
     @cached_property
-    def clocks(self) -> dict[tuple[str, int], int]:
-        """Of messages, by conversation and turn, how many minutes the clock of who spoke was ahead of UTC; where it
-        was and is known."""
-        columns = self.documents.select(["session_id", "turn_number", "utc_offset_minutes"]).slice(0, self.n_messages)
-        told = columns.filter(pc.is_valid(columns["utc_offset_minutes"]))
-        sessions, turns, minutes = (told[name].to_pylist() for name in told.column_names)
-        return dict(zip(zip(sessions, turns, strict=True), minutes, strict=True))
-
-    @cached_property
     def n_messages(self) -> int:
         """How many documents are messages."""
         return int(np.count_nonzero(~self.kinds))

@@ -66,12 +66,17 @@ def _is_shown(days: Days, words: Sequence[Word], i: int, j: int, tense: Tense) -
     """Whether words leave open which date they mean for who reads them on another day."""
     before = words[i - 1].low if i else ""
     if days.cycle:
-        is_of_week = any(word.low in WEEKDAYS for word in words[i:j])
-        return bool({before, words[i].low} & _BEFORE_DATE) and (is_of_week or tense is not Tense.PRESENT)
+        is_meant = tense is not Tense.PRESENT or any(word.low in WEEKDAYS for word in words[i:j])
+        return is_meant and not _BEFORE_DATE.isdisjoint((before, words[i].low))
+    return days.is_relative and not _is_length_or_of_other(words, i, j, before)
+
+
+def _is_length_or_of_other(words: Sequence[Word], i: int, j: int, before: str) -> bool:
+    """Whether words say how long, `over the last week`, or count from another day, `two weeks later`."""
     first = words[i + (words[i].low == "the")].low
     is_length = SIGNS.get(first, 0) and (first != words[i].low or before in _BEFORE_LENGTH)
     is_of_other = words[j - 1].low in _COUNTED_FROM_OTHER or (first in DAY_WORDS and before == "of")
-    return days.is_relative and not is_length and not is_of_other
+    return bool(is_length) or is_of_other
 
 
 def _shown(days: Days, said_on: date) -> str | None:

@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from em_pipelines.errors import CorruptTableError
-from em_pipelines.retrieval.documents import FACT, MESSAGE, days_said
+from em_pipelines.retrieval.documents import FACT, MESSAGE
 from em_pipelines.retrieval.pack import (
     VERSION,
     Integers,
@@ -249,9 +249,16 @@ def _speakers(documents: pa.Table) -> list[str]:
     return [name or "" for name in dict.fromkeys(documents["speaker"].to_pylist())]
 
 
+def _days_said(documents: pa.Table) -> pa.Array:
+    """The day of each document by the clock of who said it, as date32."""
+    minutes = pc.fill_null(documents["utc_offset_minutes"], 0)
+    ahead = pc.cast(pc.multiply(minutes, 60_000_000), pa.duration("us"))
+    return pc.cast(pc.add(documents["said_at"], ahead), pa.date32())
+
+
 def _columns(documents: pa.Table) -> dict[str, npt.NDArray[Any]]:
     """What is asked of every document at once."""
-    days = pc.cast(days_said(documents), pa.int32()).to_numpy()
+    days = pc.cast(_days_said(documents), pa.int32()).to_numpy()
     speakers = documents["speaker"].combine_chunks().dictionary_encode(null_encoding="encode").indices
     return {
         "days": (days + EPOCH).astype(np.int32),

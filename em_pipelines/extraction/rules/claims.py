@@ -6,6 +6,7 @@ claim and mention of a message once.
 
 from copy import copy
 from dataclasses import replace
+from functools import partial
 from typing import NamedTuple
 
 from em_pipelines.extraction.rules.clauses import Clause
@@ -352,18 +353,15 @@ def _temporal_type(pattern: Pattern, relation: str, flags: tuple[Flag, ...]) -> 
 
 def _valid_from(match: Match, relation: str, polarity: int) -> PartialDate | None:
     """The date since when it holds: `since 2019` for states, the date of the event where the pattern states one, also
-    of what ended something; of a plan or wish the day ahead that it is for. No plan has a day that is past: by it, it
-    would be over.
-    """
+    of what ended something; of a plan or wish the day ahead that it is for. A plan has no day that is past."""
     spec, clause, reading = match.pattern.spec, match.clause, match.reading
     is_undated = match.pattern.is_literal and spec.value is None
     if spec.dates == "none" or is_undated or (polarity < 0 and spec.dates != "when"):
         return None
-    is_since = spec.dates == "since" and not clause.verb.has_begun
-    since = _since_in(clause, reading) if is_since else None
-    if relation in _WISHES:
-        if not clause.verb.is_perfect:  # "we want to go there for a week"
-            since = None
+    is_wish, is_since = relation in _WISHES, spec.dates == "since" and not clause.verb.has_begun
+    # "we want to go there for a week" says how long, not since when.
+    since = _since_in(clause, reading) if is_since and (clause.verb.is_perfect or not is_wish) else None
+    if is_wish:
         return _ahead(since or _date_in(clause, reading, Tense.FUTURE), relation, reading)
     return since if is_since else _date_in(clause, reading)
 
@@ -376,20 +374,15 @@ def _ahead(when: PartialDate | None, relation: str, reading: Reading) -> Partial
 
 def _since_in(clause: Clause, reading: Reading) -> PartialDate | None:
     """Since when, after the verb or before the clause begins."""
-    return find_since(reading.tokens, clause.verb.end, clause.right, reading.written_on) or find_since(
-        reading.tokens, clause.left, clause.lead, reading.written_on
-    )
+    tokens, day = reading.tokens, reading.written_on
+    return find_since(tokens, clause.verb.end, clause.right, day) or find_since(tokens, clause.left, clause.lead, day)
 
 
 def _date_in(clause: Clause, reading: Reading, tense: Tense | None = None) -> PartialDate | None:
     """The date after the verb, or before the clause begins, by the tense of the clause unless another is given."""
-
-    def tense_at(i: int) -> Tense:
-        return tense or tense_in(clause, reading.tokens, i)
-
-    return find_date(reading.tokens, clause.verb.end, clause.right, reading.written_on, tense_at) or find_date(
-        reading.tokens, clause.left, clause.lead, reading.written_on, tense_at
-    )
+    tokens, day, at = reading.tokens, reading.written_on, tense or partial(tense_in, clause, reading.tokens)
+    found = find_date(tokens, clause.verb.end, clause.right, day, at)
+    return found or find_date(tokens, clause.left, clause.lead, day, at)
 
 
 def _attribute(match: Match, relation: str) -> str | None:

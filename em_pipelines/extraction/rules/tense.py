@@ -26,7 +26,7 @@ def tense_of(verb: VerbGroup, tokens: list[Token]) -> Tense:
     """The tense of a verb with its auxiliaries. A form that is both present and past, `quit`, tells of the past."""
     if verb.modal in _CERTAIN:
         return Tense.FUTURE
-    if verb.is_past or verb.is_perfect or verb.used_to or verb.is_participle:
+    if any((verb.is_past, verb.is_perfect, verb.used_to, verb.is_participle)):
         return Tense.PAST
     if verb.is_future or verb.modal:
         return Tense.FUTURE

@@ -21,6 +21,7 @@ import pyarrow.compute as pc
 
 from em_pipelines.redaction.veils import hidden, hiding
 from em_pipelines.retrieval.documents import says_more
+from em_pipelines.retrieval.pack import Pack
 from em_pipelines.retrieval.searchable_home import SearchableHome
 from em_pipelines.retrieval.terms import STOP_WORDS, stems
 from em_pipelines.retrieval.user_search import opened, seen_from
@@ -287,7 +288,7 @@ def known(home: SearchableHome, user_id: str, as_of: date, domain: str | None = 
     a domain, what may be told there."""
     view = seen_from(home, user_id, domain)
     pack = opened(home, user_id)
-    clocks = pack.clocks if pack is not None else {}
+    clocks = _clocks(pack) if pack is not None else {}
     stamp = (
         len(clocks),
         _tables(home, as_of),
@@ -314,6 +315,14 @@ def known(home: SearchableHome, user_id: str, as_of: date, domain: str | None = 
         _kept.pop(next(iter(_kept)), None)
     _kept[key] = (stamp, found)
     return found
+
+
+def _clocks(pack: Pack) -> dict[Turn, int]:
+    """Of messages, by conversation and turn, how far the clock of who spoke was ahead of UTC, where it is known."""
+    columns = pack.documents.select(["session_id", "turn_number", "utc_offset_minutes"]).slice(0, pack.n_messages)
+    known = columns.filter(pc.is_valid(columns["utc_offset_minutes"]))
+    sessions, turns, minutes = (known[name].to_pylist() for name in known.column_names)
+    return dict(zip(zip(sessions, turns, strict=True), minutes, strict=True))
 
 
 def is_id(user_id: str) -> bool:

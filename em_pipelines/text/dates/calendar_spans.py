@@ -124,16 +124,14 @@ class Recurring:
 
     def this(self, day: date, tense: Tense) -> Days | None:
         """`this Friday`, `this summer`: the one under way, of the same week or year, or the nearest by tense."""
-        of_week = self.frequency == WEEKLY
-        around = self.within(period("week" if of_week else "year", day))
-        if of_week and around is not None and around.end < day and tense is not Tense.PAST:
-            around = None
-        if around is not None and around.start > day and tense is Tense.PAST:
-            around = None
         under_way = self.latest(day)
         if under_way is not None and day in under_way:
-            around = under_way
-        return around or self.nearest(day, tense)
+            return under_way
+        is_of_week, is_past = self.frequency == WEEKLY, tense is Tense.PAST
+        around = self.within(period("week" if is_of_week else "year", day))
+        if around is None or (is_past and around.start > day) or (is_of_week and not is_past and around.end < day):
+            return self.nearest(day, tense)
+        return around
 
     def previous(self, day: date) -> Days | None:
         """The last one that was over before a day: the last summer is not the one that it is."""

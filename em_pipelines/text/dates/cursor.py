@@ -65,12 +65,9 @@ class Cursor:
     def number(self, i: int) -> tuple[int, int] | None:
         """A whole number up to 999 and the word after it: `12`, `twenty-one`, `a`, `a couple of`."""
         low = self.low(i)
-        if low in {"a", "an"} and self.low(i + 1) == "couple":
-            i, low = i + 1, "couple"
-        if low == "couple":
-            return 2, self.skip(i + 1, "of")
-        if low in {"a", "an"}:
-            return 1, i + 1
+        if low in {"a", "an", "couple"}:
+            j = self.skip(i, "a", "an")
+            return (2, self.skip(j + 1, "of")) if self.low(j) == "couple" else (1, i + 1)
         if low.isdecimal() and low.isascii() and len(low) <= 3:
             return int(low), i + 1
         if low in TENS:

@@ -62,8 +62,10 @@ def year_in(lows: Sequence[str], i: int, this_year: int) -> tuple[int, int] | No
     if first == "'" and len(second) == 2 and second.isdecimal() and second.isascii():
         year = 2000 + int(second)
         return (year if year <= this_year + 10 else year - 100), i + 2
-    if first not in {"nineteen", "twenty"}:
-        return None
+    return _spoken(first, second, third, i) if first in {"nineteen", "twenty"} else None
+
+
+def _spoken(first: str, second: str, third: str, i: int) -> tuple[int, int] | None:
     rest = TENS.get(second) or NUMBERS.get(second, 0)
     if rest < 10:
         return None

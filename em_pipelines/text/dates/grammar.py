@@ -30,6 +30,12 @@ class Grammar(Cursor):
         """The days that a value means by the tense."""
         return value.nearest(self.day, self.tense) if isinstance(value, Recurring) else value
 
+    def days_at(self, i: int, *, is_bare: bool = False) -> tuple[Days, int] | None:
+        """The days that the phrase at a word means by the tense, and the word after it."""
+        found = self.value(i, is_bare=is_bare)
+        days = self.days(found[0]) if found is not None else None
+        return (days, found[1]) if found is not None and days is not None else None
+
     def value(self, i: int, *, is_bare: bool = False) -> Found | None:
         """The phrase that begins at a word; `is_bare` lets a month alone be one, as in `May to July`."""
         key = i, is_bare

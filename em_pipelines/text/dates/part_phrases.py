@@ -1,6 +1,7 @@
 """Dates in digits, years and decades, and parts of a period: `2026-05-29`, `in 2019`, `the 90s`, `mid-June`, `the
 first week of October`."""
 
+import re
 from dataclasses import replace
 from datetime import date, timedelta
 
@@ -15,6 +16,7 @@ from em_pipelines.text.dates.words import DECADES, UNITS, is_year, ordinal, recu
 _OPENED = frozenset({"in", "since", "from", "by", "of", "until", "till", "to", "during", "before", "after", "around",
                      "about", "year", "back", "between", "early", "late", "mid", "-", "–"})  # fmt: skip
 """Before a year that stands alone."""
+_DECADE = re.compile(r"((?:19|20)?[0-9]0)s", re.ASCII)
 THIRDS = {"early": 0, "mid": 1, "middle": 1, "late": 2, "beginning": -1, "start": -1, "end": -2}
 _THIRD_OF = {"month": relativedelta(days=10), "season": relativedelta(months=1), "year": relativedelta(months=4)}
 
@@ -28,16 +30,15 @@ def numeric(grammar: Grammar, i: int) -> Found | None:
 def nth(grammar: Grammar, i: int) -> Found | None:
     """`the first week of October`, `the last Friday of the month`, `the third quarter of 2023`."""
     number = -1 if grammar.low(i) == "last" else ordinal(grammar.low(i))
-    j = i + 1
-    unit, rule = UNITS.get(grammar.low(j)), recurring(grammar.low(j))
-    if grammar.low(j) == "half":
-        unit = "half"
-    if not number or (unit is None and rule is None) or grammar.low(j + 1) not in {"of", "in"}:
+    low = grammar.low(i + 1)
+    around = _whole_at(grammar, i + 3) if number and grammar.low(i + 2) in {"of", "in"} else None
+    if number is None or around is None:
         return None
-    around = _whole_at(grammar, j + 2)
-    if around is None:
-        return None
-    inner = _nth_rule(rule, around[0], number) if rule is not None else _nth_unit(unit or "", around[0], number)
+    rule, unit = recurring(low), "half" if low == "half" else UNITS.get(low)
+    if rule is not None:
+        inner = _nth_rule(rule, around[0], number)
+    else:
+        inner = _nth_unit(unit, around[0], number) if unit is not None else None
     return (inner, around[1]) if inner is not None else None
 
 
@@ -62,9 +63,7 @@ def _whole_at(grammar: Grammar, i: int) -> tuple[Days, int] | None:
     j = grammar.skip(i, "the")
     if j > i and grammar.low(j) in {"month", "year", "week"} and grammar.low(j + 1) not in {"before", "after", "of"}:
         return period(grammar.low(j), grammar.day), j + 1
-    found = grammar.value(j, is_bare=True)
-    days = grammar.days(found[0]) if found is not None else None
-    return (days, found[1]) if found is not None and days is not None else None
+    return grammar.days_at(j, is_bare=True)
 
 
 def vague(grammar: Grammar, i: int) -> Found | None:
@@ -98,9 +97,10 @@ def _part_of(whole: Days, which: int) -> Days:
 def decade(grammar: Grammar, i: int) -> Found | None:
     """`the 90s`, `the 1990s`, `the nineties`; not `in her nineties`."""
     low = grammar.low(i)
-    year = int(low[:-1]) if low[-1:] == "s" and low[:-1].isdecimal() and low[:-1].isascii() else DECADES.get(low)
+    digits = _DECADE.fullmatch(low)
+    year = int(digits[1]) if digits is not None else DECADES.get(low)
     is_led = grammar.low(i - 1) in {"the", "early", "mid", "late", "'", "-"}
-    if year is None or year % 10 or not (is_led or 1900 <= year < 2100) or not (year < 100 or 1900 <= year < 2100):
+    if year is None or (year < 100 and not is_led):
         return None
     if year < 100:
         year += grammar.day.year // 100 * 100

@@ -91,22 +91,19 @@ def _start(first: tuple[Value | int, int], last: Value) -> Value | None:
 
 def _joined(grammar: Grammar, first: Value, last: Value) -> Days | None:
     """From the start of the one to the end of the other, each near the other."""
-    day = timedelta(days=1)
-    start: Days | None
-    end: Days | None
-    if isinstance(first, Days):
-        start, end = first, last if isinstance(last, Days) else last.earliest(first.end + day, is_whole=True)
-    elif isinstance(last, Days):
-        start, end = first.latest(last.start), last
-    elif grammar.tense is Tense.FUTURE:
+    if isinstance(first, Days) or (isinstance(last, Recurring) and grammar.tense is Tense.FUTURE):
         start = grammar.days(first)
-        end = last.earliest(start.end + day, is_whole=True) if start is not None else None
+        end = _after(start, last) if start is not None else None
     else:
         end = grammar.days(last)
         start = first.latest(end.start) if end is not None else None
     if start is None or end is None or start.start > end.end:
         return None
     return replace(start, end=end.end, cycle=start.cycle if end.cycle else "")
+
+
+def _after(start: Days, last: Value) -> Days | None:
+    return last if isinstance(last, Days) else last.earliest(start.end + timedelta(days=1), is_whole=True)
 
 
 def _is_timetable(grammar: Grammar, *ends: Value | int) -> bool:

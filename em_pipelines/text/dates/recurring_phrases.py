@@ -26,6 +26,7 @@ _MAY_FOLLOW_DAY = frozenset({
     "not", "is", "was", "will", "before", "after", "until", "till", "as", "then", "too", "this", "next", "last",
 })  # fmt: skip
 """A day of the month is complete before these, and before marks: `floor` says that it is none."""
+_BEFORE_DAY = frozenset({"the", "on", "to", "-", "–", "until", "till", ","})
 _BEFORE_SEASON = SIGNS.keys() | {
     "the", "in", "by", "since", "until", "early", "late", "mid", "-", "of", "over", "during",
 }  # fmt: skip
@@ -102,16 +103,24 @@ def _day_first(cursor: Cursor, i: int) -> tuple[Recurring, int] | None:
 
 def _nth_day(cursor: Cursor, i: int) -> tuple[Recurring, int] | None:
     """`the 17th` of a month; not `the 17th floor`."""
-    low, after = cursor.low(i), cursor.low(i + 1)
-    is_word = low in ORDINALS and cursor.low(i - 1) == "the" and (cursor.low(i - 2) == "on" or after == "of")
-    number = day_number(low) if is_word or (low[:1].isdigit() and low[-1:].isalpha()) else None
-    if number is None or cursor.low(i - 1) not in {"the", "on", "to", "-", "–", "until", "till", ",", *WEEKDAYS}:
+    number = _ordinal_day(cursor, i)
+    if number is None or not (cursor.low(i - 1) in _BEFORE_DAY or cursor.low(i - 1) in WEEKDAYS):
         return None
-    whole = cursor.skip(i + 2, "the", *SIGNS)
+    after = cursor.low(i + 1)
     if after == "of":
-        return (day_of_month(number), i + 1) if cursor.low(whole) == "month" else None
-    is_whole = not after.isalnum() or after in _MAY_FOLLOW_DAY or after in PARTS_OF_DAY or after in MONTHS
+        is_whole = cursor.low(cursor.skip(i + 2, "the", *SIGNS)) == "month"
+    else:
+        is_whole = not after.isalnum() or after in _MAY_FOLLOW_DAY or after in PARTS_OF_DAY or after in MONTHS
     return (day_of_month(number), i + 1) if is_whole else None
+
+
+def _ordinal_day(cursor: Cursor, i: int) -> int | None:
+    """The day of `17th`; of `fifteenth` after `on the` or before `of`: in words most ordinals count other things."""
+    low = cursor.low(i)
+    if low in ORDINALS:
+        is_day = cursor.low(i - 1) == "the" and (cursor.low(i - 2) == "on" or cursor.low(i + 1) == "of")
+        return ORDINALS[low] if is_day else None
+    return day_number(low) if low[:1].isdigit() and low[-1:].isalpha() else None
 
 
 def _named(cursor: Cursor, i: int) -> tuple[Recurring, int] | None:

@@ -11,6 +11,11 @@ from em_pipelines.text.dates.grammar import Found, Grammar
 from em_pipelines.text.dates.recurring_phrases import recurring_at
 from em_pipelines.text.dates.words import DAY_WORDS, PARTS_OF_DAY, SIGNS, UNITS, WEEKDAYS, recurring
 
+MOST_AGO = 60
+"""Weekdays, months or seasons that are counted back at most."""
+_NO_MORE = frozenset({"of", "from", "on"})
+"""`In two weeks of rain` is no day."""
+
 
 def day_word(grammar: Grammar, i: int) -> Found | None:
     """`yesterday`, `tomorrow morning`."""
@@ -39,16 +44,16 @@ def selected(grammar: Grammar, i: int) -> Found | None:
 def _period(grammar: Grammar, which: str, i: int) -> Found | None:
     """The part of a day, week, month or year that `last`, `this` or `next` means."""
     sign, low = SIGNS[which], grammar.low(i)
-    is_over = sign < 0 and low in {"night", "evening"}
-    if low in PARTS_OF_DAY and (not sign or is_over):
-        return one_day(grammar.day + timedelta(days=sign)), i + 1
-    if low not in UNITS or low.endswith("s") or low == "weekend":
+    if low in PARTS_OF_DAY:
+        is_meant = not sign or (sign < 0 and low in {"night", "evening"})
+        return (one_day(grammar.day + timedelta(days=sign)), i + 1) if is_meant else None
+    unit = UNITS.get(low)
+    if unit != low or unit == "weekend":
         return None
     if which in {"following", "next"} and grammar.low(i - 2) == "the":
-        return (period(UNITS[low], grammar.previous.end, 1), i + 1) if grammar.previous is not None else None
-    if which == "past":
-        return _rolling(grammar, LENGTHS[UNITS[low]], sign), i + 1
-    return (period(UNITS[low], grammar.day, sign), i + 1) if low != "day" else None
+        return (period(unit, grammar.previous.end, 1), i + 1) if grammar.previous is not None else None
+    days = _rolling(grammar, LENGTHS[unit], sign) if which == "past" else period(unit, grammar.day, sign)
+    return (days, i + 1) if unit != "day" else None
 
 
 def _nearby(grammar: Grammar, i: int) -> Found | None:
@@ -70,17 +75,18 @@ def _this_time(grammar: Grammar, i: int) -> Found | None:
 def _chosen(grammar: Grammar, which: str, j: int) -> Found | None:
     """The one of what recurs that `last`, `this` or `next` means."""
     found = recurring_at(grammar, j)
-    if found is None:
-        return None
-    rule, sign = found[0], SIGNS[which]
+    days = _one_of(grammar, which, found[0]) if found is not None else None
+    return (replace(days, cycle="", is_relative=True), found[1]) if found is not None and days is not None else None
+
+
+def _one_of(grammar: Grammar, which: str, rule: Recurring) -> Days | None:
     if which == "following":
-        days = rule.earliest(grammar.previous.end + timedelta(days=1)) if grammar.previous is not None else None
-    elif which in {"coming", "upcoming"}:
-        days = rule.nearest(grammar.day, Tense.FUTURE)
-    else:
-        days = rule.this(grammar.day, grammar.tense) if not sign else None
-        days = (rule.previous(grammar.day) if sign < 0 else rule.next(grammar.day)) if sign else days
-    return (replace(days, cycle="", is_relative=True), found[1]) if days is not None else None
+        return rule.earliest(grammar.previous.end + timedelta(days=1)) if grammar.previous is not None else None
+    if which in {"coming", "upcoming"}:
+        return rule.nearest(grammar.day, Tense.FUTURE)
+    if not SIGNS[which]:
+        return rule.this(grammar.day, grammar.tense)
+    return rule.previous(grammar.day) if SIGNS[which] < 0 else rule.next(grammar.day)
 
 
 def _rolling(grammar: Grammar, length: relativedelta, sign: int) -> Days:
@@ -100,25 +106,31 @@ def recurs(grammar: Grammar, i: int) -> Found | None:
 
 def related(grammar: Grammar, i: int) -> Found | None:
     """`the week before last`, `the day after tomorrow`, `the Friday before Christmas`, `the weekend of 3 June`."""
-    rule, unit, j = WEEKEND, UNITS.get(grammar.low(i)), i + 1
-    unit = "day" if grammar.low(i) in PARTS_OF_DAY else unit
-    if unit in {None, "weekend"}:
-        found = recurring_at(grammar, i)
-        if found is None:
-            return None
-        (rule, j), unit = found, None
-    side, other = grammar.low(j), grammar.low(j + 1)
-    if (side, other) in {("before", "last"), ("after", "next")}:
+    noun = _noun_at(grammar, i)
+    if noun is None:
+        return None
+    rule, unit, j = noun
+    side = grammar.low(j)
+    if (side, grammar.low(j + 1)) in {("before", "last"), ("after", "next")}:
         return _twice(grammar, rule, unit, side), j + 2
-    if side not in {"before", "after", "of"} or (side == "of" and unit != "week" and rule is not WEEKEND):
+    is_around = side == "of" and (unit == "week" or (unit is None and rule is WEEKEND))
+    if side not in {"before", "after"} and not is_around:
         return None
-    k = grammar.skip(j + 1, "the")
-    anchor = grammar.value(k, is_bare=side != "of")
-    days = grammar.days(anchor[0]) if anchor is not None else None
-    if anchor is None or days is None or (unit in {"year", "decade"} and days.precision != unit):
+    anchor = grammar.days_at(grammar.skip(j + 1, "the"), is_bare=not is_around)
+    if anchor is None or (unit in {"year", "decade"} and anchor[0].precision != unit):
         return None
-    beside = _beside(rule, unit, days, side)
+    beside = _beside(rule, unit, anchor[0], side)
     return (beside, anchor[1]) if beside is not None else None
+
+
+def _noun_at(grammar: Grammar, i: int) -> tuple[Recurring, str | None, int] | None:
+    """A unit of time, of which parts of a day are days, or what recurs; and the word after it."""
+    low = grammar.low(i)
+    unit = "day" if low in PARTS_OF_DAY else UNITS.get(low)
+    if unit is not None and unit != "weekend":
+        return WEEKEND, unit, i + 1
+    found = recurring_at(grammar, i)
+    return (found[0], None, found[1]) if found is not None else None
 
 
 def _twice(grammar: Grammar, rule: Recurring, unit: str | None, side: str) -> Days:
@@ -151,36 +163,41 @@ def counted(grammar: Grammar, i: int) -> Found | None:
     if span is None:
         return _weekdays_ago(grammar, i)
     length, unit, j = span
-    side = grammar.low(j)
-    if side in {"ago", "back"}:
+    if grammar.low(j) in {"ago", "back"}:
         return _shifted(grammar.day, length, unit, -1), j + 1
     if grammar.low(j) == "'" and grammar.low(j + 1) == "time":
         return _shifted(grammar.day, length, unit, 1), j + 2
-    if side in {"from", "after", "before", "today", "tomorrow", "on"}:
-        found = _counted_from(grammar, j, length, unit)
-        if found is not None or side in {"from", "today", "tomorrow", "on"}:
-            return found
-    if side in {"later", "earlier", "after", "before"} and grammar.previous is not None:
-        is_back = side in {"earlier", "before"}
-        start = grammar.previous.start if is_back else grammar.previous.end
-        return _shifted(start, length, unit, -1 if is_back else 1), j + 1
+    found = _counted_from(grammar, j, length, unit) or _counted_on(grammar, j, length, unit)
+    if found is not None or grammar.tense is Tense.PAST:
+        return found
     lead = grammar.low(i - 2) if grammar.low(i - 1) in {"about", "around", "just", "another"} else grammar.low(i - 1)
-    is_ahead = lead == "in" and grammar.tense is not Tense.PAST and side not in {"of"}
-    return (_shifted(grammar.day, length, unit, 1), j) if is_ahead else None
+    return (_shifted(grammar.day, length, unit, 1), j) if lead == "in" and grammar.low(j) not in _NO_MORE else None
 
 
 def _counted_from(grammar: Grammar, j: int, length: relativedelta, unit: str) -> Found | None:
+    """`from Friday`, `before Easter`, `today`, after a length of time."""
     side = grammar.low(j)
+    if side not in {"from", "after", "before", "today", "tomorrow", "on"}:
+        return None
     sign = -1 if side == "before" else 1
     k = j if side in {"today", "tomorrow"} else grammar.skip(j + 1, "the")
     if grammar.low(k) == "now":
         return _shifted(grammar.day, length, unit, sign), k + 1
-    anchor = grammar.value(k)
     ahead = replace(grammar, tense=Tense.FUTURE) if side in {"from", "on"} else grammar
-    days = ahead.days(anchor[0]) if anchor is not None else None
-    if anchor is None or days is None or (side == "on" and days.precision != "day"):
+    anchor = ahead.days_at(k)
+    if anchor is None or (side == "on" and anchor[0].precision != "day"):
         return None
-    return _shifted(days.start if sign < 0 else days.end, length, "day", sign), anchor[1]
+    return _shifted(anchor[0].start if sign < 0 else anchor[0].end, length, "day", sign), anchor[1]
+
+
+def _counted_on(grammar: Grammar, j: int, length: relativedelta, unit: str) -> Found | None:
+    """`later`, after a length of time: from the days that were named before."""
+    side = grammar.low(j)
+    if side not in {"later", "earlier", "after", "before"} or grammar.previous is None:
+        return None
+    is_back = side in {"earlier", "before"}
+    start = grammar.previous.start if is_back else grammar.previous.end
+    return _shifted(start, length, unit, -1 if is_back else 1), j + 1
 
 
 def _shifted(day: date, length: relativedelta, unit: str, sign: int) -> Days:
@@ -190,11 +207,10 @@ def _shifted(day: date, length: relativedelta, unit: str, sign: int) -> Days:
 def _weekdays_ago(grammar: Grammar, i: int) -> Found | None:
     """`two Fridays ago`, `three summers ago`, `two weekends ago`."""
     number = grammar.number(i)
-    low = grammar.low(number[1]) if number is not None else ""
-    rule = recurring(low.removesuffix("s")) if low.endswith("s") or (number and number[0] == 1) else None
-    if number is None or rule is None or grammar.low(number[1] + 1) != "ago" or not 1 <= number[0] <= 60:
+    if number is None or grammar.low(number[1] + 1) != "ago" or not 1 <= number[0] <= MOST_AGO:
         return None
-    found = rule.previous(grammar.day)
+    rule = recurring(grammar.low(number[1]).removesuffix("s"))
+    found = rule.previous(grammar.day) if rule is not None else None
     for _ in range(number[0] - 1):
-        found = rule.latest(found.start - timedelta(days=1)) if found is not None else None
+        found = rule.latest(found.start - timedelta(days=1)) if rule is not None and found is not None else None
     return (replace(found, cycle="", is_relative=True), number[1] + 2) if found is not None else None
