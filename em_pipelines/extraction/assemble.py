@@ -51,7 +51,7 @@ from em_pipelines.text.guard.passages import has_pasted_block
 from em_pipelines.text.guard.screening import guarded, screened
 from em_pipelines.text.guard.sensitive import SafetySettings
 from em_pipelines.text.name_keys import unique_role
-from em_pipelines.text.values import iso_instant
+from em_pipelines.text.values import iso_instant, local_day
 
 UNTRUSTED = "untrusted"
 RAISED = "extractor_error"
@@ -275,6 +275,7 @@ class _Collector:
         said_of = f"{turn.text[claim.start : claim.end]} {claim.object or claim.value} {claim.attribute or ''}"
         row["context_tags"] = list(claim.context_tags) or topics_of(claim.relation, claim.object_type, said_of)
         made = {"claim_id": key, "extraction_id": self._extraction_id, **row, **self._origin(turn)}
+        made["said_on"] = local_day(turn.timestamp)
         self._rows.claims.setdefault(key, cast("ClaimRow", made))  # has_pasted_source comes with the whole day
 
     def _put_proposal(self, claim: Claim) -> None:

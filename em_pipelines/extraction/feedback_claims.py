@@ -24,6 +24,7 @@ from em_pipelines.schema.vocabulary import (
 from em_pipelines.text.guard.passages import clause_around
 from em_pipelines.text.guard.screening import screened
 from em_pipelines.text.guard.sensitive import SafetySettings
+from em_pipelines.text.values import local_day
 
 OBJECT_TYPES: dict[str, EntityType] = {
     relation: kind
@@ -92,6 +93,7 @@ def stated(origin: Origin, assertion: Assertion, safety: SafetySettings) -> Stat
         "claim_id": content_id("claim", origin["message_id"], *what),
         "extraction_id": origin["message_id"],
         "act": Act.ASSERT.value,
+        "said_on": local_day(origin["timestamp"]),
         "flags": [flag.value for flag in kept.flags],
         "context_tags": topics_of(
             kept.relation, said.object_type, f"{kept.object or kept.value} {kept.attribute or ''}"

@@ -4,6 +4,7 @@ circles that some may not form. Of a table that is sql/incoming.sql, live.sql an
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -324,3 +325,9 @@ def is_in(column: pa.ChunkedArray, values: Iterable[str] | pa.Array) -> pa.Chunk
     """Whether each value is one of these; nulls are not."""
     wanted = values if isinstance(values, pa.Array) else pa.array(sorted(values), pa.string())
     return pc.is_in(column, value_set=wanted)
+
+
+def day_of(said: Row) -> date:
+    """The day of a statement, by the clock of who made it."""
+    day: date = said.get("said_on") or said["timestamp"].date()
+    return day

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from em_pipelines.graph.confidence_decay import DecaySettings, effective_confidence, rounded
 from em_pipelines.graph.moods import is_mood, is_vented, lasting_mood, repeated_mood
-from em_pipelines.graph.relations import UNVERIFIED, Row
+from em_pipelines.graph.relations import UNVERIFIED, Row, day_of
 from em_pipelines.graph.wordings import fuller
 from em_pipelines.schema.ids import edge_id
 from em_pipelines.schema.readings import EXPLICIT_BY_HEDGE
@@ -347,7 +347,7 @@ def _ended(fact: Row, said: Row, kind: str, winner_id: str) -> Row:
     if kind in ("RETRACT", "REPLACE", "END", "SUPERSEDE"):
         ended["unlearned_at"] = said["timestamp"]
     if kind in ("REPLACE", "END", "SUPERSEDE"):
-        ended["valid_to"] = max(said["valid_from"] or said["timestamp"].date(), fact["valid_from"] or date.min)
+        ended["valid_to"] = max(said["valid_from"] or day_of(said), fact["valid_from"] or date.min)
     if kind == "SUPERSEDE":
         ended["superseded_by"] = winner_id
     if kind == "RESTORE":
@@ -371,7 +371,7 @@ def inserted(change: Changing) -> Row:
     said, kind, meeting = change.meeting.said, change.kind, change.meeting
     since, precision = said["valid_from"], said["valid_precision"]
     if kind == "REVISE" and said["polarity"] == 1 and said["temporal_type"] not in AHEAD:
-        since, precision = since or said["timestamp"].date(), precision or "day"
+        since, precision = since or day_of(said), precision or "day"
     first_rival = meeting.rivals[0] if meeting.rivals else None
     taken = (
         "user_id", "subject_id", "relation", "object_id", "value", "attribute", "over", "statement", "object_key",

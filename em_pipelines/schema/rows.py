@@ -167,6 +167,7 @@ class ClaimRow(TypedDict):
     message_id: str
     segment_id: str
     timestamp: datetime
+    said_on: date | None
     act: str
     subject: str
     subject_type: str

@@ -1,6 +1,6 @@
 """Texts that stand for values: instants, which are all written in one way so that they compare as text, and YAML."""
 
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import UTC, date, datetime, timedelta, timezone
 from typing import Any
 
 import yaml
@@ -30,6 +30,11 @@ def parse_instant(value: object) -> datetime:
 def local_instant(moment: datetime, offset_minutes: int | None) -> datetime:
     """An aware datetime by a clock that is so many minutes ahead of UTC; of one that is not known, UTC."""
     return moment.astimezone(timezone(timedelta(minutes=offset_minutes))) if offset_minutes else moment
+
+
+def local_day(moment: datetime) -> date | None:
+    """The day of an aware datetime by its own clock; None where that shows UTC."""
+    return moment.date() if moment.utcoffset() else None
 
 
 def iso_local(moment: datetime) -> str:

@@ -33,6 +33,14 @@ def test_on_new_years_eve_the_year_is_that_of_the_writers_clock(home_path: Path)
     assert fact["valid_from"].startswith("2024")
 
 
+def test_what_takes_the_place_of_a_fact_holds_from_the_local_day(home_path: Path) -> None:
+    memory = Memory(home_path, "ines")
+    memory.add("I live in Lisbon.", timestamp="2026-09-01T12:00:00Z", session_id="s1", learn=True)
+    memory.add("I live in Porto now.", timestamp=EVENING, session_id="s2", learn=True)
+    (fact,) = [fact for fact in memory.facts(as_of="2026-10-16") if fact["relation"] == "lives_in"]
+    assert (fact["object"], fact["valid_from"]) == ("Porto", "2026-10-14")
+
+
 def test_a_model_is_told_the_local_day() -> None:
     at = local_instant(datetime(2026, 10, 15, 1, 30, tzinfo=UTC), -240)
     turn = Turn("m1", 0, "user", "user", "Yesterday I adopted a parrot.", at)

@@ -8,7 +8,7 @@ SELECT
     -- What takes the place of something holds from then on; the day of a plan is still to come.
     coalesce(i.valid_from, CASE
         WHEN c.kind = 'REVISE' AND i.polarity = 1 AND i.temporal_type NOT IN ('plan', 'wish')
-            THEN CAST(i.timestamp AS DATE)
+            THEN coalesce(i.said_on, CAST(i.timestamp AS DATE))
     END) AS valid_from,
     i.valid_to,
     coalesce(i.valid_precision, CASE

@@ -48,7 +48,7 @@ UPDATE live SET
     valid_to = CASE
         -- "Last year" may begin before the fact does; nothing ends before it began.
         WHEN c.kind IN ('REPLACE', 'END', 'SUPERSEDE')
-            THEN greatest(coalesce(i.valid_from, CAST(i.timestamp AS DATE)), live.valid_from)
+            THEN greatest(coalesce(i.valid_from, i.said_on, CAST(i.timestamp AS DATE)), live.valid_from)
         WHEN c.kind = 'RESTORE' THEN NULL
         ELSE live.valid_to
     END,

@@ -80,6 +80,7 @@ CLAIMS = Table(
         MESSAGE_ID,
         SEGMENT_ID,
         TIMESTAMP,
+        opt("said_on", DATE, "the day by the clock of who said it; null: that of UTC"),
         col(
             "act", TEXT, "assert; retract: what was said before is to be forgotten; end; or propose: waits for a review"
         ),

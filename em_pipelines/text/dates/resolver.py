@@ -45,7 +45,7 @@ _REPEATED = frozenset({"every", "each", "per", "following", "other"})
 @dataclass(frozen=True, slots=True)
 class Moment:
     """When words were written, by the local date, and in which tense; `is_bare` lets the name of a month alone be one,
-    as in questions."""
+    as in questions, and a day that no calendar has its month."""
 
     said_on: date
     tense: Tense | TenseAt = Tense.PRESENT
@@ -104,7 +104,8 @@ def date_at(
         days = grammar.days(value[0]) if value is not None else None
     except (ValueError, OverflowError):  # beyond the calendar
         return None
-    return (days, value[1]) if value is not None else None
+    is_date = value is not None and (days is not None or not moment.is_bare)
+    return (days, value[1]) if value is not None and is_date else None
 
 
 def _may_begin(words: Sequence[Word], i: int) -> bool:
