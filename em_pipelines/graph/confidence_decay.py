@@ -80,7 +80,7 @@ class DecaySettings(BaseModel):
         default=0.60,
         ge=0,
         le=1,
-        description="what a person stated at least so surely, of anything that lasts, stays in the state and is served as old",
+        description="what a person stated at least so surely, and what lasts, stays in the state and is served as old",
     )
     max_unsupported_confidence: float = Field(
         default=0.84,

@@ -25,6 +25,7 @@ from em_pipelines.text.counting import counted
 
 if TYPE_CHECKING:
     from em_pipelines.pipeline import Pipeline
+    from em_pipelines.serving.facts import FactQuery
 
 AsOfOption = Annotated[
     str | None, typer.Option("--as-of", metavar="YYYY-MM-DD", help="The end of this day.", show_default=False)
@@ -104,22 +105,35 @@ def facts(
         _show(found, f"{counted(len(found), 'fact')} of {user} at the end of {query.as_of}")
         if is_inferred:
             _print_inferred(f"{len(inferred)} more {'follows' if len(inferred) == 1 else 'follow'} from them", inferred)
-    if not (is_all or entity or known_at):
-        note_faded(opened, user, query.as_of)
+    _note_faded(opened, query, is_list=as_json)
     if not found:
         end_if_unknown(opened, user)
         note_unknown_names(opened, user, entities=[entity] if entity else [], domain=domain)
 
 
-def note_faded(home: "Pipeline", user: str | None = None, as_of: date | None = None) -> None:
-    """Says on stderr how many facts time has taken by a day (today), of one user or of all, and how to see them."""
+def _note_faded(home: "Pipeline", query: "FactQuery", *, is_list: bool) -> None:
+    """Says on stderr how many facts time has taken, where all of a user are asked for; beside a list for programs only
+    where old ones are not in it."""
+    if query.is_all or query.entity or query.known_at or (is_list and query.has_old):
+        return
+    line = faded_line(home, query.user_id, query.as_of, is_old_alone=is_list)
+    if line:
+        say(line)
+
+
+def faded_line(
+    home: "Pipeline", user: str | None = None, as_of: date | None = None, *, is_old_alone: bool = False
+) -> str | None:
+    """How many facts time has taken by a day (today), of one user or of all, and how to see them; None of none, or with
+    `is_old_alone` where none of them is old."""
     from em_pipelines.serving.faded import faded, sentence
 
     day = as_of or datetime.now(UTC).date()
     found = faded(home.store, day, home.settings.decay, None if user is None else [user])
     told = sentence(sum(one.n_old for one in found), sum(one.n_gone for one in found))
-    if told:
-        say(f"by {day} {told}; `em facts --user {quote(user) if user else 'NAME'} --all` lists them")
+    if is_old_alone and not any(one.n_old for one in found):
+        return None
+    return told and f"{told}, by {day}; `em facts --user {quote(user) if user else 'NAME'} --all` lists them"
 
 
 def _show(found: list[dict[str, Any]], title: str) -> None:

@@ -63,7 +63,7 @@ def status(user: OneUserOption = None, home: HomeOption = None, as_json: JsonOpt
     Example: em status --user mirela
     """
     from em_pipelines.governance.audit.status import status as look
-    from em_pipelines.interfaces.cli.facts import note_faded
+    from em_pipelines.interfaces.cli.facts import faded_line
 
     opened = open_existing(home)
     if user is not None:
@@ -74,8 +74,8 @@ def status(user: OneUserOption = None, home: HomeOption = None, as_json: JsonOpt
     else:
         for name, told in _lines(found):
             out().print(f"{name:12}  {told}", markup=False, soft_wrap=True)
-        if found.users and not found.problems:
-            note_faded(opened, user)
+        if found.users and not found.problems and (line := faded_line(opened, user)):
+            out().print(f"{'faded':12}  {line}", markup=False, soft_wrap=True)
     if found.problems:
         more = f", and {len(found.problems) - 1} more" if found.problems[1:] else ""
         fail(f"{found.problems[0]}{more}", Exit.FINDING)

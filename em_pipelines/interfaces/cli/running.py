@@ -32,7 +32,7 @@ from em_pipelines.interfaces.cli.console import (
     tell,
     telling_of_a_new_home,
 )
-from em_pipelines.interfaces.cli.facts import note_faded, parse_day
+from em_pipelines.interfaces.cli.facts import faded_line, parse_day
 from em_pipelines.interfaces.cli.hints import with_home
 from em_pipelines.text.counting import counted
 
@@ -207,7 +207,8 @@ def _show(home: "Pipeline", summary: "Summary") -> None:
         ("user", "messages", "conversations", "entities", "facts", "last seen"),
         some_of(publishing.users(latest), "`em users`"),
     )
-    note_faded(home)
+    if line := faded_line(home):
+        out().print(line, markup=False, soft_wrap=True)
     out().print(f"snapshot  {latest}", markup=False, soft_wrap=True)
     out().print(f"look      {with_home('em facts --user NAME', home.path)}", markup=False, soft_wrap=True)
     out().print(f"UI        {way_to_ui(home)}, then open the address that it prints", markup=False, soft_wrap=True)

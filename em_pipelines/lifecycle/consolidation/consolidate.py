@@ -148,22 +148,19 @@ def _add(  # noqa: PLR0913  (what judges a cluster, one after the other)
         is_shown = cluster.kind not in OF_SKILLS or may_be_shown((_component(cluster), *steps_of(cluster)), safety)
         made.promotions.append(row if is_shown else row | {"component": None, "category": None})
         return
-    words = _lent_words(cluster, settings, safety)
-    is_lent = words is not None and decision is not None and decision.words == words_id(words)
-    wording = worded(cluster, words if is_lent else None)
+    wording, waiting = _wording(cluster, decision, settings, safety)
     refused = refusal(cluster, wording.names, wording.prose, safety, settings)
     if refused is not None:
         made.promotions.append(_promotion(cluster, QUARANTINED, refused.gate, refused.reason, settings))
         return
-    is_accepted = decision is not None and decision.said is Said.ACCEPT
-    gate, reason = (None, standing.verdict.reason) if is_accepted else _held_back_by(standing, settings)
+    gate, reason = _held_back_by(standing, decision, settings)
     is_sure = gate is None
     row = _experience(cluster, wording, night, tier, settings)
     told = reword(row) if is_sure and wording.rule else None
     reason += _why_template(told)
     verdict = PROMOTED if is_sure else IN_REVIEW
     judged = _promotion(cluster, verdict, gate, reason, settings, night)
-    made.promotions.append(judged | {"excerpt": None if is_lent else words})
+    made.promotions.append(judged | {"excerpt": waiting})
     row |= {"status": ACTIVE if is_sure else IN_REVIEW, "revision": standing.revision}
     rule, by = (told.rule, _by(told)) if told and told.rule else (wording.rule, _by(None))
     made.experiences.append(row | by)
@@ -172,14 +169,28 @@ def _add(  # noqa: PLR0913  (what judges a cluster, one after the other)
     made.links.extend(_links(cluster))
 
 
-def _held_back_by(standing: _Standing, settings: ConsolidationSettings) -> tuple[str | None, str]:
+def _held_back_by(
+    standing: _Standing, decision: Line | None, settings: ConsolidationSettings
+) -> tuple[str | None, str]:
     """The bound for which somebody has to look at what was promoted, and why; None and what the gate says of it where
-    nobody has to."""
+    nobody has to, or has looked."""
+    if decision is not None and decision.said is Said.ACCEPT:
+        return None, standing.verdict.reason
     if standing.verdict.bound in TELLING_BOUNDS:
         return standing.verdict.bound, f"by what came since, {standing.verdict.reason}"
     if confidence(standing.cluster, settings) < settings.min_confidence:
         return CONFIDENCE, _unsure(standing.cluster, settings)
     return None, standing.verdict.reason
+
+
+def _wording(
+    cluster: Cluster, decision: Line | None, settings: ConsolidationSettings, safety: SafetyRules
+) -> tuple[Wording, str | None]:
+    """The wording by template, with words of tools' outputs where exactly they were accepted; and those that wait."""
+    words = _lent_words(cluster, settings, safety)
+    if words is not None and decision is not None and decision.words == words_id(words):
+        return worded(cluster, words), None
+    return worded(cluster), words
 
 
 def _lent_words(cluster: Cluster, settings: ConsolidationSettings, safety: SafetyRules) -> str | None:

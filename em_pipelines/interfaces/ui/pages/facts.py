@@ -14,7 +14,7 @@ from em_pipelines.interfaces.ui.rendering import said
 from em_pipelines.redaction.veils import hiding
 from em_pipelines.schema.tables.graph import EDGES
 from em_pipelines.serving.facts import SHOWN, TOLD_FROM, FactQuery, waiting_feedback
-from em_pipelines.serving.faded import Faded, faded
+from em_pipelines.serving.faded import faded
 from em_pipelines.serving.users import is_known
 from em_pipelines.text.name_keys import name_key
 
@@ -53,9 +53,7 @@ def show_facts(asked: Asked) -> Page:
             "facts": shown,
             "n_found": len(fitting),
             "n_facts": len(found),
-            "n_old": sum(fact["is_old"] for fact in fitting),
-            "n_faded": sum(one.n_gone for one in _faded(asked)),
-            "n_untold": sum(fact["confidence"] < TOLD_FROM and not fact["is_old"] for fact in fitting),
+            **_counts(asked, fitting),
             "page": page,
             "n_pages": n_pages,
             "args": {name: asked.text(name) for name in ("q", "sort", "all", "as_of", "known_at")},
@@ -65,9 +63,14 @@ def show_facts(asked: Asked) -> Page:
     )
 
 
-def _faded(asked: Asked) -> list[Faded]:
-    """How many facts time has taken by the day that is asked for."""
-    return faded(asked.home.store, asked.day("as_of") or asked.today, asked.home.settings.decay, [asked.user])
+def _counts(asked: Asked, fitting: list[dict[str, Any]]) -> dict[str, int]:
+    """How many of the facts that fit are old or too unsure to be told, and how many of all time has taken."""
+    day = asked.day("as_of") or asked.today
+    return {
+        "n_old": sum(fact["is_old"] for fact in fitting),
+        "n_untold": sum(fact["confidence"] < TOLD_FROM and not fact["is_old"] for fact in fitting),
+        "n_faded": sum(one.n_gone for one in faded(asked.home.store, day, asked.home.settings.decay, [asked.user])),
+    }
 
 
 def _n_ended(asked: Asked, words: list[str]) -> int:
