@@ -40,6 +40,8 @@ SAID_AT = datetime.fromisoformat("2026-03-05T21:30:00-05:00")
         ("Halloween I dressed up as a kettle.", "2025-10-31"),
         ("I worked Monday to Wednesday.", "2026-03-02/2026-03-04"),
         ("I work Monday to Friday.", ""),
+        ("She crept home on Tuesday.", "2026-03-03"),
+        ("We broke up over New Year's", "2026-01-01"),
         ("I finished it in two weeks.", ""),
         ("I'll finish it in two weeks.", "2026-03-19"),
         ("My lease runs Jan 16 – Feb 15, 2024.", "2024-01-16/2024-02-15"),

@@ -37,14 +37,28 @@ def tense_of(verb: VerbGroup, tokens: list[Token]) -> Tense:
 
 def tense_at(parse: SentenceParse, i: int) -> Tense:
     """The tense that is told in at token i of a sentence, where a date begins."""
-    clause = _clause_at(parse.clauses, i)
+    clause = _clause_at([one for one in parse.clauses if not _is_possessive(one, parse.tokens)], i)
     return tense_in(clause, parse.tokens, i) if clause is not None else tense_without_verb(parse)
+
+
+def _is_possessive(clause: Clause, tokens: list[Token]) -> bool:
+    """`over New Year's`: a mark of a genitive that was read as `is`, with nothing behind it."""
+    return tokens[clause.verb.start].low == "'s" and clause.right == clause.verb.end
 
 
 def tense_in(clause: Clause, tokens: list[Token], i: int) -> Tense:
     """The tense that is told in at token i of a clause."""
     tense = tense_of(clause.verb, tokens)
+    if tense is Tense.PRESENT and _lacks_ending(clause, tokens):
+        tense = Tense.PAST
     return Tense.FUTURE if tense is Tense.PAST and _is_settled_before(clause, tokens, i) else tense
+
+
+def _lacks_ending(clause: Clause, tokens: list[Token]) -> bool:
+    """`She crept home`: a verb that no list knows, without the ending that the present has after `she`."""
+    main = tokens[clause.verb.main]
+    is_one = clause.pronoun is not None and tokens[clause.pronoun].low in {"he", "she", "it"}
+    return is_one and main.verbs is None and not main.bits and not main.low.endswith("s")
 
 
 def _clause_at(clauses: list[Clause], i: int) -> Clause | None:

@@ -8,7 +8,7 @@ from em_pipelines.text.dates.calendar_spans import Days, Recurring, day_of_year,
 from em_pipelines.text.dates.words import NUMBERS, TENS, is_year
 
 _DAY = re.compile(r"(\d{4})[-/](\d\d?)[-/](\d\d?)|(\d\d?)([./-])(\d\d?)\5(\d{4}|\d\d)")
-_MONTH = re.compile(r"(\d{4})-(\d\d)")
+_MONTH = re.compile(r"(?P<year>\d{4})-(?P<month>\d\d)|(?P<first>\d\d?)/(?P<last>(?:19|20)\d\d)")
 _NO_YEAR = re.compile(r"(\d\d?)(?:/(\d\d?)|\.(\d\d?)\.)")
 _MONTHS = range(1, 13)
 
@@ -18,7 +18,7 @@ def in_digits(low: str, *, is_led: bool) -> Days | Recurring | None:
     if (whole := _DAY.fullmatch(low)) is not None:
         return _whole(whole)
     if (month := _MONTH.fullmatch(low)) is not None:
-        first = valid_date(int(month[1]), int(month[2]), 1)
+        first = valid_date(int(month["year"] or month["last"]), int(month["month"] or month["first"]), 1)
         return Days(first, period("month", first).end, "month") if first is not None else None
     short = _NO_YEAR.fullmatch(low) if is_led else None
     if short is None:

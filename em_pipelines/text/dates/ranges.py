@@ -11,7 +11,7 @@ from dateutil.rrule import WEEKLY
 
 from em_pipelines.text.dates.calendar_spans import Days, Recurring, Tense, day_of_year, one_day
 from em_pipelines.text.dates.grammar import Found, Grammar, Value
-from em_pipelines.text.dates.words import day_number, is_year
+from em_pipelines.text.dates.words import WEEKDAYS, day_number, is_year
 
 _JOINTS = frozenset({"to", "-", "–", "—", "until", "till", "til", "through", "thru"})
 
@@ -40,6 +40,8 @@ def range_at(grammar: Grammar, i: int) -> tuple[Days | None, int] | None:
 def _endpoint(grammar: Grammar, i: int) -> tuple[Value | int, int] | None:
     """A date, a year, or a number that is the day of a month which the other end names."""
     j = i + (grammar.low(i) == "the")
+    if grammar.low(i) in WEEKDAYS and (number := day_number(grammar.low(i + 1))) and grammar.low(i + 2) in _JOINTS:
+        return number, i + 2
     found = grammar.value(j, is_bare=True)
     if found is not None:
         return found

@@ -23,10 +23,11 @@ from em_pipelines.text.dates.words import (
 _MAY_FOLLOW_DAY = frozenset({
     "i", "we", "he", "she", "they", "it", "you", "my", "our", "his", "her", "their", "the", "a", "an", "and", "or",
     "but", "so", "because", "that", "which", "when", "if", "at", "in", "on", "for", "with", "to", "by", "from", "about",
-    "not", "is", "was", "will", "before", "after", "until", "till", "as", "then", "too", "this", "next", "last",
+    "not", "is", "was", "will", "before", "after", "until", "till", "through", "as", "then", "too", "this", "next",
+    "last",
 })  # fmt: skip
 """A day of the month is complete before these, and before marks: `floor` says that it is none."""
-_BEFORE_DAY = frozenset({"the", "on", "to", "-", "–", "until", "till", ","})
+_BEFORE_DAY = frozenset({"the", "on", "to", "-", "–", "until", "till", "from", "through", "between", "and", ","})
 _BEFORE_SEASON = SIGNS.keys() | {
     "the", "in", "by", "since", "until", "early", "late", "mid", "-", "of", "over", "during",
 }  # fmt: skip

@@ -9,7 +9,7 @@ from dateutil.relativedelta import relativedelta
 from em_pipelines.text.dates.calendar_spans import LENGTHS, WEEKEND, Days, Recurring, Tense, one_day, period
 from em_pipelines.text.dates.grammar import Found, Grammar
 from em_pipelines.text.dates.recurring_phrases import recurring_at
-from em_pipelines.text.dates.words import DAY_WORDS, PARTS_OF_DAY, SIGNS, UNITS, WEEKDAYS, recurring
+from em_pipelines.text.dates.words import DAY_WORDS, HOLIDAYS, PARTS_OF_DAY, SIGNS, UNITS, WEEKDAYS, recurring
 
 MOST_AGO = 60
 """Weekdays, months or seasons that are counted back at most."""
@@ -165,7 +165,7 @@ def counted(grammar: Grammar, i: int) -> Found | None:
     length, unit, j = span
     if grammar.low(j) in {"ago", "back"}:
         return _shifted(grammar.day, length, unit, -1), j + 1
-    if grammar.low(j) == "'" and grammar.low(j + 1) == "time":
+    if (grammar.low(j), grammar.low(j + 1)) == ("'", "time"):
         return _shifted(grammar.day, length, unit, 1), j + 2
     found = _counted_from(grammar, j, length, unit) or _counted_on(grammar, j, length, unit)
     if found is not None or grammar.tense is Tense.PAST:
@@ -209,7 +209,8 @@ def _weekdays_ago(grammar: Grammar, i: int) -> Found | None:
     number = grammar.number(i)
     if number is None or grammar.low(number[1] + 1) != "ago" or not 1 <= number[0] <= MOST_AGO:
         return None
-    rule = recurring(grammar.low(number[1]).removesuffix("s"))
+    low = grammar.low(number[1])
+    rule = recurring(low.removesuffix("s")) or HOLIDAYS.get((low.removesuffix("es"),))
     found = rule.previous(grammar.day) if rule is not None else None
     for _ in range(number[0] - 1):
         found = rule.latest(found.start - timedelta(days=1)) if rule is not None and found is not None else None
