@@ -22,14 +22,13 @@ from em_pipelines.schema.table import Record
 from em_pipelines.schema.vocabulary import USER
 from em_pipelines.text.fact_keys import key_of_named
 from em_pipelines.text.masking import mask_text, mask_value, secret_kinds
-from em_pipelines.text.values import iso_instant, parse_instant
+from em_pipelines.text.values import iso_instant, offset_minutes, parse_instant
 
 MAX_ID_CHARACTERS = 256
 MAX_TAG_CHARACTERS = 64
 MAX_TAGS = 32
 MAX_INT = 2**63 - 1
 MAX_OFFSET_MINUTES = 18 * 60
-"""The farthest that a clock of a time zone may be from UTC."""
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
 
@@ -281,14 +280,13 @@ def _local_time(written: object, at: datetime, offset: int | None, zone: str | N
     """The clock of whoever wrote: how many minutes it is ahead of UTC, by the time as written, the zone, or what is
     said of it; nothing where it shows UTC, or nobody knows. Raises RuleError for a zone that is none."""
     shown = written if isinstance(written, datetime) else datetime.fromisoformat(str(written).strip())
-    minutes = int((shown.utcoffset() or timedelta()).total_seconds()) // 60
+    minutes = offset_minutes(shown)
     if zone is not None:
         try:
-            own = at.astimezone(ZoneInfo(zone)).utcoffset() or timedelta()
+            minutes = minutes or offset_minutes(at.astimezone(ZoneInfo(zone)))
         except (KeyError, ValueError, OSError, OverflowError) as error:
             detail = f"zone: {zone!r:.80} is no time zone; give one as the IANA names them, such as Europe/Oslo"
             raise RuleError(Reason.INVALID_FIELD, detail) from error
-        minutes = minutes or int(own.total_seconds()) // 60
     return {"utc_offset_minutes": minutes or offset, "zone": zone}
 
 

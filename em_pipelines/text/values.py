@@ -32,6 +32,11 @@ def local_instant(moment: datetime, offset_minutes: int | None) -> datetime:
     return moment.astimezone(timezone(timedelta(minutes=offset_minutes))) if offset_minutes else moment
 
 
+def offset_minutes(moment: datetime) -> int:
+    """How many minutes the clock of an aware datetime is ahead of UTC."""
+    return int((moment.utcoffset() or timedelta()).total_seconds()) // 60
+
+
 def local_day(moment: datetime) -> date | None:
     """The day of an aware datetime by its own clock; None where that shows UTC."""
     return moment.date() if moment.utcoffset() else None
