@@ -158,6 +158,22 @@ def is_as_written(path: Path) -> bool:
         return file_digest(handle, "sha256").hexdigest() == noted
 
 
+def digest_flaws(folder: Path) -> list[tuple[str, str]]:
+    """The files of a folder of snapshots that are damaged, by name, and what was found: the list of digests, and every
+    snapshot that is not as it notes. Either of the two may be the damaged one."""
+    path = folder / DIGESTS
+    if not path.exists():
+        return []
+    noted = _digests_in(folder)
+    if not noted or any(not isinstance(one, str) for one in noted.values()):
+        return [(DIGESTS, "it holds no digests")]
+    files = {one.name: one for one in sorted(folder.glob("*.duckdb")) if not one.is_symlink()}
+    found = [(name, f"it is not what {DIGESTS} notes") for name, one in files.items() if not is_as_written(one)]
+    if noted.keys() - files.keys() and files.keys() - noted.keys():
+        found.append((DIGESTS, "it notes a snapshot that is not there, and not one that is"))
+    return found
+
+
 def _note_digest(path: Path, digest: str) -> None:
     known = {name: one for name, one in _digests_in(path.parent).items() if (path.parent / name).exists()}
     write_atomically(path.parent / DIGESTS, orjson.dumps({**known, path.name: digest}, option=orjson.OPT_SORT_KEYS))

@@ -6,14 +6,19 @@ unrecognisable, so it belongs into every backup of the home.
 
 It is made once. Where anything is there that was made with it, a salt that is gone is lost and is not made anew, and
 one that does not give the check value that was noted is another home's: with either, who was erased could land again.
+
+A check value is 64 hex digits, of which those of two salts share some four. So a value that shares most of them with
+the salt's own was made with it and is damaged itself, as is one that is no 64 hex digits: it is written anew.
 """
 
 import errno
 import hmac
 import os
+import re
 import secrets
 from collections.abc import Sequence
 from contextlib import suppress
+from enum import Enum
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
@@ -23,7 +28,19 @@ from em_pipelines.storage.files import make_folder, private, sync_folder, write_
 
 SALT_BYTES = 32
 CHECK = "check of the salt"
+SHARED_DIGITS = 32
+"""Of 64: two check values of different salts share so many once in 10^20 times."""
+_DIGITS = re.compile("[0-9a-f]{64}")
 UNWRITABLE = frozenset({errno.EROFS, errno.EACCES, errno.EPERM})
+
+
+class _Check(Enum):
+    """What a file with a check value says of a salt."""
+
+    MISSING = "missing"
+    OWN = "own"
+    DAMAGED = "damaged"
+    FOREIGN = "foreign"
 
 
 class Salt:
@@ -52,8 +69,20 @@ class Salt:
             return None if left is None or self._read() else f"it is lost, and {left} was made with it"
         if len(key) != SALT_BYTES:
             return f"it has {len(key)} bytes instead of {SALT_BYTES}"
-        foreign = next((path for path in self._checks if _text(path) not in (None, _hash(key, CHECK))), None)
+        foreign = next((path for path in self._checks if _state(path, key) is _Check.FOREIGN), None)
         return None if foreign is None else f"it is another home's, or was changed: {foreign} was made with another one"
+
+    def damaged_checks(self) -> list[Path]:
+        """The files whose check value is damaged while the salt is sound; none where `problem` says something."""
+        key = None if self.problem() else self._read()
+        return [] if key is None else [path for path in self._checks if _state(path, key) is _Check.DAMAGED]
+
+    def mend_checks(self) -> list[Path]:
+        """Writes the `damaged_checks` anew, and returns them."""
+        damaged = self.damaged_checks()
+        for path in damaged:
+            write_atomically(path, _hash(self._key, CHECK).encode())
+        return damaged
 
     def verify(self) -> None:
         """Raises SaltError where it is lost or another home's."""
@@ -115,6 +144,17 @@ class Salt:
 def _hash(key: bytes, *parts: str) -> str:
     data = b"".join(b"%d:%s" % (len(p), p) for p in (part.encode("utf-8", "surrogatepass") for part in parts))
     return hmac.new(key, data, sha256).hexdigest()
+
+
+def _state(path: Path, key: bytes) -> _Check:
+    noted, own = _text(path), _hash(key, CHECK)
+    if noted is None:
+        return _Check.MISSING
+    if noted == own:
+        return _Check.OWN
+    n_shared = sum(one == other for one, other in zip(noted, own, strict=False))
+    is_damaged = n_shared >= SHARED_DIGITS or not _DIGITS.fullmatch(noted)
+    return _Check.DAMAGED if is_damaged else _Check.FOREIGN
 
 
 def _text(path: Path) -> str | None:

@@ -81,6 +81,39 @@ def test_a_bound_check_value_notices_that_the_whole_folder_is_another_homes(tmp_
     assert "is lost" in str(Salt(tmp_path / "three" / "salt", bound).problem())
 
 
+def flip(data: bytes) -> bytes:
+    return bytes([data[0] ^ 1, *data[1:]])
+
+
+@pytest.mark.parametrize("damage", [flip, lambda data: data[:20], lambda data: b"", lambda data: b"\xff" * len(data)])
+@pytest.mark.parametrize("is_bound", [False, True])
+def test_a_check_value_that_is_damaged_itself_closes_nothing_and_is_written_anew(
+    tmp_path: Path, damage: Callable[[bytes], bytes], is_bound: bool
+) -> None:
+    path, bound = tmp_path / "record" / "salt", tmp_path / "log" / "check"
+    before = Salt(path, bound).hash("x")
+    Salt(path, bound).bind(is_far=True)
+    victim = bound if is_bound else path.with_name("salt.check")
+    whole = victim.read_bytes()
+    victim.write_bytes(damage(whole))
+    salt = Salt(path, bound)
+    assert (salt.problem(), salt.damaged_checks()) == (None, [victim])
+    assert salt.hash("x") == before
+    assert salt.mend_checks() == [victim]
+    assert (victim.read_bytes(), Salt(path, bound).damaged_checks()) == (whole, [])
+
+
+@pytest.mark.parametrize("number", range(8))
+def test_a_bit_of_the_salt_itself_is_no_damage_of_its_check_value(tmp_path: Path, number: int) -> None:
+    path = tmp_path / "salt"
+    Salt(path).hash("x")
+    data = bytearray(path.read_bytes())
+    data[number * 4] ^= 1 << number
+    path.write_bytes(data)
+    assert "another home's" in str(Salt(path).problem())
+    assert Salt(path).damaged_checks() == []
+
+
 def _foreign(path: Path, bound: Path) -> str | None:
     Salt(path).bind()
     return Salt(path, bound).problem()

@@ -40,7 +40,18 @@ HOUR = timedelta(hours=1)
 PROBE_TOLD = ("probe_delivered", "probe_accepted", "probe_ignored", "probe_deflected")
 UNWELCOME = frozenset({"probe_ignored", "probe_deflected"})
 DAMAGED_SUBJECTS = frozenset(
-    {"salt", "landed log", "partitions", "integrity", "index packs", "nights", "ledger", "tokens", "Dagster's history"}
+    {
+        "salt",
+        "landed log",
+        "partitions",
+        "integrity",
+        "index packs",
+        "nights",
+        "ledger",
+        "tokens",
+        "Dagster's history",
+        "other files",
+    }
 )
 """What `em doctor` looks at for damage; what else it finds is work that waits."""
 

@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
+import yaml
+
 RUNS, INDEX = Path("history", "runs.db"), Path("history", "runs", "index.db")
 MAIN = (RUNS, INDEX, Path("schedules", "schedules.db"))
 """What every run opens; beside these there is a file of events a run, which its own page in the UI reads."""
@@ -27,6 +29,15 @@ JSON_COLUMNS = frozenset(
     {"event", "run_body", "evaluation_event", "instigator_body", "job_body", "tick_body", "asset_evaluation_body"}
 )
 """What Dagster reads as JSON."""
+EVENT_STORAGE = "resources.event_storage"
+CONFIGURATION = f"""\
+telemetry: {{enabled: false}}
+nux: {{enabled: false}}
+event_log_storage: {{module: {EVENT_STORAGE}, class: BatchingEventLogStorage, config: {{}}}}
+"""
+"""What dagster.yaml holds until people edit it."""
+MAX_FLIPPED = 8
+"""Characters in which a file of that length may differ from it and is rather damaged than edited."""
 BUSY = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED})
 OF_THE_DISK = frozenset(
     {sqlite3.SQLITE_FULL, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM, sqlite3.SQLITE_IOERR}
@@ -56,6 +67,28 @@ def flaws(folder: Path, *, is_deep: bool = True) -> list[Flaw]:
         paths += [path for path in sorted((folder / INDEX).parent.glob("*.db")) if path != folder / INDEX]
     looked = ((path, _flaw(path, is_deep=is_deep)) for path in paths)
     return [Flaw(path, found) for path, found in looked if found]
+
+
+def database_flaw(path: Path) -> str | None:
+    """What is wrong with one database, read to its end; None where nothing shows."""
+    return _flaw(path, is_deep=True)
+
+
+def configuration_flaw(path: Path) -> str | None:
+    """What is wrong with dagster.yaml; None where nothing shows. One that people have edited is parsed and no more."""
+    text = path.read_bytes().decode(errors="replace")
+    if text == CONFIGURATION:
+        return None
+    try:
+        is_mapping = isinstance(yaml.safe_load(text), dict)
+    except yaml.YAMLError:
+        is_mapping = False
+    if not is_mapping:
+        return "it is no configuration"
+    n_other = sum(one != other for one, other in zip(text, CONFIGURATION, strict=False))
+    if CONFIGURATION.startswith(text) or (len(text) == len(CONFIGURATION) and n_other <= MAX_FLIPPED):
+        return "it was cut off, or is not what was written"
+    return None
 
 
 def lost_events(folder: Path) -> list[str]:
@@ -101,6 +134,8 @@ def _flaw(path: Path, *, is_deep: bool) -> str | None:
         return None if _is_of_others(error) else str(error)
     except OSError as error:
         return error.strerror or type(error).__name__
+    except UnicodeDecodeError:
+        return "a name in it is no text"
 
 
 def _is_of_others(error: sqlite3.Error) -> bool:
@@ -140,7 +175,7 @@ def _in_tables(connection: sqlite3.Connection) -> Iterator[str]:
 
 def _in_rows(connection: sqlite3.Connection) -> Iterator[str]:
     """Whether every page and every row can be read; raises sqlite3.Error."""
-    for (found,) in connection.execute("PRAGMA quick_check(1)"):
+    for (found,) in connection.execute("PRAGMA integrity_check(1)"):
         if found != "ok":
             yield found
     for table in _tables(connection):
@@ -177,7 +212,7 @@ def _is_packed(value: bytes) -> bool:
 def _opened(path: Path) -> sqlite3.Connection:
     """A database to read from. Without a log beside it nobody writes, and nothing is written to have it open."""
     is_still = not path.with_name(f"{path.name}-wal").exists()
-    return sqlite3.connect(f"{path.absolute().as_uri()}?{'immutable=1' if is_still else 'mode=ro'}", uri=True)
+    return sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro{'&immutable=1' if is_still else ''}", uri=True)
 
 
 def _is_locked(path: Path, seconds: float) -> bool:

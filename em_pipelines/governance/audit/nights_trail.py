@@ -11,6 +11,7 @@ from typing import Any
 
 import orjson
 
+from em_pipelines.errors import CorruptLogError
 from em_pipelines.governance.audit.rows import Row, state_where
 from em_pipelines.lifecycle.consolidation.consolidate import QUARANTINED
 from em_pipelines.lifecycle.consolidation.consolidating_home import ConsolidatingHome
@@ -18,7 +19,7 @@ from em_pipelines.lifecycle.consolidation.nights import History, Line, Said
 from em_pipelines.schema.audit_events import EventType
 from em_pipelines.schema.ids import content_id
 from em_pipelines.schema.table import rows_of
-from em_pipelines.schema.tables.derived import EXPERIENCE_LINKS, EXPERIENCES, PROMOTIONS, RULES
+from em_pipelines.schema.tables.derived import CONSOLIDATED, EXPERIENCE_LINKS, EXPERIENCES, PROMOTIONS, RULES
 from em_pipelines.schema.tables.record import AUDIT_TRAIL
 from em_pipelines.storage.lake import Lake
 
@@ -106,3 +107,18 @@ def why_experience(lake: Lake, wanted: str) -> Document | None:
             {name: link[name] for name in ("evidence_id", "session_id", "turn_number", "timestamp")} for link in links
         ],
     }
+
+
+def nights_problem(home: ConsolidatingHome) -> str | None:
+    """What is wrong with the book of nights, in a sentence with what to do; None where nothing shows."""
+    try:
+        has_nights = bool(home.nights.history().lines)
+    except CorruptLogError as error:
+        return str(error)
+    is_made = any(home.store.lake.days(table) for table in CONSOLIDATED)
+    if is_made and not has_nights:
+        return (
+            "reading HOME/record/consolidation.jsonl: it is gone, though tables were made of its nights; put it back "
+            "from a backup, or begin anew with `em consolidate`: then nothing counts as rolled back or decided"
+        )
+    return None

@@ -12,6 +12,7 @@ from em_pipelines.errors import CorruptLogError, CorruptTableError
 from em_pipelines.governance.audit.dagster_files import LOCK_SECONDS, flaws, locked, lost_events, set_aside
 from em_pipelines.governance.audit.ledger_witnesses import ledger_problems
 from em_pipelines.governance.audit.lost_log import check_restored, lost
+from em_pipelines.governance.audit.nights_trail import nights_problem
 from em_pipelines.governance.audit.soundness import (
     Damage,
     SnapshotState,
@@ -19,7 +20,6 @@ from em_pipelines.governance.audit.soundness import (
     damaged_partitions,
     damaged_segments,
     lost_segments,
-    nights_problem,
     snapshot_state,
     state_day,
 )
@@ -36,6 +36,7 @@ from em_pipelines.text.counting import counted
 
 ACCEPT_LOSS = "accept_loss"
 UNFIT = (SnapshotState.DAMAGED, SnapshotState.OUTDATED)
+WRITE_CHECK = "write it anew from the salt"
 DELETE = "delete it and make it again"
 ResetRuns = Callable[[Home, bool], int]
 """(home, is_applied) → how many runs are noted as alive that no process runs; marked as failed where applied."""
@@ -80,6 +81,7 @@ def propose(home: RebuildableHome, reset_runs: ResetRuns) -> Plan:
     of_nights = nights_problem(home)
     first_bad, of_state = (None, []) if damaged or of_nights else _mends_of_state(home, waits)
     mends = [
+        *(Mend("salt", f"its check value in {one.name} is damaged", WRITE_CHECK) for one in home.salt.damaged_checks()),
         *(Mend("landed log", f"{name} is not what was landed; restore it from a backup") for name in segments),
         *(Mend("landed log", one) for one in lost_ones),
         *(Mend("ledger", f"{one.found} (line {one.line or 'of the head'})") for one in ledger_problems(home)),
@@ -132,7 +134,7 @@ def apply(home: RebuildableHome, plan: Plan, reset_runs: ResetRuns) -> Repair:
     """Mends what the plan proposes, under the run lock, and looks again. Raises LockedError where a run is at work, and
     SaltError, since nothing can be made of the log without knowing what was erased."""
     home.salt.verify()
-    repair = Repair()
+    repair = Repair([f"wrote {one.name} anew from the salt" for one in home.salt.mend_checks()])
     with home.lock("run"):
         if removed := home.sweep():
             repair.done.append(f"deleted {counted(len(removed), 'left-over file')}")

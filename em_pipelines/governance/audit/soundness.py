@@ -11,9 +11,11 @@ import duckdb
 from em_pipelines.errors import CorruptLogError, CorruptTableError, EmError, StorageError
 from em_pipelines.governance.access_tokens import TokenBook
 from em_pipelines.governance.audit.dagster_files import LOCK_SECONDS, flaws, locked, lost_events
+from em_pipelines.governance.audit.home_files import inspect_files
 from em_pipelines.governance.audit.integrity import RULES, violations_on
 from em_pipelines.governance.audit.ledger_witnesses import ledger_problems
 from em_pipelines.governance.audit.lost_log import lost
+from em_pipelines.governance.audit.nights_trail import nights_problem
 from em_pipelines.governance.rebuildable_home import RebuildableHome
 from em_pipelines.landing.dead_letters import open_letters
 from em_pipelines.lifecycle.consolidation.documents.memory_files import files_of, outdated
@@ -71,14 +73,14 @@ class SnapshotState(StrEnum):
 def diagnose(home: RebuildableHome) -> list[Diagnosis]:
     """Looks at the home: salt, log, partitions, integrity, days out of date, snapshot, index packs, nights and their
     files, questions, graph database, ledger, tokens, dead letters, quarantine, runs, pool, left-overs, Dagster's
-    databases; and how far memory has come."""
+    databases, every other file; and how far memory has come."""
     if not home.path.exists():
         return [Diagnosis("home", False, f"{home.path} does not exist", "land something: `em run PATH`")]
     looks: dict[str, Look] = {
-        "salt": _salt, "landed log": _log, "partitions": _lake, "index packs": _packs, "graph database": _graph,
-        "nights": _nights, "questions and openings": _asking, "memory files": _memory_files, "ledger": _ledger,
-        "tokens": _tokens, "dead letters": _dead_letters, "runs": _runs, "pool": _pool, "left-over files": _left_overs,
-        "Dagster's history": _dagster, "cold start": _stages,
+        "salt": _salt, "other files": _other_files, "landed log": _log, "partitions": _lake, "index packs": _packs,
+        "graph database": _graph, "nights": _nights, "questions and openings": _asking, "memory files": _memory_files,
+        "ledger": _ledger, "tokens": _tokens, "dead letters": _dead_letters, "runs": _runs, "pool": _pool,
+        "left-over files": _left_overs, "Dagster's history": _dagster, "cold start": _stages,
     }  # fmt: skip
     return [diagnosis for subject, look in looks.items() for diagnosis in _taken(subject, look, home)]
 
@@ -177,17 +179,22 @@ def _damage(lake: Lake, table: Table, day: date) -> str | None:
 
 
 def _salt(home: RebuildableHome) -> Diagnosis:
-    problem = home.salt.problem()
-    advice = "put HOME/record/salt back from a backup; nothing lands until then"
-    return Diagnosis("salt", problem is None, problem or "nothing shows another one", advice if problem else "")
+    if problem := home.salt.problem():
+        return Diagnosis("salt", False, problem, "put HOME/record/salt back from a backup; nothing lands until then")
+    if damaged := home.salt.damaged_checks():
+        found = f"the salt is sound, and its check value in {damaged[0].relative_to(home.path)} is damaged"
+        return Diagnosis("salt", False, found, "`em repair --apply` writes it anew from the salt")
+    return Diagnosis("salt", True, "nothing shows another one")
 
 
 def _log(home: RebuildableHome) -> Diagnosis:
-    if home.salt.problem():
-        return Diagnosis("landed log", False, "without its salt nobody can say what is lost", "put the salt back first")
+    is_salted = home.salt.problem() is None
     if damaged := damaged_segments(home):
         found = f"{counted(len(damaged), 'segment', IS)} not what was landed, first {damaged[0]}"
-        return Diagnosis("landed log", False, found, "`em restore DIR --lost`, from a backup")
+        then = "" if is_salted else ", once the salt is back"
+        return Diagnosis("landed log", False, found, f"`em restore DIR --lost`, from a backup{then}")
+    if not is_salted:
+        return Diagnosis("landed log", False, "without its salt nobody can say what is lost", "put the salt back first")
     if missing := lost_segments(home):
         found, advice = missing[0].rsplit("; ", 1)
         return Diagnosis(
@@ -251,21 +258,6 @@ def _packs(home: RebuildableHome) -> Diagnosis:
     n_packs, n_unfit = len(packs.folders(home)), len(packs.unfit(home, is_checked=True))
     found = f"{n_unfit} of {n_packs} are lost or damaged" if n_unfit else f"{n_packs} are whole"
     return Diagnosis("index packs", not n_unfit, found, "`em repair --apply`" if n_unfit else "")
-
-
-def nights_problem(home: RebuildableHome) -> str | None:
-    """What is wrong with the book of nights, in a sentence with what to do; None where nothing shows."""
-    try:
-        has_nights = bool(home.nights.history().lines)
-    except CorruptLogError as error:
-        return str(error)
-    is_made = any(home.store.lake.days(table) for table in CONSOLIDATED)
-    if is_made and not has_nights:
-        return (
-            "reading HOME/record/consolidation.jsonl: it is gone, though tables were made of its nights; put it back "
-            "from a backup, or begin anew with `em consolidate`: then nothing counts as rolled back or decided"
-        )
-    return None
 
 
 def _nights(home: RebuildableHome) -> Diagnosis:
@@ -382,6 +374,14 @@ def _left_overs(home: RebuildableHome) -> Diagnosis:
         f"{counted(len(left), 'temporary file')} of runs that were killed" if left else "none",
         f"`em repair --apply` deletes them, like {left[0]}" if left else "",
     )
+
+
+def _other_files(home: RebuildableHome) -> Iterator[Diagnosis]:
+    """Every file that no other inspection reads, the damaged ones by name; before the others, which may mend a note."""
+    found = inspect_files(home.path)
+    yield from (Diagnosis("other files", False, f"{one.path}: {one.found}", one.advice) for one in found.flaws)
+    if not found.flaws:
+        yield Diagnosis("other files", True, f"{counted(found.n_sound, 'file')} can be read{found.left}")
 
 
 def _dagster(home: RebuildableHome) -> Diagnosis:

@@ -16,17 +16,13 @@ from pathlib import Path
 from typing import TypeVar
 
 from em_pipelines.errors import EmError, RunFailedError
+from em_pipelines.governance.audit.dagster_files import CONFIGURATION as DAGSTER_YAML
+from em_pipelines.governance.audit.dagster_files import EVENT_STORAGE
 from em_pipelines.home import SPILL, Home
 from em_pipelines.interfaces.cli import interrupts
 from em_pipelines.interfaces.cli.console import say
 from em_pipelines.storage.files import make_folder, write_atomically
 
-EVENT_STORAGE = "resources.event_storage"
-DAGSTER_YAML = f"""\
-telemetry: {{enabled: false}}
-nux: {{enabled: false}}
-event_log_storage: {{module: {EVENT_STORAGE}, class: BatchingEventLogStorage, config: {{}}}}
-"""
 FORMER_DAGSTER_YAMLS = frozenset({"telemetry: {enabled: false}\nnux: {enabled: false}\n", ""})
 """What was written before, to the byte, and what a crash leaves: nobody has edited it, so it is written anew."""
 OF_ANY_LAYOUT = re.compile(r"module: [\w.]*\bresources\.event_storage\b")

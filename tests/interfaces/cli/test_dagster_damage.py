@@ -105,6 +105,12 @@ def test_every_damage_is_seen(home: Path, name: Path | None, damage: Damage) -> 
     assert [flaw.path for flaw in flaws(home / "dagster")] == [path]
 
 
+def test_looking_at_a_history_that_is_gone_makes_none(home: Path) -> None:
+    database(home, RUNS).unlink()
+    assert lost_events(home / "dagster") == []
+    assert not database(home, RUNS).exists()
+
+
 def test_rows_that_are_no_json_and_events_that_are_gone_are_seen(home: Path) -> None:
     unreadable_rows(database(home, INDEX))
     assert [flaw.path.name for flaw in flaws(home / "dagster")] == ["index.db"]
