@@ -24,8 +24,7 @@ from em_pipelines.extraction.quoted_material import without_quoted
 from em_pipelines.extraction.rules.lexicon import topics_of
 from em_pipelines.extraction.segmentation import read_segments
 from em_pipelines.extraction.settings import DurableSettings, VerificationSettings
-from em_pipelines.extraction.unconfirmed import unconfirmed_held
-from em_pipelines.extraction.verification import verify, worded
+from em_pipelines.extraction.verification import unconfirmed_held, verify, worded
 from em_pipelines.extraction.working_rules import with_working_rules
 from em_pipelines.schema.ids import content_id, correlation_id
 from em_pipelines.schema.readings import (

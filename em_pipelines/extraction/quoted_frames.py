@@ -8,7 +8,7 @@ request about "this", above it. The frame itself is no quoted material. Everythi
 
 import re
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice, takewhile
@@ -46,6 +46,7 @@ _VAGUE = words("nouns", "vague")
 """Nouns by which people announce what they say themselves: `fun fact`, `one thing`."""
 _OTHERS = frozenset({"he", "she", "they", "someone", "somebody"})
 _ACTORS = _OTHERS | {"i", "we", "not", "n't"}
+_READER = frozenset({"you", "your"})
 _OF_PERSONS = frozenset({"for", "as", "like", "by", "of"})
 _OWN = re.compile(
     r"\b(?:about|of|introduc\w+) (?:me|us|myself|ourselves)\b|\bmy own\b|\b(?:as|unlike) (?:me|myself)\b|\bmyself\b"
@@ -61,8 +62,8 @@ _RETURN = re.compile(
 )
 """Begins a sentence in which the speaker speaks as themselves again."""
 _COLON = re.compile(r":(?=\s|$|[\"'*(`])| [-–—]+ ?(?=[\"'])")
-_FICTION = {phrase.split()[0] for tag in ("fiction", "thought") for phrase in load_lexicon("hedges")[tag]}
-_MAY_FRAME = re.compile(
+_FICTION = {" ".join(phrase.split()[:2]) for tag in ("fiction", "thought") for phrase in load_lexicon("hedges")[tag]}
+MAY_FRAME = re.compile(
     rf"(?i):(?=\s|$|[\"'*(`])|\b(?:{_DRAFTED}|{_BEING_DRAFTED}|{'|'.join(map(re.escape, sorted(_FICTION)))})\b"
     r"|\b(?:this|following|needs?|wants?|you are|you're|you be|you play)\b"
     r"|\bhow\b.{0,30}\b(?:say|put|write|phrase|spell)\b"
@@ -93,6 +94,7 @@ _REPORTED = re.compile(r"\b(?:that|which|who|where|saying|says|stating|like|as i
 """`a letter saying that I …`, `a poem in which I …`."""
 _WORDLESS = re.compile(r"[\s:–—`*_-]*")
 _TO_NEXT_LINE = re.compile(r"[.!?:;…)\"' ]*\n\s*")
+_CLOSING = frozenset(".!?\"'")
 _REST_OF_LINE = re.compile(r"[.!?]+[ \t]+(?P<rest>[^\s][^\n]*)")
 _POINTS_ON = re.compile(r"\b(?:this|the following)(?: [\w-]+)?(?: (?:please|pls|plz|for me))?$")
 _RULE = re.compile(r"(?:-{3,}|={3,}|\*{3,}|_{3,})(?=\n)")
@@ -116,6 +118,8 @@ class Frame:
     lead: str
     """Its words up to the colon, in small letters."""
     tokens: Sequence[Token]
+    asks: bool
+    """Whether it asks for a text."""
 
 
 class Framing:
@@ -127,31 +131,26 @@ class Framing:
     def spans(self) -> list[Span]:
         """What is quoted material for its frame. Where blanked text follows a frame at once, that is its material."""
         found: list[Span] = []
-        done, is_commissioned = 0, False
+        before: Frame | None = None
         for start, end in self._sentences:
-            if start < done or _MAY_FRAME.search(self.text, start, end) is None:
+            if (found and start < found[-1][1]) or MAY_FRAME.search(self.text, start, end) is None:
                 continue
             frame = self._frame(start, end)
-            asks = asks_for_text(frame)
-            material = self._played(frame) or self._behind(frame, asks=asks, is_commissioned=is_commissioned)
-            if material is None and (asks or _points(frame)):
-                material = (self._reported(frame) if asks else None) or self._below(frame, asks=asks)
-            if material is None and asks:
-                material = self._above(frame) or self._after(frame)
-            is_commissioned = asks
-            if material is not None:
-                found.append(material)
-                done = material[1]
+            material = self._material(frame, is_commissioned=before is not None and before.asks)
+            found += [material] if material is not None else []
+            before = frame
         return found
 
     def end_of(self, start: int) -> int:
         """Where material that begins at a place ends: where the speaker speaks as themselves again, else with the text.
         What stands on the line of its frame and closes as a sentence ends with the paragraph."""
-        back = self._returns[bisect_left(self._returns, start) :][:1] or [len(self.text)]
-        blank = self.text.find("\n\n", start)
-        line = self.text[start:blank].rstrip() if 0 < blank < back[0] else ""
-        is_on_line = start > 0 and self.text[start - 1] != "\n" and "\n" not in line
-        return blank if line and is_on_line and line[-1] in ".!?\"'" else back[0]
+        n = bisect_left(self._returns, start)
+        back = self._returns[n] if n < len(self._returns) else len(self.text)
+        blank = self.text.find("\n\n", start, back)
+        is_on_line = (
+            blank > 0 and self.text[start - 1 : start] not in {"", "\n"} and self.text.find("\n", start) == blank
+        )
+        return blank if is_on_line and self.text[start:blank].rstrip()[-1:] in _CLOSING else back
 
     @cached_property
     def _sentences(self) -> tuple[Span, ...]:
@@ -168,9 +167,18 @@ class Framing:
 
     def _frame(self, start: int, end: int) -> Frame:
         colon = _COLON.search(self.text, start, end)
-        lead = self.text[start : end if colon is None else colon.start()]
-        place = None if colon is None else colon.start()
-        return Frame(start, end, place, lead.lower().strip(" (*\t\n"), tokenise(lead))
+        words_of_lead = self.text[start : end if colon is None else colon.start()]
+        lead, tokens = words_of_lead.lower().strip(" (*\t\n"), tokenise(words_of_lead)
+        return Frame(start, end, None if colon is None else colon.start(), lead, tokens, asks_for_text(lead, tokens))
+
+    def _material(self, frame: Frame, *, is_commissioned: bool) -> Span | None:
+        """What a frame makes quoted material. `is_commissioned`: a text was asked for just before."""
+        material = self._played(frame) or self._behind(frame, is_commissioned=is_commissioned)
+        if material is not None:
+            return material
+        if frame.asks:
+            return self._reported(frame) or self._below(frame) or self._above(frame) or self._after(frame)
+        return self._below(frame) if _points(frame) else None
 
     def _played(self, frame: Frame) -> Span | None:
         """Role play or a mere thought: from the words that begin it on."""
@@ -197,18 +205,14 @@ class Framing:
                 return stop
         return end
 
-    def _behind(self, frame: Frame, *, asks: bool, is_commissioned: bool) -> Span | None:
-        """What stands behind the colon, where the frame calls for another's words. `is_commissioned`: a text was asked
-        for just before."""
+    def _behind(self, frame: Frame, *, is_commissioned: bool) -> Span | None:
+        """What stands behind the colon, where the frame calls for another's words."""
         if frame.colon is None or not frame.tokens:
             return None
-        behind = _WORDLESS.match(self.text, frame.colon)
-        start = len(self.text) if behind is None else behind.end()
+        start = _past(_WORDLESS, self.text, frame.colon)
         material = self.text[start : start + _CHARACTERS_A_WORD * MAX_MATERIAL_WORDS]
-        if not material or material[0] == CODE_MARK:
-            return None
-        asks = asks or (is_commissioned and len(frame.tokens) <= MAX_WORDS_OF_A_CUE)
-        if not _is_material(frame, material, asks=asks):
+        is_cue = is_commissioned and len(frame.tokens) <= MAX_WORDS_OF_A_CUE
+        if material[:1] in {"", CODE_MARK} or not _is_material(frame, material, asks=frame.asks or is_cue):
             return None
         return start, self._blocks.get(start) or self.end_of(start)
 
@@ -217,25 +221,27 @@ class Framing:
         match = _REPORTED.search(self.text[frame.start : frame.end].lower())
         return None if match is None else (frame.start + match.end(), frame.end)
 
-    def _below(self, frame: Frame, *, asks: bool) -> Span | None:
-        """The block on the lines under a frame that ends its line; under a mere `this`, one that begins in the first
-        person. What a line of dashes opens, the next one closes."""
-        gap = _TO_NEXT_LINE.match(self.text, frame.end)
-        if gap is None or self.text[gap.end() : gap.end() + 1] in {"", CODE_MARK}:
+    def _below(self, frame: Frame) -> Span | None:
+        """The block on the lines under a frame that ends its line."""
+        start = _past(_TO_NEXT_LINE, self.text, frame.end)
+        if start == frame.end or self.text[start : start + 1] in {"", CODE_MARK} or self._is_called_own(start):
             return None
-        start, end = gap.end(), self.end_of(gap.end())
-        if is_called_own(self.text[start : start + _OPENING_CHARACTERS].lower()):
-            return None
+        end, opening = self._block(start, frame)
+        return (start, end) if end > start and _has_first_person(self.text[start:opening]) else None
+
+    def _block(self, start: int, frame: Frame) -> Span:
+        """Where a block ends, and the part of it that must be in the first person. What a line of dashes opens the next
+        one closes; under a mere `this` the block is none without it, and else has to begin in the first person."""
+        end = self.end_of(start)
         rule = _RULE.match(self.text, start)
         if rule is not None:
-            closing = self.text.find("\n" + rule.group(), rule.end())
-            if closing < 0 and not asks:
-                return None
-            end = min(end, closing) if closing > 0 else end
-        elif not asks:
-            paragraph = self.text.find("\n\n", start, end)
-            return (start, end) if _has_first_person(self.text[start : paragraph if paragraph > 0 else end]) else None
-        return (start, end) if end > start and _has_first_person(self.text[start:end]) else None
+            closing = self.text.find("\n" + rule.group(), rule.end(), end)
+            end = closing if closing > 0 else end if frame.asks else start
+        paragraph = self.text.find("\n\n", start, end)
+        return end, paragraph if paragraph > 0 and rule is None and not frame.asks else end
+
+    def _is_called_own(self, start: int) -> bool:
+        return is_called_own(self.text[start : start + _OPENING_CHARACTERS].lower())
 
     def _above(self, frame: Frame) -> Span | None:
         """The block above a request that begins the last line, where it says `this` or names no object."""
@@ -246,32 +252,35 @@ class Framing:
 
     def _after(self, frame: Frame) -> Span | None:
         """What stands on the line of a request that ends in what it points at: `Can you translate this?`"""
-        rest = _REST_OF_LINE.match(self.text, frame.end)
-        if (
-            rest is None
-            or is_called_own(rest["rest"][:_OPENING_CHARACTERS].lower())
-            or not _POINTS_ON.search(frame.lead)
-            or rest["rest"][0] == CODE_MARK
-        ):
+        rest = _REST_OF_LINE.match(self.text, frame.end) if _POINTS_ON.search(frame.lead) else None
+        if rest is None or self._is_called_own(rest.start("rest")) or not _has_first_person(rest["rest"]):
             return None
-        return (rest.start("rest"), self.end_of(rest.start("rest"))) if _has_first_person(rest["rest"]) else None
+        return rest.start("rest"), self.end_of(rest.start("rest"))
 
 
-def asks_for_text(frame: Frame) -> bool:
+def _past(pattern: re.Pattern[str], text: str, start: int) -> int:
+    """Past what a pattern matches at a place; the place itself where it matches nothing."""
+    match = pattern.match(text, start)
+    return start if match is None else match.end()
+
+
+def asks_for_text(lead: str, tokens: Sequence[Token]) -> bool:
     """Whether a sentence asks for a text or for another wording, or says that one is being written; not of oneself."""
-    if _HOW_TO_SAY.search(frame.lead) or (_NEEDING.search(frame.lead) and _is_for_another(frame.tokens)):
-        return True
-    if _WRITING.search(frame.lead):
-        return not is_called_own(frame.lead)
-    orders = [_ADDRESS.sub("", clause, count=1) for clause in _CLAUSE.split(frame.lead)]
+    orders = [_ADDRESS.sub("", clause, count=1) for clause in _CLAUSE.split(lead)]
     verbs = {match.group(): order for order in orders if (match := _WORD.match(order))}
-    if not _TURNING.isdisjoint(verbs) and _THIS.search(frame.lead) is not None:
+    if _HOW_TO_SAY.search(lead) or (_THIS.search(lead) and not _TURNING.isdisjoint(verbs)):
         return True
-    if _is_for_another(frame.tokens) or is_called_own(frame.lead):
-        return not is_called_own(frame.lead) and not (_DRAFTING | _REWORDING).isdisjoint(verbs)
-    return any(
-        verb in _REWORDING or not _OF_MINE.match(verbs[verb]) for verb in verbs.keys() & (_DRAFTING | _REWORDING)
-    )
+    return not is_called_own(lead) and (_WRITING.search(lead) is not None or _orders_text(lead, verbs, tokens))
+
+
+def _orders_text(lead: str, verbs: Mapping[str, str], tokens: Sequence[Token]) -> bool:
+    """Whether a text is needed for another, or one of the orders, by their verbs, is to write or reword. What is
+    written of `my` own profile is the speaker's."""
+    is_anothers = _is_for_another(tokens)
+    if is_anothers and _NEEDING.search(lead):
+        return True
+    mine = () if is_anothers else {verb for verb, order in verbs.items() if _OF_MINE.match(order)}
+    return not _REWORDING.isdisjoint(verbs) or not (_DRAFTING & verbs.keys()) <= set(mine)
 
 
 def _points(frame: Frame) -> bool:
@@ -306,30 +315,41 @@ def _is_label(tokens: Sequence[Token]) -> bool:
     """Whether words name something that is quoted: `Customer 14`, `Interview transcript, second part`. A short name
     (`Good news`), or one that addresses the reader, announces what the speaker says."""
     lows = [token.low for token in tokens if not token.bits & PUNCT]
-    if lows[-1:] and lows[-1].isdigit():
-        return True
-    name = [
-        token.low for token in takewhile(lambda token: not token.bits & (PUNCT | PREP), tokens[lows[0] == "from" :])
-    ]
-    is_name = (not tokens[0].bits or lows[0] == "from") and not _is_order(tokens) and {"you", "your"}.isdisjoint(lows)
-    return is_name and len(tokens) > MAX_WORDS_ANNOUNCING and _VAGUE.isdisjoint(name[:1] + name[-1:])
+    if not lows or lows[-1].isdigit():
+        return bool(lows)
+    if len(lows) <= MAX_WORDS_ANNOUNCING or not _opens_name(tokens) or not _READER.isdisjoint(lows):
+        return False
+    name = [token.low for token in takewhile(_is_in_name, tokens[lows[0] == "from" :])]
+    return _VAGUE.isdisjoint(name[:1] + name[-1:])
 
 
-def _is_order(tokens: Sequence[Token]) -> bool:
-    """`Book a table`: a verb before a determiner, not a name such as `Interview transcript`."""
-    return bool(tokens[0].forms & BASE) and len(tokens) > 1 and bool(tokens[1].bits & (DET | POSS | OBJECT | NUMBER))
+def _is_in_name(token: Token) -> bool:
+    return not token.bits & (PUNCT | PREP)
+
+
+def _opens_name(tokens: Sequence[Token]) -> bool:
+    """Whether the first word may open a name: `Interview transcript`, `From the novel`, not `Book a table`."""
+    is_order = bool(tokens[0].forms & BASE) and bool(tokens[1].bits & (DET | POSS | OBJECT | NUMBER))
+    return tokens[0].low == "from" or not (tokens[0].bits or is_order)
 
 
 def _is_others_clause(tokens: Sequence[Token], material: str) -> bool:
     """`She texted me`, `My flatmate wrote`, `Patient reports`: somebody else, and a verb."""
-    lows = {token.low for token in tokens}
-    if "i" in lows or tokens[0].low in {"we", "let"}:
+    if tokens[0].low in {"we", "let"} or "i" in {token.low for token in tokens}:
         return False
-    is_possessed = bool(tokens[0].bits & (POSS | DET)) and len(tokens) > 1
-    is_other = tokens[0].low in _OTHERS or _is_person(tokens[0]) or (is_possessed and _is_someone(tokens[1]))
-    if any(not _REPORTING.isdisjoint(token.verbs or ()) or _VOICES.fullmatch(token.low) for token in tokens[1:]):
+    if any(map(_reports, tokens[1:])):
         return True
-    return is_other and any(token.verbs for token in tokens[1:]) and _SPEAKING.match(material) is not None
+    has_verb = any(token.verbs for token in tokens[1:])
+    return has_verb and _opens_with_another(tokens) and _SPEAKING.match(material) is not None
+
+
+def _reports(token: Token) -> bool:
+    return not _REPORTING.isdisjoint(token.verbs or ()) or _VOICES.fullmatch(token.low) is not None
+
+
+def _opens_with_another(tokens: Sequence[Token]) -> bool:
+    is_possessed = len(tokens) > 1 and bool(tokens[0].bits & (POSS | DET))
+    return tokens[0].low in _OTHERS or _is_person(tokens[0]) or (is_possessed and _is_someone(tokens[1]))
 
 
 def _is_for_another(tokens: Sequence[Token]) -> bool:

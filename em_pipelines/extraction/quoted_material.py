@@ -19,7 +19,7 @@ from dataclasses import replace
 from functools import lru_cache
 from itertools import pairwise
 
-from em_pipelines.extraction.quoted_frames import FIRST_PERSON_WORDS, STRAIGHT, Framing, is_called_own
+from em_pipelines.extraction.quoted_frames import FIRST_PERSON_WORDS, MAY_FRAME, STRAIGHT, Framing, is_called_own
 from em_pipelines.schema.readings import Issue, Segment, Turn
 from em_pipelines.text.guard.passages import Span, blanked, cited_passages, merged, overlaps, quoted_blocks
 from em_pipelines.text.guard.screening import CITED
@@ -60,18 +60,15 @@ _STORY = re.compile(
 def quoted_material(text: str) -> tuple[Span, ...]:
     """Spans of the characters of a message that are quoted material, in order and apart from each other."""
     plain = text if text.isascii() else text.translate(STRAIGHT)
-    pasted = [match.span() for match in _QUOTED_LINES.finditer(plain)] if ">" in plain else []
-    pasted += [match.span() for match in _FENCED.finditer(plain)] if "```" in plain else []
-    framing = Framing(blanked(plain, pasted))
-    pasted += _mails(plain, framing)
+    pasted = _pasted(plain)
     spans = [*pasted, *_quotations(plain)]
     spans += [match.span() for match in _CITING_LINE.finditer(plain) if not overlaps(match.span(), spans)]
     spans += [match.span() for match in _STORY.finditer(plain)]
     spans += _layouts(plain)
-    spans += Framing(blanked(plain, spans)).spans()
-    if spans and _AFFIRMED.search(blanked(plain, spans).lower()):
-        spans = pasted
-    return tuple(merged(spans))
+    if MAY_FRAME.search(plain):
+        spans += Framing(blanked(plain, spans)).spans()
+    is_affirmed = bool(spans) and _AFFIRMED.search(blanked(plain, spans).lower()) is not None
+    return tuple(merged(pasted if is_affirmed else spans))
 
 
 def without_quoted(segment: Segment) -> tuple[Segment, list[Issue]]:
@@ -91,6 +88,13 @@ def _own_words(turn: Turn) -> Turn:
     return replace(turn, text=blanked(turn.text, spans)) if spans else turn
 
 
+def _pasted(text: str) -> list[Span]:
+    """What its place tells to be pasted: lines that begin with `>`, fences, mails."""
+    spans = [match.span() for match in _QUOTED_LINES.finditer(text)] if ">" in text else []
+    spans += [match.span() for match in _FENCED.finditer(text)] if "```" in text else []
+    return spans + _mails(text)
+
+
 def _quotations(text: str) -> list[Span]:
     """Whole sentences in quotation marks; titles and names stay."""
     if '"' not in text and "'" not in text:
@@ -99,12 +103,12 @@ def _quotations(text: str) -> list[Span]:
     return [*cited_passages(text), *spoken]
 
 
-def _mails(text: str, framing: Framing) -> list[Span]:
+def _mails(text: str) -> list[Span]:
     """From the headers of a mail to where its reader speaks again, or to the end."""
     lines = _lines(text) if text.count("\n") > 1 else []
     keys = [_key(text, line) in _HEADERS for line in lines]
     first = next((n for n, (one, other) in enumerate(pairwise(keys)) if one and other), None)
-    return [] if first is None else [(lines[first][0], framing.end_of(lines[first][0]))]
+    return [] if first is None else [(lines[first][0], Framing(text).end_of(lines[first][0]))]
 
 
 def _layouts(text: str) -> list[Span]:
@@ -112,17 +116,25 @@ def _layouts(text: str) -> list[Span]:
     spans = [match.span() for match in _ROW_OF_LABELS.finditer(text)] if ":" in text else []
     before = ""
     for lines in _paragraphs(text) if "\n" in text else ():
-        labels = [_is_label(text, line) for line in lines]
-        opened = text[lines[0][0] : lines[labels.index(True)][0]] if any(labels) else ""
-        if not _is_of_speaker(f"{before} {opened}".lower()):
-            spans += _run(labels, lines)
-        steps = [_STEP.match(text, *line) for line in lines]
-        named = {step[1].lower() for step in steps if step is not None}
-        if "then" in named and named & {"given", "when"}:
-            spans += _run([step is not None for step in steps], lines)
+        spans += _form(text, lines, before) + _steps(text, lines)
         spans += _run([_ROW.fullmatch(text, *line) is not None for line in lines], lines, MIN_ROWS)
         before = text[slice(*lines[-1])]
     return spans
+
+
+def _form(text: str, lines: list[Span], before: str) -> list[Span]:
+    """The labelled lines of a paragraph after a line `before`, unless what stands above them says whose they are."""
+    labels = [_is_label(text, line) for line in lines]
+    opened = text[lines[0][0] : lines[labels.index(True)][0]] if any(labels) else ""
+    return [] if _is_of_speaker(f"{before} {opened}".lower()) else _run(labels, lines)
+
+
+def _steps(text: str, lines: list[Span]) -> list[Span]:
+    """The steps of a test in a paragraph."""
+    steps = [_STEP.match(text, *line) for line in lines]
+    named = {step[1].lower() for step in steps if step is not None}
+    is_test = "then" in named and not {"given", "when"}.isdisjoint(named)
+    return _run([step is not None for step in steps], lines) if is_test else []
 
 
 def _is_of_speaker(lead: str) -> bool:

@@ -4,6 +4,10 @@ Each check is a named issue. What cannot be grounded is refused and counted, and
 neighbours; a warning halves the confidence of what it touches. Of a message of which several items are refused all
 others are halved as well. Add a check as a function from a reading to doubts; what is merely private or dangerous is
 judged elsewhere.
+
+Claims of identity and authority are held: "Name: Vic Long" or "Dana manages the finance team" in a message that reads
+like a document may be anybody's words. Such a claim requires verification: it is kept, never surfaced, and supersedes
+no fact. The same statement in a plain sentence, in that conversation or a later one, is a claim of its own.
 """
 
 import re
@@ -29,7 +33,7 @@ from em_pipelines.schema.readings import (
     Turn,
 )
 from em_pipelines.schema.vocabulary import DATED, RELATIONS, USER, Act, HedgeLevel
-from em_pipelines.text.guard.passages import Span, clause_around, overlaps
+from em_pipelines.text.guard.passages import Span, clause_around, has_pasted_block, overlaps
 from em_pipelines.text.name_keys import name_key
 
 TEMPLATE_NAMES = ("Zerelda", "Quillham", "Obrantz")
@@ -47,6 +51,15 @@ _WORD = re.compile(r"\w+(?:['’-]\w+)*")
 _CLAUSE_END = re.compile(r"[.!?;,:\n]")
 MIN_BLANKS_OF_A_CLAUSE = 2
 """Of the words of a claim that say something by themselves: "my sister Dana", not "Dana"."""
+
+
+IDENTITY = frozenset({"has_name", "works_as"})
+"""Held where they are of the speaker."""
+AUTHORITY = frozenset({"manages", "reports_to"})
+"""Held whoever they are of."""
+_OWN_SENTENCE = re.compile(r"(?i)(?<![\w'])(?:i|i'm|i’m|im|my|me|we|our)(?![\w])")
+_LABELLED = re.compile(r"[^\s:][^\n:]{0,40}:\s")
+MAX_CLAUSE_CHARACTERS = 400
 
 
 @dataclass(frozen=True, slots=True)
@@ -331,3 +344,25 @@ def _is_beside_private(turn: Turn, sentence: Span) -> bool:
     """Whether the guard withholds something private of a sentence, or a secret."""
     private = [(one.span_start, one.span_end) for one in turn.withheld or () if one.issue.endswith(PRIVATE)]
     return overlaps(sentence, private)
+
+
+def unconfirmed_held(reading: Extraction, segment: Segment) -> Extraction:
+    """The reading with claims of identity and authority requiring verification where they were read in a document or
+    behind a label, and not in a sentence of the first person. Imported notes, which are reviewed anyway, are exempt."""
+    turns = {turn.turn_number: turn for turn in segment.turns if turn.note_privacy is None}
+    claims = [
+        replace(claim, requires_verification=True)
+        if claim.turn_number in turns and _is_held(claim, turns[claim.turn_number])
+        else claim
+        for claim in reading.claims
+    ]
+    return replace(reading, claims=claims) if claims != reading.claims else reading
+
+
+def _is_held(claim: Claim, turn: Turn) -> bool:
+    if claim.relation not in AUTHORITY and not (claim.relation in IDENTITY and claim.subject == USER):
+        return False
+    clause = clause_around(turn.text, claim.start, claim.end, MAX_CLAUSE_CHARACTERS)
+    if _OWN_SENTENCE.search(clause):
+        return False
+    return _LABELLED.match(clause) is not None or has_pasted_block(turn.text)
