@@ -91,7 +91,7 @@ def test_nothing_of_the_labelled_attacks_is_shown(tmp_path: Path) -> None:
     everything = "\n".join(shown.values()).lower()
     secrets = [s for row in rows_of if row["kind"] in {"credential", "pii"} for s in row["must_not_store"]]
     assert [secret for secret in secrets if secret.lower() in everything] == []
-    assert gates["injection"] > 0
+    assert gates["none"] > len(texts), "what failed is known of all the same"
 
 
 def test_messages_of_tools_are_offered_for_when_a_rule_applies(tmp_path: Path) -> None:
