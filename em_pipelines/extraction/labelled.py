@@ -6,12 +6,14 @@ from typing import Any, TypeVar
 
 from em_pipelines.extraction.assemble import DEFAULT_CHECKS, Checks, readings
 from em_pipelines.extraction.messages import language_of
+from em_pipelines.extraction.rules.noun_phrases import KIN, PETS
 from em_pipelines.schema.readings import Claim, Extraction, Extractor, Issue, Mention, Segment, Turn
 from em_pipelines.schema.rows import CallRow
 from em_pipelines.schema.vocabulary import USER, Act
 from em_pipelines.text.cleaning import clean_text, looks_like_code
 from em_pipelines.text.guard.screening import surfaced
 from em_pipelines.text.masking import mask_text
+from em_pipelines.text.name_keys import noun_of
 
 T = TypeVar("T", Mention, Claim, Issue)
 
@@ -52,7 +54,7 @@ def scored_form(row_id: str, turn_number: int, reading: Extraction) -> dict[str,
     """What was found in one turn, as a line of PREDICTIONS; what it takes back is no finding."""
     issues = _of_turn(turn_number, reading.issues)
     skips = (issue.reason for issue in issues if issue.issue == "skipped")
-    names = dict.fromkeys((m.name, str(m.entity_type)) for m in _of_turn(turn_number, reading.mentions))
+    names = dict.fromkeys((_scored(m.name), str(m.entity_type)) for m in _of_turn(turn_number, reading.mentions))
     claims = _of_turn(turn_number, reading.claims)
     return {
         "id": row_id,
@@ -67,11 +69,16 @@ def _of_turn(turn_number: int, read: Iterable[T]) -> list[T]:
     return [item for item in read if item.turn_number == turn_number]
 
 
+def _scored(name: str) -> str:
+    """A name as the corpora have it: somebody known only by a role is the role noun, whoever they belong to."""
+    return noun if (noun := noun_of(name)).casefold() in KIN.keys() | PETS else name
+
+
 def _relation(claim: Claim) -> dict[str, Any]:
-    stated = claim.object if claim.object is not None else claim.value
+    stated = _scored(claim.object) if claim.object is not None else claim.value
     digits = {"year": 4, "month": 7}.get(claim.valid_precision or "day", 10)
     return {
-        "subject": claim.subject,
+        "subject": _scored(claim.subject),
         "relation": claim.relation,
         "object": f"{claim.attribute}: {stated}" if claim.attribute else stated,
         "polarity": claim.polarity,

@@ -153,4 +153,5 @@ def turn_of(row: MessageRow) -> Turn:
         language=row["language"],
         withheld=tuple(Withheld(**found) for found in row["withheld"]),
         note_privacy=row.get("note_privacy"),
+        speaker=row.get("speaker"),
     )

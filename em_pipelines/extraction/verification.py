@@ -34,7 +34,7 @@ from em_pipelines.schema.readings import (
 )
 from em_pipelines.schema.vocabulary import DATED, RELATIONS, USER, Act, HedgeLevel
 from em_pipelines.text.guard.passages import Span, clause_around, has_pasted_block, overlaps
-from em_pipelines.text.name_keys import name_key
+from em_pipelines.text.name_keys import name_key, noun_of, owner_of
 
 TEMPLATE_NAMES = ("Zerelda", "Quillham", "Obrantz")
 """Names in the examples of prompts, and nowhere else: in an answer they show that the examples came back."""
@@ -190,6 +190,8 @@ class _Talk:
         """Whether a turn says a phrase: as it stands there or anywhere around it, or in other words."""
         if phrase in {USER, self.turns[turn_number].subject} or phrase in self.participants:
             return True
+        if (owner := owner_of(phrase)) and self.says(noun_of(phrase), turn_number):  # "Bea's brother" of "my brother"
+            return self.says(owner, turn_number)
         if find_span(phrase, self.turns[turn_number].text) or self.is_in_segment(phrase) or self.is_in_context(phrase):
             return True
         return is_supported(phrase, self._said(turn_number))

@@ -24,8 +24,9 @@ from em_pipelines.resolution.clusters import (
     is_one_under_one_name,
     is_same_kind,
 )
-from em_pipelines.resolution.name_parts import Name, clash, has_kin, head_role, is_same_role
+from em_pipelines.resolution.name_parts import Name, head_role
 from em_pipelines.resolution.person_names import compare_people
+from em_pipelines.resolution.qualifiers import FROM, OF, clash, has_kin, is_same_role
 from em_pipelines.resolution.settings import ResolutionSettings
 from em_pipelines.resolution.thing_names import compare_things
 from em_pipelines.resolution.user_registry import Cause, Grounds, Registry, is_user, parsed
@@ -179,7 +180,7 @@ def _have_other_aliases(registry: Registry, own: list[EntityRow], theirs: list[E
 
 def qualifiers_of(rows: Iterable[EntityRow]) -> set[str]:
     """What the bearers of a group's names were said to be."""
-    return {qualifier for row in rows for qualifier in row["qualifiers"] if not qualifier.startswith("of ")}
+    return {qualifier for row in rows for qualifier in row["qualifiers"] if not qualifier.startswith((OF, FROM))}
 
 
 def _is_family_in_full(own: list[EntityRow], theirs: list[EntityRow], verdict: Verdict) -> bool:

@@ -19,12 +19,13 @@ import pyarrow.compute as pc
 from em_pipelines.extraction.feedback_statements import spoken
 from em_pipelines.resolution.aliases import NO_ALIASES, Aliases
 from em_pipelines.resolution.clusters import FEEDBACK
-from em_pipelines.resolution.mention_resolution import Heard, see
+from em_pipelines.resolution.mention_resolution import Heard, owned, place_of, see
 from em_pipelines.resolution.name_parts import role_of
 from em_pipelines.resolution.role_statements import roles_said
 from em_pipelines.resolution.settings import ResolutionSettings
+from em_pipelines.resolution.speech import ALONE, Speech, speeches
 from em_pipelines.resolution.user_registry import Cause, Grounds, Registry, name_keys, role_keys, row_keys
-from em_pipelines.resolution.word_lists import locate, partners
+from em_pipelines.resolution.word_lists import partners
 from em_pipelines.schema.decisions import Decision
 from em_pipelines.schema.ids import message_id
 from em_pipelines.schema.rows import EntityMentionRow, EntityRow, FeedbackRow, MentionRow
@@ -77,7 +78,8 @@ def resolve(  # noqa: PLR0913  (all that a day brings, and all that was known)
     """Resolves one day's mentions and decisions against yesterday's registry.
 
     `previous` has the columns of `entities`, `mentions` those of its table; `messages` has message_id and content of
-    the messages that they stand in, where they stand in any. `hints` are names, by message_id, that an agent gives to
+    the messages that they stand in, where they stand in any; and, where they are of conversations of several people,
+    who says them. `hints` are names, by message_id, that an agent gives to
     what a message mentions: they tell which one of those known is meant, and make none. `decisions` are the day's, of
     all users. `alike` are phrases that mean the same by their vectors, where somebody compared them. Mentions are taken
     in the order in which they were said, so that equal logs give equal registries however they were landed; what names
@@ -85,13 +87,15 @@ def resolve(  # noqa: PLR0913  (all that a day brings, and all that was known)
     """
     ordered = sorted(cast("Iterator[MentionRow]", rows_of(mentions)), key=_said_order)
     contents = dict(zip(messages["message_id"].to_pylist(), messages["content"].to_pylist(), strict=True))
-    registries = _load(previous, _Today(ordered, decisions, contents, hints, alike), aliases)
+    said_by = speeches(messages)
+    registries = _load(previous, _Today(ordered, decisions, contents, hints, alike, said_by), aliases)
     links: list[EntityMentionRow] = []
     waiting = sorted(decisions, key=lambda d: (d.timestamp, d.user_id, d.session_id, d.feedback_id))
     for mention in ordered:
         while waiting and waiting[0].timestamp < mention["timestamp"]:
             decide(registries[waiting[0].user_id], waiting.pop(0))
-        heard = Heard(contents.get(mention["message_id"], ""), hints.get(mention["message_id"], ()))
+        spoken_by = said_by.get(mention["message_id"], ALONE)
+        heard = Heard(contents.get(mention["message_id"], ""), hints.get(mention["message_id"], ()), spoken_by)
         seen = see(registries[mention["user_id"]], mention, heard, settings)
         if seen is not None:
             links.append(_link(mention, seen.row, seen.method, seen.score))
@@ -139,6 +143,7 @@ class _Today:
     contents: Mapping[str, str]
     hints: Mapping[str, Sequence[str]]
     alike: Alike
+    said_by: Mapping[str, Speech]
 
 
 def _load(previous: pa.Table, today: _Today, aliases: Aliases) -> dict[str, Registry]:
@@ -175,7 +180,8 @@ def _wanted(today: _Today, registries: dict[str, Registry]) -> dict[str, set[str
     names: dict[str, set[TypedName]] = defaultdict(set)
     keys: dict[str, set[str]] = defaultdict(set)
     for mention in today.mentions:
-        said, said_roles = _said_with(mention, today.contents.get(mention["message_id"], ""))
+        speech = today.said_by.get(mention["message_id"], ALONE)
+        said, said_roles = _said_with(mention, today.contents.get(mention["message_id"], ""), speech)
         hinted = today.hints.get(mention["message_id"], ())
         names[mention["user_id"]] |= said | {(name, mention["entity_type"]) for name in hinted}
         keys[mention["user_id"]].update(*map(role_keys, said_roles))
@@ -190,10 +196,11 @@ def _wanted(today: _Today, registries: dict[str, Registry]) -> dict[str, set[str
     return keys
 
 
-def _said_with(mention: MentionRow, content: str) -> tuple[set[TypedName], set[str]]:
+def _said_with(mention: MentionRow, content: str, speech: Speech) -> tuple[set[TypedName], set[str]]:
     """The names and the roles that a message gives the bearer of a mention, its own name among them."""
     kind = mention["entity_type"]
-    place = locate(content, mention["name"], mention["span_start"], mention["span_end"])
+    place = place_of(mention, content)
+    mention = owned(mention, place, speech) or mention
     said = roles_said(place, is_bare_noun_read=True)
     texts = {mention["name"], *(partner.name for partner in partners(place)), *(role.text for role in said)}
     extracted = {role_of(mention["role"]) or mention["role"]} if mention["role"] else set()

@@ -6,18 +6,15 @@ Also what stands before a name to tell whose it is, and behind it to tell which 
 import re
 from dataclasses import dataclass, replace
 
-from em_pipelines.resolution.name_parts import AT, Name, Person, as_qualifier, head_role, parse_name, role_of
+from em_pipelines.resolution.name_parts import head_role, role_of
+from em_pipelines.resolution.qualifiers import AT
+from em_pipelines.resolution.speech import OWN
 from em_pipelines.resolution.word_lists import (
-    NOWHERE,
     UPPER,
     Place,
-    is_another,
-    is_introduced,
-    is_one_more,
     roles,
     words,
 )
-from em_pipelines.schema.rows import MentionRow
 from em_pipelines.text.name_keys import fold, name_key
 
 _NO_PRONOUN = r"(?!(?:that|it|he|she|this|what|who|here|there)')"
@@ -25,16 +22,18 @@ _DETERMINER = (
     r"(?:(?P<own>my|our|your)|(?P<the>the)|(?P<other>his|her|their)"
     rf"|(?P<owner>{_NO_PRONOUN}[^\W\d_][\w-]*)(?:'s|(?<=s)'))"
 )
+_NO_POSSESSIVE = r"(?!(?:my|our|your|his|her|their) )"  # "how's your brother": nobody is called How
 _NAMES_IT = r"(?:'s name)? (?:is|was|is called|is named|named|(?:has|got) (?:a|its) name,?)(?: also| just)? "
 _BEFORE = re.compile(
-    rf"(?<![\w'])(?i:{_DETERMINER}) (?P<phrase>[\w'-]+(?: [\w'-]+){{0,3}}?)(?P<link>{_NAMES_IT}|,? |, | \()$"
+    rf"(?<![\w'])(?i:{_DETERMINER}) (?P<phrase>{_NO_POSSESSIVE}[\w'-]+(?: [\w'-]+){{0,3}}?)"
+    rf"(?P<link>{_NAMES_IT}|,? |, | \()$"
 )
 _IS_IT = (
     r",? (?:who is|who's|who was|that's|that is|is|was|as|will be|became|has become|has been)"
     r"(?: also| still| actually| really| now)? |'s |, | \(| [-–—] | (?=(?:my|our) )"
 )
 _AFTER = re.compile(rf"^(?P<link>{_IS_IT}){_DETERMINER} (?P<phrase>[\w'-]+(?: [\w'-]+){{0,4}})")
-_WHOSE = re.compile(rf"(?<![\w'])(?i:{_DETERMINER}) (?:\w+ ){{0,2}}$")
+_WHOSE = re.compile(rf"(?<![\w'])(?i:{_DETERMINER}) (?:{_NO_POSSESSIVE}\w+ ){{0,2}}$")
 _OWN_ROLE = re.compile(r"(?<![\w'])(?:my|our) [\w-]+(?: [\w-]+)? $", re.IGNORECASE)
 _DEFINITE = re.compile(r"(?<![\w'])(?:the|my|our|this|that) $", re.IGNORECASE)
 _ROOMS = (
@@ -143,28 +142,6 @@ class SaidRole:
     is_sure: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class Bearer:
-    """What a message says about the bearer of a name: type, whose role it is, what and where from, what it is not, and
-    whether it is another one than before, or one more."""
-
-    name: Name
-    entity_type: str
-    owner: str = ""
-    qualifiers: tuple[str, ...] = ()
-    denied: tuple[str, ...] = ()
-    beside: str = ""
-    """The word before the name, which tells who is meant if somebody was told by it: `choir Anna`."""
-    is_another: bool = False
-    is_one_more: bool = False
-    is_somebody: bool = False
-
-    @property
-    def is_role(self) -> bool:
-        """Named by a role alone."""
-        return self.name.person is not None and self.name.person.is_role
-
-
 def roles_said(place: Place, *, is_bare_noun_read: bool = False) -> list[SaidRole]:
     """The roles that the sentence gives the mention; where wanted also bare nouns ("our basset Gravy", "Gravy is a
     basset"), which say what a thing is."""
@@ -252,7 +229,8 @@ def _known(words: list[str], owner: str, *, is_whole: bool = False) -> list[Said
 
 def _read(match: re.Match[str], words: list[str], *, is_noun_read: bool, is_whole: bool) -> list[SaidRole]:
     """The role of a phrase behind an article or an owner; where wanted, and nobody's own, the noun that it is."""
-    owner = fold(match["other"] or match["owner"] or "")
+    said = next(filter(None, (match["other"], match["owner"], match["own"])), "")
+    owner = "" if said.casefold() in OWN else fold(said)
     theirs = next((n for n, word in enumerate(words) if word.endswith("'s")), None)
     if theirs is not None:  # "my boss's wife"
         owner, words = name_key(fold(" ".join(words[: theirs + 1]))), words[theirs + 1 :]
@@ -300,12 +278,13 @@ def is_somebody(place: Place) -> bool:
 
 
 def owner_of_mention(place: Place) -> str:
-    """Whose the mention is, by the words before it: "", or a pronoun or name, folded ("her", "katya")."""
+    """Whose the mention is, by the words before it, as worded: "", a possessive or a name ("my", "her", "Katya")."""
     found = _WHOSE.search(place.before)
-    if not found or found["own"] or found["the"]:
+    if not found:
         return ""
-    between = place.before[found.end("other") if found["other"] else found.end("owner") :].removeprefix("'s").strip()
-    return "" if between and role_of(between) else fold(found["other"] or found["owner"] or "")
+    group = next(name for name in ("own", "the", "other", "owner") if found[name])
+    between = place.before[found.end(group) :].removeprefix("'s").removeprefix("'").strip()
+    return "" if between and role_of(between) else str(found[group])
 
 
 def is_definite(place: Place, name: str) -> bool:
@@ -357,40 +336,3 @@ def denied_of(place: Place) -> tuple[str, ...]:
 def _opens_clause(place: Place) -> bool:
     before = _OWN_ROLE.sub("", place.before).rstrip()
     return not before or before.endswith((",", ":", "-", "and", "but", "that", "because"))
-
-
-def roles_of_mention(mention: MentionRow, place: Place) -> list[SaidRole]:
-    """What the message, the extractor and the name itself say that somebody is."""
-    person = parse_name(mention["name"], mention["entity_type"]).person
-    found = _said_of(person, place) if place is not NOWHERE else []
-    if person is None or person.is_role:
-        return found
-    if person.role in roles().called_by or (person.role and person.is_own):
-        found.append(SaidRole(person.role, person.owner, True, person.role))
-    if mention["role"]:
-        found.append(SaidRole(role_of(mention["role"]) or mention["role"], "", True, mention["role"]))
-    return list({(said.role, said.owner): said for said in reversed(found)}.values())
-
-
-def _said_of(person: Person | None, place: Place) -> list[SaidRole]:
-    if person is None:
-        return nouns_said(place)
-    return roles_apposed(place) if person.is_role else roles_said(place)
-
-
-def bearer_of(mention: MentionRow, place: Place, said: list[SaidRole]) -> Bearer:
-    entity_type = mention["entity_type"]
-    name = parse_name(mention["name"], entity_type)
-    if name.person is None:
-        return Bearer(name, entity_type, is_another=is_another(place))
-    if name.person.is_role:
-        return Bearer(name, entity_type, owner=name.person.owner or owner_of_mention(place))
-    qualifiers = [as_qualifier(role.role, role.owner) for role in said]
-    qualifiers += [f"{AT}{where}" for where in (name.person.where, where_from(place)) if where]
-    is_new = is_another(place) or (name.is_proper and is_introduced(place, is_single=not name.person.given))
-    denied = [*denied_of(place), *(q.removeprefix(OTHER) for q in qualifiers if q.startswith(OTHER))]
-    return Bearer(
-        name, entity_type, qualifiers=tuple(q for q in qualifiers if q not in denied), denied=tuple(denied),
-        beside=word_beside(place),
-        is_another=is_new, is_one_more=is_one_more(place), is_somebody=is_somebody(place),
-    )  # fmt: skip

@@ -6,21 +6,16 @@ from em_pipelines.resolution.aliases import AliasEntry
 from em_pipelines.resolution.clusters import Verdict, is_same_kind
 from em_pipelines.resolution.linking import compare, is_kept_apart, is_open, qualifiers_of
 from em_pipelines.resolution.name_parts import (
-    AT,
-    OF,
-    as_qualifier,
-    clash,
     head_role,
-    is_same_role,
-    owner_in,
     parse_name,
 )
+from em_pipelines.resolution.qualifiers import AT, MARKS, OF, as_qualifier, clash, is_same_role, owner_in
 from em_pipelines.resolution.role_statements import SaidRole
 from em_pipelines.resolution.user_registry import Cause, Grounds, Registry, is_user, parsed
 from em_pipelines.resolution.word_lists import Partner, roles, words
 from em_pipelines.schema.rows import EntityRow
 from em_pipelines.schema.vocabulary import EntityType
-from em_pipelines.text.name_keys import compact_key, fold, name_key
+from em_pipelines.text.name_keys import compact_key, fold, name_key, owned_name
 
 ALIAS_FILE = Grounds("alias_file", 1.0, "the alias file says so")
 STATEMENT = Grounds("statement", 0.97, "a message says that both are names of one")
@@ -67,7 +62,7 @@ def _join_role(registry: Registry, row: EntityRow, said: SaidRole, cause: Cause)
 
 
 def _join_new_role(registry: Registry, row: EntityRow, said: SaidRole, discriminator: str, cause: Cause) -> None:
-    made = registry.create(said.text, EntityType.PERSON, discriminator, cause, "role")
+    made = registry.create(owned_name(said.owner, said.text), EntityType.PERSON, discriminator, cause, "role")
     if said.owner:
         registry.qualify(made, f"{OF}{said.owner}")
     if is_open(registry, row, made, ROLE):
@@ -172,7 +167,7 @@ def _akin(role: str) -> set[str]:
 
 
 def _fits(qualifier: str, wanted: str) -> bool:
-    if qualifier.startswith((OF, AT)):
+    if qualifier.startswith((AT, *MARKS)):
         return False
     role, _, owner = qualifier.partition(f" {OF}")
     wanted_role, _, wanted_owner = wanted.partition(f" {OF}")

@@ -15,6 +15,7 @@ from em_pipelines.resolution.aliases import AliasEntry
 from em_pipelines.resolution.clusters import FEEDBACK, REWORDED, components, cut, release, settle
 from em_pipelines.resolution.name_parts import Name, head_role, parse_name
 from em_pipelines.resolution.person_names import sounds
+from em_pipelines.resolution.qualifiers import AT, MARKS
 from em_pipelines.resolution.rewordings import clipped_key, phrase_of
 from em_pipelines.resolution.word_lists import full_forms, roles, words
 from em_pipelines.schema.ids import content_id, entity_id
@@ -67,7 +68,7 @@ def row_keys(canonical_name: str, entity_type: str, qualifiers: list[str]) -> fr
     """The blocking keys of a row of the registry: of its name, and of what its bearer was said to be."""
     keys = name_keys(canonical_name, entity_type)
     for qualifier in qualifiers:
-        if not qualifier.startswith("at "):
+        if not qualifier.startswith((AT, *MARKS)):
             keys |= role_keys(qualifier.partition(" of ")[0])
     return keys
 

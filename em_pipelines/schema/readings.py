@@ -48,6 +48,8 @@ class Turn:
     withheld: tuple[Withheld, ...] | None = None
     language: str | None = None
     note_privacy: str | None = None
+    speaker: str | None = None
+    """The name by which others call whoever speaks, of the user as well; None where the log has none."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,8 @@ import re
 import unicodedata
 from functools import lru_cache
 
+from em_pipelines.schema.vocabulary import USER
+
 DETERMINERS = frozenset(
     ["a", "an", "the", "my", "our", "his", "her", "their", "your", "its", "this", "that", "these", "those", "some"]
 )  # fmt: skip
@@ -77,3 +79,21 @@ def unique_role(text: str, start: int, end: int) -> str | None:
     """The role by which the name at text[start:end] is also given right beside it, or None."""
     found = _BEFORE.search(text[max(0, start - _WINDOW) : start]) or _AFTER.match(text[end : end + _WINDOW])
     return found.group(1).lower() if found else None
+
+
+_OF_OWNER = "'s "
+
+
+def owned_name(owner: str, noun: str) -> str:
+    """The name of the `noun` of an owner; the plain noun where that is the remembered person, or nobody."""
+    return noun if owner in {"", USER} else f"{owner}{_OF_OWNER}{noun}"
+
+
+def noun_of(name: str) -> str:
+    """The role or noun of an owned name, as worded: `brother` of `Bea's brother`; other names as they are."""
+    return name.replace("’", "'").rpartition(_OF_OWNER)[2]
+
+
+def owner_of(name: str) -> str:
+    """The owner in an owned name, as worded; empty for other names."""
+    return name.replace("’", "'").rpartition(_OF_OWNER)[0]

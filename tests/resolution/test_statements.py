@@ -113,8 +113,8 @@ def test_a_list_gives_nobody_a_role() -> None:
 
 
 def test_whose_and_where_from() -> None:
-    assert owner_of_mention(place_of("dad", "Katya's dad is here.")) == "katya"
-    assert owner_of_mention(place_of("dad", "My dad is here.")) == ""
+    assert owner_of_mention(place_of("dad", "Katya's dad is here.")) == "Katya"
+    assert owner_of_mention(place_of("dad", "My dad is here.")) == "My"
     assert where_from(place_of("Sarah", "Sarah at reception has the key.")) == "reception"
     assert where_from(place_of("Sarah", "I met Sarah at the gym.")) == ""
     assert is_definite(place_of("bus", "The bus is late."), "bus")

@@ -11,6 +11,7 @@ from datetime import date
 from typing import cast
 
 from em_pipelines.extraction.llm.answer import EntityItem, RelationItem, Section, TimeItem, ToneItem
+from em_pipelines.extraction.llm.ownership import Kinship, Owners, is_role, tells_owner
 from em_pipelines.extraction.llm.parsing import Parsed
 from em_pipelines.extraction.rules.dates import find_date, find_since
 from em_pipelines.extraction.rules.lexicon import words, words_of_language
@@ -18,6 +19,7 @@ from em_pipelines.extraction.rules.names import EXPECTED_OBJECT, guess_type
 from em_pipelines.extraction.rules.people import FIRST_PERSON
 from em_pipelines.extraction.rules.tokens import tokenise
 from em_pipelines.extraction.spans import Span, find_span
+from em_pipelines.extraction.speakers import names_of_speakers
 from em_pipelines.extraction.support import N_EARLIER, Said, is_supported
 from em_pipelines.schema.readings import (
     ENGLISH,
@@ -45,7 +47,7 @@ from em_pipelines.schema.vocabulary import (
 from em_pipelines.text.dates.calendar_spans import Tense
 from em_pipelines.text.dates.partial_dates import PartialDate, find_day
 from em_pipelines.text.guard.passages import clause_around
-from em_pipelines.text.name_keys import name_key
+from em_pipelines.text.name_keys import name_key, noun_of
 
 MAX_NAME_CHARACTERS = 120
 """A longer name is no name: the model copied a sentence."""
@@ -87,6 +89,7 @@ class _Grounding:
     targets: dict[int, Turn]
     """Index in the segment → turn that facts may be taken from."""
     out: Extraction
+    owners: Owners
     types: dict[str, EntityType] = field(default_factory=dict)
     seen: set[tuple[object, ...]] = field(default_factory=set)
 
@@ -124,10 +127,11 @@ def ground(segment: Segment, targets: dict[int, Turn], parsed: Parsed) -> Extrac
 
     `targets` maps the index under which a turn was shown to the turn.
     """
-    state = _Grounding(segment, targets, Extraction())
+    relations = cast(list[RelationItem], parsed.items.get(Section.RELATIONS, []))
+    names = names_of_speakers(segment)
+    state = _Grounding(segment, targets, Extraction(), Owners(names, _kinships(relations, targets)))
     for item in parsed.items.get(Section.ENTITIES, []):
         _ground_entity(state, cast(EntityItem, item))
-    relations = cast(list[RelationItem], parsed.items.get(Section.RELATIONS, []))
     tones = {t.r: t for t in cast(list[ToneItem], parsed.items.get(Section.TONE, []))}
     times = {t.r: t for t in cast(list[TimeItem], parsed.items.get(Section.TIMES, []))}
     # A tone that cannot be had is assumed to be a moderate hedge; times, to be states without end.
@@ -137,11 +141,27 @@ def ground(segment: Segment, targets: dict[int, Turn], parsed: Parsed) -> Extrac
     return state.out
 
 
+def _kinships(relations: Sequence[RelationItem], targets: dict[int, Turn]) -> list[Kinship]:
+    """What the answer says of whose relatives there are, from either end."""
+    found = []
+    for item in relations:
+        turn = targets.get(item.t)
+        if turn is None:
+            continue
+        subject, stated = _by_speaker(_cleaned(item.subject), _cleaned(item.object), turn, is_literal=False)
+        for owner, noun in ((subject, stated), (stated, subject)):
+            if tells_owner(item.relation, noun) and not is_role(owner):
+                found.append(Kinship(turn.turn_number, owner, noun))
+    return found
+
+
 def _ground_entity(state: _Grounding, item: EntityItem) -> None:
     name = _cleaned(item.name)
     if not name or name.casefold() == USER or _pronoun(name) in _PRONOUNS:
         return
     turn, span = _placed(state, name, item.t)
+    if (name := state.owners.named(name, turn) or "") == "":  # a relation of it is a doubt
+        return
     state.types.setdefault(name_key(name), item.type)
     key = ("mention", turn.turn_number, name_key(name))
     if key not in state.seen:
@@ -166,14 +186,19 @@ def _ground_relation(state: _Grounding, item: RelationItem, tone: ToneItem | Non
         anchor = next(iter(state.targets.values()))
         _doubt(state, anchor, "context_bleed", "a relation out of a turn that is only there to be understood")
         return
-    ends = _ends_told(state, item, turn)
-    if ends is None:
+    told = _ends_told(state, item, turn)
+    if told is None:
         return
-    subject, stated = ends
     relation, flags = _meant(item.relation, tone.flags if tone else ())
     if relation is None:
         return
-    subject, stated = _by_speaker(subject, stated, turn, is_literal=item.relation in LITERAL_OBJECT)
+    is_literal = item.relation in LITERAL_OBJECT
+    subject_told, object_told = _by_speaker(*told, turn, is_literal=is_literal)
+    subject = state.owners.named(subject_told, turn)
+    stated = object_told if is_literal else state.owners.named(object_told, turn)
+    if subject is None or stated is None:
+        _doubt(state, turn, "dangling_reference", "a role of which it is not clear whose it is")
+        return
     attribute = _cleaned(item.attribute or "").casefold() or "note" if relation == "has_attribute" else None
     hedge = tone.hedge if tone else HedgeLevel.NONE
     wording = clause_around(item.statement or "", 0, len(item.statement or ""), MAX_STATEMENT_CHARACTERS) or None
@@ -307,7 +332,7 @@ def _claim(state: _Grounding, said: _Statement) -> Claim:
 
 def _span(names: tuple[str, str], text: str) -> Span:
     """From the first to the last of the names that stand in the text; all of it where neither does."""
-    spans = [span for name in names if (span := find_span(name, text))]
+    spans = [span for name in names if (span := find_span(name, text) or find_span(noun_of(name), text))]
     return Span(min((s.start for s in spans), default=0), max((s.end for s in spans), default=len(text)))
 
 

@@ -4,7 +4,6 @@ The same for every pattern, so that a pattern file says only what its words mean
 claim and mention of a message once.
 """
 
-from copy import copy
 from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
@@ -14,8 +13,15 @@ from em_pipelines.extraction.rules.dates import find_date, find_since, read_date
 from em_pipelines.extraction.rules.matching import Match
 from em_pipelines.extraction.rules.names import EXPECTED_OBJECT, Reading, guess_type
 from em_pipelines.extraction.rules.patterns import Pattern
-from em_pipelines.extraction.rules.people import Referent, couple_relation, is_of_another, joined_text, refer
-from em_pipelines.extraction.rules.slots import Fill
+from em_pipelines.extraction.rules.people import (
+    Referent,
+    couple_relation,
+    is_of_another,
+    joined_text,
+    kin_name,
+    refer,
+)
+from em_pipelines.extraction.rules.slots import Fill, held_before
 from em_pipelines.extraction.rules.tense import tense_in
 from em_pipelines.extraction.rules.tokens import Token
 from em_pipelines.extraction.rules.wholeness import flaw
@@ -44,7 +50,6 @@ _MIGHT = frozenset(
 )
 _INTEREST = "might_be_interested_in"
 _STANDINGS = frozenset({"works_as", "is_a", "member_of"})
-_FORMER = frozenset({"former", "ex", "erstwhile", "retired"})
 _LATE_HEDGE = frozenset({"might", "may"})
 
 
@@ -197,7 +202,7 @@ def _claim(match: Match, stated: _Said, subject: Referent, fill: Fill, turn_numb
     is_over = clause.verb.is_past and relation != "scheduled_for"
     if spec.object == "companion" and clause.companion is not None:
         relation = couple_relation(match.reading, clause.companion, relation)
-    name, kind = _object(match.reading, fill, relation, spec.object_type, is_over)
+    name, kind = _object(match.reading, fill, relation, spec.object_type, is_over, subject.name)
     is_of_theirs = is_of_another(subject, fill.phrase, is_lost=relation == "owns" and polarity < 0)
     if is_of_theirs:
         return Unkept.UNRESOLVED
@@ -243,7 +248,7 @@ def _claim(match: Match, stated: _Said, subject: Referent, fill: Fill, turn_numb
 def _turned(match: Match, stated: _Said, fill: Fill) -> tuple[Fill, int]:
     """The object and the polarity: `a former nurse` is no nurse now, `three bikes and no car` denies the car."""
     polarity = stated.polarity
-    held = _held_before(match.reading, fill) if stated.relation in _STANDINGS else None
+    held = held_before(match.reading, fill) if stated.relation in _STANDINGS else None
     if held is not None:
         fill, polarity = held, -polarity
     is_denied = fill.phrase is not None and fill.phrase.det == "no" and not _has_no(match)
@@ -273,15 +278,6 @@ def _is_named(reading: Reading, fill: Fill) -> bool:
     return phrase is not None and all(token.is_capital for token in reading.tokens[phrase.start : phrase.end])
 
 
-def _held_before(reading: Reading, fill: Fill) -> Fill | None:
-    """`a former nurse` without its `former`; None where no such word comes first."""
-    if fill.phrase is None or reading.tokens[fill.phrase.first].low not in _FORMER:
-        return None
-    held = copy(fill.phrase)  # other patterns read the phrase whole
-    held.first = min(held.first + 1, held.head)
-    return replace(fill, phrase=held)
-
-
 def _is_empty(reading: Reading, relation: str, subject: Referent, name: str) -> bool:
     """Whether the other end is missing, is the subject itself, or a date for plans that lies behind."""
     if not name or name.casefold() == subject.name.casefold():
@@ -296,9 +292,10 @@ def _span(match: Match, subject: Referent, fill: Fill) -> tuple[int, int]:
     return start, tokens[max(fill.end, verb.end) - 1].end
 
 
-def _object(
-    reading: Reading, fill: Fill, relation: str, forced: EntityType | None, is_past: bool = False
+def _object(  # noqa: PLR0913  (all that the words of an object hang on)
+    reading: Reading, fill: Fill, relation: str, forced: EntityType | None, is_past: bool = False, owner: str = ""
 ) -> tuple[str, EntityType]:
+    """Name and type of the other end; no name for a role of which it is unclear whose it is."""
     if fill.when is not None:
         return _date_value(reading, fill, relation, is_past), EntityType.CONCEPT
     if fill.text is not None:
@@ -309,7 +306,7 @@ def _object(
         return name, forced or EXPECTED_OBJECT.get(relation) or guess_type(name)
     meant = refer(reading, fill.phrase)
     if meant.kin:
-        return meant.name, meant.entity_type
+        return kin_name(reading, meant, fill.phrase, relation, owner), meant.entity_type
     return meant.name, forced or guess_type(meant.name, expected)
 
 

@@ -21,6 +21,7 @@ from em_pipelines.extraction.rules.retractions import take_back
 from em_pipelines.extraction.rules.trace import Trace
 from em_pipelines.extraction.settings import GateSettings, RulesSettings
 from em_pipelines.extraction.skipping import skip_reason
+from em_pipelines.extraction.speakers import are_several, names_of_speakers
 from em_pipelines.schema.readings import (
     ENGLISH,
     OTHER_LANGUAGE,
@@ -205,6 +206,9 @@ class RulesExtractor(LocalExtractor):
         people = self._heard(segment.context)[0]
         named = (turn.subject for turn in (*segment.context, *segment.turns))
         people.speakers = frozenset(name.casefold() for name in (segment.user_id, *named) if name)
+        people.names = names_of_speakers(segment)
+        if are_several(people.names):
+            people.speakers |= people.names.keys()
         return people
 
     def _heard(self, turns: tuple[Turn, ...]) -> tuple[People, list[tuple[Turn, list[Claim]]]]:

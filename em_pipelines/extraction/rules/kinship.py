@@ -5,23 +5,14 @@
 
 from dataclasses import replace
 
-from em_pipelines.extraction.rules.apposed_names import names_behind
 from em_pipelines.extraction.rules.claims import Notes
 from em_pipelines.extraction.rules.clauses import Clause
 from em_pipelines.extraction.rules.dates import number_of
+from em_pipelines.extraction.rules.kin_wording import is_called_out, is_name_apposed, may_own, names_behind
 from em_pipelines.extraction.rules.lexicon import reliability, words
 from em_pipelines.extraction.rules.names import Reading, is_given_name, is_name
 from em_pipelines.extraction.rules.noun_phrases import KIN, PETS, NounPhrase, kin_noun
-from em_pipelines.extraction.rules.people import (
-    COUPLES,
-    People,
-    Referent,
-    is_called_out,
-    is_name_apposed,
-    may_own,
-    refer,
-    speaker,
-)
+from em_pipelines.extraction.rules.people import COUPLES, HAD_RELATIONS, People, Referent, had_by, refer, speaker
 from em_pipelines.extraction.rules.slots import Fill
 from em_pipelines.extraction.rules.tokens import (
     BE,
@@ -29,15 +20,16 @@ from em_pipelines.extraction.rules.tokens import (
     Token,
 )
 from em_pipelines.extraction.rules.worth import Unkept, is_figure
+from em_pipelines.extraction.speakers import owner_named
 from em_pipelines.schema.readings import Claim, initial_confidence
 from em_pipelines.schema.vocabulary import USER, EntityType, HedgeLevel, Mechanism, TemporalType
+from em_pipelines.text.name_keys import noun_of, owned_name
 
 _EX = words("people", "ex")
 _ONLY_NAMED = words("people", "only_named")
 PATTERN_ID = "people.kin_phrase"
 _OF_ALL = frozenset({"kid", "kids", "child", "children"})
 """Whom people call ours when they speak of everybody's."""
-_RELATIONS = frozenset(KIN.values()) | {"has_pet"}
 _CLASS = 9
 """Children from which somebody who has them teaches or coaches them."""
 _DUE = 3
@@ -237,7 +229,7 @@ class KinNames:
         relation = "has_pet" if kin.kin in PETS else KIN.get(kin.kin)
         if owner is None or relation is None or named.name.casefold() in self.reading.speakers:
             return
-        self._renamed.add((owner.name, kin.kin))
+        self._renamed.add((owner.name, owned_name(owner.name, kin.kin).casefold()))
         self.notes.claims = [
             c for c in self.notes.claims if (c.subject, c.relation, c.object) != (owner.name, relation, kin.name)
         ]
@@ -250,19 +242,29 @@ class KinNames:
         """Whose kin the phrase names; None where nobody certain."""
         if person.is_own:
             return speaker(self.subject, phrase.start)
-        if phrase.possessor is not None:
-            meant = self.people.named_by(phrase.possessor)
-            if meant and self.people.is_among_people and not may_own(self.reading, meant, phrase.possessor):
-                return None
-            return meant and replace(meant, start=phrase.start, end=phrase.start + 1, is_own=False)
-        if phrase.possessor_phrase is not None:
-            owner = refer(self.reading, phrase.possessor_phrase)
-            return owner if owner.entity_type is EntityType.PERSON else None
-        return None
+        said = phrase.possessor_phrase
+        owner = self._by_pronoun(phrase) if said is None else self._by_subject(refer(self.reading, said))
+        is_known = owner is not None and owner.entity_type is EntityType.PERSON and not owner.is_unowned
+        return owner if is_known else None
+
+    def _by_pronoun(self, phrase: NounPhrase) -> Referent | None:
+        """Whom `your`, `his`, `her` or `their` means."""
+        listener = self.reading.talk.listener
+        if phrase.possessor == "your" and listener:
+            return Referent(listener, EntityType.PERSON, phrase.start, phrase.start + 1)
+        meant = self.people.named_by(phrase.possessor) if phrase.possessor is not None else None
+        if meant is None or (self.people.is_among_people and not may_own(self.reading, meant, phrase.possessor or "")):
+            return None
+        return self._by_subject(replace(meant, start=phrase.start, end=phrase.start + 1, is_own=False))
+
+    def _by_subject(self, person: Referent) -> Referent:
+        """Whoever speaks, by the subject of what they say; not owned where it is a namesake's."""
+        owner = owner_named(self.reading.talk.names, person.name)
+        return replace(person, name=owner or person.name, is_unowned=person.is_unowned or owner is None)
 
     def _owner_in_notes(self, kin: Referent) -> str | None:
         """Whose relative or pet the noun was claimed to be."""
-        owners = (c.subject for c in self.notes.claims if c.object == kin.name and c.relation in _RELATIONS)
+        owners = (c.subject for c in self.notes.claims if c.object == kin.name and c.relation in HAD_RELATIONS)
         return next(owners, None)
 
     def _add_had(self, subject: Referent, meant: Referent, phrase: NounPhrase) -> None:
@@ -270,7 +272,9 @@ class KinNames:
         is_figure_of_speech = is_figure(self.reading.tokens, phrase.first)
         relation = stated_relation(self.reading, meant, phrase) if meant.kin and not is_figure_of_speech else None
         if relation is not None:
-            self._add_edge(subject, relation, meant)
+            had = had_by(self.reading, subject.name, meant, phrase)
+            self.people.met = [had if other.name == meant.name else other for other in self.people.met]
+            self._add_edge(subject, relation, had)
 
     def _name_one(self, clause: Clause, subject: Referent, meant: Referent, phrase: NounPhrase) -> None:
         """`Rosalie is my sister`; `my husband is called Anders`."""
@@ -311,7 +315,7 @@ class KinNames:
     def _is_bare(self, edge: Claim) -> bool:
         """What says too little; among people also a third person's brother, and their baby, who may be unborn."""
         is_others = self.people.is_among_people and edge.subject not in {USER, self.subject}
-        name = (edge.object or "").casefold()
+        name = noun_of(edge.object or "").casefold()
         return _is_bare(edge) or (is_others and name in KIN and (edge.relation == "sibling_of" or name == "baby"))
 
     def _add_edge(self, owner: Referent, relation: str, person: Referent) -> None:
@@ -349,9 +353,9 @@ class KinNames:
 
 def _is_bare(edge: Claim) -> bool:
     """`mother` of somebody, `their brother`: no name on either end, and nothing that not everybody has."""
-    name = edge.object or ""
-    if name.islower() and KIN.get(edge.subject) in _ONLY_NAMED:  # "my neighbour's cat"
+    name, owner = noun_of(edge.object or ""), noun_of(edge.subject)
+    if name.islower() and KIN.get(owner) in _ONLY_NAMED:  # "my neighbour's cat"
         return True
     if KIN.get(name.casefold()) is None:
         return False
-    return edge.relation == "child_of" or name in _TAUTOLOGIES or (edge.subject != USER and edge.subject.islower())
+    return edge.relation == "child_of" or name in _TAUTOLOGIES or (owner != USER and owner.islower())

@@ -389,7 +389,7 @@ class Subjects:
             return False
         if meant.is_own or phrase.possessor_phrase is not None or not meant.is_unnamed:
             return True
-        return phrase.possessor is not None and self.people.named_by(phrase.possessor) is not None
+        return phrase.possessor is not None and not meant.is_unowned
 
     def _other_fits(self, meant: Referent, phrase: NounPhrase, kinds: frozenset[str]) -> bool:
         is_person = meant.entity_type is EntityType.PERSON

@@ -31,6 +31,7 @@ from em_pipelines.extraction.rules.tokens import (
     Token,
     token_at,
 )
+from em_pipelines.extraction.speakers import ALONE, Talk
 from em_pipelines.schema.vocabulary import EntityType
 
 _BY_NOUN = {noun: EntityType(name) for name, nouns in load_lexicon("nouns")["types"].items() for noun in nouns.split()}
@@ -155,7 +156,8 @@ class Reading:
 
     Before the tokens at `seams` the text holds words that were taken back (`repairs`). `speakers` are the names,
     case-folded, of those who speak. `phrases` keeps what slots have read, by first token and limit: a dozen patterns
-    ask for the same phrase. `used` are names, case-folded, of what somebody uses by what the conversation has said so
+    ask for the same phrase. `owners` keeps the owner of each role noun, by token, and `talk` says who speaks. `used`
+    are names, case-folded, of what somebody uses by what the conversation has said so
     far.
     """
 
@@ -166,6 +168,8 @@ class Reading:
     seams: frozenset[int] = frozenset()
     speakers: frozenset[str] = frozenset()
     phrases: dict[tuple[int, int], NounPhrase | None] = field(default_factory=dict)
+    talk: Talk = ALONE
+    owners: dict[int, str | None] = field(default_factory=dict)
     used: set[str] = field(default_factory=set)
 
 

@@ -216,7 +216,7 @@ def is_possessive(tokens: list[Token], end: int, stop: int) -> bool:
             and mark.start == tokens[end - 1].end
             and _has_content_at(tokens, end + 1, stop)
         )
-    if mark.low != "'s" or following.low == "got" or following.bits & (NOT_IN_PHRASE | ADV | NUMBER):
+    if mark.low != "'s" or following.low == "got" or following.bits & (NOT_IN_PHRASE | ADV | NUMBER | POSS | DET):
         return False
     kinds = following.forms
     return not (kinds & (ING | PARTICIPLE) and following.low not in ALSO_NOUNS)

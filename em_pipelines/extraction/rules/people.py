@@ -4,6 +4,7 @@
 person named before it in the session fits; else nothing is said about anybody.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from em_pipelines.extraction.rules.lexicon import words
@@ -20,27 +21,18 @@ from em_pipelines.extraction.rules.names import (
 )
 from em_pipelines.extraction.rules.noun_phrases import KIN, PETS, NounPhrase, kin_noun
 from em_pipelines.extraction.rules.tokens import (
-    ADV,
-    AUX,
-    PAST,
-    PREP,
-    PUNCT,
-    RELATIVE,
-    S_FORM,
     TITLE,
     Token,
-    is_quoted,
-    low_at,
 )
+from em_pipelines.extraction.speakers import are_several, owner_named
 from em_pipelines.schema.vocabulary import USER, EntityType
+from em_pipelines.text.name_keys import noun_of, owned_name
 
 FIRST_PERSON = words("words", "first_person")
 _PAIR = 2
-_OWN = frozenset({"my", "our"})
-_APART = frozenset({",", ".", "!", "?", "\n", "…"})
-_SENTENCE_ENDS = frozenset(".!?…\n")
-_TO_LISTENER = frozenset({"you", "your", "how", "what", "please", "let", "thanks", "thank"})
-_LISTING = frozenset({"and", "or", "my", "our"})
+OWN = frozenset({"my", "our"})
+HAD_RELATIONS = frozenset(KIN.values()) | {"has_pet"}
+"""Those that a kin, role or pet noun states of its owner."""
 _FEMALE_TITLES = frozenset({"mrs", "ms", "miss", "madam", "aunt", "auntie"})
 _MALE_TITLES = frozenset({"mr", "sir", "uncle"})
 _GENDER_OF_KIN = (
@@ -51,7 +43,7 @@ _GENDER_OF_KIN = (
 _BARE_KIN = frozenset({"mum", "mom", "dad", "mam", "mummy", "mommy", "daddy"})
 _HAD_BY_PEOPLE = words("people", "had_by_people")
 """Relations whose subject is somebody."""
-_GENDER_OF = {
+GENDER_OF = {
     "he": "m", "him": "m", "his": "m", "she": "f", "her": "f", "they": "p", "their": "p", "them": "p", "both": "p",
 }  # fmt: skip
 
@@ -69,11 +61,13 @@ class Referent:
     """The kin or role noun, where one was used."""
     is_own: bool = False
     """Kin of the speaker."""
+    is_unowned: bool = False
+    """Given by a kin or role noun of which it is not clear whose it is."""
 
     @property
     def is_unnamed(self) -> bool:
         """Given by the kin or role noun alone."""
-        return bool(self.kin) and self.name.casefold() == self.kin
+        return bool(self.kin) and noun_of(self.name).casefold() == self.kin
 
 
 def speaker(name: str, token: int) -> Referent:
@@ -101,6 +95,8 @@ class People:
     """Names, case-folded, of what somebody uses."""
     speakers: frozenset[str] = frozenset()
     """The names, case-folded, of those who speak: `she` means somebody else, and of each other they say `you`."""
+    names: Mapping[str, str] = field(default_factory=dict)
+    """The same names, each with the subject of what that person says."""
 
     def begin_message(self) -> None:
         """Where somebody stood in the message before is no place in this one: its first word stands for it."""
@@ -132,7 +128,7 @@ class People:
         Those of this sentence and the one before come first; only when there is nobody, the rest of the message. Among
         people, who go on about somebody named by the other, or not at all, only those of the same message count.
         """
-        gender = _GENDER_OF.get(pronoun)
+        gender = GENDER_OF.get(pronoun)
         if gender is None:
             return []
         here = self._of_message()
@@ -223,7 +219,46 @@ def _kin_meant(reading: Reading, phrase: NounPhrase) -> Referent | None:
     start = at + 1 if is_named else at
     kind = EntityType.ANIMAL if noun in PETS else EntityType.PERSON
     name, gender = joined_text(reading, start, phrase.end), _GENDER_OF_KIN.get(noun, "")
-    return Referent(name, kind, start, phrase.end, gender, noun, _is_own_kin(phrase, noun))
+    is_own = _is_own_kin(phrase, noun)
+    if is_named:
+        return Referent(name, kind, start, phrase.end, gender, noun, is_own)
+    owner = _owner(reading, phrase, at)
+    return Referent(owned_name(owner or "", name), kind, start, phrase.end, gender, noun, is_own, owner is None)
+
+
+def _owner(reading: Reading, phrase: NounPhrase, at: int) -> str | None:
+    """Whose the role noun at a token is, by name: USER or "" for the remembered person's; None where it is unclear."""
+    if at not in reading.owners:
+        reading.owners[at] = _owner_said(reading, phrase, reading.tokens[at].low)
+    return reading.owners[at]
+
+
+def _owner_said(reading: Reading, phrase: NounPhrase, noun: str) -> str | None:
+    if _is_own_kin(phrase, noun):
+        return reading.talk.speaker
+    if phrase.possessor_phrase is not None:
+        owner = refer(reading, phrase.possessor_phrase)
+        return None if owner.is_unowned else owner_named(reading.talk.names, owner.name)
+    if phrase.possessor == "your":
+        return reading.talk.listener or None
+    if phrase.possessor is not None:
+        return reading.talk.whose(reading, phrase.possessor)
+    # "the boss" of whoever talks to an assistant is theirs; among people it may be the other's.
+    return None if are_several(reading.talk.names) else ""
+
+
+def had_by(reading: Reading, owner: str, kin: Referent, phrase: NounPhrase) -> Referent:
+    """Of a role that somebody is said to have (`two brothers`), the same as that person's, here and from here on."""
+    if not kin.is_unnamed or phrase.possessor is not None or phrase.possessor_phrase is not None or phrase.det == "the":
+        return kin
+    reading.owners[kin.start] = owner
+    return replace(kin, name=owned_name(owner, noun_of(kin.name)), is_unowned=False)
+
+
+def kin_name(reading: Reading, kin: Referent, phrase: NounPhrase, relation: str, owner: str) -> str:
+    """The name of a relative or pet as the object of what is said of an owner; empty where it is unclear whose."""
+    kin = had_by(reading, owner, kin, phrase) if relation in HAD_RELATIONS else kin
+    return "" if kin.is_unowned else kin.name
 
 
 def _is_introduced(phrase: NounPhrase) -> bool:
@@ -233,7 +268,7 @@ def _is_introduced(phrase: NounPhrase) -> bool:
 def _is_own_kin(phrase: NounPhrase, noun: str) -> bool:
     """`my aunt`, or `dad` by itself; not `Ida's dad`."""
     is_bare = phrase.det is None and phrase.possessor is None and phrase.possessor_phrase is None
-    return phrase.possessor in _OWN or (is_bare and noun in _BARE_KIN)
+    return phrase.possessor in OWN or (is_bare and noun in _BARE_KIN)
 
 
 def _type_meant(reading: Reading, phrase: NounPhrase, name: str) -> EntityType:
@@ -305,72 +340,6 @@ def is_of_another(subject: Referent, phrase: NounPhrase | None, *, is_lost: bool
         return is_lost and phrase.possessor in {"my", "our"} and not is_speaker
     gender = _OF_OTHERS[phrase.possessor]
     return is_speaker or (gender != "p" and subject.gender not in {"", gender})
-
-
-def is_called_out(reading: Reading, phrase: NounPhrase) -> bool:
-    """`ok mom`, `Ingrid, my sister, …`, `'Dad?'`: who is spoken to, or spoken of by others, is no relative told of."""
-    tokens = reading.tokens
-    if is_quoted(tokens, reading.text, phrase.head):
-        return True
-    before = tokens[phrase.start - 1] if phrase.start else None
-    after = tokens[phrase.end] if phrase.end < len(tokens) else None
-    is_apart = after is None or after.low in _APART
-    if not is_apart or (before is not None and not before.bits & (PUNCT | ADV)):
-        return False
-    if phrase.possessor is None and phrase.det is None:
-        return phrase.first == phrase.head
-    if phrase.start > 1 and tokens[phrase.start - 2].low in reading.speakers:
-        return True
-    return phrase.possessor in _OWN and phrase.end == phrase.head + 1 and _is_vocative(tokens, phrase)
-
-
-def _is_vocative(tokens: list[Token], phrase: NounPhrase) -> bool:
-    """`happy Easter, my brother!`, `my sister, you are a genius`; not `my mum, my sister, and I`."""
-    mark, following = (low_at(tokens, k, len(tokens)) for k in (phrase.end, phrase.end + 1))
-    if phrase.start == 0 or tokens[phrase.start - 1].low != ",":
-        return mark == "!" or (mark == "," and following in _TO_LISTENER)
-    opening = tokens[sentence_start(tokens, phrase.start) : phrase.start - 1]
-    is_listed = following in _LISTING or any(token.low in _OWN for token in opening)
-    is_name = bool(opening) and opening[-1].is_capital and bool(gender_of_name(opening[-1].low))
-    return not is_listed and not is_name
-
-
-def sentence_start(tokens: list[Token], i: int) -> int:
-    """The first token of the sentence in which token i stands."""
-    return next((k + 1 for k in range(i - 1, -1, -1) if tokens[k].low in _SENTENCE_ENDS), 0)
-
-
-def is_name_apposed(reading: Reading, named: Referent, phrase: NounPhrase, kin: NounPhrase) -> bool:
-    """Whether what stands before a kin phrase is a name: `Solvei, my sister, lives`; not `happy Easter, my sister!`
-
-    A given name that is known is one. Of any other word a capital at the start of a sentence shows nothing: it has to
-    be the subject of a verb or to stand behind one.
-    """
-    tokens = reading.tokens
-    if named.gender:
-        return True
-    opening = tokens[sentence_start(tokens, phrase.start) : phrase.start]
-    if opening:
-        return tokens[phrase.start - 1].low != "," and any(token.verbs or token.bits & AUX for token in opening)
-    behind = tokens[kin.end + 1 : kin.end + 2] if kin.end < len(tokens) and tokens[kin.end].low == "," else []
-    behind = behind or tokens[kin.end : kin.end + 1]
-    return any(token.bits & (AUX | RELATIVE) or (token.forms & (S_FORM | PAST) and not token.bits) for token in behind)
-
-
-def may_own(reading: Reading, person: Referent, possessive: str) -> bool:
-    """Whether the words show that `his`, `her` or `their` can be that of a name: somebody's, no place's and no firm's.
-
-    Nor is it where the same sentence has a pronoun before the name: `he's off to see Anders, his wife is ill`.
-    """
-    tokens, start = reading.tokens, person.start
-    pronouns = {low for low, gender in _GENDER_OF.items() if gender == _GENDER_OF[possessive]}
-    if any(token.low in pronouns for token in tokens[sentence_start(tokens, start) : start]):
-        return False
-    if person.kin or person.gender or type_shown(reading, person) is EntityType.PERSON:
-        return True
-    is_governed = start > 0 and bool(tokens[start - 1].bits & PREP)
-    acts = person.end < len(tokens) and bool(tokens[person.end].verbs or tokens[person.end].bits & AUX)
-    return acts and not is_governed and type_of_name(person.name) is not EntityType.PLACE
 
 
 def is_short_date(referent: Referent) -> bool:

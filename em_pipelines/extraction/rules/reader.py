@@ -1,11 +1,11 @@
-"""Reads one message: sentences, clauses, people and frames, to claims and mentions; also claims that no frame states,
-built from a phrase and what the sentence around it does with it.
-"""
+"""Reads one message: sentences, clauses, people and frames, to claims and mentions; and claims that no frame states."""
 
 from dataclasses import dataclass, replace
+from functools import partial
 
 from em_pipelines.extraction.rules.claims import Notes, build_claims
 from em_pipelines.extraction.rules.clauses import Clause
+from em_pipelines.extraction.rules.kin_wording import whose
 from em_pipelines.extraction.rules.kinship import KinNames
 from em_pipelines.extraction.rules.lexicon import words
 from em_pipelines.extraction.rules.matching import ClauseMatcher, Match, Misfit, Slots, Subjects
@@ -18,6 +18,7 @@ from em_pipelines.extraction.rules.people import COUPLES, People, Referent, is_s
 from em_pipelines.extraction.rules.slots import Fill, anew
 from em_pipelines.extraction.rules.tokens import ADV, MONTH, PREP, WEEKDAY, Token, tokenise
 from em_pipelines.extraction.rules.trace import Trace
+from em_pipelines.extraction.speakers import Talk
 from em_pipelines.schema.readings import Claim, Turn, initial_confidence
 from em_pipelines.schema.vocabulary import (
     RELATIONS_BY_GROUP,
@@ -171,10 +172,10 @@ class MessageReader:
         self.people = people
         self.subject = turn.subject or USER
         mended, self.sentences = parse_message(tokenise(text), text, is_spoken=options.is_spoken)
-        tokens = mended.tokens
-        has_capitals = any(t.is_capital for t in tokens)
-        day, told = turn.timestamp.date(), people.speakers
-        self.reading = Reading(tokens, text, day, has_capitals, mended.seams, told, used=people.used)
+        tokens, has_capitals = mended.tokens, any(t.is_capital for t in mended.tokens)
+        day, talk = turn.timestamp.date(), Talk(self.subject, people.names, partial(whose, people))
+        seams, by = mended.seams, people.speakers
+        self.reading = Reading(tokens, text, day, has_capitals, seams, by, talk=talk, used=people.used)
         self.subjects = Subjects(self.reading, people, self.subject)
         self.notes = Notes(tokens, turn.turn_number, self.subject)
         self.kin = KinNames(self.reading, people, self.subject, self.notes)

@@ -21,6 +21,7 @@ from em_pipelines.text.dates.partial_dates import PartialDate
 
 BARE = frozenset({"predicate"})
 """A verb alone is a predicate: `I don't smoke`."""
+FORMER = frozenset({"former", "ex", "erstwhile", "retired"})
 _BINOMIALS = words("nouns", "binomials")
 SUBJECT_KINDS = frozenset({"person", "self", "named", "thing", "event", "matter", "occasion", "pet", "any"})
 _ABOUT_HOW_MANY = frozenset({"a", "an", "few", "couple", "of", "some", "about"})
@@ -63,6 +64,15 @@ def anew(reading: Reading, fill: Fill) -> Fill:
     whole = copy(phrase)  # other patterns read the phrase without
     whole.first -= 1
     return replace(fill, phrase=whole)
+
+
+def held_before(reading: Reading, fill: Fill) -> Fill | None:
+    """`a former nurse` without its `former`; None where no such word comes first."""
+    if fill.phrase is None or reading.tokens[fill.phrase.first].low not in FORMER:
+        return None
+    held = copy(fill.phrase)  # other patterns read the phrase whole
+    held.first = min(held.first + 1, held.head)
+    return replace(fill, phrase=held)
 
 
 Filled = tuple[list[Fill], int]

@@ -1,5 +1,6 @@
 """From items to claims: places in the text, dates against the day of writing, and what silence means."""
 
+from dataclasses import replace
 from datetime import UTC, date, datetime
 from typing import Any
 
@@ -325,3 +326,35 @@ def test_whatever_is_answered_turns_exist_spans_lie_inside_and_nothing_raises(
         assert (claim.object is None) != (claim.value is None)
     assert {issue.turn_number for issue in found.issues} <= set(texts)
     verify(found, read)
+
+
+def of_chat(said: str, speaker: str, *relations: dict[str, Any]) -> list[str]:
+    """The claims of one turn in a chat of the user, called Ada, and Bo, as "subject relation object"."""
+    texts = {"user": "Hi Bo.", "Bo": "Hi Ada."} | {speaker: said}
+    turns = [
+        replace(turn(n, text, who), speaker="Ada" if who == "user" else who)
+        for n, (who, text) in enumerate(texts.items())
+    ]
+    at = list(texts).index(speaker)
+    found = grounded(segment(*turns), targets=(at,), relations=[{**each, "t": at} for each in relations])
+    return [f"{claim.subject} {claim.relation} {claim.object}" for claim in found.claims]
+
+
+def test_a_role_of_a_models_answer_is_the_one_of_whoever_says_my() -> None:
+    lives = relation("brother", "lives_in", "Oslo")
+    assert of_chat("My brother lives in Oslo.", "Bo", lives) == ["Bo's brother lives_in Oslo"]
+    assert of_chat("My brother lives in Oslo.", "user", lives) == ["brother lives_in Oslo"]
+    assert of_chat("Your brother lives in Oslo.", "user", lives) == ["Bo's brother lives_in Oslo"]
+
+
+def test_a_role_is_owned_by_whom_the_answer_says_where_the_turn_does_not() -> None:
+    lives = relation("brother", "lives_in", "Oslo")
+    assert of_chat("He lives in Oslo.", "Bo", relation("Bo", "sibling_of", "brother"), lives) == [
+        "Bo sibling_of Bo's brother", "Bo's brother lives_in Oslo",
+    ]  # fmt: skip
+
+
+def test_a_role_of_a_models_answer_is_nobodys_where_its_owner_is_unclear() -> None:
+    lives = relation("brother", "lives_in", "Oslo")
+    assert of_chat("He lives in Oslo.", "Bo", lives) == []
+    assert of_chat("My brother lives in Oslo, unlike your brother.", "Bo", lives) == []

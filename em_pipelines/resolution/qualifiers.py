@@ -1,0 +1,171 @@
+"""Qualifiers: what tells namesakes apart, kept as plain words in a row of the registry.
+
+Roles ("sister"), roles to others ("mother of katya"), whose a role is ("of katya"), where somebody is from ("at
+reception"); and of conversations in which several people speak, whose somebody is ("by bea") and who spoke of them
+("from bea"). Whether two sets of them can be one person's is decided here.
+"""
+
+from collections.abc import Iterable
+from itertools import product
+
+from em_pipelines.resolution.name_parts import head_role
+from em_pipelines.resolution.word_lists import roles, words
+from em_pipelines.schema.vocabulary import USER
+
+AT = "at "
+
+
+OF = "of "
+
+
+BY = "by "
+"""Whose somebody is, of those who speak in a conversation of several: two owners' Toms are two."""
+
+
+SPEAKER = "by ="
+
+
+FROM = "from "
+"""Who spoke of somebody, in such a conversation."""
+
+
+MARKS = (OF, BY, FROM)
+
+
+def as_qualifier(role: str, owner: str) -> str:
+    """A role as it is kept."""
+    return f"{role} {OF}{owner}" if owner else role
+
+
+def owner_in(qualifiers: Iterable[str]) -> str:
+    """Whose role a role's own row is; empty for the remembered person's."""
+    return next((q.removeprefix(OF) for q in qualifiers if q.startswith(OF)), "")
+
+
+def are_partners(one: str, other: str) -> bool:
+    """Whether two roles are steps of one love: fiancée and wife."""
+    return any(head_role(one) in group and head_role(other) in group for group in roles().partners)
+
+
+def is_same_role(one: str, other: str) -> bool:
+    """Whether two roles can be one person's without saying more of one than of the other: brother, older brother."""
+    if one == other:
+        return True
+    a, b = one.split(), other.split()
+    if len(a) > 1 and len(b) > 1:
+        return False
+    telling = a[:-1] + b[:-1]
+    if any(map(_tells_of_another, telling)) or any(word.startswith("ex-") for word in a + b):
+        return False
+    return head_role(one) == head_role(other) or (not telling and are_partners(one, other))
+
+
+def _tells_of_another(word: str) -> bool:
+    return word.startswith("ex") or word in ("former", "late", "old", "new", "other", "previous")
+
+
+def clash(one: Iterable[str], other: Iterable[str]) -> bool:
+    """Whether two sets of qualifiers are those of two people: a sister is no mother, and not the one at reception; a
+    dentist is no landlord."""
+    left, right = set(one), set(other)
+    if _are_of_other_owners(left, right):
+        return True
+    kin = _kin(left), _kin(right)
+    places = _places(left), _places(right)
+    are_apart = all(places) and not any(_is_same_place(a, b) for a, b in product(*places))
+    if all(kin):
+        same = [a for a, b in product(*kin) if is_same_role(a, b)]
+        return not same or (are_apart and all(head_role(role) in roles().distant for role in same))
+    if are_apart or _are_crossed(places, (_of_others(left), _of_others(right))):
+        return True
+    others = _others(left), _others(right)
+    if any(kin) and (_is_told_elsewhere(kin, places) or _is_told_elsewhere(kin, others)):
+        return True
+    lines = _lines(others[0]), _lines(others[1])
+    if all(lines) and lines[0].isdisjoint(lines[1]):
+        return True
+    return any(_is_off_work(*told) for told in ((others[0], lines[0], places[1]), (others[1], lines[1], places[0])))
+
+
+def _are_of_other_owners(one: set[str], other: set[str]) -> bool:
+    """Whether both are said to be somebody's, and no owner is the same: Ann's Nora is not Bea's. Counted only where
+    one of them was spoken of in a conversation of several people."""
+    left, right = owners_of(one), owners_of(other)
+    if not any(q.startswith(BY) for q in one | other):
+        return False
+    return bool(left and right) and left.isdisjoint(right)
+
+
+def owners_of(qualifiers: set[str]) -> set[str]:
+    """Whose somebody is of those who speak; the remembered person's where a role says so and no owner."""
+    said = {q for q in qualifiers if q.startswith(BY)}
+    is_users = any(roles().kind.get(head_role(q)) and f" {OF}" not in q for q in qualifiers)
+    return said or ({f"{BY}{USER}"} if is_users else set())
+
+
+def _is_off_work(others: set[str], lines: set[str], places: set[str]) -> bool:
+    """Whether one is told by what one does for a living, and the other by where people go after work, where only
+    teachers work; one is whom one pays, and the other from one's own work; or one lives next door, and the other is
+    from elsewhere."""
+    heads = {place.split()[-1] for place in places}
+    if not heads or not others:
+        return False
+    if "neighbour" in others:
+        return heads.isdisjoint(words("near_home"))
+    if others == {"friend"}:
+        return True
+    if roles().line["boss"] in lines or "colleague" in others:
+        return heads <= words("after_work")
+    return bool(lines) and (
+        heads <= {"work"} or (roles().line["teacher"] not in lines and heads <= words("after_work"))
+    )
+
+
+def _of_others(qualifiers: set[str]) -> set[str]:
+    """What somebody is to others: the wife of the boss."""
+    return {q for q in qualifiers if f" {OF}" in q and not q.startswith(AT)}
+
+
+def _are_crossed(one: tuple[set[str], set[str]], other: tuple[set[str], set[str]]) -> bool:
+    """Whether the left has the first alone and the right the other alone, or the other way round."""
+    return any(one[n] and not one[1 - n] and other[1 - n] and not other[n] for n in (0, 1))
+
+
+def _is_told_elsewhere(kin: tuple[set[str], set[str]], told: tuple[set[str], set[str]]) -> bool:
+    """Whether the one who is not family is told by what the other is not told by."""
+    return bool(told[1] - told[0]) if kin[0] else bool(told[0] - told[1])
+
+
+def _is_same_place(one: str, other: str) -> bool:
+    """`at choir`, `at church choir`."""
+    a, b = set(one.split()[1:]), set(other.split()[1:])
+    return a <= b or b <= a
+
+
+def _lines(others: set[str]) -> set[str]:
+    """The lines of work, of those that one is hardly said to have two of."""
+    heads = {head_role(q) for q in others}
+    return {roles().line.get(head, head) for head in heads if head not in roles().general}
+
+
+def qualifiers_by(mark: str, qualifiers: Iterable[str]) -> set[str]:
+    """The qualifiers that begin with a mark."""
+    return {qualifier for qualifier in qualifiers if qualifier.startswith(mark)}
+
+
+def has_kin(qualifiers: Iterable[str]) -> bool:
+    """Whether the bearer is family of the remembered person."""
+    return bool(_kin(set(qualifiers)))
+
+
+def _places(qualifiers: set[str]) -> set[str]:
+    """Where somebody is from; `the new one` tells no place."""
+    return {q for q in qualifiers if q.startswith(AT) and q.removeprefix(AT) not in roles().telling_modifiers}
+
+
+def _kin(qualifiers: set[str]) -> set[str]:
+    return {q for q in qualifiers if roles().kind.get(head_role(q)) == "kin" and f" {OF}" not in q}
+
+
+def _others(qualifiers: set[str]) -> set[str]:
+    return {q for q in qualifiers if roles().kind.get(head_role(q)) in ("social", "professional") and f" {OF}" not in q}
