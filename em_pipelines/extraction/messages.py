@@ -27,7 +27,7 @@ from em_pipelines.schema.rows import InteractionRow, MessageRow, WithheldItem
 from em_pipelines.schema.table import Records, Tables, rows_of
 from em_pipelines.schema.tables.clean import MESSAGES
 from em_pipelines.schema.vocabulary import QUOTED_ROLES
-from em_pipelines.text.cleaning import CODE_MARK, blank_code, clean_text, looks_like_code, n_tokens
+from em_pipelines.text.cleaning import CODE_MARK, MARKS, blank_code, clean_text, looks_like_code, n_tokens
 from em_pipelines.text.guard.screening import withheld_in
 from em_pipelines.text.guard.sensitive import SafetySettings
 from em_pipelines.text.values import read_yaml
@@ -138,10 +138,12 @@ MAX_SHORT_WORDS, MAX_SHORT_CHARACTERS = 3, 40
 MIN_OWN_WORDS = 2
 """Beside quotations: of fewer, what is quoted tells the language."""
 MIN_ENGLISH_WORDS, MIN_ENGLISH_WORDS_SHARE = 2, 0.3
+MIN_WORDS_TO_A_FOREIGN_NAME = 4
+"""Of an English sentence, to each word in other letters: `my aunt 美玲 lives in Tainan`."""
 
 _ADDRESS = re.compile(r"(?:https?://|www\.)\S+|[\w.+-]+@[\w-]+\.[\w.-]+|[@#][\w-]+|\[masked:\w+\]")
 _QUOTED = re.compile(r"(?m)^\s{0,8}>.*$|\"[^\"\n]{3,400}\"|“[^”\n]{3,400}”|«[^»\n]{3,400}»|„[^“”\n]{3,400}[“”]")
-_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
+_WORD = re.compile(rf"[^\W\d_](?:[^\W\d_]|[{MARKS}])*(?:['’][^\W\d_]+)*")
 _ONE_LATIN_WORD = re.compile(r"\W*[A-Za-zÀ-ɏ]+\W*")
 _OPENS = " \t\"'“‘«([¿¡*_-"
 """What may stand between the end of a sentence and the first word of the next."""
@@ -245,10 +247,12 @@ def _guess(text: str) -> _Guess:
 
 @lru_cache(maxsize=16_384)
 def _is_plain_english(text: str) -> bool:
-    """Whether small words of English make up a good part of a text in Latin letters without accents."""
-    if not text.isascii() and not text.replace("’", "'").replace("—", "-").isascii():
-        return False
+    """Whether small words of English make up a good part of a text in Latin letters without accents, but for names."""
     words = [word.lower() for word in _WORD.findall(text.replace("’", "'"))]
+    plain = [word for word in words if word.isascii()]
+    if len(plain) < len(words) - len(words) // MIN_WORDS_TO_A_FOREIGN_NAME:
+        return False
+    words = plain
     n_english = sum(map(_small_words("english").__contains__, words))
     if n_english < MIN_ENGLISH_WORDS_SHARE * len(words) / 2:
         return False

@@ -28,7 +28,7 @@ from em_pipelines.resolution.name_parts import Name, head_role
 from em_pipelines.resolution.person_names import compare_people
 from em_pipelines.resolution.qualifiers import FROM, OF, clash, has_kin, is_same_role
 from em_pipelines.resolution.settings import ResolutionSettings
-from em_pipelines.resolution.thing_names import compare_things
+from em_pipelines.resolution.thing_names import are_initials, compare_things
 from em_pipelines.resolution.user_registry import Cause, Grounds, Registry, is_user, parsed
 from em_pipelines.resolution.word_lists import is_given_name, roles
 from em_pipelines.schema.rows import EntityRow
@@ -51,6 +51,8 @@ REASONS = {
     "similarity": "all but the same spelling",
     "definite": "one of its kind, spoken of as known",
 }
+GUESSED = frozenset({EntityType.CONCEPT, EntityType.PERSON})
+"""Types that are given to what nothing is known of; another one is believed in their place."""
 DEFINITE_TYPES = frozenset(
     {
         EntityType.VEHICLE, EntityType.CONCEPT, EntityType.PLACE, EntityType.ORGANIZATION, EntityType.ANIMAL,
@@ -301,17 +303,17 @@ def _is_told_apart(row: EntityRow, other: EntityRow, verdict: Verdict, settings:
 
 
 def _definite(registry: Registry, row: EntityRow, settings: ResolutionSettings) -> list[Fit]:
-    """`The bus` is the team bus, `the walnut` the walnut tree, if it is the only one of its type that shares the word,
-    and was spoken of not long ago."""
-    if row["entity_type"] not in DEFINITE_TYPES:
-        return []
+    """`The bus` is the team bus, `the walnut` the walnut tree, `the FT` the Financial Times, if it is the only one of
+    its type that shares the word or has the initials, and was spoken of not long ago."""
     verdict = Verdict("definite", settings.min_score)
     since = row["last_referenced"] - timedelta(days=settings.definite_days)
     fits: dict[str, Fit] = {}
     for other in registry.alike(row["canonical_name"], row["entity_type"]):
         if registry.are_one(row, other) or other["entity_type"] != row["entity_type"]:
             continue
-        part = _part_of_other(parsed(row), parsed(other))
+        part = _part_of_other(parsed(row), parsed(other)) if row["entity_type"] in DEFINITE_TYPES else None
+        if part is None and row["entity_type"] not in GUESSED and are_initials(parsed(row), parsed(other)):
+            part = parsed(row)
         if part is None or other["last_referenced"] < since:
             continue
         if part.digits or not is_open(registry, row, other, verdict):

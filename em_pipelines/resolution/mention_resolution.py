@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from math import log1p
 
 from em_pipelines.resolution.bearers import Bearer, bearer_of, roles_of_mention
-from em_pipelines.resolution.linking import Wording, fitting, link_by_name, qualifiers_of
+from em_pipelines.resolution.linking import GUESSED, Wording, fitting, link_by_name, qualifiers_of
 from em_pipelines.resolution.name_parts import is_nameable, parse_name
-from em_pipelines.resolution.namesakes import GUESSED, Choice, choose, is_given_of, unused
+from em_pipelines.resolution.namesakes import Choice, choose, is_given_of, unused
 from em_pipelines.resolution.qualifiers import OF, clash
 from em_pipelines.resolution.role_statements import is_definite, owner_of_mention
 from em_pipelines.resolution.settings import ResolutionSettings

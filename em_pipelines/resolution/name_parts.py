@@ -11,6 +11,7 @@ from functools import lru_cache
 
 from em_pipelines.resolution.word_lists import abbreviations, kind_words, known_names, roles, words
 from em_pipelines.schema.vocabulary import EntityType
+from em_pipelines.text.cleaning import is_capital
 from em_pipelines.text.name_keys import fold, name_key, name_tokens
 
 MAKERS = frozenset({EntityType.PRODUCT.value, EntityType.VEHICLE.value})
@@ -124,7 +125,7 @@ def _numbers_in(tokens: tuple[str, ...]) -> frozenset[str]:
 
 
 def _is_proper(text: str) -> bool:
-    return any(c.isupper() or c.isdigit() for c in text)
+    return any(c.isdigit() or is_capital(c) for c in text)
 
 
 def role_of(phrase: str) -> str:

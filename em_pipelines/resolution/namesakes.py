@@ -6,7 +6,7 @@ from itertools import count
 
 from em_pipelines.resolution.bearers import Bearer
 from em_pipelines.resolution.clusters import is_one_under_one_name
-from em_pipelines.resolution.linking import qualifiers_of
+from em_pipelines.resolution.linking import GUESSED, qualifiers_of
 from em_pipelines.resolution.name_parts import Name, head_role
 from em_pipelines.resolution.qualifiers import (
     AT,
@@ -27,10 +27,6 @@ from em_pipelines.resolution.word_lists import is_listed_name, roles, words
 from em_pipelines.schema.rows import EntityRow
 from em_pipelines.schema.vocabulary import EntityType
 from em_pipelines.text.name_keys import fold, name_key
-
-GUESSED = frozenset({EntityType.CONCEPT, EntityType.PERSON})
-"""Types that are given to what nothing is known of; another one is believed in their place."""
-
 
 UNSAID = "unsaid"
 

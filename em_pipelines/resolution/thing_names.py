@@ -26,8 +26,11 @@ from em_pipelines.resolution.name_parts import Name
 from em_pipelines.resolution.rewordings import is_clipped, likeness
 from em_pipelines.resolution.word_lists import homes, words
 from em_pipelines.schema.vocabulary import EntityType as T
+from em_pipelines.text.cleaning import is_capital
+from em_pipelines.text.name_keys import fold
 
 MIN_FUZZY_LETTERS = 5
+MIN_INITIALS = 3
 MIN_PLURAL_LETTERS = 4
 MIN_TELLING_DIGITS = 3
 MIN_SUBSTITUTED_LETTERS = 8
@@ -105,18 +108,36 @@ def _share(one: Name, other: Name) -> bool:
 
 
 def is_acronym(short: Name, long: Name) -> bool:
-    """`NYC` of New York City: one word of two to six letters that are the first ones of the words of the other."""
+    """`UCLA` of University of California, Los Angeles: one word of three to six letters that are the first ones of a
+    proper name's words.
+
+    Two letters fit too many names: those need a message that introduces both, `Harvey Specter (HS)`, or that speaks of
+    `the FT` as of something known. Nor are a common noun's initials its name.
+    """
+    return len(short.compact) >= MIN_INITIALS and are_initials(short, long)
+
+
+def are_initials(short: Name, long: Name) -> bool:
+    """Whether a name of two to six letters has the first ones of the words of a proper name."""
     word = short.compact
-    if len(short.all_tokens) != 1 or not 2 <= len(word) <= 6 or len(long.all_tokens) < 2 or not short.is_proper:
+    if len(short.all_tokens) != 1 or not 2 <= len(word) <= 6 or len(long.all_tokens) < 2:
+        return False
+    if not (short.is_proper and _is_all_proper(long)):
         return False
     telling = [token for token in long.all_tokens if token not in words("small_words")]
     return word in ("".join(t[0] for t in long.all_tokens), "".join(t[0] for t in telling))
 
 
+def _is_all_proper(name: Name) -> bool:
+    """Whether each of its words that tells anything is written like a name."""
+    telling = [word for word in name.text.split() if fold(word) not in words("small_words")]
+    return all(is_capital(word) or word[0].isdigit() for word in telling)
+
+
 def _is_partly_acronym(one: Name, other: Name) -> bool:
     """`NY Times` of New York Times: one word is the initials of words that the other has in its place."""
     short, long = one.tokens, other.tokens
-    if not 2 <= len(short) < len(long):
+    if not 2 <= len(short) < len(long) or not (one.is_proper and _is_all_proper(other)):
         return False
     for n, word in enumerate(short):
         size = len(long) - len(short) + 1

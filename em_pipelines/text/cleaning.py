@@ -50,6 +50,28 @@ _KEY_LINE = re.compile(r"^\s*(?:-\s+)?[A-Za-z_][\w.-]{0,60}\s?[:=](?:\s+\S.{0,20
 _INDENTED = re.compile(r"^(?: {2,}|\t)\S")
 
 
+def _marks_of_letters() -> str:
+    """Ranges of a character class: marks that belong to the letter before them (Unicode category M) and have no letter
+    of their own, as those of Yoruba, of Indian scripts and of vowelled Hebrew and Arabic."""
+    marks = [n for n in range(0x300, 0x1F000) if unicodedata.category(chr(n))[0] == "M"]
+    starts = [n for before, n in zip([0, *marks], marks, strict=False) if n - before > 1]
+    ends = [n for n, after in zip(marks, [*marks[1:], 0], strict=True) if after - n != 1]
+    return "".join(f"{chr(start)}-{chr(end)}" for start, end in zip(starts, ends, strict=True))
+
+
+MARKS = _marks_of_letters()
+"""For a character class: `[^\\W_]` alone cuts a name at a letter that needs two marks."""
+HYPHENS = str.maketrans(dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2015\u2212\ufe63\uff0d\u05be", "-"))
+APOSTROPHES = str.maketrans(dict.fromkeys("\u2018\u2019\u02bc\u02bb\u02b9\u2032\u00b4\u0060\uff07", "'"))
+
+
+def is_capital(word: str) -> bool:
+    """Whether a word is written like a name: with a capital, or in a script that has none, as names of other languages
+    stand among English words."""
+    first = word[0]
+    return first.isupper() or (not first.isascii() and first.isalpha() and first.lower() == first.upper())
+
+
 def clean_text(text: str) -> str:
     """Returns the text in NFC, without invisible, directional and control characters; idempotent.
 

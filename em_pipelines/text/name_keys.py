@@ -5,13 +5,14 @@ import unicodedata
 from functools import lru_cache
 
 from em_pipelines.schema.vocabulary import USER
+from em_pipelines.text.cleaning import APOSTROPHES, HYPHENS, MARKS
 
 DETERMINERS = frozenset(
     ["a", "an", "the", "my", "our", "his", "her", "their", "your", "its", "this", "that", "these", "those", "some"]
 )  # fmt: skip
 _SEPARATORS = re.compile(r"[_\s]+")
-_EDGES = re.compile(r"^[^\w#+]+|[^\w#+]+$")
-_PARTS = re.compile(r"[^\w#+]+|_+")
+_EDGES = re.compile(rf"^[^\w#+{MARKS}]+|[^\w#+{MARKS}]+$")
+_PARTS = re.compile(rf"[^\w#+{MARKS}]+|_+")
 _DIGITS_BEGIN = re.compile(r"(?<=[^\W\d_])(?=\d)|(?<=\d)(?=(?:[ivx]{2,}|mm|cc|gb|tb|inch)$)")
 _DOTTED = re.compile(r"(?<!\w)(?:[^\W\d_]\.){2,}(?!\w)|(?<!\w)(?:[^\W\d_]\.)+[^\W\d_](?!\w)")
 _PLAIN_LETTERS = str.maketrans(
@@ -26,13 +27,18 @@ def name_key(name: str) -> str:
     Underscores and runs of white space are one space. A name of nothing else keeps its words, so the key is empty
     only where the name is.
     """
-    text = unicodedata.normalize("NFKC", name).casefold().replace("’", "'")
+    text = _straight(unicodedata.normalize("NFKC", name).casefold())
     words = [_EDGES.sub("", word) or word for word in _SEPARATORS.split(text) if word]
     words = [word.removesuffix("'s") or word for word in words]
     start = 0
     while start < len(words) - 1 and words[start] in DETERMINERS:
         start += 1
     return " ".join(words[start:])
+
+
+def _straight(text: str) -> str:
+    """The text with one hyphen and one apostrophe, whichever of their many forms it has."""
+    return text if text.isascii() else text.translate(HYPHENS).translate(APOSTROPHES)
 
 
 @lru_cache(maxsize=65_536)
@@ -46,7 +52,7 @@ def fold(text: str) -> str:
 def name_tokens(name: str) -> tuple[str, ...]:
     """Returns the folded words of a name: divided at blanks, hyphens, dots and around numbers (`MK-4`, `MK4`: mk 4;
     `A7III`: a 7 iii), `&` read as `and`, dots between initials, apostrophes and leading determiners dropped."""
-    text = fold(name).replace("’", "'").replace("&", " and ")
+    text = _straight(fold(name)).replace("&", " and ")
     text = _DOTTED.sub(lambda initials: initials[0].replace(".", ""), text)
     text = text.replace("'", "")
     words = [word for word in _PARTS.split(text) if word]

@@ -6,6 +6,7 @@ follows, that replaces the last one: the words before are said again with it, so
 Stavanger` reads `We live in Bergen; we live in Stavanger`, of which only the second holds.
 """
 
+import re
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -36,11 +37,14 @@ from em_pipelines.extraction.rules.tokens import (
     BOUNDARY,
     CONJ,
     DET,
+    MONTH,
     NOT_IN_PHRASE,
     POSS,
     PUNCT,
     SUBJECT,
+    WEEKDAY,
     Token,
+    bits_of,
     low_at,
     sentences,
 )
@@ -225,7 +229,8 @@ def _may_precede_verb(token: Token) -> bool:
     return token.low == "to" or bool(token.bits & (SUBJECT | AUX | ADV))
 
 
-_STRAIGHT = str.maketrans("’‘ʼ“”„«»", "'''" + '"' * 5)
+_STRAIGHT = str.maketrans("’‘ʼ“”„«»\u2010\u2011", "'''" + '"' * 5 + "--")
+_JOINED_NAMES = re.compile(r"(?<![^\W\d_])([^\W\d_a-z][^\W\d_]*)[\u2012\u2013](?=([^\W\d_a-z][^\W\d_]*))")
 _INTENDING = frozenset({"want", "need", "plan", "decide", "intend", "hope"})
 
 
@@ -233,7 +238,13 @@ def readable(text: str, *, is_note: bool = False) -> str:
     """The text to be read, of the same length: code and quoted material blanked, quotes and apostrophes straight. In
     an imported note nothing is quoted material: it is a list about the user."""
     text = blank_code(text if is_note else blanked(text, quoted_material(text)))
-    return text if text.isascii() else text.translate(_STRAIGHT)
+    return text if text.isascii() else _JOINED_NAMES.sub(_joined, text.translate(_STRAIGHT))
+
+
+def _joined(match: re.Match[str]) -> str:
+    """An en dash between two names joins them as a hyphen does, `Anne–Sophie`; between dates it is a range."""
+    is_range = any(bits_of(word.lower()) & (WEEKDAY | MONTH) for word in match.groups())
+    return match.group() if is_range else f"{match.group(1)}-"
 
 
 @dataclass(slots=True)

@@ -33,6 +33,7 @@ from em_pipelines.extraction.rules.tokens import (
 )
 from em_pipelines.extraction.speakers import ALONE, Talk
 from em_pipelines.schema.vocabulary import EntityType
+from em_pipelines.text.cleaning import MARKS
 
 _BY_NOUN = {noun: EntityType(name) for name, nouns in load_lexicon("nouns")["types"].items() for noun in nouns.split()}
 _PROFESSIONS = words("nouns", "professions")
@@ -146,7 +147,8 @@ _MOTION = words("people", "motion")
 _MAX_HELPERS = 4
 SHORT_DATES = words("words", "weekday_short") | words("words", "month_short")
 _NAME_WORD = re.compile(
-    r"(?:(?:Mc|Mac|De|Di|La|Le|Van|Fitz|O['’]|D['’])?[^\W\d_a-z][^\W\d_A-Z]*[.]?|[a-z]{1,3}|(?:[A-Z]\.)+)(?:[-'’][^\W\d_]+)*"
+    rf"(?:(?:Mc|Mac|De|Di|La|Le|Van|Fitz|O['’]|D['’])?[^\W\d_a-z](?:[^\W\d_A-Z]|[{MARKS}])*[.]?|[a-z]{{1,3}}"
+    rf"|(?:[A-Z]\.)+)(?:[-'’](?:[^\W\d_]|[{MARKS}])+)*"
 )
 
 
@@ -155,10 +157,9 @@ class Reading:
     """What a matcher works on: the message's tokens and text, its date, and whether it writes capitals at all.
 
     Before the tokens at `seams` the text holds words that were taken back (`repairs`). `speakers` are the names,
-    case-folded, of those who speak. `phrases` keeps what slots have read, by first token and limit: a dozen patterns
-    ask for the same phrase. `owners` keeps the owner of each role noun, by token, and `talk` says who speaks. `used`
-    are names, case-folded, of what somebody uses by what the conversation has said so
-    far.
+    case-folded, of those who speak, and `talk` is which of them does. `phrases` keeps what slots have read, by first
+    token and limit: a dozen patterns ask for the same phrase; `owners` the owner of each role noun, by token. `used`
+    are names, case-folded, of what somebody uses by what the conversation has said so far.
     """
 
     tokens: list[Token]

@@ -172,7 +172,7 @@ class MessageReader:
         self.people = people
         self.subject = turn.subject or USER
         mended, self.sentences = parse_message(tokenise(text), text, is_spoken=options.is_spoken)
-        tokens, has_capitals = mended.tokens, any(t.is_capital for t in mended.tokens)
+        tokens, has_capitals = mended.tokens, any(text[t.start].isupper() for t in mended.tokens)
         day, talk = turn.timestamp.date(), Talk(self.subject, people.names, partial(whose, people))
         seams, by = mended.seams, people.speakers
         self.reading = Reading(tokens, text, day, has_capitals, seams, by, talk=talk, used=people.used)

@@ -13,7 +13,7 @@ from operator import itemgetter
 from em_pipelines.extraction.rules.lexicon import load_lexicon, words
 from em_pipelines.language.sentences import sentences as sentence_spans
 from em_pipelines.language.sentences import without_marks
-from em_pipelines.text.cleaning import CODE_MARK
+from em_pipelines.text.cleaning import CODE_MARK, MARKS, is_capital
 
 CLASS_NAMES = (
     "determiners", "quantifiers", "possessives", "first_person", "subject_pronouns", "object_pronouns", "relatives",
@@ -135,10 +135,11 @@ def bits_of(low: str) -> int:
     return bits
 
 
+_LETTERS = rf"[^\W_](?:[^\W_]++|[{MARKS}]++)*+"
 _TOKEN = re.compile(
     r"(?-i:[a-zA-Z]++(?=[ ,\n]))"
     r"|(?:mr|mrs|ms|dr|prof|st|jr|sr)\.(?=\s)|(?:[A-Z]\.){1,5}(?=[A-Z\s,;]|$)|\d+(?:[.,:/-]\d+)+(?:st|nd|rd|th|am|pm)?"
-    r"|[^\W_]+(?:[.'/&+@_-][^\W_]+)*(?:\+{1,2}|\#)?|\n|" + CODE_MARK + r"+|[^\s\w]|_",
+    rf"|{_LETTERS}(?:[.'/&+@_\u05be-]{_LETTERS})*(?:\+{{1,2}}|\#)?|\n|" + CODE_MARK + r"+|[^\s\w]|_",
     re.IGNORECASE,
 )
 """The first branch reads nothing that a later one would read otherwise: it is there because most words are plain."""
@@ -217,7 +218,7 @@ def _plain(word: str) -> tuple[str, bool, _Classes] | None:
     """The word in small letters, whether it has a capital, and its classes; None where its neighbours matter."""
     low = word.lower()
     is_plain = "'" not in low and low not in _SPLIT and low not in {"i.", "of", "than"}
-    return (low, word[0].isupper(), _looked_up(low)) if is_plain else None
+    return (low, is_capital(word), _looked_up(low)) if is_plain else None
 
 
 def _cut(piece: str) -> tuple[_Word, ...]:
@@ -267,7 +268,7 @@ def _take(tokens: list[Token], start: int, end: int, word: str) -> None:
         tokens[-1].bits = ADV
     if low in _SPLIT and _split_known(tokens, low, start, end, word):
         return
-    tokens.append(Token(low, start, end, word[0].isupper()))
+    tokens.append(Token(low, start, end, is_capital(word)))
 
 
 def _ends_with_hedge(tokens: list[Token]) -> bool:
@@ -284,7 +285,7 @@ def _split_ending(tokens: list[Token], low: str, start: int, end: int, word: str
     for ending in _ENDINGS:
         if low.endswith(ending) and len(low) > len(ending):
             cut = end - len(ending)
-            tokens.append(Token(low[: -len(ending)], start, cut, word[0].isupper()))
+            tokens.append(Token(low[: -len(ending)], start, cut, is_capital(word)))
             tokens.append(Token(ending, cut, end, False))
             return True
     return False
@@ -295,7 +296,7 @@ def _split_known(tokens: list[Token], low: str, start: int, end: int, word: str)
     if parts is None or (low == "id" and (word != low or (tokens and tokens[-1].bits & _NEVER_AFTER))):
         return False
     cut = start + min(len(parts[0]), end - start)
-    tokens.append(Token(parts[0], start, cut, word[0].isupper()))
+    tokens.append(Token(parts[0], start, cut, is_capital(word)))
     tokens.append(Token(parts[1], cut, end, False))
     return True
 
