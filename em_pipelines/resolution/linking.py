@@ -27,6 +27,7 @@ from em_pipelines.resolution.clusters import (
 from em_pipelines.resolution.name_parts import Name, head_role
 from em_pipelines.resolution.person_names import compare_people
 from em_pipelines.resolution.qualifiers import FROM, OF, clash, has_kin, is_same_role
+from em_pipelines.resolution.rewordings import is_statement
 from em_pipelines.resolution.settings import ResolutionSettings
 from em_pipelines.resolution.thing_names import are_initials, compare_things
 from em_pipelines.resolution.user_registry import Cause, Grounds, Registry, is_user, parsed
@@ -260,7 +261,7 @@ def fitting(
     for other in _comparable(registry, row):
         group = registry.representative(other)["entity_id"]
         verdict = judge(row, other) or _meant(registry, row, other) if group not in refused else None
-        if verdict is None:
+        if verdict is None or _is_thing_and_statement(row, other, verdict):
             continue
         if not is_called_so and _is_told_apart(row, other, verdict, settings):
             refused.add(group)
@@ -271,6 +272,12 @@ def fitting(
             else:
                 refused.add(group)
     return sorted(best.values(), key=Fit.order)
+
+
+def _is_thing_and_statement(row: EntityRow, other: EntityRow, verdict: Verdict) -> bool:
+    """Whether one is a sentence: it is neither what it speaks of nor another sentence."""
+    is_any = is_statement(row["canonical_name"]) or is_statement(other["canonical_name"])
+    return is_any and verdict.method != SPELLING.method
 
 
 def _meant(registry: Registry, row: EntityRow, other: EntityRow) -> Verdict | None:
@@ -309,7 +316,8 @@ def _definite(registry: Registry, row: EntityRow, settings: ResolutionSettings) 
     since = row["last_referenced"] - timedelta(days=settings.definite_days)
     fits: dict[str, Fit] = {}
     for other in registry.alike(row["canonical_name"], row["entity_type"]):
-        if registry.are_one(row, other) or other["entity_type"] != row["entity_type"]:
+        is_other = registry.are_one(row, other) or other["entity_type"] != row["entity_type"]
+        if is_other or _is_thing_and_statement(row, other, verdict):
             continue
         part = _part_of_other(parsed(row), parsed(other)) if row["entity_type"] in DEFINITE_TYPES else None
         if part is None and row["entity_type"] not in GUESSED and are_initials(parsed(row), parsed(other)):

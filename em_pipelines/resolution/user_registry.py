@@ -16,7 +16,7 @@ from em_pipelines.resolution.clusters import FEEDBACK, REWORDED, components, cut
 from em_pipelines.resolution.name_parts import Name, head_role, parse_name
 from em_pipelines.resolution.person_names import sounds
 from em_pipelines.resolution.qualifiers import AT, MARKS
-from em_pipelines.resolution.rewordings import clipped_key, phrase_of
+from em_pipelines.resolution.rewordings import clipped_key, is_statement, is_verb_phrase, phrase_of
 from em_pipelines.resolution.word_lists import full_forms, roles, words
 from em_pipelines.schema.ids import content_id, entity_id
 from em_pipelines.schema.rows import EntityOpRow, EntityRow, LinkItem
@@ -258,6 +258,8 @@ class Registry:
             return 0
         name = parsed(row)
         if fold(name.text) in words("nothing"):
+            return 3
+        if is_statement(name.text) or is_verb_phrase(name.text):  # a thing is not called after what is said of it
             return 3
         is_role = name.person is not None and name.person.is_role
         return 1 if name.is_proper and not is_role else 2
