@@ -158,8 +158,7 @@ class Reading:
 
     Before the tokens at `seams` the text holds words that were taken back (`repairs`). `speakers` are the names,
     case-folded, of those who speak, and `talk` is which of them does. `phrases` keeps what slots have read, by first
-    token and limit: a dozen patterns ask for the same phrase; `owners` the owner of each role noun, by token. `used`
-    are names, case-folded, of what somebody uses by what the conversation has said so far.
+    token and limit, `owners` the owner of each role noun, by token. `used` are what somebody is known to use by now.
     """
 
     tokens: list[Token]
