@@ -35,7 +35,8 @@ class Targeted:
     """An act upon facts that are known already, found by id or by what they say.
 
     `object` is None where all values of the relation are meant. `claim` is the CLAIMS row to fall back upon where
-    nothing known fits, and what a correction puts in the place of what it said.
+    nothing known fits, and what a correction puts in the place of what it said. With `is_topic` the facts are those
+    about a thing, of any relation, and `object` is the words for it.
     """
 
     act: Act
@@ -48,6 +49,7 @@ class Targeted:
     polarity: int
     claim: ClaimRow | None = None
     reason: str | None = None
+    is_topic: bool = False
 
 
 @dataclass(slots=True)

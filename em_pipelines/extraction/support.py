@@ -154,6 +154,12 @@ def _is_inflected(one: str, other: str) -> bool:
     return n_common >= MIN_COMMON and max(len(one), len(other)) - n_common <= min(MAX_ENDING, n_common // 2)
 
 
+@lru_cache(maxsize=8192)
+def content_stems(text: str, language: str = ENGLISH) -> frozenset[str]:
+    """The stems of the words of a text that carry meaning; `language` is its own."""
+    return frozenset(_stem(word, language) for word in _WORD.findall(text) if not _is_light(word, language))
+
+
 @lru_cache(maxsize=1024)
 def _stems(text: str, language: str) -> frozenset[str]:
     return frozenset(_stem(word, language) for word in _WORD.findall(text))

@@ -277,7 +277,7 @@ def _literals(claim: Claim) -> list[str]:
 
 def _is_overconfident(claim: Claim, turn: Turn, settings: VerificationSettings) -> bool:
     """Whether a clause says "maybe" or "I think" and the claim does not. What is taken back is never too sure."""
-    if claim.act is Act.RETRACT:
+    if claim.act in {Act.RETRACT, Act.RETRACT_ALL}:
         return False
     if claim.confidence < settings.min_high_confidence or claim.hedge_level is not HedgeLevel.NONE:
         return False

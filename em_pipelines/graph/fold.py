@@ -33,13 +33,14 @@ from em_pipelines.graph.wordings import SAYS_WHY
 from em_pipelines.schema.endings import ENDED_BY, ENDED_TOGETHER, SAME_STATUS
 from em_pipelines.schema.rows import ClaimRow, FeedbackRow
 from em_pipelines.schema.table import Records, Tables, rows_of
-from em_pipelines.schema.vocabulary import Act
+from em_pipelines.schema.vocabulary import TOPIC, Act
 from em_pipelines.storage.duckdb_engine import Query, Rows, bind, fetch, scalar, statement
 from em_pipelines.text.guard.sensitive import SafetySettings
 from em_pipelines.text.name_keys import name_key
 
 HERE = Path(__file__).parent
 _STATUSES = pa.array(sorted({*ENDED_BY, *SAME_STATUS}))
+_RETRACTING = pa.array([Act.RETRACT.value, Act.RETRACT_ALL.value])
 _COUPLES = pa.array(sorted(ENDED_TOGETHER))
 SMALL_DAY_ROWS = 5_000
 """Statements of a day up to which they are folded row by row."""
@@ -110,7 +111,7 @@ def fold_in_sql(  # noqa: PLR0913  (as above)
     for number in range(1, n_rounds + 1):
         connection.execute(f"SET VARIABLE round = {number}")
         _run_round(connection)
-    if scalar(connection, "SELECT count(*) FROM changes WHERE kind = 'REPLACE'"):
+    if scalar(connection, "SELECT count(*) FROM changes WHERE kind IN ('REPLACE', 'DOUBT')"):
         connection.execute(statement(HERE, "link"))
     break_circles(connection)
     ops = fetch(connection, statement(HERE, "operations"))
@@ -147,12 +148,13 @@ def _acts_of(claims: pa.Table) -> list[Targeted]:
 
 
 def _taken_back(claims: pa.Table) -> list[Targeted]:
-    """Retractions that stand in messages."""
-    retractions = claims.filter(pc.equal(claims["act"], Act.RETRACT.value))
+    """Retractions in messages."""
+    retractions = claims.filter(pc.is_in(claims["act"], value_set=_RETRACTING))
     return [
         Targeted(
-            Act.RETRACT, cast(Origin, {**row}), None, row["subject"], row["relation"], row["object"] or row["value"],
-            row["attribute"], row["polarity"],
+            Act(row["act"]), cast(Origin, {**row}), None, row["subject"], row["relation"],
+            row["object"] or row["value"], row["attribute"], row["polarity"],
+            is_topic=row["relation"] == TOPIC and row["object"] is None,
         )
         for row in rows_of(retractions)
     ]  # fmt: skip

@@ -1,5 +1,7 @@
 """Relations as the fold compares them: which say the same the other way round, which cannot hold together, and the
 circles that some may not form. Of a table that is sql/incoming.sql, live.sql and macros.sql, of one row `placed`.
+
+Here as well: the conflicts of a day that is folded row by row (sql/contradictions.sql, sql/link.sql).
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -15,6 +17,7 @@ import pyarrow.compute as pc
 
 from em_pipelines.schema.ids import content_id
 from em_pipelines.schema.table import rows_of
+from em_pipelines.schema.tables.graph import CONTRADICTIONS
 from em_pipelines.schema.vocabulary import FUNCTIONAL, LASTING, RELATIONS, SYMMETRIC, USER
 from em_pipelines.storage.duckdb_engine import fetch, scalar, statement
 
@@ -23,6 +26,8 @@ Row = dict[str, Any]
 Slot = tuple[str, str, str, str, str, bool]
 ReadAs = Mapping[str, str]
 """Names that are one with another → that other."""
+Facts = Mapping[str, Row]
+"""The facts that the day can touch, as they are after it, by id."""
 BLANKS = " \u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000"
 """What DuckDB's `trim` takes away; tabs and line ends stay."""
 UNVERIFIED = " (unverified)"
@@ -331,3 +336,55 @@ def day_of(said: Row) -> date:
     """The day of a statement, by the clock of who made it."""
     day: date = said.get("said_on") or said["timestamp"].date()
     return day
+
+
+def pair_doubts(live: Facts, changes: Iterable[Row]) -> None:
+    """Lets each of the facts that a retraction may mean point at the next older one; changes the rows of `live`."""
+    doubts = {change["claim_id"]: change for change in changes if change["kind"] == "DOUBT"}
+    for change in doubts.values():
+        fact, older = live[change["edge_id"]], doubts.get(change["pair_id"])
+        if older is not None and older["edge_id"] != fact["edge_id"]:
+            fact["contradicts"] = fact["contradicts"] or older["edge_id"]
+
+
+def conflicts_after(before: pa.Table, live: Facts) -> pa.Table:
+    """Open and settled conflicts: of facts that today touched as they now stand, all others as they stood."""
+    if not live:
+        return before
+    met = ((fact, live.get(fact["contradicts"] or "")) for fact in live.values())
+    rows = [_conflict(fact, other) for fact, other in met if other is not None]
+    is_met, is_other_met = (is_in(before[name], live) for name in ("edge_id", "other_edge_id"))
+    untouched = before.filter(pc.invert(pc.or_(is_met, is_other_met)))
+    rows += [_half_met(row, live) for row in before.filter(pc.xor(is_met, is_other_met)).to_pylist()]
+    return pa.concat_tables([untouched, CONTRADICTIONS.from_rows(rows)])
+
+
+def _half_met(conflict: Row, live: Facts) -> Row:
+    """A conflict of which today touched one side alone, as it may with what a retraction may have meant."""
+    fact = live.get(conflict["edge_id"]) or live[conflict["other_edge_id"]]
+    if conflict["status"] == "settled" or fact["status"] == "contradicted":
+        return conflict
+    decided_at = max(conflict["detected_at"], fact["unlearned_at"] or fact["last_reinforced"])
+    return {**conflict, "status": "settled", "resolved_at": decided_at}
+
+
+def _conflict(new: Row, old: Row) -> Row:
+    is_open = new["status"] == old["status"] == "contradicted"
+    return {
+        "contradiction_id": content_id("con", new["edge_id"], old["edge_id"]),
+        "user_id": new["user_id"],
+        "edge_id": new["edge_id"],
+        "other_edge_id": old["edge_id"],
+        "entity_id": new["subject_key"],
+        "reason": _conflict_reason(new, old),
+        "status": "open" if is_open else "settled",
+        "detected_at": new["learned_at"],
+        "resolved_at": None if is_open else max(fact["unlearned_at"] or fact["learned_at"] for fact in (new, old)),
+    }
+
+
+def _conflict_reason(new: Row, old: Row) -> str:
+    """Why two facts cannot both be; of different subjects or families they can, but a retraction may mean either."""
+    if (new["meeting_key"], new["family"]) != (old["meeting_key"], old["family"]):
+        return "retraction"
+    return "polarity" if new["target_key"] == old["target_key"] else "another value"

@@ -23,10 +23,15 @@ STANDING = ("active", "contradicted")
 OWN_WORDS = ("explicit", "user_correction")
 DOUBTS = frozenset({"secondhand", "attribution_uncertain", "sarcasm_detected", "hypothetical"})
 WEAK = ("inferential", "reflective", "imported", "shared")
+UPON_KNOWN = ("retract", "replace", "end", "doubt", "restore")
+"""Acts that change facts that are known, and state none."""
 AHEAD = ("plan", "wish")
 """What is meant for a day to come: the one that was given last, and none where none was given."""
 INSERTING = ("INSERT", "REVISE", "CONTRADICT_NEW", "OVERRULED", "CONFIRM_NEW")
 AGAIN = {"INSERT": "holds again", "CONFIRM_NEW": "confirmed: it holds again"}
+ENDING = {"RETRACT": "retracted"} | dict.fromkeys(("REPLACE", "END", "SUPERSEDE"), "superseded")
+ENDING |= dict.fromkeys(("CONTRADICT", "DOUBT"), "contradicted")
+"""The status that a change leaves."""
 REASONS = {
     "INSERT": "not known before",
     "RECALL": "surfaced in a session",
@@ -34,6 +39,7 @@ REASONS = {
     "CONFIRM": "confirmed",
     "CONFIRM_NEW": "confirmed, and not known before",
     "RETRACT": "taken back",
+    "DOUBT": "a retraction fits it and other facts alike",
     "REPLACE": "corrected",
     "END": "over: what was said of its subject ends it",
     "RESTORE": "holds again: what stood against it was taken back",
@@ -181,7 +187,7 @@ def _is_overruled(said: Row, rivals: Iterable[Row]) -> bool:
 
 def _kind(said: Row, *, is_known: bool, has_rivals: bool, verdict: tuple[bool, bool]) -> str | None:
     act = said["act"]
-    if act in ("retract", "replace", "end"):
+    if act in UPON_KNOWN:
         return str(act).upper()
     if act in ("recall", "verify"):
         return str(act).upper() if is_known else None
@@ -232,7 +238,7 @@ def changes_of(meetings: Iterable[Meeting], live: Mapping[str, Row]) -> list[Cha
 
 
 def _changes(meeting: Meeting, kind: str, live: Mapping[str, Row]) -> Iterator[Changing]:
-    if kind not in ("RETRACT", "REPLACE", "END"):
+    if kind.lower() not in UPON_KNOWN:
         yield Changing(meeting.edge_id, kind, meeting, meeting.effective)
     if meeting.settles and kind in ("REVISE", "REINFORCE", "CONFIRM", "CONFIRM_NEW", "VERIFY"):
         yield from (Changing(rival, "SUPERSEDE", meeting) for rival in meeting.rivals)
@@ -240,7 +246,7 @@ def _changes(meeting: Meeting, kind: str, live: Mapping[str, Row]) -> Iterator[C
         yield from (Changing(rival, "CONTRADICT", meeting) for rival in meeting.rivals)
     if kind in ("RETRACT", "REPLACE"):
         yield from _taken_back(meeting, kind, live)
-    if kind == "END":
+    if kind in ("END", "DOUBT", "RESTORE"):
         yield from (Changing(edge_id, kind, meeting) for edge_id in meeting.standing)
 
 
@@ -331,14 +337,7 @@ def _status(fact: Row, change: Changing) -> str:
     kind = change.kind
     if kind in ("RESTORE", "CONFIRM", "VERIFY") or (kind == "REINFORCE" and change.meeting.settles):
         return "active"
-    ends = {
-        "RETRACT": "retracted",
-        "REPLACE": "superseded",
-        "END": "superseded",
-        "SUPERSEDE": "superseded",
-        "CONTRADICT": "contradicted",
-    }
-    return ends.get(kind, str(fact["status"]))
+    return ENDING.get(kind, str(fact["status"]))
 
 
 def _ended(fact: Row, said: Row, kind: str, winner_id: str) -> Row:

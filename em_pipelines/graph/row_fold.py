@@ -27,9 +27,11 @@ from em_pipelines.graph.relations import (
     Slot,
     circles,
     columns,
+    conflicts_after,
     is_in,
     kinds,
     literal_key,
+    pair_doubts,
     placed,
     touched,
 )
@@ -46,14 +48,16 @@ from em_pipelines.graph.rounds import (
 from em_pipelines.graph.targets import KnownFact, NameKey, acts_upon, reach
 from em_pipelines.schema.ids import content_id
 from em_pipelines.schema.table import rows_of
-from em_pipelines.schema.tables.graph import CONTRADICTIONS, EDGES, GRAPH_OPS
+from em_pipelines.schema.tables.graph import EDGES, GRAPH_OPS
 from em_pipelines.storage.duckdb_engine import Rows
 
 OPERATIONS = {
     "RECALL": "REINFORCE", "VERIFY": "REINFORCE", "CONTRADICT_NEW": "CONTRADICT", "OVERRULED": "CONTRADICT",
-    "CIRCLE": "CONTRADICT", "CONFIRM_NEW": "CONFIRM",
+    "CIRCLE": "CONTRADICT", "DOUBT": "CONTRADICT", "CONFIRM_NEW": "CONFIRM",
 } | dict.fromkeys(("SUPERSEDE", "REPLACE", "END", "RESTORE"), "REVISE")  # fmt: skip
 """What an auditor reads for a kind of change, where it is not the kind itself."""
+SOURCE = ("session_id", "turn_number", "span_start", "span_end", "extraction_id")
+"""Where something was said: an item of a fact's provenance."""
 WINNERS = ("INSERT", "REVISE", "REINFORCE", "CONTRADICT_NEW")
 
 
@@ -126,8 +130,9 @@ def fold_rows(  # noqa: PLR0913  (as the fold in SQL)
     for statements in _rounds(incoming):
         _run_round(live, statements, settings, decay)
     _link(live)
+    pair_doubts(live.facts, live.changes)
     _break_circles(live, previous, read_as)
-    return FoldedRows(_state(kept, live), _operations(live), _conflicts(conflicts, live))
+    return FoldedRows(_state(kept, live), _operations(live), conflicts_after(conflicts, live.facts))
 
 
 def _read_as(entities: pa.Table) -> dict[str, str]:
@@ -174,15 +179,19 @@ def _stated(today: Day, named: Mapping[tuple[str, str], str], settings: FoldSett
 def _aimed(
     acts: Sequence[Targeted], previous: pa.Table, today: Day, said: Sequence[Row], name_key: NameKey
 ) -> dict[str, Row]:
-    """The statements that acts upon known facts come to, by id. Of facts only those that an act can reach are read."""
+    """The statements that acts upon known facts come to, by id. Of facts only those that an act can reach are read, and
+    those in doubt."""
     users = {act.origin["user_id"] for act in acts}
     relations, ids = reach(acts)
     wanted = pc.and_(
         is_in(previous["user_id"], users),
-        pc.or_(is_in(previous["relation"], relations), is_in(previous["edge_id"], ids)),
+        pc.or_(
+            pc.equal(previous["status"], "contradicted"),
+            pc.or_(is_in(previous["relation"], relations), is_in(previous["edge_id"], ids)),
+        ),
     )
     facts = previous.filter(pc.and_(wanted, pc.not_equal(previous["status"], "retracted"))).to_pylist()
-    new = [{**row, "edge_id": row["claim_id"], "status": "active"} for row in said if row["user_id"] in users]
+    new = [_as_known(row) for row in said if row["user_id"] in users]
     names = _names(today.entities, users, [*facts, *new])
     known = [
         cast(KnownFact, {**f, "subject_names": names[f["subject_id"]], "object_names": names.get(f["object_id"], [])})
@@ -192,6 +201,13 @@ def _aimed(
     known.sort(key=lambda fact: (fact["status"] not in ("active", "contradicted"), fact["edge_id"]))
     rows = acts_upon(acts, known, _named(today), name_key)
     return {claim_id: {**dict.fromkeys(MAY_BE_ABSENT), **row} for claim_id, row in rows.items()}
+
+
+def _as_known(row: Row) -> Row:
+    """What is said today, in the columns of facts that are known."""
+    places = [{name: row[name] for name in SOURCE}]
+    at = {"learned_at": row["timestamp"], "last_reinforced": row["timestamp"]}
+    return {**row, **at, "edge_id": row["claim_id"], "status": "active", "contradicts": None, "provenance": places}
 
 
 def _names(entities: pa.Table, users: set[str], facts: Iterable[Row]) -> dict[str | None, list[str]]:
@@ -207,8 +223,7 @@ def _names(entities: pa.Table, users: set[str], facts: Iterable[Row]) -> dict[st
 
 
 def _incoming(row: Row, read_as: ReadAs) -> Row:
-    source = {name: row[name] for name in ("session_id", "turn_number", "span_start", "span_end", "extraction_id")}
-    return {**row, **columns(placed(row, read_as)), "source": source}
+    return {**row, **columns(placed(row, read_as)), "source": {name: row[name] for name in SOURCE}}
 
 
 def _name_ops(entity_ops: pa.Table) -> list[NameOp]:
@@ -370,28 +385,3 @@ def _operations(live: _Live) -> pa.Table:
             for change in live.changes
         ]
     )
-
-
-def _conflicts(before: pa.Table, live: _Live) -> pa.Table:
-    """Open and settled conflicts: of facts that today touched as they now stand, all others as they stood."""
-    met = ((fact, live.facts.get(fact["contradicts"] or "")) for fact in live.facts.values())
-    rows = [_conflict(fact, other) for fact, other in met if other is not None]
-    if not live.facts:
-        return before
-    untouched = before.filter(pc.invert(is_in(before["edge_id"], live.facts)))
-    return pa.concat_tables([untouched, CONTRADICTIONS.from_rows(rows)])
-
-
-def _conflict(new: Row, old: Row) -> Row:
-    is_open = new["status"] == old["status"] == "contradicted"
-    return {
-        "contradiction_id": content_id("con", new["edge_id"], old["edge_id"]),
-        "user_id": new["user_id"],
-        "edge_id": new["edge_id"],
-        "other_edge_id": old["edge_id"],
-        "entity_id": new["subject_key"],
-        "reason": "polarity" if new["target_key"] == old["target_key"] else "another value",
-        "status": "open" if is_open else "settled",
-        "detected_at": new["learned_at"],
-        "resolved_at": None if is_open else max(fact["unlearned_at"] or fact["learned_at"] for fact in (new, old)),
-    }

@@ -5,6 +5,7 @@ extractor words the same fact a little differently, and what was taken back has 
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import Any, TypedDict, cast
 
@@ -14,9 +15,10 @@ from rapidfuzz import fuzz
 
 from em_pipelines.extraction.feedback_statements import FEEDBACK, Targeted
 from em_pipelines.extraction.literals import literal
-from em_pipelines.graph.relations import KEPT_DIRECTION, kept, taken_back_with
+from em_pipelines.graph.relations import KEPT_DIRECTION, kept, kinds, taken_back_with
+from em_pipelines.graph.topics import Fact, facts_about
 from em_pipelines.schema.ids import content_id
-from em_pipelines.schema.vocabulary import LITERAL_OBJECT, SYMMETRIC, USER, Act
+from em_pipelines.schema.vocabulary import LITERAL_OBJECT, RELATIONS, SYMMETRIC, USER, Act
 from em_pipelines.storage.duckdb_engine import fetch, statement
 
 HERE = Path(__file__).parent
@@ -50,6 +52,11 @@ class KnownFact(TypedDict):
     privacy_level: str
     status: str
     confidence: float
+    statement: str | None
+    learned_at: datetime
+    last_reinforced: datetime
+    provenance: list[dict[str, Any]]
+    contradicts: str | None
     subject_names: list[str]
     object_names: list[str]
 
@@ -87,6 +94,8 @@ def acts_upon(
 
 def reach(acts: Sequence[Targeted]) -> tuple[set[str], set[str]]:
     """The relations of facts that acts can mean by what they say, and the ids of those that they name."""
+    if any(act.is_topic for act in acts):
+        return set(RELATIONS), set()
     wanted = {kept(relation) for act in acts if act.relation is not None for relation in _relations(act)}
     inverse = {relation for relation, other in KEPT_DIRECTION.items() if other in wanted}
     return wanted | inverse, {act.edge_id for act in acts if act.edge_id is not None}
@@ -95,6 +104,9 @@ def reach(acts: Sequence[Targeted]) -> tuple[set[str], set[str]]:
 def _rows(
     act: Targeted, known: list[KnownFact], entity_of: dict[tuple[str, str], str], name_key: NameKey
 ) -> Iterator[Row]:
+    if act.is_topic:
+        yield from _about(act, known)
+        return
     meant = _meant(act, known, name_key)
     if act.act is Act.REHOME:
         for fact in meant:
@@ -103,14 +115,76 @@ def _rows(
         if (row := _stated(act.claim, entity_of, Act.CONFIRM)) is not None:
             yield row
     else:
-        yield from _done_to(act, meant, entity_of)
+        yield from _done_to(act, meant, known, entity_of)
 
 
-def _done_to(act: Targeted, meant: list[KnownFact], entity_of: dict[tuple[str, str], str]) -> Iterator[Row]:
+def _about(act: Targeted, known: list[KnownFact]) -> Iterator[Row]:
+    """What a retraction that names a thing does to the facts about it: each is retracted, or where only one of several
+    can be meant in doubt, each beside the next older one."""
+    meant = facts_about(act, _own(act, known))
+    if not meant.is_doubtful:
+        yield from _retracted(act, meant.facts, known)
+        return
+    older = None
+    for fact in reversed(meant.facts):
+        row = _upon(act, Act.DOUBT, fact, pair_id=older)
+        older = row["claim_id"]
+        yield row
+
+
+def _retracted(act: Targeted, facts: Sequence[Fact], known: list[KnownFact]) -> Iterator[Row]:
+    """The rows that retract facts, and those that free what was in doubt beside them: it was these that were meant."""
+    yield from (_upon(act, Act.RETRACT, fact) for fact in facts)
+    gone = {_identity(fact) for fact in facts}
+    slots = {_meeting(fact) for fact in facts}  # within one the fold sees to it
+    for fact in _doubted_with(facts, known):
+        if _identity(fact) not in gone and _meeting(fact) not in slots:
+            yield _upon(act, Act.RESTORE, fact)
+
+
+def _doubted_with(facts: Sequence[Fact], known: list[KnownFact]) -> list[KnownFact]:
+    """The known facts that are in doubt together with others, directly or through further ones."""
+    left = [fact for fact in known if fact["status"] == "contradicted"]
+    found: list[KnownFact] = []
+    reached: Sequence[Fact] = facts
+    while reached:
+        pairs = {fact["edge_id"] for fact in reached}, {fact["contradicts"] for fact in reached}
+        more = [fact for fact in left if fact["contradicts"] in pairs[0] or fact["edge_id"] in pairs[1]]
+        left = [fact for fact in left if fact not in more]
+        found += more
+        reached = more
+    return found
+
+
+def _meeting(fact: Fact) -> tuple[str, str]:
+    return fact["subject_id"], kinds()[fact["relation"]].family
+
+
+def _own(act: Targeted, known: list[KnownFact]) -> list[KnownFact]:
+    """The facts of the user whose act it is, each once: of what is said today again, as it was known before."""
+    own = (fact for fact in known if fact["user_id"] == act.origin["user_id"])
+    found: dict[tuple[Any, ...], KnownFact] = {}
+    for fact in own:
+        same = found.setdefault(_identity(fact), fact)
+        if same is not fact:
+            places, last = (
+                [*same["provenance"], *fact["provenance"]],
+                max(same["last_reinforced"], fact["last_reinforced"]),
+            )
+            found[_identity(fact)] = {**same, "provenance": places, "last_reinforced": last}
+    return list(found.values())
+
+
+def _done_to(
+    act: Targeted, meant: list[KnownFact], known: list[KnownFact], entity_of: dict[tuple[str, str], str]
+) -> Iterator[Row]:
     """What the act does to each fact that it means, and what it puts in their place; never a fact in its own."""
     replacing = _in_its_place(act, meant, entity_of)
     claim = replacing or act.claim
     pair_id = claim["claim_id"] if claim else None
+    if act.act is Act.RETRACT:
+        yield from _retracted(act, meant, known)
+        return
     for fact in meant:
         if replacing is None or _identity(fact) != _identity(replacing):
             yield _upon(act, act.act, fact, pair_id=pair_id)

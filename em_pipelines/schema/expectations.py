@@ -46,7 +46,7 @@ SETS_BY_TABLE: dict[str, dict[str, tuple[Any, ...]]] = {
     "dead_letters": {"status": ("open", "replayed", "discarded")},
     "entities": {"status": ("active", "merged")},
     "edges": {"status": tuple(s.value for s in Status if s not in (Status.EXPIRED, Status.ARCHIVED))},
-    "claims": {"act": ("assert", "retract", "end", "propose")},
+    "claims": {"act": ("assert", "retract", "retract_all", "end", "propose")},
     "entity_ops": {"operation": ("CREATE", "MERGE", "SPLIT")},
     "graph_ops": {"operation": ("INSERT", "REINFORCE", "CONTRADICT", "REVISE", "RETRACT", "CONFIRM", "DELETE")},
     "contradictions": {"status": ("open", "settled")},

@@ -36,10 +36,16 @@ class TemporalType(StrEnum):
 
 class Act(StrEnum):
     """What a statement does with its fact. Messages assert, retract and end, imported notes propose; the others are
-    feedback's."""
+    feedback's, and the fold's."""
 
     ASSERT = "assert"
     RETRACT = "retract"
+    """Was never so. A message that names no fact but a thing retracts `relates_to` with the words for it as value."""
+    RETRACT_ALL = "retract_all"
+    """The same of everything that is known of a thing."""
+    DOUBT = "doubt"
+    """One of several facts that a retraction may mean: memory asks which."""
+    RESTORE = "restore"
     END = "end"
     """What stands of the relation held until then: `I quit my job`, which does not say where."""
     PROPOSE = "propose"
@@ -158,6 +164,9 @@ LITERAL_OBJECT: frozenset[str] = frozenset(
 """The object is a literal (`value`), not an entity."""
 DATED: frozenset[str] = frozenset({"has_birthday", "scheduled_for", "happened_on"})
 """The literal is a date."""
+
+TOPIC = "relates_to"
+"""The relation under which a retraction names a thing, and no fact about it."""
 
 INVERSES: dict[str, str] = {"parent_of": "child_of", "part_of": "has_part", "manages": "reports_to"}
 SYMMETRIC: frozenset[str] = frozenset({"spouse_of", "partner_of", "sibling_of", "friend_of", "colleague_of"})

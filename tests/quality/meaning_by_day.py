@@ -120,7 +120,8 @@ def _set_aside(quarantine: pa.Table) -> set[str]:
 
 def relates_to_share(claims: pa.Table) -> Finding:
     """The last-resort relation is rare; the figure is its share of the claims, 0 to 1."""
-    n_last_resort = pc.sum(pc.equal(claims["relation"], "relates_to")).as_py() or 0
+    is_last_resort = pc.and_(pc.equal(claims["relation"], "relates_to"), pc.equal(claims["act"], "assert"))
+    n_last_resort = pc.sum(is_last_resort).as_py() or 0
     share = n_last_resort / claims.num_rows if claims.num_rows else 0.0
     return Finding(
         share <= LIMITS.max_relates_to_share,

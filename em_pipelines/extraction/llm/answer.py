@@ -68,12 +68,26 @@ class RelationItem(Item):
     statement: Words | None = None
 
 
+RETRACTED = "retracted"
+"""Among the flags of an answer: the turn says that the fact was wrong, or is to be forgotten."""
+
+
 class ToneItem(Item):
     """How relation number `r` is meant, where it is not plainly said."""
 
     r: int
     hedge: Annotated[HedgeLevel, BeforeValidator(_word)] = HedgeLevel.NONE
-    flags: tuple[Annotated[Flag, BeforeValidator(_word)], ...] = ()
+    flags: tuple[Annotated[Flag | Literal["retracted"], BeforeValidator(_word)], ...] = ()
+
+    @property
+    def is_retraction(self) -> bool:
+        """Whether the relation is retracted rather than stated."""
+        return RETRACTED in self.flags
+
+    @property
+    def stated_flags(self) -> tuple[Flag, ...]:
+        """The flags of what is stated."""
+        return tuple(flag for flag in self.flags if isinstance(flag, Flag))
 
 
 class TimeItem(Item):
@@ -112,7 +126,7 @@ def _properties(section: Section, *, is_health_asked: bool) -> dict[str, Any]:
             "statement": _TEXT_OR_NULL,
         }  # fmt: skip
     if section is Section.TONE:
-        flags = {"type": "array", "items": _one_of([f.value for f in Flag])}
+        flags = {"type": "array", "items": _one_of([*(f.value for f in Flag), RETRACTED])}
         return {"r": _INT, "hedge": _one_of([h.value for h in HedgeLevel]), "flags": flags}
     return {"r": _INT, "kind": _one_of([t.value for t in TemporalType]), "when": _TEXT_OR_NULL}
 

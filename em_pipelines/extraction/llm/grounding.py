@@ -6,7 +6,7 @@ What finds no place is handed on without one: `em_pipelines.extraction.verificat
 import re
 import unicodedata
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import cast
 
@@ -36,8 +36,10 @@ from em_pipelines.schema.vocabulary import (
     DATED,
     LITERAL_OBJECT,
     RELATIONS_BY_GROUP,
+    TOPIC,
     USER,
     USUAL_TEMPORAL_TYPE,
+    Act,
     EntityType,
     Flag,
     HedgeLevel,
@@ -189,7 +191,8 @@ def _ground_relation(state: _Grounding, item: RelationItem, tone: ToneItem | Non
     told = _ends_told(state, item, turn)
     if told is None:
         return
-    relation, flags = _meant(item.relation, tone.flags if tone else ())
+    tone = tone or ToneItem(r=0)
+    relation, flags = _meant(item.relation, tone.stated_flags)
     if relation is None:
         return
     is_literal = item.relation in LITERAL_OBJECT
@@ -200,10 +203,26 @@ def _ground_relation(state: _Grounding, item: RelationItem, tone: ToneItem | Non
         _doubt(state, turn, "dangling_reference", "a role of which it is not clear whose it is")
         return
     attribute = _cleaned(item.attribute or "").casefold() or "note" if relation == "has_attribute" else None
-    hedge = tone.hedge if tone else HedgeLevel.NONE
     wording = clause_around(item.statement or "", 0, len(item.statement or ""), MAX_STATEMENT_CHARACTERS) or None
-    said = _Statement(turn, subject, relation, stated, attribute, item.polarity, hedge, flags, time, wording)
-    state.out.claims.append(_claim(state, said))
+    said = _Statement(turn, subject, relation, stated, attribute, item.polarity, tone.hedge, flags, time, wording)
+    claim = _claim(state, said)
+    state.out.claims.append(_retraction(claim) if tone.is_retraction else claim)
+
+
+def _retraction(claim: Claim) -> Claim:
+    """The claim that retracts the fact; where the answer names a thing alone, by its words (`TOPIC`)."""
+    if claim.relation == TOPIC:
+        claim = replace(claim, object=None, object_type=None, value=claim.object)
+    return replace(
+        claim,
+        act=Act.RETRACT,
+        flags=(),
+        hedge_level=HedgeLevel.NONE,
+        source_mechanism=Mechanism.USER_CORRECTION,
+        confidence=initial_confidence(Mechanism.USER_CORRECTION, HedgeLevel.NONE),
+        valid_from=None,
+        valid_precision=None,
+    )
 
 
 def _ends_told(state: _Grounding, item: RelationItem, turn: Turn) -> tuple[str, str] | None:

@@ -42,7 +42,8 @@ names for pronouns; else null.
 tone: only relations not plainly said. r counts relations from 0. hedge: slight (pretty sure), moderate (I think), \
 strong (maybe, might). flags: hypothetical (if, would: only as might_be_interested_in), secondhand (somebody's view as \
 another tells it), sarcasm_detected (relation as it is meant), emotional_state (wish or feeling in an outburst), \
-attribution_uncertain, abandoned_intent (taken back in the same breath).
+attribution_uncertain, abandoned_intent (taken back in the same breath), retracted (to be forgotten, or was \
+wrong; of a bare thing user relates_to it).
 times: relations that have a date or are not states. kind: attribute (name, birthday), trait (lasting taste), state, \
 wish, plan, episode. when: the words of the date ("since May").
 

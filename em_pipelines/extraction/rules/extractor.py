@@ -17,7 +17,7 @@ from em_pipelines.extraction.rules.patterns import PatternIndex, load_patterns
 from em_pipelines.extraction.rules.people import People
 from em_pipelines.extraction.rules.reader import MessageReader, ReaderOptions
 from em_pipelines.extraction.rules.retraction_wording import passages
-from em_pipelines.extraction.rules.retractions import take_back
+from em_pipelines.extraction.rules.retractions import Said, take_back
 from em_pipelines.extraction.rules.trace import Trace
 from em_pipelines.extraction.settings import GateSettings, RulesSettings
 from em_pipelines.extraction.skipping import skip_reason
@@ -33,7 +33,7 @@ from em_pipelines.schema.readings import (
     Turn,
     initial_confidence,
 )
-from em_pipelines.schema.vocabulary import FUNCTIONAL, HedgeLevel, Mechanism
+from em_pipelines.schema.vocabulary import FUNCTIONAL, TOPIC, HedgeLevel, Mechanism
 from em_pipelines.storage.step import code_digest
 
 _FAR_BACK = 8
@@ -174,6 +174,12 @@ def _skipped(turn: Turn, settings: GateSettings) -> str | None:
     return OTHER_LANGUAGE if reason is None and not _is_read(turn) else reason
 
 
+def _stated_before(retracted: list[Claim], said: Said) -> list[Claim]:
+    """Those of the retractions that name a thing, or a fact that the speaker stated."""
+    stated = {_fact(claim) for _, claims in said for claim in claims}
+    return [claim for claim in retracted if claim.relation == TOPIC or _fact(claim) in stated]
+
+
 class RulesExtractor(LocalExtractor):
     """Implements `em_pipelines.schema.readings.Extractor`.
 
@@ -243,8 +249,9 @@ class RulesExtractor(LocalExtractor):
         for n, whole in enumerate(segment.turns):
             reason = _skipped(whole, self.settings.gate)
             earlier = (*segment.context, *segment.turns[:n])
-            retracted, turn = self._take_back(whole, earlier, people) if reason in _READABLE else ([], whole)
-            together = self._read_together(turn, earlier) if reason in _READABLE else []
+            retracted, together, turn = (
+                self._with_earlier(whole, earlier, people) if reason in _READABLE else ([], [], whole)
+            )
             if reason is not None and not together and not retracted:
                 detail = whole.language or "" if reason == OTHER_LANGUAGE else ""
                 out.issues.append(Issue(turn.turn_number, "skipped", reason, detail=detail))
@@ -262,15 +269,22 @@ class RulesExtractor(LocalExtractor):
                 out.issues.append(Issue(turn.turn_number, "nothing_found", "no_pattern"))
         return out
 
-    def _take_back(self, turn: Turn, earlier: tuple[Turn, ...], met: People) -> tuple[list[Claim], Turn]:
-        """What a turn retracts, and the turn without the words that do.
+    def _with_earlier(
+        self, turn: Turn, earlier: tuple[Turn, ...], met: People
+    ) -> tuple[list[Claim], list[Claim], Turn]:
+        """What a turn retracts, what it states together with others, and the turn without the words that retract."""
+        retracted, instead, rest = self._take_back(turn, earlier, met)
+        return retracted, instead + self._read_together(rest, earlier), rest
 
-        Among people, who joke, only what the same speaker stated in an earlier turn: what is said and taken back in one
-        breath was never stated.
+    def _take_back(self, turn: Turn, earlier: tuple[Turn, ...], met: People) -> tuple[list[Claim], list[Claim], Turn]:
+        """What a turn retracts, what it says instead by a pronoun, and the turn without the words that retract.
+
+        Among people, who joke, only what names a thing, and what the same speaker stated in an earlier turn: what is
+        said and retracted in one breath was never stated.
         """
         parts = passages(turn.text[: self.settings.max_characters]) if turn.subject is not None else []
         if not parts:
-            return [], turn
+            return [], [], turn
         people, said = self._heard(earlier)
         own = [(other, claims) for other, claims in said if other.subject == turn.subject]
 
@@ -280,9 +294,8 @@ class RulesExtractor(LocalExtractor):
             return reader.notes.claims
 
         taken = take_back(turn, parts, own, read)
-        stated = {_fact(claim) for _, claims in own for claim in claims}
-        retracted = [claim for claim in taken.claims if not met.is_among_people or _fact(claim) in stated]
-        return retracted, replace(turn, text=taken.rest)
+        retracted = _stated_before(taken.claims, own) if met.is_among_people else taken.claims
+        return retracted, taken.instead, replace(turn, text=taken.rest)
 
     def _read_together(self, turn: Turn, earlier: tuple[Turn, ...]) -> list[Claim]:
         def read(other: Turn) -> list[Claim]:

@@ -35,6 +35,8 @@ class Passage(NamedTuple):
     words: str
     is_struck: bool = False
     """`Scratch that`: of a plan, the plan is given up rather than never stated."""
+    is_all: bool = False
+    """`Everything I said about …`: not one statement alone."""
 
 
 _LEAD = (
@@ -81,6 +83,7 @@ _CLAUSES = (
     rf"{_CLAUSE}{_STOP}",
 )
 _TOPICS = (
+    rf"{_LEAD}{_OWN_FAULT} about (?!(?:that|it|this)\b)([^,.;:!?\n]{{2,80}}?){_STOP}",
     rf"{_LEAD}(?:i(?:'ll|'d like to| want to| have to) |i (?=take|retract|withdraw))?"
     rf"{_FORGET} {_OF_TOPIC} (.{{2,120}}?){_STOP}",
     rf"{_LEAD}{_OF_TOPIC} ([^,.;!?\n]{{2,80}}?) {_WRONG}",
@@ -121,6 +124,7 @@ _HINTS = (
 )  # fmt: skip
 """One of these stands in every retraction."""
 _STRUCK = re.compile(r"(?i)\b(?:scratch|scrap|strike) that$")
+_ALL = re.compile(r"(?i)\b(?:everything|anything|all|whatever)\b")
 _NEGATION = (
     (re.compile(r"(?i)\b(?:do|does|did)(?:n't| not) (?:actually |really |even )?"), ""),
     (re.compile(r"(?i)\b(am|is|are|was|were|have|has|'m|'re|'s)(?:n't| not)\b(?: actually| really)?"), r"\1"),
@@ -161,7 +165,8 @@ def _passage(match: re.Match[str], means: Means) -> Passage:
     whole = match.group()
     start = match.start() + len(whole) - len(whole.lstrip())
     said = (match[1] if match.re.groups else "").strip(" '\"")
-    return Passage(start, match.end(), means, said, _STRUCK.search(whole) is not None)
+    is_all = means is Means.MENTION or _ALL.search(whole.removesuffix(said)) is not None
+    return Passage(start, match.end(), means, said, _STRUCK.search(whole) is not None, is_all)
 
 
 def _only_asks(text: str, part: Passage) -> bool:

@@ -343,7 +343,7 @@ def _fate(claim: Row, done: _Consequences, asked: Asked) -> Row:
     if claim["confidence"] < asked.min_storage_confidence:
         return {"what": "below_min_storage_confidence", "min_storage_confidence": asked.min_storage_confidence}
     made = done.operations.get(claim["claim_id"], [])
-    if claim["act"] == Act.RETRACT:
+    if claim["act"] in (Act.RETRACT, Act.RETRACT_ALL):
         return {"what": "retraction", "edge_ids": [op["edge_id"] for op in made]}
     if not made:
         return {"what": "not_stored", "reason": "an end of it is no thing that memory could name"}

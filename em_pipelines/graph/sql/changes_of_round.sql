@@ -1,7 +1,7 @@
 -- What the round will do, and how the edges stood before: an edge is in at most one row a round.
 CREATE OR REPLACE TEMP TABLE changing AS
 WITH found AS (
-    SELECT claim_id, edge_id, kind, effective FROM meeting WHERE kind NOT IN ('RETRACT', 'REPLACE', 'END')
+    SELECT claim_id, edge_id, kind, effective FROM meeting WHERE kind NOT IN ('RETRACT', 'REPLACE', 'END', 'DOUBT', 'RESTORE')
     UNION ALL BY NAME
     SELECT claim_id, unnest(rival_ids) AS edge_id, 'SUPERSEDE' AS kind
     FROM meeting WHERE settles AND kind IN ('REVISE', 'REINFORCE', 'CONFIRM', 'CONFIRM_NEW', 'VERIFY')
@@ -10,7 +10,7 @@ WITH found AS (
     UNION ALL BY NAME
     SELECT claim_id, unnest(known_ids) AS edge_id, kind FROM meeting WHERE kind = 'RETRACT'
     UNION ALL BY NAME
-    SELECT claim_id, unnest(standing_ids) AS edge_id, kind FROM meeting WHERE kind IN ('REPLACE', 'END')
+    SELECT claim_id, unnest(standing_ids) AS edge_id, kind FROM meeting WHERE kind IN ('REPLACE', 'END', 'DOUBT', 'RESTORE')
     UNION ALL BY NAME
     -- What a retracted fact had displaced holds again, and so does the other side of a conflict of two: where both cannot
     -- hold, that one, which was said later.
@@ -47,6 +47,7 @@ SELECT
         WHEN 'CONFIRM_NEW' THEN
             CASE WHEN c.next_spell > 1 THEN 'confirmed: it holds again' ELSE 'confirmed, and not known before' END
         WHEN 'RETRACT' THEN 'taken back'
+        WHEN 'DOUBT' THEN 'a retraction fits it and other facts alike'
         WHEN 'REPLACE' THEN 'corrected'
         WHEN 'END' THEN 'over: what was said of its subject ends it'
         WHEN 'RESTORE' THEN 'holds again: what stood against it was taken back'

@@ -9,3 +9,8 @@ UPDATE live SET superseded_by = k.new_id FROM linked AS k WHERE k.old_id = live.
 UPDATE live SET supersedes = coalesce(live.supersedes, k.old_id)
 FROM (SELECT new_id, min(old_id) AS old_id FROM linked GROUP BY ALL) AS k
 WHERE k.new_id = live.edge_id;
+-- Of facts of which a retraction may mean any, each points at the next older one.
+UPDATE live SET contradicts = coalesce(live.contradicts, o.edge_id)
+FROM changes AS n
+JOIN changes AS o ON o.claim_id = n.pair_id AND o.kind = 'DOUBT'
+WHERE n.kind = 'DOUBT' AND n.edge_id = live.edge_id AND o.edge_id <> n.edge_id;

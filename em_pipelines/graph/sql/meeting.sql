@@ -78,7 +78,7 @@ SELECT
     j.*,
     j.is_clear AND NOT j.is_overruled AS settles,
     CASE
-        WHEN i.act IN ('retract', 'replace', 'end') THEN upper(i.act)
+        WHEN i.act IN ('retract', 'replace', 'end', 'doubt', 'restore') THEN upper(i.act)
         WHEN i.act IN ('recall', 'verify') THEN CASE WHEN j.same_id IS NOT NULL THEN upper(i.act) END
         WHEN i.act = 'confirm' THEN CASE WHEN j.same_id IS NULL THEN 'CONFIRM_NEW' ELSE 'CONFIRM' END
         WHEN j.same_id IS NOT NULL THEN 'REINFORCE'

@@ -3,7 +3,7 @@ UPDATE live SET
     status = CASE
         WHEN c.kind = 'RETRACT' THEN 'retracted'
         WHEN c.kind IN ('REPLACE', 'END', 'SUPERSEDE') THEN 'superseded'
-        WHEN c.kind = 'CONTRADICT' THEN 'contradicted'
+        WHEN c.kind IN ('CONTRADICT', 'DOUBT') THEN 'contradicted'
         WHEN c.kind IN ('RESTORE', 'CONFIRM', 'VERIFY') OR (c.kind = 'REINFORCE' AND c.settles) THEN 'active'
         ELSE live.status
     END,

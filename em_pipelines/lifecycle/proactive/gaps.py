@@ -20,8 +20,8 @@ MAX_WORDINGS = 16
 """The wording is chosen by one hexadecimal digit."""
 
 Form = Literal[
-    "cold", "near", "thing", "unvalued", "person", "stale", "either", "whether", "namesakes", "broad", "alone",
-    "hedged", "uncertain",
+    "cold", "near", "thing", "unvalued", "person", "stale", "either", "whether", "retracted", "namesakes", "broad",
+    "alone", "hedged", "uncertain",
 ]  # fmt: skip
 
 

@@ -37,7 +37,7 @@ Objections = Callable[[str, str], tuple[str, ...]]
 SHAPE_COLUMNS = pa.schema([(name, pa.string()) for name in ("name", "entity_type", "shape", "text")])
 FORMS = (
     "probe_answers", "probe_cold", "probe_near", "probe_of_things", "probe_unvalued", "probe_persons", "probe_stale",
-    "probe_contradictions", "probe_namesakes", "probe_of_facts",
+    "probe_contradictions", "probe_retracted", "probe_namesakes", "probe_of_facts",
 )  # fmt: skip
 
 

@@ -236,10 +236,15 @@ def _project(name: str, kind: str) -> str | None:
     return f"the {name}" if head(name) in listed("undertakings") else None
 
 
+def _topic(name: str, _: str) -> str | None:
+    """What was spoken of, in its own words."""
+    return name
+
+
 SHAPED: Mapping[str, Callable[[str, str], str | None]] = {
     "name": _name, "person": _person, "role": _role, "namesake": _namesake, "pet": _pet, "work": _work, "owned": _owned,
     "liked": _liked, "pursuit": _pursuit, "subject": _subject, "broad": _broad, "doing": _doing, "occasion": _occasion,
     "journey": _journey, "project": _project, "desk_work": _desk_work, "employed_work": _employed_work,
-    "faculty": _faculty, "to_do": _to_do,
+    "faculty": _faculty, "to_do": _to_do, "topic": _topic,
 }  # fmt: skip
 """Each shape, and what a plain name of a type looks like in it; None where it has no such shape."""

@@ -82,7 +82,10 @@ CLAIMS = Table(
         TIMESTAMP,
         opt("said_on", DATE, "the day by the clock of who said it; null: that of UTC"),
         col(
-            "act", TEXT, "assert; retract: what was said before is to be forgotten; end; or propose: waits for a review"
+            "act",
+            TEXT,
+            "assert; retract: it was never so, or (relates_to with a value) what was said of that thing was not; "
+            "retract_all: nothing of it was; end; or propose: waits for a review",
         ),
         col("subject", TEXT, "name of the subject; user for the remembered person"),
         col("subject_type", TEXT, "its entity type"),

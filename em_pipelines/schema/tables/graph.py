@@ -204,7 +204,7 @@ CONTRADICTIONS = Table(
         col("edge_id", TEXT, "the newer fact"),
         col("other_edge_id", TEXT, "the older fact"),
         col("entity_id", TEXT, "the subject they share"),
-        col("reason", TEXT, "polarity or another value"),
+        col("reason", TEXT, "polarity, another value, or retraction: one of the two may be what was retracted"),
         col("status", TEXT, "open or settled"),
         col("detected_at", INSTANT, "when they met"),
         opt("resolved_at", INSTANT, "when later evidence decided"),

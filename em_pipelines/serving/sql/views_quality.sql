@@ -11,7 +11,7 @@ WITH said AS (
 claimed AS (
     SELECT
         (timestamp AT TIME ZONE 'UTC')::DATE AS day, count(*) AS n_claims, avg(confidence) AS mean_confidence,
-        count(*) FILTER (relation = 'relates_to') AS n_relates_to, count(*) FILTER (requires_verification) AS n_withheld
+        count(*) FILTER (relation = 'relates_to' AND act = 'assert') AS n_relates_to, count(*) FILTER (requires_verification) AS n_withheld
     FROM claims GROUP BY ALL
 ),
 doubted AS (
@@ -92,7 +92,7 @@ claimed AS (
     SELECT
         date_trunc('week', timestamp AT TIME ZONE 'UTC')::DATE AS week, extractor, avg(confidence) AS mean_confidence,
         avg(CAST(hedge_level <> 'none' AS INTEGER)) AS hedged_share, avg(CAST(polarity < 0 AS INTEGER)) AS denied_share,
-        avg(CAST(relation = 'relates_to' AS INTEGER)) AS relates_to_share
+        avg(CAST(relation = 'relates_to' AND act = 'assert' AS INTEGER)) AS relates_to_share
     FROM claims GROUP BY ALL
 ),
 said AS (

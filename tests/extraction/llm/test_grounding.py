@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 from em_pipelines.extraction.llm.answer import ALL_SECTIONS, ITEMS, Section
 from em_pipelines.extraction.llm.grounding import ground, resolve
 from em_pipelines.extraction.llm.parsing import Parsed
+from em_pipelines.extraction.rules.extractor import RulesExtractor
 from em_pipelines.extraction.verification import TEMPLATE_NAMES, verify
 from em_pipelines.schema.readings import Claim, Extraction, Segment, Turn
-from em_pipelines.schema.vocabulary import RELATIONS, EntityType, Flag, HedgeLevel, TemporalType
+from em_pipelines.schema.vocabulary import RELATIONS, Act, EntityType, Flag, HedgeLevel, TemporalType
 
 WRITTEN_AT = datetime(2026, 3, 5, 18, 20, tzinfo=UTC)
 """A Thursday."""
@@ -65,6 +66,18 @@ def test_names_find_their_place_in_the_text_of_their_turn() -> None:
     (claim,) = found.claims
     assert SAID[claim.start : claim.end] == "Odalys moved to Tartu"
     assert (claim.subject_type, claim.object_type) == (EntityType.PERSON, EntityType.PLACE)
+
+
+def test_a_retraction_has_the_form_that_the_rules_give_it() -> None:
+    """Of a fact it is the fact; of a thing the words for it, and the fold says which facts are meant."""
+    said = "Forget what I said about Berit liking oak stools."
+    retracted = {"r": 0, "flags": ["retracted"]}
+    fact = claim_of(said, "Berit", "likes", "oak stools", tone=[retracted])
+    assert (fact.act, fact.subject, fact.object, fact.confidence) == (Act.RETRACT, "Berit", "oak stools", 1.0)
+    thing = claim_of("Forget what I said about the oak stools.", "user", "relates_to", "oak stools", tone=[retracted])
+    (by_rules,) = RulesExtractor().extract(segment(turn(7, "Forget what I said about oak stools."))).claims
+    names = ("act", "subject", "relation", "object", "value", "confidence", "source_mechanism", "flags")
+    assert [getattr(thing, name) for name in names] == [getattr(by_rules, name) for name in names]
 
 
 def test_a_name_given_for_the_wrong_turn_goes_to_the_one_that_says_it() -> None:

@@ -80,22 +80,9 @@ def test_a_message_takes_back_what_it_says_itself(
         (("user: I own a raft", "assistant: ok", "user: I take that back"), [("user", "owns", "raft")]),
         (("user: I own a raft", "user: Oops, wrong chat. Scratch that."), [("user", "owns", "raft")]),
         (("user: I live in Delft", "user: delete that please"), [("user", "lives_in", "Delft")]),
-        (("user: I own a raft", "user: that thing about the raft was a joke"), [("user", "owns", "raft")]),
         (
             ("user: My brother Piet likes eels", "user: Forget what I said about Piet liking eels."),
             [("Piet", "likes", "eels")],
-        ),
-        (
-            ("user: my nephew Oddo loves newts", "user: please disregard the thing about Oddo and newts"),
-            [("Oddo", "likes", "newts")],
-        ),
-        (
-            ("user: My sister Gerd lives in Delft. She likes eels.", "user: Forget I mentioned my sister, ok?"),
-            [("user", "sibling_of", "Gerd"), ("Gerd", "lives_in", "Delft"), ("Gerd", "likes", "eels")],
-        ),
-        (
-            ("user: My sister Gerd lives in Delft. I own a raft.", "user: forget what I said about Gerd"),
-            [("Gerd", "lives_in", "Delft")],
         ),
         (("Olga: I own a raft", "user: scratch that"), []),
         (("user: I own a raft", "user: thanks", "user: I take that back"), [("user", "owns", "raft")]),
@@ -107,9 +94,36 @@ def test_what_was_said_before_is_taken_back(said, lines: tuple[str, ...], retrac
     assert facts(said(*lines), Act.RETRACT) == retracted
 
 
-def test_the_thing_about_two_takes_back_what_is_commonly_said_of_such(said) -> None:
+@pytest.mark.parametrize(
+    ("line", "topic"),
+    [
+        ("that thing about the raft was a joke", "the raft"),
+        ("please disregard the thing about Oddo and newts", "Oddo and newts"),
+        ("forget what I said about Gerda", "Gerda"),
+        ("I was wrong about the raft", "the raft"),
+        ("I lied about the raft!", "the raft"),
+    ],
+)
+def test_a_retraction_that_names_a_thing_states_no_fact_of_it(said, line: str, topic: str) -> None:
+    """Which known fact is meant is for the fold to say, which sees every conversation."""
+    (claim,) = said("user: My sister Gerda likes the raft", f"user: {line}")
+    assert (claim.act, claim.relation, claim.object, claim.value) == (Act.RETRACT, "relates_to", None, topic)
+
+
+@pytest.mark.parametrize("line", ["Forget I mentioned my sister, ok?", "forget everything I said about my sister"])
+def test_everything_about_somebody_is_retracted(said, line: str) -> None:
+    (claim,) = said(f"user: {line}")
+    assert (claim.act, claim.relation, claim.value) == (Act.RETRACT_ALL, "relates_to", "my sister")
+
+
+def test_what_is_said_of_the_thing_by_a_pronoun_is_read(said) -> None:
+    claims = said("user: I was wrong about the herring, I can't stand it.")
+    assert facts(claims, Act.RETRACT) == [("user", "relates_to", "the herring")]
+    assert facts(claims, Act.ASSERT) == [("user", "dislikes", "herring")]
+
+
+def test_what_follows_a_thing_is_read(said) -> None:
     claims = said("user: please ignore the thing about Oddo and newts. Oddo loves trains.")
-    assert ("Oddo", "likes", "newts") in facts(claims, Act.RETRACT)
     assert facts(claims, Act.ASSERT) == [("Oddo", "likes", "trains")]
 
 

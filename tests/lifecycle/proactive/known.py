@@ -78,11 +78,13 @@ class Known:
         self.facts.append(row)
         return str(row["edge_id"])
 
-    def against(self, newer: str, older: str, *, user: str = "ada", status: str = "open") -> None:
+    def against(
+        self, newer: str, older: str, *, user: str = "ada", status: str = "open", reason: str = "another value"
+    ) -> None:
         """Says that two facts contradict each other."""
         self.pairs.append(
             {"contradiction_id": content_id("con", newer, older), "user_id": user, "edge_id": newer,
-             "other_edge_id": older, "entity_id": self.thing("user", "person", user=user), "reason": "another value",
+             "other_edge_id": older, "entity_id": self.thing("user", "person", user=user), "reason": reason,
              "status": status, "detected_at": at(3)}
         )  # fmt: skip
 

@@ -59,8 +59,9 @@ ANSWERS: dict[str, tuple[str, ...]] = {
 }
 POLAR = ("Yes", "Yes, still", "No", "Not any more", "Nope, not since May")
 TASTES = {"likes", "dislikes", "prefers"}
-UNREAD = {"one_or_two"}
-"""That two people are one is never made a fact of: it would join what is known of both."""
+UNREAD = {"one_or_two", "which_retracted"}
+"""That two people are one is never made a fact of: it would join what is known of both. Of what
+was wrong the answer is a retraction, or a statement."""
 
 SLOTS: dict[str, tuple[str, str]] = {
     "role_at_work": ("Fjordbank", ""),

@@ -34,6 +34,12 @@ def _whether(relation: str, name: str, kind: str) -> World:
     return lambda k: k.against(k.fact(relation, name, kind, polarity=-1), k.fact(relation, name, kind))
 
 
+def _retracted(k: Known) -> None:
+    likes = k.fact("likes", "oak stools", "product", of="Berit", of_kind="person", status="contradicted")
+    wants = k.fact("wants", "oak stools", "product", status="contradicted")
+    k.against(wants, likes, reason="retraction")
+
+
 def _namesakes(k: Known) -> None:
     k.fact("likes", "tea", "food")
     k.thing("Ben", "person", qualifiers=["neighbour"], mention_count=4)
@@ -90,6 +96,7 @@ FOUND: dict[str, tuple[World, str]] = {
     "whether_uses": (_whether("uses", "Zed", "tool"), "Zed"),
     "whether_works_at": (_whether("works_at", "Tallybird", "organization"), "Tallybird"),
     "whether_lives_in": (_whether("lives_in", "Porto", "place"), "Porto"),
+    "which_retracted": (_retracted, "oak stools"),
     "one_or_two": (_namesakes, "your neighbour Ben"),
     "own_taste": (lambda k: k.fact("likes", "jazz", **UNSURE), "jazz"),
     "own_home": (lambda k: k.fact("lives_in", "Delft", "place", **UNSURE), "Delft"),
