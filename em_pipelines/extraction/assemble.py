@@ -43,7 +43,7 @@ from em_pipelines.schema.readings import (
 from em_pipelines.schema.rows import CallRow, ClaimRow, IssueRow, MentionRow, OriginColumns
 from em_pipelines.schema.table import Records, Tables, rows_of
 from em_pipelines.schema.tables.extraction import CLAIMS, EXTRACTION_ISSUES, LLM_CALLS, MENTIONS
-from em_pipelines.schema.vocabulary import USER, Act, EntityType, Mechanism, PrivacyLevel
+from em_pipelines.schema.vocabulary import USER, Act, EntityType, Mechanism, PrivacyLevel, TemporalType
 from em_pipelines.storage.tombstones import FACT, Tombstones
 from em_pipelines.text.fact_keys import key_of_claim
 from em_pipelines.text.guard.passages import has_pasted_block
@@ -227,7 +227,8 @@ class _Collector:
                 self._put_proposal(claim)
             else:
                 self._put_ends(claim)
-                self._put_claim(claim)
+                for stated in _parted(claim):
+                    self._put_claim(stated)
         for issue in reading.issues if is_addition else [*reading.issues, *self._nothing_found(reading)]:
             self._put_issue(issue)
         for call in reading.calls:
@@ -317,6 +318,19 @@ class _Collector:
             "extractor": self._extractor,
             "correlation_id": correlation_id(segment.user_id, segment.session_id, turn.turn_number),
         }
+
+
+def _parted(claim: Claim) -> tuple[Claim, ...]:
+    """A favourite is liked, and is the favourite of its kind: two facts, of which the second is one of a kind."""
+    if claim.relation != "likes" or claim.attribute is None:
+        return (claim,)
+    liked = replace(claim, attribute=None)
+    if claim.act is not Act.ASSERT or claim.polarity < 0:
+        return (liked,)
+    kept = TemporalType.ATTRIBUTE
+    return liked, replace(
+        claim, relation="has_attribute", object=None, object_type=None, value=claim.object, temporal_type=kept
+    )
 
 
 def _ends(claim: Claim) -> list[tuple[str, EntityType]]:

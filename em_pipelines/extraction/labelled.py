@@ -80,7 +80,7 @@ def _relation(claim: Claim) -> dict[str, Any]:
     return {
         "subject": _scored(claim.subject),
         "relation": claim.relation,
-        "object": f"{claim.attribute}: {stated}" if claim.attribute else stated,
+        "object": f"{claim.attribute}: {stated}" if claim.relation == "has_attribute" else stated,
         "polarity": claim.polarity,
         "temporal_type": str(claim.temporal_type),
         "flags": [str(flag) for flag in claim.flags],

@@ -1,15 +1,17 @@
 """Facts that are over because of what was said of something else: a death, a divorce, a job that was given up.
 
 Which facts those are is the table of `em_pipelines.schema.endings`. Here they become acts upon known facts, which the
-fold carries out like corrections: what stands gets its end date and is history; nothing takes its place.
+fold carries out like corrections: what stands gets its end date and is history; nothing takes its place. A favourite
+ends the likings of its kind before it: `graph.topics.former_favourites` finds them.
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import cast
 
 from em_pipelines.extraction.feedback_claims import Origin
 from em_pipelines.extraction.feedback_statements import Targeted
-from em_pipelines.schema.endings import ENDED_BY, ENDED_TOGETHER, status_of
+from em_pipelines.schema.endings import ENDED_BY, ENDED_TOGETHER, FAVOURITE, status_of
 from em_pipelines.schema.rows import ClaimRow
 from em_pipelines.schema.vocabulary import USER, Act
 
@@ -31,6 +33,8 @@ def _ended(row: ClaimRow) -> Iterator[Targeted]:
     elif row["polarity"] < 0 and row["relation"] in ENDED_TOGETHER:
         yield _act(row, row["subject"], ENDED_TOGETHER[row["relation"]], row["object"])
     elif row["relation"] == "has_attribute" and row["polarity"] > 0 and row["act"] == Act.ASSERT.value:
+        if FAVOURITE.match(row["attribute"] or ""):
+            yield replace(_act(row, row["subject"], "likes", row["value"]), attribute=row["attribute"])
         status = status_of(row["attribute"], row["value"])
         for relation in ENDED_BY[status] if status else ():
             yield _act(row, row["subject"], relation)

@@ -28,9 +28,10 @@ from em_pipelines.graph.restatements import as_known
 from em_pipelines.graph.rounds import INSERTING, FoldSettings
 from em_pipelines.graph.row_fold import Day, fold_rows
 from em_pipelines.graph.services import HOME, reread
-from em_pipelines.graph.targets import NameKey, aim
+from em_pipelines.graph.targets import aim
+from em_pipelines.graph.topics import NameKey
 from em_pipelines.graph.wordings import SAYS_WHY
-from em_pipelines.schema.endings import ENDED_BY, ENDED_TOGETHER, SAME_STATUS
+from em_pipelines.schema.endings import ENDED_BY, ENDED_TOGETHER, FAVOURITE, SAME_STATUS
 from em_pipelines.schema.rows import ClaimRow, FeedbackRow
 from em_pipelines.schema.table import Records, Tables, rows_of
 from em_pipelines.schema.vocabulary import TOPIC, Act
@@ -139,7 +140,10 @@ def _acts_of(claims: pa.Table) -> list[Targeted]:
     may_end = pc.or_(
         pc.equal(claims["act"], Act.END.value),
         pc.or_(
-            pc.is_in(pc.utf8_lower(claims["value"]), value_set=_STATUSES),
+            pc.or_(
+                pc.is_in(pc.utf8_lower(claims["value"]), value_set=_STATUSES),
+                pc.match_substring_regex(pc.fill_null(claims["attribute"], ""), f"^{FAVOURITE.pattern}"),
+            ),
             pc.and_(pc.is_in(claims["relation"], value_set=_COUPLES), pc.less(claims["polarity"], 0)),
         ),
     )

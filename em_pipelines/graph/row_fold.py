@@ -45,7 +45,8 @@ from em_pipelines.graph.rounds import (
     noted,
     standing,
 )
-from em_pipelines.graph.targets import KnownFact, NameKey, acts_upon, reach
+from em_pipelines.graph.targets import KnownFact, acts_upon, reach
+from em_pipelines.graph.topics import NameKey
 from em_pipelines.schema.ids import content_id
 from em_pipelines.schema.table import rows_of
 from em_pipelines.schema.tables.graph import EDGES, GRAPH_OPS

@@ -12,7 +12,7 @@ import duckdb
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from em_pipelines.graph.targets import NameKey
+from em_pipelines.graph.topics import NameKey
 from em_pipelines.schema.table import rows_of
 from em_pipelines.schema.tables.extraction import CLAIMS
 from em_pipelines.schema.tables.graph import ENTITY_MENTIONS

@@ -4,7 +4,7 @@ By id, else by what they say: names are compared through the entities that carry
 extractor words the same fact a little differently, and what was taken back has to stay so. Few acts a day, so Python.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any, TypedDict, cast
@@ -16,7 +16,7 @@ from rapidfuzz import fuzz
 from em_pipelines.extraction.feedback_statements import FEEDBACK, Targeted
 from em_pipelines.extraction.literals import literal
 from em_pipelines.graph.relations import KEPT_DIRECTION, kept, kinds, taken_back_with
-from em_pipelines.graph.topics import Fact, facts_about
+from em_pipelines.graph.topics import Fact, NameKey, facts_about, former_favourites
 from em_pipelines.schema.ids import content_id
 from em_pipelines.schema.vocabulary import LITERAL_OBJECT, RELATIONS, SYMMETRIC, USER, Act
 from em_pipelines.storage.duckdb_engine import fetch, statement
@@ -32,7 +32,6 @@ STANDING_FIRST = (Act.CONFIRM, Act.VERIFY, Act.RECALL)
 
 Row = dict[str, Any]
 """In the columns of `resolved`."""
-NameKey = Callable[[str], str]
 
 
 class KnownFact(TypedDict):
@@ -97,6 +96,7 @@ def reach(acts: Sequence[Targeted]) -> tuple[set[str], set[str]]:
     if any(act.is_topic for act in acts):
         return set(RELATIONS), set()
     wanted = {kept(relation) for act in acts if act.relation is not None for relation in _relations(act)}
+    wanted |= {"has_attribute" for act in acts if act.attribute is not None}
     inverse = {relation for relation, other in KEPT_DIRECTION.items() if other in wanted}
     return wanted | inverse, {act.edge_id for act in acts if act.edge_id is not None}
 
@@ -106,6 +106,10 @@ def _rows(
 ) -> Iterator[Row]:
     if act.is_topic:
         yield from _about(act, known)
+        return
+    if act.act is Act.END and act.relation == "likes" and act.attribute is not None:
+        for fact in former_favourites(act, _own(act, known), name_key):
+            yield _upon(act, Act.END, fact)
         return
     meant = _meant(act, known, name_key)
     if act.act is Act.REHOME:

@@ -7,7 +7,7 @@ The closest words go first, then what was said in the same conversation, the lat
 conversations gave, and of which one alone may be meant, are not retracted: they are in doubt until somebody decides.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import reduce
 from typing import Any, NamedTuple
@@ -19,6 +19,7 @@ from em_pipelines.schema.vocabulary import RELATIONS_BY_GROUP, USER, Act
 
 ACTIVE = ("active", "contradicted")
 _PEOPLE = frozenset(RELATIONS_BY_GROUP["people"])
+NameKey = Callable[[str], str]
 Fact = Mapping[str, Any]
 """A row of `known.sql`."""
 Words = frozenset[str]
@@ -123,3 +124,25 @@ def _places(fact: Fact) -> frozenset[tuple[str, int]]:
 def _said(fact: Fact) -> tuple[Any, ...]:
     """What tells facts apart; those that one sentence may give are one."""
     return fact["subject_id"], fact["object_key"], fact["polarity"], taken_back_with(fact["relation"])
+
+
+def former_favourites(act: Targeted, facts: Sequence[Fact], name_key: NameKey) -> list[Fact]:
+    """The active likings that a favourite ends: of what was the favourite of its kind before, where nothing else said
+    that it is liked. `act` has the kind as attribute and the new favourite as object."""
+    subject, new = (name_key(name) if name != USER else USER for name in (act.subject, act.object or ""))
+    own = [
+        fact
+        for fact in facts
+        if subject in fact["subject_names"]
+        and fact["status"] in ACTIVE
+        and fact["polarity"] == 1
+        and _is_before(fact, act)
+    ]
+    before = [fact for fact in own if (fact["attribute"] or "").casefold() == (act.attribute or "").casefold()]
+    old = {name_key(fact["value"]): _places(fact) for fact in before if name_key(fact["value"]) != new}
+    likings = [fact for fact in own if fact["relation"] == act.relation]
+    return [
+        liking
+        for liking in likings
+        if any(_places(liking) <= places for name, places in old.items() if name in liking["object_names"])
+    ]

@@ -4,6 +4,8 @@ An attribute that says how somebody's life stands ends facts of the present. Wha
 history; what lasts (kinship, birth, names, where somebody studied, what they made or did) stays as it is.
 """
 
+import re
+
 from em_pipelines.schema.vocabulary import RELATIONS_BY_GROUP
 
 _OF_THE_LIVING = (
@@ -55,6 +57,11 @@ SAME_STATUS = {"dead": "deceased", "died": "deceased", "passed away": "deceased"
 
 ENDED_TOGETHER = {"spouse_of": "partner_of", "partner_of": "spouse_of"}
 """Who says that they are no couple any more ends the one as the other, whichever it was."""
+
+
+FAVOURITE = re.compile(r"(?i)favou?rite ")
+"""Begin of the key of an attribute that says what somebody likes best of a kind: one of a kind, and the liking that was
+known by it alone ends with it."""
 
 
 def status_of(attribute: str | None, value: str | None) -> str | None:

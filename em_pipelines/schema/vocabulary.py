@@ -162,6 +162,8 @@ LITERAL_OBJECT: frozenset[str] = frozenset(
     {"has_name", "has_birthday", "has_age", "scheduled_for", "happened_on", "has_attribute"}
 )
 """The object is a literal (`value`), not an entity."""
+KEYED: frozenset[str] = frozenset({"has_attribute", "likes"})
+"""What an attribute may say more of: which it is, or of which kind something is the favourite."""
 DATED: frozenset[str] = frozenset({"has_birthday", "scheduled_for", "happened_on"})
 """The literal is a date."""
 

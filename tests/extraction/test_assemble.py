@@ -103,3 +103,12 @@ def test_what_is_wrong_with_the_home_is_no_message_s_fault() -> None:
 
     with pytest.raises(LockedError):
         list(readings([one_turn("I like moss.")], Locked()))
+
+
+def test_a_favourite_is_liked_and_is_the_favourite_of_its_kind(extractor) -> None:
+    rows = extract([one_turn("My favourite tree is the rowan.")], extractor)["claims"].to_pylist()
+    assert {(row["relation"], row["object"], row["attribute"], row["value"]) for row in rows} == {
+        ("likes", "rowan", None, None),
+        ("has_attribute", None, "favourite tree", "rowan"),
+    }
+    assert len({row["claim_id"] for row in rows}) == 2

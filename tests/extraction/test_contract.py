@@ -12,7 +12,7 @@ from em_pipelines.extraction import assemble
 from em_pipelines.extraction.rules.extractor import RulesExtractor
 from em_pipelines.schema.readings import Extraction, Extractor, Segment, Turn
 from em_pipelines.schema.table import rows_of
-from em_pipelines.schema.vocabulary import RELATIONS, EntityType
+from em_pipelines.schema.vocabulary import KEYED, RELATIONS, EntityType
 from tests.extraction.llm.conftest import extractor_over
 from tests.model_server import oracle
 from tests.model_server.server import ModelServer
@@ -82,7 +82,8 @@ def check(read: Segment, found: Extraction) -> None:
         assert (claim.object is None) != (claim.value is None)
         assert 0 <= claim.confidence <= 1
         assert (claim.valid_precision is None) == (claim.valid_from is None and claim.valid_to is None)
-        assert (claim.attribute is not None) == (claim.relation == "has_attribute")
+        assert claim.attribute is None or claim.relation in KEYED
+        assert claim.attribute is not None or claim.relation != "has_attribute"
     assert {issue.turn_number for issue in found.issues} <= set(texts)
 
 

@@ -8,7 +8,7 @@ from em_pipelines.extraction.labelled import predictions
 from em_pipelines.extraction.rules.extractor import RulesExtractor
 from em_pipelines.extraction.settings import RulesSettings
 from em_pipelines.schema.readings import Segment, Turn
-from em_pipelines.schema.vocabulary import LITERAL_OBJECT, RELATIONS, Flag, HedgeLevel
+from em_pipelines.schema.vocabulary import KEYED, LITERAL_OBJECT, RELATIONS, Flag, HedgeLevel
 from em_pipelines.text.cleaning import clean_text
 from tests.growth import grows_with_its_length
 
@@ -99,7 +99,8 @@ def test_any_text_is_read_without_failing_and_every_turn_is_accounted_for(extrac
         assert (claim.object is None) != (claim.value is None)
         assert (claim.value is not None) == (claim.relation in LITERAL_OBJECT)
         assert (claim.object is None) == (claim.object_type is None)
-        assert (claim.attribute is not None) == (claim.relation == "has_attribute")
+        assert claim.attribute is None or claim.relation in KEYED
+        assert claim.attribute is not None or claim.relation != "has_attribute"
         assert 0 < claim.confidence <= 1
         assert claim.polarity in {1, -1}
     for mention in found.mentions:

@@ -1,5 +1,6 @@
 """What a death, a divorce or a job that was given up ends of what is known, and what it leaves."""
 
+from dataclasses import replace
 from datetime import date
 from typing import Any
 
@@ -118,3 +119,35 @@ def test_nothing_ends_before_it_began() -> None:
 def test_the_table_names_relations_and_none_that_lasts_but_marriage() -> None:
     assert {relation for ended in ENDED_BY.values() for relation in ended} <= RELATIONS
     assert set(ENDED_BY["deceased"]) & LASTING.keys() == {"spouse_of"}
+
+
+def favourite(what: str, day: int, **changes: Any) -> list[Said]:
+    """What `my favourite tree is …` says: a liking, and of which kind it is the favourite."""
+    return [said("user", "likes", what, day, **changes), status("user", what, day, "favourite tree", **changes)]
+
+
+def test_a_new_favourite_of_a_kind_ends_the_liking_of_the_one_before() -> None:
+    state = fold_days([*favourite("rowan", 0), *favourite("alder", 3)])
+    assert standing(state) == {"user likes alder"}
+    values = {row["value"]: row["status"] for row in state.rows() if row["relation"] == "has_attribute"}
+    assert values == {"rowan": "superseded", "alder": "active"}
+
+
+def test_what_was_liked_before_it_was_a_favourite_is_liked_after() -> None:
+    state = fold_days([said("user", "likes", "rowan"), *favourite("rowan", 1), *favourite("alder", 3)])
+    assert standing(state) == {"user likes rowan", "user likes alder"}
+
+
+def test_a_favourite_that_comes_again_is_liked_again() -> None:
+    state = fold_days([*favourite("rowan", 0), *favourite("alder", 3), *favourite("rowan", 5)])
+    assert standing(state) == {"user likes rowan"}
+
+
+def test_a_favourite_that_was_only_heard_of_ends_nothing() -> None:
+    state = fold_days([*favourite("rowan", 0), *favourite("alder", 3, flags=("secondhand",))])
+    assert "user likes rowan" in standing(state)
+
+
+def test_favourites_of_one_day_end_in_their_order() -> None:
+    two = [replace(one, minute=9, session="s9") for one in favourite("alder", 0)]
+    assert standing(fold_days([*favourite("rowan", 0), *two])) == {"user likes alder"}

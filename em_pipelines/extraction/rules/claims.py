@@ -28,6 +28,7 @@ from em_pipelines.extraction.rules.wholeness import flaw
 from em_pipelines.extraction.rules.worth import SELDOM_NAMED, Stated, Unkept, is_among_people, sureness, unkept
 from em_pipelines.schema.readings import Claim, Mention, initial_confidence
 from em_pipelines.schema.vocabulary import (
+    KEYED,
     LITERAL_OBJECT,
     RELATIONS_BY_GROUP,
     USUAL_TEMPORAL_TYPE,
@@ -91,7 +92,7 @@ class Notes:
             claim.subject,
             claim.relation,
             (claim.object or claim.value or "").casefold(),
-            claim.attribute,
+            claim.attribute if claim.relation in LITERAL_OBJECT else None,
             claim.polarity,
         )
         if key not in self._seen and claim.subject != claim.object:
@@ -383,12 +384,15 @@ def _date_in(clause: Clause, reading: Reading, tense: Tense | None = None) -> Pa
 
 
 def _attribute(match: Match, relation: str) -> str | None:
-    """The attribute's key: as the pattern gives it, or `=slot` for the words in a slot."""
-    key = match.pattern.spec.attribute if relation == "has_attribute" else None
-    if key is None or not key.startswith("="):
+    """The attribute's key: as the pattern gives it, with `=slot` at its end for the words in a slot, if it has some."""
+    key = match.pattern.spec.attribute if relation in KEYED else None
+    if key is None or "=" not in key:
         return key
-    fill = match.slots[key[1:]][0]
-    return joined_text(match.reading, fill.phrase.first if fill.phrase else fill.start, fill.end).lower()
+    given, _, slot = key.partition("=")
+    if slot not in match.slots:
+        return None
+    fill = match.slots[slot][0]
+    return given + joined_text(match.reading, fill.phrase.first if fill.phrase else fill.start, fill.end).lower()
 
 
 def _over(match: Match, relation: str) -> str | None:
