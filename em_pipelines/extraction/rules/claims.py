@@ -389,10 +389,10 @@ def _attribute(match: Match, relation: str) -> str | None:
     if key is None or "=" not in key:
         return key
     given, _, slot = key.partition("=")
-    if slot not in match.slots:
-        return None
-    fill = match.slots[slot][0]
-    return given + joined_text(match.reading, fill.phrase.first if fill.phrase else fill.start, fill.end).lower()
+    said = (
+        joined_text(match.reading, f.phrase.first if f.phrase else f.start, f.end) for f in match.slots.get(slot, ())
+    )
+    return next((given + words.lower() for words in said), None)
 
 
 def _over(match: Match, relation: str) -> str | None:

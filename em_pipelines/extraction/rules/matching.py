@@ -14,7 +14,7 @@ from em_pipelines.extraction.rules.noun_phrases import NounPhrase, parse_noun_ph
 from em_pipelines.extraction.rules.patterns import Element, Pattern, PatternSpec
 from em_pipelines.extraction.rules.people import FIRST_PERSON, People, Referent, refer, speaker
 from em_pipelines.extraction.rules.slots import Fill, fill_slot
-from em_pipelines.extraction.rules.tokens import ADV, PREP, PUNCT
+from em_pipelines.extraction.rules.tokens import ADV, POSS, PREP, PUNCT
 from em_pipelines.extraction.rules.verb_groups import VerbGroup
 from em_pipelines.schema.vocabulary import EntityType
 
@@ -264,8 +264,14 @@ class Subjects:
         if said == "it":
             return self._it(clause.lead)
         if said != "subject" or not pattern.takes_clause_subject:
-            return [refer(self.reading, fill.phrase) for fill in slots.get(said, ()) if fill.phrase is not None]
+            return [who for fill in slots.get(said, ()) for who in self._in_slot(fill)]
         return self._of_clause(pattern, clause)
+
+    def _in_slot(self, fill: Fill) -> list[Referent]:
+        """`Lena's`, and `her` where that is one person."""
+        if fill.phrase is not None:
+            return [refer(self.reading, fill.phrase)]
+        return self._pronoun(fill.start, _PERSON) if self.reading.tokens[fill.start].bits & POSS else []
 
     def meet_speakers(self, clauses: list[Clause]) -> None:
         """Whoever is reported to say or think something is a person, at the start of a sentence too."""
@@ -292,8 +298,7 @@ class Subjects:
         if clause.companion is None:
             return []
         other = refer(self.reading, clause.companion)
-        is_told = other.entity_type is EntityType.PERSON and self._fits(other, clause.companion, kinds)
-        return [other] if is_told else []
+        return [other] if other.entity_type is EntityType.PERSON and self._fits(other, clause.companion, kinds) else []
 
     def _dropped(self, pattern: Pattern, clause: Clause, kinds: frozenset[str]) -> list[Referent]:
         """`Prefer aisle seats`, `Finished it`: no verb in the third person, nor of `someone`: that is about another."""
@@ -349,8 +354,7 @@ class Subjects:
         return self._fitting(held.subject, _PERSON)
 
     def _is_in_own_view(self, i: int) -> bool:
-        lows = [self.reading.tokens[k].low for k in range(max(0, i - 5), i)]
-        before = [word for word in lows if word != ","]
+        before = [token.low for token in self.reading.tokens[max(0, i - 5) : i] if token.low != ","]
         is_said = not _IN_MY_VIEW.isdisjoint(before) or {"my", "opinion"} <= set(before)
         return is_said or before[-2:] in (["for", "me"], ["to", "me"])
 
@@ -366,10 +370,8 @@ class Subjects:
             return []
         if low in FIRST_PERSON:
             return [speaker(self.speaker_name, token)]
-        met = self.people.all_named_by(low) if "self" not in kinds else []
-        return [
-            Referent(person.name, person.entity_type, token, token + 1, person.gender, person.kin) for person in met
-        ]
+        met = () if "self" in kinds else self.people.all_named_by(low)
+        return [Referent(p.name, p.entity_type, token, token + 1, p.gender, p.kin) for p in met]
 
     def _fits(self, meant: Referent, phrase: NounPhrase, kinds: frozenset[str]) -> bool:
         """Whether a frame whose subject is of these kinds may be about this."""

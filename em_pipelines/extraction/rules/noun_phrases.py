@@ -16,6 +16,7 @@ from em_pipelines.extraction.rules.tokens import (
     FINITE,
     ING,
     MEASURE_NOUNS,
+    MONTH,
     NEG,
     NOT_IN_PHRASE,
     NUMBER,
@@ -111,7 +112,7 @@ def _is_time_or_size(tokens: list[Token], j: int, stop: int) -> bool:
     if token.bits & NUMBER:
         return following.low in _TIME_SPANS
     if token.low in _TIME_STARTS:
-        return following.low in _TIME_UNITS
+        return following.low in _TIME_UNITS or bool(following.bits & MONTH)
     return token.low == "size" and bool(following.bits & NUMBER)
 
 

@@ -15,8 +15,8 @@ from em_pipelines.extraction.rules.names import EXPECTED_OBJECT, Reading, guess_
 from em_pipelines.extraction.rules.noun_phrases import KIN, PETS, NounPhrase, kin_noun
 from em_pipelines.extraction.rules.patterns import ANY_VERB, KIN_RELATION, RATHER, Pattern, PatternIndex
 from em_pipelines.extraction.rules.people import COUPLES, People, Referent, is_short_date, refer, type_shown, type_told
-from em_pipelines.extraction.rules.slots import Fill, anew
-from em_pipelines.extraction.rules.tokens import ADV, MONTH, PREP, WEEKDAY, Token, tokenise
+from em_pipelines.extraction.rules.slots import Fill, with_judgement
+from em_pipelines.extraction.rules.tokens import ADV, EVALUATIVE, MONTH, PREP, WEEKDAY, Token, tokenise
 from em_pipelines.extraction.rules.trace import Trace
 from em_pipelines.extraction.speakers import Talk
 from em_pipelines.schema.readings import Claim, Turn, initial_confidence
@@ -114,8 +114,8 @@ _SPANS = words("words", "time_spans") | {"decade", "decades", "ages", "fortnight
 _CONSUMING = frozenset({"have", "drink", "eat", "take", "use", "wear"})
 """`I'd rather have rye` prefers the rye; `I'd rather walk` the walking."""
 _HEALTH = frozenset(RELATIONS_BY_GROUP["health"])
-_OF_NEW_THINGS = frozenset(RELATIONS_BY_GROUP["intent"])
-"""Who wants a new job has one: here the word is no mere praise."""
+_TELLING = {**dict.fromkeys(RELATIONS_BY_GROUP["intent"], frozenset({"new"})), "prefers": EVALUATIVE}
+"""Words of judgement that say which: who wants a new job has one, who prefers small boats says nothing of large ones."""
 
 
 def _may_accompany(companion: Referent, relation: str) -> bool:
@@ -333,8 +333,8 @@ class MessageReader:
     def _complete(self, slots: Slots, pattern: Pattern, clause: Clause) -> bool:
         """Adds what no words of the frame give; false where the pattern wants a companion and there is none."""
         spec, companion = pattern.spec, clause.companion
-        if spec.relation in _OF_NEW_THINGS and spec.object in slots:
-            slots[spec.object] = [anew(self.reading, fill) for fill in slots[spec.object]]
+        if (kept := _TELLING.get(spec.relation)) and spec.object in slots:
+            slots[spec.object] = [with_judgement(self.reading, fill, kept) for fill in slots[spec.object]]
         if spec.object == "speaker":
             slots["speaker"] = [Fill(clause.verb.start, clause.verb.end, text=self.subject)]
         if spec.value is not None:

@@ -54,15 +54,14 @@ class Fill:
     text: str | None = None
 
 
-def anew(reading: Reading, fill: Fill) -> Fill:
-    """The fill with the word `new` before its noun, which phrases leave out like all words of judgement."""
+def with_judgement(reading: Reading, fill: Fill, kept: frozenset[str]) -> Fill:
+    """The fill with such words before its noun, `new`, which phrases leave out like all words of judgement."""
     phrase = fill.phrase
-    if phrase is None or phrase.possessor_phrase is not None or phrase.first <= phrase.start:
-        return fill
-    if reading.tokens[phrase.first - 1].low != "new":
+    if phrase is None or phrase.possessor_phrase is not None:
         return fill
     whole = copy(phrase)  # other patterns read the phrase without
-    whole.first -= 1
+    while whole.first > whole.start and reading.tokens[whole.first - 1].low in kept:
+        whole.first -= 1
     return replace(fill, phrase=whole)
 
 
@@ -118,7 +117,7 @@ def _read_languages(reading: Reading, i: int, stop: int) -> Filled | None:
         if low in _LANGUAGES:
             fills.append(Fill(i, i + 1))
             end = i + 1
-        elif low not in _BETWEEN_LANGUAGES and not reading.tokens[i].bits & ADV:
+        elif low not in _BETWEEN_LANGUAGES | _EITHER_JOINTS and not reading.tokens[i].bits & ADV:
             break
         i += 1
     return (fills, end) if fills else None
@@ -170,7 +169,9 @@ def _read_thing_owner(reading: Reading, i: int, stop: int) -> Filled | None:
 
 
 def _read_owner(reading: Reading, i: int, stop: int) -> Filled | None:
-    """`Lena's`, `my husband's`."""
+    """`Lena's`, `my husband's`, `her`."""
+    if reading.tokens[i].low in {"his", "her"}:
+        return [Fill(i, i + 1)], i + 1
     for k in range(i + 1, min(stop, i + 6)):
         if reading.tokens[k].low == "'s":
             phrase = parse_noun_phrase(reading.tokens, i, k)

@@ -129,6 +129,8 @@ def parse_verb_group(tokens: list[Token], i: int, stop: int) -> VerbGroup:
         group = VerbGroup(i)
         _set_finite(group, tokens, i, stop)
     _look_through(group, tokens, stop)
+    if low_at(tokens, group.end, stop) == "neither" and any(t.low == "nor" for t in tokens[group.end : stop]):
+        group.is_negated, group.end = True, group.end + 1  # "like neither olives nor capers"
     return group
 
 
