@@ -107,7 +107,7 @@ class KnownWorld:
     def shown(self, edge: EdgeRow) -> str:
         """A fact as people read it."""
         said = edge["value"] if edge["object_id"] is None else self._name(edge["object_id"])
-        said = f"{edge['attribute']}: {said}" if edge["attribute"] else said
+        said = f"{edge['attribute']}: {said}" if edge["relation"] == "has_attribute" else said
         return f"{self._name(edge['subject_id'])} {'not ' if edge['polarity'] < 0 else ''}{edge['relation']} {said}"
 
     def _keys(self, edge: EdgeRow) -> set[FactKey]:

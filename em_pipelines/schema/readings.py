@@ -95,7 +95,8 @@ class Claim:
     """One fact stated in one turn.
 
     Exactly one of `object` (the name of an entity) and `value` (a literal) is set. `attribute` is the key of
-    has_attribute, of likes the kind of which the object is the favourite ("favourite colour"), and None elsewhere.
+    has_attribute, of likes the kind of which the object is the favourite ("favourite colour"), of has_name that it is a
+    nickname, and None elsewhere.
     `valid_precision` is day, month or year where `valid_from` or `valid_to` is set.
     `act` is retract where the message asks to forget the fact ("forget what I said about …"), else assert. `statement`
     says the fact in the words of the turn, with what the other fields cannot hold; None: nobody has worded it yet.

@@ -156,14 +156,14 @@ FUNCTIONAL: frozenset[str] = frozenset(
         "works_as", "studies_at", "lives_in", "located_in", "scheduled_for", "happened_on", "has_attribute",
     }
 )  # fmt: skip
-"""One active value a subject; has_attribute: one a subject and attribute key."""
+"""One active value a subject; has_attribute and has_name: one a subject and attribute key."""
 
 LITERAL_OBJECT: frozenset[str] = frozenset(
     {"has_name", "has_birthday", "has_age", "scheduled_for", "happened_on", "has_attribute"}
 )
 """The object is a literal (`value`), not an entity."""
-KEYED: frozenset[str] = frozenset({"has_attribute", "likes"})
-"""What an attribute may say more of: which it is, or of which kind something is the favourite."""
+KEYED: frozenset[str] = frozenset({"has_attribute", "has_name", "likes"})
+"""What an attribute says more of: its key, that a name is a nickname, or of which kind something is the favourite."""
 DATED: frozenset[str] = frozenset({"has_birthday", "scheduled_for", "happened_on"})
 """The literal is a date."""
 

@@ -379,6 +379,15 @@ def test_the_opposite_said_later_supersedes() -> None:
     assert sorted((e["polarity"], e["status"]) for e in state.rows()) == [(-1, "active"), (1, "superseded")]
 
 
+def test_what_somebody_is_called_leaves_the_full_name() -> None:
+    full = Said(relation="has_name", value="Katrin Holm", kind="attribute")
+    called = [
+        Said(relation="has_name", value=name, attribute="nickname", day=day) for day, name in ((2, "Kat"), (4, "Rin"))
+    ]
+    names = {row["value"]: row["status"] for row in fold_days([full, *called]).rows()}
+    assert names == {"Katrin Holm": "active", "Kat": "superseded", "Rin": "active"}
+
+
 def test_disliking_ends_liking() -> None:
     state = fold_days([Said(), Said(day=3, relation="dislikes", session="s2")])
     assert {e["relation"]: e["status"] for e in state.rows()} == {"likes": "superseded", "dislikes": "active"}

@@ -86,7 +86,7 @@ class World:
 
     def said(self, edge: Row) -> Row:
         """A fact in short: what it says, and how it stands."""
-        literal = f"{edge['attribute']}: {edge['value']}" if edge["attribute"] else edge["value"]
+        literal = f"{edge['attribute']}: {edge['value']}" if edge["relation"] == "has_attribute" else edge["value"]
         return {
             "edge_id": edge["edge_id"],
             "subject": self.name(edge["subject_id"]),

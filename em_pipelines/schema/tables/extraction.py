@@ -93,7 +93,7 @@ CLAIMS = Table(
         opt("object", TEXT, "name of the object, where it is an entity"),
         opt("object_type", TEXT, "its entity type"),
         opt("value", TEXT, "the object, where it is a literal"),
-        opt("attribute", TEXT, "attribute key, of has_attribute only"),
+        opt("attribute", TEXT, "attribute key of has_attribute; nickname of a has_name by which somebody is called"),
         opt("over", TEXT, "what the object is preferred over, of prefers only"),
         opt("statement", TEXT, "the claim in one short sentence, in the words of the turn"),
         col("polarity", INT, "+1, or -1 for a negated fact"),

@@ -130,7 +130,7 @@ EDGE_COLUMNS: tuple[Column, ...] = (
     col("relation", TEXT, "from the closed vocabulary"),
     opt("object_id", TEXT, "entity of the object, as it was named"),
     opt("value", TEXT, "the object, where it is a literal"),
-    opt("attribute", TEXT, "attribute key, of has_attribute only"),
+    opt("attribute", TEXT, "attribute key of has_attribute; nickname of a has_name by which somebody is called"),
     opt("over", TEXT, "what the object is preferred over, of prefers only"),
     opt("statement", TEXT, "the fact in one short sentence, in the words of a turn that says it"),
     col("object_key", TEXT, "object_id, or the literal normalised: equal for equal objects"),

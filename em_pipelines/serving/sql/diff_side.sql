@@ -2,8 +2,8 @@
 CREATE TEMP VIEW $side_facts AS
 SELECT
     e.edge_id, e.user_id, s.canonical_name AS subject, e.relation,
-    CASE WHEN e.attribute IS NOT NULL THEN e.attribute || ': ' || e.value ELSE coalesce(o.canonical_name, e.value) END
-        AS object,
+    CASE WHEN e.relation = 'has_attribute' THEN e.attribute || ': ' || e.value
+        ELSE coalesce(o.canonical_name, e.value) END AS object,
     e.polarity, e.status, e.effective_confidence AS confidence,
     CASE
         WHEN e.effective_confidence >= 0.85 THEN 'plain' WHEN e.effective_confidence >= 0.60 THEN 'hedged'

@@ -5,8 +5,8 @@ WITH named AS (
 SELECT
     f.*,
     s.canonical_name AS subject,
-    CASE WHEN f.attribute IS NOT NULL THEN f.attribute || ': ' || f.value ELSE coalesce(o.canonical_name, f.value) END
-        AS object,
+    CASE WHEN f.relation = 'has_attribute' THEN f.attribute || ': ' || f.value
+        ELSE coalesce(o.canonical_name, f.value) END AS object,
     s.keys AS subject_keys,
     coalesce(o.keys, []) AS object_keys,
     list_concat(subject_keys, object_keys) AS end_keys,

@@ -190,8 +190,8 @@ faded AS (
 )
 SELECT
     f.user_id, s.canonical_name AS subject, f.relation,
-    CASE WHEN f.attribute IS NOT NULL THEN f.attribute || ': ' || f.value ELSE coalesce(o.canonical_name, f.value) END
-        AS object,
+    CASE WHEN f.relation = 'has_attribute' THEN f.attribute || ': ' || f.value
+        ELSE coalesce(o.canonical_name, f.value) END AS object,
     f.polarity,
     CASE
         WHEN f.status NOT IN ('active', 'contradicted') THEN f.status

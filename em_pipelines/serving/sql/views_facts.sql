@@ -3,8 +3,8 @@
 CREATE VIEW facts AS
 SELECT
     e.user_id, s.canonical_name AS subject, e.relation,
-    CASE WHEN e.attribute IS NOT NULL THEN e.attribute || ': ' || e.value ELSE coalesce(o.canonical_name, e.value) END
-        AS object,
+    CASE WHEN e.relation = 'has_attribute' THEN e.attribute || ': ' || e.value
+        ELSE coalesce(o.canonical_name, e.value) END AS object,
     e.polarity, e.status, e.effective_confidence AS confidence, e.temporal_type, e.valid_from, e.valid_to,
     e.learned_at, e.last_reinforced, e.reinforcement_count, e.flags, e.statement, e.edge_id, e.subject_id, e.object_id
 FROM current_edges AS e
