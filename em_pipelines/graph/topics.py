@@ -129,20 +129,27 @@ def _said(fact: Fact) -> tuple[Any, ...]:
 def former_favourites(act: Targeted, facts: Sequence[Fact], name_key: NameKey) -> list[Fact]:
     """The active likings that a favourite ends: of what was the favourite of its kind before, where nothing else said
     that it is liked. `act` has the kind as attribute and the new favourite as object."""
-    subject, new = (name_key(name) if name != USER else USER for name in (act.subject, act.object or ""))
-    own = [
-        fact
-        for fact in facts
-        if subject in fact["subject_names"]
-        and fact["status"] in ACTIVE
-        and fact["polarity"] == 1
-        and _is_before(fact, act)
-    ]
-    before = [fact for fact in own if (fact["attribute"] or "").casefold() == (act.attribute or "").casefold()]
-    old = {name_key(fact["value"]): _places(fact) for fact in before if name_key(fact["value"]) != new}
-    likings = [fact for fact in own if fact["relation"] == act.relation]
+    own = [fact for fact in facts if _is_own_before(fact, act, name_key)]
+    new = name_key(act.object or "")
+    old = {name_key(fact["value"]): _places(fact) for fact in own if _is_of_kind(fact, act)}
     return [
         liking
-        for liking in likings
-        if any(_places(liking) <= places for name, places in old.items() if name in liking["object_names"])
+        for liking in own
+        if liking["relation"] == act.relation and _is_known_by(liking, {n: old[n] for n in old if n != new})
     ]
+
+
+def _is_own_before(fact: Fact, act: Targeted, name_key: NameKey) -> bool:
+    """Whether a fact is active, of the subject of an act, and was known before it."""
+    subject = USER if act.subject == USER else name_key(act.subject)
+    is_active = fact["status"] in ACTIVE and fact["polarity"] == 1
+    return is_active and subject in fact["subject_names"] and _is_before(fact, act)
+
+
+def _is_of_kind(fact: Fact, act: Targeted) -> bool:
+    return (fact["attribute"] or "").casefold() == (act.attribute or "").casefold()
+
+
+def _is_known_by(liking: Fact, old: Mapping[str, frozenset[tuple[str, int]]]) -> bool:
+    """Whether a liking is of one of these, by name, and only the messages of that one say it."""
+    return any(name in liking["object_names"] and _places(liking) <= places for name, places in old.items())
