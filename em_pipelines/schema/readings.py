@@ -5,13 +5,22 @@ Plain objects without ids: `em_pipelines.extraction.assemble` gives them ids and
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from enum import StrEnum
 from typing import Protocol
 
 from em_pipelines.schema.rows import CallRow
-from em_pipelines.schema.vocabulary import Act, EntityType, Flag, HedgeLevel, Mechanism, PrivacyLevel, TemporalType
+from em_pipelines.schema.vocabulary import (
+    TOPIC,
+    Act,
+    EntityType,
+    Flag,
+    HedgeLevel,
+    Mechanism,
+    PrivacyLevel,
+    TemporalType,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,3 +279,21 @@ def initial_confidence(
         if flag in flags:
             base *= factor
     return round(base, 6)
+
+
+def retracted(claim: Claim, act: Act = Act.RETRACT) -> Claim:
+    """Returns the claim that retracts what a claim states. One that names a thing and no fact (`TOPIC`) has the words
+    for the thing as its value: which facts are meant is for the fold to say."""
+    if claim.relation == TOPIC and claim.object is not None:
+        claim = replace(claim, object=None, object_type=None, value=claim.object)
+    return replace(
+        claim,
+        act=act,
+        flags=(),
+        hedge_level=HedgeLevel.NONE,
+        confidence=initial_confidence(Mechanism.USER_CORRECTION, HedgeLevel.NONE),
+        source_mechanism=Mechanism.USER_CORRECTION,
+        valid_from=None,
+        valid_to=None,
+        valid_precision=None,
+    )

@@ -6,7 +6,7 @@ What finds no place is handed on without one: `em_pipelines.extraction.verificat
 import re
 import unicodedata
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import date
 from typing import cast
 
@@ -31,15 +31,14 @@ from em_pipelines.schema.readings import (
     Segment,
     Turn,
     initial_confidence,
+    retracted,
 )
 from em_pipelines.schema.vocabulary import (
     DATED,
     LITERAL_OBJECT,
     RELATIONS_BY_GROUP,
-    TOPIC,
     USER,
     USUAL_TEMPORAL_TYPE,
-    Act,
     EntityType,
     Flag,
     HedgeLevel,
@@ -206,23 +205,7 @@ def _ground_relation(state: _Grounding, item: RelationItem, tone: ToneItem | Non
     wording = clause_around(item.statement or "", 0, len(item.statement or ""), MAX_STATEMENT_CHARACTERS) or None
     said = _Statement(turn, subject, relation, stated, attribute, item.polarity, tone.hedge, flags, time, wording)
     claim = _claim(state, said)
-    state.out.claims.append(_retraction(claim) if tone.is_retraction else claim)
-
-
-def _retraction(claim: Claim) -> Claim:
-    """The claim that retracts the fact; where the answer names a thing alone, by its words (`TOPIC`)."""
-    if claim.relation == TOPIC:
-        claim = replace(claim, object=None, object_type=None, value=claim.object)
-    return replace(
-        claim,
-        act=Act.RETRACT,
-        flags=(),
-        hedge_level=HedgeLevel.NONE,
-        source_mechanism=Mechanism.USER_CORRECTION,
-        confidence=initial_confidence(Mechanism.USER_CORRECTION, HedgeLevel.NONE),
-        valid_from=None,
-        valid_precision=None,
-    )
+    state.out.claims.append(retracted(claim) if tone.is_retraction else claim)
 
 
 def _ends_told(state: _Grounding, item: RelationItem, turn: Turn) -> tuple[str, str] | None:

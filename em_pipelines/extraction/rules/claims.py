@@ -389,9 +389,8 @@ def _attribute(match: Match, relation: str) -> str | None:
     if key is None or "=" not in key:
         return key
     given, _, slot = key.partition("=")
-    said = (
-        joined_text(match.reading, f.phrase.first if f.phrase else f.start, f.end) for f in match.slots.get(slot, ())
-    )
+    fills = match.slots.get(slot, ())
+    said = (joined_text(match.reading, f.phrase.first if f.phrase else f.start, f.end) for f in fills)
     return next((given + words.lower() for words in said), None)
 
 

@@ -115,7 +115,7 @@ _CONSUMING = frozenset({"have", "drink", "eat", "take", "use", "wear"})
 """`I'd rather have rye` prefers the rye; `I'd rather walk` the walking."""
 _HEALTH = frozenset(RELATIONS_BY_GROUP["health"])
 _TELLING = {**dict.fromkeys(RELATIONS_BY_GROUP["intent"], frozenset({"new"})), "prefers": EVALUATIVE}
-"""Words of judgement that say which: who wants a new job has one, who prefers small boats says nothing of large ones."""
+"""Words of judgement that say which: who wants a new job has one, who prefers small boats rows no large ones."""
 
 
 def _may_accompany(companion: Referent, relation: str) -> bool:

@@ -15,15 +15,13 @@ from em_pipelines.extraction.rules.kinship import PATTERN_ID as KIN_PHRASE
 from em_pipelines.extraction.rules.retraction_wording import Means, Passage, affirmed, finite, in_present, without
 from em_pipelines.extraction.skipping import skip_reason
 from em_pipelines.language.sentences import sentences, sentences_around, sentences_of
-from em_pipelines.schema.readings import Claim, Turn, initial_confidence
+from em_pipelines.schema.readings import Claim, Turn, retracted
 from em_pipelines.schema.vocabulary import (
     RELATIONS_BY_GROUP,
     TOPIC,
     USER,
     Act,
     EntityType,
-    HedgeLevel,
-    Mechanism,
     TemporalType,
 )
 
@@ -66,7 +64,7 @@ class TakenBack(NamedTuple):
 
 def take_back(turn: Turn, parts: list[Passage], said: Said, read: Read) -> TakenBack:
     """Reads the retractions `parts` of a turn; `read` gives the claims of words put into the speaker's mouth."""
-    retracted: dict[tuple[object, ...], Claim] = {}
+    found: dict[tuple[object, ...], Claim] = {}
     gone: list[Passage] = []
     for part in parts:
         undone = (
@@ -76,9 +74,9 @@ def take_back(turn: Turn, parts: list[Passage], said: Said, read: Read) -> Taken
         for claim in undone.claims:
             taken = _retraction(claim, turn, part)
             fact = (taken.subject, taken.relation, (taken.object or taken.value or "").casefold(), taken.polarity)
-            retracted.setdefault((*fact, taken.attribute), taken)
+            found.setdefault((*fact, taken.attribute), taken)
     instead = [claim for part in parts if part.means is Means.TOPIC for claim in _instead(turn, part, read)]
-    return TakenBack(list(retracted.values()), instead, without(turn.text, gone))
+    return TakenBack(list(found.values()), instead, without(turn.text, gone))
 
 
 def _instead(turn: Turn, part: Passage, read: Read) -> list[Claim]:
@@ -182,18 +180,6 @@ def _goes_on(after: str) -> bool:
 
 
 def _retraction(claim: Claim, turn: Turn, part: Passage) -> Claim:
-    return replace(
-        claim,
-        turn_number=turn.turn_number,
-        start=part.start,
-        end=part.end,
-        flags=(),
-        hedge_level=HedgeLevel.NONE,
-        confidence=initial_confidence(Mechanism.USER_CORRECTION, HedgeLevel.NONE),
-        source_mechanism=Mechanism.USER_CORRECTION,
-        valid_from=None,
-        valid_to=None,
-        valid_precision=None,
-        pattern_id=PATTERN_ID,
-        act=claim.act if claim.act is Act.RETRACT_ALL else Act.RETRACT,
-    )
+    act = claim.act if claim.act is Act.RETRACT_ALL else Act.RETRACT
+    here = replace(claim, turn_number=turn.turn_number, start=part.start, end=part.end, pattern_id=PATTERN_ID)
+    return retracted(here, act)
