@@ -226,9 +226,7 @@ class _Collector:
             if claim.turn_number in notes:
                 self._put_proposal(claim)
             else:
-                self._put_ends(claim)
-                for stated in _parted(claim):
-                    self._put_claim(stated)
+                self._put_stated(claim)
         for issue in reading.issues if is_addition else [*reading.issues, *self._nothing_found(reading)]:
             self._put_issue(issue)
         for call in reading.calls:
@@ -237,6 +235,11 @@ class _Collector:
     def _nothing_found(self, reading: Extraction) -> list[Issue]:
         accounted = {n for n, _ in self._mentioned} | {issue.turn_number for issue in reading.issues}
         return [Issue(n, "skipped", "nothing_found") for n in self._turns if n not in accounted]
+
+    def _put_stated(self, claim: Claim) -> None:
+        self._put_ends(claim)
+        for stated in _parted(claim):
+            self._put_claim(stated)
 
     def _put_ends(self, claim: Claim) -> None:
         """Ends of a claim that no mention names are implied."""

@@ -33,13 +33,17 @@ def _ended(row: ClaimRow) -> Iterator[Targeted]:
     elif row["polarity"] < 0 and row["relation"] in ENDED_TOGETHER:
         yield _act(row, row["subject"], ENDED_TOGETHER[row["relation"]], row["object"])
     elif row["relation"] == "has_attribute" and row["polarity"] > 0 and row["act"] == Act.ASSERT.value:
-        if FAVOURITE.match(row["attribute"] or ""):
-            yield replace(_act(row, row["subject"], "likes", row["value"]), attribute=row["attribute"])
-        status = status_of(row["attribute"], row["value"])
-        for relation in ENDED_BY[status] if status else ():
-            yield _act(row, row["subject"], relation)
-        if status == "deceased":
-            yield _act(row, USER, "has_pet", row["subject"])
+        yield from _ended_by_attribute(row)
+
+
+def _ended_by_attribute(row: ClaimRow) -> Iterator[Targeted]:
+    if FAVOURITE.match(row["attribute"] or ""):
+        yield replace(_act(row, row["subject"], "likes", row["value"]), attribute=row["attribute"])
+    status = status_of(row["attribute"], row["value"])
+    for relation in ENDED_BY[status] if status else ():
+        yield _act(row, row["subject"], relation)
+    if status == "deceased":
+        yield _act(row, USER, "has_pet", row["subject"])
 
 
 def _act(row: ClaimRow, subject: str, relation: str, object_: str | None = None) -> Targeted:

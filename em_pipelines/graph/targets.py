@@ -93,12 +93,18 @@ def acts_upon(
 
 def reach(acts: Sequence[Targeted]) -> tuple[set[str], set[str]]:
     """The relations of facts that acts can mean by what they say, and the ids of those that they name."""
-    if any(act.is_topic for act in acts):
-        return set(RELATIONS), set()
-    wanted = {kept(relation) for act in acts if act.relation is not None for relation in _relations(act)}
-    wanted |= {"has_attribute" for act in acts if act.attribute is not None}
-    inverse = {relation for relation, other in KEPT_DIRECTION.items() if other in wanted}
-    return wanted | inverse, {act.edge_id for act in acts if act.edge_id is not None}
+    ids = {act.edge_id for act in acts if act.edge_id is not None}
+    return (set(RELATIONS) if any(act.is_topic for act in acts) else set().union(*map(_reached, acts))), ids
+
+
+def _reached(act: Targeted) -> set[str]:
+    """The relations of facts that an act can mean by what it says, whichever endpoint it names first."""
+    if act.relation is None:
+        return set()
+    wanted = {kept(relation) for relation in _relations(act)}
+    if act.attribute is not None:
+        wanted.add("has_attribute")
+    return wanted | {relation for relation, other in KEPT_DIRECTION.items() if other in wanted}
 
 
 def _rows(
@@ -106,10 +112,6 @@ def _rows(
 ) -> Iterator[Row]:
     if act.is_topic:
         yield from _about(act, known)
-        return
-    if act.act is Act.END and act.relation == "likes" and act.attribute is not None:
-        for fact in former_favourites(act, _own(act, known), name_key):
-            yield _upon(act, Act.END, fact)
         return
     meant = _meant(act, known, name_key)
     if act.act is Act.REHOME:
@@ -152,12 +154,15 @@ def _doubted_with(facts: Sequence[Fact], known: list[KnownFact]) -> list[KnownFa
     found: list[KnownFact] = []
     reached: Sequence[Fact] = facts
     while reached:
-        pairs = {fact["edge_id"] for fact in reached}, {fact["contradicts"] for fact in reached}
-        more = [fact for fact in left if fact["contradicts"] in pairs[0] or fact["edge_id"] in pairs[1]]
+        more = [fact for fact in left if any(_is_pair(fact, other) for other in reached)]
         left = [fact for fact in left if fact not in more]
         found += more
         reached = more
     return found
+
+
+def _is_pair(one: Fact, other: Fact) -> bool:
+    return bool(one["contradicts"] == other["edge_id"] or one["edge_id"] == other["contradicts"])
 
 
 def _meeting(fact: Fact) -> tuple[str, str]:
@@ -166,9 +171,12 @@ def _meeting(fact: Fact) -> tuple[str, str]:
 
 def _own(act: Targeted, known: list[KnownFact]) -> list[KnownFact]:
     """The facts of the user whose act it is, each once: of what is said today again, as it was known before."""
-    own = (fact for fact in known if fact["user_id"] == act.origin["user_id"])
+    return _each_once([fact for fact in known if fact["user_id"] == act.origin["user_id"]])
+
+
+def _each_once(facts: Sequence[KnownFact]) -> list[KnownFact]:
     found: dict[tuple[Any, ...], KnownFact] = {}
-    for fact in own:
+    for fact in facts:
         same = found.setdefault(_identity(fact), fact)
         if same is not fact:
             places, last = (
@@ -206,6 +214,8 @@ def _meant(act: Targeted, known: list[KnownFact], name_key: NameKey) -> list[Kno
 
 
 def _worded_alike(act: Targeted, facts: list[KnownFact], name_key: NameKey) -> list[KnownFact]:
+    if act.act is Act.END and act.relation == "likes" and act.attribute is not None:
+        return cast(list[KnownFact], former_favourites(act, _each_once(facts), name_key))
     alike = [fact for fact in facts if _is_about(act, fact, name_key)]
     if act.object is not None:
         alike = _of_object(act, name_key(act.object), alike, name_key)

@@ -130,13 +130,9 @@ def former_favourites(act: Targeted, facts: Sequence[Fact], name_key: NameKey) -
     """The active likings that a favourite ends: of what was the favourite of its kind before, where nothing else said
     that it is liked. `act` has the kind as attribute and the new favourite as object."""
     own = [fact for fact in facts if _is_own_before(fact, act, name_key)]
-    new = name_key(act.object or "")
     old = {name_key(fact["value"]): _places(fact) for fact in own if _is_of_kind(fact, act)}
-    return [
-        liking
-        for liking in own
-        if liking["relation"] == act.relation and _is_known_by(liking, {n: old[n] for n in old if n != new})
-    ]
+    old.pop(name_key(act.object or ""), None)
+    return [liking for liking in own if liking["relation"] == act.relation and _is_known_by(liking, old)]
 
 
 def _is_own_before(fact: Fact, act: Targeted, name_key: NameKey) -> bool:
