@@ -16,7 +16,7 @@ from rapidfuzz import fuzz
 from em_pipelines.extraction.feedback_statements import FEEDBACK, Targeted
 from em_pipelines.extraction.literals import literal
 from em_pipelines.graph.relations import KEPT_DIRECTION, kept, kinds, taken_back_with
-from em_pipelines.graph.topics import Fact, NameKey, facts_about, former_favourites
+from em_pipelines.graph.topics import Fact, NameKey, facts_about, former_favourites, is_of_favourite
 from em_pipelines.schema.ids import content_id
 from em_pipelines.schema.vocabulary import LITERAL_OBJECT, RELATIONS, SYMMETRIC, USER, Act
 from em_pipelines.storage.duckdb_engine import fetch, statement
@@ -214,7 +214,7 @@ def _meant(act: Targeted, known: list[KnownFact], name_key: NameKey) -> list[Kno
 
 
 def _worded_alike(act: Targeted, facts: list[KnownFact], name_key: NameKey) -> list[KnownFact]:
-    if act.act is Act.END and act.relation == "likes" and act.attribute is not None:
+    if is_of_favourite(act):
         return cast(list[KnownFact], former_favourites(act, _each_once(facts), name_key))
     alike = [fact for fact in facts if _is_about(act, fact, name_key)]
     if act.object is not None:

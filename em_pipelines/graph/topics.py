@@ -126,6 +126,11 @@ def _said(fact: Fact) -> tuple[Any, ...]:
     return fact["subject_id"], fact["object_key"], fact["polarity"], taken_back_with(fact["relation"])
 
 
+def is_of_favourite(act: Targeted) -> bool:
+    """Whether an act ends the likings that a new favourite ends (`graph.endings`)."""
+    return act.act is Act.END and act.relation == "likes" and act.attribute is not None
+
+
 def former_favourites(act: Targeted, facts: Sequence[Fact], name_key: NameKey) -> list[Fact]:
     """The active likings that a favourite ends: of what was the favourite of its kind before, where nothing else said
     that it is liked. `act` has the kind as attribute and the new favourite as object."""
