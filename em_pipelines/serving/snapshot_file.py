@@ -161,11 +161,10 @@ def is_as_written(path: Path) -> bool:
 def digest_flaws(folder: Path) -> list[tuple[str, str]]:
     """The files of a folder of snapshots that are damaged, by name, and what was found: the list of digests, and every
     snapshot that is not as it notes. Either of the two may be the damaged one."""
-    path = folder / DIGESTS
-    if not path.exists():
+    if not (folder / DIGESTS).exists():
         return []
     noted = _digests_in(folder)
-    if not noted or any(not isinstance(one, str) for one in noted.values()):
+    if {type(one) for one in noted.values()} != {str}:
         return [(DIGESTS, "it holds no digests")]
     files = {one.name: one for one in sorted(folder.glob("*.duckdb")) if not one.is_symlink()}
     found = [(name, f"it is not what {DIGESTS} notes") for name, one in files.items() if not is_as_written(one)]

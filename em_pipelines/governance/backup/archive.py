@@ -103,11 +103,7 @@ class Archive:
             return Backup("")
 
     def _read(self, name: str | None, *, is_trusted: bool) -> Backup:
-        names = self.names()
-        if not names or (name is not None and name not in names):
-            there = f"there are {', '.join(names[-3:])}" if names else "there is none"
-            raise UsageError(f"reading backups in {self.folder}: no {name or 'backup'} there; {there}")
-        path = self._inside(self._lists / f"{name or names[-1]}.json")
+        path = self._inside(self._lists / f"{self._known(name)}.json")
         try:
             document = orjson.loads(path.read_bytes())
             digest, is_layout = document["digest"], document["layout"] == LAYOUT
@@ -126,6 +122,14 @@ class Archive:
                 "not trust this folder, or choose another backup with --at"
             ) from error
         return Backup(path.stem, {kept.path: kept for kept in files})
+
+    def _known(self, name: str | None) -> str:
+        """The name of a backup that is there, the newest's where none is given; raises UsageError."""
+        names = self.names()
+        if names and (name is None or name in names):
+            return name or names[-1]
+        there = f"there are {', '.join(names[-3:])}" if names else "there is none"
+        raise UsageError(f"reading backups in {self.folder}: no {name or 'backup'} there; {there}")
 
     def _authenticate(self, path: Path, code: object, digest: str) -> None:
         if self._key is None:

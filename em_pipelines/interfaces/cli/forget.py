@@ -64,11 +64,8 @@ def forget(
     scope = Scope.named(user, fact=fact, entity=entity, session=session, is_all=is_all)
     opened = open_existing(home)
     asks = not (is_sure or is_dry_run)
-    if asks and not sys.stdin.isatty():
-        raise UsageError(
-            "forgetting: nothing was erased, for there is no terminal to ask at; --yes erases without asking, "
-            "--dry-run shows what would go"
-        )
+    if asks:
+        _check_terminal()
     if is_dry_run or asks:
         with naming_the_nearest(opened, user):
             found = preview(opened, scope)
@@ -88,6 +85,15 @@ def forget(
         _print(certificate)
     _tell_of_pool(opened)
     _carry_over(opened, is_told=not as_json)
+
+
+def _check_terminal() -> None:
+    """Raises UsageError where nobody can be asked."""
+    if not sys.stdin.isatty():
+        raise UsageError(
+            "forgetting: nothing was erased, for there is no terminal to ask at; --yes erases without asking, "
+            "--dry-run shows what would go"
+        )
 
 
 def _tell_of_pool(home: "Pipeline") -> None:
