@@ -7,8 +7,9 @@ import base64
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 from pathlib import Path
+from typing import Any
 
 import orjson
 
@@ -16,14 +17,15 @@ from em_pipelines.errors import UsageError
 from em_pipelines.landing.containers import SEPARATOR, members
 from em_pipelines.landing.formats.base import Item, Parsed, Source
 from em_pipelines.landing.intake import Intake
-from em_pipelines.landing.land import DISCARDED, KIND, REPLAYED, all_letters, detect
+from em_pipelines.landing.land import KIND, REPLAYED, LetterBox, all_letters, detect
 from em_pipelines.landing.reader import FoundFile, InputFile
-from em_pipelines.landing.reasons import OPEN, Origin, Reason, Refusal, RuleError
+from em_pipelines.landing.reasons import DISCARDED, OPEN, Origin, Reason, Refusal, RuleError
 from em_pipelines.landing.records import NOT_TEXT
 from em_pipelines.landing.registry import AUTO, format_named
 from em_pipelines.landing.report import LandingReport
 from em_pipelines.landing.settings import LandingSettings
-from em_pipelines.schema.table import Record
+from em_pipelines.landing.tables import dead_letters_table
+from em_pipelines.schema.table import Record, rows_of
 from em_pipelines.storage.landed_log import LandedLog
 
 
@@ -62,8 +64,9 @@ def replay(  # noqa: PLR0913  (what `em dead-letters replay` takes, each of it o
     intake = Intake(log, now=now, settings=settings)
     replayed: list[Record] = []
     refused: dict[str, str] = {}
+    closed = LetterBox(log, now.astimezone(UTC).date())
     for letter in chosen:
-        problem = _replay_letter(letter, intake, settings, user_id, overrides)
+        problem = _replay_letter(letter, intake, closed, user_id, overrides)
         if problem is None:
             replayed.append(letter)
         else:
@@ -79,6 +82,22 @@ def discard(log: LandedLog, ids: Collection[str]) -> int:
     chosen = _chosen(log, ids)
     _set_status(log, chosen, DISCARDED)
     return len(chosen)
+
+
+def letters_of(log: LandedLog, user_id: str) -> list[dict[str, Any]]:
+    """All dead letters of a user, whatever became of them, as rows of the table."""
+    landed = (record for day in log.days(KIND) for record in log.read(KIND, day))
+    return [row for row in rows_of(dead_letters_table(landed)) if row["user_id"] == user_id]
+
+
+def words_of(raw: bytes) -> str:
+    """What a dead letter says: the content of a message, of anything else all that was kept."""
+    try:
+        found = orjson.loads(raw)
+    except orjson.JSONDecodeError:
+        found = None
+    content = found.get("content") if isinstance(found, dict) else None
+    return content if isinstance(content, str) else raw.decode("utf-8", "replace")
 
 
 def _chosen(log: LandedLog, ids: Collection[str] | None) -> list[Record]:
@@ -104,29 +123,28 @@ def _is_of_file(letter: Record) -> bool:
 
 
 def _replay_letter(
-    letter: Record, intake: Intake, settings: LandingSettings, user_id: str | None, overrides: Mapping[str, object]
+    letter: Record, intake: Intake, closed: LetterBox, user_id: str | None, overrides: Mapping[str, object]
 ) -> str | None:
-    """Lands what a letter holds; returns None, or why it is refused still."""
+    """Lands what a letter holds; returns None, or why it is refused still. What is closed from the start is kept."""
     if _is_of_file(letter) and user_id is None:
         return f"{letter['reason']}: {letter['detail']}, or replay it with that"
     n_before = intake.counts.n_rows
     try:
-        refused = _take_letter(letter, intake, settings, user_id, overrides)
+        found = _take_letter(letter, intake, user_id, overrides)
     except RuleError as error:
         intake.flush()
         return f"{error.reason}: {error.detail}"
-    refused += intake.flush()
-    if refused:
+    found += intake.flush()
+    closed.put(one for one in found if one.is_closed)
+    if refused := [one for one in found if not one.is_closed]:
         return f"{refused[0].reason}: {refused[0].detail}"
     return None if intake.counts.n_rows > n_before else "it holds no record that can be read"
 
 
-def _take_letter(
-    letter: Record, intake: Intake, settings: LandingSettings, user_id: str | None, overrides: Mapping[str, object]
-) -> list[Refusal]:
+def _take_letter(letter: Record, intake: Intake, user_id: str | None, overrides: Mapping[str, object]) -> list[Refusal]:
     """Takes what a letter holds and returns what has been refused so far. Raises RuleError where it cannot be read."""
     refused: list[Refusal] = []
-    for found, file in _files(letter, settings):
+    for found, file in _files(letter, intake.settings):
         said, else_said = (None, user_id) if _is_of_file(letter) else (user_id, letter["user_id"])
         source = Source(found.path.name, said, else_said, {}, found.container, found.inside, intake.now)
         is_named = letter["format"] != AUTO

@@ -79,7 +79,7 @@ class ErasureGate:
         if self.tombstones.covers(RECORD, "dead_letters", letter["dead_letter_id"], said_at=said_at):
             return False
         users = {letter["user_id"]} if letter.get("user_id") else {*named_users(raw), *_folders(letter)}
-        sessions = _values("session_id", raw)
+        sessions = named_sessions(raw)
         text = unescaped(raw)
         return not any(
             self.tombstones.covers(USER, user, said_at=said_at)
@@ -128,6 +128,11 @@ def _said_at(record: Record) -> str:
 def named_users(raw: bytes) -> set[str]:
     """The users that raw bytes name as JSON does, whether or not the rest can be read."""
     return {*_values("user_id", raw)}
+
+
+def named_sessions(raw: bytes) -> set[str]:
+    """The conversations that raw bytes name as JSON does, whether or not the rest can be read."""
+    return {*_values("session_id", raw)}
 
 
 def unescaped(raw: bytes) -> str:

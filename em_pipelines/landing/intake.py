@@ -46,6 +46,7 @@ from em_pipelines.text.values import iso_instant
 KIND = "interactions"
 FILE = ".sessions.json"
 HASH_CHARACTERS = 16
+NOT_CONTINUED = "a branch of the conversation that was not continued"
 Session = tuple[str, str]
 """User and session id."""
 
@@ -230,7 +231,7 @@ class Intake:
         self._lander = lander
         self.log = log
         self._known = KnownRecords(log)
-        self._settings = settings
+        self.settings = settings
         self._latest = iso_instant(now + timedelta(minutes=settings.max_future_skew_minutes))
         self._earliest = iso_instant(datetime.combine(settings.earliest_day, datetime.min.time(), UTC))
         self._pending: list[_Pending] = []
@@ -252,7 +253,7 @@ class Intake:
         return goes_on and not self._holds(2)
 
     def _holds(self, n_buffers: int) -> bool:
-        n_held, settings = len(self._pending) + len(self._refused), self._settings
+        n_held, settings = len(self._pending) + len(self._refused), self.settings
         return (
             n_held >= n_buffers * settings.max_buffer_records or self._n_bytes >= n_buffers * settings.max_buffer_bytes
         )
@@ -261,6 +262,8 @@ class Intake:
         """Takes one item: counts it, and holds it as record or refusal until the next flush."""
         if isinstance(item, Ignored):
             self.counts.skipped[item.why.value] += 1
+            if item.kept:
+                self._refuse_item(Parsed(item.line_number, KIND, item.kept), origin, Reason.OTHER_BRANCH, NOT_CONTINUED)
             return
         if isinstance(item, Remark):
             self.counts.remarks.setdefault(item.text)

@@ -21,7 +21,7 @@ from em_pipelines.landing.formats.base import Format, Item, Parsed, Rejected, Re
 from em_pipelines.landing.intake import Intake
 from em_pipelines.landing.passed_over import PassedOver, export_of_side_file, is_prose, media_kind, user_of_folder
 from em_pipelines.landing.reader import FoundFile, InputFile, find_files, shown
-from em_pipelines.landing.reasons import Origin, Reason, Refusal, RuleError, letter_of
+from em_pipelines.landing.reasons import OPEN, Origin, Reason, Refusal, RuleError, letter_of
 from em_pipelines.landing.records import NO_CONVERSATION
 from em_pipelines.landing.registry import AUTO, FORMATS, format_named, way_to_say_whose
 from em_pipelines.landing.renamed_chats import as_landed
@@ -53,12 +53,12 @@ def detect(file: InputFile, container: str = "", inside: str = "") -> Format:
 
 
 KIND = "dead_letters"
-REPLAYED, DISCARDED = "replayed", "discarded"
+REPLAYED = "replayed"
 
 
 class LetterBox:
     """Appends refusals to the log as dead letters of one day, leaving out those that stand there already. `first` is of
-    each reason the first letter, new or not."""
+    each reason the first letter, new or not. Letters that are closed from the start are kept and not counted."""
 
     def __init__(self, log: LandedLog, landed_on: date) -> None:
         self.by_reason: Counter[str] = Counter()
@@ -70,15 +70,15 @@ class LetterBox:
         self._known: set[str] | None = None
 
     def put(self, refusals: Iterable[Refusal]) -> None:
-        """Counts all of them and appends those that are new; of those that hold what was erased nothing is kept."""
+        """Counts those that are open and appends those that are new; of those that hold what was erased nothing is
+        kept."""
         letters: dict[str, Record] = {}
         for refusal in refusals:
             letter = letter_of(refusal, self._landed_on)
             if not self._log.gate.admits_letter(letter):
                 self.n_erased += 1
                 continue
-            self.by_reason[refusal.reason.value] += 1
-            self.first.setdefault(refusal.reason.value, letter)
+            self._count(refusal, letter)
             letters.setdefault(letter["dead_letter_id"], letter)
         if not letters:
             return
@@ -87,7 +87,12 @@ class LetterBox:
         new = [letter for letter_id, letter in letters.items() if letter_id not in self._known]
         self._log.append(KIND, self._landed_on, new)
         self._known.update(letters)
-        self.n_new += len(new)
+        self.n_new += sum(letter["status"] == OPEN for letter in new)
+
+    def _count(self, refusal: Refusal, letter: Record) -> None:
+        if not refusal.is_closed:
+            self.by_reason[refusal.reason.value] += 1
+            self.first.setdefault(refusal.reason.value, letter)
 
 
 def all_letters(log: LandedLog) -> dict[str, Record]:

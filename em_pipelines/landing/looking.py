@@ -81,8 +81,9 @@ class DryLog(LandedLog):
         if kind == "interactions" and len(self.sample) < MAX_SAMPLE:
             self.sample.extend(records[: MAX_SAMPLE - len(self.sample)])
         elif kind == KIND:
-            self.letters.extend(records[: MAX_LETTERS - len(self.letters)])
-            self.letter_ids.update(record["dead_letter_id"] for record in records)
+            letters = [record for record in records if record["status"] == OPEN]
+            self.letters.extend(letters[: MAX_LETTERS - len(self.letters)])
+            self.letter_ids.update(letter["dead_letter_id"] for letter in letters)
 
     @contextmanager
     def together(self) -> Iterator[None]:

@@ -58,6 +58,8 @@ class Reason(StrEnum):
     FUTURE_DATE = "future_date"
     TOO_OLD = "too_old"
     KEY_CONFLICT = "key_conflict"
+    # of messages that break no rule
+    OTHER_BRANCH = "other_branch"
 
 
 class Skip(StrEnum):
@@ -118,9 +120,14 @@ class Refusal:
     format: str
     user_id: str | None
 
+    @property
+    def is_closed(self) -> bool:
+        """Whether nothing is to be decided: kept so that it can be found, and no error."""
+        return self.reason is Reason.OTHER_BRANCH
 
-OPEN = "open"
-"""The status of a new dead letter."""
+
+OPEN, DISCARDED = "open", "discarded"
+"""The status of a new dead letter, and of one that waits for nothing."""
 
 
 def letter_of(refusal: Refusal, landed_on: date) -> Record:
@@ -137,7 +144,7 @@ def letter_of(refusal: Refusal, landed_on: date) -> Record:
         "raw": base64.b64encode(raw).decode(),
         "format": refusal.format,
         "user_id": _storable(refusal.user_id) if refusal.user_id else None,
-        "status": OPEN,
+        "status": DISCARDED if refusal.is_closed else OPEN,
     }
 
 

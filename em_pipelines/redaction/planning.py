@@ -13,9 +13,10 @@ import orjson
 
 from em_pipelines.errors import UsageError
 from em_pipelines.home import Home
-from em_pipelines.landing.erasure_gate import ID_COLUMNS, ErasureGate, named_users, time_in, unescaped
+from em_pipelines.landing.erasure_gate import ID_COLUMNS, ErasureGate, named_sessions, named_users, time_in, unescaped
 from em_pipelines.landing.erasure_requests import Plan, Request, Scope, ScopeKind
 from em_pipelines.landing.planned_cuts import Cut
+from em_pipelines.landing.reasons import Reason
 from em_pipelines.landing.record_cutting import cut_content, gone_with
 from em_pipelines.redaction.affected_readings import Reading, readings_of_day, spans_of
 from em_pipelines.redaction.reading_home import ReadingHome
@@ -188,6 +189,7 @@ class _Planner:
         self._target = target or Target()
         self._days: set[date] = set()
         self._pieces: dict[str, None] = {}
+        self._cut_sessions: set[str] = set()
         self._kept: list[str] = []
         self._stones = list(_stones_of(home, request, target))
         self._first = Plan(tuple(self._stones))
@@ -268,6 +270,7 @@ class _Planner:
             return
         user, until = self._request.scope.user_id, self._request.until
         place = (record["session_id"], str(record["turn_number"]))
+        self._cut_sessions.add(record["session_id"])
         stone = self._home.tombstones.of(MESSAGE, user, *place, until=until)
         self._stones.append(stone)
         self.cuts[stone.key] = Cut.between(record["content"], left["content"], self._home.salt)
@@ -297,16 +300,26 @@ class _Planner:
     def _left_of_letter(self, letter: Record) -> Record | None:
         """A letter may be of anybody, or of nobody known; a line without `raw` only says what became of one.
 
-        One that names nobody goes where it says a sentence that goes: it may be theirs.
+        One that names nobody goes where it says a sentence that goes: it may be theirs. What was said in another branch
+        goes with anything of its conversation: most often it says the same in other words.
         """
         if "raw" not in letter:
             return letter
         raw = base64.b64decode(letter["raw"])
-        is_nobodys = letter.get("user_id") is None and not named_users(raw)
-        long = (piece for piece in self._pieces if len(piece) >= MIN_TEXT_CHARACTERS)
-        if is_nobodys and (text := unescaped(raw)) and any(piece in text for piece in long):
+        if self._is_of_cut_conversation(letter, raw) or self._may_be_theirs(letter, raw):
             return None
         return letter if self._gate.admits_letter(letter) else None
+
+    def _may_be_theirs(self, letter: Record, raw: bytes) -> bool:
+        if letter.get("user_id") is not None or named_users(raw):
+            return False
+        text = unescaped(raw)
+        return any(piece in text for piece in self._pieces if len(piece) >= MIN_TEXT_CHARACTERS)
+
+    def _is_of_cut_conversation(self, letter: Record, raw: bytes) -> bool:
+        """Whether a letter was said in another branch of a conversation of which something goes."""
+        is_theirs = letter["user_id"] == self._request.scope.user_id
+        return is_theirs and letter["reason"] == Reason.OTHER_BRANCH and bool(self._cut_sessions & named_sessions(raw))
 
     def _note_removed(self, kind: str, day: date, text: str) -> None:
         self.n_removed[kind] = self.n_removed.get(kind, 0) + 1

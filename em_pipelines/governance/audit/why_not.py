@@ -25,12 +25,13 @@ from em_pipelines.governance.audit.imported import (
 )
 from em_pipelines.governance.audit.rows import Row, World, rows_where, state_where
 from em_pipelines.graph.confidence_decay import DecaySettings
+from em_pipelines.landing.dead_letters import words_of
 from em_pipelines.language.sentences import Span, sentences
 from em_pipelines.lifecycle.decay import current_edges
 from em_pipelines.schema.readings import Withheld
 from em_pipelines.schema.rows import FeedbackRow
 from em_pipelines.schema.table import rows_of
-from em_pipelines.schema.tables.clean import DEAD_LETTERS, MESSAGES
+from em_pipelines.schema.tables.clean import MESSAGES
 from em_pipelines.schema.tables.extraction import CLAIMS, EXTRACTION_ISSUES
 from em_pipelines.schema.tables.graph import EDGES, ENTITIES, GRAPH_OPS
 from em_pipelines.schema.tables.raw import FEEDBACK
@@ -42,6 +43,8 @@ from em_pipelines.text.guard.sensitive import FINANCIAL, HEALTH, IDENTITY_DOCUME
 
 NEVER_SAID = "never_said"
 NOT_BY_A_PERSON = "said_only_by_the_assistant"
+OTHER_BRANCH = "other_branch"
+"""Said in a branch of a conversation that was not continued: verdict, and reason of a dead letter."""
 NOT_EXTRACTED = "not_extracted_yet"
 KNOWN = "known"
 NOT_KNOWN = "not_known"
@@ -78,15 +81,17 @@ class Asked:
     """The user's feedback that has landed and that no run has folded yet, as rows of `feedback`."""
     unextracted: Sequence[Row] = ()
     """The user's messages that have landed and that no run has extracted yet, as rows of `messages`."""
+    letters: Sequence[Row] = ()
+    """The user's dead letters, as rows of `dead_letters`."""
 
 
 def why_not(lake: Lake, asked: Asked) -> dict[str, Any]:
     """What became of every message of the user that holds all words of the text, oldest first.
 
-    `verdict` sums it up: never_said, said_only_by_the_assistant, not_extracted_yet, known or not_known. Case and
-    accents do not matter; where words stand nowhere by themselves, those of four letters are found at the beginning of
-    longer ones, too. Each message has its `fates`: `what` in a word, and why; and its `sentences`, each with the fates
-    that are of it alone and whether it is the one that was asked about.
+    `verdict` sums it up: never_said, other_branch, said_only_by_the_assistant, not_extracted_yet, known or not_known.
+    Case and accents do not matter; where words stand nowhere by themselves, those of four letters are found at the
+    beginning of longer ones, too. Each message has its `fates`: `what` in a word, and why; and its `sentences`, each
+    with the fates that are of it alone and whether it is the one that was asked about.
     """
     said, feedback = _messages(lake, asked), _feedback(lake, asked)
     begun, says = _searched(asked.text), _searched(asked.text, is_whole=True)
@@ -97,7 +102,7 @@ def why_not(lake: Lake, asked: Asked) -> dict[str, Any]:
     fates = _fates(lake, asked, messages, decisions)
     hits = [_hit(row, fates[row["message_id"]], begun) for row in messages]
     told = _told(lake, asked, says, feedback, decisions)
-    letters = _letters(lake, asked, says)
+    letters = _letters(asked, says)
     return {
         "user_id": asked.user_id,
         "text": asked.text,
@@ -130,13 +135,12 @@ def _searched(text: str, *, is_whole: bool = False) -> Says:
     return lambda said: bool(words) and said is not None and all(word.search(folded(said)) for word in words)
 
 
-def _letters(lake: Lake, asked: Asked, says: Says) -> list[Row]:
+def _letters(asked: Asked, says: Says) -> list[Row]:
     """Dead letters of the user that hold the words and were not taken in since."""
-    letters = (row for row in rows_where(lake, DEAD_LETTERS, "user_id", [asked.user_id]) if row["status"] != "replayed")
     return [
         {name: row[name] for name in ("dead_letter_id", "landed_on", "reason", "status")}
-        for row in letters
-        if says(row["raw"].decode("utf-8", "replace"))
+        for row in asked.letters
+        if row["status"] != "replayed" and says(words_of(row["raw"]))
     ]
 
 
@@ -189,14 +193,20 @@ def _about(fate: Row, says: Says) -> Row:
 
 
 def _verdict(messages: list[Row], letters: list[Row], hits: list[Row], told: list[Row]) -> str:
-    if not (messages or letters or told):
-        return NEVER_SAID
-    if not (letters or told):
+    refused = [letter for letter in letters if letter["reason"] != OTHER_BRANCH]
+    if not (refused or told):
         if all(row["subject"] is None for row in messages):
-            return NOT_BY_A_PERSON
+            return _unsaid(messages, letters)
         if all(map(_is_not_run, hits)):
             return NOT_EXTRACTED
     return KNOWN if any(map(_is_known, (*hits, *told))) else NOT_KNOWN
+
+
+def _unsaid(messages: list[Row], letters: list[Row]) -> str:
+    """The verdict on what no person said in a conversation as it went on."""
+    if letters:
+        return OTHER_BRANCH
+    return NOT_BY_A_PERSON if messages else NEVER_SAID
 
 
 def _is_not_run(hit: Row) -> bool:

@@ -1,9 +1,11 @@
 """What a log knows of people, whether or not anything was made of it yet."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import orjson
 
+from em_pipelines.landing.dead_letters import letters_of, words_of
 from em_pipelines.landing.records import SEED
 from em_pipelines.redaction.planning import KINDS
 from em_pipelines.storage.landed_log import LandedLog
@@ -32,16 +34,18 @@ def users_in(log: LandedLog) -> dict[str, Known]:
 
 
 def is_written(log: LandedLog, user_id: str, name: str) -> bool:
-    """Whether a message of the user holds the name, written with a capital as names are, or an imported fact is about
-    it, looked at or not."""
+    """Whether a message or dead letter of the user holds the name, written with a capital as names are, or an imported
+    fact is about it, looked at or not."""
     names = NameIndex.of([name])
     return _is_imported(log, user_id, names) or any(
-        record["content"][span.start].isupper()
-        for day in log.days("interactions")
-        for record in log.read("interactions", day)
-        if record["user_id"] == user_id
-        for span in names.spans(record["content"])
+        text[span.start].isupper() for text in _written(log, user_id) for span in names.spans(text)
     )
+
+
+def _written(log: LandedLog, user_id: str) -> Iterator[str]:
+    for day in log.days("interactions"):
+        yield from (record["content"] for record in log.read("interactions", day) if record["user_id"] == user_id)
+    yield from (words_of(letter["raw"]) for letter in letters_of(log, user_id))
 
 
 def _is_imported(log: LandedLog, user_id: str, names: NameIndex) -> bool:

@@ -34,6 +34,7 @@ ERASING = ("erase", "forget")
 VERDICTS = {
     "never_said": "{user} never said it",
     "said_only_by_the_assistant": "it was said, but not by {user} or any other person",
+    "other_branch": "{user} said it in a branch of the conversation that was not continued: nothing is learned of it",
     "not_extracted_yet": "{user} said it, and no run has extracted it yet: `em run` does",
     "known": "memory knows it",
     "not_known": "memory does not tell it; below is what became of what was said",
@@ -85,6 +86,7 @@ def why_not(
     from em_pipelines.governance.audit.why_not import Asked
     from em_pipelines.governance.audit.why_not import why_not as explain_not
     from em_pipelines.interfaces.agents.observations import unextracted
+    from em_pipelines.landing.dead_letters import letters_of
     from em_pipelines.serving.facts import waiting_feedback
 
     if not text.strip():
@@ -103,6 +105,7 @@ def why_not(
             settings.decay,
             waiting_feedback(opened.store, user, date.max),
             unextracted(opened, user),
+            letters_of(opened.store.log, user),
         ),
     )
     if as_json:
@@ -115,7 +118,13 @@ def why_not(
     for given in found["feedback"]:
         _print(f"\n{given['timestamp']:%Y-%m-%d %H:%M}  {told(given['type'], given['payload'])}")
         _bullets([_fate(fate) for fate in given["fates"]] or ["it made and changed no fact"])
-    _bullets(f"dead letter {x['dead_letter_id']} ({x['reason']}, {x['status']})" for x in found["dead_letters"])
+    _bullets(map(_letter, found["dead_letters"]))
+
+
+def _letter(letter: dict[str, Any]) -> str:
+    if letter["reason"] == "other_branch":
+        return f"said in a branch of the conversation that was not continued ({letter['dead_letter_id']})"
+    return f"dead letter {letter['dead_letter_id']} ({letter['reason']}, {letter['status']})"
 
 
 def _show_sentences(message: dict[str, Any]) -> None:

@@ -47,10 +47,12 @@ class Rejected:
 
 @dataclass(frozen=True, slots=True)
 class Ignored:
-    """Input that is well-formed and means nothing here, such as a summary line, and why."""
+    """Input that is well-formed and means nothing here, such as a summary line, and why. `kept` are the fields of a
+    message that nothing is learned of, and that is kept so that it can be found."""
 
     line_number: int
     why: Skip = Skip.EMPTY
+    kept: Fields | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,6 +267,13 @@ def dated(number: int, fields: Fields, detail: str) -> Parsed | Rejected:
     if fields["timestamp"] is None:
         return Rejected(number, Reason.MISSING_TIMESTAMP, detail, fields=fields)
     return Parsed(number, "interactions", fields)
+
+
+def of_other_branch(number: int, item: Item | None) -> Ignored:
+    """A message of a branch that was not continued, or None for what is no message: what the user wrote is kept."""
+    if not isinstance(item, Parsed) or item.fields["role"] != "user" or item.fields["user_id"] is None:
+        return Ignored(number, Skip.OTHER_BRANCH)
+    return Ignored(number, Skip.OTHER_BRANCH, {**item.fields, "turn_number": None})  # its turn is another message's
 
 
 def objects_of(value: object) -> list[Fields]:

@@ -5,7 +5,8 @@ of messages.
       "mapping": {ID: {"message": {"author": {"role": …}, "create_time": …, "content": {"content_type": "text",
                   "parts": [TEXT or {image}]}, "metadata": {…}}, "parent": ID, "children": [ID]}}}]
 
-What is landed is the branch that the user last saw: from current_node up to the root. Turn numbers are the depth in
+What is landed is the branch that the user last saw: from current_node up to the root. What the user wrote in others is
+kept as closed dead letters. Turn numbers are the depth in
 the tree, so that a longer export of the same conversation gives the same numbers. Custom instructions, which every
 conversation repeats, land once, as the user's. A message with text that a tool brought in from the web, from
 files or from elsewhere is untrusted; where it is hidden, the next one is. Line numbers are the conversation's, from 1.
@@ -32,6 +33,7 @@ from em_pipelines.landing.formats.base import (
     instant_of,
     iso_or_none,
     json_conversations,
+    of_other_branch,
 )
 from em_pipelines.landing.formats.branches import Node, standing
 from em_pipelines.landing.formats.chatgpt_content import (
@@ -69,12 +71,14 @@ def convert(file: InputFile, source: Source) -> Iterator[Item]:
         if not any(map(_holds_message, mapping.values())):
             yield Ignored(number, Skip.EMPTY_CONVERSATION)
         branch = chosen_branch(mapping, conversation.get("current_node"))
-        n_others = sum(_holds_message(node) for node in mapping.values()) - sum(map(_holds_message, branch))
+        others = _beside(branch, mapping)
         if conversation.get("is_do_not_remember") is True:
             yield from [Ignored(number, Skip.NOT_TO_REMEMBER)] * sum(map(_holds_message, branch))
-        else:
-            yield from _messages(number, conversation, branch, source, instructions)
-        yield from [Ignored(number, Skip.OTHER_BRANCH)] * n_others
+            yield from [Ignored(number, Skip.OTHER_BRANCH)] * len(others)
+            continue
+        yield from _messages(number, conversation, branch, source, instructions)
+        found = (_messages(number, conversation, [node], source, _Instructions(source)) for node in others)
+        yield from (of_other_branch(number, next(messages, None)) for messages in found)
     if instructions.found:
         told = counted(len(instructions.found), "text", ("lands", "land"))
         yield Remark(f"{source.name}: {told} as custom instructions, beside the conversations")
@@ -85,6 +89,12 @@ def chosen_branch(mapping: Fields, current: object) -> list[Fields]:
     """The nodes from the root to the current one; without one, to the last leaf. Loops are cut."""
     found = {name: node for name, node in mapping.items() if isinstance(node, dict)}
     return [found[name] for name in standing({name: _node(node) for name, node in found.items()}, current)]
+
+
+def _beside(branch: list[Fields], mapping: Fields) -> list[Fields]:
+    """The nodes with messages on other branches."""
+    chosen = {id(node) for node in branch}
+    return [node for node in mapping.values() if _holds_message(node) and id(node) not in chosen]
 
 
 def _node(node: Fields) -> Node:

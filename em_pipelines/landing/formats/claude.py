@@ -4,10 +4,10 @@
       "sender": "human" or "assistant", "text": …, "created_at": …, "content": [{"type": "text", "text": …}],
       "attachments": [{"file_name": …, "extracted_content": …}], "files": [{"file_name": …}]}]}]
 
-What stands is the branch that was written last. What was pasted or read out of a file is a quotation in the message:
-kept, and no word of who sent it. A message that holds text which a tool brought in from the web or from elsewhere is
-untrusted. A message of nothing but calls and what they gave has the role tool. Turns are places in chat_messages, from
-0; line numbers are the conversation's, from 1.
+What stands is the branch that was written last; what the user wrote in others is kept as closed dead letters. What was
+pasted or read out of a file is a quotation in the message: kept, and no word of who sent it. A message that holds text
+which a tool brought in from the web or from elsewhere is untrusted. A message of nothing but calls and what they gave
+has the role tool. Turns are places in chat_messages, from 0; line numbers are the conversation's, from 1.
 """
 
 import re
@@ -30,6 +30,7 @@ from em_pipelines.landing.formats.base import (
     iso_or_none,
     json_conversations,
     objects_of,
+    of_other_branch,
     quoted,
 )
 from em_pipelines.landing.formats.branches import Node, standing
@@ -75,7 +76,7 @@ def convert(file: InputFile, source: Source) -> Iterator[Item]:
             if turn in stands:
                 yield _message(number, turn, message, conversation, source)
             else:
-                yield Ignored(number, Skip.OTHER_BRANCH)
+                yield of_other_branch(number, _message(number, turn, message, conversation, source))
 
 
 def _standing(messages: list[Any], current: object) -> set[int]:

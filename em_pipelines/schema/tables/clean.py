@@ -106,7 +106,7 @@ DEAD_LETTERS = Table(
         col("landed_on", DATE, "the UTC day of the attempt"),
         col("file", TEXT, "as it was named to the loader"),
         col("line_number", INT, "from 1"),
-        col("reason", TEXT, "code of the rule that was broken"),
+        col("reason", TEXT, "code of the rule that was broken; other_branch: of none"),
         col("detail", TEXT, "a sentence: what was found, what was expected"),
         col("raw", BYTES, "the bytes, secrets masked"),
         col("format", TEXT, "the format it was read as"),

@@ -26,7 +26,7 @@ changed AS (
         count(*) FILTER (operation = 'CONTRADICT') AS n_contradicted
     FROM graph_ops GROUP BY ALL
 ),
-refused AS (SELECT landed_on AS day, count(*) AS n_dead_letters FROM dead_letters GROUP BY ALL)
+refused AS (SELECT landed_on AS day, count(*) AS n_dead_letters FROM dead_letters WHERE reason <> 'other_branch' GROUP BY ALL)
 SELECT
     day, coalesce(n_messages, 0) AS n_messages, coalesce(n_user_messages, 0) AS n_user_messages,
     coalesce(n_sessions, 0) AS n_sessions, coalesce(n_claims, 0) AS n_claims, mean_confidence,

@@ -10,6 +10,7 @@ import pytest
 from em_pipelines.governance.audit.why_not import Asked, folded, why_not
 from em_pipelines.graph.confidence_decay import DecaySettings
 from em_pipelines.interfaces.agents.observations import unextracted
+from em_pipelines.landing.dead_letters import letters_of
 from em_pipelines.landing.land import land
 from em_pipelines.pipeline import Pipeline
 from em_pipelines.schema.table import Table
@@ -28,7 +29,8 @@ SAID = (
 
 
 def ask(home: Pipeline, text: str, user: str = "ada", as_of: date = date(2026, 3, 31)) -> dict[str, Any]:
-    return why_not(home.store.lake, Asked(user, text, as_of, 0.15, DecaySettings()))
+    letters = letters_of(home.store.log, user)
+    return why_not(home.store.lake, Asked(user, text, as_of, 0.15, DecaySettings(), letters=letters))
 
 
 def fates(home: Pipeline, text: str, **asked: Any) -> list[str]:
@@ -186,14 +188,43 @@ def test_each_sentence_of_a_message_has_its_own_fate(home_with: Any, tmp_path: P
     assert [one["fates"][0]["reason"] for one in skipped["sentences"]] == ["untrusted_session"] * 2
 
 
-def test_a_dead_letter_of_the_user_is_found_and_nobody_elses(own_home: Pipeline, rows_of) -> None:
-    letters = [
-        {"user_id": user, "raw": b'{"content": "I keep a falcon"}', "dead_letter_id": f"dead_{user}", "status": "open"}
-        for user in ("ada", "ben")
-    ]
-    own_home.store.lake.write(DEAD_LETTERS, date(2026, 3, 9), rows_of(DEAD_LETTERS, *letters))
+def land_into(home: Pipeline, name: str, data: bytes, user: str | None = None) -> None:
+    source = home.path / name
+    source.write_bytes(data)
+    now = datetime(2026, 5, 1, tzinfo=UTC)
+    land([source], home.store.log, now=now, settings=home.settings.landing, user_id=user)
+
+
+def test_a_dead_letter_of_the_user_is_found_and_nobody_elses(own_home: Pipeline) -> None:
+    lines = [orjson.dumps({"user_id": user, "content": "I keep a\nfalcon"}) for user in ("ada", "ben")]
+    land_into(own_home, "timeless.jsonl", b"\n".join(lines))
     found = ask(own_home, "falcon")
-    assert (found["verdict"], [x["dead_letter_id"] for x in found["dead_letters"]]) == ("not_known", ["dead_ada"])
+    assert (found["verdict"], [x["status"] for x in found["dead_letters"]]) == ("not_known", ["open"])
+    assert ask(own_home, "content")["dead_letters"] == []
+
+
+def test_what_stands_in_another_branch_alone_is_told_from_what_was_never_said(own_home: Pipeline) -> None:
+    def node(parent: str | None, *children: str, role: str = "user", text: str = "") -> dict[str, Any]:
+        message = {"author": {"role": role}, "content": {"content_type": "text", "parts": [text]}} if text else None
+        return {"message": message, "parent": parent, "children": children}
+
+    mapping = {
+        "root": node(None, "before", "after"),
+        "before": node("root", "answer", text="I breed llamas in Chur."),
+        "answer": node("before", role="assistant", text="Llamas need a paddock."),
+        "after": node("root", text="I breed alpacas in Chur. I live near Lisbon."),
+    }
+    talk = {"id": "c1", "create_time": 1_772_437_000, "current_node": "after", "mapping": mapping}
+    land_into(own_home, "conversations.json", orjson.dumps([talk]), "ada")
+    assert ask(own_home, "llamas")["verdict"] == "other_branch"
+    for step in own_home.steps.values():
+        own_home.store.run_days(step, own_home.store.stale_days(step))
+    found = {text: ask(own_home, text)["verdict"] for text in ("llamas", "paddock", "unicorn", "chur")}
+    assert (found["llamas"], found["paddock"], found["unicorn"]) == ("other_branch", "never_said", "never_said")
+    assert found["chur"] != "other_branch"
+    assert [x["reason"] for x in ask(own_home, "llamas")["dead_letters"]] == ["other_branch"]
+    (row,) = own_home.store.lake.read(DEAD_LETTERS, date(2026, 5, 1)).to_pylist()
+    assert row["status"] == "discarded"
 
 
 def test_feedback_that_names_it_is_found(home_with, tmp_path) -> None:

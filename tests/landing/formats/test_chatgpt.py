@@ -1,10 +1,16 @@
 """ChatGPT's export."""
 
+import base64
+from datetime import timedelta
 from typing import Any
 
 import orjson
 
+from em_pipelines.landing.dead_letters import open_letters, replay
 from em_pipelines.landing.formats.chatgpt import chosen_branch
+from em_pipelines.landing.land import all_letters
+from em_pipelines.landing.looking import preview
+from em_pipelines.landing.settings import LandingSettings
 
 
 def node(name: str, parent: str | None, role: str, parts: list[Any], **more: Any) -> tuple[str, dict[str, Any]]:
@@ -224,6 +230,54 @@ def test_an_edited_question_and_answers_given_again_leave_one_branch(home: Any) 
     report = home.land_data("conversations.json", orjson.dumps(data), user_id="nora")
     assert said(home) == [("user", "I row in Bergen."), ("assistant", "First.")]
     assert report.n_skipped == {"other_branch": 3}
+
+
+def edited(**fields: Any) -> dict[str, Any]:
+    mapping = dict([
+        ("root", {"message": None, "parent": None, "children": ["q1", "q2"]}),
+        node("q1", "root", "user", ["I row in Oslo, token ghp_" + "a1B2" * 9]),
+        node("a1", "q1", "assistant", ["Oslo is nice."]),
+        node("q2", "root", "user", ["I row in Bergen."]),
+    ])  # fmt: skip
+    return conversation(mapping=mapping, current_node="q2") | fields
+
+
+def test_what_the_user_wrote_in_another_branch_is_kept_and_is_no_error(home: Any) -> None:
+    report = home.land_data("conversations.json", orjson.dumps([edited()]), user_id="nora")
+    assert (report.n_refused, report.n_new_dead_letters, report.first_letters) == (0, 0, ())
+    assert (report.n_rows, report.n_skipped) == (1, {"other_branch": 2})
+    (letter,) = all_letters(home.log).values()
+    assert (letter["reason"], letter["status"], letter["user_id"]) == ("other_branch", "discarded", "nora")
+    kept = orjson.loads(base64.b64decode(letter["raw"]))
+    assert kept["content"].startswith("I row in Oslo, token ") and "a1B2" not in kept["content"]
+    assert open_letters(home.log) == []
+
+
+def test_landing_other_branches_again_adds_nothing(home: Any) -> None:
+    home.land_data("conversations.json", orjson.dumps([edited()]), user_id="nora")
+    before = home.segments()
+    home.now += timedelta(days=3)
+    home.land_data("later/conversations.json", orjson.dumps([edited()]), user_id="nora")
+    assert home.segments() == before
+
+
+def test_other_branches_of_nobody_and_of_what_is_not_to_be_remembered_are_not_kept(home: Any) -> None:
+    home.land_data("conversations.json", orjson.dumps([edited(is_do_not_remember=True)]), user_id="nora")
+    home.land_data("conversations-001.json", orjson.dumps([edited()]))
+    assert home.reasons() == ["missing_user"]
+
+
+def test_replaying_a_file_with_its_user_keeps_other_branches(home: Any) -> None:
+    home.land_data("conversations.json", orjson.dumps([edited()]))
+    done = replay(home.log, now=home.now, settings=LandingSettings(), user_id="nora")
+    assert (len(done.replayed), done.refused, done.n_landed) == (1, {}, 1)
+    assert sorted(home.reasons()) == ["missing_user", "other_branch"]
+
+
+def test_a_preview_shows_no_letter_of_another_branch(home: Any) -> None:
+    source = home.write("conversations.json", orjson.dumps([edited()]))
+    found = preview([source], home.log, now=home.now, settings=LandingSettings(), user_id="nora")
+    assert (found.letters, found.has_open_letters) == ((), False)
 
 
 def test_nothing_is_lost_where_the_tree_has_gaps_and_loops(home: Any) -> None:

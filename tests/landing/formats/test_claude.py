@@ -1,9 +1,11 @@
 """Claude.ai's export."""
 
+import base64
 from typing import Any
 
 import orjson
 
+from em_pipelines.landing.land import all_letters
 from em_pipelines.text.guard.passages import has_pasted_block
 
 CONVERSATION = {
@@ -125,6 +127,9 @@ def test_the_branch_that_was_written_last_stands(home: Any) -> None:
     report = land(home, *tree)
     assert [(r["turn_number"], r["content"]) for r in home.landed()] == [(2, "I row in Bergen."), (4, "Second.")]
     assert report.n_skipped == {"other_branch": 3}
+    (letter,) = all_letters(home.log).values()
+    assert (letter["reason"], letter["status"]) == ("other_branch", "discarded")
+    assert "I row in Oslo." in base64.b64decode(letter["raw"]).decode()
 
 
 def test_the_branch_that_is_open_stands_where_the_export_says_which(home: Any) -> None:

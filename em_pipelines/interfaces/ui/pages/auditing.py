@@ -6,18 +6,28 @@ from typing import Any
 
 from em_pipelines.errors import UsageError
 from em_pipelines.governance.audit.trace import trace
-from em_pipelines.governance.audit.why_not import KNOWN, NEVER_SAID, NOT_BY_A_PERSON, NOT_EXTRACTED, NOT_KNOWN, why_not
+from em_pipelines.governance.audit.why_not import (
+    KNOWN,
+    NEVER_SAID,
+    NOT_BY_A_PERSON,
+    NOT_EXTRACTED,
+    NOT_KNOWN,
+    OTHER_BRANCH,
+    why_not,
+)
 from em_pipelines.governance.audit.why_not import Asked as AskedWhyNot
 from em_pipelines.interfaces.agents.observations import unextracted
 from em_pipelines.interfaces.ui.asked import Asked, NotThereError, Page
 from em_pipelines.interfaces.ui.pages.facts import check_known, known
 from em_pipelines.interfaces.ui.pages.told import told_of_memory
+from em_pipelines.landing.dead_letters import letters_of
 from em_pipelines.schema.ids import correlation_id
 from em_pipelines.serving.facts import SHOWN, waiting_feedback
 
 VERDICTS = {
     NEVER_SAID: "It was never said.",
     NOT_BY_A_PERSON: "It was said, but by no person.",
+    OTHER_BRANCH: "It was said in a branch of the conversation that was not continued.",
     NOT_EXTRACTED: "It was said, and no run has extracted it yet.",
     KNOWN: "Memory knows it.",
     NOT_KNOWN: "Memory does not tell it; below is what became of what was said.",
@@ -38,7 +48,7 @@ def show_audit(asked: Asked) -> Page:
             home.store.lake,
             AskedWhyNot(
                 asked.user, words, asked.today, settings.fold.min_storage_confidence, settings.decay, waits,
-                unextracted(home, asked.user),
+                unextracted(home, asked.user), letters_of(home.store.log, asked.user),
             ),
         )  # fmt: skip
     acts = list(reversed(asked.home.ledger.of_user(asked.user)))

@@ -30,7 +30,8 @@ doubts AS (
 ),
 reached AS (
     SELECT metric_day, 'landing' AS stage, 'landed' AS status FROM interactions
-    UNION ALL SELECT metric_day, 'landing', 'dead_letter' FROM dead_letters WHERE status <> 'replayed'
+    UNION ALL SELECT metric_day, 'landing', 'dead_letter' FROM dead_letters
+    WHERE status <> 'replayed' AND reason <> 'other_branch'
     UNION ALL SELECT metric_day, 'reading', status FROM of_messages
     UNION ALL SELECT metric_day, 'verification', 'kept' FROM claims
     UNION ALL SELECT metric_day, 'verification', 'kept' FROM mentions
