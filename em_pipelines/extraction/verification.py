@@ -7,7 +7,8 @@ judged elsewhere.
 
 Claims of identity and authority are held: "Name: Vic Long" or "Dana manages the finance team" in a message that reads
 like a document may be anybody's words. Such a claim requires verification: it is kept, never surfaced, and supersedes
-no fact. The same statement in a plain sentence, in that conversation or a later one, is a claim of its own.
+no fact. The same statement in a plain sentence is a claim of its own, and the fold verifies what two conversations
+state (`graph.restatements`).
 """
 
 import re

@@ -24,7 +24,7 @@ from em_pipelines.graph.confidence_decay import DecaySettings, install_macros
 from em_pipelines.graph.endings import ended_by
 from em_pipelines.graph.regroup import regroup
 from em_pipelines.graph.relations import break_circles, install_edge_macros, relation_kinds
-from em_pipelines.graph.restatements import as_known
+from em_pipelines.graph.restatements import as_known, confirmed
 from em_pipelines.graph.rounds import INSERTING, FoldSettings
 from em_pipelines.graph.row_fold import Day, fold_rows
 from em_pipelines.graph.services import HOME, reread
@@ -202,6 +202,7 @@ def fold_run(
         moves = claims.filter(pc.and_(pc.equal(claims["relation"], HOME), pc.less(claims["polarity"], 0)))
         if moves.num_rows:
             today = reread(today, moves, (tables["state_edges"], tables["entities"]), connection, name_key)
+        today = confirmed(today, tables["state_edges"], connection)
         if not _is_empty(tables["state_edges"]):
             today = as_known(today, tables["state_edges"], connection)
         made = fold(

@@ -1,7 +1,8 @@
-"""What is told again in another relation: who plays chess, and says that they like playing it, has told one thing.
+"""Claims that repeat what is known: in another relation, or of what required verification.
 
-Such a claim adds nothing to a fact that stands, so the fold reads it as that fact, which grows surer; the claim itself
-stays as it was read. What says the same is in data/restatements.yaml; which names are one thing is resolution's to say.
+Who plays chess, and says that they like playing it, has said one thing. Such a claim adds nothing to an active fact, so
+the fold reads it as that fact, which grows surer; the claim itself stays as it was extracted. What says the same is in
+data/restatements.yaml; which names are one thing is for resolution to say.
 """
 
 from collections import defaultdict
@@ -19,7 +20,7 @@ from em_pipelines.schema.ids import content_id
 from em_pipelines.schema.table import rows_of
 from em_pipelines.schema.tables.extraction import CLAIMS, MENTIONS
 from em_pipelines.schema.tables.graph import ENTITY_MENTIONS
-from em_pipelines.schema.vocabulary import Act, Mechanism, TemporalType
+from em_pipelines.schema.vocabulary import Act, Mechanism, PrivacyLevel, TemporalType
 from em_pipelines.storage.duckdb_engine import ParquetRows, Rows, bind, fetch
 from em_pipelines.text.name_keys import DETERMINERS, name_tokens
 from em_pipelines.text.values import read_yaml
@@ -150,6 +151,53 @@ def as_known(said: Tables, edges: Rows, connection: duckdb.DuckDBPyConnection) -
         if ends[0] and ends[1] and (fact := world.restated(claim, ends[0], ends[1])):
             meant[claim["claim_id"]] = fact
     return _read_as(said, meant) if meant else said
+
+
+def confirmed(said: Tables, edges: Rows, connection: duckdb.DuckDBPyConnection) -> Tables:
+    """The day's tables with every claim verified that a document stated and an earlier conversation states, too.
+
+    `said` and `edges` are as for `as_known`. Claims of rank (L4) never are: whoever repeats them is no more believed.
+    """
+    claims = said["claims"].filter(_may_be_confirmed(said["claims"]))
+    if not claims.num_rows:
+        return said
+    speakers = sorted(set(claims["user_id"].to_pylist()))
+    entities = _of(said["entities"], "entities", speakers, connection)
+    into = {row["entity_id"]: row["merged_into"] or row["entity_id"] for row in rows_of(entities)}
+    facts = _of(edges, "edges", speakers, connection)
+    sessions: dict[tuple[Any, ...], set[str]] = defaultdict(set)
+    for fact in rows_of(facts.filter(_may_confirm(facts))):
+        key = _content_key(fact, into.get(fact["subject_id"]), into.get(fact["object_id"]))
+        sessions[key].update(place["session_id"] for place in fact["provenance"])
+    entity_of = _entities_of(said, claims)
+    verified = set()
+    for claim in sorted(rows_of(claims), key=lambda row: (row["timestamp"], row["claim_id"])):
+        ends = [into.get(entity_of.get((claim["message_id"], claim[end]), "")) for end in ("subject", "object")]
+        key = _content_key(claim, *ends)
+        if ends[0] and sessions[key] - {claim["session_id"]}:
+            verified.add(claim["claim_id"])
+        sessions[key].add(claim["session_id"])
+    rows = [
+        {**row, "requires_verification": False} if row["claim_id"] in verified else row
+        for row in rows_of(said["claims"])
+    ]
+    return {**said, "claims": CLAIMS.from_rows(rows)} if verified else said
+
+
+def _content_key(row: Mapping[str, Any], subject_id: str | None, object_id: str | None) -> tuple[Any, ...]:
+    """Equal for a claim and a fact that say the same, given their entities."""
+    thing = object_id or (row["value"] or "").strip().lower()
+    return row["user_id"], subject_id, row["relation"], thing, row["attribute"], row["polarity"]
+
+
+def _may_be_confirmed(claims: pa.Table) -> pa.ChunkedArray:
+    is_stated = pc.and_(pc.equal(claims["act"], Act.ASSERT.value), claims["requires_verification"])
+    return pc.and_(is_stated, pc.not_equal(claims["privacy_level"], PrivacyLevel.PRIVILEGED.value))
+
+
+def _may_confirm(facts: pa.Table) -> pa.ChunkedArray:
+    is_kept = pc.is_in(facts["status"], pa.array(["active", "contradicted"]))
+    return pc.and_(is_kept, pc.not_equal(facts["privacy_level"], PrivacyLevel.PRIVILEGED.value))
 
 
 def _may_restate(claims: pa.Table) -> pa.ChunkedArray:

@@ -43,7 +43,11 @@ _BEFORE_PRONOUN = re.compile(
 _BEHIND_PICTURE = re.compile(r"[\u2190-\u2bff\ufe0f\U0001f000-\U0001faff]\s+(?=[A-Z])")
 """A capital behind an emoji, which people put instead of a full stop."""
 _LAST_WORD = re.compile(r"(?<!\d)(?<![^\W_])[^\W\d_]+\Z")
-_NUMERIC_DATE = re.compile(r"(?<!\S)\d{1,2}\.\d{1,2}\.\Z")
+_NUMERIC_DATE = re.compile(r"(?:(?<!\S)[^\W\d_]+ )?(?<!\S)(?:0?[1-9]|[12]\d|3[01])\.(?:0?[1-9]|1[0-2])\.\Z")
+"""A day and a month, with the word before: `am 12.3. Treffen`."""
+_NAMED_NUMBER = re.compile(r"[A-Z]\w{3}")
+"""A name before a number, which then is a version: `Python 3.11. Deploys …`."""
+_OPENING = re.compile(rf"(?:{_PRONOUNS})\b")
 _BEHIND_NAME = re.compile(r"(?<!\S)[A-Z]\S* [^\W\d_]+\Z")
 _NEXT_NAMES = re.compile(rf"(?!(?:{_PRONOUNS})\b)[A-Z][a-z]+ [A-Z]")
 _SHORTENED = re.compile(r"[B-DF-HJ-NP-TVWXZb-df-hj-np-tvwxz][b-df-hj-np-tvwxz]+\Z")
@@ -138,9 +142,12 @@ def _is_short_form(said: str, end: int) -> bool:
     a day or month. `Hmm` ends as no such word does."""
     match = _LAST_WORD.search(said, max(0, end - _LONGEST_SHORTENED), end)
     word = match.group() if match is not None else ""
-    if len(word) > 2 and any(name.startswith(word) and name != word for name in _DAYS_AND_MONTHS):
-        return True
-    return len(word) > 1 and word[-1] != word[-2] and _SHORTENED.match(word) is not None
+    return _is_day_or_month(word) or (len(word) > 1 and word[-1] != word[-2] and _SHORTENED.match(word) is not None)
+
+
+def _is_day_or_month(word: str) -> bool:
+    """Whether a word is short for one."""
+    return len(word) > 2 and any(name.startswith(word) and name != word for name in _DAYS_AND_MONTHS)
 
 
 @lru_cache(4096)
@@ -189,9 +196,15 @@ def _goes_on(said: str, start: int, at: int) -> bool:
         return True
     if said[end - 1] != "." or said[end - 2 : end - 1] in (".", ""):
         return False
-    if said[at].isdigit() or _NUMERIC_DATE.search(said, max(start, end - _LONGEST_ENUMERATOR), end):
+    if said[at].isdigit() or _is_behind_date(said, start, end, at):
         return True
     return _is_short_form(said, end - 1) if said[at].islower() else _is_before_name(said, end - 1, at)
+
+
+def _is_behind_date(said: str, start: int, end: int, at: int) -> bool:
+    """Whether a day and a month end at `end`, and neither a version nor a sentence that a pronoun follows."""
+    date = _NUMERIC_DATE.search(said, max(start, end - 2 * _LONGEST_SHORTENED), end)
+    return date is not None and _NAMED_NUMBER.match(date.group()) is None and _OPENING.match(said, at) is None
 
 
 def _is_before_name(said: str, end: int, at: int) -> bool:
@@ -199,6 +212,8 @@ def _is_before_name(said: str, end: int, at: int) -> bool:
     word = _LAST_WORD.search(said, max(0, end - _LONGEST_SHORTENED), end)
     if word is None or len(word.group()) < 2 or not word.group()[0].isupper():
         return False
+    if _is_day_or_month(word.group()):
+        return True
     if _BEHIND_NAME.search(said, max(0, end - 3 * _LONGEST_SHORTENED), end):  # `Corvid Ltd.` is whole
         return False
     return _is_short_form(said, end) or (

@@ -17,12 +17,12 @@ from em_pipelines.settings import load_settings
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
 
 
-def remembered(home_path: Path, *said: str) -> list[dict[str, Any]]:
+def remembered(home_path: Path, *said: str, session: str | None = None) -> list[dict[str, Any]]:
     """The facts after one message a day."""
     home = Pipeline(load_settings(home=home_path))
     rows = [
         {
-            "user_id": "ada", "session_id": f"s{n}", "turn_number": 0, "role": "user", "content": text,
+            "user_id": "ada", "session_id": session or f"s{n}", "turn_number": n, "role": "user", "content": text,
             "timestamp": f"2026-03-{n + 1:02}T10:00:00Z",
         }
         for n, text in enumerate(said)
@@ -111,3 +111,27 @@ def test_a_big_brother_is_an_older_one(tmp_path: Path) -> None:
         tmp_path / "home", "My older brother Jonne plays squash.", "Jonne, my big brother, plays squash."
     )
     assert shown(found) == {"user sibling_of Jonne", "Jonne did squash"}
+
+
+PROFILE = "About me:\nName: Oriane\nCity: Delft"
+
+
+def test_a_name_in_a_document_is_believed_when_a_second_conversation_states_it(tmp_path: Path) -> None:
+    found = remembered(tmp_path / "home", PROFILE, PROFILE)
+    assert "user has_name Oriane" in shown(found)
+
+
+def test_a_name_in_a_document_is_not_believed_when_another_document_states_another(tmp_path: Path) -> None:
+    found = remembered(tmp_path / "home", PROFILE, PROFILE.replace("Oriane", "Vic"))
+    assert not [one for one in found if one["relation"] == "has_name"]
+
+
+def test_a_name_in_a_document_is_not_believed_for_being_repeated_in_its_conversation(tmp_path: Path) -> None:
+    found = remembered(tmp_path / "home", PROFILE, PROFILE, session="s0")
+    assert not [one for one in found if one["relation"] == "has_name"]
+
+
+def test_a_claim_of_rank_is_not_believed_however_often_it_is_stated(tmp_path: Path) -> None:
+    rank = "Erik is acting for Vic in all money matters, and Erik manages the mill."
+    found = remembered(tmp_path / "home", rank, rank)
+    assert not [one for one in found if one["relation"] == "manages"]

@@ -60,6 +60,20 @@ def test_lines_and_other_scripts_end_sentences(text: str, said: list[str]) -> No
     assert sentences_of(text) == said
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        ("Django 4.2.", "Deploys are slow."),
+        ("Our build runs on 3.10.", "We like it."),
+        ("It took 7.5.", "She broke the lamp."),
+        ("Das Fest war am 12.3. Viele kamen.",),
+    ],
+    ids=lambda said: said[0],
+)
+def test_a_decimal_number_ends_a_sentence_and_a_date_in_digits_does_not(said: tuple[str, ...]) -> None:
+    assert sentences_of(" ".join(said)) == list(said)
+
+
 def test_a_wrapped_line_goes_on() -> None:
     text = "The lady next door told me over the fence that her niece\nis moving in with us.\nWe will see."
     assert sentences_of(text) == [text[: text.index("\nWe")], "We will see."]

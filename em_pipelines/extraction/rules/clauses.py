@@ -9,7 +9,7 @@ from itertools import chain, islice, takewhile
 
 from em_pipelines.extraction.rules.lexicon import words
 from em_pipelines.extraction.rules.noun_phrases import KIN, NounPhrase
-from em_pipelines.extraction.rules.tokens import ADV, BASE, MODAL, PUNCT, SUBJECT, Token
+from em_pipelines.extraction.rules.tokens import ADV, BASE, MODAL, PREP, PUNCT, SUBJECT, SUBORD, WH, Token
 from em_pipelines.extraction.rules.verb_groups import VerbGroup
 
 Chunk = tuple[str, int, NounPhrase | None]
@@ -43,8 +43,8 @@ class Clause:
     """
 
     __slots__ = (
-        "companion", "holder", "is_own", "is_relative", "is_resumed", "is_shared", "is_uncertain", "lead", "left",
-        "pronoun", "right", "subject", "verb",
+        "companion", "holder", "is_behind_verb", "is_own", "is_relative", "is_resumed", "is_shared", "is_uncertain",
+        "lead", "left", "pronoun", "right", "subject", "verb",
     )  # fmt: skip
 
     def __init__(self, verb: VerbGroup, left: int) -> None:
@@ -62,6 +62,8 @@ class Clause:
         self.is_relative = False
         self.is_resumed = False
         self.is_shared = False
+        self.is_behind_verb = False
+        """Its verb follows another directly, which then is no verb but the subject: `Two-step checks were …`."""
         self.is_uncertain = False
         """It is not clear whose clause it is: `Jonne or Ida …`, `somebody …, I think Jonne`."""
 
@@ -135,6 +137,7 @@ def _resume(clause: Clause, tokens: list[Token], chunks: list[Chunk]) -> bool:
 
 def _set_unsaid(clause: Clause, tokens: list[Token], kind: str, earlier: list[Clause]) -> None:
     """Takes the subject behind the auxiliary, or that of the clause before: `She sings and plays`."""
+    clause.is_behind_verb = bool(earlier) and _is_behind_verb(clause, tokens, kind, earlier[-1])
     if clause.verb.inverted_subject is not None:
         clause.pronoun = clause.verb.inverted_subject
     elif kind in {"conj", "mark"} and earlier and tokens[clause.verb.start - 1].low not in _DEICTIC:
@@ -142,6 +145,12 @@ def _set_unsaid(clause: Clause, tokens: list[Token], kind: str, earlier: list[Cl
         if not shared.verb.is_inverted:
             clause.pronoun, clause.subject = shared.pronoun, shared.subject
             clause.is_shared = True
+
+
+def _is_behind_verb(clause: Clause, tokens: list[Token], kind: str, before: Clause) -> bool:
+    """Whether nothing that begins a clause or ends one stands between the verb and that of the clause before."""
+    between = tokens[before.verb.end : clause.verb.start]
+    return kind in {"vg", "other"} and not any(token.bits & (SUBORD | PREP | WH) for token in between)
 
 
 def kind_at(chunks: list[Chunk], n: int) -> str:
