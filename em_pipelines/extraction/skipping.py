@@ -111,5 +111,9 @@ def _says_nothing(text: str, settings: GateSettings) -> bool:
     if said <= CHATTER or said <= CHATTER_OF_LANGUAGES:
         return True
     if _n_characters(text) < settings.min_characters:
-        return not (any(c.isdigit() for c in text) or any(w[0].isupper() for w in _WORD.findall(text[:4000])))
+        return not _has_number_or_name(text)
     return False
+
+
+def _has_number_or_name(text: str) -> bool:
+    return any(c.isdigit() for c in text) or any(w[0].isupper() for w in _WORD.findall(text[:4000]))

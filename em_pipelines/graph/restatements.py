@@ -164,11 +164,7 @@ def confirmed(said: Tables, edges: Rows, connection: duckdb.DuckDBPyConnection) 
     speakers = sorted(set(claims["user_id"].to_pylist()))
     entities = _of(said["entities"], "entities", speakers, connection)
     into = {row["entity_id"]: row["merged_into"] or row["entity_id"] for row in rows_of(entities)}
-    facts = _of(edges, "edges", speakers, connection)
-    sessions: dict[tuple[Any, ...], set[str]] = defaultdict(set)
-    for fact in rows_of(facts.filter(_may_confirm(facts))):
-        key = _content_key(fact, into.get(fact["subject_id"]), into.get(fact["object_id"]))
-        sessions[key].update(place["session_id"] for place in fact["provenance"])
+    sessions = _sessions_of(_of(edges, "edges", speakers, connection), into)
     entity_of = _entities_of(said, claims)
     verified = set()
     for claim in sorted(rows_of(claims), key=lambda row: (row["timestamp"], row["claim_id"])):
@@ -177,11 +173,22 @@ def confirmed(said: Tables, edges: Rows, connection: duckdb.DuckDBPyConnection) 
         if ends[0] and sessions[key] - {claim["session_id"]}:
             verified.add(claim["claim_id"])
         sessions[key].add(claim["session_id"])
-    rows = [
-        {**row, "requires_verification": False} if row["claim_id"] in verified else row
-        for row in rows_of(said["claims"])
-    ]
-    return {**said, "claims": CLAIMS.from_rows(rows)} if verified else said
+    return {**said, "claims": _verified(said["claims"], verified)} if verified else said
+
+
+def _verified(claims: pa.Table, verified: set[str]) -> pa.Table:
+    is_other = pc.invert(pc.is_in(claims["claim_id"], pa.array(sorted(verified))))
+    at = claims.schema.get_field_index("requires_verification")
+    return claims.set_column(at, claims.schema.field(at), pc.and_(claims["requires_verification"], is_other))
+
+
+def _sessions_of(facts: pa.Table, into: Mapping[str, str]) -> dict[tuple[Any, ...], set[str]]:
+    """The conversations that stated each fact, by its content."""
+    sessions: dict[tuple[Any, ...], set[str]] = defaultdict(set)
+    for fact in rows_of(facts.filter(_may_confirm(facts))):
+        key = _content_key(fact, into.get(fact["subject_id"]), into.get(fact["object_id"]))
+        sessions[key].update(place["session_id"] for place in fact["provenance"])
+    return sessions
 
 
 def _content_key(row: Mapping[str, Any], subject_id: str | None, object_id: str | None) -> tuple[Any, ...]:

@@ -86,11 +86,17 @@ def _renaming_of(items: Iterable[Item], log: LandedLog) -> Renaming | None:
     # Known under its own name, as most that come again are: the log need not be read.
     if SessionIndex(log).days({(user, m["session_id"]) for m in messages}):
         return None
+    landed = _landed_as(messages, log, user, source_format)
+    return Renaming(prefix, landed) if landed is not None else None
+
+
+def _landed_as(messages: Iterable[Record], log: LandedLog, user: str, source_format: str) -> str | None:
+    """What the ids of the sessions begin with of a chat that has landed with the content of these messages."""
     told = _Telling()
     for message in messages:
         told.add(message)
     landed = _chats(_records_around(told.by_day, log), user, source_format)
-    return next((Renaming(prefix, one) for one, telling in sorted(landed.items()) if told.is_same_chat(telling)), None)
+    return next((one for one, telling in sorted(landed.items()) if told.is_same_chat(telling)), None)
 
 
 def _chats(records: Iterable[Record], user_id: str, source_format: str) -> dict[str, _Telling]:

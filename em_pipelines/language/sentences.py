@@ -194,8 +194,11 @@ def _goes_on(said: str, start: int, at: int) -> bool:
         return said[at] not in _OPENING_QUOTES if is_quoted else said[at - 1] not in _WIDE_MARKS
     if end - start <= _LONGEST_ENUMERATOR and _ENUMERATOR.match(said, start, end):
         return True
-    if said[end - 1] != "." or said[end - 2 : end - 1] in (".", ""):
-        return False
+    is_one_stop = said[end - 1] == "." and said[end - 2 : end - 1] not in (".", "")
+    return is_one_stop and _goes_on_behind_stop(said, start, end, at)
+
+
+def _goes_on_behind_stop(said: str, start: int, end: int, at: int) -> bool:
     if said[at].isdigit() or _is_behind_date(said, start, end, at):
         return True
     return _is_short_form(said, end - 1) if said[at].islower() else _is_before_name(said, end - 1, at)

@@ -112,6 +112,13 @@ class KnownWorld:
 
     def _keys(self, edge: EdgeRow) -> set[FactKey]:
         subjects = self.names(self.group(edge["subject_id"]))
+        return {
+            fact_key(subject, other, name, edge["attribute"], edge["polarity"])
+            for subject, (other, name) in product(subjects, sorted(self._said(edge)))
+        }
+
+    def _said(self, edge: EdgeRow) -> set[tuple[str, str]]:
+        """Relation and object of what may have been extracted as the fact."""
         objects = [edge["value"]] if edge["object_id"] is None else self.names(self.group(edge["object_id"]))
         # A move between services was read as one of house, and claims keep what was read.
         relation = edge["relation"]
@@ -120,10 +127,7 @@ class KnownWorld:
         if edge["object_id"] is not None and edge["polarity"] == 1:
             # So was what told the fact again in another relation.
             said |= {again for name in objects for again in also_said(relation, name or "")}
-        return {
-            fact_key(subject, other, name, edge["attribute"], edge["polarity"])
-            for subject, (other, name) in product(subjects, sorted(said))
-        }
+        return said
 
     def _name(self, entity_id: str) -> str:
         row = self.entities.get(self._read_by(entity_id)) or self.entities.get(entity_id)

@@ -114,11 +114,11 @@ def _is_off_work(others: set[str], lines: set[str], places: set[str]) -> bool:
         return heads.isdisjoint(words("near_home"))
     if others == {"friend"}:
         return True
+    is_after_work = heads <= words("after_work")
     if roles().line["boss"] in lines or "colleague" in others:
-        return heads <= words("after_work")
-    return bool(lines) and (
-        heads <= {"work"} or (roles().line["teacher"] not in lines and heads <= words("after_work"))
-    )
+        return is_after_work
+    is_elsewhere = is_after_work and roles().line["teacher"] not in lines
+    return bool(lines) and (heads <= {"work"} or is_elsewhere)
 
 
 def _of_others(qualifiers: set[str]) -> set[str]:

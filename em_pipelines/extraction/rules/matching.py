@@ -301,7 +301,7 @@ class Subjects:
         return [other] if other.entity_type is EntityType.PERSON and self._fits(other, clause.companion, kinds) else []
 
     def _dropped(self, pattern: Pattern, clause: Clause, kinds: frozenset[str]) -> list[Referent]:
-        """`Prefer aisle seats`, `Finished it`: no verb in the third person, nor of `someone`, nor behind its subject."""
+        """`Prefer aisle seats`, `Finished it`: no verb in the third person, nor of `someone`, nor behind a noun."""
         if clause.is_behind_verb or not pattern.spec.may_drop_subject or kinds.isdisjoint({"person", "self"}):
             return []
         before, low = (self.reading.tokens[max(0, k)].low for k in (clause.verb.start - 1, clause.verb.start))

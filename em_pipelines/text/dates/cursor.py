@@ -32,11 +32,17 @@ def in_digits(low: str, *, is_led: bool) -> Days | Recurring | None:
     if (whole := _DAY.fullmatch(low)) is not None:
         return _whole(whole)
     if (month := _MONTH.fullmatch(low)) is not None:
-        first = valid_date(int(month["year"] or month["last"]), int(month["month"] or month["first"]), 1)
-        return Days(first, period("month", first).end, "month") if first is not None else None
-    short = _NO_YEAR.fullmatch(low) if is_led else None
-    if short is None:
-        return None
+        return _month(month)
+    short = _NO_YEAR.fullmatch(low)
+    return _of_any_year(short) if is_led and short is not None else None
+
+
+def _month(match: re.Match[str]) -> Days | None:
+    first = valid_date(int(match["year"] or match["last"]), int(match["month"] or match["first"]), 1)
+    return Days(first, period("month", first).end, "month") if first is not None else None
+
+
+def _of_any_year(short: re.Match[str]) -> Recurring | None:
     order = _day_and_month(int(short[1]), int(short[2] or short[3]))
     return day_of_year(order[1], order[0]) if order is not None and valid_date(2000, *reversed(order)) else None
 

@@ -138,20 +138,10 @@ def _unelided(word: str) -> str:
 def _touched_by_word(word: str) -> frozenset[tuple[str, int]]:
     """The categories of a word, and the phrases that have a word which begins like it."""
     starts = {word[: 1 if word[0].isdigit() else HINT_LETTERS], _unelided(word)[:HINT_LETTERS]}
-    entries = categories().items()
-    hinted = {
-        (name, n)
-        for name, entry in entries
-        for n, (hints, _) in enumerate(entry.phrases)
-        if not starts.isdisjoint(hints)
-    }
+    hints_at = [(name, n, hints) for name, entry in categories().items() for n, (hints, _) in enumerate(entry.phrases)]
+    hinted = {(name, n) for name, n, hints in hints_at if not starts.isdisjoint(hints)}
     if not word.isascii() and UNSPACED_SIGN.search(word):
-        hinted |= {
-            (name, n)
-            for name, entry in entries
-            for n, (hints, _) in enumerate(entry.phrases)
-            if any(hint in word for hint in hints)
-        }
+        hinted |= {(name, n) for name, n, hints in hints_at if any(hint in word for hint in hints)}
     return frozenset(hinted.union((name, _SINGLE) for name in _categories_of(word)))
 
 
