@@ -21,7 +21,7 @@ from benchmarks.engine import REFERENCE_LOOPS, reference_seconds
 from em_pipelines.pipeline import Pipeline
 from em_pipelines.schema.tables.derived import CURRENT_EDGES
 from em_pipelines.schema.tables.graph import ENTITIES
-from em_pipelines.schema.vocabulary import LITERAL_OBJECT, RELATIONS
+from em_pipelines.schema.vocabulary import RELATIONS, STORED_AS_VALUE
 from em_pipelines.serving.projection.sync import SyncReport
 from em_pipelines.serving.projection.sync_home import sync_home
 from em_pipelines.settings import load_settings
@@ -99,7 +99,7 @@ def _world(*, faded: bool) -> tuple[pa.Table, pa.Table]:
     """Entities and edges of invented users: a third of each user's facts are about the user, as in a memory."""
     rng = random.Random(7)
     n_things, n_facts = N_ENTITIES // N_USERS, N_EDGES // N_USERS
-    relations = sorted(RELATIONS - LITERAL_OBJECT)
+    relations = sorted(RELATIONS - STORED_AS_VALUE)
     entities, edges = [], []
     for user in range(N_USERS):
         ids = [f"ent_{user:04}_{number:06}" for number in range(n_things)]

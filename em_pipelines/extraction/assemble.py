@@ -21,6 +21,7 @@ import pyarrow.compute as pc
 from em_pipelines.errors import EmError
 from em_pipelines.extraction.durable import lasting_facts, whole_sessions
 from em_pipelines.extraction.quoted_material import without_quoted
+from em_pipelines.extraction.rules.clause_names import is_clause, is_led_by_verb
 from em_pipelines.extraction.rules.lexicon import topics_of
 from em_pipelines.extraction.segmentation import read_segments
 from em_pipelines.extraction.settings import DurableSettings, VerificationSettings
@@ -43,7 +44,16 @@ from em_pipelines.schema.readings import (
 from em_pipelines.schema.rows import CallRow, ClaimRow, IssueRow, MentionRow, OriginColumns
 from em_pipelines.schema.table import Records, Tables, rows_of
 from em_pipelines.schema.tables.extraction import CLAIMS, EXTRACTION_ISSUES, LLM_CALLS, MENTIONS
-from em_pipelines.schema.vocabulary import USER, Act, EntityType, Mechanism, PrivacyLevel, TemporalType
+from em_pipelines.schema.vocabulary import (
+    MAY_BE_PHRASE,
+    PHRASE_OBJECT,
+    USER,
+    Act,
+    EntityType,
+    Mechanism,
+    PrivacyLevel,
+    TemporalType,
+)
 from em_pipelines.storage.tombstones import FACT, Tombstones
 from em_pipelines.text.fact_keys import key_of_claim
 from em_pipelines.text.guard.passages import has_pasted_block
@@ -277,6 +287,8 @@ class _Collector:
         row["flags"] = [flag.value for flag in claim.flags]
         said_of = f"{turn.text[claim.start : claim.end]} {claim.object or claim.value} {claim.attribute or ''}"
         row["context_tags"] = list(claim.context_tags) or topics_of(claim.relation, claim.object_type, said_of)
+        if _is_phrase(claim):
+            row |= {"object": None, "object_type": None, "value": claim.object}
         made = {"claim_id": key, "extraction_id": self._extraction_id, **row, **self._origin(turn)}
         made["said_on"] = local_day(turn.timestamp)
         self._rows.claims.setdefault(key, cast("ClaimRow", made))  # has_pasted_source comes with the whole day
@@ -336,9 +348,17 @@ def _parted(claim: Claim) -> tuple[Claim, ...]:
     )
 
 
+def _is_phrase(claim: Claim) -> bool:
+    """Whether the object says something in a phrase, and is no name."""
+    if claim.object is None or claim.relation not in MAY_BE_PHRASE:
+        return False
+    is_done = claim.relation == "did" and is_led_by_verb(claim.object)
+    return is_done or claim.relation in PHRASE_OBJECT or is_clause(claim.object)
+
+
 def _ends(claim: Claim) -> list[tuple[str, EntityType]]:
     ends = [(claim.subject, EntityType.PERSON if claim.subject == USER else claim.subject_type)]
-    if claim.object is not None:
+    if claim.object is not None and not _is_phrase(claim):
         ends.append((claim.object, claim.object_type or EntityType.CONCEPT))
     return ends
 

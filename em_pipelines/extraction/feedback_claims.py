@@ -12,7 +12,7 @@ from em_pipelines.schema.readings import MAX_STATEMENT_CHARACTERS, Claim, Extrac
 from em_pipelines.schema.rows import ClaimRow, MentionRow, OriginColumns
 from em_pipelines.schema.tables.extraction import CLAIMS
 from em_pipelines.schema.vocabulary import (
-    LITERAL_OBJECT,
+    STORED_AS_VALUE,
     USER,
     USUAL_TEMPORAL_TYPE,
     Act,
@@ -108,7 +108,7 @@ def stated(origin: Origin, assertion: Assertion, safety: SafetySettings) -> Stat
 def _claim_of(assertion: Assertion, said_on: date) -> Claim:
     fact = assertion.fact
     relation = fact.relation or "relates_to"
-    is_literal = relation in LITERAL_OBJECT
+    is_literal = relation in STORED_AS_VALUE
     said = getattr(fact, "statement", None) or ""
     kind = getattr(fact, "object_type", None) or OBJECT_TYPES.get(relation, EntityType.CONCEPT)
     temporal = getattr(fact, "temporal_type", None)

@@ -15,12 +15,12 @@ import duckdb
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from em_pipelines.graph.relations import TONES
+from em_pipelines.graph.relations import TONES, literal_key
 from em_pipelines.schema.ids import content_id
 from em_pipelines.schema.table import rows_of
 from em_pipelines.schema.tables.extraction import CLAIMS, MENTIONS
 from em_pipelines.schema.tables.graph import ENTITY_MENTIONS
-from em_pipelines.schema.vocabulary import Act, Mechanism, PrivacyLevel, TemporalType
+from em_pipelines.schema.vocabulary import MAY_BE_PHRASE, Act, Mechanism, PrivacyLevel, TemporalType
 from em_pipelines.storage.duckdb_engine import ParquetRows, Rows, bind, fetch
 from em_pipelines.text.name_keys import DETERMINERS, name_tokens
 from em_pipelines.text.values import read_yaml
@@ -147,8 +147,8 @@ def as_known(said: Tables, edges: Rows, connection: duckdb.DuckDBPyConnection) -
     entity_of = _entities_of(said, claims)
     meant: dict[str, Row] = {}
     for claim in rows_of(claims):
-        ends = [entity_of.get((claim["message_id"], claim[end])) for end in ("subject", "object")]
-        if ends[0] and ends[1] and (fact := world.restated(claim, ends[0], ends[1])):
+        subject, thing = (entity_of.get((claim["message_id"], claim[end])) for end in ("subject", "object"))
+        if subject and (thing or claim["value"]) and (fact := world.restated(claim, subject, thing)):
             meant[claim["claim_id"]] = fact
     return _read_as(said, meant) if meant else said
 
@@ -211,14 +211,19 @@ def _may_restate(claims: pa.Table) -> pa.ChunkedArray:
     """Of each claim whether it states plainly, of today, what may be known in other words."""
     is_plain = pc.and_(
         pc.and_(pc.equal(claims["act"], Act.ASSERT.value), pc.is_in(claims["source_mechanism"], _SAID_BY_PEOPLE)),
-        pc.and_(pc.equal(pc.list_value_length(claims["flags"]), 0), pc.is_valid(claims["object"])),
+        pc.and_(pc.equal(pc.list_value_length(claims["flags"]), 0), _has_name(claims, "object")),
     )
     return pc.and_(pc.and_(is_plain, pc.is_in(claims["relation"], _relations())), _is_lasting(claims))
 
 
 def _may_be_restated(facts: pa.Table) -> pa.ChunkedArray:
-    is_plain = pc.and_(pc.equal(facts["status"], "active"), pc.is_valid(facts["object_id"]))
+    is_plain = pc.and_(pc.equal(facts["status"], "active"), _has_name(facts, "object_id"))
     return pc.and_(pc.and_(is_plain, pc.equal(pc.list_value_length(facts["flags"]), 0)), _is_lasting(facts))
+
+
+def _has_name(rows: pa.Table, end: str) -> pa.ChunkedArray:
+    """Whether the object is a thing, or a phrase, which may be worded in another way too."""
+    return pc.or_(pc.is_valid(rows[end]), pc.is_in(rows["relation"], pa.array(sorted(MAY_BE_PHRASE))))
 
 
 def _is_lasting(rows: pa.Table) -> pa.ChunkedArray:
@@ -263,20 +268,27 @@ class _World:
         for fact in sorted(rows_of(facts), key=lambda row: str(row["edge_id"])):
             self._facts[self._now(fact["subject_id"])].append(fact)
 
-    def restated(self, claim: Mapping[str, Any], subject_id: str, object_id: str) -> Row | None:
+    def restated(self, claim: Mapping[str, Any], subject_id: str, object_id: str | None) -> Row | None:
         """The fact to which a claim adds nothing; None where it is one itself, speaks against one, or is news."""
         facts = self._facts.get(self._now(subject_id), [])
-        thing = self._now(object_id)
-        of_thing = [fact for fact in facts if self._now(fact["object_id"]) == thing]
+        thing = self._thing(object_id, claim)
+        of_thing = [fact for fact in facts if self._thing(fact["object_id"], fact) == thing]
         if any(_meets(fact["relation"], claim["relation"]) for fact in of_thing):
             return None
-        told = {(claim["relation"], object_key(name)) for name in (claim["object"], *self._names.get(thing, ()))}
+        told = {
+            (claim["relation"], object_key(name))
+            for name in (claim["object"] or claim["value"], *self._names.get(thing, ()))
+        }
         found = (fact for fact in of_thing if claim["relation"] in _adds_nothing(fact["relation"]))
         return next(found, None) or next((fact for fact in facts if self._is_worded(fact, told)), None)
 
     def _is_worded(self, fact: Mapping[str, Any], told: set[Said]) -> bool:
-        names = self._names.get(self._now(fact["object_id"]), ())
+        names = self._names.get(self._now(fact["object_id"]), ()) if fact["object_id"] else (fact["value"],)
         return any(not told.isdisjoint(worded(fact["relation"], name)) for name in names)
+
+    def _thing(self, object_id: str | None, row: Mapping[str, Any]) -> str:
+        """What an object is compared by: its entity, or the words of a phrase."""
+        return self._now(object_id) if object_id else literal_key(row["value"])
 
     def _now(self, entity_id: str) -> str:
         return self._into.get(entity_id, entity_id)
@@ -294,9 +306,13 @@ def _read_as(said: Tables, meant: Mapping[str, Row]) -> Tables:
         if fact is None:
             claims.append(row)
             continue
+        if fact["object_id"] is None:
+            taken = {name: fact[name] for name in ("relation", "value", "temporal_type")}
+            claims.append({**row, **taken, "object": None, "object_type": None})
+            continue
         name = fact["object_id"]
         mention_id = content_id("mention", row["claim_id"], name)
-        taken = {"relation": fact["relation"], "object": name, "temporal_type": fact["temporal_type"]}
+        taken = {"relation": fact["relation"], "object": name, "value": None, "temporal_type": fact["temporal_type"]}
         claims.append({**row, **taken})
         shared = {**row, "mention_id": mention_id, "name": name, "entity_type": row["object_type"], "entity_id": name}
         mentions.append({**shared, "role": None, "is_explicit": False})

@@ -6,6 +6,7 @@ extractor words the same fact a little differently, and what was taken back has 
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
+from itertools import product
 from pathlib import Path
 from typing import Any, TypedDict, cast
 
@@ -15,17 +16,22 @@ from rapidfuzz import fuzz
 
 from em_pipelines.extraction.feedback_statements import FEEDBACK, Targeted
 from em_pipelines.extraction.literals import literal
+from em_pipelines.extraction.rules.noun_phrases import KIN, PETS
 from em_pipelines.graph.relations import KEPT_DIRECTION, kept, kinds, taken_back_with
 from em_pipelines.graph.topics import Fact, NameKey, facts_about, former_favourites, is_of_favourite
-from em_pipelines.schema.ids import content_id
-from em_pipelines.schema.vocabulary import LITERAL_OBJECT, RELATIONS, SYMMETRIC, USER, Act
+from em_pipelines.schema.ids import content_id, edge_id, entity_id
+from em_pipelines.schema.vocabulary import MAY_BE_PHRASE, RELATIONS, STORED_AS_VALUE, SYMMETRIC, USER, Act
 from em_pipelines.storage.duckdb_engine import fetch, statement
+from em_pipelines.text.name_keys import name_key as _name_key
 
 HERE = Path(__file__).parent
 SAME_OBJECT_SCORE = 85
 """Token-set similarity (0 to 100) from which two wordings of an object are taken for one."""
 
 IDENTITY = ("subject_id", "relation", "object_key", "attribute", "polarity", "requires_verification")
+
+FORMER_SPELLS = 3
+"""Times that a fact became active, for which ids of former builds are still known."""
 
 STANDING_FIRST = (Act.CONFIRM, Act.VERIFY, Act.RECALL)
 """Acts for which one fact that stands is enough: those of the very relation go before its kin."""
@@ -94,7 +100,8 @@ def acts_upon(
 def reach(acts: Sequence[Targeted]) -> tuple[set[str], set[str]]:
     """The relations of facts that acts can mean by what they say, and the ids of those that they name."""
     ids = {act.edge_id for act in acts if act.edge_id is not None}
-    return (set(RELATIONS) if any(act.is_topic for act in acts) else set().union(*map(_reached, acts))), ids
+    is_any = any(act.is_topic or (act.relation is None and act.edge_id is not None) for act in acts)
+    return (set(RELATIONS) if is_any else set().union(*map(_reached, acts))), ids
 
 
 def _reached(act: Targeted) -> set[str]:
@@ -208,9 +215,30 @@ def _meant(act: Targeted, known: list[KnownFact], name_key: NameKey) -> list[Kno
     """The facts that an act means, each once: that of its id, else those of the very words, else of like words."""
     own = [fact for fact in known if fact["user_id"] == act.origin["user_id"]]
     by_id = [fact for fact in own if fact["edge_id"] == act.edge_id]
+    if act.edge_id is not None and not by_id:
+        by_id = [fact for fact in own if act.edge_id in _former_ids(fact)]
     if by_id or act.relation is None:
         return by_id
     return list({_identity(fact): fact for fact in _worded_alike(act, own, name_key)}.values())
+
+
+def _former_ids(fact: KnownFact) -> set[str]:
+    """The ids that a fact had in former builds, in which phrases were entities, and a role was known by its noun alone,
+    whoever it belongs to."""
+    user, is_phrase = fact["user_id"], fact["relation"] in MAY_BE_PHRASE and fact["value"] is not None
+    subjects = [fact["subject_id"], *_noun_ids(user, fact["subject_names"])]
+    objects = [fact["object_key"], *_noun_ids(user, fact["object_names"])]
+    objects += [entity_id(user, _name_key(fact["value"] or ""))] if is_phrase else []
+    what = fact["attribute"], fact["polarity"]
+    former = [pair for pair in product(subjects, objects) if pair != (subjects[0], objects[0])]
+    spells = range(1, FORMER_SPELLS + 1)
+    return {edge_id(user, s, fact["relation"], o, *what, n) for (s, o), n in product(former, spells)}
+
+
+def _noun_ids(user: str, names: Sequence[str]) -> list[str]:
+    """The entity ids of the nouns of roles among names with an owner: `katya dad` was `dad`."""
+    nouns = {noun for name in names for owner, _, noun in [name.rpartition(" ")] if owner and noun in KIN.keys() | PETS}
+    return [entity_id(user, noun) for noun in sorted(nouns)]
 
 
 def _worded_alike(act: Targeted, facts: list[KnownFact], name_key: NameKey) -> list[KnownFact]:
@@ -304,7 +332,7 @@ def _in_its_place(act: Targeted, meant: list[KnownFact], entity_of: dict[tuple[s
 def _slot(fact: Mapping[str, Any], claim: Mapping[str, Any]) -> Row:
     """What a correction takes over from the fact that it corrects; of a literal, as it reads in such a fact."""
     taken = {name: fact[name] for name in ("subject_id", "relation", "attribute", "temporal_type", "polarity")}
-    if fact["relation"] not in LITERAL_OBJECT:
+    if fact["relation"] not in STORED_AS_VALUE:
         return taken
     said = literal(fact["relation"], claim["object"] or claim["value"], claim["timestamp"].date())
     return {**taken, "object_id": None, "value": said, "object_key": said.strip().lower()}

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from itertools import product
 
+from em_pipelines.extraction.rules.clause_names import is_beside, is_statement
 from em_pipelines.resolution.clusters import (
     CONFLICT,
     FAMILIAR,
@@ -27,7 +28,6 @@ from em_pipelines.resolution.clusters import (
 from em_pipelines.resolution.name_parts import Name, head_role
 from em_pipelines.resolution.person_names import compare_people
 from em_pipelines.resolution.qualifiers import FROM, OF, clash, has_kin, is_same_role
-from em_pipelines.resolution.rewordings import is_statement
 from em_pipelines.resolution.settings import ResolutionSettings
 from em_pipelines.resolution.thing_names import are_initials, compare_things
 from em_pipelines.resolution.user_registry import Cause, Grounds, Registry, is_user, parsed
@@ -274,10 +274,20 @@ def fitting(
     return sorted(best.values(), key=Fit.order)
 
 
+BY_A_PART = frozenset({"part", "role", "definite"})
+"""Methods by which one name may be a piece of the other."""
+
+
 def _is_thing_and_statement(row: EntityRow, other: EntityRow, verdict: Verdict) -> bool:
-    """Whether one is a sentence: it is neither what it speaks of nor another sentence."""
-    is_any = is_statement(row["canonical_name"]) or is_statement(other["canonical_name"])
-    return is_any and verdict.method != SPELLING.method
+    """Whether one is a sentence, which is neither what it speaks of nor another sentence; or a thing stands beside what
+    the other is about."""
+    names = row["canonical_name"], other["canonical_name"]
+    if verdict.method == SPELLING.method:
+        return False
+    if any(map(is_statement, names)):
+        return True
+    short, long = sorted(names, key=len)
+    return verdict.method in BY_A_PART and is_beside(short, long)
 
 
 def _meant(registry: Registry, row: EntityRow, other: EntityRow) -> Verdict | None:

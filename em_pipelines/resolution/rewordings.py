@@ -4,30 +4,12 @@ For what is done and for kinds of things. Compared are the stems of the words th
 about. What differs in a number, a name or a denial is another thing. Add words in words.yaml, a way of wording here.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import pairwise
 
 from rapidfuzz.distance import Indel
 
-from em_pipelines.extraction.rules.tokens import (
-    BASE,
-    BE,
-    DET,
-    DO,
-    HAVE,
-    MODAL,
-    NOT_IN_PHRASE,
-    OBJECT,
-    PAST,
-    POSS,
-    PREP,
-    S_FORM,
-    SUBJECT,
-    Token,
-    tokenise,
-)
 from em_pipelines.resolution.name_parts import Name
 from em_pipelines.resolution.word_lists import load, words
 from em_pipelines.text.name_keys import fold, name_tokens
@@ -244,32 +226,3 @@ def _parted(tokens: list[str]) -> tuple[list[str], list[str]]:
         if tokens[n] in words("compounding"):
             return tokens[:n], [token for token in tokens[n + 1 :] if token not in words("compounding")]
     return tokens, []
-
-
-@lru_cache(maxsize=65_536)
-def is_statement(text: str) -> bool:
-    """Whether a name is a sentence about something, by a finite verb behind a noun: `Susan keeps me grounded`."""
-    tokens = tokenise(text)
-    return any(
-        not token.is_capital and not before.bits & (NOT_IN_PHRASE & ~SUBJECT) and _is_finite(token, tokens[n + 2 :])
-        for n, (before, token) in enumerate(pairwise(tokens))
-    )
-
-
-def _is_finite(token: Token, behind: Sequence[Token]) -> bool:
-    """Whether a word can only be a verb with its subject: `is`, `should`, `keeps me`, `kept the`; not `races`."""
-    if token.bits & (BE | HAVE | MODAL | DO):
-        return token.low != "'s"  # of a name it is a possessive: St Anne's
-    is_verb = bool(token.verbs) and bool(token.forms & (S_FORM | PAST))
-    return is_verb and bool(behind) and bool(behind[0].bits & (OBJECT | DET | POSS))
-
-
-@lru_cache(maxsize=65_536)
-def is_verb_phrase(text: str) -> bool:
-    """Whether a name says what is done, by a verb in its plain form before what it is done to: `watch a film`."""
-    tokens = tokenise(text)
-    words_of_it = tokens[1:] if tokens and tokens[0].low == "to" else tokens
-    if len(words_of_it) < 2:
-        return False
-    verb, behind = words_of_it[:2]
-    return bool(verb.verbs) and bool(verb.forms & BASE) and bool(behind.bits & (DET | POSS | PREP))

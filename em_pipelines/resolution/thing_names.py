@@ -294,7 +294,8 @@ def _work_part(short: Name, long: Name, extra: list[str], is_front: bool) -> Ver
 def _common_part(short: Name, long: Name, _: list[str], __: bool) -> Verdict | None:
     """Common nouns: red wine is no wine that somebody else had; what a definite article makes of it is judged where
     the message is known."""
-    return PART if short.is_proper and long.is_proper and short.entity_type != T.CONCEPT else None
+    is_whole = set(short.all_tokens) <= set(long.all_tokens)  # a Tartu regatta is no Tartu book fair
+    return PART if is_whole and short.is_proper and long.is_proper and short.entity_type != T.CONCEPT else None
 
 
 _PARTS = {

@@ -87,7 +87,9 @@ class DomainView:
         sources = [source for source in row["provenance"] if self.shows_source(source)]
         is_whole = len(sources) == len(row["provenance"]) and (subject, object_) == (row["subject"], row["object"])
         subject_keys = [name_key(name) for name in self.names(row["subject_id"], subject)]
-        object_keys = [name_key(name) for name in self.names(row["object_id"], object_)] if row["object_id"] else []
+        object_keys = row["object_keys"]
+        if row["object_id"]:
+            object_keys = [name_key(name) for name in self.names(row["object_id"], object_)]
         changed = {
             "subject": subject, "object": object_, "provenance": sources, "subject_keys": subject_keys,
             "object_keys": object_keys, "end_keys": [*subject_keys, *object_keys],

@@ -170,6 +170,7 @@ HALLUCINATIONS = (
     "template_leak",
     "out_of_vocabulary",
     "dangling_reference",
+    "clause_as_name",
     "many_refused",
     "unsupported_statement",
 )

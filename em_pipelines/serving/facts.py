@@ -23,6 +23,7 @@ from em_pipelines.schema.table import Table, rows_of
 from em_pipelines.schema.tables.clean import MESSAGES
 from em_pipelines.schema.tables.graph import EDGES, ENTITIES
 from em_pipelines.schema.tables.raw import FEEDBACK
+from em_pipelines.schema.vocabulary import MAY_BE_PHRASE
 from em_pipelines.storage.duckdb_engine import bind, fetch, scratch, statement
 from em_pipelines.storage.step import Step
 from em_pipelines.storage.store import Store
@@ -234,6 +235,7 @@ def named_facts(  # noqa: PLR0913  (the state, the day, and what reads them)
     current = current_edges(edges, entities, as_of, decay, connection)
     connection.execute(f"CREATE OR REPLACE TEMP VIEW standing AS {current.sql}")
     connection.execute(f"SET VARIABLE told_from = {TOLD_FROM}")
+    connection.execute("SET VARIABLE phrase_relations = ?", [sorted(MAY_BE_PHRASE)])
     bind(connection, "entities", entities)
     rows = fetch(connection, f"SELECT {', '.join(columns)} FROM ({statement(HERE, 'facts')})")
     return rows.take(pc.sort_indices(rows, sort_keys=BEST_FIRST))  # half of what DuckDB takes for wide rows

@@ -7,7 +7,8 @@ import pytest
 
 from em_pipelines.errors import LockedError
 from em_pipelines.extraction.assemble import Checks, extract, prepare, readings
-from em_pipelines.schema.readings import Extraction, LocalExtractor, Segment
+from em_pipelines.schema.readings import Claim, Extraction, LocalExtractor, Segment
+from em_pipelines.schema.vocabulary import EntityType, TemporalType
 from em_pipelines.text.guard.sensitive import SafetySettings
 from tests.extraction.conftest import one_turn
 
@@ -112,3 +113,34 @@ def test_a_favourite_is_liked_and_is_the_favourite_of_its_kind(extractor) -> Non
         ("has_attribute", None, "favourite tree", "rowan"),
     }
     assert len({row["claim_id"] for row in rows}) == 2
+
+
+class Stating(Recorder):
+    """States facts of the user, each a relation and what it is about."""
+
+    def __init__(self, *facts: tuple[str, str]) -> None:
+        super().__init__()
+        self.facts = facts
+
+    def extract(self, segment: Segment) -> Extraction:
+        claims = [
+            Claim(
+                turn_number=segment.turns[0].turn_number, subject="user", subject_type=EntityType.PERSON,
+                relation=relation, object=words, object_type=EntityType.CONCEPT, value=None, confidence=0.9, start=0,
+                end=5, temporal_type=TemporalType.STATE,
+            )
+            for relation, words in self.facts
+        ]  # fmt: skip
+        return Extraction(claims=claims)
+
+
+def test_what_is_liked_or_done_is_a_value_where_it_is_a_clause() -> None:
+    said = "I like how it sounds in the hall, choirs and fear of heights, and I paint a boat and go rowing."
+    stated = Stating(
+        ("likes", "how it sounds in the hall"), ("likes", "choirs"), ("likes", "fear of heights"),
+        ("did", "paint a boat"), ("did", "go rowing"), ("member_of", "choirs"),
+    )  # fmt: skip
+    made = extract([one_turn(said)], stated)
+    assert {row["value"] for row in made["claims"].to_pylist()} == {None, "paint a boat", "go rowing"}
+    names = {row["name"] for row in made["mentions"].to_pylist()}
+    assert names == {"user", "choirs", "fear of heights", "how it sounds in the hall"}

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from em_pipelines.resolution.rewordings import is_statement, is_verb_phrase
+from em_pipelines.extraction.rules.clause_names import is_beside, is_clause, is_statement, is_verb_phrase
 
 Run, Said, ReadBy = Callable[..., Any], Callable[..., dict[str, Any]], Callable[..., dict[str, str]]
 
@@ -53,3 +53,30 @@ def test_a_thing_keeps_its_name_beside_what_is_done_with_it(run: Run, said: Said
         said("horror films", "work", "I like horror films.", 1),
     ]
     assert read_by(run(rows).entities)["horror films"] == "horror films"
+
+
+def test_a_person_with_what_they_are_to_do_is_a_sentence() -> None:
+    assert is_clause("Ines to rest and repaint")
+    assert not is_clause("road to Ulm")
+
+
+def test_what_is_named_behind_a_preposition_is_not_what_a_phrase_is_about() -> None:
+    assert is_beside("harbour", "knitting at the harbour")
+    assert not is_beside("knitting", "knitting at the harbour")
+    assert not is_beside("Lakes", "Festival of Lakes")
+
+
+def test_a_place_is_not_what_is_done_there(run: Run, said: Said, read_by: ReadBy) -> None:
+    rows = [
+        said("swimming at the quay", "place", "I love swimming at the quay.", 0),
+        said("quay", "place", "We sat on the quay.", 1),
+    ]
+    assert read_by(run(rows).entities)["quay"] == "quay"
+
+
+def test_two_occasions_of_one_society_are_two(run: Run, said: Said, read_by: ReadBy) -> None:
+    rows = [
+        said("IEEE conference", "event", "I went to the IEEE conference.", 0),
+        said("IEEE book fair", "event", "The IEEE book fair is in May.", 1),
+    ]
+    assert read_by(run(rows).entities)["ieee book fair"] == "IEEE book fair"

@@ -13,6 +13,7 @@ from typing import cast
 from em_pipelines.extraction.llm.answer import EntityItem, RelationItem, Section, TimeItem, ToneItem
 from em_pipelines.extraction.llm.ownership import Kinship, Owners, is_role, tells_owner
 from em_pipelines.extraction.llm.parsing import Parsed
+from em_pipelines.extraction.rules.clause_names import is_clause
 from em_pipelines.extraction.rules.dates import find_date, find_since
 from em_pipelines.extraction.rules.lexicon import words, words_of_language
 from em_pipelines.extraction.rules.names import EXPECTED_OBJECT, guess_type
@@ -36,6 +37,7 @@ from em_pipelines.schema.readings import (
 from em_pipelines.schema.vocabulary import (
     DATED,
     LITERAL_OBJECT,
+    MAY_BE_PHRASE,
     RELATIONS_BY_GROUP,
     USER,
     USUAL_TEMPORAL_TYPE,
@@ -161,6 +163,8 @@ def _ground_entity(state: _Grounding, item: EntityItem) -> None:
     if not name or name.casefold() == USER or _pronoun(name) in _PRONOUNS:
         return
     turn, span = _placed(state, name, item.t)
+    if _is_clause(name, turn):
+        return  # a relation of it says what it is, or is a doubt
     if (name := state.owners.named(name, turn) or "") == "":  # a relation of it is a doubt
         return
     state.types.setdefault(name_key(name), item.type)
@@ -195,7 +199,11 @@ def _ground_relation(state: _Grounding, item: RelationItem, tone: ToneItem | Non
     if relation is None:
         return
     is_literal = item.relation in LITERAL_OBJECT
-    subject_told, object_told = _by_speaker(*told, turn, is_literal=is_literal)
+    named = _named(state, *_by_speaker(*told, turn, is_literal=is_literal), relation, turn)
+    if named is None:
+        _doubt(state, turn, "clause_as_name", "a sentence, or what is done, in the place of a name")
+        return
+    subject_told, object_told = named
     subject = state.owners.named(subject_told, turn)
     stated = object_told if is_literal else state.owners.named(object_told, turn)
     if subject is None or stated is None:
@@ -206,6 +214,27 @@ def _ground_relation(state: _Grounding, item: RelationItem, tone: ToneItem | Non
     said = _Statement(turn, subject, relation, stated, attribute, item.polarity, tone.hedge, flags, time, wording)
     claim = _claim(state, said)
     state.out.claims.append(retracted(claim) if tone.is_retraction else claim)
+
+
+def _named(state: _Grounding, subject: str, stated: str, relation: str, turn: Turn) -> tuple[str, str] | None:
+    """Subject and object by names, each of a sentence by the listed name that it begins with; None where one has no
+    name. What a relation may hold as a phrase needs none."""
+    ends = [_noun_phrase(state, subject, turn)]
+    ends += [stated] if relation in LITERAL_OBJECT | MAY_BE_PHRASE else [_noun_phrase(state, stated, turn)]
+    return (ends[0], ends[1]) if ends[0] and ends[1] else None
+
+
+def _noun_phrase(state: _Grounding, words: str, turn: Turn) -> str | None:
+    if not _is_clause(words, turn):
+        return words
+    listed = (mention.name for mention in state.out.mentions)
+    leading = [name for name in listed if words.casefold().startswith(f"{name.casefold()} ")]
+    return max(leading, key=len, default=None)
+
+
+def _is_clause(words: str, turn: Turn) -> bool:
+    """Whether English words are a sentence or a verb phrase."""
+    return turn.language in {None, ENGLISH} and is_clause(words)
 
 
 def _ends_told(state: _Grounding, item: RelationItem, turn: Turn) -> tuple[str, str] | None:

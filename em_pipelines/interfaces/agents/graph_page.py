@@ -11,7 +11,7 @@ from em_pipelines.governance.audit.rows import Row, World
 from em_pipelines.pipeline import Pipeline
 from em_pipelines.redaction.veils import hidden
 from em_pipelines.retrieval.domain_view import DomainView
-from em_pipelines.schema.vocabulary import LITERAL_OBJECT, PrivacyLevel
+from em_pipelines.schema.vocabulary import STORED_AS_VALUE, PrivacyLevel
 from em_pipelines.text.name_keys import name_key
 
 MAX_PAGE_ITEMS = 500
@@ -85,7 +85,7 @@ def _shown(home: Pipeline, user_id: str, view: DomainView | None) -> Iterator[Ro
 
 def _ends(fact: dict[str, Any]) -> tuple[str, ...]:
     """The names at the ends of a fact; a literal is none."""
-    return (fact["subject"],) if fact["relation"] in LITERAL_OBJECT else (fact["subject"], fact["object"])
+    return (fact["subject"],) if fact["relation"] in STORED_AS_VALUE else (fact["subject"], fact["object"])
 
 
 def _node(name: str, row: Row | None) -> dict[str, Any]:
@@ -105,4 +105,4 @@ def _edge(fact: dict[str, Any]) -> dict[str, Any]:
         "edge_id", "subject", "relation", "object", "statement", "polarity", "confidence", "status", "valid_from",
         "valid_to",
     )  # fmt: skip
-    return {**{name: fact[name] for name in carried}, "is_literal": fact["relation"] in LITERAL_OBJECT}
+    return {**{name: fact[name] for name in carried}, "is_literal": fact["relation"] in STORED_AS_VALUE}

@@ -20,8 +20,8 @@ from em_pipelines.lifecycle.inference.settings import MAX_HOPS, InferenceSetting
 from em_pipelines.schema.vocabulary import (
     FUNCTIONAL,
     INVERSES,
-    LITERAL_OBJECT,
     RELATIONS,
+    STORED_AS_VALUE,
     SYMMETRIC,
     USUAL_TEMPORAL_TYPE,
     EntityType,
@@ -174,7 +174,7 @@ def _check_relations(relations: tuple[str, ...]) -> None:
     for relation in relations:
         if relation not in RELATIONS:
             raise _Broken(f"{relation!r} is no relation of the vocabulary")
-        if relation in LITERAL_OBJECT:
+        if relation in STORED_AS_VALUE:
             raise _Broken(f"{relation!r} leads to a literal, and chains run from thing to thing")
 
 

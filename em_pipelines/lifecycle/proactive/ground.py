@@ -4,12 +4,18 @@ from datetime import date
 from pathlib import Path
 
 import duckdb
+import pyarrow as pa
 
 from em_pipelines.graph.confidence_decay import Curve, DecaySettings, install_macros
 from em_pipelines.lifecycle.proactive.plain_names import listed, person_roles
 from em_pipelines.lifecycle.proactive.settings import ProactiveSettings
 from em_pipelines.lifecycle.proactive.wording import given_names
-from em_pipelines.storage.duckdb_engine import statement
+from em_pipelines.resolution.mention_resolution import MENTIONS_AT_FULL_IMPORTANCE
+from em_pipelines.schema.ids import entity_id
+from em_pipelines.schema.table import TEXT
+from em_pipelines.schema.vocabulary import MAY_BE_PHRASE
+from em_pipelines.storage.duckdb_engine import registered, statement
+from em_pipelines.text.name_keys import name_key
 
 HERE = Path(__file__).parent
 CONFIDED = (
@@ -44,6 +50,11 @@ OF_SETTINGS = (
     "quiet_plan_days", "starter_hour", "starter_hours", "starter_days_ahead", "starter_days_kept",
 )  # fmt: skip
 
+PHRASES = """
+SELECT DISTINCT user_id, value FROM known_edges
+WHERE list_contains(?, relation) AND value IS NOT NULL ORDER BY ALL
+"""
+
 
 def lay_out(
     connection: duckdb.DuckDBPyConnection, day: date, settings: ProactiveSettings, decay: DecaySettings
@@ -57,8 +68,20 @@ def lay_out(
         "confided": CONFIDED, "grave": GRAVE, "dated": DATED, "deadlines": DEADLINES,
         "delicate_topics": sorted(listed("delicate_topics")),
         "given_names": sorted(given_names()), "person_roles": sorted(person_roles()),
+        "mentions_at_full_importance": MENTIONS_AT_FULL_IMPORTANCE, "phrase_relations": sorted(MAY_BE_PHRASE),
         **{name: getattr(settings, name) for name in OF_SETTINGS},
     }  # fmt: skip
     for name, value in values.items():
         connection.execute(f"SET VARIABLE {name} = ?", [value])
-    connection.execute(statement(HERE, "probe_facts"))
+    with registered(connection, {"probe_phrases": _phrases(connection)}):
+        connection.execute(statement(HERE, "probe_facts"))
+
+
+def _phrases(connection: duckdb.DuckDBPyConnection) -> pa.Table:
+    """The phrases among the objects of `known_edges`, with the key and the entity id that they would have as names."""
+    rows = connection.execute(PHRASES, [sorted(MAY_BE_PHRASE)]).fetchall()
+    columns = pa.schema([(name, TEXT) for name in ("user_id", "value", "name_key", "entity_id")])
+    keyed = [(user, value, name_key(value)) for user, value in rows]
+    return pa.Table.from_pylist(
+        [dict(zip(columns.names, (*row, entity_id(row[0], row[2])), strict=True)) for row in keyed], schema=columns
+    )

@@ -152,9 +152,10 @@ class Known:
     def names(self) -> dict[int, frozenset[str]]:
         """Entity, by number, to its names, normalised."""
         found: dict[int, frozenset[str]] = {}
-        for side, column in enumerate(("subject_keys", "object_keys")):
-            numbers, first = np.unique(self.ends[:, side], return_index=True)
-            keys = self.rows[column].take(pa.array(first)).to_pylist()
+        for side, end in enumerate(("subject", "object")):
+            named = np.flatnonzero(self.has(f"{end}_id"))  # a phrase has keys, and is nobody's name
+            numbers, first = np.unique(self.ends[named, side], return_index=True)
+            keys = self.rows[f"{end}_keys"].take(pa.array(named[first])).to_pylist()
             for number, names in zip(numbers.tolist(), keys, strict=True):
                 found[number] = found.get(number, frozenset()).union(names)
         if self.person is not None:

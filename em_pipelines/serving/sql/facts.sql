@@ -1,4 +1,5 @@
--- Facts with names, in no order; what needs verification or is a privilege claim is never surfaced.
+-- Facts with names, in no order; what needs verification or is a privilege claim is never surfaced. A phrase is found
+-- by its words as a thing is by its names.
 WITH named AS (
     SELECT entity_id, canonical_name, list_concat([name_key], alias_keys) AS keys FROM entities
 )
@@ -8,7 +9,11 @@ SELECT
     CASE WHEN f.relation = 'has_attribute' THEN f.attribute || ': ' || f.value
         ELSE coalesce(o.canonical_name, f.value) END AS object,
     s.keys AS subject_keys,
-    coalesce(o.keys, []) AS object_keys,
+    CASE
+        WHEN o.keys IS NOT NULL THEN o.keys
+        WHEN list_contains(getvariable('phrase_relations'), f.relation) AND f.value IS NOT NULL THEN [lower(trim(f.value))]
+        ELSE []
+    END AS object_keys,
     list_concat(subject_keys, object_keys) AS end_keys,
     f.status IN ('active', 'contradicted', 'archived')
         AND f.effective_confidence < getvariable('told_from')

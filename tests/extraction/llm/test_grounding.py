@@ -251,6 +251,36 @@ def test_what_points_at_something_is_resolved_or_refused(stated: str, wanted: st
     assert [issue.issue for issue in found.issues] == ([] if wanted else ["dangling_reference"])
 
 
+CHOIR = "Ines keeps me sane, and I painted the boat. I like how the choir sounds. Singing should be free."
+
+
+@pytest.mark.parametrize(
+    ("given", "wanted"),
+    [
+        (("user", "friend_of", "Ines keeps me sane"), ("user", "friend_of", "Ines")),
+        (("Ines keeps me sane", "friend_of", "user"), ("Ines", "friend_of", "user")),
+        (("user", "member_of", "the choir sounds"), ("user", "member_of", "choir sounds")),
+        (("user", "did", "paint the boat"), ("user", "did", "paint the boat")),
+        (("user", "likes", "how the choir sounds"), ("user", "likes", "how the choir sounds")),
+        (("user", "member_of", "singing should be free"), None),
+        (("singing should be free", "causes", "Ines"), None),
+    ],
+)  # fmt: skip
+def test_a_sentence_is_no_name(given: tuple[str, str, str], wanted: tuple[str, str, str] | None) -> None:
+    found = grounded(
+        segment(turn(7, CHOIR)),
+        entities=[
+            {"t": 0, "name": "Ines", "type": "person"}, {"t": 0, "name": "Ines keeps me sane", "type": "person"},
+            {"t": 0, "name": "paint the boat", "type": "activity"},
+        ],
+        relations=[relation(*given), relation("user", "friend_of", "Ines")],
+    )  # fmt: skip
+    assert [mention.name for mention in found.mentions] == ["Ines"]
+    *first, last = [(claim.subject, claim.relation, claim.object) for claim in found.claims]
+    assert (first, last) == ([wanted] if wanted else [], ("user", "friend_of", "Ines"))
+    assert [issue.issue for issue in found.issues] == ([] if wanted else ["clause_as_name"])
+
+
 @pytest.mark.parametrize(
     ("text", "said", "n"),
     [

@@ -14,7 +14,7 @@ from em_pipelines.schema.tables.derived import CURRENT_EDGES
 from em_pipelines.schema.tables.graph import CONTRADICTIONS, ENTITIES
 from em_pipelines.schema.tables.outgoing import PROBES
 from em_pipelines.schema.tables.raw import FEEDBACK
-from em_pipelines.schema.vocabulary import USUAL_TEMPORAL_TYPE, TemporalType
+from em_pipelines.schema.vocabulary import PHRASE_OBJECT, USUAL_TEMPORAL_TYPE, TemporalType
 from em_pipelines.text.name_keys import name_key
 
 TODAY = date(2026, 6, 1)
@@ -55,8 +55,10 @@ class Known:
     ) -> str:  # fmt: skip
         """Adds a fact of the user, or `of` something else; returns its id."""
         subject = self.thing(of, of_kind, user=user)
+        if thing is not None and relation in PHRASE_OBJECT:
+            thing, changes = None, {"value": thing, **changes}
         object_id = self.thing(thing, kind, user=user) if thing is not None else None
-        key = object_id or str(changes.get("value"))
+        key = object_id or str(changes.get("value")).lower()
         polarity = changes.get("polarity", 1)
         temporal = changes.get("temporal_type", USUAL_TEMPORAL_TYPE.get(relation, TemporalType.STATE))
         row = {

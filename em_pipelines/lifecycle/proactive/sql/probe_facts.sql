@@ -3,6 +3,17 @@ CREATE OR REPLACE TEMP TABLE probe_lost AS
 SELECT DISTINCT user_id, unnest([subject_id, object_id]) AS entity_id
 FROM known_edges WHERE regexp_matches(statement, getvariable('grave'), 'i');
 
+-- What is wished, meant or held is a phrase: by the thing that bears those very words as a name, else as a thing of its
+-- own, with the id that an entity of that name would have.
+CREATE OR REPLACE TEMP TABLE probe_meant AS
+SELECT
+    p.user_id, p.value, p.name_key, coalesce(min(t.entity_id), p.entity_id) AS thing_id, min(t.entity_id) IS NULL AS is_phrase
+FROM probe_phrases AS p
+LEFT JOIN known_entities AS t
+    ON t.user_id = p.user_id AND t.merged_into IS NULL
+    AND (t.name_key = p.name_key OR list_contains(t.alias_keys, p.name_key))
+GROUP BY p.user_id, p.value, p.name_key, p.entity_id;
+
 -- Names by the thing that they are read as, with what may be said of it.
 CREATE OR REPLACE TEMP TABLE probe_things AS
 SELECT
@@ -12,7 +23,20 @@ SELECT
     privacy_level IN ('L0', 'L1', 'L2') AND NOT requires_verification
         AND (user_id, entity_id) NOT IN (SELECT (user_id, entity_id) FROM probe_lost WHERE entity_id IS NOT NULL) AS is_open
 FROM known_entities
-WHERE merged_into IS NULL;
+WHERE merged_into IS NULL
+UNION ALL
+SELECT
+    e.user_id, m.thing_id, min(e.value), m.name_key, 'activity',
+    least(1.0, ln(1 + sum(1 + e.reinforcement_count)) / ln(1 + getvariable('mentions_at_full_importance'))),
+    sum(1 + e.reinforcement_count), max(e.last_reinforced), min(e.learned_at), [], [], false,
+    bool_and(
+        e.privacy_level IN ('L0', 'L1', 'L2') AND NOT e.requires_verification
+        AND NOT coalesce(regexp_matches(e.statement, getvariable('grave'), 'i'), false)
+    )
+FROM known_edges AS e
+JOIN probe_meant AS m ON m.user_id = e.user_id AND m.value = e.value AND m.is_phrase
+WHERE list_contains(getvariable('phrase_relations'), e.relation)
+GROUP BY e.user_id, m.thing_id, m.name_key;
 
 -- Names under which the remembered person is spoken to: in talk among people they are things of their own.
 CREATE OR REPLACE TEMP TABLE probe_selves AS
@@ -57,7 +81,7 @@ SELECT
     t.user_id, t.edge_id, t.is_by_user OR t.is_turned AS is_users,
     CASE WHEN t.is_turned THEN t.other_way ELSE t.relation END AS relation,
     CASE WHEN t.is_turned THEN t.object_id ELSE t.subject_id END AS subject_id,
-    CASE WHEN t.is_turned THEN t.subject_id ELSE t.object_id END AS thing_id,
+    CASE WHEN t.is_turned THEN t.subject_id ELSE coalesce(t.object_id, m.thing_id) END AS thing_id,
     t.value, t.attribute, t.over, t.object_key, t.polarity, t.temporal_type, t.valid_from, t.valid_to, t.learned_at,
     t.last_reinforced, t.confidence, t.effective_confidence, t.reinforcement_count, t.hedge_level, t.source_mechanism,
     t.flags, t.context_tags, t.statement, t.as_of, t.status,
@@ -73,6 +97,8 @@ SELECT
         AND c.edge_id IS NULL
         AND coalesce(t.valid_to > t.as_of, true) AS is_askable
 FROM stated AS t
+LEFT JOIN probe_meant AS m
+    ON m.user_id = t.user_id AND m.value = t.value AND list_contains(getvariable('phrase_relations'), t.relation)
 LEFT JOIN probe_confided AS c USING (edge_id);
 
 -- How much hangs on each thing, and when somebody last said anything at all.

@@ -26,7 +26,9 @@ SELECT
         CASE WHEN entity_type IS NULL OR entity_type IN ('concept', 'namesake') THEN [] ELSE [entity_type] END,
         CASE WHEN other_name IS NULL THEN [] ELSE [lower(other_name)] END
     ))) AS context_tags,
-    entity_id, edge_id, other_edge_id, generated_at, expires_at, status,
+    -- A phrase is a thing here and no entity.
+    CASE WHEN entity_id IN (SELECT entity_id FROM known_entities) THEN entity_id END AS entity_id, edge_id,
+    other_edge_id, generated_at, expires_at, status,
     CASE WHEN session_id IS NULL THEN message_hash(user_id, probe_id, 0)
         ELSE message_hash(user_id, session_id, turn_number) END AS correlation_id
 FROM ranked
