@@ -21,7 +21,7 @@ import pyarrow.compute as pc
 from em_pipelines.errors import EmError
 from em_pipelines.extraction.durable import lasting_facts, whole_sessions
 from em_pipelines.extraction.quoted_material import without_quoted
-from em_pipelines.extraction.rules.clause_names import is_clause, is_led_by_verb
+from em_pipelines.extraction.rules.clause_names import is_phrase_of
 from em_pipelines.extraction.rules.lexicon import topics_of
 from em_pipelines.extraction.segmentation import read_segments
 from em_pipelines.extraction.settings import DurableSettings, VerificationSettings
@@ -45,8 +45,6 @@ from em_pipelines.schema.rows import CallRow, ClaimRow, IssueRow, MentionRow, Or
 from em_pipelines.schema.table import Records, Tables, rows_of
 from em_pipelines.schema.tables.extraction import CLAIMS, EXTRACTION_ISSUES, LLM_CALLS, MENTIONS
 from em_pipelines.schema.vocabulary import (
-    MAY_BE_PHRASE,
-    PHRASE_OBJECT,
     USER,
     Act,
     EntityType,
@@ -349,11 +347,7 @@ def _parted(claim: Claim) -> tuple[Claim, ...]:
 
 
 def _is_phrase(claim: Claim) -> bool:
-    """Whether the object says something in a phrase, and is no name."""
-    if claim.object is None or claim.relation not in MAY_BE_PHRASE:
-        return False
-    is_done = claim.relation == "did" and is_led_by_verb(claim.object)
-    return is_done or claim.relation in PHRASE_OBJECT or is_clause(claim.object)
+    return claim.object is not None and is_phrase_of(claim.relation, claim.object)
 
 
 def _ends(claim: Claim) -> list[tuple[str, EntityType]]:

@@ -5,6 +5,7 @@ from datetime import date
 from typing import NotRequired, cast
 
 from em_pipelines.extraction.literals import literal
+from em_pipelines.extraction.rules.clause_names import is_phrase_of
 from em_pipelines.extraction.rules.lexicon import topics_of
 from em_pipelines.schema.feedback_payloads import FactNamed
 from em_pipelines.schema.ids import content_id
@@ -12,7 +13,7 @@ from em_pipelines.schema.readings import MAX_STATEMENT_CHARACTERS, Claim, Extrac
 from em_pipelines.schema.rows import ClaimRow, MentionRow, OriginColumns
 from em_pipelines.schema.tables.extraction import CLAIMS
 from em_pipelines.schema.vocabulary import (
-    STORED_AS_VALUE,
+    LITERAL_OBJECT,
     USER,
     USUAL_TEMPORAL_TYPE,
     Act,
@@ -108,7 +109,7 @@ def stated(origin: Origin, assertion: Assertion, safety: SafetySettings) -> Stat
 def _claim_of(assertion: Assertion, said_on: date) -> Claim:
     fact = assertion.fact
     relation = fact.relation or "relates_to"
-    is_literal = relation in STORED_AS_VALUE
+    is_literal = relation in LITERAL_OBJECT or is_phrase_of(relation, assertion.object)
     said = getattr(fact, "statement", None) or ""
     kind = getattr(fact, "object_type", None) or OBJECT_TYPES.get(relation, EntityType.CONCEPT)
     temporal = getattr(fact, "temporal_type", None)

@@ -23,6 +23,7 @@ from em_pipelines.extraction.rules.tokens import (
     Token,
     tokenise,
 )
+from em_pipelines.schema.vocabulary import MAY_BE_PHRASE, PHRASE_OBJECT
 
 
 @lru_cache(maxsize=65_536)
@@ -101,3 +102,9 @@ def is_clause(text: str) -> bool:
     a clause about it, by the pronoun behind the noun."""
     is_sentence = any(n == 0 or not before.bits & SUBJECT for n, before in _subjects(text))
     return is_sentence or _has_purpose(text) or is_verb_phrase(text)
+
+
+def is_phrase_of(relation: str, words: str) -> bool:
+    """Whether the object of a relation says something in a phrase, which is stored as a value, and names no thing."""
+    is_done = relation == "did" and is_led_by_verb(words)
+    return relation in PHRASE_OBJECT or (relation in MAY_BE_PHRASE and (is_done or is_clause(words)))
