@@ -8,7 +8,7 @@ of a turn that answers, for a block is full of dates. Words may stand anywhere.
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -27,7 +27,7 @@ from em_pipelines.retrieval.terms import STOP_WORDS, plain_words, stem
 from em_pipelines.schema.tables.clean import MESSAGES
 from em_pipelines.schema.tables.graph import EDGES
 from em_pipelines.text.dates.partial_dates import PartialDate
-from em_pipelines.text.dates.words import NUMBERS, WEEKDAYS, is_year
+from em_pipelines.text.dates.words import NUMBERS, is_year
 
 EVIDENCE = re.compile(r"D(\d+):0*(\d+)")
 Turn = tuple[str, int]
@@ -194,11 +194,7 @@ def dates_of(answer: str) -> tuple[list[str], str]:
             rest.append(tokens[at].low)
             at += 1
             continue
-        weekday = WEEKDAYS.get(rest[-2]) if rest[-1:] == ["before"] and len(rest) > 1 else None
-        day = read[0].day
-        if weekday is not None:
-            del rest[-2:]
-        found.append(read[0].iso() if weekday is None else str(day - timedelta((day.weekday() - weekday) % 7 or 7)))
+        found.append(read[0].iso())
         at = read[1]
     return found, " ".join(rest)
 

@@ -8,14 +8,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import log1p
 
-from em_pipelines.resolution.bearers import Bearer, bearer_of, roles_of_mention
 from em_pipelines.resolution.linking import GUESSED, Wording, fitting, link_by_name, qualifiers_of
 from em_pipelines.resolution.name_parts import is_nameable, parse_name
-from em_pipelines.resolution.namesakes import Choice, choose, is_given_of, unused
-from em_pipelines.resolution.qualifiers import OF, clash
+from em_pipelines.resolution.namesakes import Bearer, Choice, bearer_of, choose, is_given_of, roles_of_mention, unused
+from em_pipelines.resolution.qualifiers import ALONE, OF, Speech, clash, name_by_owner
 from em_pipelines.resolution.role_statements import is_definite, owner_of_mention
 from em_pipelines.resolution.settings import ResolutionSettings
-from em_pipelines.resolution.speech import ALONE, Speech, name_by_owner
 from em_pipelines.resolution.stated_links import apply_apposed, apply_partners, apply_roles, link_role, link_to_alias
 from em_pipelines.resolution.user_registry import Cause, Grounds, Registry, is_user
 from em_pipelines.resolution.word_lists import (

@@ -7,8 +7,7 @@ import re
 from dataclasses import dataclass, replace
 
 from em_pipelines.resolution.name_parts import head_role, role_of
-from em_pipelines.resolution.qualifiers import AT
-from em_pipelines.resolution.speech import OWN
+from em_pipelines.resolution.qualifiers import AT, OWN
 from em_pipelines.resolution.word_lists import (
     UPPER,
     Place,

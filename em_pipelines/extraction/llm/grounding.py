@@ -19,8 +19,8 @@ from em_pipelines.extraction.rules.lexicon import words, words_of_language
 from em_pipelines.extraction.rules.names import EXPECTED_OBJECT, guess_type
 from em_pipelines.extraction.rules.people import FIRST_PERSON
 from em_pipelines.extraction.rules.tokens import tokenise
+from em_pipelines.extraction.segmentation import names_of_speakers
 from em_pipelines.extraction.spans import Span, find_span
-from em_pipelines.extraction.speakers import names_of_speakers
 from em_pipelines.extraction.support import N_EARLIER, Said, is_supported
 from em_pipelines.schema.readings import (
     ENGLISH,

@@ -11,7 +11,7 @@ from functools import lru_cache
 
 from em_pipelines.extraction.rules.noun_phrases import KIN, PETS
 from em_pipelines.extraction.rules.people import HAD_RELATIONS
-from em_pipelines.extraction.speakers import are_several, listener_of, owner_named
+from em_pipelines.extraction.segmentation import are_several, listener_of, owner_named
 from em_pipelines.schema.readings import Turn
 from em_pipelines.schema.vocabulary import USER
 from em_pipelines.text.name_keys import name_key, noun_of, owned_name, owner_of

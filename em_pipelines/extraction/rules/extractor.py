@@ -19,9 +19,9 @@ from em_pipelines.extraction.rules.reader import MessageReader, ReaderOptions
 from em_pipelines.extraction.rules.retraction_wording import passages
 from em_pipelines.extraction.rules.retractions import Said, take_back
 from em_pipelines.extraction.rules.trace import Trace
+from em_pipelines.extraction.segmentation import are_several, names_of_speakers
 from em_pipelines.extraction.settings import GateSettings, RulesSettings
 from em_pipelines.extraction.skipping import skip_reason
-from em_pipelines.extraction.speakers import are_several, names_of_speakers
 from em_pipelines.schema.readings import (
     ENGLISH,
     OTHER_LANGUAGE,

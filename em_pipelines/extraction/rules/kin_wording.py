@@ -21,7 +21,7 @@ from em_pipelines.extraction.rules.tokens import (
     is_quoted,
     low_at,
 )
-from em_pipelines.extraction.speakers import owner_named
+from em_pipelines.extraction.segmentation import owner_named
 from em_pipelines.schema.vocabulary import EntityType
 
 _APART = frozenset({",", ".", "!", "?", "\n", "…"})

@@ -20,7 +20,7 @@ from em_pipelines.extraction.rules.tokens import (
     Token,
 )
 from em_pipelines.extraction.rules.worth import Unkept, is_figure
-from em_pipelines.extraction.speakers import owner_named
+from em_pipelines.extraction.segmentation import owner_named
 from em_pipelines.schema.readings import Claim, initial_confidence
 from em_pipelines.schema.vocabulary import USER, EntityType, HedgeLevel, Mechanism, TemporalType
 from em_pipelines.text.name_keys import noun_of, owned_name

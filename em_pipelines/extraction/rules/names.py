@@ -31,7 +31,7 @@ from em_pipelines.extraction.rules.tokens import (
     Token,
     token_at,
 )
-from em_pipelines.extraction.speakers import ALONE, Talk
+from em_pipelines.extraction.segmentation import ALONE, Talk
 from em_pipelines.schema.vocabulary import EntityType
 from em_pipelines.text.cleaning import MARKS
 

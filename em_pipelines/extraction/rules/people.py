@@ -24,7 +24,7 @@ from em_pipelines.extraction.rules.tokens import (
     TITLE,
     Token,
 )
-from em_pipelines.extraction.speakers import are_several, owner_named
+from em_pipelines.extraction.segmentation import are_several, owner_named
 from em_pipelines.schema.vocabulary import USER, EntityType
 from em_pipelines.text.name_keys import noun_of, owned_name
 

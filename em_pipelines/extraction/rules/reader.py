@@ -18,7 +18,7 @@ from em_pipelines.extraction.rules.people import COUPLES, People, Referent, is_s
 from em_pipelines.extraction.rules.slots import Fill, with_judgement
 from em_pipelines.extraction.rules.tokens import ADV, EVALUATIVE, MONTH, PREP, WEEKDAY, Token, tokenise
 from em_pipelines.extraction.rules.trace import Trace
-from em_pipelines.extraction.speakers import Talk
+from em_pipelines.extraction.segmentation import Talk
 from em_pipelines.schema.readings import Claim, Turn, initial_confidence
 from em_pipelines.schema.vocabulary import (
     RELATIONS_BY_GROUP,
