@@ -29,6 +29,8 @@ FORMATS = ("json_schema", "json_object", "none")
 NOT_FOUND = 404
 """Said of a model, and by routers where no server behind them takes all parameters."""
 SERVER_FAILED = 500
+DOWN = frozenset({502, 503, 504})
+"""Said where no server answers: of no format, so that nothing is found out by asking otherwise."""
 
 
 Send = Callable[[dict[str, Any]], Awaitable[ChatCompletion]]
@@ -61,7 +63,8 @@ class Dialect:
         try:
             completion = await self._sent(request, place, send)
         except openai.APIStatusError as error:
-            if known.is_proven or not _may_be_about_the_request(error.status_code):
+            is_proven = known.is_proven and known.place == place  # another call may have found a format meanwhile
+            if is_proven or not _may_be_about_the_request(error.status_code):
                 raise
             refused = error
         else:
@@ -145,8 +148,8 @@ def _instructed(messages: list[dict[str, str]], asked: str) -> list[dict[str, st
 
 
 def _may_be_about_the_request(status: int) -> bool:
-    """Whether the same request may pass in another format: neither the key nor the pace of asking was refused."""
-    return is_refused(status) or status == NOT_FOUND or status >= SERVER_FAILED
+    """Whether the same request may pass in another format: a server answered, and refused neither key nor pace."""
+    return is_refused(status) or status == NOT_FOUND or (status >= SERVER_FAILED and status not in DOWN)
 
 
 class OpenAIChatModel:

@@ -44,14 +44,7 @@ from em_pipelines.schema.readings import (
 from em_pipelines.schema.rows import CallRow, ClaimRow, IssueRow, MentionRow, OriginColumns
 from em_pipelines.schema.table import Records, Tables, rows_of
 from em_pipelines.schema.tables.extraction import CLAIMS, EXTRACTION_ISSUES, LLM_CALLS, MENTIONS
-from em_pipelines.schema.vocabulary import (
-    USER,
-    Act,
-    EntityType,
-    Mechanism,
-    PrivacyLevel,
-    TemporalType,
-)
+from em_pipelines.schema.vocabulary import USER, Act, EntityType, Mechanism, PrivacyLevel, TemporalType
 from em_pipelines.storage.tombstones import FACT, Tombstones
 from em_pipelines.text.fact_keys import key_of_claim
 from em_pipelines.text.guard.passages import has_pasted_block

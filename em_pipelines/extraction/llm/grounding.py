@@ -7,21 +7,21 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import date
 from typing import cast
 
 from em_pipelines.extraction.llm.answer import EntityItem, RelationItem, Section, TimeItem, ToneItem
 from em_pipelines.extraction.llm.ownership import Kinship, Owners, is_role, tells_owner
 from em_pipelines.extraction.llm.parsing import Parsed
+from em_pipelines.extraction.llm.stated_dates import is_day_stated, iso_date, resolve
 from em_pipelines.extraction.rules.clause_names import is_clause
-from em_pipelines.extraction.rules.dates import find_date, find_since
+from em_pipelines.extraction.rules.dates import find_date
 from em_pipelines.extraction.rules.lexicon import words, words_of_language
 from em_pipelines.extraction.rules.names import EXPECTED_OBJECT, guess_type
 from em_pipelines.extraction.rules.people import FIRST_PERSON
 from em_pipelines.extraction.rules.tokens import tokenise
 from em_pipelines.extraction.segmentation import names_of_speakers
 from em_pipelines.extraction.spans import Span, find_span
-from em_pipelines.extraction.support import N_EARLIER, Said, is_supported
+from em_pipelines.extraction.support import N_EARLIER
 from em_pipelines.schema.readings import (
     ENGLISH,
     MAX_STATEMENT_CHARACTERS,
@@ -47,8 +47,7 @@ from em_pipelines.schema.vocabulary import (
     Mechanism,
     TemporalType,
 )
-from em_pipelines.text.dates.calendar_spans import Tense
-from em_pipelines.text.dates.partial_dates import PartialDate, find_day
+from em_pipelines.text.dates.partial_dates import PartialDate
 from em_pipelines.text.guard.passages import clause_around
 from em_pipelines.text.name_keys import name_key, noun_of
 
@@ -75,7 +74,6 @@ _EXPLETIVE = re.compile(
     r"(?i)it(?:['’]s| is| was| takes| feels| would be)(?: \w+){1,4} (?:to|for|how|that|when|if|not|\w+ing)\b"
 )
 """A clause whose `it` stands for what follows: "it is important to listen"."""
-_ISO = re.compile(r"(?:\d{4}-)?\d{2}(?:-\d{2})?")
 _NO_KIND = frozenset().union(
     *(words("words", name) for name in (
         "determiners", "possessives", "prepositions", "conjunctions", "be", "have", "do", "modals", "quantifiers",
@@ -247,7 +245,7 @@ def _ends_told(state: _Grounding, item: RelationItem, turn: Turn) -> tuple[str, 
     if subject is None or stated is None:
         _doubt(state, turn, "dangling_reference", "an end that points at something which nothing names")
         return None
-    if item.relation in DATED and not _is_told(stated, [*earlier, turn.text], turn):
+    if item.relation in DATED and not is_day_stated(stated, [*earlier, turn.text], turn):
         _doubt(state, turn, "orphan_relation", "a date that no turn says")
         return None
     return subject, stated
@@ -280,21 +278,6 @@ def _resolved(words: str, text: str, earlier: Sequence[str]) -> str | None:
     if pointed["more"]:  # it says of itself which one
         return pointed["noun"] + pointed["more"]
     return next((found for said in (text, *reversed(earlier)) if (found := _told_of(pointed["noun"], said))), None)
-
-
-def _is_told(day: str, near: Sequence[str], turn: Turn) -> bool:
-    """Whether a date was said: in its words, or, where a model has resolved them itself, in any words for a day."""
-    if is_supported(day, Said(near, language=turn.language)):
-        return True
-    return _ISO.fullmatch(day) is not None and any(_tells_a_day(text, turn) for text in near)
-
-
-def _tells_a_day(text: str, turn: Turn) -> bool:
-    written_on = turn.timestamp.date()
-    if turn.language not in {None, ENGLISH}:
-        return any(c.isdigit() for c in text) or find_day(text, written_on, turn.language) is not None
-    tokens = tokenise(text)
-    return any(find_date(tokens, n, len(tokens), written_on) for n in range(len(tokens)))
 
 
 def _told_of(noun: str, text: str) -> str | None:
@@ -389,31 +372,7 @@ def _value(said: _Statement) -> str:
         return said.object
     written_on, is_past = said.turn.timestamp.date(), said.relation == "happened_on"
     day = resolve(said.object, written_on, is_past=is_past, language=said.turn.language)
-    return _iso(day, said.object, said.relation) if day else said.object
-
-
-def resolve(words: str, written_on: date, *, is_past: bool, language: str | None = None) -> PartialDate | None:
-    """The date that words stand for, against the day they were written on; None where no date is in them.
-
-    Of what `is_past` and was said without a year it is the last such date, else the next one. `language` is that of the
-    turn; None is taken for English.
-    """
-    is_foreign = language is not None and language != ENGLISH and not _ISO.fullmatch(words)
-    if is_foreign and (found := find_day(words, written_on, language, is_past=is_past)):
-        return found
-    tense = Tense.PAST if is_past else Tense.FUTURE
-    for said in (words, f"in {words}"):
-        tokens = tokenise(said)
-        n = len(tokens)
-        if found := find_since(tokens, 0, n, written_on) or find_date(tokens, 0, n, written_on, tense):
-            return found
-    return None
-
-
-def _iso(said: PartialDate, words: str, relation: str) -> str:
-    """ISO; a birthday without its year is `05-04`, as no year may be made up."""
-    iso = said.iso()
-    return iso[5:] if relation == "has_birthday" and iso[:4] not in words else iso
+    return iso_date(day, said.object, said.relation) if day else said.object
 
 
 def _type_of(state: _Grounding, name: str, expected: EntityType | None) -> EntityType:

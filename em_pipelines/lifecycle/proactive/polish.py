@@ -202,6 +202,8 @@ def _departure(question: str, row: Mapping[str, Any]) -> str | None:
 
 def is_same_question(one: str, other: str) -> bool:
     """Whether both ask the same about the same, as extraction understands what is asked."""
+    if one == other:
+        return True
     left, right = asked_in(last_question(one)), asked_in(last_question(other))
     if left is None or right is None or left[0] is not right[0]:
         return False

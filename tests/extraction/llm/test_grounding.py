@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from em_pipelines.extraction.llm.answer import ALL_SECTIONS, ITEMS, Section
-from em_pipelines.extraction.llm.grounding import ground, resolve
+from em_pipelines.extraction.llm.grounding import ground
 from em_pipelines.extraction.llm.parsing import Parsed
+from em_pipelines.extraction.llm.stated_dates import resolve
 from em_pipelines.extraction.rules.extractor import RulesExtractor
 from em_pipelines.extraction.verification import TEMPLATE_NAMES, verify
 from em_pipelines.schema.readings import Claim, Extraction, Segment, Turn

@@ -201,7 +201,7 @@ def test_nobody_is_asked_for_nothing(world: Any) -> None:
 
 
 def test_an_endpoint_that_is_down_leaves_templates_and_a_report(world: Any) -> None:
-    one = world([failed()])
+    one = world([failed(503)])
     report = night(one.home)
 
     assert is_template(one.rules())

@@ -88,7 +88,7 @@ def test_accepting_in_bulk_lets_no_words_in(tmp_path: Path) -> None:
 
 def test_what_a_person_calls_instructions_in_an_output_keeps_no_rule_away(tmp_path: Path) -> None:
     said = (
-        "fatal: Unable to create '/srv/shop/.git/index.lock': File exists. Another git process seems to be running, "
+        "fatal: Unable to create 'shop/.git/index.lock': File exists. Another git process seems to be running, "
         "remove the file manually to continue."
     )
     home = taught(tmp_path / "home", said, "git push", "index.lock exists", helped="remove_stale_lock")
