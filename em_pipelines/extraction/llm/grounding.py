@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 from typing import cast
 
 from em_pipelines.extraction.llm.answer import EntityItem, RelationItem, Section, TimeItem, ToneItem
+from em_pipelines.extraction.llm.noun_phrases import is_no_name, kind_told_of, named_ends
 from em_pipelines.extraction.llm.ownership import Kinship, Owners, is_role, tells_owner
 from em_pipelines.extraction.llm.parsing import Parsed
 from em_pipelines.extraction.llm.stated_dates import is_day_stated, iso_date, resolve
-from em_pipelines.extraction.rules.clause_names import is_clause
 from em_pipelines.extraction.rules.dates import find_date
 from em_pipelines.extraction.rules.lexicon import words, words_of_language
 from em_pipelines.extraction.rules.names import EXPECTED_OBJECT, guess_type
@@ -23,7 +23,6 @@ from em_pipelines.extraction.segmentation import names_of_speakers
 from em_pipelines.extraction.spans import Span, find_span
 from em_pipelines.extraction.support import N_EARLIER
 from em_pipelines.schema.readings import (
-    ENGLISH,
     MAX_STATEMENT_CHARACTERS,
     Claim,
     Extraction,
@@ -37,7 +36,6 @@ from em_pipelines.schema.readings import (
 from em_pipelines.schema.vocabulary import (
     DATED,
     LITERAL_OBJECT,
-    MAY_BE_PHRASE,
     RELATIONS_BY_GROUP,
     USER,
     USUAL_TEMPORAL_TYPE,
@@ -74,12 +72,6 @@ _EXPLETIVE = re.compile(
     r"(?i)it(?:['’]s| is| was| takes| feels| would be)(?: \w+){1,4} (?:to|for|how|that|when|if|not|\w+ing)\b"
 )
 """A clause whose `it` stands for what follows: "it is important to listen"."""
-_NO_KIND = frozenset().union(
-    *(words("words", name) for name in (
-        "determiners", "possessives", "prepositions", "conjunctions", "be", "have", "do", "modals", "quantifiers",
-        "subject_pronouns", "object_pronouns",
-    ))
-)  # fmt: skip
 
 
 @dataclass(slots=True)
@@ -161,7 +153,7 @@ def _ground_entity(state: _Grounding, item: EntityItem) -> None:
     if not name or name.casefold() == USER or _pronoun(name) in _PRONOUNS:
         return
     turn, span = _placed(state, name, item.t)
-    if _is_clause(name, turn):
+    if is_no_name(name, turn.language):
         return  # a relation of it says what it is, or is a doubt
     if (name := state.owners.named(name, turn) or "") == "":  # a relation of it is a doubt
         return
@@ -197,13 +189,13 @@ def _ground_relation(state: _Grounding, item: RelationItem, tone: ToneItem | Non
     if relation is None:
         return
     is_literal = item.relation in LITERAL_OBJECT
-    named = _named(state, *_by_speaker(*told, turn, is_literal=is_literal), relation, turn)
+    told = _by_speaker(*told, turn, is_literal=is_literal)
+    named = named_ends(told, relation, state.out.mentions, turn.language)
     if named is None:
         _doubt(state, turn, "clause_as_name", "a sentence, or what is done, in the place of a name")
         return
-    subject_told, object_told = named
-    subject = state.owners.named(subject_told, turn)
-    stated = object_told if is_literal else state.owners.named(object_told, turn)
+    subject = state.owners.named(named[0], turn)
+    stated = named[1] if is_literal else state.owners.named(named[1], turn)
     if subject is None or stated is None:
         _doubt(state, turn, "dangling_reference", "a role of which it is not clear whose it is")
         return
@@ -212,27 +204,6 @@ def _ground_relation(state: _Grounding, item: RelationItem, tone: ToneItem | Non
     said = _Statement(turn, subject, relation, stated, attribute, item.polarity, tone.hedge, flags, time, wording)
     claim = _claim(state, said)
     state.out.claims.append(retracted(claim) if tone.is_retraction else claim)
-
-
-def _named(state: _Grounding, subject: str, stated: str, relation: str, turn: Turn) -> tuple[str, str] | None:
-    """Subject and object by names, each of a sentence by the listed name that it begins with; None where one has no
-    name. What a relation may hold as a phrase needs none."""
-    ends = [_noun_phrase(state, subject, turn)]
-    ends += [stated] if relation in LITERAL_OBJECT | MAY_BE_PHRASE else [_noun_phrase(state, stated, turn)]
-    return (ends[0], ends[1]) if ends[0] and ends[1] else None
-
-
-def _noun_phrase(state: _Grounding, words: str, turn: Turn) -> str | None:
-    if not _is_clause(words, turn):
-        return words
-    listed = (mention.name for mention in state.out.mentions)
-    leading = [name for name in listed if words.casefold().startswith(f"{name.casefold()} ")]
-    return max(leading, key=len, default=None)
-
-
-def _is_clause(words: str, turn: Turn) -> bool:
-    """Whether English words are a sentence or a verb phrase."""
-    return turn.language in {None, ENGLISH} and is_clause(words)
 
 
 def _ends_told(state: _Grounding, item: RelationItem, turn: Turn) -> tuple[str, str] | None:
@@ -277,15 +248,7 @@ def _resolved(words: str, text: str, earlier: Sequence[str]) -> str | None:
         return name
     if pointed["more"]:  # it says of itself which one
         return pointed["noun"] + pointed["more"]
-    return next((found for said in (text, *reversed(earlier)) if (found := _told_of(pointed["noun"], said))), None)
-
-
-def _told_of(noun: str, text: str) -> str | None:
-    """A noun with the word before it that says of what kind it is, where a text has one."""
-    for found in re.finditer(rf"(?i)\b(?P<kind>[^\W\d_][\w'’-]{{2,}}) {re.escape(noun)}\b", text):
-        if found["kind"].casefold() not in _NO_KIND:
-            return found[0]
-    return None
+    return next((found for said in (text, *reversed(earlier)) if (found := kind_told_of(pointed["noun"], said))), None)
 
 
 def _by_speaker(subject: str, stated: str, turn: Turn, *, is_literal: bool) -> tuple[str, str]:

@@ -97,14 +97,22 @@ def _is_plain_verb(token: Token) -> bool:
     return bool(token.verbs and token.forms & BASE) or any(kinds & BASE for kinds in again.values())
 
 
+def is_sentence(text: str) -> bool:
+    """Whether a text is a sentence, and names nothing. `The house I was born in` is a noun with a clause about it, by
+    the pronoun behind the noun."""
+    return any(n == 0 or not before.bits & SUBJECT for n, before in _subjects(text)) or _has_purpose(text)
+
+
 def is_clause(text: str) -> bool:
-    """Whether a text is a sentence or says what is done, and so names nothing. `The house I was born in` is a noun with
-    a clause about it, by the pronoun behind the noun."""
-    is_sentence = any(n == 0 or not before.bits & SUBJECT for n, before in _subjects(text))
-    return is_sentence or _has_purpose(text) or is_verb_phrase(text)
+    """Whether a text is a sentence, or says what is done."""
+    return is_sentence(text) or is_verb_phrase(text)
 
 
 def is_phrase_of(relation: str, words: str) -> bool:
-    """Whether the object of a relation says something in a phrase, which is stored as a value, and names no thing."""
-    is_done = relation == "did" and is_led_by_verb(words)
-    return relation in PHRASE_OBJECT or (relation in MAY_BE_PHRASE and (is_done or is_clause(words)))
+    """Whether the object of a relation says something in a phrase, which is stored as a value, and names no thing.
+
+    What is liked may be what is done, `to go for a jog`: that is jogging in other words, and so an activity.
+    """
+    if relation == "did":
+        return is_led_by_verb(words) or is_clause(words)
+    return relation in PHRASE_OBJECT or (relation in MAY_BE_PHRASE and is_sentence(words))

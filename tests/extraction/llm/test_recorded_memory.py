@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from em_pipelines.extraction.llm.extractor import LLMExtractor
-from em_pipelines.extraction.rules.clause_names import is_beside, is_clause
+from em_pipelines.extraction.rules.clause_names import is_beside, is_sentence
 from em_pipelines.landing.land import land
 from em_pipelines.pipeline import Pipeline
 from em_pipelines.resolution.linking import BY_A_PART
@@ -39,7 +39,7 @@ def test_no_thing_is_one_with_a_phrase_about_it(tmp_path: Path) -> None:
     assert day is not None
     rows = home.store.lake.read(ENTITIES, day).to_pylist()
     names = {row["entity_id"]: row["canonical_name"] for row in rows}
-    assert [name for name in names.values() if is_clause(name)] == []
+    assert [name for name in names.values() if is_sentence(name)] == []
     joined = [(names[row["entity_id"]], names[row["merged_into"]], row["links"]) for row in rows if row["merged_into"]]
     assert len(joined) > 10
     by_a_part = [pair for *pair, links in joined if BY_A_PART & {link["method"] for link in links}]
