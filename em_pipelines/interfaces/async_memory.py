@@ -193,3 +193,4 @@ class AsyncMemory:
     list_imported = _reads(Memory.list_imported)
     context = _reads(Memory.context)
     bootstrap = _reads(Memory.bootstrap)
+    faded = _reads(Memory.faded)

@@ -4,6 +4,8 @@ Notes and records are parsed, databases read to their end, snapshots compared wi
 and pages that nobody reads back, cannot be checked. Add a kind here when a new file gets a place in the data directory.
 """
 
+import hashlib
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -24,6 +26,7 @@ CHECKED_ELSEWHERE = (
 """By the inspections of the log, the partitions and so on; `*` stands for folders, too."""
 NOT_CHECKABLE = ("inbox/*", "quality/*", "reports/*", "locks/*", "tmp/*", "*.lock", "*-wal", "*-shm", "*/.*.tmp")
 """What people put there, pages, and files that hold nothing."""
+_SHA_256 = re.compile(rb"[0-9a-f]{64}")
 ANEW = "delete it: the next `em run` writes it anew"
 FROM_BACKUP = "put it back from a backup"
 
@@ -100,7 +103,12 @@ def _is_any(name: str, patterns: tuple[str, ...]) -> bool:
 
 
 def _json_flaw(path: Path) -> str | None:
-    return next(_unread([path.read_bytes()]), None)
+    """Of a document alone, or of one with its SHA-256 on the line behind it."""
+    data = path.read_bytes()
+    document, _, check = data.partition(b"\n")
+    if _SHA_256.fullmatch(check):
+        return None if hashlib.sha256(document).hexdigest().encode() == check else "its check value does not fit"
+    return next(_unread([data]), None)
 
 
 def _lines_flaw(path: Path) -> str | None:

@@ -1,5 +1,6 @@
 """Every file of a data directory: damaged in turn, `em doctor` names it, or says that it cannot check it."""
 
+import hashlib
 import random
 import shutil
 import sqlite3
@@ -178,3 +179,15 @@ def test_without_its_salt_damaged_segments_are_still_told(made: Path, tmp_path: 
     told = {one.subject: one.found for one in found(home)}
     assert "another home's" in told["salt"]
     assert segment.name in told["landed log"]
+
+
+def test_a_note_with_its_check_value_is_sound_until_either_changes(tmp_path: Path) -> None:
+    document = b'{"1":["a","b"]}'
+    note = tmp_path / "log" / ".sessions.json"
+    note.parent.mkdir()
+    check = hashlib.sha256(document).hexdigest().encode()
+    note.write_bytes(document + b"\n" + check)
+    assert inspect_files(tmp_path).flaws == ()
+    for damaged in (document.replace(b"a", b"c") + b"\n" + check, document + b"\n" + check[::-1]):
+        note.write_bytes(damaged)
+        assert [flaw.path for flaw in inspect_files(tmp_path).flaws] == ["log/.sessions.json"]
