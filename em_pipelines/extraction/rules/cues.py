@@ -12,7 +12,20 @@ from typing import NamedTuple
 from em_pipelines.extraction.rules.clauses import Clause, pronoun_of
 from em_pipelines.extraction.rules.lexicon import load_lexicon, words
 from em_pipelines.extraction.rules.noun_phrases import parse_noun_phrase
-from em_pipelines.extraction.rules.tokens import CONJ, CONTRAST, NEG, PUNCT, WH, Token, low_at, token_at, tokenise
+from em_pipelines.extraction.rules.tokens import (
+    BOUNDARY,
+    CONJ,
+    CONTRAST,
+    NEG,
+    PUNCT,
+    RELATIVE,
+    SUBORD,
+    WH,
+    Token,
+    low_at,
+    token_at,
+    tokenise,
+)
 
 
 class Cue(NamedTuple):
@@ -189,6 +202,19 @@ def _is_it_not(previous: Clause, clause: Clause, tokens: list[Token]) -> bool:
     """`It's not that I like it`, `It isn't like I own one`."""
     is_it = previous.verb.lemmas == ("be",) and pronoun_of(previous, tokens) == "it"
     return is_it and tokens[clause.lead - 1].low in {"that", "like"}
+
+
+def is_led_by_not(clause: Clause, tokens: list[Token]) -> bool:
+    """`Not that I like it`, `not because I like it`, `no way I like it`: what stands before the subject denies it all.
+
+    `Not surprisingly, I …` and `no doubt I …` deny nothing: behind `not` stands no word that leads into a clause.
+    """
+    if clause.lead < 2:
+        return False
+    one, leading = tokens[clause.lead - 2], tokens[clause.lead - 1]
+    return (one.low == "not" and bool(leading.bits & (RELATIVE | SUBORD | BOUNDARY))) or (
+        one.low == "no" and leading.low == "way"
+    )
 
 
 def is_nearly(clause: Clause, tokens: list[Token]) -> bool:

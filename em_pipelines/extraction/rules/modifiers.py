@@ -14,6 +14,7 @@ from em_pipelines.extraction.rules.cues import (
     Cue,
     between,
     is_denied,
+    is_led_by_not,
     is_nearly,
     is_set_up,
     is_timed,
@@ -237,7 +238,9 @@ def _suppose_backwards(clauses: list[Clause], all_modifiers: list[Modifiers]) ->
 
 
 def _set_denial(mods: Modifiers, place: _Place, tokens: list[Token]) -> None:
-    if place.previous is not None and not mods.is_supposed and not place.is_joined:
+    if is_led_by_not(place.clause, tokens):
+        mods.is_supposed = True
+    elif place.previous is not None and not mods.is_supposed and not place.is_joined:
         mods.is_supposed = is_denied(place.previous, place.clause, tokens)
 
 

@@ -76,4 +76,4 @@ def _after_preposition(tokens: list[Token], i: int, stop: int) -> int:
 
 def _is_time(tokens: list[Token], phrase: NounPhrase) -> bool:
     head = tokens[phrase.head]
-    return bool(head.bits & (WEEKDAY | MONTH)) or head.low in _TIME_HEADS or head.low.isdigit()
+    return bool(head.bits & (WEEKDAY | MONTH)) or head.low.removesuffix("s") in _TIME_HEADS or head.low.isdigit()

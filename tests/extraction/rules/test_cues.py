@@ -51,6 +51,12 @@ def test_hedges_reach_the_clause_they_comment_on(read, text: str, level: HedgeLe
         ("I don't think I like opera.", ["user | dislikes | opera"]),
         ("I doubt I like opera.", []),
         ("It's not that I hate opera.", []),
+        ("Not that I like opera.", []),
+        ("Not because my aunt Gerd likes opera.", ["user | knows | Gerd"]),
+        ("No way I own a raft.", []),
+        ("There's no way I own a raft.", []),
+        ("Not that it matters, but I own a raft.", ["user | owns | raft"]),
+        ("No doubt I own a raft.", ["user | owns | raft"]),
         ("I'm not just a smith.", ["user | works_as | smith"]),
         ("I never said I like opera.", []),
         ("Please forget that I own a raft.", []),
@@ -72,6 +78,7 @@ def test_what_is_denied_or_supposed_is_no_fact(claims_of, text: str, claims: lis
         ("I started using Quillpad in February.", ["user | uses | Quillpad"]),
         ("I've stopped living in Delft.", ["user | lives_in | Delft | -"]),
         ("I will stop using Quillpad one day.", []),
+        ("I can't stand rowing these days.", ["user | dislikes | rowing"]),
     ],
 )
 def test_verbs_before_verbs_are_looked_through(claims_of, text: str, claims: list[str]) -> None:
