@@ -270,16 +270,16 @@ def _prose(text: str) -> str:
 
 
 def _without_names(text: str) -> str:
-    """The text without words written as names inside sentences, unless little else is left: German nouns are, too."""
+    """The text without words written as names inside sentences, unless little is left that is not plain English: German
+    nouns are written so, too."""
     words = list(_WORD.finditer(text))
     names = [word for word in words if word[0][0].isupper() and not _opens_sentence(text, word.start())]
-    if not names or len(names) * 2 > len(words):
-        return text
     parts, at = [], 0
     for name in names:
         parts.append(text[at : name.start()])
         at = name.end()
-    return " ".join([*parts, text[at:]])
+    rest = " ".join([*parts, text[at:]])
+    return text if len(names) * 2 > len(words) and not _is_plain_english(rest) else rest
 
 
 def _opens_sentence(text: str, start: int) -> bool:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 Document = dict[str, Any]
-_REASONING = r"(?:think|thinking|thought|reasoning)"
+_REASONING = r"(?:\w+:)?(?:think|thinking|thought|reasoning)"
 _BEGIN = re.compile(rf"<{_REASONING}>|\[THINK\]", re.IGNORECASE)
 _END = re.compile(rf"</{_REASONING}>|\[/THINK\]|<\|channel\|>final<\|message\|>", re.IGNORECASE)
 """How reasoning models mark what comes before their answer, where the server does not take it out."""

@@ -61,6 +61,7 @@ def test_what_tells_nothing_of_its_language_has_none(text: str) -> None:
         ("de", "```python\nfor line in the_file:\n    print(line)\n```\nWarum geht das nicht, was mache ich falsch?"),
         ("es", "Mira https://www.example.org/the-best-of-the-year y dime qué te parece el hotel"),
         ("en", "Die Hard was on again, and we watched it with my dad"),
+        ("en", "My friend Đặng Thị Ngọc-Ánh lives in Đà Nẵng."),
     ],
 )
 def test_code_quotations_addresses_and_names_do_not_tell(language: str, text: str) -> None:

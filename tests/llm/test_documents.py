@@ -22,6 +22,7 @@ DRAFT = '{"likes": "pears"}'
         f"Perhaps {DRAFT}. No.\n</think>\n{ANSWER}",
         f"<think>one <think>two</think> {DRAFT}</think>{ANSWER}",
         f"[THINK]Perhaps {DRAFT}[/THINK]{ANSWER}",
+        f"<seed:think>Perhaps {DRAFT}</seed:think>{ANSWER}",
         f"<|channel|>analysis<|message|>Perhaps {DRAFT}<|end|><|start|>assistant<|channel|>final<|message|>{ANSWER}",
         f"{ANSWER}\n<think>or was it {DRAFT}",
     ],

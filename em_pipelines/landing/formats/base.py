@@ -21,7 +21,7 @@ from em_pipelines.text.values import iso_local, parse_instant
 
 Fields = dict[str, Any]
 _SAMPLE_LINES = 20
-_MILLISECONDS_FROM = 10**11  # as seconds: the year 5138; as milliseconds: 1973
+_SECONDS_BELOW = 10**11  # as seconds: the year 5138; as milliseconds: 1973
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,15 +240,17 @@ def _not_json(line: Line, error: orjson.JSONDecodeError) -> Rejected:
 
 
 def instant_of(value: object) -> datetime | None:
-    """A timestamp as exports write it, with its offset: ISO 8601 (without offset: UTC) or Unix seconds or milliseconds;
-    else None."""
+    """A timestamp as exports write it, with its offset: ISO 8601 (without offset: UTC) or Unix seconds,
+    milliseconds, microseconds or nanoseconds; else None."""
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         return None
     try:
         if isinstance(value, int | float):
-            return datetime.fromtimestamp(value / 1000 if abs(value) >= _MILLISECONDS_FROM else value, UTC)
+            while _SECONDS_BELOW <= abs(value) < _SECONDS_BELOW * 10**9:
+                value /= 1000
+            return datetime.fromtimestamp(value, UTC)
         text = value.strip()
-        if re.fullmatch(r"-?\d{9,13}(\.\d{1,9})?", text):
+        if re.fullmatch(r"-?\d{9,19}(\.\d{1,9})?", text):
             return instant_of(float(text))
         found = datetime.fromisoformat(text)
         found = found if found.tzinfo else found.replace(tzinfo=UTC)

@@ -26,8 +26,15 @@ def test_messages_are_landed_with_roles_turns_and_times(home: Any) -> None:
     assert {(r["user_id"], r["session_id"], r["source_format"]) for r in rows} == {("ada", "c1", "openai")}
 
 
-def test_times_may_be_seconds_milliseconds_or_iso_under_any_usual_name(home: Any) -> None:
-    times = [{"created": CREATED}, {"created_at": CREATED * 1000}, {"create_time": "2026-09-22T07:48:00Z"}]
+def test_times_may_be_seconds_parts_of_them_or_iso_under_any_usual_name(home: Any) -> None:
+    times = [
+        {"created": CREATED},
+        {"created_at": CREATED * 1000},
+        {"created": CREATED * 10**6},
+        {"created": str(CREATED * 10**9)},
+        {"created": f"{CREATED}.0"},
+        {"create_time": "2026-09-22T07:48:00Z"},
+    ]
     said = [{"role": "user", "content": "x", **time} for time in times]
     home.land_data("a.jsonl", [{"user_id": "ada", "messages": said}])
     assert {r["timestamp"] for r in home.landed()} == {"2026-09-22T07:48:00.000000+00:00"}
