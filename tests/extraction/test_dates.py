@@ -55,6 +55,11 @@ def test_the_clause_says_which_date_is_meant(text: str, days: str) -> None:
     assert " ".join(found) == days
 
 
+def test_the_month_before_january_is_of_the_year_before() -> None:
+    (month,) = resolve_dates("I started at the mill last month.", datetime.fromisoformat("2023-01-03T08:00:00+00:00"))
+    assert (str(month.start), str(month.end)) == ("2022-12-01", "2022-12-31")
+
+
 def test_the_day_is_that_of_the_writers_clock() -> None:
     eve = datetime.fromisoformat("2025-12-31T20:00:00-08:00")
     assert [str(one.start) for one in resolve_dates("I retired this year, on Monday.", eve)] == [

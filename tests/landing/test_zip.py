@@ -84,6 +84,13 @@ def test_the_zip_of_chatgpt_lands_as_it_is(home: Any, method: int, name: str) ->
     assert "2 images, 1 recording noted, not read" in said
 
 
+def test_an_export_in_several_files_with_a_manifest_lands_without_titles(home: Any) -> None:
+    shards = {f"conversations-00{n}.json": [CHATGPT[0] | {"id": f"c{n}", "title": None}] for n in range(3)}
+    report = home.land_data("export.zip", zipped(shards | {"export_manifest.json": b'{"files": []}'}), user_id="ada")
+    assert (report.n_landed, dict(report.n_dead_letters)) == (3, {})
+    assert "export_manifest.json (ChatGPT's export brings them" in "\n".join(report.notes)
+
+
 def test_files_of_an_export_that_hold_nothing_are_skipped_and_others_that_are_unknown_are_findings(home: Any) -> None:
     nothing = {"a.json": "[]", "b.json": '{"chats": []}', "c.json": '{"a": {"b": [null, {}]}}'}
     something = {"d.json": '{"chats": [0]}', "e.json": '{"chats": [""]}'}
