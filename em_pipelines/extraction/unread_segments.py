@@ -9,7 +9,7 @@ from datetime import date
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from em_pipelines.schema.readings import DEAD_LETTER, OTHER_LANGUAGE, PENDING, UNTRUSTED_SESSION
+from em_pipelines.schema.readings import DEAD_LETTER, OTHER_LANGUAGE, PENDING
 from em_pipelines.schema.table import rows_of
 from em_pipelines.schema.tables.extraction import EXTRACTION_ISSUES
 from em_pipelines.storage.lake import Lake
@@ -57,11 +57,11 @@ def unread_languages(lake: Lake, days: Iterable[date] | None = None) -> dict[str
     return {user: dict(sorted(counts[user].items(), key=lambda item: (-item[1], item[0]))) for user in sorted(counts)}
 
 
-def untrusted_sessions(lake: Lake, days: Iterable[date]) -> set[tuple[str, str]]:
-    """The conversations of some days (user and session) of which nothing is learned, for one of their turns came from
-    outside."""
+def sessions_with(reason: str, lake: Lake, days: Iterable[date]) -> set[tuple[str, str]]:
+    """The conversations of some days (user and session) with an issue of a reason: UNTRUSTED_SESSION, of which nothing
+    is learned, for one of their turns came from outside; TOO_LONG, with a message of which the end was not read."""
     return {
         (row["user_id"], row["session_id"])
         for day in days
-        for row in rows_of(lake.find(EXTRACTION_ISSUES, day, "reason", [UNTRUSTED_SESSION]))
+        for row in rows_of(lake.find(EXTRACTION_ISSUES, day, "reason", [reason]))
     }

@@ -25,6 +25,7 @@ from em_pipelines.extraction.skipping import skip_reason
 from em_pipelines.schema.readings import (
     ENGLISH,
     OTHER_LANGUAGE,
+    TOO_LONG,
     Claim,
     Extraction,
     Issue,
@@ -258,7 +259,7 @@ class RulesExtractor(LocalExtractor):
                 continue
             if len(turn.text) > self.settings.max_characters:
                 detail = f"only the first {self.settings.max_characters} characters were read"
-                out.issues.append(Issue(turn.turn_number, "truncated", "too_long", "warning", detail))
+                out.issues.append(Issue(turn.turn_number, "truncated", TOO_LONG, "warning", detail))
             reader = self._reader(turn, people, is_spoken=segment.channel == "voice", trace=trace)
             reader.read()
             claims = retracted + with_new(reader.notes.claims, together)

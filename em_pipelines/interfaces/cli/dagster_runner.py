@@ -15,13 +15,14 @@ from typing import TYPE_CHECKING, Any
 from em_pipelines import errors
 from em_pipelines.environment import silence_libraries
 from em_pipelines.errors import EmError, PermanentError, RunFailedError
-from em_pipelines.extraction.unread_segments import UnreadSegment, unread_languages, unread_segments, untrusted_sessions
+from em_pipelines.extraction.unread_segments import UnreadSegment, sessions_with, unread_languages, unread_segments
 from em_pipelines.home import Home
 from em_pipelines.interfaces.cli import interrupts
 from em_pipelines.interfaces.cli.console import err
 from em_pipelines.interfaces.cli.dagster_storage import StorageError, is_in_storage, is_of_storage, with_storage
 from em_pipelines.pipeline import Pipeline
 from em_pipelines.retrieval import packs
+from em_pipelines.schema.readings import TOO_LONG, UNTRUSTED_SESSION
 from em_pipelines.schema.tables.extraction import EXTRACTION_ISSUES
 from em_pipelines.serving.metrics.daily import is_measured, metrics_step
 from em_pipelines.serving.snapshot import is_current, newest_day
@@ -51,6 +52,7 @@ class Summary:
     unread: list[UnreadSegment] = field(default_factory=list)
     languages: dict[str, dict[str, int]] = field(default_factory=dict)
     untrusted: set[tuple[str, str]] = field(default_factory=set)
+    too_long: set[tuple[str, str]] = field(default_factory=set)
     aside: list[SetAside] = field(default_factory=list)
     span: Span | None = None
 
@@ -95,7 +97,8 @@ def _materialized(home: Pipeline, folder: Path, days: list[date], *, is_full: bo
         read = [day for day in home.store.lake.days(EXTRACTION_ISSUES) if day in {*days}]
         summary.unread = unread_segments(home.store.lake, read)
         summary.languages = unread_languages(home.store.lake, read)
-        summary.untrusted = untrusted_sessions(home.store.lake, read)
+        summary.untrusted = sessions_with(UNTRUSTED_SESSION, home.store.lake, read)
+        summary.too_long = sessions_with(TOO_LONG, home.store.lake, read)
         summary.aside = list(home.store.quarantine.entries())
         if not summary.failed_checks:
             home.note_checked()

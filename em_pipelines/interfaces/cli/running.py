@@ -196,6 +196,9 @@ def _show(home: "Pipeline", summary: "Summary") -> None:
     if summary.untrusted:
         told = counted(len(summary.untrusted), "conversation", ("holds", "hold"))
         out().print(f"Untrusted: {told} what came from outside, and nothing is learned there", soft_wrap=True)
+    if summary.too_long:
+        told = counted(len(summary.too_long), "conversation", ("holds", "hold"))
+        out().print(f"Too long: {told} a message of which the end was not read; see `em why-not`", soft_wrap=True)
     for waiting in filter(None, (reviewing.waiting_line(home), reviewing.waiting_experiences_line(home))):
         tell(f"Review: {waiting}")
     latest = home.snapshots / LATEST

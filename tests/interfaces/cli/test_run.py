@@ -124,6 +124,13 @@ def test_a_run_over_nothing_that_can_be_read_is_a_finding_and_no_failure(em, tmp
     assert "Nothing is new" in em("run", "--home", tmp_path / "home").stdout
 
 
+def test_the_summary_says_that_the_end_of_a_long_message_was_not_read(em, tmp_path) -> None:
+    said = {"user_id": "ada", "session_id": "s1", "turn_number": 0, "role": "user", "timestamp": "2026-03-05T18:00:00Z"}
+    (tmp_path / "logs.jsonl").write_bytes(orjson.dumps(said | {"content": "It rained. " * 10_000 + "I own a raft."}))
+    done = em("run", tmp_path / "logs.jsonl", "--home", tmp_path / "home")
+    assert "Too long: 1 conversation holds a message of which the end was not read" in done.stdout
+
+
 def test_the_summary_opens_the_ui_on_the_home_that_was_run(root, tmp_path) -> None:
     home = Pipeline(load_settings(home=tmp_path / "my home"))
     assert way_to_ui(Pipeline(load_settings(home=root / ".em")), root) == "make dev"

@@ -162,7 +162,7 @@ def test_older_exports_have_numbers_for_ids_and_no_unix_time(home: Any, settings
     ({"text": [{"type": "blockquote", "text": "I row."}, "You do?"]}, "> I row.\nYou do?"),
     ({"text": [{"type": "custom_emoji", "text": "🙂", "document_id": "x"}, 7, {"type": "x"}]}, "🙂"),
     ({"text": "", "text_entities": [{"type": "plain", "text": "I row."}]}, "I row."),
-    ({"photo": "(File not included. Change data exporting settings to download.)", "text": "I row."}, "[image]\nI row."),
+    ({"photo": "(File not included. Change data exporting settings.)", "text": "I row."}, "[image]\nI row."),
     ({"text": "x", "via_bot": "@gif"}, "[via @gif]\n> x"),
     ({"text": "I row.", "forwarded_from": "Nora Lind"}, "I row."),
     ({"text": "I row.", "forwarded_from": None}, "[forwarded]\n> I row."),
