@@ -24,12 +24,12 @@ from em_pipelines.landing.formats.base import Format
 AUTO = "auto"
 
 FORMATS: tuple[Format, ...] = (
+    native.FORMAT,
     openai.FORMAT,
     claude_code.FORMAT,
     locomo.FORMAT,
     claude.FORMAT,
     chatgpt.FORMAT,
-    native.FORMAT,
     telegram.FORMAT,
     gemini.FORMAT,
     ai_studio.FORMAT,

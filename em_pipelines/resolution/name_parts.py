@@ -33,6 +33,20 @@ NAMED_LIKE_DATES = frozenset(
 ABBREVIATED = frozenset({EntityType.ORGANIZATION, EntityType.PLACE, EntityType.TOOL, EntityType.PRODUCT})
 """Types of which a word in capitals is a name: the WHO, the US."""
 _OWN = frozenset({"my", "our", "your"})
+UMLAUTS = (("ae", "a"), ("oe", "o"), ("ue", "u"))
+_SOUNDS = (
+    *UMLAUTS,
+    ("ph", "f"),
+    ("kh", "h"),
+    ("ch", "k"),
+    ("ck", "k"),
+    ("c", "k"),
+    ("x", "ks"),
+    ("y", "i"),
+    ("z", "s"),
+    ("w", "v"),
+    ("th", "t"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,3 +293,13 @@ def _is_stop_word(name: str, key: str, entity_type: str) -> bool:
     """Whether a word names nothing; capitals make it an abbreviation, and everybody may know it as a name."""
     is_abbreviated = name.isupper() and len(key) > 1 and entity_type in ABBREVIATED
     return key in words("nothing") and not is_abbreviated and key not in known_names(entity_type)
+
+
+@lru_cache(maxsize=65_536)
+def sounds(word: str) -> str:
+    """A spelling without what is written in two ways: Eric and Erik, Philip and Phillip, Sara and Sarah."""
+    for written, sound in _SOUNDS:
+        word = word.replace(written, sound)
+    word = word.removesuffix("h")
+    word = word[1:] if word.startswith("ie") and len(word) > 3 else word  # Yevgeny, Evgeny
+    return "".join(c for n, c in enumerate(word) if n == 0 or word[n - 1] != c)

@@ -1,7 +1,5 @@
 """Whether two names can be one person's, by their wording alone."""
 
-from functools import lru_cache
-
 from rapidfuzz import fuzz
 from rapidfuzz.distance import DamerauLevenshtein
 
@@ -17,23 +15,9 @@ from em_pipelines.resolution.clusters import (
     WORD_ORDER,
     Verdict,
 )
-from em_pipelines.resolution.name_parts import Name, Person
+from em_pipelines.resolution.name_parts import UMLAUTS, Name, Person, sounds
 from em_pipelines.resolution.word_lists import are_both_known, familiar_forms, full_forms, gender_of, roles
 
-_UMLAUTS = (("ae", "a"), ("oe", "o"), ("ue", "u"))
-_SOUNDS = (
-    *_UMLAUTS,
-    ("ph", "f"),
-    ("kh", "h"),
-    ("ch", "k"),
-    ("ck", "k"),
-    ("c", "k"),
-    ("x", "ks"),
-    ("y", "i"),
-    ("z", "s"),
-    ("w", "v"),
-    ("th", "t"),
-)
 LEAST_SHORT_FORM = 3
 TITLED_GIVEN = Verdict("part", 0.88)
 """Dr. Emi: below the Dr. Yamamoto that it might be instead."""
@@ -118,7 +102,7 @@ def _is_surname(one: str, other: str) -> bool:
 
 def _plain(name: str) -> str:
     """A folded name with umlauts in one letter: Müller and Mueller, Jørgen and Joergen."""
-    for written, letter in _UMLAUTS:
+    for written, letter in UMLAUTS:
         name = name.replace(written, letter)
     return name
 
@@ -168,16 +152,6 @@ def _is_misspelt(one: str, other: str) -> bool:
     is_long = min(len(one), len(other)) >= LEAST_MISSPELT_ANYHOW and (one[0], one[-1]) == (other[0], other[-1])
     is_slip = is_long or sorted(one) == sorted(other)
     return is_slip and DamerauLevenshtein.distance(one, other) == 1
-
-
-@lru_cache(maxsize=65_536)
-def sounds(word: str) -> str:
-    """A spelling without what is written in two ways: Eric and Erik, Philip and Phillip, Sara and Sarah."""
-    for written, sound in _SOUNDS:
-        word = word.replace(written, sound)
-    word = word.removesuffix("h")
-    word = word[1:] if word.startswith("ie") and len(word) >= LEAST_MISSPELT else word  # Yevgeny, Evgeny
-    return "".join(c for n, c in enumerate(word) if n == 0 or word[n - 1] != c)
 
 
 def _is_shortened(short: str, long: str) -> bool:

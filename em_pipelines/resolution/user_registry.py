@@ -14,8 +14,7 @@ from functools import lru_cache
 from em_pipelines.extraction.rules.clause_names import is_statement, is_verb_phrase
 from em_pipelines.resolution.aliases import AliasEntry
 from em_pipelines.resolution.clusters import FEEDBACK, REWORDED, components, cut, release, settle
-from em_pipelines.resolution.name_parts import Name, head_role, parse_name
-from em_pipelines.resolution.person_names import sounds
+from em_pipelines.resolution.name_parts import Name, head_role, parse_name, sounds
 from em_pipelines.resolution.qualifiers import AT, MARKS
 from em_pipelines.resolution.rewordings import clipped_key, phrase_of
 from em_pipelines.resolution.word_lists import full_forms, roles, words

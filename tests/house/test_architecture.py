@@ -22,7 +22,7 @@ PACKAGES = ("em_pipelines", "assets", "resources", "sensors", "quality")
 MODULES = sorted(p for package in PACKAGES for p in (ROOT / package).rglob("*.py"))
 MAX_MODULE_LINES = 400
 MAX_FUNCTION_LINES = 60
-MAX_ROOMS, MAX_LOOSE_FILES, MAX_MODULES_OF_A_WALK = 17, 9, 117
+MAX_ROOMS, MAX_LOOSE_FILES, MAX_MODULES_OF_A_WALK = 17, 9, 110
 MAX_COMPLEXITY, MAX_COMPLEX_SHARE, NEVER_ABOVE = 10, 0.03, 20
 """By radon, which counts branches, loops, comprehensions and every `and` and `or`."""
 INTERNALS = {"resources/dagster_internals.py", "resources/event_storage.py"}

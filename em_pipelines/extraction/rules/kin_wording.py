@@ -1,12 +1,11 @@
-"""Whether the words around a kin phrase tell of somebody: who is spoken to, named beside it, or may own it."""
+"""Whether the words around a kin phrase tell of somebody: who is named beside it, or may own it."""
 
 from dataclasses import replace
 
-from em_pipelines.extraction.rules.names import Reading, gender_of_name, starts_sentence, type_of_name
+from em_pipelines.extraction.rules.names import Reading, starts_sentence, type_of_name
 from em_pipelines.extraction.rules.noun_phrases import NounPhrase
-from em_pipelines.extraction.rules.people import GENDER_OF, OWN, People, Referent, type_shown
+from em_pipelines.extraction.rules.people import GENDER_OF, People, Referent, type_shown
 from em_pipelines.extraction.rules.tokens import (
-    ADV,
     AUX,
     CONJ,
     MONTH,
@@ -18,50 +17,11 @@ from em_pipelines.extraction.rules.tokens import (
     S_FORM,
     WEEKDAY,
     Token,
-    is_quoted,
-    low_at,
 )
 from em_pipelines.extraction.segmentation import owner_named
 from em_pipelines.schema.vocabulary import EntityType
 
-_APART = frozenset({",", ".", "!", "?", "\n", "…"})
-
-
 _SENTENCE_ENDS = frozenset(".!?…\n")
-
-
-_TO_LISTENER = frozenset({"you", "your", "how", "what", "please", "let", "thanks", "thank"})
-
-
-_LISTING = frozenset({"and", "or", "my", "our"})
-
-
-def is_called_out(reading: Reading, phrase: NounPhrase) -> bool:
-    """`ok mom`, `Ingrid, my sister, …`, `'Dad?'`: who is spoken to, or spoken of by others, is no relative told of."""
-    tokens = reading.tokens
-    if is_quoted(tokens, reading.text, phrase.head):
-        return True
-    before = tokens[phrase.start - 1] if phrase.start else None
-    after = tokens[phrase.end] if phrase.end < len(tokens) else None
-    is_apart = after is None or after.low in _APART
-    if not is_apart or (before is not None and not before.bits & (PUNCT | ADV)):
-        return False
-    if phrase.possessor is None and phrase.det is None:
-        return phrase.first == phrase.head
-    if phrase.start > 1 and tokens[phrase.start - 2].low in reading.speakers:
-        return True
-    return phrase.possessor in OWN and phrase.end == phrase.head + 1 and _is_vocative(tokens, phrase)
-
-
-def _is_vocative(tokens: list[Token], phrase: NounPhrase) -> bool:
-    """`happy Easter, my brother!`, `my sister, you are a genius`; not `my mum, my sister, and I`."""
-    mark, following = (low_at(tokens, k, len(tokens)) for k in (phrase.end, phrase.end + 1))
-    if phrase.start == 0 or tokens[phrase.start - 1].low != ",":
-        return mark == "!" or (mark == "," and following in _TO_LISTENER)
-    opening = tokens[sentence_start(tokens, phrase.start) : phrase.start - 1]
-    is_listed = following in _LISTING or any(token.low in OWN for token in opening)
-    is_name = bool(opening) and opening[-1].is_capital and bool(gender_of_name(opening[-1].low))
-    return not is_listed and not is_name
 
 
 def sentence_start(tokens: list[Token], i: int) -> int:

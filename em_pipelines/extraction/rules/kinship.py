@@ -8,17 +8,13 @@ from dataclasses import replace
 from em_pipelines.extraction.rules.claims import Notes
 from em_pipelines.extraction.rules.clauses import Clause
 from em_pipelines.extraction.rules.dates import number_of
-from em_pipelines.extraction.rules.kin_wording import is_called_out, is_name_apposed, may_own, names_behind
+from em_pipelines.extraction.rules.kin_wording import is_name_apposed, may_own, names_behind, sentence_start
 from em_pipelines.extraction.rules.lexicon import reliability, words
-from em_pipelines.extraction.rules.names import Reading, is_given_name, is_name
+from em_pipelines.extraction.rules.names import Reading, gender_of_name, is_given_name, is_name
 from em_pipelines.extraction.rules.noun_phrases import KIN, PETS, NounPhrase, kin_noun
-from em_pipelines.extraction.rules.people import COUPLES, HAD_RELATIONS, People, Referent, had_by, refer, speaker
+from em_pipelines.extraction.rules.people import COUPLES, HAD_RELATIONS, OWN, People, Referent, had_by, refer, speaker
 from em_pipelines.extraction.rules.slots import Fill
-from em_pipelines.extraction.rules.tokens import (
-    BE,
-    MODAL,
-    Token,
-)
+from em_pipelines.extraction.rules.tokens import ADV, BE, MODAL, PUNCT, Token, is_quoted, low_at
 from em_pipelines.extraction.rules.worth import Unkept, is_figure
 from em_pipelines.extraction.segmentation import owner_named
 from em_pipelines.schema.readings import Claim, initial_confidence
@@ -42,6 +38,9 @@ _TAUTOLOGIES = frozenset({"partner"})
 _SPEAKING = frozenset({"you", "i"})
 _HELPERS = 4
 """Words before a kin phrase in which a modal verb makes it unreal."""
+_APART = frozenset({",", ".", "!", "?", "\n", "…"})
+_TO_LISTENER = frozenset({"you", "your", "how", "what", "please", "let", "thanks", "thank"})
+_LISTING = frozenset({"and", "or", "my", "our"})
 
 
 def stated_relation(reading: Reading, person: Referent, phrase: NounPhrase) -> str | None:
@@ -54,6 +53,34 @@ def stated_relation(reading: Reading, person: Referent, phrase: NounPhrase) -> s
     if relation in COUPLES and person.is_unnamed and _is_widowed(reading, phrase, is_own=person.is_own):
         return None
     return None if relation in _ONLY_NAMED and person.is_unnamed else relation
+
+
+def is_called_out(reading: Reading, phrase: NounPhrase) -> bool:
+    """`ok mom`, `Ingrid, my sister, …`, `'Dad?'`: who is spoken to, or spoken of by others, is no relative told of."""
+    tokens = reading.tokens
+    if is_quoted(tokens, reading.text, phrase.head):
+        return True
+    before = tokens[phrase.start - 1] if phrase.start else None
+    after = tokens[phrase.end] if phrase.end < len(tokens) else None
+    is_apart = after is None or after.low in _APART
+    if not is_apart or (before is not None and not before.bits & (PUNCT | ADV)):
+        return False
+    if phrase.possessor is None and phrase.det is None:
+        return phrase.first == phrase.head
+    if phrase.start > 1 and tokens[phrase.start - 2].low in reading.speakers:
+        return True
+    return phrase.possessor in OWN and phrase.end == phrase.head + 1 and _is_vocative(tokens, phrase)
+
+
+def _is_vocative(tokens: list[Token], phrase: NounPhrase) -> bool:
+    """`happy Easter, my brother!`, `my sister, you are a genius`; not `my mum, my sister, and I`."""
+    mark, following = (low_at(tokens, k, len(tokens)) for k in (phrase.end, phrase.end + 1))
+    if phrase.start == 0 or tokens[phrase.start - 1].low != ",":
+        return mark == "!" or (mark == "," and following in _TO_LISTENER)
+    opening = tokens[sentence_start(tokens, phrase.start) : phrase.start - 1]
+    is_listed = following in _LISTING or any(token.low in OWN for token in opening)
+    is_name = bool(opening) and opening[-1].is_capital and bool(gender_of_name(opening[-1].low))
+    return not is_listed and not is_name
 
 
 def _is_nobodys(tokens: list[Token], person: Referent, phrase: NounPhrase) -> bool:
