@@ -17,7 +17,7 @@ from em_pipelines.text.cleaning import CODE_MARK
 from em_pipelines.text.guard.screening import guarded
 
 WRITTEN_AT = datetime(2026, 4, 2, 9, 30, tzinfo=UTC)
-MAX_FIXED_TOKENS = 1_375
+MAX_FIXED_TOKENS = 1_350
 """System message and schema together, at four characters a token: every call pays for them."""
 _LINE = re.compile(r"(\d+|-) ([^:]*): (.*)")
 
