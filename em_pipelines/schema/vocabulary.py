@@ -164,9 +164,9 @@ LITERAL_OBJECT: frozenset[str] = frozenset(
 """The object is a literal (`value`), not an entity."""
 KEYED: frozenset[str] = frozenset({"has_attribute", "has_name", "likes"})
 """What an attribute says more of: its key, that a name is a nickname, or of which kind something is the favourite."""
-PHRASE_OBJECT: frozenset[str] = frozenset({"wants", "plans", "decided", "believes", "feels"})
-"""The object says what is wished, meant, held or felt, in a phrase: it is read as a name and stored as a literal, for
-a thing and a sentence about it are not one."""
+PHRASE_OBJECT: frozenset[str] = frozenset({"wants", "plans", "decided", "believes", "feels", "is_a"})
+"""The object says what is wished, meant, held or felt, in a phrase, or which kind of thing something is: it is read as
+a name and stored as a literal, for a thing is one neither with a sentence about it nor with its kind."""
 MAY_BE_PHRASE: frozenset[str] = PHRASE_OBJECT | {"did"}.union(
     *(RELATIONS_BY_GROUP[group] for group in ("preference", "intent", "opinion", "cause"))
 )

@@ -1,4 +1,5 @@
-"""What somebody wants, plans, decided or believes is a phrase of its own: no entity, and one with nothing."""
+"""What somebody wants, plans, decided or believes is a phrase of its own, and what a thing is, a kind: no entity, and one
+with nothing."""
 
 import json
 from datetime import UTC, date, datetime
@@ -45,6 +46,15 @@ def test_a_wish_and_a_thing_of_like_words_stay_apart(home: Pipeline, tmp_path: P
         (fact["relation"], fact["object"]) for fact in facts(home.store, FactQuery("ada", DAY), home.settings.decay)
     }
     assert told == {("likes", "horror films"), ("wants", "watch a horror film")}
+
+
+def test_the_kind_of_a_thing_is_none_of_its_things(home: Pipeline, tmp_path: Path) -> None:
+    take_in(
+        home, tmp_path, message("Oscar is a spaniel."), message("My spaniel Oscar likes parsley.", 1),
+        message("Elsa is a spaniel.", 2),
+    )  # fmt: skip
+    known = facts(home.store, FactQuery("ada", DAY), home.settings.decay)
+    assert {(fact["subject"], fact["object"]) for fact in known if fact["relation"] == "is_a"} == {("Oscar", "spaniel"), ("Elsa", "spaniel")}
 
 
 def test_facts_that_an_agent_adds_are_stored_alike(home: Pipeline, tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from em_pipelines.extraction.rules.clause_names import is_beside, is_sentence
 from em_pipelines.landing.land import land
 from em_pipelines.pipeline import Pipeline
 from em_pipelines.resolution.linking import BY_A_PART
-from em_pipelines.schema.tables.graph import ENTITIES
+from em_pipelines.schema.tables.graph import EDGES, ENTITIES
 from em_pipelines.settings import load_settings
 from tests.extraction.llm.conftest import extractor_over
 from tests.model_server.homes import NOW, run
@@ -37,6 +37,9 @@ def test_no_thing_is_one_with_a_phrase_about_it(tmp_path: Path) -> None:
         run(home)
     day = home.store.lake.latest(ENTITIES, date.max)
     assert day is not None
+    kinds = [row for row in home.store.lake.read(EDGES, day).to_pylist() if row["relation"] == "is_a"]
+    assert kinds
+    assert [row["object_id"] for row in kinds if row["object_id"]] == [], "a kind is one with no thing"
     rows = home.store.lake.read(ENTITIES, day).to_pylist()
     names = {row["entity_id"]: row["canonical_name"] for row in rows}
     assert [name for name in names.values() if is_sentence(name)] == []
