@@ -8,6 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from em_pipelines.redaction.targets import role_of
 from em_pipelines.redaction.veils import Veil
 from em_pipelines.schema.vocabulary import USER, EntityType
 from em_pipelines.serving.facts import FactRow, Known
@@ -49,6 +50,18 @@ class KnownNames:
         """Of which types the things of a name are; what nobody knows more of than its name is of none."""
         found = {self._rows[entity_id]["entity_type"] for entity_id in self._ids.get(name_key(name), ())}
         return found - {EntityType.CONCEPT}
+
+    def in_full(self, role: str) -> list[str]:
+        """The names, as worded, that say whose a bare role is which nobody bears: Katya's dad, for dad."""
+        if self.is_known(role):
+            return []
+        named = {
+            next(iter(self._ids[key])): self._shown[key] for key in self._ids if self._is_role(key, name_key(role))
+        }
+        return sorted(named.values())
+
+    def _is_role(self, key: str, role: str) -> bool:
+        return name_key(role_of(self._shown[key])) == role and not self._is_hidden(self._shown[key])
 
     def near(self, name: str) -> list[str]:
         """Names that resemble one that nobody bears, as worded, the nearest first."""

@@ -106,15 +106,16 @@ class Corrections:
 
     def correct(self, target: Fact | Mapping[str, Any], new_object: str) -> Given:
         """Puts a value in the place of a fact, or of what `subject`, `relation` and perhaps `old_object` name."""
-        return self._give("correct", _named(target, old="old_object") | {"new_object": new_object}, target)
+        named = self._in_full(_named(target, old="old_object"))
+        return self._give("correct", named | {"new_object": new_object}, target)
 
     def confirm(self, target: Fact | Mapping[str, Any]) -> Given:
         """Says that a fact is right: confidence 1.0."""
-        return self._give("confirm", _named(target), target)
+        return self._give("confirm", self._in_full(_named(target)), target)
 
     def retract(self, target: Fact | Mapping[str, Any]) -> Given:
         """Takes a fact back; what it had displaced holds again."""
-        return self._give("retract", _named(target), target)
+        return self._give("retract", self._in_full(_named(target)), target)
 
     def is_rename(self, name: str, into: str) -> bool:
         """Whether joining two names would give what is known by the first a name that nothing known has."""
@@ -163,6 +164,15 @@ class Corrections:
     def near(self, text: str) -> list[str]:
         """Names that resemble a text that fits nothing."""
         return self._names().near(text)
+
+    def _in_full(self, named: dict[str, Any]) -> dict[str, Any]:
+        """A fact by what it says, with the name of the only one whom a bare role can mean; UsageError for several."""
+        names = self._names() if "edge_id" not in named else None
+        meant = {end: names.in_full(str(named[end])) for end in ("subject", "object") if names and named.get(end)}
+        for found in meant.values():
+            if len(found) > 1:
+                raise UsageError(f"looking for the fact: that may be {', '.join(found)}; say whose, nothing was noted")
+        return named | {end: found[0] for end, found in meant.items() if found}
 
     def _view(self) -> DomainView | None:
         return seen_from(self._home, self._user_id, self._domain)

@@ -14,6 +14,7 @@ from typing import Any, cast
 
 import pyarrow.compute as pc
 
+from em_pipelines.errors import UsageError
 from em_pipelines.extraction.rules.lexicon import mapping, words
 from em_pipelines.graph.restatements import also_said
 from em_pipelines.graph.services import HOME, SERVICE
@@ -23,7 +24,7 @@ from em_pipelines.schema.tables.graph import EDGES, ENTITIES
 from em_pipelines.schema.vocabulary import USER
 from em_pipelines.storage.store import Store
 from em_pipelines.text.fact_keys import FactKey, fact_key
-from em_pipelines.text.name_keys import UNIQUE_ROLES
+from em_pipelines.text.name_keys import UNIQUE_ROLES, noun_of, owner_of
 from em_pipelines.text.name_matching import key_of
 
 
@@ -56,10 +57,28 @@ class KnownWorld:
         return self._groups.get(self._read_by(entity_id), {entity_id})
 
     def named(self, is_name: Callable[[str], bool]) -> set[str]:
-        """The entities with a name whose key is the one, with all that are one thing with them."""
+        """The entities with a name whose key is the one, with all that are one thing with them.
+
+        Where nobody bears a bare role (`dad`), whoever is that to the only owner of one (`Katya's dad`); raises
+        UsageError where several have one.
+        """
         bearers = [e for e, row in self.entities.items() if any(is_name(key_of(n)) for n in _names(row))]
         own = [e for e in bearers if is_name(key_of(self.entities[e]["canonical_name"]))]
-        return {member for bearer in own or bearers for member in self.group(bearer)}
+        found = own or bearers or self._owned(is_name)
+        return {member for bearer in found for member in self.group(bearer)}
+
+    def _owned(self, is_role: Callable[[str], bool]) -> list[str]:
+        owned = {
+            self._read_by(e): name
+            for e, row in self.entities.items()
+            for name in _names(row)
+            if (role := role_of(name)) and is_role(key_of(role))
+        }
+        if len(owned) > 1:
+            raise UsageError(
+                f"forgetting: that may be {', '.join(sorted(owned.values()))}; say whose, nothing was changed"
+            )
+        return list(owned)
 
     def names(self, entity_ids: Iterable[str]) -> list[str]:
         """Every name of the entities, as worded, each once."""
@@ -147,6 +166,12 @@ class KnownWorld:
 def is_proper(name: str) -> bool:
     """Whether a name is more than a word for whoever fills a role: Lena, not wife."""
     return key_of(name) not in common_names()
+
+
+def role_of(name: str) -> str:
+    """The role in a name that says whose it is, as worded: dad of Katya's dad; empty for other names."""
+    noun = noun_of(name)
+    return noun if owner_of(name) and not is_proper(noun) else ""
 
 
 @cache

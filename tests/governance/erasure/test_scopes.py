@@ -1,11 +1,13 @@
 """Each scope on a whole home: what was erased is nowhere, what was not is everywhere, and it stays so."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from em_pipelines.errors import UsageError
+from em_pipelines.governance.corrections import Corrections
 from em_pipelines.pipeline import Pipeline
 from em_pipelines.serving.state_hash import state_hash
 from em_pipelines.settings import load_settings
@@ -231,3 +233,46 @@ def test_a_sentence_beside_a_fact_goes_with_the_name_in_it(empty: World) -> None
     assert (certificate.result, certificate.n_found_after) == ("erased", 0)
     assert empty.places("torvald") == []
     assert {("user", "likes", "knitting"), ("user", "likes", "waffles")} <= empty.facts("nora")
+
+
+def among(speaker: str, content: str, turn: int) -> dict[str, Any]:
+    """A message of a chat of three."""
+    (said,) = lines("ada", (("s1", f"2026-03-02T10:{turn:02d}:00Z", "user", content),))
+    whose = "user" if speaker == "Ada" else speaker
+    return {**said, "turn_number": turn, "participants": ["Ada", "Katya", "Bea"], "speaker": speaker, "subject": whose}
+
+
+@pytest.fixture
+def chat(tmp_path: Path) -> World:
+    made = World(Pipeline(load_settings(home=tmp_path / "home")), tmp_path)
+    made.land(
+        among("Ada", "Hello you two! I live in Tartu.", 0), among("Katya", "My dad lives in Ghent.", 1),
+        among("Bea", "My brother lives in Utrecht.", 2), among("Katya", "My brother lives in Lyon.", 3),
+    )  # fmt: skip
+    made.make()
+    return made
+
+
+def test_a_bare_role_means_whoever_is_that_to_its_only_owner(chat: World) -> None:
+    assert ("Katya's dad", "lives_in", "Ghent") in chat.facts("ada")
+    chat.forget("ada", entity="dad")
+    assert not [fact for fact in chat.facts("ada") if "Katya's dad" in fact]
+    assert not [text for text in chat.messages("ada") if "Ghent" in text]
+    assert ("user", "lives_in", "Tartu") in chat.facts("ada")
+
+
+def test_whose_a_bare_role_of_several_is_has_to_be_said(chat: World) -> None:
+    before = chat.facts("ada")
+    with pytest.raises(UsageError, match=r"Bea's brother, Katya's brother; say whose"):
+        chat.forget("ada", entity="brother")
+    assert chat.facts("ada") == before
+
+
+def test_a_fact_named_by_a_bare_role_is_that_of_its_only_owner(chat: World) -> None:
+    said = Corrections(chat.home, "ada")
+    said.retract({"subject": "dad", "relation": "lives_in", "object": "Ghent"})
+    assert not said.matching("Ghent")
+    chat.make()
+    assert not said.matching("Ghent")
+    with pytest.raises(UsageError, match=r"Bea's brother, Katya's brother; say whose"):
+        said.correct({"subject": "brother", "relation": "lives_in"}, "Metz")
