@@ -82,6 +82,11 @@ def spoken(feedback: Iterable[FeedbackRow], safety: SafetySettings) -> Spoken:
     return said
 
 
+def correlation_of(feedback_id: str) -> str:
+    """What ties everything that came of one feedback together."""
+    return content_id("cor", feedback_id)
+
+
 def _origin(row: FeedbackRow) -> Origin:
     return {
         "user_id": row["user_id"],
@@ -91,7 +96,7 @@ def _origin(row: FeedbackRow) -> Origin:
         "segment_id": row["feedback_id"],
         "timestamp": local_instant(row["timestamp"], row.get("utc_offset_minutes")),
         "extractor": REVISION if row["type"] == REVISION else FEEDBACK,
-        "correlation_id": content_id("cor", row["feedback_id"]),
+        "correlation_id": correlation_of(row["feedback_id"]),
     }
 
 

@@ -16,6 +16,7 @@ from em_pipelines.governance.audit.integrity import RULES, violations_on
 from em_pipelines.governance.audit.ledger_witnesses import ledger_problems
 from em_pipelines.governance.audit.lost_log import lost
 from em_pipelines.governance.audit.nights_trail import nights_problem
+from em_pipelines.governance.audit.unmatched_feedback import unmatched_feedback
 from em_pipelines.governance.rebuildable_home import RebuildableHome
 from em_pipelines.landing.dead_letters import open_letters
 from em_pipelines.lifecycle.consolidation.documents.memory_files import files_of, outdated
@@ -37,6 +38,7 @@ from em_pipelines.text.counting import IS, counted
 
 REVOKED = "token.revoke"
 """The act in the ledger."""
+N_NAMED = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,15 +74,15 @@ class SnapshotState(StrEnum):
 
 def diagnose(home: RebuildableHome) -> list[Diagnosis]:
     """Looks at the home: salt, log, partitions, integrity, days out of date, snapshot, index packs, nights and their
-    files, questions, graph database, ledger, tokens, dead letters, quarantine, runs, pool, left-overs, Dagster's
-    databases, every other file; and how far memory has come."""
+    files, questions, graph database, ledger, tokens, dead letters, feedback, quarantine, runs, pool, left-overs,
+    Dagster's databases, every other file; and how far memory has come."""
     if not home.path.exists():
         return [Diagnosis("home", False, f"{home.path} does not exist", "land something: `em run PATH`")]
     looks: dict[str, Look] = {
         "salt": _salt, "other files": _other_files, "landed log": _log, "partitions": _lake, "index packs": _packs,
         "graph database": _graph, "nights": _nights, "questions and openings": _asking, "memory files": _memory_files,
-        "ledger": _ledger, "tokens": _tokens, "dead letters": _dead_letters, "runs": _runs, "pool": _pool,
-        "left-over files": _left_overs, "Dagster's history": _dagster, "cold start": _stages,
+        "ledger": _ledger, "tokens": _tokens, "dead letters": _dead_letters, "feedback": _feedback, "runs": _runs,
+        "pool": _pool, "left-over files": _left_overs, "Dagster's history": _dagster, "cold start": _stages,
     }  # fmt: skip
     return [diagnosis for subject, look in looks.items() for diagnosis in _taken(subject, look, home)]
 
@@ -239,12 +241,9 @@ def _quarantine(home: RebuildableHome) -> Diagnosis:
 
 
 def _days(home: RebuildableHome) -> Diagnosis:
-    stale = {step.name: len(days) for step in home.steps.values() if (days := home.store.stale_days(step))}
-    return (
-        Diagnosis("days", False, f"out of date: {', '.join(f'{name} ({n})' for name, n in stale.items())}", "`em run`")
-        if stale
-        else Diagnosis("days", True, "all current")
-    )
+    stale = [f"{step.name} ({len(days)})" for step in home.steps.values() if (days := home.store.stale_days(step))]
+    found = f"out of date: {', '.join(stale)}" if stale else "all current"
+    return Diagnosis("days", not stale, found, "`em run`" if stale else "")
 
 
 def _snapshot(home: RebuildableHome) -> Diagnosis:
@@ -359,6 +358,12 @@ def _dead_letters(home: RebuildableHome) -> Diagnosis:
     return Diagnosis("dead letters", not n_open, f"{n_open} open", "`em dead-letters list`" if n_open else "")
 
 
+def _feedback(home: RebuildableHome) -> Diagnosis:
+    """What was said of facts that are not known: it breaks nothing, and somebody may want to say it again."""
+    unmatched = unmatched_feedback(home.store.lake)
+    return Diagnosis("feedback", True, "; ".join([f"{len(unmatched)} fitted no fact", *unmatched[:N_NAMED]]))
+
+
 def _runs(home: RebuildableHome) -> Diagnosis:
     """Whether what was begun has ended."""
     if home.is_broken_off("run"):
@@ -367,13 +372,10 @@ def _runs(home: RebuildableHome) -> Diagnosis:
 
 
 def _left_overs(home: RebuildableHome) -> Diagnosis:
-    left = home.left_overs()
-    return Diagnosis(
-        "left-over files",
-        not left,
-        f"{counted(len(left), 'temporary file')} of runs that were killed" if left else "none",
-        f"`em repair --apply` deletes them, like {left[0]}" if left else "",
-    )
+    if not (left := home.left_overs()):
+        return Diagnosis("left-over files", True, "none")
+    found = f"{counted(len(left), 'temporary file')} of runs that were killed"
+    return Diagnosis("left-over files", False, found, f"`em repair --apply` deletes them, like {left[0]}")
 
 
 def _other_files(home: RebuildableHome) -> Iterator[Diagnosis]:
@@ -388,11 +390,8 @@ def _dagster(home: RebuildableHome) -> Diagnosis:
     """Its history alone: of memory nothing lies there."""
     subject, repair = "Dagster's history", "`em repair --apply` sets it aside; memory needs none of it"
     if damaged := flaws(home.dagster_home):
-        first = damaged[0]
-        name = first.path.relative_to(home.dagster_home)
-        return Diagnosis(
-            subject, False, f"{counted(len(damaged), 'database', IS)} damaged, first {name}: {first.found}", repair
-        )
+        first = f"first {damaged[0].path.relative_to(home.dagster_home)}: {damaged[0].found}"
+        return Diagnosis(subject, False, f"{counted(len(damaged), 'database', IS)} damaged, {first}", repair)
     if lost := lost_events(home.dagster_home):
         return Diagnosis(subject, False, f"the events of {counted(len(lost), 'run')} are gone, first {lost[0]}", repair)
     if held := locked(home.dagster_home, LOCK_SECONDS):

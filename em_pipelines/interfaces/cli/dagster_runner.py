@@ -16,6 +16,7 @@ from em_pipelines import errors
 from em_pipelines.environment import silence_libraries
 from em_pipelines.errors import EmError, PermanentError, RunFailedError
 from em_pipelines.extraction.unread_segments import UnreadSegment, sessions_with, unread_languages, unread_segments
+from em_pipelines.governance.audit.unmatched_feedback import unmatched_feedback
 from em_pipelines.home import Home
 from em_pipelines.interfaces.cli import interrupts
 from em_pipelines.interfaces.cli.console import err
@@ -44,7 +45,7 @@ command says the rest in a line of its own."""
 class Summary:
     """What `em run` did: days and runs, checks that failed, what no model has read yet, what of the days that were made
     is in languages that rules do not read (messages by user and language), the conversations of which nothing is
-    learned (user and session), and what was set aside."""
+    learned (user and session), feedback of these days that fitted no fact, and what was set aside."""
 
     n_days: int = 0
     n_runs: int = 0
@@ -53,6 +54,7 @@ class Summary:
     languages: dict[str, dict[str, int]] = field(default_factory=dict)
     untrusted: set[tuple[str, str]] = field(default_factory=set)
     too_long: set[tuple[str, str]] = field(default_factory=set)
+    unmatched: list[str] = field(default_factory=list)
     aside: list[SetAside] = field(default_factory=list)
     span: Span | None = None
 
@@ -99,6 +101,7 @@ def _materialized(home: Pipeline, folder: Path, days: list[date], *, is_full: bo
         summary.languages = unread_languages(home.store.lake, read)
         summary.untrusted = sessions_with(UNTRUSTED_SESSION, home.store.lake, read)
         summary.too_long = sessions_with(TOO_LONG, home.store.lake, read)
+        summary.unmatched = unmatched_feedback(home.store.lake, days)
         summary.aside = list(home.store.quarantine.entries())
         if not summary.failed_checks:
             home.note_checked()

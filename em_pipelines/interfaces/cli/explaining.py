@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from em_pipelines.errors import UsageError
+from em_pipelines.governance.audit.feedback_words import decided, told
 from em_pipelines.interfaces.cli.console import (
     Exit,
     HomeOption,
@@ -23,7 +24,6 @@ from em_pipelines.interfaces.cli.console import (
     print_json,
     print_table,
 )
-from em_pipelines.interfaces.cli.feedback_words import decided, told
 from em_pipelines.text.counting import counted
 
 if TYPE_CHECKING:

@@ -2,6 +2,7 @@
 
 import logging
 from collections import Counter
+from collections.abc import Iterator
 from datetime import date
 from pathlib import Path
 from shlex import quote
@@ -40,6 +41,8 @@ if TYPE_CHECKING:
     from em_pipelines.interfaces.cli.dagster_runner import Summary
     from em_pipelines.pipeline import Pipeline
 
+N_NAMED = 5
+"""Feedback that fitted no fact, told by what it says."""
 _LOGGER = logging.getLogger(__name__)
 ROOT = Path(__file__).parents[3]
 """The repository, where this is one; else the folder that the package is installed in."""
@@ -180,6 +183,25 @@ def _other_languages(waiting: dict[str, dict[str, int]]) -> str:
     return f"Languages: {said} not read, for the rules read English ({listed}); a model reads them: --extractor llm"
 
 
+def _remarks(home: "Pipeline", summary: "Summary") -> Iterator[str]:
+    """What was left out of memory, or waits, a sentence each."""
+    if summary.aside and not summary.newly_aside:
+        yield f"Quarantine: {_set_aside(summary)}"
+    if summary.languages:
+        yield _other_languages(summary.languages)
+    if summary.untrusted:
+        told = counted(len(summary.untrusted), "conversation", ("holds", "hold"))
+        yield f"Untrusted: {told} what came from outside, and nothing is learned there"
+    if summary.too_long:
+        told = counted(len(summary.too_long), "conversation", ("holds", "hold"))
+        yield f"Too long: {told} a message of which the end was not read; see `em why-not`"
+    if summary.unmatched:
+        named = "; ".join(summary.unmatched[:N_NAMED])
+        yield f"Feedback: {len(summary.unmatched)} fitted no fact that was known: {named}"
+    for waiting in filter(None, (reviewing.waiting_line(home), reviewing.waiting_experiences_line(home))):
+        yield f"Review: {waiting}"
+
+
 def _show(home: "Pipeline", summary: "Summary") -> None:
     from em_pipelines.serving.snapshot import LATEST
 
@@ -189,18 +211,8 @@ def _show(home: "Pipeline", summary: "Summary") -> None:
         out().print(f"Materialized {counted(summary.n_days, 'day')}.")
     else:
         out().print("Every day is current; what was not checked or published yet is now.")
-    if summary.aside and not summary.newly_aside:
-        tell(f"Quarantine: {_set_aside(summary)}")
-    if summary.languages:
-        out().print(_other_languages(summary.languages), markup=False, soft_wrap=True)
-    if summary.untrusted:
-        told = counted(len(summary.untrusted), "conversation", ("holds", "hold"))
-        out().print(f"Untrusted: {told} what came from outside, and nothing is learned there", soft_wrap=True)
-    if summary.too_long:
-        told = counted(len(summary.too_long), "conversation", ("holds", "hold"))
-        out().print(f"Too long: {told} a message of which the end was not read; see `em why-not`", soft_wrap=True)
-    for waiting in filter(None, (reviewing.waiting_line(home), reviewing.waiting_experiences_line(home))):
-        tell(f"Review: {waiting}")
+    for remark in _remarks(home, summary):
+        tell(remark)
     latest = home.snapshots / LATEST
     if not latest.exists():
         tell("Nothing learned yet: no snapshot. `em run PATH` takes in logs.")

@@ -38,6 +38,20 @@ def test_a_run_restricted_to_days_leaves_the_others_for_later(em, native, tmp_pa
     assert "Nothing is new" in em("run", "--home", home).stdout
 
 
+def test_feedback_that_fits_no_fact_is_reported(em, native, tmp_path) -> None:
+    home, said = tmp_path / "home", {"kind": "feedback", "subject": "user", "relation": "likes"}
+    log = native(
+        {"content": "I love tea."}, {**said, "type": "retract", "object": "skiing"},
+        {**said, "type": "confirm", "object": "tea"},
+    )  # fmt: skip
+    named = "1 fitted no fact"
+    ran = em("run", log, "--home", home)
+    assert (ran.returncode, named in ran.stdout, "taken back: user likes skiing" in ran.stdout) == (0, True, True)
+    found = em("doctor", "--home", home)
+    assert (found.returncode, named in found.stdout) == (0, True)
+    assert named not in em("run", "--home", home).stdout, "it is said once"
+
+
 @pytest.mark.slow
 def test_an_interrupted_run_says_so_and_the_next_one_goes_on(em, native, root, tmp_path) -> None:
     home = tmp_path / "home"

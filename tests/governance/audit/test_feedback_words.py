@@ -6,7 +6,7 @@ from typing import Any, get_args
 
 import pytest
 
-from em_pipelines.interfaces.cli.feedback_words import DONE, decided, told
+from em_pipelines.governance.audit.feedback_words import DONE, decided, told
 from em_pipelines.landing.records import FeedbackType
 
 
