@@ -25,7 +25,7 @@ from em_pipelines.extraction.rules.clause_names import is_phrase_of
 from em_pipelines.extraction.rules.lexicon import topics_of
 from em_pipelines.extraction.segmentation import read_segments
 from em_pipelines.extraction.settings import DurableSettings, VerificationSettings
-from em_pipelines.extraction.verification import unconfirmed_held, verify, worded
+from em_pipelines.extraction.verification import told_apart, unconfirmed_held, verify, worded
 from em_pipelines.extraction.working_rules import with_working_rules
 from em_pipelines.schema.ids import content_id, correlation_id
 from em_pipelines.schema.readings import (
@@ -144,7 +144,7 @@ def readings(
             continue
         reading = _judged(next(read), seen, checks)
         reading.issues += issues
-        reading = unconfirmed_held(reading, segment)
+        reading = unconfirmed_held(told_apart(reading, segment), segment)
         yield segment, reading if segment.project is None else with_working_rules(reading, segment, checks.safety)
 
 

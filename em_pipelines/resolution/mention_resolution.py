@@ -29,7 +29,7 @@ from em_pipelines.resolution.word_lists import (
 )
 from em_pipelines.schema.rows import EntityRow, MentionRow
 from em_pipelines.schema.vocabulary import USER, EntityType
-from em_pipelines.text.name_keys import name_key, noun_of
+from em_pipelines.text.name_keys import name_key, namesakes, noun_of
 
 MENTIONS_AT_FULL_IMPORTANCE = 50
 MENTIONS_AT_FULL_CERTAINTY = 3
@@ -92,7 +92,7 @@ def _see_named(
     is_new |= _count(registry, row, mention)
     if choice.full is not None:
         registry.join(row, choice.full, HINTED if hinted else SPOKEN_OF_IN_FULL, cause)
-    _keep(registry, row, bearer, place, heard.speech)
+    _keep(registry, row, bearer, place, heard)
     if is_new:
         link_to_alias(registry, row, cause)
     apply_roles(registry, row, said, cause)
@@ -110,13 +110,19 @@ def _see_named(
     return _seen(row, is_new=is_new and choice.row is None)
 
 
-def _keep(registry: Registry, row: EntityRow, bearer: Bearer, place: Place, speech: Speech) -> None:
+def _keep(registry: Registry, row: EntityRow, bearer: Bearer, place: Place, heard: Heard) -> None:
     """Keeps in a row what its bearer is said to be, and whom it is told apart from."""
     _set_apart_from_denied(registry, row, bearer)
-    for other in joined_names(place):
+    for other in (*joined_names(place), *_namesakes_of(bearer.name.text, heard.content)):
         _set_apart_from_joined(registry, row, other)
-    for qualifier in (*bearer.qualifiers, *_marks(bearer, speech)):
+    for qualifier in (*bearer.qualifiers, *_marks(bearer, heard.speech)):
         registry.qualify(row, qualifier)
+
+
+def _namesakes_of(name: str, content: str) -> list[str]:
+    """The names in full of those who are the same to others in the message: Ann's brother Tom, of Bea's brother Tom."""
+    found = [[one.in_full for one in owned] for owned in namesakes(content).values()]
+    return [other for names in found if name in names for other in names if other != name]
 
 
 def place_of(mention: MentionRow, content: str) -> Place:

@@ -2,7 +2,9 @@
 
 import re
 import unicodedata
+from collections import defaultdict
 from functools import lru_cache
+from typing import NamedTuple
 
 from em_pipelines.schema.vocabulary import USER
 from em_pipelines.text.cleaning import APOSTROPHES, HYPHENS, MARKS
@@ -103,3 +105,25 @@ def noun_of(name: str) -> str:
 def owner_of(name: str) -> str:
     """The owner in an owned name, as worded; empty for other names."""
     return name.replace("’", "'").rpartition(_OF_OWNER)[0]
+
+
+class Owned(NamedTuple):
+    """Who is named by a role and a name: characters `start` to `end` of a text, and the name with its owner."""
+
+    start: int
+    end: int
+    in_full: str
+
+
+_NAME = r"[^\W\d_a-z][\w-]*"
+_OWNED = re.compile(rf"\b(?:(?P<owner>{_NAME})['’]s|[Mm]y) (?P<role>[a-z-]+),? (?P<name>{_NAME})")
+
+
+def namesakes(text: str) -> dict[str, list[Owned]]:
+    """The names that a text gives to several people who are the same to different owners, each with its phrases:
+    `Ann's brother Tom … Bea's brother Tom`. The remembered person's own is in full by the bare name."""
+    found: dict[tuple[str, str], list[Owned]] = defaultdict(list)
+    for match in _OWNED.finditer(text):
+        owner, role, name = match["owner"], match["role"], match["name"]
+        found[name, role].append(Owned(*match.span(), f"{owner}{_OF_OWNER}{role} {name}" if owner else name))
+    return {name: owned for (name, _), owned in found.items() if len({one.in_full for one in owned}) > 1}
