@@ -60,6 +60,7 @@ class KnownFact(TypedDict):
     statement: str | None
     learned_at: datetime
     last_reinforced: datetime
+    source_mechanism: str
     provenance: list[dict[str, Any]]
     contradicts: str | None
     subject_names: list[str]

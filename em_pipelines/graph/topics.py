@@ -4,7 +4,8 @@ An extractor sees one conversation, the fold all of them: so a message's retract
 and is decided here against the facts that are active. Whoever is the subject of a fact, it is about the thing where one
 of its endpoints, its attribute or its relation goes by those words, and where all the words are in what the fact says.
 The closest words go first, then what was said in the same conversation, the latest statement of it. Facts that several
-conversations gave, and of which one alone may be meant, are not retracted: they are in doubt until somebody decides.
+conversations gave, and of which one alone may be meant, are not retracted: they are in doubt until somebody decides. So
+are those of the last message, where a conversation begins with `forget that` and the message gave several.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -15,9 +16,10 @@ from typing import Any, NamedTuple
 from em_pipelines.extraction.feedback_statements import Targeted
 from em_pipelines.extraction.support import content_stems
 from em_pipelines.graph.relations import taken_back_with
-from em_pipelines.schema.vocabulary import RELATIONS_BY_GROUP, USER, Act
+from em_pipelines.schema.vocabulary import LAST_TOLD, RELATIONS_BY_GROUP, USER, Act, Mechanism
 
 ACTIVE = ("active", "contradicted")
+_TOLD = frozenset({Mechanism.EXPLICIT, Mechanism.OBSERVATIONAL, Mechanism.USER_CORRECTION})
 _PEOPLE = frozenset(RELATIONS_BY_GROUP["people"])
 NameKey = Callable[[str], str]
 Fact = Mapping[str, Any]
@@ -40,12 +42,28 @@ def facts_about(act: Targeted, facts: Iterable[Fact]) -> Meant:
 
     Its subject is the remembered person where the message names none: then it is any.
     """
+    if act.object == LAST_TOLD:
+        return _told_last(act, facts)
     near = list(_near(act, facts))
     if act.act is Act.RETRACT_ALL:
         return Meant([fact for closeness, fact in near if closeness != _PART])
     wanted = [(closeness, fact) for closeness, fact in near if fact["relation"] not in _PEOPLE]
     closest = min((closeness for closeness, _ in wanted), default=None)
     return _latest(act, [fact for closeness, fact in wanted if closeness == closest])
+
+
+def _told_last(act: Targeted, facts: Iterable[Fact]) -> Meant:
+    """The fact that was told last before the act; several where a message gave them, or where another one was surfaced
+    since, which counts as mentioned."""
+    told = [
+        fact for fact in facts
+        if fact["status"] in ACTIVE and fact["source_mechanism"] in _TOLD and fact["relation"] not in _PEOPLE
+        and _is_before(fact, act)
+    ]  # fmt: skip
+    times = [max((fact[at] for fact in told), default=None) for at in ("learned_at", "last_reinforced")]
+    last = [fact for fact in told if fact["learned_at"] == times[0] or fact["last_reinforced"] == times[1]]
+    ranked = sorted(last, key=lambda fact: (fact["last_reinforced"], fact["edge_id"]), reverse=True)
+    return Meant(ranked, is_doubtful=len({_said(fact) for fact in last}) > 1)
 
 
 def _near(act: Targeted, facts: Iterable[Fact]) -> Iterator[tuple[int, Fact]]:

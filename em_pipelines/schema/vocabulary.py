@@ -177,6 +177,8 @@ DATED: frozenset[str] = frozenset({"has_birthday", "scheduled_for", "happened_on
 
 TOPIC = "relates_to"
 """The relation under which a retraction names a thing, and no fact about it."""
+LAST_TOLD = "that"
+"""The thing of a retraction that means what was told last, in an earlier conversation: `forget that`."""
 
 INVERSES: dict[str, str] = {"parent_of": "child_of", "part_of": "has_part", "manages": "reports_to"}
 SYMMETRIC: frozenset[str] = frozenset({"spouse_of", "partner_of", "sibling_of", "friend_of", "colleague_of"})

@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from em_pipelines.schema.ids import entity_id
+from em_pipelines.schema.vocabulary import LAST_TOLD
 from tests.folding.log import USER, Folded, Said, fold_days
 
 NAMES = {
@@ -142,5 +143,28 @@ def test_an_attribute_is_a_topic() -> None:
 
 
 def test_a_topic_that_names_nothing_known_retracts_nothing() -> None:
-    assert set(statuses(fold_days([STOOLS, replace(FORGET, value="that")])).values()) == {"active"}
+    assert set(statuses(fold_days([STOOLS, replace(FORGET, value="it")])).values()) == {"active"}
     assert set(statuses(fold_days([STOOLS, replace(FORGET, value="the piano")])).values()) == {"active"}
+
+
+THAT = replace(FORGET, value=LAST_TOLD)
+
+
+def test_the_last_thing_told_is_meant_where_a_conversation_begins_so() -> None:
+    state = fold_days([STOOLS, Said(object="herring", day=3, session="s2"), THAT])
+    assert statuses(state) == {("berit", "likes", "oak stools"): "active", ("user", "likes", "herring"): "retracted"}
+
+
+def test_where_several_things_were_told_last_none_is_retracted() -> None:
+    told = [Said(object="herring", day=3, session="s2"), Said(relation="owns", object="raft", day=3, session="s2")]
+    state = fold_days([STOOLS, *told, THAT])
+    assert statuses(state) == {
+        ("berit", "likes", "oak stools"): "active",
+        ("user", "likes", "herring"): "contradicted",
+        ("user", "owns", "raft"): "contradicted",
+    }
+
+
+def test_what_was_imported_since_was_not_told() -> None:
+    state = fold_days([STOOLS, Said(object="herring", day=3, session="s2", mechanism="imported"), THAT])
+    assert statuses(state) == {("berit", "likes", "oak stools"): "retracted", ("user", "likes", "herring"): "active"}

@@ -34,7 +34,7 @@ from em_pipelines.schema.readings import (
     Turn,
     initial_confidence,
 )
-from em_pipelines.schema.vocabulary import FUNCTIONAL, TOPIC, HedgeLevel, Mechanism
+from em_pipelines.schema.vocabulary import FUNCTIONAL, LAST_TOLD, TOPIC, HedgeLevel, Mechanism
 from em_pipelines.storage.step import code_digest
 
 _FAR_BACK = 8
@@ -178,7 +178,11 @@ def _skipped(turn: Turn, settings: GateSettings) -> str | None:
 def _stated_before(retracted: list[Claim], said: Said) -> list[Claim]:
     """Those of the retractions that name a thing, or a fact that the speaker stated."""
     stated = {_fact(claim) for _, claims in said for claim in claims}
-    return [claim for claim in retracted if claim.relation == TOPIC or _fact(claim) in stated]
+    return [claim for claim in retracted if _fact(claim) in stated or _names_a_thing(claim)]
+
+
+def _names_a_thing(claim: Claim) -> bool:
+    return claim.relation == TOPIC and claim.value != LAST_TOLD
 
 
 class RulesExtractor(LocalExtractor):

@@ -37,6 +37,8 @@ class Passage(NamedTuple):
     """`Scratch that`: of a plan, the plan is given up rather than never stated."""
     is_all: bool = False
     """`Everything I said about …`: not one statement alone."""
+    is_request: bool = False
+    """`Forget that`; not `just kidding`."""
 
 
 _LEAD = (
@@ -124,6 +126,7 @@ _HINTS = (
 )  # fmt: skip
 """One of these stands in every retraction."""
 _STRUCK = re.compile(r"(?i)\b(?:scratch|scrap|strike) that$")
+_REQUEST = re.compile(rf"(?i)\b{_FORGET}\b")
 _ALL = re.compile(r"(?i)\b(?:everything|anything|all|whatever)\b")
 _NEGATION = (
     (re.compile(r"(?i)\b(?:do|does|did)(?:n't| not) (?:actually |really |even )?"), ""),
@@ -166,7 +169,9 @@ def _passage(match: re.Match[str], means: Means) -> Passage:
     start = match.start() + len(whole) - len(whole.lstrip())
     said = (match[1] if match.re.groups else "").strip(" '\"")
     is_all = means is Means.MENTION or _ALL.search(whole.removesuffix(said)) is not None
-    return Passage(start, match.end(), means, said, _STRUCK.search(whole) is not None, is_all)
+    return Passage(
+        start, match.end(), means, said, _STRUCK.search(whole) is not None, is_all, _REQUEST.search(whole) is not None
+    )
 
 
 def _only_asks(text: str, part: Passage) -> bool:

@@ -1,7 +1,8 @@
 """What a message retracts: `forget what I said about Lena liking eels`, `I said I work at X, that was wrong`.
 
 The fact is restated from the retraction's own words where they hold it, and looked up in the speaker's turn before
-where they only point at it (`scratch that`). Where they name a thing (`what I said about the eels`) the claim is
+where they only point at it (`scratch that`); where nothing was said before it in the conversation, the fold looks for
+what was told last. Where they name a thing (`what I said about the eels`) the claim is
 `relates_to` with those words as its value, and `em_pipelines.graph.topics` decides which known facts are meant. Each is
 a claim whose act is retract, or retract_all for everything about the thing.
 """
@@ -17,6 +18,7 @@ from em_pipelines.extraction.skipping import skip_reason
 from em_pipelines.language.sentences import sentences, sentences_around, sentences_of
 from em_pipelines.schema.readings import Claim, Turn, retracted
 from em_pipelines.schema.vocabulary import (
+    LAST_TOLD,
     RELATIONS_BY_GROUP,
     TOPIC,
     USER,
@@ -137,6 +139,8 @@ def _last(turn: Turn, part: Passage, said: Said, read: Read) -> _Undone:
     if len(_WORD.findall(before)) > _SHORT:
         return _Undone([], [])
     claims = _last_turn(said, is_of_statement=_OF_A_STATEMENT.search(turn.text[part.start : part.end]) is not None)
+    if part.is_request and all(skip_reason(earlier) == "no_information" for earlier, _ in said):
+        claims = [_topic(part._replace(words=LAST_TOLD), turn)]  # an earlier conversation's: the fold knows it
     return _Undone(claims, [part] if claims or not before else [])
 
 

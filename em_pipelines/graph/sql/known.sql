@@ -4,14 +4,14 @@ WITH facts AS (
     SELECT
         edge_id, user_id, subject_id, relation, object_id, value, attribute, object_key, polarity, temporal_type,
         requires_verification, privacy_level, status, confidence, statement, learned_at, last_reinforced,
-        provenance, contradicts
+        source_mechanism, provenance, contradicts
     FROM edges SEMI JOIN acting USING (user_id)
     WHERE status <> 'retracted'
     UNION ALL BY NAME
     SELECT
         claim_id AS edge_id, user_id, subject_id, relation, object_id, value, attribute, object_key, polarity,
         temporal_type, requires_verification, privacy_level, 'active' AS status, confidence, statement,
-        timestamp AS learned_at, timestamp AS last_reinforced,
+        timestamp AS learned_at, timestamp AS last_reinforced, source_mechanism,
         [{
             'session_id': session_id, 'turn_number': turn_number, 'span_start': span_start, 'span_end': span_end,
             'extraction_id': extraction_id

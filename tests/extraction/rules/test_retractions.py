@@ -88,6 +88,11 @@ def test_a_message_takes_back_what_it_says_itself(
         (("user: I own a raft", "user: thanks", "user: I take that back"), [("user", "owns", "raft")]),
         (("user: I own a raft. Will it float?", "user: scratch that, is it heavy?"), []),
         (("user: I own a raft", "user: Which wood is light?", "user: I take that back"), []),
+        (("user: Forget what I just told you.",), [("user", "relates_to", "that")]),
+        (("user: hi", "assistant: You own a raft.", "user: please forget that"), [("user", "relates_to", "that")]),
+        (("user: Which wood is light?", "user: forget that"), []),
+        (("user: just kidding",), []),
+        (("Olga: I own a raft", "user: forget that"), []),
     ],
 )
 def test_what_was_said_before_is_taken_back(said, lines: tuple[str, ...], retracted: list[Fact]) -> None:
