@@ -14,6 +14,7 @@ import duckdb
 import pyarrow as pa
 
 from em_pipelines.storage.duckdb_engine import fetch, statement
+from em_pipelines.text.name_keys import attribute_key
 
 HERE = Path(__file__).parent
 STANDING = ("active", "contradicted")
@@ -163,7 +164,8 @@ def _displaced(group: list[LiveEdge], causes: _Causes) -> list[Change]:
 
 def _is_one_slot(one: LiveEdge, other: LiveEdge, read: Mapping[str, str]) -> bool:
     keys = [read.get(edge["holder_key"], edge["holder_key"]) for edge in (one, other)]
-    return bool(keys[0] == keys[1] and one["family"] == other["family"] and one["attribute"] == other["attribute"])
+    attributes = [attribute_key(edge["attribute"]) for edge in (one, other)]
+    return bool(keys[0] == keys[1] and one["family"] == other["family"] and attributes[0] == attributes[1])
 
 
 def _collide(one: LiveEdge, other: LiveEdge, read: Mapping[str, str]) -> bool:

@@ -20,6 +20,7 @@ from em_pipelines.schema.table import rows_of
 from em_pipelines.schema.tables.graph import CONTRADICTIONS
 from em_pipelines.schema.vocabulary import FUNCTIONAL, LASTING, RELATIONS, SYMMETRIC, USER
 from em_pipelines.storage.duckdb_engine import fetch, scalar, statement
+from em_pipelines.text.name_keys import attribute_key
 
 HERE = Path(__file__).parent
 Row = dict[str, Any]
@@ -166,7 +167,7 @@ def placed(row: Mapping[str, Any], read_as: Mapping[str, str]) -> Placed:
         holder_key=stated if is_of_others else subject,
         meeting_key=meeting,
         slot=(
-            row["user_id"], meeting, kind.family, folded(row["attribute"] or ""), "" if takes_place else target,
+            row["user_id"], meeting, kind.family, attribute_key(row["attribute"]), "" if takes_place else target,
             row["requires_verification"],
         ),
     )  # fmt: skip

@@ -22,6 +22,7 @@ from em_pipelines.graph.topics import Fact, NameKey, facts_about, former_favouri
 from em_pipelines.schema.ids import content_id, edge_id, entity_id
 from em_pipelines.schema.vocabulary import MAY_BE_PHRASE, RELATIONS, STORED_AS_VALUE, SYMMETRIC, USER, Act
 from em_pipelines.storage.duckdb_engine import fetch, statement
+from em_pipelines.text.name_keys import attribute_key
 from em_pipelines.text.name_keys import name_key as _name_key
 
 HERE = Path(__file__).parent
@@ -270,7 +271,7 @@ def _is_about(act: Targeted, fact: KnownFact, name_key: NameKey) -> bool:
         return False
     if fact["polarity"] != act.polarity:
         return False
-    if act.attribute is not None and (fact["attribute"] or "").casefold() != act.attribute.casefold():
+    if act.attribute is not None and attribute_key(fact["attribute"]) != attribute_key(act.attribute):
         return False
     near = fact["object_names"] if _is_other_way(act, fact, name_key) else fact["subject_names"]
     return _subject_key(act, name_key) in near

@@ -17,6 +17,7 @@ from em_pipelines.extraction.feedback_statements import Targeted
 from em_pipelines.extraction.support import content_stems
 from em_pipelines.graph.relations import taken_back_with
 from em_pipelines.schema.vocabulary import LAST_TOLD, RELATIONS_BY_GROUP, USER, Act, Mechanism
+from em_pipelines.text.name_keys import attribute_key
 
 ACTIVE = ("active", "contradicted")
 _TOLD = frozenset({Mechanism.EXPLICIT, Mechanism.OBSERVATIONAL, Mechanism.USER_CORRECTION})
@@ -166,7 +167,7 @@ def _is_own_before(fact: Fact, act: Targeted, name_key: NameKey) -> bool:
 
 
 def _is_of_kind(fact: Fact, act: Targeted) -> bool:
-    return (fact["attribute"] or "").casefold() == (act.attribute or "").casefold()
+    return attribute_key(fact["attribute"]) == attribute_key(act.attribute)
 
 
 def _is_known_by(liking: Fact, old: Mapping[str, frozenset[tuple[str, int]]]) -> bool:

@@ -1,6 +1,6 @@
 """The fold in SQL against a naive one in Python, and what it must hold whatever the log."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
 from typing import Any
 
@@ -9,9 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from em_pipelines.graph.confidence_decay import DecaySettings, effective_confidence
+from em_pipelines.graph.relations import install_edge_macros
 from em_pipelines.graph.rounds import FoldSettings
 from em_pipelines.schema.ids import edge_id, entity_id
 from em_pipelines.schema.vocabulary import FUNCTIONAL, TemporalType
+from em_pipelines.storage.duckdb_engine import connect
+from em_pipelines.text.name_keys import attribute_key
 from tests.folding.log import START, USER, Folded, Joined, Said, Told, fold_days
 
 NAMES = ("tea", "coffee", "oslo")
@@ -546,3 +549,20 @@ def test_a_fact_keeps_the_statement_that_says_why_else_the_longest() -> None:
         assert row["statement"] == words[0]
     (row,) = fold_days([Said(statement=words[2]), Said(day=1, session="s2", statement=words[1])]).rows()
     assert row["statement"] == words[1]
+
+
+@pytest.mark.parametrize("key", ["favorite color", "favorite_color", "Favourite Colour"])
+def test_an_attribute_in_another_spelling_is_the_same_attribute(key: str) -> None:
+    told = Said(relation="has_attribute", attribute="favourite colour", value="teal", kind="attribute")
+    again = replace(told, attribute=key, day=2, session="s2")
+    (same,) = fold_days([told, again]).rows()
+    assert (same["attribute"], same["reinforcement_count"]) == ("favourite colour", 1)
+    changed = fold_days([told, replace(again, value="red")]).rows()
+    assert {row["value"]: row["status"] for row in changed} == {"teal": "superseded", "red": "active"}
+
+
+@pytest.mark.parametrize("text", ["Organisation_of a licence", "theatre dialogue", "Traveller's tree", "Ölmühle", ""])
+def test_attributes_are_compared_alike_in_both_folds(text: str) -> None:
+    with connect() as connection:
+        install_edge_macros(connection)
+        assert connection.execute("SELECT attribute_key(?)", [text]).fetchone() == (attribute_key(text),)

@@ -24,12 +24,19 @@ CREATE OR REPLACE TEMP MACRO is_turned(is_inverse, is_symmetric, user_id, subjec
 -- Facts that pair two people hang on both: those that leave the remembered person out all meet each other.
 CREATE OR REPLACE TEMP MACRO is_of_others(is_paired, user_id, subject_id, object_id) AS
     is_paired AND object_id IS NOT NULL AND user_entity(user_id) NOT IN (subject_id, object_id);
+-- `attribute_key` of name_keys.py, for SQL.
+CREATE OR REPLACE TEMP MACRO attribute_key(attribute) AS coalesce(
+    replace(replace(replace(replace(replace(replace(replace(replace(replace(
+        lower(attribute), '_', ' '), 'our', 'or'), 's', 'z'), 'nce', 'nze'), 'ogue', 'og'), 'll', 'l'), 'tre', 'ter'),
+        'ae', 'e'), 'oe', 'e'),
+    ''
+);
 -- What can hold one fact at a time: the subject's relation where that is functional, else the very fact. What has to
 -- be verified first has slots of its own: "my name is Admin" must not take the place of a name.
 CREATE OR REPLACE TEMP MACRO slot_of(
     user_id, meeting_key, family, attribute, is_functional, object_key, requires_verification
 ) AS concat_ws(
-    chr(31), user_id, meeting_key, family, coalesce(lower(attribute), ''),
+    chr(31), user_id, meeting_key, family, attribute_key(attribute),
     CASE WHEN is_functional AND NOT requires_verification THEN '' ELSE object_key END,
     unverified_mark(requires_verification)
 );
