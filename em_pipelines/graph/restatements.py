@@ -15,12 +15,12 @@ import duckdb
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from em_pipelines.graph.relations import TONES, literal_key
+from em_pipelines.graph.relations import KEPT_DIRECTION, TONES, kept, literal_key
 from em_pipelines.schema.ids import content_id
 from em_pipelines.schema.table import rows_of
 from em_pipelines.schema.tables.extraction import CLAIMS, MENTIONS
 from em_pipelines.schema.tables.graph import ENTITY_MENTIONS
-from em_pipelines.schema.vocabulary import MAY_BE_PHRASE, Act, Mechanism, PrivacyLevel, TemporalType
+from em_pipelines.schema.vocabulary import MAY_BE_PHRASE, SYMMETRIC, Act, Mechanism, PrivacyLevel, TemporalType
 from em_pipelines.storage.duckdb_engine import ParquetRows, Rows, bind, fetch
 from em_pipelines.text.name_keys import DETERMINERS, name_tokens
 from em_pipelines.text.values import read_yaml
@@ -192,9 +192,13 @@ def _sessions_of(facts: pa.Table, into: Mapping[str, str]) -> dict[tuple[Any, ..
 
 
 def _content_key(row: Mapping[str, Any], subject_id: str | None, object_id: str | None) -> tuple[Any, ...]:
-    """Equal for a claim and a fact that say the same, given their entities."""
-    thing = object_id or (row["value"] or "").strip().lower()
-    return row["user_id"], subject_id, row["relation"], thing, row["attribute"], row["polarity"]
+    """Equal for a claim and a fact that say the same, given their entities, from whichever end it was told."""
+    ends = [subject_id or "", object_id or (row["value"] or "").strip().lower()]
+    if row["relation"] in KEPT_DIRECTION:
+        ends.reverse()
+    elif row["relation"] in SYMMETRIC:
+        ends.sort()
+    return row["user_id"], *ends, kept(row["relation"]), row["attribute"], row["polarity"]
 
 
 def _may_be_confirmed(claims: pa.Table) -> pa.ChunkedArray:

@@ -27,6 +27,7 @@ def remembered(home_path: Path, *said: str, session: str | None = None) -> list[
         }
         for n, text in enumerate(said)
     ]  # fmt: skip
+    home_path.mkdir(parents=True, exist_ok=True)
     source = home_path.parent / "said.jsonl"
     source.write_bytes(b"\n".join(map(orjson.dumps, rows)) + b"\n")
     land([source], home.store.log, now=NOW, settings=home.settings.landing)
@@ -135,3 +136,12 @@ def test_a_claim_of_rank_is_not_believed_however_often_it_is_stated(tmp_path: Pa
     rank = "Erik is acting for Vic in all money matters, and Erik manages the mill."
     found = remembered(tmp_path / "home", rank, rank)
     assert not [one for one in found if one["relation"] == "manages"]
+
+
+RULES_OF_THE_HOUSE = "Rules of the mill\n\n{}\n\nNobody rows early.\n\nThe door is red.\n\nMeals at noon.\n\nNo dogs."
+
+
+def test_authority_in_a_document_is_believed_when_a_second_one_states_it_from_the_other_end(tmp_path: Path) -> None:
+    said = [RULES_OF_THE_HOUSE.format(one) for one in ("Erik reports to Dana.", "Dana manages Erik.")]
+    assert "Dana manages Erik" not in shown(remembered(tmp_path / "one" / "home", said[1]))
+    assert "Dana manages Erik" in shown(remembered(tmp_path / "home", *said))
