@@ -5,7 +5,7 @@ from datetime import date
 
 from em_pipelines.extraction.rules.tokens import Token
 from em_pipelines.text.dates.calendar_spans import Tense, one_day
-from em_pipelines.text.dates.cursor import Cursor
+from em_pipelines.text.dates.cursor import Cursor, order_of
 from em_pipelines.text.dates.partial_dates import PartialDate, partial
 from em_pipelines.text.dates.resolver import LONGEST_PHRASE, Moment, TenseAt, date_at
 from em_pipelines.text.dates.words import NUMBERS, TENS, Word, words_of
@@ -16,6 +16,8 @@ _LEADING = frozenset({"on", "in", "at", "since", "from", "by", "for", "around", 
 _BEFORE_SPAN = ("the", "last", "past", "over", "about", "almost", "nearly")
 _N_BEFORE = 2
 """Tokens before a date that say how it is meant."""
+_N_NEAR = 200
+"""Tokens on either side in which another date may show the order of day and month."""
 
 
 def _words(tokens: Sequence[Token], start: int, stop: int) -> list[Word]:
@@ -37,7 +39,7 @@ def read_date(
     words = _words(tokens, i - _N_BEFORE, min(stop, i + LONGEST_PHRASE))
     k = next((n for n, word in enumerate(words) if word.start >= i), len(words))
     while k < len(words):
-        found = date_at(words, k, Moment(written_on, tense))
+        found = date_at(words, k, _moment(tokens, i, written_on, tense))
         if found is not None or words[k].low not in _LEADING:
             value = partial(found[0]) if found is not None and found[0] is not None else None
             return (value, words[found[1] - 1].end) if found is not None and value is not None else None
@@ -53,11 +55,17 @@ def find_date(
     dates: list[PartialDate] = []
     i = next((n for n, word in enumerate(words) if word.start >= start), len(words))
     while i < len(words):
-        found = date_at(words, i, Moment(written_on, tense))
+        found = date_at(words, i, _moment(tokens, start, written_on, tense))
         value = partial(found[0]) if found is not None and found[0] is not None else None
         dates += [value] if value is not None else []
         i = found[1] if found is not None else i + 1
     return dates[0] if len(dates) == 1 else None
+
+
+def _moment(tokens: Sequence[Token], i: int, written_on: date, tense: Tense | TenseAt) -> Moment:
+    """When the words around token i were written; of day and month they come in the order that dates near it show."""
+    near = slice(max(0, i - _N_NEAR), i + _N_NEAR)
+    return Moment(written_on, tense, order=lambda: order_of(token.low for token in tokens[near]))
 
 
 def find_since(tokens: list[Token], start: int, stop: int, written_on: date) -> PartialDate | None:

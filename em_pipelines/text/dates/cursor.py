@@ -1,9 +1,10 @@
 """The words of a text, with what is read in them whatever it is part of: dates in digits, numbers, lengths, years."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
+from typing import Literal
 
 from dateutil.relativedelta import relativedelta
 
@@ -27,14 +28,31 @@ _NO_YEAR = re.compile(r"(\d\d?)(?:/(\d\d?)|\.(\d\d?)\.)")
 _MONTHS = range(1, 13)
 
 
-def in_digits(low: str, *, is_led: bool) -> Days | Recurring | None:
-    """`2026-05-29`, `2026-05`, `29.05.2026`, `29/5` after a preposition; None where day and month may be either."""
+Order = Literal["dmy", "mdy"]
+"""Whether the day or the month comes first where the year is last."""
+TellOrder = Callable[[], Order | None]
+"""Tells the order of the dates around one; called where either number may be the day."""
+
+
+def in_digits(low: str, *, is_led: bool, order: TellOrder = lambda: None) -> Days | Recurring | None:
+    """`2026-05-29`, `2026-05`, `29.05.2026`, `29/5` after a preposition; None where day and month may be either and
+    `order` does not tell."""
     if (whole := _DAY.fullmatch(low)) is not None:
-        return _whole(whole)
+        return _whole(whole, order)
     if (month := _MONTH.fullmatch(low)) is not None:
         return _month(month)
     short = _NO_YEAR.fullmatch(low)
-    return _of_any_year(short) if is_led and short is not None else None
+    return _of_any_year(short, order) if is_led and short is not None else None
+
+
+def order_of(lows: Iterable[str]) -> Order | None:
+    """The order of day and month that the dates among words show; None where none shows one, or they differ."""
+    shown: set[Order] = set()
+    for match in filter(None, map(_DAY.fullmatch, lows)):
+        first, second = (int(match[n] or 0) for n in (4, 6))
+        if first != second and (found := _day_and_month(first, second)) is not None:
+            shown.add("dmy" if found == (first, second) else "mdy")
+    return shown.pop() if len(shown) == 1 else None
 
 
 def _month(match: re.Match[str]) -> Days | None:
@@ -42,27 +60,29 @@ def _month(match: re.Match[str]) -> Days | None:
     return Days(first, period("month", first).end, "month") if first is not None else None
 
 
-def _of_any_year(short: re.Match[str]) -> Recurring | None:
-    order = _day_and_month(int(short[1]), int(short[2] or short[3]))
-    return day_of_year(order[1], order[0]) if order is not None and valid_date(2000, *reversed(order)) else None
+def _of_any_year(short: re.Match[str], order: TellOrder) -> Recurring | None:
+    day = _day_and_month(int(short[1]), int(short[2] or short[3]), order)
+    return day_of_year(day[1], day[0]) if day is not None and valid_date(2000, *reversed(day)) else None
 
 
-def _whole(match: re.Match[str]) -> Days | None:
+def _whole(match: re.Match[str], order: TellOrder) -> Days | None:
     if match[1]:
         day = valid_date(int(match[1]), int(match[2]), int(match[3]))
     else:
-        order = _day_and_month(int(match[4]), int(match[6]))
+        found = _day_and_month(int(match[4]), int(match[6]), order)
         year = int(match[7]) if len(match[7]) == 4 else 2000 + int(match[7])
         is_either = len(match[7]) == 2 and match[5] == "-"
-        day = valid_date(year, order[1], order[0]) if order is not None and not is_either else None
+        day = valid_date(year, found[1], found[0]) if found is not None and not is_either else None
     return Days(day, day, "day") if day is not None and 1900 <= day.year <= 2099 else None
 
 
-def _day_and_month(first: int, second: int) -> tuple[int, int] | None:
-    """Which of two numbers is the day and which the month; None where either may be both."""
+def _day_and_month(first: int, second: int, order: TellOrder = lambda: None) -> tuple[int, int] | None:
+    """Which of two numbers is the day and which the month; None where either may be both and `order` does not tell."""
     if first == second or (first > 12 and second in _MONTHS):
         return first, second
-    return (second, first) if second > 12 and first in _MONTHS else None
+    if second > 12:
+        return (second, first) if first in _MONTHS else None
+    return {"dmy": (first, second), "mdy": (second, first), None: None}[order()]
 
 
 def valid_date(year: int, month: int, day: int) -> date | None:
@@ -110,6 +130,7 @@ class Cursor:
     tense: Tense
     previous: Days | None
     stop: int
+    order: TellOrder = lambda: None
 
     def low(self, i: int) -> str:
         """The word at i, empty where there is none."""

@@ -170,7 +170,7 @@ _FREQUENCIES = {unit: frequency for frequency, unit in CYCLES.items()}
 class Grammar(Cursor):
     """Reads phrases by `readers`, of which the first counts that understands the words at a place."""
 
-    readers: Sequence[Callable[["Grammar", int], Found | None]]
+    readers: Sequence[Callable[["Grammar", int], Found | None]] = ()
     known: dict[tuple[int, bool], Found | None] = field(default_factory=dict, compare=False)
 
     def days(self, value: Value) -> Days | None:

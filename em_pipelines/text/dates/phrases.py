@@ -195,8 +195,11 @@ def counted(grammar: Grammar, i: int) -> Found | None:
 
 
 def _counted_from(grammar: Grammar, j: int, length: relativedelta, unit: str) -> Found | None:
-    """`from Friday`, `before Easter`, `today`, after a length of time."""
+    """`from Friday`, `before Easter`, `today`, and with weeks `last Tuesday`, after a length of time."""
     side = grammar.low(j)
+    if unit == "week" and SIGNS.get(side) and grammar.low(j + 1) in WEEKDAYS:
+        day = grammar.days_at(j)
+        return (_shifted(day[0].start, length, "day", SIGNS[side]), day[1]) if day is not None else None
     if side not in {"from", "after", "before", "today", "tomorrow", "on"}:
         return None
     sign = -1 if side == "before" else 1
@@ -246,8 +249,9 @@ _THIRD_OF = {"month": relativedelta(days=10), "season": relativedelta(months=1),
 
 
 def numeric(grammar: Grammar, i: int) -> Found | None:
-    """`2026-05-29`, `29.05.2026`; `29/5` and `29.5.` where a preposition makes a date of it."""
-    value = in_digits(grammar.low(i), is_led=grammar.low(i - 1) in LEADS)
+    """`2026-05-29`, `29.05.2026`; `29/5` and `29.5.` where a preposition makes a date of it; `03/04/2026` in the order
+    of day and month that another date near it shows."""
+    value = in_digits(grammar.low(i), is_led=grammar.low(i - 1) in LEADS, order=grammar.order)
     return (value, i + 1) if value is not None else None
 
 

@@ -8,10 +8,12 @@ end says of the year counts for the start, which is the last such date before it
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
+from functools import cache
 
 from dateutil.rrule import WEEKLY
 
 from em_pipelines.text.dates.calendar_spans import Days, Recurring, Tense, day_of_year, one_day
+from em_pipelines.text.dates.cursor import TellOrder, order_of
 from em_pipelines.text.dates.grammar import Found, Grammar, Value
 from em_pipelines.text.dates.phrases import (
     THIRDS,
@@ -161,11 +163,12 @@ _REPEATED = frozenset({"every", "each", "per", "following", "other"})
 @dataclass(frozen=True, slots=True)
 class Moment:
     """When words were written, by the local date, and in which tense; `is_bare` lets the name of a month alone be one,
-    as in questions, and a day that no calendar has its month."""
+    as in questions, and a day that no calendar has its month; `order` tells that of day and month around."""
 
     said_on: date
     tense: Tense | TenseAt = Tense.PRESENT
     is_bare: bool = False
+    order: TellOrder = lambda: None
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +187,8 @@ def resolve(text: str, said_on: date, tense: Tense | TenseAt = Tense.PRESENT) ->
     that date."""
     words = words_of(text)
     found = []
-    for days, i, j in find(words, Moment(said_on, tense)):
+    order = cache(lambda: order_of(word.low for word in words))
+    for days, i, j in find(words, Moment(said_on, tense, order=order)):
         is_since = i > 0 and words[i - 1].low == "since" and days.start <= said_on
         end = max(said_on, days.start) if is_since else days.end
         found.append(DateSpan((words[i].start, words[j - 1].end), days.start, end, days.precision))
@@ -211,7 +215,7 @@ def date_at(
     if not _may_begin(words, i + opens):
         return None
     tense, stop = _tense_at(words, i, moment.tense), min(len(words), i + LONGEST_PHRASE)
-    grammar = Grammar(words, moment.said_on, tense, previous, stop, _READERS)
+    grammar = Grammar(words, moment.said_on, tense, previous, stop, moment.order, _READERS)
     try:
         found = range_at(grammar, i)
         if found is not None or opens:

@@ -105,6 +105,14 @@ def test_since_and_for_give_the_start(text: str, iso: str) -> None:
     assert found.iso() == iso
 
 
+def test_day_and_month_come_in_the_order_of_another_date_of_the_message() -> None:
+    tokens = tokenise("Oslo on 25/06/2024, Bergen on 03/04/2025")
+    place = next(n for n, token in enumerate(tokens) if token.low == "bergen")
+    found = read_date(tokens, place + 1, len(tokens), THURSDAY)
+    assert found is not None
+    assert found[0].iso() == "2025-04-03"
+
+
 def test_two_dates_are_no_date() -> None:
     tokens = tokenise("on 3 May 2026 or 4 May 2026")
     assert find_date(tokens, 0, len(tokens), THURSDAY) is None

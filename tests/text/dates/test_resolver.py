@@ -32,6 +32,8 @@ EITHER = (
     ("a decade ago", "2016-03-05"),
     ("two weeks from now", "2026-03-19"),
     ("a week today", "2026-03-12"),
+    ("a week last Tuesday", "2026-02-24"),
+    ("two weeks next Monday", "2026-03-23"),
     ("a fortnight from tomorrow", "2026-03-20"),
     ("this time last year", "2025-03-05"),
     # Periods around it.
@@ -267,3 +269,17 @@ _PIECES = ("the", "last", "next", "Friday", "May", "3", "5th", "of", "week", "be
 def test_any_run_of_the_words_of_dates_can_be_read(words: list[str], said_on: date) -> None:
     for one in resolve(" ".join(words), said_on, Tense.PAST):
         assert one.start <= one.end
+
+
+@pytest.mark.parametrize(
+    ("text", "days"),
+    [
+        ("I moved on 03/04/2025 and left on 25/06/2025.", ["2025-04-03", "2025-06-25"]),
+        ("I moved on 03/04/2025 and left on 06/25/2025.", ["2025-03-04", "2025-06-25"]),
+        ("From 25.12.2025 to 03.01.2026.", ["2025-12-25"]),
+        ("I moved on 03/04/2025, it was rainy.", []),
+        ("On 03/04/2025, 25/06/2025 and 06/25/2025.", ["2025-06-25", "2025-06-25"]),
+    ],
+)
+def test_day_and_month_come_in_the_order_that_another_date_of_the_text_shows(text: str, days: list[str]) -> None:
+    assert [str(found.start) for found in resolve(text, THURSDAY)] == days
