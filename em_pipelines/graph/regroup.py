@@ -14,7 +14,7 @@ import duckdb
 import pyarrow as pa
 
 from em_pipelines.storage.duckdb_engine import fetch, statement
-from em_pipelines.text.name_keys import attribute_key
+from em_pipelines.text.values import attribute_key
 
 HERE = Path(__file__).parent
 STANDING = ("active", "contradicted")

@@ -20,7 +20,7 @@ from em_pipelines.schema.table import rows_of
 from em_pipelines.schema.tables.graph import CONTRADICTIONS
 from em_pipelines.schema.vocabulary import FUNCTIONAL, LASTING, RELATIONS, SYMMETRIC, USER
 from em_pipelines.storage.duckdb_engine import fetch, scalar, statement
-from em_pipelines.text.name_keys import attribute_key
+from em_pipelines.text.values import attribute_key
 
 HERE = Path(__file__).parent
 Row = dict[str, Any]

@@ -22,8 +22,8 @@ from em_pipelines.graph.topics import Fact, NameKey, facts_about, former_favouri
 from em_pipelines.schema.ids import content_id, edge_id, entity_id
 from em_pipelines.schema.vocabulary import MAY_BE_PHRASE, RELATIONS, STORED_AS_VALUE, SYMMETRIC, USER, Act
 from em_pipelines.storage.duckdb_engine import fetch, statement
-from em_pipelines.text.name_keys import attribute_key
 from em_pipelines.text.name_keys import name_key as _name_key
+from em_pipelines.text.values import attribute_key
 
 HERE = Path(__file__).parent
 SAME_OBJECT_SCORE = 85

@@ -69,25 +69,6 @@ def compact_key(name: str) -> str:
     return "".join(name_tokens(name))
 
 
-_SPELLINGS = (
-    ("_", " "), ("our", "or"), ("s", "z"), ("nce", "nze"), ("ogue", "og"), ("ll", "l"), ("tre", "ter"), ("ae", "e"),
-    ("oe", "e"),
-)  # fmt: skip
-"""What is spelled in two ways in Britain and America, in this order; to compare by alone: other words change, too."""
-
-
-def attribute_key(attribute: str | None) -> str:
-    """An attribute's key as it is compared: `favourite colour`, `favorite_color` and `Favorite color` are equal.
-
-    `graph/sql/macros.sql` has the same function for SQL.
-    """
-    text = attribute or ""
-    text = text.lower() if text.isascii() else "".join(letter.lower()[0] for letter in text)
-    for written, key in _SPELLINGS:
-        text = text.replace(written, key)
-    return text
-
-
 UNIQUE_ROLES = frozenset(
     {
         "wife", "husband", "spouse", "partner", "girlfriend", "boyfriend", "fiancé", "fiancée", "fiance", "fiancee",

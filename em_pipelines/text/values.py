@@ -1,4 +1,5 @@
-"""Texts that stand for values: instants, which are all written in one way so that they compare as text, and YAML."""
+"""Texts that stand for values: instants, which are all written in one way so that they compare as text, YAML, and keys
+of attributes as they are compared."""
 
 from datetime import UTC, date, datetime, timedelta, timezone
 from typing import Any
@@ -58,3 +59,22 @@ _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 def read_yaml(text: str) -> Any:
     """The document of a text; raises yaml.YAMLError."""
     return yaml.load(text, Loader=_LOADER)
+
+
+_SPELLINGS = (
+    ("_", " "), ("our", "or"), ("s", "z"), ("nce", "nze"), ("ogue", "og"), ("ll", "l"), ("tre", "ter"), ("ae", "e"),
+    ("oe", "e"),
+)  # fmt: skip
+"""What is spelled in two ways in Britain and America, in this order; to compare by alone: other words change, too."""
+
+
+def attribute_key(attribute: str | None) -> str:
+    """An attribute's key as it is compared: `favourite colour`, `favorite_color` and `Favorite color` are equal.
+
+    `graph/sql/macros.sql` has the same function for SQL.
+    """
+    text = attribute or ""
+    text = text.lower() if text.isascii() else "".join(letter.lower()[0] for letter in text)
+    for written, key in _SPELLINGS:
+        text = text.replace(written, key)
+    return text

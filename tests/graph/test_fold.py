@@ -14,7 +14,7 @@ from em_pipelines.graph.rounds import FoldSettings
 from em_pipelines.schema.ids import edge_id, entity_id
 from em_pipelines.schema.vocabulary import FUNCTIONAL, TemporalType
 from em_pipelines.storage.duckdb_engine import connect
-from em_pipelines.text.name_keys import attribute_key
+from em_pipelines.text.values import attribute_key
 from tests.folding.log import START, USER, Folded, Joined, Said, Told, fold_days
 
 NAMES = ("tea", "coffee", "oslo")

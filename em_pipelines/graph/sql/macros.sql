@@ -24,7 +24,7 @@ CREATE OR REPLACE TEMP MACRO is_turned(is_inverse, is_symmetric, user_id, subjec
 -- Facts that pair two people hang on both: those that leave the remembered person out all meet each other.
 CREATE OR REPLACE TEMP MACRO is_of_others(is_paired, user_id, subject_id, object_id) AS
     is_paired AND object_id IS NOT NULL AND user_entity(user_id) NOT IN (subject_id, object_id);
--- `attribute_key` of name_keys.py, for SQL.
+-- `attribute_key` of values.py, for SQL.
 CREATE OR REPLACE TEMP MACRO attribute_key(attribute) AS coalesce(
     replace(replace(replace(replace(replace(replace(replace(replace(replace(
         lower(attribute), '_', ' '), 'our', 'or'), 's', 'z'), 'nce', 'nze'), 'ogue', 'og'), 'll', 'l'), 'tre', 'ter'),
