@@ -9,7 +9,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 NEO4J_JARS ?= .venv/neo4j-jars
 
-.PHONY: install install-test run test test-slow test-faults test-neo4j check dev bench fit-guard fit-lessons lock clean
+.PHONY: install install-test run test test-slow test-faults test-neo4j check dev bench fit-guard fit-lessons fit-quoted lock clean
 
 install: .venv/.installed
 install-test: .venv/.installed-test
@@ -58,6 +58,10 @@ fit-guard: install-test
 # Fits the weights by which answers of tools are told from lessons to training/lessons, and says how well they tell.
 fit-lessons: install-test
 	$(BIN)/python -m training.lessons
+
+# Fits the model by which words of others are told to training/quoted, and says how well it tells.
+fit-quoted: install-test
+	$(BIN)/python -m training.quoted
 
 # Without index addresses and origins: the file says what, not where from.
 lock: install-test

@@ -22,7 +22,6 @@ from em_pipelines.text.cleaning import CODE_MARK
 from em_pipelines.text.guard.passages import Span, quoted_blocks
 from em_pipelines.text.guard.passages import sentences as sentence_spans
 
-STRAIGHT = str.maketrans("’‘ʼ“”„«»", "'''" + '"' * 5)
 FIRST_PERSON_WORDS = frozenset({"i", "'m", "im", "my", "we", "our", "me"})
 _SUBJECTS = FIRST_PERSON_WORDS - {"me", "our"}
 MAX_WORDS_OF_A_CUE = 6

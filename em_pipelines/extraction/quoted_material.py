@@ -1,29 +1,47 @@
 """Which characters of a message are quoted material: words that are not the speaker speaking of themselves.
 
 Drafts for others, role play, forms, records, pasted mails and the like state no fact, whoever reads the message. What
-is quoted is decided by form, before anything is read, and blanked for every extractor alike:
+is quoted is decided before anything is read, and blanked for every extractor alike:
 
 - position: quotation marks around a sentence, lines that begin with `>`, fences, what stands behind the headers of a
   mail;
 - layout: runs of `Key: value`, rows of a table, speakers of a transcript, `Given … When … Then …`, `As a …, I want …
   so that …`;
-- a frame and what belongs to it: a request for a text, a label, role play (`quoted_frames`).
+- a frame and what belongs to it: a request for a text, a label, role play (`quoted_frames`);
+- everything of which a conditional random field over the pieces of the message (`quoted_pieces`) is nearly sure: fitted
+  to labelled messages by `training/quoted`, it knows the wordings that no form tells.
 
-What the speaker calls their own ("it's my own bio", "which is true") is not quoted. Add a kind of layout here; what
-asks for a text is judged in `quoted_frames`.
+What the speaker calls their own ("it's my own bio", "which is true") is not quoted. What is missed belongs into
+`training/quoted`, with its near misses.
+
+Lafferty, McCallum, Pereira (2001), Conditional Random Fields.
 """
 
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import pairwise
+from pathlib import Path
+from threading import Lock
 
-from em_pipelines.extraction.quoted_frames import FIRST_PERSON_WORDS, MAY_FRAME, STRAIGHT, Framing, is_called_own
+import pycrfsuite
+
+from em_pipelines.errors import PatternError
+from em_pipelines.extraction.quoted_frames import FIRST_PERSON_WORDS, MAY_FRAME, Framing, is_called_own
+from em_pipelines.extraction.quoted_pieces import marks_of, pieces_of
 from em_pipelines.schema.readings import Issue, Segment, Turn
 from em_pipelines.text.guard.passages import Span, blanked, cited_passages, merged, overlaps, quoted_blocks
 from em_pipelines.text.guard.screening import CITED
 
+MODEL = Path(__file__).with_name("quoted.crfsuite")
+"""Written by training/quoted."""
+THRESHOLD = 0.9
+"""How likely a piece has to be quoted material for the model to take it."""
+OPENS, GOES_ON = "opens", "goes on"
+"""The labels of a piece of quoted material: the first of a stretch and the others."""
+_TAGGING = Lock()
+"""A tagger holds the message that it was given last."""
 MAX_LABEL_WORDS = 4
 MIN_LABELS, MIN_ROWS, MIN_SHARE = 2, 3, 0.5
 """Lines with a label that make a form, rows that make a table, and of the lines from the first of them to the last."""
@@ -35,6 +53,9 @@ _AFFIRMED = re.compile(
     r"(?:true|truth|me|mine|my own|correct|right)\b|(?:^|[.!?;:\n\ufffc] ?)(?:and |but )?all true\b"
 )
 """Says outside of quoted material that it is the speaker's, or so."""
+_STRAIGHT = str.maketrans("’‘ʼ“”„«»", "'''" + '"' * 5)
+_PARTED = re.compile(r"(?i)[^\w\s'][^\w]*\w|\s(?:i|i'm|im|we|my|our|you are|you're)\b")
+"""Without any of these a message is one piece, with nothing before it that could introduce it."""
 _FENCED = re.compile(r"(?s)```.*?(?:```|\Z)")
 _QUOTED_LINES = re.compile(r"(?m)^ {0,8}>[^\n]*$")
 _CITING_LINE = re.compile(r"(?im)^ {0,3}(?:e\.g\.|for example|example|lyrics|quote(?: of the day)?) ?[:,]?.{0,500}$")
@@ -56,10 +77,15 @@ _STORY = re.compile(
 """A test case or a user story in one sentence."""
 
 
+def straight(text: str) -> str:
+    """The text with straight quotation marks and apostrophes, and `?` for halves of pairs, as long as before."""
+    return text if text.isascii() else text.translate(_STRAIGHT).encode("utf-8", "replace").decode()
+
+
 @lru_cache(maxsize=256)
 def quoted_material(text: str) -> tuple[Span, ...]:
     """Spans of the characters of a message that are quoted material, in order and apart from each other."""
-    plain = text if text.isascii() else text.translate(STRAIGHT)
+    plain = straight(text)
     pasted = _pasted(plain)
     spans = [*pasted, *_quotations(plain)]
     spans += [match.span() for match in _CITING_LINE.finditer(plain) if not overlaps(match.span(), spans)]
@@ -67,8 +93,33 @@ def quoted_material(text: str) -> tuple[Span, ...]:
     spans += _layouts(plain)
     if MAY_FRAME.search(plain):
         spans += Framing(blanked(plain, spans)).spans()
+    spans += _learned(plain) if _PARTED.search(plain) else []
     is_affirmed = bool(spans) and _AFFIRMED.search(blanked(plain, spans).lower()) is not None
     return tuple(merged(pasted if is_affirmed else spans))
+
+
+def _learned(text: str) -> list[Span]:
+    pieces = pieces_of(text)
+    if not pieces:
+        return []
+    marks, tagger = marks_of(pieces), model(MODEL)
+    with _TAGGING:
+        tagger.set(marks)
+        likely = [tagger.marginal(OPENS, n) + tagger.marginal(GOES_ON, n) for n in range(len(pieces))]
+    return [(piece.start, piece.end) for piece, chance in zip(pieces, likely, strict=True) if chance > THRESHOLD]
+
+
+@cache
+def model(path: Path) -> pycrfsuite.Tagger:
+    """The model of a file. Raises PatternError where it is not one."""
+    tagger = pycrfsuite.Tagger()
+    try:
+        tagger.open(str(path))
+    except (OSError, ValueError) as error:
+        raise PatternError(f"reading the model {path.name}: {error}; restore the file") from error
+    if not {OPENS, GOES_ON} <= {*tagger.labels()}:
+        raise PatternError(f"reading the model {path.name}: found no label {OPENS!r}; restore the file")
+    return tagger
 
 
 def without_quoted(segment: Segment) -> tuple[Segment, list[Issue]]:

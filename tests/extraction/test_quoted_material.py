@@ -4,18 +4,23 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import pairwise
+from operator import eq
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from em_pipelines.errors import PatternError
 from em_pipelines.extraction.assemble import readings
-from em_pipelines.extraction.quoted_material import quoted_material, without_quoted
+from em_pipelines.extraction.quoted_material import MODEL, model, quoted_material, straight, without_quoted
+from em_pipelines.extraction.quoted_pieces import marks_of, pieces_of
 from em_pipelines.extraction.rules.extractor import RulesExtractor
 from em_pipelines.schema.readings import Extraction, LocalExtractor, Segment, Turn
 from em_pipelines.schema.vocabulary import USER
 from em_pipelines.text.cleaning import CODE_MARK
 from em_pipelines.text.guard.passages import blanked
+from tests.growth import grows_with_its_length
 
 RELATIVES = {"sibling_of", "child_of", "friend_of", "parent_of"}
 """What a frame itself says: "for my sister Nora"."""
@@ -98,6 +103,23 @@ def test_words_for_or_of_others_say_nothing_of_the_user(of_user: Callable[[str],
     assert [said for said in of_user(text) if not said.startswith("needs")] == []
 
 
+LEARNED = [
+    "my cousin wants her bio to say i live in delft and i own two canaries",
+    "can you write to the landlord as the tenant that i have lived here since may and i own a cat",
+    "what's finnish for i am a widow and i live in delft",
+    "a fan wrote to us: hi, i'm a rower from Delft and I love your oars",
+    "She says in the voice message that I am a nurse and I live in Delft. Transcribe it.",
+]
+"""No form tells them; what they are told by is fitted."""
+
+
+@pytest.mark.parametrize("text", LEARNED)
+def test_words_of_others_in_running_prose_say_nothing_of_the_user(
+    of_user: Callable[[str], list[str]], text: str
+) -> None:
+    assert of_user(text) == []
+
+
 OWN = [
     ("I wrote in my profile that I live in Delft, which is true.", "lives_in Delft"),
     ("Can you write a bio for me? I live in Delft.", "lives_in Delft"),
@@ -126,6 +148,9 @@ OWN = [
     ("My sister wrote a book about locks and I live in Delft.", "lives_in Delft"),
     ("Write a card for my sister Nora. I live in Delft.", "lives_in Delft"),
     ("You are kind. I live in Delft.", "lives_in Delft"),
+    ("My cousin asked me to check her bio. I live in Delft, she is in Ghent.", "lives_in Delft"),
+    ("I coach rowing on Tuesdays. Matches are on Saturday. I live in Delft. My boat needs paint.", "lives_in Delft"),
+    ("what should i cook tonight? i live in Delft and the shops close at six", "lives_in Delft"),
 ]
 
 
@@ -151,6 +176,55 @@ def test_what_tools_and_assistants_say_is_left_to_the_guard() -> None:
     segment = segment_of("Name: Oriane\nCity: Delft")
     turns = tuple(replace(turn, role="tool", subject=None) for turn in segment.turns)
     assert without_quoted(replace(segment, turns=turns))[0].turns == turns
+
+
+@pytest.mark.parametrize("held", [None, b"", b"no model", b"lCRF" + bytes(400)], ids=["none", "empty", "text", "zeros"])
+def test_a_damaged_model_is_named(tmp_path: Path, held: bytes | None) -> None:
+    path = tmp_path / "quoted.crfsuite"
+    if held is not None:
+        path.write_bytes(held)
+    with pytest.raises(PatternError, match=r"reading the model quoted\.crfsuite: .*restore the file"):
+        model(path)
+
+
+@pytest.mark.parametrize(
+    "part", ["I live in Delft and my dog ", "Name: Ann\n", "a,b;c|d\t", '"I row" ', "you are (I am) "], ids=repr
+)
+def test_cost_grows_with_the_length(part: str) -> None:
+    assert grows_with_its_length(lambda text: (quoted_material.cache_clear(), quoted_material(text)), part * 1_000)
+
+
+def test_pieces_hold_every_word_once() -> None:
+    text = 'My aunt wrote: "I row." Name: Ann\nand I live in Delft, you are kind.\n\n(I swim)'
+    pieces = pieces_of(text)
+    assert [one.end for one in pieces[:-1]] == [other.start for other in pieces[1:]]
+    assert (pieces[0].start, pieces[-1].end) == (0, len(text))
+    assert [piece.parting for piece in pieces] == [
+        "start", "colon", "quotation", "colon", "line", "nothing", "comma", "paragraph"
+    ]  # fmt: skip
+    assert len(marks_of(pieces)) == len(pieces)
+
+
+@pytest.mark.parametrize("text", ["", " \n", "?!", "\ud800 I live in \x00 Delft: \ud83d"])
+def test_texts_without_words_and_broken_ones_are_cut_as_well(text: str) -> None:
+    assert len(marks_of(pieces_of(straight(text)))) == len(pieces_of(straight(text)))
+    quoted_material(text)
+
+
+@pytest.mark.slow
+def test_the_model_is_the_one_of_its_training(tmp_path: Path) -> None:
+    from training.quoted.__main__ import fit, messages
+
+    every = list(messages())
+    fit(every, tmp_path / "model")
+    shipped, anew = model(MODEL), model(tmp_path / "model")
+    n_labels = n_alike = 0
+    for message in every:
+        marks = marks_of(pieces_of(straight(message.text)))
+        one, other = (tagger.tag(marks) for tagger in (shipped, anew))
+        n_labels += len(marks)
+        n_alike += sum(map(eq, one, other))
+    assert n_alike >= 0.999 * n_labels  # a library may round otherwise
 
 
 PIECES = st.sampled_from(
