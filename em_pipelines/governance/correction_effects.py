@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from em_pipelines.redaction.targets import role_of
+from em_pipelines.redaction.role_names import role_of
 from em_pipelines.redaction.veils import Veil
 from em_pipelines.schema.vocabulary import USER, EntityType
 from em_pipelines.serving.facts import FactRow, Known

@@ -21,7 +21,8 @@ from em_pipelines.landing.record_cutting import cut_content, gone_with
 from em_pipelines.redaction.affected_readings import Reading, readings_of_day, spans_of
 from em_pipelines.redaction.reading_home import ReadingHome
 from em_pipelines.redaction.rereading import message_place, without_new_claims
-from em_pipelines.redaction.targets import KnownWorld, Target, common_names, is_proper
+from em_pipelines.redaction.role_names import common_names, is_proper
+from em_pipelines.redaction.targets import KnownWorld, Target
 from em_pipelines.schema.ids import message_id
 from em_pipelines.schema.rows import EdgeRow
 from em_pipelines.schema.table import Record

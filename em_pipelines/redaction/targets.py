@@ -8,23 +8,21 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import date
 from difflib import get_close_matches
-from functools import cache
 from itertools import product
 from typing import Any, cast
 
 import pyarrow.compute as pc
 
 from em_pipelines.errors import UsageError
-from em_pipelines.extraction.rules.lexicon import mapping, words
 from em_pipelines.graph.restatements import also_said
 from em_pipelines.graph.services import HOME, SERVICE
+from em_pipelines.redaction.role_names import is_proper, role_of
 from em_pipelines.schema.rows import EdgeRow, EntityRow
 from em_pipelines.schema.table import Table, rows_of
 from em_pipelines.schema.tables.graph import EDGES, ENTITIES
 from em_pipelines.schema.vocabulary import USER
 from em_pipelines.storage.store import Store
 from em_pipelines.text.fact_keys import FactKey, fact_key
-from em_pipelines.text.name_keys import UNIQUE_ROLES, noun_of, owner_of
 from em_pipelines.text.name_matching import key_of
 
 
@@ -161,25 +159,6 @@ class KnownWorld:
                 break
             entity_id = into
         return entity_id
-
-
-def is_proper(name: str) -> bool:
-    """Whether a name is more than a word for whoever fills a role: Lena, not wife."""
-    return key_of(name) not in common_names()
-
-
-def role_of(name: str) -> str:
-    """The role in a name that says whose it is, as worded: dad of Katya's dad; empty for other names."""
-    noun = noun_of(name)
-    return noun if owner_of(name) and not is_proper(noun) else ""
-
-
-@cache
-def common_names() -> frozenset[str]:
-    """Keys of words for whoever fills a role, and of the remembered person."""
-    return frozenset({*mapping("people", "relations"), *words("people", "person_roles"), *words("people", "pets")}) | {
-        key_of(role) for role in (*UNIQUE_ROLES, USER)
-    }
 
 
 def _names(row: EntityRow) -> list[str]:
