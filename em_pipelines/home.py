@@ -49,6 +49,13 @@ COLLECTED = Path("llm", "collected")
 """Touched when days that wait for a model are worth another try at once: a batch has brought answers, or a replay."""
 SPILL = Path("tmp")
 """Where steps put what does not fit into memory, a folder a process; gone with it."""
+EVENT_STORAGE = "resources.event_storage"
+DAGSTER_YAML = f"""\
+telemetry: {{enabled: false}}
+nux: {{enabled: false}}
+event_log_storage: {{module: {EVENT_STORAGE}, class: BatchingEventLogStorage, config: {{}}}}
+"""
+"""What dagster.yaml holds until people edit it."""
 Restore = Callable[[Store, Table, date], None]
 """(store, table, day) → nothing; makes rows again that were given up."""
 

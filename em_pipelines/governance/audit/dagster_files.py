@@ -16,6 +16,8 @@ from pathlib import Path
 
 import yaml
 
+from em_pipelines.home import DAGSTER_YAML
+
 RUNS, INDEX = Path("history", "runs.db"), Path("history", "runs", "index.db")
 MAIN = (RUNS, INDEX, Path("schedules", "schedules.db"))
 """What every run opens; beside these there is a file of events a run, which its own page in the UI reads."""
@@ -29,13 +31,6 @@ JSON_COLUMNS = frozenset(
     {"event", "run_body", "evaluation_event", "instigator_body", "job_body", "tick_body", "asset_evaluation_body"}
 )
 """What Dagster reads as JSON."""
-EVENT_STORAGE = "resources.event_storage"
-CONFIGURATION = f"""\
-telemetry: {{enabled: false}}
-nux: {{enabled: false}}
-event_log_storage: {{module: {EVENT_STORAGE}, class: BatchingEventLogStorage, config: {{}}}}
-"""
-"""What dagster.yaml holds until people edit it."""
 MAX_FLIPPED = 8
 """Characters in which a file of that length may differ from it and is rather damaged than edited."""
 BUSY = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED})
@@ -77,7 +72,7 @@ def database_flaw(path: Path) -> str | None:
 def configuration_flaw(path: Path) -> str | None:
     """What is wrong with dagster.yaml; None where nothing shows. One that people have edited is parsed and no more."""
     text = path.read_bytes().decode(errors="replace")
-    if text == CONFIGURATION:
+    if text == DAGSTER_YAML:
         return None
     try:
         is_mapping = isinstance(yaml.safe_load(text), dict)
@@ -85,8 +80,8 @@ def configuration_flaw(path: Path) -> str | None:
         is_mapping = False
     if not is_mapping:
         return "it is no configuration"
-    n_other = sum(one != other for one, other in zip(text, CONFIGURATION, strict=False))
-    if CONFIGURATION.startswith(text) or (len(text) == len(CONFIGURATION) and n_other <= MAX_FLIPPED):
+    n_other = sum(one != other for one, other in zip(text, DAGSTER_YAML, strict=False))
+    if DAGSTER_YAML.startswith(text) or (len(text) == len(DAGSTER_YAML) and n_other <= MAX_FLIPPED):
         return "it was cut off, or is not what was written"
     return None
 

@@ -16,9 +16,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from em_pipelines.errors import EmError, RunFailedError
-from em_pipelines.governance.audit.dagster_files import CONFIGURATION as DAGSTER_YAML
-from em_pipelines.governance.audit.dagster_files import EVENT_STORAGE
-from em_pipelines.home import SPILL, Home
+from em_pipelines.home import DAGSTER_YAML, EVENT_STORAGE, SPILL, Home
 from em_pipelines.interfaces.cli import interrupts
 from em_pipelines.interfaces.cli.console import say
 from em_pipelines.storage.files import make_folder, write_atomically
