@@ -31,7 +31,7 @@ from em_pipelines.errors import PatternError
 from em_pipelines.extraction.quoted_frames import FIRST_PERSON_WORDS, MAY_FRAME, Framing, is_called_own
 from em_pipelines.extraction.quoted_pieces import marks_of, pieces_of
 from em_pipelines.schema.readings import Issue, Segment, Turn
-from em_pipelines.text.guard.passages import Span, blanked, cited_passages, merged, overlaps, quoted_blocks
+from em_pipelines.text.guard.passages import Span, blanked, merged, overlaps, spoken_passages
 from em_pipelines.text.guard.screening import CITED
 
 MODEL = Path(__file__).with_name("quoted.crfsuite")
@@ -45,8 +45,6 @@ _TAGGING = Lock()
 MAX_LABEL_WORDS = 4
 MIN_LABELS, MIN_ROWS, MIN_SHARE = 2, 3, 0.5
 """Lines with a label that make a form, rows that make a table, and of the lines from the first of them to the last."""
-_SPEAKS = re.compile(r"(?i)\b(?:i|my|we|our|you|he|she|they|is|are|was)\b")
-"""One of these words makes a sentence of what stands in quotation marks; without them it is a title or a name."""
 _AFFIRMED = re.compile(
     r"(?:\bwhich|(?:^|[.!?,;:\n—–\ufffc-] ?)(?:and |but |yes |all of )?(?:that|this|it|all|everything|they))"
     r"(?: is|'s| are)(?: all| also| really| actually| just| quite| the| honest| about)* "
@@ -87,7 +85,7 @@ def quoted_material(text: str) -> tuple[Span, ...]:
     """Spans of the characters of a message that are quoted material, in order and apart from each other."""
     plain = straight(text)
     pasted = _pasted(plain)
-    spans = [*pasted, *_quotations(plain)]
+    spans = [*pasted, *spoken_passages(plain)]
     spans += [match.span() for match in _CITING_LINE.finditer(plain) if not overlaps(match.span(), spans)]
     spans += [match.span() for match in _STORY.finditer(plain)]
     spans += _layouts(plain)
@@ -144,14 +142,6 @@ def _pasted(text: str) -> list[Span]:
     spans = [match.span() for match in _QUOTED_LINES.finditer(text)] if ">" in text else []
     spans += [match.span() for match in _FENCED.finditer(text)] if "```" in text else []
     return spans + _mails(text)
-
-
-def _quotations(text: str) -> list[Span]:
-    """Whole sentences in quotation marks; titles and names stay."""
-    if '"' not in text and "'" not in text:
-        return []
-    spoken = (block for block in quoted_blocks(text) if text[block[0]] == '"' and _SPEAKS.search(text[slice(*block)]))
-    return [*cited_passages(text), *spoken]
 
 
 def _mails(text: str) -> list[Span]:

@@ -15,7 +15,7 @@ from itertools import accumulate, chain, groupby, islice, pairwise
 from em_pipelines.extraction.rules.names import is_profession
 from em_pipelines.extraction.rules.noun_phrases import KIN
 from em_pipelines.language.sentences import sentences
-from em_pipelines.text.guard.passages import Span, cited_passages, overlaps, quoted_blocks
+from em_pipelines.text.guard.passages import overlaps, spoken_passages
 
 MAX_WORDS_AROUND = 80
 """Of those that lead up to a piece, and of each sentence around it."""
@@ -35,8 +35,6 @@ _WORD = re.compile(r"\w[\w']*|[^\w\s]")
 _LABEL = re.compile(r"[ \t]*(?:[-*•] )?(?:\[?[\d/.,: -]{4,22}\]? )?[^\W\d_][\w'./() -]{0,40}? ?:(?=\s|$)")
 """`Name: …`, `- Role: …`, `[12.03.24, 10:11] Ann: …`."""
 _ROW = re.compile(r"(?:[^,;|\t]{0,200}[,;|\t](?! )){2}|(?:[^|]{0,200}\|){2}")
-_SPEAKS = re.compile(r"(?i)\b(?:i|my|we|our|you|he|she|they|is|are|was)\b")
-"""One of these words makes a sentence of what stands in quotation marks; without them it is a title or a name."""
 _PARTINGS = (("colon", ":"), ("quotation", '"'), ("sentence", ".!?…"))
 
 
@@ -119,7 +117,7 @@ class _Layout:
         lines = text.split("\n")
         self._starts = list(accumulate((len(line) + 1 for line in lines), initial=0))
         self._signs = [signs for _, block in groupby(lines, _has_words) for signs in _of_block(list(block))]
-        self._quotations = [*cited_passages(text), *_spoken(text)] if '"' in text or "'" in text else []
+        self._quotations = spoken_passages(text)
 
     def signs(self, start: int, end: int, at: int) -> list[str]:
         """Of what stands from `start` to `end`, on the line of `at`."""
@@ -138,11 +136,6 @@ def _of_block(lines: Sequence[str]) -> Iterator[list[str]]:
     for is_label, is_row in zip(labels, rows, strict=True):
         own = [name for name, holds in (("label", is_label), ("row", is_row and sum(rows) > 1)) if holds]
         yield own + of_all
-
-
-def _spoken(text: str) -> Iterator[Span]:
-    """Sentences in quotation marks; titles and names are none."""
-    return (block for block in quoted_blocks(text) if text[block[0]] == '"' and _SPEAKS.search(text[slice(*block)]))
 
 
 def marks_of(pieces: Sequence[Piece]) -> list[list[str]]:

@@ -31,6 +31,8 @@ _FOREIGN_LINE = re.compile(
 )
 QUOTATION_MARKS = "\"'“«»„「"
 MIN_CITED_WORDS = 6
+_SPEAKS = re.compile(r"(?i)\b(?:i|my|we|our|you|he|she|they|is|are|was)\b")
+"""One of these words makes a sentence of what stands in quotation marks; without them it is a title or a name."""
 _BLOCKS = (
     ((">",), _QUOTED_LINES),
     (("```", "~~~"), _FENCE),
@@ -110,6 +112,14 @@ def cited_passages(text: str) -> list[Span]:
     """Spans between quotation marks that are longer than a title."""
     blocks = (block for block in quoted_blocks(text) if text[block[0]] in QUOTATION_MARKS)
     return [block for block in blocks if len(text[slice(*block)].split()) >= MIN_CITED_WORDS]
+
+
+def spoken_passages(text: str) -> list[Span]:
+    """Spans of whole sentences between straight quotation marks; titles and names stay out."""
+    if '"' not in text and "'" not in text:
+        return []
+    spoken = (block for block in quoted_blocks(text) if text[block[0]] == '"' and _SPEAKS.search(text[slice(*block)]))
+    return [*cited_passages(text), *spoken]
 
 
 def foreign_lines(text: str) -> list[Span]:
