@@ -59,7 +59,7 @@ fit-guard: install-test
 fit-lessons: install-test
 	$(BIN)/python -m training.lessons
 
-# Fits the model by which words of others are told to training/quoted, and says how well it tells.
+# Trains the model of quoted material on training/quoted, and prints its metrics by held-out annotator.
 fit-quoted: install-test
 	$(BIN)/python -m training.quoted
 
