@@ -8,9 +8,11 @@ of tokens and the temperature are sent otherwise where a refusal names them.
 
 import asyncio
 import json
+import logging
 import math
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import openai
@@ -22,8 +24,11 @@ from em_pipelines.errors import ModelUnavailableError
 from em_pipelines.llm.clock import Clock
 from em_pipelines.llm.protocol import ChatAnswer, ChatRequest
 from em_pipelines.llm.settings import LlmSettings
+from em_pipelines.observability.work import work
 from resources.clock import SystemClock
 from resources.endpoint import Endpoint, is_refused, our_errors
+
+_LOGGER = logging.getLogger(__name__)
 
 FORMATS = ("json_schema", "json_object", "none")
 NOT_FOUND = 404
@@ -182,12 +187,20 @@ class OpenAIChatModel:
         asked = f"asking the model {request.model}"
         with our_errors(asked, self._clock):
             async with asyncio.timeout(self._settings.timeout_seconds):
-                completion = await self._dialect.ask(request, self._send)
+                completion = await self._dialect.ask(request, partial(self._send, request))
             return answer_of(request, completion, self._settings, latency_ms=(self._clock.monotonic() - begun) * 1000)
 
-    async def _send(self, sent: dict[str, Any]) -> ChatCompletion:
-        completion: ChatCompletion = await self._endpoint.client.chat.completions.create(**sent)
-        return completion
+    async def _send(self, request: ChatRequest, sent: dict[str, Any]) -> ChatCompletion:
+        """Sends one HTTP request; a question that is refused in one format takes several."""
+        asked = {"model": request.model, "task": request.task}
+        with work("em.model", correlation_id=request.correlation_id, **asked):
+            begun = self._clock.monotonic()
+            try:
+                completion: ChatCompletion = await self._endpoint.client.chat.completions.create(**sent)
+                return completion
+            finally:
+                took_ms = (self._clock.monotonic() - begun) * 1000
+                _LOGGER.info("%s was asked for %s: %.0f ms", request.model, request.task, took_ms)
 
 
 def answer_of(

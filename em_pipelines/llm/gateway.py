@@ -6,7 +6,6 @@ A call is tried once; who wants more climbs a ladder (`em_pipelines.llm.ladder`)
 """
 
 import asyncio
-import logging
 from collections.abc import Coroutine
 from typing import Any, Protocol
 
@@ -18,9 +17,6 @@ from em_pipelines.llm.budget import Budget
 from em_pipelines.llm.clock import Clock
 from em_pipelines.llm.protocol import ChatAnswer, ChatModel, ChatRequest
 from em_pipelines.llm.settings import LlmSettings
-from em_pipelines.observability.work import work
-
-_LOGGER = logging.getLogger(__name__)
 
 
 class BatchSender(Protocol):
@@ -169,16 +165,7 @@ class ModelGateway:
             await breaker.trial_ended()
 
     async def _call(self, request: ChatRequest) -> ChatAnswer:
-        asked = {"model": request.model, "task": request.task}
-        with work("em.model", correlation_id=request.correlation_id, **asked):
-            begun = self._clock.monotonic()
-            try:
-                return await self._called(request, begun)
-            finally:
-                took_ms = (self._clock.monotonic() - begun) * 1000
-                _LOGGER.info("%s was asked for %s: %.0f ms", request.model, request.task, took_ms)
-
-    async def _called(self, request: ChatRequest, begun: float) -> ChatAnswer:
+        begun = self._clock.monotonic()
         try:
             answer = await self._model.complete(request)
         except ModelError as error:
