@@ -10,9 +10,12 @@
     │   ├── NotMadeError        what was asked for has landed, and no run has read it yet
     │   ├── GraphUnavailableError   the graph database could not be reached, or went away
     │   └── (ModelError)        a model gave no usable answer this time:
-    │       ├── ModelUnavailableError   5xx, no connection, time over
+    │       ├── ModelUnavailableError   5xx, no connection
+    │       │   └── SlowModelError          no progress until the time was over
     │       ├── RateLimitedError        429, with how long to wait
     │       ├── UnusableAnswerError     an answer came, and nothing could be made of it
+    │       │   ├── AnswerCutError          it was cut off at its limit, or went in circles
+    │       │   └── AnswerRefusedError      the model, or a filter, declines to answer
     │       ├── BreakerOpenError        not asked: too many calls failed just before
     │       ├── BudgetSpentError        not asked: the budget of the day or night is used up
     │       └── AnswerPendingError      asked, or queued to be asked, in a batch that has not come back
@@ -31,6 +34,7 @@
         └── (ModelError)        a model will give no answer:
             ├── ModelRefusedError       to nothing we ask: wrong key, unknown model, no credit
             └── RequestRefusedError     to this request: too long, not allowed; a smaller one may pass
+                └── RequestTooLongError     it does not fit into the model's context
 
 A message has three parts: what was attempted, what was found, what to do. Errors in single lines of input are no
 exceptions: they are dead letters (`em_pipelines.landing`).
@@ -89,6 +93,10 @@ class ModelUnavailableError(ModelError, TransientError):
     """The endpoint failed (5xx), could not be reached, broke off or took too long."""
 
 
+class SlowModelError(ModelUnavailableError):
+    """The endpoint took a request and then made no progress for as long as it is given. Slow work is never given up."""
+
+
 class RateLimitedError(ModelError, TransientError):
     """The endpoint asks to be left alone for a while."""
 
@@ -100,6 +108,14 @@ class RateLimitedError(ModelError, TransientError):
 
 class UnusableAnswerError(ModelError, TransientError):
     """An answer came, and nothing could be made of it: raised by whoever reads answers."""
+
+
+class AnswerCutError(UnusableAnswerError):
+    """An answer was cut off at its limit of tokens, or went in circles: fewer messages need a shorter one."""
+
+
+class AnswerRefusedError(UnusableAnswerError):
+    """The model, or a filter of the endpoint, declines to answer: the same question is declined again."""
 
 
 class BreakerOpenError(ModelError, TransientError):
@@ -171,3 +187,7 @@ class ModelRefusedError(ModelError, PermanentError):
 
 class RequestRefusedError(ModelError, PermanentError):
     """The endpoint refuses this one request, as too long or not allowed; a smaller one may pass."""
+
+
+class RequestTooLongError(RequestRefusedError):
+    """A request does not fit into the model's context; one about fewer messages may."""

@@ -25,11 +25,12 @@ from em_pipelines.llm.answers import AnswerStore
 from em_pipelines.llm.batch_queue import BatchQueue, OpenBatch
 from em_pipelines.llm.budget import Budget
 from em_pipelines.llm.clock import Clock
+from em_pipelines.llm.endpoint_profiles import EndpointProfiles
 from em_pipelines.llm.protocol import ChatRequest
 from em_pipelines.llm.settings import LlmSettings
 from resources.batch_lines import Collected, keep_lines
-from resources.chat_model import Dialect
 from resources.clock import SystemClock
+from resources.dialect import Dialect
 from resources.endpoint import Endpoint, our_errors
 
 MARK = "em_batch"
@@ -57,7 +58,7 @@ class BatchClient:
         self._budget = budget
         self._clock = clock or SystemClock()
         self._endpoint = Endpoint(settings.base_url, api_key, settings.timeout_seconds)
-        self._dialect = Dialect()
+        self._dialect = Dialect(EndpointProfiles(settings.address, store.database))
 
     async def __aenter__(self) -> "BatchClient":
         return self

@@ -1,8 +1,8 @@
 """The OpenAI-compatible endpoint: one client a process, made inside the event loop that uses it, and its errors in
 our words.
 
-Messages of vendors never pass: they repeat keys and prompts. What is told is the kind of error, the HTTP status, and
-the error code where it is a plain word.
+What a server says is told in its own words, since nobody can mend what is not named. They are cut short, secrets are
+masked, and a stretch that repeats the prompt is left out: vendors repeat keys and prompts.
 """
 
 import asyncio
@@ -10,9 +10,11 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import datetime
 from email.utils import parsedate_to_datetime
 
+import httpx2
 import openai
 from pydantic import SecretStr
 
@@ -23,13 +25,23 @@ from em_pipelines.errors import (
     RateLimitedError,
     RequestRefusedError,
     SettingsError,
+    SlowModelError,
 )
 from em_pipelines.llm.clock import Clock
+from em_pipelines.text.masking import mask_detected, mask_text
 
 OPENAI_URL = "https://api.openai.com/v1"
+USUAL_SECONDS = 60.0
 KEY_VARIABLES = ("EM_LLM_API_KEY", "OPENAI_API_KEY")
 NO_CREDIT = "insufficient_quota"
+CHECK_NAMES = "check EM_LLM_SMALL and EM_LLM_LARGE, which name the models, and EM_LLM_BASE_URL"
+MAX_SERVER_CHARACTERS = 240
+N_KEY_CHARACTERS = 6
+"""Of the beginning of a key, by which a part of it is known again."""
+MIN_REPEATED_WORDS = 3
+"""Words in a row that a server repeats of a prompt before they are left out."""
 _CODE = re.compile(r"[a-z][a-z0-9_]{0,39}")
+_TITLE = re.compile(r"(?is)<title>(.{1,120}?)</title>")
 
 
 def read_api_key(environment: Mapping[str, str]) -> SecretStr:
@@ -46,10 +58,10 @@ def read_api_key(environment: Mapping[str, str]) -> SecretStr:
 class Endpoint:
     """The client of one endpoint, made when first used. `async with` closes it, before its event loop ends."""
 
-    def __init__(self, base_url: str | None, api_key: SecretStr, timeout_seconds: float) -> None:
+    def __init__(self, base_url: str | None, api_key: SecretStr, timeout_seconds: float | None) -> None:
         self._base_url = base_url or OPENAI_URL
         self._api_key = api_key
-        self._timeout_seconds = timeout_seconds
+        self._timeout_seconds = timeout_seconds or USUAL_SECONDS
         self._client: openai.AsyncOpenAI | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
 
@@ -58,6 +70,10 @@ class Endpoint:
 
     async def __aexit__(self, *_: object) -> None:
         await self.close()
+
+    def sent(self, prompt: str) -> "Sent":
+        """What is sent with a prompt."""
+        return Sent(prompt, self._api_key)
 
     async def close(self) -> None:
         """Closes all connections; the next use opens new ones."""
@@ -83,14 +99,15 @@ class Endpoint:
 
 
 @contextmanager
-def our_errors(asked: str, clock: Clock) -> Iterator[None]:
+def our_errors(asked: str, clock: Clock, sent: "Sent | None" = None) -> Iterator[None]:
     """Turns every error of the client, of HTTP and of reading an answer into ours; `asked` says what was attempted.
+    The server's own words are told where it is known what was `sent`, of which nothing is in a message.
 
     Ours hold no reference to what they were made of: a vendor's error carries the request, with key and prompt, and
     what prints errors likes to print their contexts, too.
     """
     try:
-        with _translated(asked, clock):
+        with _translated(asked, clock, sent):
             yield
     except ModelError as error:
         error.__context__ = error.__cause__ = None
@@ -98,20 +115,24 @@ def our_errors(asked: str, clock: Clock) -> Iterator[None]:
 
 
 @contextmanager
-def _translated(asked: str, clock: Clock) -> Iterator[None]:
+def _translated(asked: str, clock: Clock, sent: "Sent | None") -> Iterator[None]:
     try:
         yield
     except openai.APIStatusError as error:
-        raise _of_status(asked, error, clock.now()) from None
-    except (openai.APITimeoutError, TimeoutError):
-        raise ModelUnavailableError(f"{asked}: the time was over before the answer had come; try again") from None
-    except openai.APIConnectionError:
+        raise _of_status(asked, error, clock.now(), sent) from None
+    except (openai.APITimeoutError, httpx2.TimeoutException, TimeoutError):
+        raise SlowModelError(
+            f"{asked}: no progress until the time was over; is the server overloaded, or still loading the model? "
+            "llm.timeout_seconds sets how long to wait"
+        ) from None
+    except (openai.APIConnectionError, httpx2.TransportError):
         raise ModelUnavailableError(
             f"{asked}: there was no connection, or it broke; check EM_LLM_BASE_URL and whether the endpoint is up"
         ) from None
     except (openai.OpenAIError, json.JSONDecodeError, UnicodeDecodeError) as error:
         raise ModelUnavailableError(
-            f"{asked}: what came back was no answer of the API ({type(error).__name__}); check EM_LLM_BASE_URL"
+            f"{asked}: what came back was no answer of the API ({type(error).__name__}); check EM_LLM_BASE_URL, which "
+            "usually ends in /v1"
         ) from None
 
 
@@ -120,15 +141,22 @@ def is_refused(status: int) -> bool:
     return 400 <= status < 500 and status not in {401, 402, 403, 404, 408, 409, 425, 429}
 
 
-def _of_status(asked: str, error: openai.APIStatusError, now: datetime) -> ModelError:
+def _of_status(asked: str, error: openai.APIStatusError, now: datetime, sent: "Sent | None") -> ModelError:
     status, code = error.status_code, code_of(error.body)
-    found = f"{asked}: HTTP {status}" + (f", {code}" if code else "")
-    if code == NO_CREDIT or status in {401, 402, 403, 404}:
-        return ModelRefusedError(f"{found}; check {' or '.join(KEY_VARIABLES)}, EM_LLM_SMALL, EM_LLM_LARGE, credit")
+    words = server_words(error.body if error.body is not None else error.response.text, sent) if sent else ""
+    found = f"{asked}: HTTP {status}" + (f", {code}" if code else "") + words
+    if code == NO_CREDIT or status == 402:
+        return ModelRefusedError(f"{found}; check the credit and limits of the account")
+    if status in {401, 403}:
+        return ModelRefusedError(f"{found}; check the key in {' or '.join(KEY_VARIABLES)}")
+    if status == 404:
+        return ModelRefusedError(f"{found}; {CHECK_NAMES}")
     if status == 429:
-        return RateLimitedError(f"{found}; try again later", _retry_after_seconds(error.response.headers, now))
+        seconds = _retry_after_seconds(error.response.headers, now)
+        wait = "later" if seconds is None else f"in {seconds:.0f} s"
+        return RateLimitedError(f"{found}; try again {wait}", seconds)
     if is_refused(status):
-        return RequestRefusedError(f"{found}; a shorter request may pass")
+        return RequestRefusedError(f"{found}; {CHECK_NAMES}; if others pass, a shorter request may")
     return ModelUnavailableError(f"{found}; try again")
 
 
@@ -137,6 +165,55 @@ def code_of(body: object) -> str | None:
     inner = body.get("error", body) if isinstance(body, Mapping) else None
     code = inner.get("code") if isinstance(inner, Mapping) else None
     return code if isinstance(code, str) and _CODE.fullmatch(code) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """What was sent to a server, so that its errors are not told with it."""
+
+    prompt: str
+    key: SecretStr
+
+
+def server_words(body: object, sent: Sent) -> str:
+    """What a server says of an error, as `: "its words"`: without secrets or what repeats the prompt, cut short; empty
+    where it says nothing."""
+    words = _without_key(mask_detected(mask_text(_message(body))).split(), sent.key.get_secret_value())
+    told = _without_prompt(words, sent.prompt)
+    if len(told) > MAX_SERVER_CHARACTERS:
+        told = told[: MAX_SERVER_CHARACTERS - 1] + "…"
+    return f': "{told}"' if told.strip(" .…[]") else ""
+
+
+def _without_key(words: list[str], key: str) -> list[str]:
+    """The words, masked where one holds the beginning of the key: servers show keys in part."""
+    beginning = key[:N_KEY_CHARACTERS]
+    return ["[masked:key]" if len(beginning) == N_KEY_CHARACTERS and beginning in word else word for word in words]
+
+
+def _message(body: object) -> str:
+    """The first text of an error body that is a sentence, wherever the server puts it; a web page is its title."""
+    if isinstance(body, str):
+        title = _TITLE.search(body)
+        return title[1] if title else "" if "<html" in body.casefold() else body
+    if isinstance(body, Mapping):
+        named = (body.get(name) for name in ("error", "message", "msg", "detail"))
+        return next((found for value in named if (found := _message(value))), "")
+    if isinstance(body, list):
+        return next((found for value in body if (found := _message(value))), "")
+    return ""
+
+
+def _without_prompt(told: list[str], prompt: str) -> str:
+    """The words without each run of them, or more, that stands in the prompt as well."""
+    asked = f" {' '.join(prompt.split()).casefold()} "
+    is_repeated = [False] * len(told)
+    for first in range(len(told) - MIN_REPEATED_WORDS + 1):
+        run = " ".join(told[first : first + MIN_REPEATED_WORDS]).casefold().strip("\"'.,:")
+        if run in asked:
+            is_repeated[first : first + MIN_REPEATED_WORDS] = [True] * MIN_REPEATED_WORDS
+    kept = ["[…]" if repeated else word for word, repeated in zip(told, is_repeated, strict=True)]
+    return " ".join(word for n, word in enumerate(kept) if word != "[…]" or n == 0 or kept[n - 1] != "[…]")
 
 
 def _retry_after_seconds(headers: Mapping[str, str], now: datetime) -> float | None:

@@ -13,11 +13,13 @@ from em_pipelines.llm.batch_queue import BatchQueue
 from em_pipelines.llm.breakers import ModelBreakers
 from em_pipelines.llm.budget import Budget, BudgetUse
 from em_pipelines.llm.clock import Clock
+from em_pipelines.llm.concurrency import ConcurrencyLimit
+from em_pipelines.llm.endpoint_profiles import EndpointProfiles
 from em_pipelines.llm.gateway import ModelGateway
 from em_pipelines.llm.settings import LlmSettings
 from em_pipelines.pipeline import Pipeline
 from resources.batch import BatchClient
-from resources.chat_model import Dialect, OpenAIChatModel
+from resources.chat_model import OpenAIChatModel
 from resources.clock import SystemClock
 
 
@@ -50,11 +52,12 @@ def n_open_batches(home: Pipeline) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Watch:
-    """What is kept from one opening to the next: breakers, who hears of budgets nearly spent, what is taken."""
+    """What is kept from one opening to the next: breakers, how many calls are
+    sent at once, and who hears of budgets nearly spent."""
 
     breakers: ModelBreakers | None = None
     on_warning: Callable[[BudgetUse], None] | None = None
-    dialect: Dialect = field(default_factory=Dialect)
+    limits: dict[str, ConcurrencyLimit] = field(default_factory=dict)
 
 
 @asynccontextmanager
@@ -63,12 +66,13 @@ async def open_models(
 ) -> AsyncIterator[Models]:
     """Opens the models of a home, and closes every connection and the store on leaving. One event loop, one opening."""
     clock, watch = clock or SystemClock(), watch or Watch()
-    with AnswerStore(answers_path(home)) as store:
+    with AnswerStore(answers_path(home), settings.address) as store:
+        profiles = EndpointProfiles(settings.address, store.database)
         budget = Budget(store, settings.budget, clock, watch.on_warning)
         breakers = watch.breakers or ModelBreakers(settings, clock)
         async with (
-            OpenAIChatModel(settings, api_key, clock, watch.dialect) as model,
+            OpenAIChatModel(settings, api_key, clock, profiles) as model,
             BatchClient(settings, api_key, store, budget, clock) as batches,
-            ModelGateway(model, store, budget, breakers, clock, settings, batches) as gateway,
+            ModelGateway(model, store, budget, breakers, clock, settings, batches, watch.limits) as gateway,
         ):
             yield Models(settings, clock, store, budget, breakers, gateway, batches)

@@ -24,7 +24,8 @@ from em_pipelines.lifecycle.revision.source import Page
 from em_pipelines.llm.clock import Clock
 from em_pipelines.llm.protocol import ChatAnswer, ChatRequest
 from em_pipelines.llm.settings import LlmSettings
-from resources.chat_model import Dialect, TokenCounts, answer_of, sound
+from resources.chat_model import TokenCounts, answer_of, sound
+from resources.dialect import Dialect
 from resources.endpoint import Endpoint, our_errors
 
 MAX_PAGE_CHARACTERS = 500
@@ -86,7 +87,6 @@ class WebSearchModel:
         self._endpoint = Endpoint(settings.base_url, api_key, settings.timeout_seconds)
         self._responses = ResponsesDialect(revision)
         self._chat = Dialect()
-        self._chat.has_temperature = False  # models that search by themselves refuse it
 
     async def __aenter__(self) -> "WebSearchModel":
         return self
@@ -97,9 +97,12 @@ class WebSearchModel:
     async def complete(self, request: ChatRequest) -> ChatAnswer:
         """Asks once; raises a leaf of ModelError whose message holds neither key nor prompt."""
         begun = self._clock.monotonic()
-        with our_errors(f"looking a fact up with {request.model}", self._clock):
+        sent = self._endpoint.sent("\n".join(message.content for message in request.messages))
+        with our_errors(f"looking a fact up with {request.model}", self._clock, sent):
             async with asyncio.timeout(self._settings.timeout_seconds):
                 if self._revision.api == "chat":
+                    # Models that search by themselves refuse a temperature.
+                    self._chat.profiles.of(request.model).refused_parameters.add("temperature")
                     completion = await self._chat.ask(request, self._send_chat)
                 else:
                     response = await self._ask_responses(request)

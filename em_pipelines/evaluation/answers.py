@@ -22,7 +22,7 @@ from em_pipelines.errors import LockedError, ModelError, UnusableAnswerError
 from em_pipelines.evaluation.question_files import Question
 from em_pipelines.llm import ladder
 from em_pipelines.llm.asking import Asking, OpenAsking
-from em_pipelines.llm.documents import first_document
+from em_pipelines.llm.documents import last_document
 from em_pipelines.llm.ladder_state import LadderStore
 from em_pipelines.llm.protocol import ChatAnswer, ChatRequest, Message
 from em_pipelines.retrieval.context.block import ContextQuery, context_block
@@ -232,7 +232,7 @@ def _reader_of(form: type[_Read]) -> Callable[[ChatAnswer], _Read]:
         if answer.finish_reason != "stop":
             raise UnusableAnswerError(f"reading an answer: it ended with {answer.finish_reason[:40]!r}; ask again")
         try:
-            document = first_document(answer.text, lambda one: form.model_fields.keys() <= one.keys())
+            document = last_document(answer.text, lambda one: form.model_fields.keys() <= one.keys())
             return form.model_validate(json_repair.loads(answer.text) if document is None else document)
         except (ValidationError, ValueError, RecursionError):
             raise UnusableAnswerError(

@@ -17,7 +17,8 @@ from em_pipelines.storage.lake import Lake
 
 @dataclass(frozen=True, slots=True)
 class UnreadSegment:
-    """A segment with messages that were not read; `status` is PENDING or DEAD_LETTER, `reason` why, in a word."""
+    """A segment with messages that were not read; `status` is PENDING or DEAD_LETTER, `reason` why, in a word, and
+    `detail` in a sentence; empty where it was read by an earlier version."""
 
     segment_id: str
     user_id: str
@@ -26,6 +27,19 @@ class UnreadSegment:
     status: str
     reason: str
     n_messages: int
+    detail: str = ""
+
+
+_KEY = ("user_id", "session_id", "segment_id", "issue", "reason", "detail")
+
+
+def causes(unread: Iterable[UnreadSegment]) -> list[str]:
+    """Why messages were not read, those reasons first that most messages have: a sentence each, with the endpoint's own
+    words and what to do where they are known."""
+    counts: Counter[str] = Counter()
+    for segment in unread:
+        counts[segment.detail or segment.reason] += segment.n_messages
+    return [cause for cause, _ in counts.most_common()]
 
 
 def unread_segments(lake: Lake, days: Iterable[date] | None = None) -> list[UnreadSegment]:
@@ -36,13 +50,20 @@ def unread_segments(lake: Lake, days: Iterable[date] | None = None) -> list[Unre
     for day in lake.days(EXTRACTION_ISSUES) if days is None else days:
         issues = lake.read(EXTRACTION_ISSUES, day)
         for row in rows_of(issues.filter(pc.is_in(issues["issue"], value_set=unread_statuses))):
-            key = (row["user_id"], row["session_id"], row["segment_id"], row["issue"], row["reason"])
+            key = (
+                row["user_id"],
+                row["session_id"],
+                row["segment_id"],
+                row["issue"],
+                row["reason"],
+                row["detail"] or "",
+            )
             counts[key] += 1
             of_day[key] = day
     unread = [
-        UnreadSegment(segment, user, session, of_day[key], status, reason, counts[key])
+        UnreadSegment(segment, user, session, of_day[key], status, reason, counts[key], detail)
         for key in counts
-        for user, session, segment, status, reason in [key]
+        for user, session, segment, status, reason, detail in [key]
     ]
     return sorted(unread, key=lambda s: (s.day, s.user_id, s.session_id, s.segment_id))
 

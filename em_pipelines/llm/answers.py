@@ -51,10 +51,15 @@ class CallRecord:
 
 
 class AnswerStore:
-    """The store over one SQLite file; every method is one transaction. Safe for several threads and processes."""
+    """The store over one SQLite file; every method is one transaction. Safe for several threads and processes.
 
-    def __init__(self, path: Path) -> None:
+    `address` is that of the endpoint that is asked (`LlmSettings.address`).
+    """
+
+    def __init__(self, path: Path, address: str = "") -> None:
         self.database = Database(path)
+        self._address = address
+        self._usable: set[str] = set()
 
     def __enter__(self) -> "AnswerStore":
         return self
@@ -122,6 +127,19 @@ class AnswerStore:
     def n_answered(self, model: str) -> int:
         """How often the model has ever answered: what has grown was alive in between."""
         return int(self.database.rows("SELECT coalesce(sum(n_answered), 0) FROM spend WHERE model = ?", model)[0][0])
+
+    def note_usable(self, model: str, now: datetime) -> None:
+        """Notes that an answer of the model could be read: the endpoint and the name of the model are right."""
+        if model not in self._usable:
+            with self.database.transaction() as execute:
+                execute("INSERT OR IGNORE INTO usable_answers VALUES (?, ?, ?)", (self._address, model, instant(now)))
+            self._usable.add(model)
+
+    def has_usable(self, model: str) -> bool:
+        """Whether an answer of the model at this endpoint could ever be read. Where none could, the endpoint or the
+        settings are at fault, and no piece of work."""
+        query = "SELECT 1 FROM usable_answers WHERE address = ? AND model = ?"
+        return model in self._usable or bool(self.database.rows(query, self._address, model))
 
     def forget_user(self, user_id: str) -> int:
         """Deletes everything of a user but what calls cost; returns the number of answers deleted."""

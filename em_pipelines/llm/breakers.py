@@ -29,7 +29,8 @@ OnState = Callable[[str, bool], None]
 
 
 class Breaker:
-    """Stops calls once `n_failures` in a row, none older than `window_seconds`, have failed.
+    """Stops calls once `n_failures` in a row, none older than `window_seconds`, have failed. What the calls themselves
+    took is not counted: an endpoint that fails slowly is as down as one that fails at once.
 
     A success in between empties the count: a service that answers nine calls of ten is not down, and at eight calls
     at once a plain count over a minute would say so. After `open_seconds` one call is let through; its success closes
@@ -51,7 +52,9 @@ class Breaker:
         """Trial calls that failed since the breaker was last closed."""
         self._clock = clock
         self._failures = failures
-        self._failed_at: deque[float] = deque()
+        self._failed: deque[tuple[float, float]] = deque()
+        """When each failure of the row ended, and how long its call took."""
+        self._last_failure = ""
         self._opened_at: float | None = None
         self._is_trying = False
         self._on_state = on_state
@@ -71,15 +74,17 @@ class Breaker:
         """Guards one call, plain or awaited inside; raises BreakerOpenError where it may not be made."""
         with self._lock:
             is_trial = self._admit()
+        begun = self._clock.monotonic()
         try:
             yield
-        except self._failures:
-            self._ended(is_trial, has_failed=True)
+        except self._failures as error:
+            self._last_failure = str(error)
+            self._ended(begun, is_trial, has_failed=True)
             raise
         except BaseException:
-            self._ended(is_trial, has_failed=None)
+            self._ended(begun, is_trial, has_failed=None)
             raise
-        self._ended(is_trial, has_failed=False)
+        self._ended(begun, is_trial, has_failed=False)
 
     async def trial_ended(self) -> None:
         """Returns once no trial call is at work."""
@@ -101,14 +106,14 @@ class Breaker:
         left = max(0.0, self._left_seconds())
         if left > 0 or self._is_trying:
             raise BreakerOpenError(
-                f"calling {self.name}: not tried, since {self.settings.n_failures} calls in a row or the last trial "
-                f"failed; one call is tried in {left:g} s, try again after that",
+                f"{self._last_failure or f'calling {self.name}'}; it is left alone for a while, since "
+                f"{self.settings.n_failures} calls in a row or the last trial failed",
                 retry_after_seconds=left,
             )
         self._is_trying = True
         return True
 
-    def _ended(self, is_trial: bool, *, has_failed: bool | None) -> None:
+    def _ended(self, begun: float, is_trial: bool, *, has_failed: bool | None) -> None:
         with self._lock:
             if is_trial:
                 self._is_trying = False
@@ -117,19 +122,25 @@ class Breaker:
                 return  # begun before the breaker opened: what it says is old
             now = self._clock.monotonic()
             if has_failed is False:
-                self._failed_at.clear()
+                self._failed.clear()
                 self._opened_at, self.n_failed_trials = None, 0
             elif has_failed and is_trial:
                 self._opened_at = now
                 self.n_failed_trials += 1
             elif has_failed:
-                self._failed_at.append(now)
-                while self._failed_at[0] < now - self.settings.window_seconds:
-                    self._failed_at.popleft()
-                if len(self._failed_at) >= self.settings.n_failures:
+                self._failed.append((now, now - begun))
+                while now - self._failed[0][0] - self._seconds_in_calls() > self.settings.window_seconds:
+                    self._failed.popleft()
+                if len(self._failed) >= self.settings.n_failures:
                     self._opened_at = now
-                    self._failed_at.clear()
+                    self._failed.clear()
             self._tell(has_failed)
+
+    def _seconds_in_calls(self) -> float:
+        """What the calls took that failed after the first of the row, as far as they were not at work together."""
+        ends = [ended for ended, _ in self._failed]
+        pairs = zip(ends, list(self._failed)[1:], strict=False)
+        return sum(min(took, ended - before) for before, (ended, took) in pairs)
 
     def _tell(self, has_failed: bool | None) -> None:
         """Says that it has opened, each time, and that it is closed, once: a process that was killed may have said

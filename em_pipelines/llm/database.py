@@ -22,7 +22,7 @@ from em_pipelines.errors import CorruptTableError
 from em_pipelines.storage.files import make_folder
 
 Execute = Callable[..., sqlite3.Cursor]
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 BUSY_SECONDS = 30
 
 _SCHEMA = """
@@ -80,7 +80,19 @@ CREATE TABLE judgements (
     PRIMARY KEY (user_id, judge, key)
 ) STRICT, WITHOUT ROWID
 """
-_CHANGES = ((), tuple(_SCHEMA.split(";\n")), (_VECTORS,), (_JUDGEMENTS,))
+_PROFILES = """
+CREATE TABLE endpoint_profiles (
+    address TEXT NOT NULL, model TEXT NOT NULL, profile TEXT NOT NULL, changed_at TEXT NOT NULL,
+    PRIMARY KEY (address, model)
+) STRICT, WITHOUT ROWID
+"""
+_USABLE = """
+CREATE TABLE usable_answers (
+    address TEXT NOT NULL, model TEXT NOT NULL, first_at TEXT NOT NULL, PRIMARY KEY (address, model)
+) STRICT, WITHOUT ROWID
+"""
+_MESSAGES = "ALTER TABLE ladders ADD COLUMN last_message TEXT NOT NULL DEFAULT ''"
+_CHANGES = ((), tuple(_SCHEMA.split(";\n")), (_VECTORS,), (_JUDGEMENTS,), (_PROFILES, _USABLE, _MESSAGES))
 """The statements by which a file of each version comes from the one before."""
 
 

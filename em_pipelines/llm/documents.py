@@ -1,7 +1,6 @@
 """The JSON documents in the text of an answer: models reason before them, explain them and add others behind them.
 
-What is read is the first complete document that fits; nothing behind it changes it. What a document has to hold is the
-reader's to say.
+What a document has to hold, and which of several is the answer, is the reader's to say.
 """
 
 import json
@@ -10,6 +9,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 Document = dict[str, Any]
+MIN_ECHO_CHARACTERS = 60
+"""Of a line of the prompt that no answer repeats by chance."""
 _REASONING = r"(?:\w+:)?(?:think|thinking|thought|reasoning)"
 _BEGIN = re.compile(rf"<{_REASONING}>|\[THINK\]", re.IGNORECASE)
 _END = re.compile(rf"</{_REASONING}>|\[/THINK\]|<\|channel\|>final<\|message\|>", re.IGNORECASE)
@@ -27,6 +28,16 @@ def without_reasoning(text: str) -> str:
     return answer[: begin.start()] if begin else answer
 
 
+def without_echo(text: str, prompt: str) -> str:
+    """The text without the lines of the prompt, where it repeats a long one: a model that gives its prompt back gives
+    the prompt's examples back with it. A short line alone (an empty document) may well be an answer."""
+    asked = {line.strip() for line in prompt.splitlines()}
+    lines = text.splitlines()
+    if not any(len(line.strip()) >= MIN_ECHO_CHARACTERS and line.strip() in asked for line in lines):
+        return text
+    return "\n".join(line for line in lines if line.strip() not in asked)
+
+
 def documents(text: str) -> Iterator[Document]:
     """Every complete JSON object in a text that is in no other one, in order."""
     at = text.find("{")
@@ -40,14 +51,18 @@ def documents(text: str) -> Iterator[Document]:
         at = text.find("{", end)
 
 
-def first_document(text: str, fits: Callable[[Document], bool]) -> Document | None:
-    """The first complete object of a text that fits, by itself or as a value of one that does not; None without one."""
+def fitting_documents(text: str, fits: Callable[[Document], bool]) -> list[Document]:
+    """The complete objects of a text that fit, in order: each by itself, or the first value of one that does not."""
+    found = []
     for document in documents(text):
         inner = (value for value in document.values() if isinstance(value, dict))
-        found = next((one for one in (document, *inner) if fits(one)), None)
-        if found is not None:
-            return found
-    return None
+        found += [one for one in (document, *inner) if fits(one)][:1]
+    return found
+
+
+def last_document(text: str, fits: Callable[[Document], bool]) -> Document | None:
+    """The last of them; None where none fits."""
+    return next(reversed(fitting_documents(text, fits)), None)
 
 
 def whole_document(text: str) -> Document | None:

@@ -1,6 +1,6 @@
 """The one way to a model: what was answered before is not asked, what must not be asked is refused, the rest is asked.
 
-    cache → one call a key → n at once → budget → breaker → the model → the store, at once
+    cache → one call a key → as many at once as the endpoint bears → budget → breaker → the model → the store, at once
 
 A call is tried once; who wants more climbs a ladder (`em_pipelines.llm.ladder`), since each retry asks differently.
 """
@@ -9,12 +9,19 @@ import asyncio
 from collections.abc import Coroutine
 from typing import Any, Protocol
 
-from em_pipelines.errors import AnswerPendingError, BreakerOpenError, ModelError, ModelUnavailableError
+from em_pipelines.errors import (
+    AnswerPendingError,
+    BreakerOpenError,
+    ModelError,
+    ModelUnavailableError,
+    RateLimitedError,
+)
 from em_pipelines.llm.answers import AnswerStore
 from em_pipelines.llm.batch_queue import BatchQueue
 from em_pipelines.llm.breakers import Breaker, BreakerState, ModelBreakers
 from em_pipelines.llm.budget import Budget
 from em_pipelines.llm.clock import Clock
+from em_pipelines.llm.concurrency import ConcurrencyLimit
 from em_pipelines.llm.protocol import ChatAnswer, ChatModel, ChatRequest
 from em_pipelines.llm.settings import LlmSettings
 
@@ -41,6 +48,7 @@ class ModelGateway:
         clock: Clock,
         settings: LlmSettings,
         batches: BatchSender | None = None,
+        limits: dict[str, ConcurrencyLimit] | None = None,
     ) -> None:
         self._model = model
         self._store = store
@@ -51,7 +59,7 @@ class ModelGateway:
         self._settings = settings
         self._batches = batches
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._slots = asyncio.Semaphore(settings.max_concurrent_calls)
+        self._limits = limits if limits is not None else {}
         self._at_work: dict[str, asyncio.Task[ChatAnswer]] = {}
         self._alone = asyncio.Lock()
         self._answering: set[str] = set()
@@ -102,13 +110,15 @@ class ModelGateway:
                 "asking a model: the question waits for a batch; its answer is there once batches were collected"
             )
 
+    def _limit_of(self, model: str) -> ConcurrencyLimit:
+        return self._limits.setdefault(model, ConcurrencyLimit(self._settings.max_concurrent_calls))
+
     def _is_same_loop(self) -> bool:
         """Whether this is the event loop of the last call; a new loop gets slots of its own."""
         loop = asyncio.get_running_loop()
         if loop is self._loop:
             return True
         self._loop, self._at_work = loop, {}
-        self._slots = asyncio.Semaphore(self._settings.max_concurrent_calls)
         self._alone = asyncio.Lock()
         return False
 
@@ -131,7 +141,7 @@ class ModelGateway:
                     return await self._ask_the_silent(request)
         breaker = self._breakers.of(request.model)
         while True:
-            async with self._slots:
+            async with self._limit_of(request.model).slot():
                 try:
                     with self._budget.calling(request), breaker.calling():
                         return await self._call(request)
@@ -171,9 +181,13 @@ class ModelGateway:
         except ModelError as error:
             latency_ms = (self._clock.monotonic() - begun) * 1000
             self._store.note_failure(request, error, latency_ms, self._clock.now())
+            if isinstance(error, ModelUnavailableError | RateLimitedError):
+                self._limit_of(request.model).overloaded()
             if not isinstance(error, ModelUnavailableError):
                 self._answering.add(request.model)  # a refusal is an answer, too
             raise
         self._answering.add(request.model)
+        limit = self._limit_of(request.model)
+        limit.answered(answer.latency_ms / 1000, answer.prompt_tokens, answer.completion_tokens)
         self._store.save(request, answer, self._clock.now())
         return answer

@@ -1,13 +1,14 @@
 """How far each piece of work has climbed its ladder: kept beside the answers, so that a crash forgets nothing."""
 
-from dataclasses import dataclass, replace
+import sqlite3
+from dataclasses import dataclass, fields, replace
 from datetime import datetime
 
 from em_pipelines.llm.answers import reject_answer
 from em_pipelines.llm.database import Database, Execute, instant
 from em_pipelines.llm.protocol import ChatRequest
 
-CLIMBING, ANSWERED, EXHAUSTED = "climbing", "answered", "exhausted"
+CLIMBING, ANSWERED, EXHAUSTED, TOO_LARGE = "climbing", "answered", "exhausted", "too_large"
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +18,8 @@ class Place:
     `first_key` is the key of the question at its first rung: a new prompt is a new climb. `rung` is the next one to
     ask, counted from 0, or the one that was answered. `streak_rung` is where the endpoint began to be unavailable to
     it, None where the last attempt failed for another reason. `n_answered_before` is how often the model had answered
-    anybody when this work first found it unavailable.
+    anybody when this work first found it unavailable. `last_error` is the name of our error,
+    `last_message` what it says.
     """
 
     user_id: str
@@ -31,6 +33,7 @@ class Place:
     n_deferrals: int = 0
     n_answered_before: int = 0
     last_error: str = ""
+    last_message: str = ""
 
 
 class LadderStore:
@@ -42,8 +45,8 @@ class LadderStore:
     def place(self, first: ChatRequest) -> Place | None:
         """Where the work of a first question stands; None where it has not failed yet or the question has changed."""
         query = "SELECT * FROM ladders WHERE user_id = ? AND task = ? AND reference = ? AND first_key = ?"
-        rows = self._database.rows(query, first.user_id, first.task, first.reference, first.key)
-        return Place(*tuple(rows[0])[:-1]) if rows else None
+        rows = self._database.rows(query, first.user_id, first.work, first.reference, first.key)
+        return _place(rows[0]) if rows else None
 
     def keep(self, place: Place, now: datetime, *, rejected: ChatRequest | None = None) -> Place:
         """Writes where the work stands; with `rejected`, its answer counts as none from the same instant."""
@@ -58,7 +61,7 @@ class LadderStore:
         query = (
             "SELECT * FROM ladders WHERE status = ? AND (?2 IS NULL OR user_id = ?2) ORDER BY user_id, task, reference"
         )
-        return [Place(*tuple(row)[:-1]) for row in self._database.rows(query, EXHAUSTED, user_id)]
+        return [_place(row) for row in self._database.rows(query, EXHAUSTED, user_id)]
 
     def reset(self, user_id: str, reference: str) -> int:
         """Lets what failed begin again at its first rung: a replay. Returns how many ladders that were."""
@@ -69,6 +72,10 @@ class LadderStore:
             ).rowcount
 
 
+def _place(row: sqlite3.Row) -> Place:
+    return Place(**{field.name: row[field.name] for field in fields(Place)})
+
+
 def answered(place: Place, rung: int) -> Place:
     """The place after an answer that could be used."""
     return replace(place, status=ANSWERED, rung=rung, streak_rung=None, n_deferrals=0)
@@ -76,9 +83,10 @@ def answered(place: Place, rung: int) -> Place:
 
 def _write(execute: Execute, place: Place, now: datetime) -> None:
     execute(
-        "INSERT OR REPLACE INTO ladders VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        "INSERT OR REPLACE INTO ladders VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
             place.user_id, place.task, place.reference, place.first_key, place.status, place.rung, place.streak_rung,
             place.n_attempts, place.n_deferrals, place.n_answered_before, place.last_error, instant(now),
+            place.last_message,
         ),
     )  # fmt: skip

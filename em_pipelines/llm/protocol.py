@@ -28,7 +28,8 @@ class ChatRequest:
 
     `schema` is the JSON schema that the answer has to match (strict), named `schema_name`. `reference` says what the
     call is for (a segment id), `correlation_id` ties it to a message and `at` is the event time, with an offset, of
-    what it is about: these three determine nothing of the answer and are not part of the key.
+    what it is about; `part` says which part of a larger question it is. These determine nothing of the answer and are
+    not part of the key.
     """
 
     user_id: str
@@ -43,6 +44,12 @@ class ChatRequest:
     reference: str
     correlation_id: str
     at: datetime
+    part: str = ""
+
+    @property
+    def work(self) -> str:
+        """What the piece of work is called among those of one reference."""
+        return f"{self.task}{self.part}"
 
     @cached_property
     def key(self) -> str:

@@ -117,10 +117,18 @@ class LlmSettings(BaseModel):
             "realtime: calls that answer at once; batch: the Batch API, at half the price. Variable: EM_LLM_MODE."
         ),
     )
-    timeout_seconds: float = Field(
-        default=60, gt=0, description="A call without its whole answer after this long has failed."
+    timeout_seconds: float | None = Field(
+        default=None,
+        gt=0,
+        description=(
+            "A call that makes no progress for this long has failed; unset: by the endpoint's pace, a minute or more."
+        ),
     )
-    max_concurrent_calls: int = Field(default=8, ge=1, description="Calls at work together.")
+    max_concurrent_calls: int = Field(
+        default=8,
+        ge=1,
+        description="The most calls at work together; how many there are is found by the endpoint's pace.",
+    )
     n_awaited_trials: int = Field(
         default=2,
         ge=0,
@@ -169,6 +177,11 @@ class LlmSettings(BaseModel):
         if self.budget.max_usd_a_night is not None and unpriced:
             raise ValueError(f"max_usd_a_night needs the prices of {', '.join(unpriced)}: add them to llm.prices")
         return self
+
+    @property
+    def address(self) -> str:
+        """By which what is known of the endpoint is kept."""
+        return self.base_url or ""
 
     def model_of(self, size: Literal["small", "large"]) -> str:
         """The name of the small or the large model."""

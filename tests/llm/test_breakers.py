@@ -37,7 +37,10 @@ def test_it_opens_after_so_many_failures_in_the_window_and_says_until_when(
     fail(breaker)
     assert breaker.state is BreakerState.OPEN
     clock.advance(5)
-    with pytest.raises(BreakerOpenError, match="graph_store") as refused, breaker.calling():
+    with (
+        pytest.raises(BreakerOpenError, match="left alone for a while, since 3 calls in a row") as refused,
+        breaker.calling(),
+    ):
         pytest.fail("was called")
     assert refused.value.retry_after_seconds == 10
 
@@ -65,6 +68,16 @@ def test_errors_that_say_nothing_of_the_service_do_not_count(breaker: Breaker) -
     assert breaker.state is BreakerState.CLOSED
     fail(breaker)
     assert breaker.state is BreakerState.OPEN
+
+
+def test_a_service_that_fails_slowly_is_as_down_as_one_that_fails_at_once(breaker: Breaker, clock: ManualClock) -> None:
+    for wait in (0, 1, 5):
+        clock.advance(wait)
+        with pytest.raises(ModelUnavailableError), breaker.calling():
+            clock.advance(300)
+            raise ModelUnavailableError("asking: nothing came")
+    with pytest.raises(BreakerOpenError, match="asking: nothing came; it is left alone for a while"), breaker.calling():
+        pytest.fail("a call was let through")
 
 
 def opened(breaker: Breaker, clock: ManualClock) -> None:

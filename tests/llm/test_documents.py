@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from em_pipelines.llm.documents import documents, first_document, whole_document, without_reasoning
+from em_pipelines.llm.documents import documents, last_document, whole_document, without_echo, without_reasoning
 
 ANSWER = '{"likes": "plums"}'
 DRAFT = '{"likes": "pears"}'
@@ -44,16 +44,16 @@ def test_what_has_no_reasoning_stays_as_it_is(text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        f"{ANSWER}\nOtherwise I would have written {DRAFT}",
+        f"A draft: {DRAFT}\nThe answer: {ANSWER}",
         f"Of the talk {{about fruit}}, here it is: {ANSWER} Hope it {{helps}}!",
         f'An example is {{"name": "x"}}. {ANSWER}',
         json.dumps({"answer": json.loads(ANSWER)}),
-        f"[{ANSWER}, {DRAFT}]",
+        f"[{DRAFT}, {ANSWER}]",
         f'{{"likes": "pe\n\nAgain: {ANSWER}',
     ],
 )
-def test_the_first_complete_document_that_fits_is_read(text: str) -> None:
-    assert first_document(text, lambda one: "likes" in one) == {"likes": "plums"}
+def test_the_last_complete_document_that_fits_is_read(text: str) -> None:
+    assert last_document(text, lambda one: "likes" in one) == {"likes": "plums"}
 
 
 def test_of_a_key_that_comes_twice_the_first_value_with_something_in_it_counts() -> None:
@@ -71,3 +71,11 @@ def test_no_text_makes_it_raise(before: str, behind: str) -> None:
 def test_depth_is_no_document(text: str) -> None:
     found: list[dict[str, Any]] = list(documents(text))
     assert found == []
+
+
+def test_a_prompt_that_comes_back_is_no_answer() -> None:
+    example = '{"likes": "the example of the prompt, which is a long line, longer than any answer repeats"}'
+    prompt = f"Say what is liked.\n{example}\n{{}}\nInes likes plums."
+    assert without_echo(prompt, prompt) == ""
+    assert without_echo(f"{prompt}\n{ANSWER}", prompt) == ANSWER
+    assert without_echo("{}", prompt) == "{}", "a short line may well be an answer"

@@ -8,11 +8,14 @@ from typing import Any
 import pytest
 
 from em_pipelines.errors import (
+    AnswerCutError,
+    AnswerRefusedError,
     ModelError,
     ModelRefusedError,
     ModelUnavailableError,
     RateLimitedError,
     RequestRefusedError,
+    SlowModelError,
     UnusableAnswerError,
 )
 from em_pipelines.llm.answers import AnswerStore
@@ -48,8 +51,12 @@ def rungs(text: str = "turns", **changes: Any) -> list[Any]:
 class World:
     """A store, a clock, a model and a gateway, of one process."""
 
-    def __init__(self, path: Path, clock: ManualClock, replies: Any, settings: LlmSettings = PATIENT) -> None:
+    def __init__(
+        self, path: Path, clock: ManualClock, replies: Any, settings: LlmSettings = PATIENT, *, is_proven: bool = True
+    ) -> None:
         self.store = AnswerStore(path)
+        if is_proven:
+            self.store.note_usable("small", clock.now())
         self.clock = clock
         self.model = ScriptedModel(replies)
         self.settings = settings
@@ -59,15 +66,18 @@ class World:
     def climb(self, *, text: str = "turns", **changes: Any) -> Climb[Any]:
         return asyncio.run(self.climbing(text=text, **changes))
 
-    async def climbing(self, *, text: str = "turns", **changes: Any) -> Climb[Any]:
+    async def climbing(
+        self, *, text: str = "turns", can_be_smaller: bool = False, reads: Any = read, **changes: Any
+    ) -> Climb[Any]:
         return await climb(
             rungs(text, **changes),
-            read,
+            reads,
             gateway=self.gateway,
             store=self.store,
             clock=self.clock,
             settings=self.settings.retries,
             on_failure=self.heard,
+            can_be_smaller=can_be_smaller,
         )
 
     def heard(self, rung: int, request: ChatRequest, error: ModelError) -> None:
@@ -82,10 +92,10 @@ class World:
 def world(tmp_path: Path, clock: ManualClock) -> Any:
     made: list[World] = []
 
-    def make(replies: Any, settings: LlmSettings = PATIENT) -> World:
+    def make(replies: Any, settings: LlmSettings = PATIENT, *, is_proven: bool = True) -> World:
         for earlier in made:
             earlier.store.close()
-        made.append(World(tmp_path / "answers.sqlite", clock, replies, settings))
+        made.append(World(tmp_path / "answers.sqlite", clock, replies, settings, is_proven=is_proven))
         return made[-1]
 
     yield make
@@ -160,9 +170,9 @@ def test_a_crash_goes_on_at_the_next_rung(world: Any, clock: ManualClock) -> Non
 
 def test_a_request_that_is_too_long_is_asked_smaller(world: Any) -> None:
     too_long = RequestRefusedError("asking: HTTP 400, context_length_exceeded; a shorter request may pass")
-    here = world([too_long, too_long, GOOD])
+    here = world([too_long, GOOD])
     assert here.climb().outcome is Outcome.ANSWERED
-    assert here.contexts[-1] == "half"
+    assert here.contexts == ["all the context", "half"], "what was refused is not asked again as it was"
     assert world([too_long] * 4).climb(text="longer", reference="seg_2").outcome is Outcome.EXHAUSTED
 
 
@@ -265,3 +275,68 @@ def test_in_batch_mode_each_rung_waits_for_a_batch_and_for_nothing_else(world: A
     found = here.climb()
     assert (found.outcome, found.error_type) == (Outcome.PENDING, "AnswerPendingError")
     assert here.clock.slept == []
+
+
+def raising(error: type[ModelError]) -> Any:
+    def reading(answer: ChatAnswer) -> Any:
+        if answer.text == CUT:
+            raise error("reading an answer: not as it should be")
+        return read(answer)
+
+    return reading
+
+
+def test_of_a_model_that_was_never_understood_nothing_is_a_dead_letter(world: Any) -> None:
+    for _ in range(4):
+        found = world([CUT] * 4, is_proven=False).climb()
+        assert (found.outcome, found.message) == (Outcome.PENDING, "reading an answer: no JSON; ask again")
+    assert world([GOOD], is_proven=False).climb().outcome is Outcome.ANSWERED
+    assert world([CUT] * 4, is_proven=False).climb(text="more", reference="seg_2").outcome is Outcome.EXHAUSTED
+
+
+def test_a_refusal_before_any_answer_is_one_of_the_settings(world: Any) -> None:
+    here = world([RequestRefusedError("asking: HTTP 400: invalid model ID")], is_proven=False)
+    found = here.climb()
+    assert (found.outcome, found.message) == (Outcome.PENDING, "asking: HTTP 400: invalid model ID")
+    assert len(here.model.asked) == 1
+
+
+@pytest.mark.parametrize("error", [AnswerCutError, AnswerRefusedError])
+def test_what_is_too_large_is_left_to_the_caller_and_not_asked_again(world: Any, error: type[ModelError]) -> None:
+    here = world([CUT])
+    assert here.climb(can_be_smaller=True, reads=raising(error)).outcome is Outcome.TOO_LARGE
+    again = world([])
+    found = again.climb(can_be_smaller=True, reads=raising(error))
+    assert (found.outcome, found.error_type, again.model.asked) == (Outcome.TOO_LARGE, error.__name__, [])
+
+
+def test_a_declined_answer_is_not_asked_for_again_unchanged(world: Any) -> None:
+    here = world([CUT] * 2)
+    assert here.climb(reads=raising(AnswerRefusedError)).outcome is Outcome.EXHAUSTED
+    assert here.contexts == ["all the context", ""]
+
+
+def test_a_cut_answer_is_asked_for_once_more(world: Any) -> None:
+    here = world([CUT] * 2)
+    assert here.climb(reads=raising(AnswerCutError)).outcome is Outcome.EXHAUSTED
+    assert here.contexts == ["all the context"] * 2
+
+
+def test_nothing_is_given_up_because_the_endpoint_is_slow(world: Any) -> None:
+    slow = SlowModelError("asking: no progress until the time was over")
+    for _ in range(5):
+        here = world([slow, slow])
+        assert here.climb().outcome is Outcome.PENDING
+        assert here.contexts == ["all the context"] * 2
+    assert world([slow, GOOD]).climb().outcome is Outcome.ANSWERED
+
+
+def test_an_endpoint_that_has_never_answered_is_waited_for_once(world: Any) -> None:
+    here = world([SlowModelError("asking: no progress until the time was over")], is_proven=False)
+    assert here.climb().outcome is Outcome.PENDING
+    assert len(here.model.asked) == 1
+
+
+def test_a_dead_letter_keeps_its_reason_in_a_sentence(world: Any) -> None:
+    world([CUT] * 4).climb()
+    assert world([]).climb().message == "reading an answer: no JSON; ask again"

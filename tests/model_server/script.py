@@ -67,6 +67,9 @@ class Step:
     pages: tuple[tuple[str, str], ...] = ()
     """Address and title of what a web search found; a page without a title is found and not cited."""
     n_searches: int = 0
+    piece_characters: int = 40
+    piece_delay_seconds: float = 0.0
+    """Of a streamed answer."""
     error_code: str | None = None
     """Of a response that failed although HTTP says 200."""
 

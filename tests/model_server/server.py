@@ -59,6 +59,8 @@ class ModelServer:
         self.refused_formats = set(refused_formats)
         self.refused_parameters: set[str] = set()
         """Parameters of a call, or of its first tool, that are refused (400) by name."""
+        self.is_streaming = False
+        """Whether `stream` is honoured; many servers ignore it."""
         self.refuses_files = False
         """Whether uploads are refused with 401."""
         self.vectors: Callable[[list[str]], list[list[float]]] | None = None
@@ -69,6 +71,8 @@ class ModelServer:
         """Method and path of every request of any kind, in order."""
         self.raw: list[bytes] = []
         """The bodies of all requests, as they came."""
+        self.n_pieces = 0
+        """Pieces of streamed answers that were sent."""
         self.n_at_once = 0
         self.max_at_once = 0
         """How many completions were at work together, at most."""
@@ -265,11 +269,39 @@ class _Handler(BaseHTTPRequestHandler):
                     self._send_bytes(200, b"<html>not what you wanted", "application/json")
                 case "status":
                     self._send_error(step)
+                case _ if owner.is_streaming and body.get("stream"):
+                    self._stream(call, step)
                 case _:
                     self._send((response if "input" in body else completion)(call, step))
         finally:
             with owner._lock:
                 owner.n_at_once -= 1
+
+    def _stream(self, call: Call, step: Step) -> None:
+        """Sends the answer as server-sent events, `step.pieces` of its text each, until the client goes."""
+        self.send_response(200)
+        self.send_header("content-type", "text/event-stream")
+        self.end_headers()
+        self.close_connection = True
+        whole = completion(call, step)
+        text, usage = step.text(call), whole.pop("usage", None)
+        chunk = {**whole, "object": "chat.completion.chunk"}
+        self._event(": the server is alive")
+        for at in range(0, max(1, len(text)), step.piece_characters):
+            piece = {"role": "assistant", "content": text[at : at + step.piece_characters]}
+            self._event({**chunk, "choices": [{"index": 0, "delta": piece, "finish_reason": None}]})
+            self.server.owner.n_pieces += 1
+            if step.piece_delay_seconds:
+                self.server.owner.closed.wait(step.piece_delay_seconds)
+        self._event({**chunk, "choices": [{"index": 0, "delta": {}, "finish_reason": step.finish_reason}]})
+        if (call.body.get("stream_options") or {}).get("include_usage"):
+            self._event({**chunk, "choices": [], "usage": usage})
+        self._event("data: [DONE]")
+
+    def _event(self, event: Any) -> None:
+        line = event if isinstance(event, str) else f"data: {json.dumps(event)}"
+        self.wfile.write(f"{line}\n\n".encode())
+        self.wfile.flush()
 
     def _answer_line(self, body: dict[str, Any]) -> tuple[int, dict[str, Any]]:
         call, step = self.server.owner.take(body, {"authorization": self.headers["authorization"]}, in_batch=True)

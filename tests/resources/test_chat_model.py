@@ -2,6 +2,7 @@
 
 import asyncio
 import gc
+import json
 import logging
 import traceback
 from datetime import timedelta
@@ -17,13 +18,18 @@ from em_pipelines.errors import (
     ModelUnavailableError,
     RateLimitedError,
     RequestRefusedError,
+    RequestTooLongError,
     SettingsError,
+    SlowModelError,
 )
 from em_pipelines.llm.clock import ManualClock
+from em_pipelines.llm.endpoint_profiles import EndpointProfile, EndpointProfiles
 from em_pipelines.llm.protocol import ChatAnswer, ChatRequest
 from em_pipelines.llm.settings import LlmSettings, ModelPrice
-from resources.chat_model import Dialect, OpenAIChatModel
-from resources.endpoint import read_api_key
+from resources.answer_body import is_repeating
+from resources.chat_model import OpenAIChatModel
+from resources.dialect import Dialect
+from resources.endpoint import Sent, read_api_key, server_words
 from tests.model_server.questions import SCHEMA, question
 from tests.model_server.script import Step, answer, dropped, failed, garbage, hang, rate_limited, truncated
 from tests.model_server.server import ModelServer
@@ -54,8 +60,10 @@ def test_a_question_goes_out_whole_and_its_answer_comes_back_with_what_it_took()
             {"role": "system", "content": "Say what is liked."},
             {"role": "user", "content": "Ines likes plums."},
         ],
-        "max_completion_tokens": 200,
+        "max_tokens": 200,
         "temperature": 0.0,
+        "stream": True,
+        "stream_options": {"include_usage": True},
         "response_format": {
             "type": "json_schema",
             "json_schema": {"name": "likes", "schema": SCHEMA, "strict": True},
@@ -105,7 +113,7 @@ def test_calls_at_once_learn_of_a_refused_format_together() -> None:
         assert kinds.count("json_schema") <= 8
 
 
-@pytest.mark.parametrize("name", ["max_completion_tokens", "temperature"])
+@pytest.mark.parametrize("name", ["max_tokens", "temperature", "stream", "stream_options"])
 def test_parameters_that_an_endpoint_does_not_know_are_left_out(name: str) -> None:
     def script(call: Any) -> Step:
         return failed(400, f"Unsupported parameter: '{name}'.") if name in call.body else answer("{}")
@@ -113,14 +121,23 @@ def test_parameters_that_an_endpoint_does_not_know_are_left_out(name: str) -> No
     with ModelServer(script) as server:
         ask(server, question("one"), question("two"))
         assert [name in call.body for call in server.calls] == [True, False, False]
-        assert ("max_tokens" in server.calls[-1].body) == (name == "max_completion_tokens")
+        assert ("max_completion_tokens" in server.calls[-1].body) == (name == "max_tokens")
 
 
 def test_a_parameter_may_be_named_anywhere_in_a_refusal() -> None:
-    refusal = failed(422, body={"detail": [{"type": "extra_forbidden", "loc": ["body", "max_completion_tokens"]}]})
-    with ModelServer(lambda call: refusal if "max_completion_tokens" in call.body else answer("{}")) as server:
+    refusal = failed(422, body={"detail": [{"type": "extra_forbidden", "loc": ["body", "max_tokens"]}]})
+    with ModelServer(lambda call: refusal if "max_tokens" in call.body else answer("{}")) as server:
         ask(server, question("one"), question("two"))
-        assert ["max_tokens" in call.body for call in server.calls] == [False, True, True]
+        assert ["max_completion_tokens" in call.body for call in server.calls] == [False, True, True]
+
+
+def test_openai_itself_is_asked_by_its_own_name_for_the_limit() -> None:
+    limits = ("max_tokens", "max_completion_tokens")
+    for address in ("", "https://api.openai.com/v1", "https://mine.openai.azure.com/openai/v1"):
+        body = Dialect(EndpointProfiles(address)).parameters(question())
+        assert [name in body for name in limits] == [False, True]
+    body = Dialect(EndpointProfiles("http://127.0.0.1:11434/v1")).parameters(question())
+    assert [name in body for name in limits] == [True, False]
 
 
 def raised(step: Step, **changes: Any) -> ModelError:
@@ -135,18 +152,26 @@ def raised(step: Step, **changes: Any) -> ModelError:
 @pytest.mark.parametrize(
     ("step", "kind", "said"),
     [
-        (failed(500), ModelUnavailableError, "asking the model small: HTTP 500; try again"),
+        (failed(500), ModelUnavailableError, 'asking the model small: HTTP 500: "The server had an error."; try again'),
         (failed(503, code="overloaded"), ModelUnavailableError, "HTTP 503, overloaded"),
         (failed(408), ModelUnavailableError, "HTTP 408"),
         (dropped(), ModelUnavailableError, "there was no connection, or it broke"),
         (garbage(), ModelUnavailableError, "what came back was no answer of the API"),
-        (failed(401, f"Incorrect API key provided: {KEY}", "invalid_api_key"), ModelRefusedError, "HTTP 401"),
-        (failed(404, code="model_not_found"), ModelRefusedError, "HTTP 404, model_not_found; check EM_LLM_API_KEY"),
-        (failed(429, code="insufficient_quota"), ModelRefusedError, "HTTP 429, insufficient_quota"),
-        (failed(400, "too long: Ines likes plums.", "context_length_exceeded"), RequestRefusedError, "HTTP 400"),
-        (failed(413), RequestRefusedError, "HTTP 413; a shorter request may pass"),
-        (failed(400, code="Ines likes plums"), RequestRefusedError, "HTTP 400; a"),
-        (rate_limited(), RateLimitedError, "HTTP 429, rate_limit_exceeded; try again later"),
+        (
+            failed(401, f"Incorrect API key provided: {KEY}", "invalid_api_key"),
+            ModelRefusedError,
+            "; check the key in EM_LLM_API_KEY",
+        ),
+        (failed(404, code="model_not_found"), ModelRefusedError, "; check EM_LLM_SMALL"),
+        (failed(429, code="insufficient_quota"), ModelRefusedError, "; check the credit"),
+        (
+            failed(400, "too long: Ines likes plums.", "too_long"),
+            RequestRefusedError,
+            'HTTP 400, too_long: "too long: […]"',
+        ),
+        (failed(413), RequestRefusedError, "if others pass, a shorter request may"),
+        (failed(400, code="Ines likes plums"), RequestRefusedError, "HTTP 400: "),
+        (rate_limited(), RateLimitedError, 'HTTP 429, rate_limit_exceeded: "Rate limit reached."; try again later'),
     ],
     ids=lambda value: value.kind + str(value.status) if isinstance(value, Step) else "",
 )
@@ -171,8 +196,8 @@ def test_retry_after_is_seconds_or_a_date(header: str | None, seconds: float | N
 
 def test_an_endpoint_that_hangs_is_given_up_when_the_time_is_over() -> None:
     found = raised(hang(), timeout_seconds=0.03)
-    assert isinstance(found, ModelUnavailableError)
-    assert "the time was over" in str(found)
+    assert isinstance(found, SlowModelError)
+    assert "no progress until the time was over" in str(found)
 
 
 def test_nobody_at_home_is_an_unavailable_model() -> None:
@@ -263,12 +288,12 @@ def test_a_key_or_a_pace_that_is_refused_is_no_matter_of_the_format(step: Step) 
 
 
 def test_what_an_endpoint_takes_is_known_to_the_next_client_of_it() -> None:
-    dialect = Dialect()
+    profiles = EndpointProfiles()
     with ModelServer(refusing(failed(400, "no"), "json_schema")) as server:
         settings = LlmSettings(base_url=server.base_url, small="small")
 
         async def asking(text: str) -> None:
-            async with OpenAIChatModel(settings, SecretStr(KEY), ManualClock(), dialect) as model:
+            async with OpenAIChatModel(settings, SecretStr(KEY), ManualClock(), profiles) as model:
                 await model.complete(question(text))
 
         for text in ("one", "two"):
@@ -323,7 +348,7 @@ def test_content_in_parts_is_the_text_of_its_parts(parts: tuple[dict[str, Any], 
 
 def test_a_page_in_place_of_an_answer_is_an_unavailable_model(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tests.model_server.server.completion", lambda call, step: "<html>please log in</html>")
-    with ModelServer() as server, pytest.raises(ModelUnavailableError, match="holds no message"):
+    with ModelServer() as server, pytest.raises(ModelUnavailableError, match="no answer of the API"):
         ask(server)
 
 
@@ -371,3 +396,120 @@ def test_keys_are_read_from_two_variables_and_shown_by_neither() -> None:
     assert "first" not in repr(read_api_key(both))
     with pytest.raises(SettingsError, match="none of EM_LLM_API_KEY and OPENAI_API_KEY is set"):
         read_api_key({})
+
+
+CONTEXT = (
+    "This model's maximum context length is 4096 tokens. However, you requested 5711 tokens (1615 in the messages, "
+    "4096 in the completion). Please reduce the length of the messages or completion."
+)
+TOO_LARGE = [
+    (CONTEXT, 4080, [4096, 4019]),
+    ("'max_tokens' or 'max_completion_tokens' is too large: 4096. This model's maximum context length is 4096 tokens "
+     "and your request has 1615 input tokens (4096 > 4096 - 1615).", 1024, [4096, 4019, 2048, 1024]),
+    ("max_tokens is too large: 4096. This model supports at most 2048 completion tokens.", 2048, [4096, 2048]),
+    ("the request exceeds the available context size, try increasing it", 1500, [4096, 2048, 1024]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("wording", "most", "limits"), TOO_LARGE)
+def test_a_limit_that_is_too_large_is_lowered_until_it_passes(wording: str, most: int, limits: list[int]) -> None:
+    def script(call: Any) -> Step:
+        return failed(400, wording) if call.body["max_tokens"] > most else answer("{}")
+
+    with ModelServer(script) as server:
+        ask(server, question(max_output_tokens=4096), question("two", max_output_tokens=4096))
+        asked = [call.body["max_tokens"] for call in server.calls]
+    assert asked[0] == limits[0]
+    assert asked[-1] == pytest.approx(asked[-2], abs=9), "it is known from then on"
+    assert len(asked) == len(limits) + 1
+    assert asked[-1] <= most
+
+
+def test_a_prompt_that_leaves_no_room_for_an_answer_is_not_sent() -> None:
+    with ModelServer(lambda call: failed(400, "maximum context length is 300 tokens")) as server:
+        for _ in range(2):
+            with pytest.raises(RequestTooLongError, match="in its context of 300 tokens"):
+                ask(server, question("long " * 200))
+        assert server.n_calls == 2, "each client learns it with its first call"
+
+
+def test_a_streamed_answer_is_the_same_answer() -> None:
+    text = json.dumps({"likes": "plums", "why": "they are sweet, and sour, and blue" * 9})
+    found = []
+    for is_streaming in (False, True):
+        with ModelServer([answer(text)]) as server:
+            server.is_streaming = is_streaming
+            found += ask(server)
+            assert (server.n_pieces > 3) is is_streaming
+    one, other = found
+    assert (one.text, one.finish_reason, one.prompt_tokens, one.completion_tokens) == (
+        other.text, other.finish_reason, other.prompt_tokens, other.completion_tokens,
+    )  # fmt: skip
+
+
+def test_a_model_that_goes_in_circles_is_stopped() -> None:
+    circle = '{"likes": ["plums"' + ', "plums, and pears, and plums"' * 5_000
+    with ModelServer([answer(circle)]) as server:
+        server.is_streaming = True
+        (found,) = ask(server)
+        assert server.n_pieces < 1_000, "the connection is closed, and the server stops"
+    assert found.finish_reason == "loop"
+    with ModelServer([answer(circle, finish_reason="length")]) as server:
+        assert ask(server)[0].finish_reason == "loop"
+
+
+@pytest.mark.parametrize(("text", "is_loop"), [("ab" * 800, True), ("x" * 1600, True), ("abc " * 40, False)])
+def test_repetition_is_the_end_of_a_text_again_and_again(text: str, is_loop: bool) -> None:
+    assert is_repeating(text) is is_loop
+    assert not is_repeating(json.dumps([{"t": n, "name": f"somebody {n * n}"} for n in range(60)])[:1600])
+
+
+def test_a_call_that_makes_progress_is_not_given_up() -> None:
+    with ModelServer([answer("x" * 400, piece_delay_seconds=0.02)]) as server:
+        server.is_streaming = True
+        (found,) = ask(server, timeout_seconds=0.15)
+        assert len(found.text) == 400
+        assert server.n_pieces * 0.02 > 0.15
+
+
+def test_the_arguments_of_a_tool_are_an_answer_where_there_is_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    call = {"id": "c", "type": "function", "function": {"name": "likes", "arguments": '{"likes": "plums"}'}}
+    message = {"role": "assistant", "content": None, "tool_calls": [call]}
+    choices = [{"index": 0, "finish_reason": "tool_calls", "message": message}]
+    monkeypatch.setattr("tests.model_server.server.completion", lambda call, step: {"choices": choices})
+    with ModelServer() as server:
+        (found,) = ask(server)
+    assert found.text == '{"likes": "plums"}'
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ({"error": {"message": "no such model", "param": "model"}}, ': "no such model"'),
+        ({"error": "Unsupported parameter"}, ': "Unsupported parameter"'),
+        ({"object": "error", "message": "bad"}, ': "bad"'),
+        ({"detail": [{"loc": ["body"], "msg": "Input should be text"}]}, ': "Input should be text"'),
+        ("<html><head><title>502 Bad Gateway</title></head></html>", ': "502 Bad Gateway"'),
+        ("<html>no title</html>", ""), ("plain words", ': "plain words"'), (None, ""), ([], ""), ({"error": {}}, ""),
+        ({"error": {"message": f"key {KEY} of {'x' * 900}"}}, None),
+    ],
+)  # fmt: skip
+def test_the_servers_own_words_are_told_wherever_it_puts_them(body: object, words: str | None) -> None:
+    found = server_words(body, Sent("", SecretStr(KEY)))
+    assert words is None or found == words
+    assert KEY not in found
+    assert len(found) < 260
+
+
+def test_words_that_repeat_the_prompt_are_left_out() -> None:
+    sent = Sent("My sister Odalys lives in Narva.", SecretStr(KEY))
+    found = server_words({"message": "not allowed: My sister Odalys lives in Narva. Sorry"}, sent)
+    assert found == ': "not allowed: […] Sorry"'
+
+
+def test_patience_follows_the_pace_of_the_endpoint() -> None:
+    profile = EndpointProfile()
+    assert profile.patience_seconds == 600
+    assert (profile.waited(4), profile.waited(2), profile.patience_seconds) == (True, False, 60)
+    assert (profile.waited(40), profile.patience_seconds) == (True, 200)
+    assert (profile.waited(500), profile.patience_seconds) == (True, 600)

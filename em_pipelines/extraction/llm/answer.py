@@ -4,6 +4,7 @@ Names in the schema are short because the schema is paid for with every call. Th
 that an endpoint with structured outputs cannot leave it; an answer that does all the same is judged item by item.
 """
 
+import math
 import re
 from enum import StrEnum
 from typing import Annotated, Any, Literal
@@ -39,6 +40,12 @@ def _number(value: Any) -> Any:
     return int(value) if isinstance(value, str) and re.fullmatch(r"\s*-?\d{1,3}\s*", value, re.ASCII) else value
 
 
+def _polarity(value: Any) -> Any:
+    """A polarity; what is none (null, NaN) is as good as left out."""
+    is_absent = value is None or (isinstance(value, float) and math.isnan(value))
+    return 1 if is_absent else _number(value)
+
+
 Words = Annotated[str, AfterValidator(_storable)]
 
 
@@ -64,7 +71,7 @@ class RelationItem(Item):
     relation: Annotated[Words, BeforeValidator(_word)]
     object: Words
     attribute: Words | None = None
-    polarity: Annotated[Literal[1, -1], BeforeValidator(_number)] = 1
+    polarity: Annotated[Literal[1, -1], BeforeValidator(_polarity)] = 1
     statement: Words | None = None
 
 

@@ -11,7 +11,16 @@ from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import cast
 
-from em_pipelines.errors import LockedError, ModelError, UnusableAnswerError
+from em_pipelines.errors import (
+    AnswerCutError,
+    AnswerRefusedError,
+    LockedError,
+    ModelError,
+    ModelRefusedError,
+    RequestRefusedError,
+    SlowModelError,
+    UnusableAnswerError,
+)
 from em_pipelines.extraction.llm import prompt
 from em_pipelines.extraction.llm.answer import ALL_SECTIONS, EntityItem, RelationItem, Section, answer_schema
 from em_pipelines.extraction.llm.grounding import ground
@@ -19,6 +28,8 @@ from em_pipelines.extraction.llm.parsing import Parsed, merged, parse
 from em_pipelines.extraction.llm.settings import LlmExtractionSettings
 from em_pipelines.extraction.settings import GateSettings
 from em_pipelines.extraction.skipping import skip_reason
+from em_pipelines.extraction.support import N_EARLIER
+from em_pipelines.extraction.verification import verify
 from em_pipelines.llm import ladder
 from em_pipelines.llm.answers import AnswerStore
 from em_pipelines.llm.asking import Asking, OpenAsking
@@ -31,13 +42,21 @@ from em_pipelines.storage.step import code_digest
 _LOGGER = logging.getLogger(__name__)
 TASK = "extraction"
 FOLLOW_UP_TASK = "extraction_follow_up"
+MAX_HALVINGS = 4
+"""A question about twenty turns, that often halved, is about one or two."""
+CUT = frozenset({"length", "loop"})
+DECLINED = frozenset({"refusal", "content_filter"})
+"""Finish reasons."""
+_Gated = tuple[Segment, tuple[dict[int, Turn], list[Issue]]]
+"""A segment, its turns worth asking about by their index, and why the others are not."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Question:
     """What is asked about a segment: of which turns, by their index in it, and for which sections.
 
-    `known` is what the model is told of the sections that are not asked for.
+    `known` is what the model is told of the sections that are not asked for. `part` is empty for all of the turns that
+    are asked about, else a digit for each time that they were halved.
     """
 
     segment: Segment
@@ -45,10 +64,48 @@ class _Question:
     sections: tuple[Section, ...] = ALL_SECTIONS
     task: str = TASK
     known: str = ""
+    part: str = ""
+
+    @property
+    def shown(self) -> slice:
+        """The turns of the segment that are shown: all of them, of a part those from its first to its last."""
+        return slice(min(self.targets), max(self.targets) + 1) if self.part else slice(None)
+
+    @property
+    def earlier(self) -> tuple[Turn, ...]:
+        """The turns before those, as many as are shown at most."""
+        before = (*self.segment.context, *self.segment.turns[: self.shown.start or 0])
+        return before[-max(N_EARLIER, len(self.segment.context)) :]
+
+    @property
+    def can_be_smaller(self) -> bool:
+        """Whether it may be asked in two halves."""
+        return self.sections == ALL_SECTIONS and len(self.targets) > 1 and len(self.part) < MAX_HALVINGS
+
+    def halves(self) -> tuple["_Question", "_Question"]:
+        """The questions about the first and the second half of the turns."""
+        turns = list(self.targets.items())
+        middle = len(turns) // 2
+        first, second = dict(turns[:middle]), dict(turns[middle:])
+        return replace(self, targets=first, part=f"{self.part}0"), replace(self, targets=second, part=f"{self.part}1")
 
     def follow_up(self, parsed: Parsed) -> "_Question":
         """The question for what is missing."""
         return replace(self, sections=parsed.missing, task=FOLLOW_UP_TASK, known=_known(parsed))
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """What was answered about some turns of a segment, and how asking ended."""
+
+    targets: dict[int, Turn]
+    parsed: Parsed | None
+    climb: ladder.Climb[Parsed]
+
+    @property
+    def ended(self) -> Outcome:
+        """How the reading of these turns ended."""
+        return _ENDINGS[self.climb.outcome]
 
 
 class LLMExtractor:
@@ -104,56 +161,104 @@ class LLMExtractor:
             return [Extraction(issues=issues) for _, issues in gated]
         async with self._open_asking() as asking:
             await _tried("collecting batches", asking.collect)
-            readings = await asyncio.gather(
-                *(self._read(asking, s, targets, issues) for s, (targets, issues) in zip(segments, gated, strict=True))
-            )
+            readings = await self._read_each(asking, list(zip(segments, gated, strict=True)))
             await _tried("sending a batch", asking.gateway.flush)
             return readings
 
-    async def _read(
-        self, asking: Asking, segment: Segment, targets: dict[int, Turn], issues: list[Issue]
+    async def _read_each(self, asking: Asking, wanted: Sequence[_Gated]) -> list[Extraction]:
+        """Reads segments, all at once where the model is known to give answers that can be read.
+
+        Where it is not, some are tried one by one, far apart. If none of them can be read the settings, the endpoint or
+        the model are at fault, and the others wait with the same reason instead of being asked in vain.
+        """
+        readings: dict[int, Extraction] = {}
+        asked = [n for n, (_, (targets, _)) in enumerate(wanted) if targets]
+        trials = dict.fromkeys([asked[0], asked[len(asked) // 2], asked[-1]])
+        failed: ladder.Climb[Parsed] | None = None
+        for n in () if asking.store.has_usable(self._model) else trials:
+            segment, (targets, issues) = wanted[n]
+            parts = await self._parts(asking, _Question(segment, targets))
+            readings[n] = self._reading(asking, segment, targets, issues, parts)
+            failed = parts[-1].climb if isinstance(parts[-1].climb.error, _AT_FAULT) else None
+            if failed is None or isinstance(failed.error, ModelRefusedError):
+                break
+        left = [n for n in range(len(wanted)) if n not in readings]
+        if failed is not None:
+            others = [self._waiting(asking, wanted[n], failed) for n in left]
+        else:
+            others = list(await asyncio.gather(*(self._read(asking, *wanted[n]) for n in left)))
+        readings.update(zip(left, others, strict=True))
+        return [readings[n] for n in range(len(wanted))]
+
+    def _waiting(self, asking: Asking, wanted: _Gated, why: ladder.Climb[Parsed]) -> Extraction:
+        """The reading of a segment that is not asked about, for the reason that others were not read."""
+        segment, (targets, issues) = wanted
+        pending = replace(why, outcome=ladder.Outcome.PENDING)
+        return self._reading(asking, segment, targets, issues, [_Part(targets, None, pending)] if targets else [])
+
+    async def _read(self, asking: Asking, segment: Segment, gated: tuple[dict[int, Turn], list[Issue]]) -> Extraction:
+        targets, issues = gated
+        parts = await self._parts(asking, _Question(segment, targets)) if targets else []
+        return self._reading(asking, segment, targets, issues, parts)
+
+    def _reading(
+        self, asking: Asking, segment: Segment, targets: dict[int, Turn], issues: list[Issue], parts: Sequence[_Part]
     ) -> Extraction:
-        if not targets:
+        """The reading of a segment out of what was answered about its parts. Half a reading would be another one
+        tomorrow: while one part waits, all of it does."""
+        if not parts:
             return Extraction(issues=issues)
-        parsed, last = await self._answered(asking, _Question(segment, targets))
-        ended = _ENDINGS[last.outcome]
-        reading = Extraction()
-        if parsed is not None and ended is not Outcome.PENDING:  # half a reading would be another one tomorrow
-            reading = ground(segment, targets, parsed)
-        reading.outcome, reading.reason = ended, _in_words(last.error_type or "")
-        if ended is not Outcome.COMPLETE:
-            issue = PENDING if ended is Outcome.PENDING else DEAD_LETTER
-            reading.issues += [Issue(t.turn_number, issue, reading.reason, "error") for t in targets.values()]
+        worst = max(parts, key=lambda part: _SEVERITY.index(part.ended))
+        reading = Extraction(outcome=worst.ended, reason=_in_words(worst.climb.error_type or ""))
+        for part in parts if worst.ended is not Outcome.PENDING else ():
+            if part.parsed is not None:
+                found = _best_grounded(segment, part.targets, part.parsed)
+                reading.mentions += found.mentions
+                reading.claims += found.claims
+                reading.issues += found.issues
+            if part.ended is not Outcome.COMPLETE:
+                reading.issues += _unread(part, DEAD_LETTER, part.targets)
+        if worst.ended is Outcome.PENDING:
+            reading.issues += _unread(worst, PENDING, targets)
         reading.issues += issues
         calls = asking.store.calls_of(segment.user_id, segment.segment_id)
         reading.calls = [cast("CallRow", asdict(call)) for call in calls]
         return reading
 
-    async def _answered(self, asking: Asking, question: _Question) -> tuple[Parsed | None, ladder.Climb[Parsed]]:
-        """What was answered to the question and to that for what is missing, and how the last of them ended."""
+    async def _parts(self, asking: Asking, question: _Question) -> list[_Part]:
+        """What was answered to the question and to that for what is missing; in halves, where it is too large. What
+        waits keeps the rest from being asked."""
         climbed = await self._climb(asking, question)
+        if climbed.outcome is ladder.Outcome.TOO_LARGE:
+            first, second = question.halves()
+            parts = await self._parts(asking, first)
+            if parts[-1].ended is Outcome.PENDING:
+                return [*parts, _Part(second.targets, None, parts[-1].climb)]
+            return parts + await self._parts(asking, second)
         parsed = climbed.value
         if parsed is None or not parsed.missing:
-            return parsed, climbed
+            return [_Part(question.targets, parsed, climbed)]
         again = await self._climb(asking, question.follow_up(parsed))
-        return (parsed if again.value is None else merged(parsed, again.value)), again
+        parsed = parsed if again.value is None else merged(parsed, again.value)
+        return [_Part(question.targets, parsed, again)]
 
     async def _climb(self, asking: Asking, question: _Question) -> ladder.Climb[Parsed]:
-        n_context = len(question.segment.context)
-        windows = (n_context, n_context, n_context // 2, 0)
+        n_context = len(question.earlier)
+        windows = ((n_context, 1), (n_context, 2), (n_context // 2, 2), (0, 2))
         return await ladder.climb(
-            [partial(self._request, question, window) for window in windows],
-            partial(_readable, sections=question.sections, store=asking.store),
+            [partial(self._request, question, window, times) for window, times in windows],
+            partial(_readable, question=question, store=asking.store),
             gateway=asking.gateway,
             store=asking.store,
             clock=asking.clock,
             settings=asking.ladder,
+            can_be_smaller=question.can_be_smaller,
         )
 
-    def _request(self, question: _Question, n_context: int) -> ChatRequest:
-        """The question with the last `n_context` turns of context."""
+    def _request(self, question: _Question, n_context: int, times: int) -> ChatRequest:
+        """The question with the last `n_context` turns of context, and `times` the usual room for its answer."""
         segment, sections = question.segment, question.sections
-        context = segment.context[len(segment.context) - n_context :]
+        context = question.earlier[len(question.earlier) - n_context :]
         shown = frozenset(turn.turn_number for turn in question.targets.values())
         first = next(iter(question.targets.values()))
         schema = answer_schema(sections, is_health_asked=self._is_health_asked)
@@ -164,23 +269,48 @@ class LLMExtractor:
             prompt_version=content_id("prompt", prompt.SYSTEM)[-12:],
             messages=(
                 prompt.system_message(is_health_asked=self._is_health_asked),
-                prompt.segment_message(segment, shown, context, sections=sections, known=question.known),
+                prompt.segment_message(
+                    segment, shown, context, sections=sections, known=question.known, shown=question.shown
+                ),
             ),
             schema_name="facts",
             schema=schema,
-            max_output_tokens=self.settings.max_output_tokens,
+            max_output_tokens=self.settings.max_output_tokens * times,
             temperature=self.settings.temperature,
             reference=segment.segment_id,
             correlation_id=correlation_id(segment.user_id, segment.session_id, first.turn_number),
             at=first.timestamp,
+            part=question.part,
         )
 
 
+_AT_FAULT = (ModelRefusedError, RequestRefusedError, UnusableAnswerError, SlowModelError)
+"""What says, of a model that has never given an answer that could be read, that it never will."""
+_SEVERITY = (Outcome.COMPLETE, Outcome.FAILED, Outcome.PENDING)
 _ENDINGS = {
     ladder.Outcome.ANSWERED: Outcome.COMPLETE,
     ladder.Outcome.PENDING: Outcome.PENDING,
     ladder.Outcome.EXHAUSTED: Outcome.FAILED,
 }
+
+
+def _best_grounded(segment: Segment, targets: dict[int, Turn], parsed: Parsed) -> Extraction:
+    """The reading of an answer; of one with several documents, of the one that raises the fewest doubts, the later one
+    of equals: a draft comes before the answer, and what was denied is often written out behind it."""
+    readings = [ground(segment, targets, one) for one in (parsed, *reversed(parsed.alternatives))]
+    if len(readings) == 1:
+        return readings[0]
+    return min(readings, key=lambda reading: _n_doubts(verify(reading, segment)))
+
+
+def _n_doubts(reading: Extraction) -> int:
+    return sum(issue.reason == "hallucination" for issue in reading.issues)
+
+
+def _unread(part: _Part, issue: str, targets: dict[int, Turn]) -> list[Issue]:
+    """The issues of turns that were not read, with the reason in a word, and in a sentence as detail."""
+    reason = _in_words(part.climb.error_type or "")
+    return [Issue(turn.turn_number, issue, reason, "error", part.climb.message) for turn in targets.values()]
 
 
 async def _tried(what: str, act: Callable[[], Awaitable[object]] | None) -> None:
@@ -205,17 +335,41 @@ def _gated(segment: Segment, settings: GateSettings) -> tuple[dict[int, Turn], l
     return targets, issues
 
 
-def _readable(answer: ChatAnswer, sections: tuple[Section, ...], store: AnswerStore) -> Parsed:
-    """The sections of an answer. Raises UnusableAnswerError where none are there, or of a follow-up not all."""
+def _readable(answer: ChatAnswer, question: _Question, store: AnswerStore) -> Parsed:
+    """The sections of an answer. Raises UnusableAnswerError where none are there, where it was cut off and can be asked
+    about less, or where a follow-up does not bring all."""
+    sections = question.sections
     parsed = parse(answer.text, wanted=sections)
     is_follow_up = sections != ALL_SECTIONS
-    if parsed.missing and (is_follow_up or set(parsed.missing) == set(sections)):
-        raise UnusableAnswerError(
-            f"reading an answer: {', '.join(parsed.missing)} missing or cut off; it is asked again"
+    is_lost = set(parsed.missing) == set(sections)
+    if answer.finish_reason in CUT and parsed.missing and (is_lost or is_follow_up or question.can_be_smaller):
+        raise AnswerCutError(_cut(answer))
+    if parsed.missing and answer.finish_reason in DECLINED:
+        raise AnswerRefusedError(
+            "reading an answer: the model, or a filter of the endpoint, declined to answer; fewer messages are asked "
+            "about at once; look at the endpoint's content filter"
         )
+    if is_lost or (is_follow_up and parsed.missing):
+        what = (
+            "it is empty"
+            if not answer.text.strip()
+            else f"{', '.join(parsed.missing)} missing or not in the form asked for"
+        )
+        raise UnusableAnswerError(f"reading an answer: {what}; it is asked again; if this goes on, try another model")
     if not answer.is_cache_hit and (parsed.missing or parsed.is_repaired or parsed.n_invalid):
         store.mark(answer.key, "partial" if parsed.missing else "repaired")
     return parsed
+
+
+def _cut(answer: ChatAnswer) -> str:
+    """Why an answer is not whole."""
+    if answer.finish_reason == "loop":
+        return "reading an answer: the model repeated itself and was stopped; if this goes on, try another model"
+    what = "it" if answer.text.strip() else "the model's reasoning, before any answer,"
+    return (
+        f"reading an answer: {what} was cut off at the limit of its tokens; fewer messages are asked about at once; if "
+        "this goes on, raise reading.max_output_tokens, or have the model reason less"
+    )
 
 
 def _known(parsed: Parsed) -> str:

@@ -1,5 +1,5 @@
-"""From the text of an answer to its sections: the first complete document that fits, or else what can be repaired,
-validated item by item.
+"""From the text of an answer to its sections: the last complete document that fits, or else what can be repaired,
+validated item by item. Other documents that fit are kept beside it: which one the turns support is judged later.
 
 A section stands or falls by itself: it is missing when it is not there, is no list, was cut off, or when most of its
 items are invalid. Tone and times count relations, and are missing with them. Single invalid items are dropped and
@@ -8,7 +8,7 @@ counted. Nothing here knows what an item means.
 
 import re
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import json_repair
@@ -16,8 +16,10 @@ from pydantic import ValidationError
 
 from em_pipelines.extraction.llm.answer import ALL_SECTIONS, ITEMS, Item, Section, TimeItem, ToneItem
 from em_pipelines.extraction.llm.closing import closed_lists
-from em_pipelines.llm.documents import Document, first_document, whole_document
+from em_pipelines.llm.documents import Document, fitting_documents, whole_document
 
+MAX_DOCUMENTS = 3
+"""Of one text: the last ones."""
 MAX_ITEMS = 400
 """Of one section; a model that goes round in circles writes more, and is not believed."""
 _OPENING = re.compile(rf"\{{\s*[\"']?(?:{'|'.join(ALL_SECTIONS)})\b")
@@ -33,12 +35,39 @@ class Parsed:
     missing: tuple[Section, ...] = ()
     is_repaired: bool = False
     n_invalid: int = 0
+    alternatives: tuple["Parsed", ...] = ()
+    """What other whole documents of the text say: drafts, or what would have been answered to something else."""
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no section holds anything."""
+        return not any(self.items.values())
 
 
 def parse(text: str, *, wanted: tuple[Section, ...] = ALL_SECTIONS) -> Parsed:
     """Reads the sections `wanted` out of the text of an answer; never raises."""
-    document, closed = _load(text, wanted)
-    parsed = Parsed(is_repaired=whole_document(text) != document)
+    whole = whole_document(text)
+    documents = [whole] if whole is not None and not whole.keys().isdisjoint(wanted) else _fitting(text, wanted)
+    if documents:
+        found = [
+            _of_document(one, frozenset(one), wanted, is_repaired=one != whole) for one in documents[-MAX_DOCUMENTS:]
+        ]
+        telling = [one for one in found if not one.is_empty] or found[-1:]
+        return replace(telling[-1], alternatives=tuple(telling[:-1]))
+    opening = _OPENING.search(text)
+    rest = text[opening.start() :] if opening else text
+    return _of_document(_repaired(rest), closed_lists(rest), wanted, is_repaired=True)
+
+
+def _fitting(text: str, wanted: tuple[Section, ...]) -> list[Document]:
+    return fitting_documents(text, lambda one: all(_is_sound(section, one.get(section)) for section in wanted))
+
+
+def _of_document(
+    document: Document, closed: frozenset[str], wanted: tuple[Section, ...], *, is_repaired: bool
+) -> Parsed:
+    """The sections of a document; `closed` are those of its lists that were written to their end."""
+    parsed = Parsed(is_repaired=is_repaired)
     missing: set[Section] = set()
     for section in wanted:
         if not _take(parsed, section, document.get(section.value), is_closed=section.value in closed):
@@ -58,18 +87,6 @@ def merged(first: Parsed, again: Parsed) -> Parsed:
         is_repaired=first.is_repaired or again.is_repaired,
         n_invalid=first.n_invalid + again.n_invalid,
     )
-
-
-def _load(text: str, wanted: tuple[Section, ...]) -> tuple[Document, frozenset[str]]:
-    """The document of an answer, and which of its lists were written to their end; without any JSON it is empty."""
-    document = whole_document(text)
-    if document is None or document.keys().isdisjoint(wanted):
-        document = first_document(text, lambda one: all(_is_sound(section, one.get(section)) for section in wanted))
-    if document is not None:
-        return document, frozenset(document)
-    opening = _OPENING.search(text)
-    rest = text[opening.start() :] if opening else text
-    return _repaired(rest), closed_lists(rest)
 
 
 def _repaired(text: str) -> Document:

@@ -69,15 +69,17 @@ def system_message(*, is_health_asked: bool = False) -> Message:
     return Message("system", SYSTEM + (HEALTH_CLAUSE if is_health_asked else ""))
 
 
-def segment_message(
+def segment_message(  # noqa: PLR0913  (what is shown, and what is asked about it)
     segment: Segment,
     targets: frozenset[int],
     context: Sequence[Turn],
     *,
     sections: tuple[Section, ...] = ALL_SECTIONS,
     known: str = "",
+    shown: slice = slice(None),
 ) -> Message:
-    """The turns of a segment, those in `targets` (turn numbers) with their index, and what is asked about them.
+    """The turns of a segment, those in `targets` (turn numbers) with their index, and what is asked about them. Of the
+    segment's turns those of the slice `shown` are.
 
     `context` are the earlier turns shown with it. With fewer sections than all, only those are asked for, and `known`
     says what was answered before.
@@ -85,7 +87,7 @@ def segment_message(
     written_at = segment.turns[0].timestamp
     lines = [f"Written {written_at:%Y-%m-%d %A}.", FENCE]
     lines += [f"- {_speaker(turn)}: {_shown(turn.text, MAX_CONTEXT_CHARACTERS)}" for turn in context]
-    for index, turn in enumerate(segment.turns):
+    for index, turn in list(enumerate(segment.turns))[shown]:
         if turn.turn_number in targets:
             lines.append(f"{index} {_speaker(turn)}: {_shown(turn.text)}")
         elif turn.role not in {"tool", "system"}:

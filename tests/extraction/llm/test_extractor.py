@@ -131,7 +131,10 @@ def test_a_follow_up_that_never_comes_is_a_dead_letter_and_what_was_read_is_kept
 
 
 def test_the_ladder_asks_the_same_twice_then_with_less_context_then_with_none(llm: Any, tmp_path: Path) -> None:
-    extractor, server = llm([answer("I'd rather not.")])
+    extractor, server = llm(oracle.reading)
+    assert read_one(extractor, segment(name="other")).outcome is Outcome.COMPLETE
+    server.calls.clear()
+    server.script = lambda call: answer("I'd rather not.")
     context = ("We met in Narva.", "It was cold.", "Then it thawed.", "Finally!")
     found = read_one(extractor, segment(context=context))
     assert (found.outcome, found.claims) == (Outcome.FAILED, [])
@@ -141,6 +144,100 @@ def test_the_ladder_asks_the_same_twice_then_with_less_context_then_with_none(ll
         assert LadderStore(store.database).reset("u", "seg") == 1
     server.script = oracle.reading
     assert read_one(extractor, segment(context=context)).outcome is Outcome.COMPLETE
+
+
+def test_what_a_model_that_nobody_ever_understood_was_asked_is_pending_with_the_reason(llm: Any) -> None:
+    extractor, server = llm([answer("I'd rather not.")])
+    segments = [segment(f"I live in Town{n}.", name=f"seg{n}") for n in range(9)]
+    readings = list(extractor.extract_all(segments))
+    assert {reading.outcome for reading in readings} == {Outcome.PENDING}
+    asked = {n for n in range(9) for call in server.calls if f"Town{n}." in call.prompt}
+    assert asked == {0, 4, 8}, "some are tried, far apart, and no more"
+    assert {issue.detail for reading in readings for issue in reading.issues} == {
+        "reading an answer: entities, relations, tone, times missing or not in the form asked for; it is asked again; "
+        "if this goes on, try another model"
+    }
+    server.script = oracle.reading
+    assert {reading.outcome for reading in extractor.extract_all(segments)} == {Outcome.COMPLETE}
+
+
+def test_a_wrong_name_of_a_model_is_asked_about_once_and_told_in_the_servers_words(llm: Any) -> None:
+    for step, n_calls in ((failed(404, "The model `small` does not exist.", "model_not_found"), 3), (failed(401), 1)):
+        extractor, server = llm([step])
+        readings = list(extractor.extract_all([segment(f"I live in Town{n}.", name=f"seg{n}") for n in range(9)]))
+        assert {reading.outcome for reading in readings} == {Outcome.PENDING}
+        assert server.n_calls == n_calls
+        assert step.message in readings[-1].issues[0].detail
+
+
+TURNS = tuple(f"I live in Town{n}." for n in range(8))
+
+
+def towns(found: Extraction) -> set[str]:
+    return {str(claim.object) for claim in found.claims if claim.relation == "lives_in"}
+
+
+def n_asked(call: Call) -> int:
+    return sum(line[:1].isdigit() for line in call.messages[-1]["content"].splitlines())
+
+
+def test_an_answer_that_is_cut_off_is_asked_for_in_halves(llm: Any) -> None:
+    def script(call: Call) -> Step:
+        return oracle.reading(call) if n_asked(call) <= 2 else truncated(oracle.reading(call).text(call))
+
+    extractor, server = llm(script)
+    found = read_one(extractor, segment(*TURNS))
+    assert (found.outcome, towns(found)) == (Outcome.COMPLETE, {f"Town{n}" for n in range(8)})
+    assert [n_asked(call) for call in server.calls] == [8, 4, 2, 2, 4, 2, 2]
+    assert towns(read_one(extractor, segment(*TURNS))) == towns(found)
+    assert server.n_calls == 7, "a second reading asks nothing"
+
+
+def test_a_turn_that_a_filter_declines_costs_no_other_turn(llm: Any) -> None:
+    def script(call: Call) -> Step:
+        is_declined = any(line.endswith("I live in Town5.") for line in call.messages[-1]["content"].splitlines())
+        return answer("", finish_reason="content_filter") if is_declined else oracle.reading(call)
+
+    extractor, server = llm(script)
+    found = read_one(extractor, segment(*TURNS))
+    assert towns(found) == {f"Town{n}" for n in range(8)} - {"Town5"}
+    dead = [issue for issue in found.issues if issue.issue == DEAD_LETTER]
+    assert [(issue.turn_number, issue.reason) for issue in dead] == [(15, "answer_refused")]
+    assert "declined" in dead[0].detail
+    assert server.n_calls <= 12
+    assert max(server.duplicates.values(), default=1) == 1, "no declined question is asked again unchanged"
+
+
+def test_a_context_that_is_too_short_is_asked_about_less(llm: Any) -> None:
+    def script(call: Call) -> Step:
+        n_tokens = call.n_prompt_characters // 4
+        wording = f"This model's maximum context length is 2800 tokens, and the request has {n_tokens + 256}."
+        return failed(400, wording) if n_tokens + call.body["max_tokens"] > 2800 else oracle.reading(call)
+
+    said = [f"I live in Town{n}." + " It is a quiet place, as such places are." * 12 for n in range(8)]
+    extractor, server = llm(script)
+    found = read_one(extractor, segment(*said))
+    assert (found.outcome, towns(found)) == (Outcome.COMPLETE, {f"Town{n}" for n in range(8)})
+    n_refused = sum(call.n_prompt_characters // 4 + call.body["max_tokens"] > 2800 for call in server.calls)
+    assert n_refused == 1, "it is learned once"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Draft: {draft}\nNo, I do not see that. The answer: {right}",
+        "{right}\nHad nothing been said I would have written {empty}",
+        "{right}",
+    ],
+)
+def test_of_several_documents_the_last_that_says_something_is_read(llm: Any, text: str) -> None:
+    def script(call: Call) -> Step:
+        right = oracle.reading(call).text(call)
+        empty = json.dumps({name: [] for name in sections_of(call)})
+        return answer(text.format(right=right, empty=empty, draft=right.replace("Tartu", "Narva")))
+
+    extractor, _ = llm(script)
+    assert towns(read_one(extractor)) == {"Tartu"}
 
 
 @pytest.mark.parametrize("step", [failed(), failed(401, code="invalid_api_key"), rate_limited(3600)])

@@ -79,7 +79,7 @@ OTHER: dict[str, Any] = {**WHOLE, "entities": [], "relations": [{**FACTS[0], "ob
 @pytest.mark.parametrize(
     "text",
     [
-        f"{COMPACT}\nHad it been meant, I would have written: {json.dumps(OTHER)}",
+        f"A draft: {json.dumps(OTHER)}\nThe answer: {COMPACT}",
         f'{COMPACT}\n{{"relations": {json.dumps(OTHER["relations"])}}}',
         f"Of the talk {{about towers}}, here it is: {COMPACT} Hope it {{helps}}!",
         f'The form is {{"entities": "a list", "relations": "a list"}}. {COMPACT}',
@@ -89,10 +89,18 @@ OTHER: dict[str, Any] = {**WHOLE, "entities": [], "relations": [{**FACTS[0], "ob
         '{"entities":[],"relations":[],"tone":[],"times":[],' + COMPACT[1:],
     ],
 )
-def test_of_several_documents_the_first_complete_one_that_is_valid_is_read(text: str) -> None:
+def test_of_several_documents_the_last_complete_one_that_is_valid_is_read(text: str) -> None:
     found = parse(text)
     assert everything(found) == WHOLE
     assert found.missing == ()
+
+
+def test_other_documents_are_kept_beside_it_and_empty_ones_are_not() -> None:
+    nothing = json.dumps({name: [] for name in WHOLE})
+    found = parse(f"{COMPACT}\nHad it been meant, I would have written: {json.dumps(OTHER)}\nElse {nothing}")
+    assert everything(found)["relations"][0]["object"] == "quicksand"
+    assert [everything(one) for one in found.alternatives] == [WHOLE]
+    assert (everything(parse(f"It is {nothing}")), parse(COMPACT).alternatives) == (json.loads(nothing), ())
 
 
 def test_single_quotes_and_bare_keys_are_repaired() -> None:

@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from em_pipelines.errors import UnusableAnswerError
 from em_pipelines.extraction.llm.closing import closed_lists
 from em_pipelines.lifecycle.inference.settings import MAX_HOPS
-from em_pipelines.llm.documents import first_document
+from em_pipelines.llm.documents import last_document
 from em_pipelines.llm.protocol import Message
 from em_pipelines.schema.vocabulary import LITERAL_OBJECT, RELATIONS_BY_GROUP
 
@@ -102,7 +102,7 @@ def read(text: str) -> list[ProposedEdge]:
 
     Of an answer that broke off the last edge is left out: it was being written.
     """
-    document: Any = first_document(text, lambda one: isinstance(one.get("edges"), list))
+    document: Any = last_document(text, lambda one: isinstance(one.get("edges"), list))
     is_whole = document is not None or "edges" in closed_lists(text)
     if document is None:
         with suppress(ValueError, RecursionError):
