@@ -43,6 +43,9 @@ TEMPLATE_NAMES = ("Zerelda", "Quillham", "Obrantz")
 PRIVATE = ("_withheld", "credential_masked")
 """How issues end of what is private."""
 
+HALLUCINATION = "hallucination"
+"""The reason of all issues that are made here."""
+
 MIN_STATED_SHARE = 0.8
 """Of the words of a statement that carry meaning: more than of a name, for what it adds is what could be invented."""
 _PLACEHOLDER = re.compile(
@@ -93,6 +96,13 @@ def verify(reading: Extraction, segment: Segment, settings: VerificationSettings
         claims=_weighed(reading.claims, doubts, settings.factor),
         issues=[*reading.issues, *(doubt.issue for doubt in doubts)],
     )
+
+
+def is_mostly_refused(reading: Extraction, segment: Segment, at_least: int) -> bool:
+    """Whether `verify` refuses more than half of the mentions and claims of a reading, and at least so many of them."""
+    refused = [i for i in verify(reading, segment).issues if i.reason == HALLUCINATION and i.severity == "error"]
+    n_items = len(reading.mentions) + len(reading.claims)
+    return len(refused) >= at_least and len(refused) * 2 > n_items
 
 
 def _weighed(claims: Sequence[Claim], doubts: Sequence[Doubt], factor: float) -> list[Claim]:
@@ -159,7 +169,7 @@ def _denies(text: str, language: str) -> bool:
 
 def _issue(turn_number: int, issue: str, detail: str, number: int = 0, *, is_refused: bool = False) -> Issue:
     severity = "error" if is_refused else "warning"
-    return Issue(turn_number, issue, "hallucination", severity, f"{detail} (item {number})")
+    return Issue(turn_number, issue, HALLUCINATION, severity, f"{detail} (item {number})")
 
 
 class _Talk:

@@ -2,7 +2,7 @@
 
 import random
 from collections.abc import Callable
-from dataclasses import astuple
+from dataclasses import astuple, replace
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
@@ -216,6 +216,7 @@ def test_more_than_five_refused_items_in_an_hour_are_a_spike(ask: Ask, rows_of: 
     assert ask("hallucination_spike", refused(0, 1, 2, 3, 4, 60)).is_success
     found = ask("hallucination_spike", refused(0, 1, 2, 3, 4, 59))
     assert (found.is_success, found.figure) == (False, 6)
+    assert "`em llm forget --from 2026-03-01 --to 2026-03-01`" in found.advice
 
 
 def test_a_day_on_which_nothing_was_said_passes_every_check(ask: Ask) -> None:
@@ -316,7 +317,7 @@ def test_asked_of_many_days_at_once_each_day_is_found_as_it_is_by_itself(
     found = check.find(lake, days)
     assert list(found) == days
     assert {day: astuple(finding) for day, finding in found.items()} == {
-        day: astuple(finding) for day, finding in wanted.items()
+        day: astuple(replace(finding, advice=finding.advice.format(day=day))) for day, finding in wanted.items()
     }
 
 

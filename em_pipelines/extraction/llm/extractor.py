@@ -19,6 +19,7 @@ from em_pipelines.extraction.llm.parsing import Parsed, merged, parse
 from em_pipelines.extraction.llm.settings import LlmExtractionSettings
 from em_pipelines.extraction.settings import GateSettings
 from em_pipelines.extraction.skipping import skip_reason
+from em_pipelines.extraction.verification import is_mostly_refused
 from em_pipelines.llm import ladder
 from em_pipelines.llm.answers import AnswerStore
 from em_pipelines.llm.asking import Asking, OpenAsking
@@ -115,11 +116,14 @@ class LLMExtractor:
     ) -> Extraction:
         if not targets:
             return Extraction(issues=issues)
-        parsed, last = await self._answered(asking, _Question(segment, targets))
+        parsed, climbs = await self._answered(asking, _Question(segment, targets))
+        last = climbs[-1]
         ended = _ENDINGS[last.outcome]
         reading = Extraction()
         if parsed is not None and ended is not Outcome.PENDING:  # half a reading would be another one tomorrow
             reading = ground(segment, targets, parsed)
+            if is_mostly_refused(reading, segment, self.settings.n_refused_to_ask_again):
+                _refuse(climbs, asking.store)
         reading.outcome, reading.reason = ended, _in_words(last.error_type or "")
         if ended is not Outcome.COMPLETE:
             issue = PENDING if ended is Outcome.PENDING else DEAD_LETTER
@@ -129,14 +133,14 @@ class LLMExtractor:
         reading.calls = [cast("CallRow", asdict(call)) for call in calls]
         return reading
 
-    async def _answered(self, asking: Asking, question: _Question) -> tuple[Parsed | None, ladder.Climb[Parsed]]:
-        """What was answered to the question and to that for what is missing, and how the last of them ended."""
+    async def _answered(self, asking: Asking, question: _Question) -> tuple[Parsed | None, list[ladder.Climb[Parsed]]]:
+        """What was answered to the question and to that for what is missing, and how each of them ended."""
         climbed = await self._climb(asking, question)
         parsed = climbed.value
         if parsed is None or not parsed.missing:
-            return parsed, climbed
+            return parsed, [climbed]
         again = await self._climb(asking, question.follow_up(parsed))
-        return (parsed if again.value is None else merged(parsed, again.value)), again
+        return (parsed if again.value is None else merged(parsed, again.value)), [climbed, again]
 
     async def _climb(self, asking: Asking, question: _Question) -> ladder.Climb[Parsed]:
         n_context = len(question.segment.context)
@@ -181,6 +185,13 @@ _ENDINGS = {
     ladder.Outcome.PENDING: Outcome.PENDING,
     ladder.Outcome.EXHAUSTED: Outcome.FAILED,
 }
+
+
+def _refuse(climbs: Iterable[ladder.Climb[Parsed]], store: AnswerStore) -> None:
+    """Notes that the answers which a reading is made of were made up for the most part."""
+    for climbed in climbs:
+        if climbed.answer is not None:
+            store.refuse(climbed.answer.key)
 
 
 async def _tried(what: str, act: Callable[[], Awaitable[object]] | None) -> None:
