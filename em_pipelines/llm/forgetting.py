@@ -6,11 +6,13 @@ forgets puts what was made of the answers out of date: `em_pipelines.pipeline`.
 
 from dataclasses import dataclass
 from datetime import date, timedelta
+from pathlib import Path
 
 from em_pipelines.errors import UsageError
 from em_pipelines.llm.database import Database
 from em_pipelines.llm.ladder_state import EXHAUSTED
 from em_pipelines.schema.near_names import hint
+from em_pipelines.text.counting import counted
 
 _CALLS = """
 FROM calls WHERE key IS NOT NULL AND at >= ?1 AND at < ?2
@@ -74,6 +76,15 @@ class KeptAnswers:
         """What it was asked for."""
         return frozenset(task for _, task, _ in self.work)
 
+    @property
+    def sentence(self) -> str:
+        """What forgetting it came to."""
+        if not self.work:
+            return "Nothing to forget: no answer is kept about these days."
+        letters = f" and {counted(self.n_dead_letters, 'dead letter')} given back" if self.n_dead_letters else ""
+        forgotten = f"{counted(self.n_answers, 'answer')} of {counted(self.n_users, 'user')} forgotten{letters}"
+        return f"{forgotten}; `em run` asks again."
+
 
 def kept_answers(database: Database, asked: AskedWork) -> KeptAnswers:
     """What is kept of the work. Changes nothing. Raises UsageError for a model or a task that nobody has asked."""
@@ -93,6 +104,17 @@ def drop_answers(database: Database, asked: AskedWork) -> None:
         execute(f"DELETE FROM batch_errors WHERE key IN (SELECT key {_CALLS})", bounds)
         execute(f"DELETE {_ANSWERS}", bounds)
     database.shrink_log()
+
+
+def asked_of(path: Path) -> tuple[list[str], list[str]]:
+    """The models and the tasks of all calls that the file at a path knows, by name; none where there is no file."""
+    if not path.exists():
+        return [], []
+    database = Database(path)
+    try:
+        return asked_names(database, "model"), asked_names(database, "task")
+    finally:
+        database.close()
 
 
 def asked_names(database: Database, what: str) -> list[str]:

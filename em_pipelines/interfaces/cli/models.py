@@ -1,16 +1,12 @@
 """`em llm`: what models have answered, and asking them again."""
 
 from datetime import date
-from typing import TYPE_CHECKING, Annotated, cast
+from typing import Annotated, cast
 
 import typer
 
 from em_pipelines.interfaces.cli.console import HomeOption, JsonOption, end_if_unknown, open_existing, print_json, tell
 from em_pipelines.interfaces.cli.facts import parse_day
-from em_pipelines.text.counting import counted
-
-if TYPE_CHECKING:
-    from em_pipelines.llm.forgetting import KeptAnswers
 
 app = typer.Typer(no_args_is_help=True, help="What models have answered: forget it, so that they are asked again.")
 
@@ -42,15 +38,6 @@ def forget(
     if as_json:
         print_json({"n_answers": kept.n_answers, "n_users": kept.n_users, "n_dead_letters": kept.n_dead_letters})
     else:
-        tell(forgotten_line(kept))
+        tell(kept.sentence)
     if user is not None and not kept.work:
         end_if_unknown(opened, user)
-
-
-def forgotten_line(kept: "KeptAnswers") -> str:
-    """What was forgotten, in a sentence."""
-    if not kept.work:
-        return "Nothing to forget: no answer is kept about these days."
-    letters = f" and {counted(kept.n_dead_letters, 'dead letter')} given back" if kept.n_dead_letters else ""
-    forgotten = f"{counted(kept.n_answers, 'answer')} of {counted(kept.n_users, 'user')} forgotten{letters}"
-    return f"{forgotten}; `em run` asks again."
