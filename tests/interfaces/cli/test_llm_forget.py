@@ -12,7 +12,7 @@ import pytest
 from em_pipelines.home import Home
 from tests.interfaces.cli.conftest import ROOT, call_here
 from tests.model_server import oracle
-from tests.model_server.script import Call, Step, answer
+from tests.model_server.script import Call, Step, answer, rate_limited
 from tests.model_server.server import ModelServer
 
 SAID = {
@@ -100,6 +100,33 @@ def test_the_next_run_asks_for_the_forgotten_day_and_no_other(em_here: Run, serv
     assert em_here("run").returncode == 0
     assert server.n_calls == 11, "bo's answer was kept"
     assert ("lives_in", "Narva") in facts(em_here)
+
+
+@pytest.mark.slow
+def test_failed_checks_dead_letters_and_waiting_messages_are_all_told(
+    em_here: Run, server: ModelServer, log: Path
+) -> None:
+    invented = [{"t": 0, "name": name, "type": "person"} for name in ("Orsolya", "Bendeguz", "Ludmilla")]
+
+    def script(call: Call) -> Step:
+        if "rowing" in call.prompt:
+            return answer({**NOTHING, "entities": invented})
+        if "tandem" in call.prompt:
+            return answer("no JSON, sorry")
+        return rate_limited(3600) if "Kelluke" in call.prompt else oracle.reading(call)
+
+    server.script = script
+    done = em_here("run", log)
+    failed, dead, waiting = done.stderr.splitlines()
+    assert failed.startswith("em: checks failed: hallucination_rate on claims")
+    assert "`em llm forget --from 2026-03-02 --to 2026-03-02`" in failed
+    assert dead == "em: 1 message could not be read and is a dead letter; see `em dead-letters list`"
+    assert waiting == "em: 1 message waits to be read by the model (rate_limited); `em run` goes on from there"
+    assert done.returncode == 1, "another run does not mend the check"
+    server.script = oracle.reading
+    assert em_here("llm", "forget", "--from", "2026-03-01", "--to", "2026-03-02").returncode == 0
+    assert em_here("run").returncode == 0
+    assert ("likes", "rowing") in facts(em_here)
 
 
 @pytest.mark.slow
