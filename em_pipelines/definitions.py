@@ -45,6 +45,9 @@ from sensors.proactive import proactive_sensors
 from sensors.requests import forget_requests, requests_sensor
 from sensors.schedules import build_schedules
 
+OP_JOBS = (land_inbox, collect_batches, forget_requests, forget_answers)
+"""Jobs that make no asset."""
+
 
 def build_definitions(settings: Settings | None = None, *, on_days: Progress | None = None) -> dg.Definitions:
     """Builds the definitions for the settings given, or for those of em.yaml and the environment.
@@ -58,13 +61,7 @@ def build_definitions(settings: Settings | None = None, *, on_days: Progress | N
     first_day = first_partition(home)
     days = daily_partitions(first_day)
     jobs = build_jobs()
-    all_jobs: list[AssetJob | dg.JobDefinition] = [
-        *jobs.values(),
-        land_inbox,
-        collect_batches,
-        forget_requests,
-        forget_answers,
-    ]
+    all_jobs: list[AssetJob | dg.JobDefinition] = [*jobs.values(), *OP_JOBS]
     metrics = metrics_step()
     undated = (home.inference, home.consolidation, *home.proactive, metrics)
     checks = [*build_checks([*steps, *undated]), packs_whole, build_home_checks(open_graph)]

@@ -18,7 +18,6 @@ from em_pipelines.home import COLLECTED
 from em_pipelines.lifecycle.revision.revisable_home import RevisableHome
 from em_pipelines.lifecycle.state_retention import restore
 from em_pipelines.schema.tables.derived import CONSOLIDATED, CURRENT_EDGES, EXPERIENCES, INFERRED_EDGES, SKILL_PROFILES
-from em_pipelines.schema.tables.extraction import LLM_CALLS
 from em_pipelines.serving.export.portable_home import PortableHome
 from em_pipelines.serving.projection.projected_home import ProjectedHome
 from em_pipelines.serving.time_rules import TimeRules
@@ -33,7 +32,6 @@ if TYPE_CHECKING:
     from em_pipelines.lifecycle.proactive.polish import Polish
     from em_pipelines.llm.asked import Asked
     from em_pipelines.llm.asking import OpenAsking
-    from em_pipelines.llm.forgetting import AskedWork, KeptAnswers
     from em_pipelines.redaction.veils import Archived
     from em_pipelines.resolution.aliases import Aliases
     from em_pipelines.retrieval.scoring import Embedder
@@ -46,8 +44,6 @@ OpenModels = Callable[[Settings], "OpenAsking"]
 """Settings → what opens the way to their models. `resources.model_access` has the one that calls out."""
 OpenEmbedder = Callable[[Settings], "Embedder"]
 """Settings → the embedder that they name. `resources.embedders` has it."""
-FORGETTING_WAITS_SECONDS = 10
-"""For a run that is at work: it may read for hours, and whoever forgets answers can do it later as well."""
 LOOKED = Path("lake", ".looks")
 """A file for each past day of which somebody wants to know what followed on it, while they look."""
 
@@ -384,48 +380,6 @@ class Pipeline(RebuildableHome, RevisableHome, PortableHome, ProjectedHome):
                 for segment in wanted:
                     LadderStore(store.database).reset(segment.user_id, segment.segment_id)
             (self.path / COLLECTED).touch()
-
-    def kept_answers(self, asked: "AskedWork") -> "KeptAnswers":
-        """What is kept of the answers about some work. Raises UsageError for a model or a task that was never asked."""
-        from em_pipelines.llm.forgetting import KeptAnswers, kept_answers
-
-        if not self.answers.exists():
-            return KeptAnswers()
-        from em_pipelines.llm.answers import AnswerStore
-
-        with AnswerStore(self.answers) as store:
-            return kept_answers(store.database, asked)
-
-    def forget_answers(self, asked: "AskedWork") -> "KeptAnswers":
-        """Drops the answers about some work, with its dead letters, and puts out of date what was made of them: the
-        next run asks anew for that and nothing else. What people said of facts is in the log and stays. Returns what
-        was kept. Raises UsageError as `kept_answers` does, LockedError while a run reads.
-
-        Days first: after a crash in between the answers are still there, and dropped when it is called again.
-        """
-        from em_pipelines.lifecycle.inference.llm.proposer import TASK as INFERENCE
-        from em_pipelines.llm.answers import AnswerStore
-        from em_pipelines.llm.forgetting import KeptAnswers, drop_answers
-
-        if not self.kept_answers(asked).work:
-            return KeptAnswers()
-        waits = FORGETTING_WAITS_SECONDS
-        with self.lock("run", timeout_seconds=waits), self.lock("step-extraction", timeout_seconds=waits):
-            kept = self.kept_answers(asked)
-            for day in self._days_read_of(kept.references):
-                self.store.reopen(self.steps["extraction"], day)
-            inferred = self.store.lake.latest(INFERRED_EDGES, date.max)
-            if inferred is not None and INFERENCE in kept.tasks:
-                self.store.reopen(self.inference, inferred)
-            with AnswerStore(self.answers) as store:
-                drop_answers(store.database, asked)
-        (self.path / COLLECTED).touch()
-        return kept
-
-    def _days_read_of(self, references: "frozenset[str]") -> list[date]:
-        """The days whose extraction has asked about one of the segments."""
-        lake = self.store.lake
-        return [day for day in lake.days(LLM_CALLS) if lake.find(LLM_CALLS, day, "segment_id", references).num_rows]
 
 
 def opener(

@@ -9,6 +9,7 @@ import dagster as dg
 from pydantic import Field
 
 from em_pipelines.errors import LockedError, UsageError
+from em_pipelines.governance import forgotten_answers
 from em_pipelines.governance.review import Review
 from em_pipelines.landing.land import land
 from em_pipelines.llm.forgetting import AskedWork
@@ -156,7 +157,7 @@ class ForgottenAnswers(dg.Config):
 @dg.op(description="Drops what models answered about some days, and puts these days out of date.")
 def drop_asked(context: dg.OpExecutionContext, config: ForgottenAnswers, home: HomeResource) -> None:
     try:
-        kept = home.home.forget_answers(config.asked)
+        kept = forgotten_answers.forget_answers(home.home, config.asked)
     except ValueError as error:
         raise dg.Failure(f"reading the days: {error}; give each as YYYY-MM-DD", allow_retries=False) from None
     except UsageError as error:

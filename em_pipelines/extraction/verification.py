@@ -98,13 +98,6 @@ def verify(reading: Extraction, segment: Segment, settings: VerificationSettings
     )
 
 
-def is_mostly_refused(reading: Extraction, segment: Segment, at_least: int) -> bool:
-    """Whether `verify` refuses more than half of the mentions and claims of a reading, and at least so many of them."""
-    refused = [i for i in verify(reading, segment).issues if i.reason == HALLUCINATION and i.severity == "error"]
-    n_items = len(reading.mentions) + len(reading.claims)
-    return len(refused) >= at_least and len(refused) * 2 > n_items
-
-
 def _weighed(claims: Sequence[Claim], doubts: Sequence[Doubt], factor: float) -> list[Claim]:
     """The claims without those refused; those that are doubted or whose ends are at `factor` of their confidence."""
     unsaid = set(chain.from_iterable(doubt.statements for doubt in doubts))

@@ -1,7 +1,7 @@
 """Forgetting what models answered about some days, so that the same is asked anew: after a day on which one was bad.
 
 Dropped are answers, where their ladders stand, and errors of batches. Calls stay, for they were paid for. Whoever
-forgets puts what was made of the answers out of date: `em_pipelines.pipeline`.
+forgets puts what was made of the answers out of date: `em_pipelines.governance.forgotten_answers`.
 """
 
 from dataclasses import dataclass

@@ -73,7 +73,7 @@ def test_while_a_run_is_at_work_the_job_fails_and_nothing_is_dropped(
     world: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     request = asked_on(world, DAYS[0])
-    monkeypatch.setattr("em_pipelines.pipeline.FORGETTING_WAITS_SECONDS", 0)
+    monkeypatch.setattr("em_pipelines.governance.forgotten_answers.WAITS_SECONDS", 0)
     with world.home.lock("run"):
         result = run(world, first_day=DAYS[0], last_day=DAYS[0])
     assert (result.success, "wait for it to end" in failure(result)) == (False, True)

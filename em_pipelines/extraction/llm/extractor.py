@@ -19,7 +19,7 @@ from em_pipelines.extraction.llm.parsing import Parsed, merged, parse
 from em_pipelines.extraction.llm.settings import LlmExtractionSettings
 from em_pipelines.extraction.settings import GateSettings
 from em_pipelines.extraction.skipping import skip_reason
-from em_pipelines.extraction.verification import is_mostly_refused
+from em_pipelines.extraction.verification import HALLUCINATION, verify
 from em_pipelines.llm import ladder
 from em_pipelines.llm.answers import AnswerStore
 from em_pipelines.llm.asking import Asking, OpenAsking
@@ -122,7 +122,7 @@ class LLMExtractor:
         reading = Extraction()
         if parsed is not None and ended is not Outcome.PENDING:  # half a reading would be another one tomorrow
             reading = ground(segment, targets, parsed)
-            if is_mostly_refused(reading, segment, self.settings.n_refused_to_ask_again):
+            if _is_mostly_refused(reading, segment, self.settings.n_refused_to_ask_again):
                 _refuse(climbs, asking.store)
         reading.outcome, reading.reason = ended, _in_words(last.error_type or "")
         if ended is not Outcome.COMPLETE:
@@ -185,6 +185,13 @@ _ENDINGS = {
     ladder.Outcome.PENDING: Outcome.PENDING,
     ladder.Outcome.EXHAUSTED: Outcome.FAILED,
 }
+
+
+def _is_mostly_refused(reading: Extraction, segment: Segment, at_least: int) -> bool:
+    """Whether verification refuses more than half of the mentions and claims of a reading, and at least so many."""
+    refused = [i for i in verify(reading, segment).issues if i.reason == HALLUCINATION and i.severity == "error"]
+    n_items = len(reading.mentions) + len(reading.claims)
+    return len(refused) >= at_least and len(refused) * 2 > n_items
 
 
 def _refuse(climbs: Iterable[ladder.Climb[Parsed]], store: AnswerStore) -> None:

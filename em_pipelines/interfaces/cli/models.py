@@ -30,11 +30,12 @@ def forget(
 
     Example: em llm forget --from 2026-10-05 --to 2026-10-05
     """
+    from em_pipelines.governance.forgotten_answers import forget_answers
     from em_pipelines.llm.forgetting import AskedWork
 
     opened = open_existing(home)
     first, last = cast("date", parse_day(from_day, "--from")), cast("date", parse_day(to_day, "--to"))
-    kept = opened.forget_answers(AskedWork(first, last, model, task, user))
+    kept = forget_answers(opened, AskedWork(first, last, model, task, user))
     if as_json:
         print_json({"n_answers": kept.n_answers, "n_users": kept.n_users, "n_dead_letters": kept.n_dead_letters})
     else:

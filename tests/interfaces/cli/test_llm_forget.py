@@ -170,7 +170,7 @@ def test_while_a_run_is_at_work_nothing_is_forgotten(
     em_here: Run, log: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert em_here("run", log).returncode == 0
-    monkeypatch.setattr("em_pipelines.pipeline.FORGETTING_WAITS_SECONDS", 0)
+    monkeypatch.setattr("em_pipelines.governance.forgotten_answers.WAITS_SECONDS", 0)
     with Home(tmp_path / "home").lock("run"):
         done = em_here("llm", "forget", *BAD_DAY)
     assert (done.returncode, "wait for it to end and try again" in done.stderr) == (3, True)

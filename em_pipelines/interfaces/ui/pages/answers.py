@@ -1,6 +1,7 @@
 """What models have answered about some days: how much is kept, and forgetting it, so that they are asked again."""
 
 from em_pipelines.errors import UsageError
+from em_pipelines.governance import forgotten_answers
 from em_pipelines.interfaces.ui.asked import Asked, Done, Page
 from em_pipelines.llm.forgetting import AskedWork, asked_of
 
@@ -17,14 +18,14 @@ def show_answers(asked: Asked) -> Page:
             "models": models,
             "tasks": tasks,
             "fields": {name: asked.text(name) for name in FIELDS},
-            "kept": asked.home.kept_answers(work) if work else None,
+            "kept": forgotten_answers.kept_answers(asked.home, work) if work else None,
         },
     )
 
 
 def forget_answers(asked: Asked) -> Done:
     """Forgets it: the next run asks again."""
-    return Done("/answers", {}, asked.home.forget_answers(_work(asked)).sentence)
+    return Done("/answers", {}, forgotten_answers.forget_answers(asked.home, _work(asked)).sentence)
 
 
 def _work(asked: Asked) -> AskedWork:
