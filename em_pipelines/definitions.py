@@ -39,11 +39,14 @@ from sensors.alerts import alerts_sensor, failed_runs_sensor, standing_alerts_se
 from sensors.backfills import backfills_sensor
 from sensors.batches import batches_sensor, collect_batches
 from sensors.graph import erasures_sensor
-from sensors.jobs import build_jobs, land_inbox
+from sensors.jobs import build_jobs, forget_answers, land_inbox
 from sensors.landing import landing_sensor, stale_days_sensor
 from sensors.proactive import proactive_sensors
 from sensors.requests import forget_requests, requests_sensor
 from sensors.schedules import build_schedules
+
+OP_JOBS = (land_inbox, collect_batches, forget_requests, forget_answers)
+"""Jobs that make no asset."""
 
 
 def build_definitions(settings: Settings | None = None, *, on_days: Progress | None = None) -> dg.Definitions:
@@ -58,7 +61,7 @@ def build_definitions(settings: Settings | None = None, *, on_days: Progress | N
     first_day = first_partition(home)
     days = daily_partitions(first_day)
     jobs = build_jobs()
-    all_jobs: list[AssetJob | dg.JobDefinition] = [*jobs.values(), land_inbox, collect_batches, forget_requests]
+    all_jobs: list[AssetJob | dg.JobDefinition] = [*jobs.values(), *OP_JOBS]
     metrics = metrics_step()
     undated = (home.inference, home.consolidation, *home.proactive, metrics)
     checks = [*build_checks([*steps, *undated]), packs_whole, build_home_checks(open_graph)]

@@ -5,7 +5,7 @@ that judges the figures of one day. Nothing here knows of Dagster, and no check 
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from pathlib import Path
 from typing import Any, Protocol
@@ -22,6 +22,8 @@ from em_pipelines.storage.lake import Lake
 
 HERE = Path(__file__).parent
 DEFAULTS = QualitySettings()
+DAY = "{day}"
+"""Stands in the advice of a `MeaningCheck` for the day that fails."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +83,11 @@ class MeaningCheck:
     def find(self, lake: Lake, days: Sequence[date], limits: QualitySettings = DEFAULTS) -> dict[date, Finding]:
         """What the check finds on each of the days, in their order. Raises CorruptTableError."""
         figures = figures_of(lake, self.name, self.reads, days, self.variables)
-        return {day: self.judge(limits, **figures[day]) for day in days}
+        return {day: _of_day(self.judge(limits, **figures[day]), day) for day in days}
+
+
+def _of_day(finding: Finding, day: date) -> Finding:
+    return replace(finding, advice=finding.advice.replace(DAY, day.isoformat()))
 
 
 def figures_of(

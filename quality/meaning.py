@@ -12,8 +12,9 @@ from em_pipelines.schema.readings import DEAD_LETTER, PENDING, UNSUPPORTED
 from em_pipelines.schema.table import Table
 from em_pipelines.schema.tables import clean, derived, extraction, graph, outgoing, raw, record
 from em_pipelines.storage.lake import Lake
-from quality.finding import Finding, MeaningCheck
+from quality.finding import DAY, Finding, MeaningCheck
 
+ASK_AGAIN = f"if a model was bad on that day, `em llm forget --from {DAY} --to {DAY}`, then `em run` asks it again"
 MAY_BE_ASKED = {"standing": ["active", "contradicted"], "open_levels": ["L0", "L1", "L2"]}
 """Of which facts memory speaks by itself: of those that stand, personal ones at most."""
 
@@ -103,7 +104,7 @@ def hallucination_rate(limits: QualitySettings, n_kept: int, n_refused: int) -> 
         share < limits.warn_hallucination_rate,
         share,
         "the extractor says what nobody said: look at these issues by name in extraction_issues, then at the prompt or "
-        "the model",
+        f"the model; {ASK_AGAIN}",
         is_warning=share < limits.max_hallucination_rate,
     )
 
@@ -131,7 +132,8 @@ def hallucination_spike(limits: QualitySettings, most: int) -> Finding:
     return Finding(
         most <= limits.max_refused_an_hour,
         float(most),
-        "the model makes things up, one conversation after the other: look at its answers before more are asked for",
+        "the model makes things up, one conversation after the other: look at its answers before more are asked for; "
+        f"{ASK_AGAIN}",
     )
 
 

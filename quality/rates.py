@@ -1,4 +1,4 @@
-"""Rates of a day: what says nothing new, what says nothing at all, and claims that nobody said.
+"""Rates of a day: what has landed twice, what says nothing at all, and claims that nobody said.
 
 As in `quality.meaning`, a check is a statement in sql/ and what judges its figures.
 """
@@ -16,21 +16,24 @@ from em_pipelines.text.counting import counted
 from quality.finding import Finding, MeaningCheck
 
 MIN_CHARACTERS = 40
-"""Of a message that nobody says twice on one day: shorter ones ("thanks", "go on") are said again and again."""
+"""Of a message that nobody says in two conversations at one instant: of chats that know the minute alone, shorter ones
+("thanks", "go on") may be."""
 MIN_MESSAGES = 10
 """Of a day below which one repetition would be a rate."""
 WHENEVER = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def duplicate_rate(limits: QualitySettings, n_messages: int, n_again: float) -> Finding:
-    """Few messages of people and agents say again what another says; the figure is their share of the longer ones, 0 to
-    1."""
+    """Few messages of people and agents stand in another conversation as well, with the same instant and words: records
+    that landed twice. The figure is their share of the longer messages, 0 to 1. Who says the same at another time
+    repeats themselves, which is no duplicate."""
     share = n_again / n_messages if n_messages else 0.0
     return Finding(
         n_messages < MIN_MESSAGES or share <= limits.max_duplicate_share,
         share,
-        "the same messages have landed more than once under other names: see which files were landed, and `em forget` "
-        "the conversations that are copies",
+        "the same messages, of the same instants, have landed in several conversations, as where one log is imported "
+        "twice: find what gave it other conversation ids (a renamed file, another format or `--column`), and import it "
+        "with the same ids from now on, so that nothing lands again",
     )
 
 
@@ -72,7 +75,7 @@ RATES = (
         MESSAGES,
         (MESSAGES,),
         duplicate_rate,
-        "At most `quality.max_duplicate_share` of a day's longer messages say what another message of the day says.",
+        "At most `quality.max_duplicate_share` of a day's longer messages have landed in another conversation as well.",
         is_blocking=False,
         variables={"min_characters": MIN_CHARACTERS},
     ),

@@ -1,14 +1,18 @@
-"""Jobs: the whole pipeline, each group by itself, publishing, and landing what lies in the inbox."""
+"""Jobs: the whole pipeline, each group by itself, publishing, landing the inbox, and forgetting answers of models."""
 
 import os
 import shutil
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from pathlib import Path
 
 import dagster as dg
+from pydantic import Field
 
+from em_pipelines.errors import LockedError, UsageError
+from em_pipelines.governance import forgotten_answers
 from em_pipelines.governance.review import Review
 from em_pipelines.landing.land import land
+from em_pipelines.llm.forgetting import AskedWork
 from em_pipelines.schema.tables.derived import CONSOLIDATED
 from em_pipelines.storage.files import make_folder
 from em_pipelines.text.counting import counted
@@ -132,3 +136,37 @@ def waiting_files(inbox: Path) -> list[Path]:
 @dg.job(description="Lands what lies in the inbox; the days it touches are materialized by the stale_days sensor.")
 def land_inbox() -> None:
     land_files()
+
+
+class ForgottenAnswers(dg.Config):
+    """Which answers are forgotten."""
+
+    first_day: str = Field(description="The first day (UTC) of the messages that were asked about, YYYY-MM-DD.")
+    last_day: str = Field(description="The last one, included.")
+    model: str | None = Field(default=None, description="Answers of one model alone.")
+    task: str | None = Field(default=None, description="Answers for one task alone, such as extraction.")
+    user: str | None = Field(default=None, description="Answers about one user alone.")
+
+    @property
+    def asked(self) -> AskedWork:
+        """The work; raises ValueError where a day is none, UsageError."""
+        first, last = date.fromisoformat(self.first_day), date.fromisoformat(self.last_day)
+        return AskedWork(first, last, self.model, self.task, self.user)
+
+
+@dg.op(description="Drops what models answered about some days, and puts these days out of date.")
+def drop_asked(context: dg.OpExecutionContext, config: ForgottenAnswers, home: HomeResource) -> None:
+    try:
+        kept = forgotten_answers.forget_answers(home.home, config.asked)
+    except ValueError as error:
+        raise dg.Failure(f"reading the days: {error}; give each as YYYY-MM-DD", allow_retries=False) from None
+    except UsageError as error:
+        raise dg.Failure(str(error), allow_retries=False) from None
+    except LockedError as error:
+        raise dg.Failure(str(error)) from None
+    context.log.info(kept.sentence)
+
+
+@dg.job(description="Forgets what models answered about some days, so that the stale_days sensor asks them again.")
+def forget_answers() -> None:
+    drop_asked()

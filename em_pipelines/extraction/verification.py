@@ -43,6 +43,9 @@ TEMPLATE_NAMES = ("Zerelda", "Quillham", "Obrantz")
 PRIVATE = ("_withheld", "credential_masked")
 """How issues end of what is private."""
 
+HALLUCINATION = "hallucination"
+"""The reason of all issues that are made here."""
+
 MIN_STATED_SHARE = 0.8
 """Of the words of a statement that carry meaning: more than of a name, for what it adds is what could be invented."""
 _PLACEHOLDER = re.compile(
@@ -159,7 +162,7 @@ def _denies(text: str, language: str) -> bool:
 
 def _issue(turn_number: int, issue: str, detail: str, number: int = 0, *, is_refused: bool = False) -> Issue:
     severity = "error" if is_refused else "warning"
-    return Issue(turn_number, issue, "hallucination", severity, f"{detail} (item {number})")
+    return Issue(turn_number, issue, HALLUCINATION, severity, f"{detail} (item {number})")
 
 
 class _Talk:

@@ -14,6 +14,9 @@ from em_pipelines.llm.database import Database, Execute, day_of, instant, night_
 from em_pipelines.llm.protocol import ChatAnswer, ChatRequest
 from em_pipelines.schema.ids import content_id
 
+REFUSED = "refused"
+"""The outcome of a call whose answer verification refused for the most part."""
+
 
 @dataclass(frozen=True, slots=True)
 class Spend:
@@ -28,9 +31,9 @@ class Spend:
 class CallRecord:
     """One call: a row of the table `llm_calls`.
 
-    `timestamp` is the event time of what it was about, `called_at` when it was made. `outcome` is ok, repaired, partial
-    or failed; `error_type` the name of our error where it failed. Of a cache hit tokens and cost are 0. User and
-    segment are None where they were erased.
+    `timestamp` is the event time of what it was about, `called_at` when it was made. `outcome` is ok, repaired,
+    partial, refused (verification refused most of the answer) or failed; `error_type` the name of our error where it
+    failed. Of a cache hit tokens and cost are 0. User and segment are None where they were erased.
     """
 
     call_id: str
@@ -105,6 +108,15 @@ class AnswerStore:
         """Says of the latest call of a key how well its answer could be read: ok, repaired or partial."""
         with self.database.transaction() as execute:
             _mark(execute, key, outcome, None)
+
+    def refuse(self, key: str) -> None:
+        """Says of the latest call of a key that verification refused most of its answer. The first such answer of a key
+        counts as none from then on, so that the next run that reads the same asks once more; the second stands."""
+        with self.database.transaction() as execute:
+            before = execute("SELECT 1 FROM calls WHERE key = ? AND outcome = ?", (key, REFUSED)).fetchone()
+            if before is None:
+                execute("UPDATE answers SET is_rejected = 1 WHERE key = ?", (key,))
+            _mark(execute, key, REFUSED, None)
 
     def calls(self, user_id: str | None = None) -> list[CallRecord]:
         """Every call, in order of id; of one user where one is named."""

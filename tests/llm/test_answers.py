@@ -61,6 +61,17 @@ def test_a_reading_is_marked_at_the_call_that_was_read(store: AnswerStore) -> No
     assert [call.outcome for call in store.calls()] == ["repaired"]
 
 
+def test_a_refused_answer_counts_as_none_once(store: AnswerStore) -> None:
+    request = question()
+    for is_kept in (False, True, True):
+        if store.answer(request, NOW) is None:
+            store.save(request, answer(request), NOW)
+        store.refuse(request.key)
+        assert (store.answer(request, NOW) is not None) is is_kept
+    asked = [call.outcome for call in store.calls() if not call.is_cache_hit]
+    assert asked == ["refused", "refused"]
+
+
 def test_a_rejected_answer_can_be_asked_again_and_stays_paid(store: AnswerStore) -> None:
     request = question()
     store.save(request, answer(request, "{"), NOW)

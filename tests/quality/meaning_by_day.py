@@ -13,6 +13,7 @@ from em_pipelines.schema.readings import DEAD_LETTER, PENDING, UNSUPPORTED
 from quality.finding import Finding
 
 LIMITS = QualitySettings()
+ASK_AGAIN = "if a model was bad on that day, `em llm forget --from {day} --to {day}`, then `em run` asks it again"
 
 
 def inferences_grounded(inferred_edges: pa.Table, current_edges: pa.Table) -> Finding:
@@ -152,7 +153,7 @@ def hallucination_rate(claims: pa.Table, mentions: pa.Table, extraction_issues: 
         share < LIMITS.warn_hallucination_rate,
         share,
         "the extractor says what nobody said: look at these issues by name in extraction_issues, then at the prompt or "
-        "the model",
+        f"the model; {ASK_AGAIN}",
         is_warning=share < LIMITS.max_hallucination_rate,
     )
 
@@ -178,7 +179,8 @@ def hallucination_spike(extraction_issues: pa.Table) -> Finding:
     return Finding(
         most <= LIMITS.max_refused_an_hour,
         float(most),
-        "the model makes things up, one conversation after the other: look at its answers before more are asked for",
+        "the model makes things up, one conversation after the other: look at its answers before more are asked for; "
+        f"{ASK_AGAIN}",
     )
 
 

@@ -2,9 +2,10 @@
 
 import random
 from collections.abc import Callable
-from dataclasses import astuple
+from dataclasses import astuple, replace
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -28,6 +29,7 @@ from tests.quality import meaning_by_day
 Rows = Callable[..., pa.Table]
 Ask = Callable[..., Finding]
 DAY = date(2026, 3, 1)
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 CHECKS = {check.name: check for check in MEANING}
 
 
@@ -133,14 +135,55 @@ def test_an_interaction_that_became_no_message_fails(ask: Ask, rows_of: Rows) ->
     assert not ask("messages_complete", interactions, rows_of(MESSAGES, {}, {}, {})).is_success
 
 
+@pytest.fixture
+def duplicates(lake: Lake, rows_of: Rows) -> Callable[..., Finding]:
+    """What `duplicate_rate` finds in twenty messages with the same words of one user, each changed by its number."""
+
+    def find(change: Callable[[int], dict[str, Any]]) -> Finding:
+        alike = {"user_id": "ada", "role": "user", "content_hash": "alike", "content": "so it was said " * 4}
+        lake.write(MESSAGES, DAY, rows_of(MESSAGES, *({**alike, "timestamp": NOON, **change(n)} for n in range(20))))
+        (check,) = (one for one in RATES if one.name == "duplicate_rate")
+        return check.find(lake, [DAY])[DAY]
+
+    return find
+
+
 @pytest.mark.parametrize(("role", "is_success"), [("user", False), ("assistant", False), ("tool", True)])
-def test_what_people_say_twice_is_a_copy_and_what_tools_print_is_not(
-    role: str, is_success: bool, lake: Lake, rows_of: Rows
+def test_what_has_landed_in_several_conversations_is_a_copy_unless_a_tool_prints_it(
+    role: str, is_success: bool, duplicates: Callable[..., Finding]
 ) -> None:
-    alike = {"user_id": "ada", "role": role, "content_hash": "alike", "content": "so it was said " * 4}
-    lake.write(MESSAGES, DAY, rows_of(MESSAGES, *({**alike, "session_id": f"s{n}"} for n in range(20))))
-    (check,) = (one for one in RATES if one.name == "duplicate_rate")
-    assert check.find(lake, [DAY])[DAY].is_success is is_success
+    found = duplicates(lambda n: {"role": role, "session_id": f"s{n}"})
+    assert found.is_success is is_success
+    assert "forget" not in found.advice
+
+
+def test_an_import_that_was_done_twice_makes_half_of_the_messages_copies(duplicates: Callable[..., Finding]) -> None:
+    found = duplicates(
+        lambda n: {
+            "session_id": f"import {n % 2}",
+            "content_hash": f"h{n // 2}",
+            "timestamp": NOON + timedelta(hours=n // 2),
+        }
+    )
+    assert (found.is_success, found.figure) == (False, 0.5)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda n: {"session_id": "s", "timestamp": NOON + timedelta(minutes=n)},
+        lambda n: {"session_id": f"s{n}", "timestamp": NOON + timedelta(minutes=n)},
+        lambda n: {"session_id": "s"},
+        lambda n: {"session_id": f"s{n}", "user_id": f"user {n}"},
+        lambda n: {"session_id": f"s{n}", "content": "ok, thanks"},
+    ],
+    ids=["in one conversation", "every hour in a new one", "of one minute", "of several people", "short"],
+)
+def test_people_who_repeat_themselves_are_no_duplicates(
+    change: Callable[[int], dict[str, Any]], duplicates: Callable[..., Finding]
+) -> None:
+    found = duplicates(change)
+    assert (found.is_success, found.figure) == (True, 0.0)
 
 
 def test_what_is_set_aside_is_not_missed(ask: Ask, rows_of: Rows) -> None:
@@ -216,6 +259,7 @@ def test_more_than_five_refused_items_in_an_hour_are_a_spike(ask: Ask, rows_of: 
     assert ask("hallucination_spike", refused(0, 1, 2, 3, 4, 60)).is_success
     found = ask("hallucination_spike", refused(0, 1, 2, 3, 4, 59))
     assert (found.is_success, found.figure) == (False, 6)
+    assert "`em llm forget --from 2026-03-01 --to 2026-03-01`" in found.advice
 
 
 def test_a_day_on_which_nothing_was_said_passes_every_check(ask: Ask) -> None:
@@ -316,7 +360,7 @@ def test_asked_of_many_days_at_once_each_day_is_found_as_it_is_by_itself(
     found = check.find(lake, days)
     assert list(found) == days
     assert {day: astuple(finding) for day, finding in found.items()} == {
-        day: astuple(finding) for day, finding in wanted.items()
+        day: astuple(replace(finding, advice=finding.advice.format(day=day))) for day, finding in wanted.items()
     }
 
 

@@ -29,7 +29,7 @@ from em_pipelines.extraction.llm.settings import LlmExtractionSettings
 from em_pipelines.extraction.settings import GateSettings
 from em_pipelines.extraction.skipping import skip_reason
 from em_pipelines.extraction.support import N_EARLIER
-from em_pipelines.extraction.verification import verify
+from em_pipelines.extraction.verification import HALLUCINATION, verify
 from em_pipelines.llm import ladder
 from em_pipelines.llm.answers import AnswerStore
 from em_pipelines.llm.asking import Asking, OpenAsking
@@ -100,7 +100,13 @@ class _Part:
 
     targets: dict[int, Turn]
     parsed: Parsed | None
-    climb: ladder.Climb[Parsed]
+    climbs: tuple[ladder.Climb[Parsed], ...]
+    """Of the question and of that for what was missing."""
+
+    @property
+    def climb(self) -> ladder.Climb[Parsed]:
+        """The last of them."""
+        return self.climbs[-1]
 
     @property
     def ended(self) -> Outcome:
@@ -194,7 +200,7 @@ class LLMExtractor:
         """The reading of a segment that is not asked about, for the reason that others were not read."""
         segment, (targets, issues) = wanted
         pending = replace(why, outcome=ladder.Outcome.PENDING)
-        return self._reading(asking, segment, targets, issues, [_Part(targets, None, pending)] if targets else [])
+        return self._reading(asking, segment, targets, issues, [_Part(targets, None, (pending,))] if targets else [])
 
     async def _read(self, asking: Asking, segment: Segment, gated: tuple[dict[int, Turn], list[Issue]]) -> Extraction:
         targets, issues = gated
@@ -213,6 +219,8 @@ class LLMExtractor:
         for part in parts if worst.ended is not Outcome.PENDING else ():
             if part.parsed is not None:
                 found = _best_grounded(segment, part.targets, part.parsed)
+                if _is_mostly_refused(found, segment, self.settings.n_refused_to_ask_again):
+                    _refuse(part.climbs, asking.store)
                 reading.mentions += found.mentions
                 reading.claims += found.claims
                 reading.issues += found.issues
@@ -233,14 +241,14 @@ class LLMExtractor:
             first, second = question.halves()
             parts = await self._parts(asking, first)
             if parts[-1].ended is Outcome.PENDING:
-                return [*parts, _Part(second.targets, None, parts[-1].climb)]
+                return [*parts, _Part(second.targets, None, parts[-1].climbs)]
             return parts + await self._parts(asking, second)
         parsed = climbed.value
         if parsed is None or not parsed.missing:
-            return [_Part(question.targets, parsed, climbed)]
+            return [_Part(question.targets, parsed, (climbed,))]
         again = await self._climb(asking, question.follow_up(parsed))
         parsed = parsed if again.value is None else merged(parsed, again.value)
-        return [_Part(question.targets, parsed, again)]
+        return [_Part(question.targets, parsed, (climbed, again))]
 
     async def _climb(self, asking: Asking, question: _Question) -> ladder.Climb[Parsed]:
         n_context = len(question.earlier)
@@ -304,13 +312,27 @@ def _best_grounded(segment: Segment, targets: dict[int, Turn], parsed: Parsed) -
 
 
 def _n_doubts(reading: Extraction) -> int:
-    return sum(issue.reason == "hallucination" for issue in reading.issues)
+    return sum(issue.reason == HALLUCINATION for issue in reading.issues)
 
 
 def _unread(part: _Part, issue: str, targets: dict[int, Turn]) -> list[Issue]:
     """The issues of turns that were not read, with the reason in a word, and in a sentence as detail."""
     reason = _in_words(part.climb.error_type or "")
     return [Issue(turn.turn_number, issue, reason, "error", part.climb.message) for turn in targets.values()]
+
+
+def _is_mostly_refused(reading: Extraction, segment: Segment, at_least: int) -> bool:
+    """Whether verification refuses more than half of the mentions and claims of a reading, and at least so many."""
+    refused = [i for i in verify(reading, segment).issues if i.reason == HALLUCINATION and i.severity == "error"]
+    n_items = len(reading.mentions) + len(reading.claims)
+    return len(refused) >= at_least and len(refused) * 2 > n_items
+
+
+def _refuse(climbs: Iterable[ladder.Climb[Parsed]], store: AnswerStore) -> None:
+    """Notes that the answers which a reading is made of were made up for the most part."""
+    for climbed in climbs:
+        if climbed.answer is not None:
+            store.refuse(climbed.answer.key)
 
 
 async def _tried(what: str, act: Callable[[], Awaitable[object]] | None) -> None:

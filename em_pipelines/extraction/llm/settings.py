@@ -14,4 +14,9 @@ class LlmExtractionSettings(BaseModel):
         default=4096, ge=256, description="Of one answer; a longer one is cut off, and what is missing is asked again."
     )
     temperature: float = Field(default=0.0, ge=0, le=2, description="0: the likeliest answer.")
+    n_refused_to_ask_again: int = Field(
+        default=3,
+        ge=1,
+        description="An answer of which verification refuses so many items, and over half, is asked for again once.",
+    )
     gate: GateSettings = GateSettings()

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import orjson
 
 from em_pipelines.extraction.unread_segments import unread_segments
-from em_pipelines.governance.alerts.rules import Answered, Behind, Finding, Lot, Pending
+from em_pipelines.governance.alerts.rules import Answered, Behind, Finding, Lot, Pending, Refused
 from em_pipelines.governance.audit.lost_log import lost
 from em_pipelines.governance.rebuildable_home import RebuildableHome
 from em_pipelines.lifecycle.proactive.outcomes import UNNAMED
@@ -82,9 +82,9 @@ def pending(home: RebuildableHome, llm: LlmSettings) -> Pending | None:
     return Pending(tuple(lots), _moved_at(home, steps), last_held(home.path, f"step-{first.name}"), is_at_work)
 
 
-def most_refused(home: RebuildableHome, since: datetime) -> int:
+def most_refused(home: RebuildableHome, since: datetime) -> Refused | None:
     """The most items that were refused within an hour of event time as no turn says them, on days that were read since
-    an instant."""
+    an instant; None where nothing was."""
     lake = home.store.lake
     instants: list[datetime] = []
     for day in lake.days(EXTRACTION_ISSUES):
@@ -93,11 +93,13 @@ def most_refused(home: RebuildableHome, since: datetime) -> int:
             ask = partial(_refused_on, home, day)
             instants += lake.once(("alerts.refused", day), [EXTRACTION_ISSUES], [day], ask)
     instants.sort()
-    most = begin = 0
+    most, begin = None, 0
     for end, at in enumerate(instants):
         while instants[begin] <= at - HOUR:
             begin += 1
-        most = max(most, end - begin + 1)
+        n_items = end - begin + 1
+        if most is None or n_items > most.n_items:
+            most = Refused(n_items, at.astimezone(UTC).date())
     return most
 
 

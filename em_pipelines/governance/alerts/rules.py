@@ -12,7 +12,7 @@ Add a rule here, its figure in `figures`, and a line in `looking`.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from em_pipelines.governance.alerts.alert import Alert, Severity
@@ -55,6 +55,14 @@ class Pending:
     moved_at: datetime | None = None
     tried_at: datetime | None = None
     is_at_work: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """The most items that were refused within an hour of event time, and the UTC day of the last of them."""
+
+    n_items: int
+    day: date
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,17 +135,18 @@ def extraction_stopped(pending: Pending, now: datetime, settings: AlertSettings)
     )
 
 
-def hallucination_spike(most: int, settings: AlertSettings) -> Alert | None:
-    """More items than may be were refused within an hour of event time, for no turn says them; `most` are the most."""
-    if most <= settings.refused_per_hour:
+def hallucination_spike(most: Refused | None, settings: AlertSettings) -> Alert | None:
+    """More items than may be were refused within an hour of event time, for no turn says them."""
+    if most is None or most.n_items <= settings.refused_per_hour:
         return None
-    refused = counted(most, "item", ("was", "were"))
+    refused = counted(most.n_items, "item", ("was", "were"))
     return Alert(
         HALLUCINATION_SPIKE,
         Severity.WARNING,
         "the model makes things up",
         f"{refused} refused within an hour of conversation, for no turn says them.",
-        "Look at its answers in the table extraction_issues before more are asked for, then at prompt and model.",
+        "Look at its answers in the table extraction_issues before more are asked for, then at prompt and model; if it "
+        f"was bad on that day, `em llm forget --from {most.day} --to {most.day}`, then `em run` asks it again.",
     )
 
 

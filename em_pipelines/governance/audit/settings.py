@@ -41,7 +41,7 @@ class QualitySettings(BaseModel):
         default=0.05, ge=0, le=1, description="share of a day's claims read in messages that say nothing durable: below"
     )
     max_duplicate_share: float = Field(
-        default=0.10, ge=0, le=1, description="share of a day's longer messages that say again what another one says"
+        default=0.10, ge=0, le=1, description="share of a day's longer messages that have landed twice"
     )
     max_dead_letter_share: float = Field(
         default=0.05, ge=0, le=1, description="share of what was landed on a day that is an open dead letter"

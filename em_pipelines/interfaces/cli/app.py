@@ -33,6 +33,7 @@ from em_pipelines.interfaces.cli import (
     judging,
     landing,
     metering,
+    models,
     overview,
     pooling,
     projecting,
@@ -117,6 +118,7 @@ app.command()(running.run)
 app.add_typer(agents.tokens, name="token")
 app.add_typer(dead_letters.app, name="dead-letters")
 app.add_typer(quarantine.app, name="quarantine")
+app.add_typer(models.app, name="llm")
 app.add_typer(reviewing.app, name="review")
 app.add_typer(pooling.app, name="pool")
 app.add_typer(alerting.app, name="alerts")

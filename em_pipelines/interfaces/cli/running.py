@@ -24,11 +24,11 @@ from em_pipelines.interfaces.cli.console import (
     Exit,
     ExtractorOption,
     HomeOption,
-    fail,
     open_existing,
     open_home,
     out,
     print_table,
+    say,
     some_of,
     tell,
     telling_of_a_new_home,
@@ -144,21 +144,38 @@ def _is_within(day: date, first: date | None, last: date | None) -> bool:
 
 
 def _judge(summary: "Summary") -> None:
-    """Ends with a finding, or asks for another run, where not everything was made and read as it should be."""
-    from em_pipelines.schema.readings import DEAD_LETTER, PENDING
+    """Ends with a finding, or asks for another run, where not everything was made and read as it should be. Each is
+    told in a sentence; a finding decides the exit code, for another run does not mend it."""
+    findings, waiting = list(_findings(summary)), _waiting(summary)
+    for sentence in filter(None, [*findings, waiting]):
+        say(sentence)
+    if findings or waiting:
+        raise typer.Exit(Exit.FINDING if findings else Exit.RETRY)
+
+
+def _findings(summary: "Summary") -> Iterator[str]:
+    """What somebody has to look at, a sentence each."""
+    from em_pipelines.schema.readings import DEAD_LETTER
 
     if summary.failed_checks:
-        fail(f"checks failed: {'; '.join(summary.failed_checks)}; see them in the UI", Exit.FINDING)
+        yield f"checks failed: {'; '.join(summary.failed_checks)}; see them in the UI"
     if summary.newly_aside:
-        fail(_set_aside(summary), Exit.FINDING)
+        yield _set_aside(summary)
     if n_dead := summary.n_unread(DEAD_LETTER):
         lot = ("is a dead letter", "are dead letters")[n_dead != 1]
-        unread = f"{counted(n_dead, 'message')} could not be read and {lot}"
-        fail(f"{unread}; see `em dead-letters list`", Exit.FINDING)
-    if n_pending := summary.n_unread(PENDING):
-        why = ", ".join(sorted({segment.reason for segment in summary.unread if segment.status == PENDING}))
-        waiting = counted(n_pending, "message", ("waits", "wait"))
-        fail(f"{waiting} to be read by the model ({why}); `em run` goes on from there", Exit.RETRY)
+        yield f"{counted(n_dead, 'message')} could not be read and {lot}; see `em dead-letters list`"
+
+
+def _waiting(summary: "Summary") -> str:
+    """What the next run reads, in a sentence; empty where nothing waits."""
+    from em_pipelines.schema.readings import PENDING
+
+    n_pending = summary.n_unread(PENDING)
+    if not n_pending:
+        return ""
+    why = ", ".join(sorted({segment.reason for segment in summary.unread if segment.status == PENDING}))
+    waits = counted(n_pending, "message", ("waits", "wait"))
+    return f"{waits} to be read by the model ({why}); `em run` goes on from there"
 
 
 def _set_aside(summary: "Summary") -> str:

@@ -7,6 +7,7 @@ from enum import Enum
 from em_pipelines.governance.token_scope import TokenScope
 from em_pipelines.interfaces.ui.asked import Asked, Done, Page
 from em_pipelines.interfaces.ui.pages import (
+    answers,
     asking,
     auditing,
     experience,
@@ -55,6 +56,7 @@ PAGES = {
     "/": Shown(home.show_home, about=About.ANYONE),
     "/people": Shown(home.show_people, about=About.HOME),
     "/soundness": Shown(home.show_soundness, about=About.HOME),
+    "/answers": Shown(answers.show_answers, answers.forget_answers, About.HOME, to_act=TokenScope.ADMIN),
     "/facts": Shown(facts.show_facts),
     "/fact": Shown(facts.show_fact),
     "/entity": Shown(naming.show_entity),

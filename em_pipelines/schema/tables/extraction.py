@@ -159,7 +159,7 @@ LLM_CALLS = Table(
         col("cost_usd", REAL, "US dollars; 0 where no price is set for the model"),
         col("latency_ms", REAL, "milliseconds"),
         col("is_cache_hit", FLAG, "answered from the cache"),
-        col("outcome", TEXT, "ok, repaired, partial or failed"),
+        col("outcome", TEXT, "ok, repaired, partial, refused (verification refused most of it) or failed"),
         opt("error_type", TEXT, "the error's name, where it failed"),
         CORRELATION_ID,
     ),

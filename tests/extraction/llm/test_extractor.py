@@ -329,3 +329,64 @@ def test_a_home_asks_for_health_where_safety_keeps_it(tmp_path: Path, is_enabled
             found = list(Pipeline(asked, asking_of).extractor.extract_all([segment()]))
         assert found[0].outcome is Outcome.COMPLETE
         assert ("allergic_to" in json.dumps(server.calls[0].body)) is is_enabled
+
+
+INVENTED = [{"t": 0, "name": name, "type": "person"} for name in ("Orsolya", "Bendegúz", "Ludmilla")]
+
+
+def inventing(call: Call) -> Step:
+    """The oracle, which lists three people whom nobody has named, and no place."""
+    document = json.loads(oracle.reading(call).text(call))
+    return answer({**document, "entities": INVENTED, "relations": [], "tone": [], "times": []})
+
+
+def outcomes(found: Extraction) -> list[str]:
+    return sorted(call["outcome"] for call in found.calls)
+
+
+def test_an_answer_that_is_mostly_made_up_is_asked_for_once_more_by_the_next_run(llm: Any) -> None:
+    extractor, server = llm(inventing)
+    assert (outcomes(read_one(extractor)), server.n_calls) == (["refused"], 1), "not in the run that found it"
+    server.script = oracle.reading
+    again = read_one(extractor)
+    assert ("user", "lives_in", "Tartu") in stated(again)
+    assert (outcomes(again), server.n_calls) == (["ok", "refused"], 2)
+    assert (stated(read_one(extractor)), server.n_calls) == (stated(again), 2)
+
+
+def test_a_model_that_makes_the_same_up_again_is_believed_to_have_no_other_answer(llm: Any) -> None:
+    extractor, server = llm(inventing)
+    for n_calls in (1, 2, 2, 2):
+        found = read_one(extractor)
+        assert (found.outcome, server.n_calls) == (Outcome.COMPLETE, n_calls)
+    assert outcomes(found)[-2:] == ["refused", "refused"]
+
+
+@pytest.mark.parametrize("n_invented", [2, 3])
+def test_an_answer_of_which_half_is_sound_is_kept(llm: Any, n_invented: int) -> None:
+    """Two refused items are too few to say anything of an answer; three of six are not more than half."""
+
+    def script(call: Call) -> Step:
+        document = json.loads(oracle.reading(call).text(call))
+        sound = document["entities"] if n_invented == 3 else []
+        relations = document if n_invented == 3 else {"relations": [], "tone": [], "times": []}
+        return answer({**document, **relations, "entities": [*sound, *INVENTED[:n_invented]]})
+
+    extractor, server = llm(script)
+    for _ in range(2):
+        assert "refused" not in outcomes(read_one(extractor))
+    assert server.n_calls == 1
+
+
+def test_of_an_answer_with_a_follow_up_both_are_asked_for_again(llm: Any) -> None:
+    def script(call: Call) -> Step:
+        if len(sections_of(call)) < 4:
+            return oracle.reading(call)
+        return answer({"entities": INVENTED, "relations": []})
+
+    extractor, server = llm(script)
+    assert outcomes(read_one(extractor)) == ["refused", "refused"]
+    read_one(extractor)
+    assert server.n_calls == 4
+    read_one(extractor)
+    assert server.n_calls == 4

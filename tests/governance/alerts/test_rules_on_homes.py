@@ -148,6 +148,8 @@ def test_items_that_nobody_said_are_a_spike(world: World, ears: Ears, rows_of: R
     assert world.look().found == ()
     refuse(6)
     assert_arrives(world, ears, world.look(), rules.HALLUCINATION_SPIKE)
+    (alert,) = world.look().found
+    assert "`em llm forget --from 2026-03-01 --to 2026-03-01`" in alert.todo
     assert world.look(hours=25).found == (), "nobody has read anything since"
 
 

@@ -8,10 +8,13 @@ import pytest
 from em_pipelines.governance.audit.soundness import diagnose
 from em_pipelines.governance.judging import book_of, queue
 from em_pipelines.interfaces.memory import Memory
+from em_pipelines.llm.answers import AnswerStore
+from em_pipelines.llm.protocol import ChatAnswer
 from em_pipelines.pipeline import Pipeline
 from em_pipelines.settings import load_settings
 from tests.interfaces.agents.homes import run
 from tests.interfaces.ui.conftest import BASE, Browser, edge_of, read
+from tests.model_server.questions import question
 
 
 def acts(home: Path, user: str = "nora") -> list[tuple[str, str]]:
@@ -255,3 +258,34 @@ def test_a_refusal_leads_back_to_the_page(home: Path, browser: Browser) -> None:
     for referer, is_led in ((BASE + page, True), ("http://elsewhere.example" + page, False), (BASE + "/nope", False)):
         answer = browser.client.post("/fact/correct", data=fields, headers={"referer": referer})
         assert (page in read(answer.text).links("/fact?")) == is_led
+
+
+def test_answers_of_models_are_shown_first_and_then_forgotten(home: Path, browser: Browser) -> None:
+    request = question("Nora lives in Bergen.", user_id="nora")
+    with AnswerStore(Pipeline(load_settings(home=home)).answers) as store:
+        store.save(request, ChatAnswer(request.key, "{}", "stop", 4, 1, 5.0, 0.25), datetime.now(UTC))
+    day = {"first": "2026-03-01", "last": "2026-03-01", "task": "extraction"}
+    shown = read(browser.open("/answers", **day).text)
+    assert "1 answer of 1 user would be forgotten" in shown.text
+    assert ("input", {"type": "hidden", "name": "task", "value": "extraction"}) in shown.elements
+    with AnswerStore(Pipeline(load_settings(home=home)).answers) as store:
+        assert store.answer(request, datetime.now(UTC)) is not None, "looking drops nothing"
+    assert "1 answer of 1 user forgotten; em run asks again." in read(browser.send("/answers", **day).text).text
+    with AnswerStore(Pipeline(load_settings(home=home)).answers) as store:
+        assert store.answer(request, datetime.now(UTC)) is None
+    assert "Nothing to forget" in read(browser.send("/answers", **day).text).text
+
+
+@pytest.mark.parametrize(
+    ("fields", "told"),
+    [
+        ({}, "a day is missing"),
+        ({"first": "yesterday", "last": "2026-03-01"}, "is no day"),
+        ({"first": "2026-03-02", "last": "2026-03-01"}, "give the earlier day first"),
+    ],
+)
+def test_answers_of_days_that_are_none_are_refused_with_a_sentence(
+    browser: Browser, fields: dict[str, str], told: str
+) -> None:
+    answer = browser.send("/answers", **fields)
+    assert (answer.status_code, told in read(answer.text).text) == (400, True)

@@ -20,6 +20,7 @@ SHOWN = {
     "/": {},
     "/people": {"q": "mir"},
     "/soundness": {},
+    "/answers": {"first": "2026-10-05", "last": "2026-10-05"},
     "/facts": {"user": "mirela"},
     "/fact": {"user": "mirela"},
     "/entity": {"user": "mirela", "name": "Dana"},
