@@ -13,13 +13,13 @@ or hedged was not plainly said, and sentences in other languages than English ha
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache, cached_property
-from itertools import chain
 
 from em_pipelines.extraction.clause_evidence import (
     COUPLES,
     OF_PEOPLE,
     OWN_WORDS,
     POLARITY,
+    REAL,
     RELATION,
     SUBJECT,
     ClauseEvidence,
@@ -27,6 +27,7 @@ from em_pipelines.extraction.clause_evidence import (
     Fact,
     Speaker,
     fact_of,
+    verbs_of,
 )
 from em_pipelines.extraction.rules.extractor import RulesExtractor
 from em_pipelines.extraction.rules.lexicon import words
@@ -45,13 +46,9 @@ _OF_OTHERS = (
 )
 _CLOSE = frozenset({"spouse_of", "partner_of", "parent_of", "child_of", "sibling_of", "manages", "reports_to"})
 """Relations of people that no other word for somebody says as well: a landlord may be a friend, but is no boss."""
+_KIN_GROUPS = (COUPLES, frozenset({"sibling_of"}))
+"""Relations that some word says. A child may be anybody's little one."""
 _INTENT = frozenset(RELATIONS_BY_GROUP["intent"]) | {"might_be_interested_in"}
-_REAL = frozenset(chain.from_iterable(RELATIONS_BY_GROUP[group] for group in ("possession", "work", "place"))) | {
-    "attended",
-    "did",
-    "speaks",
-}
-"""What is the case, and is not where it is only wished or planned."""
 _APART = {
     "works_at": frozenset({"studies_at", "graduated_from", "visited", "attended"}),
     "lives_in": frozenset({"visited", "born_in"}),
@@ -70,7 +67,8 @@ def disagreements(claims: Sequence[Claim], segment: Segment) -> Iterator[tuple[i
     for n in compared:
         number = claims[n].turn_number
         if number not in heard:
-            heard[number] = _TurnReadings(turns[number], [claim for claim in second if claim.turn_number == number])
+            read = [claim for claim in second if claim.turn_number == number]
+            heard[number] = _TurnReadings(turns[number], read, _words_until(number, segment))
         if (found := heard[number].contradiction(claims[n])) is not None:
             yield n, found
 
@@ -108,11 +106,26 @@ def _second_reader() -> RulesExtractor:
     return RulesExtractor(RulesSettings(min_right_among_people=0, keeps_health=True))
 
 
+def _words_until(number: int, segment: Segment) -> frozenset[str]:
+    """The words of a turn and of those before it, case-folded, and the infinitives of their verbs."""
+    turns = (*segment.context, *(turn for turn in segment.turns if turn.turn_number <= number))
+    tokens = [token for turn in turns for token in tokenise(turn.text.replace("’", "'"))]
+    return frozenset(token.low for token in tokens).union(*(token.verbs or () for token in tokens))
+
+
+@cache
+def _kin_words(relation: str) -> frozenset[str]:
+    """The nouns and verbs that say a relation of couples or siblings; empty for other relations."""
+    same = next((group for group in _KIN_GROUPS if relation in group), frozenset())
+    nouns = frozenset(noun for noun, other in KIN.items() if other in same)
+    return nouns.union(*(verbs_of(other) for other in same))
+
+
 class _TurnReadings:
     """One turn: what the rules read in it, and its clauses."""
 
-    def __init__(self, turn: Turn, read: Iterable[Claim]) -> None:
-        self._turn = turn
+    def __init__(self, turn: Turn, read: Iterable[Claim], words_said: frozenset[str]) -> None:
+        self._turn, self._words_said = turn, words_said
         self._speaker = Speaker(turn.subject or USER)
         self._read = [fact_of(claim) for claim in read]
 
@@ -129,7 +142,13 @@ class _TurnReadings:
             for against in (self._of_people, self._opposite, self._of_another, self._of_another_relation):
                 if (found := against(said, read)) is not None:
                     return found
-        return self._clauses.contradiction(claim, said)
+        return self._of_no_kin(claim) or self._clauses.contradiction(claim, said)
+
+    def _of_no_kin(self, claim: Claim) -> Contradiction | None:
+        """A couple, or a sister, of which no word was said."""
+        wanted = _kin_words(claim.relation) if claim.polarity > 0 else frozenset()
+        is_said = not wanted or not wanted.isdisjoint(self._words_said)
+        return None if is_said else Contradiction(RELATION, "no word says that they are a couple, or siblings")
 
     def _agree(self, said: Fact, read: Fact) -> bool:
         is_same = said.relation == read.relation or {said.relation, read.relation} <= COUPLES
@@ -188,6 +207,6 @@ class _TurnReadings:
         """`I'd love a greenhouse` of one that is owned."""
         if said.sign < 0 or not self._are_straight(said, read):
             return None
-        is_wished = said.relation in _REAL and read.relation in _INTENT and read.sign > 0
+        is_wished = said.relation in REAL and read.relation in _INTENT and read.sign > 0
         is_apart = is_wished or read.relation in _APART.get(said.relation, ())
         return Contradiction(RELATION, f"the sentence says {read.relation}") if is_apart else None

@@ -19,7 +19,7 @@ from em_pipelines.extraction.rules.noun_phrases import KIN, NounPhrase, kin_noun
 from em_pipelines.extraction.rules.patterns import Pattern, PatternIndex, load_patterns
 from em_pipelines.extraction.rules.people import FIRST_PERSON, GENDER_OF, People, refer
 from em_pipelines.extraction.rules.reader import MessageReader, ReaderOptions
-from em_pipelines.extraction.rules.tokens import NEG, Token, tokenise
+from em_pipelines.extraction.rules.tokens import CONJ, CONTRAST, NEG, PUNCT, Token, tokenise
 from em_pipelines.extraction.settings import RulesSettings
 from em_pipelines.extraction.support import content_stems
 from em_pipelines.schema.readings import Claim, Turn
@@ -30,6 +30,12 @@ POLARITY, SUBJECT, RELATION = "polarity_disagrees", "subject_disagrees", "relati
 """The issues of a claim that its sentence contradicts."""
 OWN_WORDS = FIRST_PERSON | {"my", "mine", "myself", "our", "ours", "ourselves"}
 OF_PEOPLE = frozenset(RELATIONS_BY_GROUP["people"])
+REAL = frozenset(chain.from_iterable(RELATIONS_BY_GROUP[group] for group in ("possession", "work", "place"))) | {
+    "attended",
+    "did",
+    "speaks",
+}
+"""What is the case, and is not where it is only wished or planned."""
 COUPLES = frozenset({"spouse_of", "partner_of"})
 _TASTES = frozenset({"likes", "dislikes"})
 _MODALS = frozenset({"can", "could", "would"})
@@ -37,7 +43,10 @@ _MODALS = frozenset({"can", "could", "would"})
 _OF_NO_DENIAL = frozenset({"has_attribute", "believes", "feels"})
 """Whose object says itself what is not so."""
 _NEGATIONS = words("words", "negations")
-_EX = words("people", "ex")
+_POSSESSIONS = frozenset({"owns", "has_pet"})
+_HUMAN_VERBS = words("people", "human_verbs")
+_LIGHT_VERBS = frozenset({"be", "have", "get", "go", "do", "make", "take"})
+_SUPPOSING = frozenset({"might", "may", "would", "could", "should"})
 
 
 class Contradiction(NamedTuple):
@@ -120,7 +129,14 @@ class ClauseEvidence:
     def contradiction(self, claim: Claim, said: Fact) -> Contradiction | None:
         """What all clauses that hold the object of a claim say against it; None where one does not."""
         places = self._places(said.subject if self._speaker.is_named(said.object) else said.object)
-        checks: tuple[Check, ...] = (self._of_another, self._of_other_polarity)
+        if not places:
+            return self._of_another_verb(claim, said)
+        checks: tuple[Check, ...] = (
+            self._of_another,
+            self._of_another_owner,
+            self._of_other_polarity,
+            self._of_no_fact,
+        )
         for check in checks:
             found = [check(claim, said, place) for place in places]
             if found and all(found):
@@ -147,16 +163,43 @@ class ClauseEvidence:
 
     def _of_another(self, claim: Claim, said: Fact, place: _Place) -> Contradiction | None:
         """Whether a clause says of another what the claim says of its subject."""
-        who = self._subject_of(place.clause)
+        who, clause = self._subject_of(place.clause), place.clause
         is_told = said.relation not in OF_PEOPLE and claim.subject_type is EntityType.PERSON and place.is_behind_verb
-        if who is None or not is_told or verbs_of(claim.relation).isdisjoint(place.clause.verb.lemmas):
+        if who is None or not is_told:
             return None
-        lows = {token.low for token in self._tokens[min(place.clause.lead, place.clause.left) : place.end]}
         if self._speaker.is_named(said.subject):
-            is_other = who != _ITSELF and OWN_WORDS.isdisjoint(lows)
+            is_other = who != _ITSELF and OWN_WORDS.isdisjoint(self._lows(clause.verb.start, place.end))
         else:
-            is_other = bool(who) and self._is_of_no_other(said.subject, who, lows)
+            verbs = verbs_of(claim.relation) | ({"be"} if who == _ITSELF else set())
+            is_verb_of = not verbs.isdisjoint(clause.verb.lemmas)
+            lows = self._lows(min(clause.lead, clause.left), place.end)
+            is_other = is_verb_of and bool(who) and self._is_of_no_other(said.subject, who, lows)
         return Contradiction(SUBJECT, "the clause is about somebody else") if is_other else None
+
+    def _of_another_owner(self, claim: Claim, said: Fact, place: _Place) -> Contradiction | None:
+        """`my cat` of what somebody else has, `her cat` of what the speaker has."""
+        phrase = next((noun for noun in place.sentence.nouns if noun.start <= place.at[-1] < noun.end), None)
+        if claim.relation not in _POSSESSIONS or said.sign < 0 or phrase is None:
+            return None
+        is_speakers = self._speaker.is_named(said.subject)
+        is_of_third = phrase.possessor in GENDER_OF or phrase.possessor_phrase is not None
+        is_other = is_of_third if is_speakers else phrase.possessor == "my"
+        return Contradiction(SUBJECT, "the clause gives it to somebody else") if is_other else None
+
+    def _of_another_verb(self, claim: Claim, said: Fact) -> Contradiction | None:
+        """Where a pronoun stands for the object: whether all clauses with a verb of the relation are about others."""
+        verbs = verbs_of(claim.relation) - _LIGHT_VERBS
+        places = [
+            _Place(sentence, clause, mods, (clause.verb.end,), 0)
+            for sentence in self._sentences
+            for clause, mods in zip(sentence.clauses, sentence.modifiers, strict=True)
+            if not verbs.isdisjoint(clause.verb.lemmas)
+        ]
+        found = [self._of_another(claim, said, place) for place in places]
+        return found[0] if found and all(found) else None
+
+    def _lows(self, start: int, end: int) -> set[str]:
+        return {token.low for token in self._tokens[start:end]}
 
     def _is_of_no_other(self, name: str, who: frozenset[str], lows: set[str]) -> bool:
         """Whether nothing in a clause about `who` may mean whom a name means: no pronoun, none of its words, no role
@@ -173,7 +216,8 @@ class ClauseEvidence:
             return _ITSELF
         if low:
             return frozenset() if GENDER_OF.get(low) in {"m", "f"} else None
-        is_person = len(clause.subject) == 1 and self._is_person(clause.subject[0])
+        is_done_by_people = not _HUMAN_VERBS.isdisjoint(clause.verb.lemmas)
+        is_person = len(clause.subject) == 1 and (is_done_by_people or self._is_person(clause.subject[0]))
         return self._stems(clause.subject[0].start, clause.subject[0].end) if is_person else None
 
     def _is_person(self, phrase: NounPhrase) -> bool:
@@ -182,19 +226,42 @@ class ClauseEvidence:
         return is_told or refer(self._reading, phrase).entity_type is EntityType.PERSON
 
     def _of_other_polarity(self, claim: Claim, said: Fact, place: _Place) -> Contradiction | None:
-        """Whether a clause denies what a claim affirms, or the other way round. Of two negations none is weighed."""
+        """Whether a clause denies what a claim affirms, or the other way round; two negations affirm."""
+        verb = place.clause.verb
         n_here = _n_negations(self._tokens[place.clause.lead : place.at[0] if place.is_behind_verb else place.end])
-        n_all = _n_negations(self._tokens[place.sentence.start : place.sentence.stop])
-        is_clear = n_all == n_here <= 1 and not (n_all and place.clause.verb.modal in _MODALS)
+        n_denials = n_here + self._is_denied_before(place)
+        is_clear = n_denials != 1 or verb.modal not in _MODALS
         if not is_clear or not self._may_deny(claim, said, place):
             return None
-        is_denied = n_here == 1 or place.mods.has_ended or place.clause.verb.used_to
+        is_denied = n_denials % 2 == 1 or place.mods.has_ended or verb.used_to
         if said.relation == "likes":
-            tone = _tone(place.clause.verb.lemmas) * (-1 if is_denied else 1)
-            is_other = tone == -said.sign and not (is_denied and said.sign < 0)
+            tone = _tone(verb.lemmas) * (-1 if is_denied else 1)
+            is_other = tone == -said.sign
         else:
-            is_other = is_denied if said.sign > 0 else not is_denied and not self._tells_an_end()
+            is_over = is_denied != (not _ends_of(claim.relation).isdisjoint(verb.lemmas))
+            is_other = is_over if said.sign > 0 else not is_over and (n_denials > 0 or self._affirms(claim, place))
         return Contradiction(POLARITY, "the clause says the opposite") if is_other else None
+
+    def _affirms(self, claim: Claim, place: _Place) -> bool:
+        """Whether a clause has a verb of the relation of a claim, in a sentence without a denial."""
+        verbs = verbs_of(claim.relation) - _LIGHT_VERBS - _ends_of(claim.relation)
+        is_denied = _n_negations(self._tokens[place.sentence.start : place.sentence.stop]) > 0
+        return not is_denied and not verbs.isdisjoint(place.clause.verb.lemmas)
+
+    def _is_denied_before(self, place: _Place) -> bool:
+        """`it's not that …`, `I don't think …`: whether the clause that this one completes is negated."""
+        before = [clause for clause in place.sentence.clauses if clause.verb.start < place.clause.lead]
+        if not before or not before[-1].verb.is_negated:
+            return False
+        between = self._tokens[before[-1].verb.end : place.clause.lead]
+        return len(between) <= 1 and not any(token.bits & (PUNCT | CONJ | CONTRAST) for token in between)
+
+    def _of_no_fact(self, claim: Claim, said: Fact, place: _Place) -> Contradiction | None:
+        """Whether a clause only supposes what the claim tells as a fact."""
+        verb = place.clause.verb
+        is_said_so = verb.is_future or not _SUPPOSING.isdisjoint(self._lows(verb.start, verb.end))
+        is_other = claim.relation in REAL and said.sign > 0 and (is_said_so or place.mods.is_hypothetical)
+        return Contradiction(RELATION, "the clause supposes it") if is_other else None
 
     def _may_deny(self, claim: Claim, said: Fact, place: _Place) -> bool:
         """Whether a denial in a clause would be one of the claim: about its subject, with a verb of its relation."""
@@ -204,13 +271,11 @@ class ClauseEvidence:
         is_said = said.relation not in OF_PEOPLE or not (verbs_of(said.relation) | {"be"}).isdisjoint(
             place.clause.verb.lemmas
         )
+        is_said = is_said and (
+            place.is_behind_verb or not verbs_of(claim.relation).isdisjoint(place.clause.verb.lemmas)
+        )
         is_in_object = _n_negations(tokenise(said.object)) > 0
         return claim.relation not in _OF_NO_DENIAL and is_said and not is_of_others and not is_in_object
-
-    def _tells_an_end(self) -> bool:
-        """Whether a word of the turn ends something: a verb of patterns that do, or `ex`."""
-        lemmas = chain.from_iterable(token.verbs or () for token in self._tokens)
-        return not _ending_verbs().isdisjoint(lemmas) or any(token.low in _EX for token in self._tokens)
 
 
 def _n_negations(tokens: Sequence[Token]) -> int:
@@ -224,10 +289,15 @@ def verbs_of(relation: str) -> frozenset[str]:
 
 
 @cache
-def _ending_verbs() -> frozenset[str]:
-    """The verbs of patterns by which something ends."""
-    ending = (pattern for pattern in load_patterns() if pattern.spec.polarity < 0 or pattern.spec.ends)
-    return frozenset(chain.from_iterable(pattern.lemmas for pattern in ending)) - {"be", "have"}
+def _ends_of(relation: str) -> frozenset[str]:
+    """The verbs that end what a relation states, and never begin it."""
+    patterns = [pattern for pattern in load_patterns() if pattern.spec.relation == relation]
+    is_end = [pattern.spec.polarity < 0 or pattern.spec.ends for pattern in patterns]
+    ending, other = (
+        frozenset(chain.from_iterable(p.lemmas for p, ends in zip(patterns, is_end, strict=True) if ends is wanted))
+        for wanted in (True, False)
+    )
+    return ending - other - _LIGHT_VERBS
 
 
 def _tone(lemmas: Iterable[str]) -> int:

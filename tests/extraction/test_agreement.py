@@ -54,12 +54,19 @@ CONTRADICTED = [
     ("My sister Ilse is on our sofa.", ("user", "spouse_of", "Ilse", 1), "relation_disagrees"),
     ("My daughter Odile made me a mug.", ("Odile", "parent_of", "user", 1), "relation_disagrees"),
     ("I'd love a greenhouse.", ("user", "owns", "greenhouse", 1), "relation_disagrees"),
+    ("I might buy a kiln in spring.", ("user", "owns", "kiln", 1), "relation_disagrees"),
+    ("We nod at Celestine at the bus stop.", ("user", "partner_of", "Celestine", 1), "relation_disagrees"),
+    ("It's not that I dislike Hamish.", ("user", "dislikes", "Hamish", 1), "polarity_disagrees"),
+    ("It's not like I don't use the bread machine.", ("user", "uses", "bread machine", -1), "polarity_disagrees"),
+    ("My flatmate Corin eats nut butter out of the jar.", ("user", "likes", "nut butter", 1), "subject_disagrees"),
+    ("Lotte hates it, she says it smells.", ("user", "dislikes", "new place", 1), "subject_disagrees"),
+    ("I was at the vet with my cat.", ("Tom", "has_pet", "cat", 1), "subject_disagrees"),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("text", "said", "issue"), CONTRADICTED)
 def test_what_its_sentence_contradicts_is_held_below_what_agents_are_served(text: str, said: Said, issue: str) -> None:
-    reading = verified(segment(text), said)
+    reading = verified(segment("Tom spoke of the new place.", text), said)
     (claim,) = reading.claims
     assert issues(reading) == [issue]
     assert issue in HALLUCINATIONS
@@ -79,6 +86,9 @@ AGREED = [
     ("Gave up the allotment in March.", ("user", "uses", "allotment", -1)),
     ("Hi, I'm Pilar's son.", ("user", "child_of", "Pilar", 1)),
     ("im a beekeeper, not a honey influencer", ("user", "works_as", "beekeeper", 1)),
+    ("I never left the choir, I stand at the back.", ("user", "member_of", "choir", 1)),
+    ("We said goodbye to Biscuit last week.", ("user", "has_pet", "Biscuit", -1)),
+    ("My little girl Juno lost a tooth.", ("user", "parent_of", "Juno", 1)),
     ("I sold my cello and bought a lute.", ("user", "owns", "lute", 1)),
 ]  # fmt: skip
 

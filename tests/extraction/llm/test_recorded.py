@@ -108,6 +108,11 @@ def test_what_its_turns_say_is_kept(parts: list[Part]) -> None:
     assert n_refused < 0.02 * (n_kept + n_refused)
 
 
+def test_what_its_turns_say_is_not_contradicted(parts: list[Part]) -> None:
+    claims = [claim for part in parts for claim in read(part, part.readings).claims]
+    assert sum(claim.requires_verification for claim in claims) <= 0.01 * len(claims)
+
+
 def test_openings_are_worth_what_later_turns_are(parts: list[Part]) -> None:
     for part in parts:
         opening = {part.first + n for n, reading in enumerate(part.readings[:4]) if reading["relations"]}
