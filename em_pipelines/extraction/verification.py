@@ -38,7 +38,7 @@ from em_pipelines.schema.readings import (
 )
 from em_pipelines.schema.vocabulary import DATED, RELATIONS, USER, Act, HedgeLevel
 from em_pipelines.text.guard.passages import Span, clause_around, has_pasted_block, overlaps
-from em_pipelines.text.name_keys import Owned, name_key, namesakes, noun_of, owner_of
+from em_pipelines.text.name_keys import name_key, noun_of, owner_of
 
 TEMPLATE_NAMES = ("Zerelda", "Quillham", "Obrantz")
 """Names in the examples of prompts, and nowhere else: in an answer they show that the examples came back."""
@@ -391,29 +391,3 @@ def _is_held(claim: Claim, turn: Turn) -> bool:
     if _OWN_SENTENCE.search(clause):
         return False
     return _LABELLED.match(clause) is not None or has_pasted_block(turn.text)
-
-
-def told_apart(reading: Extraction, segment: Segment) -> Extraction:
-    """The reading with the names in full of those who share one in their turn (`namesakes`)."""
-    for turn in segment.turns:
-        for name, owned in namesakes(turn.text).items():
-            mentions = [each for one in reading.mentions for each in _mentions_of(one, turn.turn_number, name, owned)]
-            claims = [
-                _claim_of(one, name, owned) if one.turn_number == turn.turn_number else one for one in reading.claims
-            ]
-            reading = replace(reading, mentions=mentions, claims=claims)
-    return reading
-
-
-def _mentions_of(mention: Mention, turn_number: int, name: str, owned: Sequence[Owned]) -> list[Mention]:
-    """A mention of each who bears the name, in place of the one by it."""
-    if (mention.turn_number, mention.name) != (turn_number, name):
-        return [mention]
-    return [replace(mention, name=one.in_full, start=one.end - len(name), end=one.end) for one in owned]
-
-
-def _claim_of(claim: Claim, name: str, owned: Sequence[Owned]) -> Claim:
-    """A claim about whoever was named last before its end."""
-    meant = next((one for one in reversed(owned) if one.start < claim.end), owned[0]).in_full
-    subject, thing = (meant if end == name else end for end in (claim.subject, claim.object))
-    return replace(claim, subject=subject or claim.subject, object=thing)
