@@ -23,9 +23,9 @@ from em_pipelines.extraction.durable import lasting_facts, whole_sessions
 from em_pipelines.extraction.quoted_material import without_quoted
 from em_pipelines.extraction.rules.clause_names import is_phrase_of
 from em_pipelines.extraction.rules.lexicon import topics_of
-from em_pipelines.extraction.segmentation import read_segments
+from em_pipelines.extraction.segmentation import read_segments, told_apart
 from em_pipelines.extraction.settings import DurableSettings, VerificationSettings
-from em_pipelines.extraction.verification import told_apart, unconfirmed_held, verify, worded
+from em_pipelines.extraction.verification import unconfirmed_held, verify, worded
 from em_pipelines.extraction.working_rules import with_working_rules
 from em_pipelines.schema.ids import content_id, correlation_id
 from em_pipelines.schema.readings import (

@@ -5,7 +5,7 @@ And who speaks in a segment, by which names, and to whom: what `my`, `your` and 
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from itertools import groupby
 from typing import cast
@@ -14,12 +14,13 @@ import pyarrow as pa
 
 from em_pipelines.extraction.settings import CODING_AGENTS, SegmentationSettings
 from em_pipelines.schema.ids import content_id
-from em_pipelines.schema.readings import Segment, Turn, Withheld
+from em_pipelines.schema.readings import Claim, Extraction, Mention, Segment, Turn, Withheld
 from em_pipelines.schema.rows import MessageRow, SegmentRow
 from em_pipelines.schema.table import Records, Tables, rows_of
 from em_pipelines.schema.tables.extraction import SEGMENTS
 from em_pipelines.schema.vocabulary import USER
 from em_pipelines.text.cleaning import n_tokens
+from em_pipelines.text.name_keys import Owned, namesakes
 from em_pipelines.text.values import local_instant
 
 
@@ -211,3 +212,29 @@ def owner_named(names: Mapping[str, str], name: str) -> str | None:
     if subject is None or not are_several(names):
         return name
     return subject if len(set(names.values())) > 2 else None
+
+
+def told_apart(reading: Extraction, segment: Segment) -> Extraction:
+    """The reading with the names in full of those who share one in their turn (`namesakes`)."""
+    for turn in segment.turns:
+        for name, owned in namesakes(turn.text).items():
+            mentions = [each for one in reading.mentions for each in _mentions_of(one, turn.turn_number, name, owned)]
+            claims = [
+                _claim_of(one, name, owned) if one.turn_number == turn.turn_number else one for one in reading.claims
+            ]
+            reading = replace(reading, mentions=mentions, claims=claims)
+    return reading
+
+
+def _mentions_of(mention: Mention, turn_number: int, name: str, owned: Sequence[Owned]) -> list[Mention]:
+    """A mention of each who bears the name, in place of the one by it."""
+    if (mention.turn_number, mention.name) != (turn_number, name):
+        return [mention]
+    return [replace(mention, name=one.in_full, start=one.end - len(name), end=one.end) for one in owned]
+
+
+def _claim_of(claim: Claim, name: str, owned: Sequence[Owned]) -> Claim:
+    """A claim about whoever was named last before its end."""
+    meant = next((one for one in reversed(owned) if one.start < claim.end), owned[0]).in_full
+    subject, thing = (meant if end == name else end for end in (claim.subject, claim.object))
+    return replace(claim, subject=subject or claim.subject, object=thing)

@@ -81,6 +81,15 @@ class VerificationSettings(BaseModel):
     factor: float = Field(
         default=0.5, gt=0, le=1, description="The confidence of what a warning touches is multiplied by this."
     )
+    contradicted_factor: float = Field(
+        default=0.6,
+        gt=0,
+        le=1,
+        description=(
+            "Beside `factor`, multiplies the confidence of a claim that its own sentence contradicts: at 0.6 "
+            "it is below what agents are served."
+        ),
+    )
     n_refused_to_halve: int = Field(
         default=3, ge=1, description="From so many refused items of a message on, all its other items are halved."
     )

@@ -5,6 +5,8 @@ neighbours; a warning halves the confidence of what it touches. Of a message of 
 others are halved as well. Add a check as a function from a reading to doubts; what is merely private or dangerous is
 judged elsewhere.
 
+That words occur is not what they say: a claim of a model that its own sentence contradicts (`agreement`) is held.
+
 Claims of identity and authority are held: "Name: Vic Long" or "Dana manages the finance team" in a message that reads
 like a document may be anybody's words. Such a claim requires verification: it is kept, never surfaced, and supersedes
 no fact. The same statement in a plain sentence is a claim of its own, and the fold verifies what two conversations
@@ -18,6 +20,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
 
+from em_pipelines.extraction.agreement import disagreements, words_its_fact
 from em_pipelines.extraction.rules.lexicon import load_lexicon, words, words_of_language
 from em_pipelines.extraction.settings import VerificationSettings
 from em_pipelines.extraction.spans import find_span, is_unspaced
@@ -35,7 +38,7 @@ from em_pipelines.schema.readings import (
 )
 from em_pipelines.schema.vocabulary import DATED, RELATIONS, USER, Act, HedgeLevel
 from em_pipelines.text.guard.passages import Span, clause_around, has_pasted_block, overlaps
-from em_pipelines.text.name_keys import Owned, name_key, namesakes, noun_of, owner_of
+from em_pipelines.text.name_keys import name_key, noun_of, owner_of
 
 TEMPLATE_NAMES = ("Zerelda", "Quillham", "Obrantz")
 """Names in the examples of prompts, and nowhere else: in an answer they show that the examples came back."""
@@ -78,6 +81,8 @@ class Doubt:
     is_refused: bool = False
     statements: tuple[int, ...] = ()
     """Claims whose statement goes, and nothing else."""
+    is_contradicted: bool = False
+    """The sentence says otherwise: those claims require verification as well."""
 
 
 def verify(reading: Extraction, segment: Segment, settings: VerificationSettings | None = None) -> Extraction:
@@ -93,9 +98,21 @@ def verify(reading: Extraction, segment: Segment, settings: VerificationSettings
     return replace(
         reading,
         mentions=[mention for n, mention in enumerate(reading.mentions) if n not in gone],
-        claims=_weighed(reading.claims, doubts, settings.factor),
+        claims=_weighed(_contradicted_held(reading.claims, doubts, settings), doubts, settings.factor),
         issues=[*reading.issues, *(doubt.issue for doubt in doubts)],
     )
+
+
+def _contradicted_held(claims: Sequence[Claim], doubts: Sequence[Doubt], settings: VerificationSettings) -> list[Claim]:
+    """The claims, requiring verification and less sure where their own sentences say otherwise: a second conversation
+    in which a model errs alike verifies one, and does not make it sure."""
+    held = set(chain.from_iterable(doubt.claims for doubt in doubts if doubt.is_contradicted))
+    return [
+        replace(claim, requires_verification=True, confidence=claim.confidence * settings.contradicted_factor)
+        if n in held
+        else claim
+        for n, claim in enumerate(claims)
+    ]
 
 
 def _weighed(claims: Sequence[Claim], doubts: Sequence[Doubt], factor: float) -> list[Claim]:
@@ -150,6 +167,9 @@ def _doubts(reading: Extraction, segment: Segment, settings: VerificationSetting
             detail = "what the turn does not say; the claim stays"
             yield Doubt(_issue(claim.turn_number, "unsupported_statement", detail, n), statements=(n,))
         seen.add(key)
+    for n, contradiction in disagreements(reading.claims, segment):
+        doubt = _issue(reading.claims[n].turn_number, *contradiction, n)
+        yield Doubt(doubt, claims=(n,), is_contradicted=True)
 
 
 def _denies(text: str, language: str) -> bool:
@@ -208,6 +228,8 @@ class _Talk:
         text, language = turn.text, turn.language or ENGLISH
         is_denied = _denies(clause_around(text, claim.start, claim.end, len(text)), language)
         if _denies(statement, language) != is_denied and (claim.polarity < 0 or not is_denied):
+            return False
+        if not words_its_fact(statement, claim, turn):
             return False
         return is_supported(statement, self._said(claim.turn_number), MIN_STATED_SHARE, is_sentence=True)
 
@@ -372,29 +394,3 @@ def _is_held(claim: Claim, turn: Turn) -> bool:
     if _OWN_SENTENCE.search(clause):
         return False
     return _LABELLED.match(clause) is not None or has_pasted_block(turn.text)
-
-
-def told_apart(reading: Extraction, segment: Segment) -> Extraction:
-    """The reading with the names in full of those who share one in their turn (`namesakes`)."""
-    for turn in segment.turns:
-        for name, owned in namesakes(turn.text).items():
-            mentions = [each for one in reading.mentions for each in _mentions_of(one, turn.turn_number, name, owned)]
-            claims = [
-                _claim_of(one, name, owned) if one.turn_number == turn.turn_number else one for one in reading.claims
-            ]
-            reading = replace(reading, mentions=mentions, claims=claims)
-    return reading
-
-
-def _mentions_of(mention: Mention, turn_number: int, name: str, owned: Sequence[Owned]) -> list[Mention]:
-    """A mention of each who bears the name, in place of the one by it."""
-    if (mention.turn_number, mention.name) != (turn_number, name):
-        return [mention]
-    return [replace(mention, name=one.in_full, start=one.end - len(name), end=one.end) for one in owned]
-
-
-def _claim_of(claim: Claim, name: str, owned: Sequence[Owned]) -> Claim:
-    """A claim about whoever was named last before its end."""
-    meant = next((one for one in reversed(owned) if one.start < claim.end), owned[0]).in_full
-    subject, thing = (meant if end == name else end for end in (claim.subject, claim.object))
-    return replace(claim, subject=subject or claim.subject, object=thing)

@@ -175,6 +175,9 @@ HALLUCINATIONS = (
     "clause_as_name",
     "many_refused",
     "unsupported_statement",
+    "polarity_disagrees",
+    "subject_disagrees",
+    "relation_disagrees",
 )
 """The issues that verification finds, named like its checks."""
 UNSUPPORTED = ("span", "orphan_relation", "template_leak")

@@ -1,0 +1,212 @@
+"""Whether a claim of a model agrees with the sentence that it was taken from: in polarity, subject and relation.
+
+That its words occur in the turn does not make a claim true: "user dislikes black tea" has the words of "I love black
+tea", and "user lives in Reno" those of "My brother lives in Reno". Two readers are asked, and neither needs a model:
+
+- the patterns of the rules, as a second extractor: where they read the same, a claim is confirmed; where they read the
+  opposite, the same of somebody else, or another relation between the same ends, it is contradicted;
+- the clauses that hold the object (`clause_evidence`): who their subject is, and whether they deny.
+
+Where neither can tell, the claim stays as it is. Claims of the rules are not compared with themselves, what is flagged
+or hedged was not plainly said, and sentences in other languages than English have no parse.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache, cached_property
+
+from em_pipelines.extraction.clause_evidence import (
+    COUPLES,
+    OF_PEOPLE,
+    OWN_WORDS,
+    POLARITY,
+    REAL,
+    RELATION,
+    SUBJECT,
+    ClauseEvidence,
+    Contradiction,
+    Fact,
+    Speaker,
+    fact_of,
+    verbs_of,
+)
+from em_pipelines.extraction.rules.extractor import RulesExtractor
+from em_pipelines.extraction.rules.lexicon import words
+from em_pipelines.extraction.rules.noun_phrases import KIN
+from em_pipelines.extraction.rules.tokens import tokenise
+from em_pipelines.extraction.settings import RulesSettings
+from em_pipelines.extraction.support import content_stems
+from em_pipelines.schema.readings import ENGLISH, Claim, Segment, Turn
+from em_pipelines.schema.vocabulary import DATED, RELATIONS_BY_GROUP, SYMMETRIC, USER, Act, HedgeLevel
+from em_pipelines.text.name_keys import noun_of, owner_of
+
+_OF_OTHERS = (
+    (words("words", "subject_pronouns") | words("words", "object_pronouns") | words("words", "possessives"))
+    - OWN_WORDS
+    - {"you", "your", "yours"}
+)
+_CLOSE = frozenset({"spouse_of", "partner_of", "parent_of", "child_of", "sibling_of", "manages", "reports_to"})
+"""Relations of people that no other word for somebody says as well: a landlord may be a friend, but is no boss."""
+_KIN_GROUPS = (COUPLES, frozenset({"sibling_of"}))
+"""Relations that some word says. A child may be anybody's little one."""
+_INTENT = frozenset(RELATIONS_BY_GROUP["intent"]) | {"might_be_interested_in"}
+_APART = {
+    "works_at": frozenset({"studies_at", "graduated_from", "visited", "attended"}),
+    "lives_in": frozenset({"visited", "born_in"}),
+}
+"""Relations of the same ends that a sentence says in place of another."""
+
+
+def disagreements(claims: Sequence[Claim], segment: Segment) -> Iterator[tuple[int, Contradiction]]:
+    """The claims of a model that their own sentences contradict: the place of each among `claims`, and how."""
+    turns = {turn.turn_number: turn for turn in segment.turns if turn.language in {None, ENGLISH}}
+    compared = [n for n, claim in enumerate(claims) if _is_compared(claim) and claim.turn_number in turns]
+    if not compared:
+        return
+    second = [claim for claim in _second_reader().extract(segment).claims if claim.act is Act.ASSERT]
+    heard: dict[int, _TurnReadings] = {}
+    for n in compared:
+        number = claims[n].turn_number
+        if number not in heard:
+            read = [claim for claim in second if claim.turn_number == number]
+            heard[number] = _TurnReadings(turns[number], read, _words_until(number, segment))
+        if (found := heard[number].contradiction(claims[n])) is not None:
+            yield n, found
+
+
+def words_its_fact(statement: str, claim: Claim, turn: Turn) -> bool:
+    """Whether a statement names both ends of its claim: by name, by a pronoun, or by most of their words' stems.
+
+    The speaker is named by `I` or `my`, by their name or as the user; of dates no words are compared. Other languages
+    than English are not judged.
+    """
+    if turn.language not in {None, ENGLISH} or claim.pattern_id is not None:
+        return True
+    lows = frozenset(token.low for token in tokenise(statement.replace("’", "'")))
+    stems = content_stems(statement)
+    ends = [claim.subject, *([] if claim.relation in DATED else [claim.object or claim.value or ""])]
+    return all(_is_worded(end, lows, stems, turn) for end in ends)
+
+
+def _is_worded(end: str, lows: frozenset[str], stems: frozenset[str], turn: Turn) -> bool:
+    """Whether a statement, given its words and their stems, names an end of a claim."""
+    if end.casefold() in {USER, (turn.subject or USER).casefold()}:
+        return not lows.isdisjoint(OWN_WORDS | {USER, *end.casefold().split()})
+    wanted = content_stems(noun_of(end))
+    return not lows.isdisjoint(_OF_OTHERS) or not wanted or len(wanted & stems) * 2 >= len(wanted)
+
+
+def _is_compared(claim: Claim) -> bool:
+    is_plain = not claim.flags and claim.hedge_level is HedgeLevel.NONE
+    return claim.pattern_id is None and claim.act is Act.ASSERT and is_plain
+
+
+@cache
+def _second_reader() -> RulesExtractor:
+    """The rules with all that they can read: what is seldom right, or not kept, may contradict as well."""
+    return RulesExtractor(RulesSettings(min_right_among_people=0, keeps_health=True))
+
+
+def _words_until(number: int, segment: Segment) -> frozenset[str]:
+    """The words of a turn and of those before it, case-folded, and the infinitives of their verbs."""
+    turns = (*segment.context, *(turn for turn in segment.turns if turn.turn_number <= number))
+    tokens = [token for turn in turns for token in tokenise(turn.text.replace("’", "'"))]
+    return frozenset(token.low for token in tokens).union(*(token.verbs or () for token in tokens))
+
+
+@cache
+def _kin_words(relation: str) -> frozenset[str]:
+    """The nouns and verbs that say a relation of couples or siblings; empty for other relations."""
+    same = next((group for group in _KIN_GROUPS if relation in group), frozenset())
+    nouns = frozenset(noun for noun, other in KIN.items() if other in same)
+    return nouns.union(*(verbs_of(other) for other in same))
+
+
+class _TurnReadings:
+    """One turn: what the rules read in it, and its clauses."""
+
+    def __init__(self, turn: Turn, read: Iterable[Claim], words_said: frozenset[str]) -> None:
+        self._turn, self._words_said = turn, words_said
+        self._speaker = Speaker(turn.subject or USER)
+        self._read = [fact_of(claim) for claim in read]
+
+    @cached_property
+    def _clauses(self) -> ClauseEvidence:
+        return ClauseEvidence(self._turn, self._speaker)
+
+    def contradiction(self, claim: Claim) -> Contradiction | None:
+        """What the turn says against a claim; None where nothing does."""
+        said = fact_of(claim)
+        if any(self._agree(said, read) for read in self._read):
+            return None
+        for read in self._read:
+            for against in (self._of_people, self._opposite, self._of_another, self._of_another_relation):
+                if (found := against(said, read)) is not None:
+                    return found
+        return self._of_no_kin(claim) or self._clauses.contradiction(claim, said)
+
+    def _of_no_kin(self, claim: Claim) -> Contradiction | None:
+        """A couple, or a sister, of which no word was said."""
+        wanted = _kin_words(claim.relation) if claim.polarity > 0 else frozenset()
+        is_said = not wanted or not wanted.isdisjoint(self._words_said)
+        return None if is_said else Contradiction(RELATION, "no word says that they are a couple, or siblings")
+
+    def _agree(self, said: Fact, read: Fact) -> bool:
+        is_same = said.relation == read.relation or {said.relation, read.relation} <= COUPLES
+        are_ends = self._are_straight(said, read) or (said.relation in SYMMETRIC and self._are_crossed(said, read))
+        return is_same and said.sign == read.sign and are_ends
+
+    def _are_straight(self, said: Fact, read: Fact) -> bool:
+        return self._may_be_one(said.subject, read.subject) and self._may_be_one(said.object, read.object)
+
+    def _are_crossed(self, said: Fact, read: Fact) -> bool:
+        return self._may_be_one(said.subject, read.object) and self._may_be_one(said.object, read.subject)
+
+    def _may_be_one(self, name: str, other: str) -> bool:
+        """Whether two names share a word, or both are the speaker's."""
+        if self._speaker.is_named(name) or self._speaker.is_named(other):
+            return self._speaker.is_named(name) and self._speaker.is_named(other)
+        return bool(content_stems(noun_of(name)) & content_stems(noun_of(other)))
+
+    def _of_people(self, said: Fact, read: Fact) -> Contradiction | None:
+        """`my sister Ida` of a spouse, `my boss Ida` of somebody who is managed."""
+        if not {said.relation, read.relation} <= OF_PEOPLE or said.sign < 0 or read.sign < 0:
+            return None
+        is_crossed = self._are_crossed(said, read)
+        if not is_crossed and not self._are_straight(said, read):
+            return None
+        if said.relation == read.relation:
+            is_apart = is_crossed and said.relation not in SYMMETRIC
+        else:
+            is_apart = said.relation in _CLOSE and not {said.relation, read.relation} <= COUPLES
+        return Contradiction(RELATION, f"the sentence says {read.relation}") if is_apart else None
+
+    def _opposite(self, said: Fact, read: Fact) -> Contradiction | None:
+        is_other = said.relation == read.relation and said.sign != read.sign and self._are_straight(said, read)
+        return Contradiction(POLARITY, "the sentence says the opposite") if is_other else None
+
+    def _of_another(self, said: Fact, read: Fact) -> Contradiction | None:
+        """The same of somebody who cannot be the subject of the claim: a role and a name may be one person."""
+        is_same = (said.relation, said.sign) == (read.relation, read.sign) and self._may_be_one(
+            said.object, read.object
+        )
+        if not is_same or self._may_be_one(said.subject, read.subject):
+            return None
+        roles = [noun_of(name).casefold() in KIN for name in (said.subject, read.subject)]
+        is_speaker = self._speaker.is_named(read.subject)
+        is_unclear = roles[0] != roles[1] and not is_speaker and not self._speaker.is_named(said.subject)
+        if (
+            is_unclear
+            or owner_of(read.subject)
+            or owner_of(read.object)
+            or (is_speaker and self._clauses.is_of_a_group)
+        ):
+            return None
+        return Contradiction(SUBJECT, "the sentence says it of another")
+
+    def _of_another_relation(self, said: Fact, read: Fact) -> Contradiction | None:
+        """`I'd love a greenhouse` of one that is owned."""
+        if said.sign < 0 or not self._are_straight(said, read):
+            return None
+        is_wished = said.relation in REAL and read.relation in _INTENT and read.sign > 0
+        is_apart = is_wished or read.relation in _APART.get(said.relation, ())
+        return Contradiction(RELATION, f"the sentence says {read.relation}") if is_apart else None
