@@ -21,7 +21,7 @@ from itertools import chain
 from em_pipelines.extraction.rules.lexicon import load_lexicon, words, words_of_language
 from em_pipelines.extraction.settings import VerificationSettings
 from em_pipelines.extraction.spans import find_span, is_unspaced
-from em_pipelines.extraction.statement_dates import without_stated_dates
+from em_pipelines.extraction.statement_support import is_stated
 from em_pipelines.extraction.support import N_EARLIER, Said, is_supported
 from em_pipelines.language.sentences import sentences_around
 from em_pipelines.schema.readings import (
@@ -44,8 +44,6 @@ TEMPLATE_NAMES = ("Zerelda", "Quillham", "Obrantz")
 PRIVATE = ("_withheld", "credential_masked")
 """How issues end of what is private."""
 
-MIN_STATED_SHARE = 0.8
-"""Of the words of a statement that carry meaning: more than of a name, for what it adds is what could be invented."""
 _PLACEHOLDER = re.compile(
     r"^(?:<.{0,80}>|\{.{0,80}\}|\[.{0,80}\]|\.{3}|…|name|string|null|none|n/a|unknown|example)$", re.I
 )
@@ -199,8 +197,7 @@ class _Talk:
         return is_supported(phrase, self._said(turn_number))
 
     def states(self, statement: str, claim: Claim) -> bool:
-        """Whether the turn of a claim says a statement of it: nearly every word, and denying where the turn does. Dates
-        may be those that its words mean, and the ends and the relation of the claim are not looked for again."""
+        """Whether the turn of a claim says a statement of it: nearly every word, and denying where the turn does."""
         if len(statement) > MAX_STATEMENT_CHARACTERS:
             return False
         turn = self.turns[claim.turn_number]
@@ -208,13 +205,7 @@ class _Talk:
         is_denied = _denies(clause_around(text, claim.start, claim.end, len(text)), language)
         if _denies(statement, language) != is_denied and (claim.polarity < 0 or not is_denied):
             return False
-        near = self._near(claim.turn_number)
-        undated = without_stated_dates(statement, claim, near)
-        if undated is None:
-            return False
-        said = self._said(claim.turn_number)
-        known = [*said.near, *_worded_parts(claim), *(one.role for one in near)]
-        return is_supported(undated, replace(said, near=known), MIN_STATED_SHARE, is_sentence=True)
+        return is_stated(statement, claim, self._near(claim.turn_number), self._said(claim.turn_number))
 
     def _near(self, turn_number: int) -> tuple[Turn, ...]:
         """A turn and those shortly before it."""
@@ -225,12 +216,6 @@ class _Talk:
         """What was said in a turn and shortly before it, and all around it."""
         near = [turn.text for turn in self._near(turn_number)]
         return Said(near, self._texts, self.turns[turn_number].language)
-
-
-def _worded_parts(claim: Claim) -> Iterator[str]:
-    """What a claim says, in words: it was found in the turn, or the claim is refused."""
-    yield from (words for words in (claim.subject, claim.object, claim.value) if words)
-    yield claim.relation.replace("_", " ")
 
 
 def _unspoken(mentions: Iterable[Mention], talk: _Talk, in_use: set[tuple[int, str]]) -> Iterator[Doubt]:

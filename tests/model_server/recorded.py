@@ -2,8 +2,8 @@
 
 A recording has a JSON object a line: `said`, the turn as it was shown, and what was answered of it (`entities`,
 `relations`, and `tone` and `times`, whose `r` counts the relations of that turn). Turns are compared by their letters
-and digits, so that another prompt still finds them; of a turn that stands in it twice, readings come in order. Of a text
-that may not be stored, `said` is its `hashed_key`.
+and digits, so that another prompt still finds them; of a turn that stands in it twice, readings come in order. Of a
+text that may not be stored, `said` is its `hashed_key`.
 """
 
 import hashlib

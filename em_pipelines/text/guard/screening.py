@@ -19,7 +19,7 @@ from typing import Any
 from em_pipelines.schema.readings import Claim, Extraction, Issue, Mention, Segment, Turn, Withheld
 from em_pipelines.schema.vocabulary import USER, Mechanism, PrivacyLevel
 from em_pipelines.text.cleaning import CODE_MARK
-from em_pipelines.text.guard.injection import is_quarantined, quarantine, strip_instructions
+from em_pipelines.text.guard.injection import in_first_person, is_quarantined, quarantine, strip_instructions
 from em_pipelines.text.guard.passages import (
     Span,
     blanked,
@@ -208,8 +208,6 @@ def is_unsafe_content(name: str) -> bool:
 
 DEFAULT_SETTINGS = SafetySettings()
 _MASKED = re.compile(r"(?:(?<![\w.-])[\w.-]{1,40}\s?=\s?[\"']?)?\[masked:[a-z_]{1,40}\][\"']?")
-_OF_SPEAKER = re.compile(rf"(?i)^(?:the )?{USER}(['’]s| is| has|)\b")
-_FIRST_PERSON = {"": "I", " is": "I am", " has": "I have", "'s": "My", "’s": "My"}
 MASKED, RANK, TRUNCATED = "credential_masked", "privilege_claim", "truncated"
 INJECTED, QUARANTINED = "injection_stripped", "quarantined"
 CITED = "cited"
@@ -383,18 +381,10 @@ def _claim_refused(claim: Claim, withheld: tuple[str, ...]) -> Found | None:
 
 def _stated_safely(claim: Claim, withheld: tuple[str, ...]) -> Claim:
     """The claim without a statement that may not be kept: for what no name may hold, or for a claim of rank."""
-    if claim.statement is None:
-        return claim
-    said = _as_spoken(claim.statement) if claim.source_mechanism is Mechanism.EXPLICIT else claim.statement
-    if _name_refused(said, withheld) is None and not privilege_spans(said):
-        return claim
-    return replace(claim, statement=None)
-
-
-def _as_spoken(statement: str) -> str:
-    """A statement that a model has worded of the speaker, in the first person in which it was said: of a message "the
-    user owns a mill" is what somebody wants to be remembered, and of the words of a turn it is a plain sentence."""
-    return _OF_SPEAKER.sub(lambda found: _FIRST_PERSON[found[1].casefold()], statement)
+    is_worded = claim.source_mechanism is Mechanism.EXPLICIT
+    said = in_first_person(claim.statement) if is_worded and claim.statement else claim.statement
+    is_kept = said is None or (_name_refused(said, withheld) is None and not privilege_spans(said))
+    return claim if is_kept else replace(claim, statement=None)
 
 
 def _name_refused(name: str, withheld: tuple[str, ...]) -> Found | None:

@@ -1,17 +1,18 @@
-"""The calendar dates of a statement that a model worded: each has to be what the words of a turn mean.
+"""Whether the turns around a claim say a statement that a model worded of it: its words, and its calendar dates.
 
-A statement that is clear by itself says `3 May 2024` where the turn says `last Friday`. In are the statement, its claim
-and the turns that it may have its dates from; out is the statement without the dates that are so, whose other words can
-then be looked for in the turns.
+A statement that is clear by itself says `3 May 2024` where the turn says `last Friday`: each date has to be what the
+words of a turn mean, and the other words are looked for in the turns. The ends and the relation of the claim are not
+looked for again.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime
 from functools import lru_cache
 from itertools import chain
 
 from em_pipelines.extraction.dates import LONGEST_TEXT, resolve_dates
+from em_pipelines.extraction.support import Said, is_supported
 from em_pipelines.schema.readings import ENGLISH, Claim, Turn
 from em_pipelines.text.dates.calendar_spans import LENGTHS, Tense, last_of, period
 from em_pipelines.text.dates.resolver import resolve
@@ -25,6 +26,23 @@ class _Named:
     first: date
     last: date
     is_unit: bool
+
+
+MIN_STATED_SHARE = 0.8
+"""Of the words of a statement that carry meaning: more than of a name, for what it adds is what could be invented."""
+
+
+def is_stated(statement: str, claim: Claim, near: Sequence[Turn], said: Said) -> bool:
+    """Whether turns say nearly every word of a statement, and its dates in these words or others.
+
+    `near` are the turn of the claim and, before it, those shortly before; `said` is what they say.
+    """
+    undated = without_stated_dates(statement, claim, near)
+    if undated is None:
+        return False
+    parts = [words for words in (claim.subject, claim.object, claim.value) if words]
+    known = [*said.near, *parts, claim.relation.replace("_", " "), *(turn.role for turn in near)]
+    return is_supported(undated, replace(said, near=known), MIN_STATED_SHARE, is_sentence=True)
 
 
 def without_stated_dates(statement: str, claim: Claim, near: Sequence[Turn]) -> str | None:
