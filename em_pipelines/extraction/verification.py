@@ -24,6 +24,7 @@ from em_pipelines.extraction.agreement import disagreements, words_its_fact
 from em_pipelines.extraction.rules.lexicon import load_lexicon, words, words_of_language
 from em_pipelines.extraction.settings import VerificationSettings
 from em_pipelines.extraction.spans import find_span, is_unspaced
+from em_pipelines.extraction.statement_support import is_stated
 from em_pipelines.extraction.support import N_EARLIER, Said, is_supported
 from em_pipelines.language.sentences import sentences_around
 from em_pipelines.schema.readings import (
@@ -48,9 +49,6 @@ PRIVATE = ("_withheld", "credential_masked")
 
 HALLUCINATION = "hallucination"
 """The reason of all issues that are made here."""
-
-MIN_STATED_SHARE = 0.8
-"""Of the words of a statement that carry meaning: more than of a name, for what it adds is what could be invented."""
 _PLACEHOLDER = re.compile(
     r"^(?:<.{0,80}>|\{.{0,80}\}|\[.{0,80}\]|\.{3}|…|name|string|null|none|n/a|unknown|example)$", re.I
 )
@@ -231,12 +229,16 @@ class _Talk:
             return False
         if not words_its_fact(statement, claim, turn):
             return False
-        return is_supported(statement, self._said(claim.turn_number), MIN_STATED_SHARE, is_sentence=True)
+        return is_stated(statement, claim, self._near(claim.turn_number), self._said(claim.turn_number))
+
+    def _near(self, turn_number: int) -> tuple[Turn, ...]:
+        """A turn and those shortly before it."""
+        place = self._places[turn_number]
+        return self._all[max(0, place - N_EARLIER) : place + 1]
 
     def _said(self, turn_number: int) -> Said:
         """What was said in a turn and shortly before it, and all around it."""
-        place = self._places[turn_number]
-        near = [turn.text for turn in self._all[max(0, place - N_EARLIER) : place + 1]]
+        near = [turn.text for turn in self._near(turn_number)]
         return Said(near, self._texts, self.turns[turn_number].language)
 
 

@@ -44,5 +44,5 @@ def test_what_takes_the_place_of_a_fact_holds_from_the_local_day(home_path: Path
 def test_a_model_is_told_the_local_day() -> None:
     at = local_instant(datetime(2026, 10, 15, 1, 30, tzinfo=UTC), -240)
     turn = Turn("m1", 0, "user", "user", "Yesterday I adopted a parrot.", at)
-    message = segment_message(Segment("g1", "ines", "s1", "text", (turn,)), frozenset({0}), ())
+    message = segment_message(Segment("g1", "ines", "s1", "text", (turn,)), frozenset({0}))
     assert message.content.startswith("Written 2026-10-14 Wednesday.")

@@ -2,9 +2,11 @@
 
 A recording has a JSON object a line: `said`, the turn as it was shown, and what was answered of it (`entities`,
 `relations`, and `tone` and `times`, whose `r` counts the relations of that turn). Turns are compared by their letters
-and digits, so that another prompt still finds them; of a turn that stands in it twice, readings come in order.
+and digits, so that another prompt still finds them; of a turn that stands in it twice, readings come in order. Of a
+text that may not be stored, `said` is its `hashed_key`.
 """
 
+import hashlib
 import json
 import re
 from collections import Counter
@@ -40,7 +42,7 @@ class Recording:
         met: Counter[str] = Counter()
         for index, _, text in _TURN.findall(call.messages[-1]["content"]):
             key = key_of(text)
-            known = self._readings.get(key, [])
+            known = self._readings.get(key) or self._readings.get(hashed_key(text), [])
             if not known:
                 self.n_strange += 1
                 continue
@@ -54,6 +56,11 @@ class Recording:
 def key_of(line: str) -> str:
     """What a turn is known by: its letters and digits, small."""
     return _NEITHER.sub("", line).casefold()
+
+
+def hashed_key(line: str) -> str:
+    """What a turn is known by that is not stored: 16 hexadecimal digits, of its first 120 ASCII letters and digits."""
+    return hashlib.sha256(re.sub(r"[^a-z0-9]", "", line.lower())[:120].encode()).hexdigest()[:16]
 
 
 def _add(sections: dict[str, list[dict[str, Any]]], index: int, reading: dict[str, Any]) -> None:

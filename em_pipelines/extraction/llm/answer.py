@@ -11,7 +11,11 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict
 
+from em_pipelines.extraction.llm.settings import Profile
 from em_pipelines.schema.vocabulary import RELATIONS_BY_GROUP, EntityType, Flag, HedgeLevel, TemporalType
+
+FENCE = "====="
+"""The line before and after a conversation in a prompt."""
 
 
 class Section(StrEnum):
@@ -122,26 +126,33 @@ def _one_of(values: list[str]) -> dict[str, Any]:
     return {"type": "string", "enum": values}
 
 
-def _properties(section: Section, *, is_health_asked: bool) -> dict[str, Any]:
+def _properties(section: Section, profile: Profile, *, is_health_asked: bool) -> dict[str, Any]:
     if section is Section.ENTITIES:
         return {"t": _INT, "name": _TEXT, "type": _one_of([t.value for t in EntityType])}
     if section is Section.RELATIONS:
         relations = [*_OFFERED, *(RELATIONS_BY_GROUP["health"] if is_health_asked else ())]
-        return {
-            "t": _INT, "subject": _TEXT, "relation": _one_of(relations), "object": _TEXT,
+        triple = {
+            "subject": _TEXT, "relation": _one_of(relations), "object": _TEXT,
             "attribute": _TEXT_OR_NULL, "polarity": {"type": "integer", "enum": [1, -1]},
-            "statement": _TEXT_OR_NULL,
         }  # fmt: skip
+        if profile is Profile.FULL:  # what is worded first is split up more exactly
+            return {"t": _INT, "statement": _TEXT, **triple}
+        return {"t": _INT, **triple, "statement": _TEXT_OR_NULL}
     if section is Section.TONE:
         flags = {"type": "array", "items": _one_of([*(f.value for f in Flag), RETRACTED])}
         return {"r": _INT, "hedge": _one_of([h.value for h in HedgeLevel]), "flags": flags}
     return {"r": _INT, "kind": _one_of([t.value for t in TemporalType]), "when": _TEXT_OR_NULL}
 
 
-def answer_schema(sections: tuple[Section, ...] = ALL_SECTIONS, *, is_health_asked: bool = False) -> dict[str, Any]:
+def answer_schema(
+    sections: tuple[Section, ...] = ALL_SECTIONS,
+    *,
+    profile: Profile = Profile.FULL,
+    is_health_asked: bool = False,
+) -> dict[str, Any]:
     """The JSON schema of an answer with these sections, in the strict subset of structured outputs: every property
-    required, none besides."""
-    return _object({s.value: _array(_properties(s, is_health_asked=is_health_asked)) for s in sections})
+    required, none besides. Of the profile `lean` a statement may be null."""
+    return _object({s.value: _array(_properties(s, profile, is_health_asked=is_health_asked)) for s in sections})
 
 
 def _array(properties: dict[str, Any]) -> dict[str, Any]:

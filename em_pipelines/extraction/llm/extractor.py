@@ -266,23 +266,23 @@ class LLMExtractor:
     def _request(self, question: _Question, n_context: int, times: int) -> ChatRequest:
         """The question with the last `n_context` turns of context, and `times` the usual room for its answer."""
         segment, sections = question.segment, question.sections
-        context = question.earlier[len(question.earlier) - n_context :]
+        seen = replace(segment, context=question.earlier[len(question.earlier) - n_context :])
         shown = frozenset(turn.turn_number for turn in question.targets.values())
         first = next(iter(question.targets.values()))
-        schema = answer_schema(sections, is_health_asked=self._is_health_asked)
+        profile, is_health_asked = self.settings.profile, self._is_health_asked
         return ChatRequest(
             user_id=segment.user_id,
             task=question.task,
             model=self._model,
-            prompt_version=content_id("prompt", prompt.SYSTEM)[-12:],
+            prompt_version=prompt.prompt_version(profile),
             messages=(
-                prompt.system_message(is_health_asked=self._is_health_asked),
+                prompt.system_message(profile, is_health_asked=is_health_asked),
                 prompt.segment_message(
-                    segment, shown, context, sections=sections, known=question.known, shown=question.shown
+                    seen, shown, profile=profile, sections=sections, known=question.known, shown=question.shown
                 ),
             ),
             schema_name="facts",
-            schema=schema,
+            schema=answer_schema(sections, profile=profile, is_health_asked=is_health_asked),
             max_output_tokens=self.settings.max_output_tokens * times,
             temperature=self.settings.temperature,
             reference=segment.segment_id,

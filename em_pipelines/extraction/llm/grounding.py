@@ -51,6 +51,7 @@ from em_pipelines.text.name_keys import name_key, noun_of
 
 MAX_NAME_CHARACTERS = 120
 """A longer name is no name: the model copied a sentence."""
+NICKNAME = ("has_name", "nickname")
 _FIRST_PERSON = FIRST_PERSON | {"my", "mine", "myself"}
 _OF_OTHERS = (
     words("words", "subject_pronouns")
@@ -199,11 +200,19 @@ def _ground_relation(state: _Grounding, item: RelationItem, tone: ToneItem | Non
     if subject is None or stated is None:
         _doubt(state, turn, "dangling_reference", "a role of which it is not clear whose it is")
         return
-    attribute = _cleaned(item.attribute or "").casefold() or "note" if relation == "has_attribute" else None
+    attribute = _attribute(item, relation)
     wording = clause_around(item.statement or "", 0, len(item.statement or ""), MAX_STATEMENT_CHARACTERS) or None
     said = _Statement(turn, subject, relation, stated, attribute, item.polarity, tone.hedge, flags, time, wording)
     claim = _claim(state, said)
     state.out.claims.append(retracted(claim) if tone.is_retraction else claim)
+
+
+def _attribute(item: RelationItem, relation: str) -> str | None:
+    """The key of an attribute, or that a name is one by which somebody is called."""
+    key = _cleaned(item.attribute or "").casefold()
+    if relation == "has_attribute":
+        return key or "note"
+    return key if (relation, key) == NICKNAME else None
 
 
 def _ends_told(state: _Grounding, item: RelationItem, turn: Turn) -> tuple[str, str] | None:

@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from operator import itemgetter
 
+from em_pipelines.schema.vocabulary import USER
 from em_pipelines.text.guard.encoded import (
     disguised,
     escaped_lines,
@@ -45,6 +46,8 @@ MIN_SIGNS = 2
 MIN_TOLD_WORDS = 9
 MIN_CLAIM_WORDS = 3
 _QUOTATION_MARKS = "\"'“«»„「"
+_OF_SPEAKER = re.compile(rf"(?i)^(?:the )?{USER}(['’]s| is| has|)\b")
+_AS_SPOKEN = {"": "I", " is": "I am", " has": "I have", "'s": "My", "’s": "My"}
 _TAG_NAME = re.compile(r"[<\[]\|?([a-z_]{2,40})")
 
 
@@ -308,3 +311,10 @@ def _drop_claim(search: _Search, found: Found) -> None:
         return
     is_own = _FIRST_PERSON.search(search.folded, start, found.start) is not None
     search.drop(found.rule.kind, (found.start if is_own else start, end))
+
+
+def in_first_person(statement: str) -> str:
+    """A statement that a model worded of what the speaker has said, with "I" or "My" for "user" or "the user" at its
+    beginning. In a message "the user owns a mill" is what somebody wants to be remembered, by the kind third_person;
+    out of the words of a turn it is a plain sentence."""
+    return _OF_SPEAKER.sub(lambda found: _AS_SPOKEN[found[1].casefold()], statement)

@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Any
 
 from em_pipelines.schema.readings import Claim, Extraction, Issue, Mention, Segment, Turn, Withheld
-from em_pipelines.schema.vocabulary import USER, PrivacyLevel
+from em_pipelines.schema.vocabulary import USER, Mechanism, PrivacyLevel
 from em_pipelines.text.cleaning import CODE_MARK
-from em_pipelines.text.guard.injection import is_quarantined, quarantine, strip_instructions
+from em_pipelines.text.guard.injection import in_first_person, is_quarantined, quarantine, strip_instructions
 from em_pipelines.text.guard.passages import (
     Span,
     blanked,
@@ -381,10 +381,10 @@ def _claim_refused(claim: Claim, withheld: tuple[str, ...]) -> Found | None:
 
 def _stated_safely(claim: Claim, withheld: tuple[str, ...]) -> Claim:
     """The claim without a statement that may not be kept: for what no name may hold, or for a claim of rank."""
-    said = claim.statement
-    if said is None or (_name_refused(said, withheld) is None and not privilege_spans(said)):
-        return claim
-    return replace(claim, statement=None)
+    is_worded = claim.source_mechanism is Mechanism.EXPLICIT
+    said = in_first_person(claim.statement) if is_worded and claim.statement else claim.statement
+    is_kept = said is None or (_name_refused(said, withheld) is None and not privilege_spans(said))
+    return claim if is_kept else replace(claim, statement=None)
 
 
 def _name_refused(name: str, withheld: tuple[str, ...]) -> Found | None:

@@ -9,7 +9,7 @@ import pytest
 from pydantic import SecretStr
 
 from em_pipelines.extraction.llm.extractor import LLMExtractor
-from em_pipelines.extraction.llm.settings import LlmExtractionSettings
+from em_pipelines.extraction.llm.settings import LlmExtractionSettings, Profile
 from em_pipelines.llm.asking import Asking
 from em_pipelines.llm.clock import ManualClock
 from em_pipelines.llm.settings import LlmSettings
@@ -20,7 +20,14 @@ from tests.model_server.server import ModelServer
 Read = Callable[..., tuple[LLMExtractor, ModelServer]]
 
 
-def extractor_over(server: ModelServer, home: Path, *, is_health_asked: bool = False, **changes: Any) -> LLMExtractor:
+def extractor_over(
+    server: ModelServer,
+    home: Path,
+    *,
+    profile: Profile = Profile.FULL,
+    is_health_asked: bool = False,
+    **changes: Any,
+) -> LLMExtractor:
     """The llm extractor of a home that asks the server; `changes` are fields of LlmSettings."""
     settings = LlmSettings(base_url=server.base_url, small="small", **changes)
     clock = ManualClock()
@@ -31,7 +38,7 @@ def extractor_over(server: ModelServer, home: Path, *, is_health_asked: bool = F
             collect = models.batches.collect if settings.mode == "batch" else None
             yield Asking(models.gateway, models.store, models.clock, settings.retries, collect)
 
-    return LLMExtractor("small", open_asking, LlmExtractionSettings(), is_health_asked=is_health_asked)
+    return LLMExtractor("small", open_asking, LlmExtractionSettings(profile=profile), is_health_asked=is_health_asked)
 
 
 @pytest.fixture

@@ -69,6 +69,17 @@ def test_names_find_their_place_in_the_text_of_their_turn() -> None:
     assert (claim.subject_type, claim.object_type) == (EntityType.PERSON, EntityType.PLACE)
 
 
+@pytest.mark.parametrize(
+    ("name", "key", "kept"),
+    [("has_name", "Nickname", "nickname"), ("has_name", "hobby", None), ("likes", "nickname", None),
+     ("has_attribute", "Deadline", "deadline"), ("has_attribute", None, "note")],
+)  # fmt: skip
+def test_an_attribute_is_a_key_or_says_that_a_name_is_a_nickname(name: str, key: str | None, kept: str | None) -> None:
+    said = segment(turn(7, "Call me Lu, and the deadline is June 3."))
+    (claim,) = grounded(said, relations=[relation("user", name, "Lu", attribute=key)]).claims
+    assert claim.attribute == kept
+
+
 def test_a_retraction_has_the_form_that_the_rules_give_it() -> None:
     """Of a fact it is the fact; of a thing the words for it, and the fold says which facts are meant."""
     said = "Forget what I said about Berit liking oak stools."

@@ -1,0 +1,107 @@
+"""Whether the turns around a claim say a statement that a model worded of it: its words, and its calendar dates.
+
+A statement that is clear by itself says `3 May 2024` where the turn says `last Friday`: each date has to be what the
+words of a turn mean, and the other words are looked for in the turns. The ends and the relation of the claim are not
+looked for again.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import date, datetime
+from functools import lru_cache
+from itertools import chain
+
+from em_pipelines.extraction.dates import LONGEST_TEXT, resolve_dates
+from em_pipelines.extraction.support import Said, is_supported
+from em_pipelines.schema.readings import ENGLISH, Claim, Turn
+from em_pipelines.text.dates.calendar_spans import LENGTHS, Tense, last_of, period
+from em_pipelines.text.dates.resolver import resolve
+
+
+@dataclass(frozen=True, slots=True)
+class _Named:
+    """The words of a date, its first and its last day, and whether they are one whole month, year or other unit."""
+
+    words: str
+    first: date
+    last: date
+    is_unit: bool
+
+
+MIN_STATED_SHARE = 0.8
+"""Of the words of a statement that carry meaning: more than of a name, for what it adds is what could be invented."""
+
+
+def is_stated(statement: str, claim: Claim, near: Sequence[Turn], said: Said) -> bool:
+    """Whether turns say nearly every word of a statement, and its dates in these words or others.
+
+    `near` are the turn of the claim and, before it, those shortly before; `said` is what they say.
+    """
+    undated = without_stated_dates(statement, claim, near)
+    if undated is None:
+        return False
+    parts = [words for words in (claim.subject, claim.object, claim.value) if words]
+    known = [*said.near, *parts, claim.relation.replace("_", " "), *(turn.role for turn in near)]
+    return is_supported(undated, replace(said, near=known), MIN_STATED_SHARE, is_sentence=True)
+
+
+def without_stated_dates(statement: str, claim: Claim, near: Sequence[Turn]) -> str | None:
+    """The statement with blanks in place of its dates; None where one of them is in no turn of `near`, neither in the
+    same words nor in words for those days, and is not what the claim was resolved to. A month or a year may stand for a
+    day in it, and a range for the days at its ends.
+
+    `near` ends with the turn of the claim.
+    """
+    known = [*chain.from_iterable(map(_days_of_turn, near)), *_days_of_claim(claim)]
+    rest = statement
+    for named in _dates_in(statement, near[-1].timestamp):
+        is_worded = any(named.words.casefold() in turn.text.casefold() for turn in near)
+        if not is_worded and not _is_known(named, known):
+            return None
+        rest = rest.replace(named.words, " ", 1)
+    return rest
+
+
+def _is_known(named: _Named, known: Sequence[tuple[date, date]]) -> bool:
+    if named.is_unit:
+        return any(named.first <= first and last <= named.last for first, last in known)
+    firsts, lasts = zip(*known, strict=True) if known else ((), ())
+    return named.first in firsts and named.last in lasts
+
+
+@lru_cache(maxsize=1024)  # a turn has many claims
+def _days_of_turn(turn: Turn) -> tuple[tuple[date, date], ...]:
+    """The days that a turn speaks of; of one in another language than English only its claims know them.
+
+    Of a day without its year, those of either year: `the deadline moved to June 3` is told in the past, and ahead.
+    """
+    if turn.language not in {None, ENGLISH}:
+        return ()
+    meant = [(named.first, named.last) for named in _dates_in(turn.text, turn.timestamp)]
+    days_of_year = {(first.month, first.day) for first, _ in meant}
+    in_any_tense = (resolve(turn.text[:LONGEST_TEXT], turn.timestamp.date(), tense) for tense in Tense if meant)
+    of_other_years = (
+        (found.start, found.end)
+        for found in chain.from_iterable(in_any_tense)
+        if (found.start.month, found.start.day) in days_of_year
+    )
+    return (*meant, *of_other_years)
+
+
+def _days_of_claim(claim: Claim) -> Iterator[tuple[date, date]]:
+    for day in (claim.valid_from, claim.valid_to):
+        if day is not None:
+            whole = period(claim.valid_precision or "day", day)
+            yield whole.start, whole.end
+
+
+@lru_cache(maxsize=1024)
+def _dates_in(text: str, written_at: datetime) -> tuple[_Named, ...]:
+    """The dates of a text, each by itself: of what lasts `since` May those of May."""
+    named = []
+    for found in resolve_dates(text, written_at):
+        is_since = text[: found.span[0]].rstrip().casefold().endswith("since")
+        unit_end = last_of(found.start, found.precision) if found.precision in LENGTHS else None
+        last = unit_end if is_since and unit_end else found.end
+        named.append(_Named(text[slice(*found.span)], found.start, last, is_unit=last == unit_end))
+    return tuple(named)

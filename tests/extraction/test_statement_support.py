@@ -1,0 +1,129 @@
+"""Statements that are clear by themselves: names and calendar dates in place of `she` and `last Friday`, if so said."""
+
+from datetime import UTC, date, datetime
+
+import pytest
+
+from em_pipelines.extraction.verification import verify
+from em_pipelines.schema.readings import Claim, Extraction, Segment, Turn
+from em_pipelines.schema.vocabulary import EntityType, TemporalType
+
+SAID_AT = datetime(2024, 5, 9, 9, 30, tzinfo=UTC)
+"""A Thursday."""
+
+
+def talk(*texts: str, speaker: str = "Odalys", language: str | None = None) -> Segment:
+    """A conversation of two, of which the first turn is the assistant's where it begins with a star."""
+    turns = []
+    for number, text in enumerate(texts):
+        is_assistant = text.startswith("*")
+        role, subject = ("assistant", None) if is_assistant else ("user", speaker)
+        turns.append(Turn(f"m{number}", number, role, subject, text.lstrip("*"), SAID_AT, language=language))
+    return Segment("s1", "u", "c", "text", tuple(turns))
+
+
+def stated(
+    segment: Segment, statement: str, relation: str, end: str, **changes: object
+) -> tuple[str | None, list[str]]:
+    """What is left of the statement of a claim of the last turn, and the issues found."""
+    turn = segment.turns[-1]
+    fields = {
+        "turn_number": turn.turn_number, "subject": turn.subject, "subject_type": EntityType.PERSON,
+        "relation": relation, "object": end, "object_type": EntityType.CONCEPT, "value": None, "confidence": 0.9,
+        "start": 0, "end": len(turn.text), "temporal_type": TemporalType.EPISODE, "statement": statement,
+    }  # fmt: skip
+    kept = verify(Extraction(claims=[Claim(**{**fields, **changes})]), segment)  # type: ignore[arg-type]
+    return kept.claims[0].statement, [issue.issue for issue in kept.issues]
+
+
+MARATHON = "I ran the harbour race last Friday, because my brother Wendell had asked me to."
+
+
+@pytest.mark.parametrize(
+    ("said", "statement"),
+    [
+        (MARATHON, "Odalys ran the harbour race on 3 May 2024 because Wendell had asked"),
+        (MARATHON, "Odalys ran the harbour race on 2024-05-03"),
+        (MARATHON, "Odalys ran the harbour race in May 2024"),
+        (MARATHON, "Odalys ran the harbour race last Friday"),
+        ("I'll run the harbour race next Friday.", "Odalys will run the harbour race on 17 May 2024"),
+        ("I ran the harbour race last week.", "Odalys ran the harbour race in the week of 29 April 2024"),
+        ("I ran the harbour race at the weekend of May 4.", "Odalys ran the harbour race on the weekend of 4 May 2024"),
+        ("I've run the harbour race since March.", "Odalys has run the harbour race since March 2024"),
+        ("They moved the harbour race: May 20 is off, June 3 it is.",
+         "The harbour race moved from 20 May 2024 to 3 June 2024"),
+        ("The harbour race moved from May 20 to June 3.", "The harbour race moved from 20 May 2024 to 3 June 2024"),
+    ],
+)  # fmt: skip
+def test_a_date_may_be_told_as_the_day_that_its_words_mean(said: str, statement: str) -> None:
+    assert stated(talk(said), statement, "attended", "harbour race") == (statement, [])
+
+
+@pytest.mark.parametrize(
+    ("said", "statement"),
+    [
+        (MARATHON, "Odalys ran the harbour race on 4 May 2024"),
+        (MARATHON, "Odalys ran the harbour race in April 2024"),
+        (MARATHON, "Odalys ran the harbour race in 2023"),
+        ("I ran the harbour race on Friday.", "Odalys ran the harbour race on 10 May 2024"),
+        ("I ran the harbour race.", "Odalys ran the harbour race on 9 May 2024"),
+        ("I ran the harbour race in May.", "Odalys ran the harbour race on 3 May 2024"),
+        ("I ran the harbour race since March.", "Odalys ran the harbour race since April 2024"),
+        ("The harbour race moved to June 3.", "The harbour race moved from 20 May 2024 to 3 June 2024"),
+    ],
+)  # fmt: skip
+def test_a_date_that_no_turn_tells_drops_the_statement_and_the_claim_stays(said: str, statement: str) -> None:
+    assert stated(talk(said), statement, "attended", "harbour race") == (None, ["unsupported_statement"])
+
+
+def test_a_date_may_be_in_the_question_before() -> None:
+    asked = talk("What did you do last Friday?", "I ran the harbour race.")
+    statement = "Odalys ran the harbour race on 3 May 2024"
+    assert stated(asked, statement, "attended", "harbour race") == (statement, [])
+
+
+def test_what_a_claim_was_resolved_to_is_a_date_of_its_turn() -> None:
+    resolved = {"valid_from": date(2021, 5, 9), "valid_precision": "year"}
+    said = talk("I've had the harbour pass for three years.")
+    statement = "Odalys has had the harbour pass since 2021"
+    assert stated(said, statement, "owns", "harbour pass", **resolved) == (statement, [])
+    assert stated(said, statement, "owns", "harbour pass") == (None, ["unsupported_statement"])
+
+
+@pytest.mark.parametrize(
+    ("turns", "statement", "relation", "end"),
+    [
+        (("Please give lengths in metric units.",), "Odalys prefers lengths in metric units", "prefers",
+         "lengths in metric units"),
+        (("*I suggest nightly backups of the ledger.", "Good, let's do that."),
+         "Odalys decided on nightly backups of the ledger, as the assistant suggests", "decided", "nightly backups"),
+        (("My brother Wendell is coming.", "He wants to see the harbour."),
+         "Wendell, Odalys' brother, wants to see the harbour", "wants", "see the harbour"),
+    ],
+)  # fmt: skip
+def test_names_stand_for_pronouns_and_relations_for_what_they_say(
+    turns: tuple[str, ...], statement: str, relation: str, end: str
+) -> None:
+    assert stated(talk(*turns), statement, relation, end) == (statement, [])
+
+
+@pytest.mark.parametrize(
+    ("turns", "statement"),
+    [
+        (("Please give lengths in metric units.",), "Odalys prefers lengths in metric units for her bakery in Graz"),
+        (("*I suggest nightly backups.", "I like metric units."), "Odalys prefers metric units since Ingrid insists"),
+        (("I like metric units.",), "Odalys prefers metric units for all 14 reports"),
+    ],
+)  # fmt: skip
+def test_what_nobody_said_is_refused_whatever_is_resolved(turns: tuple[str, ...], statement: str) -> None:
+    kept, issues = stated(talk(*turns), statement, "prefers", "metric units")
+    assert kept is None
+    assert issues == ["unsupported_statement"]
+
+
+def test_of_another_language_the_claim_knows_the_days() -> None:
+    said = talk("El viernes pasado corrí la carrera del puerto.", language="es")
+    told = {"valid_from": date(2024, 5, 3), "valid_precision": "day"}
+    statement = "Odalys corrí la carrera del puerto 2024-05-03"
+    assert stated(said, statement, "attended", "carrera del puerto", **told) == (statement, [])
+    assert stated(said, statement, "attended", "carrera del puerto")[0] is None
