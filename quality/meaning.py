@@ -109,12 +109,14 @@ def hallucination_rate(limits: QualitySettings, n_kept: int, n_refused: int) -> 
     )
 
 
-def extraction_complete(_: QualitySettings, n_waiting: int) -> Finding:
-    """No message waits for a model; the figure is the number that do, pending ones and dead letters."""
+def extraction_complete(_: QualitySettings, n_waiting: int, cause: str) -> Finding:
+    """No message waits for a model; the figure is the number that do, pending ones and dead letters. The cause of most
+    of them is told with it."""
     return Finding(
         n_waiting == 0,
         float(n_waiting),
-        "messages were not read: pending ones are read by the next run, dead letters after `em dead-letters replay`",
+        f"messages were not read{f' ({cause})' if cause else ''}: pending ones are read by the next run, dead letters "
+        "after `em dead-letters replay`",
     )
 
 

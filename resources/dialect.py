@@ -59,7 +59,7 @@ class Dialect:
         self._streams = streams
         host = urlsplit(self.profiles.address).hostname or ""
         is_openai = not host or f".{host}".endswith(OF_OPENAI)
-        self._usual_limit = OUTPUT_LIMITS[is_openai]
+        self.usual_limit = OUTPUT_LIMITS[is_openai]
 
     async def ask(self, request: ChatRequest, send: Send) -> ChatCompletion:
         """Sends a request as the endpoint takes it, and finds out how where that is not known yet.
@@ -128,7 +128,7 @@ class Dialect:
         profile = self.profiles.of(request.model)
         kind = FORMATS[self._format(request).place if place is None else place]
         messages = [{"role": message.role, "content": message.content} for message in request.messages]
-        limit = profile.output_limit or self._usual_limit
+        limit = profile.output_limit or self.usual_limit
         optional = {
             "temperature": request.temperature,
             **({"stream": True, "stream_options": {"include_usage": True}} if self._streams else {}),

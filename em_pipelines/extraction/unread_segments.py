@@ -5,6 +5,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -18,7 +19,8 @@ from em_pipelines.storage.lake import Lake
 @dataclass(frozen=True, slots=True)
 class UnreadSegment:
     """A segment with messages that were not read; `status` is PENDING or DEAD_LETTER, `reason` why, in a word, and
-    `detail` in a sentence; empty where it was read by an earlier version."""
+    `detail` in a sentence; empty where it was read by an earlier version. Where there are several, those
+    of most messages."""
 
     segment_id: str
     user_id: str
@@ -30,7 +32,7 @@ class UnreadSegment:
     detail: str = ""
 
 
-_KEY = ("user_id", "session_id", "segment_id", "issue", "reason", "detail")
+_KEY = ("segment_id", "user_id", "session_id", "issue")
 
 
 def causes(unread: Iterable[UnreadSegment]) -> list[str]:
@@ -45,26 +47,15 @@ def causes(unread: Iterable[UnreadSegment]) -> list[str]:
 def unread_segments(lake: Lake, days: Iterable[date] | None = None) -> list[UnreadSegment]:
     """The unread segments of some days, or of all, in order of day, user and session."""
     unread_statuses = pa.array([PENDING, DEAD_LETTER])
-    counts: Counter[tuple[str, ...]] = Counter()
-    of_day: dict[tuple[str, ...], date] = {}
+    found: dict[tuple[Any, ...], Counter[tuple[str, str]]] = defaultdict(Counter)
     for day in lake.days(EXTRACTION_ISSUES) if days is None else days:
         issues = lake.read(EXTRACTION_ISSUES, day)
         for row in rows_of(issues.filter(pc.is_in(issues["issue"], value_set=unread_statuses))):
-            key = (
-                row["user_id"],
-                row["session_id"],
-                row["segment_id"],
-                row["issue"],
-                row["reason"],
-                row["detail"] or "",
-            )
-            counts[key] += 1
-            of_day[key] = day
-    unread = [
-        UnreadSegment(segment, user, session, of_day[key], status, reason, counts[key], detail)
-        for key in counts
-        for user, session, segment, status, reason, detail in [key]
-    ]
+            found[day, *(row[name] for name in _KEY)][row["reason"], row["detail"] or ""] += 1
+    unread = []
+    for (day, segment, user, session, status), whys in found.items():
+        reason, detail = whys.most_common(1)[0][0]
+        unread.append(UnreadSegment(segment, user, session, day, status, reason, whys.total(), detail))
     return sorted(unread, key=lambda s: (s.day, s.user_id, s.session_id, s.segment_id))
 
 

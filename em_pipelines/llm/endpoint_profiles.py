@@ -80,6 +80,11 @@ class EndpointProfiles:
                 (self.address, model, self.of(model).model_dump_json(), instant(now)),
             )
 
+    def put(self, model: str, profile: EndpointProfile, now: datetime) -> None:
+        """Keeps a profile that was learned elsewhere."""
+        self._by_model[model] = profile
+        self.keep(model, now)
+
     def forget(self, model: str) -> None:
         """Drops what is known of a model: a server was changed, and is to be tried anew."""
         self._by_model.pop(model, None)

@@ -9,6 +9,7 @@ from enum import StrEnum
 import duckdb
 
 from em_pipelines.errors import CorruptLogError, CorruptTableError, EmError, StorageError
+from em_pipelines.extraction.unread_segments import causes, unread_segments
 from em_pipelines.governance.access_tokens import TokenBook
 from em_pipelines.governance.audit.dagster_files import LOCK_SECONDS, flaws, locked, lost_events
 from em_pipelines.governance.audit.home_files import inspect_files
@@ -75,7 +76,7 @@ class SnapshotState(StrEnum):
 def diagnose(home: RebuildableHome) -> list[Diagnosis]:
     """Looks at the home: salt, log, partitions, integrity, days out of date, snapshot, index packs, nights and their
     files, questions, graph database, ledger, tokens, dead letters, feedback, quarantine, runs, pool, left-overs,
-    Dagster's databases, every other file; and how far memory has come."""
+    Dagster's databases, every other file; how far memory has come, and what keeps a model from reading."""
     if not home.path.exists():
         return [Diagnosis("home", False, f"{home.path} does not exist", "land something: `em run PATH`")]
     looks: dict[str, Look] = {
@@ -83,6 +84,7 @@ def diagnose(home: RebuildableHome) -> list[Diagnosis]:
         "graph database": _graph, "nights": _nights, "questions and openings": _asking, "memory files": _memory_files,
         "ledger": _ledger, "tokens": _tokens, "dead letters": _dead_letters, "feedback": _feedback, "runs": _runs,
         "pool": _pool, "left-over files": _left_overs, "Dagster's history": _dagster, "cold start": _stages,
+        "model": _model,
     }  # fmt: skip
     return [diagnosis for subject, look in looks.items() for diagnosis in _taken(subject, look, home)]
 
@@ -321,6 +323,15 @@ def _pool(home: RebuildableHome) -> Iterator[Diagnosis]:
     n = n_waiting(home)
     found = f"{counted(n, 'withdrawal')} could not be told to it yet" if n else "all withdrawals were told"
     yield Diagnosis("pool", not n, found, "make the pool reachable; `em run` tells it" if n else "")
+
+
+def _model(home: RebuildableHome) -> Iterator[Diagnosis]:
+    """Nothing of a home in which no message waits that a model was asked about."""
+    unread = unread_segments(home.store.lake)
+    for why in causes(unread)[:1]:
+        n = sum(segment.n_messages for segment in unread)
+        found, _, advice = why.partition("; ")
+        yield Diagnosis("model", False, f"{counted(n, 'message')} not read: {found}", advice or "`em run`")
 
 
 def _ledger(home: RebuildableHome) -> Diagnosis:

@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 import pyarrow.compute as pc
 
 from em_pipelines.errors import EmError
-from em_pipelines.extraction.unread_segments import unread_languages, unread_segments
+from em_pipelines.extraction.unread_segments import causes, unread_languages, unread_segments
 from em_pipelines.governance.rebuildable_home import RebuildableHome
 from em_pipelines.governance.review import Review, Wanted
 from em_pipelines.landing.dead_letters import open_letters
@@ -63,6 +63,8 @@ class Status:
     n_pending_feedback: int | None = None
     n_outdated_days: int | None = None
     n_waiting_for_model: dict[str, int] | None = None
+    model_problems: list[str] = field(default_factory=list)
+    """Why messages wait that a model was asked about: a sentence each, with the endpoint's words and the remedy."""
     n_to_review: int | None = None
     n_bytes: int | None = None
     is_at_work: bool = False
@@ -135,6 +137,7 @@ def status(home: RebuildableHome, user: str | None = None) -> Status:
     found.n_pending_feedback = read(lambda: _pending_feedback(home, user, everybody or []))
     found.n_outdated_days = read(lambda: len(_outdated_days(home)))
     found.n_waiting_for_model = read(lambda: waiting_for_model(home, user))
+    found.model_problems = read(lambda: model_problems(home, user)) or []
     found.n_to_review = read(lambda: imported_to_review(home, user))
     found.n_requests = read(lambda: len(home.book.pending()))
     found.n_bytes = sum(_sizes(home.path))
@@ -157,6 +160,11 @@ def waiting_for_model(home: RebuildableHome, user: str | None = None) -> dict[st
     pending = (one for one in unread_segments(home.store.lake) if one.status == PENDING)
     counts[UNKNOWN_LANGUAGE] += sum(one.n_messages for one in pending if user in (None, one.user_id))
     return {language: n for language, n in counts.most_common() if n}
+
+
+def model_problems(home: RebuildableHome, user: str | None = None) -> list[str]:
+    """Why messages were not read that a model was asked about, the most frequent reason first."""
+    return causes(one for one in unread_segments(home.store.lake) if user in (None, one.user_id))
 
 
 def imported_to_review(home: RebuildableHome, user: str | None = None) -> int:

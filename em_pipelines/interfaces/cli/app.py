@@ -61,6 +61,7 @@ if TYPE_CHECKING:
     from em_pipelines.lifecycle.revision.model import Verifier
     from em_pipelines.lifecycle.revision.revisable_home import RevisableHome
     from em_pipelines.llm.asking import OpenAsking
+    from em_pipelines.llm.endpoint_report import EndpointReport
     from em_pipelines.retrieval.scoring import Embedder
     from em_pipelines.serving.projection.graph_store import GraphStore
     from em_pipelines.settings import Settings
@@ -132,6 +133,7 @@ def before_command(home: HomeOption = None) -> None:
     """
     Defaults.home = home
     Defaults.open_models = _open_models
+    Defaults.check_endpoint = _check_endpoint
     Defaults.open_embedder = _open_embedder
     Defaults.open_verifier = _open_verifier
     Defaults.serve_agents = _serve_agents
@@ -141,6 +143,12 @@ def before_command(home: HomeOption = None) -> None:
     Defaults.start_tracing = _start_tracing
     Defaults.reset_runs = _reset_runs
     Defaults.open_sinks = _open_sinks
+
+
+def _check_endpoint(settings: "Settings") -> "EndpointReport":
+    from resources.endpoint_check import check_endpoint
+
+    return check_endpoint(settings)
 
 
 def _open_models(settings: "Settings") -> "OpenAsking":

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from em_pipelines.governance.alerts.telling import Sink
     from em_pipelines.governance.audit.repair import ResetRuns
     from em_pipelines.lifecycle.revision.revisable_home import OpenVerifier
+    from em_pipelines.llm.endpoint_report import CheckEndpoint
     from em_pipelines.pipeline import OpenEmbedder, OpenModels, Pipeline
     from em_pipelines.serving.projection.graph_store import OpenGraph
     from em_pipelines.settings import Settings
@@ -80,6 +81,7 @@ class Defaults:
     """The home that `--home` names, before the command or after it."""
     open_models: "OpenModels | None" = None
     open_embedder: "OpenEmbedder | None" = None
+    check_endpoint: "CheckEndpoint | None" = None
     open_verifier: "OpenVerifier | None" = None
     serve_agents: Callable[..., None] | None = None
     serve_ui: Callable[..., None] | None = None

@@ -61,7 +61,7 @@ def list_letters(home: HomeOption = None, as_json: JsonOption = False) -> None:
         print_table(
             f"{counted(len(segments), 'conversation')} that the model gave no usable answer for",
             ("id", "day", "user", "session", "messages", "reason"),
-            [(s.segment_id, s.day, s.user_id, s.session_id, s.n_messages, s.reason) for s in segments],
+            [(s.segment_id, s.day, s.user_id, s.session_id, s.n_messages, s.detail or s.reason) for s in segments],
             right=("messages",),
         )
 

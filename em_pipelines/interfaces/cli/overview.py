@@ -110,6 +110,7 @@ def _document(found: "Status") -> dict[str, Any]:
         "n_pending_feedback": found.n_pending_feedback,
         "n_outdated_days": found.n_outdated_days,
         "n_waiting_for_model": found.n_waiting_for_model,
+        "model_problems": found.model_problems,
         "n_imported_to_review": found.n_to_review,
         "n_requests_to_forget": found.n_requests,
         "is_at_work": found.is_at_work,
@@ -190,6 +191,8 @@ def _waiting(found: "Status") -> Iterator[tuple[str, str]]:
     languages = found.n_waiting_for_model or {}
     waits += [f"{counted(n, 'message')} for a model ({language})" for language, n in sorted(languages.items())]
     yield "waiting", "; ".join(waits) or "nothing"
+    if found.model_problems:
+        yield "model", found.model_problems[0]
 
 
 def _noun(n: int, noun: str) -> str:

@@ -163,7 +163,8 @@ def _findings(summary: "Summary") -> Iterator[str]:
         yield _set_aside(summary)
     if n_dead := summary.n_unread(DEAD_LETTER):
         lot = ("is a dead letter", "are dead letters")[n_dead != 1]
-        yield f"{counted(n_dead, 'message')} could not be read and {lot}; see `em dead-letters list`"
+        unread = f"{counted(n_dead, 'message')} could not be read and {lot}"
+        yield f"{unread} ({_why(summary, DEAD_LETTER)}); see `em dead-letters list`"
 
 
 def _waiting(summary: "Summary") -> str:
@@ -173,9 +174,16 @@ def _waiting(summary: "Summary") -> str:
     n_pending = summary.n_unread(PENDING)
     if not n_pending:
         return ""
-    why = ", ".join(sorted({segment.reason for segment in summary.unread if segment.status == PENDING}))
     waits = counted(n_pending, "message", ("waits", "wait"))
-    return f"{waits} to be read by the model ({why}); `em run` goes on from there"
+    return f"{waits} to be read by the model ({_why(summary, PENDING)}); `em run` goes on from there"
+
+
+def _why(summary: "Summary", status: str) -> str:
+    """Why messages were not read: the reason of most of them, and how many others there are."""
+    from em_pipelines.extraction.unread_segments import causes
+
+    first, *others = causes(segment for segment in summary.unread if segment.status == status)
+    return f"{first}, and {counted(len(others), 'other reason')}" if others else first
 
 
 def _set_aside(summary: "Summary") -> str:
