@@ -177,9 +177,9 @@ def _learns_a_limit(
     name = next(name for name in OUTPUT_LIMITS if name in sent)
     asked = int(sent[name])
     numbers = {int(number) for number in _NUMBER.findall(said)} - {asked, status}
-    low, stated = said.casefold(), _CONTEXT.search(said)
-    if not (stated or _CONTEXT_NAMED.search(said) or (numbers and ("token" in low or name in low))):
+    if not _is_about_length(said, name, numbers):
         return False
+    stated = _CONTEXT.search(said)
     if stated is not None and profile.context_tokens != int(stated[1]):
         profile.context_tokens = int(stated[1])
         if _room(request, profile) < asked:  # raises where the prompt alone is too long
@@ -189,6 +189,12 @@ def _learns_a_limit(
     fitting = [number for number in numbers if MIN_OUTPUT_TOKENS <= number < asked and f"most {number}" in said]
     profile.max_output_tokens = max(fitting, default=max(MIN_OUTPUT_TOKENS, 1 << ((asked - 1).bit_length() - 1)))
     return True
+
+
+def _is_about_length(said: str, name: str, numbers: set[int]) -> bool:
+    """Whether a refusal is about the context, or has numbers of tokens; `name` is that of the limit that was sent."""
+    has_numbers = bool(numbers) and ("token" in said.casefold() or name in said)
+    return has_numbers or _CONTEXT_NAMED.search(said) is not None
 
 
 def _learns_a_parameter(profile: EndpointProfile, sent: dict[str, Any], said: str) -> bool:

@@ -165,7 +165,8 @@ def _doubts(reading: Extraction, segment: Segment, settings: VerificationSetting
             detail = "what the turn does not say; the claim stays"
             yield Doubt(_issue(claim.turn_number, "unsupported_statement", detail, n), statements=(n,))
         seen.add(key)
-    for n, contradiction in disagreements(reading.claims, segment):
+    is_by_model = any(claim.pattern_id is None for claim in reading.claims)
+    for n, contradiction in disagreements(reading.claims, segment) if is_by_model else ():
         doubt = _issue(reading.claims[n].turn_number, *contradiction, n)
         yield Doubt(doubt, claims=(n,), is_contradicted=True)
 

@@ -12,8 +12,6 @@ from functools import partial
 from typing import cast
 
 from em_pipelines.errors import (
-    AnswerCutError,
-    AnswerRefusedError,
     LockedError,
     ModelError,
     ModelRefusedError,
@@ -23,13 +21,12 @@ from em_pipelines.errors import (
 )
 from em_pipelines.extraction.llm import prompt
 from em_pipelines.extraction.llm.answer import ALL_SECTIONS, EntityItem, RelationItem, Section, answer_schema
-from em_pipelines.extraction.llm.grounding import ground
-from em_pipelines.extraction.llm.parsing import Parsed, merged, parse
+from em_pipelines.extraction.llm.parsing import Parsed, merged
 from em_pipelines.extraction.llm.settings import LlmExtractionSettings
+from em_pipelines.extraction.llm.usable_answers import best_grounded, is_mostly_refused, sections_of
 from em_pipelines.extraction.settings import GateSettings
 from em_pipelines.extraction.skipping import skip_reason
 from em_pipelines.extraction.support import N_EARLIER
-from em_pipelines.extraction.verification import HALLUCINATION, verify
 from em_pipelines.llm import ladder
 from em_pipelines.llm.answers import AnswerStore
 from em_pipelines.llm.asking import Asking, OpenAsking
@@ -44,9 +41,6 @@ TASK = "extraction"
 FOLLOW_UP_TASK = "extraction_follow_up"
 MAX_HALVINGS = 4
 """A question about twenty turns, that often halved, is about one or two."""
-CUT = frozenset({"length", "loop"})
-DECLINED = frozenset({"refusal", "content_filter"})
-"""Finish reasons."""
 _Gated = tuple[Segment, tuple[dict[int, Turn], list[Issue]]]
 """A segment, its turns worth asking about by their index, and why the others are not."""
 
@@ -178,10 +172,8 @@ class LLMExtractor:
         the model are at fault, and the others wait with the same reason instead of being asked in vain.
         """
         readings: dict[int, Extraction] = {}
-        asked = [n for n, (_, (targets, _)) in enumerate(wanted) if targets]
-        trials = dict.fromkeys([asked[0], asked[len(asked) // 2], asked[-1]])
         failed: ladder.Climb[Parsed] | None = None
-        for n in () if asking.store.has_usable(self._model) else trials:
+        for n in () if asking.store.has_usable(self._model) else _spread(wanted):
             segment, (targets, issues) = wanted[n]
             parts = await self._parts(asking, _Question(segment, targets))
             readings[n] = self._reading(asking, segment, targets, issues, parts)
@@ -190,10 +182,10 @@ class LLMExtractor:
                 break
         left = [n for n in range(len(wanted)) if n not in readings]
         if failed is not None:
-            others = [self._waiting(asking, wanted[n], failed) for n in left]
+            readings.update({n: self._waiting(asking, wanted[n], failed) for n in left})
         else:
-            others = list(await asyncio.gather(*(self._read(asking, *wanted[n]) for n in left)))
-        readings.update(zip(left, others, strict=True))
+            others = await asyncio.gather(*(self._read(asking, *wanted[n]) for n in left))
+            readings.update(zip(left, others, strict=True))
         return [readings[n] for n in range(len(wanted))]
 
     def _waiting(self, asking: Asking, wanted: _Gated, why: ladder.Climb[Parsed]) -> Extraction:
@@ -218,8 +210,8 @@ class LLMExtractor:
         reading = Extraction(outcome=worst.ended, reason=_in_words(worst.climb.error_type or ""))
         for part in parts if worst.ended is not Outcome.PENDING else ():
             if part.parsed is not None:
-                found = _best_grounded(segment, part.targets, part.parsed)
-                if _is_mostly_refused(found, segment, self.settings.n_refused_to_ask_again):
+                found = best_grounded(segment, part.targets, part.parsed)
+                if is_mostly_refused(found, segment, self.settings.n_refused_to_ask_again):
                     _refuse(part.climbs, asking.store)
                 reading.mentions += found.mentions
                 reading.claims += found.claims
@@ -302,30 +294,16 @@ _ENDINGS = {
 }
 
 
-def _best_grounded(segment: Segment, targets: dict[int, Turn], parsed: Parsed) -> Extraction:
-    """The reading of an answer; of one with several documents, of the one that raises the fewest doubts, the later one
-    of equals: a draft comes before the answer, and what was denied is often written out behind it."""
-    readings = [ground(segment, targets, one) for one in (parsed, *reversed(parsed.alternatives))]
-    if len(readings) == 1:
-        return readings[0]
-    return min(readings, key=lambda reading: _n_doubts(verify(reading, segment)))
-
-
-def _n_doubts(reading: Extraction) -> int:
-    return sum(issue.reason == HALLUCINATION for issue in reading.issues)
+def _spread(wanted: Sequence[_Gated]) -> Iterable[int]:
+    """The places of the first, the middle and the last segment that there is something to ask about."""
+    asked = [n for n, (_, (targets, _)) in enumerate(wanted) if targets]
+    return dict.fromkeys([asked[0], asked[len(asked) // 2], asked[-1]])
 
 
 def _unread(part: _Part, issue: str, targets: dict[int, Turn]) -> list[Issue]:
     """The issues of turns that were not read, with the reason in a word, and in a sentence as detail."""
     reason = _in_words(part.climb.error_type or "")
     return [Issue(turn.turn_number, issue, reason, "error", part.climb.message) for turn in targets.values()]
-
-
-def _is_mostly_refused(reading: Extraction, segment: Segment, at_least: int) -> bool:
-    """Whether verification refuses more than half of the mentions and claims of a reading, and at least so many."""
-    refused = [i for i in verify(reading, segment).issues if i.reason == HALLUCINATION and i.severity == "error"]
-    n_items = len(reading.mentions) + len(reading.claims)
-    return len(refused) >= at_least and len(refused) * 2 > n_items
 
 
 def _refuse(climbs: Iterable[ladder.Climb[Parsed]], store: AnswerStore) -> None:
@@ -358,40 +336,11 @@ def _gated(segment: Segment, settings: GateSettings) -> tuple[dict[int, Turn], l
 
 
 def _readable(answer: ChatAnswer, question: _Question, store: AnswerStore) -> Parsed:
-    """The sections of an answer. Raises UnusableAnswerError where none are there, where it was cut off and can be asked
-    about less, or where a follow-up does not bring all."""
-    sections = question.sections
-    parsed = parse(answer.text, wanted=sections)
-    is_follow_up = sections != ALL_SECTIONS
-    is_lost = set(parsed.missing) == set(sections)
-    if answer.finish_reason in CUT and parsed.missing and (is_lost or is_follow_up or question.can_be_smaller):
-        raise AnswerCutError(_cut(answer))
-    if parsed.missing and answer.finish_reason in DECLINED:
-        raise AnswerRefusedError(
-            "reading an answer: the model, or a filter of the endpoint, declined to answer; fewer messages are asked "
-            "about at once; look at the endpoint's content filter"
-        )
-    if is_lost or (is_follow_up and parsed.missing):
-        what = (
-            "it is empty"
-            if not answer.text.strip()
-            else f"{', '.join(parsed.missing)} missing or not in the form asked for"
-        )
-        raise UnusableAnswerError(f"reading an answer: {what}; it is asked again; if this goes on, try another model")
+    """The sections of an answer, and how well it could be read in the table of calls."""
+    parsed = sections_of(answer, question.sections, can_be_smaller=question.can_be_smaller)
     if not answer.is_cache_hit and (parsed.missing or parsed.is_repaired or parsed.n_invalid):
         store.mark(answer.key, "partial" if parsed.missing else "repaired")
     return parsed
-
-
-def _cut(answer: ChatAnswer) -> str:
-    """Why an answer is not whole."""
-    if answer.finish_reason == "loop":
-        return "reading an answer: the model repeated itself and was stopped; if this goes on, try another model"
-    what = "it" if answer.text.strip() else "the model's reasoning, before any answer,"
-    return (
-        f"reading an answer: {what} was cut off at the limit of its tokens; fewer messages are asked about at once; if "
-        "this goes on, raise reading.max_output_tokens, or have the model reason less"
-    )
 
 
 def _known(parsed: Parsed) -> str:

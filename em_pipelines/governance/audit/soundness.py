@@ -9,9 +9,9 @@ from enum import StrEnum
 import duckdb
 
 from em_pipelines.errors import CorruptLogError, CorruptTableError, EmError, StorageError
-from em_pipelines.extraction.unread_segments import causes, unread_segments
 from em_pipelines.governance.access_tokens import TokenBook
 from em_pipelines.governance.audit.dagster_files import LOCK_SECONDS, flaws, locked, lost_events
+from em_pipelines.governance.audit.diagnosis import Diagnosis, unread_by_model
 from em_pipelines.governance.audit.home_files import inspect_files
 from em_pipelines.governance.audit.integrity import RULES, violations_on
 from em_pipelines.governance.audit.ledger_witnesses import ledger_problems
@@ -40,16 +40,6 @@ from em_pipelines.text.counting import IS, counted
 REVOKED = "token.revoke"
 """The act in the ledger."""
 N_NAMED = 5
-
-
-@dataclass(frozen=True, slots=True)
-class Diagnosis:
-    """One thing looked at: how it is, and what to do where it is not well."""
-
-    subject: str
-    is_well: bool
-    found: str
-    advice: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +74,7 @@ def diagnose(home: RebuildableHome) -> list[Diagnosis]:
         "graph database": _graph, "nights": _nights, "questions and openings": _asking, "memory files": _memory_files,
         "ledger": _ledger, "tokens": _tokens, "dead letters": _dead_letters, "feedback": _feedback, "runs": _runs,
         "pool": _pool, "left-over files": _left_overs, "Dagster's history": _dagster, "cold start": _stages,
-        "model": _model,
+        "model": unread_by_model,
     }  # fmt: skip
     return [diagnosis for subject, look in looks.items() for diagnosis in _taken(subject, look, home)]
 
@@ -323,15 +313,6 @@ def _pool(home: RebuildableHome) -> Iterator[Diagnosis]:
     n = n_waiting(home)
     found = f"{counted(n, 'withdrawal')} could not be told to it yet" if n else "all withdrawals were told"
     yield Diagnosis("pool", not n, found, "make the pool reachable; `em run` tells it" if n else "")
-
-
-def _model(home: RebuildableHome) -> Iterator[Diagnosis]:
-    """Nothing of a home in which no message waits that a model was asked about."""
-    unread = unread_segments(home.store.lake)
-    for why in causes(unread)[:1]:
-        n = sum(segment.n_messages for segment in unread)
-        found, _, advice = why.partition("; ")
-        yield Diagnosis("model", False, f"{counted(n, 'message')} not read: {found}", advice or "`em run`")
 
 
 def _ledger(home: RebuildableHome) -> Diagnosis:

@@ -211,14 +211,14 @@ def test_a_turn_that_a_filter_declines_costs_no_other_turn(llm: Any) -> None:
 def test_a_context_that_is_too_short_is_asked_about_less(llm: Any) -> None:
     def script(call: Call) -> Step:
         n_tokens = call.n_prompt_characters // 4
-        wording = f"This model's maximum context length is 2800 tokens, and the request has {n_tokens + 256}."
-        return failed(400, wording) if n_tokens + call.body["max_tokens"] > 2800 else oracle.reading(call)
+        wording = f"This model's maximum context length is 4096 tokens, and the request has {n_tokens + 256}."
+        return failed(400, wording) if n_tokens + call.body["max_tokens"] > 4096 else oracle.reading(call)
 
     said = [f"I live in Town{n}." + " It is a quiet place, as such places are." * 12 for n in range(8)]
     extractor, server = llm(script)
     found = read_one(extractor, segment(*said))
     assert (found.outcome, towns(found)) == (Outcome.COMPLETE, {f"Town{n}" for n in range(8)})
-    n_refused = sum(call.n_prompt_characters // 4 + call.body["max_tokens"] > 2800 for call in server.calls)
+    n_refused = sum(call.n_prompt_characters // 4 + call.body["max_tokens"] > 4096 for call in server.calls)
     assert n_refused == 1, "it is learned once"
 
 

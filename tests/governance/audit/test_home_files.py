@@ -11,8 +11,9 @@ from pathlib import Path
 import orjson
 import pytest
 
+from em_pipelines.governance.audit.diagnosis import Diagnosis
 from em_pipelines.governance.audit.home_files import NOT_CHECKABLE, inspect_files
-from em_pipelines.governance.audit.soundness import Diagnosis, diagnose
+from em_pipelines.governance.audit.soundness import diagnose
 from em_pipelines.pipeline import Pipeline
 from em_pipelines.serving.snapshot import publish_home
 from em_pipelines.settings import load_settings

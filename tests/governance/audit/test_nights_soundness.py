@@ -2,8 +2,9 @@
 
 import pytest
 
+from em_pipelines.governance.audit.diagnosis import Diagnosis
 from em_pipelines.governance.audit.repair import apply, propose
-from em_pipelines.governance.audit.soundness import Diagnosis, diagnose
+from em_pipelines.governance.audit.soundness import diagnose
 from em_pipelines.schema.tables.derived import EXPERIENCES
 from tests.lifecycle.consolidation.conftest import Sleeper, sleeper  # noqa: F401  (a fixture)
 from tests.lifecycle.consolidation.test_memory_files import failing

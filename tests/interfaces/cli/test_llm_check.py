@@ -23,10 +23,10 @@ Check = Callable[..., "subprocess.CompletedProcess[str]"]
 @pytest.fixture
 def check(tmp_path: Path) -> Check:
     def run(server: ModelServer, *words: str, **environment: str) -> subprocess.CompletedProcess[str]:
-        settings = {"EM_LLM_BASE_URL": server.base_url, "EM_LLM_API_KEY": KEY, "EM_LLM_SMALL": "small", **environment}
+        settings = {"EM_LLM_BASE_URL": server.base_url, "EM_LLM_API_KEY": KEY, "EM_LLM_SMALL": "small"} | environment
         return subprocess.run(
-            [*EM, "llm", "check", *words, "--home", str(tmp_path / "home")], capture_output=True, text=True, check=False,
-            env={**os.environ, "PYTHONPATH": str(ROOT), **settings}, cwd=ROOT, stdin=subprocess.DEVNULL,
+            [*EM, "llm", "check", *words, "--home", str(tmp_path / "home")], capture_output=True, text=True,
+            env={**os.environ, "PYTHONPATH": str(ROOT), **settings}, cwd=ROOT, stdin=subprocess.DEVNULL, check=False,
         )  # fmt: skip
 
     return run

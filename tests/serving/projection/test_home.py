@@ -9,7 +9,8 @@ import orjson
 import pytest
 
 from em_pipelines.errors import CorruptTableError, GraphUnavailableError, LockedError, UnsettledError
-from em_pipelines.governance.audit.soundness import Diagnosis, diagnose
+from em_pipelines.governance.audit.diagnosis import Diagnosis
+from em_pipelines.governance.audit.soundness import diagnose
 from em_pipelines.governance.erasure.forget import forget
 from em_pipelines.landing.erasure_requests import Scope, ScopeKind
 from em_pipelines.landing.land import land
