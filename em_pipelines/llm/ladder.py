@@ -14,10 +14,11 @@ context, no prior turns. Waits before the second, third and fourth are 1, 5 and 
 | an open breaker | pending, and the next run begins where the endpoint began to be unavailable |
 | a spent budget, an answer that has to come with a batch, an endpoint that refuses us | pending at this rung |
 
-After the last rung the work is exhausted, a dead letter, unless it is the endpoint that failed and not the work: no
-answer of this model could ever be read, or the endpoint was unavailable, and the model has answered nobody since that
-began. Then it is pending. What is put off like this run after run while others are answered in between is exhausted
-after `max_deferrals` runs. Work is never exhausted because the endpoint is slow.
+After the last rung the work is exhausted, a dead letter, unless it is the endpoint that failed and not the work. That is
+so where no answer of this model could ever be read (and the caller waits for one), and where the endpoint was
+unavailable, and the model has answered nobody since that began. Then it is pending. What is put off like this run after
+run while others are answered in between is exhausted after `max_deferrals` runs. Work is never exhausted because the
+endpoint is slow.
 
 Where it stands is written after each failure, together with the rejection of the answer that failed. A crash goes on
 at the next rung; a run after an answer asks the rung that was answered, and the cache has it. Exhausted work is not
@@ -97,14 +98,16 @@ async def climb(  # noqa: PLR0913  (what a ladder stands on: each is a part of i
     settings: LadderSettings,
     on_failure: OnFailure | None = None,
     can_be_smaller: bool = False,
+    waits_for_first_answer: bool = False,
 ) -> Climb[T]:
     """Climbs the rungs until `read` returns of an answer without raising UnusableAnswerError.
 
     `read` is given neither the reasoning that a model puts before its answer nor the prompt that it repeats. All rungs
     ask for the same user, task and reference. `on_failure(rung, request, error)` hears of each failure.
-    `can_be_smaller`: the caller can ask about less. Other errors of `read` pass through.
+    `can_be_smaller`: the caller can ask about less. `waits_for_first_answer`: what fails before any answer of the model
+    could be read is pending and no dead letter. Other errors of `read` pass through.
     """
-    ladder = _Ladder(rungs, store, clock, settings, on_failure)
+    ladder = _Ladder(rungs, store, clock, settings, on_failure, is_patient=waits_for_first_answer)
     known_end: Climb[T] | None = ladder.known_end(can_be_smaller=can_be_smaller)
     if known_end is not None:
         return known_end
@@ -128,13 +131,15 @@ async def climb(  # noqa: PLR0913  (what a ladder stands on: each is a part of i
 class _Ladder:
     """One climb: its place, and the steps of the rule."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  (what `climb` is given)
         self,
         rungs: Sequence[Rung],
         store: AnswerStore,
         clock: Clock,
         settings: LadderSettings,
         on_failure: OnFailure | None,
+        *,
+        is_patient: bool,
     ) -> None:
         self._rungs = rungs
         self._store = store
@@ -142,6 +147,7 @@ class _Ladder:
         self._clock = clock
         self._settings = settings
         self._on_failure = on_failure
+        self._is_patient = is_patient
         self._first = rungs[0]()
         self._n_answered = store.n_answered(self._first.model)
         self._n_rate_limits = self._n_slow = 0
@@ -200,7 +206,7 @@ class _Ladder:
                 self.place = self._ladders.keep(place, self._clock.now(), rejected=request)
             return self.ended(Outcome.TOO_LARGE, error)
         is_proven = self._store.has_usable(request.model)
-        if isinstance(error, RequestRefusedError) and not is_proven:
+        if isinstance(error, RequestRefusedError) and self._is_patient and not is_proven:
             return self.stopped(request, error)
         if isinstance(error, SlowModelError):
             self._n_slow += 1
@@ -272,7 +278,7 @@ class _Ladder:
 
     def _end(self, place: Place) -> Outcome:
         """Whether it was the work that failed, or the endpoint."""
-        if not self._store.has_usable(self._first.model):
+        if self._is_patient and not self._store.has_usable(self._first.model):
             return Outcome.PENDING
         if place.last_error != ModelUnavailableError.__name__:
             return Outcome.EXHAUSTED

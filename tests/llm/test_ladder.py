@@ -78,6 +78,7 @@ class World:
             settings=self.settings.retries,
             on_failure=self.heard,
             can_be_smaller=can_be_smaller,
+            waits_for_first_answer=True,
         )
 
     def heard(self, rung: int, request: ChatRequest, error: ModelError) -> None:

@@ -253,6 +253,7 @@ class LLMExtractor:
             clock=asking.clock,
             settings=asking.ladder,
             can_be_smaller=question.can_be_smaller,
+            waits_for_first_answer=True,
         )
 
     def _request(self, question: _Question, n_context: int, times: int) -> ChatRequest:
