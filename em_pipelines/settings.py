@@ -59,12 +59,15 @@ SETTINGS_FILE = "em.yaml"
 PREFIX = "EM_"
 NEARLY = 0.85
 """Ratio of matching characters (`difflib`) from which a variable is a misspelling of one of ours: a letter of seven."""
-SHORT_VARIABLES = {name: f"EM_LLM_{name.upper()}" for name in ("base_url", "small", "large", "mode")}
+SHORT_VARIABLES = {
+    **{name: f"EM_LLM_{name.upper()}" for name in ("base_url", "small", "large", "mode")},
+    "embedder_base_url": "EM_EMBEDDER_BASE_URL",
+}
 """Fields of `llm` that have a short variable besides EM_LLM__FIELD."""
 
 OTHER_VARIABLES = (
-    "EM_LLM_API_KEY", "EM_REVISION_API_KEY", "EM_MCP_TOKEN", "EM_METRICS_TOKEN", "EM_ALERTS_WEBHOOK_URL",
-    "EM_ALERTS_SMTP_USER", "EM_ALERTS_SMTP_PASSWORD",
+    "EM_LLM_API_KEY", "EM_EMBEDDER_API_KEY", "EM_REVISION_API_KEY", "EM_MCP_TOKEN", "EM_METRICS_TOKEN",
+    "EM_ALERTS_WEBHOOK_URL", "EM_ALERTS_SMTP_USER", "EM_ALERTS_SMTP_PASSWORD",
 )  # fmt: skip
 """What is read of the environment and is no setting."""
 _CHOICE = re.compile(r"\^\(([\w|-]+)\)\$")

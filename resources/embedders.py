@@ -13,19 +13,24 @@ import openai
 from openai.types import CreateEmbeddingResponse
 
 from em_pipelines.environment import environment
-from em_pipelines.errors import BreakerOpenError, ModelUnavailableError, SettingsError
+from em_pipelines.errors import BreakerOpenError, ModelUnavailableError, RequestRefusedError, SettingsError
 from em_pipelines.llm.breakers import Breaker
 from em_pipelines.llm.settings import LlmSettings
 from em_pipelines.retrieval.scoring import Embedder
 from em_pipelines.retrieval.terms import Floats
 from em_pipelines.storage.outage import OutageNote
 from resources.clock import SystemClock
-from resources.endpoint import OPENAI_URL, our_errors, read_api_key
+from resources.endpoint import KEY_VARIABLES, OPENAI_URL, Sent, Variables, our_errors, read_api_key
 
 LOCAL, REMOTE = "sentence-transformers:", "openai:"
 TIMEOUT_SECONDS, CONNECT_SECONDS = 30.0, 5.0
 """Of a batch of texts, for which nobody waits."""
 RETRIES = 2
+VARIABLES = Variables(
+    "EM_EMBEDDER_BASE_URL (unset: EM_LLM_BASE_URL)",
+    "EM_EMBEDDER, which names the model",
+    ("EM_EMBEDDER_API_KEY", *KEY_VARIABLES),
+)
 NOTE = Path("locks", "embedder.down")
 """In the home, while questions do without vectors."""
 
@@ -49,7 +54,6 @@ def open_embedder(settings: EmbedderSettings) -> Embedder:
     kind, _, model = settings.embedder.partition(":")
     if f"{kind}:" == LOCAL:
         return LocalEmbedder(model)
-    note = OutageNote(settings.home / NOTE, settings.llm.embedder_breaker.open_seconds)
     note = OutageNote(settings.home / NOTE, settings.llm.embedder_breaker.open_seconds)
     return RemoteEmbedder(model, settings.llm, note)
 
@@ -89,7 +93,9 @@ class LocalEmbedder:
 
 
 class RemoteEmbedder:
-    """A model behind EM_LLM_BASE_URL, with the key of the models.
+    """A model behind EM_EMBEDDER_BASE_URL, with EM_EMBEDDER_API_KEY; where they are unset, with address and key of the
+    chat models. Servers differ in how many texts they take at once: what is refused is sent again in halves, and the
+    number that passes is kept.
 
     It has a breaker for batches and one for questions, which are given up within seconds. That a question had no
     answer is noted in the home, so that the next process does not wait for the same silence.
@@ -99,7 +105,9 @@ class RemoteEmbedder:
         self.name = f"{REMOTE}{model}"
         self._model_name = model
         self._settings = settings
-        self._key = read_api_key(environment())
+        self._base_url = settings.embedder_base_url or settings.base_url or OPENAI_URL
+        self._key = read_api_key(environment(), VARIABLES.keys)
+        self._batch_size = settings.embedder_batch_size
         self._note = note
         self._batches, self._questions = (
             Breaker("embedder", settings.embedder_breaker, SystemClock()) for _ in range(2)
@@ -107,10 +115,21 @@ class RemoteEmbedder:
 
     def embed(self, texts: Sequence[str]) -> Floats:
         """Texts × dimensions, each of length 1; raises ModelError where the endpoint gives none."""
-        with self._batches.calling():
-            answer = self._answer(texts, openai.Timeout(TIMEOUT_SECONDS, connect=CONNECT_SECONDS), RETRIES)
+        size, rows = self._batch_size, list[Floats]()
+        while len(rows) < len(texts):
+            some = texts[len(rows) : len(rows) + size]
+            try:
+                with self._batches.calling():
+                    answer = self._answer(some, openai.Timeout(TIMEOUT_SECONDS, connect=CONNECT_SECONDS), RETRIES)
+            except RequestRefusedError:
+                if len(some) == 1:  # it is the text that is refused: nothing is learned of the size
+                    raise
+                size = len(some) // 2
+                continue
+            rows.extend(self._read(answer, len(some)))
         self._note.clear()
-        return self._read(answer, len(texts))
+        self._batch_size = size
+        return self._joined(rows)
 
     def ask(self, text: str) -> Floats:
         """The vector of a question, of length 1; raises ModelError where there is none within `embedder_seconds`."""
@@ -131,7 +150,8 @@ class RemoteEmbedder:
         return found
 
     def _answer(self, texts: Sequence[str], timeout: openai.Timeout, n_retries: int) -> CreateEmbeddingResponse:
-        with our_errors(f"asking {self._model_name} for vectors", SystemClock()), self._client(n_retries) as client:
+        asked, sent = f"asking {self._model_name} for vectors", Sent("\n".join(texts), self._key)
+        with our_errors(asked, SystemClock(), sent, VARIABLES), self._client(n_retries) as client:
             return client.embeddings.create(
                 model=self._model_name, input=list(texts), encoding_format="float", timeout=timeout
             )
@@ -149,10 +169,14 @@ class RemoteEmbedder:
         made: Floats = (found / np.where(lengths == 0, 1, lengths)).astype(np.float32)
         return made
 
+    def _joined(self, rows: list[Floats]) -> Floats:
+        try:
+            return np.array(rows, np.float32)
+        except ValueError as error:  # of different lengths
+            raise _unusable(self._model_name) from error
+
     def _client(self, n_retries: int) -> openai.OpenAI:
-        return openai.OpenAI(
-            base_url=self._settings.base_url or OPENAI_URL, api_key=self._key.get_secret_value(), max_retries=n_retries
-        )
+        return openai.OpenAI(base_url=self._base_url, api_key=self._key.get_secret_value(), max_retries=n_retries)
 
 
 def within(seconds: float, work: Callable[[], Result]) -> Result:

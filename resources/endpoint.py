@@ -8,7 +8,7 @@ masked, and a stretch that repeats the prompt is left out: vendors repeat keys a
 import asyncio
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
@@ -34,7 +34,6 @@ OPENAI_URL = "https://api.openai.com/v1"
 USUAL_SECONDS = 60.0
 KEY_VARIABLES = ("EM_LLM_API_KEY", "OPENAI_API_KEY")
 NO_CREDIT = "insufficient_quota"
-CHECK_NAMES = "check EM_LLM_SMALL and EM_LLM_LARGE, which name the models, and EM_LLM_BASE_URL"
 MAX_SERVER_CHARACTERS = 240
 N_KEY_CHARACTERS = 6
 """Of the beginning of a key, by which a part of it is known again."""
@@ -44,14 +43,26 @@ _CODE = re.compile(r"[a-z][a-z0-9_]{0,39}")
 _TITLE = re.compile(r"(?is)<title>(.{1,120}?)</title>")
 
 
-def read_api_key(environment: Mapping[str, str]) -> SecretStr:
+@dataclass(frozen=True, slots=True)
+class Variables:
+    """The variables that set up one endpoint, for what an error advises. The first key that is set is used."""
+
+    address: str
+    models: str
+    keys: tuple[str, ...]
+
+
+CHAT = Variables("EM_LLM_BASE_URL", "EM_LLM_SMALL and EM_LLM_LARGE, which name the models", KEY_VARIABLES)
+
+
+def read_api_key(environment: Mapping[str, str], names: Sequence[str] = KEY_VARIABLES) -> SecretStr:
     """The key of the endpoint; raises SettingsError where there is none, since nothing calls out without one."""
-    for name in KEY_VARIABLES:
+    for name in names:
         if environment.get(name, "").strip():
             return SecretStr(environment[name].strip())
     raise SettingsError(
-        "looking for the key of the model endpoint: none of "
-        f"{' and '.join(KEY_VARIABLES)} is set; set one (to any word, for an endpoint that asks for none)"
+        f"looking for the key of the model endpoint: none of {', '.join(names[:-1])} and {names[-1]} is set; set one "
+        "(to any word, for an endpoint that asks for none)"
     )
 
 
@@ -99,15 +110,16 @@ class Endpoint:
 
 
 @contextmanager
-def our_errors(asked: str, clock: Clock, sent: "Sent | None" = None) -> Iterator[None]:
+def our_errors(asked: str, clock: Clock, sent: "Sent | None" = None, variables: Variables = CHAT) -> Iterator[None]:
     """Turns every error of the client, of HTTP and of reading an answer into ours; `asked` says what was attempted.
-    The server's own words are told where it is known what was `sent`, of which nothing is in a message.
+    The server's own words are told where it is known what was `sent`, of which nothing is in a message; the advice
+    names the `variables` of the endpoint.
 
     Ours hold no reference to what they were made of: a vendor's error carries the request, with key and prompt, and
     what prints errors likes to print their contexts, too.
     """
     try:
-        with _translated(asked, clock, sent):
+        with _translated(asked, clock, sent, variables):
             yield
     except ModelError as error:
         error.__context__ = error.__cause__ = None
@@ -115,11 +127,11 @@ def our_errors(asked: str, clock: Clock, sent: "Sent | None" = None) -> Iterator
 
 
 @contextmanager
-def _translated(asked: str, clock: Clock, sent: "Sent | None") -> Iterator[None]:
+def _translated(asked: str, clock: Clock, sent: "Sent | None", variables: Variables) -> Iterator[None]:
     try:
         yield
     except openai.APIStatusError as error:
-        raise _of_status(asked, error, clock.now(), sent) from None
+        raise _of_status(_found(asked, error, sent), error, clock.now(), variables) from None
     except (openai.APITimeoutError, httpx2.TimeoutException, TimeoutError):
         raise SlowModelError(
             f"{asked}: no progress until the time was over; is the server overloaded, or still loading the model? "
@@ -127,12 +139,12 @@ def _translated(asked: str, clock: Clock, sent: "Sent | None") -> Iterator[None]
         ) from None
     except (openai.APIConnectionError, httpx2.TransportError):
         raise ModelUnavailableError(
-            f"{asked}: there was no connection, or it broke; check EM_LLM_BASE_URL and whether the endpoint is up"
+            f"{asked}: there was no connection, or it broke; check {variables.address} and whether the endpoint is up"
         ) from None
     except (openai.OpenAIError, json.JSONDecodeError, UnicodeDecodeError) as error:
         raise ModelUnavailableError(
-            f"{asked}: what came back was no answer of the API ({type(error).__name__}); check EM_LLM_BASE_URL, which "
-            "usually ends in /v1"
+            f"{asked}: what came back was no answer of the API ({type(error).__name__}); check {variables.address}, "
+            "which usually ends in /v1"
         ) from None
 
 
@@ -141,22 +153,27 @@ def is_refused(status: int) -> bool:
     return 400 <= status < 500 and status not in {401, 402, 403, 404, 408, 409, 425, 429}
 
 
-def _of_status(asked: str, error: openai.APIStatusError, now: datetime, sent: "Sent | None") -> ModelError:
-    status, code = error.status_code, code_of(error.body)
+def _found(asked: str, error: openai.APIStatusError, sent: "Sent | None") -> str:
+    code = code_of(error.body)
     words = server_words(error.body if error.body is not None else error.response.text, sent) if sent else ""
-    found = f"{asked}: HTTP {status}" + (f", {code}" if code else "") + words
+    return f"{asked}: HTTP {error.status_code}" + (f", {code}" if code else "") + words
+
+
+def _of_status(found: str, error: openai.APIStatusError, now: datetime, variables: Variables) -> ModelError:
+    status, code = error.status_code, code_of(error.body)
+    check_names = f"check {variables.models}, and {variables.address}"
     if code == NO_CREDIT or status == 402:
         return ModelRefusedError(f"{found}; check the credit and limits of the account")
     if status in {401, 403}:
-        return ModelRefusedError(f"{found}; check the key in {' or '.join(KEY_VARIABLES)}")
+        return ModelRefusedError(f"{found}; check the key in {' or '.join(variables.keys)}")
     if status == 404:
-        return ModelRefusedError(f"{found}; {CHECK_NAMES}")
+        return ModelRefusedError(f"{found}; {check_names}")
     if status == 429:
         seconds = _retry_after_seconds(error.response.headers, now)
         wait = "later" if seconds is None else f"in {seconds:.0f} s"
         return RateLimitedError(f"{found}; try again {wait}", seconds)
     if is_refused(status):
-        return RequestRefusedError(f"{found}; {CHECK_NAMES}; if others pass, a shorter request may")
+        return RequestRefusedError(f"{found}; {check_names}; if others pass, a shorter request may")
     return ModelUnavailableError(f"{found}; try again")
 
 

@@ -14,8 +14,8 @@ context, no prior turns. Waits before the second, third and fourth are 1, 5 and 
 | an open breaker | pending, and the next run begins where the endpoint began to be unavailable |
 | a spent budget, an answer that has to come with a batch, an endpoint that refuses us | pending at this rung |
 
-After the last rung the work is exhausted, a dead letter, unless it is the endpoint that failed and not the work. That is
-so where no answer of this model could ever be read (and the caller waits for one), and where the endpoint was
+After the last rung the work is exhausted, a dead letter, unless it is the endpoint that failed and not the work. That
+is so where no answer of this model could ever be read (and the caller waits for one), and where the endpoint was
 unavailable, and the model has answered nobody since that began. Then it is pending. What is put off like this run after
 run while others are answered in between is exhausted after `max_deferrals` runs. Work is never exhausted because the
 endpoint is slow.

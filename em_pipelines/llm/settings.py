@@ -4,7 +4,7 @@
 from typing import Literal
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator, model_validator
 
 
 class ModelPrice(BaseModel):
@@ -159,16 +159,33 @@ class LlmSettings(BaseModel):
     embedder_breaker: EmbedderBreakerSettings = Field(
         default=EmbedderBreakerSettings(), description="For calls of the embedder behind the endpoint."
     )
+    embedder_base_url: str | None = Field(
+        default=None,
+        description=(
+            "Address of the endpoint of the embedder, with its /v1; unset: `llm.base_url`. Its key: "
+            "EM_EMBEDDER_API_KEY, else that of llm. Variable: EM_EMBEDDER_BASE_URL."
+        ),
+    )
+    embedder_batch_size: int = Field(
+        default=64,
+        ge=1,
+        le=2048,
+        description=(
+            "Texts of one request to the embedder behind an endpoint, at most; a server that refuses so many is sent "
+            "fewer."
+        ),
+    )
     embedder_seconds: float = Field(
         default=3, gt=0, description="A question without its vector after this long is answered by words alone."
     )
     ladder: LadderSettings = Field(default_factory=LadderSettings, description="Retries of work that fails.")
 
-    @field_validator("base_url")
+    @field_validator("base_url", "embedder_base_url")
     @classmethod
-    def _holds_no_password(cls, value: str | None) -> str | None:
+    def _holds_no_password(cls, value: str | None, info: ValidationInfo) -> str | None:
         if value and "@" in urlsplit(value).netloc:
-            raise ValueError("holds a user name or a password, which settings would print; use EM_LLM_API_KEY")
+            key = "EM_LLM_API_KEY" if info.field_name == "base_url" else "EM_EMBEDDER_API_KEY"
+            raise ValueError(f"holds a user name or a password, which settings would print; use {key}")
         return value
 
     @model_validator(mode="after")

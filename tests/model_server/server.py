@@ -65,6 +65,8 @@ class ModelServer:
         """Whether uploads are refused with 401."""
         self.vectors: Callable[[list[str]], list[list[float]]] | None = None
         """What texts are embedded as; without it there is no such endpoint."""
+        self.refused_texts: Callable[[list[str]], Step | None] = lambda _: None
+        """With which step texts are not embedded; None where they are."""
         self.calls: list[Call] = []
         """Every request for a completion, in batches too, also those that were refused or got no answer."""
         self.requests: list[str] = []
@@ -245,7 +247,11 @@ class _Handler(BaseHTTPRequestHandler):
         if self.server.owner.api_key not in {None, (self.headers["authorization"] or "").removeprefix("Bearer ")}:
             self._send_error(Step("status", status=401, message="not for you", code="invalid_api_key"))
             return
-        rows = vectors(json.loads(data)["input"])
+        texts = json.loads(data)["input"]
+        if refusal := self.server.owner.refused_texts(texts):
+            self._send_error(refusal)
+            return
+        rows = vectors(texts)
         listed = [{"object": "embedding", "index": n, "embedding": row} for n, row in enumerate(rows)]
         usage = {"prompt_tokens": 1, "total_tokens": 1}
         self._send({"object": "list", "data": listed[::-1], "model": "tests", "usage": usage})
