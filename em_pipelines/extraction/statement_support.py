@@ -11,9 +11,11 @@ from datetime import date, datetime
 from functools import lru_cache
 from itertools import chain
 
+from em_pipelines.extraction.agreement import words_its_fact
 from em_pipelines.extraction.dates import LONGEST_TEXT, resolve_dates
 from em_pipelines.extraction.support import Said, is_supported
 from em_pipelines.schema.readings import ENGLISH, Claim, Turn
+from em_pipelines.schema.vocabulary import EntityType
 from em_pipelines.text.dates.calendar_spans import LENGTHS, Tense, last_of, period
 from em_pipelines.text.dates.resolver import resolve
 
@@ -32,6 +34,10 @@ MIN_STATED_SHARE = 0.8
 """Of the words of a statement that carry meaning: more than of a name, for what it adds is what could be invented."""
 
 
+MIN_GROUNDING_SHARE, MIN_END_SHARE = 0.7, 0.4
+"""Of the words of a statement that shows what an end means, and of the words of that end."""
+
+
 def is_stated(statement: str, claim: Claim, near: Sequence[Turn], said: Said) -> bool:
     """Whether turns say nearly every word of a statement, and its dates in these words or others.
 
@@ -43,6 +49,29 @@ def is_stated(statement: str, claim: Claim, near: Sequence[Turn], said: Said) ->
     parts = [words for words in (claim.subject, claim.object, claim.value) if words]
     known = [*said.near, *parts, claim.relation.replace("_", " "), *(turn.role for turn in near)]
     return is_supported(undated, replace(said, near=known), MIN_STATED_SHARE, is_sentence=True)
+
+
+def grounds_ends(claim: Claim, unsaid: Sequence[str], near: Sequence[Turn], said: Said) -> bool:
+    """Whether the statement of a claim shows what is meant by ends of it that no turn words so: turns say the statement
+    but for a few words, and some words of the end. What a fact is about may be called by a noun that nobody says ("the
+    grant" where turns have the fund and the sum); a person, a name or a number may not.
+
+    `near` and `said` are as for `is_stated`.
+    """
+    if not claim.statement or not words_its_fact(claim.statement, claim, near[-1]):
+        return False
+    undated = without_stated_dates(claim.statement, claim, near)
+    if undated is None:
+        return False
+    known = replace(said, near=[*said.near, *(turn.role for turn in near)])
+    if not is_supported(undated, known, MIN_GROUNDING_SHARE, is_sentence=True):
+        return False
+    return all(_is_plain_noun(end, claim) or is_supported(end, said, MIN_END_SHARE) for end in unsaid)
+
+
+def _is_plain_noun(end: str, claim: Claim) -> bool:
+    is_subject = end == claim.subject and claim.subject_type is not EntityType.PERSON
+    return is_subject and end.islower() and not any(character.isdigit() for character in end)
 
 
 def without_stated_dates(statement: str, claim: Claim, near: Sequence[Turn]) -> str | None:

@@ -24,7 +24,7 @@ from em_pipelines.extraction.agreement import disagreements, words_its_fact
 from em_pipelines.extraction.rules.lexicon import load_lexicon, words, words_of_language
 from em_pipelines.extraction.settings import VerificationSettings
 from em_pipelines.extraction.spans import find_span, is_unspaced
-from em_pipelines.extraction.statement_support import is_stated
+from em_pipelines.extraction.statement_support import grounds_ends, is_stated
 from em_pipelines.extraction.support import N_EARLIER, Said, is_supported
 from em_pipelines.language.sentences import sentences_around
 from em_pipelines.schema.readings import (
@@ -232,6 +232,10 @@ class _Talk:
             return False
         return is_stated(statement, claim, self._near(claim.turn_number), self._said(claim.turn_number))
 
+    def grounds(self, claim: Claim, unsaid: Sequence[str]) -> bool:
+        """Whether the statement of a claim shows what its ends mean that no turn words so."""
+        return grounds_ends(claim, unsaid, self._near(claim.turn_number), self._said(claim.turn_number))
+
     def _near(self, turn_number: int) -> tuple[Turn, ...]:
         """A turn and those shortly before it."""
         place = self._places[turn_number]
@@ -292,7 +296,8 @@ def _unfit(claim: Claim, talk: _Talk, mentioned: set[tuple[int, str]]) -> tuple[
     if len(keys) > 1 and keys[0] == keys[1]:
         return "orphan_relation", "says something of a thing and itself"
     ends = [name for name in _end_names(claim) if (claim.turn_number, name) not in mentioned]
-    if not all(talk.says(said, claim.turn_number) for said in [*ends, *_literals(claim)]):
+    unsaid = [said for said in [*ends, *_literals(claim)] if not talk.says(said, claim.turn_number)]
+    if unsaid and not talk.grounds(claim, unsaid):
         return "orphan_relation", "an end that no turn says"
     return None
 
@@ -326,12 +331,8 @@ def _ends(claim: Claim) -> set[tuple[int, str]]:
 def _hedges() -> re.Pattern[str]:
     """Words that weaken whatever follows them. "may" is left out for the month, verbs for what else they mean."""
     listed = load_lexicon("hedges")
-    phrases = {phrase.strip() for level in ("moderate", "strong") for phrase in listed[level]} - {
-        "may",
-        "likely",
-        "seem",
-    }
-    longest_first = sorted(phrases, key=lambda p: (-len(p), p))
+    phrases = {phrase.strip() for level in ("moderate", "strong") for phrase in listed[level]}
+    longest_first = sorted(phrases - {"may", "likely", "seem"}, key=lambda p: (-len(p), p))
     return re.compile(rf"(?<![\w'])(?:{'|'.join(re.escape(p) for p in longest_first)})(?![\w'])", re.IGNORECASE)
 
 
