@@ -92,7 +92,7 @@ CREATE TABLE usable_answers (
 ) STRICT, WITHOUT ROWID
 """
 _MESSAGES = "ALTER TABLE ladders ADD COLUMN last_message TEXT NOT NULL DEFAULT ''"
-_CHANGES = ((), tuple(_SCHEMA.split(";\n")), (_VECTORS,), (_JUDGEMENTS,), (_PROFILES, _USABLE, _MESSAGES))
+CHANGES = ((), tuple(_SCHEMA.split(";\n")), (_VECTORS,), (_JUDGEMENTS,), (_PROFILES, _USABLE, _MESSAGES))
 """The statements by which a file of each version comes from the one before."""
 
 
@@ -122,7 +122,7 @@ class Database:
             version = execute("PRAGMA user_version").fetchone()[0]
             if version not in range(SCHEMA_VERSION + 1):
                 raise sqlite3.DatabaseError(f"its schema is version {version}, this program knows {SCHEMA_VERSION}")
-            for statement in chain.from_iterable(_CHANGES[version + 1 :]):
+            for statement in chain.from_iterable(CHANGES[version + 1 :]):
                 execute(statement)
             if version < SCHEMA_VERSION:
                 execute(f"PRAGMA user_version = {SCHEMA_VERSION}")

@@ -29,6 +29,7 @@ from em_pipelines.text.guard.order_kernel import order_examples
 from em_pipelines.text.guard.screening import UNQUOTED, withheld_in
 from em_pipelines.text.guard.sensitive import LEARNED, sentence_weights
 from resources.embedders import open_embedder
+from tests.llm.answer_files import write_file_of_version
 from tests.model_server.homes import NOW, run, tell
 from tests.model_server.server import ModelServer
 
@@ -228,9 +229,7 @@ def test_what_is_judged_stands_by_user_and_goes_with_whatever_is_erased(
 
 def test_a_file_of_answers_of_before_takes_judgements(tmp_path: Path) -> None:
     path = tmp_path / "answers.sqlite"
-    with closing(Database(path)) as database, database.transaction() as execute:
-        execute("DROP TABLE judgements")
-        execute("PRAGMA user_version = 2")
+    write_file_of_version(path, 2)
     with closing(Database(path)) as database:
         store = Judgements(database, "tiny@1")
         store.save("ada", {"one": True, "two": False})

@@ -11,8 +11,10 @@ import pytest
 from em_pipelines.errors import CorruptTableError, ModelUnavailableError
 from em_pipelines.llm.answers import AnswerStore, Spend, reject_answer
 from em_pipelines.llm.batch_queue import BatchQueue
+from em_pipelines.llm.database import SCHEMA_VERSION
 from em_pipelines.llm.ladder_state import LadderStore, Place
 from em_pipelines.llm.protocol import ChatAnswer, ChatRequest
+from tests.llm.answer_files import write_file_of_version
 from tests.model_server.questions import question
 
 ROOT = Path(__file__).parents[2]
@@ -164,6 +166,7 @@ import os, signal, sys
 from pathlib import Path
 from em_pipelines.llm.answers import AnswerStore
 from em_pipelines.llm.protocol import ChatAnswer
+from tests.llm.answer_files import write_file_of_version
 from tests.model_server.questions import question
 from datetime import UTC, datetime
 store = AnswerStore(Path(sys.argv[1]))
@@ -191,6 +194,7 @@ import sys
 from pathlib import Path
 from em_pipelines.llm.answers import AnswerStore
 from em_pipelines.llm.protocol import ChatAnswer
+from tests.llm.answer_files import write_file_of_version
 from tests.model_server.questions import question
 from datetime import UTC, datetime
 with AnswerStore(Path(sys.argv[1])) as store:
@@ -214,3 +218,15 @@ def test_an_error_inside_a_transaction_takes_all_of_it_back(store: AnswerStore) 
         execute("INSERT INTO answer_references VALUES ('u', 'r', 'k')")
         execute("INSERT INTO answer_references VALUES ('u', 'r', 'k')")
     assert store.database.rows("SELECT * FROM answer_references") == []
+
+
+@pytest.mark.parametrize("version", range(1, SCHEMA_VERSION))
+def test_a_file_of_any_earlier_version_is_brought_to_this_one(tmp_path: Path, version: int) -> None:
+    path = tmp_path / "old.sqlite"
+    write_file_of_version(path, version)
+    with AnswerStore(path) as store:
+        assert not store.has_usable("small")
+        store.note_usable("small", NOW)
+    with AnswerStore(path) as store, AnswerStore(path, "http://127.0.0.1/v1") as other:
+        assert store.has_usable("small")
+        assert not other.has_usable("small"), "what one endpoint answers says nothing of another"

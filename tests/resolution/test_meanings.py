@@ -25,6 +25,7 @@ from em_pipelines.serving.facts import FactQuery, FactRow, facts
 from em_pipelines.serving.state_hash import state_hash
 from em_pipelines.settings import load_settings
 from resources.embedders import open_embedder
+from tests.llm.answer_files import write_file_of_version
 from tests.model_server.homes import NOW, run, tell
 from tests.model_server.server import ModelServer
 
@@ -265,9 +266,6 @@ def test_what_is_forgotten_has_no_vector(opened: Callable[..., Pipeline]) -> Non
 
 def test_a_file_of_answers_of_before_takes_vectors(tmp_path: Path) -> None:
     path = tmp_path / "answers.sqlite"
-    with closing(Database(path)) as database, database.transaction() as execute:
-        execute("DROP TABLE judgements")
-        execute("DROP TABLE vectors")
-        execute("PRAGMA user_version = 1")
+    write_file_of_version(path, 1)
     with closing(Database(path)) as database:
         assert PhraseVectors(database).phrases("ada") == []
