@@ -159,13 +159,16 @@ def hallucination_rate(claims: pa.Table, mentions: pa.Table, extraction_issues: 
 
 
 def extraction_complete(extraction_issues: pa.Table) -> Finding:
-    """No message waits for a model; the figure is the number that do, pending ones and dead letters."""
-    waiting = pc.is_in(extraction_issues["issue"], value_set=pa.array([PENDING, DEAD_LETTER]))
-    n_waiting = pc.sum(waiting).as_py() or 0
+    """No message waits for a model; the figure is the number that do, and the reason that of most of them."""
+    reasons = Counter(
+        row["detail"] or "" for row in extraction_issues.to_pylist() if row["issue"] in {PENDING, DEAD_LETTER}
+    )
+    cause = min(reasons, key=lambda reason: (-reasons[reason], reason), default="")
     return Finding(
-        n_waiting == 0,
-        float(n_waiting),
-        "messages were not read: pending ones are read by the next run, dead letters after `em dead-letters replay`",
+        not reasons,
+        float(reasons.total()),
+        f"messages were not read{f' ({cause})' if cause else ''}: pending ones are read by the next run, dead letters "
+        "after `em dead-letters replay`",
     )
 
 
