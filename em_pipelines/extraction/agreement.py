@@ -36,7 +36,7 @@ from em_pipelines.extraction.rules.tokens import tokenise
 from em_pipelines.extraction.settings import RulesSettings
 from em_pipelines.extraction.support import content_stems
 from em_pipelines.schema.readings import ENGLISH, Claim, Segment, Turn
-from em_pipelines.schema.vocabulary import DATED, RELATIONS_BY_GROUP, SYMMETRIC, USER, Act, HedgeLevel
+from em_pipelines.schema.vocabulary import DATED, RELATIONS_BY_GROUP, SYMMETRIC, USER, Act, EntityType, HedgeLevel
 from em_pipelines.text.name_keys import noun_of, owner_of
 
 _OF_OTHERS = (
@@ -121,6 +121,14 @@ def _kin_words(relation: str) -> frozenset[str]:
     return nouns.union(*(verbs_of(other) for other in same))
 
 
+def _is_thing(claim: Claim) -> bool:
+    """Whether a claim is about a thing: its type says so, or it has no name. The type of an unknown name is concept."""
+    kind = claim.subject_type
+    return kind not in {EntityType.PERSON, EntityType.CONCEPT} or (
+        kind is EntityType.CONCEPT and claim.subject.islower()
+    )
+
+
 class _TurnReadings:
     """One turn: what the rules read in it, and its clauses."""
 
@@ -139,7 +147,10 @@ class _TurnReadings:
         if any(self._agree(said, read) for read in self._read):
             return None
         for read in self._read:
-            for against in (self._of_people, self._opposite, self._of_another, self._of_another_relation):
+            checks = [self._of_people, self._opposite, self._of_another_relation]
+            if not (_is_thing(claim) and self._speaker.is_named(read.subject)):  # my app uses what I use
+                checks.append(self._of_another)
+            for against in checks:
                 if (found := against(said, read)) is not None:
                     return found
         return self._of_no_kin(claim) or self._clauses.contradiction(claim, said)

@@ -112,6 +112,11 @@ def test_among_people_each_speaks_of_themselves() -> None:
     assert issues(verified(seen, ("Bea", "lives_in", "Siena", 1))) == ["subject_disagrees"]
 
 
+def test_what_somebody_uses_a_thing_of_theirs_may_use_as_well() -> None:
+    seen = segment("I use SQLite for my budget tracker.")
+    assert issues(verified(seen, ("budget tracker", "uses", "SQLite", 1))) == []
+
+
 def test_other_languages_are_not_compared() -> None:
     seen = segment("Mein Bruder wohnt in Graz.", language="de")
     assert "subject_disagrees" not in issues(verified(seen, ("user", "lives_in", "Graz", 1)))
