@@ -239,7 +239,7 @@ def test_a_batch_is_sent_by_one_run_and_read_by_the_next(by_model, served, log, 
     server = served()
     first = by_model(server, "run", log, EM_LLM_MODE="batch")
     assert first.returncode == 3, first.stderr
-    assert "(answer_pending)" in first.stderr
+    assert "waits for a batch" in first.stderr
     assert unread(tmp_path / "home") == {"pending": len(TEXTS)}
     done = by_model(server, "run", EM_LLM_MODE="batch")
     for _ in range(4):
@@ -276,7 +276,7 @@ def test_a_spent_budget_defers_the_rest(by_model, served, log, tmp_path, em, cle
     server = served()
     done = by_model(server, "run", log, EM_LLM__BUDGET__MAX_CALLS_A_NIGHT="5")
     assert (done.returncode, server.n_calls) == (3, 5)
-    assert "(budget_spent)" in done.stderr
+    assert "the budget of 5 calls a night is spent" in done.stderr
     assert unread(tmp_path / "home") == {"pending": len(TEXTS) - 5}
     assert by_model(server, "run").returncode == 0
     assert (server.n_calls, state(em, tmp_path / "home")) == (len(TEXTS), clean_hash)
