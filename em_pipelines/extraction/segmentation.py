@@ -24,6 +24,12 @@ from em_pipelines.text.name_keys import Owned, namesakes
 from em_pipelines.text.values import local_instant
 
 
+MAX_SHOWN_CHARACTERS = 800
+"""Of a turn that is only there to be understood: an assistant's answer is long, and states nobody's facts."""
+NOT_SHOWN = frozenset({"tool", "system"})
+"""Roles of turns that no model is shown."""
+
+
 @dataclass(frozen=True, slots=True)
 class Session:
     """What all segments of a session share."""
@@ -39,7 +45,8 @@ def segment_session(
 ) -> list[Segment]:
     """Packs the turns of one session, in turn order, into as few segments as the token limit allows.
 
-    Every turn is in exactly one segment. A turn above the limit makes a segment of its own.
+    Every turn is in exactly one segment. A turn above the limit makes a segment of its own. What counts is what a model
+    is shown: of a turn that states nobody's facts its first `MAX_SHOWN_CHARACTERS`, of tools and systems nothing.
     """
     settings = settings or SegmentationSettings()
     ordered = sorted(turns, key=lambda turn: turn.turn_number)
@@ -67,7 +74,7 @@ def _packed(turns: Sequence[Turn], limit: int) -> Iterator[list[Turn]]:
     packed: list[Turn] = []
     total = 0
     for turn in turns:
-        size = n_tokens(turn.text)
+        size = _n_shown_tokens(turn)
         if packed and total + size > limit:
             yield packed
             packed, total = [], 0
@@ -75,6 +82,13 @@ def _packed(turns: Sequence[Turn], limit: int) -> Iterator[list[Turn]]:
         total += size
     if packed:
         yield packed
+
+
+def _n_shown_tokens(turn: Turn) -> int:
+    """At least 1, so that turns which are not shown end a segment as well, sometime."""
+    if turn.role == "user":
+        return n_tokens(turn.text)
+    return n_tokens(turn.text[:MAX_SHOWN_CHARACTERS]) if turn.role not in NOT_SHOWN else 1
 
 
 def segments(messages: pa.Table, settings: SegmentationSettings) -> pa.Table:

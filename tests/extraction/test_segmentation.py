@@ -1,8 +1,10 @@
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
 import pyarrow as pa
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -50,6 +52,14 @@ def test_context_is_what_came_before() -> None:
     segments = segment_session(turns_of([40, 40, 40, 40]), Session("u", "s"), settings)
     assert [turn.turn_number for turn in segments[3].context] == [1, 2]
     assert segments[0].context == ()
+
+
+@pytest.mark.parametrize(("role", "n_segments"), [("user", 4), ("assistant", 2), ("tool", 1)])
+def test_what_no_model_is_shown_fills_no_segment(role: str, n_segments: int) -> None:
+    turns = turns_of([2000, 40] * 4)
+    answered = [replace(turn, role=role, subject=None) if len(turn.text) > 40 else turn for turn in turns]
+    settings = SegmentationSettings(max_segment_tokens=510 if role == "user" else 420)
+    assert len(segment_session(turns if role == "user" else answered, Session("u", "s"), settings)) == n_segments
 
 
 def test_tokens_are_characters_by_four_rounded_up() -> None:

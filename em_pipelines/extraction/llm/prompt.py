@@ -11,15 +11,15 @@ from collections.abc import Sequence
 from em_pipelines.extraction.llm import full_prompt, lean_prompt
 from em_pipelines.extraction.llm.answer import ALL_SECTIONS, FENCE, Section
 from em_pipelines.extraction.llm.settings import Profile
+from em_pipelines.extraction.segmentation import MAX_SHOWN_CHARACTERS, NOT_SHOWN
 from em_pipelines.llm.protocol import Message
 from em_pipelines.schema.ids import content_id
 from em_pipelines.schema.readings import Segment, Turn
 from em_pipelines.text.cleaning import CODE_MARK
 
 _RULES = re.compile("={3,}")
-MAX_CONTEXT_CHARACTERS = {Profile.LEAN: 240, Profile.FULL: 800}
-"""Of a turn that is only there to be understood: an assistant's answer is long, and states nobody's facts. `full` shows
-more of it, for what is accepted has to be known."""
+MAX_CONTEXT_CHARACTERS = {Profile.LEAN: 240, Profile.FULL: MAX_SHOWN_CHARACTERS}
+"""Of a turn that is only there to be understood. `full` shows more of it, for what is accepted has to be known."""
 MAX_NAME_CHARACTERS = 60
 """Of a name that is shown: of a speaker, or out of an answer that is asked about again."""
 
@@ -59,7 +59,7 @@ def segment_message(  # noqa: PLR0913  (what is shown, and what is asked about i
     for index, turn in list(enumerate(segment.turns))[shown]:
         if turn.turn_number in targets:
             lines.append(f"{index} {_speaker(turn)}: {_shown(turn.text)}")
-        elif turn.role not in {"tool", "system"}:
+        elif turn.role not in NOT_SHOWN:
             lines.append(f"- {_speaker(turn)}: {_shown(turn.text, limit)}")
     lines.append(FENCE)
     if sections != ALL_SECTIONS:
