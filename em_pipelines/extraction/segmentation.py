@@ -23,7 +23,6 @@ from em_pipelines.text.cleaning import n_tokens
 from em_pipelines.text.name_keys import Owned, namesakes
 from em_pipelines.text.values import local_instant
 
-
 MAX_SHOWN_CHARACTERS = 800
 """Of a turn that is only there to be understood: an assistant's answer is long, and states nobody's facts."""
 NOT_SHOWN = frozenset({"tool", "system"})

@@ -27,7 +27,9 @@ class SegmentationSettings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     max_segment_tokens: int = Field(
-        default=1500, ge=1, description="Turns of a session are packed up to this size of what a model is shown, in characters ÷ 4."
+        default=1500,
+        ge=1,
+        description="Turns of a session are packed up to this size of what a model is shown, in characters ÷ 4.",
     )
     n_context_turns: int = Field(
         default=4,

@@ -449,10 +449,13 @@ def test_a_streamed_answer_is_the_same_answer() -> None:
 
 def test_a_model_that_goes_in_circles_is_stopped() -> None:
     circle = '{"likes": ["plums"' + ', "plums, and pears, and plums"' * 5_000
-    with ModelServer([answer(circle)]) as server:
+    step = answer(circle, piece_delay_seconds=0.001)
+    with ModelServer([step]) as server:
         server.is_streaming = True
         (found,) = ask(server)
-        assert server.n_pieces < 1_000, "the connection is closed, and the server stops"
+        assert server.n_pieces < len(circle) / step.piece_characters / 2, (
+            "the connection is closed, and the server stops"
+        )
     assert found.finish_reason == "loop"
     with ModelServer([answer(circle, finish_reason="length")]) as server:
         assert ask(server)[0].finish_reason == "loop"
