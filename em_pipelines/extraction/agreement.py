@@ -49,6 +49,8 @@ _CLOSE = frozenset({"spouse_of", "partner_of", "parent_of", "child_of", "sibling
 _KIN_GROUPS = (COUPLES, frozenset({"sibling_of"}))
 """Relations that some word says. A child may be anybody's little one."""
 _INTENT = frozenset(RELATIONS_BY_GROUP["intent"]) | {"might_be_interested_in"}
+_OF_EVENTS = frozenset({"scheduled_for", "happened_on"})
+"""Several events may be on one day."""
 _APART = {
     "works_at": frozenset({"studies_at", "graduated_from", "visited", "attended"}),
     "lives_in": frozenset({"visited", "born_in"}),
@@ -197,10 +199,12 @@ class _TurnReadings:
 
     def _of_another(self, said: Fact, read: Fact) -> Contradiction | None:
         """The same of somebody who cannot be the subject of the claim: a role and a name may be one person."""
-        is_same = (said.relation, said.sign) == (read.relation, read.sign) and self._may_be_one(
-            said.object, read.object
-        )
-        if not is_same or self._may_be_one(said.subject, read.subject):
+        is_same = (said.relation, said.sign) == (read.relation, read.sign) and said.relation not in _OF_EVENTS
+        if (
+            not is_same
+            or not self._may_be_one(said.object, read.object)
+            or self._may_be_one(said.subject, read.subject)
+        ):
             return None
         roles = [noun_of(name).casefold() in KIN for name in (said.subject, read.subject)]
         is_speaker = self._speaker.is_named(read.subject)

@@ -43,6 +43,8 @@ _MODALS = frozenset({"can", "could", "would"})
 _OF_NO_DENIAL = frozenset({"has_attribute", "believes", "feels"})
 """Whose object says itself what is not so."""
 _NEGATIONS = words("words", "negations")
+_HELD_BY_USER = frozenset({"has_attribute"})
+"""What the user is asked to hold for a thing without a name, whoever it is done by: `user has 140 hours`."""
 _POSSESSIONS = frozenset({"owns", "has_pet"})
 _HUMAN_VERBS = words("people", "human_verbs")
 _LIGHT_VERBS = frozenset({"be", "have", "get", "go", "do", "make", "take"})
@@ -164,7 +166,11 @@ class ClauseEvidence:
     def _of_another(self, claim: Claim, said: Fact, place: _Place) -> Contradiction | None:
         """Whether a clause says of another what the claim says of its subject."""
         who, clause = self._subject_of(place.clause), place.clause
-        is_told = said.relation not in OF_PEOPLE and claim.subject_type is EntityType.PERSON and place.is_behind_verb
+        is_told = (
+            said.relation not in OF_PEOPLE | _HELD_BY_USER
+            and claim.subject_type is EntityType.PERSON
+            and place.is_behind_verb
+        )
         if who is None or not is_told:
             return None
         if self._speaker.is_named(said.subject):

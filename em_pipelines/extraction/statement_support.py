@@ -5,19 +5,25 @@ words of a turn mean, and the other words are looked for in the turns. The ends 
 looked for again.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from functools import lru_cache
-from itertools import chain
+from itertools import chain, zip_longest
 
 from em_pipelines.extraction.agreement import words_its_fact
 from em_pipelines.extraction.dates import LONGEST_TEXT, resolve_dates
+from em_pipelines.extraction.rules.lexicon import words, words_of_language
+from em_pipelines.extraction.rules.tense import tenses_of
+from em_pipelines.extraction.rules.tokens import tokenise
+from em_pipelines.extraction.spans import is_unspaced
 from em_pipelines.extraction.support import Said, is_supported
 from em_pipelines.schema.readings import ENGLISH, Claim, Turn
 from em_pipelines.schema.vocabulary import EntityType
 from em_pipelines.text.dates.calendar_spans import LENGTHS, Tense, last_of, period
 from em_pipelines.text.dates.resolver import resolve
+from em_pipelines.text.guard.passages import clause_around
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +36,10 @@ class _Named:
     is_unit: bool
 
 
-MIN_STATED_SHARE = 0.8
+_WORD = re.compile(r"\w+(?:['’-]\w+)*")
+_YEAR = re.compile(r"[\s,]*\b\d{4}$")
+_WEEK = timedelta(days=7)
+MIN_STATED_SHARE = 0.75
 """Of the words of a statement that carry meaning: more than of a name, for what it adds is what could be invented."""
 
 
@@ -49,6 +58,27 @@ def is_stated(statement: str, claim: Claim, near: Sequence[Turn], said: Said) ->
     parts = [words for words in (claim.subject, claim.object, claim.value) if words]
     known = [*said.near, *parts, claim.relation.replace("_", " "), *(turn.role for turn in near)]
     return is_supported(undated, replace(said, near=known), MIN_STATED_SHARE, is_sentence=True)
+
+
+def denies_alike(statement: str, claim: Claim, turn: Turn) -> bool:
+    """Whether a statement denies what its claim denies, and nothing that the turn does not. A denial in the turn's own
+    words ("didn't even blink") may stand in any statement; a denied claim may be said by any denial of its turn."""
+    text, language = turn.text, turn.language or ENGLISH
+    said, quoted = _denials(statement, language), _denials(text, language)
+    is_denied = bool(_denials(clause_around(text, claim.start, claim.end, len(text)), language))
+    if claim.polarity > 0:
+        return is_denied or said <= quoted
+    return bool(said) == is_denied or bool(said and quoted)
+
+
+def _denials(text: str, language: str) -> set[tuple[str, str]]:
+    """The words of a text that deny, each with the word behind it; in scripts without blanks with the character."""
+    signs = words("words", "negations") if language == ENGLISH else words_of_language("negations", language)
+    if is_unspaced(text):
+        return {(at[0], text[at.end() : at.end() + 1]) for sign in signs for at in re.finditer(re.escape(sign), text)}
+    lows = [word.casefold().replace("’", "'") for word in _WORD.findall(text)]
+    pairs = zip_longest(lows, lows[1:], fillvalue="")
+    return {pair for pair in pairs if pair[0] in signs or (language == ENGLISH and pair[0].endswith("n't"))}
 
 
 def grounds_ends(claim: Claim, unsaid: Sequence[str], near: Sequence[Turn], said: Said) -> bool:
@@ -84,11 +114,23 @@ def without_stated_dates(statement: str, claim: Claim, near: Sequence[Turn]) -> 
     known = [*chain.from_iterable(map(_days_of_turn, near)), *_days_of_claim(claim)]
     rest = statement
     for named in _dates_in(statement, near[-1].timestamp):
-        is_worded = any(named.words.casefold() in turn.text.casefold() for turn in near)
-        if not is_worded and not _is_known(named, known):
+        if not any(_is_worded(named, turn) for turn in near) and not _is_known(named, known):
             return None
         rest = rest.replace(named.words, " ", 1)
     return rest
+
+
+def tells_days(words: str, near: Sequence[Turn]) -> bool:
+    """Whether words for dates mean days that turns speak of, the last of `near` or those before it."""
+    named = _dates_in(words, near[-1].timestamp)
+    known = [*chain.from_iterable(map(_days_of_turn, near))]
+    return bool(named) and all(_is_known(one, known) for one in named)
+
+
+def _is_worded(named: _Named, turn: Turn) -> bool:
+    """Whether a turn has the words of a date, or those before its year where that is the turn's or the next to it."""
+    bare = (_YEAR.sub("", named.words) if abs(named.first.year - turn.timestamp.year) <= 1 else "") or named.words
+    return re.search(rf"(?<!\w){re.escape(bare)}(?!\w)", turn.text, re.IGNORECASE) is not None
 
 
 def _is_known(named: _Named, known: Sequence[tuple[date, date]]) -> bool:
@@ -102,19 +144,23 @@ def _is_known(named: _Named, known: Sequence[tuple[date, date]]) -> bool:
 def _days_of_turn(turn: Turn) -> tuple[tuple[date, date], ...]:
     """The days that a turn speaks of; of one in another language than English only its claims know them.
 
-    Of a day without its year, those of either year: `the deadline moved to June 3` is told in the past, and ahead.
+    Of a day without its year, those of either year: `the deadline moved to June 3` is told in the past, and ahead. Of
+    `Friday`, the last and the next: `report from Friday!` has no tense.
     """
     if turn.language not in {None, ENGLISH}:
         return ()
     meant = [(named.first, named.last) for named in _dates_in(turn.text, turn.timestamp)]
     days_of_year = {(first.month, first.day) for first, _ in meant}
-    in_any_tense = (resolve(turn.text[:LONGEST_TEXT], turn.timestamp.date(), tense) for tense in Tense if meant)
-    of_other_years = (
+    text = turn.text[:LONGEST_TEXT].replace("’", "'")
+    tense_at, written_on = tenses_of(tokenise(text), text), turn.timestamp.date()
+    in_any_tense = (resolve(text, written_on, tense) for tense in Tense if meant)
+    in_other_tenses = (
         (found.start, found.end)
         for found in chain.from_iterable(in_any_tense)
         if (found.start.month, found.start.day) in days_of_year
+        or (tense_at(found.span[0]) is Tense.PRESENT and abs(found.start - written_on) <= _WEEK)
     )
-    return (*meant, *of_other_years)
+    return (*meant, *in_other_tenses)
 
 
 def _days_of_claim(claim: Claim) -> Iterator[tuple[date, date]]:

@@ -21,14 +21,13 @@ from functools import cached_property
 from itertools import chain
 
 from em_pipelines.extraction.agreement import disagreements, words_its_fact
-from em_pipelines.extraction.rules.lexicon import load_lexicon, words, words_of_language
+from em_pipelines.extraction.rules.lexicon import load_lexicon
 from em_pipelines.extraction.settings import VerificationSettings
-from em_pipelines.extraction.spans import find_span, is_unspaced
-from em_pipelines.extraction.statement_support import grounds_ends, is_stated
+from em_pipelines.extraction.spans import find_span
+from em_pipelines.extraction.statement_support import denies_alike, grounds_ends, is_stated
 from em_pipelines.extraction.support import N_EARLIER, Said, is_supported
 from em_pipelines.language.sentences import sentences_around
 from em_pipelines.schema.readings import (
-    ENGLISH,
     MAX_STATEMENT_CHARACTERS,
     Claim,
     Extraction,
@@ -171,14 +170,6 @@ def _doubts(reading: Extraction, segment: Segment, settings: VerificationSetting
         yield Doubt(doubt, claims=(n,), is_contradicted=True)
 
 
-def _denies(text: str, language: str) -> bool:
-    lows = [word.casefold().replace("’", "'") for word in _WORD.findall(text)]
-    if language == ENGLISH:
-        return any(low.endswith("n't") or low in words("words", "negations") for low in lows)
-    signs = words_of_language("negations", language)
-    return any(low in signs for low in lows) or (is_unspaced(text) and any(sign in text for sign in signs))
-
-
 def _issue(turn_number: int, issue: str, detail: str, number: int = 0, *, is_refused: bool = False) -> Issue:
     severity = "error" if is_refused else "warning"
     return Issue(turn_number, issue, HALLUCINATION, severity, f"{detail} (item {number})")
@@ -224,11 +215,7 @@ class _Talk:
         if len(statement) > MAX_STATEMENT_CHARACTERS:
             return False
         turn = self.turns[claim.turn_number]
-        text, language = turn.text, turn.language or ENGLISH
-        is_denied = _denies(clause_around(text, claim.start, claim.end, len(text)), language)
-        if _denies(statement, language) != is_denied and (claim.polarity < 0 or not is_denied):
-            return False
-        if not words_its_fact(statement, claim, turn):
+        if not denies_alike(statement, claim, turn) or not words_its_fact(statement, claim, turn):
             return False
         return is_stated(statement, claim, self._near(claim.turn_number), self._said(claim.turn_number))
 

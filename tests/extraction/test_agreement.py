@@ -90,6 +90,8 @@ AGREED = [
     ("We said goodbye to Biscuit last week.", ("user", "has_pet", "Biscuit", -1)),
     ("My little girl Juno lost a tooth.", ("user", "parent_of", "Juno", 1)),
     ("I sold my cello and bought a lute.", ("user", "owns", "lute", 1)),
+    ("My talk is on May 5, and so is the harp recital.", ("harp recital", "scheduled_for", "May 5", 1)),
+    ("asked Ida, she said yes, so 140 hours now", ("user", "has_attribute", "140 hours", 1)),
 ]  # fmt: skip
 
 

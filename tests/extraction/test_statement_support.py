@@ -23,13 +23,13 @@ def talk(*texts: str, speaker: str = "Odalys", language: str | None = None) -> S
 
 
 def stated(
-    segment: Segment, statement: str, relation: str, end: str, **changes: object
+    segment: Segment, statement: str, relation: str, end_name: str, **changes: object
 ) -> tuple[str | None, list[str]]:
     """What is left of the statement of a claim of the last turn, and the issues found."""
     turn = segment.turns[-1]
     fields = {
         "turn_number": turn.turn_number, "subject": turn.subject, "subject_type": EntityType.PERSON,
-        "relation": relation, "object": end, "object_type": EntityType.CONCEPT, "value": None, "confidence": 0.9,
+        "relation": relation, "object": end_name, "object_type": EntityType.CONCEPT, "value": None, "confidence": 0.9,
         "start": 0, "end": len(turn.text), "temporal_type": TemporalType.EPISODE, "statement": statement,
     }  # fmt: skip
     kept = verify(Extraction(claims=[Claim(**{**fields, **changes})]), segment)  # type: ignore[arg-type]
@@ -50,6 +50,9 @@ MARATHON = "I ran the harbour race last Friday, because my brother Wendell had a
         ("I ran the harbour race last week.", "Odalys ran the harbour race in the week of 29 April 2024"),
         ("I ran the harbour race at the weekend of May 4.", "Odalys ran the harbour race on the weekend of 4 May 2024"),
         ("I've run the harbour race since March.", "Odalys has run the harbour race since March 2024"),
+        ("Report from Friday! The harbour race, 40 boats.", "Odalys was at the harbour race on 3 May 2024"),
+        ("harbour race this friday, the 10th!", "Odalys is at the harbour race on 10 May 2024"),
+        ("can't do the harbour race, may is full", "Odalys can't do the harbour race, May 2024 is full"),
     ],
 )  # fmt: skip
 def test_a_date_may_be_told_as_the_day_that_its_words_mean(said: str, statement: str) -> None:
@@ -71,6 +74,21 @@ def test_a_date_may_be_told_as_the_day_that_its_words_mean(said: str, statement:
 )  # fmt: skip
 def test_a_date_that_no_turn_tells_drops_the_statement_and_the_claim_stays(said: str, statement: str) -> None:
     assert stated(talk(said), statement, "attended", "harbour race") == (None, ["unsupported_statement"])
+
+
+@pytest.mark.parametrize(
+    ("said", "statement", "polarity", "is_kept"),
+    [
+        ("It didn't rain. I ran the harbour race.", "Odalys ran the harbour race, it didn't rain", 1, True),
+        ("It didn't rain. I ran the harbour race.", "Odalys didn't run the harbour race", 1, False),
+        ("I will never sail again. The harbour race is off.", "Odalys will not sail the harbour race", -1, True),
+        ("I ran the harbour race.", "Odalys did not run the harbour race", -1, False),
+    ],
+)
+def test_a_denial_in_a_statement_is_one_of_its_turn(said: str, statement: str, polarity: int, *, is_kept: bool) -> None:
+    at = said.index("harbour race")
+    found = stated(talk(said), statement, "attended", "harbour race", polarity=polarity, start=at, end=at + 12)
+    assert found[0] == (statement if is_kept else None)
 
 
 @pytest.mark.parametrize(

@@ -21,6 +21,7 @@ from em_pipelines.extraction.rules.people import FIRST_PERSON
 from em_pipelines.extraction.rules.tokens import tokenise
 from em_pipelines.extraction.segmentation import names_of_speakers
 from em_pipelines.extraction.spans import Span, find_span
+from em_pipelines.extraction.statement_support import tells_days
 from em_pipelines.extraction.support import N_EARLIER
 from em_pipelines.schema.readings import (
     MAX_STATEMENT_CHARACTERS,
@@ -220,12 +221,14 @@ def _ends_told(state: _Grounding, item: RelationItem, turn: Turn) -> tuple[str, 
     if not (_cleaned(item.subject) and _cleaned(item.object)):
         _doubt(state, turn, "orphan_relation", "a relation with an end that is no name")
         return None
-    earlier = _before(state.segment, turn)
+    before = _before(state.segment, turn)
+    earlier = [one.text for one in before]
     subject, stated = (_resolved(words, turn.text, earlier) for words in (item.subject, item.object))
     if subject is None or stated is None:
         _doubt(state, turn, "dangling_reference", "an end that points at something which nothing names")
         return None
-    if item.relation in DATED and not is_day_stated(stated, [*earlier, turn.text], turn):
+    is_day = item.relation in DATED
+    if is_day and not (is_day_stated(stated, [*earlier, turn.text], turn) or tells_days(stated, [*before, turn])):
         _doubt(state, turn, "orphan_relation", "a date that no turn says")
         return None
     return subject, stated
@@ -235,11 +238,11 @@ def _doubt(state: _Grounding, turn: Turn, issue: str, detail: str) -> None:
     state.out.issues.append(Issue(turn.turn_number, issue, "hallucination", "warning", detail))
 
 
-def _before(segment: Segment, turn: Turn) -> list[str]:
-    """The texts of the turns shortly before one, in order."""
+def _before(segment: Segment, turn: Turn) -> list[Turn]:
+    """The turns shortly before one, in order."""
     said = [*segment.context, *segment.turns]
     place = said.index(turn)
-    return [earlier.text for earlier in said[max(0, place - N_EARLIER) : place]]
+    return said[max(0, place - N_EARLIER) : place]
 
 
 def _resolved(words: str, text: str, earlier: Sequence[str]) -> str | None:

@@ -128,6 +128,8 @@ class Recurring:
         if under_way is not None and day in under_way:
             return under_way
         is_of_week, is_past = self.frequency == WEEKLY, tense is Tense.PAST
+        if self.frequency == MONTHLY:  # `this Friday, the 6th`
+            return self.nearest(day, tense)
         around = self.within(period("week" if is_of_week else "year", day))
         if around is None or (is_past and around.start > day) or (is_of_week and not is_past and around.end < day):
             return self.nearest(day, tense)

@@ -173,6 +173,8 @@ def test_literals_keep_their_words_and_dates_become_iso() -> None:
     said = "My birthday is on 4 May, I am 46 and my shoe size is 43. The fair was last Saturday."
     assert claim_of(said, "user", "has_birthday", "4 May").value == "05-04"
     assert claim_of("My birthday is next Tuesday.", "user", "has_birthday", "next Tuesday").value == "03-10"
+    assert claim_of("My birthday is next Tuesday.", "user", "has_birthday", "10 March").value == "03-10"
+    assert not grounded(segment(turn(7, said)), relations=[relation("fair", "happened_on", "5 March")]).claims
     assert claim_of(said, "user", "has_age", "46").value == "46"
     claim = claim_of(said, "user", "has_attribute", "43")
     assert (claim.attribute, claim.value, claim.object) == ("note", "43", None)
