@@ -13,7 +13,7 @@ from em_pipelines.extraction.llm.answer import EntityItem, RelationItem, Section
 from em_pipelines.extraction.llm.noun_phrases import is_no_name, kind_told_of, named_ends
 from em_pipelines.extraction.llm.ownership import Kinship, Owners, is_role, tells_owner
 from em_pipelines.extraction.llm.parsing import Parsed
-from em_pipelines.extraction.llm.stated_dates import is_day_stated, iso_date, resolve
+from em_pipelines.extraction.llm.stated_dates import day_in_turn, is_day_stated, iso_date, resolve
 from em_pipelines.extraction.rules.dates import find_date
 from em_pipelines.extraction.rules.lexicon import words, words_of_language
 from em_pipelines.extraction.rules.names import EXPECTED_OBJECT, guess_type
@@ -333,7 +333,8 @@ def _since(said: _Statement) -> PartialDate | None:
     is_ahead = said.temporal_type in {TemporalType.PLAN, TemporalType.WISH}
     written_on = said.turn.timestamp.date()
     if said.time is not None and said.time.when:
-        day = resolve(said.time.when, written_on, is_past=not is_ahead, language=said.turn.language)
+        is_past = said.temporal_type is TemporalType.EPISODE
+        day = _day_of(said.time.when, said.turn, is_past=is_past, is_ahead=is_ahead)
     else:  # of what is ahead a model often leaves the day within the object
         tokens = tokenise(said.object)
         day = find_date(tokens, 0, len(tokens), written_on) if is_ahead else None
@@ -341,12 +342,21 @@ def _since(said: _Statement) -> PartialDate | None:
     return None if is_over else day
 
 
+def _day_of(words: str, turn: Turn, *, is_past: bool, is_ahead: bool) -> PartialDate | None:
+    """The date that words mean as their turn has them; where it does not, or that date cannot be, what they mean by
+    themselves. What is past is not after the day of the turn, and what is ahead not before it."""
+    written_on, day = turn.timestamp.date(), day_in_turn(words, turn)
+    if day is None or (is_past and day.day > written_on) or (is_ahead and day.last_day() < written_on):
+        return resolve(words, written_on, is_past=not is_ahead, language=turn.language)
+    return day
+
+
 def _value(said: _Statement) -> str:
     """A literal object as it was worded; a date as ISO."""
     if said.relation not in DATED:
         return said.object
-    written_on, is_past = said.turn.timestamp.date(), said.relation == "happened_on"
-    day = resolve(said.object, written_on, is_past=is_past, language=said.turn.language)
+    is_past = said.relation == "happened_on"
+    day = _day_of(said.object, said.turn, is_past=is_past, is_ahead=not is_past)
     return iso_date(day, said.object, said.relation) if day else said.object
 
 

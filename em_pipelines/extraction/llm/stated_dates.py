@@ -4,12 +4,13 @@ import re
 from collections.abc import Sequence
 from datetime import date
 
+from em_pipelines.extraction.dates import resolve_dates
 from em_pipelines.extraction.rules.dates import find_date, find_since
 from em_pipelines.extraction.rules.tokens import tokenise
 from em_pipelines.extraction.support import Said, is_supported
 from em_pipelines.schema.readings import ENGLISH, Turn
-from em_pipelines.text.dates.calendar_spans import Tense
-from em_pipelines.text.dates.partial_dates import PartialDate, find_day
+from em_pipelines.text.dates.calendar_spans import Days, Tense
+from em_pipelines.text.dates.partial_dates import PartialDate, find_day, partial
 
 _ISO = re.compile(r"(?:\d{4}-)?\d{2}(?:-\d{2})?")
 
@@ -27,6 +28,17 @@ def _states_a_day(text: str, turn: Turn) -> bool:
         return any(c.isdigit() for c in text) or find_day(text, written_on, turn.language) is not None
     tokens = tokenise(text)
     return any(find_date(tokens, n, len(tokens), written_on) for n in range(len(tokens)))
+
+
+def day_in_turn(words: str, turn: Turn) -> PartialDate | None:
+    """The date that words mean where a turn has them: with the words around them, in the tense of their clause. None
+    where it does not have them, or where they are more dates than one, or none that a fact can hold."""
+    at = re.search(rf"(?<!\w){re.escape(words)}(?!\w)", turn.text, re.IGNORECASE)
+    if at is None or turn.language not in {None, ENGLISH}:
+        return None
+    dates = resolve_dates(turn.text, turn.timestamp)
+    found = [one for one in dates if one.span[0] < at.end() and at.start() < one.span[1]]
+    return partial(Days(found[0].start, found[0].end, found[0].precision)) if len(found) == 1 else None
 
 
 def resolve(words: str, written_on: date, *, is_past: bool, language: str | None = None) -> PartialDate | None:

@@ -174,6 +174,8 @@ def test_literals_keep_their_words_and_dates_become_iso() -> None:
     assert claim_of(said, "user", "has_birthday", "4 May").value == "05-04"
     assert claim_of("My birthday is next Tuesday.", "user", "has_birthday", "next Tuesday").value == "03-10"
     assert claim_of("My birthday is next Tuesday.", "user", "has_birthday", "10 March").value == "03-10"
+    assert claim_of("The loom, made a week last friday.", "loom", "happened_on", "last friday").value == "2026-02-20"
+    assert claim_of("the next fair, on the 14th!", "fair", "scheduled_for", "14th").value == "2026-03-14"
     assert not grounded(segment(turn(7, said)), relations=[relation("fair", "happened_on", "5 March")]).claims
     assert claim_of(said, "user", "has_age", "46").value == "46"
     claim = claim_of(said, "user", "has_attribute", "43")
