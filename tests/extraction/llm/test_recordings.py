@@ -46,8 +46,8 @@ class Case:
 
 LOCOMO = SHARED / "locomo" / "30.json"
 CASES = [
-    Case("invented-full", Profile.FULL, HERE / "invented.talk.jsonl", "native", 0.88, max_calls=0.1),
-    Case("invented-lean", Profile.LEAN, HERE / "invented.talk.jsonl", "native", 0.95, max_calls=0.1, max_tokens=180),
+    Case("invented-full", Profile.FULL, HERE / "invented.talk.jsonl", "native", 0.95, max_calls=0.1),
+    Case("invented-lean", Profile.LEAN, HERE / "invented.talk.jsonl", "native", 0.96, max_calls=0.1, max_tokens=180),
     Case("locomo-30-full", Profile.FULL, LOCOMO, "locomo", 0.93),
     Case("locomo-30-lean", Profile.LEAN, LOCOMO, "locomo", 0.93, max_calls=0.06, max_tokens=125),
 ]
