@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+import openai
 from httpx2 import Timeout
 from openai.types import CompletionUsage
 from openai.types.chat import ChatCompletion
@@ -24,7 +25,7 @@ from em_pipelines.observability.work import work
 from resources.answer_body import LOOP, TAIL_CHARACTERS, is_repeating, read_completion
 from resources.clock import SystemClock
 from resources.dialect import Dialect
-from resources.endpoint import Endpoint, our_errors, server_words
+from resources.endpoint import DECLINED, Endpoint, code_of, our_errors, server_words
 
 _LOGGER = logging.getLogger(__name__)
 CONNECT_SECONDS = 10.0
@@ -62,7 +63,13 @@ class OpenAIChatModel:
         begun = self._clock.monotonic()
         sent = self._endpoint.sent("\n".join(message.content for message in request.messages))
         with our_errors(f"asking the model {request.model}", self._clock, sent):
-            completion = await self._dialect.ask(request, partial(self._send, request))
+            try:
+                completion = await self._dialect.ask(request, partial(self._send, request))
+            except openai.APIStatusError as error:
+                if code_of(error.body) != DECLINED:
+                    raise
+                message = {"role": "assistant", "content": ""}
+                completion = ChatCompletion.construct(choices=[{"finish_reason": DECLINED, "message": message}])
             if not getattr(completion, "choices", None) and (error := getattr(completion, "error", None)):
                 words = server_words(error, sent)
                 raise ModelUnavailableError(f"asking the model {request.model}: an error in place of an answer{words}")

@@ -20,7 +20,7 @@ from openai.types.chat import ChatCompletion
 from em_pipelines.errors import RequestTooLongError
 from em_pipelines.llm.endpoint_profiles import EndpointProfile, EndpointProfiles, Format
 from em_pipelines.llm.protocol import ChatRequest
-from resources.endpoint import is_refused
+from resources.endpoint import DECLINED, code_of, is_refused
 
 FORMATS = ("json_schema", "json_object", "none")
 NOT_FOUND = 404
@@ -73,7 +73,7 @@ class Dialect:
             completion = await self._sent(request, place, send)
         except openai.APIStatusError as error:
             is_proven = known.is_proven and known.place == place  # another call may have found a format meanwhile
-            if is_proven or not _may_be_about_the_request(error.status_code):
+            if is_proven or not _may_be_about_the_request(error):
                 raise
             refused = error
         else:
@@ -93,7 +93,7 @@ class Dialect:
             try:
                 completion = await self._sent(request, other, send)
             except openai.APIStatusError as error:
-                if not _may_be_about_the_request(error.status_code):
+                if not _may_be_about_the_request(error):
                     raise
                 continue
             if refused.status_code >= SERVER_FAILED:
@@ -238,6 +238,10 @@ def _instructed(messages: list[dict[str, str]], asked: str) -> list[dict[str, st
     return [first, *messages[1:]]
 
 
-def _may_be_about_the_request(status: int) -> bool:
-    """Whether the same request may pass in another format: a server answered, and refused neither key nor pace."""
+def _may_be_about_the_request(error: openai.APIStatusError) -> bool:
+    """Whether the same request may pass in another format: a server answered, and refused neither key, pace nor what
+    is said."""
+    status = error.status_code
+    if code_of(error.body) == DECLINED:
+        return False
     return is_refused(status) or status == NOT_FOUND or (status >= SERVER_FAILED and status not in DOWN)

@@ -34,12 +34,15 @@ OPENAI_URL = "https://api.openai.com/v1"
 USUAL_SECONDS = 60.0
 KEY_VARIABLES = ("EM_LLM_API_KEY", "OPENAI_API_KEY")
 NO_CREDIT = "insufficient_quota"
+DECLINED = "content_filter"
+"""The finish reason of an answer that a filter has stopped, and Azure's code of a prompt that it refuses (400)."""
 MAX_SERVER_CHARACTERS = 240
 N_KEY_CHARACTERS = 6
 """Of the beginning of a key, by which a part of it is known again."""
 MIN_REPEATED_WORDS = 3
 """Words in a row that a server repeats of a prompt before they are left out."""
 _CODE = re.compile(r"[a-z][a-z0-9_]{0,39}")
+_KEY_NAMED = re.compile(r"api[ _-]?key", re.IGNORECASE)
 _TITLE = re.compile(r"(?is)<title>(.{1,120}?)</title>")
 
 
@@ -164,7 +167,7 @@ def _of_status(found: str, error: openai.APIStatusError, now: datetime, variable
     check_names = f"check {variables.models}, and {variables.address}"
     if code == NO_CREDIT or status == 402:
         return ModelRefusedError(f"{found}; check the credit and limits of the account")
-    if status in {401, 403}:
+    if status in {401, 403} or (status == 400 and _KEY_NAMED.search(found)):  # Gemini refuses a wrong key with 400
         return ModelRefusedError(f"{found}; check the key in {' or '.join(variables.keys)}")
     if status == 404:
         return ModelRefusedError(f"{found}; {check_names}")

@@ -40,7 +40,8 @@ class ModelServer:
     """The server; entered, it listens on a random port of loopback, or on the one given.
 
     `api_key` refuses other keys (401), `models` unknown models (404), `refused_formats` a response_format of these
-    types (400). What may be changed while it runs: `script`, `refused_formats`, and everything of `batches`.
+    types (400). Paths begin with `prefix`. What may be changed while it runs: `script`, `refused_formats`, and
+    everything of `batches`.
     """
 
     def __init__(
@@ -50,6 +51,7 @@ class ModelServer:
         api_key: str | None = None,
         models: Sequence[str] = (),
         refused_formats: Sequence[str] = (),
+        prefix: str = "/v1",
         port: int = 0,
         log: Path | None = None,
     ) -> None:
@@ -82,8 +84,7 @@ class ModelServer:
         self.closed = threading.Event()
         self._lock = threading.Lock()
         self._attempts: Counter[str] = Counter()
-        self._port = port
-        self._log = log
+        self.prefix, self._port, self._log = prefix, port, log
 
     def __enter__(self) -> "ModelServer":
         self._http = _Http(("127.0.0.1", self._port), _Handler)
@@ -104,7 +105,7 @@ class ModelServer:
     @property
     def base_url(self) -> str:
         """What a client is given as base_url."""
-        return f"http://127.0.0.1:{self._http.server_address[1]}/v1"
+        return f"http://127.0.0.1:{self._http.server_address[1]}{self.prefix}"
 
     @property
     def n_calls(self) -> int:
@@ -202,9 +203,9 @@ class _Handler(BaseHTTPRequestHandler):
         self._route("DELETE", b"")
 
     def do_POST(self) -> None:
-        data = self.rfile.read(int(self.headers.get("content-length", 0)))
-        if self.server.owner.vectors and self.path.endswith("/embeddings"):
-            self._embed(self.server.owner.vectors, data)
+        owner, data = self.server.owner, self.rfile.read(int(self.headers.get("content-length", 0)))
+        if owner.vectors and self.path == f"{owner.prefix}/embeddings":
+            self._embed(owner.vectors, data)
         else:
             self._route("POST", data)
 
@@ -213,7 +214,7 @@ class _Handler(BaseHTTPRequestHandler):
         url = urlsplit(self.path)
         owner.requests.append(f"{method} {url.path}")
         owner.raw.append(data)
-        match [method, *url.path.removeprefix("/v1").strip("/").split("/")]:
+        match [method, *url.path.removeprefix(owner.prefix).strip("/").split("/")]:
             case ["POST", "chat", "completions"] | ["POST", "responses"]:
                 self._complete(json.loads(data))
             case ["GET", "models"]:
@@ -243,12 +244,14 @@ class _Handler(BaseHTTPRequestHandler):
                 self._send_error(Step("status", status=404, message="not found"))
 
     def _embed(self, vectors: Callable[[list[str]], list[list[float]]], data: bytes) -> None:
-        self.server.owner.raw.append(data)
-        if self.server.owner.api_key not in {None, (self.headers["authorization"] or "").removeprefix("Bearer ")}:
+        owner = self.server.owner
+        owner.requests.append(f"POST {self.path}")
+        owner.raw.append(data)
+        if owner.api_key not in {None, (self.headers["authorization"] or "").removeprefix("Bearer ")}:
             self._send_error(Step("status", status=401, message="not for you", code="invalid_api_key"))
             return
         texts = json.loads(data)["input"]
-        if refusal := self.server.owner.refused_texts(texts):
+        if refusal := owner.refused_texts(texts):
             self._send_error(refusal)
             return
         rows = vectors(texts)
@@ -293,8 +296,9 @@ class _Handler(BaseHTTPRequestHandler):
         text, usage = step.text(call), whole.pop("usage", None)
         chunk = {**whole, "object": "chat.completion.chunk"}
         self._event(": the server is alive")
-        for at in range(0, max(1, len(text)), step.piece_characters):
-            piece = {"role": "assistant", "content": text[at : at + step.piece_characters]}
+        places = range(0, max(1, len(text)), step.piece_characters)
+        for content in [[part] for part in step.parts] or [text[at : at + step.piece_characters] for at in places]:
+            piece = {"role": "assistant", "content": content}
             self._event({**chunk, "choices": [{"index": 0, "delta": piece, "finish_reason": None}]})
             self.server.owner.n_pieces += 1
             if step.piece_delay_seconds:

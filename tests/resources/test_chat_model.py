@@ -162,6 +162,11 @@ def raised(step: Step, **changes: Any) -> ModelError:
             ModelRefusedError,
             "; check the key in EM_LLM_API_KEY",
         ),
+        (
+            failed(400, body=[{"error": {"code": 400, "message": "API key not valid.", "status": "INVALID_ARGUMENT"}}]),
+            ModelRefusedError,
+            'HTTP 400: "API key not valid."; check the key in EM_LLM_API_KEY',
+        ),
         (failed(404, code="model_not_found"), ModelRefusedError, "; check EM_LLM_SMALL"),
         (failed(429, code="insufficient_quota"), ModelRefusedError, "; check the credit"),
         (

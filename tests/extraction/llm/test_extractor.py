@@ -193,10 +193,18 @@ def test_an_answer_that_is_cut_off_is_asked_for_in_halves(llm: Any) -> None:
     assert server.n_calls == 7, "a second reading asks nothing"
 
 
-def test_a_turn_that_a_filter_declines_costs_no_other_turn(llm: Any) -> None:
+@pytest.mark.parametrize(
+    "declined",
+    [
+        answer("", finish_reason="content_filter"),
+        failed(400, "Filtered for the prompt, see linkid=2198766", "content_filter"),
+    ],
+    ids=["answer", "prompt"],
+)
+def test_a_turn_that_a_filter_declines_costs_no_other_turn(llm: Any, declined: Step) -> None:
     def script(call: Call) -> Step:
         is_declined = any(line.endswith("I live in Town5.") for line in call.messages[-1]["content"].splitlines())
-        return answer("", finish_reason="content_filter") if is_declined else oracle.reading(call)
+        return declined if is_declined else oracle.reading(call)
 
     extractor, server = llm(script)
     found = read_one(extractor, segment(*TURNS))
