@@ -5,6 +5,7 @@ words of a turn mean, and the other words are looked for in the turns. The ends 
 looked for again.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
@@ -13,11 +14,16 @@ from itertools import chain
 
 from em_pipelines.extraction.agreement import words_its_fact
 from em_pipelines.extraction.dates import LONGEST_TEXT, resolve_dates
+from em_pipelines.extraction.rules.lexicon import words, words_of_language
+from em_pipelines.extraction.spans import is_unspaced
 from em_pipelines.extraction.support import Said, is_supported
-from em_pipelines.schema.readings import ENGLISH, Claim, Turn
+from em_pipelines.schema.readings import ENGLISH, MAX_STATEMENT_CHARACTERS, Claim, Turn
 from em_pipelines.schema.vocabulary import EntityType
 from em_pipelines.text.dates.calendar_spans import LENGTHS, Tense, last_of, period
 from em_pipelines.text.dates.resolver import resolve
+from em_pipelines.text.guard.passages import clause_around
+
+_WORD = re.compile(r"\w+(?:['’-]\w+)*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,16 +45,36 @@ MIN_GROUNDING_SHARE, MIN_END_SHARE = 0.7, 0.4
 
 
 def is_stated(statement: str, claim: Claim, near: Sequence[Turn], said: Said) -> bool:
-    """Whether turns say nearly every word of a statement, and its dates in these words or others.
+    """Whether turns say nearly every word of a statement, and its dates in these words or others; whether it denies
+    where its turn does, and names the ends of its claim.
 
     `near` are the turn of the claim and, before it, those shortly before; `said` is what they say.
     """
+    if len(statement) > MAX_STATEMENT_CHARACTERS or not _denies_alike(statement, claim, near[-1]):
+        return False
+    if not words_its_fact(statement, claim, near[-1]):
+        return False
     undated = without_stated_dates(statement, claim, near)
     if undated is None:
         return False
-    parts = [words for words in (claim.subject, claim.object, claim.value) if words]
+    parts = [part for part in (claim.subject, claim.object, claim.value) if part]
     known = [*said.near, *parts, claim.relation.replace("_", " "), *(turn.role for turn in near)]
     return is_supported(undated, replace(said, near=known), MIN_STATED_SHARE, is_sentence=True)
+
+
+def _denies_alike(statement: str, claim: Claim, turn: Turn) -> bool:
+    """Whether a statement denies where the clause of its claim does, or affirms what is affirmed of a denial."""
+    language = turn.language or ENGLISH
+    is_denied = _denies(clause_around(turn.text, claim.start, claim.end, len(turn.text)), language)
+    return _denies(statement, language) == is_denied or (is_denied and claim.polarity > 0)
+
+
+def _denies(text: str, language: str) -> bool:
+    lows = [word.casefold().replace("’", "'") for word in _WORD.findall(text)]
+    if language == ENGLISH:
+        return any(low.endswith("n't") or low in words("words", "negations") for low in lows)
+    signs = words_of_language("negations", language)
+    return any(low in signs for low in lows) or (is_unspaced(text) and any(sign in text for sign in signs))
 
 
 def grounds_ends(claim: Claim, unsaid: Sequence[str], near: Sequence[Turn], said: Said) -> bool:
