@@ -25,6 +25,8 @@ const context = await model.createContext({contextSize: Number(contextTokens), t
 const sequence = context.getSequence();
 const template = new Template(model.fileInfo.metadata.tokenizer.chat_template);
 
+const note = (line) => appendFileSync(log, JSON.stringify(line) + "\n");
+
 class Refusal extends Error {
     constructor(code, message, type, more = {}) {
         super(message);
@@ -39,12 +41,9 @@ function tokensOf(messages) {
     const tokens = model.tokenize(text, true);
     const all = model.tokens.shouldPrependBosToken ? [model.tokens.bos, ...tokens] : tokens;
     if (all.length >= context.contextSize)
-        throw new Refusal(
-            400,
-            `request (${all.length} tokens) exceeds the available context size (${context.contextSize} tokens), ` +
-            "try increasing it",
-            "exceed_context_size_error", {n_prompt_tokens: all.length, n_ctx: context.contextSize}
-        );
+        throw new Refusal(400, `request (${all.length} tokens) exceeds the available context size ` +
+            `(${context.contextSize} tokens), try increasing it`, "exceed_context_size_error",
+        {n_prompt_tokens: all.length, n_ctx: context.contextSize});
     return all;
 }
 
@@ -55,9 +54,7 @@ async function grammarOf(format) {
     try {
         if (format.type !== "json_schema" && format.type !== "json_object")
             throw new Error(`response_format type must be one of "text" and "json_object", but got: ${format.type}`);
-        const grammar = schema
-            ? await llama.createGrammarForJsonSchema(schema)
-            : await llama.getGrammarFor("json");
+        const grammar = await (schema ? llama.createGrammarForJsonSchema(schema) : llama.getGrammarFor("json"));
         return new LlamaGrammarEvaluationState({model, grammar});
     } catch (error) {
         throw new Refusal(400, error.message, "invalid_request_error");
@@ -74,8 +71,8 @@ async function answer(body, tell, isLeft) {
     const room = context.contextSize - prompt.length;
     const limit = Math.min(body.max_completion_tokens ?? body.max_tokens ?? room, room);
     const sampling = {temperature: 0.8, topK: 40, topP: 0.95, minP: 0.05, seed: 1}; // as llama-server --seed 1
-    const told = Object.fromEntries(["temperature", "seed"].filter((key) => key in body).map((key) => [key, body[key]]));
-    const options = {...sampling, ...told, grammarEvaluationState, yieldEogToken: true};
+    const {temperature = sampling.temperature, seed = sampling.seed} = body;
+    const options = {...sampling, temperature, seed, grammarEvaluationState, yieldEogToken: true};
     const written = [];
     let [text, nTold, finish] = ["", 0, "stop"];
     for await (const token of sequence.evaluate(prompt.slice(nCached), options)) {
@@ -91,11 +88,7 @@ async function answer(body, tell, isLeft) {
         const sure = text.replace(/[\n\uFFFD]+$/, ""); // half a character, or a beginning of the end
         tell(sure.slice(nTold));
         nTold = Math.max(nTold, sure.length);
-        if (isLeft())
-            finish = "left";
-        else if (written.length >= limit)
-            finish = "length";
-        if (finish !== "stop")
+        if ((finish = isLeft() ? "left" : written.length >= limit ? "length" : "stop") !== "stop")
             break;
     }
     tell(text.slice(nTold));
@@ -103,35 +96,26 @@ async function answer(body, tell, isLeft) {
     // The meter counts a token that another is written after as output, which the last one of the prompt is.
     const metered = {prompt_tokens: nCached + counted.usedInputTokens + 1, completion_tokens: counted.usedOutputTokens};
     note({...metered, cached_tokens: nCached, finish_reason: finish, format: body.response_format?.type ?? "text"});
-    const usage = {
-        prompt_tokens: prompt.length, completion_tokens: written.length, total_tokens: prompt.length + written.length,
-        prompt_tokens_details: {cached_tokens: nCached}
-    };
-    return {text, finish, usage};
+    const [nSent, nWritten] = [prompt.length, written.length];
+    const usage = {prompt_tokens: nSent, completion_tokens: nWritten, total_tokens: nSent + nWritten};
+    return {text, finish, usage: {...usage, prompt_tokens_details: {cached_tokens: nCached}}};
 }
-
-const note = (line) => appendFileSync(log, JSON.stringify(line) + "\n");
 
 async function complete(body, response) {
     const common = {id: `chatcmpl-${Date.now()}`, created: Math.floor(Date.now() / 1000), model: NAME};
-    const event = (more) => response.write(`data: ${JSON.stringify({...common, object: "chat.completion.chunk", ...more})}\n\n`);
+    const chunk = {...common, object: "chat.completion.chunk"};
+    const event = (more) => response.write(`data: ${JSON.stringify({...chunk, ...more})}\n\n`);
     const piece = (delta, finish_reason = null) => event({choices: [{index: 0, delta, finish_reason}]});
+    const begin = () => response.headersSent || response.writeHead(200, {"content-type": "text/event-stream"});
     const tell = (content) => {
-        if (!body.stream || content === "")
-            return;
-        if (!response.headersSent) {
-            response.writeHead(200, {"content-type": "text/event-stream"});
-            piece({role: "assistant", content: null});
-        }
-        piece({content});
+        if (body.stream && content !== "" && begin())
+            piece({content});
     };
     const {text, finish, usage} = await answer(body, tell, () => response.destroyed);
-    if (!body.stream) {
-        const message = {role: "assistant", content: text};
-        return send(response, 200, {...common, object: "chat.completion", choices: [{index: 0, message, finish_reason: finish}], usage});
-    }
-    if (!response.headersSent)
-        response.writeHead(200, {"content-type": "text/event-stream"});
+    const choices = [{index: 0, message: {role: "assistant", content: text}, finish_reason: finish}];
+    if (!body.stream)
+        return send(response, 200, {...common, object: "chat.completion", choices, usage});
+    begin();
     piece({}, finish);
     if (body.stream_options?.include_usage)
         event({choices: [], usage});
@@ -144,16 +128,13 @@ function send(response, status, body) {
 }
 
 async function serve(request, response) {
-    const parts = [];
-    for await (const part of request)
-        parts.push(part);
+    const parts = await request.toArray();
     if (request.method === "GET" && request.url === "/v1/models")
         return send(response, 200, {object: "list", data: [{id: NAME, object: "model", owned_by: "llamacpp"}]});
     if (request.method !== "POST" || request.url !== "/v1/chat/completions")
         throw new Refusal(404, "File Not Found", "not_found_error");
     const body = JSON.parse(Buffer.concat(parts).toString("utf8"));
-    slot = slot.catch(() => {}).then(() => complete(body, response));
-    await slot;
+    await (slot = slot.catch(() => {}).then(() => complete(body, response)));
 }
 
 let slot = Promise.resolve();
@@ -161,10 +142,8 @@ const server = createServer((request, response) =>
     serve(request, response).catch((error) => {
         const {body} = error instanceof Refusal ? error : new Refusal(500, error.message, "server_error");
         note({refused: body.error.code, message: body.error.message});
-        if (response.headersSent)
-            response.end(`data: ${JSON.stringify(body)}\n\n`);
-        else
-            send(response, body.error.code, body);
+        response.headersSent
+            ? response.end(`data: ${JSON.stringify(body)}\n\n`) : send(response, body.error.code, body);
     })
 );
 process.on("SIGTERM", () => process.exit(0));
