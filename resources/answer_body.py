@@ -13,7 +13,9 @@ from openai.types.chat import ChatCompletion
 LOOP = "loop"
 """The finish reason of an answer that was stopped because it repeated itself."""
 TAIL_CHARACTERS = 1600
-"""Of the end of an answer, looked at for repetition each time that it has grown by as much."""
+"""Of the end of an answer, looked at for repetition."""
+LOOK_CHARACTERS = 200
+"""By so many an answer grows before it is looked at again: a slow model takes seconds for them."""
 N_REPETITIONS = 5
 """Times that the end of an answer repeats itself before it is stopped."""
 _DONE = "[DONE]"
@@ -75,7 +77,7 @@ class _Stream:
     def goes_in_circles(self) -> bool:
         """Whether the end of the text repeats itself."""
         text = self._message.get("content") or self._message.get("reasoning_content") or ""
-        if len(text) - self._n_looked_at < TAIL_CHARACTERS:
+        if len(text) < max(TAIL_CHARACTERS, self._n_looked_at + LOOK_CHARACTERS):
             return False
         self._n_looked_at = len(text)
         return is_repeating(text[-TAIL_CHARACTERS:])

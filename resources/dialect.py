@@ -39,6 +39,8 @@ PROMPT_MARGIN = 1.15
 _NUMBER = re.compile(r"(?<![\w.-])\d{3,7}(?![\w.-]*\w)")
 _CONTEXT_NAMED = re.compile(r"context[ _-]?(?:length|size|window)", re.IGNORECASE)
 _CONTEXT = re.compile(r"context[ _-]?(?:length|size|window)\D{0,40}?(\d{3,7})", re.IGNORECASE)
+_CONTEXT_FIELD = re.compile(r'"n_ctx"\s*:\s*(\d{3,7})')
+"""Of llama.cpp, whose older words have no number, and whose next field is the length of the prompt."""
 
 Send = Callable[[dict[str, Any]], Awaitable[ChatCompletion]]
 """The body of a request to its answer; raises openai.APIStatusError where it is refused."""
@@ -179,7 +181,7 @@ def _learns_a_limit(
     numbers = {int(number) for number in _NUMBER.findall(said)} - {asked, status}
     if not _is_about_length(said, name, numbers):
         return False
-    stated = _CONTEXT.search(said)
+    stated = _CONTEXT_FIELD.search(said) or _CONTEXT.search(said)
     if stated is not None and profile.context_tokens != int(stated[1]):
         profile.context_tokens = int(stated[1])
         if _room(request, profile) < asked:  # raises where the prompt alone is too long

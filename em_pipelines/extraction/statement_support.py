@@ -19,7 +19,7 @@ from em_pipelines.extraction.rules.tense import tenses_of
 from em_pipelines.extraction.rules.tokens import tokenise
 from em_pipelines.extraction.spans import is_unspaced
 from em_pipelines.extraction.support import Said, is_supported
-from em_pipelines.schema.readings import ENGLISH, Claim, Turn
+from em_pipelines.schema.readings import ENGLISH, MAX_STATEMENT_CHARACTERS, Claim, Turn
 from em_pipelines.schema.vocabulary import EntityType
 from em_pipelines.text.dates.calendar_spans import LENGTHS, Tense, last_of, period
 from em_pipelines.text.dates.resolver import resolve
@@ -48,19 +48,24 @@ MIN_GROUNDING_SHARE, MIN_END_SHARE = 0.7, 0.4
 
 
 def is_stated(statement: str, claim: Claim, near: Sequence[Turn], said: Said) -> bool:
-    """Whether turns say nearly every word of a statement, and its dates in these words or others.
+    """Whether turns say nearly every word of a statement, and its dates in these words or others; whether it denies
+    where its turn does, and names the ends of its claim.
 
     `near` are the turn of the claim and, before it, those shortly before; `said` is what they say.
     """
+    if len(statement) > MAX_STATEMENT_CHARACTERS or not _denies_alike(statement, claim, near[-1]):
+        return False
+    if not words_its_fact(statement, claim, near[-1]):
+        return False
     undated = without_stated_dates(statement, claim, near)
     if undated is None:
         return False
-    parts = [words for words in (claim.subject, claim.object, claim.value) if words]
+    parts = [part for part in (claim.subject, claim.object, claim.value) if part]
     known = [*said.near, *parts, claim.relation.replace("_", " "), *(turn.role for turn in near)]
     return is_supported(undated, replace(said, near=known), MIN_STATED_SHARE, is_sentence=True)
 
 
-def denies_alike(statement: str, claim: Claim, turn: Turn) -> bool:
+def _denies_alike(statement: str, claim: Claim, turn: Turn) -> bool:
     """Whether a statement denies what its claim denies, and nothing that the turn does not. A denial in the turn's own
     words ("didn't even blink") may stand in any statement; a denied claim may be said by any denial of its turn."""
     text, language = turn.text, turn.language or ENGLISH

@@ -20,11 +20,11 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
 
-from em_pipelines.extraction.agreement import disagreements, words_its_fact
+from em_pipelines.extraction.agreement import disagreements
 from em_pipelines.extraction.rules.lexicon import load_lexicon
 from em_pipelines.extraction.settings import VerificationSettings
 from em_pipelines.extraction.spans import find_span
-from em_pipelines.extraction.statement_support import denies_alike, grounds_ends, is_stated
+from em_pipelines.extraction.statement_support import grounds_ends, is_stated
 from em_pipelines.extraction.support import N_EARLIER, Said, is_supported
 from em_pipelines.language.sentences import sentences_around
 from em_pipelines.schema.readings import (
@@ -211,13 +211,15 @@ class _Talk:
         return is_supported(phrase, self._said(turn_number))
 
     def states(self, statement: str, claim: Claim) -> bool:
-        """Whether the turn of a claim says a statement of it: nearly every word, and denying where the turn does."""
-        if len(statement) > MAX_STATEMENT_CHARACTERS:
-            return False
-        turn = self.turns[claim.turn_number]
-        if not denies_alike(statement, claim, turn) or not words_its_fact(statement, claim, turn):
-            return False
+        """Whether the turn of a claim says a statement of it."""
         return is_stated(statement, claim, self._near(claim.turn_number), self._said(claim.turn_number))
+
+    def has_words_for(self, claim: Claim) -> bool:
+        """Whether the turn of a claim, or one shortly before it, has words for an end of it besides who speaks."""
+        told = (claim.subject, claim.object, None if claim.relation in DATED else claim.value)
+        ends = [end for end in told if end and end not in {USER, *self.participants}]
+        said = replace(self._said(claim.turn_number), anywhere=())
+        return not ends or any(_is_near(end, said) for end in ends) or self.grounds(claim, ends)
 
     def grounds(self, claim: Claim, unsaid: Sequence[str]) -> bool:
         """Whether the statement of a claim shows what its ends mean that no turn words so."""
@@ -232,6 +234,10 @@ class _Talk:
         """What was said in a turn and shortly before it, and all around it."""
         near = [turn.text for turn in self._near(turn_number)]
         return Said(near, self._texts, self.turns[turn_number].language)
+
+
+def _is_near(name: str, said: Said) -> bool:
+    return any(find_span(noun_of(name), text) for text in said.near) or is_supported(name, said)
 
 
 def _unspoken(mentions: Iterable[Mention], talk: _Talk, in_use: set[tuple[int, str]]) -> Iterator[Doubt]:
@@ -283,9 +289,16 @@ def _unfit(claim: Claim, talk: _Talk, mentioned: set[tuple[int, str]]) -> tuple[
     if len(keys) > 1 and keys[0] == keys[1]:
         return "orphan_relation", "says something of a thing and itself"
     ends = [name for name in _end_names(claim) if (claim.turn_number, name) not in mentioned]
-    unsaid = [said for said in [*ends, *_literals(claim)] if not talk.says(said, claim.turn_number)]
+    return _unsaid(claim, talk, [*ends, *_literals(claim)])
+
+
+def _unsaid(claim: Claim, talk: _Talk, ends: Sequence[str]) -> tuple[str, str] | None:
+    unsaid = [end for end in ends if not talk.says(end, claim.turn_number)]
     if unsaid and not talk.grounds(claim, unsaid):
         return "orphan_relation", "an end that no turn says"
+    is_by_model = claim.pattern_id is None and claim.act is Act.ASSERT
+    if is_by_model and not talk.has_words_for(claim):
+        return "orphan_relation", "its turn and those before it have no word for either end"
     return None
 
 

@@ -231,3 +231,21 @@ def test_ends_may_stand_in_earlier_turns_for_pronouns() -> None:
     reading = sound()
     add_claim("Ottilie", "likes", "harbour")(reading)
     assert doubts(reading) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "ends", "is_kept"),
+    [
+        ("I own a cargo bike.", ("Petra", "Lund"), False),
+        ("I own a cargo bike.", ("user", "Lund"), False),
+        ("She moved to Lund.", ("Petra", "Lund"), True),
+        ("Petra moved there.", ("Petra", "Lund"), True),
+    ],
+)
+def test_a_turn_has_a_word_for_one_end_of_its_claim_at_least(text: str, ends: tuple[str, str], is_kept: bool) -> None:
+    """That both names stand somewhere else in the conversation makes no fact of a turn about neither."""
+    others = [turn(number, "Nothing new here.") for number in range(4, 9)]
+    read = Segment("s1", "u", "c", "text", (turn(3, SAID), *others, turn(9, text)))
+    found = verify(Extraction(claims=[claim(ends[0], "lives_in", ends[1], turn_number=9)]), read)
+    assert [one.turn_number for one in found.claims] == [9] * is_kept
+    assert [one.issue for one in found.issues if one.severity == "error"] == ["orphan_relation"] * (not is_kept)

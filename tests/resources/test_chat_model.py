@@ -26,7 +26,7 @@ from em_pipelines.llm.clock import ManualClock
 from em_pipelines.llm.endpoint_profiles import EndpointProfile, EndpointProfiles
 from em_pipelines.llm.protocol import ChatAnswer, ChatRequest
 from em_pipelines.llm.settings import LlmSettings, ModelPrice
-from resources.answer_body import is_repeating
+from resources.answer_body import LOOK_CHARACTERS, TAIL_CHARACTERS, is_repeating
 from resources.chat_model import OpenAIChatModel
 from resources.dialect import Dialect
 from resources.endpoint import Sent, read_api_key, server_words
@@ -414,6 +414,10 @@ TOO_LARGE = [
     ("max_tokens is too large: 4096. This model supports at most 2048 completion tokens.", 2048, [4096, 2048]),
     ("the request exceeds the available context size, try increasing it", 1500, [4096, 2048, 1024]),
 ]  # fmt: skip
+OF_LLAMA = [
+    "the request exceeds the available context size, try increasing it",
+    "request (700 tokens) exceeds the available context size (300 tokens), try increasing it",
+]
 
 
 @pytest.mark.parametrize(("wording", "most", "limits"), TOO_LARGE)
@@ -438,6 +442,17 @@ def test_a_prompt_that_leaves_no_room_for_an_answer_is_not_sent() -> None:
         assert server.n_calls == 2, "each client learns it with its first call"
 
 
+@pytest.mark.parametrize("said", OF_LLAMA)
+def test_the_length_of_a_prompt_is_not_taken_for_the_context_of_a_llama_server(said: str) -> None:
+    error = {"code": 400, "message": said, "type": "exceed_context_size_error", "n_prompt_tokens": 700, "n_ctx": 300}
+    with (
+        ModelServer([failed(400, body={"error": error})]) as server,
+        pytest.raises(RequestTooLongError, match="in its context of 300 tokens"),
+    ):
+        ask(server, question("long " * 500))
+    assert server.n_calls == 1
+
+
 def test_a_streamed_answer_is_the_same_answer() -> None:
     text = json.dumps({"likes": "plums", "why": "they are sweet, and sour, and blue" * 9})
     found = []
@@ -453,7 +468,8 @@ def test_a_streamed_answer_is_the_same_answer() -> None:
 
 
 def test_a_model_that_goes_in_circles_is_stopped() -> None:
-    circle = '{"likes": ["plums"' + ', "plums, and pears, and plums"' * 5_000
+    head, circle = '{"likes": ["plums"', ', "plums, and pears, and plums"'
+    circle = head + circle * 5_000
     step = answer(circle, piece_delay_seconds=0.001)
     with ModelServer([step]) as server:
         server.is_streaming = True
@@ -462,6 +478,7 @@ def test_a_model_that_goes_in_circles_is_stopped() -> None:
             "the connection is closed, and the server stops"
         )
     assert found.finish_reason == "loop"
+    assert len(found.text) < len(head) + TAIL_CHARACTERS + 2 * LOOK_CHARACTERS, "as soon as its end is a circle"
     with ModelServer([answer(circle, finish_reason="length")]) as server:
         assert ask(server)[0].finish_reason == "loop"
 

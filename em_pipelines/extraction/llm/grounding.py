@@ -124,23 +124,44 @@ def ground(segment: Segment, targets: dict[int, Turn], parsed: Parsed) -> Extrac
     """
     relations = cast(list[RelationItem], parsed.items.get(Section.RELATIONS, []))
     names = names_of_speakers(segment)
-    state = _Grounding(segment, targets, Extraction(), Owners(names, _kinships(relations, targets)))
+    turns = [_turn_of(segment, targets, relation) for relation in relations]
+    state = _Grounding(segment, targets, Extraction(), Owners(names, _kinships(relations, turns)))
     for item in parsed.items.get(Section.ENTITIES, []):
         _ground_entity(state, cast(EntityItem, item))
     tones = {t.r: t for t in cast(list[ToneItem], parsed.items.get(Section.TONE, []))}
     times = {t.r: t for t in cast(list[TimeItem], parsed.items.get(Section.TIMES, []))}
     # A tone that cannot be had is assumed to be a moderate hedge; times, to be states without end.
     unknown = ToneItem(r=0, hedge=HedgeLevel.MODERATE) if Section.TONE in parsed.missing else None
-    for number, relation in enumerate(relations):
-        _ground_relation(state, relation, tones.get(number) or unknown, times.get(number))
+    for number, (relation, turn) in enumerate(zip(relations, turns, strict=True)):
+        _ground_relation(state, relation, turn, tones.get(number) or unknown, times.get(number))
     return state.out
 
 
-def _kinships(relations: Sequence[RelationItem], targets: dict[int, Turn]) -> list[Kinship]:
+def _turn_of(segment: Segment, targets: dict[int, Turn], item: RelationItem) -> Turn | None:
+    """The turn that a relation was given for. Where neither that nor those shortly before it have a word for its ends,
+    another turn of the same speaker that has words for both: small models count turns wrongly."""
+    given = targets.get(item.t)
+    if given is None:
+        return None
+    names = _names_of_others(item, given)
+    near = [one.text for one in (*_before(segment, given), given)]
+    if not names or any(find_span(name, text) for name in names for text in near):
+        return given
+    of_speaker = (turn for turn in targets.values() if turn.subject == given.subject)
+    return next((turn for turn in of_speaker if all(find_span(name, turn.text) for name in names)), given)
+
+
+def _names_of_others(item: RelationItem, turn: Turn) -> list[str]:
+    """The ends of a relation by name, without whoever speaks and pronouns."""
+    speaker = {USER, (turn.subject or USER).casefold()}
+    ends = (_cleaned(item.subject), _cleaned(item.object))
+    return [end for end in ends if end and end.casefold() not in speaker and _pronoun(end) not in _PRONOUNS]
+
+
+def _kinships(relations: Sequence[RelationItem], turns: Sequence[Turn | None]) -> list[Kinship]:
     """What the answer says of whose relatives there are, from either end."""
     found = []
-    for item in relations:
-        turn = targets.get(item.t)
+    for item, turn in zip(relations, turns, strict=True):
         if turn is None:
             continue
         subject, stated = _by_speaker(_cleaned(item.subject), _cleaned(item.object), turn, is_literal=False)
@@ -177,8 +198,9 @@ def _placed(state: _Grounding, name: str, index: int) -> tuple[Turn, Span | None
     return given or next(iter(state.targets.values())), None
 
 
-def _ground_relation(state: _Grounding, item: RelationItem, tone: ToneItem | None, time: TimeItem | None) -> None:
-    turn = state.targets.get(item.t)
+def _ground_relation(
+    state: _Grounding, item: RelationItem, turn: Turn | None, tone: ToneItem | None, time: TimeItem | None
+) -> None:
     if turn is None:
         anchor = next(iter(state.targets.values()))
         _doubt(state, anchor, "context_bleed", "a relation out of a turn that is only there to be understood")

@@ -42,7 +42,7 @@ def _cut(answer: ChatAnswer) -> str:
     what = "it" if answer.text.strip() else "the model's reasoning, before any answer,"
     return (
         f"reading an answer: {what} was cut off at the limit of its tokens; fewer messages are asked about at once; if "
-        "this goes on, raise reading.max_output_tokens, or have the model reason less"
+        "this goes on, raise reading.max_output_tokens or the server's context, or have the model reason less"
     )
 
 

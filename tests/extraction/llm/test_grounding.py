@@ -99,6 +99,22 @@ def test_a_name_given_for_the_wrong_turn_goes_to_the_one_that_says_it() -> None:
 
 
 @pytest.mark.parametrize(
+    ("first", "speaker", "wanted"),
+    [
+        ("I own a cargo bike.", "user", 4),
+        ("Odalys wrote. She moved.", "user", 3),  # where, an earlier conversation may have said
+        ("I own a cargo bike.", "Bo", 3),  # the words are somebody else's
+    ],
+)
+def test_a_relation_given_for_the_wrong_turn_goes_to_the_one_that_says_it(
+    first: str, speaker: str, wanted: int
+) -> None:
+    read = segment(turn(3, first), turn(4, "Odalys lives in Tartu.", speaker))
+    found = grounded(read, targets=(0, 1), relations=[relation("Odalys", "lives_in", "Tartu")])
+    assert [claim.turn_number for claim in found.claims] == [wanted]
+
+
+@pytest.mark.parametrize(
     ("when", "wanted", "precision"),
     [
         ("in January", date(2026, 1, 1), "month"),

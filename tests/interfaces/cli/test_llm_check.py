@@ -92,6 +92,17 @@ def test_a_model_that_finds_nothing_is_no_success(check: Check) -> None:
     assert "found none of the facts of the sample; try a larger model" in done.stderr
 
 
+def test_answers_that_cannot_be_read_take_their_time_as_well(check: Check) -> None:
+    """An answer that is cut off, and the two halves that it is asked for in: each takes as long as it takes."""
+    with ModelServer([answer("{", finish_reason="length", delay_seconds=0.1)]) as server:
+        found = json.loads((done := check(server, "--json")).stdout)
+    assert done.returncode == 1
+    assert "was cut off at the limit of its tokens" in found["problem"]
+    assert found["n_calls"] == server.n_calls > 1
+    assert found["seconds"] > 0.1 * found["n_calls"]
+    assert found["takes"]["structured outputs"] == "JSON schema"
+
+
 def test_without_a_key_it_says_which_to_set(check: Check) -> None:
     with ModelServer() as server:
         done = check(server, EM_LLM_API_KEY="", OPENAI_API_KEY="")
