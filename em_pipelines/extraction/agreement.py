@@ -49,6 +49,9 @@ _CLOSE = frozenset({"spouse_of", "partner_of", "parent_of", "child_of", "sibling
 _KIN_GROUPS = (COUPLES, frozenset({"sibling_of"}))
 """Relations that some word says. A child may be anybody's little one."""
 _INTENT = frozenset(RELATIONS_BY_GROUP["intent"]) | {"might_be_interested_in"}
+_PLACED = frozenset({"lives_in", "located_in", "born_in"})
+_TOLD_ALONE = frozenset(RELATIONS_BY_GROUP["work"]) | {"lives_in", "located_in"}
+"""Who says one of these says nothing else of the same two by it."""
 _OF_EVENTS = frozenset({"scheduled_for", "happened_on"})
 """Several events may be on one day."""
 _APART = {
@@ -155,6 +158,8 @@ class _TurnReadings:
             for against in checks:
                 if (found := against(said, read)) is not None:
                     return found
+        if claim.relation in _PLACED and claim.object_type is EntityType.PERSON:
+            return Contradiction(RELATION, "nobody lives or was born in a person")
         return self._of_no_kin(claim) or self._clauses.contradiction(claim, said)
 
     def _of_no_kin(self, claim: Claim) -> Contradiction | None:
@@ -218,10 +223,16 @@ class _TurnReadings:
             return None
         return Contradiction(SUBJECT, "the sentence says it of another")
 
+    def _is_unworded(self, said: Fact, read: Fact) -> bool:
+        """Whether another relation is read between the same ends, and the turn has no verb of this one."""
+        verbs = verbs_of(said.relation) - verbs_of(read.relation)
+        is_told = read.sign > 0 and read.relation in _TOLD_ALONE - {said.relation}
+        return is_told and bool(verbs) and verbs.isdisjoint(self._words_said)
+
     def _of_another_relation(self, said: Fact, read: Fact) -> Contradiction | None:
         """`I'd love a greenhouse` of one that is owned."""
         if said.sign < 0 or not self._are_straight(said, read):
             return None
         is_wished = said.relation in REAL and read.relation in _INTENT and read.sign > 0
-        is_apart = is_wished or read.relation in _APART.get(said.relation, ())
+        is_apart = is_wished or read.relation in _APART.get(said.relation, ()) or self._is_unworded(said, read)
         return Contradiction(RELATION, f"the sentence says {read.relation}") if is_apart else None

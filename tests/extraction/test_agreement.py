@@ -61,6 +61,8 @@ CONTRADICTED = [
     ("My flatmate Corin eats nut butter out of the jar.", ("user", "likes", "nut butter", 1), "subject_disagrees"),
     ("Lotte hates it, she says it smells.", ("user", "dislikes", "new place", 1), "subject_disagrees"),
     ("I was at the vet with my cat.", ("Tom", "has_pet", "cat", 1), "subject_disagrees"),
+    ("My brother Tom lives in Bruges.", ("Tom", "likes", "Bruges", 1), "relation_disagrees"),
+    ("I am with my sister Ilse in Bruges.", ("user", "lives_in", "sister", 1), "relation_disagrees"),
 ]  # fmt: skip
 
 
