@@ -64,17 +64,18 @@ _APART = {
 def disagreements(claims: Sequence[Claim], segment: Segment) -> Iterator[tuple[int, Contradiction]]:
     """The claims of a model that their own sentences contradict: the place of each among `claims`, and how."""
     turns = {turn.turn_number: turn for turn in segment.turns if turn.language in {None, ENGLISH}}
-    compared = [n for n, claim in enumerate(claims) if _is_compared(claim) and claim.turn_number in turns]
+    compared = {n: claim for n, claim in enumerate(claims) if _is_compared(claim) and claim.turn_number in turns}
     if not compared:
         return
     second = [claim for claim in _second_reader().extract(segment).claims if claim.act is Act.ASSERT]
-    heard: dict[int, _TurnReadings] = {}
-    for n in compared:
-        number = claims[n].turn_number
-        if number not in heard:
-            read = [claim for claim in second if claim.turn_number == number]
-            heard[number] = _TurnReadings(turns[number], read, _words_until(number, segment))
-        if (found := heard[number].contradiction(claims[n])) is not None:
+
+    @cache
+    def heard(number: int) -> _TurnReadings:
+        read = [claim for claim in second if claim.turn_number == number]
+        return _TurnReadings(turns[number], read, _words_until(number, segment))
+
+    for n, claim in compared.items():
+        if (found := heard(claim.turn_number).contradiction(claim)) is not None:
             yield n, found
 
 
@@ -151,16 +152,24 @@ class _TurnReadings:
         said = fact_of(claim)
         if any(self._agree(said, read) for read in self._read):
             return None
-        for read in self._read:
-            checks = [self._of_people, self._opposite, self._of_another_relation]
-            if not (_is_thing(claim) and self._speaker.is_named(read.subject)):  # my app uses what I use
-                checks.append(self._of_another)
-            for against in checks:
-                if (found := against(said, read)) is not None:
-                    return found
-        if claim.relation in _PLACED and claim.object_type is EntityType.PERSON:
-            return Contradiction(RELATION, "nobody lives or was born in a person")
-        return self._of_no_kin(claim) or self._clauses.contradiction(claim, said)
+        found = (against for read in self._read for against in self._against(claim, said, read) if against is not None)
+        return (
+            next(found, None)
+            or self._of_a_person(claim)
+            or self._of_no_kin(claim)
+            or self._clauses.contradiction(claim, said)
+        )
+
+    def _against(self, claim: Claim, said: Fact, read: Fact) -> Iterator[Contradiction | None]:
+        yield self._of_people(said, read)
+        yield self._opposite(said, read)
+        yield self._of_another_relation(said, read)
+        if not (_is_thing(claim) and self._speaker.is_named(read.subject)):  # my app uses what I use
+            yield self._of_another(said, read)
+
+    def _of_a_person(self, claim: Claim) -> Contradiction | None:
+        is_place = claim.relation not in _PLACED or claim.object_type is not EntityType.PERSON
+        return None if is_place else Contradiction(RELATION, "nobody lives or was born in a person")
 
     def _of_no_kin(self, claim: Claim) -> Contradiction | None:
         """A couple, or a sister, of which no word was said."""

@@ -5,7 +5,7 @@ What finds no place is handed on without one: `em_pipelines.extraction.verificat
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import cast
 
@@ -141,14 +141,16 @@ def _turn_of(segment: Segment, targets: dict[int, Turn], item: RelationItem) -> 
     """The turn that a relation was given for. Where neither that nor those shortly before it have a word for its ends,
     another turn of the same speaker that has words for both: small models count turns wrongly."""
     given = targets.get(item.t)
-    if given is None:
-        return None
-    names = _names_of_others(item, given)
-    near = [one.text for one in (*_before(segment, given), given)]
-    if not names or any(find_span(name, text) for name in names for text in near):
+    names = _names_of_others(item, given) if given is not None else []
+    if given is None or not names or _is_any_said(names, (*_before(segment, given), given)):
         return given
-    of_speaker = (turn for turn in targets.values() if turn.subject == given.subject)
-    return next((turn for turn in of_speaker if all(find_span(name, turn.text) for name in names)), given)
+    others = (turn for turn in targets.values() if turn.subject == given.subject)
+    return next((turn for turn in others if all(_is_any_said([name], [turn]) for name in names)), given)
+
+
+def _is_any_said(names: Iterable[str], turns: Iterable[Turn]) -> bool:
+    texts = [turn.text for turn in turns]
+    return any(find_span(name, text) for name in names for text in texts)
 
 
 def _names_of_others(item: RelationItem, turn: Turn) -> list[str]:
