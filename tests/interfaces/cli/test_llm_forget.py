@@ -120,7 +120,10 @@ def test_failed_checks_dead_letters_and_waiting_messages_are_all_told(
     failed, dead, waiting = done.stderr.splitlines()
     assert failed.startswith("em: checks failed: hallucination_rate on claims")
     assert "`em llm forget --from 2026-03-02 --to 2026-03-02`" in failed
-    assert dead == "em: 1 message could not be read and is a dead letter; see `em dead-letters list`"
+    assert dead.startswith(
+        "em: 1 message could not be read and is a dead letter (reading an answer: entities, relations"
+    )
+    assert dead.endswith("; see `em dead-letters list`")
     assert waiting == "em: 1 message waits to be read by the model (rate_limited); `em run` goes on from there"
     assert done.returncode == 1, "another run does not mend the check"
     server.script = oracle.reading
