@@ -124,7 +124,8 @@ def test_failed_checks_dead_letters_and_waiting_messages_are_all_told(
         "em: 1 message could not be read and is a dead letter (reading an answer: entities, relations"
     )
     assert dead.endswith("; see `em dead-letters list`")
-    assert waiting == "em: 1 message waits to be read by the model (rate_limited); `em run` goes on from there"
+    assert waiting.startswith("em: 1 message waits to be read by the model (asking the model")
+    assert waiting.endswith("try again in 3600 s); `em run` goes on from there")
     assert done.returncode == 1, "another run does not mend the check"
     server.script = oracle.reading
     assert em_here("llm", "forget", "--from", "2026-03-01", "--to", "2026-03-02").returncode == 0
