@@ -25,7 +25,7 @@ from em_pipelines.extraction.rules.lexicon import load_lexicon
 from em_pipelines.extraction.settings import VerificationSettings
 from em_pipelines.extraction.spans import find_span
 from em_pipelines.extraction.statement_support import grounds_ends, is_stated
-from em_pipelines.extraction.support import N_EARLIER, Said, is_supported
+from em_pipelines.extraction.support import N_EARLIER, Said, content_stems, is_supported
 from em_pipelines.language.sentences import sentences_around
 from em_pipelines.schema.readings import (
     MAX_STATEMENT_CHARACTERS,
@@ -237,7 +237,7 @@ class _Talk:
 
 
 def _is_near(name: str, said: Said) -> bool:
-    return any(find_span(noun_of(name), text) for text in said.near) or is_supported(name, said)
+    return any(is_supported(word, said) for word in [w for w in name.split() if content_stems(w)] or [name])
 
 
 def _unspoken(mentions: Iterable[Mention], talk: _Talk, in_use: set[tuple[int, str]]) -> Iterator[Doubt]:
