@@ -24,7 +24,7 @@ from em_pipelines.text.name_keys import Owned, namesakes
 from em_pipelines.text.values import local_instant
 
 MAX_SHOWN_CHARACTERS = 800
-"""Of a turn that is only there to be understood: an assistant's answer is long, and states nobody's facts."""
+"""Of a turn that is context only: an assistant's answer is long, and no fact is extracted from it."""
 NOT_SHOWN = frozenset({"tool", "system"})
 """Roles of turns that no model is shown."""
 
@@ -45,7 +45,7 @@ def segment_session(
     """Packs the turns of one session, in turn order, into as few segments as the token limit allows.
 
     Every turn is in exactly one segment. A turn above the limit makes a segment of its own. What counts is what a model
-    is shown: of a turn that states nobody's facts its first `MAX_SHOWN_CHARACTERS`, of tools and systems nothing.
+    is shown: of an assistant's turn its first `MAX_SHOWN_CHARACTERS`, of tool and system turns nothing.
     """
     settings = settings or SegmentationSettings()
     ordered = sorted(turns, key=lambda turn: turn.turn_number)

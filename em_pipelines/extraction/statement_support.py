@@ -67,7 +67,7 @@ def is_stated(statement: str, claim: Claim, near: Sequence[Turn], said: Said) ->
 
 def _denies_alike(statement: str, claim: Claim, turn: Turn) -> bool:
     """Whether a statement denies what its claim denies, and nothing that the turn does not. A denial in the turn's own
-    words ("didn't even blink") may stand in any statement; a denied claim may be said by any denial of its turn."""
+    words ("didn't even blink") is always allowed; a claim with negative polarity may rest on any denial of its turn."""
     text, language = turn.text, turn.language or ENGLISH
     said, quoted = _denials(statement, language), _denials(text, language)
     is_denied = bool(_denials(clause_around(text, claim.start, claim.end, len(text)), language))
