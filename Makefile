@@ -11,7 +11,7 @@ NEO4J_JARS ?= .venv/neo4j-jars
 ENGINE ?= .venv/engine
 ENGINE_PLATFORM ?= linux-x64
 
-.PHONY: install install-test run test test-slow test-faults test-neo4j test-engine check dev bench fit-guard fit-lessons fit-quoted lock clean
+.PHONY: install install-test run test test-slow test-faults test-neo4j test-engine check dev bench fit-guard fit-instructions fit-lessons fit-quoted lock clean
 
 install: .venv/.installed
 install-test: .venv/.installed-test
@@ -69,6 +69,10 @@ bench: install
 # Fits the weights by which sentences are left unquoted to training/guard, and says how well they tell.
 fit-guard: install-test
 	$(BIN)/python -m training.guard
+
+# Trains the model of standing instructions on training/instructions, and prints its metrics by held-out annotator.
+fit-instructions: install-test
+	$(BIN)/python -m training.instructions
 
 # Fits the weights by which answers of tools are told from lessons to training/lessons, and says how well they tell.
 fit-lessons: install-test

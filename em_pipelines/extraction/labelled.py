@@ -1,6 +1,7 @@
 """Reads rows of the labelled corpora with an extractor, and writes what was found in the form that is scored."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, TypeVar
 
@@ -9,9 +10,8 @@ from em_pipelines.extraction.messages import language_of
 from em_pipelines.extraction.rules.noun_phrases import KIN, PETS
 from em_pipelines.schema.readings import Claim, Extraction, Extractor, Issue, Mention, Segment, Turn
 from em_pipelines.schema.rows import CallRow
-from em_pipelines.schema.vocabulary import USER, Act
+from em_pipelines.schema.vocabulary import USER, Act, PrivacyLevel
 from em_pipelines.text.cleaning import clean_text, looks_like_code
-from em_pipelines.text.guard.screening import surfaced
 from em_pipelines.text.masking import mask_text
 from em_pipelines.text.name_keys import noun_of
 
@@ -33,6 +33,20 @@ def predictions(
         if calls is not None:
             calls += reading.calls
         yield scored_form(segment.segment_id, segment.turns[0].turn_number, surfaced(reading))
+
+
+def surfaced(extraction: Extraction) -> Extraction:
+    """The extraction without its L4 claims, and without what only they mention."""
+    claims = [c for c in extraction.claims if c.privacy_level is not PrivacyLevel.PRIVILEGED]
+    privileged = [c for c in extraction.claims if c.privacy_level is PrivacyLevel.PRIVILEGED]
+    hidden = _names_in(privileged) - _names_in(claims)
+    mentions = [m for m in extraction.mentions if (m.turn_number, m.name) not in hidden or m.name == USER]
+    return replace(extraction, mentions=mentions, claims=claims)
+
+
+def _names_in(claims: Iterable[Claim]) -> set[tuple[int, str | None]]:
+    """The things that claims are about, each with the number of its turn."""
+    return {(claim.turn_number, name) for claim in claims for name in (claim.subject, claim.object)}
 
 
 def _segment(row: Mapping[str, Any]) -> Segment:

@@ -13,26 +13,21 @@ is quoted is decided before anything is read, and blanked for every extractor al
 
 What the speaker calls their own ("it's my own bio", "which is true") is not quoted. What is missed belongs into
 `training/quoted`, with its near misses.
-
-Lafferty, McCallum, Pereira (2001), Conditional Random Fields.
 """
 
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from functools import cache, lru_cache
+from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
-from threading import Lock
 
-import pycrfsuite
-
-from em_pipelines.errors import PatternError
 from em_pipelines.extraction.quoted_frames import FIRST_PERSON_WORDS, MAY_FRAME, Framing, is_called_own
 from em_pipelines.extraction.quoted_pieces import marks_of, pieces_of
 from em_pipelines.schema.readings import Issue, Segment, Turn
 from em_pipelines.text.guard.passages import Span, blanked, merged, overlaps, spoken_passages
 from em_pipelines.text.guard.screening import CITED
+from em_pipelines.text.tagging import marginals
 
 MODEL = Path(__file__).with_name("quoted.crfsuite")
 """Written by training/quoted."""
@@ -40,8 +35,6 @@ THRESHOLD = 0.9
 """How likely a piece has to be quoted material for the model to take it."""
 OPENS, GOES_ON = "opens", "goes on"
 """The labels of a piece of quoted material: the first of a stretch and the others."""
-_TAGGING = Lock()
-"""A tagger holds the message that it was given last."""
 MAX_LABEL_WORDS = 4
 MIN_LABELS, MIN_ROWS, MIN_SHARE = 2, 3, 0.5
 """Lines with a label that make a form, rows that make a table, and of the lines from the first of them to the last."""
@@ -100,24 +93,8 @@ def _learned(text: str) -> list[Span]:
     pieces = pieces_of(text)
     if not pieces:
         return []
-    marks, tagger = marks_of(pieces), model(MODEL)
-    with _TAGGING:
-        tagger.set(marks)
-        likely = [tagger.marginal(OPENS, n) + tagger.marginal(GOES_ON, n) for n in range(len(pieces))]
+    likely = [opens + goes_on for opens, goes_on in marginals(MODEL, marks_of(pieces), (OPENS, GOES_ON))]
     return [(piece.start, piece.end) for piece, chance in zip(pieces, likely, strict=True) if chance > THRESHOLD]
-
-
-@cache
-def model(path: Path) -> pycrfsuite.Tagger:
-    """The model of a file. Raises PatternError where it is not one."""
-    tagger = pycrfsuite.Tagger()
-    try:
-        tagger.open(str(path))
-    except (OSError, ValueError) as error:
-        raise PatternError(f"reading the model {path.name}: {error}; restore the file") from error
-    if not {OPENS, GOES_ON} <= {*tagger.labels()}:
-        raise PatternError(f"reading the model {path.name}: found no label {OPENS!r}; restore the file")
-    return tagger
 
 
 def without_quoted(segment: Segment) -> tuple[Segment, list[Issue]]:

@@ -4,16 +4,14 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import pairwise
-from operator import eq
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from em_pipelines.errors import PatternError
 from em_pipelines.extraction.assemble import readings
-from em_pipelines.extraction.quoted_material import MODEL, model, quoted_material, straight, without_quoted
+from em_pipelines.extraction.quoted_material import GOES_ON, MODEL, OPENS, quoted_material, straight, without_quoted
 from em_pipelines.extraction.quoted_pieces import marks_of, pieces_of
 from em_pipelines.extraction.rules.extractor import RulesExtractor
 from em_pipelines.schema.readings import Extraction, LocalExtractor, Segment, Turn
@@ -21,6 +19,7 @@ from em_pipelines.schema.vocabulary import USER
 from em_pipelines.text.cleaning import CODE_MARK
 from em_pipelines.text.guard.passages import blanked
 from tests.growth import grows_with_its_length
+from tests.models import share_alike
 
 RELATIVES = {"sibling_of", "child_of", "friend_of", "parent_of"}
 """What a frame itself says: "for my sister Nora"."""
@@ -178,15 +177,6 @@ def test_what_tools_and_assistants_say_is_left_to_the_guard() -> None:
     assert without_quoted(replace(segment, turns=turns))[0].turns == turns
 
 
-@pytest.mark.parametrize("held", [None, b"", b"no model", b"lCRF" + bytes(400)], ids=["none", "empty", "text", "zeros"])
-def test_a_damaged_model_is_named(tmp_path: Path, held: bytes | None) -> None:
-    path = tmp_path / "quoted.crfsuite"
-    if held is not None:
-        path.write_bytes(held)
-    with pytest.raises(PatternError, match=r"reading the model quoted\.crfsuite: .*restore the file"):
-        model(path)
-
-
 @pytest.mark.parametrize(
     "part", ["I live in Delft and my dog ", "Name: Ann\n", "a,b;c|d\t", '"I row" ', "you are (I am) "], ids=repr
 )
@@ -217,14 +207,8 @@ def test_the_model_is_the_one_of_its_training(tmp_path: Path) -> None:
 
     every = list(messages())
     fit(every, tmp_path / "model")
-    shipped, anew = model(MODEL), model(tmp_path / "model")
-    n_labels = n_alike = 0
-    for message in every:
-        marks = marks_of(pieces_of(straight(message.text)))
-        one, other = (tagger.tag(marks) for tagger in (shipped, anew))
-        n_labels += len(marks)
-        n_alike += sum(map(eq, one, other))
-    assert n_alike >= 0.999 * n_labels  # a library may round otherwise
+    texts = [marks_of(pieces_of(straight(message.text))) for message in every]
+    assert share_alike(texts, (OPENS, GOES_ON), MODEL, tmp_path / "model") >= 0.999  # a library may round otherwise
 
 
 PIECES = st.sampled_from(

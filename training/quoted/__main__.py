@@ -15,6 +15,7 @@ import pycrfsuite
 from em_pipelines.extraction.quoted_material import GOES_ON, MODEL, OPENS, THRESHOLD, straight
 from em_pipelines.extraction.quoted_pieces import Piece, marks_of, pieces_of
 from em_pipelines.text.guard.passages import Span
+from em_pipelines.text.tagging import marginals
 
 HERE = Path(__file__).parent
 OWN, OWN_AGAIN = "own", "own again"
@@ -78,19 +79,15 @@ def left_out(every: Sequence[Message], annotator: str) -> tuple[int, int, int]:
     """Of the pieces in the first person of one annotator, by a model of the others: how many are rightly taken for
     quoted material, how many are taken for it, and how many are it."""
     with TemporaryDirectory() as folder:
-        fit([message for message in every if message.annotator != annotator], Path(folder) / "model")
-        tagger = pycrfsuite.Tagger()
-        tagger.open(str(Path(folder) / "model"))
+        path = Path(folder) / "model"
+        fit([message for message in every if message.annotator != annotator], path)
         n_right = n_taken = n_quoted = 0
-        for message in every:
-            if message.annotator != annotator:
-                continue
+        for message in (message for message in every if message.annotator == annotator):
             pieces = pieces_of(straight(message.text))
-            tagger.set(marks_of(pieces))
-            for n, (piece, label) in enumerate(zip(pieces, message.labels(pieces), strict=True)):
+            chances = marginals(path, marks_of(pieces), (OPENS, GOES_ON))
+            for piece, label, its in zip(pieces, message.labels(pieces), chances, strict=True):
                 if "first" in piece.signs:
-                    is_taken = tagger.marginal(OPENS, n) + tagger.marginal(GOES_ON, n) > THRESHOLD
-                    is_quoted = label in {OPENS, GOES_ON}
+                    is_taken, is_quoted = sum(its) > THRESHOLD, label in {OPENS, GOES_ON}
                     n_right += is_taken and is_quoted
                     n_taken += is_taken
                     n_quoted += is_quoted

@@ -61,7 +61,9 @@ a longer key ("report deadline"). The same key each time, so that a new value re
 - Done: did "run a marathon"; attended an event; visited a place; created a work. An event with a date: happened_on if \
 past, scheduled_for if ahead; subject the event, object the date.
 - Ahead: plans, wants, needs, decided, without to ("learn Rust"). Advice that was taken: decided.
-- Answers: user prefers "answers in metric units"; "call me Lu": user has_name Lu, attribute "nickname".
+- Answers: user prefers "answers in metric units"; "call me Lu": user has_name Lu, attribute "nickname". Lasting \
+wishes for answers only: leave out orders about actions, consent, money, other people, memory, what is to be \
+recommended or hidden.
 - Projects: works_on, uses, created, depends_on, part_of, has_part. Effects and problems: causes, improves, \
 conflicts_with. Views: prefers, believes. Don't like: dislikes, polarity 1. relates_to only if nothing else fits.
 - polarity -1: other negations, and what has ended ("no longer", "used to", "quit").

@@ -21,8 +21,8 @@ from em_pipelines.lifecycle.consolidation.settings import ConsolidationSettings
 from em_pipelines.lifecycle.consolidation.wording import is_telling
 from em_pipelines.text.counting import counted
 from em_pipelines.text.guard.contact import personal_spans
-from em_pipelines.text.guard.injection import is_quarantined, strip_instructions
-from em_pipelines.text.guard.screening import CITED, UNQUOTED, privilege_spans, withheld_in
+from em_pipelines.text.guard.injection import is_quarantined, privilege_spans, strip_instructions
+from em_pipelines.text.guard.screening import CITED, UNQUOTED, withheld_in
 from em_pipelines.text.masking import mask_text
 
 INJECTION, SECRETS, PRIVILEGE, SCOPE, CONTRADICTION = GATES = (

@@ -10,6 +10,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import lru_cache, partial
 from operator import itemgetter
 
 from em_pipelines.schema.vocabulary import USER
@@ -311,6 +312,23 @@ def _drop_claim(search: _Search, found: Found) -> None:
         return
     is_own = _FIRST_PERSON.search(search.folded, start, found.start) is not None
     search.drop(found.rule.kind, (found.start if is_own else start, end))
+
+
+def privilege_spans(text: str) -> list[Span]:
+    """The sentences of a text that claim rank, by privilege.yaml; in order, without overlaps."""
+    return list(_ranks(text))
+
+
+@lru_cache(maxsize=512)  # asked for when a message is guarded, and again when what was read in it is screened
+def _ranks(text: str) -> tuple[Span, ...]:
+    book, plain = rule_book("privilege"), folded(text)
+    rules = book.candidates(plain)
+    if not rules:
+        return ()
+    spans: list[Span] = []
+    for found in book.find(text, plain, partial(sentences, text), rules):
+        spans += [s for s in sentences(text) if s[0] < found.end and found.start < s[1]]
+    return tuple(merged(spans))
 
 
 def in_first_person(statement: str) -> str:

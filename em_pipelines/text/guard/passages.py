@@ -54,6 +54,12 @@ _EXTRA_LOOKALIKES = str.maketrans(
 )
 _STRAIGHT = str.maketrans({"’": "'", "‘": "'", "ʼ": "'", "`": "'", "“": '"', "”": '"', "„": '"', "«": '"', "»": '"'})
 
+CODE_OR_LINK = re.compile(
+    r"(?i)https?://|www\.|\w+\.example\b|[<>{}]|\$\(|\]\(|\|\||&&|;\s*\w+\s*=|\]\]>|<!--|`|\\[nux]|://|\b\w+\([^)]{0,80}\)|"
+    r"(?<!\w)--[a-z]|\b[\w.-]+\.(?:sh|exe|ps1|bat|js|py)\b(?=\W|$)|^[/~][\w.-]+/|\b(?:\d{1,3}\.){3}\d{1,3}\b"
+)
+"""What makes a text no thing and no plain sentence: an address to open, a command, markup."""
+
 
 @lru_cache(maxsize=4096)
 def _folded_char(char: str) -> str:

@@ -11,7 +11,7 @@ instructions, code or markup.
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from functools import cache, lru_cache, partial
+from functools import cache, lru_cache
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -19,8 +19,15 @@ from typing import Any
 from em_pipelines.schema.readings import Claim, Extraction, Issue, Mention, Segment, Turn, Withheld
 from em_pipelines.schema.vocabulary import USER, Mechanism, PrivacyLevel
 from em_pipelines.text.cleaning import CODE_MARK
-from em_pipelines.text.guard.injection import in_first_person, is_quarantined, quarantine, strip_instructions
+from em_pipelines.text.guard.injection import (
+    in_first_person,
+    is_quarantined,
+    privilege_spans,
+    quarantine,
+    strip_instructions,
+)
 from em_pipelines.text.guard.passages import (
+    CODE_OR_LINK,
     Span,
     blanked,
     cited_passages,
@@ -31,7 +38,6 @@ from em_pipelines.text.guard.passages import (
     overlaps,
     sentences,
 )
-from em_pipelines.text.guard.phrases import rule_book
 from em_pipelines.text.guard.sensitive import (
     FINANCIAL,
     HEALTH,
@@ -44,25 +50,9 @@ from em_pipelines.text.guard.sensitive import (
     sentence_weights,
     spans_by_category,
 )
+from em_pipelines.text.guard.standing_instructions import STANDING, beyond_answers, is_refused, permitted
 from em_pipelines.text.masking import mask_text
 from em_pipelines.text.values import read_yaml
-
-
-def privilege_spans(text: str) -> list[Span]:
-    """The sentences of a text that claim rank, by privilege.yaml; in order, without overlaps."""
-    return list(_spans(text))
-
-
-@lru_cache(maxsize=512)  # asked for when a message is guarded, and again when what was read in it is screened
-def _spans(text: str) -> tuple[Span, ...]:
-    book, plain = rule_book("privilege"), folded(text)
-    rules = book.candidates(plain)
-    if not rules:
-        return ()
-    spans: list[Span] = []
-    for found in book.find(text, plain, partial(sentences, text), rules):
-        spans += [s for s in sentences(text) if s[0] < found.end and found.start < s[1]]
-    return tuple(merged(spans))
 
 
 def unquoted_sentences(text: str) -> dict[str, list[Span]]:
@@ -84,8 +74,11 @@ def unquoted_sentences(text: str) -> dict[str, list[Span]]:
 
 def verified_first(claim: Claim, spans: list[Span]) -> Claim:
     """The claim at L4 and requiring verification where it was read in a claim of rank; else the claim as it is."""
-    if not overlaps((claim.start, max(claim.end, claim.start + 1)), spans):
-        return claim
+    return unverified(claim) if overlaps((claim.start, max(claim.end, claim.start + 1)), spans) else claim
+
+
+def unverified(claim: Claim) -> Claim:
+    """The claim at L4 and requiring verification."""
     return replace(claim, privacy_level=PrivacyLevel.PRIVILEGED, requires_verification=True)
 
 
@@ -189,11 +182,6 @@ def _is_proper(name: str) -> bool:
 
 MAX_NAME_CHARACTERS = 200
 
-_CODE = re.compile(
-    r"(?i)https?://|www\.|\w+\.example\b|[<>{}]|\$\(|\]\(|\|\||&&|;\s*\w+\s*=|\]\]>|<!--|`|\\[nux]|://|\b\w+\([^)]{0,80}\)|"
-    r"(?<!\w)--[a-z]|\b[\w.-]+\.(?:sh|exe|ps1|bat|js|py)\b(?=\W|$)|^[/~][\w.-]+/|\b(?:\d{1,3}\.){3}\d{1,3}\b"
-)
-
 
 @lru_cache(maxsize=16_384)
 def is_unsafe_content(name: str) -> bool:
@@ -201,7 +189,7 @@ def is_unsafe_content(name: str) -> bool:
 
     Blanked characters count as well: what was taken out of the text may not come back in a name.
     """
-    if len(name) > MAX_NAME_CHARACTERS or CODE_MARK in name or "[masked:" in name or _CODE.search(name):
+    if len(name) > MAX_NAME_CHARACTERS or CODE_MARK in name or "[masked:" in name or CODE_OR_LINK.search(name):
         return True
     return is_quarantined(name) or bool(strip_instructions(name).kinds) or mask_text(name) != name
 
@@ -214,6 +202,8 @@ CITED = "cited"
 """Somebody else's words: they may be quoted, and state no fact."""
 UNQUOTED = "unquoted"
 """What speaks to the reader, or of its machinery, secrets or ranks: it states facts, and is not quoted."""
+BEYOND_ANSWERS = ("unsafe_content", "of_an_order", "warning")
+"""Why a claim is refused that was read in a standing instruction and is not of answers to its speaker."""
 MILD = "info"
 """How severe it is that somebody asks to be remembered."""
 Found = tuple[str, str, str]
@@ -226,17 +216,6 @@ def withheld_in(text: str, settings: SafetySettings = DEFAULT_SETTINGS) -> tuple
     bound = settings.max_characters
     found = _found_in(text[:bound], settings.withheld)
     return found if len(text) <= bound else (*found, Withheld(bound, len(text), TRUNCATED, "too_long", "warning"))
-
-
-def withheld_sentences(text: str, settings: SafetySettings = DEFAULT_SETTINGS) -> dict[str, int]:
-    """How many sentences of a message no fact is read from, or not all of them, by issue. The mere words of an order
-    ("remember that I sail") and what is only not quoted do not count."""
-    found: dict[str, set[Span]] = {}
-    for one in withheld_in(text, settings):
-        if one.issue != UNQUOTED and not (one.issue == INJECTED and one.severity == MILD):
-            spans = [span for span in sentences(text) if overlaps(span, [(one.span_start, one.span_end)])]
-            found.setdefault(one.issue, set()).update(spans)
-    return {issue: max(1, len(spans)) for issue, spans in found.items()}
 
 
 def quotable(text: str, withheld: Iterable[Withheld]) -> str:
@@ -288,14 +267,17 @@ def screened(extraction: Extraction, segment: Segment, settings: SafetySettings 
     by name and by value. The extraction is not changed.
     """
     withheld = settings.withheld
-    ranks = {turn.turn_number: _ranks(turn) for turn in segment.turns}
+    turns = {turn.turn_number: turn for turn in segment.turns}
+    ranks = {number: _ranks(turn) for number, turn in turns.items()}
     out = replace(extraction, mentions=[], claims=[], issues=list(extraction.issues))
     refused: dict[tuple[int, Found], None] = {}
     for claim in extraction.claims:
-        reason = _claim_refused(claim, withheld)
+        turn = turns.get(claim.turn_number)
+        reason = _claim_refused(claim, withheld) or (BEYOND_ANSWERS if turn and beyond_answers(claim, turn) else None)
         if reason is None:
-            kept = _stated_safely(claim, withheld)
-            out.claims.append(verified_first(levelled(kept), ranks.get(claim.turn_number, [])))
+            kept = levelled(_stated_safely(claim, withheld))
+            is_order = turn is not None and is_refused(claim, turn.text)
+            out.claims.append(unverified(kept) if is_order else verified_first(kept, ranks.get(claim.turn_number, [])))
         else:
             refused[claim.turn_number, reason] = None
     for mention in extraction.mentions:
@@ -306,20 +288,6 @@ def screened(extraction: Extraction, segment: Segment, settings: SafetySettings 
             out.mentions.append(mention)
     out.issues += [Issue(turn, name, why, severity) for turn, (name, why, severity) in refused]
     return out
-
-
-def surfaced(extraction: Extraction) -> Extraction:
-    """The extraction without its L4 claims, and without what only they mention."""
-    claims = [c for c in extraction.claims if c.privacy_level is not PrivacyLevel.PRIVILEGED]
-    privileged = [c for c in extraction.claims if c.privacy_level is PrivacyLevel.PRIVILEGED]
-    hidden = _names_in(privileged) - _names_in(claims)
-    mentions = [m for m in extraction.mentions if (m.turn_number, m.name) not in hidden or m.name == USER]
-    return replace(extraction, mentions=mentions, claims=claims)
-
-
-def _names_in(claims: Iterable[Claim]) -> set[tuple[int, str | None]]:
-    """The things that claims are about, each with the number of its turn."""
-    return {(claim.turn_number, name) for claim in claims for name in (claim.subject, claim.object)}
 
 
 def _ranks(turn: Turn) -> list[Span]:
@@ -350,9 +318,11 @@ def _found_in(text: str, withheld: tuple[str, ...]) -> tuple[Withheld, ...]:
         text = take_out(_mask_spans(text), MASKED, "secret", "warning")
     for look, issue, severity in ((strip_instructions, INJECTED, "warning"), (quarantine, QUARANTINED, "error")):
         stripped = look(text)
+        left = permitted(text, stripped)
+        found += (Withheld(*span, UNQUOTED, STANDING, MILD) for span in merged(left))
         for kind, is_mild in product(stripped.kinds, (False, True)):
-            places = (span for of, span in stripped.found if of == kind and (span in stripped.mild) == is_mild)
-            text = take_out(places, issue, kind, MILD if is_mild else severity)
+            places = [span for of, span in stripped.found if of == kind and (span in stripped.mild) == is_mild]
+            text = take_out((span for span in places if span not in left), issue, kind, MILD if is_mild else severity)
     for category, spans in spans_by_category(text, withheld).items():
         text = take_out(spans, f"{category}_withheld", category, "info")
     take_out(privilege_spans(text), RANK, "rank", "warning")

@@ -23,7 +23,7 @@ from em_pipelines.text.guard.screening import guarded
 WRITTEN_AT = datetime(2026, 4, 2, 9, 30, tzinfo=UTC)
 MAX_FIXED_TOKENS = {Profile.LEAN: 1_350, Profile.FULL: 2_500}
 """System message and schema together, at four characters a token: every call pays for them."""
-VERSIONS = {Profile.LEAN: "3259c337fe0b", Profile.FULL: "f51c5e080bf3"}
+VERSIONS = {Profile.LEAN: "3259c337fe0b", Profile.FULL: "ed8a28630d8f"}
 """Of the prompts: with another one every message is asked about again, which is paid for."""
 EXAMPLE_DAY = "2031-05-08"
 _LINE = re.compile(r"(?m)^(\d+|-) ([^:\n]*): (.*)$")

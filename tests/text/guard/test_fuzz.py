@@ -5,9 +5,9 @@ import random
 import pytest
 
 from em_pipelines.text.cleaning import clean_text
-from em_pipelines.text.guard.injection import quarantine, strip_instructions
+from em_pipelines.text.guard.injection import privilege_spans, quarantine, strip_instructions
 from em_pipelines.text.guard.passages import has_pasted_block
-from em_pipelines.text.guard.screening import is_unsafe_content, privilege_spans
+from em_pipelines.text.guard.screening import is_unsafe_content
 from em_pipelines.text.guard.sensitive import categories, sensitive_spans
 from em_pipelines.text.masking import mask_text
 from tests.growth import grows_with_its_length

@@ -7,12 +7,12 @@ from datetime import UTC, datetime
 import pytest
 
 from em_pipelines.extraction.assemble import Checks, extract
-from em_pipelines.extraction.labelled import predictions
+from em_pipelines.extraction.labelled import predictions, surfaced
 from em_pipelines.extraction.rules.extractor import RulesExtractor
 from em_pipelines.extraction.settings import VerificationSettings
 from em_pipelines.schema.readings import Claim, Extraction, LocalExtractor, Mention, Segment, Turn
 from em_pipelines.schema.vocabulary import EntityType, Mechanism, PrivacyLevel, TemporalType
-from em_pipelines.text.guard.screening import guarded, screened, surfaced
+from em_pipelines.text.guard.screening import guarded, screened
 from em_pipelines.text.guard.sensitive import SafetySettings
 
 WRITTEN_AT = datetime(2026, 3, 5, 18, 20, tzinfo=UTC)

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from em_pipelines.errors import PatternError
-from em_pipelines.text.guard.injection import Stripped, quarantine, strip_instructions
+from em_pipelines.text.guard.injection import Stripped, privilege_spans, quarantine, strip_instructions
 from em_pipelines.text.guard.passages import folded
 from em_pipelines.text.guard.phrases import RuleBook, rule_book
-from em_pipelines.text.guard.screening import privilege_spans, unquoted_sentences
+from em_pipelines.text.guard.screening import unquoted_sentences
 from em_pipelines.text.guard.sensitive import CueBook, cue_book
 
 

@@ -1,0 +1,37 @@
+"""Models that tag a sequence: conditional random fields, fitted by a package of training/ and read by CRFsuite.
+
+Lafferty, McCallum, Pereira (2001), Conditional Random Fields.
+"""
+
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from threading import Lock
+
+import pycrfsuite
+
+from em_pipelines.errors import PatternError
+
+_TAGGING = Lock()
+"""A tagger holds the sequence that it was given last."""
+
+
+def marginals(path: Path, marks: Sequence[Sequence[str]], labels: Sequence[str]) -> list[list[float]]:
+    """How likely each of `labels` is for each item of a sequence, by the model of a file and the marks of all items:
+    items × labels. Raises PatternError where the file is no model, or does not know the labels."""
+    tagger = _model(path, tuple(labels))
+    with _TAGGING:
+        tagger.set(marks)
+        return [[tagger.marginal(label, n) for label in labels] for n in range(len(marks))]
+
+
+@cache
+def _model(path: Path, labels: tuple[str, ...]) -> pycrfsuite.Tagger:
+    tagger = pycrfsuite.Tagger()
+    try:
+        tagger.open(str(path))
+    except (OSError, ValueError) as error:
+        raise PatternError(f"reading the model {path.name}: {error}; restore the file") from error
+    if not {*labels} <= {*tagger.labels()}:
+        raise PatternError(f"reading the model {path.name}: found no label {labels[0]!r}; restore the file")
+    return tagger

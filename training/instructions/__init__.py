@@ -1,0 +1,1 @@
+"""Fits the model of standing instructions to labelled messages."""
