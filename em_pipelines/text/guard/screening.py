@@ -273,10 +273,11 @@ def screened(extraction: Extraction, segment: Segment, settings: SafetySettings 
     refused: dict[tuple[int, Found], None] = {}
     for claim in extraction.claims:
         turn = turns.get(claim.turn_number)
-        reason = _claim_refused(claim, withheld) or (BEYOND_ANSWERS if turn and beyond_answers(claim, turn) else None)
+        reason = _claim_refused(claim, withheld) or _order_refused(claim, turn)
         if reason is None:
             kept = levelled(_stated_safely(claim, withheld))
-            is_order = turn is not None and is_refused(claim, turn.text)
+            is_worded = claim.relation == "prefers" and claim.pattern_id is None  # a pattern's object is a bare thing
+            is_order = is_worded and turn is not None and is_refused(claim, turn.text)
             out.claims.append(unverified(kept) if is_order else verified_first(kept, ranks.get(claim.turn_number, [])))
         else:
             refused[claim.turn_number, reason] = None
@@ -318,7 +319,7 @@ def _found_in(text: str, withheld: tuple[str, ...]) -> tuple[Withheld, ...]:
         text = take_out(_mask_spans(text), MASKED, "secret", "warning")
     for look, issue, severity in ((strip_instructions, INJECTED, "warning"), (quarantine, QUARANTINED, "error")):
         stripped = look(text)
-        left = permitted(text, stripped)
+        left = permitted(text, stripped) if stripped.kinds else []
         found += (Withheld(*span, UNQUOTED, STANDING, MILD) for span in merged(left))
         for kind, is_mild in product(stripped.kinds, (False, True)):
             places = [span for of, span in stripped.found if of == kind and (span in stripped.mild) == is_mild]
@@ -347,6 +348,11 @@ def _claim_refused(claim: Claim, withheld: tuple[str, ...]) -> Found | None:
             return reason
     stated = f"{claim.attribute} {claim.value}" if claim.attribute else ""
     return _name_refused(stated, withheld) if stated else None
+
+
+def _order_refused(claim: Claim, turn: Turn | None) -> Found | None:
+    left = turn is not None and any(one.reason == STANDING for one in turn.withheld or ())
+    return BEYOND_ANSWERS if turn is not None and left and beyond_answers(claim, turn) else None
 
 
 def _stated_safely(claim: Claim, withheld: tuple[str, ...]) -> Claim:

@@ -64,10 +64,9 @@ def beyond_answers(claim: Claim, turn: Turn) -> bool:
 
 
 def is_refused(claim: Claim, text: str) -> bool:
-    """Whether a model's claim says that somebody prefers what a text orders of a kind that nobody may leave behind:
-    whether the sentence is such an order that has most of the claim's words, of those that the claim's place touches.
-    What a pattern reads is a thing, and no order."""
-    refused = refused_spans(text) if claim.relation == "prefers" and claim.pattern_id is None else []
+    """Whether a claim tells what a text orders of a kind that nobody may leave behind: whether the sentence is such an
+    order that has most of the claim's words, of those that the claim's place touches."""
+    refused = refused_spans(text)
     if not refused:
         return False
     words = _words(f"{claim.statement or ''} {claim.object or claim.value or ''}")
