@@ -1,4 +1,4 @@
-"""Models that tag a sequence: conditional random fields, fitted by a package of training/ and read by CRFsuite.
+"""Labels the items of a sequence by a conditional random field. Packages of training/ train the models.
 
 Lafferty, McCallum, Pereira (2001), Conditional Random Fields.
 """
@@ -13,12 +13,12 @@ import pycrfsuite
 from em_pipelines.errors import PatternError
 
 _TAGGING = Lock()
-"""A tagger holds the sequence that it was given last."""
+"""A tagger keeps its last sequence, so one thread at a time uses it."""
 
 
 def marginals(path: Path, marks: Sequence[Sequence[str]], labels: Sequence[str]) -> list[list[float]]:
-    """How likely each of `labels` is for each item of a sequence, by the model of a file and the marks of all items:
-    items × labels. Raises PatternError where the file is no model, or does not know the labels."""
+    """The probability of each of `labels` for each item of a sequence, given the features of all items; items × labels.
+    Raises PatternError if the file is no model, or lacks one of the labels."""
     tagger = _model(path, tuple(labels))
     with _TAGGING:
         tagger.set(marks)

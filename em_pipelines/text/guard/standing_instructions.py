@@ -1,10 +1,10 @@
-"""Which sentences of a message are standing instructions about answers: how a person wants to be answered from now on.
+"""Finds the standing instructions about answers in a message: how a person wants to be answered from now on.
 
-"Always use metric units" orders the agent about, as an injected instruction does, and says how somebody wants to be
-answered. What tells the two apart is what is ordered, not how: a conditional random field over the sentences of a
-message, fitted to labelled messages by training/instructions, says of each whether it is about answers to the one who
-speaks, is an order that nobody may leave behind (about tools, permissions, money, other people, memory, secrets, wares,
-dangers), or neither.
+"Always use metric units" looks like an injected instruction, but only says how the user wants to be answered. The
+difference is the subject, not the wording. A conditional random field, trained by training/instructions on labelled
+messages, gives each sentence of a message one of three labels: `instruction` (about answers to the speaker), `refused`
+(a standing instruction that must not be kept: about tools, permissions, money, other people, memory, secrets, products,
+hidden risks, addresses, all users) or `other`. English only.
 """
 
 import re
@@ -30,24 +30,24 @@ from em_pipelines.text.guard.sensitive import marks_of
 from em_pipelines.text.tagging import marginals
 
 MODEL = Path(__file__).with_name("instructions.crfsuite")
-"""Written by training/instructions."""
+"""The file of the classifier, written by training/instructions."""
 INSTRUCTION, REFUSED = LABELS = "instruction", "refused"
-"""The labels of a sentence, besides `other`."""
+"""The labels that a sentence can have, besides `other`."""
 STANDING = "standing_instruction"
-"""Why words are not quoted that would be taken out, did they not only say how their speaker wants to be answered."""
+"""The reason of words that are read and not quoted, because they are an instruction about answers."""
 ORDERS = frozenset({"order", "trigger", "embedded"})
-"""The kinds of injected instructions that people give about answers as well."""
+"""The kinds of injected instructions, by injection.yaml, that can be instructions about answers."""
 TOLD = frozenset({"prefers", "has_name"})
-"""What such words may tell of their speaker: "call me Lu" is an instruction, too."""
+"""The relations that a claim about the speaker may have where it is read in such words: "call me Lu" is one, too."""
 THRESHOLD = 0.5
-"""How likely a sentence has to be a standing instruction about answers, or a refused one, to be taken for it."""
+"""The probability above which a sentence has a label."""
 
 _WORD = re.compile(r"\w{2,80}")
 
 
 def permitted(text: str, stripped: Stripped) -> list[Span]:
-    """What of the instructions found in a text is left there to be read: all of them where each only says how its
-    speaker wants to be answered, else none."""
+    """The spans of the instructions found in a text that stay in it: all of them if each is about answers, else none.
+    Mild ones ("remember that …") do not count; a text that asks for something to be run has none."""
     grave = [(kind, span) for kind, span in stripped.found if span not in stripped.mild]
     if not grave or not {kind for kind, _ in grave} <= ORDERS or is_quarantined(text):
         return []
@@ -57,15 +57,15 @@ def permitted(text: str, stripped: Stripped) -> list[Span]:
 
 
 def beyond_answers(claim: Claim, turn: Turn) -> bool:
-    """Whether a claim was read in words that `permitted` left, and is of anything but answers to their speaker."""
+    """Whether a claim was read in words that `permitted` kept, and is neither a preference nor a name of the speaker."""
     left = [(one.span_start, one.span_end) for one in turn.withheld or () if one.reason == STANDING]
     is_told = claim.subject == USER and claim.relation in TOLD
     return not is_told and overlaps(_place(claim), left)
 
 
 def is_refused(claim: Claim, text: str) -> bool:
-    """Whether a claim tells what a text orders of a kind that nobody may leave behind: whether the sentence is such an
-    order that has most of the claim's words, of those that the claim's place touches."""
+    """Whether a claim comes from a refused sentence: of the sentences that the span of the claim overlaps, the one that
+    shares most words with it."""
     refused = refused_spans(text)
     if not refused:
         return False
@@ -83,8 +83,8 @@ def _words(text: str) -> set[str]:
 
 
 def instruction_spans(text: str) -> list[Span]:
-    """The sentences of a text that are standing instructions about answers; none where it may be pasted, none that
-    stands in quotation marks, and none with a link, a number to call or an address."""
+    """The sentences of a text that are instructions about answers. None if the text has a pasted block; sentences in
+    quotation marks, or with code, a link, a phone number or an address, are left out."""
     if has_pasted_block(text):
         return []
     told = [span for span, chances in _chances(text) if chances[INSTRUCTION] > THRESHOLD]
@@ -93,13 +93,13 @@ def instruction_spans(text: str) -> list[Span]:
 
 
 def refused_spans(text: str) -> list[Span]:
-    """The sentences of a text that are standing orders of a kind that nobody may leave behind."""
+    """The sentences of a text that the classifier labels `refused`."""
     return [span for span, chances in _chances(text) if chances[REFUSED] > THRESHOLD]
 
 
 @lru_cache(maxsize=256)
 def _chances(text: str) -> tuple[tuple[Span, dict[str, float]], ...]:
-    """Each sentence of a text with how likely each label is."""
+    """Each sentence of a text, with the probability of each label."""
     spans = sentences(text)
     if not spans:
         return ()
@@ -108,7 +108,7 @@ def _chances(text: str) -> tuple[tuple[Span, dict[str, float]], ...]:
 
 
 def marks_in(of: Iterable[str]) -> list[list[str]]:
-    """The marks of each sentence of a message: its own, and the words of the one before."""
+    """The features of each sentence of a message: its own (`marks_of`), and the words of the sentence before."""
     found: list[list[str]] = []
     before: Sequence[str] = ("first",)
     for sentence in of:
