@@ -27,7 +27,7 @@ def test_every_sentence_of_a_person_has_two_labels_that_mostly_agree(path: Path)
 
 
 def test_each_kind_of_talk_has_a_part_that_nothing_is_fitted_to() -> None:
-    assert {path.stem.split("-")[0] for path in FILES if path.stem.endswith("-u")} == {
+    assert {path.stem.split("-")[0] for path in FILES if path.stem.endswith(("-u", "-v"))} == {
         path.stem.split("-")[0] for path in FILES
     }
     assert len({path.stem.split("-")[0] for path in FILES}) == len(KINDS)

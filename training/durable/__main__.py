@@ -1,8 +1,8 @@
 """Counts the labelled sentences, and how far their two labellers agree: `.venv/bin/python -m training.durable`.
 
 Each KIND-N.jsonl holds the conversations of one writer, a line each. A turn of a person has `sentences`, as the one
-splitter cuts them, each with the labels of two labellers who knew neither the writer nor each other. Files KIND-u are
-by writers and labellers that took no part in the others: nothing is fitted to them or chosen by them.
+splitter cuts them, each with the labels of two labellers who knew neither the writer nor each other. Files KIND-u and
+KIND-v are by writers and labellers that took no part in the others: nothing is fitted to them or chosen by them.
 """
 
 from collections import Counter
