@@ -57,7 +57,7 @@ def permitted(text: str, stripped: Stripped) -> list[Span]:
 
 
 def beyond_answers(claim: Claim, turn: Turn) -> bool:
-    """Whether a claim was read in words that `permitted` kept, and is neither a preference nor a name of the speaker."""
+    """Whether a claim was read in words that `permitted` kept, and is no preference or name of the speaker."""
     left = [(one.span_start, one.span_end) for one in turn.withheld or () if one.reason == STANDING]
     is_told = claim.subject == USER and claim.relation in TOLD
     return not is_told and overlaps(_place(claim), left)
