@@ -62,8 +62,8 @@ def main() -> None:
         kinds = Counter(one.labels[0].removeprefix("keep ") for one in both)
         alike = sum(one.labels[0] == one.labels[1] for one in both)
         agreement = f"kappa {kappa([one.is_kept for one in of]):.2f}, the same kind {alike / len(both):.2f}"
-        told = ", ".join(f"{kind} {n}" for kind, n in kinds.most_common())
-        print(f"{path.stem}: {len(of)} sentences, {len(both)} kept by both, {agreement}; {told}")
+        counted = ", ".join(f"{kind} {n}" for kind, n in kinds.most_common())
+        print(f"{path.stem}: {len(of)} sentences, {len(both)} kept by both, {agreement}; {counted}")
 
 
 if __name__ == "__main__":

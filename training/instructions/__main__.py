@@ -23,7 +23,7 @@ OTHER = "other"
 ORDER = (REFUSED, INSTRUCTION, OTHER)
 """Which label a sentence has that holds parts of several."""
 SETTINGS: dict[str, float] = {"c1": 0.1, "c2": 1.0, "max_iterations": 150, "feature.minfreq": 2}
-"""Of CRFsuite: penalties on weights and their squares; without the first nothing is told better, by twice the file."""
+"""Of CRFsuite: L1 and L2 penalties; without L1 the model is no more accurate and twice as large."""
 
 
 @dataclass(frozen=True)

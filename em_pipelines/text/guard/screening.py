@@ -203,7 +203,7 @@ CITED = "cited"
 UNQUOTED = "unquoted"
 """What speaks to the reader, or of its machinery, secrets or ranks: it states facts, and is not quoted."""
 BEYOND_ANSWERS = ("unsafe_content", "of_an_order", "warning")
-"""Why a claim is refused that was read in a standing instruction and is not of answers to its speaker."""
+"""Why a claim from a standing instruction is refused that is no preference or name of its speaker."""
 MILD = "info"
 """How severe it is that somebody asks to be remembered."""
 Found = tuple[str, str, str]
@@ -273,12 +273,11 @@ def screened(extraction: Extraction, segment: Segment, settings: SafetySettings 
     refused: dict[tuple[int, Found], None] = {}
     for claim in extraction.claims:
         turn = turns.get(claim.turn_number)
-        reason = _claim_refused(claim, withheld) or _order_refused(claim, turn)
+        reason = _claim_refused(claim, withheld) or _instruction_refused(claim, turn)
         if reason is None:
             kept = levelled(_stated_safely(claim, withheld))
-            is_worded = claim.relation == "prefers" and claim.pattern_id is None  # a pattern's object is a bare thing
-            is_order = is_worded and turn is not None and is_refused(claim, turn.text)
-            out.claims.append(unverified(kept) if is_order else verified_first(kept, ranks.get(claim.turn_number, [])))
+            is_held = turn is not None and _is_of_refused_instruction(claim, turn)
+            out.claims.append(unverified(kept) if is_held else verified_first(kept, ranks.get(claim.turn_number, [])))
         else:
             refused[claim.turn_number, reason] = None
     for mention in extraction.mentions:
@@ -350,9 +349,15 @@ def _claim_refused(claim: Claim, withheld: tuple[str, ...]) -> Found | None:
     return _name_refused(stated, withheld) if stated else None
 
 
-def _order_refused(claim: Claim, turn: Turn | None) -> Found | None:
-    left = turn is not None and any(one.reason == STANDING for one in turn.withheld or ())
-    return BEYOND_ANSWERS if turn is not None and left and beyond_answers(claim, turn) else None
+def _instruction_refused(claim: Claim, turn: Turn | None) -> Found | None:
+    if turn is None or all(one.reason != STANDING for one in turn.withheld or ()):
+        return None
+    return BEYOND_ANSWERS if beyond_answers(claim, turn) else None
+
+
+def _is_of_refused_instruction(claim: Claim, turn: Turn) -> bool:
+    """Whether a model's preference comes from a refused instruction; the object of a pattern is a noun, and none."""
+    return claim.relation == "prefers" and claim.pattern_id is None and is_refused(claim, turn.text)
 
 
 def _stated_safely(claim: Claim, withheld: tuple[str, ...]) -> Claim:
