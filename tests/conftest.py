@@ -26,7 +26,7 @@ FITTING = {
     "entity_type": "person", "subject_type": "person", "object_type": "food", "temporal_type": "state",
     "hedge_level": "none", "source_mechanism": "explicit", "privacy_level": "L2", "valid_precision": "day",
     "session_type": "chat", "operation": "INSERT", "event_type": "edge_created", "act": "assert",
-    "links": [], "withheld": [],
+    "links": [], "withheld": [], "sentences": [],
 }  # fmt: skip
 FITTING_HERE = {
     ("probes", "kind"): "discovery", ("probes", "status"): "queued",

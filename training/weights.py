@@ -5,7 +5,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
-import orjson
+import pyarrow as pa
+from pyarrow import parquet
 from scipy.sparse import csr_matrix
 from sklearn.linear_model import LogisticRegression
 
@@ -65,6 +66,7 @@ def write(path: Path, weights: Mapping[str, float], *, threshold: float, least: 
     """Writes a file of `SentenceWeights`; returns how many marks are in it."""
     written = {"bias": round(weights[""], 4), "threshold": round(threshold, 4), "least": round(least, 4)}
     marks = kept(weights)
-    document = {**written, "weights": marks}
-    path.write_bytes(orjson.dumps(document, option=orjson.OPT_INDENT_2).replace(b"    ", b"") + b"\n")
+    columns = {"mark": pa.array(marks.keys(), pa.string()), "weight": pa.array(marks.values(), pa.int16())}
+    table = pa.table(columns).replace_schema_metadata({name: str(value) for name, value in written.items()})
+    parquet.write_table(table, path, compression="zstd", store_schema=True)
     return len(marks)

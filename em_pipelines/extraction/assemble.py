@@ -20,8 +20,9 @@ import pyarrow.compute as pc
 
 from em_pipelines.errors import EmError
 from em_pipelines.extraction.durable import lasting_facts, whole_sessions
+from em_pipelines.extraction.keeping import with_observations
 from em_pipelines.extraction.quoted_material import without_quoted
-from em_pipelines.extraction.rules.clause_names import is_phrase_of
+from em_pipelines.extraction.rules.clause_parser import is_phrase_of
 from em_pipelines.extraction.rules.lexicon import topics_of
 from em_pipelines.extraction.segmentation import read_segments, told_apart
 from em_pipelines.extraction.settings import DurableSettings, VerificationSettings
@@ -167,7 +168,8 @@ def _read(extractor: Extractor, segments: Sequence[Segment]) -> Iterator[Extract
 
 def _judged(reading: Extraction, seen: Segment, checks: Checks) -> Extraction:
     try:
-        return screened(worded(verify(reading, seen, checks.verification), seen), seen, checks.safety)
+        verified = worded(verify(reading, seen, checks.verification), seen)
+        return screened(with_observations(verified, seen), seen, checks.safety)
     except Exception as error:
         return Extraction(issues=_dead_letters(seen, error), calls=reading.calls)
 
@@ -183,7 +185,8 @@ def _dead_letters(segment: Segment, error: Exception) -> list[Issue]:
 def _guarded(segment: Segment, safety: SafetySettings) -> tuple[Segment | None, list[Issue]]:
     """What an extractor may see of a segment, and what was taken out of it; nothing of an untrusted one."""
     if segment.trust == UNTRUSTED:
-        return None, [_untrusted(turn) for turn in segment.turns]
+        detail = "no durable fact from an untrusted session"
+        return None, [Issue(turn.turn_number, "skipped", UNTRUSTED_SESSION, detail=detail) for turn in segment.turns]
     seen, issues = guarded(segment, safety)
     seen, quoted = without_quoted(seen)
     return seen, list(dict.fromkeys([*issues, *quoted]))
@@ -192,10 +195,6 @@ def _guarded(segment: Segment, safety: SafetySettings) -> tuple[Segment | None, 
 def incomplete(issues: pa.Table) -> bool:
     """Whether a day's extraction_issues say that something is still to be read."""
     return bool(pc.any(pc.equal(issues["issue"], PENDING)).as_py())
-
-
-def _untrusted(turn: Turn) -> Issue:
-    return Issue(turn.turn_number, "skipped", UNTRUSTED_SESSION, detail="no durable fact from an untrusted session")
 
 
 class _Collector:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from em_pipelines.extraction.assemble import Checks, readings
+from em_pipelines.extraction.labelled import with_sentences
 from em_pipelines.extraction.messages import language_of
 from em_pipelines.extraction.rules.clauses import Clause
 from em_pipelines.extraction.rules.extractor import RulesExtractor
@@ -77,6 +78,15 @@ class ClaimJudged:
 
 
 @dataclass(frozen=True, slots=True)
+class SentenceSeen:
+    """A sentence, how probably it is worth keeping (0 to 1), and the kind of observation; None where it is none."""
+
+    text: str
+    confidence: float
+    kind: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class Explanation:
     """Everything that was done with one text, in order; secrets in it are masked.
 
@@ -85,6 +95,7 @@ class Explanation:
 
     text: str
     guarded: str
+    sentences: tuple[SentenceSeen, ...]
     tokens: tuple[TokenSeen, ...]
     clauses: tuple[ClauseSeen, ...]
     claims: tuple[ClaimJudged, ...]
@@ -123,6 +134,7 @@ def explain(text: str, extractor: RulesExtractor, checks: Checks, written_at: da
     text = mask_text(clean_text(text))
     has_code, language = looks_like_code(text), language_of(text)
     turn = Turn("explained", 0, "user", USER, text, written_at, has_code=has_code, language=language)
+    (turn,) = with_sentences([turn])
     segment = Segment("explained", USER, "explained", "text", (turn,))
     observed = _Observed(extractor)
     ((_, kept),) = readings([segment], observed, checks)
@@ -132,6 +144,7 @@ def explain(text: str, extractor: RulesExtractor, checks: Checks, written_at: da
     return Explanation(
         text=text,
         guarded=seen.turns[0].text,
+        sentences=_sentences(turn),
         tokens=tuple(_token(trace.reading, token) for token in trace.reading.tokens) if trace.reading else (),
         clauses=tuple(_clause(trace.reading, clause) for clause in trace.clauses) if trace.reading else (),
         claims=tuple(_judged(observed.read, verified, kept)),
@@ -141,6 +154,11 @@ def explain(text: str, extractor: RulesExtractor, checks: Checks, written_at: da
         verification_issues=tuple(issue for issue in verified.issues if issue not in observed.read.issues),
         outcome=_outcome(kept),
     )
+
+
+def _sentences(turn: Turn) -> tuple[SentenceSeen, ...]:
+    found = ((turn.text[one.span_start : one.span_end], one) for one in turn.sentences)
+    return tuple(SentenceSeen(text, one.confidence, one.kind) for text, one in found)
 
 
 def _token(reading: Reading, token: Token) -> TokenSeen:

@@ -5,7 +5,7 @@ from datetime import date
 from typing import NotRequired, cast
 
 from em_pipelines.extraction.literals import literal
-from em_pipelines.extraction.rules.clause_names import is_phrase_of
+from em_pipelines.extraction.rules.clause_parser import is_phrase_of
 from em_pipelines.extraction.rules.lexicon import topics_of
 from em_pipelines.schema.feedback_payloads import FactNamed
 from em_pipelines.schema.ids import content_id

@@ -1,16 +1,27 @@
 """Reads rows of the labelled corpora with an extractor, and writes what was found in the form that is scored."""
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import astuple, replace
 from datetime import datetime
 from typing import Any, TypeVar
 
 from em_pipelines.extraction.assemble import DEFAULT_CHECKS, Checks, readings
 from em_pipelines.extraction.messages import language_of
 from em_pipelines.extraction.rules.noun_phrases import KIN, PETS
-from em_pipelines.schema.readings import Claim, Extraction, Extractor, Issue, Mention, Segment, Turn
+from em_pipelines.language.sentence_labels import Utterance, labelled
+from em_pipelines.schema.readings import (
+    ENGLISH,
+    Claim,
+    Extraction,
+    Extractor,
+    Issue,
+    Mention,
+    Segment,
+    Sentence,
+    Turn,
+)
 from em_pipelines.schema.rows import CallRow
-from em_pipelines.schema.vocabulary import USER, Act, PrivacyLevel
+from em_pipelines.schema.vocabulary import OBSERVATIONS, USER, Act, PrivacyLevel
 from em_pipelines.text.cleaning import clean_text, looks_like_code
 from em_pipelines.text.masking import mask_text
 from em_pipelines.text.name_keys import noun_of
@@ -51,8 +62,8 @@ def _names_in(claims: Iterable[Claim]) -> set[tuple[int, str | None]]:
 
 def _segment(row: Mapping[str, Any]) -> Segment:
     written_at = datetime.fromisoformat(row["timestamp"])
-    context = [_turn(row["id"], n, said, written_at) for n, said in enumerate(row.get("context") or [])]
-    turn = _turn(row["id"], len(context), row["message"], written_at)
+    said = [*(row.get("context") or []), row["message"]]
+    *context, turn = with_sentences([_turn(row["id"], n, one, written_at) for n, one in enumerate(said)])
     return Segment(
         segment_id=str(row["id"]),
         user_id=USER,
@@ -64,6 +75,18 @@ def _segment(row: Mapping[str, Any]) -> Segment:
     )
 
 
+def with_sentences(turns: Sequence[Turn]) -> list[Turn]:
+    """The turns of a conversation, people's with their sentences."""
+    said = [
+        Utterance(turn.text, turn.subject or turn.role, turn.role == "assistant", turn.language in {None, ENGLISH})
+        for turn in turns
+    ]
+    return [
+        replace(turn, sentences=tuple(Sentence(*astuple(one)) for one in found)) if turn.subject else turn
+        for turn, found in zip(turns, labelled(said), strict=True)
+    ]
+
+
 def scored_form(row_id: str, turn_number: int, reading: Extraction) -> dict[str, Any]:
     """What was found in one turn, as a line of PREDICTIONS; what it takes back is no finding."""
     issues = _of_turn(turn_number, reading.issues)
@@ -73,9 +96,21 @@ def scored_form(row_id: str, turn_number: int, reading: Extraction) -> dict[str,
     return {
         "id": row_id,
         "entities": [{"name": name, "type": kind} for name, kind in names],
-        "relations": [_relation(claim) for claim in claims if claim.act is Act.ASSERT],
+        **_stated([claim for claim in claims if claim.act is Act.ASSERT]),
         "skip": next(skips, None),
         "issues": [issue.issue for issue in issues if issue.issue != "skipped"],
+    }
+
+
+def _stated(claims: list[Claim]) -> dict[str, list[dict[str, Any]]]:
+    """Claims as relations, and those that are sentences as observations."""
+    observed = [claim for claim in claims if claim.relation in OBSERVATIONS]
+    return {
+        "relations": [_relation(claim) for claim in claims if claim not in observed],
+        "observations": [
+            {"owner": _scored(one.subject), "kind": one.relation, "text": one.value, "confidence": one.confidence}
+            for one in observed
+        ],
     }
 
 

@@ -15,12 +15,14 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from datetime import date
 from functools import cache, lru_cache
+from itertools import groupby
 from pathlib import Path
 from typing import cast
 
 import pyarrow as pa
 from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
+from em_pipelines.language.sentence_labels import Utterance, labelled
 from em_pipelines.schema.ids import message_id
 from em_pipelines.schema.readings import ENGLISH, Withheld
 from em_pipelines.schema.rows import InteractionRow, MessageRow, WithheldItem
@@ -53,17 +55,51 @@ def messages(interactions: pa.Table, safety: SafetySettings, judge: Judge | None
         Words(content, (row["user_id"], row["session_id"]), (row["role"], row["speaker"]))
         for content, row in zip(contents, rows, strict=True)
     ]
-    withheld: list[tuple[Withheld, ...]] = [withheld_in(content, safety) for content in contents]
-    if judge is not None:  # of what is quoted alone: what tools gave is sent to nobody
-        places = [place for place, row in enumerate(rows) if row["role"] in QUOTED_ROLES]
-        found = judge([(rows[place]["user_id"], contents[place], withheld[place]) for place in places])
-        for place, more in zip(places, found, strict=True):
-            withheld[place] += more
+    withheld = [withheld_in(content, safety) for content in contents]
+    if judge is not None:
+        withheld = _judged(rows, contents, withheld, judge)
     made = [
         _message(row, content, language, found, is_untrusted=(row["user_id"], row["session_id"]) in untrusted)
         for row, content, language, found in zip(rows, contents, languages_of(said), withheld, strict=True)
     ]
+    _label_sentences(made)
     return MESSAGES.from_rows(made)
+
+
+def _judged(
+    rows: Sequence[InteractionRow], contents: Sequence[str], withheld: Sequence[tuple[Withheld, ...]], judge: Judge
+) -> list[tuple[Withheld, ...]]:
+    """What is withheld of each message, with what a judge withholds; tools' messages, which nobody quotes, are sent to
+    nobody."""
+    judged = list(withheld)
+    places = [place for place, row in enumerate(rows) if row["role"] in QUOTED_ROLES]
+    found = judge([(rows[place]["user_id"], contents[place], withheld[place]) for place in places])
+    for place, more in zip(places, found, strict=True):
+        judged[place] += more
+    return judged
+
+
+def _label_sentences(made: Sequence[MessageRow]) -> None:
+    """Adds to each message its sentences with their labels, conversation by conversation; of nobody's words, of an
+    untrusted conversation and of other languages than the model knows there are none."""
+    ordered = sorted(made, key=lambda row: (row["user_id"], row["session_id"], row["turn_number"]))
+    for _, group in groupby(ordered, key=lambda row: (row["user_id"], row["session_id"])):
+        rows = list(group)
+        for row, found in zip(rows, labelled([_utterance(row) for row in rows]), strict=True):
+            row["sentences"] = [
+                {"span_start": one.start, "span_end": one.end, "kind": one.kind, "confidence": one.confidence}
+                for one in found
+            ]
+
+
+def _utterance(row: MessageRow) -> Utterance:
+    is_read = row["subject"] is not None and row["trust"] == "trusted" and row["note_privacy"] is None
+    return Utterance(
+        text=row["content"],
+        speaker=row["subject"] or row["role"],
+        is_assistant=row["role"] == "assistant",
+        is_asked=is_read and row["language"] in {None, ENGLISH},
+    )
 
 
 def _message(
@@ -97,6 +133,7 @@ def _message(
         "has_code": looks_like_code(content),
         "language": language,
         "withheld": _items(withheld),
+        "sentences": [],
     }
 
 

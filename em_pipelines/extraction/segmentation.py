@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from em_pipelines.extraction.settings import CODING_AGENTS, SegmentationSettings
 from em_pipelines.schema.ids import content_id
-from em_pipelines.schema.readings import Claim, Extraction, Mention, Segment, Turn, Withheld
+from em_pipelines.schema.readings import Claim, Extraction, Mention, Segment, Sentence, Turn, Withheld
 from em_pipelines.schema.rows import MessageRow, SegmentRow
 from em_pipelines.schema.table import Records, Tables, rows_of
 from em_pipelines.schema.tables.extraction import SEGMENTS
@@ -171,6 +171,7 @@ def turn_of(row: MessageRow) -> Turn:
         language=row["language"],
         withheld=tuple(Withheld(**found) for found in row["withheld"]),
         note_privacy=row.get("note_privacy"),
+        sentences=tuple(Sentence(**one) for one in row["sentences"]),
         speaker=row.get("speaker"),
     )
 

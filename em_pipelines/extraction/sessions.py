@@ -18,7 +18,7 @@ from em_pipelines.schema.readings import Withheld
 from em_pipelines.schema.rows import SessionRow
 from em_pipelines.schema.table import Record, Records, Tables, rows_of
 from em_pipelines.schema.tables.clean import SESSIONS
-from em_pipelines.schema.vocabulary import USER, Act, PrivacyLevel, TemporalType
+from em_pipelines.schema.vocabulary import OBSERVATIONS, USER, Act, PrivacyLevel, TemporalType
 from em_pipelines.text.cleaning import CODE_MARK
 from em_pipelines.text.counting import counted
 from em_pipelines.text.guard.passages import sentences
@@ -154,6 +154,8 @@ def _triples(claims: Iterable[Record]) -> list[str]:
 
 def _triple(claim: Record) -> str:
     """A claim in short; whoever is remembered goes without saying."""
+    if claim["relation"] in OBSERVATIONS:
+        return str(claim["value"])
     whose = "" if claim["subject"] == USER else f"{claim['subject']} "
     verb = f"{'' if claim['polarity'] > 0 else 'not '}{claim['relation'].replace('_', ' ')}"
     return f"{whose}{verb} {claim['object'] or claim['value']}"

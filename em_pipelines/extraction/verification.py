@@ -27,15 +27,7 @@ from em_pipelines.extraction.spans import find_span
 from em_pipelines.extraction.statement_support import grounds_ends, is_stated
 from em_pipelines.extraction.support import N_EARLIER, Said, content_stems, is_supported
 from em_pipelines.language.sentences import sentences_around
-from em_pipelines.schema.readings import (
-    MAX_STATEMENT_CHARACTERS,
-    Claim,
-    Extraction,
-    Issue,
-    Mention,
-    Segment,
-    Turn,
-)
+from em_pipelines.schema.readings import MAX_STATEMENT_CHARACTERS, Claim, Extraction, Issue, Mention, Segment, Turn
 from em_pipelines.schema.vocabulary import DATED, RELATIONS, USER, Act, HedgeLevel
 from em_pipelines.text.guard.passages import Span, clause_around, has_pasted_block, overlaps
 from em_pipelines.text.name_keys import name_key, noun_of, owner_of

@@ -29,7 +29,7 @@ from em_pipelines.retrieval.searchable_home import SearchableHome
 from em_pipelines.retrieval.user_search import seen_from
 from em_pipelines.schema.rows import FeedbackRow
 from em_pipelines.schema.table import Record
-from em_pipelines.serving.facts import FactQuery, Known, check_made, facts, known
+from em_pipelines.serving.facts import FactQuery, KeptAs, Known, check_made, facts, known
 from em_pipelines.storage.ledger_entries import Act
 from em_pipelines.text.name_keys import name_key
 
@@ -63,10 +63,10 @@ class Corrections:
         self._actor = actor
         self._domain = domain
 
-    def known(self, *, is_all: bool = True) -> list[Fact]:
-        """The person's facts as readers see them now, in every status unless told otherwise."""
+    def known(self, *, is_all: bool = True, kept_as: KeptAs = KeptAs.BOTH) -> list[Fact]:
+        """The person's facts and observations as readers see them now, in every status unless told otherwise."""
         today = datetime.now(UTC).date()
-        query = FactQuery(self._user_id, today, is_all=is_all)
+        query = FactQuery(self._user_id, today, is_all=is_all, kept_as=kept_as)
         waiting = self._home.waiting(self._user_id, date.max)
         view = self._view()
         store, decay = self._home.store, self._home.settings.decay
@@ -102,7 +102,8 @@ class Corrections:
         words = [word for word in name_key(text).split() if word]
         if not words:
             raise UsageError("looking for facts by their words: the text is empty; give a word or two of the fact")
-        return [fact for fact in self.known(is_all=False) if _speaks_of(fact, words)]
+        facts = self.known(is_all=False, kept_as=KeptAs.FACTS)
+        return [fact for fact in facts if _speaks_of(fact, words)]
 
     def correct(self, target: Fact | Mapping[str, Any], new_object: str) -> Given:
         """Puts a value in the place of a fact, or of what `subject`, `relation` and perhaps `old_object` name."""
@@ -183,7 +184,7 @@ class Corrections:
 
     def _known_at_all(self, *more: FeedbackRow) -> Known:
         """Facts in every status and entities as readers see them, with feedback that has not landed laid over."""
-        query = FactQuery(self._user_id, datetime.now(UTC).date(), is_all=True)
+        query = FactQuery(self._user_id, datetime.now(UTC).date(), is_all=True, kept_as=KeptAs.BOTH)
         waiting = self._home.waiting(self._user_id, date.max, more)
         found, view = known(self._home.store, query, self._home.settings.decay, waiting), self._view()
         return replace(found, rows=view.all_told(found.rows)) if view else found

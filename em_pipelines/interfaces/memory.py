@@ -28,7 +28,7 @@ from em_pipelines.redaction.veils import ARCHIVE
 from em_pipelines.retrieval.documents import EXPERIENCE, FACT, MESSAGE, Hit
 from em_pipelines.retrieval.domain_view import OWN, DomainView
 from em_pipelines.retrieval.user_search import seen_from
-from em_pipelines.serving.facts import FactQuery
+from em_pipelines.serving.facts import FactQuery, KeptAs
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -250,6 +250,7 @@ class Memory(CorrectableMemory):
         entity: str | None = ...,
         is_all: bool = ...,
         has_old: bool = ...,
+        is_observed: bool = ...,
         as_frame: Literal[False] = ...,
     ) -> list[Fact]: ...
     @overload
@@ -261,6 +262,7 @@ class Memory(CorrectableMemory):
         entity: str | None = ...,
         is_all: bool = ...,
         has_old: bool = ...,
+        is_observed: bool = ...,
         as_frame: Literal[True],
     ) -> "pd.DataFrame": ...
     def facts(  # noqa: PLR0913  (a public call, each argument by its name)
@@ -271,16 +273,19 @@ class Memory(CorrectableMemory):
         entity: str | None = None,
         is_all: bool = False,
         has_old: bool = False,
+        is_observed: bool = False,
         as_frame: bool = False,
     ) -> "list[Fact] | pd.DataFrame":
         """What is known, best first, as `em facts`: feedback counts at once, what is to be forgotten is gone. With
-        `has_old` what the person stated and has only faded, too, each fact with `is_old`; `faded` counts.
+        `has_old` what the person stated and has only faded, too, each fact with `is_old`; `faded` counts. With
+        `is_observed` the sentences that are worth keeping instead, each with `owner`, `kind` and `text`.
 
         With `as_frame` a pandas DataFrame in the columns and types of `agents.frames.FACT_TYPES`. Raises NotMadeError
         where nothing is known because no run has read yet what was said.
         """
         day, known_on = as_day(as_of, "as_of"), as_day(known_at, "known_at")
-        query = FactQuery(self.user, day or today(), known_on, entity, is_all, has_old)
+        kept_as = KeptAs.OBSERVATIONS if is_observed else KeptAs.FACTS
+        query = FactQuery(self.user, day or today(), known_on, entity, is_all, has_old, kept_as)
         found = known_facts(self.home, query, known_on or day or date.max, self.domain)
         return fact_frame(found) if as_frame else found
 

@@ -14,7 +14,7 @@ from em_pipelines.schema.rows import ClaimRow, EntityMentionRow, MentionRow
 from em_pipelines.schema.table import Table, rows_of
 from em_pipelines.schema.tables.extraction import CLAIMS, MENTIONS
 from em_pipelines.schema.tables.graph import ENTITY_MENTIONS
-from em_pipelines.schema.vocabulary import USER, EntityType
+from em_pipelines.schema.vocabulary import OBSERVATIONS, USER, EntityType
 from em_pipelines.storage.store import Store
 from em_pipelines.text.fact_keys import FactKey, key_of_claim
 from em_pipelines.text.name_matching import Span
@@ -28,6 +28,11 @@ class Reading:
 
     claims: list[ClaimRow] = field(default_factory=list)
     mentions: list[tuple[MentionRow, str | None]] = field(default_factory=list)
+
+    @property
+    def read(self) -> list[ClaimRow]:
+        """Its claims but for observations, which are what is left of a sentence."""
+        return [claim for claim in self.claims if claim["relation"] not in OBSERVATIONS]
 
     def entities(self, name: str | None) -> set[str]:
         """The entities that a name of the message stands for."""
@@ -57,7 +62,7 @@ def spans_of(reading: Reading, target: Target, text: str) -> Spans:
 
 def _spans_of_facts(reading: Reading, facts: frozenset[FactKey], text: str) -> Spans:
     stated = [claim for claim in reading.claims if key_of_claim(claim) in facts]
-    others = [claim for claim in reading.claims if key_of_claim(claim) not in facts]
+    others = [claim for claim in reading.read if key_of_claim(claim) not in facts]
     own = [span for claim in stated for span in _own_words(claim, reading, others, text)]
     keeps = tuple(_span(other) for other in others if _is_of_user(other, text))
     return Spans(tuple(map(_span, stated)), keeps, barred=tuple(own))
@@ -68,7 +73,7 @@ def _spans_of_entities(reading: Reading, target: Target, text: str) -> Spans:
         _span(mention) for mention, entity in reading.mentions if entity in target.entity_ids and mention["is_explicit"]
     ]
     about, keeps = [], []
-    for claim in reading.claims:
+    for claim in reading.read:
         ends = reading.entities(claim["subject"]) | reading.entities(claim["object"])
         if ends & target.entity_ids:
             about.append(_span(claim))

@@ -75,8 +75,10 @@ def _with_text(record: Record, text: str) -> Record:
 def _claims(
     home: ReadingHome, rows: list[MessageRow], texts: Mapping[str, str] | None = None
 ) -> list[tuple[str, FactKey, Span]]:
-    """What is read in conversations, some messages of which say something else: place, fact and span of each claim."""
+    """What is read in conversations, some messages of which say something else: place, fact and span of each claim. No
+    observations: what is left of a sentence is one of another text."""
     said = [_saying(row, (texts or {}).get(_place(row), row["content"]), home.checks.safety) for row in rows]
+    said = [{**row, "sentences": []} for row in said]
     segments = segment_objects(MESSAGES.from_rows(said), home.settings.segmentation)
     return [
         (message_place(segment.session_id, claim.turn_number), _key(claim), Span(claim.start, claim.end))

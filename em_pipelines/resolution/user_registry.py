@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from functools import lru_cache
 
-from em_pipelines.extraction.rules.clause_names import is_statement, is_verb_phrase
+from em_pipelines.extraction.rules.clause_parser import is_statement, is_verb_phrase
 from em_pipelines.resolution.aliases import AliasEntry
 from em_pipelines.resolution.clusters import FEEDBACK, REWORDED, components, cut, release, settle
 from em_pipelines.resolution.name_parts import Name, head_role, parse_name, sounds

@@ -21,13 +21,14 @@ from em_pipelines.retrieval.settings import Weights
 from em_pipelines.retrieval.terms import STOP_WORDS, Floats, stems
 from em_pipelines.schema.readings import Withheld
 from em_pipelines.schema.rows import ContradictionRow
-from em_pipelines.schema.vocabulary import QUOTED_ROLES, USER, Mechanism, Status
+from em_pipelines.schema.vocabulary import OBSERVATIONS, QUOTED_ROLES, USER
+from em_pipelines.serving.facts import withdrawn
 from em_pipelines.text.dates.words import NAMES_OF_TIME
 from em_pipelines.text.guard.passages import blanked
 from em_pipelines.text.name_matching import Span, sentences
 from em_pipelines.text.values import local_instant
 
-MESSAGE, FACT, EXPERIENCE = "message", "fact", "experience"
+MESSAGE, FACT, EXPERIENCE, OBSERVATION = "message", "fact", "experience", "observation"
 MIN_OWN_WORDS = 2
 """One is mostly the verb, which the relation stands for: `I love tea`, user likes tea."""
 _LITTLE_STEMS = frozenset(stem for word in STOP_WORDS for stem in stems(word))
@@ -143,9 +144,9 @@ def facts(rows: Sequence[Mapping[str, Any]], conflicts: Sequence[ContradictionRo
     turns = [*zip(*(said[name].to_pylist() for name in columns), strict=True)]
     domains = {(session, turn): domain for session, turn, domain, _ in turns if domain}
     offsets = {(session, turn): offset for session, turn, _, offset in turns if offset}
-    withdrawn = _withdrawn(rows)
+    taken_back = withdrawn(rows)
     made = [
-        _fact(row, against, domains, is_withdrawn=row["edge_id"] in withdrawn)
+        _fact(row, against, domains, is_withdrawn=row["edge_id"] in taken_back)
         | {"utc_offset_minutes": offset_of(row["provenance"], offsets)}
         for row in rows
     ]
@@ -153,21 +154,10 @@ def facts(rows: Sequence[Mapping[str, Any]], conflicts: Sequence[ContradictionRo
     return pa.Table.from_pylist(made, schema=SCHEMA)
 
 
-def _withdrawn(rows: Sequence[Mapping[str, Any]]) -> set[str]:
-    """The facts that people took back, or put another value in the place of: not those that time has overtaken."""
-    corrections = {row["edge_id"] for row in rows if row["source_mechanism"] == Mechanism.USER_CORRECTION}
-    return {
-        row["edge_id"]
-        for row in rows
-        if row["status"] == Status.RETRACTED
-        or (row["status"] == Status.SUPERSEDED and row["superseded_by"] in corrections)
-    }
-
-
 def sessions_of_withdrawn(rows: Sequence[Mapping[str, Any]], said: pa.Table) -> set[str]:
     """The conversations in which facts were stated or taken back that people withdrew."""
-    withdrawn = _withdrawn(rows)
-    gone = [row for row in rows if row["edge_id"] in withdrawn]
+    taken_back = withdrawn(rows)
+    gone = [row for row in rows if row["edge_id"] in taken_back]
     stated = {source["session_id"] for row in gone for source in row["provenance"]}
     return stated | {row["session_id"] for row in _said_at({row["unlearned_at"] for row in gone}, said)}
 
@@ -193,6 +183,8 @@ def _note_retractions(made: Sequence[Row], unlearned_at: Mapping[str, datetime |
 
 def sentence(row: Mapping[str, Any]) -> str:
     """A fact in words."""
+    if row["relation"] in OBSERVATIONS:
+        return f"{row['subject']}: {row['object']}"
     verb = str(row["relation"]).replace("_", " ")
     return f"{row['subject']} {'' if row['polarity'] == 1 else 'not '}{verb} {row['object']}"
 
@@ -341,7 +333,7 @@ class Hit:
     def shown(self) -> str:
         """The text as people read it, with what its relative dates meant, `yesterday (2026-07-12)`; of a fact that was
         said more than once it is not known on which day."""
-        is_dated = self.kind == MESSAGE or (self.kind == FACT and len(self.sources) == 1)
+        is_dated = self.kind in {MESSAGE, OBSERVATION} or (self.kind == FACT and len(self.sources) == 1)
         return with_dates(self.text, self.said_on) if is_dated else self.text
 
 

@@ -1,5 +1,6 @@
 """Asking the pack of one user of a home: what every door goes through, so that none can forget what is to be erased."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
@@ -15,6 +16,7 @@ from em_pipelines.retrieval.documents import (
     EXPERIENCE,
     FACT,
     MESSAGE,
+    OBSERVATION,
     Hit,
     Scores,
     Turn,
@@ -30,11 +32,12 @@ from em_pipelines.retrieval.pack import Pack
 from em_pipelines.retrieval.packs import folder_of, is_to_come
 from em_pipelines.retrieval.search import Search, held, narrowed, search, search_experiences
 from em_pipelines.retrieval.searchable_home import SearchableHome
+from em_pipelines.retrieval.terms import stems
 from em_pipelines.schema.rows import EdgeRow
 from em_pipelines.schema.table import Table, rows_of
 from em_pipelines.schema.tables.graph import EDGES, ENTITIES
 from em_pipelines.schema.vocabulary import Status
-from em_pipelines.serving.facts import SHOWN, FactQuery, FactRow, check_made, facts, standing
+from em_pipelines.serving.facts import SHOWN, FactQuery, FactRow, KeptAs, check_made, facts, standing
 from em_pipelines.text.cleaning import CODE_MARK
 from em_pipelines.text.name_matching import MARKER, marked
 
@@ -77,6 +80,8 @@ def ask(home: SearchableHome, user_id: str, wanted: Search, n_hops: int = 0) -> 
     """
     if not wanted.text.strip():
         return []
+    if OBSERVATION in wanted.kinds:
+        return _observations(home, user_id, wanted)
     pack = opened(home, user_id)
     if pack is None:
         _check_indexed(home, user_id)
@@ -100,6 +105,28 @@ def ask(home: SearchableHome, user_id: str, wanted: Search, n_hops: int = 0) -> 
         beyond = _consolidating(home, user_id, wanted, recurring)
         best += _along_the_graph(pack, best, wanted, withheld, n_hops, beyond)
     return [*(view.hits(best, rows) if view else best), *recurring]
+
+
+def _observations(home: SearchableHome, user_id: str, wanted: Search) -> list[Hit]:
+    """The observations that stand in the messages a question finds, best message first; of one message first those that
+    have more of the question's words."""
+    as_of = wanted.until or home.store.lake.latest(EDGES, date.max) or datetime.now(UTC).date()
+    query = FactQuery(user_id, as_of, kept_as=KeptAs.OBSERVATIONS)
+    waiting = home.waiting(user_id, wanted.until or date.max)
+    rows = facts(home.store, query, home.settings.decay, waiting, hiding(home, user_id))
+    said_in: dict[tuple[str | None, int | None], list[dict[str, Any]]] = defaultdict(list)
+    for row in (row for row in rows if row["confidence"] >= wanted.min_confidence):
+        for place in row["provenance"]:
+            said_in[place["session_id"], place["turn_number"]].append(row)
+    messages = ask(home, user_id, replace(wanted, kinds=frozenset({MESSAGE}), n_hits=max(len(said_in), 1)))
+    words = set(stems(wanted.text))
+    found: dict[str, Hit] = {}
+    for hit in messages:
+        own = said_in[hit.session_id, hit.turn_number]
+        for row in sorted(own, key=lambda row: -len(words.intersection(stems(row["text"])))):
+            told = replace(hit, kind=OBSERVATION, edge_id=row["edge_id"], text=row["text"], neighbours=())
+            found.setdefault(row["edge_id"], told)
+    return [*found.values()][: wanted.n_hits]
 
 
 def tellable_in(

@@ -35,15 +35,25 @@ class Withheld:
 
 
 @dataclass(frozen=True, slots=True)
+class Sentence:
+    """Characters of a message that make a sentence. `confidence` is how probably it is worth keeping, 0 to 1; `kind` is
+    the kind of observation, None where it is not worth keeping."""
+
+    span_start: int
+    span_end: int
+    kind: str | None
+    confidence: float
+
+
+@dataclass(frozen=True, slots=True)
 class Turn:
     """One message as an extractor sees it.
 
     `subject` is whose facts the message states: `user`, another human's name, or None where it states nobody's
     (the assistant, tools, the system). `timestamp` has an offset; relative dates are resolved against it.
     `withheld` is what the guard found in the text; None: it has not looked yet. `language` is that of the text, as ISO
-    639-1; None: undecided.
-    `withheld` is what the guard found in the text; None: it has not looked yet. `note_privacy` is, of an imported note,
-    the least privacy level of what it says.
+    639-1; None: undecided. `note_privacy` is, of an imported note, the least privacy level of what it says. `sentences`
+    are those of the text with their labels; of a turn that states nobody's facts there need be none.
     """
 
     message_id: str
@@ -57,6 +67,7 @@ class Turn:
     withheld: tuple[Withheld, ...] | None = None
     language: str | None = None
     note_privacy: str | None = None
+    sentences: tuple[Sentence, ...] = ()
     speaker: str | None = None
     """The name by which others call whoever speaks, of the user as well; None where the log has none."""
 

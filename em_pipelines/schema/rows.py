@@ -61,6 +61,15 @@ class WithheldItem(TypedDict):
     severity: str
 
 
+class SentenceItem(TypedDict):
+    """An item of `sentences` in `messages`."""
+
+    span_start: int
+    span_end: int
+    kind: str | None
+    confidence: float
+
+
 class MessageRow(TypedDict):
     """A row of `messages`."""
 
@@ -86,6 +95,7 @@ class MessageRow(TypedDict):
     has_code: bool
     language: str | None
     withheld: list[WithheldItem]
+    sentences: list[SentenceItem]
     domain: str | None
     agent_id: str | None
     participants: list[str]

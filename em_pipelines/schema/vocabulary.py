@@ -120,7 +120,14 @@ RELATIONS_BY_GROUP: dict[str, tuple[str, ...]] = {
     "attribute": ("has_attribute",),
     "health": ("allergic_to", "has_condition", "takes"),
     "last_resort": ("relates_to",),
+    "observation": ("instruction", "decision", "plan", "event", "state", "relationship", "preference", "fact"),
 }  # fmt: skip
+OFFERED_BY_GROUP = {
+    group: names for group, names in RELATIONS_BY_GROUP.items() if group not in {"health", "observation"}
+}
+"""Relations that a model is offered in any case."""
+OBSERVATIONS: tuple[str, ...] = RELATIONS_BY_GROUP["observation"]
+"""Kinds of observation: the relation between whoever says something worth keeping and the sentence, a literal."""
 
 RELATIONS: frozenset[str] = frozenset(r for group in RELATIONS_BY_GROUP.values() for r in group)
 
@@ -128,11 +135,11 @@ USUAL_TEMPORAL_TYPE: dict[str, TemporalType] = {
     relation: kind
     for kind, names in {
         TemporalType.TRAIT: "likes dislikes prefers interested_in might_be_interested_in follows speaks "
-        "has_nationality is_a",
+        "has_nationality is_a instruction preference relationship fact",
         TemporalType.WISH: "wants needs",
-        TemporalType.PLAN: "plans decided scheduled_for",
+        TemporalType.PLAN: "plans decided scheduled_for plan",
         TemporalType.ATTRIBUTE: "has_name has_birthday born_in has_attribute graduated_from",
-        TemporalType.EPISODE: "visited attended did happened_on feels",
+        TemporalType.EPISODE: "visited attended did happened_on feels event",
     }.items()
     for relation in names.split()
 }
@@ -154,16 +161,18 @@ FUNCTIONAL: frozenset[str] = frozenset(
     {
         "has_name", "has_birthday", "has_age", "born_in", "spouse_of", "partner_of", "reports_to", "works_at",
         "works_as", "studies_at", "lives_in", "located_in", "scheduled_for", "happened_on", "has_attribute",
+        *OBSERVATIONS,
     }
 )  # fmt: skip
-"""One active value a subject; has_attribute and has_name: one a subject and attribute key."""
+"""One active value a subject; has_attribute, has_name and observations: one a subject and attribute key."""
 
 LITERAL_OBJECT: frozenset[str] = frozenset(
-    {"has_name", "has_birthday", "has_age", "scheduled_for", "happened_on", "has_attribute"}
+    {"has_name", "has_birthday", "has_age", "scheduled_for", "happened_on", "has_attribute", *OBSERVATIONS}
 )
 """The object is a literal (`value`), not an entity."""
-KEYED: frozenset[str] = frozenset({"has_attribute", "has_name", "likes"})
-"""What an attribute says more of: its key, that a name is a nickname, or of which kind something is the favourite."""
+KEYED: frozenset[str] = frozenset({"has_attribute", "has_name", "likes", *OBSERVATIONS})
+"""What an attribute says more of: its key, that a name is a nickname, of which kind something is the favourite, or what
+an observation is about, so that a newer value takes the place of an older one."""
 PHRASE_OBJECT: frozenset[str] = frozenset({"wants", "plans", "decided", "believes", "feels", "is_a"})
 """The object says what is wished, meant, held or felt, in a phrase, or which kind of thing something is: it is read as
 a name and stored as a literal, for a thing is one neither with a sentence about it nor with its kind."""

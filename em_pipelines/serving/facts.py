@@ -4,9 +4,11 @@ Feedback that has landed and is not folded yet is laid over what a reader sees, 
 once (`em_pipelines.serving.overlay`).
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -23,7 +25,7 @@ from em_pipelines.schema.table import Table, rows_of
 from em_pipelines.schema.tables.clean import MESSAGES
 from em_pipelines.schema.tables.graph import EDGES, ENTITIES
 from em_pipelines.schema.tables.raw import FEEDBACK
-from em_pipelines.schema.vocabulary import MAY_BE_PHRASE
+from em_pipelines.schema.vocabulary import MAY_BE_PHRASE, OBSERVATIONS, Mechanism, Status
 from em_pipelines.storage.duckdb_engine import bind, fetch, scratch, statement
 from em_pipelines.storage.step import Step
 from em_pipelines.storage.store import Store
@@ -110,12 +112,28 @@ BEST_FIRST = [
 PRECISION_CHARACTERS = {"year": 4, "month": 7, "day": 10}
 
 
+class KeptAs(StrEnum):
+    """What of memory is asked for."""
+
+    FACTS = "facts"
+    OBSERVATIONS = "observations"
+    BOTH = "both"
+
+    def of(self, edges: pa.Table) -> pa.Table:
+        """The edges that are asked for."""
+        if self is KeptAs.BOTH:
+            return edges
+        is_observation = pc.is_in(edges["relation"], pa.array(OBSERVATIONS))
+        return edges.filter(is_observation if self is KeptAs.OBSERVATIONS else pc.invert(is_observation))
+
+
 @dataclass(frozen=True, slots=True)
 class FactQuery:
     """Which facts: of one user, as they held at the end of `as_of`.
 
     `known_at` asks what memory knew at the end of that day instead of then; `entity` keeps facts with that name (or
-    alias) at either end; `is_all` keeps every status. `has_old` adds what the person stated and has only faded, also
+    alias) at either end; `is_all` keeps every status; `kept_as` says whether facts that a relation fits are asked for,
+    observations, or both. `has_old` adds what the person stated and has only faded, also
     what was purged from the archive: each fact then says by `is_old` whether it may be out of date.
     """
 
@@ -125,6 +143,7 @@ class FactQuery:
     entity: str | None = None
     is_all: bool = False
     has_old: bool = False
+    kept_as: KeptAs = KeptAs.FACTS
 
 
 class FactRow(CurrentEdgeRow):
@@ -165,8 +184,13 @@ def facts(  # noqa: PLR0913  (what is asked, and how much of it is told)
         shown(row) | ({"is_old": stands["is_old"]} if query.has_old else {})
         for stands in cast("list[FactRow]", standing(store, query, decay, waiting).to_pylist())
         if not is_hidden(stands) and _holds(stands, query) and (row := told(stands)) is not None
-        if key is None or key in row["end_keys"]
+        if key is None or key in row["end_keys"] or _names(row, key)
     ]
+
+
+def _names(row: FactRow, key: str) -> bool:
+    """Whether an observation has a name, given as it is compared, among its words."""
+    return row["relation"] in OBSERVATIONS and f" {key} " in f" {name_key(row['object'])} "
 
 
 def standing(
@@ -192,9 +216,12 @@ def known(store: Store, query: FactQuery, decay: DecaySettings, waiting: Overlay
 
 
 def rows_of_users(store: Store, users: Sequence[str], as_of: date, decay: DecaySettings) -> dict[str, list[FactRow]]:
-    """The rows of `known` at the end of a day, of each of many users: asked for together, they cost what one does."""
+    """The facts at the end of a day in every status, as `known` has them, and what is over of observations, of each of
+    many users: asked for together, they cost what one does."""
     with scratch() as connection:
         edges, entities = (_of_users(store, table, as_of, users) for table in (EDGES, ENTITIES))
+        is_over = edges.filter(pc.is_in(edges["status"], pa.array([Status.RETRACTED.value, Status.SUPERSEDED.value])))
+        edges = pa.concat_tables([KeptAs.FACTS.of(edges), KeptAs.OBSERVATIONS.of(is_over)])
         rows = named_facts(edges, entities, as_of, decay, connection)
     found: dict[str, list[FactRow]] = {user: [] for user in users}
     for row in cast("list[FactRow]", rows.to_pylist()):
@@ -220,7 +247,52 @@ def _standing(
 
             edges, entities = laid_over(edges, entities, waiting, known_at, connection)
         reading = decay.keeping() if query.has_old else decay
+        edges = query.kept_as.of(_without_denied(edges))
         return named_facts(edges, entities, query.as_of, reading, connection, columns), entities
+
+
+def withdrawn(rows: Sequence[Mapping[str, Any]]) -> set[str]:
+    """The facts that people took back, or put another value in the place of: not those that time has overtaken."""
+    corrections = {row["edge_id"] for row in rows if row["source_mechanism"] == Mechanism.USER_CORRECTION}
+    return {
+        row["edge_id"]
+        for row in rows
+        if row["status"] == Status.RETRACTED
+        or (row["status"] == Status.SUPERSEDED and row["superseded_by"] in corrections)
+    }
+
+
+def _without_denied(edges: pa.Table) -> pa.Table:
+    """One person's edges: an observation is retracted where a fact of its sentence was withdrawn, and superseded where
+    one was."""
+    is_over = pc.is_in(edges["status"], pa.array([Status.RETRACTED.value, Status.SUPERSEDED.value]))
+    if not pc.any(is_over).as_py():
+        return edges
+    columns = ["edge_id", "status", "superseded_by", "source_mechanism", "provenance", "relation"]
+    rows = edges.select(columns).to_pylist()
+    gone, places = withdrawn(rows), defaultdict(list)
+    for row in rows:
+        if row["status"] in (Status.RETRACTED, Status.SUPERSEDED) and row["relation"] not in OBSERVATIONS:
+            status = Status.RETRACTED if row["edge_id"] in gone else Status.SUPERSEDED
+            for said in row["provenance"]:
+                places[said["session_id"], said["turn_number"]].append((said["span_start"], said["span_end"], status))
+    statuses = [
+        _status_of(row, places) if row["relation"] in OBSERVATIONS and row["status"] == Status.ACTIVE else row["status"]
+        for row in rows
+    ]
+    changed = pa.array(statuses, edges.schema.field("status").type)
+    return edges.set_column(edges.schema.get_field_index("status"), edges.schema.field("status"), changed)
+
+
+def _status_of(row: Mapping[str, Any], places: Mapping[tuple[str, int], list[tuple[int, int, Status]]]) -> str:
+    """The status of an observation, given those of what is over: spans and statuses by turn."""
+    found = {
+        status
+        for said in row["provenance"]
+        for start, end, status in places.get((said["session_id"], said["turn_number"]), ())
+        if start < said["span_end"] and said["span_start"] < end
+    }
+    return next((one.value for one in (Status.RETRACTED, Status.SUPERSEDED) if one in found), str(row["status"]))
 
 
 def named_facts(  # noqa: PLR0913  (the state, the day, and what reads them)
@@ -280,9 +352,12 @@ def _has_begun(row: FactRow, query: FactQuery) -> bool:
 
 
 def shown(row: FactRow) -> dict[str, Any]:
-    """A row of facts as readers get it, JSON-able."""
+    """A row of facts as readers get it, JSON-able; of an observation also `owner`, `kind` and `text`."""
     precision = PRECISION_CHARACTERS[row["valid_precision"] or "day"]
+    is_observation = row["relation"] in OBSERVATIONS
+    observed = {"owner": row["subject"], "kind": row["relation"], "text": row["object"]} if is_observation else {}
     return {
+        **observed,
         "subject": row["subject"],
         "relation": row["relation"],
         "object": row["object"],

@@ -9,7 +9,7 @@ import pyarrow as pa
 from em_pipelines.graph.confidence_decay import DecaySettings
 from em_pipelines.schema.table import Table
 from em_pipelines.schema.tables.graph import EDGES, ENTITIES
-from em_pipelines.serving.facts import TOLD_FROM, named_facts
+from em_pipelines.serving.facts import TOLD_FROM, KeptAs, named_facts
 from em_pipelines.storage.duckdb_engine import bind, scratch
 from em_pipelines.storage.store import Store
 from em_pipelines.text.counting import IS, counted
@@ -42,6 +42,7 @@ def faded(store: Store, as_of: date, decay: DecaySettings, users: Sequence[str] 
     """The figures at the end of a day, of some users or of all, by user. Feedback that waits is not looked at."""
     with scratch() as connection:
         edges, entities = (_rows(store, table, as_of, users) for table in (EDGES, ENTITIES))
+        edges = KeptAs.FACTS.of(edges)
         columns = ("user_id", "status", "effective_confidence", "is_old", *SORTED)
         bind(connection, "counted", named_facts(edges, entities, as_of, decay.keeping(), connection, columns))
         found = connection.execute(COUNTED, {"least": TOLD_FROM}).fetchall()

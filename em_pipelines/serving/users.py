@@ -18,7 +18,7 @@ from em_pipelines.schema.tables.clean import MESSAGES
 from em_pipelines.schema.tables.derived import CURRENT_EDGES
 from em_pipelines.schema.tables.graph import ENTITIES
 from em_pipelines.schema.tables.raw import INTERACTIONS, SKILL_INVOCATIONS
-from em_pipelines.schema.vocabulary import PrivacyLevel
+from em_pipelines.schema.vocabulary import OBSERVATIONS, PrivacyLevel
 from em_pipelines.serving.facts import SHOWN, TOLD_FROM
 from em_pipelines.storage.duckdb_engine import bind, connect, scratch
 from em_pipelines.storage.store import Store
@@ -131,6 +131,7 @@ def n_facts(store: Store) -> Counter[str]:
         & (pc.field("effective_confidence") >= TOLD_FROM)
         & ~pc.field("requires_verification")
         & (pc.field("privacy_level") != PrivacyLevel.PRIVILEGED.value)
+        & ~pc.field("relation").isin(OBSERVATIONS)
     )
     return Counter(rows.filter(is_told)["user_id"].to_pylist())
 

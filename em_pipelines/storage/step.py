@@ -27,7 +27,7 @@ from em_pipelines.schema.table import Records, Table, Tables
 Run = Callable[[date, Tables, Records], Tables]
 RunMany = Callable[[Mapping[date, Tables]], Mapping[date, Tables]]
 PACKAGE = Path(__file__).parents[1]
-DATA_SUFFIXES = frozenset({".sql", ".yaml", ".txt", ".json"})
+DATA_SUFFIXES = frozenset({".sql", ".yaml", ".txt", ".json", ".crfsuite", ".parquet"})
 DIGITS = 16
 IMPORT = re.compile(r"^[ \t]*(?:from ([\w.]+) import (\([^)]*\)|[^\n]*)|import ([\w.]+))", re.MULTILINE)
 COMMENT = re.compile(r"#.*")

@@ -20,15 +20,17 @@ def test_a_snapshot_is_published_once_for_what_the_lake_holds(world: Any) -> Non
     world.land(1, "I like tea.")
     make_tables(world)
     first = shown(world.run(select=["snapshot"]))
-    assert (first["as_of"], first["dagster/row_count"], first["already_current"]) == ("2026-03-01", 1, False)
+    assert (first["as_of"], first["already_current"]) == ("2026-03-01", False)
     with connect(first["path"], is_read_only=True) as connection:
-        assert connection.execute("SELECT relation FROM edges").fetchall() == [("likes",)]
+        assert connection.execute("SELECT relation FROM facts").fetchall() == [("likes",)]
+        assert connection.execute("SELECT count(*) FROM edges").fetchall() == [(first["dagster/row_count"],)]
     assert (Path(first["path"]).parent / "latest.duckdb").resolve() == Path(first["path"]).resolve()
     assert shown(world.run(select=["snapshot"]))["already_current"] is True
     world.land(2, "I live in Oslo.")
     make_tables(world)
     second = shown(world.run(select=["snapshot"]))
-    assert (second["as_of"], second["dagster/row_count"], second["already_current"]) == ("2026-03-02", 2, False)
+    assert (second["as_of"], second["already_current"]) == ("2026-03-02", False)
+    assert second["dagster/row_count"] > first["dagster/row_count"]
 
 
 def test_without_facts_nothing_is_published_and_the_log_says_what_to_do(world: Any) -> None:

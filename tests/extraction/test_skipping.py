@@ -2,8 +2,8 @@ from datetime import UTC, datetime
 
 import pytest
 
+from em_pipelines.extraction.keeping import skip_reason
 from em_pipelines.extraction.settings import GateSettings
-from em_pipelines.extraction.skipping import skip_reason
 from em_pipelines.schema.readings import Turn
 
 

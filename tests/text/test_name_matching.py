@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from em_pipelines.extraction.keeping import skip_reason
 from em_pipelines.extraction.rules.extractor import RulesExtractor
 from em_pipelines.extraction.segmentation import Session, segment_session
-from em_pipelines.extraction.skipping import skip_reason
 from em_pipelines.schema.readings import Turn
 from em_pipelines.text.name_matching import AMBIGUOUS, MARKER, NameIndex, Span, cut, gone, key_of, sentences
 from tests.governance.erasure.conftest import NOW

@@ -1,57 +1,8 @@
-"""Counts the labelled sentences, and how far their two labellers agree: `.venv/bin/python -m training.durable`.
-
-Each KIND-N.jsonl holds the conversations of one writer, a line each. A turn of a person has `sentences`, as the one
-splitter cuts them, each with the labels of two labellers who knew neither the writer nor each other. Files KIND-u and
-KIND-v are by writers and labellers that took no part in the others: nothing is fitted to them or chosen by them.
-"""
+"""Counts the labelled sentences, and how far their labellers agree: `.venv/bin/python -m training.durable`."""
 
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import dataclass
-from pathlib import Path
 
-import orjson
-
-HERE = Path(__file__).parent
-KEPT = ("instruction", "decision", "plan", "event", "state", "relationship", "preference", "fact")
-NOT_KEPT = ("talk", "task", "passing", "unreal", "quoted", "part")
-LABELS = frozenset((*(f"keep {kind}" for kind in KEPT), *(f"no {reason}" for reason in NOT_KEPT)))
-
-
-@dataclass(frozen=True)
-class Labelled:
-    """A sentence, the turn before it in the conversation, and its labels."""
-
-    file: str
-    text: str
-    before: str
-    labels: tuple[str, str]
-
-    @property
-    def is_kept(self) -> tuple[bool, bool]:
-        """Whether each labeller keeps it."""
-        one, other = (label.startswith("keep") for label in self.labels)
-        return one, other
-
-
-def sentences(path: Path) -> Iterator[Labelled]:
-    """The labelled sentences of a file, in order."""
-    for line in path.read_text(encoding="utf-8").splitlines():
-        before = ""
-        for turn in orjson.loads(line)["turns"]:
-            for sentence in turn.get("sentences", ()):
-                one, other = sentence["labels"]
-                yield Labelled(path.stem, sentence["text"], before, (one, other))
-            before = turn["text"]
-
-
-def kappa(pairs: list[tuple[bool, bool]]) -> float:
-    """Agreement beyond chance of two labellers (Cohen, 1960)."""
-    n_pairs = len(pairs)
-    observed = sum(one == other for one, other in pairs) / n_pairs
-    one, other = (sum(pair[place] for pair in pairs) / n_pairs for place in (0, 1))
-    expected = one * other + (1 - one) * (1 - other)
-    return (observed - expected) / (1 - expected)
+from training.durable.labels import HERE, kappa, sentences
 
 
 def main() -> None:

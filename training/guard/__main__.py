@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import orjson
 
 from em_pipelines.text.guard.order_kernel import OrderExamples
 from em_pipelines.text.guard.passages import folded, sentences
@@ -22,7 +21,7 @@ from training.weights import Vector, fitted, unseen, write
 
 HERE = Path(__file__).parent
 GUARD = HERE.parents[1] / "em_pipelines" / "text" / "guard"
-WEIGHTS, EXAMPLES = GUARD / "unquoted_weights.json", GUARD / "order_examples.json"
+WEIGHTS, EXAMPLES = GUARD / "unquoted_weights.parquet", GUARD / "order_examples.txt"
 TALK_LEFT_OUT = 0.003
 """Of a thousand sentences of plain talk that were not fitted to, three may be told: that sets the threshold. What is
 told is not indexed, so search pays for each."""
@@ -129,7 +128,7 @@ def main() -> None:
     n_kept = write(WEIGHTS, fitted(vectors, is_attack.tolist()), threshold=threshold, least=least)
     print(f"{len(of)} sentences, {n_kept} weights, threshold {threshold:.2f}, least {least:.2f}")
     chosen = examples(of, scores)
-    EXAMPLES.write_bytes(orjson.dumps(chosen.model_dump(), option=orjson.OPT_INDENT_2) + b"\n")
+    EXAMPLES.write_text(chosen.lines(), encoding="utf-8")
     print(f"{len(chosen.texts)} examples for homes with an embedder")
 
 

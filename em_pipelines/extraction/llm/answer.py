@@ -12,7 +12,14 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict
 
 from em_pipelines.extraction.llm.settings import Profile
-from em_pipelines.schema.vocabulary import RELATIONS_BY_GROUP, EntityType, Flag, HedgeLevel, TemporalType
+from em_pipelines.schema.vocabulary import (
+    OFFERED_BY_GROUP,
+    RELATIONS_BY_GROUP,
+    EntityType,
+    Flag,
+    HedgeLevel,
+    TemporalType,
+)
 
 FENCE = "====="
 """The line before and after a conversation in a prompt."""
@@ -119,7 +126,7 @@ ITEMS: dict[Section, type[Item]] = {
 _TEXT = {"type": "string"}
 _TEXT_OR_NULL = {"type": ["string", "null"]}
 _INT = {"type": "integer"}
-_OFFERED = [r for group, names in RELATIONS_BY_GROUP.items() if group != "health" for r in names]
+_OFFERED = [relation for names in OFFERED_BY_GROUP.values() for relation in names]
 
 
 def _one_of(values: list[str]) -> dict[str, Any]:

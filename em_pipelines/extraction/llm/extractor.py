@@ -19,13 +19,13 @@ from em_pipelines.errors import (
     SlowModelError,
     UnusableAnswerError,
 )
+from em_pipelines.extraction.keeping import skip_reason
 from em_pipelines.extraction.llm import prompt
 from em_pipelines.extraction.llm.answer import ALL_SECTIONS, EntityItem, RelationItem, Section, answer_schema
 from em_pipelines.extraction.llm.parsing import Parsed, merged
 from em_pipelines.extraction.llm.settings import LlmExtractionSettings
 from em_pipelines.extraction.llm.usable_answers import best_grounded, is_mostly_refused, sections_of
 from em_pipelines.extraction.settings import GateSettings
-from em_pipelines.extraction.skipping import skip_reason
 from em_pipelines.extraction.support import N_EARLIER
 from em_pipelines.llm import ladder
 from em_pipelines.llm.answers import AnswerStore

@@ -6,11 +6,11 @@ The day of its example is in a year of which nobody speaks, so that one that lea
 
 from em_pipelines.extraction.llm.answer import FENCE
 from em_pipelines.extraction.verification import TEMPLATE_NAMES
-from em_pipelines.schema.vocabulary import RELATIONS_BY_GROUP, EntityType
+from em_pipelines.schema.vocabulary import OFFERED_BY_GROUP, EntityType
 
 _BROTHER, _TOWN, _APP = TEMPLATE_NAMES
 _TYPES = ", ".join(EntityType)
-_RELATIONS = "; ".join(", ".join(names) for group, names in RELATIONS_BY_GROUP.items() if group != "health")
+_RELATIONS = "; ".join(map(", ".join, OFFERED_BY_GROUP.values()))
 """An endpoint may hold an answer to the schema and show the model none of it."""
 
 SYSTEM = f"""\

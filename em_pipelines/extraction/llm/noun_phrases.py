@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable
 
-from em_pipelines.extraction.rules.clause_names import is_clause
+from em_pipelines.extraction.rules.clause_parser import is_clause
 from em_pipelines.extraction.rules.lexicon import words
 from em_pipelines.schema.readings import ENGLISH, Mention
 from em_pipelines.schema.vocabulary import LITERAL_OBJECT, MAY_BE_PHRASE

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
 
+from em_pipelines.extraction.keeping import skip_reason
 from em_pipelines.extraction.rules.acceptance import in_own_words
 from em_pipelines.extraction.rules.names import EXPECTED_OBJECT, guess_type
 from em_pipelines.extraction.rules.patterns import PatternIndex, load_patterns
@@ -21,7 +22,6 @@ from em_pipelines.extraction.rules.retractions import Said, take_back
 from em_pipelines.extraction.rules.trace import Trace
 from em_pipelines.extraction.segmentation import are_several, names_of_speakers
 from em_pipelines.extraction.settings import GateSettings, RulesSettings
-from em_pipelines.extraction.skipping import skip_reason
 from em_pipelines.schema.readings import (
     ENGLISH,
     OTHER_LANGUAGE,

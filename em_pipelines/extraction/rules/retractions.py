@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
+from em_pipelines.extraction.keeping import skip_reason
 from em_pipelines.extraction.rules.kinship import PATTERN_ID as KIN_PHRASE
 from em_pipelines.extraction.rules.retraction_wording import Means, Passage, affirmed, finite, in_present, without
-from em_pipelines.extraction.skipping import skip_reason
 from em_pipelines.language.sentences import sentences, sentences_around, sentences_of
 from em_pipelines.schema.readings import Claim, Turn, retracted
 from em_pipelines.schema.vocabulary import (

@@ -35,7 +35,7 @@ from em_pipelines.schema.tables.clean import MESSAGES
 from em_pipelines.schema.tables.extraction import CLAIMS, EXTRACTION_ISSUES
 from em_pipelines.schema.tables.graph import EDGES, ENTITIES, GRAPH_OPS
 from em_pipelines.schema.tables.raw import FEEDBACK
-from em_pipelines.schema.vocabulary import Act, PrivacyLevel, Status
+from em_pipelines.schema.vocabulary import OBSERVATIONS, Act, PrivacyLevel, Status
 from em_pipelines.storage.duckdb_engine import scratch
 from em_pipelines.storage.lake import Lake
 from em_pipelines.text.guard.screening import TRUNCATED, quotable
@@ -306,7 +306,7 @@ def _fates(lake: Lake, asked: Asked, messages: list[Row], decisions: Decisions) 
         fates[issue["message_id"]].append(
             {"what": issue["issue"], "reason": issue["reason"], "detail": issue["detail"]}
         )
-    claims = rows_where(lake, CLAIMS, "message_id", ids, days)
+    claims = [one for one in rows_where(lake, CLAIMS, "message_id", ids, days) if one["relation"] not in OBSERVATIONS]
     accepted = [*filter(None, (_letting_count(claim, decisions) for claim in claims))]
     done = _Consequences.of(lake, asked, {claim["claim_id"] for claim in claims}, days)
     decided = _Consequences.of_feedback(lake, asked, accepted)

@@ -17,6 +17,9 @@ def show(explanation: Explanation) -> None:
     if explanation.tokens:
         tokens = [(n, t.text, ", ".join(t.classes), ", ".join(t.verbs)) for n, t in enumerate(explanation.tokens)]
         print_table("Tokens", ("", "token", "word classes", "form of"), tokens, right=("",))
+    if explanation.sentences:
+        kinds = [(one.text, f"{one.confidence:.2f}", one.kind or "not kept") for one in explanation.sentences]
+        print_table("Sentences", ("sentence", "worth keeping", "as"), kinds, right=("worth keeping",))
     if explanation.clauses:
         columns = ("", "subject", "verb group", "complement", "meant as")
         print_table("Clauses", columns, (_clause(n, c) for n, c in enumerate(explanation.clauses)), right=("",))

@@ -69,6 +69,9 @@ def facts(
     is_old: Annotated[
         bool, typer.Option("--old", help="With --json: what may be out of date, too; without it is shown anyway.")
     ] = False,
+    is_observed: Annotated[
+        bool, typer.Option("--observations", help="What was said that is worth keeping, sentence by sentence, instead.")
+    ] = False,
     domain: DomainOption = None,
     home: HomeOption = None,
     as_json: JsonOption = False,
@@ -79,11 +82,10 @@ def facts(
     Example: em facts --user mirela --as-of 2026-10-12
     """
     from em_pipelines.interfaces.agents.asking import told_facts
-    from em_pipelines.serving.facts import FactQuery
+    from em_pipelines.serving.facts import FactQuery, KeptAs
 
-    if is_inferred and domain is not None:
-        raise UsageError("reading facts: what follows is of all domains; leave out --inferred or --domain")
-
+    if is_inferred:
+        _check_inferred(domain, is_observed=is_observed)
     opened = open_existing(home)
     query = FactQuery(
         user_id=user,
@@ -92,6 +94,7 @@ def facts(
         entity=entity,
         is_all=is_all,
         has_old=is_old or not as_json,
+        kept_as=KeptAs.OBSERVATIONS if is_observed else KeptAs.FACTS,
     )
     note_ahead(opened, query.as_of)
     note_ahead(opened, query.known_at, "--known-at")
@@ -102,7 +105,8 @@ def facts(
     if as_json:
         print_json([*found, *inferred])
     else:
-        _show(found, f"{counted(len(found), 'fact')} of {user} at the end of {query.as_of}")
+        kind = query.kept_as.removesuffix("s")
+        _show(found, f"{counted(len(found), kind)} of {user} at the end of {query.as_of}")
         if is_inferred:
             _print_inferred(f"{len(inferred)} more {'follows' if len(inferred) == 1 else 'follow'} from them", inferred)
     _note_faded(opened, query, is_list=as_json)
@@ -111,10 +115,18 @@ def facts(
         note_unknown_names(opened, user, entities=[entity] if entity else [], domain=domain)
 
 
+def _check_inferred(domain: str | None, *, is_observed: bool) -> None:
+    """Raises UsageError where what follows cannot be told beside the rest."""
+    if is_observed:
+        raise UsageError("reading facts: nothing follows from observations; leave out --inferred or --observations")
+    if domain is not None:
+        raise UsageError("reading facts: what follows is of all domains; leave out --inferred or --domain")
+
+
 def _note_faded(home: "Pipeline", query: "FactQuery", *, is_list: bool) -> None:
     """Says on stderr how many facts time has taken, where all of a user are asked for; beside a list for programs only
     where old ones are not in it."""
-    if query.is_all or query.entity or query.known_at or (is_list and query.has_old):
+    if query.kept_as != "facts" or query.is_all or query.entity or query.known_at or (is_list and query.has_old):
         return
     line = faded_line(home, query.user_id, query.as_of, is_old_alone=is_list)
     if line:

@@ -42,6 +42,7 @@ class Kind(StrEnum):
     MESSAGE = "message"
     FACT = "fact"
     EXPERIENCE = "experience"
+    OBSERVATION = "observation"
 
 
 QueryArgument = Annotated[str | None, typer.Argument(help="What to look for.", show_default=False)]

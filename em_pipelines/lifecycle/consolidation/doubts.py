@@ -34,8 +34,8 @@ SAYS = {
 }
 Doubted = tuple[Sequence[Evidence], tuple[str, ...]]
 """The evidence of one category, and the doubts about it."""
-WEIGHTS = Path(__file__).with_name("lesson_weights.json")
-SLOW_WEIGHTS = Path(__file__).with_name("slow_lesson_weights.json")
+WEIGHTS = Path(__file__).with_name("lesson_weights.parquet")
+SLOW_WEIGHTS = Path(__file__).with_name("slow_lesson_weights.parquet")
 """What messages of lessons are told by (`SentenceWeights`), of failures and of slow calls: fitted to invented ones by
 training/lessons."""
 MAX_MESSAGES_READ = 50

@@ -9,6 +9,7 @@ from em_pipelines.schema.table import (
     FLAG,
     INSTANT,
     INT,
+    REAL,
     SESSION_ID,
     TEXT,
     TEXTS,
@@ -30,6 +31,21 @@ WITHHELD = pa.list_(
                 pa.field("issue", TEXT, nullable=False),
                 pa.field("reason", TEXT, nullable=False),
                 pa.field("severity", TEXT, nullable=False),
+            ]
+        ),
+        nullable=False,
+    )
+)
+
+SENTENCES = pa.list_(
+    pa.field(
+        "item",
+        pa.struct(
+            [
+                pa.field("span_start", INT, nullable=False),
+                pa.field("span_end", INT, nullable=False),
+                pa.field("kind", TEXT),
+                pa.field("confidence", REAL, nullable=False),
             ]
         ),
         nullable=False,
@@ -65,6 +81,11 @@ MESSAGES = Table(
         col("has_code", FLAG, "holds a code block or looks like code"),
         opt("language", TEXT, "it is written in, ISO 639-1; null: too short, or undecided"),
         col("withheld", WITHHELD, "which characters of the content are not read, not quoted, or neither, and why"),
+        col(
+            "sentences",
+            SENTENCES,
+            "of people, with how probable each is worth keeping, and as which kind of observation",
+        ),
         opt("domain", TEXT, "scope of recall"),
         opt("agent_id", TEXT, "which agent took part"),
         col("participants", TEXTS, "humans present"),

@@ -20,7 +20,7 @@ from em_pipelines.serving.export.output import check_place, to_file, to_stream
 from em_pipelines.serving.export.portable_home import PortableHome
 from em_pipelines.serving.export.records import records_of
 from em_pipelines.serving.export.vault import to_vault
-from em_pipelines.serving.facts import FactQuery, known
+from em_pipelines.serving.facts import FactQuery, KeptAs, known
 from em_pipelines.storage.ledger_entries import Act
 from em_pipelines.text.counting import counted
 
@@ -74,7 +74,8 @@ def _export_vault(home: PortableHome, user_id: str, as_of: date, output: Path) -
 
 def memory_in(home: PortableHome, user_id: str, as_of: date) -> Memory:
     """What a home knows of a user at the end of a day, with feedback that no run has folded yet."""
-    held = known(home.store, FactQuery(user_id, as_of), home.settings.decay, home.waiting(user_id, as_of))
+    query = FactQuery(user_id, as_of, kept_as=KeptAs.BOTH)
+    held = known(home.store, query, home.settings.decay, home.waiting(user_id, as_of))
     return memory_of(user_id, as_of, held, days_said(home.store.log, user_id))
 
 

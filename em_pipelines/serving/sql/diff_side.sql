@@ -16,4 +16,5 @@ FROM $side.current_edges AS e
 JOIN $side.entities AS s ON s.entity_id = e.subject_id
 LEFT JOIN $side.entities AS o ON o.entity_id = e.object_id
 WHERE (getvariable('user_id') IS NULL OR e.user_id = getvariable('user_id'))
-  AND NOT e.requires_verification AND e.privacy_level <> 'L4';
+  AND NOT e.requires_verification AND e.privacy_level <> 'L4'
+  AND e.relation NOT IN ('instruction', 'decision', 'plan', 'event', 'state', 'relationship', 'preference', 'fact');

@@ -147,6 +147,7 @@ named AS (
     LEFT JOIN worded AS w USING (edge_id)
     LEFT JOIN read_as AS s ON s.entity_id = e.subject_id
     LEFT JOIN read_as AS o ON o.entity_id = e.object_id
+    WHERE e.relation NOT IN ('instruction', 'decision', 'plan', 'event', 'state', 'relationship', 'preference', 'fact')
 ),
 faded AS (
     SELECT

@@ -9,7 +9,8 @@ SELECT
     e.learned_at, e.last_reinforced, e.reinforcement_count, e.flags, e.statement, e.edge_id, e.subject_id, e.object_id
 FROM current_edges AS e
 JOIN entities AS s ON s.entity_id = e.subject_id
-LEFT JOIN entities AS o ON o.entity_id = e.object_id;
+LEFT JOIN entities AS o ON o.entity_id = e.object_id
+WHERE e.relation NOT IN ('instruction', 'decision', 'plan', 'event', 'state', 'relationship', 'preference', 'fact');
 COMMENT ON VIEW facts IS 'Every fact with names, as it stands on the snapshot''s day, in every status.';
 
 -- What is so and what is not so stand apart: whoever counts by relation would else count what is denied along with it.
@@ -103,3 +104,57 @@ LEFT JOIN messages AS m USING (user_id)
 GROUP BY ALL
 ORDER BY u.user_id;
 COMMENT ON VIEW users IS 'Everybody who is remembered, and how much.';
+
+CREATE VIEW observations AS
+WITH said AS (
+    SELECT
+        user_id, edge_id, subject_id,
+        relation IN ('instruction', 'decision', 'plan', 'event', 'state', 'relationship', 'preference', 'fact')
+            AS is_observation,
+        unnest(provenance, recursive := true)
+    FROM current_edges
+),
+named AS (
+    SELECT o.edge_id, list_sort(list(DISTINCT n.canonical_name)) AS entities
+    FROM said AS o
+    JOIN mentions AS m ON m.user_id = o.user_id AND m.session_id = o.session_id AND m.turn_number = o.turn_number
+        AND m.span_start >= o.span_start AND m.span_end <= o.span_end
+    JOIN entity_mentions AS em USING (mention_id)
+    JOIN entities AS n ON n.entity_id = em.entity_id AND n.entity_id <> o.subject_id
+    WHERE o.is_observation
+    GROUP BY o.edge_id
+),
+-- A sentence goes with a fact that was stated in it: retracted where people took that back, else superseded.
+over AS (
+    SELECT
+        e.edge_id, CASE
+            WHEN e.status = 'retracted' OR c.source_mechanism = 'user_correction' THEN 'retracted' ELSE 'superseded'
+        END AS status
+    FROM current_edges AS e
+    LEFT JOIN current_edges AS c ON c.edge_id = e.superseded_by
+    WHERE e.status IN ('retracted', 'superseded')
+),
+ended AS (
+    SELECT o.edge_id, min(v.status) AS status
+    FROM said AS o
+    JOIN said AS f ON f.user_id = o.user_id AND f.session_id = o.session_id AND f.turn_number = o.turn_number
+        AND f.span_start < o.span_end AND o.span_start < f.span_end
+    JOIN over AS v ON v.edge_id = f.edge_id
+    WHERE o.is_observation AND NOT f.is_observation
+    GROUP BY o.edge_id
+)
+SELECT
+    e.user_id, o.canonical_name AS owner, e.relation AS kind, e.value AS text,
+    regexp_extract_all(e.value, '[$€£]?[0-9][0-9.,:/]*(?: ?%| [a-z]+)?') AS amounts,
+    coalesce(n.entities, []) AS entities, e.valid_from,
+    CASE WHEN e.status = 'active' THEN coalesce(x.status, e.status) ELSE e.status END AS status,
+    e.effective_confidence AS confidence, e.reinforcement_count, e.learned_at, e.last_reinforced,
+    e.context_tags AS tags, e.supersedes, e.superseded_by, e.privacy_level, e.provenance, e.edge_id AS observation_id,
+    e.subject_id AS owner_id
+FROM current_edges AS e
+JOIN entities AS o ON o.entity_id = e.subject_id
+LEFT JOIN named AS n USING (edge_id)
+LEFT JOIN ended AS x USING (edge_id)
+WHERE e.relation IN ('instruction', 'decision', 'plan', 'event', 'state', 'relationship', 'preference', 'fact');
+COMMENT ON VIEW observations IS
+'What people said that is worth keeping, sentence by sentence, with whose it is, its kind and the entities that it names.';

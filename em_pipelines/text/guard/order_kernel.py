@@ -1,6 +1,6 @@
 """Sentences that mean what orders mean, whatever their words: a second look at a sentence, by an embedder's vectors.
 
-A classifier for vectors cannot ship, for each embedder makes its own. So examples ship (order_examples.json), invented
+A classifier for vectors cannot ship, for each embedder makes its own. So examples ship (order_examples.txt), invented
 ones, and whoever has an embedder fits a classifier to their vectors, once: kernel ridge regression to +1 for sentences
 of attacks and -1 for ordinary ones (Saunders, Gammerman and Vovk, 1998). What it gives is added to the log-odds of the
 words (`SentenceWeights`), so that neither decides alone.
@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
 from em_pipelines.errors import PatternError
 
@@ -50,19 +50,33 @@ class OrderExamples(BaseModel):
         """Every sentence, in the order in which `OrderKernel.fit` takes their vectors."""
         return (*self.attacks, *self.ordinary, *self.measured)
 
+    def lines(self) -> str:
+        """The examples as a file has them: a line a sentence, before it `attack`, `ordinary` or its log-odds."""
+        told = [("attack", self.attacks), ("ordinary", self.ordinary)]
+        own = [f"{kind}\t{text}\n" for kind, texts in told for text in texts]
+        return "".join([*own, *(f"{score!r}\t{text}\n" for text, score in self.measured.items())])
+
     @classmethod
     def read(cls, path: Path) -> "OrderExamples":
         """The examples of a file. Raises PatternError where it is none."""
+        found: dict[str, list[str]] = {"attack": [], "ordinary": []}
+        measured: dict[str, float] = {}
         try:
-            return cls.model_validate_json(path.read_bytes())
-        except (OSError, ValidationError) as error:
+            for line in path.read_text(encoding="utf-8").splitlines():
+                kind, text = line.split("\t", 1)
+                if kind in found:
+                    found[kind].append(text)
+                else:
+                    measured[text] = float(kind)
+            return cls(attacks=tuple(found["attack"]), ordinary=tuple(found["ordinary"]), measured=measured)
+        except (OSError, ValueError) as error:
             raise PatternError(f"reading the examples {path.name}: {error}; restore the file") from error
 
 
 @cache
 def order_examples() -> OrderExamples:
-    """Those of order_examples.json of this package."""
-    return OrderExamples.read(Path(__file__).with_name("order_examples.json"))
+    """Those of order_examples.txt of this package."""
+    return OrderExamples.read(Path(__file__).with_name("order_examples.txt"))
 
 
 @dataclass(frozen=True)

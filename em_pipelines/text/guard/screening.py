@@ -17,8 +17,9 @@ from pathlib import Path
 from typing import Any
 
 from em_pipelines.schema.readings import Claim, Extraction, Issue, Mention, Segment, Turn, Withheld
-from em_pipelines.schema.vocabulary import USER, Mechanism, PrivacyLevel
+from em_pipelines.schema.vocabulary import OBSERVATIONS, USER, Mechanism, PrivacyLevel
 from em_pipelines.text.cleaning import CODE_MARK
+from em_pipelines.text.guard.contact import personal_spans
 from em_pipelines.text.guard.injection import (
     in_first_person,
     is_quarantined,
@@ -124,8 +125,12 @@ class _Level:
 
 
 def levelled(claim: Claim) -> Claim:
-    """The claim with its privacy level by the table of privacy.yaml; L2 where nothing there fits."""
+    """The claim with its privacy level by the table of privacy.yaml; L2 where nothing there fits. An observation that
+    tells how to reach somebody, or a birthday, is L3."""
     level = next((line.level for line in _table() if line.fits(claim)), PrivacyLevel.PERSONAL)
+    said = claim.value if claim.relation in OBSERVATIONS and claim.value else ""
+    if (_DIGIT.search(said) or "@" in said) and personal_spans(said):
+        level = PrivacyLevel.PII
     return claim if claim.privacy_level is level else replace(claim, privacy_level=level)
 
 
@@ -341,11 +346,12 @@ def _mask_spans(text: str) -> Iterator[Span]:
 def _claim_refused(claim: Claim, withheld: tuple[str, ...]) -> Found | None:
     if HEALTH in withheld and claim.relation in HEALTH_RELATIONS:
         return f"{HEALTH}_withheld", HEALTH, "info"
-    for name in (claim.object, claim.value, claim.attribute, claim.subject):
+    key = None if claim.relation in OBSERVATIONS else claim.attribute  # which are the words of the sentence again
+    for name in (claim.object, claim.value, key, claim.subject):
         reason = _name_refused(name, withheld) if name else None
         if reason is not None:
             return reason
-    stated = f"{claim.attribute} {claim.value}" if claim.attribute else ""
+    stated = f"{key} {claim.value}" if key else ""
     return _name_refused(stated, withheld) if stated else None
 
 

@@ -1,6 +1,6 @@
 """Health, money and identity documents: facts that are kept only where settings allow it, whoever they are about.
 
-Beside them, what no other prompt needs to show (`CueBook`, unquoted.yaml; `SentenceWeights`, unquoted_weights.json).
+Beside them, what no other prompt needs to show (`CueBook`, unquoted.yaml; `SentenceWeights`, unquoted_weights.parquet).
 They are told by what is said (words, endings, phrases of sensitive.yaml) and by relation; the rest of the message
 stays. What is the work or study of somebody is no such fact: a nurse, a pharmacy, cancer research, a mortgage broker.
 """
@@ -14,8 +14,10 @@ from math import sqrt
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import re2
 import yaml
+from pyarrow import parquet
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from em_pipelines.errors import PatternError
@@ -379,14 +381,18 @@ class SentenceWeights(BaseModel):
 
     @classmethod
     def read(cls, path: Path) -> "SentenceWeights":
-        """The weights of a file. Raises PatternError where it is not one."""
+        """The weights of a Parquet file: columns mark and weight, and numbers in its metadata. PatternError where it
+        is none."""
         try:
-            return cls.model_validate_json(path.read_bytes())
-        except (OSError, ValidationError) as error:
+            table = parquet.read_table(path)
+            marks, weights = (table[name].to_pylist() for name in ("mark", "weight"))
+            numbers = {name.decode(): value.decode() for name, value in (table.schema.metadata or {}).items()}
+            return cls.model_validate({**numbers, "weights": dict(zip(marks, weights, strict=True))})
+        except (OSError, ValueError, KeyError, pa.ArrowException) as error:
             raise PatternError(f"reading the weights {path.name}: {error}; restore the file") from error
 
 
 @cache
 def sentence_weights() -> SentenceWeights:
-    """Those of unquoted_weights.json of this package."""
-    return SentenceWeights.read(Path(__file__).with_name("unquoted_weights.json"))
+    """Those of unquoted_weights.parquet of this package."""
+    return SentenceWeights.read(Path(__file__).with_name("unquoted_weights.parquet"))

@@ -16,7 +16,7 @@ from em_pipelines.extraction.llm.parsing import parse
 from em_pipelines.extraction.llm.settings import Profile
 from em_pipelines.extraction.verification import TEMPLATE_NAMES, verify
 from em_pipelines.schema.readings import Segment, Turn
-from em_pipelines.schema.vocabulary import RELATIONS, RELATIONS_BY_GROUP, EntityType
+from em_pipelines.schema.vocabulary import OBSERVATIONS, RELATIONS, RELATIONS_BY_GROUP, EntityType
 from em_pipelines.text.cleaning import CODE_MARK
 from em_pipelines.text.guard.screening import guarded
 
@@ -155,7 +155,7 @@ def test_the_schema_is_strict_and_holds_the_closed_vocabulary(is_health_asked: b
         assert found["required"] == list(found["properties"])
         assert found["additionalProperties"] is False
     of_relations = schema["properties"]["relations"]["items"]["properties"]
-    hidden = set() if is_health_asked else set(RELATIONS_BY_GROUP["health"])
+    hidden = {*OBSERVATIONS, *(() if is_health_asked else RELATIONS_BY_GROUP["health"])}
     assert set(of_relations["relation"]["enum"]) == RELATIONS - hidden
     of_entities = schema["properties"]["entities"]["items"]["properties"]
     assert of_entities["type"]["enum"] == [kind.value for kind in EntityType]

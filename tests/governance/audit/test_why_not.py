@@ -135,7 +135,7 @@ def test_a_wish_that_ran_out_is_expired(home_with, tmp_path) -> None:
 def test_what_the_extractor_doubted_or_never_read_is_named(issue: str, own_home: Pipeline, rows_of) -> None:
     lake = own_home.store.lake
     day = date(2026, 3, 4)
-    (claim,) = lake.read(CLAIMS, day).to_pylist()
+    claim = lake.read(CLAIMS, day).to_pylist()[0]
     lake.write(CLAIMS, day, CLAIMS.empty())
     found = {"message_id": claim["message_id"], "issue": issue, "reason": "why"}
     lake.write(EXTRACTION_ISSUES, day, rows_of(EXTRACTION_ISSUES, found))

@@ -48,7 +48,7 @@ def test_a_correction_shows_the_right_value_first_and_what_it_displaced(em: Any,
 def test_what_is_taken_back_by_what_it_says_is_shown(em: Any, home: Path) -> None:
     (lives,) = homes(em, home)
     done = em("retract", "--relation", "lives_in", "--object", lives, "--user", "mirela", "--home", home)
-    assert [lives in line for line in done.stdout.splitlines() if "retracted" in line] == [True]
+    assert {lives in line for line in done.stdout.splitlines() if "retracted" in line} == {True}
 
 
 def test_facts_are_shown_before_they_are_taken_back(em: Any, home: Path) -> None:

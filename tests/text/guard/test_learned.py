@@ -4,7 +4,9 @@ from datetime import UTC, datetime
 from math import sqrt
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
+from pyarrow import parquet
 
 from em_pipelines.errors import PatternError
 from em_pipelines.schema.readings import Segment, Turn
@@ -70,11 +72,14 @@ def test_a_sentence_of_three_words_is_never_told() -> None:
     assert weights.tells("look at it now")
 
 
-@pytest.mark.parametrize("damage", ["", "{}", '{"bias": 0, "threshold": 0, "weights": {"a": "b"}}'])
-def test_a_file_that_is_none_is_named(tmp_path: Path, damage: str) -> None:
-    path = tmp_path / "few.json"
-    path.write_text(damage, encoding="utf-8")
-    with pytest.raises(PatternError, match=r"reading the weights few\.json"):
+@pytest.mark.parametrize("columns", [None, {"mark": ["a"]}, {"mark": ["a"], "weight": [1]}])
+def test_a_file_that_is_none_is_named(tmp_path: Path, columns: dict[str, list[object]] | None) -> None:
+    path = tmp_path / "few.parquet"
+    if columns is None:
+        path.write_text("few", encoding="utf-8")
+    else:
+        parquet.write_table(pa.table(columns), path)
+    with pytest.raises(PatternError, match=r"reading the weights few\.parquet"):
         SentenceWeights.read(path)
 
 

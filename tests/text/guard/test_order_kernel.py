@@ -139,11 +139,11 @@ def test_examples_are_those_that_training_chooses() -> None:
     assert chosen.measured == pytest.approx(shipped.measured, abs=0.05)
 
 
-@pytest.mark.parametrize("data", ["", "{}", '{"attacks": [], "ordinary": ["x"], "measured": {"y": 0, "z": 1}}'])
+@pytest.mark.parametrize("data", ["", "{}", "ordinary\tx\n0\ty\n1\tz\n"])
 def test_a_file_of_other_things_is_no_examples(tmp_path: Path, data: str) -> None:
-    path = tmp_path / "order_examples.json"
+    path = tmp_path / "order_examples.txt"
     path.write_text(data, encoding="utf-8")
     with pytest.raises(PatternError, match="restore the file"):
         OrderExamples.read(path)
     with pytest.raises(PatternError, match="restore the file"):
-        OrderExamples.read(tmp_path / "missing.json")
+        OrderExamples.read(tmp_path / "missing.txt")

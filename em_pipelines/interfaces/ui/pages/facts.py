@@ -13,7 +13,7 @@ from em_pipelines.interfaces.ui.asked import Asked, Done, NobodyError, NotThereE
 from em_pipelines.interfaces.ui.rendering import said
 from em_pipelines.redaction.veils import hiding
 from em_pipelines.schema.tables.graph import EDGES
-from em_pipelines.serving.facts import SHOWN, TOLD_FROM, FactQuery, waiting_feedback
+from em_pipelines.serving.facts import SHOWN, TOLD_FROM, FactQuery, KeptAs, waiting_feedback
 from em_pipelines.serving.faded import faded
 from em_pipelines.serving.users import is_known
 from em_pipelines.text.name_keys import name_key
@@ -56,7 +56,7 @@ def show_facts(asked: Asked) -> Page:
             **_counts(asked, fitting),
             "page": page,
             "n_pages": n_pages,
-            "args": {name: asked.text(name) for name in ("q", "sort", "all", "as_of", "known_at")},
+            "args": {name: asked.text(name) for name in ("q", "sort", "all", "as_of", "known_at", "observed")},
             "sorts": tuple(SORTS),
             "sort": sort,
         },
@@ -91,11 +91,15 @@ def _named(facts: list[dict[str, Any]], words: str) -> str | None:
     return next((name for name in names if words and name_key(name) == name_key(words)), None)
 
 
-def known(asked: Asked, *, is_all: bool = False, has_old: bool = False) -> list[dict[str, Any]]:
-    """The facts at the end of the day that is asked for, today if none is, as readers see them; with `has_old` those
-    that may be out of date, too."""
+def known(
+    asked: Asked, *, is_all: bool = False, has_old: bool = False, kept_as: KeptAs | None = None
+) -> list[dict[str, Any]]:
+    """The facts, or observations, at the end of the day that is asked for, today if none is, as readers see them; with
+    `has_old` those that may be out of date, too."""
     as_of, known_at = asked.day("as_of"), asked.day("known_at")
-    query = FactQuery(asked.user, as_of or asked.today, known_at, is_all=is_all, has_old=has_old)
+    is_observed = asked.text("observed") == "1"
+    kept_as = kept_as or (KeptAs.OBSERVATIONS if is_observed else KeptAs.FACTS)
+    query = FactQuery(asked.user, as_of or asked.today, known_at, is_all=is_all, has_old=has_old, kept_as=kept_as)
     return told_facts(asked.home, query, known_at or as_of or date.max)
 
 
@@ -107,7 +111,7 @@ def check_known(asked: Asked) -> None:
 
 def show_fact(asked: Asked) -> Page | Done:
     """One fact: how it stands, the sentences that say it, every change, and what can be done about it."""
-    facts = known(asked, is_all=True, has_old=True)
+    facts = known(asked, is_all=True, has_old=True, kept_as=KeptAs.BOTH)
     edge_id = _whole_id(asked.text("id"), facts)
     document = _document(asked, edge_id)
     now = next((fact for fact in facts if fact["edge_id"] == edge_id), None)

@@ -37,5 +37,8 @@ WITH shown AS (
         CASE WHEN e.object_id IS NULL THEN coalesce(e.value, '') END AS value_text
     FROM edges_standing AS e
     WHERE NOT e.requires_verification AND e.privacy_level <> 'L4'
+      AND e.relation NOT IN (
+        'instruction', 'decision', 'plan', 'event', 'state', 'relationship', 'preference', 'fact'
+      )
 )
 SELECT *, digest_of(shown) AS digest FROM shown

@@ -6,6 +6,7 @@ WITH learned AS (
         count(*) AS n_learned
     FROM graph_ops AS o
     INNER JOIN edges AS e USING (edge_id)
+    ANTI JOIN observations AS n ON n.observation_id = o.edge_id
     WHERE o.operation = 'INSERT'
     GROUP BY ALL
 )

@@ -7,7 +7,8 @@ WITH happened AS (
         count(*) FILTER (WHERE operation = 'REVISE') AS n_changed,
         count(*) FILTER (WHERE operation IN ('RETRACT', 'DELETE')) AS n_taken_back,
         count(*) FILTER (WHERE source_mechanism = 'user_correction') AS n_by_people
-    FROM graph_ops
+    FROM graph_ops AS o
+    ANTI JOIN observations AS n ON n.observation_id = o.edge_id
     GROUP BY ALL
 ),
 

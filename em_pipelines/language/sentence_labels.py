@@ -1,0 +1,176 @@
+"""Which sentences of a conversation are worth keeping, and as what: an encoder that was fine-tuned for it.
+
+In: the messages of a conversation, in order. Out: of each message that is asked about its sentences, with the kind of
+observation where one is worth keeping. The model is MiniLM-L6 (Wang et al., 2020, MiniLM) with one linear layer over
+the first state, the mean and the maximum of the sentence's own; it reads the sentence with what was said shortly
+before. Each sentence is read by itself, so that no other message of a day moves its scores. A logistic regression on
+the words of the sentence alone comes first: what it tells to be worth nothing is not read by the network. What both
+were fitted to, and how well they tell: docs/model-card.md.
+"""
+
+import hashlib
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING
+from zlib import crc32
+
+import numpy as np
+import numpy.typing as npt
+import yaml
+
+from em_pipelines.errors import PatternError
+from em_pipelines.language.sentences import sentences
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
+
+MODEL = Path(__file__).with_name("sentence_labels.onnx")
+FITTED = "sentence_labels.yaml"
+"""The digest of the model, and what turns its scores into probabilities: by this file a step knows of another model."""
+KINDS = ("instruction", "decision", "plan", "event", "state", "relationship", "preference", "fact")
+N_REASONS = 6
+"""Labels of what is not worth keeping (training/durable/GUIDELINES.md): the model has them besides `KINDS`."""
+MAX_SENTENCE_TOKENS, MAX_BEFORE_TOKENS = 64, 48
+N_EARLIER, MAX_EARLIER_CHARACTERS = 2, 160
+"""Messages before one that are read with a sentence of it, and characters at their ends."""
+WORDS = "sentence_words.npz"
+"""The weights of words."""
+N_MARKS = 2**15
+_WORD = re.compile(r"\w+|[^\w\s]")
+_CLS, _SEP = 101, 102
+"""Ids of the tokens that open a text and close a part of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Utterance:
+    """A message of a conversation: what it says, and who says it; `is_asked`: whether its sentences are."""
+
+    text: str
+    speaker: str
+    is_assistant: bool = False
+    is_asked: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """A sentence. `confidence` is the probability that it is worth keeping, 0 to 1, and `kind` that of the observation;
+    None where it is not worth keeping."""
+
+    start: int
+    end: int
+    kind: str | None
+    confidence: float
+
+
+def labelled(conversation: Sequence[Utterance]) -> list[tuple[Label, ...]]:
+    """The sentences of each message, labelled where they are asked about, else none. Raises PatternError if the model
+    cannot be read."""
+    return [
+        tuple(_labels(conversation, place)) if utterance.is_asked else ()
+        for place, utterance in enumerate(conversation)
+    ]
+
+
+def _labels(conversation: Sequence[Utterance], place: int) -> Iterator[Label]:
+    utterance = conversation[place]
+    before = earlier(conversation, place)
+    for start, end in sentences(utterance.text):
+        sentence = utterance.text[start:end]
+        yield Label(start, end, *label_of(sentence, before_sentence(before, utterance.text[:start])))
+
+
+def earlier(conversation: Sequence[Utterance], place: int) -> str:
+    """What was said before a message, as the model reads it."""
+    own = conversation[place].speaker
+    return " ".join(
+        f"{_who(one, own)}: {one.text[-MAX_EARLIER_CHARACTERS:]}"
+        for one in conversation[max(0, place - N_EARLIER) : place]
+    )
+
+
+def _who(said: Utterance, speaker: str) -> str:
+    return "assistant" if said.is_assistant else "same" if said.speaker == speaker else "other"
+
+
+def before_sentence(before: str, own: str) -> str:
+    """What was said before a sentence, with the beginning of its own message."""
+    own = " ".join(own.split())
+    return f"{before} me: {own[-MAX_EARLIER_CHARACTERS:]}" if own else before
+
+
+@lru_cache(maxsize=16_384)
+def label_of(sentence: str, before: str) -> tuple[str | None, float]:
+    """The kind of a sentence, if it is worth keeping, and how probable that is, given what was said before it."""
+    model = _model()
+    if not model.may_be_kept(sentence):
+        return None, 0.0
+    scores = model.scores(sentence, before)
+    kept = model.probability(scores)
+    kind = KINDS[int(np.argmax(scores[: len(KINDS)]))] if kept >= model.threshold else None
+    return kind, round(kept, 3)
+
+
+class SentenceModel:
+    """The fitted network, its vocabulary, and the calibration of its scores."""
+
+    def __init__(self, path: Path = MODEL) -> None:
+        import onnxruntime  # noqa: PLC0415  (a tenth of a second, and of whoever labels alone)
+        from tokenizers import Tokenizer  # noqa: PLC0415
+
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = options.inter_op_num_threads = 1
+        options.log_severity_level = 3
+        try:
+            fitted = yaml.safe_load(path.with_name(FITTED).read_text(encoding="utf-8"))
+            content = path.read_bytes()
+            self._words = np.load(path.with_name(WORDS), allow_pickle=False)["weights"].tolist()
+            self._session = onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
+            self._tokens = Tokenizer.from_str(self._session.get_modelmeta().custom_metadata_map["tokenizer"])
+        except Exception as error:
+            raise PatternError(f"reading the model {path.name}: {error}; restore the file") from error
+        if hashlib.sha256(content).hexdigest() != fitted["sha256"]:
+            raise PatternError(f"reading the model {path.name}: {FITTED} is of another model; restore both files")
+        self.threshold: float = fitted["threshold"]
+        self._gate: float = fitted["gate"]
+        self._slope: float = fitted["slope"]
+        self._offset: float = fitted["offset"]
+
+    def may_be_kept(self, sentence: str) -> bool:
+        """Whether the words of a sentence leave it possible that it is worth keeping."""
+        return bool(sum(self._words[mark] for mark in marks_of(sentence)) >= self._gate)
+
+    def scores(self, sentence: str, before: str) -> npt.NDArray[np.float32]:
+        """A score for each of `KINDS` and of the reasons; a vector of 14."""
+        ids, n_own = encoded(self._tokens, sentence, before)
+        tokens = np.array([ids], np.int64)
+        types = np.array([[int(n >= n_own) for n in range(len(ids))]], np.int64)
+        found: npt.NDArray[np.float32] = self._session.run(None, {"ids": tokens, "types": types})[0][0]
+        return found
+
+    def probability(self, scores: npt.NDArray[np.float32]) -> float:
+        """That a sentence with these scores is worth keeping: the odds of all kinds together, calibrated."""
+        kept, other = (np.logaddexp.reduce(part.astype(float)) for part in np.split(scores, [len(KINDS)]))
+        return float(1 / (1 + np.exp(-(self._slope * (kept - other) + self._offset))))
+
+
+def marks_of(sentence: str) -> list[int]:
+    """The words of a sentence and the pairs of neighbours, each once, as numbers below N_MARKS."""
+    words = _WORD.findall(sentence.lower())[:MAX_SENTENCE_TOKENS]
+    marks = dict.fromkeys([*words, *map(" ".join, pairwise(words))])
+    return [crc32(mark.encode("utf-8", "surrogatepass")) % N_MARKS for mark in marks]
+
+
+def encoded(tokens: "Tokenizer", sentence: str, before: str) -> tuple[list[int], int]:
+    """The ids of a sentence and of what was said before it, and how many of them are of the sentence."""
+    own = [_CLS, *tokens.encode(sentence, add_special_tokens=False).ids[:MAX_SENTENCE_TOKENS], _SEP]
+    past = tokens.encode(before, add_special_tokens=False).ids[-MAX_BEFORE_TOKENS:]
+    return [*own, *past, _SEP] if past else own, len(own)
+
+
+@cache
+def _model() -> SentenceModel:
+    return SentenceModel()
