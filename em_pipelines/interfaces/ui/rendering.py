@@ -52,7 +52,9 @@ def visible(value: object) -> object:
 
 
 def said(fact: Mapping[str, Any]) -> str:
-    """A fact as a sentence of its parts."""
+    """A fact as a sentence of its parts; an observation as it was said, with whose it is and its kind."""
+    if "kind" in fact and "text" in fact:
+        return f"{fact['subject']}, {fact['kind']}: {fact['text']}"
     negation = "not " if (fact.get("polarity") or 1) < 0 else ""
     return f"{fact['subject']} {negation}{words(fact['relation'])} {fact['object']}"
 

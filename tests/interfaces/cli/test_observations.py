@@ -130,3 +130,10 @@ def test_one_that_names_somebody_who_is_forgotten_is_gone(em, home) -> None:
     with duckdb.connect(str(home / "snapshots" / "latest.duckdb"), read_only=True) as snapshot:
         (n_left,) = snapshot.execute("SELECT count(*) FROM observations WHERE text LIKE '%Orchid%'").fetchone() or (1,)
     assert n_left == 0
+
+
+def test_the_page_of_facts_shows_them_where_they_are_asked_for(made) -> None:
+    from em_pipelines.interfaces.ui.rendering import said
+
+    (meeting,) = [one for one in Memory(made, "ines").facts(is_observed=True) if one["text"] == MEETING]
+    assert said(meeting) == f"user, plan: {MEETING}"
