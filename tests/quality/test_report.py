@@ -46,7 +46,7 @@ def text_of(folder: Path) -> str:
 @pytest.mark.slow
 def test_the_report_looks_at_every_table_and_links_its_pages(world: Any) -> None:
     for day in (1, 2):
-        world.land(day, "I like tea.", "Thank you.")
+        world.land(day, "I like this table.", "Thank you.")
     world.make_tables()
     shown, found = made(world)
     assert (found.check_name, found.passed, found.description) == (CHECK, True, "")
@@ -91,7 +91,7 @@ def test_the_pages_fetch_nothing_from_their_makers_and_replace_those_before(worl
 
 @pytest.mark.slow
 def test_a_file_that_cannot_be_read_is_a_finding_and_the_other_tables_are_looked_at(world: Any) -> None:
-    world.land(1, "I like tea.")
+    world.land(1, "I like this table.")
     world.make_tables()
     Path(world.home.store.lake.path(MESSAGES, date(2026, 3, 1))).write_bytes(b"")
     shown, found = made(world)
@@ -104,7 +104,7 @@ def test_a_file_that_cannot_be_read_is_a_finding_and_the_other_tables_are_looked
 @pytest.mark.slow
 def test_no_more_rows_are_loaded_than_the_bound(world: Any) -> None:
     for day in (1, 2):
-        world.land(day, "I like tea.", "Thank you.")
+        world.land(day, "I like this table.", "Thank you.")
     world.make_tables()
     tables = [MESSAGES, CLAIMS, EXTRACTION_ISSUES]
     found = {one.table: one for one in report(world.home.store.lake, tables, world.home.data_docs, max_rows=3)}
