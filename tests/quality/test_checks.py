@@ -255,7 +255,7 @@ def test_a_conversation_that_goes_on_for_days_is_no_duplicate(table: str, world:
 @pytest.mark.slow
 def test_a_suite_sees_all_days_of_its_run_and_of_a_state_only_the_last(world: Any) -> None:
     for day in (1, 2):
-        world.land(day, "I like this table.")
+        world.land(day, "I like rain.")
     world.make_tables()
     messages = world.check("messages", "table_contract", **RANGE)
     assert (messages.metadata["days"].value, messages.metadata["rows"].value) == (2, 2)

@@ -46,7 +46,7 @@ def text_of(folder: Path) -> str:
 @pytest.mark.slow
 def test_the_report_looks_at_every_table_and_links_its_pages(world: Any) -> None:
     for day in (1, 2):
-        world.land(day, "I like this table.", "Thank you.")
+        world.land(day, "I like rain.", "Thank you.")
     world.make_tables()
     shown, found = made(world)
     assert (found.check_name, found.passed, found.description) == (CHECK, True, "")
