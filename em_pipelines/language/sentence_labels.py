@@ -30,10 +30,10 @@ if TYPE_CHECKING:
 
 MODEL = Path(__file__).with_name("sentence_labels.onnx")
 FITTED = "sentence_labels.yaml"
-"""The digest of the model, and what turns its scores into probabilities: by this file a step knows of another model."""
+"""The digest of both files of weights, calibration and thresholds: by this file a step knows of another model."""
 KINDS = ("instruction", "decision", "plan", "event", "state", "relationship", "preference", "fact")
-N_REASONS = 6
-"""Labels of what is not worth keeping (training/durable/GUIDELINES.md): the model has them besides `KINDS`."""
+"""Kinds of observation, in the order of the first scores; behind them stand the reasons not to keep a sentence
+(training/durable/GUIDELINES.md)."""
 MAX_SENTENCE_TOKENS, MAX_BEFORE_TOKENS = 64, 48
 N_EARLIER, MAX_EARLIER_CHARACTERS = 2, 160
 """Messages before one that are read with a sentence of it, and characters at their ends."""
@@ -127,13 +127,14 @@ class SentenceModel:
         try:
             fitted = yaml.safe_load(path.with_name(FITTED).read_text(encoding="utf-8"))
             content = path.read_bytes()
+            is_of_another = digest_of(path) != fitted["sha256"]
             self._words = np.load(path.with_name(WORDS), allow_pickle=False)["weights"].tolist()
             self._session = onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
             self._tokens = Tokenizer.from_str(self._session.get_modelmeta().custom_metadata_map["tokenizer"])
         except Exception as error:
             raise PatternError(f"reading the model {path.name}: {error}; restore the file") from error
-        if hashlib.sha256(content).hexdigest() != fitted["sha256"]:
-            raise PatternError(f"reading the model {path.name}: {FITTED} is of another model; restore both files")
+        if is_of_another:
+            raise PatternError(f"reading the model {path.name}: {FITTED} is of another model; restore all three files")
         self.threshold: float = fitted["threshold"]
         self._gate: float = fitted["gate"]
         self._slope: float = fitted["slope"]
@@ -155,6 +156,11 @@ class SentenceModel:
         """That a sentence with these scores is worth keeping: the odds of all kinds together, calibrated."""
         kept, other = (np.logaddexp.reduce(part.astype(float)) for part in np.split(scores, [len(KINDS)]))
         return float(1 / (1 + np.exp(-(self._slope * (kept - other) + self._offset))))
+
+
+def digest_of(path: Path) -> str:
+    """The SHA-256 of a model and of the weights of words beside it, in hexadecimal."""
+    return hashlib.sha256(path.read_bytes() + path.with_name(WORDS).read_bytes()).hexdigest()
 
 
 def marks_of(sentence: str) -> list[int]:

@@ -216,12 +216,11 @@ def known(store: Store, query: FactQuery, decay: DecaySettings, waiting: Overlay
 
 
 def rows_of_users(store: Store, users: Sequence[str], as_of: date, decay: DecaySettings) -> dict[str, list[FactRow]]:
-    """The facts at the end of a day in every status, as `known` has them, and what is over of observations, of each of
-    many users: asked for together, they cost what one does."""
+    """The facts at the end of a day in every status, as `known` has them, and withdrawn observations, as retracted, of
+    each of many users: asked for together, they cost what one does."""
     with scratch() as connection:
         edges, entities = (_of_users(store, table, as_of, users) for table in (EDGES, ENTITIES))
-        is_over = edges.filter(pc.is_in(edges["status"], pa.array([Status.RETRACTED.value, Status.SUPERSEDED.value])))
-        edges = pa.concat_tables([KeptAs.FACTS.of(edges), KeptAs.OBSERVATIONS.of(is_over)])
+        edges = pa.concat_tables([KeptAs.FACTS.of(edges), _withdrawn_observations(edges)])
         rows = named_facts(edges, entities, as_of, decay, connection)
     found: dict[str, list[FactRow]] = {user: [] for user in users}
     for row in cast("list[FactRow]", rows.to_pylist()):
@@ -260,6 +259,16 @@ def withdrawn(rows: Sequence[Mapping[str, Any]]) -> set[str]:
         if row["status"] == Status.RETRACTED
         or (row["status"] == Status.SUPERSEDED and row["superseded_by"] in corrections)
     }
+
+
+def _withdrawn_observations(edges: pa.Table) -> pa.Table:
+    """The observations that people retracted or corrected, all with the status retracted."""
+    observed = KeptAs.OBSERVATIONS.of(edges)
+    gone = withdrawn(observed.select(["edge_id", "status", "superseded_by", "source_mechanism"]).to_pylist())
+    found = observed.filter(pc.is_in(observed["edge_id"], pa.array(sorted(gone), pa.string())))
+    field = found.schema.field("status")
+    status = pa.array([Status.RETRACTED.value] * len(found), field.type)
+    return found.set_column(found.schema.get_field_index("status"), field, status)
 
 
 def _without_denied(edges: pa.Table) -> pa.Table:

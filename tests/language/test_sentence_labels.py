@@ -1,8 +1,10 @@
 """Which sentences are worth keeping: what the model is shown, what it says, and what it does with a damaged file."""
 
+import re
 import shutil
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from em_pipelines.errors import PatternError
@@ -10,13 +12,17 @@ from em_pipelines.language.sentence_labels import (
     FITTED,
     KINDS,
     MODEL,
+    N_MARKS,
+    WORDS,
     SentenceModel,
     Utterance,
     before_sentence,
     earlier,
     labelled,
 )
+from em_pipelines.schema.vocabulary import OBSERVATIONS
 
+LISTED = re.compile(r"\(\s*('instruction',[^)]*)\)")
 TALK = [
     Utterance("How was the move?", "assistant", is_assistant=True, is_asked=False),
     Utterance("Tiring lol. We live in Graz now, and I start at the new clinic on 4 May.", "user"),
@@ -62,9 +68,26 @@ def test_nothing_said_has_no_sentences() -> None:
 
 def test_another_model_than_the_one_that_was_calibrated_is_refused(tmp_path: Path) -> None:
     path = tmp_path / MODEL.name
-    shutil.copy(MODEL.with_name(FITTED), tmp_path / FITTED)
+    for name in (FITTED, WORDS):
+        shutil.copy(MODEL.with_name(name), tmp_path / name)
     with pytest.raises(PatternError, match=r"reading the model sentence_labels\.onnx"):
         SentenceModel(path)
     path.write_bytes(MODEL.read_bytes()[:-1])
     with pytest.raises(PatternError, match=r"sentence_labels\.onnx"):
         SentenceModel(path)
+
+
+def test_weights_of_words_of_another_fit_are_refused(tmp_path: Path) -> None:
+    for name in (MODEL.name, FITTED, WORDS):
+        shutil.copy(MODEL.with_name(name), tmp_path / name)
+    np.savez(tmp_path / WORDS, weights=np.zeros(N_MARKS, np.float32))
+    with pytest.raises(PatternError, match="is of another model"):
+        SentenceModel(tmp_path / MODEL.name)
+
+
+def test_kinds_are_those_of_the_vocabulary_and_of_every_statement_of_sql() -> None:
+    assert KINDS == OBSERVATIONS
+    root = Path(__file__).parents[2] / "em_pipelines"
+    lists = [found for path in root.rglob("*.sql") for found in LISTED.findall(path.read_text(encoding="utf-8"))]
+    assert lists
+    assert {tuple(re.findall(r"'(\w+)'", found)) for found in lists} == {OBSERVATIONS}

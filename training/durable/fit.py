@@ -6,7 +6,6 @@ printed, when asked for (`--unread`). The same bytes on the same kind of process
 """
 
 import argparse
-import hashlib
 import random
 import sys
 import tempfile
@@ -26,7 +25,17 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 from tokenizers import Tokenizer
 
-from em_pipelines.language.sentence_labels import FITTED, KINDS, MODEL, N_MARKS, WORDS, SentenceModel, encoded, marks_of
+from em_pipelines.language.sentence_labels import (
+    FITTED,
+    KINDS,
+    MODEL,
+    N_MARKS,
+    WORDS,
+    SentenceModel,
+    digest_of,
+    encoded,
+    marks_of,
+)
 from training.durable.labels import HERE, LABELS, Labelled, sentences
 from training.durable.network import N_READ, Weights, onnx_model, padded, pretrained, scores
 
@@ -127,9 +136,11 @@ def write(weights: Weights, tokenizer: str, path: Path) -> None:
 
 def note(path: Path, fitted: dict[str, float]) -> None:
     """Writes, beside a model, its digest and what its scores mean."""
-    lines = {"sha256": hashlib.sha256(path.read_bytes()).hexdigest(), **fitted}
-    told = "# Of sentence_labels.onnx: its digest. The probability of worth keeping is the logistic function of slope\n"
-    told += "# times log odds plus offset; what is below the threshold is not kept. Written by `make fit-durable`.\n"
+    lines = {"sha256": digest_of(path), **fitted}
+    told = "# Digest of sentence_labels.onnx and sentence_words.npz. The probability of worth keeping is the logistic\n"
+    told += (
+        "# function of slope times log odds plus offset; below the threshold nothing is kept. By `make fit-durable`.\n"
+    )
     path.with_name(FITTED).write_text(told + yaml.safe_dump(lines, sort_keys=False), encoding="utf-8")
 
 

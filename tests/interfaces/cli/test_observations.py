@@ -113,6 +113,11 @@ def test_one_that_is_corrected_or_taken_back_is_told_no_more(em, home) -> None:
     em("correct", str(interview["edge_id"]), "--user", "ines", "--to", "The interview was cancelled", "--home", home)
     found = observed(em, home)
     assert MEETING not in found
+    assert em("run", "--home", home).returncode == 0
+    quoted = em(
+        "search", "interview with Orchid Media", "--user", "ines", "--kind", "message", "--json", "--home", home
+    )
+    assert not [hit for hit in orjson.loads(quoted.stdout) if MEETING in hit["text"]]
     website = found["Our website has 650 users now"]
     assert em("retract", str(website["edge_id"]), "--user", "ines", "--yes", "--home", home).returncode == 0
     assert "Our website has 650 users now" not in observed(em, home)
