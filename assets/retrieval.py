@@ -5,9 +5,9 @@ import logging
 import dagster as dg
 
 from assets.daily import OWNERS
+from em_pipelines.language.counting import counted
 from em_pipelines.observability.work import work
 from em_pipelines.retrieval import packs
-from em_pipelines.text.counting import counted
 from resources.home import HomeResource
 
 _LOGGER = logging.getLogger(__name__)

@@ -12,11 +12,11 @@ from typing import Any
 
 from rich.console import Console
 
+from em_pipelines.language.counting import counted
 from em_pipelines.lifecycle.consolidation.night import run_night
 from em_pipelines.pipeline import Pipeline
 from em_pipelines.schema.tables.raw import SKILL_INVOCATIONS
 from em_pipelines.settings import load_settings
-from em_pipelines.text.counting import counted
 
 N_ENTRIES = 10_000
 N_USERS, N_SKILLS, N_DAYS = 8, 25, 120

@@ -17,9 +17,9 @@ from rich.table import Table as Printed
 from benchmarks.engine import example_interactions
 from em_pipelines.extraction.assemble import extract, readings
 from em_pipelines.extraction.rules.extractor import RulesExtractor
+from em_pipelines.guard import screening as guard
+from em_pipelines.language.cleaning import clean_text
 from em_pipelines.schema.readings import Segment, Turn
-from em_pipelines.text.cleaning import clean_text
-from em_pipelines.text.guard import screening as guard
 
 LOCOMO = Path(__file__).parents[2] / "shared" / "data" / "locomo"
 AT = datetime(2026, 1, 1, tzinfo=UTC)

@@ -17,13 +17,13 @@ from em_pipelines.graph.confidence_decay import DecaySettings
 from em_pipelines.graph.fold import fold
 from em_pipelines.graph.rounds import FoldSettings
 from em_pipelines.graph.row_fold import Day
+from em_pipelines.language.name_keys import name_key
 from em_pipelines.lifecycle.decay import current_edges
 from em_pipelines.schema.tables.derived import CURRENT_EDGES
 from em_pipelines.schema.tables.extraction import CLAIMS, MENTIONS
 from em_pipelines.schema.tables.graph import CONTRADICTIONS, EDGES, ENTITIES, ENTITY_MENTIONS, ENTITY_OPS
 from em_pipelines.storage.duckdb_engine import EngineSettings, ParquetRows, Query, connect, fetch, statement
 from em_pipelines.storage.lake import COMPRESSION, ROW_GROUP_ROWS, Lake
-from em_pipelines.text.name_keys import name_key
 
 HERE = Path(__file__).parent
 N_EDGES = 10_000_000

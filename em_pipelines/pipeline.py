@@ -27,6 +27,7 @@ from em_pipelines.storage.step import Step, StepReport
 
 if TYPE_CHECKING:
     from em_pipelines.extraction.assemble import Checks
+    from em_pipelines.extraction.explanations import Explanation
     from em_pipelines.extraction.unread_segments import UnreadSegment
     from em_pipelines.lifecycle.pool.sharing import Sharing
     from em_pipelines.lifecycle.proactive.polish import Polish
@@ -101,8 +102,17 @@ class Pipeline(RebuildableHome, RevisableHome, PortableHome, ProjectedHome):
     def checks(self) -> "Checks":
         """What every reading has to pass."""
         from em_pipelines.extraction.assemble import Checks
+        from em_pipelines.extraction.rules.agreement import RulesAsSecondReader
 
-        return Checks(self.settings.verification, self.settings.safety, self.settings.durable)
+        reader = RulesAsSecondReader()
+        return Checks(self.settings.verification, self.settings.safety, self.settings.durable, reader)
+
+    def explain(self, text: str, written_at: datetime) -> "Explanation":
+        """How the rules read a text, as a user's message of a time with an offset. Raises UsageError where another
+        extractor is set."""
+        from em_pipelines.extraction.rules.explaining import explain
+
+        return explain(text, self.extractor, self.checks, written_at)
 
     @cached_property
     def aliases(self) -> "Aliases":

@@ -38,6 +38,7 @@ from em_pipelines.governance.reports.settings import ReportsSettings
 from em_pipelines.governance.review_settings import ReviewSettings
 from em_pipelines.graph.confidence_decay import DecaySettings
 from em_pipelines.graph.rounds import FoldSettings
+from em_pipelines.guard.sensitive import SafetySettings
 from em_pipelines.landing.settings import LandingSettings
 from em_pipelines.lifecycle.consolidation.settings import ConsolidationSettings
 from em_pipelines.lifecycle.inference.settings import InferenceSettings
@@ -53,7 +54,6 @@ from em_pipelines.retrieval.settings import RetrievalSettings
 from em_pipelines.schema.near_names import hint
 from em_pipelines.storage.duckdb_engine import EngineSettings
 from em_pipelines.storage.files import Access
-from em_pipelines.text.guard.sensitive import SafetySettings
 
 SETTINGS_FILE = "em.yaml"
 PREFIX = "EM_"

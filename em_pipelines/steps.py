@@ -7,8 +7,7 @@ calls gives the settings of each stage; nothing here knows of all of them, opens
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -23,6 +22,7 @@ from em_pipelines.governance.audit.trail import audit_run, audit_run_of_days
 from em_pipelines.graph.confidence_decay import DecaySettings
 from em_pipelines.graph.fold import fold_run
 from em_pipelines.graph.rounds import FoldSettings
+from em_pipelines.guard.sensitive import SafetySettings
 from em_pipelines.home import SPILL
 from em_pipelines.landing.tables import landing_run
 from em_pipelines.lifecycle.consolidation.nights import History
@@ -41,7 +41,6 @@ from em_pipelines.schema.tables import clean, derived, extraction, graph, outgoi
 from em_pipelines.storage.duckdb_engine import EngineSettings, connect
 from em_pipelines.storage.step import Step, Window, code_digest
 from em_pipelines.storage.tombstones import Tombstones
-from em_pipelines.text.guard.sensitive import SafetySettings
 
 if TYPE_CHECKING:
     from em_pipelines.lifecycle.pool.sharing import Sharing
@@ -108,7 +107,7 @@ def build_steps(settings: StepSettings, tools: StepTools) -> dict[str, Step]:
     connection = _connection(settings, tools.home)
     steps = [
         *(Step.of_log(table, landing_run(table)) for table in LANDED),
-        _messages(settings, tools),
+        _messages(settings),
         Step(
             name="segments",
             inputs=(clean.MESSAGES,),
@@ -153,25 +152,14 @@ def _connection(settings: StepSettings, home: Path) -> duckdb.DuckDBPyConnection
     return connect(engine=settings.engine, spill=home / SPILL / str(os.getpid()))
 
 
-def _messages(settings: StepSettings, tools: StepTools) -> Step:
+def _messages(settings: StepSettings) -> Step:
     """What landed is cleaned and guarded, each day by itself."""
-    messages = Step(
+    return Step(
         name="messages",
         inputs=(raw.INTERACTIONS,),
         outputs=(clean.MESSAGES,),
         run=messages_run(settings.safety),
         settings=(settings.safety,),
-    )
-    if tools.embedding is None:
-        return messages
-    from em_pipelines.extraction.order_meanings import OrderMeanings  # noqa: PLC0415  (homes without need none of it)
-
-    meanings = OrderMeanings(tools.embedding.model, tools.embedding.open, tools.embedding.kept)
-    return replace(
-        messages,
-        run=messages_run(settings.safety, lambda day: partial(meanings.of_day, day)),
-        is_complete=lambda _: meanings.is_whole,
-        also=(meanings.version,),
     )
 
 
@@ -186,15 +174,19 @@ def _extraction(settings: StepSettings, tools: StepTools) -> Step:
         prepare=reading.prepare,
         is_complete=reading.is_complete,
         settings=(settings.segmentation, tools.checks.verification, tools.checks.safety, tools.checks.durable),
-        also=(f"{tools.extractor.name}@{tools.extractor.version}",),
+        also=(f"{tools.extractor.name}@{tools.extractor.version}", *_second_reader(tools.checks)),
     )
+
+
+def _second_reader(checks: Checks) -> tuple[str, ...]:
+    return (code_digest(checks.second_reader.module),) if checks.second_reader is not None else ()
 
 
 def _resolution(settings: StepSettings, tools: StepTools, connection: duckdb.DuckDBPyConnection) -> Step:
     """What was mentioned meets the names that were known."""
     embedding, meanings = tools.embedding, None
     if embedding is not None:
-        from em_pipelines.resolution.meanings import Meanings  # noqa: PLC0415  (the same)
+        from em_pipelines.resolution.meanings import Meanings  # noqa: PLC0415  (homes without need none of it)
 
         meanings = Meanings(embedding.model, embedding.open, embedding.kept, settings.resolution.min_meaning)
     return Step(
@@ -284,7 +276,7 @@ def build_proactive(
     Not among the daily steps: only the newest day with current edges is made.
     """
     from em_pipelines.lifecycle.proactive.probes import ProbesRun  # noqa: PLC0415  (no daily step needs them)
-    from em_pipelines.lifecycle.proactive.starters import StartersRun  # noqa: PLC0415  (the same)
+    from em_pipelines.lifecycle.proactive.starters import StartersRun  # noqa: PLC0415  (homes without need none of it)
 
     return (
         Step(

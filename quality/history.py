@@ -12,9 +12,9 @@ from datetime import date
 import dagster as dg
 
 from em_pipelines.governance.audit.settings import QualitySettings
+from em_pipelines.language.counting import counted
 from em_pipelines.schema.table import Table
 from em_pipelines.storage.lake import Lake
-from em_pipelines.text.counting import counted
 from quality.finding import Finding
 from resources.alerts import LEFT_OVER
 from resources.dagster_internals import last_evaluation, report_in_run

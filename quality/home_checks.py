@@ -19,6 +19,7 @@ from em_pipelines.governance.audit.landing_times import landings, waiting_since
 from em_pipelines.governance.audit.looks import Looks
 from em_pipelines.governance.audit.references import REFERRING, Pointing, broken_references
 from em_pipelines.governance.audit.secrets_found import look_for_secrets
+from em_pipelines.language.counting import counted
 from em_pipelines.llm.answers import AnswerStore
 from em_pipelines.llm.budget import Budget
 from em_pipelines.pipeline import Pipeline
@@ -27,7 +28,6 @@ from em_pipelines.schema.tables.derived import CURRENT_EDGES
 from em_pipelines.serving.projection.graph_store import OpenGraph
 from em_pipelines.serving.snapshot import LATEST, is_current, newest_day
 from em_pipelines.storage.run_plan import plan
-from em_pipelines.text.counting import counted
 from quality.finding import Said
 from quality.judged import calibration, judged_noise, judged_precision
 from quality.report import link_to

@@ -6,8 +6,8 @@ Each passes and says so as long as fewer than `quality.min_judged` facts were ju
 from datetime import datetime
 
 from em_pipelines.governance.judging import report
+from em_pipelines.language.counting import counted
 from em_pipelines.pipeline import Pipeline
-from em_pipelines.text.counting import counted
 from quality.finding import Said
 
 

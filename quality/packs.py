@@ -2,8 +2,8 @@
 
 import dagster as dg
 
+from em_pipelines.language.counting import IS, counted
 from em_pipelines.retrieval import packs
-from em_pipelines.text.counting import IS, counted
 from resources.home import HomeResource
 
 

@@ -9,10 +9,10 @@ from typing import Any
 
 from em_pipelines.extraction.keeping import skip_reason
 from em_pipelines.governance.audit.settings import QualitySettings
+from em_pipelines.language.counting import counted
 from em_pipelines.schema.readings import Turn
 from em_pipelines.schema.tables.clean import MESSAGES
 from em_pipelines.schema.tables.extraction import CLAIMS
-from em_pipelines.text.counting import counted
 from quality.finding import Finding, MeaningCheck
 
 MIN_CHARACTERS = 40

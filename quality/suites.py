@@ -19,6 +19,7 @@ import pyarrow as pa
 from em_pipelines.environment import silence_libraries
 from em_pipelines.errors import CorruptTableError
 from em_pipelines.governance.audit.contracts import TableReport, broken_by_columns, newest_rows
+from em_pipelines.language.counting import counted
 from em_pipelines.schema.expectations import (
     Broken,
     ColumnsMatch,
@@ -28,7 +29,6 @@ from em_pipelines.schema.expectations import (
 )
 from em_pipelines.schema.table import Table
 from em_pipelines.storage.lake import Lake
-from em_pipelines.text.counting import counted
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -27,8 +27,8 @@ from em_pipelines.errors import (
     SettingsError,
     SlowModelError,
 )
+from em_pipelines.language.masking import mask_detected, mask_text
 from em_pipelines.llm.clock import Clock
-from em_pipelines.text.masking import mask_detected, mask_text
 
 OPENAI_URL = "https://api.openai.com/v1"
 USUAL_SECONDS = 60.0

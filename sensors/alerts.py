@@ -15,7 +15,7 @@ from em_pipelines.governance.alerts.alert import Alert, Look, Severity
 from em_pipelines.governance.alerts.looking import Situation, look_at
 from em_pipelines.governance.alerts.rules import FAILED_CHECK, FAILED_RUN
 from em_pipelines.governance.alerts.telling import tell
-from em_pipelines.text.counting import counted
+from em_pipelines.language.counting import counted
 from resources.alerts import LEFT_OVER, AlertsResource
 from resources.dagster_internals import PastCheck, past_checks
 from resources.graph_address import is_graph_set

@@ -12,10 +12,10 @@ from em_pipelines.errors import LockedError, UsageError
 from em_pipelines.governance import forgotten_answers
 from em_pipelines.governance.review import Review
 from em_pipelines.landing.land import land
+from em_pipelines.language.counting import counted
 from em_pipelines.llm.forgetting import AskedWork
 from em_pipelines.schema.tables.derived import CONSOLIDATED
 from em_pipelines.storage.files import make_folder
-from em_pipelines.text.counting import counted
 from resources.dagster_internals import AssetJob
 from resources.home import HomeResource
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from em_pipelines.text.tagging import marginals
+from em_pipelines.language.fitted_models import marginals
 
 
 def share_alike(sequences: Sequence[Sequence[Sequence[str]]], labels: Sequence[str], one: Path, other: Path) -> float:

@@ -18,6 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 from em_pipelines.errors import UsageError
 from em_pipelines.landing.reasons import RuleError
 from em_pipelines.landing.records import land_record
+from em_pipelines.language.values import parse_instant
 from em_pipelines.lifecycle.consolidation.consolidate import PROMOTED, consolidate
 from em_pipelines.lifecycle.consolidation.evidence import ANOMALY, FAILURE, category_key
 from em_pipelines.lifecycle.consolidation.nights import History, Line, Said
@@ -26,7 +27,6 @@ from em_pipelines.lifecycle.consolidation.settings import ConsolidationSettings
 from em_pipelines.lifecycle.consolidation.skills import clusters_of_skills
 from em_pipelines.lifecycle.consolidation.slowness import SLOW
 from em_pipelines.schema.table import Record
-from em_pipelines.text.values import parse_instant
 
 Key = tuple[str, str, str]
 """Kind, skill and category of what could be promoted."""

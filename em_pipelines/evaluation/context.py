@@ -17,17 +17,17 @@ import orjson
 
 from em_pipelines.errors import UsageError
 from em_pipelines.evaluation.retrieval import CATEGORIES
-from em_pipelines.extraction.rules.dates import read_date
-from em_pipelines.extraction.rules.tokens import tokenise
 from em_pipelines.governance.rebuildable_home import OpenHome, RebuildableHome
 from em_pipelines.landing.land import land
+from em_pipelines.language.dates.partial_dates import PartialDate
+from em_pipelines.language.dates.words import NUMBERS, is_year
+from em_pipelines.language.en.dates import read_date
+from em_pipelines.language.en.tokens import tokenise
 from em_pipelines.retrieval.context.block import Block, ContextQuery, context_block
 from em_pipelines.retrieval.packs import build
 from em_pipelines.retrieval.terms import STOP_WORDS, plain_words, stem
 from em_pipelines.schema.tables.clean import MESSAGES
 from em_pipelines.schema.tables.graph import EDGES
-from em_pipelines.text.dates.partial_dates import PartialDate
-from em_pipelines.text.dates.words import NUMBERS, is_year
 
 EVIDENCE = re.compile(r"D(\d+):0*(\d+)")
 Turn = tuple[str, int]

@@ -17,7 +17,8 @@ import orjson
 import pyarrow as pa
 
 from em_pipelines.errors import UsageError
-from em_pipelines.extraction.messages import Judge, messages
+from em_pipelines.extraction.messages import messages
+from em_pipelines.guard.sensitive import SafetySettings
 from em_pipelines.landing.land import land
 from em_pipelines.landing.settings import LandingSettings
 from em_pipelines.landing.tables import interactions_table
@@ -29,7 +30,6 @@ from em_pipelines.retrieval.terms import Floats
 from em_pipelines.retrieval.writing import PackOptions, write
 from em_pipelines.schema.tables.clean import MESSAGES
 from em_pipelines.storage.landed_log import LandedLog
-from em_pipelines.text.guard.sensitive import SafetySettings
 
 CATEGORIES = {1: "multi-hop", 2: "temporal", 3: "open-domain", 4: "single-hop"}
 """Those of LoCoMo that can be answered from the conversation."""
@@ -70,13 +70,8 @@ class Report:
     without: dict[str, float] = field(default_factory=dict)
 
 
-def read(
-    path: Path, settings: RetrievalSettings, embedder: Embedder | None = None, judge: Judge | None = None
-) -> list[Asked]:
-    """The questions of one conversation of LoCoMo; raises UsageError where the file is none, or asks nothing.
-
-    With an embedder the guard looks a second time at sentences, by `judge`, as it does in a home.
-    """
+def read(path: Path, settings: RetrievalSettings, embedder: Embedder | None = None) -> list[Asked]:
+    """The questions of one conversation of LoCoMo; raises UsageError where the file is none, or asks nothing."""
     try:
         document = orjson.loads(path.read_bytes())
     except (OSError, orjson.JSONDecodeError) as error:
@@ -85,7 +80,7 @@ def read(
     if not isinstance(asked, list):
         raise UsageError(f"reading {path}: no questions in it (`qa`); give a conversation of LoCoMo with its questions")
     with TemporaryDirectory(prefix="em-retrieval-") as folder:
-        rows = _messages(path, Path(folder), judge)
+        rows = _messages(path, Path(folder))
         vectors = vectors_of(embedder, rows["text"].to_pylist(), {}) if embedder else None
         write(Path(folder, "pack"), rows, PackOptions(settings.topics), vectors=vectors)
         today = max(rows["said_at"].to_pylist()).date()
@@ -156,11 +151,11 @@ def held_out(files: Sequence[Sequence[Asked]]) -> float:
     return found / max(1, sum(map(len, files)))
 
 
-def _messages(path: Path, folder: Path, judge: Judge | None) -> pa.Table:
+def _messages(path: Path, folder: Path) -> pa.Table:
     log = LandedLog(folder / "log")
     land([path], log, now=datetime.now(UTC), settings=LandingSettings(), format="locomo")
     by_day = [
-        messages(interactions_table(log.read("interactions", day)), SafetySettings(), judge)
+        messages(interactions_table(log.read("interactions", day)), SafetySettings())
         for day in log.days("interactions")
     ]
     rows = pa.concat_tables([MESSAGES.empty(), *by_day])

@@ -22,12 +22,19 @@ from em_pipelines.errors import EmError
 from em_pipelines.extraction.durable import lasting_facts, whole_sessions
 from em_pipelines.extraction.keeping import with_observations
 from em_pipelines.extraction.quoted_material import without_quoted
-from em_pipelines.extraction.rules.clause_parser import is_phrase_of
-from em_pipelines.extraction.rules.lexicon import topics_of
+from em_pipelines.extraction.second_reader import SecondReader
 from em_pipelines.extraction.segmentation import read_segments, told_apart
 from em_pipelines.extraction.settings import DurableSettings, VerificationSettings
 from em_pipelines.extraction.verification import unconfirmed_held, verify, worded
 from em_pipelines.extraction.working_rules import with_working_rules
+from em_pipelines.guard.passages import has_pasted_block
+from em_pipelines.guard.screening import guarded, screened
+from em_pipelines.guard.sensitive import SafetySettings
+from em_pipelines.language.en.clause_parser import is_phrase_of
+from em_pipelines.language.en.lexicon import topics_of
+from em_pipelines.language.fact_keys import key_of_claim
+from em_pipelines.language.name_keys import unique_role
+from em_pipelines.language.values import iso_instant, local_day
 from em_pipelines.schema.ids import content_id, correlation_id
 from em_pipelines.schema.readings import (
     DEAD_LETTER,
@@ -47,29 +54,23 @@ from em_pipelines.schema.table import Records, Tables, rows_of
 from em_pipelines.schema.tables.extraction import CLAIMS, EXTRACTION_ISSUES, LLM_CALLS, MENTIONS
 from em_pipelines.schema.vocabulary import USER, Act, EntityType, Mechanism, PrivacyLevel, TemporalType
 from em_pipelines.storage.tombstones import FACT, Tombstones
-from em_pipelines.text.fact_keys import key_of_claim
-from em_pipelines.text.guard.passages import has_pasted_block
-from em_pipelines.text.guard.screening import guarded, screened
-from em_pipelines.text.guard.sensitive import SafetySettings
-from em_pipelines.text.name_keys import unique_role
-from em_pipelines.text.values import iso_instant, local_day
 
 UNTRUSTED = "untrusted"
 RAISED = "extractor_error"
 """Why a message is a dead letter at which the extractor itself failed."""
 _LOGGER = logging.getLogger(__name__)
-
-
 CLAIM_FIELDS = tuple(field_.name for field_ in fields(Claim))
 
 
 @dataclass(frozen=True, slots=True)
 class Checks:
-    """What every reading has to pass: the settings of verification, of the safety guard and of the session's end."""
+    """What every reading has to pass: the settings of verification, of the safety guard and of the session's end. The
+    second reader compares the claims of a model with their sentences."""
 
     verification: VerificationSettings = field(default_factory=VerificationSettings)
     safety: SafetySettings = field(default_factory=SafetySettings)
     durable: DurableSettings = field(default_factory=DurableSettings)
+    second_reader: SecondReader | None = None
 
 
 DEFAULT_CHECKS = Checks()
@@ -168,7 +169,7 @@ def _read(extractor: Extractor, segments: Sequence[Segment]) -> Iterator[Extract
 
 def _judged(reading: Extraction, seen: Segment, checks: Checks) -> Extraction:
     try:
-        verified = worded(verify(reading, seen, checks.verification), seen)
+        verified = worded(verify(reading, seen, checks.verification, checks.second_reader), seen)
         return screened(with_observations(verified, seen), seen, checks.safety)
     except Exception as error:
         return Extraction(issues=_dead_letters(seen, error), calls=reading.calls)

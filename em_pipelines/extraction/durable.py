@@ -5,11 +5,11 @@ from dataclasses import replace
 from itertools import chain, groupby, islice
 
 from em_pipelines.extraction.settings import DurableSettings
+from em_pipelines.language.cleaning import n_tokens
+from em_pipelines.language.name_keys import name_key
 from em_pipelines.schema.ids import content_id
 from em_pipelines.schema.readings import BY_MECHANISM, DEAD_LETTER, PENDING, Claim, Extraction, Segment
 from em_pipelines.schema.vocabulary import Act, Mechanism, TemporalType
-from em_pipelines.text.cleaning import n_tokens
-from em_pipelines.text.name_keys import name_key
 
 LASTING = frozenset({TemporalType.ATTRIBUTE, TemporalType.TRAIT, TemporalType.STATE})
 

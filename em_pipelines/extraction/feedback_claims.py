@@ -5,8 +5,12 @@ from datetime import date
 from typing import NotRequired, cast
 
 from em_pipelines.extraction.literals import literal
-from em_pipelines.extraction.rules.clause_parser import is_phrase_of
-from em_pipelines.extraction.rules.lexicon import topics_of
+from em_pipelines.guard.passages import clause_around
+from em_pipelines.guard.screening import screened
+from em_pipelines.guard.sensitive import SafetySettings
+from em_pipelines.language.en.clause_parser import is_phrase_of
+from em_pipelines.language.en.lexicon import topics_of
+from em_pipelines.language.values import local_day
 from em_pipelines.schema.feedback_payloads import FactNamed
 from em_pipelines.schema.ids import content_id
 from em_pipelines.schema.readings import MAX_STATEMENT_CHARACTERS, Claim, Extraction, Segment, Turn
@@ -22,10 +26,6 @@ from em_pipelines.schema.vocabulary import (
     PrivacyLevel,
     TemporalType,
 )
-from em_pipelines.text.guard.passages import clause_around
-from em_pipelines.text.guard.screening import screened
-from em_pipelines.text.guard.sensitive import SafetySettings
-from em_pipelines.text.values import local_day
 
 OBJECT_TYPES: dict[str, EntityType] = {
     relation: kind

@@ -13,6 +13,8 @@ import pyarrow as pa
 
 from em_pipelines.extraction.feedback_claims import Assertion, Origin, mention, stated
 from em_pipelines.extraction.literals import literal
+from em_pipelines.guard.sensitive import SafetySettings
+from em_pipelines.language.values import local_instant
 from em_pipelines.schema.decisions import Decision
 from em_pipelines.schema.feedback_payloads import Accept, Answer, Correct, FactNamed, Merge, Seed, Split, read_payload
 from em_pipelines.schema.ids import content_id
@@ -20,8 +22,6 @@ from em_pipelines.schema.readings import initial_confidence
 from em_pipelines.schema.rows import ClaimRow, FeedbackRow, MentionRow
 from em_pipelines.schema.tables.extraction import CLAIMS, MENTIONS
 from em_pipelines.schema.vocabulary import LITERAL_OBJECT, Act, EntityType, HedgeLevel, Mechanism, PrivacyLevel
-from em_pipelines.text.guard.sensitive import SafetySettings
-from em_pipelines.text.values import local_instant
 
 FEEDBACK = "feedback"
 REVISION = "revision"

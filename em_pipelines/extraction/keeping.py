@@ -12,9 +12,14 @@ from collections.abc import Iterator
 from dataclasses import replace
 from datetime import date
 
-from em_pipelines.extraction.dates import resolve_dates
-from em_pipelines.extraction.rules.lexicon import words, words_of_languages
 from em_pipelines.extraction.settings import GateSettings
+from em_pipelines.guard.passages import overlaps
+from em_pipelines.guard.screening import RANK
+from em_pipelines.guard.standing_instructions import STANDING
+from em_pipelines.language.cleaning import CODE_MARK, UNSPACED, blank_code, looks_like_code
+from em_pipelines.language.en.dates import resolve_dates
+from em_pipelines.language.en.lexicon import words, words_of_languages
+from em_pipelines.language.name_keys import name_tokens
 from em_pipelines.language.sentences import sentences_of, without_marks
 from em_pipelines.schema.readings import (
     MAX_STATEMENT_CHARACTERS,
@@ -25,19 +30,12 @@ from em_pipelines.schema.readings import (
     Turn,
 )
 from em_pipelines.schema.vocabulary import USER, USUAL_TEMPORAL_TYPE, EntityType, TemporalType
-from em_pipelines.text.cleaning import CODE_MARK, UNSPACED, blank_code, looks_like_code
-from em_pipelines.text.guard.passages import overlaps
-from em_pipelines.text.guard.screening import RANK, UNQUOTED
-from em_pipelines.text.guard.standing_instructions import STANDING, refused_spans
-from em_pipelines.text.name_keys import name_tokens
 
 OBSERVED = "observation"
 """The pattern of every observation."""
-MAX_CHARACTERS = 200
+MAX_CHARACTERS = 300
 """Of an observation: a longer sentence is kept up to the last comma before."""
 _CLAUSE_END = re.compile(r"[,;:](?=\s)|\s[-–—](?=\s)")
-_OF_SPEAKER = re.compile(r"(?i)\W*(?:[a-z']+,? ){0,2}?(?:i|we|my|our)\b")
-"""How a sentence begins that speaks of whoever says it."""
 _UNREAD = frozenset({"not_a_person", "system_text", "code", "noise"})
 """Why a turn is passed over as a whole: what it says is nobody's own."""
 _DATED = frozenset({"plan", "event", "decision"})
@@ -190,17 +188,12 @@ def _observations(turn: Turn) -> Iterator[Claim]:
 
 
 def _may_be_kept(sentence: Sentence, turn: Turn) -> bool:
-    """Whether the guard leaves a sentence whole. One that it does not let be quoted has to be an instruction about
-    answers, or to speak of its speaker and ask for nothing beyond."""
+    """Whether the guard leaves a sentence whole, or lets it pass as an instruction about answers."""
     span = (sentence.span_start, sentence.span_end)
     near = [
         one for one in turn.withheld or () if overlaps(span, [(one.span_start, one.span_end)]) and one.issue != RANK
     ]
-    if not near or sentence.kind == "instruction":
-        return all(one.reason == STANDING for one in near)
-    if _OF_SPEAKER.match(turn.text, *span) is None or {one.issue for one in near} != {UNQUOTED}:
-        return False
-    return not overlaps(span, refused_spans(turn.text))
+    return all(one.reason == STANDING for one in near)
 
 
 def _observation(sentence: Sentence, kind: str, text: str, turn: Turn) -> Claim:

@@ -7,7 +7,10 @@ from typing import Any, TypeVar
 
 from em_pipelines.extraction.assemble import DEFAULT_CHECKS, Checks, readings
 from em_pipelines.extraction.messages import language_of
-from em_pipelines.extraction.rules.noun_phrases import KIN, PETS
+from em_pipelines.language.cleaning import clean_text, looks_like_code
+from em_pipelines.language.en.noun_phrases import KIN, PETS
+from em_pipelines.language.masking import mask_text
+from em_pipelines.language.name_keys import noun_of
 from em_pipelines.language.sentence_labels import Utterance, labelled
 from em_pipelines.schema.readings import (
     ENGLISH,
@@ -22,9 +25,6 @@ from em_pipelines.schema.readings import (
 )
 from em_pipelines.schema.rows import CallRow
 from em_pipelines.schema.vocabulary import OBSERVATIONS, USER, Act, PrivacyLevel
-from em_pipelines.text.cleaning import clean_text, looks_like_code
-from em_pipelines.text.masking import mask_text
-from em_pipelines.text.name_keys import noun_of
 
 T = TypeVar("T", Mention, Claim, Issue)
 

@@ -7,10 +7,10 @@ birthday stands twice and nobody is reminded of it.
 import re
 from datetime import date
 
-from em_pipelines.extraction.rules.dates import find_date, number_of
-from em_pipelines.extraction.rules.tokens import tokenise
+from em_pipelines.language.dates.calendar_spans import Tense
+from em_pipelines.language.en.dates import find_date, number_of
+from em_pipelines.language.en.tokens import tokenise
 from em_pipelines.schema.vocabulary import DATED
-from em_pipelines.text.dates.calendar_spans import Tense
 
 _AGES = range(121)
 _ISO_DAY = re.compile(r"(?:\d{4}-)?\d{2}-\d{2}|\d{4}(?:-\d{2})?")

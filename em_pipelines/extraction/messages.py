@@ -22,28 +22,20 @@ from typing import cast
 import pyarrow as pa
 from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
+from em_pipelines.guard.screening import withheld_in
+from em_pipelines.guard.sensitive import SafetySettings
+from em_pipelines.language.cleaning import CODE_MARK, MARKS, blank_code, clean_text, looks_like_code, n_tokens
 from em_pipelines.language.sentence_labels import Utterance, labelled
+from em_pipelines.language.values import read_yaml
 from em_pipelines.schema.ids import message_id
 from em_pipelines.schema.readings import ENGLISH, Withheld
 from em_pipelines.schema.rows import InteractionRow, MessageRow, WithheldItem
 from em_pipelines.schema.table import Records, Tables, rows_of
 from em_pipelines.schema.tables.clean import MESSAGES
-from em_pipelines.schema.vocabulary import QUOTED_ROLES
-from em_pipelines.text.cleaning import CODE_MARK, MARKS, blank_code, clean_text, looks_like_code, n_tokens
-from em_pipelines.text.guard.screening import withheld_in
-from em_pipelines.text.guard.sensitive import SafetySettings
-from em_pipelines.text.values import read_yaml
-
-Said = tuple[str, str, tuple[Withheld, ...]]
-"""A message whose words were looked at: its user, what it says, and what is withheld of it."""
-Judge = Callable[[Sequence[Said]], Sequence[tuple[Withheld, ...]]]
-"""Messages → what is withheld of each beside that."""
 
 
-def messages(interactions: pa.Table, safety: SafetySettings, judge: Judge | None = None) -> pa.Table:
+def messages(interactions: pa.Table, safety: SafetySettings) -> pa.Table:
     """Returns the day's messages, one for each of the day's interactions, in the columns of `messages`.
-
-    Sentences that words tell nothing of are looked at again by `judge`, where there is one.
 
     One untrusted turn makes every message of its session untrusted: what a web page put into one turn can speak through
     the others. Of turns on other days the day's interactions know (`storage.session_marks`).
@@ -56,27 +48,12 @@ def messages(interactions: pa.Table, safety: SafetySettings, judge: Judge | None
         for content, row in zip(contents, rows, strict=True)
     ]
     withheld = [withheld_in(content, safety) for content in contents]
-    if judge is not None:
-        withheld = _judged(rows, contents, withheld, judge)
     made = [
         _message(row, content, language, found, is_untrusted=(row["user_id"], row["session_id"]) in untrusted)
         for row, content, language, found in zip(rows, contents, languages_of(said), withheld, strict=True)
     ]
     _label_sentences(made)
     return MESSAGES.from_rows(made)
-
-
-def _judged(
-    rows: Sequence[InteractionRow], contents: Sequence[str], withheld: Sequence[tuple[Withheld, ...]], judge: Judge
-) -> list[tuple[Withheld, ...]]:
-    """What is withheld of each message, with what a judge withholds; tools' messages, which nobody quotes, are sent to
-    nobody."""
-    judged = list(withheld)
-    places = [place for place, row in enumerate(rows) if row["role"] in QUOTED_ROLES]
-    found = judge([(rows[place]["user_id"], contents[place], withheld[place]) for place in places])
-    for place, more in zip(places, found, strict=True):
-        judged[place] += more
-    return judged
 
 
 def _label_sentences(made: Sequence[MessageRow]) -> None:
@@ -138,7 +115,7 @@ def _message(
 
 
 def withheld_rows(content: str, safety: SafetySettings) -> list[WithheldItem]:
-    """What words tell the guard to take out of a message, as items of `withheld`."""
+    """What the guard takes out of a message, as items of `withheld`."""
     return _items(withheld_in(content, safety))
 
 
@@ -146,13 +123,11 @@ def _items(withheld: Iterable[Withheld]) -> list[WithheldItem]:
     return [cast("WithheldItem", asdict(found)) for found in withheld]
 
 
-def messages_run(
-    safety: SafetySettings, judge_of: Callable[[date], Judge] | None = None
-) -> Callable[[date, Tables, Records], Tables]:
-    """The run of the step `messages`, with what gives the judge of a day, where an embedder is set."""
+def messages_run(safety: SafetySettings) -> Callable[[date, Tables, Records], Tables]:
+    """The run of the step `messages`."""
 
-    def run(day: date, tables: Tables, _: Records) -> Tables:
-        return {MESSAGES.name: messages(tables["interactions"], safety, judge_of(day) if judge_of else None)}
+    def run(_: date, tables: Tables, __: Records) -> Tables:
+        return {MESSAGES.name: messages(tables["interactions"], safety)}
 
     return run
 

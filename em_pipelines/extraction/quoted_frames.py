@@ -13,14 +13,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice, takewhile
 
-from em_pipelines.extraction.rules.cues import find_phrases
-from em_pipelines.extraction.rules.lexicon import load_lexicon, words
-from em_pipelines.extraction.rules.names import FEMALE_NAMES, MALE_NAMES, is_profession
-from em_pipelines.extraction.rules.noun_phrases import KIN
-from em_pipelines.extraction.rules.tokens import BASE, DET, NUMBER, OBJECT, POSS, PREP, PUNCT, Token, tokenise
-from em_pipelines.text.cleaning import CODE_MARK
-from em_pipelines.text.guard.passages import Span, quoted_blocks
-from em_pipelines.text.guard.passages import sentences as sentence_spans
+from em_pipelines.guard.passages import Span, quoted_blocks
+from em_pipelines.guard.passages import sentences as sentence_spans
+from em_pipelines.language.cleaning import CODE_MARK
+from em_pipelines.language.en.cues import find_phrases
+from em_pipelines.language.en.lexicon import FEMALE_NAMES, MALE_NAMES, is_profession, load_lexicon, words
+from em_pipelines.language.en.noun_phrases import KIN
+from em_pipelines.language.en.tokens import BASE, DET, NUMBER, OBJECT, POSS, PREP, PUNCT, Token, tokenise
 
 FIRST_PERSON_WORDS = frozenset({"i", "'m", "im", "my", "we", "our", "me"})
 _SUBJECTS = FIRST_PERSON_WORDS - {"me", "our"}

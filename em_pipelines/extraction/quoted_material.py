@@ -24,10 +24,10 @@ from pathlib import Path
 
 from em_pipelines.extraction.quoted_frames import FIRST_PERSON_WORDS, MAY_FRAME, Framing, is_called_own
 from em_pipelines.extraction.quoted_pieces import marks_of, pieces_of
+from em_pipelines.guard.passages import Span, blanked, merged, overlaps, spoken_passages
+from em_pipelines.guard.screening import CITED
+from em_pipelines.language.fitted_models import marginals
 from em_pipelines.schema.readings import Issue, Segment, Turn
-from em_pipelines.text.guard.passages import Span, blanked, merged, overlaps, spoken_passages
-from em_pipelines.text.guard.screening import CITED
-from em_pipelines.text.tagging import marginals
 
 MODEL = Path(__file__).with_name("quoted.crfsuite")
 """Written by training/quoted."""

@@ -12,10 +12,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, chain, groupby, islice, pairwise
 
-from em_pipelines.extraction.rules.names import is_profession
-from em_pipelines.extraction.rules.noun_phrases import KIN
+from em_pipelines.guard.passages import overlaps, spoken_passages
+from em_pipelines.language.en.lexicon import is_profession
+from em_pipelines.language.en.noun_phrases import KIN
 from em_pipelines.language.sentences import sentences
-from em_pipelines.text.guard.passages import overlaps, spoken_passages
 
 MAX_WORDS_AROUND = 80
 """Of those that lead up to a piece, and of each sentence around it."""

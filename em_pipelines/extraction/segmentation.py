@@ -13,15 +13,15 @@ from typing import cast
 import pyarrow as pa
 
 from em_pipelines.extraction.settings import CODING_AGENTS, SegmentationSettings
+from em_pipelines.language.cleaning import n_tokens
+from em_pipelines.language.name_keys import Owned, namesakes
+from em_pipelines.language.values import local_instant
 from em_pipelines.schema.ids import content_id
 from em_pipelines.schema.readings import Claim, Extraction, Mention, Segment, Sentence, Turn, Withheld
 from em_pipelines.schema.rows import MessageRow, SegmentRow
 from em_pipelines.schema.table import Records, Tables, rows_of
 from em_pipelines.schema.tables.extraction import SEGMENTS
 from em_pipelines.schema.vocabulary import USER
-from em_pipelines.text.cleaning import n_tokens
-from em_pipelines.text.name_keys import Owned, namesakes
-from em_pipelines.text.values import local_instant
 
 MAX_SHOWN_CHARACTERS = 800
 """Of a turn that is context only: an assistant's answer is long, and no fact is extracted from it."""

@@ -14,15 +14,15 @@ from typing import Any, TypedDict, cast
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from em_pipelines.guard.passages import sentences
+from em_pipelines.guard.screening import quotable, withheld_in
+from em_pipelines.language.cleaning import CODE_MARK
+from em_pipelines.language.counting import counted
 from em_pipelines.schema.readings import Withheld
 from em_pipelines.schema.rows import SessionRow
 from em_pipelines.schema.table import Record, Records, Tables, rows_of
 from em_pipelines.schema.tables.clean import SESSIONS
 from em_pipelines.schema.vocabulary import OBSERVATIONS, USER, Act, PrivacyLevel, TemporalType
-from em_pipelines.text.cleaning import CODE_MARK
-from em_pipelines.text.counting import counted
-from em_pipelines.text.guard.passages import sentences
-from em_pipelines.text.guard.screening import quotable, withheld_in
 
 KINDS: dict[str, re.Pattern[str]] = {
     "debugging": re.compile(

@@ -12,8 +12,8 @@ from functools import lru_cache
 
 from rapidfuzz import fuzz
 
-from em_pipelines.text.cleaning import UNSPACED
-from em_pipelines.text.name_keys import fold, name_key
+from em_pipelines.language.cleaning import UNSPACED
+from em_pipelines.language.name_keys import fold, name_key
 
 NEAR_ENOUGH = 88.0
 """Of 100: one letter in eight may differ, which lets slips of typing through, and no other name."""

@@ -12,18 +12,19 @@ from datetime import date, datetime, timedelta
 from functools import lru_cache
 from itertools import chain, zip_longest
 
-from em_pipelines.extraction.agreement import words_its_fact
-from em_pipelines.extraction.dates import LONGEST_TEXT, resolve_dates
-from em_pipelines.extraction.rules.lexicon import words, words_of_language
-from em_pipelines.extraction.rules.tense import tenses_of
-from em_pipelines.extraction.rules.tokens import tokenise
 from em_pipelines.extraction.spans import is_unspaced
-from em_pipelines.extraction.support import Said, is_supported
+from em_pipelines.extraction.support import Said, content_stems, is_supported
+from em_pipelines.guard.passages import clause_around
+from em_pipelines.language.dates.calendar_spans import LENGTHS, Tense, last_of, period
+from em_pipelines.language.dates.resolver import resolve
+from em_pipelines.language.en.dates import LONGEST_TEXT, resolve_dates
+from em_pipelines.language.en.lexicon import words, words_of_language
+from em_pipelines.language.en.noun_phrases import OWN_WORDS
+from em_pipelines.language.en.tense import tenses_of
+from em_pipelines.language.en.tokens import tokenise
+from em_pipelines.language.name_keys import noun_of
 from em_pipelines.schema.readings import ENGLISH, MAX_STATEMENT_CHARACTERS, Claim, Turn
-from em_pipelines.schema.vocabulary import EntityType
-from em_pipelines.text.dates.calendar_spans import LENGTHS, Tense, last_of, period
-from em_pipelines.text.dates.resolver import resolve
-from em_pipelines.text.guard.passages import clause_around
+from em_pipelines.schema.vocabulary import DATED, USER, EntityType
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +37,11 @@ class _Named:
     is_unit: bool
 
 
+_OF_OTHERS = (
+    (words("words", "subject_pronouns") | words("words", "object_pronouns") | words("words", "possessives"))
+    - OWN_WORDS
+    - {"you", "your", "yours"}
+)
 _WORD = re.compile(r"\w+(?:['’-]\w+)*")
 _YEAR = re.compile(r"[\s,]*\b\d{4}$")
 _WEEK = timedelta(days=7)
@@ -185,3 +191,25 @@ def _dates_in(text: str, written_at: datetime) -> tuple[_Named, ...]:
         last = unit_end if is_since and unit_end else found.end
         named.append(_Named(text[slice(*found.span)], found.start, last, is_unit=last == unit_end))
     return tuple(named)
+
+
+def words_its_fact(statement: str, claim: Claim, turn: Turn) -> bool:
+    """Whether a statement names both ends of its claim: by name, by a pronoun, or by most of their words' stems.
+
+    The speaker is named by `I` or `my`, by their name or as the user; of dates no words are compared. Other languages
+    than English are not judged.
+    """
+    if turn.language not in {None, ENGLISH} or claim.pattern_id is not None:
+        return True
+    lows = frozenset(token.low for token in tokenise(statement.replace("’", "'")))
+    stems = content_stems(statement)
+    ends = [claim.subject, *([] if claim.relation in DATED else [claim.object or claim.value or ""])]
+    return all(_is_end_worded(end, lows, stems, turn) for end in ends)
+
+
+def _is_end_worded(end: str, lows: frozenset[str], stems: frozenset[str], turn: Turn) -> bool:
+    """Whether a statement, given its words and their stems, names an end of a claim."""
+    if end.casefold() in {USER, (turn.subject or USER).casefold()}:
+        return not lows.isdisjoint(OWN_WORDS | {USER, *end.casefold().split()})
+    wanted = content_stems(noun_of(end))
+    return not lows.isdisjoint(_OF_OTHERS) or not wanted or len(wanted & stems) * 2 >= len(wanted)

@@ -17,12 +17,12 @@ from itertools import pairwise
 import Stemmer
 from rapidfuzz.distance import Prefix
 
-from em_pipelines.extraction.rules.lexicon import in_order, load_lexicon, words
 from em_pipelines.extraction.spans import find_span, is_unspaced
+from em_pipelines.language.cleaning import UNSPACED
+from em_pipelines.language.en.lexicon import in_order, load_lexicon, words
+from em_pipelines.language.name_keys import fold
 from em_pipelines.schema.readings import ENGLISH
 from em_pipelines.schema.vocabulary import USER
-from em_pipelines.text.cleaning import UNSPACED
-from em_pipelines.text.name_keys import fold
 
 N_EARLIER = 4
 """Turns before one in which what it leaves out may have been said. On a model's reading of 419 turns, 97 of 100 phrases

@@ -20,17 +20,17 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
 
-from em_pipelines.extraction.agreement import disagreements
-from em_pipelines.extraction.rules.lexicon import load_lexicon
+from em_pipelines.extraction.second_reader import SecondReader
 from em_pipelines.extraction.settings import VerificationSettings
 from em_pipelines.extraction.spans import find_span
 from em_pipelines.extraction.statement_support import grounds_ends, is_stated
 from em_pipelines.extraction.support import N_EARLIER, Said, content_stems, is_supported
+from em_pipelines.guard.passages import Span, clause_around, has_pasted_block, overlaps
+from em_pipelines.language.en.lexicon import load_lexicon
+from em_pipelines.language.name_keys import name_key, noun_of, owner_of
 from em_pipelines.language.sentences import sentences_around
 from em_pipelines.schema.readings import MAX_STATEMENT_CHARACTERS, Claim, Extraction, Issue, Mention, Segment, Turn
 from em_pipelines.schema.vocabulary import DATED, RELATIONS, USER, Act, HedgeLevel
-from em_pipelines.text.guard.passages import Span, clause_around, has_pasted_block, overlaps
-from em_pipelines.text.name_keys import name_key, noun_of, owner_of
 
 TEMPLATE_NAMES = ("Zerelda", "Quillham", "Obrantz")
 """Names in the examples of prompts, and nowhere else: in an answer they show that the examples came back."""
@@ -56,6 +56,7 @@ AUTHORITY = frozenset({"manages", "reports_to"})
 _OWN_SENTENCE = re.compile(r"(?i)(?<![\w'])(?:i|i'm|i’m|im|my|me|we|our)(?![\w])")
 _LABELLED = re.compile(r"[^\s:][^\n:]{0,40}:\s")
 MAX_CLAUSE_CHARACTERS = 400
+REPEATED = "repetition"
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,11 +75,18 @@ class Doubt:
     """The sentence says otherwise: those claims require verification as well."""
 
 
-def verify(reading: Extraction, segment: Segment, settings: VerificationSettings | None = None) -> Extraction:
+def verify(
+    reading: Extraction,
+    segment: Segment,
+    settings: VerificationSettings | None = None,
+    second_reader: SecondReader | None = None,
+) -> Extraction:
     """Returns the reading with its doubts as issues, what is doubted at half its confidence, and without what nobody
-    said."""
+    said. A second reader is asked about the claims of a model."""
     settings = settings or VerificationSettings()
     doubts = list(_doubts(reading, segment, settings))
+    if second_reader is not None:
+        doubts += _contradicted(reading.claims, segment, second_reader)
     if not doubts:
         return reading
     doubts += _often_refused(doubts, reading, settings)
@@ -90,6 +98,12 @@ def verify(reading: Extraction, segment: Segment, settings: VerificationSettings
         claims=_weighed(_contradicted_held(reading.claims, doubts, settings), doubts, settings.factor),
         issues=[*reading.issues, *(doubt.issue for doubt in doubts)],
     )
+
+
+def _contradicted(claims: Sequence[Claim], segment: Segment, reader: SecondReader) -> Iterator[Doubt]:
+    is_by_model = any(claim.pattern_id is None for claim in claims)
+    for n, contradiction in reader.disagreements(claims, segment) if is_by_model else ():
+        yield Doubt(_issue(claims[n].turn_number, *contradiction, n), claims=(n,), is_contradicted=True)
 
 
 def _contradicted_held(claims: Sequence[Claim], doubts: Sequence[Doubt], settings: VerificationSettings) -> list[Claim]:
@@ -129,9 +143,6 @@ def _often_refused(doubts: Iterable[Doubt], reading: Extraction, settings: Verif
             yield Doubt(_issue(turn_number, "many_refused", f"{n} items of this message were refused"), claims=claims)
 
 
-REPEATED = "repetition"
-
-
 def _doubts(reading: Extraction, segment: Segment, settings: VerificationSettings) -> Iterator[Doubt]:
     talk = _Talk(segment)
     in_use = {end for claim in reading.claims for end in _ends(claim)}
@@ -156,10 +167,6 @@ def _doubts(reading: Extraction, segment: Segment, settings: VerificationSetting
             detail = "what the turn does not say; the claim stays"
             yield Doubt(_issue(claim.turn_number, "unsupported_statement", detail, n), statements=(n,))
         seen.add(key)
-    is_by_model = any(claim.pattern_id is None for claim in reading.claims)
-    for n, contradiction in disagreements(reading.claims, segment) if is_by_model else ():
-        doubt = _issue(reading.claims[n].turn_number, *contradiction, n)
-        yield Doubt(doubt, claims=(n,), is_contradicted=True)
 
 
 def _issue(turn_number: int, issue: str, detail: str, number: int = 0, *, is_refused: bool = False) -> Issue:

@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from em_pipelines.errors import PatternError
 from em_pipelines.extraction.working_words import Piece, compiled, freed, read
+from em_pipelines.guard.passages import Span
 from em_pipelines.schema.readings import MAX_STATEMENT_CHARACTERS, Claim, initial_confidence
 from em_pipelines.schema.vocabulary import (
     LITERAL_OBJECT,
@@ -26,7 +27,6 @@ from em_pipelines.schema.vocabulary import (
     Mechanism,
     TemporalType,
 )
-from em_pipelines.text.guard.passages import Span
 
 MAX_THING_WORDS, MAX_RULE_WORDS = 4, 18
 NOUN_OF = {

@@ -14,11 +14,11 @@ from dataclasses import dataclass, replace
 from em_pipelines.extraction.quoted_material import quoted_material
 from em_pipelines.extraction.working_claims import fits, is_ordered
 from em_pipelines.extraction.working_words import compiled, freed, refused
+from em_pipelines.guard.passages import Span, has_pasted_block, overlaps, sentences
+from em_pipelines.guard.screening import UNQUOTED, is_unsafe_content, levelled, withheld_in
+from em_pipelines.guard.sensitive import SafetySettings, is_sensitive
 from em_pipelines.schema.readings import Claim, Extraction, Issue, Segment, Turn, Withheld
 from em_pipelines.schema.vocabulary import USER, EntityType
-from em_pipelines.text.guard.passages import Span, has_pasted_block, overlaps, sentences
-from em_pipelines.text.guard.screening import UNQUOTED, is_unsafe_content, levelled, withheld_in
-from em_pipelines.text.guard.sensitive import SafetySettings, is_sensitive
 
 MAX_CHARACTERS = 2_000
 """Of a turn: what is longer is a document, and nobody's word."""

@@ -15,7 +15,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from em_pipelines.errors import PatternError
-from em_pipelines.text.values import read_yaml
+from em_pipelines.language.values import read_yaml
 
 FOLDER = Path(__file__).resolve().parent / "patterns/working/"
 _MACRO = re.compile(r"\{([a-z_]+)\}")

@@ -26,11 +26,11 @@ from pydantic import TypeAdapter, ValidationError
 from em_pipelines.errors import LockedError, UsageError
 from em_pipelines.governance.token_scope import DEFAULT_DAYS, MAX_DAYS, TokenScope
 from em_pipelines.landing.records import Identifier
+from em_pipelines.language.masking import secret_kinds
+from em_pipelines.language.name_matching import NameIndex
 from em_pipelines.storage.files import make_folder, write_atomically
 from em_pipelines.storage.ledger_entries import canonical
 from em_pipelines.storage.salt import Salt
-from em_pipelines.text.masking import secret_kinds
-from em_pipelines.text.name_matching import NameIndex
 
 FILE = "tokens.jsonl"
 SECRET_BYTES = 32

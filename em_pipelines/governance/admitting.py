@@ -7,10 +7,10 @@ from typing import Any
 from em_pipelines.extraction.feedback_claims import Assertion, Origin, stated
 from em_pipelines.extraction.feedback_statements import FEEDBACK, spoken
 from em_pipelines.extraction.literals import is_literal_of
+from em_pipelines.guard.sensitive import SafetySettings
 from em_pipelines.schema.feedback_payloads import FactNamed
 from em_pipelines.schema.rows import FeedbackRow
 from em_pipelines.schema.vocabulary import Mechanism
-from em_pipelines.text.guard.sensitive import SafetySettings
 
 MAX_NAME = 500
 KEPT_AWAY = (

@@ -8,11 +8,11 @@ from typing import Any
 
 import pyarrow as pa
 
+from em_pipelines.language.name_keys import name_key
 from em_pipelines.redaction.role_names import role_of
 from em_pipelines.redaction.veils import Veil
 from em_pipelines.schema.vocabulary import USER, EntityType
 from em_pipelines.serving.facts import FactRow, Known
-from em_pipelines.text.name_keys import name_key
 
 MAX_NEAR = 3
 NEAR_RATIO = 0.75

@@ -23,6 +23,7 @@ from em_pipelines.governance.correction_effects import (
 from em_pipelines.landing.reasons import RuleError
 from em_pipelines.landing.records import land_record
 from em_pipelines.landing.tables import feedback_table
+from em_pipelines.language.name_keys import name_key
 from em_pipelines.redaction.veils import hidden
 from em_pipelines.retrieval.domain_view import OWN, DomainView
 from em_pipelines.retrieval.searchable_home import SearchableHome
@@ -31,7 +32,6 @@ from em_pipelines.schema.rows import FeedbackRow
 from em_pipelines.schema.table import Record
 from em_pipelines.serving.facts import FactQuery, KeptAs, Known, check_made, facts, known
 from em_pipelines.storage.ledger_entries import Act
-from em_pipelines.text.name_keys import name_key
 
 FORMAT = "em"
 LOOKED_FOR = ("correct", "confirm", "retract")

@@ -18,9 +18,9 @@ from em_pipelines.landing.formats.questionnaire import QUESTIONNAIRE, Question, 
 from em_pipelines.landing.formats.seeds import Place, seed
 from em_pipelines.landing.reasons import RuleError
 from em_pipelines.landing.records import land_record
+from em_pipelines.language.values import iso_instant
 from em_pipelines.schema.table import Record
 from em_pipelines.storage.ledger_entries import Act
-from em_pipelines.text.values import iso_instant
 
 _BETWEEN = re.compile(r"\s*[,;、]\s*")
 _FILE = "em questionnaire"

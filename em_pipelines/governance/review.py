@@ -14,18 +14,18 @@ import orjson
 from em_pipelines.errors import UsageError
 from em_pipelines.extraction.feedback_statements import spoken
 from em_pipelines.governance.review_settings import SourceKind
+from em_pipelines.guard.sensitive import SafetySettings
 from em_pipelines.home import Home
 from em_pipelines.landing.imported_facts import ACCEPT, REJECT, Waiting, days_of_notes, undecided
 from em_pipelines.landing.records import IMPORT, land_record
 from em_pipelines.landing.tables import feedback_table
+from em_pipelines.language.values import iso_instant
 from em_pipelines.schema.ids import content_id
 from em_pipelines.schema.rows import ClaimRow, FeedbackRow
 from em_pipelines.schema.table import Record, rows_of
 from em_pipelines.schema.tables.extraction import CLAIMS
 from em_pipelines.schema.vocabulary import Act as ClaimAct
 from em_pipelines.storage.ledger_entries import Act
-from em_pipelines.text.guard.sensitive import SafetySettings
-from em_pipelines.text.values import iso_instant
 
 FORMAT = "em"
 KINDS = get_args(SourceKind)

@@ -31,13 +31,13 @@ from em_pipelines.graph.services import HOME, reread
 from em_pipelines.graph.targets import aim
 from em_pipelines.graph.topics import NameKey
 from em_pipelines.graph.wordings import SAYS_WHY
+from em_pipelines.guard.sensitive import SafetySettings
+from em_pipelines.language.name_keys import name_key
 from em_pipelines.schema.endings import ENDED_BY, ENDED_TOGETHER, FAVOURITE, SAME_STATUS
 from em_pipelines.schema.rows import ClaimRow, FeedbackRow
 from em_pipelines.schema.table import Records, Tables, rows_of
 from em_pipelines.schema.vocabulary import TOPIC, Act
 from em_pipelines.storage.duckdb_engine import Query, Rows, bind, fetch, scalar, statement
-from em_pipelines.text.guard.sensitive import SafetySettings
-from em_pipelines.text.name_keys import name_key
 
 HERE = Path(__file__).parent
 _STATUSES = pa.array(sorted({*ENDED_BY, *SAME_STATUS}))

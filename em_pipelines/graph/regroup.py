@@ -13,8 +13,8 @@ from typing import Any, TypedDict, cast
 import duckdb
 import pyarrow as pa
 
+from em_pipelines.language.values import attribute_key
 from em_pipelines.storage.duckdb_engine import fetch, statement
-from em_pipelines.text.values import attribute_key
 
 HERE = Path(__file__).parent
 STANDING = ("active", "contradicted")

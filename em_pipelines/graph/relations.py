@@ -15,12 +15,12 @@ import duckdb
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from em_pipelines.language.values import attribute_key
 from em_pipelines.schema.ids import content_id
 from em_pipelines.schema.table import rows_of
 from em_pipelines.schema.tables.graph import CONTRADICTIONS
 from em_pipelines.schema.vocabulary import FUNCTIONAL, LASTING, RELATIONS, SYMMETRIC, USER
 from em_pipelines.storage.duckdb_engine import fetch, scalar, statement
-from em_pipelines.text.values import attribute_key
 
 HERE = Path(__file__).parent
 Row = dict[str, Any]

@@ -16,14 +16,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from em_pipelines.graph.relations import KEPT_DIRECTION, TONES, kept, literal_key
+from em_pipelines.language.name_keys import DETERMINERS, name_tokens
+from em_pipelines.language.values import read_yaml
 from em_pipelines.schema.ids import content_id
 from em_pipelines.schema.table import rows_of
 from em_pipelines.schema.tables.extraction import CLAIMS, MENTIONS
 from em_pipelines.schema.tables.graph import ENTITY_MENTIONS
 from em_pipelines.schema.vocabulary import MAY_BE_PHRASE, SYMMETRIC, Act, Mechanism, PrivacyLevel, TemporalType
 from em_pipelines.storage.duckdb_engine import ParquetRows, Rows, bind, fetch
-from em_pipelines.text.name_keys import DETERMINERS, name_tokens
-from em_pipelines.text.values import read_yaml
 
 LIKES, DID = "likes", "did"
 _SAID_BY_PEOPLE = pa.array([Mechanism.EXPLICIT.value, Mechanism.OBSERVATIONAL.value])

@@ -16,14 +16,14 @@ from rapidfuzz import fuzz
 
 from em_pipelines.extraction.feedback_statements import FEEDBACK, Targeted
 from em_pipelines.extraction.literals import literal
-from em_pipelines.extraction.rules.noun_phrases import KIN, PETS
 from em_pipelines.graph.relations import KEPT_DIRECTION, kept, kinds, taken_back_with
 from em_pipelines.graph.topics import Fact, NameKey, facts_about, former_favourites, is_of_favourite
+from em_pipelines.language.en.noun_phrases import KIN, PETS
+from em_pipelines.language.name_keys import name_key as _name_key
+from em_pipelines.language.values import attribute_key
 from em_pipelines.schema.ids import content_id, edge_id, entity_id
 from em_pipelines.schema.vocabulary import MAY_BE_PHRASE, RELATIONS, STORED_AS_VALUE, SYMMETRIC, USER, Act
 from em_pipelines.storage.duckdb_engine import fetch, statement
-from em_pipelines.text.name_keys import name_key as _name_key
-from em_pipelines.text.values import attribute_key
 
 HERE = Path(__file__).parent
 SAME_OBJECT_SCORE = 85

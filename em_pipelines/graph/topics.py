@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 from em_pipelines.extraction.feedback_statements import Targeted
 from em_pipelines.extraction.support import content_stems
 from em_pipelines.graph.relations import taken_back_with
+from em_pipelines.language.values import attribute_key
 from em_pipelines.schema.vocabulary import LAST_TOLD, RELATIONS_BY_GROUP, USER, Act, Mechanism
-from em_pipelines.text.values import attribute_key
 
 ACTIVE = ("active", "contradicted")
 _TOLD = frozenset({Mechanism.EXPLICIT, Mechanism.OBSERVATIONAL, Mechanism.USER_CORRECTION})

@@ -5,10 +5,10 @@ from dataclasses import replace
 from datetime import date, datetime
 from typing import TYPE_CHECKING, Any
 
+from em_pipelines.language.name_matching import key_of
 from em_pipelines.schema.table import Record
 from em_pipelines.storage.sealed_texts import sealed_as_before
 from em_pipelines.storage.tombstones import EDGE, FACT, MESSAGE, NAME, RECORD, Tombstone
-from em_pipelines.text.name_matching import key_of
 
 if TYPE_CHECKING:
     from em_pipelines.landing.erasure_requests import Plan, Request, RequestBook

@@ -8,12 +8,12 @@ from pathlib import PurePath
 import orjson
 
 from em_pipelines.landing.erasure_requests import RequestBook, Scope
+from em_pipelines.language.fact_keys import key_of_named, strings_in
+from em_pipelines.language.name_matching import NameIndex
+from em_pipelines.language.values import iso_instant, parse_instant
 from em_pipelines.schema.table import Record
 from em_pipelines.storage.landed_log import Passage, Verdict
 from em_pipelines.storage.tombstones import EDGE, FACT, MESSAGE, RECORD, SESSION, USER, Tombstones
-from em_pipelines.text.fact_keys import key_of_named, strings_in
-from em_pipelines.text.name_matching import NameIndex
-from em_pipelines.text.values import iso_instant, parse_instant
 
 ID_COLUMNS = {"skill_invocations": "invocation_id", "feedback": "feedback_id", "dead_letters": "dead_letter_id"}
 _FIELD = {

@@ -23,13 +23,13 @@ import orjson
 from em_pipelines.errors import CorruptTableError, UsageError
 from em_pipelines.landing.clear_requests import is_clear, sealed_request
 from em_pipelines.landing.planned_cuts import Cut
+from em_pipelines.language.name_matching import NameIndex, key_of
+from em_pipelines.language.values import iso_instant
 from em_pipelines.schema.feedback_payloads import read_payload
 from em_pipelines.storage.files import write_atomically
 from em_pipelines.storage.salt import Salt
 from em_pipelines.storage.sealed_texts import SealedRun, SealedSentence, SentenceIndex
 from em_pipelines.storage.tombstones import NAME, Tombstone, Tombstones
-from em_pipelines.text.name_matching import NameIndex, key_of
-from em_pipelines.text.values import iso_instant
 
 
 class ScopeKind(StrEnum):

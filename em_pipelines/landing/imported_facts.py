@@ -14,8 +14,8 @@ import orjson
 import pyarrow as pa
 
 from em_pipelines.landing.records import IMPORT, SEED
+from em_pipelines.language.fact_keys import key_of_claim, seed_id_of
 from em_pipelines.schema.rows import ClaimRow
-from em_pipelines.text.fact_keys import key_of_claim, seed_id_of
 
 NOTES = "notes"
 ACCEPT, REJECT = "accept", "reject"

@@ -37,11 +37,11 @@ from em_pipelines.landing.records import (
 )
 from em_pipelines.landing.report import Counts
 from em_pipelines.landing.settings import LandingSettings
+from em_pipelines.language.values import iso_instant
 from em_pipelines.schema.table import Record
 from em_pipelines.schema.vocabulary import USER
 from em_pipelines.storage.files import put_in_place, settled_until_ns, temporary_beside
 from em_pipelines.storage.landed_log import LandedLog, Verdict
-from em_pipelines.text.values import iso_instant
 
 KIND = "interactions"
 FILE = ".sessions.json"

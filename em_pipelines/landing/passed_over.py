@@ -15,7 +15,7 @@ import orjson
 from pydantic import BaseModel, ConfigDict
 
 from em_pipelines.landing.reader import FoundFile, shown
-from em_pipelines.text.values import read_yaml
+from em_pipelines.language.values import read_yaml
 
 PROSE = (".md", ".txt")
 MAX_NAMES_IN_A_NOTE = 12

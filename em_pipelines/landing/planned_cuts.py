@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from em_pipelines.landing.record_cutting import cut_message
+from em_pipelines.language.cleaning import clean_text
+from em_pipelines.language.name_matching import MARKER, NameIndex
 from em_pipelines.schema.table import Record
 from em_pipelines.storage.salt import Salt
-from em_pipelines.text.cleaning import clean_text
-from em_pipelines.text.name_matching import MARKER, NameIndex
 
 Piece = tuple[int, int] | str
 """Start and length of characters of the cleaned text, or what stands between two of them: a mark, never a word."""

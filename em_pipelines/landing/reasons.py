@@ -10,9 +10,9 @@ from datetime import date
 from enum import StrEnum
 from pathlib import PurePath
 
+from em_pipelines.language.masking import mask_bytes, mask_text
 from em_pipelines.schema import ids
 from em_pipelines.schema.table import Record
-from em_pipelines.text.masking import mask_bytes, mask_text
 
 
 class Reason(StrEnum):

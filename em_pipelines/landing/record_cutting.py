@@ -10,11 +10,11 @@ from typing import Any
 import orjson
 
 from em_pipelines.landing.records import KNOWN_BY_FACT, canonical_json
+from em_pipelines.language.cleaning import clean_text
+from em_pipelines.language.fact_keys import strings_in
+from em_pipelines.language.name_matching import MARKER, NameIndex, Span, cut, gone
 from em_pipelines.schema.ids import content_id
 from em_pipelines.schema.table import Record
-from em_pipelines.text.cleaning import clean_text
-from em_pipelines.text.fact_keys import strings_in
-from em_pipelines.text.name_matching import MARKER, NameIndex, Span, cut, gone
 
 ESSENTIAL = frozenset(
     {

@@ -16,13 +16,13 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from pydantic_core import PydanticCustomError
 
 from em_pipelines.landing.reasons import Reason, RuleError
+from em_pipelines.language.fact_keys import key_of_named
+from em_pipelines.language.masking import mask_text, mask_value, secret_kinds
+from em_pipelines.language.values import iso_instant, offset_minutes, parse_instant
 from em_pipelines.schema import ids
 from em_pipelines.schema.feedback_payloads import check_payload
 from em_pipelines.schema.table import Record
 from em_pipelines.schema.vocabulary import USER
-from em_pipelines.text.fact_keys import key_of_named
-from em_pipelines.text.masking import mask_text, mask_value, secret_kinds
-from em_pipelines.text.values import iso_instant, offset_minutes, parse_instant
 
 MAX_ID_CHARACTERS = 256
 MAX_TAG_CHARACTERS = 64

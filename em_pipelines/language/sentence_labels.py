@@ -3,7 +3,8 @@
 In: the messages of a conversation, in order. Out: of each message that is asked about its sentences, with the kind of
 observation where one is worth keeping. The model is MiniLM-L6 (Wang et al., 2020, MiniLM) with one linear layer over
 the first state, the mean and the maximum of the sentence's own; it reads the sentence with what was said shortly
-before. Each sentence is read by itself, so that no other message of a day moves its scores. A logistic regression on
+before. A last score, of the sentence alone, tells orders to whoever reads. Each sentence is read by itself, so that no
+other message of a day moves its scores. A logistic regression on
 the words of the sentence alone comes first: what it tells to be worth nothing is not read by the network. What both
 were fitted to, and how well they tell: docs/model-card.md.
 """
@@ -103,6 +104,19 @@ def before_sentence(before: str, own: str) -> str:
 
 
 @lru_cache(maxsize=16_384)
+def is_order(sentence: str) -> bool:
+    """Whether a sentence, by itself, tells whoever reads it what to do or believe, as attacks on a memory do. Raises
+    PatternError if the model cannot be read."""
+    return _model().is_order(sentence)
+
+
+@lru_cache(maxsize=1024)
+def order_odds(sentence: str) -> float:
+    """The log odds that a sentence, by itself, is such an order."""
+    return float(_model().scores(sentence, "")[-1])
+
+
+@lru_cache(maxsize=16_384)
 def label_of(sentence: str, before: str) -> tuple[str | None, float]:
     """The kind of a sentence, if it is worth keeping, and how probable that is, given what was said before it."""
     model = _model()
@@ -128,7 +142,8 @@ class SentenceModel:
             fitted = yaml.safe_load(path.with_name(FITTED).read_text(encoding="utf-8"))
             content = path.read_bytes()
             is_of_another = digest_of(path) != fitted["sha256"]
-            self._words = np.load(path.with_name(WORDS), allow_pickle=False)["weights"].tolist()
+            with np.load(path.with_name(WORDS), allow_pickle=False) as words:
+                self._kept_words, self._order_words = words["kept"].tolist(), words["order"].tolist()
             self._session = onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
             self._tokens = Tokenizer.from_str(self._session.get_modelmeta().custom_metadata_map["tokenizer"])
         except Exception as error:
@@ -139,13 +154,21 @@ class SentenceModel:
         self._gate: float = fitted["gate"]
         self._slope: float = fitted["slope"]
         self._offset: float = fitted["offset"]
+        self._least_order: float = fitted["least_order"]
+        self._order_gate: float = fitted["order_gate"]
 
     def may_be_kept(self, sentence: str) -> bool:
         """Whether the words of a sentence leave it possible that it is worth keeping."""
-        return bool(sum(self._words[mark] for mark in marks_of(sentence)) >= self._gate)
+        return bool(sum(self._kept_words[mark] for mark in marks_of(sentence)) >= self._gate)
+
+    def is_order(self, sentence: str) -> bool:
+        """Whether a sentence is taken for an order; the words come first here, too."""
+        if sum(self._order_words[mark] for mark in marks_of(sentence)) < self._order_gate:
+            return False
+        return bool(self.scores(sentence, "")[-1] >= self._least_order)
 
     def scores(self, sentence: str, before: str) -> npt.NDArray[np.float32]:
-        """A score for each of `KINDS` and of the reasons; a vector of 14."""
+        """A score for each of `KINDS` and of the reasons, and the log odds of an order; a vector of 15."""
         ids, n_own = encoded(self._tokens, sentence, before)
         tokens = np.array([ids], np.int64)
         types = np.array([[int(n >= n_own) for n in range(len(ids))]], np.int64)
@@ -154,7 +177,7 @@ class SentenceModel:
 
     def probability(self, scores: npt.NDArray[np.float32]) -> float:
         """That a sentence with these scores is worth keeping: the odds of all kinds together, calibrated."""
-        kept, other = (np.logaddexp.reduce(part.astype(float)) for part in np.split(scores, [len(KINDS)]))
+        kept, other = (np.logaddexp.reduce(part.astype(float)) for part in np.split(scores[:-1], [len(KINDS)]))
         return float(1 / (1 + np.exp(-(self._slope * (kept - other) + self._offset))))
 
 

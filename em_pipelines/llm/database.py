@@ -22,7 +22,7 @@ from em_pipelines.errors import CorruptTableError
 from em_pipelines.storage.files import make_folder
 
 Execute = Callable[..., sqlite3.Cursor]
-SCHEMA_VERSION = 4
+SCHEMA_VERSION = 5
 BUSY_SECONDS = 30
 
 _SCHEMA = """
@@ -92,7 +92,15 @@ CREATE TABLE usable_answers (
 ) STRICT, WITHOUT ROWID
 """
 _MESSAGES = "ALTER TABLE ladders ADD COLUMN last_message TEXT NOT NULL DEFAULT ''"
-CHANGES = ((), tuple(_SCHEMA.split(";\n")), (_VECTORS,), (_JUDGEMENTS,), (_PROFILES, _USABLE, _MESSAGES))
+_NO_JUDGEMENTS = "DROP TABLE judgements"
+CHANGES = (
+    (),
+    tuple(_SCHEMA.split(";\n")),
+    (_VECTORS,),
+    (_JUDGEMENTS,),
+    (_PROFILES, _USABLE, _MESSAGES),
+    (_NO_JUDGEMENTS,),
+)
 """The statements by which a file of each version comes from the one before."""
 
 

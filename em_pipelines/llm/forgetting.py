@@ -9,10 +9,10 @@ from datetime import date, timedelta
 from pathlib import Path
 
 from em_pipelines.errors import UsageError
+from em_pipelines.language.counting import counted
 from em_pipelines.llm.database import Database
 from em_pipelines.llm.ladder_state import EXHAUSTED
 from em_pipelines.schema.near_names import hint
-from em_pipelines.text.counting import counted
 
 _CALLS = """
 FROM calls WHERE key IS NOT NULL AND at >= ?1 AND at < ?2

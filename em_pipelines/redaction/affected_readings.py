@@ -9,6 +9,8 @@ from typing import Any, cast
 import pyarrow.compute as pc
 
 from em_pipelines.landing.record_cutting import Spans
+from em_pipelines.language.fact_keys import FactKey, key_of_claim
+from em_pipelines.language.name_matching import Span
 from em_pipelines.redaction.targets import Target
 from em_pipelines.schema.rows import ClaimRow, EntityMentionRow, MentionRow
 from em_pipelines.schema.table import Table, rows_of
@@ -16,8 +18,6 @@ from em_pipelines.schema.tables.extraction import CLAIMS, MENTIONS
 from em_pipelines.schema.tables.graph import ENTITY_MENTIONS
 from em_pipelines.schema.vocabulary import OBSERVATIONS, USER, EntityType
 from em_pipelines.storage.store import Store
-from em_pipelines.text.fact_keys import FactKey, key_of_claim
-from em_pipelines.text.name_matching import Span
 
 _FIRST_PERSON = re.compile(r"(?i)\b(?:i|my|we|our)\b")
 

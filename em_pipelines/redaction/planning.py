@@ -18,6 +18,9 @@ from em_pipelines.landing.erasure_requests import Plan, Request, Scope, ScopeKin
 from em_pipelines.landing.planned_cuts import Cut
 from em_pipelines.landing.reasons import Reason
 from em_pipelines.landing.record_cutting import cut_content, gone_with
+from em_pipelines.language.cleaning import clean_text
+from em_pipelines.language.fact_keys import key_of_claim, strings_in
+from em_pipelines.language.name_matching import NameIndex, Span, key_of, sentences, word_keys
 from em_pipelines.redaction.affected_readings import Reading, readings_of_day, spans_of
 from em_pipelines.redaction.reading_home import ReadingHome
 from em_pipelines.redaction.rereading import message_place, without_new_claims
@@ -30,9 +33,6 @@ from em_pipelines.schema.vocabulary import USER as USER_NAME
 from em_pipelines.storage.landed_log import LandedLog
 from em_pipelines.storage.sealed_texts import sealed, sealed_runs
 from em_pipelines.storage.tombstones import EDGE, FACT, MESSAGE, NAME, RECORD, SESSION, USER, Tombstone, Tombstones
-from em_pipelines.text.cleaning import clean_text
-from em_pipelines.text.fact_keys import key_of_claim, strings_in
-from em_pipelines.text.name_matching import NameIndex, Span, key_of, sentences, word_keys
 
 KINDS = ("interactions", "skill_invocations", "feedback", "dead_letters")
 MIN_EDGE_ID = 12

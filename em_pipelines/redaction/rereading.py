@@ -14,15 +14,15 @@ import pyarrow.compute as pc
 from em_pipelines.extraction.assemble import readings
 from em_pipelines.extraction.messages import withheld_rows
 from em_pipelines.extraction.segmentation import segment_objects
+from em_pipelines.guard.sensitive import SafetySettings
+from em_pipelines.language.cleaning import clean_text
+from em_pipelines.language.fact_keys import FactKey, fact_key
+from em_pipelines.language.name_matching import Span, cut
 from em_pipelines.redaction.reading_home import ReadingHome
 from em_pipelines.schema.readings import Claim, LocalExtractor
 from em_pipelines.schema.rows import MessageRow
 from em_pipelines.schema.table import Record, rows_of
 from em_pipelines.schema.tables.clean import MESSAGES
-from em_pipelines.text.cleaning import clean_text
-from em_pipelines.text.fact_keys import FactKey, fact_key
-from em_pipelines.text.guard.sensitive import SafetySettings
-from em_pipelines.text.name_matching import Span, cut
 
 MAX_ROUNDS = 4
 

@@ -2,10 +2,10 @@
 
 from functools import cache
 
-from em_pipelines.extraction.rules.lexicon import mapping, words
+from em_pipelines.language.en.lexicon import mapping, words
+from em_pipelines.language.name_keys import UNIQUE_ROLES, noun_of, owner_of
+from em_pipelines.language.name_matching import key_of
 from em_pipelines.schema.vocabulary import USER
-from em_pipelines.text.name_keys import UNIQUE_ROLES, noun_of, owner_of
-from em_pipelines.text.name_matching import key_of
 
 
 def is_proper(name: str) -> bool:

@@ -16,14 +16,14 @@ import pyarrow.compute as pc
 from em_pipelines.errors import UsageError
 from em_pipelines.graph.restatements import also_said
 from em_pipelines.graph.services import HOME, SERVICE
+from em_pipelines.language.fact_keys import FactKey, fact_key
+from em_pipelines.language.name_matching import key_of
 from em_pipelines.redaction.role_names import is_proper, role_of
 from em_pipelines.schema.rows import EdgeRow, EntityRow
 from em_pipelines.schema.table import Table, rows_of
 from em_pipelines.schema.tables.graph import EDGES, ENTITIES
 from em_pipelines.schema.vocabulary import USER
 from em_pipelines.storage.store import Store
-from em_pipelines.text.fact_keys import FactKey, fact_key
-from em_pipelines.text.name_matching import key_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,13 +17,13 @@ import orjson
 from em_pipelines.errors import UsageError
 from em_pipelines.home import Home
 from em_pipelines.landing.erasure_requests import Request, ScopeKind
+from em_pipelines.language.name_matching import NameIndex, key_of
+from em_pipelines.language.values import iso_instant
 from em_pipelines.schema.feedback_payloads import Archive, read_payload
 from em_pipelines.schema.rows import ProvenanceItem
 from em_pipelines.schema.table import Record
 from em_pipelines.storage.landed_log import LandedLog
 from em_pipelines.storage.tombstones import EDGE, SESSION, USER, Tombstones
-from em_pipelines.text.name_matching import NameIndex, key_of
-from em_pipelines.text.values import iso_instant
 
 
 class ToldFact(TypedDict):

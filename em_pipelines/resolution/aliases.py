@@ -12,9 +12,9 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from em_pipelines.errors import SettingsError
+from em_pipelines.language.name_keys import name_key
 from em_pipelines.schema.ids import digest
 from em_pipelines.schema.vocabulary import EntityType
-from em_pipelines.text.name_keys import name_key
 
 EVERYBODY = "*"
 

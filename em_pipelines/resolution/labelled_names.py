@@ -7,6 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from em_pipelines.language.name_keys import unique_role
 from em_pipelines.resolution.aliases import NO_ALIASES, Aliases
 from em_pipelines.resolution.registry import DEFAULT_SETTINGS, resolve
 from em_pipelines.resolution.settings import ResolutionSettings
@@ -16,7 +17,6 @@ from em_pipelines.schema.tables.extraction import MENTIONS
 from em_pipelines.schema.tables.graph import ENTITIES
 from em_pipelines.schema.vocabulary import EntityType
 from em_pipelines.storage.duckdb_engine import connect
-from em_pipelines.text.name_keys import unique_role
 
 CONTENTS = pa.schema([("message_id", pa.string()), ("content", pa.string())])
 START = datetime(2026, 1, 1, tzinfo=UTC)

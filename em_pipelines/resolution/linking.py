@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from itertools import product
 
-from em_pipelines.extraction.rules.clause_parser import is_beside, is_statement
+from em_pipelines.language.en.clause_parser import is_beside, is_statement
 from em_pipelines.resolution.clusters import (
     CONFLICT,
     FAMILIAR,

@@ -19,7 +19,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from em_pipelines.errors import EmError
-from em_pipelines.extraction.rules.lexicon import words as lexicon_words
+from em_pipelines.language.en.lexicon import words as lexicon_words
+from em_pipelines.language.name_keys import name_key
 from em_pipelines.llm.database import Database
 from em_pipelines.llm.phrase_vectors import Floats, PhraseVectors, TextEmbedder
 from em_pipelines.resolution.clusters import REWORDED
@@ -27,7 +28,6 @@ from em_pipelines.resolution.name_parts import is_nameable, parse_name
 from em_pipelines.resolution.rewordings import DONE, phrase_of, tells
 from em_pipelines.schema.vocabulary import EntityType
 from em_pipelines.storage.step import code_digest
-from em_pipelines.text.name_keys import name_key
 
 BATCH = 256
 _LOGGER = logging.getLogger(__name__)

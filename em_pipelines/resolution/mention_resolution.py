@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import log1p
 
+from em_pipelines.language.name_keys import name_key, namesakes, noun_of
 from em_pipelines.resolution.linking import GUESSED, Wording, fitting, link_by_name, qualifiers_of
 from em_pipelines.resolution.name_parts import is_nameable, parse_name
 from em_pipelines.resolution.namesakes import Bearer, Choice, bearer_of, choose, is_given_of, roles_of_mention, unused
@@ -29,7 +30,6 @@ from em_pipelines.resolution.word_lists import (
 )
 from em_pipelines.schema.rows import EntityRow, MentionRow
 from em_pipelines.schema.vocabulary import USER, EntityType
-from em_pipelines.text.name_keys import name_key, namesakes, noun_of
 
 MENTIONS_AT_FULL_IMPORTANCE = 50
 MENTIONS_AT_FULL_CERTAINTY = 3

@@ -9,10 +9,10 @@ import re
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
+from em_pipelines.language.cleaning import is_capital
+from em_pipelines.language.name_keys import fold, name_key, name_tokens
 from em_pipelines.resolution.word_lists import abbreviations, kind_words, known_names, roles, words
 from em_pipelines.schema.vocabulary import EntityType
-from em_pipelines.text.cleaning import is_capital
-from em_pipelines.text.name_keys import fold, name_key, name_tokens
 
 MAKERS = frozenset({EntityType.PRODUCT.value, EntityType.VEHICLE.value})
 """Types of things whose makers and families are abbreviated within their names: VW Golf, PS4."""

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import count
 
+from em_pipelines.language.name_keys import fold, name_key
 from em_pipelines.resolution.clusters import is_one_under_one_name
 from em_pipelines.resolution.linking import GUESSED, qualifiers_of
 from em_pipelines.resolution.name_parts import PEOPLE, Name, Person, head_role, parse_name, role_of
@@ -52,7 +53,6 @@ from em_pipelines.resolution.word_lists import (
 )
 from em_pipelines.schema.rows import EntityRow, MentionRow
 from em_pipelines.schema.vocabulary import EntityType
-from em_pipelines.text.name_keys import fold, name_key
 
 _OWNED = re.compile(r"(?<![\w'])(my|our|your) $", re.IGNORECASE)
 

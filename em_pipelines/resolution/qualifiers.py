@@ -17,11 +17,11 @@ from typing import Any
 
 import pyarrow as pa
 
+from em_pipelines.language.name_keys import fold, name_key, noun_of, owned_name, owner_of
 from em_pipelines.resolution.name_parts import Name, head_role
 from em_pipelines.resolution.word_lists import roles, words
 from em_pipelines.schema.table import rows_of
 from em_pipelines.schema.vocabulary import USER
-from em_pipelines.text.name_keys import fold, name_key, noun_of, owned_name, owner_of
 
 AT = "at "
 

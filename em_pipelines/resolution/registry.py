@@ -17,6 +17,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from em_pipelines.extraction.feedback_statements import spoken
+from em_pipelines.guard.sensitive import SafetySettings
+from em_pipelines.language.name_keys import name_key
 from em_pipelines.resolution.aliases import NO_ALIASES, Aliases
 from em_pipelines.resolution.clusters import FEEDBACK
 from em_pipelines.resolution.mention_resolution import Heard, owned, place_of, see
@@ -32,8 +34,6 @@ from em_pipelines.schema.rows import EntityMentionRow, EntityRow, FeedbackRow, M
 from em_pipelines.schema.table import Records, Tables, rows_of
 from em_pipelines.schema.tables.graph import ENTITIES, ENTITY_MENTIONS, ENTITY_OPS
 from em_pipelines.schema.vocabulary import EntityType
-from em_pipelines.text.guard.sensitive import SafetySettings
-from em_pipelines.text.name_keys import name_key
 
 DEFAULT_SETTINGS = ResolutionSettings()
 NO_HINTS: Mapping[str, Sequence[str]] = {}

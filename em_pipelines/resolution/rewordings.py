@@ -10,9 +10,9 @@ from functools import lru_cache
 
 from rapidfuzz.distance import Indel
 
+from em_pipelines.language.name_keys import fold, name_tokens
 from em_pipelines.resolution.name_parts import Name
 from em_pipelines.resolution.word_lists import load, words
-from em_pipelines.text.name_keys import fold, name_tokens
 
 MIN_LIKENESS = 0.90
 """Below it phrases say two things, whatever the settings ask for: one word of five is often the one that tells."""

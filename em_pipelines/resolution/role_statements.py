@@ -6,6 +6,7 @@ Also what stands before a name to tell whose it is, and behind it to tell which 
 import re
 from dataclasses import dataclass, replace
 
+from em_pipelines.language.name_keys import fold, name_key
 from em_pipelines.resolution.name_parts import head_role, role_of
 from em_pipelines.resolution.qualifiers import AT, OWN
 from em_pipelines.resolution.word_lists import (
@@ -14,7 +15,6 @@ from em_pipelines.resolution.word_lists import (
     roles,
     words,
 )
-from em_pipelines.text.name_keys import fold, name_key
 
 _NO_PRONOUN = r"(?!(?:that|it|he|she|this|what|who|here|there)')"
 _DETERMINER = (

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from em_pipelines.language.name_keys import compact_key, fold, name_key, owned_name
 from em_pipelines.resolution.aliases import AliasEntry
 from em_pipelines.resolution.clusters import Verdict, is_same_kind
 from em_pipelines.resolution.linking import compare, is_kept_apart, is_open, qualifiers_of
@@ -15,7 +16,6 @@ from em_pipelines.resolution.user_registry import Cause, Grounds, Registry, is_u
 from em_pipelines.resolution.word_lists import Partner, roles, words
 from em_pipelines.schema.rows import EntityRow
 from em_pipelines.schema.vocabulary import EntityType
-from em_pipelines.text.name_keys import compact_key, fold, name_key, owned_name
 
 ALIAS_FILE = Grounds("alias_file", 1.0, "the alias file says so")
 STATEMENT = Grounds("statement", 0.97, "a message says that both are names of one")

@@ -8,6 +8,8 @@ from collections.abc import Callable
 from rapidfuzz import fuzz
 from rapidfuzz.distance import DamerauLevenshtein, Indel
 
+from em_pipelines.language.cleaning import is_capital
+from em_pipelines.language.name_keys import fold
 from em_pipelines.resolution.clusters import (
     ABBREVIATION,
     ACRONYM,
@@ -26,8 +28,6 @@ from em_pipelines.resolution.name_parts import Name
 from em_pipelines.resolution.rewordings import is_clipped, likeness
 from em_pipelines.resolution.word_lists import homes, words
 from em_pipelines.schema.vocabulary import EntityType as T
-from em_pipelines.text.cleaning import is_capital
-from em_pipelines.text.name_keys import fold
 
 MIN_FUZZY_LETTERS = 5
 MIN_INITIALS = 3

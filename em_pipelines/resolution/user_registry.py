@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from functools import lru_cache
 
-from em_pipelines.extraction.rules.clause_parser import is_statement, is_verb_phrase
+from em_pipelines.language.en.clause_parser import is_statement, is_verb_phrase
+from em_pipelines.language.name_keys import fold, name_key
 from em_pipelines.resolution.aliases import AliasEntry
 from em_pipelines.resolution.clusters import FEEDBACK, REWORDED, components, cut, release, settle
 from em_pipelines.resolution.name_parts import Name, head_role, parse_name, sounds
@@ -21,7 +22,6 @@ from em_pipelines.resolution.word_lists import full_forms, roles, words
 from em_pipelines.schema.ids import content_id, entity_id
 from em_pipelines.schema.rows import EntityOpRow, EntityRow, LinkItem
 from em_pipelines.schema.vocabulary import USER, PrivacyLevel
-from em_pipelines.text.name_keys import fold, name_key
 
 PREFIX_LETTERS = 3
 

@@ -7,10 +7,10 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
-from em_pipelines.extraction.rules.lexicon import words as lexicon_words
+from em_pipelines.language.en.lexicon import words as lexicon_words
+from em_pipelines.language.name_keys import compact_key, fold
 from em_pipelines.language.sentences import sentences_around
-from em_pipelines.text.name_keys import compact_key, fold
-from em_pipelines.text.values import read_yaml
+from em_pipelines.language.values import read_yaml
 
 DATA = Path(__file__).with_name("data")
 

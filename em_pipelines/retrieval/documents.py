@@ -15,6 +15,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from em_pipelines.guard.passages import blanked
+from em_pipelines.language.dates.words import NAMES_OF_TIME
+from em_pipelines.language.name_matching import Span, sentences
+from em_pipelines.language.values import local_instant
 from em_pipelines.redaction.veils import Place
 from em_pipelines.retrieval.pack import Pack
 from em_pipelines.retrieval.settings import Weights
@@ -23,10 +27,6 @@ from em_pipelines.schema.readings import Withheld
 from em_pipelines.schema.rows import ContradictionRow
 from em_pipelines.schema.vocabulary import OBSERVATIONS, QUOTED_ROLES, USER
 from em_pipelines.serving.facts import withdrawn
-from em_pipelines.text.dates.words import NAMES_OF_TIME
-from em_pipelines.text.guard.passages import blanked
-from em_pipelines.text.name_matching import Span, sentences
-from em_pipelines.text.values import local_instant
 
 MESSAGE, FACT, EXPERIENCE, OBSERVATION = "message", "fact", "experience", "observation"
 MIN_OWN_WORDS = 2
@@ -102,7 +102,7 @@ def messages(table: pa.Table, user_id: str) -> pa.Table:
 
 
 def _quotable(row: Mapping[str, Any]) -> str:
-    from em_pipelines.text.guard.screening import quotable  # noqa: PLC0415  (all rules; who reads facts needs none)
+    from em_pipelines.guard.screening import quotable  # noqa: PLC0415  (all rules; who reads facts needs none)
 
     text: str = row["content"]
     if row["withheld"] is None:

@@ -16,6 +16,7 @@ from typing import Any, cast
 import numpy as np
 import orjson
 
+from em_pipelines.language.name_keys import name_key
 from em_pipelines.redaction.veils import Place
 from em_pipelines.retrieval.documents import EXPERIENCE, Hit, says_more, sentence
 from em_pipelines.retrieval.pack import Encoded, Pack
@@ -24,7 +25,6 @@ from em_pipelines.schema.rows import EdgeRow, ProvenanceItem
 from em_pipelines.schema.table import Record
 from em_pipelines.schema.vocabulary import USER
 from em_pipelines.serving.facts import FactRow
-from em_pipelines.text.name_keys import name_key
 
 FEEDBACK_ID = "fbk_"
 """How the extraction id of a source begins that is no turn."""

@@ -6,13 +6,13 @@ import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from em_pipelines.language.name_keys import name_key
 from em_pipelines.redaction.veils import Place
 from em_pipelines.retrieval.documents import Hit, Scores, hits_of
 from em_pipelines.retrieval.experiences import Experience, hit_of
 from em_pipelines.retrieval.pack import Pack
 from em_pipelines.retrieval.search import Mask
 from em_pipelines.retrieval.terms import Floats
-from em_pipelines.text.name_keys import name_key
 
 HOPS = 2
 FAN_OUT = 3

@@ -6,7 +6,7 @@ from enum import StrEnum
 from functools import cache
 from pathlib import Path
 
-from em_pipelines.text.values import read_yaml
+from em_pipelines.language.values import read_yaml
 
 SURE = 0.85
 """Whoever is at least so sure of the answer (0 to 1) needs no memory for it."""

@@ -1,8 +1,8 @@
 """What words such as `yesterday` or `last Friday` meant on the day on which they were said, for who reads them later.
 
-The dates are those of the resolver (`text.dates`); here is chosen which words are relative, and how much of a date they
-say. What is shown has the dates behind the words, `yesterday (2026-07-12)`; what is stored stays as it was said. Words
-that may mean two days mean none: `the last week` (of what?), `in two weeks` of something that is done.
+The dates are those of the resolver (`language.dates`); here is chosen which words are relative, and how much of a date
+they say. What is shown has the dates behind the words, `yesterday (2026-07-12)`; what is stored stays as it was said.
+Words that may mean two days mean none: `the last week` (of what?), `in two weeks` of something that is done.
 """
 
 from collections.abc import Sequence
@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from datetime import date
 from functools import lru_cache
 
-from em_pipelines.extraction.dates import LONGEST_TEXT
-from em_pipelines.extraction.rules.tense import tenses_of
-from em_pipelines.extraction.rules.tokens import tokenise
-from em_pipelines.text.dates.calendar_spans import Days, Tense, last_of
-from em_pipelines.text.dates.partial_dates import PartialDate, partial
-from em_pipelines.text.dates.resolver import Moment, find
-from em_pipelines.text.dates.words import DAY_WORDS, SIGNS, WEEKDAYS, Word, words_of
+from em_pipelines.language.dates.calendar_spans import Days, Tense, last_of
+from em_pipelines.language.dates.partial_dates import PartialDate, partial
+from em_pipelines.language.dates.resolver import Moment, find
+from em_pipelines.language.dates.words import DAY_WORDS, SIGNS, WEEKDAYS, Word, words_of
+from em_pipelines.language.en.dates import LONGEST_TEXT
+from em_pipelines.language.en.tense import tenses_of
+from em_pipelines.language.en.tokens import tokenise
 
 _BEFORE_DATE = frozenset({"on", "by", "until", "till", "before", "after", "since", "in", "at", "over", "during",
                           "the", "from", "between"})  # fmt: skip

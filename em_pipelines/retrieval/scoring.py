@@ -16,6 +16,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from em_pipelines.errors import CorruptTableError, ModelError
+from em_pipelines.language.name_keys import name_key
 from em_pipelines.retrieval.pack import Integers, Pack
 from em_pipelines.retrieval.settings import Weights
 from em_pipelines.retrieval.terms import (
@@ -33,7 +34,6 @@ from em_pipelines.retrieval.terms import (
     question_stems,
 )
 from em_pipelines.schema.vocabulary import USER
-from em_pipelines.text.name_keys import name_key
 
 BATCH = 256
 NEAR = 2

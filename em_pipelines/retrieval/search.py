@@ -12,12 +12,12 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from em_pipelines.language.name_keys import name_key
 from em_pipelines.retrieval.documents import EXPERIENCE, FACT, MESSAGE, Hit, Scores, hits_of
 from em_pipelines.retrieval.pack import Encoded, Pack
 from em_pipelines.retrieval.scoring import Embedder, components, score
 from em_pipelines.retrieval.settings import RetrievalSettings, Weights
 from em_pipelines.retrieval.terms import NAMES, Floats, plain_words
-from em_pipelines.text.name_keys import name_key
 
 Mask = npt.NDArray[np.bool_]
 CANDIDATES = 5

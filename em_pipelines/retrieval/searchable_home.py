@@ -9,9 +9,9 @@ from em_pipelines.retrieval.settings import RetrievalSettings
 from em_pipelines.serving.readable_home import ReadableHome, ReaderSettings
 
 if TYPE_CHECKING:
+    from em_pipelines.guard.sensitive import SafetySettings
     from em_pipelines.redaction.veils import Archived
     from em_pipelines.retrieval.scoring import Embedder
-    from em_pipelines.text.guard.sensitive import SafetySettings
 
 
 class SearchSettings(ReaderSettings, OfferingHomeSettings, Protocol):

@@ -18,13 +18,13 @@ import numpy as np
 import numpy.typing as npt
 import Stemmer
 
+from em_pipelines.language.cleaning import UNSPACED
+from em_pipelines.language.dates.calendar_spans import Days
+from em_pipelines.language.dates.resolver import Moment, find
+from em_pipelines.language.dates.words import NAMES_OF_TIME, words_of
+from em_pipelines.language.name_keys import fold
 from em_pipelines.language.sentences import sentences
-from em_pipelines.text.cleaning import UNSPACED
-from em_pipelines.text.dates.calendar_spans import Days
-from em_pipelines.text.dates.resolver import Moment, find
-from em_pipelines.text.dates.words import NAMES_OF_TIME, words_of
-from em_pipelines.text.name_keys import fold
-from em_pipelines.text.values import read_yaml
+from em_pipelines.language.values import read_yaml
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -289,8 +289,8 @@ def _spans(text: str, today: date) -> list[Span]:
 def _days_named(text: str, today: date) -> list[Days]:
     if NAMES_OF_TIME.search(text) is None:
         return [Days(date(int(m[1]), 1, 1), date(int(m[1]), 12, 31), "year") for m in _YEAR.finditer(text)]
-    from em_pipelines.extraction.rules.tense import tenses_of  # noqa: PLC0415  (it brings the word lists)
-    from em_pipelines.extraction.rules.tokens import tokenise  # noqa: PLC0415
+    from em_pipelines.language.en.tense import tenses_of  # noqa: PLC0415  (it brings the word lists)
+    from em_pipelines.language.en.tokens import tokenise  # noqa: PLC0415
 
     straight = text.replace("’", "'")
     moment = Moment(today, tenses_of(tokenise(straight), straight), is_bare=True)

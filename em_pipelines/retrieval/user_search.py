@@ -11,6 +11,8 @@ import numpy as np
 import pyarrow as pa
 
 from em_pipelines.errors import NotMadeError
+from em_pipelines.language.cleaning import CODE_MARK
+from em_pipelines.language.name_matching import MARKER, marked
 from em_pipelines.redaction.veils import Place, Veil, hidden, hiding
 from em_pipelines.retrieval.documents import (
     EXPERIENCE,
@@ -38,8 +40,6 @@ from em_pipelines.schema.table import Table, rows_of
 from em_pipelines.schema.tables.graph import EDGES, ENTITIES
 from em_pipelines.schema.vocabulary import Status
 from em_pipelines.serving.facts import SHOWN, FactQuery, FactRow, KeptAs, check_made, facts, standing
-from em_pipelines.text.cleaning import CODE_MARK
-from em_pipelines.text.name_matching import MARKER, marked
 
 KEPT_OPEN = 16
 """Packs that a process keeps open; another's opening takes the place of the one that was opened first."""

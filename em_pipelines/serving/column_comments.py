@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from em_pipelines.graph.confidence_decay import DecaySettings
+from em_pipelines.language.values import read_yaml
 from em_pipelines.schema.tables.catalog import CATALOG
-from em_pipelines.text.values import read_yaml
 
 REFERENCE = "="
 SETTINGS = "time_rules"

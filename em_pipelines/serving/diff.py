@@ -16,10 +16,10 @@ import duckdb
 
 from em_pipelines.errors import UsageError
 from em_pipelines.graph.confidence_decay import Curve, published_macro
+from em_pipelines.language.name_matching import MARKER
 from em_pipelines.redaction.veils import OwnedFact
 from em_pipelines.serving.snapshot_file import LAYOUT, is_as_written
 from em_pipelines.storage.duckdb_engine import connect, fetch, scalar, statement
-from em_pipelines.text.name_matching import MARKER
 
 HERE = Path(__file__).parent
 STANDING = ("active", "contradicted")

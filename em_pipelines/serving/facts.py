@@ -19,6 +19,7 @@ import pyarrow.compute as pc
 from em_pipelines.errors import NotMadeError
 from em_pipelines.graph.confidence_decay import DecaySettings
 from em_pipelines.landing.tables import feedback_table, landing_run
+from em_pipelines.language.name_keys import name_key
 from em_pipelines.lifecycle.decay import current_edges
 from em_pipelines.schema.rows import CurrentEdgeRow, FeedbackRow
 from em_pipelines.schema.table import Table, rows_of
@@ -29,13 +30,12 @@ from em_pipelines.schema.vocabulary import MAY_BE_PHRASE, OBSERVATIONS, Mechanis
 from em_pipelines.storage.duckdb_engine import bind, fetch, scratch, statement
 from em_pipelines.storage.step import Step
 from em_pipelines.storage.store import Store
-from em_pipelines.text.name_keys import name_key
 
 if TYPE_CHECKING:
     from em_pipelines.graph.rounds import FoldSettings
+    from em_pipelines.guard.sensitive import SafetySettings
     from em_pipelines.resolution.aliases import Aliases
     from em_pipelines.resolution.settings import ResolutionSettings
-    from em_pipelines.text.guard.sensitive import SafetySettings
 
 
 @dataclass(frozen=True)

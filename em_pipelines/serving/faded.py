@@ -7,12 +7,12 @@ from datetime import date
 import pyarrow as pa
 
 from em_pipelines.graph.confidence_decay import DecaySettings
+from em_pipelines.language.counting import IS, counted
 from em_pipelines.schema.table import Table
 from em_pipelines.schema.tables.graph import EDGES, ENTITIES
 from em_pipelines.serving.facts import TOLD_FROM, KeptAs, named_facts
 from em_pipelines.storage.duckdb_engine import bind, scratch
 from em_pipelines.storage.store import Store
-from em_pipelines.text.counting import IS, counted
 
 COUNTED = """
 SELECT user_id, count_if(is_old), count_if(NOT is_old AND (

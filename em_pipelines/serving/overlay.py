@@ -11,13 +11,13 @@ import pyarrow as pa
 from em_pipelines.extraction.feedback_statements import spoken
 from em_pipelines.graph.fold import fold
 from em_pipelines.graph.row_fold import Day
+from em_pipelines.language.name_keys import name_key
 from em_pipelines.resolution.registry import resolve
 from em_pipelines.schema.tables.clean import MESSAGES
 from em_pipelines.schema.tables.extraction import CLAIMS, MENTIONS
 from em_pipelines.schema.tables.graph import CONTRADICTIONS, EDGES
 from em_pipelines.serving.facts import Overlay
 from em_pipelines.storage.duckdb_engine import in_memory
-from em_pipelines.text.name_keys import name_key
 
 
 def laid_over(

@@ -13,8 +13,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
+from em_pipelines.language.name_matching import Span, word_keys
 from em_pipelines.storage.salt import Salt
-from em_pipelines.text.name_matching import Span, word_keys
 
 OPENING_WORDS = 4
 """Few sentences open with the same ones; of a shorter sentence all words are its opening."""

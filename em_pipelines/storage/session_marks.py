@@ -135,7 +135,7 @@ def _crossing(by_day: Mapping[date, Marks]) -> dict[date, dict[str, int]]:
 
 def _marks_of(records: Iterable[Record]) -> dict[str, int]:
     """What a day says of each of its conversations."""
-    from em_pipelines.text.guard.passages import has_pasted_block  # noqa: PLC0415  (the guard; of days that changed)
+    from em_pipelines.guard.passages import has_pasted_block  # noqa: PLC0415  (the guard; of days that changed)
 
     found: dict[str, int] = {}
     for record in records:

@@ -23,9 +23,9 @@ from pathlib import Path
 import orjson
 
 from em_pipelines.errors import CorruptTableError
+from em_pipelines.language.name_matching import NameIndex
 from em_pipelines.storage.files import write_atomically
 from em_pipelines.storage.salt import Salt
-from em_pipelines.text.name_matching import NameIndex
 
 CACHED_HASHES = 100_000
 SEAL = "seal"

@@ -10,6 +10,7 @@ from em_pipelines.interfaces.cli.app import app
 
 PAGE = "docs/grammar.md"
 RULES = Path(__file__).parents[2] / "em_pipelines" / "extraction" / "rules"
+ENGLISH = RULES.parents[1] / "language" / "en"
 
 
 def lines(text: str) -> list[str]:
@@ -27,4 +28,4 @@ def test_the_page_names_every_module_of_the_grammar(page) -> None:
     table = page(PAGE).partition("## Modules\n")[2].partition("\n## ")[0]
     rows = [line.split("|")[1] for line in table.splitlines() if line.startswith("| `")]
     named = {name for row in rows for name in re.findall(r"`(\w+)`", row)}
-    assert named == {path.stem for path in RULES.glob("*.py")} - {"__init__"}
+    assert named == {path.stem for folder in (RULES, ENGLISH) for path in folder.glob("*.py")} - {"__init__"}

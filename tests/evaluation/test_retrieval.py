@@ -1,7 +1,6 @@
 """What search finds of what answers questions, and weights that are fitted to it."""
 
 import random
-from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -10,15 +9,10 @@ import pytest
 
 from em_pipelines.errors import UsageError
 from em_pipelines.evaluation.retrieval import Asked, fit, held_out, measure, read
-from em_pipelines.extraction.messages import Said
 from em_pipelines.retrieval.scoring import replies
 from em_pipelines.retrieval.settings import RetrievalSettings, Weights
-from em_pipelines.schema.readings import Withheld
-from em_pipelines.text.guard.screening import UNQUOTED
-from em_pipelines.text.guard.sensitive import LEARNED
 from tests.evaluation.test_context import LOCOMO, TURNS, conversation
 from tests.interfaces.cli.conftest import ROOT, call_here
-from tests.model_server.server import ModelServer
 
 N_TURNS = 60
 
@@ -89,31 +83,6 @@ def test_the_command_fits_and_measures(tmp_path: Path) -> None:
     assert report["all"]["n_questions"] == 4
     assert report["fitted"]["held_out_recall_at_10"] == 1.0
     assert max(value for name, value in report["fitted"]["weights"].items() if name != "answers") >= 1.0
-
-
-def test_what_the_guard_takes_at_its_second_look_is_not_found(tmp_path: Path) -> None:
-    said = [{"speaker": "Ida", "dia_id": "D1:1", "text": "The boat is on the canal."}]
-    said += [{"speaker": "Piet", "dia_id": f"D1:{n}", "text": "Good soup."} for n in range(2, 20)]
-    question = {"question": "Where is the boat?", "evidence": ["D1:1"], "category": 4}
-    path = conversation(tmp_path, session_1=said, qa=[question])
-
-    def judge(messages: Sequence[Said]) -> list[tuple[Withheld, ...]]:
-        return [(Withheld(0, len(text), UNQUOTED, LEARNED),) if "boat" in text else () for _, text, _ in messages]
-
-    shown, withheld = (read(path, RetrievalSettings(), judge=one) for one in (None, judge))
-    assert shown[0].components["window"].argmax() == 0
-    assert not withheld[0].components.get("letters", np.zeros(1)).any()
-
-
-def test_the_command_looks_a_second_time_with_an_embedder_and_keeps_nothing(tmp_path: Path) -> None:
-    with ModelServer() as server:
-        server.vectors = lambda texts: [[1.0, 0.01 * (n % 7)] for n, _ in enumerate(texts)]
-        words = ["evaluate", "retrieval", str(conversation(tmp_path)), "--json", "--home", str(tmp_path / "home")]
-        model = {"EM_EMBEDDER": "openai:tiny", "EM_LLM_BASE_URL": server.base_url, "EM_LLM_API_KEY": "k"}
-        done = call_here(words, ROOT, model)
-    assert done.returncode == 0, done.stderr
-    assert "meaning" in orjson.loads(done.stdout)["without"]
-    assert not (tmp_path / "home").exists()
 
 
 @pytest.mark.slow

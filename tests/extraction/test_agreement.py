@@ -5,11 +5,12 @@ from datetime import UTC, datetime
 
 import pytest
 
-from em_pipelines.extraction.agreement import words_its_fact
 from em_pipelines.extraction.llm.answer import RelationItem, Section
 from em_pipelines.extraction.llm.grounding import ground
 from em_pipelines.extraction.llm.parsing import Parsed
+from em_pipelines.extraction.rules.agreement import RulesAsSecondReader
 from em_pipelines.extraction.rules.extractor import RulesExtractor
+from em_pipelines.extraction.statement_support import words_its_fact
 from em_pipelines.extraction.verification import verify
 from em_pipelines.retrieval.context.settings import ContextSettings
 from em_pipelines.schema.readings import HALLUCINATIONS, Claim, Extraction, Segment, Turn
@@ -33,7 +34,7 @@ def verified(seen: Segment, said: Said, statement: str | None = None) -> Extract
         t=len(seen.turns) - 1, subject=subject, relation=relation, object=stated, polarity=polarity, statement=statement
     )
     parsed = Parsed(items={Section.RELATIONS: [item]})
-    return verify(ground(seen, dict(enumerate(seen.turns)), parsed), seen)
+    return verify(ground(seen, dict(enumerate(seen.turns)), parsed), seen, second_reader=RulesAsSecondReader())
 
 
 def issues(reading: Extraction) -> list[str]:
@@ -48,7 +49,7 @@ CONTRADICTED = [
     ("I bought the barge in May.", ("user", "owns", "barge", -1), "polarity_disagrees"),
     ("My brother Tom lives in Reno, I live in Siena.", ("user", "lives_in", "Reno", 1), "subject_disagrees"),
     ("My brother Tom lives in Reno, I live in Siena.", ("Tom", "lives_in", "Siena", 1), "subject_disagrees"),
-    ("Anna married Ben.", ("user", "spouse_of", "Ben", 1), "subject_disagrees"),
+    ("Anna is married to Ben.", ("user", "spouse_of", "Ben", 1), "subject_disagrees"),
     ("My sister works at Acme.", ("user", "works_at", "Acme", 1), "subject_disagrees"),
     ("Moira is a paramedic and Stu mends drains.", ("Stu", "works_as", "paramedic", 1), "subject_disagrees"),
     ("My sister Ilse is on our sofa.", ("user", "spouse_of", "Ilse", 1), "relation_disagrees"),
@@ -129,7 +130,7 @@ def test_other_languages_are_not_compared() -> None:
 def test_the_rules_are_not_compared_with_themselves() -> None:
     seen = segment("My brother Tom lives in Reno, I live in Siena.")
     reading = RulesExtractor().extract(seen)
-    assert verify(reading, seen) is reading
+    assert verify(reading, seen, second_reader=RulesAsSecondReader()) is reading
 
 
 STATEMENTS = [
@@ -152,9 +153,8 @@ def test_a_statement_names_both_ends_of_its_claim(text: str, said: Said, stateme
 def test_a_sentence_without_sense_contradicts_nothing(text: str) -> None:
     seen = segment("I love black tea.")
     (claim,) = verified(seen, ("user", "likes", "black tea", 1)).claims
-    found = verify(
-        Extraction(claims=[claim]), Segment("s", "u", "c", "text", (segment(text).turns[0], *seen.turns[1:]))
-    )
+    nonsense = Segment("s", "u", "c", "text", (segment(text).turns[0], *seen.turns[1:]))
+    found = verify(Extraction(claims=[claim]), nonsense, second_reader=RulesAsSecondReader())
     assert not any("disagrees" in issue for issue in issues(found))
 
 

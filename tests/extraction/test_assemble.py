@@ -7,9 +7,9 @@ import pytest
 
 from em_pipelines.errors import LockedError
 from em_pipelines.extraction.assemble import Checks, extract, prepare, readings
+from em_pipelines.guard.sensitive import SafetySettings
 from em_pipelines.schema.readings import Claim, Extraction, LocalExtractor, Segment
 from em_pipelines.schema.vocabulary import EntityType, TemporalType
-from em_pipelines.text.guard.sensitive import SafetySettings
 from tests.extraction.conftest import one_turn
 
 

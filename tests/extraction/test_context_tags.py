@@ -7,12 +7,12 @@ import pytest
 from em_pipelines.extraction.assemble import extract
 from em_pipelines.extraction.feedback_claims import Assertion, stated
 from em_pipelines.extraction.rules.extractor import RulesExtractor
-from em_pipelines.extraction.rules.lexicon import load_lexicon, topics_of
 from em_pipelines.extraction.settings import RulesSettings
+from em_pipelines.guard.sensitive import SafetySettings
+from em_pipelines.language.en.lexicon import load_lexicon, topics_of
 from em_pipelines.schema.feedback_payloads import FactNamed
 from em_pipelines.schema.readings import Extraction, LocalExtractor, Segment, Turn
 from em_pipelines.schema.vocabulary import RELATIONS, EntityType, Mechanism
-from em_pipelines.text.guard.sensitive import SafetySettings
 from tests.folding.log import USER, Said, fold_days
 
 AT = datetime(2026, 3, 5, tzinfo=UTC)

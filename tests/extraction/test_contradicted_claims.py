@@ -16,6 +16,7 @@ import pytest
 from em_pipelines.extraction.llm.answer import RelationItem, Section
 from em_pipelines.extraction.llm.grounding import ground
 from em_pipelines.extraction.llm.parsing import Parsed
+from em_pipelines.extraction.rules.agreement import RulesAsSecondReader
 from em_pipelines.extraction.verification import verify
 from em_pipelines.schema.readings import Segment, Turn
 
@@ -62,5 +63,7 @@ def is_served(segment: Segment, claim: dict[str, Any]) -> bool:
     """Whether a model's claim, the only one of its answer, would be served."""
     ends = {name: claim[name] for name in ("subject", "relation", "object", "polarity")}
     parsed = Parsed(items={Section.RELATIONS: [RelationItem(t=claim["turn"], **ends)]})
-    kept = verify(ground(segment, dict(enumerate(segment.turns)), parsed), segment).claims
+    kept = verify(
+        ground(segment, dict(enumerate(segment.turns)), parsed), segment, second_reader=RulesAsSecondReader()
+    ).claims
     return any(not one.requires_verification for one in kept)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from em_pipelines.extraction.dates import resolve_dates
+from em_pipelines.language.en.dates import resolve_dates
 
 SAID_AT = datetime.fromisoformat("2026-03-05T21:30:00-05:00")
 """A Thursday evening; in UTC it is Friday."""

@@ -8,10 +8,10 @@ import pytest
 
 from em_pipelines.extraction.assemble import readings
 from em_pipelines.extraction.rules.extractor import RulesExtractor
-from em_pipelines.extraction.rules.lexicon import load_lexicon
+from em_pipelines.language.cleaning import clean_text
+from em_pipelines.language.en.lexicon import load_lexicon
+from em_pipelines.language.masking import mask_text
 from em_pipelines.schema.readings import Segment, Turn
-from em_pipelines.text.cleaning import clean_text
-from em_pipelines.text.masking import mask_text
 from tests.extraction.conftest import WRITTEN_AT
 from tests.growth import PROSE, processor_seconds
 

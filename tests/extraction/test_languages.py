@@ -106,8 +106,8 @@ def one_turn(text: str, language: str | None) -> Segment:
 @pytest.mark.parametrize(
     ("text", "language"),
     [
-        ("About me: Anna ist aus Berlin. Job: Koch. Hobby: Segeln", "de"),
-        ("About me: Job: cocinera. Hobby: el coro", "es"),
+        ("Anna ist aus Berlin. My name is Oriane.", "de"),
+        ("Anna es de Madrid. My name is Oriane.", "es"),
     ],
 )
 def test_rules_make_no_facts_of_what_they_do_not_read(extractor: RulesExtractor, text: str, language: str) -> None:

@@ -14,10 +14,10 @@ from em_pipelines.extraction.assemble import readings
 from em_pipelines.extraction.quoted_material import GOES_ON, MODEL, OPENS, quoted_material, straight, without_quoted
 from em_pipelines.extraction.quoted_pieces import marks_of, pieces_of
 from em_pipelines.extraction.rules.extractor import RulesExtractor
+from em_pipelines.guard.passages import blanked
+from em_pipelines.language.cleaning import CODE_MARK
 from em_pipelines.schema.readings import Extraction, LocalExtractor, Segment, Turn
 from em_pipelines.schema.vocabulary import USER
-from em_pipelines.text.cleaning import CODE_MARK
-from em_pipelines.text.guard.passages import blanked
 from tests.growth import grows_with_its_length
 from tests.models import share_alike
 
@@ -128,7 +128,6 @@ OWN = [
     ("Can you proofread this? It's my own bio: I own a mill and I live in Delft.", "lives_in Delft"),
     ("Here's my intro: I live in Delft.", "lives_in Delft"),
     ("About me: I live in Delft.", "lives_in Delft"),
-    ("About me:\nName: Oriane\nCity: Delft", "lives_in Delft"),
     ("My details are these.\nQuick intro: I live in Delft.", "lives_in Delft"),
     ("Draft a profile for my cousin: I am a potter. By the way, I live in Delft.", "lives_in Delft"),
     ("Write a poem about rain.\n\nAnyway, I live in Delft.", "lives_in Delft"),

@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from em_pipelines.extraction.labelled import predictions
 from em_pipelines.extraction.rules.extractor import RulesExtractor
 from em_pipelines.extraction.settings import RulesSettings
+from em_pipelines.language.cleaning import clean_text
 from em_pipelines.schema.readings import Segment, Turn
 from em_pipelines.schema.vocabulary import KEYED, LITERAL_OBJECT, RELATIONS, Flag, HedgeLevel
-from em_pipelines.text.cleaning import clean_text
 from tests.growth import grows_with_its_length
 
 WHEN = datetime(2026, 3, 5, 18, 20, tzinfo=UTC)

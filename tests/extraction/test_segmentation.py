@@ -16,9 +16,9 @@ from em_pipelines.extraction.segmentation import (
     segment_session,
     segments,
 )
+from em_pipelines.language.cleaning import n_tokens
 from em_pipelines.schema.readings import Turn
 from em_pipelines.schema.tables.clean import MESSAGES
-from em_pipelines.text.cleaning import n_tokens
 
 
 def turns_of(lengths: list[int]) -> list[Turn]:

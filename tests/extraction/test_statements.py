@@ -10,9 +10,9 @@ import pytest
 from em_pipelines.extraction.assemble import readings
 from em_pipelines.extraction.feedback_statements import spoken
 from em_pipelines.extraction.rules.extractor import RulesExtractor
+from em_pipelines.guard.sensitive import SafetySettings
+from em_pipelines.language.masking import mask_text
 from em_pipelines.schema.readings import MAX_STATEMENT_CHARACTERS, Extraction, LocalExtractor, Segment
-from em_pipelines.text.guard.sensitive import SafetySettings
-from em_pipelines.text.masking import mask_text
 from tests.extraction.conftest import one_turn
 
 

@@ -6,9 +6,9 @@ import pytest
 
 from em_pipelines.extraction.assemble import readings
 from em_pipelines.extraction.rules.extractor import RulesExtractor
+from em_pipelines.guard.screening import screened
 from em_pipelines.schema.readings import Claim, Extraction, Segment, Turn
 from em_pipelines.schema.vocabulary import EntityType, PrivacyLevel, TemporalType
-from em_pipelines.text.guard.screening import screened
 
 RULES_OF_THE_HOUSE = "Rules of the mill\n\n{}\n\nNobody rows early.\n\nThe door is red.\n\nMeals at noon.\n\nNo dogs."
 
@@ -21,10 +21,10 @@ def claims_of(text: str, note_privacy: str | None = None) -> dict[str, Claim]:
     return {claim.relation: claim for claim in reading.claims}
 
 
-def test_a_name_behind_a_label_requires_verification_and_the_rest_of_the_profile_does_not() -> None:
-    claims = claims_of("About me:\nName: Oriane\nCity: Delft")
-    assert claims["has_name"].requires_verification
-    assert claims["has_name"].privacy_level is not PrivacyLevel.PRIVILEGED
+def test_a_profession_behind_a_label_requires_verification_and_the_rest_of_the_profile_does_not() -> None:
+    claims = claims_of("Bio: harbour pilot, living in Delft.")
+    assert claims["works_as"].requires_verification
+    assert claims["works_as"].privacy_level is not PrivacyLevel.PRIVILEGED
     assert not claims["lives_in"].requires_verification
 
 

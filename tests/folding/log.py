@@ -13,13 +13,13 @@ from em_pipelines.graph.confidence_decay import DecaySettings
 from em_pipelines.graph.fold import fold, fold_in_sql
 from em_pipelines.graph.rounds import FoldSettings
 from em_pipelines.graph.row_fold import Day
+from em_pipelines.guard.sensitive import SafetySettings
+from em_pipelines.language.name_keys import name_key
 from em_pipelines.schema.ids import content_id, entity_id
 from em_pipelines.schema.tables.extraction import CLAIMS, MENTIONS
 from em_pipelines.schema.tables.graph import CONTRADICTIONS, EDGES, ENTITIES, ENTITY_MENTIONS, ENTITY_OPS, GRAPH_OPS
 from em_pipelines.storage.duckdb_engine import connect, in_memory
 from em_pipelines.storage.parquet_files import canonical
-from em_pipelines.text.guard.sensitive import SafetySettings
-from em_pipelines.text.name_keys import name_key
 
 START = datetime(2026, 1, 1, 12, tzinfo=UTC)
 USER = "ada"

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
+from em_pipelines.language.name_keys import name_key
 from em_pipelines.schema.endings import ENDED_BY
 from em_pipelines.schema.ids import entity_id
 from em_pipelines.schema.vocabulary import LASTING, RELATIONS
-from em_pipelines.text.name_keys import name_key
 from tests.folding.log import USER, Folded, Said, fold_days
 
 

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from em_pipelines.graph.confidence_decay import DecaySettings, effective_confidence
 from em_pipelines.graph.relations import install_edge_macros
 from em_pipelines.graph.rounds import FoldSettings
+from em_pipelines.language.values import attribute_key
 from em_pipelines.schema.ids import edge_id, entity_id
 from em_pipelines.schema.vocabulary import FUNCTIONAL, TemporalType
 from em_pipelines.storage.duckdb_engine import connect
-from em_pipelines.text.values import attribute_key
 from tests.folding.log import START, USER, Folded, Joined, Said, Told, fold_days
 
 NAMES = ("tea", "coffee", "oslo")

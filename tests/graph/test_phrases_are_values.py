@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 
 from em_pipelines.landing.land import land
+from em_pipelines.language.name_keys import name_key
 from em_pipelines.pipeline import Pipeline
 from em_pipelines.schema.ids import edge_id, entity_id
 from em_pipelines.schema.tables.graph import EDGES
 from em_pipelines.schema.vocabulary import PHRASE_OBJECT
 from em_pipelines.serving.facts import FactQuery, facts
 from em_pipelines.settings import load_settings
-from em_pipelines.text.name_keys import name_key
 
 DAY = date(2026, 3, 2)
 

@@ -114,22 +114,22 @@ def test_a_big_brother_is_an_older_one(tmp_path: Path) -> None:
     assert shown(found) == {"user sibling_of Jonne", "Jonne did squash"}
 
 
-PROFILE = "About me:\nName: Oriane\nCity: Delft"
+PROFILE = "Bio: welder, living in Delft."
 
 
-def test_a_name_in_a_document_is_believed_when_a_second_conversation_states_it(tmp_path: Path) -> None:
+def test_a_profession_in_a_document_is_believed_when_a_second_conversation_states_it(tmp_path: Path) -> None:
     found = remembered(tmp_path / "home", PROFILE, PROFILE)
-    assert "user has_name Oriane" in shown(found)
+    assert "user works_as welder" in shown(found)
 
 
-def test_a_name_in_a_document_is_not_believed_when_another_document_states_another(tmp_path: Path) -> None:
-    found = remembered(tmp_path / "home", PROFILE, PROFILE.replace("Oriane", "Vic"))
-    assert not [one for one in found if one["relation"] == "has_name"]
+def test_a_profession_in_a_document_is_not_believed_when_another_document_states_another(tmp_path: Path) -> None:
+    found = remembered(tmp_path / "home", PROFILE, PROFILE.replace("welder", "baker"))
+    assert not [one for one in found if one["relation"] == "works_as"]
 
 
-def test_a_name_in_a_document_is_not_believed_for_being_repeated_in_its_conversation(tmp_path: Path) -> None:
+def test_a_profession_in_a_document_is_not_believed_for_being_repeated_in_its_conversation(tmp_path: Path) -> None:
     found = remembered(tmp_path / "home", PROFILE, PROFILE, session="s0")
-    assert not [one for one in found if one["relation"] == "has_name"]
+    assert not [one for one in found if one["relation"] == "works_as"]
 
 
 def test_a_claim_of_rank_is_not_believed_however_often_it_is_stated(tmp_path: Path) -> None:

@@ -6,8 +6,8 @@ from xml.etree import ElementTree
 
 from em_pipelines.extraction.llm.prompt import segment_message
 from em_pipelines.interfaces.memory import Memory
+from em_pipelines.language.values import local_instant
 from em_pipelines.schema.readings import Segment, Turn
-from em_pipelines.text.values import local_instant
 
 EVENING = "2026-10-14T21:30:00-04:00"
 

@@ -80,7 +80,7 @@ def test_another_model_than_the_one_that_was_calibrated_is_refused(tmp_path: Pat
 def test_weights_of_words_of_another_fit_are_refused(tmp_path: Path) -> None:
     for name in (MODEL.name, FITTED, WORDS):
         shutil.copy(MODEL.with_name(name), tmp_path / name)
-    np.savez(tmp_path / WORDS, weights=np.zeros(N_MARKS, np.float32))
+    np.savez(tmp_path / WORDS, kept=np.zeros(N_MARKS, np.float32), order=np.zeros(N_MARKS, np.float32))
     with pytest.raises(PatternError, match="is of another model"):
         SentenceModel(tmp_path / MODEL.name)
 

@@ -127,13 +127,13 @@ def test_a_cosine_of_just_as_much_as_is_needed_is_enough(opened: Callable[..., P
     assert len(liked(home)) == 1
 
 
-def test_with_another_model_the_days_of_messages_and_resolution_are_made_again(opened: Callable[..., Pipeline]) -> None:
+def test_with_another_model_the_days_of_resolution_are_made_again(opened: Callable[..., Pipeline]) -> None:
     home = opened()
     tell(home, 2, "I enjoy jogging. I love running.")
     others = [Pipeline(home.settings.model_copy(update={"embedder": name})) for name in ("openai:other", "none")]
     for other in others:
         stale = {name for name, step in other.steps.items() if other.store.stale_days(step)}
-        assert stale == {"messages", "resolution"}
+        assert stale == {"resolution"}
 
 
 def test_the_bar_cannot_be_lowered(opened: Callable[..., Pipeline], tmp_path: Path, server: ModelServer) -> None:

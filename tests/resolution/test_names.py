@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from em_pipelines.language.name_keys import compact_key, name_key
 from em_pipelines.resolution.clusters import is_one_under_one_name
 from em_pipelines.resolution.linking import compare
 from em_pipelines.resolution.name_parts import is_nameable, parse_name
-from em_pipelines.text.name_keys import compact_key, name_key
 
 
 @pytest.mark.parametrize(

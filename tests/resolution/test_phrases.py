@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from em_pipelines.extraction.rules.clause_parser import is_beside, is_clause, is_statement, is_verb_phrase
+from em_pipelines.language.en.clause_parser import is_beside, is_clause, is_statement, is_verb_phrase
 
 Run, Said, ReadBy = Callable[..., Any], Callable[..., dict[str, Any]], Callable[..., dict[str, str]]
 

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from em_pipelines.language.values import read_yaml
 from em_pipelines.retrieval import terms
 from em_pipelines.retrieval.terms import answering_relations, asks_for_several, parts_of, question_kinds
 from em_pipelines.schema.vocabulary import RELATIONS_BY_GROUP
-from em_pipelines.text.values import read_yaml
 
 FILE = read_yaml(Path(terms.__file__).with_name("questions.yaml").read_text(encoding="utf-8"))
 RELATIONS = {relation for group in RELATIONS_BY_GROUP.values() for relation in group}

@@ -9,6 +9,7 @@ from typer.testing import CliRunner
 
 from em_pipelines.interfaces.cli.app import app
 from em_pipelines.interfaces.memory import Memory
+from em_pipelines.language.values import read_yaml
 from em_pipelines.pipeline import Pipeline
 from em_pipelines.retrieval import recall_gate
 from em_pipelines.retrieval.held import held
@@ -17,7 +18,6 @@ from em_pipelines.retrieval.recalls import WANTED_RATE
 from em_pipelines.schema.table import rows_of
 from em_pipelines.schema.tables.clean import MESSAGES
 from em_pipelines.settings import load_settings
-from em_pipelines.text.values import read_yaml
 
 KINDS = read_yaml(Path(recall_gate.__file__).with_name("recall.yaml").read_text(encoding="utf-8"))
 

@@ -1,8 +1,9 @@
 """Fits the model of sentences that are worth keeping, and writes it as ONNX: `make fit-durable`, an hour on two cores.
 
-MiniLM is fine-tuned on the labels of the conversations here, but for files KIND-3 and KIND-8, on which its
-probabilities are calibrated (Platt, 1999) and the threshold is set, and KIND-u and KIND-v, of which figures alone are
-printed, when asked for (`--unread`). The same bytes on the same kind of processor.
+MiniLM is fine-tuned on the labels of the conversations here and on orders. Left out are files KIND-3 and KIND-8, on
+which its probabilities are calibrated (Platt, 1999) and the threshold is set; HELD_HANDS and plain talk, by which
+orders are measured and their threshold is set; and KIND-u, KIND-v and KIND-w, of which figures are printed when asked
+for (`--unread`). The same bytes on the same kind of processor.
 """
 
 import argparse
@@ -36,10 +37,14 @@ from em_pipelines.language.sentence_labels import (
     encoded,
     marks_of,
 )
-from training.durable.labels import HERE, LABELS, Labelled, sentences
+from training.durable.labels import HERE, LABELS, TALK, Labelled, orders, sentences
 from training.durable.network import N_READ, Weights, onnx_model, padded, pretrained, scores
 
-CALIBRATED_ON, UNREAD = ("3", "8"), ("u", "v")
+CALIBRATED_ON, UNREAD = ("3", "8"), ("u", "v", "w")
+HELD_HANDS = (TALK, "c", "g", "k", "near-t", "near-w", "annotator_4", "annotator_9")
+TALK_TAKEN = 0.003
+"""Of a thousand sentences of plain talk three may be taken for orders. What is told is not indexed, so search pays for
+each."""
 N_EPOCHS, BATCH, RATE, WARM_UP, DECAY = 2, 32, 1e-4, 0.06, 0.01
 LENGTHS = (24, 40, 64, 96, 128)
 """Sentences are padded to the next of these, so that few shapes are compiled."""
@@ -86,23 +91,27 @@ def batches(rows: Sequence[Row], targets: Any, chance: random.Random | None = No
 
 
 def loss(fitted: Weights, frozen: Weights, batch: tuple[Any, Any, Any], key: Any) -> Any:
-    """Cross entropy of worth keeping or not and of the label; targets are shares of labellers. Rows of zeros
-    count nothing."""
+    """Cross entropy of worth keeping or not, of the label, and of an order or none; targets are `Labelled.targets`.
+    Zeros count nothing."""
     ids, types, targets = batch
-    logs = jax.nn.log_softmax(scores({**frozen, **fitted}, ids, types, key))
-    kept = targets[:, : len(KINDS)].sum(-1)
-    other = targets.sum(-1) - kept
+    found = scores({**frozen, **fitted}, ids, types, key)
+    logs, order = jax.nn.log_softmax(found[:, :-1]), found[:, -1]
+    shares, of_order = targets[:, : len(LABELS)], targets[:, len(LABELS) :]
+    kept = shares[:, : len(KINDS)].sum(-1)
+    other = shares.sum(-1) - kept
     log_kept, log_other = (jax.nn.logsumexp(part, -1) for part in (logs[:, : len(KINDS)], logs[:, len(KINDS) :]))
-    each = -(kept * log_kept + other * log_other) - SHARE_OF_LABELS * (targets * logs).sum(-1)
-    return each.sum() / targets.sum()
+    each = -(kept * log_kept + other * log_other) - SHARE_OF_LABELS * (shares * logs).sum(-1)
+    each -= (of_order * jax.nn.log_sigmoid(jnp.stack([order, -order], -1))).sum(-1)
+    return each.sum() / BATCH
 
 
 def fit(rows: Sequence[Row], targets: Any, weights: Weights) -> Weights:
     """The weights after fine-tuning. Embeddings of words and places stay as they are: most words are not seen here."""
     frozen = {name: jnp.asarray(weights[name]) for name in ("words", "places")}
-    head = np.random.default_rng(0).normal(size=(N_READ, len(LABELS))) * 0.02
+    n_scores = len(LABELS) + 1
+    head = np.random.default_rng(0).normal(size=(N_READ, n_scores)) * 0.02
     fitted = {name: value for name, value in weights.items() if name not in frozen}
-    fitted |= {"head": head.astype(np.float32), "head_bias": np.zeros(len(LABELS), np.float32)}
+    fitted |= {"head": head.astype(np.float32), "head_bias": np.zeros(n_scores, np.float32)}
     n_steps = N_EPOCHS * (len(rows) // BATCH + len(LENGTHS))
     rate = optax.warmup_cosine_decay_schedule(0, RATE, int(WARM_UP * n_steps), n_steps, RATE / 50)
     optimizer = optax.chain(optax.clip_by_global_norm(1.0), optax.adamw(rate, b2=0.98, weight_decay=DECAY))
@@ -130,8 +139,9 @@ def write(weights: Weights, tokenizer: str, path: Path) -> None:
         whole = Path(folder, "whole.onnx")
         onnx.save(model, whole)
         quantize_dynamic(whole, path, weight_type=QuantType.QInt8, per_channel=True)
-    np.savez(path.with_name(WORDS), weights=np.zeros(N_MARKS, np.float32))
-    note(path, {"slope": 1.0, "offset": 0.0, "threshold": 0.5, "gate": 0.0})
+    nothing = np.zeros(N_MARKS, np.float32)
+    np.savez(path.with_name(WORDS), kept=nothing, order=nothing)
+    note(path, {"slope": 1.0, "offset": 0.0, "threshold": 0.5, "gate": 0.0, "least_order": 0.0, "order_gate": 0.0})
 
 
 def note(path: Path, fitted: dict[str, float]) -> None:
@@ -139,14 +149,15 @@ def note(path: Path, fitted: dict[str, float]) -> None:
     lines = {"sha256": digest_of(path), **fitted}
     told = "# Digest of sentence_labels.onnx and sentence_words.npz. The probability of worth keeping is the logistic\n"
     told += (
-        "# function of slope times log odds plus offset; below the threshold nothing is kept. By `make fit-durable`.\n"
+        "# function of slope times log odds plus offset; below the threshold nothing is kept. From least_order on,\n"
     )
+    told += "# log odds are those of an order. The network is asked from the gates on. By `make fit-durable`.\n"
     path.with_name(FITTED).write_text(told + yaml.safe_dump(lines, sort_keys=False), encoding="utf-8")
 
 
 def margins(model: SentenceModel, said: Sequence[Labelled]) -> Any:
     """The score of each sentence: the log of the odds that it is worth keeping, before calibration."""
-    found = np.array([model.scores(one.text, one.before) for one in said], float)
+    found = np.array([model.scores(one.text, one.before) for one in said], float)[:, : len(LABELS)]
     return np.logaddexp.reduce(found[:, : len(KINDS)], 1) - np.logaddexp.reduce(found[:, len(KINDS) :], 1)
 
 
@@ -161,19 +172,21 @@ def calibrated(margin: Any, is_kept: Any, weight: Any) -> dict[str, float]:
     return {"slope": round(slope, 4), "offset": round(offset, 4), "threshold": round(float(least), 4)}
 
 
-def gate(read: Sequence[Labelled], held: Sequence[Labelled], model: SentenceModel) -> float:
-    """Fits the weights of words, writes them beside the model, and returns the score below which the network is not
-    asked: so low that of sentences which it keeps, and which the weights were not fitted to, GATE_RECALL pass."""
-    rows, columns = zip(*((row, mark) for row, one in enumerate(read) for mark in marks_of(one.text)), strict=True)
-    counts = csr_matrix((np.ones(len(rows)), (rows, columns)), shape=(len(read), N_MARKS))
-    found = LogisticRegression(C=GATE_STRENGTH, max_iter=500).fit(counts, [any(one.is_kept) for one in read])
-    weights = found.coef_[0].astype(np.float16).astype(np.float32)
-    np.savez_compressed(MODEL.with_name(WORDS), weights=weights)
-    scores = np.array([weights[marks_of(one.text)].sum() for one in held])
-    is_kept = np.array([model.probability(model.scores(one.text, one.before)) >= model.threshold for one in held])
-    least = float(np.quantile(scores[is_kept], 1 - GATE_RECALL))
-    print(f"the network is asked about {(scores >= least).mean():.0%} of the sentences")
-    return round(least, 3)
+def word_weights(of: Sequence[Labelled], is_wanted: Sequence[bool]) -> Any:
+    """Weights of the words of sentences, a vector of N_MARKS: a logistic regression, for the gates."""
+    rows, columns = zip(*((row, mark) for row, one in enumerate(of) for mark in marks_of(one.text)), strict=True)
+    counts = csr_matrix((np.ones(len(rows)), (rows, columns)), shape=(len(of), N_MARKS))
+    found = LogisticRegression(C=GATE_STRENGTH, max_iter=500).fit(counts, list(is_wanted))
+    return found.coef_[0].astype(np.float16).astype(np.float32)
+
+
+def gate(weights: Any, held: Sequence[Labelled], is_told: Any) -> float:
+    """The sum of weights below which the network is not asked: so low that of sentences which it tells, and which the
+    weights were not fitted to, GATE_RECALL pass."""
+    sums = np.array([weights[marks_of(one.text)].sum() for one in held])
+    least = round(float(np.quantile(sums[is_told], 1 - GATE_RECALL)), 3)
+    print(f"the network is asked about {(sums >= least).mean():.0%} of the sentences")
+    return least
 
 
 def report(said: Sequence[Labelled], model: SentenceModel) -> None:
@@ -198,6 +211,14 @@ def report(said: Sequence[Labelled], model: SentenceModel) -> None:
     print(f"calibration error {np.mean(errors):.3f}")
 
 
+def report_orders(said: Sequence[Labelled], model: SentenceModel) -> None:
+    """Prints, by who wrote them, how many sentences are taken for orders."""
+    for file in sorted({one.file for one in said}):
+        for is_order in (True, False):
+            taken = [model.is_order(one.text) for one in said if one.file == file and one.is_order == is_order]
+            print(f"{file}: of {len(taken)} {'orders' if is_order else 'others'} {sum(taken)} are taken for orders")
+
+
 def main() -> None:
     """Fit, calibrate, write and report."""
     asked = argparse.ArgumentParser(description=__doc__)
@@ -212,20 +233,28 @@ def main() -> None:
     paths = sorted(HERE.glob("*.jsonl"))
     read = [one for path in paths if not is_of(path, (*CALIBRATED_ON, *UNREAD)) for one in sentences(path)]
     held = [one for path in paths if is_of(path, CALIBRATED_ON) for one in sentences(path)]
-    rows = [encoded(tokens, one.text, one.before) for one in read]
-    weights = fit(
-        rows, np.array([one.shares for one in read], np.float32), pretrained(given.encoder / "model.safetensors")
-    )
-    write(weights, tokens.to_str(), MODEL)
-    margin = margins(SentenceModel(MODEL), held)
+    told = [one for one in orders() if one.file not in HELD_HANDS]
+    held_orders = [one for one in orders() if one.file in HELD_HANDS]
+    rows = [encoded(tokens, one.text, one.before) for one in (*read, *told)]
+    targets = np.array([one.targets for one in (*read, *told)], np.float32)
+    write(fit(rows, targets, pretrained(given.encoder / "model.safetensors")), tokens.to_str(), MODEL)
+    model = SentenceModel(MODEL)
     # A sentence on which labellers differ counts half as kept and half as not.
-    twice = np.concatenate([margin, margin])
     kept = np.array([one.is_kept[place] for place in (0, 1) for one in held])
-    fitted = calibrated(twice, kept, np.full(len(kept), 0.5))
-    note(MODEL, fitted | {"gate": 0.0})
-    fitted |= {"gate": gate(read, held, SentenceModel(MODEL))}
+    margin = margins(model, held)
+    fitted = calibrated(np.concatenate([margin, margin]), kept, np.full(len(kept), 0.5))
+    odds = np.array([model.scores(one.text, "")[-1] for one in held_orders], float)
+    is_talk = np.array([one.file == TALK for one in held_orders])
+    fitted["least_order"] = round(float(np.quantile(odds[is_talk], 1 - TALK_TAKEN)), 3)
+    of_kept = word_weights(read, [any(one.is_kept) for one in read])
+    of_orders = word_weights([*told, *read], [one.is_order is True for one in (*told, *read)])
+    np.savez_compressed(MODEL.with_name(WORDS), kept=of_kept, order=of_orders)
+    least = (np.log(fitted["threshold"] / (1 - fitted["threshold"])) - fitted["offset"]) / fitted["slope"]
+    fitted["gate"] = gate(of_kept, held, margin >= least)
+    fitted["order_gate"] = gate(of_orders, held_orders, (odds >= fitted["least_order"]) & ~is_talk)
     note(MODEL, fitted)
     print(fitted)
+    report_orders(held_orders, SentenceModel(MODEL))
     if given.unread:
         held += [one for path in paths if is_of(path, UNREAD) for one in sentences(path)]
     report(held, SentenceModel(MODEL))

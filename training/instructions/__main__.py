@@ -1,4 +1,4 @@
-"""Fits the model of standing instructions (`em_pipelines.text.guard.standing_instructions`): `make fit-instructions`.
+"""Fits the model of standing instructions (`em_pipelines.guard.standing_instructions`): `make fit-instructions`.
 
 Each annotator_N.jsonl holds the invented messages of one annotator, a line each: its parts, each with its text and its
 label, `instruction`, `refused` or `other`. What is printed is measured by annotators: each in turn is left out of the
@@ -13,9 +13,9 @@ from tempfile import TemporaryDirectory
 import orjson
 import pycrfsuite
 
-from em_pipelines.text.guard.passages import Span, sentences
-from em_pipelines.text.guard.standing_instructions import INSTRUCTION, LABELS, MODEL, REFUSED, THRESHOLD, marks_in
-from em_pipelines.text.tagging import marginals
+from em_pipelines.guard.passages import Span, sentences
+from em_pipelines.guard.standing_instructions import INSTRUCTION, LABELS, MODEL, REFUSED, THRESHOLD, marks_in
+from em_pipelines.language.fitted_models import marginals
 
 HERE = Path(__file__).parent
 TALK = HERE.parent / "guard" / "talk.txt"

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from em_pipelines.language.fitted_models import marks_of
 from em_pipelines.lifecycle.consolidation.doubts import SLOW_WEIGHTS, WEIGHTS, said_of
-from em_pipelines.text.guard.sensitive import marks_of
 from training.weights import Vector, fitted, unseen, write
 
 HERE = Path(__file__).parent

@@ -14,8 +14,8 @@ import pycrfsuite
 
 from em_pipelines.extraction.quoted_material import GOES_ON, MODEL, OPENS, THRESHOLD, straight
 from em_pipelines.extraction.quoted_pieces import Piece, marks_of, pieces_of
-from em_pipelines.text.guard.passages import Span
-from em_pipelines.text.tagging import marginals
+from em_pipelines.guard.passages import Span
+from em_pipelines.language.fitted_models import marginals
 
 HERE = Path(__file__).parent
 OWN, OWN_AGAIN = "own", "own again"

@@ -14,15 +14,17 @@ from em_pipelines.extraction.llm.noun_phrases import is_no_name, kind_told_of, n
 from em_pipelines.extraction.llm.ownership import Kinship, Owners, is_role, tells_owner
 from em_pipelines.extraction.llm.parsing import Parsed
 from em_pipelines.extraction.llm.stated_dates import day_in_turn, is_day_stated, iso_date, resolve
-from em_pipelines.extraction.rules.dates import find_date
-from em_pipelines.extraction.rules.lexicon import words, words_of_language
-from em_pipelines.extraction.rules.names import EXPECTED_OBJECT, guess_type
-from em_pipelines.extraction.rules.people import FIRST_PERSON
-from em_pipelines.extraction.rules.tokens import tokenise
 from em_pipelines.extraction.segmentation import names_of_speakers
 from em_pipelines.extraction.spans import Span, find_span
 from em_pipelines.extraction.statement_support import tells_days
 from em_pipelines.extraction.support import N_EARLIER
+from em_pipelines.guard.passages import clause_around
+from em_pipelines.language.dates.partial_dates import PartialDate
+from em_pipelines.language.en.dates import find_date
+from em_pipelines.language.en.lexicon import EXPECTED_OBJECT, guess_type, words, words_of_language
+from em_pipelines.language.en.noun_phrases import FIRST_PERSON
+from em_pipelines.language.en.tokens import tokenise
+from em_pipelines.language.name_keys import name_key, noun_of
 from em_pipelines.schema.readings import (
     MAX_STATEMENT_CHARACTERS,
     Claim,
@@ -46,9 +48,6 @@ from em_pipelines.schema.vocabulary import (
     Mechanism,
     TemporalType,
 )
-from em_pipelines.text.dates.partial_dates import PartialDate
-from em_pipelines.text.guard.passages import clause_around
-from em_pipelines.text.name_keys import name_key, noun_of
 
 MAX_NAME_CHARACTERS = 120
 """A longer name is no name: the model copied a sentence."""

@@ -3,8 +3,8 @@
 import re
 from collections.abc import Iterable
 
-from em_pipelines.extraction.rules.clause_parser import is_clause
-from em_pipelines.extraction.rules.lexicon import words
+from em_pipelines.language.en.clause_parser import is_clause
+from em_pipelines.language.en.lexicon import words
 from em_pipelines.schema.readings import ENGLISH, Mention
 from em_pipelines.schema.vocabulary import LITERAL_OBJECT, MAY_BE_PHRASE
 

@@ -9,12 +9,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from em_pipelines.extraction.rules.noun_phrases import KIN, PETS
-from em_pipelines.extraction.rules.people import HAD_RELATIONS
 from em_pipelines.extraction.segmentation import are_several, listener_of, owner_named
+from em_pipelines.language.en.noun_phrases import HAD_RELATIONS, KIN, PETS
+from em_pipelines.language.name_keys import name_key, noun_of, owned_name, owner_of
 from em_pipelines.schema.readings import Turn
 from em_pipelines.schema.vocabulary import USER
-from em_pipelines.text.name_keys import name_key, noun_of, owned_name, owner_of
 
 _OWN = frozenset({"my", "our"})
 _OF_OTHERS = frozenset({"his", "her", "their"})

@@ -12,10 +12,10 @@ from em_pipelines.extraction.llm import full_prompt, lean_prompt
 from em_pipelines.extraction.llm.answer import ALL_SECTIONS, FENCE, Section
 from em_pipelines.extraction.llm.settings import Profile
 from em_pipelines.extraction.segmentation import MAX_SHOWN_CHARACTERS, NOT_SHOWN
+from em_pipelines.language.cleaning import CODE_MARK
 from em_pipelines.llm.protocol import Message
 from em_pipelines.schema.ids import content_id
 from em_pipelines.schema.readings import Segment, Turn
-from em_pipelines.text.cleaning import CODE_MARK
 
 _RULES = re.compile("={3,}")
 MAX_CONTEXT_CHARACTERS = {Profile.LEAN: 240, Profile.FULL: MAX_SHOWN_CHARACTERS}

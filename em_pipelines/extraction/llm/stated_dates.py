@@ -4,13 +4,12 @@ import re
 from collections.abc import Sequence
 from datetime import date
 
-from em_pipelines.extraction.dates import resolve_dates
-from em_pipelines.extraction.rules.dates import find_date, find_since
-from em_pipelines.extraction.rules.tokens import tokenise
 from em_pipelines.extraction.support import Said, is_supported
+from em_pipelines.language.dates.calendar_spans import Days, Tense
+from em_pipelines.language.dates.partial_dates import PartialDate, find_day, partial
+from em_pipelines.language.en.dates import find_date, find_since, resolve_dates
+from em_pipelines.language.en.tokens import tokenise
 from em_pipelines.schema.readings import ENGLISH, Turn
-from em_pipelines.text.dates.calendar_spans import Days, Tense
-from em_pipelines.text.dates.partial_dates import PartialDate, find_day, partial
 
 _ISO = re.compile(r"(?:\d{4}-)?\d{2}(?:-\d{2})?")
 

@@ -7,16 +7,19 @@ none). Only sentences are made here; reading them is the reader's business.
 
 import re
 
-from em_pipelines.extraction.rules.dates import number_of
 from em_pipelines.extraction.rules.message import parse_message
-from em_pipelines.extraction.rules.question_forms import (
+from em_pipelines.language.en.dates import number_of
+from em_pipelines.language.en.question_forms import (
+    LONGEST_QUESTION,
     QuestionForm,
     asked_in,
+    last_question,
+    last_sentences,
     stated_by_no,
     stated_by_words,
     stated_by_yes,
 )
-from em_pipelines.extraction.rules.tokens import Token, tokenise
+from em_pipelines.language.en.tokens import Token, tokenise
 from em_pipelines.language.sentences import sentences_of
 
 _YES = re.compile(
@@ -57,8 +60,6 @@ _TAKEN = re.compile(
 _NUMBERED = re.compile(r"(?m)^ {0,4}(?:\d{1,2}[.)]|[-*•]) {1,3}(.{2,120})$")
 _NTH = {"first": 0, "second": 1, "third": 2, "fourth": 3, "last": -1}
 _MAX_FRAGMENT = 10
-_LONGEST_QUESTION = 600
-_LONGEST_AFTER_QUESTION = 120
 
 
 def in_own_words(asked: str, answered: str) -> list[str]:
@@ -74,8 +75,8 @@ def in_own_words(asked: str, answered: str) -> list[str]:
 def _by_shape(asked: str, answered: str) -> list[str]:
     """What an answer to words of no known form states."""
     yes = _YES.match(answered)
-    may_ask = "?" in asked[-_LONGEST_QUESTION:]
-    last = _last_sentence(asked) if yes is not None or may_ask else ""
+    may_ask = "?" in asked[-LONGEST_QUESTION:]
+    last = next(reversed(last_sentences(asked)), "") if yes is not None or may_ask else ""
     if not last:
         return []
     is_question = last.endswith("?")
@@ -159,25 +160,6 @@ def _start(auxiliary: str) -> str:
 
 def _own(text: str) -> str:
     return _PERSON.sub(lambda match: _PERSONS[match.group().lower()], text)
-
-
-def _last_sentence(text: str) -> str:
-    return next(reversed(_sentences(text)), "")
-
-
-def _sentences(text: str) -> list[str]:
-    """The last sentences of a text that have a word."""
-    return [one for one in sentences_of(text[-_LONGEST_QUESTION:]) if one.strip(" .!?")]
-
-
-def last_question(text: str) -> str:
-    """The last question of a text, with at most one short sentence after it, which says what it is good for."""
-    for sentence in _sentences(text)[:-3:-1]:
-        if sentence.endswith("?"):
-            return sentence
-        if len(sentence) > _LONGEST_AFTER_QUESTION:
-            break
-    return ""
 
 
 def _fragment(text: str) -> str:

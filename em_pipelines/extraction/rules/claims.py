@@ -8,10 +8,8 @@ from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
-from em_pipelines.extraction.rules.clauses import Clause
-from em_pipelines.extraction.rules.dates import find_date, find_since, read_date
 from em_pipelines.extraction.rules.matching import Match
-from em_pipelines.extraction.rules.names import EXPECTED_OBJECT, Reading, guess_type
+from em_pipelines.extraction.rules.names import Reading
 from em_pipelines.extraction.rules.patterns import Pattern
 from em_pipelines.extraction.rules.people import (
     Referent,
@@ -22,10 +20,15 @@ from em_pipelines.extraction.rules.people import (
     refer,
 )
 from em_pipelines.extraction.rules.slots import Fill, held_before
-from em_pipelines.extraction.rules.tense import tense_in
-from em_pipelines.extraction.rules.tokens import Token
 from em_pipelines.extraction.rules.wholeness import flaw
 from em_pipelines.extraction.rules.worth import SELDOM_NAMED, Stated, Unkept, is_among_people, sureness, unkept
+from em_pipelines.language.dates.calendar_spans import Tense
+from em_pipelines.language.dates.partial_dates import PartialDate
+from em_pipelines.language.en.clauses import Clause
+from em_pipelines.language.en.dates import find_date, find_since, read_date
+from em_pipelines.language.en.lexicon import EXPECTED_OBJECT, guess_type
+from em_pipelines.language.en.tense import tense_in
+from em_pipelines.language.en.tokens import Token
 from em_pipelines.schema.readings import Claim, Mention, initial_confidence
 from em_pipelines.schema.vocabulary import (
     KEYED,
@@ -39,8 +42,6 @@ from em_pipelines.schema.vocabulary import (
     Mechanism,
     TemporalType,
 )
-from em_pipelines.text.dates.calendar_spans import Tense
-from em_pipelines.text.dates.partial_dates import PartialDate
 
 _PREFERENCES = frozenset(RELATIONS_BY_GROUP["preference"])
 _WISHES = frozenset({"wants", "needs", "plans", "decided"})
@@ -126,9 +127,8 @@ def build_claims(match: Match, notes: Notes, min_right: float) -> list[Claim]:
     said = _said(match)
     if said is None:
         return []
-    subjects = match.subjects[:1] if match.pattern.spec.object == "other" else match.subjects
     claims = []
-    for subject in subjects:
+    for subject in match.subjects:
         for fill in match.objects:
             made = _claim(match, said, subject, fill, notes.turn_number)
             if isinstance(made, Unkept):

@@ -3,10 +3,10 @@
 `a special | meaning`, `turn the barn | into a shop`.
 """
 
-from em_pipelines.extraction.rules.lexicon import words
-from em_pipelines.extraction.rules.tokens import ADV, BASE, NUMBER, OBJECT, PREP, PUNCT, RELATIVE, Token
-from em_pipelines.extraction.rules.verb_groups import is_ing
 from em_pipelines.extraction.rules.worth import OPINIONS, TASTES, WISHES, Stated
+from em_pipelines.language.en.lexicon import words
+from em_pipelines.language.en.tokens import ADV, BASE, NUMBER, OBJECT, PREP, PUNCT, RELATIVE, Token
+from em_pipelines.language.en.verb_groups import is_ing
 from em_pipelines.schema.vocabulary import LITERAL_OBJECT
 
 _ADJECTIVES = words("worth", "adjectives")

@@ -13,7 +13,6 @@ from functools import cached_property
 
 from em_pipelines.extraction.keeping import skip_reason
 from em_pipelines.extraction.rules.acceptance import in_own_words
-from em_pipelines.extraction.rules.names import EXPECTED_OBJECT, guess_type
 from em_pipelines.extraction.rules.patterns import PatternIndex, load_patterns
 from em_pipelines.extraction.rules.people import People
 from em_pipelines.extraction.rules.reader import MessageReader, ReaderOptions
@@ -22,6 +21,7 @@ from em_pipelines.extraction.rules.retractions import Said, take_back
 from em_pipelines.extraction.rules.trace import Trace
 from em_pipelines.extraction.segmentation import are_several, names_of_speakers
 from em_pipelines.extraction.settings import GateSettings, RulesSettings
+from em_pipelines.language.en.lexicon import EXPECTED_OBJECT, guess_type
 from em_pipelines.schema.readings import (
     ENGLISH,
     OTHER_LANGUAGE,

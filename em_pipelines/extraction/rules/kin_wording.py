@@ -2,10 +2,12 @@
 
 from dataclasses import replace
 
-from em_pipelines.extraction.rules.names import Reading, starts_sentence, type_of_name
-from em_pipelines.extraction.rules.noun_phrases import NounPhrase
+from em_pipelines.extraction.rules.names import Reading, starts_sentence
 from em_pipelines.extraction.rules.people import GENDER_OF, People, Referent, type_shown
-from em_pipelines.extraction.rules.tokens import (
+from em_pipelines.extraction.segmentation import owner_named
+from em_pipelines.language.en.lexicon import type_of_name
+from em_pipelines.language.en.noun_phrases import NounPhrase
+from em_pipelines.language.en.tokens import (
     AUX,
     CONJ,
     MONTH,
@@ -18,7 +20,6 @@ from em_pipelines.extraction.rules.tokens import (
     WEEKDAY,
     Token,
 )
-from em_pipelines.extraction.segmentation import owner_named
 from em_pipelines.schema.vocabulary import EntityType
 
 _SENTENCE_ENDS = frozenset(".!?…\n")

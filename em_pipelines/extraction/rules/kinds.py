@@ -8,20 +8,18 @@ import re
 from collections.abc import Callable
 from functools import lru_cache
 
-from em_pipelines.extraction.rules.lexicon import load_lexicon, words
-from em_pipelines.extraction.rules.names import (
-    NOT_NAMES,
+from em_pipelines.extraction.rules.names import NOT_NAMES, Reading, is_given_name, is_name
+from em_pipelines.language.en.lexicon import (
     PLACES,
-    Reading,
-    is_given_name,
     is_listed_profession,
-    is_name,
     is_profession,
     listed_type,
+    load_lexicon,
     type_of_name,
+    words,
 )
-from em_pipelines.extraction.rules.noun_phrases import KIN, NounPhrase, is_one_word_verb, kin_noun
-from em_pipelines.extraction.rules.tokens import MONTH, NUMBER, WEEKDAY
+from em_pipelines.language.en.noun_phrases import KIN, NounPhrase, is_one_word_verb, kin_noun
+from em_pipelines.language.en.tokens import MONTH, NUMBER, WEEKDAY
 from em_pipelines.schema.vocabulary import EntityType
 
 Test = Callable[[Reading, NounPhrase], bool]
@@ -325,14 +323,8 @@ GRAMMATICAL: dict[str, Test] = {
     "name": lambda reading, phrase: (
         is_name(reading, phrase) and reading.tokens[phrase.head].low not in KIN.keys() | NOT_NAMES
     ),
-    "nationality": _is_nationality,
     "digital": lambda reading, phrase: is_name(reading, phrase) and names_program(_name(reading, phrase)),
-    "effect": lambda reading, phrase: phrase.det not in {"the", "this", "that"} and _is_thing(reading, phrase),
     "own_thing": lambda reading, phrase: phrase.possessor in {"my", "our"} and _is_possession(reading, phrase),
-    "belonging": _is_belonging,
-    "bare_thing": _is_bare_thing,
-    "in_use": _is_in_use,
-    "servable": _is_servable,
     "theirs": lambda reading, phrase: (
         phrase.possessor in {"his", "her", "their"}
         and phrase.possessor_phrase is None
@@ -344,6 +336,7 @@ GRAMMATICAL: dict[str, Test] = {
         reading.tokens[phrase.head].low in _COMPANIONS and kin_noun(reading.tokens, phrase) is None
     ),
     "duty": lambda reading, phrase: _is_post(reading, phrase) and reading.tokens[phrase.head].low not in _TOOLS,
+    "belonging": _is_belonging,
     "gotten": _is_gotten,
     "journey": lambda reading, phrase: (
         phrase.end > phrase.head + 1 and reading.tokens[phrase.head].low in _JOURNEYS - _RIDES
@@ -358,6 +351,8 @@ GRAMMATICAL: dict[str, Test] = {
     "post": _is_post,
     "profession": _is_profession,
     "role": lambda reading, phrase: _is_thing(reading, phrase) and phrase.possessor is None,
+    "nationality": _is_nationality,
+    "servable": _is_servable,
     "school": _is_school,
     "sight": _is_sight,
     "software": _is_software,

@@ -6,20 +6,20 @@
 from dataclasses import replace
 
 from em_pipelines.extraction.rules.claims import Notes
-from em_pipelines.extraction.rules.clauses import Clause
-from em_pipelines.extraction.rules.dates import number_of
 from em_pipelines.extraction.rules.kin_wording import is_name_apposed, may_own, names_behind, sentence_start
-from em_pipelines.extraction.rules.lexicon import reliability, words
-from em_pipelines.extraction.rules.names import Reading, gender_of_name, is_given_name, is_name
-from em_pipelines.extraction.rules.noun_phrases import KIN, PETS, NounPhrase, kin_noun
-from em_pipelines.extraction.rules.people import COUPLES, HAD_RELATIONS, OWN, People, Referent, had_by, refer, speaker
+from em_pipelines.extraction.rules.names import Reading, is_given_name, is_name
+from em_pipelines.extraction.rules.people import COUPLES, OWN, People, Referent, had_by, refer, speaker
 from em_pipelines.extraction.rules.slots import Fill
-from em_pipelines.extraction.rules.tokens import ADV, BE, MODAL, PUNCT, Token, is_quoted, low_at
 from em_pipelines.extraction.rules.worth import Unkept, is_figure
 from em_pipelines.extraction.segmentation import owner_named
+from em_pipelines.language.en.clauses import Clause
+from em_pipelines.language.en.dates import number_of
+from em_pipelines.language.en.lexicon import gender_of_name, reliability, words
+from em_pipelines.language.en.noun_phrases import HAD_RELATIONS, KIN, PETS, NounPhrase, kin_noun
+from em_pipelines.language.en.tokens import ADV, BE, MODAL, PUNCT, Token, is_quoted, low_at
+from em_pipelines.language.name_keys import noun_of, owned_name
 from em_pipelines.schema.readings import Claim, initial_confidence
 from em_pipelines.schema.vocabulary import USER, EntityType, HedgeLevel, Mechanism, TemporalType
-from em_pipelines.text.name_keys import noun_of, owned_name
 
 _EX = words("people", "ex")
 _ONLY_NAMED = words("people", "only_named")

@@ -6,16 +6,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
-from em_pipelines.extraction.rules.clauses import Clause
 from em_pipelines.extraction.rules.kinds import is_kind
 from em_pipelines.extraction.rules.modifiers import Modifiers
 from em_pipelines.extraction.rules.names import Reading, is_name
-from em_pipelines.extraction.rules.noun_phrases import NounPhrase, parse_noun_phrase
 from em_pipelines.extraction.rules.patterns import Element, Pattern, PatternSpec
-from em_pipelines.extraction.rules.people import FIRST_PERSON, People, Referent, refer, speaker
+from em_pipelines.extraction.rules.people import People, Referent, refer, speaker
 from em_pipelines.extraction.rules.slots import Fill, fill_slot
-from em_pipelines.extraction.rules.tokens import ADV, POSS, PREP, PUNCT
-from em_pipelines.extraction.rules.verb_groups import VerbGroup
+from em_pipelines.language.en.clauses import Clause
+from em_pipelines.language.en.noun_phrases import FIRST_PERSON, NounPhrase, parse_noun_phrase
+from em_pipelines.language.en.tokens import ADV, POSS, PREP, PUNCT
+from em_pipelines.language.en.verb_groups import VerbGroup
 from em_pipelines.schema.vocabulary import EntityType
 
 Slots = dict[str, list[Fill]]
@@ -138,9 +138,7 @@ class ClauseMatcher:
             "negation": verb.is_negated,
             "progressive": verb.is_progressive,
             "future": verb.is_future,
-            "dictated": mods.is_settled and self._is_bare,
             "rather": verb.modal == "would" and "rather" in verb.adverbs,
-            "settled": mods.is_settled,
             "hypothetical": mods.is_hypothetical,
             "passive": verb.is_passive or (verb.is_participle and spec.may_drop_subject and self._is_bare),
         }

@@ -11,9 +11,6 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from em_pipelines.extraction.quoted_material import quoted_material
-from em_pipelines.extraction.rules.clause_parser import parse_clauses
-from em_pipelines.extraction.rules.clauses import Clause, SentenceParse
-from em_pipelines.extraction.rules.cues import AFTERTHOUGHT, Cue, between, find_phrases
 from em_pipelines.extraction.rules.modifiers import (
     LEVELS,
     Modified,
@@ -23,14 +20,20 @@ from em_pipelines.extraction.rules.modifiers import (
     set_modifiers,
     weaken,
 )
-from em_pipelines.extraction.rules.noun_phrases import NounPhrase, parse_noun_phrase
 from em_pipelines.extraction.rules.sincerity import (
     is_venting,
     mark_sarcasm,
     may_mock,
     mocked_phrases,
 )
-from em_pipelines.extraction.rules.tokens import (
+from em_pipelines.extraction.rules.verbless import introduces_writer, own_unsaid_subjects, verbless_clauses
+from em_pipelines.guard.passages import blanked
+from em_pipelines.language.cleaning import blank_code
+from em_pipelines.language.en.clause_parser import parse_clauses
+from em_pipelines.language.en.clauses import Clause, SentenceParse
+from em_pipelines.language.en.cues import AFTERTHOUGHT, Cue, between, find_phrases
+from em_pipelines.language.en.noun_phrases import NounPhrase, parse_noun_phrase
+from em_pipelines.language.en.tokens import (
     ADV,
     ALSO_NOUNS,
     AUX,
@@ -48,9 +51,6 @@ from em_pipelines.extraction.rules.tokens import (
     low_at,
     sentences,
 )
-from em_pipelines.extraction.rules.verbless import introduces_writer, own_unsaid_subjects, verbless_clauses
-from em_pipelines.text.cleaning import blank_code
-from em_pipelines.text.guard.passages import blanked
 
 _MARK = ";"
 _ENDS = ".!?;…\n"

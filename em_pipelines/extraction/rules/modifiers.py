@@ -1,14 +1,14 @@
 """What a clause is worth: hedged, asked, supposed, reported, mocked or vented. Computed once, for every pattern alike.
 
-The phrases are data (`patterns/lexicon/hedges.yaml`); the scopes are here: a condition reaches to the next `but`, a
+The phrases are data (`hedges.yaml` of the word lists); the scopes are here: a condition reaches to the next `but`, a
 question from its inverted verb onward, a report over the clause after its verb. What a verb or a word of time before a
 clause makes of it is `suppositions`' business.
 """
 
 from itertools import pairwise
 
-from em_pipelines.extraction.rules.clauses import Clause, pronoun_of
-from em_pipelines.extraction.rules.cues import (
+from em_pipelines.language.en.clauses import Clause, pronoun_of
+from em_pipelines.language.en.cues import (
     AFTERTHOUGHT,
     LONGEST,
     Cue,
@@ -19,8 +19,8 @@ from em_pipelines.extraction.rules.cues import (
     is_set_up,
     is_timed,
 )
-from em_pipelines.extraction.rules.lexicon import words
-from em_pipelines.extraction.rules.tokens import ADV, CONDITION, CONJ, CONTRAST, PUNCT, WH, Token, low_at
+from em_pipelines.language.en.lexicon import words
+from em_pipelines.language.en.tokens import ADV, CONDITION, CONJ, CONTRAST, PUNCT, WH, Token, low_at
 from em_pipelines.schema.vocabulary import HedgeLevel
 
 _REPORTING = words("verbs", "reporting")

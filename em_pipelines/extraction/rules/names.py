@@ -1,18 +1,18 @@
-"""Whether a phrase is a name, and which type of thing it names.
+"""Whether a phrase of a message is a name, and what the words around it show it to be.
 
-Capitals tell a name, except at the start of a sentence and in messages without any. The type is guessed by the head
-noun where that is listed, else by what the relation expects.
+Capitals tell a name, except at the start of a sentence and in messages without any.
 """
 
 import re
 import unicodedata
 from dataclasses import dataclass, field
 from datetime import date
-from functools import lru_cache
 
-from em_pipelines.extraction.rules.lexicon import load_lexicon, words
-from em_pipelines.extraction.rules.noun_phrases import KIN, PETS, NounPhrase
-from em_pipelines.extraction.rules.tokens import (
+from em_pipelines.extraction.segmentation import ALONE, Talk
+from em_pipelines.language.cleaning import MARKS
+from em_pipelines.language.en.lexicon import gender_of_name, load_lexicon, words
+from em_pipelines.language.en.noun_phrases import KIN, PETS, NounPhrase
+from em_pipelines.language.en.tokens import (
     ADV,
     BE,
     DO,
@@ -31,79 +31,7 @@ from em_pipelines.extraction.rules.tokens import (
     Token,
     token_at,
 )
-from em_pipelines.extraction.segmentation import ALONE, Talk
 from em_pipelines.schema.vocabulary import EntityType
-from em_pipelines.text.cleaning import MARKS
-
-_BY_NOUN = {noun: EntityType(name) for name, nouns in load_lexicon("nouns")["types"].items() for noun in nouns.split()}
-_PROFESSIONS = words("nouns", "professions")
-_PROFESSION_ENDINGS = tuple(words("nouns", "profession_suffixes"))
-_ORIGINS = words("nouns", "nationalities") | words("nouns", "diets_and_faiths")
-_NOT_PROFESSIONS = words("nouns", "not_professions")
-PLACES = words("names", "countries") | words("names", "cities")
-FEMALE_NAMES = words("names", "female")
-MALE_NAMES = words("names", "male")
-
-EXPECTED_OBJECT = {
-    relation: EntityType(kind)
-    for kind, relations in load_lexicon("names")["expected_objects"].items()
-    for relation in relations.split()
-}
-
-
-def listed_type(head: str) -> EntityType | None:
-    """The type that the noun lists give a head noun, case-folded."""
-    return _BY_NOUN.get(head)
-
-
-def type_of_name(name: str) -> EntityType | None:
-    """Place or person, where the name is a listed one; None where it could name anything."""
-    low = name.casefold()
-    if low in PLACES:
-        return EntityType.PLACE
-    first = low.split(" ", 1)[0]
-    is_given = name[:1].isupper() and (first in FEMALE_NAMES or first in MALE_NAMES)
-    return EntityType.PERSON if is_given else None
-
-
-def gender_of_name(name: str) -> str:
-    """`f` or `m` for a listed given name, else an empty string."""
-    first = name.casefold().split(" ", 1)[0]
-    return "f" if first in FEMALE_NAMES else "m" if first in MALE_NAMES else ""
-
-
-@lru_cache(maxsize=16384)
-def guess_type(name: str, expected: EntityType | None = None) -> EntityType:
-    """The type of a thing called `name`."""
-    head = name.casefold().rsplit(" ", 1)[-1]
-    found = _BY_NOUN.get(head)
-    if found is not None:
-        return found
-    if expected is not None:
-        return expected
-    first = name.casefold().split(" ", 1)[0]
-    named = type_of_name(name)
-    if named is not None:
-        return named
-    if (head.endswith("ing") and len(head) > 5) or (first.endswith("ing") and len(first) > 5):
-        return EntityType.ACTIVITY
-    return EntityType.CONCEPT
-
-
-def is_listed_profession(head: str) -> bool:
-    """Whether a noun, case-folded, is in the list: no guess by its ending, as `cheaper` ends like `baker`."""
-    return head in _PROFESSIONS
-
-
-@lru_cache(maxsize=16384)
-def is_profession(head: str) -> bool:
-    """Whether a noun, case-folded, names what somebody does for a living."""
-    if head in _PROFESSIONS:
-        return True
-    if head in _ORIGINS or head in KIN:
-        return False
-    return len(head) > 4 and head.endswith(_PROFESSION_ENDINGS) and head not in _NOT_PROFESSIONS
-
 
 _LISTED_NOUNS = frozenset(
     word

@@ -25,30 +25,26 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from em_pipelines.errors import PatternError
 from em_pipelines.extraction.rules.slots import BARE, KINDS, SUBJECT_KINDS
-from em_pipelines.extraction.rules.tokens import VERB_FORMS
+from em_pipelines.language.en.tokens import VERB_FORMS
+from em_pipelines.language.values import read_yaml
 from em_pipelines.schema.vocabulary import LITERAL_OBJECT, RELATIONS, EntityType, Flag, TemporalType
-from em_pipelines.text.values import read_yaml
 
 PATTERNS_DIR = Path(__file__).resolve().parents[1] / "patterns/"
-BUILT_IN_SLOTS = frozenset({"speaker", "it", "unnamed", "companion", "holder", "other", "value"})
-"""Ends of a claim that no slot of the frame gives: who speaks, was last spoken of, does it too, or says so; the second
-of two subjects; and the value that the pattern itself gives."""
+BUILT_IN_SLOTS = frozenset({"speaker", "it", "unnamed", "companion", "holder", "value"})
+"""Ends of a claim that no slot of the frame gives: who speaks, was last spoken of, does it too, or says so; and the
+value that the pattern itself gives."""
 
 KIN_RELATION = "=kin"
 """Instead of a relation: the one that the kin noun of the subject states, between its owner and the object."""
 
-
 RATHER = "rather"
 """Stands for any verb after `would rather`."""
-
-LABEL = "label"
-"""Stands for the colon of `City: Pune`."""
 
 ANY_VERB = "any"
 """Stands for every verb; tried after `going to` only, since elsewhere most verbs say nothing that lasts."""
 
 
-Need = Literal["modal", "negation", "progressive", "future", "hypothetical", "passive", "dictated", "settled", "rather"]
+Need = Literal["modal", "negation", "progressive", "future", "hypothetical", "passive", "rather"]
 
 
 class Strict(BaseModel):
@@ -60,7 +56,6 @@ class Example(Strict):
 
     text: str
     claims: tuple[str, ...] = ()
-    channel: Literal["text", "voice", "group", "email"] = "text"
 
 
 class PatternSpec(Strict):
@@ -183,7 +178,7 @@ def compile_frame(frame: str) -> tuple[tuple[Element, ...], frozenset[str], tupl
             lemmas = frozenset(match["verb"][1:-1].split("|"))
             continue
         (right if lemmas else left).append(_element(match))
-    unknown = lemmas - _LEMMAS - {ANY_VERB, LABEL, RATHER}
+    unknown = lemmas - _LEMMAS - {ANY_VERB, RATHER}
     if unknown:
         raise ValueError(f"{', '.join(sorted(unknown))} is in no list of verbs (lexicon/verbs.yaml)")
     if not lemmas or not left:

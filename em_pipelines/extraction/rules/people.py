@@ -7,32 +7,19 @@ person named before it in the session fits; else nothing is said about anybody.
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from em_pipelines.extraction.rules.lexicon import words
-from em_pipelines.extraction.rules.names import (
-    NOT_NAMES,
-    ROLES,
-    SHORT_DATES,
-    Reading,
-    gender_of_name,
-    is_name,
-    listed_type,
-    type_by_context,
-    type_of_name,
-)
-from em_pipelines.extraction.rules.noun_phrases import KIN, PETS, NounPhrase, kin_noun
-from em_pipelines.extraction.rules.tokens import (
+from em_pipelines.extraction.rules.names import NOT_NAMES, ROLES, SHORT_DATES, Reading, is_name, type_by_context
+from em_pipelines.extraction.segmentation import are_several, owner_named
+from em_pipelines.language.en.lexicon import gender_of_name, listed_type, type_of_name, words
+from em_pipelines.language.en.noun_phrases import HAD_RELATIONS, KIN, PETS, NounPhrase, kin_noun
+from em_pipelines.language.en.tokens import (
     TITLE,
     Token,
 )
-from em_pipelines.extraction.segmentation import are_several, owner_named
+from em_pipelines.language.name_keys import noun_of, owned_name
 from em_pipelines.schema.vocabulary import USER, EntityType
-from em_pipelines.text.name_keys import noun_of, owned_name
 
-FIRST_PERSON = words("words", "first_person")
 _PAIR = 2
 OWN = frozenset({"my", "our"})
-HAD_RELATIONS = frozenset(KIN.values()) | {"has_pet"}
-"""Those that a kin, role or pet noun states of its owner."""
 _FEMALE_TITLES = frozenset({"mrs", "ms", "miss", "madam", "aunt", "auntie"})
 _MALE_TITLES = frozenset({"mr", "sir", "uncle"})
 _GENDER_OF_KIN = (

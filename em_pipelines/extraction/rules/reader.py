@@ -4,21 +4,21 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from em_pipelines.extraction.rules.claims import Notes, build_claims
-from em_pipelines.extraction.rules.clauses import Clause
 from em_pipelines.extraction.rules.kin_wording import whose
 from em_pipelines.extraction.rules.kinship import KinNames
-from em_pipelines.extraction.rules.lexicon import words
 from em_pipelines.extraction.rules.matching import ClauseMatcher, Match, Misfit, Slots, Subjects
 from em_pipelines.extraction.rules.message import Sentence, parse_message, readable
 from em_pipelines.extraction.rules.modifiers import Modifiers
-from em_pipelines.extraction.rules.names import EXPECTED_OBJECT, Reading, guess_type
-from em_pipelines.extraction.rules.noun_phrases import KIN, PETS, NounPhrase, kin_noun
+from em_pipelines.extraction.rules.names import Reading
 from em_pipelines.extraction.rules.patterns import ANY_VERB, KIN_RELATION, RATHER, Pattern, PatternIndex
 from em_pipelines.extraction.rules.people import COUPLES, People, Referent, is_short_date, refer, type_shown, type_told
 from em_pipelines.extraction.rules.slots import Fill, with_judgement
-from em_pipelines.extraction.rules.tokens import ADV, EVALUATIVE, MONTH, PREP, WEEKDAY, Token, tokenise
 from em_pipelines.extraction.rules.trace import Trace
 from em_pipelines.extraction.segmentation import Talk
+from em_pipelines.language.en.clauses import Clause
+from em_pipelines.language.en.lexicon import EXPECTED_OBJECT, guess_type, words
+from em_pipelines.language.en.noun_phrases import KIN, PETS, NounPhrase, kin_noun
+from em_pipelines.language.en.tokens import ADV, EVALUATIVE, MONTH, PREP, WEEKDAY, Token, tokenise
 from em_pipelines.schema.readings import Claim, Turn, initial_confidence
 from em_pipelines.schema.vocabulary import (
     RELATIONS_BY_GROUP,
@@ -341,9 +341,6 @@ class MessageReader:
             slots["value"] = [Fill(clause.verb.start, clause.verb.end, text=spec.value)]
         if companion is not None:
             slots["companion"] = [Fill(companion.start, companion.end, companion)]
-        if spec.object == "other":
-            slots["other"] = [Fill(p.start, p.end, p) for p in clause.subject[1:] if len(clause.subject) == 2]
-            return bool(slots["other"])
         if spec.object != "companion":
             return True
         return companion is not None and _may_accompany(refer(self.reading, companion), spec.relation)

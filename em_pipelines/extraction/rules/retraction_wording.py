@@ -9,8 +9,8 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from em_pipelines.extraction.rules.message import readable
-from em_pipelines.extraction.rules.tokens import ING, PAST, Token, tokenise
-from em_pipelines.extraction.rules.verb_groups import lemmas_of
+from em_pipelines.language.en.tokens import ING, PAST, Token, tokenise
+from em_pipelines.language.en.verb_groups import lemmas_of
 
 
 class Means(StrEnum):

@@ -4,12 +4,12 @@ No single sign proves mockery or venting; what counts is how many there are. Who
 `not joking`) is believed. Fiction goes on to the end of the message, or to where the writer says so.
 """
 
-from em_pipelines.extraction.rules.clauses import Clause, SentenceParse
-from em_pipelines.extraction.rules.cues import Cue
-from em_pipelines.extraction.rules.lexicon import in_order, words
 from em_pipelines.extraction.rules.modifiers import Modifiers
-from em_pipelines.extraction.rules.noun_phrases import NounPhrase, parse_noun_phrase
-from em_pipelines.extraction.rules.tokens import FINITE, PUNCT, VERB_FORMS, WEEKDAY, Token, low_at
+from em_pipelines.language.en.clauses import Clause, SentenceParse
+from em_pipelines.language.en.cues import Cue
+from em_pipelines.language.en.lexicon import in_order, words
+from em_pipelines.language.en.noun_phrases import NounPhrase, parse_noun_phrase
+from em_pipelines.language.en.tokens import FINITE, PUNCT, VERB_FORMS, WEEKDAY, Token, low_at
 
 _OPENINGS = words("sarcasm", "openings")
 _PRAISE = words("sarcasm", "praise")

@@ -9,15 +9,15 @@ from copy import copy
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from em_pipelines.extraction.rules.dates import number_of, read_date
 from em_pipelines.extraction.rules.kinds import TESTS, is_kind
-from em_pipelines.extraction.rules.lexicon import words
 from em_pipelines.extraction.rules.names import Reading, is_name
-from em_pipelines.extraction.rules.noun_phrases import NounPhrase, kin_noun, parse_noun_phrase
-from em_pipelines.extraction.rules.tokens import ADV, CONJ, NUMBER, PREP, PUNCT, Token
-from em_pipelines.extraction.rules.verb_groups import is_ing
-from em_pipelines.extraction.rules.verb_phrases import complement_end, verb_phrase_end
-from em_pipelines.text.dates.partial_dates import PartialDate
+from em_pipelines.language.dates.partial_dates import PartialDate
+from em_pipelines.language.en.dates import number_of, read_date
+from em_pipelines.language.en.lexicon import words
+from em_pipelines.language.en.noun_phrases import NounPhrase, kin_noun, parse_noun_phrase
+from em_pipelines.language.en.tokens import ADV, CONJ, NUMBER, PREP, PUNCT, Token
+from em_pipelines.language.en.verb_groups import is_ing
+from em_pipelines.language.en.verb_phrases import complement_end, verb_phrase_end
 
 BARE = frozenset({"predicate"})
 """A verb alone is a predicate: `I don't smoke`."""
@@ -36,7 +36,6 @@ _FEELINGS = words("nouns", "feelings")
 _YEARS_OLD = frozenset({"yo", "y/o"})
 _YEARS = _YEARS_OLD | {"years", "yrs"}
 _AFTER_AGE = frozenset({"last", "this", "on", "in", "next"})
-_SUBSCRIPTIONS = words("nouns", "subscriptions")
 _JOINTS = frozenset({"and", "&", "plus"})
 _EITHER_JOINTS = _JOINTS | {"or", "nor"}
 _FAR_AHEAD = 16
@@ -157,15 +156,6 @@ def _read_measure_of(reading: Reading, i: int, stop: int) -> Filled | None:
     at = i + (reading.tokens[i].low in {"a", "an", "the"})
     is_measure = at + 2 < stop and reading.tokens[at].low in _MEASURES and reading.tokens[at + 1].low == "of"
     return ([Fill(at, at + 1)], at + 2) if is_measure else None
-
-
-def _read_thing_owner(reading: Reading, i: int, stop: int) -> Filled | None:
-    """`printer's`."""
-    phrase = parse_noun_phrase(reading.tokens, i, stop)
-    owner = phrase.possessor_phrase if phrase is not None else None
-    if owner is None or is_kind(reading, frozenset({"person"}), owner):
-        return None
-    return [Fill(owner.start, owner.end, owner)], owner.end + 1
 
 
 def _read_owner(reading: Reading, i: int, stop: int) -> Filled | None:
@@ -346,28 +336,6 @@ def _wedding(reading: Reading, i: int, stop: int) -> Filled | None:
     return ([Fill(i - 1, i + 1)], i + 1) if is_wedding else None
 
 
-def _subscribed(reading: Reading, i: int, stop: int) -> Filled | None:
-    """The name in `my Quillpad subscription`."""
-    return _before_head(reading, i, stop, _SUBSCRIPTIONS, is_name=True)
-
-
-def _membered(reading: Reading, i: int, stop: int) -> Filled | None:
-    """The club in `my choir membership`."""
-    return _before_head(reading, i, stop, frozenset({"membership"}), is_name=False)
-
-
-def _before_head(reading: Reading, i: int, stop: int, heads: frozenset[str], *, is_name: bool) -> Filled | None:
-    """What stands before a head of these, for what it is held."""
-    phrase = _phrase_at(reading, i, stop)
-    if phrase is None or phrase.possessor_phrase is not None or reading.tokens[phrase.head].low not in heads:
-        return None
-    named = reading.tokens[phrase.first : phrase.head]
-    if not named or (is_name and not all(token.is_capital or token.low[0].isdigit() for token in named)):
-        return None
-    text = reading.text[named[0].start : named[-1].end]
-    return [Fill(phrase.first, phrase.head, text=text)], phrase.end
-
-
 def _predicate_to(reading: Reading, i: int, stop: int) -> Filled | None:
     """As the predicate, where `to` or `for` and a place follow: `moving to Bergen`."""
     if reading.tokens[i].low not in {"to", "for"}:
@@ -389,10 +357,7 @@ _SPECIAL: dict[str, Callable[[Reading, int, int], Filled | None]] = {
     "predicate": _predicate,
     "predicate_place": _predicate_place,
     "predicate_to": _predicate_to,
-    "membership": _membered,
-    "subscription": _subscribed,
     "wedding": _wedding,
-    "thing_owner": _read_thing_owner,
     "value": _read_value,
 }
 KINDS = frozenset(TESTS) | frozenset(_SPECIAL) | SUBJECT_KINDS

@@ -5,12 +5,12 @@ The reader tells a trace only where it is given one. A trace takes notes and dec
 
 from dataclasses import dataclass, field
 
-from em_pipelines.extraction.rules.clauses import Clause
 from em_pipelines.extraction.rules.matching import Match, Misfit
 from em_pipelines.extraction.rules.message import Sentence
 from em_pipelines.extraction.rules.modifiers import Modifiers
 from em_pipelines.extraction.rules.names import Reading
 from em_pipelines.extraction.rules.patterns import Pattern
+from em_pipelines.language.en.clauses import Clause
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,19 +1,16 @@
-"""Clauses without a verb: `Priya, a data engineer at Monzo, …`, `I'm Marco, 27, from Bari`, `Two kids.`, `City: Pune`.
+"""Clauses without a verb: `Priya, a data engineer at Monzo, …`, `I'm Marco, 27, from Bari`, `Two kids.`
 
-They become clauses of `be`, `have` or `label` with an empty verb group, so that the patterns read them as they read
+They become clauses of `be` or `have` with an empty verb group, so that the patterns read them as they read
 any other. Who is meant is settled here: the person before an insertion, or the speaker where the message plainly
 introduces its writer. Anything else is left alone.
 """
 
 from itertools import islice, takewhile
 
-from em_pipelines.extraction.rules.clauses import Chunk, Clause, SentenceParse, kind_at, pronoun_of
-from em_pipelines.extraction.rules.lexicon import words
-from em_pipelines.extraction.rules.names import FEMALE_NAMES, MALE_NAMES, is_profession
-from em_pipelines.extraction.rules.noun_phrases import KIN, NounPhrase
-from em_pipelines.extraction.rules.patterns import LABEL
-from em_pipelines.extraction.rules.people import FIRST_PERSON
-from em_pipelines.extraction.rules.tokens import (
+from em_pipelines.language.en.clauses import Chunk, Clause, SentenceParse, kind_at, pronoun_of
+from em_pipelines.language.en.lexicon import FEMALE_NAMES, MALE_NAMES, is_profession, words
+from em_pipelines.language.en.noun_phrases import FIRST_PERSON, KIN, NounPhrase
+from em_pipelines.language.en.tokens import (
     ADV,
     CONJ,
     DET,
@@ -26,7 +23,7 @@ from em_pipelines.extraction.rules.tokens import (
     low_at,
     token_at,
 )
-from em_pipelines.extraction.rules.verb_groups import VerbGroup, is_ing
+from em_pipelines.language.en.verb_groups import VerbGroup, is_ing
 
 _MARKS = frozenset({",", ":", "(", ")", "-", "–", "—", ";", "|", "/", "•", "*", "\n"})
 _OPENERS = frozenset({",", "(", ":", "-", "–", "—"})
@@ -210,7 +207,7 @@ def verbless_clauses(parse: SentenceParse, *, is_profile: bool) -> list[Clause]:
 
 
 class _Fragments:
-    """What stands between the marks of one sentence without a verb, as far as it is the writer's or has a label.
+    """What stands between the marks of one sentence without a verb, as far as it is the writer's.
 
     From token `own_from` fragments are the writer's; None where they are nobody's for certain.
     """
@@ -227,13 +224,19 @@ class _Fragments:
         """The clauses of all pieces but those that begin at one of the tokens `described`."""
         clauses: list[Clause] = []
         for n, (left, right) in enumerate(self.pieces):
-            label = _label(self.parse.tokens, self.pieces, n) if self.is_profile else None
-            if label is not None:
-                end = _value_end(self.parse.tokens, self.pieces, n, self.parse.stop)
-                clauses.append(_empty_clause(LABEL, left, end, subject=[label]))
-            elif left not in described and low_at(self.parse.tokens, right, self.parse.stop) != ":":
+            is_label = low_at(self.parse.tokens, right, self.parse.stop) == ":"
+            if left not in described and not is_label and not (self.is_profile and self._is_labelled(n)):
                 clauses += self._own_at(n)
         return clauses
+
+    def _is_labelled(self, n: int) -> bool:
+        """`City: Pune`: what a label says is not told by the words behind it alone."""
+        tokens = self.parse.tokens
+        if n == 0 or tokens[self.pieces[n][0] - 1].low != ":":
+            return False
+        left, right = self.pieces[n - 1]
+        is_short = right - left <= _MAX_LABEL_WORDS and not any(token.bits & PUNCT for token in tokens[left:right])
+        return is_short and tokens[right - 1].low not in _INTRODUCTIONS
 
     def _own_at(self, n: int) -> list[Clause]:
         """What the n-th piece says of the writer."""
@@ -331,18 +334,6 @@ def _own(tokens: list[Token], left: int, right: int) -> list[Clause]:
     return found
 
 
-def _label(tokens: list[Token], pieces: list[Piece], n: int) -> NounPhrase | None:
-    """The words before a colon that open the piece, as the subject of a `label` clause over the next piece."""
-    if n == 0 or tokens[pieces[n][0] - 1].low != ":":
-        return None
-    left, right = pieces[n - 1]
-    if tokens[right - 1].low in _INTRODUCTIONS:
-        return None
-    if right - left > _MAX_LABEL_WORDS or any(tokens[i].bits & PUNCT for i in range(left, right)):
-        return None
-    return NounPhrase(left, left, right - 1, right)
-
-
 def _fans(parse: SentenceParse) -> list[Clause]:
     """`Big fan of Murakami`, `really not into horror`: said of oneself, as the sentence opens."""
     tokens, start, stop = parse.tokens, parse.start, parse.stop
@@ -356,11 +347,3 @@ def _fans(parse: SentenceParse) -> list[Clause]:
     clause = _empty_clause("be", i if is_into else start + is_negated, stop)
     clause.is_own, clause.verb.is_negated = True, is_negated
     return [clause]
-
-
-def _value_end(tokens: list[Token], pieces: list[Piece], n: int, stop: int) -> int:
-    """A value may be a list: it runs to the next label or the end of the sentence."""
-    for left, right in pieces[n + 1 :]:
-        if right < stop and tokens[right].low == ":":
-            return left - 1
-    return stop

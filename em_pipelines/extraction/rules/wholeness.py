@@ -1,25 +1,13 @@
 """Whether the object of a claim is whole, resolved, and says anything: `a special | meaning`, `their plan`, `a trip`.
 
 Objects end where their grammar says, and that may be too early: what stands behind tells. The kinds of words are data
-(`patterns/lexicon/worth.yaml`).
+(`language/en/word_lists/worth.yaml`).
 """
 
 from collections.abc import Callable
 
 from em_pipelines.extraction.rules.cut_objects import is_cut
-from em_pipelines.extraction.rules.lexicon import words
-from em_pipelines.extraction.rules.names import is_name, listed_type, type_of_name
-from em_pipelines.extraction.rules.noun_phrases import NounPhrase
-from em_pipelines.extraction.rules.tokens import (
-    ADV,
-    EVALUATIVE,
-    NUMBER,
-    OBJECT,
-    PREP,
-    Token,
-    low_at,
-)
-from em_pipelines.extraction.rules.verb_groups import is_ing
+from em_pipelines.extraction.rules.names import is_name
 from em_pipelines.extraction.rules.worth import (
     LASTING,
     OPINIONS,
@@ -30,6 +18,18 @@ from em_pipelines.extraction.rules.worth import (
     Unkept,
     is_among_people,
 )
+from em_pipelines.language.en.lexicon import listed_type, type_of_name, words
+from em_pipelines.language.en.noun_phrases import NounPhrase
+from em_pipelines.language.en.tokens import (
+    ADV,
+    EVALUATIVE,
+    NUMBER,
+    OBJECT,
+    PREP,
+    Token,
+    low_at,
+)
+from em_pipelines.language.en.verb_groups import is_ing
 from em_pipelines.schema.vocabulary import LITERAL_OBJECT, RELATIONS_BY_GROUP, EntityType
 
 _ADJECTIVES = words("worth", "adjectives")

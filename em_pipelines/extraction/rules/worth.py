@@ -2,29 +2,28 @@
 
 A frame that fits says that the words are there. What is told of everybody, wished along with something else, quoted or
 over by tomorrow is not kept, and `em why-not` names the reason. Whether the object is whole and says anything is
-`wholeness`' business. The kinds of words are data (`patterns/lexicon/worth.yaml`), and so is how sure a claim is that
-is kept (`patterns/lexicon/sureness.yaml`).
+`wholeness`' business. The kinds of words are data (`worth.yaml` of the word lists), and so is how sure a claim is that
+is kept (`sureness.yaml`).
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 
-from em_pipelines.extraction.rules.clauses import (
+from em_pipelines.extraction.rules.kinds import names_program
+from em_pipelines.extraction.rules.matching import Match
+from em_pipelines.extraction.rules.people import Referent
+from em_pipelines.extraction.rules.slots import Fill
+from em_pipelines.language.en.clauses import (
     is_told_before,
     is_told_behind,
     may_stand_inside,
     pronoun_of,
     shares_unreal,
 )
-from em_pipelines.extraction.rules.kinds import names_program
-from em_pipelines.extraction.rules.lexicon import load_lexicon, reliability, words
-from em_pipelines.extraction.rules.matching import Match
-from em_pipelines.extraction.rules.names import PLACES, listed_type
-from em_pipelines.extraction.rules.noun_phrases import KIN, NounPhrase
-from em_pipelines.extraction.rules.people import Referent
-from em_pipelines.extraction.rules.slots import Fill
-from em_pipelines.extraction.rules.tokens import (
+from em_pipelines.language.en.lexicon import PLACES, listed_type, load_lexicon, reliability, words
+from em_pipelines.language.en.noun_phrases import KIN, NounPhrase
+from em_pipelines.language.en.tokens import (
     BASE,
     NUMBER,
     PUNCT,
@@ -337,7 +336,7 @@ def _is_not_asserted(stated: Stated) -> bool:
     ):
         return True
     is_told = stated.is_own and is_told_before(clause, tokens)
-    return is_told or _is_lost_for_a_while(stated) or _is_emphatic_like(stated)
+    return is_told or _is_emphatic_like(stated)
 
 
 def _has_nobody_to_it(tokens: list[Token], at: int, *, is_bare: bool) -> bool:
@@ -365,13 +364,6 @@ def _is_where_one_works(stated: Stated) -> bool:
     """`I work on the wards`: a place, not what the work is about."""
     is_thing = stated.relation == "works_on" and stated.phrase is not None and stated.phrase.det in {"the", "a", "an"}
     return is_thing and stated.said[-1].low in _GROUNDS
-
-
-def _is_lost_for_a_while(stated: Stated) -> bool:
-    """`we lost the dog on the moor for three hours`."""
-    clause = stated.match.clause
-    behind = stated.tokens[stated.fill.end : clause.right]
-    return stated.relation == "has_pet" and "lose" in clause.verb.lemmas and any(t.low == "for" for t in behind)
 
 
 def _is_emphatic_like(stated: Stated) -> bool:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from em_pipelines.governance.alerts.alert import Alert, Severity
 from em_pipelines.governance.alerts.settings import AlertSettings
-from em_pipelines.text.counting import counted
+from em_pipelines.language.counting import counted
 
 if TYPE_CHECKING:
     from em_pipelines.llm.budget import BudgetUse

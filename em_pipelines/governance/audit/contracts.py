@@ -14,6 +14,7 @@ import duckdb
 import pyarrow as pa
 
 from em_pipelines.errors import CorruptTableError
+from em_pipelines.language.counting import counted
 from em_pipelines.schema.expectations import (
     Between,
     Broken,
@@ -32,7 +33,6 @@ from em_pipelines.schema.table import Table
 from em_pipelines.storage.day_rows import DAY, ask_days
 from em_pipelines.storage.duckdb_engine import bind, fetch, scratch
 from em_pipelines.storage.lake import Lake
-from em_pipelines.text.counting import counted
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from em_pipelines.extraction.unread_segments import causes, unread_segments
 from em_pipelines.governance.rebuildable_home import RebuildableHome
-from em_pipelines.text.counting import counted
+from em_pipelines.language.counting import counted
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import orjson
 
 from em_pipelines.governance.audit.rows import Row
+from em_pipelines.language.fact_keys import key_of_claim, seed_id_of
 from em_pipelines.schema.ids import content_id
-from em_pipelines.text.fact_keys import key_of_claim, seed_id_of
 
 ACCEPT, REJECT, SEED = "accept", "reject", "seed"
 WAITS, TURNED_AWAY, COUNTS = "waits_for_a_review", "turned_away", "counts_already"

@@ -26,13 +26,13 @@ from em_pipelines.governance.audit.soundness import (
 from em_pipelines.governance.erasure.rebuilding import remake, stale_log_days
 from em_pipelines.governance.rebuildable_home import RebuildableHome
 from em_pipelines.home import Home
+from em_pipelines.language.counting import counted
 from em_pipelines.retrieval import packs
 from em_pipelines.schema.tables.graph import EDGES, ENTITIES
 from em_pipelines.serving.metrics.daily import measure
 from em_pipelines.serving.snapshot import LATEST, publish_home
 from em_pipelines.storage.ledger_entries import Act
 from em_pipelines.storage.log_manifest import Change, What
-from em_pipelines.text.counting import counted
 
 ACCEPT_LOSS = "accept_loss"
 UNFIT = (SnapshotState.DAMAGED, SnapshotState.OUTDATED)

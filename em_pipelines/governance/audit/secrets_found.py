@@ -14,9 +14,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from em_pipelines.governance.audit.looks import Due
+from em_pipelines.language.masking import mask_bytes, mask_text, mask_value, secret_kinds
 from em_pipelines.schema.table import BYTES, TEXT, TEXTS
 from em_pipelines.storage.lake import Lake
-from em_pipelines.text.masking import mask_bytes, mask_text, mask_value, secret_kinds
 
 ID_ENDINGS = ("_id", "_ids", "_hash", "_digest", "object_key", "premises", "consolidates")
 """Of columns that hold identifiers: forms of digits alone are no secrets there, as when they land."""

@@ -20,6 +20,7 @@ from em_pipelines.governance.audit.nights_trail import nights_problem
 from em_pipelines.governance.audit.unmatched_feedback import unmatched_feedback
 from em_pipelines.governance.rebuildable_home import RebuildableHome
 from em_pipelines.landing.dead_letters import open_letters
+from em_pipelines.language.counting import IS, counted
 from em_pipelines.lifecycle.consolidation.documents.memory_files import files_of, outdated
 from em_pipelines.lifecycle.pool.contributing import n_waiting
 from em_pipelines.retrieval import packs
@@ -35,7 +36,6 @@ from em_pipelines.serving.users import stages
 from em_pipelines.storage.duckdb_engine import connect
 from em_pipelines.storage.lake import Lake
 from em_pipelines.storage.log_manifest import ACCEPT
-from em_pipelines.text.counting import IS, counted
 
 REVOKED = "token.revoke"
 """The act in the ledger."""

@@ -19,6 +19,7 @@ from em_pipelines.errors import EmError
 from em_pipelines.extraction.unread_segments import causes, unread_languages, unread_segments
 from em_pipelines.governance.rebuildable_home import RebuildableHome
 from em_pipelines.governance.review import Review, Wanted
+from em_pipelines.guard.sensitive import SafetySettings
 from em_pipelines.landing.dead_letters import open_letters
 from em_pipelines.landing.erasure_gate import named_users
 from em_pipelines.retrieval import packs
@@ -28,7 +29,6 @@ from em_pipelines.schema.tables.outgoing import PROBES, STARTERS
 from em_pipelines.serving.facts import waiting_feedback
 from em_pipelines.serving.snapshot import LATEST, is_current
 from em_pipelines.serving.users import Remembered, Stage, published_users, stages, users
-from em_pipelines.text.guard.sensitive import SafetySettings
 
 UNKNOWN_LANGUAGE = "und"
 """Undetermined (ISO 639-2): the language of a message that nobody has looked at."""

@@ -25,6 +25,8 @@ from em_pipelines.governance.audit.imported import (
 )
 from em_pipelines.governance.audit.rows import Row, World, rows_where, state_where
 from em_pipelines.graph.confidence_decay import DecaySettings
+from em_pipelines.guard.screening import TRUNCATED, quotable
+from em_pipelines.guard.sensitive import FINANCIAL, HEALTH, IDENTITY_DOCUMENT
 from em_pipelines.landing.dead_letters import words_of
 from em_pipelines.language.sentences import Span, sentences
 from em_pipelines.lifecycle.decay import current_edges
@@ -38,8 +40,6 @@ from em_pipelines.schema.tables.raw import FEEDBACK
 from em_pipelines.schema.vocabulary import OBSERVATIONS, Act, PrivacyLevel, Status
 from em_pipelines.storage.duckdb_engine import scratch
 from em_pipelines.storage.lake import Lake
-from em_pipelines.text.guard.screening import TRUNCATED, quotable
-from em_pipelines.text.guard.sensitive import FINANCIAL, HEALTH, IDENTITY_DOCUMENT
 
 NEVER_SAID = "never_said"
 NOT_BY_A_PERSON = "said_only_by_the_assistant"

@@ -8,8 +8,8 @@ from typing import Any
 from em_pipelines.governance.erasure.rebuilding import Rebuilt
 from em_pipelines.governance.erasure.rewriting import Done
 from em_pipelines.landing.erasure_requests import Request
+from em_pipelines.language.values import iso_instant
 from em_pipelines.storage.salt import Salt
-from em_pipelines.text.values import iso_instant
 
 ERASED, NOTHING_FOUND = "erased", "nothing_found"
 

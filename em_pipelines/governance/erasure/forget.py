@@ -40,6 +40,7 @@ from em_pipelines.governance.erasure.traces import scrub_dagster, scrub_memory_f
 from em_pipelines.governance.judging import forget_judged
 from em_pipelines.governance.rebuildable_home import RebuildableHome
 from em_pipelines.landing.erasure_requests import Plan, Request, Scope, ScopeKind
+from em_pipelines.language.counting import counted
 from em_pipelines.lifecycle.consolidation.documents.memory_files import render
 from em_pipelines.lifecycle.pool import contributing
 from em_pipelines.lifecycle.pool.sharing import forget_shared
@@ -50,7 +51,6 @@ from em_pipelines.retrieval.packs import remake as remake_pack
 from em_pipelines.schema.near_names import hint as meant_by
 from em_pipelines.serving.projection.noted import GraphNote
 from em_pipelines.storage.ledger_entries import Act
-from em_pipelines.text.counting import counted
 
 MAX_PATHS = 5
 ERASE = "erase"

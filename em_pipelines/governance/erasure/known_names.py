@@ -7,9 +7,9 @@ import orjson
 
 from em_pipelines.landing.dead_letters import letters_of, words_of
 from em_pipelines.landing.records import SEED
+from em_pipelines.language.name_matching import NameIndex
 from em_pipelines.redaction.planning import KINDS
 from em_pipelines.storage.landed_log import LandedLog
-from em_pipelines.text.name_matching import NameIndex
 
 
 @dataclass(slots=True)

@@ -15,12 +15,12 @@ from em_pipelines.extraction.durable import whole_sessions
 from em_pipelines.extraction.segmentation import segment_objects
 from em_pipelines.governance.rebuildable_home import RebuildableHome
 from em_pipelines.landing.erasure_requests import Scope, ScopeKind
+from em_pipelines.language.name_matching import NameIndex
 from em_pipelines.lifecycle.consolidation.nights import BOOK_LOCK
 from em_pipelines.lifecycle.consolidation.recurring import recurring, windows
 from em_pipelines.lifecycle.pool.sharing import shared_ids
 from em_pipelines.lifecycle.proactive.offers import LOCK as OFFERS_LOCK
 from em_pipelines.llm.answers import AnswerStore
-from em_pipelines.llm.judgements import forget_judgements
 from em_pipelines.llm.phrase_vectors import PhraseVectors
 from em_pipelines.schema.tables.clean import MESSAGES
 from em_pipelines.schema.tables.derived import CONSOLIDATED
@@ -29,7 +29,6 @@ from em_pipelines.schema.tables.outgoing import PROBES, STARTERS
 from em_pipelines.serving.metrics.daily import measure
 from em_pipelines.serving.snapshot import LATEST, publish_home
 from em_pipelines.storage.step import Step
-from em_pipelines.text.name_matching import NameIndex
 
 
 @dataclass(slots=True)
@@ -192,7 +191,6 @@ def forget_answers(home: RebuildableHome, user_id: str, names: NameIndex, *, is_
         return 0
     with AnswerStore(home.answers) as store:
         vectors = PhraseVectors(store.database)
-        forget_judgements(store.database, user_id)  # of all sentences: their digests do not tell which are no more
         if is_all:
             return store.forget_user(user_id) + vectors.forget(user_id, vectors.phrases(user_id))
         present = _references(home, user_id)

@@ -19,14 +19,14 @@ from em_pipelines.landing.land import land
 from em_pipelines.landing.reader import InputFile
 from em_pipelines.landing.reasons import RuleError
 from em_pipelines.landing.settings import LandingSettings
+from em_pipelines.language.name_matching import NameIndex
+from em_pipelines.language.values import iso_instant
 from em_pipelines.redaction.planning import KINDS
 from em_pipelines.schema.table import Record
 from em_pipelines.schema.tables.graph import EDGES
 from em_pipelines.schema.tables.raw import ERASURES
 from em_pipelines.storage.session_marks import SessionMarks
 from em_pipelines.storage.tombstones import MESSAGE
-from em_pipelines.text.name_matching import NameIndex
-from em_pipelines.text.values import iso_instant
 
 UNFINISHED = (".tmp", ".part")
 SETTLED_SECONDS = 3

@@ -13,12 +13,12 @@ from typing import Any
 
 from em_pipelines.landing.erasure_gate import named_users, unescaped
 from em_pipelines.landing.erasure_requests import Plan, Request, RequestBook, ScopeKind
+from em_pipelines.language.fact_keys import strings_in
+from em_pipelines.language.name_matching import NameIndex
+from em_pipelines.language.values import iso_instant
 from em_pipelines.schema.expectations import ROLES
 from em_pipelines.schema.tables.catalog import CATALOG
 from em_pipelines.storage.sealed_texts import SentenceIndex
-from em_pipelines.text.fact_keys import strings_in
-from em_pipelines.text.name_matching import NameIndex
-from em_pipelines.text.values import iso_instant
 
 KEYS = frozenset({"user_id", "session_id", "correlation_id", "source_id", "message_id", "dead_letter_id", "agent_id"})
 """What a record is known by is no text about anybody, unless it is the user or session that is erased."""

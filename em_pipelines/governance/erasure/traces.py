@@ -21,8 +21,8 @@ from em_pipelines.governance.erasure.search import SQLITE_MAGIC
 from em_pipelines.governance.erasure.terms import Terms
 from em_pipelines.governance.rebuildable_home import RebuildableHome
 from em_pipelines.landing.erasure_requests import ScopeKind
+from em_pipelines.language.name_matching import MARKER, Span
 from em_pipelines.lifecycle.consolidation.documents import memory_files
-from em_pipelines.text.name_matching import MARKER, Span
 
 PROSE = frozenset({"message", "user_message", "md_str", "text", "stack", "description", "path", "value", "stdout"})
 """Keys of Dagster's JSON under which texts for people stand; all other strings are names that it lives by."""

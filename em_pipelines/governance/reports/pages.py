@@ -21,6 +21,7 @@ from em_pipelines.governance.audit.status import Status, status
 from em_pipelines.governance.judging import Report as Judged
 from em_pipelines.governance.judging import report as judged
 from em_pipelines.governance.rebuildable_home import RebuildableHome
+from em_pipelines.language.counting import counted
 from em_pipelines.llm.budget import BudgetUse
 from em_pipelines.serving.report.charts import charts_of
 from em_pipelines.serving.report.figures import HomeFigures, home_figures
@@ -28,7 +29,6 @@ from em_pipelines.serving.snapshot import LATEST
 from em_pipelines.storage.files import make_folder, write_atomically
 from em_pipelines.storage.histograms import BUCKETS_MS, FOLDER, Histogram, read_note
 from em_pipelines.storage.ledger_entries import Entry
-from em_pipelines.text.counting import counted
 
 REPORTS = "reports"
 HEALTH, WEEKLY = "health.html", "weekly-{:%Y-%m-%d}.html"

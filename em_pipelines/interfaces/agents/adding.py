@@ -19,9 +19,9 @@ from em_pipelines.landing.intake import Intake, Session, SessionIndex
 from em_pipelines.landing.reasons import Origin, Reason, RuleError
 from em_pipelines.landing.records import Interaction, land_record
 from em_pipelines.landing.report import Counts
+from em_pipelines.language.values import iso_instant, iso_local, parse_instant
 from em_pipelines.pipeline import Pipeline
 from em_pipelines.schema.table import Record
-from em_pipelines.text.values import iso_instant, iso_local, parse_instant
 
 Fields = dict[str, Any]
 

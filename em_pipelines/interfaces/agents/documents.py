@@ -16,10 +16,10 @@ import orjson
 from em_pipelines.errors import UsageError
 from em_pipelines.interfaces.agents.appending import append, archiving, is_covered
 from em_pipelines.interfaces.agents.observations import Sender, tell
+from em_pipelines.language.masking import mask_text, mask_value
 from em_pipelines.pipeline import Pipeline
 from em_pipelines.redaction.veils import hidden
 from em_pipelines.schema.table import Record
-from em_pipelines.text.masking import mask_text, mask_value
 
 Namespace: TypeAlias = tuple[str, ...]
 Place: TypeAlias = tuple[Namespace, str]

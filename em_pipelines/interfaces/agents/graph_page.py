@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from em_pipelines.governance.audit.rows import Row, World
+from em_pipelines.language.name_keys import name_key
 from em_pipelines.pipeline import Pipeline
 from em_pipelines.redaction.veils import hidden
 from em_pipelines.retrieval.domain_view import DomainView
 from em_pipelines.schema.vocabulary import STORED_AS_VALUE, PrivacyLevel
-from em_pipelines.text.name_keys import name_key
 
 MAX_PAGE_ITEMS = 500
 

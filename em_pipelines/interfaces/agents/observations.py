@@ -11,6 +11,7 @@ from typing import Any
 
 from em_pipelines.errors import UsageError
 from em_pipelines.extraction.messages import messages
+from em_pipelines.guard.screening import quotable
 from em_pipelines.interfaces.agents.withholding import WithheldOf, reasons_of
 from em_pipelines.landing.formats.base import Parsed
 from em_pipelines.landing.intake import Intake, KnownRecords, SessionIndex
@@ -18,6 +19,8 @@ from em_pipelines.landing.reasons import Origin, RuleError
 from em_pipelines.landing.records import Key, interaction_key, is_same_content, land_record
 from em_pipelines.landing.report import Counts
 from em_pipelines.landing.tables import interactions_table
+from em_pipelines.language.masking import mask_text
+from em_pipelines.language.name_matching import marked
 from em_pipelines.pipeline import Pipeline
 from em_pipelines.redaction.veils import Archived, Veil, hidden
 from em_pipelines.retrieval.user_search import quotable_texts
@@ -25,9 +28,6 @@ from em_pipelines.schema.readings import Withheld
 from em_pipelines.schema.table import Record, rows_of
 from em_pipelines.schema.tables.clean import MESSAGES
 from em_pipelines.storage.landed_log import Gate, LandedLog
-from em_pipelines.text.guard.screening import quotable
-from em_pipelines.text.masking import mask_text
-from em_pipelines.text.name_matching import marked
 
 Fields = Mapping[str, Any]
 MADE_BY = ("interactions", "messages")

@@ -11,13 +11,13 @@ import orjson
 
 from em_pipelines.governance.audit.rows import World, rows_where, sentence_at, state_where
 from em_pipelines.governance.audit.why import BY_FEEDBACK, Document, why
+from em_pipelines.language.name_matching import MARKER, marked
 from em_pipelines.pipeline import Pipeline
 from em_pipelines.redaction.veils import Veil, hidden
 from em_pipelines.retrieval.domain_view import FEEDBACK_ID, OWN, DomainView
 from em_pipelines.retrieval.user_search import quotable_texts
 from em_pipelines.schema.tables.derived import INFERRED_EDGES
 from em_pipelines.schema.tables.graph import EDGES, ENTITIES, GRAPH_OPS
-from em_pipelines.text.name_matching import MARKER, marked
 
 
 def provenance(

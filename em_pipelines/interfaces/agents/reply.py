@@ -15,15 +15,15 @@ from typing import Any
 from em_pipelines.errors import UsageError
 from em_pipelines.extraction.feedback_claims import OBJECT_TYPES
 from em_pipelines.governance.audit.rows import World
+from em_pipelines.guard.contact import BIRTHDAY, personal_spans, wordings_of_day
+from em_pipelines.guard.screening import levelled
+from em_pipelines.guard.sensitive import FINANCIAL, HEALTH, IDENTITY_DOCUMENT, spans_by_category
+from em_pipelines.language.masking import mask_text
+from em_pipelines.language.name_matching import NameIndex, Span, key_of, sentences
 from em_pipelines.pipeline import Pipeline
 from em_pipelines.retrieval.domain_view import DomainView
 from em_pipelines.schema.readings import Claim
 from em_pipelines.schema.vocabulary import LITERAL_OBJECT, USER, EntityType, PrivacyLevel, TemporalType
-from em_pipelines.text.guard.contact import BIRTHDAY, personal_spans, wordings_of_day
-from em_pipelines.text.guard.screening import levelled
-from em_pipelines.text.guard.sensitive import FINANCIAL, HEALTH, IDENTITY_DOCUMENT, spans_by_category
-from em_pipelines.text.masking import mask_text
-from em_pipelines.text.name_matching import NameIndex, Span, key_of, sentences
 
 MAX_CHARACTERS = 50_000
 SENSITIVE = (HEALTH, FINANCIAL, IDENTITY_DOCUMENT)

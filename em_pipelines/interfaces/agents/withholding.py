@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from em_pipelines.text.guard.sensitive import SafetySettings
+from em_pipelines.guard.sensitive import SafetySettings
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,9 +19,9 @@ def reasons_of(content: str, safety: SafetySettings) -> dict[str, int]:
     """How many sentences of a message no fact is read from, or not all of them, by issue (`financial_withheld`,
     `injection_stripped`, …); empty where facts are read from all of it. The mere words of an order ("remember that I
     sail") and what is only not quoted do not count."""
-    from em_pipelines.text.cleaning import clean_text  # noqa: PLC0415  (the guard takes a tenth of a second)
-    from em_pipelines.text.guard.passages import overlaps, sentences  # noqa: PLC0415
-    from em_pipelines.text.guard.screening import INJECTED, MILD, UNQUOTED, withheld_in  # noqa: PLC0415
+    from em_pipelines.guard.passages import overlaps, sentences  # noqa: PLC0415
+    from em_pipelines.guard.screening import INJECTED, MILD, UNQUOTED, withheld_in  # noqa: PLC0415
+    from em_pipelines.language.cleaning import clean_text  # noqa: PLC0415  (the guard takes a tenth of a second)
 
     text = clean_text(content)
     found: dict[str, set[tuple[int, int]]] = {}

@@ -28,7 +28,7 @@ from em_pipelines.interfaces.cli.console import (
     say,
     telling_of_a_new_home,
 )
-from em_pipelines.text.counting import counted
+from em_pipelines.language.counting import counted
 
 if TYPE_CHECKING:
     from em_pipelines.governance.access_tokens import Token, TokenBook

@@ -19,7 +19,7 @@ from em_pipelines.interfaces.cli.console import (
     say,
     tell,
 )
-from em_pipelines.text.counting import counted
+from em_pipelines.language.counting import counted
 
 if TYPE_CHECKING:
     from em_pipelines.governance.alerts.book import Book, Standing

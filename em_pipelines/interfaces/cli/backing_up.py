@@ -18,7 +18,7 @@ from em_pipelines.interfaces.cli.console import (
     print_json,
 )
 from em_pipelines.interfaces.cli.hints import with_home
-from em_pipelines.text.counting import IS, WAS, counted
+from em_pipelines.language.counting import IS, WAS, counted
 
 if TYPE_CHECKING:
     from em_pipelines.governance.backup.archive import Archive

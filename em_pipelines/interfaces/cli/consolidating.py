@@ -16,7 +16,7 @@ from em_pipelines.interfaces.cli.console import (
     say,
     tell,
 )
-from em_pipelines.text.counting import counted
+from em_pipelines.language.counting import counted
 
 if TYPE_CHECKING:
     from em_pipelines.lifecycle.consolidation.night import NightReport

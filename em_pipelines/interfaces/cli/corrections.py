@@ -19,8 +19,8 @@ from em_pipelines.interfaces.cli.console import (
     say,
     tell,
 )
+from em_pipelines.language.counting import counted
 from em_pipelines.schema.vocabulary import USER, Status
-from em_pipelines.text.counting import counted
 
 if TYPE_CHECKING:
     from em_pipelines.governance.corrections import Corrections, Fact, Given

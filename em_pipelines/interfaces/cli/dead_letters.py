@@ -20,7 +20,7 @@ from em_pipelines.interfaces.cli.console import (
     print_table,
     tell,
 )
-from em_pipelines.text.counting import IS, counted
+from em_pipelines.language.counting import IS, counted
 
 if TYPE_CHECKING:
     from em_pipelines.extraction.unread_segments import UnreadSegment

@@ -10,7 +10,7 @@ from em_pipelines.interfaces.cli.console import (
     print_json,
     print_table,
 )
-from em_pipelines.text.counting import counted
+from em_pipelines.language.counting import counted
 
 
 def doctor(home: HomeOption = None, as_json: JsonOption = False) -> None:

@@ -6,8 +6,8 @@ from em_pipelines.errors import UsageError
 from em_pipelines.evaluation.calibration import document, measure
 from em_pipelines.governance.confidence_curve import Bin
 from em_pipelines.interfaces.cli.console import out, print_json, print_table
+from em_pipelines.language.counting import counted
 from em_pipelines.pipeline import Pipeline
-from em_pipelines.text.counting import counted
 
 
 def evaluate_calibration(home: Pipeline, paths: list[Path], *, as_json: bool) -> None:

@@ -5,8 +5,8 @@ from pathlib import Path
 from em_pipelines.errors import UsageError
 from em_pipelines.evaluation.consolidation import measure
 from em_pipelines.interfaces.cli.console import out, print_json, print_table
+from em_pipelines.language.counting import counted
 from em_pipelines.pipeline import Pipeline
-from em_pipelines.text.counting import counted
 
 
 def evaluate_consolidation(home: Pipeline, paths: list[Path], *, as_json: bool) -> None:

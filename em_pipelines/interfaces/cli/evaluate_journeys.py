@@ -5,8 +5,8 @@ from pathlib import Path
 from em_pipelines.evaluation.corpus import SHIPPED
 from em_pipelines.evaluation.journeys import read_journeys, travel
 from em_pipelines.interfaces.cli.console import Defaults, Exit, fail, out, print_json, print_table
+from em_pipelines.language.counting import counted
 from em_pipelines.pipeline import Pipeline, opener
-from em_pipelines.text.counting import counted
 
 
 def evaluate_journeys(home: Pipeline, paths: list[Path], *, as_json: bool) -> None:

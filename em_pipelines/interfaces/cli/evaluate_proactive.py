@@ -7,8 +7,8 @@ import typer
 from em_pipelines.errors import UsageError
 from em_pipelines.evaluation.proactive import AIM_CLOSED_SHARE, simulate
 from em_pipelines.interfaces.cli.console import out, print_json, print_table
+from em_pipelines.language.counting import counted
 from em_pipelines.pipeline import Pipeline
-from em_pipelines.text.counting import counted
 
 
 def evaluate_proactive(

@@ -1,15 +1,11 @@
 """`em evaluate retrieval`: what search finds of what answers questions, by category and by component."""
 
 from dataclasses import asdict
-from datetime import date
-from functools import partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from em_pipelines.errors import UsageError
 from em_pipelines.evaluation.retrieval import Asked, Figures, Report, fit, held_out, measure, read
-from em_pipelines.extraction.order_meanings import OrderMeanings
 from em_pipelines.interfaces.cli.console import out, print_json, print_table
 from em_pipelines.pipeline import Pipeline
 
@@ -19,12 +15,7 @@ def evaluate_retrieval(home: Pipeline, paths: list[Path], *, is_fitted: bool, as
     if not paths:
         raise UsageError("evaluating retrieval: no conversation is named; give files of LoCoMo with their questions")
     settings, embedder = home.settings.retrieval, home.embedder
-    with TemporaryDirectory(prefix="em-judged-") as folder:  # nobody's home keeps what these conversations say
-        judge = None
-        if embedder is not None:
-            meanings = OrderMeanings(home.settings.embedder, lambda: embedder, Path(folder, "answers.sqlite"))
-            judge = partial(meanings.of_day, date.max)  # days make no difference here: nothing waits for another run
-        files = [read(path, settings, embedder, judge) for path in paths]
+    files = [read(path, settings, embedder) for path in paths]
     questions = [question for file in files for question in file]
     report = measure(questions, settings.weights)
     fitted = _fitted(files, questions) if is_fitted else None

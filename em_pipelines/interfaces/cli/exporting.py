@@ -23,8 +23,8 @@ from em_pipelines.interfaces.cli.console import (
     telling_of_a_new_home,
 )
 from em_pipelines.interfaces.cli.facts import AsOfOption, note_ahead, parse_day
+from em_pipelines.language.counting import counted
 from em_pipelines.serving.export.formats import ExportFormat
-from em_pipelines.text.counting import counted
 
 if TYPE_CHECKING:
     from em_pipelines.serving.export.json_import import Imported

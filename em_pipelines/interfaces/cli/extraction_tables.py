@@ -3,10 +3,10 @@
 import re
 from collections.abc import Iterable
 
-from em_pipelines.extraction.explaining import ClaimJudged, ClauseSeen, Explanation, PatternTried
+from em_pipelines.extraction.explanations import ClaimJudged, ClauseSeen, Explanation, PatternTried
 from em_pipelines.interfaces.cli.console import out, print_table
+from em_pipelines.language.cleaning import CODE_MARK
 from em_pipelines.schema.readings import Claim, Issue
-from em_pipelines.text.cleaning import CODE_MARK
 
 _TAKEN_OUT = re.compile(f"{CODE_MARK}+")
 

@@ -21,7 +21,7 @@ from em_pipelines.interfaces.cli.console import (
     write,
 )
 from em_pipelines.interfaces.cli.narrowing import note_unknown_names
-from em_pipelines.text.counting import counted
+from em_pipelines.language.counting import counted
 
 if TYPE_CHECKING:
     from em_pipelines.pipeline import Pipeline

@@ -21,7 +21,7 @@ from em_pipelines.interfaces.cli.console import (
     print_table,
     say,
 )
-from em_pipelines.text.counting import IS, counted
+from em_pipelines.language.counting import IS, counted
 
 if TYPE_CHECKING:
     from em_pipelines.governance.erasure.certificate import Certificate

@@ -16,7 +16,7 @@ from em_pipelines.interfaces.cli.console import (
     print_table,
     tell,
 )
-from em_pipelines.text.counting import counted
+from em_pipelines.language.counting import counted
 
 if TYPE_CHECKING:
     from em_pipelines.governance.confidence_curve import Share

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from em_pipelines.interfaces.cli.console import Exit, fail, print_json, print_table, say, some_of, tell
-from em_pipelines.text.counting import counted
+from em_pipelines.language.counting import counted
 
 if TYPE_CHECKING:
     from em_pipelines.landing.looking import Preview

@@ -22,7 +22,7 @@ from em_pipelines.interfaces.cli.console import (
     tell,
 )
 from em_pipelines.interfaces.cli.facts import parse_day
-from em_pipelines.text.counting import counted
+from em_pipelines.language.counting import counted
 
 if TYPE_CHECKING:
     from em_pipelines.llm.endpoint_report import EndpointReport

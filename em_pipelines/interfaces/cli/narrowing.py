@@ -45,8 +45,8 @@ def note_unknown_names(
 
 
 def _note(kind: str, wanted: list[str], known: set[str]) -> None:
+    from em_pipelines.language.name_keys import name_key
     from em_pipelines.schema.near_names import hint
-    from em_pipelines.text.name_keys import name_key
 
     keys = {name_key(one) for one in known}
     for name in wanted:

@@ -20,7 +20,7 @@ from em_pipelines.interfaces.cli.console import (
     print_json,
     print_table,
 )
-from em_pipelines.text.counting import counted
+from em_pipelines.language.counting import counted
 
 if TYPE_CHECKING:
     from em_pipelines.governance.audit.status import Status

@@ -17,7 +17,7 @@ from em_pipelines.interfaces.cli.console import (
     print_table,
     tell,
 )
-from em_pipelines.text.counting import counted
+from em_pipelines.language.counting import counted
 
 if TYPE_CHECKING:
     from em_pipelines.lifecycle.pool.books import SharedEntry

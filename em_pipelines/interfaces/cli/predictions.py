@@ -10,7 +10,7 @@ import typer
 
 from em_pipelines.errors import UsageError
 from em_pipelines.interfaces.cli.console import ExtractorOption, HomeOption, JsonOption, err, open_home, print_json
-from em_pipelines.text.counting import counted
+from em_pipelines.language.counting import counted
 
 FILE = typer.Argument(help="JSON Lines, as the corpora have them.", show_default=False)
 OUTPUT = typer.Option("--output", help="Where the predictions go.", show_default=False)
@@ -52,20 +52,12 @@ def extract(
 
 
 def _explain(text: str, home: Path | None, extractor: str | None, *, as_json: bool) -> None:
-    from em_pipelines.extraction.explaining import explain
-    from em_pipelines.extraction.rules.extractor import RulesExtractor
     from em_pipelines.interfaces.cli.extraction_tables import show
 
     if not text.strip():
         raise UsageError("reading --explain: the text is blank; give a message to read")
     opened = open_home(home, **({"extractor": extractor} if extractor else {}))
-    rules = opened.extractor if opened.settings.extractor == "rules" else None
-    if not isinstance(rules, RulesExtractor):
-        raise UsageError(
-            f"reading --explain: found the extractor {opened.settings.extractor}, which has no patterns to explain; "
-            "add --extractor rules"
-        )
-    explanation = explain(text, rules, opened.checks, datetime.now(UTC))
+    explanation = opened.explain(text, datetime.now(UTC))
     if as_json:
         print_json(explanation)
     else:

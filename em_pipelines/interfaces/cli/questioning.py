@@ -17,7 +17,7 @@ from em_pipelines.interfaces.cli.console import (
     telling_of_a_new_home,
     write,
 )
-from em_pipelines.text.counting import IS, counted
+from em_pipelines.language.counting import IS, counted
 
 if TYPE_CHECKING:
     from em_pipelines.governance.questionnaire import Questionnaire

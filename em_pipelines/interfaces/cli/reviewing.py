@@ -19,7 +19,7 @@ from em_pipelines.interfaces.cli.console import (
     say,
     tell,
 )
-from em_pipelines.text.counting import WAS, counted
+from em_pipelines.language.counting import WAS, counted
 
 if TYPE_CHECKING:
     from em_pipelines.governance.review import Decided, Review, Wanted

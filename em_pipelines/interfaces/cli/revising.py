@@ -19,7 +19,7 @@ from em_pipelines.interfaces.cli.console import (
     tell,
 )
 from em_pipelines.interfaces.cli.facts import parse_day
-from em_pipelines.text.counting import IS, counted
+from em_pipelines.language.counting import IS, counted
 
 if TYPE_CHECKING:
     from em_pipelines.lifecycle.revision.model import FactQuestion

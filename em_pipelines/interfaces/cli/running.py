@@ -35,7 +35,7 @@ from em_pipelines.interfaces.cli.console import (
 )
 from em_pipelines.interfaces.cli.facts import faded_line, parse_day
 from em_pipelines.interfaces.cli.hints import with_home
-from em_pipelines.text.counting import counted
+from em_pipelines.language.counting import counted
 
 if TYPE_CHECKING:
     from em_pipelines.interfaces.cli.dagster_runner import Summary

@@ -24,7 +24,7 @@ from em_pipelines.interfaces.cli.console import (
 )
 from em_pipelines.interfaces.cli.facts import AsOfOption, note_ahead, parse_day
 from em_pipelines.interfaces.cli.narrowing import check_relations, note_unknown_names
-from em_pipelines.text.counting import counted
+from em_pipelines.language.counting import counted
 
 if TYPE_CHECKING:
     from em_pipelines.pipeline import Pipeline

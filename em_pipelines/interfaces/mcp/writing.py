@@ -36,7 +36,7 @@ from em_pipelines.interfaces.mcp.forms import (
 )
 from em_pipelines.interfaces.memory import Memory
 from em_pipelines.landing.erasure_requests import Scope
-from em_pipelines.text.name_keys import name_key
+from em_pipelines.language.name_keys import name_key
 
 RUN_WAIT_SECONDS = 3.0
 """For how long an erasure waits for a run that is at work; then the run is left to carry it out."""

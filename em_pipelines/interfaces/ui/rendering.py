@@ -11,7 +11,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from em_pipelines.interfaces.ui.wording import first_fields, hedge, other_fields, plain, with_code
-from em_pipelines.text.counting import counted
+from em_pipelines.language.counting import counted
 
 LONGEST_LINE = 160
 HIDDEN = re.compile("[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]")

@@ -17,7 +17,7 @@ import orjson
 from em_pipelines.landing.reader import HEAD_BYTES, InputFile, Line
 from em_pipelines.landing.reasons import Reason, RuleError, Skip
 from em_pipelines.landing.settings import LandingSettings
-from em_pipelines.text.values import iso_local, parse_instant
+from em_pipelines.language.values import iso_local, parse_instant
 
 Fields = dict[str, Any]
 _SAMPLE_LINES = 20

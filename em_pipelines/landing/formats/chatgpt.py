@@ -47,7 +47,7 @@ from em_pipelines.landing.formats.chatgpt_content import (
 from em_pipelines.landing.reader import InputFile
 from em_pipelines.landing.reasons import Reason, Skip
 from em_pipelines.landing.records import NO_CONVERSATION
-from em_pipelines.text.counting import counted
+from em_pipelines.language.counting import counted
 
 
 def sniff(sample: Sample) -> bool:

@@ -17,7 +17,7 @@ from dateutil.parser import UnknownTimezoneWarning
 
 from em_pipelines.landing.formats.base import instant_of
 from em_pipelines.landing.settings import DateOrder
-from em_pipelines.text.values import parse_instant
+from em_pipelines.language.values import parse_instant
 
 _NUMERIC = re.compile(
     r"(?P<a>\d{1,4})(?P<mark>[./-])(?P<b>\d{1,2})(?P=mark)(?P<c>\d{1,4})\.?"

@@ -26,8 +26,8 @@ from em_pipelines.landing.formats.base import Fields, Format, Item, Parsed, Reje
 from em_pipelines.landing.formats.seeds import check_user
 from em_pipelines.landing.reader import InputFile
 from em_pipelines.landing.reasons import Reason, RuleError
+from em_pipelines.language.values import iso_instant
 from em_pipelines.schema.vocabulary import PrivacyLevel
-from em_pipelines.text.values import iso_instant
 
 PRIVACY = {
     "public": PrivacyLevel.PUBLIC,

@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from em_pipelines.text.values import read_yaml
+from em_pipelines.language.values import read_yaml
 
 MAX_CHARACTERS = 100
 _WINDOWS = re.compile(r"^(?:[A-Za-z]:[\\/]|\\\\)")

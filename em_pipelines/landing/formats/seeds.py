@@ -16,10 +16,10 @@ import yaml
 from em_pipelines.landing.formats.base import Fields, Parsed, Source, slug
 from em_pipelines.landing.reader import InputFile
 from em_pipelines.landing.reasons import Reason, RuleError
+from em_pipelines.language.cleaning import clean_text
+from em_pipelines.language.values import iso_instant
 from em_pipelines.schema.ids import content_id
 from em_pipelines.schema.vocabulary import USER, EntityType
-from em_pipelines.text.cleaning import clean_text
-from em_pipelines.text.values import iso_instant
 
 CONTACT_CONFIDENCE = 0.70
 """Of imported contacts and calendars (specification, 1.3)."""

@@ -21,7 +21,7 @@ from em_pipelines.landing.formats.base import Rejected
 from em_pipelines.landing.reader import InputFile
 from em_pipelines.landing.reasons import Reason, Skip
 from em_pipelines.landing.settings import DateOrder
-from em_pipelines.text.values import read_yaml
+from em_pipelines.language.values import read_yaml
 
 BUDDHIST_ERA, FIRST_BUDDHIST_YEAR = 543, 2500
 """Years as phones in Thai write them."""

@@ -7,12 +7,12 @@ from functools import cache
 from pathlib import Path
 from statistics import fmean
 
+from em_pipelines.guard.passages import folded
+from em_pipelines.language.fitted_models import SentenceWeights
+from em_pipelines.language.values import read_yaml
 from em_pipelines.lifecycle.consolidation.evidence import Evidence, category_key, is_like, words_of
 from em_pipelines.lifecycle.consolidation.settings import ConsolidationSettings
 from em_pipelines.lifecycle.consolidation.slowness import is_time
-from em_pipelines.text.guard.passages import folded
-from em_pipelines.text.guard.sensitive import SentenceWeights
-from em_pipelines.text.values import read_yaml
 
 ORDINARY, NOTED, PASSING, ECHO, CONTROL = "ordinary", "noted", "passing", "echo", "control"
 UNEXPLAINED, UNORDERED, ANSWER, RETIRED = "unexplained", "unordered", "answer", "retired"

@@ -5,9 +5,9 @@ Deterministic, and the same for every kind. Each refusal says by which bound, wi
 
 from dataclasses import dataclass
 
+from em_pipelines.language.counting import counted
 from em_pipelines.lifecycle.consolidation.evidence import MAX_COMPARED, Cluster, alike, incidents
 from em_pipelines.lifecycle.consolidation.settings import ConsolidationSettings
-from em_pipelines.text.counting import counted
 
 
 @dataclass(frozen=True, slots=True)

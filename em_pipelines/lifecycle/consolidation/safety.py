@@ -16,14 +16,14 @@ import re2
 import yaml
 
 from em_pipelines.errors import RuleFileError
+from em_pipelines.guard.contact import personal_spans
+from em_pipelines.guard.injection import is_quarantined, privilege_spans, strip_instructions
+from em_pipelines.guard.screening import CITED, UNQUOTED, withheld_in
+from em_pipelines.language.counting import counted
+from em_pipelines.language.masking import mask_text
 from em_pipelines.lifecycle.consolidation.evidence import ANOMALY, FAILURE, OF_SKILLS, Cluster, incidents
 from em_pipelines.lifecycle.consolidation.settings import ConsolidationSettings
 from em_pipelines.lifecycle.consolidation.wording import is_telling
-from em_pipelines.text.counting import counted
-from em_pipelines.text.guard.contact import personal_spans
-from em_pipelines.text.guard.injection import is_quarantined, privilege_spans, strip_instructions
-from em_pipelines.text.guard.screening import CITED, UNQUOTED, withheld_in
-from em_pipelines.text.masking import mask_text
 
 INJECTION, SECRETS, PRIVILEGE, SCOPE, CONTRADICTION = GATES = (
     "injection", "secrets", "privilege", "scope", "contradiction",

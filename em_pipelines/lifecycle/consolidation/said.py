@@ -4,6 +4,9 @@ about one thing, from which a reflection comes."""
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from em_pipelines.guard.passages import sentences
+from em_pipelines.guard.screening import quotable
+from em_pipelines.language.cleaning import CODE_MARK
 from em_pipelines.lifecycle.consolidation.evidence import (
     PREFERENCE,
     REFLECTION,
@@ -15,9 +18,6 @@ from em_pipelines.lifecycle.consolidation.evidence import (
 )
 from em_pipelines.schema.readings import Withheld
 from em_pipelines.schema.vocabulary import RELATIONS_BY_GROUP, USER, Flag, PrivacyLevel, Status, TemporalType
-from em_pipelines.text.cleaning import CODE_MARK
-from em_pipelines.text.guard.passages import sentences
-from em_pipelines.text.guard.screening import quotable
 
 Row = Mapping[str, Any]
 REPEATED = frozenset({"INSERT", "REINFORCE", "CONFIRM"})

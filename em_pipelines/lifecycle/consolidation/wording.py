@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from em_pipelines.language.counting import counted
+from em_pipelines.language.values import read_yaml
 from em_pipelines.lifecycle.consolidation.evidence import (
     ANOMALY,
     FAILURE,
@@ -26,8 +28,6 @@ from em_pipelines.lifecycle.consolidation.evidence import (
 from em_pipelines.lifecycle.consolidation.identifiers import shown_category, shown_skill
 from em_pipelines.lifecycle.consolidation.settings import ConsolidationSettings
 from em_pipelines.lifecycle.consolidation.slowness import OUTPUT_SPEAKS
-from em_pipelines.text.counting import counted
-from em_pipelines.text.values import read_yaml
 
 COMMON_SHARE = 0.8
 """Share of the messages in which a word has to stand to be what they have in common."""

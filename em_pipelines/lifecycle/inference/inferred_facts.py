@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from em_pipelines.graph.confidence_decay import DecaySettings
+from em_pipelines.language.name_keys import name_key
 from em_pipelines.lifecycle.decay import current_edges
 from em_pipelines.lifecycle.inference.infer import PROPOSALS, infer
 from em_pipelines.lifecycle.inference.rules import BY_MODEL, rules_of
@@ -22,7 +23,6 @@ from em_pipelines.schema.tables.derived import INFERRED_EDGES
 from em_pipelines.schema.tables.graph import EDGES, ENTITIES
 from em_pipelines.storage.duckdb_engine import fetch, scratch, statement
 from em_pipelines.storage.store import Store
-from em_pipelines.text.name_keys import name_key
 
 HERE = Path(__file__).parent
 

@@ -11,6 +11,7 @@ from datetime import date
 from typing import Any
 
 from em_pipelines.errors import EmError, UsageError
+from em_pipelines.language.fact_keys import strings_in
 from em_pipelines.lifecycle.consolidation.night import experiences
 from em_pipelines.lifecycle.pool.books import LOCK, Given
 from em_pipelines.lifecycle.pool.entry import Contribution, Refused, contribution_of
@@ -20,7 +21,6 @@ from em_pipelines.lifecycle.pool.traces import Traces
 from em_pipelines.schema.table import Table
 from em_pipelines.schema.tables.graph import EDGES, ENTITIES
 from em_pipelines.schema.tables.raw import FEEDBACK, INTERACTIONS, SKILL_INVOCATIONS
-from em_pipelines.text.fact_keys import strings_in
 
 MARK_DIGITS = 32
 THEMSELVES = "user"

@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterable
 from functools import cache
 from pathlib import Path
 
+from em_pipelines.language.values import read_yaml
 from em_pipelines.lifecycle.consolidation.evidence import category_key
-from em_pipelines.text.values import read_yaml
 
 GENERAL, CODES = "general", "codes"
 STEP = " > "

@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from itertools import groupby
 from typing import Any
 
+from em_pipelines.language.counting import counted
 from em_pipelines.lifecycle.consolidation.evidence import FAILURE, PROCEDURE
 from em_pipelines.lifecycle.consolidation.nights import History, Said, decided
 from em_pipelines.lifecycle.consolidation.safety import SafetyRules
@@ -24,7 +25,6 @@ from em_pipelines.lifecycle.pool.public_words import STEP, plain
 from em_pipelines.lifecycle.pool.receiving import SHARED, unsafe
 from em_pipelines.schema.ids import content_id
 from em_pipelines.schema.tables.raw import SKILL_INVOCATIONS
-from em_pipelines.text.counting import counted
 
 COLD, TEMPLATE = "cold", "template"
 Row = Mapping[str, Any]

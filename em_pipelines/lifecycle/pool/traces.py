@@ -8,10 +8,10 @@ import re
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
+from em_pipelines.language.name_keys import compact_key, fold
 from em_pipelines.language.sentences import sentences
 from em_pipelines.lifecycle.consolidation.evidence import LINK_WORDS
 from em_pipelines.lifecycle.pool.public_words import CODES, by_domain, shipped
-from em_pipelines.text.name_keys import compact_key, fold
 
 MIN_WORD_LETTERS = 2
 MIN_WHOLE_LETTERS = 3

@@ -9,10 +9,10 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from em_pipelines.errors import PatternError
-from em_pipelines.extraction.rules.lexicon import words
+from em_pipelines.language.en.lexicon import words
+from em_pipelines.language.values import read_yaml
 from em_pipelines.schema.table import TEXTS
 from em_pipelines.schema.vocabulary import FUNCTIONAL, INVERSES, RELATIONS, SYMMETRIC, EntityType
-from em_pipelines.text.values import read_yaml
 
 GAPS = Path(__file__).with_name("gaps.yaml")
 TEMPLATES = Path(__file__).with_name("templates.yaml")

@@ -7,6 +7,7 @@ import duckdb
 import pyarrow as pa
 
 from em_pipelines.graph.confidence_decay import Curve, DecaySettings, install_macros
+from em_pipelines.language.name_keys import name_key
 from em_pipelines.lifecycle.proactive.plain_names import listed, person_roles
 from em_pipelines.lifecycle.proactive.settings import ProactiveSettings
 from em_pipelines.lifecycle.proactive.wording import given_names
@@ -15,7 +16,6 @@ from em_pipelines.schema.ids import entity_id
 from em_pipelines.schema.table import TEXT
 from em_pipelines.schema.vocabulary import MAY_BE_PHRASE
 from em_pipelines.storage.duckdb_engine import registered, statement
-from em_pipelines.text.name_keys import name_key
 
 HERE = Path(__file__).parent
 CONFIDED = (

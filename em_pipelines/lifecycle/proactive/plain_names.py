@@ -9,11 +9,11 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
-from em_pipelines.extraction.rules.lexicon import load_lexicon, mapping, words
-from em_pipelines.text.guard.contact import personal_spans
-from em_pipelines.text.guard.screening import is_unsafe_content
-from em_pipelines.text.guard.sensitive import FINANCIAL, HEALTH, IDENTITY_DOCUMENT, is_sensitive
-from em_pipelines.text.values import read_yaml
+from em_pipelines.guard.contact import personal_spans
+from em_pipelines.guard.screening import is_unsafe_content
+from em_pipelines.guard.sensitive import FINANCIAL, HEALTH, IDENTITY_DOCUMENT, is_sensitive
+from em_pipelines.language.en.lexicon import load_lexicon, mapping, words
+from em_pipelines.language.values import read_yaml
 
 SHAPES = Path(__file__).with_name("shapes.yaml")
 MAX_CHARACTERS = 40

@@ -17,9 +17,8 @@ from typing import Any, Protocol
 import pyarrow as pa
 
 from em_pipelines.errors import UnusableAnswerError
-from em_pipelines.extraction.rules.acceptance import last_question
-from em_pipelines.extraction.rules.question_forms import asked_in
 from em_pipelines.graph.confidence_decay import DecaySettings
+from em_pipelines.language.en.question_forms import asked_in, last_question
 from em_pipelines.lifecycle.consolidation.wording import is_plain
 from em_pipelines.lifecycle.proactive.gaps import load_gaps
 from em_pipelines.lifecycle.proactive.probes import ProbesRun

@@ -8,8 +8,8 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from em_pipelines.errors import PatternError
+from em_pipelines.language.values import read_yaml
 from em_pipelines.lifecycle.proactive.gaps import MAX_WORDINGS
-from em_pipelines.text.values import read_yaml
 
 TEMPLATES = Path(__file__).with_name("starter_templates.yaml")
 

@@ -17,6 +17,7 @@ import duckdb
 import pyarrow as pa
 
 from em_pipelines.graph.confidence_decay import DecaySettings
+from em_pipelines.language.name_keys import name_key
 from em_pipelines.lifecycle.proactive.gaps import gap_tables
 from em_pipelines.lifecycle.proactive.ground import lay_out
 from em_pipelines.lifecycle.proactive.settings import ProactiveSettings
@@ -31,7 +32,6 @@ from em_pipelines.schema.tables.graph import ENTITIES
 from em_pipelines.schema.tables.outgoing import STARTERS
 from em_pipelines.schema.tables.raw import FEEDBACK, WORLD_EVENTS
 from em_pipelines.storage.duckdb_engine import connect, fetch, registered, statement
-from em_pipelines.text.name_keys import name_key
 
 HERE = Path(__file__).parent
 FLOOR = 0.7

@@ -8,8 +8,8 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 
-from em_pipelines.extraction.rules.lexicon import words
-from em_pipelines.extraction.rules.tokens import ALSO_NOUNS, ING, VERB_FORMS
+from em_pipelines.language.en.lexicon import words
+from em_pipelines.language.en.tokens import ALSO_NOUNS, ING, VERB_FORMS
 from em_pipelines.lifecycle.proactive.plain_names import (
     PREPOSITIONS,
     common,

@@ -14,12 +14,12 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Any
 
+from em_pipelines.guard.injection import is_quarantined
+from em_pipelines.guard.screening import withheld_in
+from em_pipelines.language.cleaning import clean_text
+from em_pipelines.language.masking import mask_text
+from em_pipelines.language.name_keys import name_key
 from em_pipelines.lifecycle.proactive.delivery import stems
-from em_pipelines.text.cleaning import clean_text
-from em_pipelines.text.guard.injection import is_quarantined
-from em_pipelines.text.guard.screening import withheld_in
-from em_pipelines.text.masking import mask_text
-from em_pipelines.text.name_keys import name_key
 
 URGENT = frozenset({"weather warning", "storm", "flood", "high water", "strike", "ferry strike", "closure", "outage",
                     "evacuation", "recall", "heat wave", "engineering works"})  # fmt: skip

@@ -10,13 +10,13 @@ from dataclasses import asdict, dataclass
 from pydantic import BaseModel, ConfigDict, StrictStr, ValidationError
 
 from em_pipelines.errors import UnusableAnswerError
+from em_pipelines.guard.screening import is_unsafe_content
+from em_pipelines.language.name_keys import name_key
 from em_pipelines.lifecycle.revision.model import FactQuestion, Finding, Outcome
 from em_pipelines.lifecycle.revision.public import MAX_CHARACTERS, is_plain, is_public_name
 from em_pipelines.lifecycle.revision.source import Page, same_page, source_of
 from em_pipelines.llm.documents import without_reasoning
 from em_pipelines.llm.protocol import ChatAnswer
-from em_pipelines.text.guard.screening import is_unsafe_content
-from em_pipelines.text.name_keys import name_key
 
 MAX_PAGES = 40
 MAX_NAME_WORDS = 8

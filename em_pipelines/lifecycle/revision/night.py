@@ -19,6 +19,7 @@ from em_pipelines.errors import (
     RequestRefusedError,
     UsageError,
 )
+from em_pipelines.language.counting import counted
 from em_pipelines.lifecycle.revision.model import (
     NO_USABLE_ANSWER,
     FactQuestion,
@@ -36,7 +37,6 @@ from em_pipelines.schema.tables.derived import CURRENT_EDGES
 from em_pipelines.schema.tables.graph import ENTITIES
 from em_pipelines.storage.duckdb_engine import connect
 from em_pipelines.storage.store import Store
-from em_pipelines.text.counting import counted
 
 Write = Callable[[date, Sequence[Record]], None]
 

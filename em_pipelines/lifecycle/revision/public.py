@@ -7,10 +7,10 @@ silence: a fact that is not sent costs nothing.
 import re
 from functools import cache, lru_cache
 
-from em_pipelines.extraction.rules.lexicon import load_lexicon, mapping, words
+from em_pipelines.guard.screening import is_unsafe_content
+from em_pipelines.guard.sensitive import FINANCIAL, HEALTH, IDENTITY_DOCUMENT, is_sensitive
+from em_pipelines.language.en.lexicon import load_lexicon, mapping, words
 from em_pipelines.lifecycle.revision.model import FactQuestion
-from em_pipelines.text.guard.screening import is_unsafe_content
-from em_pipelines.text.guard.sensitive import FINANCIAL, HEALTH, IDENTITY_DOCUMENT, is_sensitive
 
 RELATIONS = (
     "located_in", "part_of", "has_part", "made_of", "depends_on", "created", "owns", "member_of", "uses", "has_name",

@@ -4,9 +4,9 @@ import re
 from dataclasses import dataclass
 from urllib.parse import unquote, urlsplit
 
-from em_pipelines.text.guard.injection import is_quarantined, strip_instructions
-from em_pipelines.text.guard.screening import is_unsafe_content
-from em_pipelines.text.masking import mask_text
+from em_pipelines.guard.injection import is_quarantined, strip_instructions
+from em_pipelines.guard.screening import is_unsafe_content
+from em_pipelines.language.masking import mask_text
 
 MAX_SOURCE_CHARACTERS = 300
 MAX_TITLE_CHARACTERS = 200

@@ -8,6 +8,7 @@ from itertools import islice, zip_longest
 
 import numpy as np
 
+from em_pipelines.language.name_keys import name_key
 from em_pipelines.retrieval.context.known_facts import Flags, Known, is_id, known
 from em_pipelines.retrieval.context.person import HABITS, N_LATELY, hedged, lately, standing, who
 from em_pipelines.retrieval.context.sections import plain
@@ -18,7 +19,6 @@ from em_pipelines.retrieval.experiences import tellable
 from em_pipelines.retrieval.searchable_home import SearchableHome
 from em_pipelines.retrieval.user_search import seen_from
 from em_pipelines.schema.vocabulary import USER
-from em_pipelines.text.name_keys import name_key
 
 LONGEST_LINE = 160
 LONGEST_TITLE = 60

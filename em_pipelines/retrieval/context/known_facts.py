@@ -19,6 +19,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from em_pipelines.language.name_keys import fold
+from em_pipelines.language.values import local_instant
 from em_pipelines.redaction.veils import hidden, hiding
 from em_pipelines.retrieval.documents import says_more
 from em_pipelines.retrieval.pack import Pack
@@ -29,8 +31,6 @@ from em_pipelines.schema.tables.graph import EDGES, ENTITIES
 from em_pipelines.schema.vocabulary import FUNCTIONAL, USER
 from em_pipelines.serving.facts import SHOWN, FactQuery, FactRow, standing
 from em_pipelines.serving.readable_home import ReadableHome
-from em_pipelines.text.name_keys import fold
-from em_pipelines.text.values import local_instant
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]

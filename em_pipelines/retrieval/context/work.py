@@ -14,6 +14,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from em_pipelines.language.counting import counted
 from em_pipelines.lifecycle.consolidation.circumstances import NOTHING, what_followed
 from em_pipelines.lifecycle.consolidation.doubts import is_ordinary
 from em_pipelines.lifecycle.consolidation.evidence import FAILURE, category_key
@@ -23,7 +24,6 @@ from em_pipelines.retrieval.experiences import Experience
 from em_pipelines.retrieval.searchable_home import SearchableHome
 from em_pipelines.schema.tables.derived import SKILL_PROFILES
 from em_pipelines.schema.tables.raw import SKILL_INVOCATIONS
-from em_pipelines.text.counting import counted
 
 FAILED_DAYS, N_FAILED = 7, 3
 ACTIVE_DAYS, N_SKILLS = 30, 5

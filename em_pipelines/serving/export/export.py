@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from em_pipelines.errors import ErasureIncompleteError, UnknownUserError, UsageError
+from em_pipelines.language.counting import counted
 from em_pipelines.serving.export.exported_facts import Memory, days_said, memory_of
 from em_pipelines.serving.export.formats import ExportFormat
 from em_pipelines.serving.export.graphml import write_graphml
@@ -22,7 +23,6 @@ from em_pipelines.serving.export.records import records_of
 from em_pipelines.serving.export.vault import to_vault
 from em_pipelines.serving.facts import FactQuery, KeptAs, known
 from em_pipelines.storage.ledger_entries import Act
-from em_pipelines.text.counting import counted
 
 EXPORT = "export"
 """The action in the ledger."""

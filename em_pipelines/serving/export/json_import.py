@@ -20,6 +20,7 @@ from em_pipelines.landing.land import KIND, LetterBox
 from em_pipelines.landing.reasons import OPEN, Origin
 from em_pipelines.landing.records import land_record
 from em_pipelines.landing.report import LandingReport
+from em_pipelines.language.masking import mask_bytes, mask_text
 from em_pipelines.schema import ids
 from em_pipelines.schema.table import Record
 from em_pipelines.serving.export.json_check import Head, check, records
@@ -27,7 +28,6 @@ from em_pipelines.serving.export.json_stream import BrokenJsonError
 from em_pipelines.serving.export.portable_home import PortableHome
 from em_pipelines.storage.landed_log import LandedLog
 from em_pipelines.storage.ledger_entries import Act
-from em_pipelines.text.masking import mask_bytes, mask_text
 
 IMPORT = "import"
 """The action in the ledger, and the file that a refused record is said to come from: the same for every copy."""

@@ -7,9 +7,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from em_pipelines.language.filenames import safe_stem, stems
 from em_pipelines.serving.export.exported_facts import Memory, Row
 from em_pipelines.serving.export.sentences import confidence_word, one_line, plain, quoted
-from em_pipelines.text.filenames import safe_stem, stems
 
 INDEX, PERSON, FOLDER = "Index.md", "Person.md", "entities"
 EARLIER = "superseded"

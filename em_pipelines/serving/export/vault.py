@@ -15,10 +15,10 @@ from pathlib import Path
 import orjson
 
 from em_pipelines.errors import UsageError
+from em_pipelines.language.counting import WAS, counted
 from em_pipelines.serving.export.notes import FOLDER, INDEX, PERSON
 from em_pipelines.serving.export.output import sweep_beside
 from em_pipelines.storage.files import sync_folder, write_atomically
-from em_pipelines.text.counting import WAS, counted
 
 MARKER = ".em-vault.json"
 FORMAT = "em_pipelines.vault"

@@ -13,11 +13,11 @@ from pathlib import Path
 
 import pyarrow.compute as pc
 
+from em_pipelines.language.counting import counted
 from em_pipelines.observability.work import work
 from em_pipelines.schema.tables.raw import INTERACTIONS
 from em_pipelines.storage.histograms import FOLDER, Histogram, Histograms, add_to_note
 from em_pipelines.storage.lake import Lake
-from em_pipelines.text.counting import counted
 
 _LOGGER = logging.getLogger(__name__)
 MIXED, NONE = "mixed", "none"

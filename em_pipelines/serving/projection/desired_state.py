@@ -9,6 +9,7 @@ import duckdb
 import pyarrow as pa
 
 from em_pipelines.errors import CorruptTableError
+from em_pipelines.language.counting import IS, counted
 from em_pipelines.schema.vocabulary import RELATIONS
 from em_pipelines.serving.projection.graph_store import Sums
 from em_pipelines.serving.projection.shapes import (
@@ -22,7 +23,6 @@ from em_pipelines.serving.projection.shapes import (
     Row,
 )
 from em_pipelines.storage.duckdb_engine import Rows, bind, scalar, statement
-from em_pipelines.text.counting import IS, counted
 
 HERE = Path(__file__).parent
 TABLES = {ENTITY: "wanted_entities", VALUE: "wanted_values"}

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from em_pipelines.errors import GraphUnavailableError, UsageError
+from em_pipelines.language.counting import IS, counted
 from em_pipelines.schema.ids import digest
 from em_pipelines.schema.table import Table
 from em_pipelines.schema.tables.derived import CURRENT_EDGES
@@ -24,7 +25,6 @@ from em_pipelines.serving.projection.shapes import NODE_PROPERTIES
 from em_pipelines.storage.duckdb_engine import EngineSettings, Rows, connect
 from em_pipelines.storage.step import code_digest
 from em_pipelines.storage.store import Store
-from em_pipelines.text.counting import IS, counted
 
 BATCH_ROWS = 2_000
 """Rows a transaction: between 1,000 and 5,000 servers are fastest, and a batch that is tried again costs little."""

@@ -8,8 +8,8 @@ import pytest
 
 from em_pipelines.extraction.assemble import readings
 from em_pipelines.extraction.messages import language_of
+from em_pipelines.language.cleaning import clean_text
 from em_pipelines.schema.readings import Extraction, Segment, Turn
-from em_pipelines.text.cleaning import clean_text
 from tests.model_server.script import Call, answer
 
 WRITTEN_AT = datetime(2026, 3, 5, 18, 20, tzinfo=UTC)

@@ -15,10 +15,10 @@ from em_pipelines.extraction.llm.grounding import ground
 from em_pipelines.extraction.llm.parsing import parse
 from em_pipelines.extraction.llm.settings import Profile
 from em_pipelines.extraction.verification import TEMPLATE_NAMES, verify
+from em_pipelines.guard.screening import guarded
+from em_pipelines.language.cleaning import CODE_MARK
 from em_pipelines.schema.readings import Segment, Turn
 from em_pipelines.schema.vocabulary import OBSERVATIONS, RELATIONS, RELATIONS_BY_GROUP, EntityType
-from em_pipelines.text.cleaning import CODE_MARK
-from em_pipelines.text.guard.screening import guarded
 
 WRITTEN_AT = datetime(2026, 4, 2, 9, 30, tzinfo=UTC)
 MAX_FIXED_TOKENS = {Profile.LEAN: 1_350, Profile.FULL: 2_500}

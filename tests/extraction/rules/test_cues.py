@@ -1,7 +1,7 @@
 import pytest
 
-from em_pipelines.extraction.rules.cues import find_phrases
-from em_pipelines.extraction.rules.tokens import tokenise
+from em_pipelines.language.en.cues import find_phrases
+from em_pipelines.language.en.tokens import tokenise
 from em_pipelines.schema.vocabulary import HedgeLevel
 
 

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from em_pipelines.extraction.rules.dates import find_date, find_since, read_date
-from em_pipelines.extraction.rules.tokens import tokenise
+from em_pipelines.language.en.dates import find_date, find_since, read_date
+from em_pipelines.language.en.tokens import tokenise
 
 THURSDAY = date(2026, 3, 5)
 

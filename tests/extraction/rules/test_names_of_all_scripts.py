@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 
 from em_pipelines.extraction.messages import language_of
-from em_pipelines.text.name_keys import compact_key, name_key
+from em_pipelines.language.name_keys import compact_key, name_key
 
 ClaimsOf = Callable[..., list[str]]
 NAMES = [

@@ -3,10 +3,10 @@ from datetime import date
 import pytest
 
 from em_pipelines.extraction.rules.names import Reading, is_name
-from em_pipelines.extraction.rules.noun_phrases import parse_noun_phrase
 from em_pipelines.extraction.rules.people import phrase_text
 from em_pipelines.extraction.rules.slots import fill_slot
-from em_pipelines.extraction.rules.tokens import tokenise
+from em_pipelines.language.en.noun_phrases import parse_noun_phrase
+from em_pipelines.language.en.tokens import tokenise
 
 
 def reading(text: str) -> Reading:

@@ -3,8 +3,8 @@
 import pytest
 
 from em_pipelines.extraction.rules.acceptance import in_own_words
-from em_pipelines.extraction.rules.lexicon import load_lexicon
-from em_pipelines.extraction.rules.question_forms import FILLS, question_forms
+from em_pipelines.language.en.lexicon import load_lexicon
+from em_pipelines.language.en.question_forms import FILLS, question_forms
 
 
 @pytest.mark.parametrize(

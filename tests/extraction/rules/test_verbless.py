@@ -4,12 +4,10 @@ import pytest
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("About me:\nName: Oriane\nAge: 37\nCity: Zutphen",
-         ["user | has_name | Oriane", "user | has_age | 37", "user | lives_in | Zutphen"]),
         ("About me: harbour pilot, two kids, living in Zutphen.",
          ["user | works_as | harbour pilot", "user | parent_of | kids", "user | lives_in | Zutphen"]),
-        ("About me: Two kids. Lives in Zutphen. Name: Ravi.",
-         ["user | parent_of | kids", "user | lives_in | Zutphen", "user | has_name | Ravi"]),
+        ("About me: Two kids. Lives in Zutphen. City: Delft.",
+         ["user | parent_of | kids", "user | lives_in | Zutphen"]),
         ("I'm a harbour pilot in Zutphen, two kids.",
          ["user | works_as | harbour pilot", "user | lives_in | Zutphen", "user | parent_of | kids"]),
         ("Big fan of brass bands.", ["user | likes | brass bands"]),

@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from em_pipelines.landing.record_cutting import cut_payload
+from em_pipelines.language.fact_keys import fact_key, key_of_named
+from em_pipelines.language.name_matching import NameIndex
 from em_pipelines.schema.feedback_payloads import check_payload
-from em_pipelines.text.fact_keys import fact_key, key_of_named
-from em_pipelines.text.name_matching import NameIndex
 
 NAMES = NameIndex.of(["Porto"])
 ERASED = fact_key("user", "likes", "tea", None, 1)

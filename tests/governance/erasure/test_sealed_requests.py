@@ -10,6 +10,7 @@ import pytest
 from em_pipelines.governance.erasure.forget import carry_out
 from em_pipelines.landing.erasure_requests import Request, Scope, ScopeKind, as_document
 from em_pipelines.landing.planned_cuts import Cut, joined, pieces_of
+from em_pipelines.language.name_matching import MARKER
 from em_pipelines.pipeline import Pipeline
 from em_pipelines.redaction.planning import plan
 from em_pipelines.redaction.veils import hidden
@@ -18,7 +19,6 @@ from em_pipelines.settings import load_settings
 from em_pipelines.storage.salt import Salt
 from em_pipelines.storage.sealed_texts import SentenceIndex, sealed, sealed_as_before, sealed_runs
 from em_pipelines.storage.tombstones import MESSAGE
-from em_pipelines.text.name_matching import MARKER
 
 from .conftest import NORA, NOW, World, feedback, lines
 from .test_crash import KilledError, kill_at

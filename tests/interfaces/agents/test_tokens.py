@@ -12,9 +12,9 @@ from em_pipelines.errors import UsageError
 from em_pipelines.governance.access_tokens import TokenBook
 from em_pipelines.governance.token_scope import TokenScope
 from em_pipelines.interfaces.memory import Memory
+from em_pipelines.language.masking import mask_text
 from em_pipelines.pipeline import Pipeline
 from em_pipelines.settings import load_settings
-from em_pipelines.text.masking import mask_text
 
 NOON = datetime(2026, 4, 1, 12, tzinfo=UTC)
 

@@ -4,7 +4,7 @@ import orjson
 import pytest
 
 from em_pipelines.extraction.assemble import DEFAULT_CHECKS
-from em_pipelines.extraction.explaining import explain
+from em_pipelines.extraction.rules.explaining import explain
 from em_pipelines.extraction.rules.extractor import RulesExtractor
 from tests.extraction.conftest import WRITTEN_AT, one_turn
 

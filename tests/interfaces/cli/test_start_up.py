@@ -94,7 +94,7 @@ def test_who_reads_imports_what_reading_needs(imports: Imports, examples_home: P
 @pytest.mark.slow
 def test_facts_import_no_fold_while_no_feedback_waits(imports: Imports, examples_home: Path) -> None:
     found = imports("facts", "--user", "mirela", "--home", examples_home)
-    assert found & {"em_pipelines.steps", "em_pipelines.serving.overlay", "em_pipelines.text.guard.screening"} == set()
+    assert found & {"em_pipelines.steps", "em_pipelines.serving.overlay", "em_pipelines.guard.screening"} == set()
 
 
 @pytest.mark.slow

@@ -5,8 +5,8 @@ from typing import Any
 
 import orjson
 
+from em_pipelines.guard.passages import has_pasted_block
 from em_pipelines.landing.land import all_letters
-from em_pipelines.text.guard.passages import has_pasted_block
 
 CONVERSATION = {
     "uuid": "c1",

@@ -11,13 +11,13 @@ import pytest
 
 from em_pipelines.governance.erasure.forget import catch_up
 from em_pipelines.landing.land import land
+from em_pipelines.language.values import iso_instant
 from em_pipelines.lifecycle.consolidation.documents.memory_files import root_of
 from em_pipelines.lifecycle.consolidation.night import NightReport, decide, roll_back, run_night
 from em_pipelines.lifecycle.consolidation.nights import Said
 from em_pipelines.pipeline import Pipeline
 from em_pipelines.schema.tables.derived import CONSOLIDATED
 from em_pipelines.settings import load_settings
-from em_pipelines.text.values import iso_instant
 
 NOW = datetime(2026, 9, 1, 12, tzinfo=UTC)
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from em_pipelines.language.fitted_models import SentenceWeights
 from em_pipelines.lifecycle.consolidation.doubts import SLOW_WEIGHTS, WEIGHTS
-from em_pipelines.text.guard.sensitive import SentenceWeights
 
 MOST_ASTRAY = 6
 """Hundredths by which a weight may be another where a library rounds otherwise: what is smaller is in no file."""

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from em_pipelines.language.values import read_yaml
 from em_pipelines.lifecycle.consolidation.evidence import category_key
 from em_pipelines.lifecycle.consolidation.reviewed import waiting
-from em_pipelines.text.values import read_yaml
 from tests.lifecycle.consolidation.landed import failing, home_at, learn, night, rows
 
 ATTACKS = Path(__file__).parents[4] / "shared" / "gold" / "attacks.jsonl"

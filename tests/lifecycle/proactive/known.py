@@ -7,6 +7,7 @@ from typing import Any
 import pyarrow as pa
 
 from em_pipelines.graph.confidence_decay import DecaySettings, effective_confidence
+from em_pipelines.language.name_keys import name_key
 from em_pipelines.lifecycle.proactive.probes import ProbesRun
 from em_pipelines.lifecycle.proactive.settings import ProactiveSettings
 from em_pipelines.schema.ids import content_id, edge_id, entity_id
@@ -15,7 +16,6 @@ from em_pipelines.schema.tables.graph import CONTRADICTIONS, ENTITIES
 from em_pipelines.schema.tables.outgoing import PROBES
 from em_pipelines.schema.tables.raw import FEEDBACK
 from em_pipelines.schema.vocabulary import PHRASE_OBJECT, USUAL_TEMPORAL_TYPE, TemporalType
-from em_pipelines.text.name_keys import name_key
 
 TODAY = date(2026, 6, 1)
 WIDE = ProactiveSettings(max_waiting=500, max_per_entity=50, max_per_template=50, min_value=0)

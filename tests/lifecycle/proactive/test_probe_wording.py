@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from em_pipelines.language.values import read_yaml
 from em_pipelines.lifecycle.proactive.gaps import Gap, load_gaps
 from em_pipelines.lifecycle.proactive.validator import objections
 from em_pipelines.lifecycle.proactive.wording import SHAPED, shapes
 from em_pipelines.schema.vocabulary import EntityType
-from em_pipelines.text.values import read_yaml
 from tests.lifecycle.proactive.known import Known, probes
 
 

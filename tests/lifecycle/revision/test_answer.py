@@ -7,12 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from em_pipelines.errors import UnusableAnswerError
+from em_pipelines.guard.screening import is_unsafe_content
 from em_pipelines.lifecycle.revision.answer import MAX_NAME_WORDS, Searched, read_finding
 from em_pipelines.lifecycle.revision.model import FactQuestion, Finding, Outcome
 from em_pipelines.lifecycle.revision.public import is_plain
 from em_pipelines.lifecycle.revision.source import Page
 from em_pipelines.llm.protocol import ChatAnswer
-from em_pipelines.text.guard.screening import is_unsafe_content
 from tests.lifecycle.revision.worlds import question_of
 
 ATLAS = Page("https://atlas.example.org/korvel?ref=1", "Korvel - an atlas")

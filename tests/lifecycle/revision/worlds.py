@@ -7,11 +7,11 @@ from typing import Any
 import pyarrow as pa
 
 from em_pipelines.errors import ModelError
+from em_pipelines.language.name_keys import name_key
 from em_pipelines.lifecycle.revision.model import FactQuestion, Finding, Outcome
 from em_pipelines.schema.ids import entity_id
 from em_pipelines.schema.tables.derived import CURRENT_EDGES
 from em_pipelines.schema.tables.graph import ENTITIES
-from em_pipelines.text.name_keys import name_key
 
 TODAY = date(2026, 6, 1)
 """The day whose fold takes the outcomes of the nights that are tested."""

@@ -46,7 +46,8 @@ def test_notes_tell_what_is_known(world: World, place: Path) -> None:
         r"said 2026-03-05 in s2: “I moved to Tromsø”\n",
         found["Person.md"],
     )
-    assert re.search(r"## Earlier\n\n- \*\*lives in\*\* \[\[entities/Bergen\|Bergen\]\]: .*until", found["Person.md"])
+    earlier = found["Person.md"].partition("## Earlier\n\n")[2]
+    assert re.search(r"(?m)^- \*\*lives in\*\* \[\[entities/Bergen\|Bergen\]\]: .*until", earlier)
     assert "[[Person|nora]]" in found["entities/Tromsø.md"]
     assert "said 2026-03-21 in feedback" in found["entities/rye bread.md"]
     assert "[[entities/Tromsø|Tromsø]]: 1 fact" in found["Index.md"]

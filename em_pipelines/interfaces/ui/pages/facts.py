@@ -11,12 +11,12 @@ from em_pipelines.governance.audit.why import why
 from em_pipelines.interfaces.agents.asking import told_facts
 from em_pipelines.interfaces.ui.asked import Asked, Done, NobodyError, NotThereError, Page
 from em_pipelines.interfaces.ui.rendering import said
+from em_pipelines.language.name_keys import name_key
 from em_pipelines.redaction.veils import hiding
 from em_pipelines.schema.tables.graph import EDGES
 from em_pipelines.serving.facts import SHOWN, TOLD_FROM, FactQuery, KeptAs, waiting_feedback
 from em_pipelines.serving.faded import faded
 from em_pipelines.serving.users import is_known
-from em_pipelines.text.name_keys import name_key
 
 PAGE_ROWS = 50
 LONGEST_VALUE = 200

@@ -10,9 +10,9 @@ from em_pipelines.interfaces.agents.graph_page import Part, graph_page
 from em_pipelines.interfaces.ui.asked import Asked, Page
 from em_pipelines.interfaces.ui.drawing import Drawing, drawn
 from em_pipelines.interfaces.ui.pages.facts import came, check_known, known
+from em_pipelines.language.name_keys import name_key
 from em_pipelines.schema.tables.clean import MESSAGES
 from em_pipelines.schema.vocabulary import USER
-from em_pipelines.text.name_keys import name_key
 
 MOST_EDGES = 60
 """Of a drawing that can still be read."""

@@ -4,10 +4,10 @@ from em_pipelines.governance.alerts.book import AlertBook
 from em_pipelines.governance.audit.soundness import diagnose
 from em_pipelines.governance.audit.status import status
 from em_pipelines.interfaces.ui.asked import Asked, Done, Page
+from em_pipelines.language.name_keys import name_key
 from em_pipelines.serving.report.charts import charts_of
 from em_pipelines.serving.report.figures import home_figures
 from em_pipelines.serving.snapshot import LATEST
-from em_pipelines.text.name_keys import name_key
 
 PAGE_ROWS = 50
 FEW = 12

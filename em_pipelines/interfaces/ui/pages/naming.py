@@ -11,12 +11,12 @@ from em_pipelines.governance.audit.rows import state_where
 from em_pipelines.governance.correction_effects import KnownNames, hint, notes_on_merge
 from em_pipelines.interfaces.ui.asked import Asked, Done, NotThereError, Page
 from em_pipelines.interfaces.ui.pages.facts import came, known, with_notes
+from em_pipelines.language.name_keys import name_key
 from em_pipelines.redaction.veils import hidden
 from em_pipelines.schema.feedback_payloads import Merge, Split, read_payload
 from em_pipelines.schema.tables.graph import ENTITIES
 from em_pipelines.schema.vocabulary import USER
 from em_pipelines.serving.facts import waiting_feedback
-from em_pipelines.text.name_keys import name_key
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,10 +9,10 @@ from em_pipelines.governance.judging import judge as note_judgement
 from em_pipelines.governance.review import Review, Wanted
 from em_pipelines.interfaces.ui.asked import Asked, Done, Page
 from em_pipelines.interfaces.ui.pages.facts import check_known, known
+from em_pipelines.language.counting import counted
 from em_pipelines.lifecycle.consolidation.night import decide as decide_upon_experience
 from em_pipelines.lifecycle.consolidation.nights import Said
 from em_pipelines.lifecycle.consolidation.reviewed import PREFIX, waiting
-from em_pipelines.text.counting import counted
 
 UNSURE_BELOW = 0.6
 SHOWN, SHOWN_TO_JUDGE = 50, 5

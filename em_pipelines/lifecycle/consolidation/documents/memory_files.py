@@ -19,6 +19,7 @@ from pathlib import Path
 
 import pyarrow.compute as pc
 
+from em_pipelines.language.filenames import stems
 from em_pipelines.lifecycle.consolidation.consolidating_home import ConsolidatingHome
 from em_pipelines.lifecycle.consolidation.documents.blocks import DamagedBlockError, parts, with_block
 from em_pipelines.lifecycle.consolidation.documents.pages import (
@@ -34,7 +35,6 @@ from em_pipelines.schema.ids import content_id
 from em_pipelines.schema.table import Table
 from em_pipelines.schema.tables.derived import EXPERIENCE_LINKS, EXPERIENCES, RULES, SKILL_PROFILES
 from em_pipelines.storage.files import write_atomically
-from em_pipelines.text.filenames import stems
 
 MEMORY, SKILLS, SKILL = "MEMORY.md", "skills", "SKILL.md"
 FOLDER = "memory"

@@ -12,9 +12,9 @@ from datetime import datetime
 from functools import lru_cache
 from typing import Any
 
+from em_pipelines.language.counting import counted
 from em_pipelines.lifecycle.consolidation.evidence import ANOMALY, FAILURE, PROCEDURE
 from em_pipelines.lifecycle.consolidation.safety import SafetyRules, may_be_shown
-from em_pipelines.text.counting import counted
 
 Row = Mapping[str, Any]
 MAX_LINES = 500

@@ -1,0 +1,1 @@
+"""English: its words, how they stand together, and what its dates mean."""

@@ -1,1 +1,0 @@
-"""Text: words in, words out; cleaning, keys and matching of names, masking, the guard."""
