@@ -3,7 +3,7 @@
 Memory is data: no stored text may be an instruction. What is found is blanked character by character with
 `CODE_MARK`, so that spans of what remains hold; the honest facts around it stay readable. What counts as an
 instruction is data: injection.yaml, and commands.yaml for what asks to be run. The order is: cleaning (invisible
-signs, look-alikes; `text.cleaning`), masking of secrets, then this.
+signs, look-alikes; `language.cleaning`), masking of secrets, then this.
 """
 
 import re

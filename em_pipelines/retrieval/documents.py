@@ -73,8 +73,8 @@ SCHEMA = pa.schema(
 )
 """One row a document; from `status` on, columns are of facts alone, but for `user_id`, whose it is. `turn_number` and
 `session_id` of a fact are those of its first provenance; `confidence` is the effective one of a fact, 1 of a message, 0
-of one of which nothing may be told; `names` are keys of all names of both ends (`text.name_keys.name_key`); `sources`
-are where it was said; `conflicts` are the facts that cannot hold beside it; `polarity` is 1, or -1 of what is not so.
+of one of which nothing may be told; `names` are keys of all names of both ends (`name_keys.name_key`); `sources` are
+where it was said; `conflicts` are the facts that cannot hold beside it; `polarity` is 1, or -1 of what is not so.
 What `is_withdrawn` was taken back or corrected by people: where it was said it is not quoted any more."""
 
 

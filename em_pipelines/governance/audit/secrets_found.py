@@ -1,6 +1,6 @@
 """Secrets that stand in a table after all: what masking knows is looked for once more, in every column of text.
 
-Everything is masked before it lands (`text.masking`), so whatever is found here came in on another way: an editor, a
+Everything is masked before it lands (`language.masking`), so what is found here came in on another way: an editor, a
 model's own words, a pattern that was learned since. Found is told by table, column and day, and never quoted.
 """
 
