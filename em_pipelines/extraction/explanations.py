@@ -51,11 +51,13 @@ class ClaimJudged:
 
 @dataclass(frozen=True, slots=True)
 class SentenceSeen:
-    """A sentence, how probably it is worth keeping (0 to 1), and the kind of observation; None where it is none."""
+    """A sentence, how probably it is worth keeping (0 to 1), and the kind of observation; None where it is none.
+    `left_out` says why it makes none although it is worth keeping."""
 
     text: str
     confidence: float
     kind: str | None
+    left_out: str | None
 
 
 @dataclass(frozen=True, slots=True)

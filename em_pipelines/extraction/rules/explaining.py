@@ -4,7 +4,7 @@ The text goes the way of every message (`assemble.readings`); only the reader is
 and nothing decided here.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from datetime import datetime
 
 from em_pipelines.errors import UsageError
@@ -27,13 +27,14 @@ from em_pipelines.extraction.rules.people import joined_text, phrase_text
 from em_pipelines.extraction.rules.slots import Fill
 from em_pipelines.extraction.rules.trace import Attempt, ClauseTrace, Trace
 from em_pipelines.extraction.verification import verify
-from em_pipelines.language.cleaning import clean_text, looks_like_code
+from em_pipelines.guard.passages import Span, overlaps
+from em_pipelines.language.cleaning import CODE_MARK, clean_text, looks_like_code
 from em_pipelines.language.en.clauses import Clause
 from em_pipelines.language.en.tokens import CLASS_NAMES, PUNCT, Token
 from em_pipelines.language.en.verb_groups import VerbGroup
 from em_pipelines.language.masking import mask_text
 from em_pipelines.schema.readings import Claim, Extraction, Extractor, LocalExtractor, Segment, Turn
-from em_pipelines.schema.vocabulary import USER, HedgeLevel
+from em_pipelines.schema.vocabulary import OBSERVATIONS, USER, HedgeLevel
 
 _VERB_SIGNS = (
     "is_negated", "is_past", "is_perfect", "is_progressive", "is_future", "is_passive", "is_participle", "is_inverted",
@@ -80,7 +81,7 @@ def explain(text: str, extractor: Extractor, checks: Checks, written_at: datetim
     return Explanation(
         text=text,
         guarded=seen.turns[0].text,
-        sentences=_sentences(turn),
+        sentences=tuple(_sentences(turn, seen.turns[0], kept)),
         tokens=tuple(_token(trace.reading, token) for token in trace.reading.tokens) if trace.reading else (),
         clauses=tuple(_clause(trace.reading, clause) for clause in trace.clauses) if trace.reading else (),
         claims=tuple(_judged(observed.read, verified, kept)),
@@ -100,9 +101,19 @@ def _with_patterns(extractor: Extractor) -> RulesExtractor:
     )
 
 
-def _sentences(turn: Turn) -> tuple[SentenceSeen, ...]:
-    found = ((turn.text[one.span_start : one.span_end], one) for one in turn.sentences)
-    return tuple(SentenceSeen(text, one.confidence, one.kind) for text, one in found)
+def _sentences(turn: Turn, seen: Turn, kept: Extraction) -> Iterator[SentenceSeen]:
+    observed = {(claim.start, claim.end) for claim in kept.claims if claim.relation in OBSERVATIONS}
+    for one in turn.sentences:
+        span = (one.span_start, one.span_end)
+        left_out = _why_left_out(span, seen) if one.kind is not None and span not in observed else None
+        yield SentenceSeen(turn.text[slice(*span)], one.confidence, one.kind, left_out)
+
+
+def _why_left_out(span: Span, seen: Turn) -> str:
+    """What the guard found in a sentence, or that it is somebody else's words, or cannot be stored."""
+    found = [one for one in seen.withheld or () if overlaps(span, [(one.span_start, one.span_end)])]
+    quoted = ["quoted material"] if CODE_MARK in seen.text[slice(*span)] else []
+    return ", ".join(dict.fromkeys(one.reason for one in found)) or next(iter(quoted), "unsafe content")
 
 
 def _token(reading: Reading, token: Token) -> TokenSeen:

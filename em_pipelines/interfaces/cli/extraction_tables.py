@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable
 
-from em_pipelines.extraction.explanations import ClaimJudged, ClauseSeen, Explanation, PatternTried
+from em_pipelines.extraction.explanations import ClaimJudged, ClauseSeen, Explanation, PatternTried, SentenceSeen
 from em_pipelines.interfaces.cli.console import out, print_table
 from em_pipelines.language.cleaning import CODE_MARK
 from em_pipelines.schema.readings import Claim, Issue
@@ -18,7 +18,7 @@ def show(explanation: Explanation) -> None:
         tokens = [(n, t.text, ", ".join(t.classes), ", ".join(t.verbs)) for n, t in enumerate(explanation.tokens)]
         print_table("Tokens", ("", "token", "word classes", "form of"), tokens, right=("",))
     if explanation.sentences:
-        kinds = [(one.text, f"{one.confidence:.2f}", one.kind or "not kept") for one in explanation.sentences]
+        kinds = [(one.text, f"{one.confidence:.2f}", _kept_as(one)) for one in explanation.sentences]
         print_table("Sentences", ("sentence", "worth keeping", "as"), kinds, right=("worth keeping",))
     if explanation.clauses:
         columns = ("", "subject", "verb group", "complement", "meant as")
@@ -33,6 +33,11 @@ def show(explanation: Explanation) -> None:
     _show_issues("Issues of the reader", explanation.reader_issues)
     _show_verification(explanation)
     out().print(f"outcome  {explanation.outcome}", markup=False, soft_wrap=True)
+
+
+def _kept_as(sentence: SentenceSeen) -> str:
+    kind = sentence.kind or "not kept"
+    return kind if sentence.left_out is None else f"{kind}, left out: {sentence.left_out}"
 
 
 def _show_guard(explanation: Explanation) -> None:

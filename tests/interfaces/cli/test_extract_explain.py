@@ -124,3 +124,10 @@ def test_a_trace_changes_nothing_of_what_is_read(text: str) -> None:
     told = explain(text, extractor, DEFAULT_CHECKS, WRITTEN_AT)
     assert [judged.claim for judged in told.claims] == plain.claims
     assert list(told.reader_issues) == plain.issues
+
+
+def test_a_sentence_that_the_guard_leaves_out_says_why(explained) -> None:
+    text = "The release went out on 4 May, and p95 is 230 ms now. My salary is 3,000 euros a month since May."
+    kept, left_out = explained(text)["sentences"]
+    assert (kept["kind"] is not None, kept["left_out"]) == (True, None)
+    assert (left_out["kind"] is not None, left_out["left_out"]) == (True, "financial")
