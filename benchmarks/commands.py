@@ -203,10 +203,10 @@ def _crowd(folder: Path) -> Iterator[Figure]:
     with _clock() as clock:
         cost = cost_of(EM, "run", log, "--home", home)
     what = f"{n_messages:,} messages of {n_users} users on {n_days} days"
-    yield Figure(what, n_messages / clock[0], MESSAGES, 1_000, is_floor=True)
+    yield Figure(what, n_messages / clock[0], MESSAGES, 500, is_floor=True)
     yield Figure("— memory", cost.peak_bytes / 1e9, "GB", 4)
     alone = engine_seconds(log)
-    yield Figure(ALONE, n_messages / alone, MESSAGES, 1_000, is_floor=True)
+    yield Figure(ALONE, n_messages / alone, MESSAGES, 500, is_floor=True)
     shutil.rmtree(home)
 
 
