@@ -1,7 +1,8 @@
 """How far confidence can be believed: of claims that say 0.8 of themselves, are eight in ten right?
 
 Takes claims that people have judged, each with the message it was read in, reads the messages anew, and compares how
-sure the claims are with how many are right.
+sure the claims are with how many are right. Of conversations with labelled sentences it compares how probable the
+classifier finds it that a sentence is worth keeping with how many labellers keep it.
 """
 
 from collections.abc import Collection, Iterable, Iterator
@@ -15,10 +16,13 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from em_pipelines.errors import UsageError
 from em_pipelines.governance.confidence_curve import Bin, curve, expected_error
+from em_pipelines.language.sentence_labels import Utterance, labelled
 from em_pipelines.schema.readings import Claim, Extractor, Segment, Turn
 from em_pipelines.schema.vocabulary import USER
 
-RIGHT = "correct"
+RIGHT, KEPT, NOT_KEPT = "correct", "worth keeping", "not worth keeping"
+"""Verdicts on claims and on sentences that count as right, and that on other sentences."""
+Labels = list[tuple[float, bool]]
 
 
 class Judged(BaseModel):
@@ -45,9 +49,51 @@ class Judged(BaseModel):
         return _fact(self.subject, self.relation, self.object, self.polarity)
 
 
+class LabelledSentence(BaseModel):
+    """A sentence with the labels of people: `keep KIND` or `no REASON`."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    text: str
+    labels: tuple[str, ...] = Field(min_length=1)
+
+
+class LabelledTurn(BaseModel):
+    """A turn of a labelled conversation; those of an assistant have no sentences."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    speaker: str = Field(min_length=1)
+    text: str
+    sentences: tuple[LabelledSentence, ...] = ()
+
+
+class Conversation(BaseModel):
+    """A conversation with labelled sentences, as a line of the file gives it (training/durable/GUIDELINES.md)."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    turns: tuple[LabelledTurn, ...]
+
+    def judged(self) -> Iterator[tuple[float, bool]]:
+        """The probability that each sentence is worth keeping, and whether a labeller keeps it: a pair each. Raises
+        ValueError where the sentences of a turn are cut in another way than the splitter cuts them."""
+        said = [
+            Utterance(turn.text, turn.speaker, turn.speaker == "assistant", bool(turn.sentences)) for turn in self.turns
+        ]
+        for turn, labels in zip(self.turns, labelled(said), strict=True):
+            if len(labels) != len(turn.sentences):
+                raise ValueError(
+                    f"found {len(turn.sentences)} sentences in a turn of {turn.speaker} that has {len(labels)}"
+                )
+            for sentence, label in zip(turn.sentences, labels, strict=True):
+                yield from ((label.confidence, verdict.startswith("keep")) for verdict in sentence.labels)
+
+
 @dataclass
 class Calibration:
-    """The curve, from unsure to sure, and its error: the mean distance of confidence and share, weighted by claims."""
+    """The curve, from unsure to sure, and its error: the mean distance of confidence and share, weighted by claims.
+    A label of a sentence counts as a claim."""
 
     n_judged: int
     n_made: int
@@ -62,12 +108,19 @@ def measure(paths: Iterable[Path], extractor: Extractor) -> Calibration:
 
     A claim that brings its confidence along is taken at its word; of any other the message is read by the extractor.
     """
-    judged = [claim for path in paths for claim in _read(path)]
-    sure = [(known, claim) for claim, known in _with_confidence(judged, extractor) if known is not None]
-    report = Calibration(len(judged), len(sure))
-    for _, claim in sure:
-        report.verdicts[claim.verdict] = report.verdicts.get(claim.verdict, 0) + 1
-    report.bins = curve([(known, claim.verdict == RIGHT) for known, claim in sure])
+    lines = [line for path in paths for line in _read(path)]
+    judged = [line for line in lines if isinstance(line, Judged)]
+    sure = [(known, claim.verdict) for claim, known in _with_confidence(judged, extractor) if known is not None]
+    labels = [
+        (known, KEPT if is_kept else NOT_KEPT)
+        for line in lines
+        if not isinstance(line, Judged)
+        for known, is_kept in line
+    ]
+    report = Calibration(len(judged) + len(labels), len(sure) + len(labels))
+    for _, verdict in (*sure, *labels):
+        report.verdicts[verdict] = report.verdicts.get(verdict, 0) + 1
+    report.bins = curve([(known, verdict in {RIGHT, KEPT}) for known, verdict in (*sure, *labels)])
     report.error = expected_error(report.bins)
     return report
 
@@ -113,7 +166,7 @@ def _fact_of(claim: Claim) -> tuple[str, str, str, int]:
     return _fact(claim.subject, claim.relation, claim.object or claim.value or "", claim.polarity)
 
 
-def _read(path: Path) -> Iterator[Judged]:
+def _read(path: Path) -> Iterator[Judged | Labels]:
     try:
         lines = path.read_bytes().splitlines()
     except OSError as error:
@@ -123,9 +176,12 @@ def _read(path: Path) -> Iterator[Judged]:
             yield _parsed(path, number, line)
 
 
-def _parsed(path: Path, number: int, line: bytes) -> Judged:
+def _parsed(path: Path, number: int, line: bytes) -> Judged | Labels:
     try:
-        return Judged.model_validate(orjson.loads(line))
+        document = orjson.loads(line)
+        if isinstance(document, dict) and "turns" in document:
+            return list(Conversation.model_validate(document).judged())
+        return Judged.model_validate(document)
     except orjson.JSONDecodeError as error:
         raise UsageError(f"reading {path}, line {number}: {error}; each line is one JSON object") from error
     except ValidationError as error:
@@ -134,3 +190,5 @@ def _parsed(path: Path, number: int, line: bytes) -> Judged:
         raise UsageError(
             f"reading {path}, line {number}: {name}: {first['msg']}; see docs/extraction.md for judged claims"
         ) from error
+    except ValueError as error:
+        raise UsageError(f"reading {path}, line {number}: {error}; give the sentences as `em` cuts them") from error

@@ -75,3 +75,29 @@ def test_the_example_is_read() -> None:
     assert report.n_judged == len(EXAMPLE.read_text(encoding="utf-8").splitlines())
     assert 0 < report.n_made < report.n_judged
     assert 0 < report.error < 0.2
+
+
+TALK: dict[str, Any] = {
+    "turns": [
+        {"speaker": "assistant", "text": "How was the move?"},
+        {"speaker": "Oskar", "text": "Tiring lol. We live in Graz now.", "sentences": [
+            {"text": "Tiring lol.", "labels": ["no talk", "no passing"]},
+            {"text": "We live in Graz now.", "labels": ["keep fact", "keep state"]},
+        ]},
+    ]
+}  # fmt: skip
+
+
+def test_labels_of_sentences_are_compared_with_their_probability(tmp_path: Path) -> None:
+    report = measure([written(tmp_path / "talk.jsonl", TALK)], RulesExtractor())
+    assert (report.n_judged, report.verdicts) == (4, {"not worth keeping": 2, "worth keeping": 2})
+    assert [one.right_share for one in report.bins] == [0.0, 1.0]
+    assert report.error < 0.4
+
+
+def test_sentences_that_are_cut_in_another_way_are_named(tmp_path: Path) -> None:
+    turns = [TALK["turns"][0], {**TALK["turns"][1], "sentences": TALK["turns"][1]["sentences"][:1]}]
+    with pytest.raises(UsageError, match=r"talk\.jsonl, line 1: found 1 sentences in a turn of Oskar that has 2"):
+        measure([written(tmp_path / "talk.jsonl", {"turns": turns})], RulesExtractor())
+    with pytest.raises(UsageError, match=r"line 1: turns\.0\.text"):
+        measure([written(tmp_path / "talk.jsonl", {"turns": [{"speaker": "Oskar"}]})], RulesExtractor())
