@@ -20,6 +20,7 @@ from em_pipelines.landing.land import land
 from em_pipelines.pipeline import Pipeline
 from em_pipelines.schema.tables.clean import MESSAGES
 from em_pipelines.schema.tables.extraction import CLAIMS
+from em_pipelines.schema.vocabulary import OBSERVATIONS
 from em_pipelines.settings import load_settings
 from em_pipelines.storage.lake import Lake
 from tests.extraction.llm.conftest import extractor_over
@@ -27,7 +28,7 @@ from tests.model_server.recorded import Recording
 from tests.model_server.server import ModelServer
 
 HERE = Path(__file__).parent / "recordings"
-INSTRUCTIONS = Path(__file__).parents[2] / "text" / "guard" / "instructions"
+INSTRUCTIONS = Path(__file__).parents[2] / "guard" / "instructions"
 SESSION = 10
 """Messages of the instructions in a session, as they were when they were answered."""
 SHARED = Path(__file__).parents[4] / "shared" / "data"
@@ -148,5 +149,6 @@ def _read(server: ModelServer, talk: Path, form: str, profile: Profile, home: Pa
 
 
 def _claims(lake: Lake) -> list[dict[str, Any]]:
-    """The rows of all claims."""
-    return [row for day in lake.days(CLAIMS) for row in lake.read(CLAIMS, day).to_pylist()]
+    """The rows of all claims of the model; observations are the sentences themselves."""
+    rows = (row for day in lake.days(CLAIMS) for row in lake.read(CLAIMS, day).to_pylist())
+    return [row for row in rows if row["relation"] not in OBSERVATIONS]
