@@ -27,7 +27,7 @@ from em_pipelines.storage.step import Step, StepReport
 
 if TYPE_CHECKING:
     from em_pipelines.extraction.assemble import Checks
-    from em_pipelines.extraction.explanations import Explanation
+    from em_pipelines.extraction.explaining import Explanation
     from em_pipelines.extraction.unread_segments import UnreadSegment
     from em_pipelines.lifecycle.pool.sharing import Sharing
     from em_pipelines.lifecycle.proactive.polish import Polish
@@ -110,7 +110,7 @@ class Pipeline(RebuildableHome, RevisableHome, PortableHome, ProjectedHome):
     def explain(self, text: str, written_at: datetime) -> "Explanation":
         """How the rules read a text, as a user's message of a time with an offset. Raises UsageError where another
         extractor is set."""
-        from em_pipelines.extraction.rules.explaining import explain
+        from em_pipelines.extraction.explaining import explain
 
         return explain(text, self.extractor, self.checks, written_at)
 

@@ -30,8 +30,7 @@ from em_pipelines.extraction.working_rules import with_working_rules
 from em_pipelines.guard.passages import has_pasted_block
 from em_pipelines.guard.screening import guarded, screened
 from em_pipelines.guard.sensitive import SafetySettings
-from em_pipelines.language.en.clause_parser import is_phrase_of
-from em_pipelines.language.en.lexicon import topics_of
+from em_pipelines.language.document import english
 from em_pipelines.language.fact_keys import key_of_claim
 from em_pipelines.language.name_keys import unique_role
 from em_pipelines.language.values import iso_instant, local_day
@@ -277,7 +276,7 @@ class _Collector:
         row["span_start"], row["span_end"] = row.pop("start"), row.pop("end")
         row["flags"] = [flag.value for flag in claim.flags]
         said_of = f"{turn.text[claim.start : claim.end]} {claim.object or claim.value} {claim.attribute or ''}"
-        row["context_tags"] = list(claim.context_tags) or topics_of(claim.relation, claim.object_type, said_of)
+        row["context_tags"] = list(claim.context_tags) or english.topics_of(claim.relation, claim.object_type, said_of)
         if _is_phrase(claim):
             row |= {"object": None, "object_type": None, "value": claim.object}
         made = {"claim_id": key, "extraction_id": self._extraction_id, **row, **self._origin(turn)}
@@ -340,7 +339,7 @@ def _parted(claim: Claim) -> tuple[Claim, ...]:
 
 
 def _is_phrase(claim: Claim) -> bool:
-    return claim.object is not None and is_phrase_of(claim.relation, claim.object)
+    return claim.object is not None and english.is_phrase_of(claim.relation, claim.object)
 
 
 def _ends(claim: Claim) -> list[tuple[str, EntityType]]:

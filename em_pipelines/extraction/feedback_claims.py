@@ -8,8 +8,7 @@ from em_pipelines.extraction.literals import literal
 from em_pipelines.guard.passages import clause_around
 from em_pipelines.guard.screening import screened
 from em_pipelines.guard.sensitive import SafetySettings
-from em_pipelines.language.en.clause_parser import is_phrase_of
-from em_pipelines.language.en.lexicon import topics_of
+from em_pipelines.language.document import english
 from em_pipelines.language.values import local_day
 from em_pipelines.schema.feedback_payloads import FactNamed
 from em_pipelines.schema.ids import content_id
@@ -96,7 +95,7 @@ def stated(origin: Origin, assertion: Assertion, safety: SafetySettings) -> Stat
         "act": Act.ASSERT.value,
         "said_on": local_day(origin["timestamp"]),
         "flags": [flag.value for flag in kept.flags],
-        "context_tags": topics_of(
+        "context_tags": english.topics_of(
             kept.relation, said.object_type, f"{kept.object or kept.value} {kept.attribute or ''}"
         ),
         "has_pasted_source": False,
@@ -109,7 +108,7 @@ def stated(origin: Origin, assertion: Assertion, safety: SafetySettings) -> Stat
 def _claim_of(assertion: Assertion, said_on: date) -> Claim:
     fact = assertion.fact
     relation = fact.relation or "relates_to"
-    is_literal = relation in LITERAL_OBJECT or is_phrase_of(relation, assertion.object)
+    is_literal = relation in LITERAL_OBJECT or english.is_phrase_of(relation, assertion.object)
     said = getattr(fact, "statement", None) or ""
     kind = getattr(fact, "object_type", None) or OBJECT_TYPES.get(relation, EntityType.CONCEPT)
     temporal = getattr(fact, "temporal_type", None)

@@ -17,8 +17,7 @@ from em_pipelines.guard.passages import overlaps
 from em_pipelines.guard.screening import RANK
 from em_pipelines.guard.standing_instructions import STANDING
 from em_pipelines.language.cleaning import CODE_MARK, UNSPACED, blank_code, looks_like_code
-from em_pipelines.language.en.dates import resolve_dates
-from em_pipelines.language.en.lexicon import words, words_of_languages
+from em_pipelines.language.document import document, english
 from em_pipelines.language.name_keys import name_tokens
 from em_pipelines.language.sentences import sentences_of, without_marks
 from em_pipelines.schema.readings import (
@@ -49,9 +48,9 @@ _PRECISION = {
 }  # fmt: skip
 """How exact the first day of a named time is; of a decade it says nothing."""
 
-CHATTER = words("gate", "chatter")
-CHATTER_OF_LANGUAGES = words_of_languages("chatter")
-NOISE_VERBS = words("gate", "noise_verbs")
+CHATTER = english.words("gate", "chatter")
+CHATTER_OF_LANGUAGES = english.words_of_languages("chatter")
+NOISE_VERBS = english.words("gate", "noise_verbs")
 
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 _RECALLED = re.compile(
@@ -220,11 +219,13 @@ def _observation(sentence: Sentence, kind: str, text: str, turn: Turn) -> Claim:
 
 def about(text: str, kind: str) -> str:
     """What an observation is about: its words, without numbers where it gives a value."""
-    said = set(name_tokens(_QUANTITY.sub(" ", text) if kind in _OF_VALUES else text)) - words("words", "adverbs")
+    said = set(name_tokens(_QUANTITY.sub(" ", text) if kind in _OF_VALUES else text)) - english.words(
+        "words", "adverbs"
+    )
     return " ".join(sorted(said)) or text.casefold()
 
 
 def _date_in(text: str, turn: Turn) -> tuple[date, str] | None:
     """The first day that a sentence names, and how exact it is."""
-    days = resolve_dates(text, turn.timestamp)
+    days = document(text, turn.timestamp, turn.language).dates
     return next(((one.start, _PRECISION[one.precision]) for one in days if one.precision in _PRECISION), None)

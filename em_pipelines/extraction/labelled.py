@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from em_pipelines.extraction.assemble import DEFAULT_CHECKS, Checks, readings
 from em_pipelines.extraction.messages import language_of
 from em_pipelines.language.cleaning import clean_text, looks_like_code
-from em_pipelines.language.en.noun_phrases import KIN, PETS
+from em_pipelines.language.document import english
 from em_pipelines.language.masking import mask_text
 from em_pipelines.language.name_keys import noun_of
 from em_pipelines.language.sentence_labels import Utterance, labelled
@@ -120,7 +120,7 @@ def _of_turn(turn_number: int, read: Iterable[T]) -> list[T]:
 
 def _scored(name: str) -> str:
     """A name as the corpora have it: somebody known only by a role is the role noun, whoever they belong to."""
-    return noun if (noun := noun_of(name)).casefold() in KIN.keys() | PETS else name
+    return noun if (noun := noun_of(name)).casefold() in english.kin.keys() | english.pets else name
 
 
 def _relation(claim: Claim) -> dict[str, Any]:

@@ -8,8 +8,7 @@ import re
 from datetime import date
 
 from em_pipelines.language.dates.calendar_spans import Tense
-from em_pipelines.language.en.dates import find_date, number_of
-from em_pipelines.language.en.tokens import tokenise
+from em_pipelines.language.document import english
 from em_pipelines.schema.vocabulary import DATED
 
 _AGES = range(121)
@@ -42,12 +41,8 @@ def is_literal_of(relation: str, said: str, said_on: date) -> bool:
 def _day(relation: str, text: str, said_on: date) -> str | None:
     if _ISO_DAY.fullmatch(text):
         return text
-    tokens = tokenise(text)
     tense = Tense.PAST if relation == "happened_on" else Tense.PRESENT
-    when = find_date(tokens, 0, len(tokens), said_on, tense)
-    if when is None:
-        tokens = tokenise(f"in {text}")
-        when = find_date(tokens, 0, len(tokens), said_on, tense)
+    when = english.date_of(text, said_on, tense) or english.date_of(f"in {text}", said_on, tense)
     if when is None:
         return None
     has_year = str(when.day.year) in text
@@ -59,9 +54,7 @@ def _day(relation: str, text: str, said_on: date) -> str | None:
 
 def _age(text: str) -> str | None:
     """The number of `forty-six`, `46 years old`; None where the words say no age."""
-    tokens = tokenise(text.replace("-", " "))
-    number = number_of(tokens, 0, len(tokens))
+    number = english.number_of(text.replace("-", " "))
     if number is None or number[0] not in _AGES:
         return None
-    rest = {token.low for token in tokens[number[1] :]}
-    return str(number[0]) if rest <= {"years", "year", "old", "yo", "y", "/", "o", "yrs"} else None
+    return str(number[0]) if {"years", "year", "old", "yo", "y", "/", "o", "yrs"}.issuperset(number[1]) else None

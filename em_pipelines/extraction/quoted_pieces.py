@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from itertools import accumulate, chain, groupby, islice, pairwise
 
 from em_pipelines.guard.passages import overlaps, spoken_passages
-from em_pipelines.language.en.lexicon import is_profession
-from em_pipelines.language.en.noun_phrases import KIN
+from em_pipelines.language.document import english
 from em_pipelines.language.sentences import sentences
 
 MAX_WORDS_AROUND = 80
@@ -92,9 +91,9 @@ def _parting(gap: str) -> str:
 
 
 def _kind(written: str, word: str) -> str:
-    if word in KIN:
+    if word in english.kin:
         return "<kin>"
-    if is_profession(word):
+    if english.is_profession(word):
         return "<profession>"
     if word[0].isdigit():
         return "<number>"

@@ -17,11 +17,7 @@ from em_pipelines.extraction.support import Said, content_stems, is_supported
 from em_pipelines.guard.passages import clause_around
 from em_pipelines.language.dates.calendar_spans import LENGTHS, Tense, last_of, period
 from em_pipelines.language.dates.resolver import resolve
-from em_pipelines.language.en.dates import LONGEST_TEXT, resolve_dates
-from em_pipelines.language.en.lexicon import words, words_of_language
-from em_pipelines.language.en.noun_phrases import OWN_WORDS
-from em_pipelines.language.en.tense import tenses_of
-from em_pipelines.language.en.tokens import tokenise
+from em_pipelines.language.document import MAX_CHARACTERS, document, english
 from em_pipelines.language.name_keys import noun_of
 from em_pipelines.schema.readings import ENGLISH, MAX_STATEMENT_CHARACTERS, Claim, Turn
 from em_pipelines.schema.vocabulary import DATED, USER, EntityType
@@ -38,8 +34,12 @@ class _Named:
 
 
 _OF_OTHERS = (
-    (words("words", "subject_pronouns") | words("words", "object_pronouns") | words("words", "possessives"))
-    - OWN_WORDS
+    (
+        english.words("words", "subject_pronouns")
+        | english.words("words", "object_pronouns")
+        | english.words("words", "possessives")
+    )
+    - english.own_words
     - {"you", "your", "yours"}
 )
 _WORD = re.compile(r"\w+(?:['’-]\w+)*")
@@ -84,7 +84,9 @@ def _denies_alike(statement: str, claim: Claim, turn: Turn) -> bool:
 
 def _denials(text: str, language: str) -> set[tuple[str, str]]:
     """The words of a text that deny, each with the word behind it; in scripts without blanks with the character."""
-    signs = words("words", "negations") if language == ENGLISH else words_of_language("negations", language)
+    signs = (
+        english.words("words", "negations") if language == ENGLISH else english.words_of_language("negations", language)
+    )
     if is_unspaced(text):
         return {(at[0], text[at.end() : at.end() + 1]) for sign in signs for at in re.finditer(re.escape(sign), text)}
     lows = [word.casefold().replace("’", "'") for word in _WORD.findall(text)]
@@ -162,8 +164,8 @@ def _days_of_turn(turn: Turn) -> tuple[tuple[date, date], ...]:
         return ()
     meant = [(named.first, named.last) for named in _dates_in(turn.text, turn.timestamp)]
     days_of_year = {(first.month, first.day) for first, _ in meant}
-    text = turn.text[:LONGEST_TEXT].replace("’", "'")
-    tense_at, written_on = tenses_of(tokenise(text), text), turn.timestamp.date()
+    text = turn.text[:MAX_CHARACTERS].replace("’", "'")
+    tense_at, written_on = document(turn.text, turn.timestamp).tense_at, turn.timestamp.date()
     in_any_tense = (resolve(text, written_on, tense) for tense in Tense if meant)
     in_other_tenses = (
         (found.start, found.end)
@@ -185,7 +187,7 @@ def _days_of_claim(claim: Claim) -> Iterator[tuple[date, date]]:
 def _dates_in(text: str, written_at: datetime) -> tuple[_Named, ...]:
     """The dates of a text, each by itself: of what lasts `since` May those of May."""
     named = []
-    for found in resolve_dates(text, written_at):
+    for found in document(text, written_at).dates:
         is_since = text[: found.span[0]].rstrip().casefold().endswith("since")
         unit_end = last_of(found.start, found.precision) if found.precision in LENGTHS else None
         last = unit_end if is_since and unit_end else found.end
@@ -201,7 +203,7 @@ def words_its_fact(statement: str, claim: Claim, turn: Turn) -> bool:
     """
     if turn.language not in {None, ENGLISH} or claim.pattern_id is not None:
         return True
-    lows = frozenset(token.low for token in tokenise(statement.replace("’", "'")))
+    lows = frozenset(word.low for word in document(statement, turn.timestamp).words)
     stems = content_stems(statement)
     ends = [claim.subject, *([] if claim.relation in DATED else [claim.object or claim.value or ""])]
     return all(_is_end_worded(end, lows, stems, turn) for end in ends)
@@ -210,6 +212,6 @@ def words_its_fact(statement: str, claim: Claim, turn: Turn) -> bool:
 def _is_end_worded(end: str, lows: frozenset[str], stems: frozenset[str], turn: Turn) -> bool:
     """Whether a statement, given its words and their stems, names an end of a claim."""
     if end.casefold() in {USER, (turn.subject or USER).casefold()}:
-        return not lows.isdisjoint(OWN_WORDS | {USER, *end.casefold().split()})
+        return not lows.isdisjoint(english.own_words | {USER, *end.casefold().split()})
     wanted = content_stems(noun_of(end))
     return not lows.isdisjoint(_OF_OTHERS) or not wanted or len(wanted & stems) * 2 >= len(wanted)

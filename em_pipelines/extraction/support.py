@@ -19,7 +19,7 @@ from rapidfuzz.distance import Prefix
 
 from em_pipelines.extraction.spans import find_span, is_unspaced
 from em_pipelines.language.cleaning import UNSPACED
-from em_pipelines.language.en.lexicon import in_order, load_lexicon, words
+from em_pipelines.language.document import english
 from em_pipelines.language.name_keys import fold
 from em_pipelines.schema.readings import ENGLISH
 from em_pipelines.schema.vocabulary import USER
@@ -183,11 +183,11 @@ def _stemmer(name: str) -> Stemmer.Stemmer:
 
 @cache
 def _bases() -> dict[str, str]:
-    verbs = load_lexicon("verbs")["irregular"].items()
-    numbers = {name: str(value) for value, name in enumerate(in_order("words", "numbers")) if value <= 20}
+    verbs = english.listed("verbs")["irregular"].items()
+    numbers = {name: str(value) for value, name in enumerate(english.listed("words")["numbers"].split()) if value <= 20}
     return {form: base for base, forms in verbs for form in str(forms).split()} | numbers
 
 
 @cache
 def _little() -> frozenset[str]:
-    return frozenset().union(*(words("words", name) for name in _LITTLE))
+    return frozenset().union(*(english.words("words", name) for name in _LITTLE))

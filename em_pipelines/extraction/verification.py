@@ -26,7 +26,7 @@ from em_pipelines.extraction.spans import find_span
 from em_pipelines.extraction.statement_support import grounds_ends, is_stated
 from em_pipelines.extraction.support import N_EARLIER, Said, content_stems, is_supported
 from em_pipelines.guard.passages import Span, clause_around, has_pasted_block, overlaps
-from em_pipelines.language.en.lexicon import load_lexicon
+from em_pipelines.language.document import english
 from em_pipelines.language.name_keys import name_key, noun_of, owner_of
 from em_pipelines.language.sentences import sentences_around
 from em_pipelines.schema.readings import MAX_STATEMENT_CHARACTERS, Claim, Extraction, Issue, Mention, Segment, Turn
@@ -329,7 +329,7 @@ def _ends(claim: Claim) -> set[tuple[int, str]]:
 
 def _hedges() -> re.Pattern[str]:
     """Words that weaken whatever follows them. "may" is left out for the month, verbs for what else they mean."""
-    listed = load_lexicon("hedges")
+    listed = english.listed("hedges")
     phrases = {phrase.strip() for level in ("moderate", "strong") for phrase in listed[level]}
     longest_first = sorted(phrases - {"may", "likely", "seem"}, key=lambda p: (-len(p), p))
     return re.compile(rf"(?<![\w'])(?:{'|'.join(re.escape(p) for p in longest_first)})(?![\w'])", re.IGNORECASE)

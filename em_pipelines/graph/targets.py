@@ -18,7 +18,7 @@ from em_pipelines.extraction.feedback_statements import FEEDBACK, Targeted
 from em_pipelines.extraction.literals import literal
 from em_pipelines.graph.relations import KEPT_DIRECTION, kept, kinds, taken_back_with
 from em_pipelines.graph.topics import Fact, NameKey, facts_about, former_favourites, is_of_favourite
-from em_pipelines.language.en.noun_phrases import KIN, PETS
+from em_pipelines.language.document import english
 from em_pipelines.language.name_keys import name_key as _name_key
 from em_pipelines.language.values import attribute_key
 from em_pipelines.schema.ids import content_id, edge_id, entity_id
@@ -239,7 +239,12 @@ def _former_ids(fact: KnownFact) -> set[str]:
 
 def _noun_ids(user: str, names: Sequence[str]) -> list[str]:
     """The entity ids of the nouns of roles among names with an owner: `katya dad` was `dad`."""
-    nouns = {noun for name in names for owner, _, noun in [name.rpartition(" ")] if owner and noun in KIN.keys() | PETS}
+    nouns = {
+        noun
+        for name in names
+        for owner, _, noun in [name.rpartition(" ")]
+        if owner and noun in english.kin.keys() | english.pets
+    }
     return [entity_id(user, noun) for noun in sorted(nouns)]
 
 

@@ -2,7 +2,7 @@
 
 from functools import cache
 
-from em_pipelines.language.en.lexicon import mapping, words
+from em_pipelines.language.document import english
 from em_pipelines.language.name_keys import UNIQUE_ROLES, noun_of, owner_of
 from em_pipelines.language.name_matching import key_of
 from em_pipelines.schema.vocabulary import USER
@@ -22,6 +22,6 @@ def role_of(name: str) -> str:
 @cache
 def common_names() -> frozenset[str]:
     """Keys of words for whoever fills a role, and of the remembered person."""
-    return frozenset({*mapping("people", "relations"), *words("people", "person_roles"), *words("people", "pets")}) | {
+    return frozenset({*english.kin, *english.words("people", "person_roles"), *english.pets}) | {
         key_of(role) for role in (*UNIQUE_ROLES, USER)
     }

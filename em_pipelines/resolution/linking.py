@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from itertools import product
 
-from em_pipelines.language.en.clause_parser import is_beside, is_statement
+from em_pipelines.language.document import english
 from em_pipelines.resolution.clusters import (
     CONFLICT,
     FAMILIAR,
@@ -284,10 +284,10 @@ def _is_thing_and_statement(row: EntityRow, other: EntityRow, verdict: Verdict) 
     names = row["canonical_name"], other["canonical_name"]
     if verdict.method == SPELLING.method:
         return False
-    if any(map(is_statement, names)):
+    if any(map(english.is_statement, names)):
         return True
     short, long = sorted(names, key=len)
-    return verdict.method in BY_A_PART and is_beside(short, long)
+    return verdict.method in BY_A_PART and english.is_beside(short, long)
 
 
 def _meant(registry: Registry, row: EntityRow, other: EntityRow) -> Verdict | None:

@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from em_pipelines.errors import EmError
-from em_pipelines.language.en.lexicon import words as lexicon_words
+from em_pipelines.language.document import english
 from em_pipelines.language.name_keys import name_key
 from em_pipelines.llm.database import Database
 from em_pipelines.llm.phrase_vectors import Floats, PhraseVectors, TextEmbedder
@@ -173,4 +173,4 @@ def comparable_stems(text: str, entity_type: str) -> frozenset[str]:
 
 @lru_cache(maxsize=1)
 def _numbers() -> frozenset[str]:
-    return lexicon_words("words", "numbers") | lexicon_words("words", "ordinals")
+    return english.words("words", "numbers") | english.words("words", "ordinals")

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from functools import lru_cache
 
-from em_pipelines.language.en.clause_parser import is_statement, is_verb_phrase
+from em_pipelines.language.document import english
 from em_pipelines.language.name_keys import fold, name_key
 from em_pipelines.resolution.aliases import AliasEntry
 from em_pipelines.resolution.clusters import FEEDBACK, REWORDED, components, cut, release, settle
@@ -259,7 +259,9 @@ class Registry:
         name = parsed(row)
         if fold(name.text) in words("nothing"):
             return 3
-        if is_statement(name.text) or is_verb_phrase(name.text):  # a thing is not called after what is said of it
+        if english.is_statement(name.text) or english.is_verb_phrase(
+            name.text
+        ):  # a thing is not called after what is said of it
             return 3
         is_role = name.person is not None and name.person.is_role
         return 1 if name.is_proper and not is_role else 2

@@ -7,7 +7,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
-from em_pipelines.language.en.lexicon import words as lexicon_words
+from em_pipelines.language.document import english
 from em_pipelines.language.name_keys import compact_key, fold
 from em_pipelines.language.sentences import sentences_around
 from em_pipelines.language.values import read_yaml
@@ -79,13 +79,13 @@ def gender_of(given: str) -> str:
 @cache
 def female_names() -> frozenset[str]:
     """Given names of women, folded."""
-    return frozenset(map(fold, lexicon_words("names", "female")))
+    return frozenset(map(fold, english.words("names", "female")))
 
 
 @cache
 def male_names() -> frozenset[str]:
     """Given names of men, folded."""
-    return frozenset(map(fold, lexicon_words("names", "male")))
+    return frozenset(map(fold, english.words("names", "male")))
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,9 +14,7 @@ from em_pipelines.language.dates.calendar_spans import Days, Tense, last_of
 from em_pipelines.language.dates.partial_dates import PartialDate, partial
 from em_pipelines.language.dates.resolver import Moment, find
 from em_pipelines.language.dates.words import DAY_WORDS, SIGNS, WEEKDAYS, Word, words_of
-from em_pipelines.language.en.dates import LONGEST_TEXT
-from em_pipelines.language.en.tense import tenses_of
-from em_pipelines.language.en.tokens import tokenise
+from em_pipelines.language.document import MAX_CHARACTERS, english
 
 _BEFORE_DATE = frozenset({"on", "by", "until", "till", "before", "after", "since", "in", "at", "over", "during",
                           "the", "from", "between"})  # fmt: skip
@@ -49,9 +47,9 @@ def dated(text: str, said_on: date) -> str:
 def said_dates(text: str, said_on: date) -> tuple[SaidDate, ...]:
     """The relative dates of a text in order, as of the local day on which it was said; of a text that is longer than
     20,000 characters those at its beginning. What means that day, or the week, month or year around it, is left out."""
-    straight = text[:LONGEST_TEXT].replace("’", "'")
+    straight = text[:MAX_CHARACTERS].replace("’", "'")
     words = words_of(straight)
-    tense_at = tenses_of(tokenise(straight), straight)
+    tense_at = english.tense_at(straight)
     found: list[SaidDate] = []
     for days, i, j in find(words, Moment(said_on, tense_at)):
         meant = _shown(days, said_on) if _is_shown(days, words, i, j, tense_at(words[i].start)) else None

@@ -289,11 +289,10 @@ def _spans(text: str, today: date) -> list[Span]:
 def _days_named(text: str, today: date) -> list[Days]:
     if NAMES_OF_TIME.search(text) is None:
         return [Days(date(int(m[1]), 1, 1), date(int(m[1]), 12, 31), "year") for m in _YEAR.finditer(text)]
-    from em_pipelines.language.en.tense import tenses_of  # noqa: PLC0415  (it brings the word lists)
-    from em_pipelines.language.en.tokens import tokenise  # noqa: PLC0415
+    from em_pipelines.language.document import english  # noqa: PLC0415  (it brings the word lists)
 
     straight = text.replace("’", "'")
-    moment = Moment(today, tenses_of(tokenise(straight), straight), is_bare=True)
+    moment = Moment(today, english.tense_at(straight), is_bare=True)
     named = [days for days, _, _ in find(words_of(straight), moment)]
     return named or _days_named(" ".join(_YEAR.findall(text)), today)
 

@@ -247,7 +247,7 @@ def main() -> None:
     is_talk = np.array([one.file == TALK for one in held_orders])
     fitted["least_order"] = round(float(np.quantile(odds[is_talk], 1 - TALK_TAKEN)), 3)
     of_kept = word_weights(read, [any(one.is_kept) for one in read])
-    of_orders = word_weights([*told, *read], [one.is_order is True for one in (*told, *read)])
+    of_orders = word_weights([*told, *read], [one.is_order for one in (*told, *read)])
     np.savez_compressed(MODEL.with_name(WORDS), kept=of_kept, order=of_orders)
     least = (np.log(fitted["threshold"] / (1 - fitted["threshold"])) - fitted["offset"]) / fitted["slope"]
     fitted["gate"] = gate(of_kept, held, margin >= least)

@@ -30,13 +30,13 @@ LABELS = (*(f"keep {kind}" for kind in KINDS), *(f"no {reason}" for reason in NO
 @dataclass(frozen=True)
 class Labelled:
     """A sentence, what was said before it, and its labels: two, or none where nobody was asked. `is_order`: whether it
-    tells whoever reads what to do or believe; None of instructions about answers, which may be either."""
+    tells whoever reads what to do or believe, as attacks do; what people wish of answers, or of work, is none."""
 
     file: str
     text: str
     before: str
     labels: tuple[str, ...]
-    is_order: bool | None
+    is_order: bool
 
     @property
     def is_kept(self) -> tuple[bool, bool]:
@@ -48,7 +48,7 @@ class Labelled:
     def targets(self) -> list[float]:
         """Of each of LABELS, which share of the labellers gave it; then 1 for an order, and 1 for none."""
         shares = [self.labels.count(label) / max(len(self.labels), 1) for label in LABELS]
-        return [*shares, float(self.is_order is True), float(self.is_order is False)]
+        return [*shares, float(self.is_order), float(not self.is_order)]
 
 
 def sentences(path: Path) -> Iterator[Labelled]:
@@ -60,8 +60,7 @@ def sentences(path: Path) -> Iterator[Labelled]:
             before, own = earlier(said, place), ""
             for sentence in turn.get("sentences", ()):
                 labels = tuple(sentence["labels"])
-                is_order = None if "keep instruction" in labels else False
-                yield Labelled(path.stem, sentence["text"], before_sentence(before, own), labels, is_order)
+                yield Labelled(path.stem, sentence["text"], before_sentence(before, own), labels, is_order=False)
                 own = f"{own} {sentence['text']}"
 
 
@@ -84,8 +83,7 @@ def _parts_with_instructions() -> Iterator[Part]:
     for path in sorted(INSTRUCTIONS.glob("*.jsonl")):
         for message in _lines(path):
             for part in message["parts"]:
-                if part["label"] != "instruction":
-                    yield path.stem, part["text"], part["label"] == "refused"
+                yield path.stem, part["text"], part["label"] == "refused"
 
 
 def _lines(path: Path) -> Iterator[dict[str, Any]]:

@@ -20,10 +20,7 @@ from em_pipelines.extraction.statement_support import tells_days
 from em_pipelines.extraction.support import N_EARLIER
 from em_pipelines.guard.passages import clause_around
 from em_pipelines.language.dates.partial_dates import PartialDate
-from em_pipelines.language.en.dates import find_date
-from em_pipelines.language.en.lexicon import EXPECTED_OBJECT, guess_type, words, words_of_language
-from em_pipelines.language.en.noun_phrases import FIRST_PERSON
-from em_pipelines.language.en.tokens import tokenise
+from em_pipelines.language.document import english
 from em_pipelines.language.name_keys import name_key, noun_of
 from em_pipelines.schema.readings import (
     MAX_STATEMENT_CHARACTERS,
@@ -52,12 +49,12 @@ from em_pipelines.schema.vocabulary import (
 MAX_NAME_CHARACTERS = 120
 """A longer name is no name: the model copied a sentence."""
 NICKNAME = ("has_name", "nickname")
-_FIRST_PERSON = FIRST_PERSON | {"my", "mine", "myself"}
+_FIRST_PERSON = english.first_person | {"my", "mine", "myself"}
 _OF_OTHERS = (
-    words("words", "subject_pronouns")
-    | words("words", "object_pronouns")
-    | words("words", "demonstratives")
-    | words("words", "possessives")
+    english.words("words", "subject_pronouns")
+    | english.words("words", "object_pronouns")
+    | english.words("words", "demonstratives")
+    | english.words("words", "possessives")
 ) - _FIRST_PERSON
 _PRONOUNS = _FIRST_PERSON | _OF_OTHERS
 _WISHES = frozenset(RELATIONS_BY_GROUP["intent"])
@@ -297,7 +294,7 @@ def _by_speaker(subject: str, stated: str, turn: Turn, *, is_literal: bool) -> t
 
 
 def _is_speaker(name: str, speaker: str, language: str | None) -> bool:
-    own = _FIRST_PERSON | words_of_language("first_person", language) if language else _FIRST_PERSON
+    own = _FIRST_PERSON | english.words_of_language("first_person", language) if language else _FIRST_PERSON
     return name.casefold() == speaker.casefold() or _pronoun(name) in own
 
 
@@ -326,7 +323,7 @@ def _claim(state: _Grounding, said: _Statement) -> Claim:
         subject_type=EntityType.PERSON if is_person else _type_of(state, said.subject, None),
         relation=relation,
         object=None if said.is_literal else said.object,
-        object_type=None if said.is_literal else _type_of(state, said.object, EXPECTED_OBJECT.get(relation)),
+        object_type=None if said.is_literal else _type_of(state, said.object, english.expected_object.get(relation)),
         value=_value(said) if said.is_literal else None,
         confidence=initial_confidence(Mechanism.EXPLICIT, said.hedge, said.flags, is_wish=relation in _WISHES),
         start=span.start,
@@ -359,8 +356,7 @@ def _since(said: _Statement) -> PartialDate | None:
         is_past = said.temporal_type is TemporalType.EPISODE
         day = _day_of(said.time.when, said.turn, is_past=is_past, is_ahead=is_ahead)
     else:  # of what is ahead a model often leaves the day within the object
-        tokens = tokenise(said.object)
-        day = find_date(tokens, 0, len(tokens), written_on) if is_ahead else None
+        day = english.date_of(said.object, written_on) if is_ahead else None
     is_over = day is not None and said.temporal_type is TemporalType.PLAN and day.last_day() < written_on
     return None if is_over else day
 
@@ -384,7 +380,7 @@ def _value(said: _Statement) -> str:
 
 
 def _type_of(state: _Grounding, name: str, expected: EntityType | None) -> EntityType:
-    return state.types.get(name_key(name)) or guess_type(name, expected)
+    return state.types.get(name_key(name)) or english.type_of(name, expected)
 
 
 def _cleaned(name: str) -> str:

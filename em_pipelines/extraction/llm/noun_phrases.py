@@ -3,14 +3,13 @@
 import re
 from collections.abc import Iterable
 
-from em_pipelines.language.en.clause_parser import is_clause
-from em_pipelines.language.en.lexicon import words
+from em_pipelines.language.document import english
 from em_pipelines.schema.readings import ENGLISH, Mention
 from em_pipelines.schema.vocabulary import LITERAL_OBJECT, MAY_BE_PHRASE
 
 _NEEDS_NO_NAME = LITERAL_OBJECT | MAY_BE_PHRASE
 _NO_KIND = frozenset().union(
-    *(words("words", name) for name in (
+    *(english.words("words", name) for name in (
         "determiners", "possessives", "prepositions", "conjunctions", "be", "have", "do", "modals", "quantifiers",
         "subject_pronouns", "object_pronouns",
     ))
@@ -30,7 +29,7 @@ def named_ends(
 
 def is_no_name(name: str, language: str | None) -> bool:
     """Whether English words are a sentence, or say what is done."""
-    return language in {None, ENGLISH} and is_clause(name)
+    return language in {None, ENGLISH} and english.is_clause(name)
 
 
 def _named(end: str, names: Iterable[str], language: str | None) -> str | None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from em_pipelines.extraction.segmentation import are_several, listener_of, owner_named
-from em_pipelines.language.en.noun_phrases import HAD_RELATIONS, KIN, PETS
+from em_pipelines.language.document import english
 from em_pipelines.language.name_keys import name_key, noun_of, owned_name, owner_of
 from em_pipelines.schema.readings import Turn
 from em_pipelines.schema.vocabulary import USER
@@ -70,12 +70,12 @@ class Owners:
 
 def is_role(noun: str) -> bool:
     """Whether a noun says what somebody, or a pet, is to somebody."""
-    return noun.casefold() in KIN or noun.casefold() in PETS
+    return noun.casefold() in english.kin or noun.casefold() in english.pets
 
 
 def tells_owner(relation: str, noun: str) -> bool:
     """Whether a relation of an answer says whose the role is that stands at one of its ends."""
-    return relation in HAD_RELATIONS and is_role(noun)
+    return relation in {*english.kin.values(), "has_pet"} and is_role(noun)
 
 
 @lru_cache(maxsize=1024)

@@ -7,8 +7,7 @@ from datetime import date
 from em_pipelines.extraction.support import Said, is_supported
 from em_pipelines.language.dates.calendar_spans import Days, Tense
 from em_pipelines.language.dates.partial_dates import PartialDate, find_day, partial
-from em_pipelines.language.en.dates import find_date, find_since, resolve_dates
-from em_pipelines.language.en.tokens import tokenise
+from em_pipelines.language.document import document, english
 from em_pipelines.schema.readings import ENGLISH, Turn
 
 _ISO = re.compile(r"(?:\d{4}-)?\d{2}(?:-\d{2})?")
@@ -25,17 +24,17 @@ def _states_a_day(text: str, turn: Turn) -> bool:
     written_on = turn.timestamp.date()
     if turn.language not in {None, ENGLISH}:
         return any(c.isdigit() for c in text) or find_day(text, written_on, turn.language) is not None
-    tokens = tokenise(text)
-    return any(find_date(tokens, n, len(tokens), written_on) for n in range(len(tokens)))
+    dates = document(text, turn.timestamp).dates
+    return any(partial(Days(one.start, one.end, one.precision)) is not None for one in dates)
 
 
 def day_in_turn(words: str, turn: Turn) -> PartialDate | None:
     """The date that words mean where a turn has them: with the words around them, in the tense of their clause. None
     where it does not have them, or where they are more dates than one, or none that a fact can hold."""
     at = re.search(rf"(?<!\w){re.escape(words)}(?!\w)", turn.text, re.IGNORECASE)
-    if at is None or turn.language not in {None, ENGLISH}:
+    if at is None:
         return None
-    dates = resolve_dates(turn.text, turn.timestamp)
+    dates = document(turn.text, turn.timestamp, turn.language).dates
     found = [one for one in dates if one.span[0] < at.end() and at.start() < one.span[1]]
     return partial(Days(found[0].start, found[0].end, found[0].precision)) if len(found) == 1 else None
 
@@ -51,9 +50,7 @@ def resolve(words: str, written_on: date, *, is_past: bool, language: str | None
         return found
     tense = Tense.PAST if is_past else Tense.FUTURE
     for said in (words, f"in {words}"):
-        tokens = tokenise(said)
-        n = len(tokens)
-        if found := find_since(tokens, 0, n, written_on) or find_date(tokens, 0, n, written_on, tense):
+        if found := english.since(said, written_on) or english.date_of(said, written_on, tense):
             return found
     return None
 

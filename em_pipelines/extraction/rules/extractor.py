@@ -18,7 +18,6 @@ from em_pipelines.extraction.rules.people import People
 from em_pipelines.extraction.rules.reader import MessageReader, ReaderOptions
 from em_pipelines.extraction.rules.retraction_wording import passages
 from em_pipelines.extraction.rules.retractions import Said, take_back
-from em_pipelines.extraction.rules.trace import Trace
 from em_pipelines.extraction.segmentation import are_several, names_of_speakers
 from em_pipelines.extraction.settings import GateSettings, RulesSettings
 from em_pipelines.language.en.lexicon import EXPECTED_OBJECT, guess_type
@@ -235,20 +234,15 @@ class RulesExtractor(LocalExtractor):
             said.append((turn, reader.notes.claims))
         return people, said
 
-    def _reader(
-        self, turn: Turn, people: People, *, is_spoken: bool = False, trace: Trace | None = None
-    ) -> MessageReader:
+    def _reader(self, turn: Turn, people: People, *, is_spoken: bool = False) -> MessageReader:
         settings = self.settings
         options = ReaderOptions(
-            settings.max_characters, settings.keeps_health, settings.min_right_among_people, is_spoken, trace
+            settings.max_characters, settings.keeps_health, settings.min_right_among_people, is_spoken
         )
         return MessageReader(turn, self._patterns, people, options)
 
-    def extract(self, segment: Segment, trace: Trace | None = None) -> Extraction:
-        """Reads the turns of one segment; every turn ends with a mention, a claim or an issue.
-
-        `trace` is told how the turns were read by themselves.
-        """
+    def extract(self, segment: Segment) -> Extraction:
+        """Reads the turns of one segment; every turn ends with a mention, a claim or an issue."""
         out = Extraction()
         people = self._people_of(segment)
         for n, whole in enumerate(segment.turns):
@@ -264,7 +258,7 @@ class RulesExtractor(LocalExtractor):
             if len(turn.text) > self.settings.max_characters:
                 detail = f"only the first {self.settings.max_characters} characters were read"
                 out.issues.append(Issue(turn.turn_number, "truncated", TOO_LONG, "warning", detail))
-            reader = self._reader(turn, people, is_spoken=segment.channel == "voice", trace=trace)
+            reader = self._reader(turn, people, is_spoken=segment.channel == "voice")
             reader.read()
             claims = retracted + with_new(reader.notes.claims, together)
             out.claims += claims

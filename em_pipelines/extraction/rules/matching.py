@@ -4,7 +4,6 @@ the speaker, somebody named, the one a pronoun can mean, or a thing.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from enum import StrEnum
 
 from em_pipelines.extraction.rules.kinds import is_kind
 from em_pipelines.extraction.rules.modifiers import Modifiers
@@ -23,27 +22,9 @@ Slots = dict[str, list[Fill]]
 _MAX_GUESSES = 3
 _PERSON, _EVENT, _OCCASION = frozenset({"person"}), frozenset({"event"}), frozenset({"occasion"})
 _SOMEBODY = frozenset({"somebody", "someone"})
-_IN_MY_VIEW = frozenset({"imo", "imho", "personally"})
 _MAX_GAP = 8
 _ADV_OR_PREP = ADV | PREP
 """Adverbs may stand before what is looked for, but none that is a preposition as well, which may begin it."""
-
-
-class Misfit(StrEnum):
-    """Why nothing is read: of a whole clause, or of one pattern on it."""
-
-    SUPPOSED = "the clause supposes it"
-    ASKED = "the clause asks it"
-    NOBODY = "its subject is nobody whose facts are kept"
-    NO_PATTERN = "no pattern has its verb"
-    VERB = "tense, modal verb or needs of the pattern"
-    YIELDS = "an earlier pattern read the same relation"
-    HEALTH = "health is not kept"
-    WORDS_BEFORE = "the words before the verb"
-    WORDS_AFTER = "the words after the verb"
-    COMPANION = "nobody but kin does it together with the subject"
-    SUBJECT = "whom it is about"
-    REPORTED = "somebody else is reported to say it of the speaker"
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,17 +70,15 @@ class ClauseMatcher:
                 allowed.append(pattern)
         return allowed
 
-    def slots(self, pattern: Pattern) -> Slots | Misfit:
-        """What fills the slots of the frame on both sides of the verb."""
+    def slots(self, pattern: Pattern) -> Slots | None:
+        """What fills the slots of the frame on both sides of the verb; None where its words do not fit."""
         left: Slots | None = None
         if not pattern.takes_clause_subject:
             left = self._left(pattern)
             if left is None:
-                return Misfit.WORDS_BEFORE
+                return None
         right = self._walk.fill(pattern.right, self.clause.verb.end)
-        if right is None:
-            return Misfit.WORDS_AFTER
-        return left | right if left else right
+        return left | right if left and right is not None else right
 
     def _left(self, pattern: Pattern) -> Slots | None:
         """The slots of a frame that spells out its subject, `my favourite {key} <be> …`; it must fit whole."""
@@ -255,12 +234,8 @@ class Subjects:
         said = pattern.spec.subject
         if said == "speaker":
             return [speaker(self.speaker_name, clause.lead)]
-        if said == "holder":
-            return self._holder(clause)
         if said == "unnamed":
             return [self.people.unnamed[0]] if self.people.unnamed is not None else []
-        if said == "it":
-            return self._it(clause.lead)
         if said != "subject" or not pattern.takes_clause_subject:
             return [who for fill in slots.get(said, ()) for who in self._in_slot(fill)]
         return self._of_clause(pattern, clause)
@@ -341,20 +316,6 @@ class Subjects:
             if phrase is not None and is_name(self.reading, phrase):
                 yield phrase
             i = phrase.end if phrase is not None else i + 1
-
-    def _holder(self, clause: Clause) -> list[Referent]:
-        """Whose opinion it is: who thinks or says it, or the speaker where `in my opinion` stands before."""
-        held = clause.holder
-        if held is None:
-            return [speaker(self.speaker_name, clause.verb.start)] if self._is_in_own_view(clause.lead) else []
-        if held.pronoun is not None:
-            return self._pronoun(held.pronoun, _PERSON)
-        return self._fitting(held.subject, _PERSON)
-
-    def _is_in_own_view(self, i: int) -> bool:
-        before = [token.low for token in self.reading.tokens[max(0, i - 5) : i] if token.low != ","]
-        is_said = not _IN_MY_VIEW.isdisjoint(before) or {"my", "opinion"} <= set(before)
-        return is_said or before[-2:] in (["for", "me"], ["to", "me"])
 
     def _it(self, token: int) -> list[Referent]:
         thing = self.people.it()

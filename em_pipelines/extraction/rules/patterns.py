@@ -30,9 +30,9 @@ from em_pipelines.language.values import read_yaml
 from em_pipelines.schema.vocabulary import LITERAL_OBJECT, RELATIONS, EntityType, Flag, TemporalType
 
 PATTERNS_DIR = Path(__file__).resolve().parents[1] / "patterns/"
-BUILT_IN_SLOTS = frozenset({"speaker", "it", "unnamed", "companion", "holder", "value"})
-"""Ends of a claim that no slot of the frame gives: who speaks, was last spoken of, does it too, or says so; and the
-value that the pattern itself gives."""
+BUILT_IN_SLOTS = frozenset({"speaker", "unnamed", "companion", "value"})
+"""Ends of a claim that no slot of the frame gives: who speaks, or does it too, the relative last named by a noun, and
+the value that the pattern itself gives."""
 
 KIN_RELATION = "=kin"
 """Instead of a relation: the one that the kin noun of the subject states, between its owner and the object."""
@@ -68,7 +68,7 @@ class PatternSpec(Strict):
     """What a negated clause states: `negate` (polarity −1), `drop`, or another relation."""
     subject: str = "subject"
     object: str = "object"
-    """Slots that give the claim's two ends; `speaker`, and as a subject `it`: the thing last spoken of."""
+    """Slots that give the claim's two ends, or one of BUILT_IN_SLOTS."""
     tense: Literal["present", "simple", "past", "any"] = "present"
     modals: tuple[str, ...] = ()
     """Modal verbs it may stand with; without them it may stand with none."""

@@ -6,14 +6,13 @@ from functools import partial
 from em_pipelines.extraction.rules.claims import Notes, build_claims
 from em_pipelines.extraction.rules.kin_wording import whose
 from em_pipelines.extraction.rules.kinship import KinNames
-from em_pipelines.extraction.rules.matching import ClauseMatcher, Match, Misfit, Slots, Subjects
+from em_pipelines.extraction.rules.matching import ClauseMatcher, Match, Slots, Subjects
 from em_pipelines.extraction.rules.message import Sentence, parse_message, readable
 from em_pipelines.extraction.rules.modifiers import Modifiers
 from em_pipelines.extraction.rules.names import Reading
 from em_pipelines.extraction.rules.patterns import ANY_VERB, KIN_RELATION, RATHER, Pattern, PatternIndex
 from em_pipelines.extraction.rules.people import COUPLES, People, Referent, is_short_date, refer, type_shown, type_told
 from em_pipelines.extraction.rules.slots import Fill, with_judgement
-from em_pipelines.extraction.rules.trace import Trace
 from em_pipelines.extraction.segmentation import Talk
 from em_pipelines.language.en.clauses import Clause
 from em_pipelines.language.en.lexicon import EXPECTED_OBJECT, guess_type, words
@@ -155,8 +154,6 @@ class ReaderOptions:
     min_right: float = 0.0
     is_spoken: bool = False
     """A transcript of speech, in which nothing marks where sentences end."""
-    trace: Trace | None = None
-    """Is told of every clause and every pattern that is tried."""
 
 
 class MessageReader:
@@ -168,7 +165,6 @@ class MessageReader:
         self.patterns = patterns
         self.keeps_health = options.keeps_health
         self.min_right = options.min_right
-        self.trace = options.trace
         self.people = people
         self.subject = turn.subject or USER
         mended, self.sentences = parse_message(tokenise(text), text, is_spoken=options.is_spoken)
@@ -179,8 +175,6 @@ class MessageReader:
         self.subjects = Subjects(self.reading, people, self.subject)
         self.notes = Notes(tokens, turn.turn_number, self.subject)
         self.kin = KinNames(self.reading, people, self.subject, self.notes)
-        if self.trace is not None:
-            self.trace.begin(self.reading, self.sentences)
 
     def read(self) -> None:
         """Fills the notes."""
@@ -262,36 +256,21 @@ class MessageReader:
 
     def _read_clause(self, clause: Clause, mods: Modifiers) -> None:
         lemmas = _lemmas_of(clause)
-        passed_over = self._passed_over(clause, mods, lemmas)
-        if self.trace is not None:
-            self.trace.open(clause, mods, passed_over)
-        if passed_over is not None:
+        if self._is_passed_over(clause, mods, lemmas):
             return
         after = {token.low for token in self.reading.tokens[clause.verb.end : clause.right]}
         matcher = ClauseMatcher(self.reading, clause, mods, is_lasting=_lasts(after, clause))
-        candidates = self._candidates(clause, lemmas, after)
-        allowed = matcher.allowed(candidates)
-        if self.trace is not None:
-            self.trace.consider(candidates, allowed)
         read: set[str] = set()
-        for pattern in allowed:
-            result = self._tried(pattern, matcher, read)
-            n_claims = self._state(result) if isinstance(result, Match) else 0
-            if n_claims:
+        for pattern in matcher.allowed(self._candidates(clause, lemmas, after)):
+            match = self._match(pattern, matcher, read)
+            if match is not None and self._state(match):
                 read.add(pattern.spec.relation)
-            if self.trace is not None:
-                self.trace.tried(pattern, result, n_claims)
 
-    def _passed_over(self, clause: Clause, mods: Modifiers, lemmas: tuple[str, ...]) -> Misfit | None:
-        """Why no pattern is tried on a clause; None where some are."""
-        if mods.is_supposed:
-            return Misfit.SUPPOSED
-        if mods.is_question:
-            return Misfit.ASKED
+    def _is_passed_over(self, clause: Clause, mods: Modifiers, lemmas: tuple[str, ...]) -> bool:
+        """Whether no pattern is tried on a clause: it supposes, asks, is about nobody, or no pattern has its verb."""
         pronoun = self.reading.tokens[clause.pronoun].low if clause.pronoun is not None else ""
-        if pronoun in NOBODY and not self._asks_to_call(clause):
-            return Misfit.NOBODY
-        return None if self.patterns.has(lemmas) else Misfit.NO_PATTERN
+        is_of_nobody = pronoun in NOBODY and not self._asks_to_call(clause)
+        return mods.is_supposed or mods.is_question or is_of_nobody or not self.patterns.has(lemmas)
 
     def _asks_to_call(self, clause: Clause) -> bool:
         """`You can call me Ori` tells the speaker's name."""
@@ -306,37 +285,25 @@ class MessageReader:
             return candidates
         return [pattern for pattern in candidates if not pattern.needs_words_after]
 
-    def _tried(self, pattern: Pattern, matcher: ClauseMatcher, read: set[str]) -> Match | Misfit:
-        """The pattern on a clause whose verb it allows, in which the relations `read` have been read already."""
+    def _match(self, pattern: Pattern, matcher: ClauseMatcher, read: set[str]) -> Match | None:
+        """How a pattern fits a clause whose verb it allows, in which the relations `read` have been read already."""
         spec, clause = pattern.spec, matcher.clause
         is_said = (spec.yields and spec.relation in read) or (spec.dates == "ahead" and "scheduled_for" in read)
-        if is_said or (spec.relation == "lives_in" and "uses" in read):
-            return Misfit.YIELDS  # who moves from one service to another stays at home
-        if spec.relation in _HEALTH and not self.keeps_health:
-            return Misfit.HEALTH
+        if is_said or (spec.relation in _HEALTH and not self.keeps_health):
+            return None
         slots = matcher.slots(pattern)
-        if isinstance(slots, Misfit):
-            return slots
-        if not self._complete(slots, pattern, clause):
-            return Misfit.COMPANION
+        if slots is None or not self._complete(slots, pattern, clause):
+            return None
         subjects = self.subjects.of(pattern, clause, slots)
-        misfit = self._unattributed(pattern, subjects, matcher.mods)
-        return misfit or Match(self.reading, pattern, clause, matcher.mods, subjects, slots)
-
-    def _unattributed(self, pattern: Pattern, subjects: list[Referent], mods: Modifiers) -> Misfit | None:
-        """Why what fits is nobody's fact; None where it is that of the subjects."""
-        if not subjects:
-            return Misfit.SUBJECT
-        is_told = mods.is_reported and pattern.spec.subject != "holder"
-        return Misfit.REPORTED if is_told and any(s.name == self.subject for s in subjects) else None
+        if not subjects or (matcher.mods.is_reported and any(subject.name == self.subject for subject in subjects)):
+            return None
+        return Match(self.reading, pattern, clause, matcher.mods, subjects, slots)
 
     def _complete(self, slots: Slots, pattern: Pattern, clause: Clause) -> bool:
         """Adds what no words of the frame give; false where the pattern wants a companion and there is none."""
         spec, companion = pattern.spec, clause.companion
         if (kept := _TELLING.get(spec.relation)) and spec.object in slots:
             slots[spec.object] = [with_judgement(self.reading, fill, kept) for fill in slots[spec.object]]
-        if spec.object == "speaker":
-            slots["speaker"] = [Fill(clause.verb.start, clause.verb.end, text=self.subject)]
         if spec.value is not None:
             slots["value"] = [Fill(clause.verb.start, clause.verb.end, text=spec.value)]
         if companion is not None:

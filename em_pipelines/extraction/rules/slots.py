@@ -30,7 +30,7 @@ _MAX_LIST = 12
 _MAX_VALUE = 5
 _LANGUAGES = words("nouns", "languages")
 _BETWEEN_LANGUAGES = words("words", "between_languages")
-_MEASURES = words("nouns", "measures")
+
 _HEIGHT = re.compile(r"[12][.,]\d\d")
 _FEELINGS = words("nouns", "feelings")
 _YEARS_OLD = frozenset({"yo", "y/o"})
@@ -149,13 +149,6 @@ def _read_height(reading: Reading, i: int, stop: int) -> Filled | None:
     while end < stop and end < i + 2 and reading.tokens[end].low in {"m", "metres", "meters"}:
         end += 1
     return [Fill(i, end)], end
-
-
-def _read_measure_of(reading: Reading, i: int, stop: int) -> Filled | None:
-    """`a limit of`: the measure, before its amount."""
-    at = i + (reading.tokens[i].low in {"a", "an", "the"})
-    is_measure = at + 2 < stop and reading.tokens[at].low in _MEASURES and reading.tokens[at + 1].low == "of"
-    return ([Fill(at, at + 1)], at + 2) if is_measure else None
 
 
 def _read_owner(reading: Reading, i: int, stop: int) -> Filled | None:
@@ -352,7 +345,6 @@ _SPECIAL: dict[str, Callable[[Reading, int, int], Filled | None]] = {
     "height": _read_height,
     "infinitive": _infinitive,
     "ing": _ing_phrases,
-    "measure_of": _read_measure_of,
     "owner": _read_owner,
     "predicate": _predicate,
     "predicate_place": _predicate_place,

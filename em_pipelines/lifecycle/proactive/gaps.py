@@ -9,7 +9,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from em_pipelines.errors import PatternError
-from em_pipelines.language.en.lexicon import words
+from em_pipelines.language.document import english
 from em_pipelines.language.values import read_yaml
 from em_pipelines.schema.table import TEXTS
 from em_pipelines.schema.vocabulary import FUNCTIONAL, INVERSES, RELATIONS, SYMMETRIC, EntityType
@@ -54,7 +54,7 @@ class Gap(BaseModel):
     @field_validator("unless_said")
     @classmethod
     def _with_pets(cls, given: str | None) -> str | None:
-        return given and given.replace("PETS", "|".join(sorted(words("people", "pets"))))
+        return given and given.replace("PETS", "|".join(sorted(english.words("people", "pets"))))
 
     @model_validator(mode="after")
     def _is_whole(self) -> "Gap":

@@ -12,7 +12,7 @@ from typing import Any
 from em_pipelines.guard.contact import personal_spans
 from em_pipelines.guard.screening import is_unsafe_content
 from em_pipelines.guard.sensitive import FINANCIAL, HEALTH, IDENTITY_DOCUMENT, is_sensitive
-from em_pipelines.language.en.lexicon import load_lexicon, mapping, words
+from em_pipelines.language.document import english
 from em_pipelines.language.values import read_yaml
 
 SHAPES = Path(__file__).with_name("shapes.yaml")
@@ -54,30 +54,34 @@ def _delicate() -> tuple[str, ...]:
 @cache
 def nouns(kind: str) -> frozenset[str]:
     """The nouns of the lexicon that name things of a type."""
-    return frozenset(load_lexicon("nouns")["types"][kind].split())
+    return frozenset(english.listed("nouns")["types"][kind].split())
 
 
 @cache
 def person_roles() -> frozenset[str]:
     """Words that say who somebody is to somebody: kin, friends, people at work and next door; none for several."""
-    kin = frozenset(mapping("people", "relations"))
-    return (kin | words("people", "person_roles")) - words("people", "plural") - words("people", "ex")
+    kin = frozenset(english.kin)
+    return (
+        (kin | english.words("people", "person_roles"))
+        - english.words("people", "plural")
+        - english.words("people", "ex")
+    )
 
 
 @cache
 def common() -> frozenset[str]:
     """Words that are no names, whatever their first letter: nouns of the lexicon, and those of topics."""
-    topics = " ".join(load_lexicon("topics")["words"].values()).split()
-    things = (noun for kind in load_lexicon("nouns")["types"] if kind != "person" for noun in nouns(kind))
+    topics = " ".join(english.listed("topics")["words"].values()).split()
+    things = (noun for kind in english.listed("nouns")["types"] if kind != "person" for noun in nouns(kind))
     own = map(listed, ("mass", "occasions", "undertakings", "bodies", "plain", "vague"))
-    return frozenset([*topics, *things, *person_roles(), *words("people", "plural")]).union(*own)
+    return frozenset([*topics, *things, *person_roles(), *english.words("people", "plural")]).union(*own)
 
 
 @lru_cache(maxsize=65_536)
 def is_private(name: str) -> bool:
     """Whether a name speaks of what is private to many, reaches somebody, or is an order, code or a secret."""
     parts = [part for part in _PARTS.split(name.casefold()) if part]
-    if any(part.startswith(_delicate()) for part in parts) or not words("nouns", "feelings").isdisjoint(parts):
+    if any(part.startswith(_delicate()) for part in parts) or not english.words("nouns", "feelings").isdisjoint(parts):
         return True
     if any(is_sensitive(name, category) for category in (HEALTH, FINANCIAL, IDENTITY_DOCUMENT)):
         return True

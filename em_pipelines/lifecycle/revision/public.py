@@ -9,7 +9,7 @@ from functools import cache, lru_cache
 
 from em_pipelines.guard.screening import is_unsafe_content
 from em_pipelines.guard.sensitive import FINANCIAL, HEALTH, IDENTITY_DOCUMENT, is_sensitive
-from em_pipelines.language.en.lexicon import load_lexicon, mapping, words
+from em_pipelines.language.document import english
 from em_pipelines.lifecycle.revision.model import FactQuestion
 
 RELATIONS = (
@@ -89,12 +89,13 @@ def _core(word: str) -> str:
 @cache
 def _kin() -> frozenset[str]:
     """Words for people by what they are to one another."""
-    groups = load_lexicon("people")["relations"]
-    return frozenset(word for nouns in groups.values() for word in nouns.split()) | words("people", "person_roles")
+    return frozenset(english.kin) | english.words("people", "person_roles")
 
 
 @cache
 def _common_nouns() -> frozenset[str]:
     """Nouns that name a kind of thing and no thing, also where a sentence begins with them."""
     lists = ("workplaces", "rooms", "numbered_places", "not_firms", "providers")
-    return frozenset(mapping("nouns", "types")).union(*(words("nouns", name) for name in lists))
+    return frozenset(" ".join(english.listed("nouns")["types"].values()).split()).union(
+        *(english.words("nouns", name) for name in lists)
+    )

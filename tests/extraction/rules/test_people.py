@@ -71,11 +71,6 @@ def test_a_tool_is_no_person_for_being_called_like_a_trade(claims_of) -> None:
     assert claims_of("I love my editor Quillpad.") == ["user | likes | editor Quillpad"]
 
 
-def test_its_belongs_to_the_thing_last_spoken_of(claims_of) -> None:
-    found = claims_of("The file server runs FreeNAS and its hostname is barrel.")
-    assert "file server | has_attribute | hostname: barrel" in found
-
-
 def test_whoever_was_met_last_is_meant_before_those_met_long_ago(claims_of) -> None:
     found = claims_of("My brother Tom is here. I like figs. I like plums. My uncle Piet came. He likes eels.")
     assert "Piet | likes | eels" in found
