@@ -107,7 +107,7 @@ def test_the_pets_of_two_people_are_two(told: Told) -> None:
 
 def test_among_three_whose_brother_your_means_is_not_guessed(told: Told) -> None:
     known = told("Ada: Hi both.", "Bo: Hi.", "Cleo: Your brother lives in Turin.")
-    assert not any("Turin" in fact for fact in known)
+    assert not any("lives_in" in fact for fact in known)
 
 
 def test_a_bare_name_that_two_owners_have_is_nobodys_where_it_may_be_either(told: Told) -> None:

@@ -38,6 +38,8 @@ _PERSON_ROLES = words("people", "person_roles") | KIN.keys()
 _ATTRIBUTE_KEYS = words("nouns", "attribute_keys")
 _PRIVATE_NUMBERS = words("nouns", "private_numbers")
 _COMPANIONS = words("nouns", "companions")
+_RIDES = frozenset({"train", "flight", "bus", "ferry", "drive"})
+_JOURNEYS = words("nouns", "journeys")
 _PRODUCTS = words("nouns", "products") | words("nouns", "gadgets") | words("nouns", "instruments")
 _PROVIDERS = words("nouns", "providers")
 _TOOLS = _PROVIDERS | words("nouns", "gadgets")
@@ -293,6 +295,9 @@ GRAMMATICAL: dict[str, Test] = {
     ),
     "duty": lambda reading, phrase: _is_post(reading, phrase) and reading.tokens[phrase.head].low not in _TOOLS,
     "gotten": _is_gotten,
+    "journey": lambda reading, phrase: (
+        phrase.end > phrase.head + 1 and reading.tokens[phrase.head].low in _JOURNEYS - _RIDES
+    ),
     "occasion": _is_occasion,
     "org": _is_organization,
     "owned": _is_owned,
