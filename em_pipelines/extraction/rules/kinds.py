@@ -43,7 +43,6 @@ _JOURNEYS = words("nouns", "journeys")
 _PRODUCTS = words("nouns", "products") | words("nouns", "gadgets") | words("nouns", "instruments")
 _PROVIDERS = words("nouns", "providers")
 _TOOLS = _PROVIDERS | words("nouns", "gadgets")
-_MEASURES = words("nouns", "measures")
 _POSTS = words("nouns", "posts")
 _NOT_OCCASIONS = words("nouns", "not_occasions")
 _NEEDS_QUALIFIER = frozenset({"number", "size", "plate", "colour", "color", "code"})
@@ -201,11 +200,6 @@ def _is_gotten(reading: Reading, phrase: NounPhrase) -> bool:
     return low in _PRODUCTS or listed_type(low) is EntityType.VEHICLE or reading.tokens[phrase.head].is_capital
 
 
-def _is_part(reading: Reading, phrase: NounPhrase) -> bool:
-    is_measure = any(token.low in _MEASURES for token in reading.tokens[phrase.first : phrase.head + 1])
-    return phrase.det in {"a", "an"} and not is_measure and _is_owned(reading, phrase)
-
-
 def _is_particular(reading: Reading, phrase: NounPhrase) -> bool:
     """`my barge`, `the barge`: one thing, of which somebody says what became of it."""
     is_own = phrase.possessor in {"my", "our"} or (phrase.det == "the" and phrase.possessor_phrase is None)
@@ -301,7 +295,6 @@ GRAMMATICAL: dict[str, Test] = {
     "occasion": _is_occasion,
     "org": _is_organization,
     "owned": _is_owned,
-    "part": _is_part,
     "person": _is_person,
     "particular": _is_particular,
     "place": _is_place,

@@ -40,11 +40,7 @@ KIN_RELATION = "=kin"
 RATHER = "rather"
 """Stands for any verb after `would rather`."""
 
-ANY_VERB = "any"
-"""Stands for every verb; tried after `going to` only, since elsewhere most verbs say nothing that lasts."""
-
-
-Need = Literal["modal", "negation", "progressive", "future", "hypothetical", "passive", "rather"]
+Need = Literal["modal", "negation", "progressive", "hypothetical", "passive", "rather"]
 
 
 class Strict(BaseModel):
@@ -178,7 +174,7 @@ def compile_frame(frame: str) -> tuple[tuple[Element, ...], frozenset[str], tupl
             lemmas = frozenset(match["verb"][1:-1].split("|"))
             continue
         (right if lemmas else left).append(_element(match))
-    unknown = lemmas - _LEMMAS - {ANY_VERB, RATHER}
+    unknown = lemmas - _LEMMAS - {RATHER}
     if unknown:
         raise ValueError(f"{', '.join(sorted(unknown))} is in no list of verbs (lexicon/verbs.yaml)")
     if not lemmas or not left:

@@ -10,7 +10,7 @@ from em_pipelines.extraction.rules.matching import ClauseMatcher, Match, Slots, 
 from em_pipelines.extraction.rules.message import Sentence, parse_message, readable
 from em_pipelines.extraction.rules.modifiers import Modifiers
 from em_pipelines.extraction.rules.names import Reading
-from em_pipelines.extraction.rules.patterns import ANY_VERB, KIN_RELATION, RATHER, Pattern, PatternIndex
+from em_pipelines.extraction.rules.patterns import KIN_RELATION, RATHER, Pattern, PatternIndex
 from em_pipelines.extraction.rules.people import COUPLES, People, Referent, is_short_date, refer, type_shown, type_told
 from em_pipelines.extraction.rules.slots import Fill, with_judgement
 from em_pipelines.extraction.segmentation import Talk
@@ -140,7 +140,7 @@ def _at_once(tokens: list[Token], clause: Clause) -> set[str]:
 def _lemmas_of(clause: Clause) -> tuple[str, ...]:
     """The verbs by which patterns for the clause are looked up."""
     verb = clause.verb
-    lemmas = (*verb.lemmas, ANY_VERB) if verb.is_future else verb.lemmas
+    lemmas = verb.lemmas
     is_rather = verb.modal == "would" and "rather" in verb.adverbs
     return (RATHER,) if is_rather and _CONSUMING.isdisjoint(lemmas) else lemmas
 

@@ -24,7 +24,6 @@ def days_of(read: Callable[..., Extraction], text: str) -> list[str | None]:
         ("On 3 April I'm flying to Graz.", "2026-04-03 day"),
         ("I plan to visit the mill on the 12th.", "2026-03-12 day"),
         ("I need a visa by Friday.", "2026-03-06 day"),
-        ("My aunt is going to open a mill on Monday.", "2026-03-09 day"),
         ("We plan to visit Ghent in May.", "2026-05-01 month"),
         ("I want to learn Danish next year.", "2027-01-01 year"),
         ("I plan to visit the castle on 20 February.", "2027-02-20 day"),

@@ -22,7 +22,6 @@ def test_what_is_taken_back_is_no_fact_and_what_replaces_it_is(claims_of, text: 
 @pytest.mark.parametrize(
     "text",
     [
-        "I'm going to paint the raft actually no I'm going to tar it first I want to buy tar",
         "I want to paint the raft no hang on I want to buy tar",
         "I want to call the smith no not the smith I want to buy tar",
     ],

@@ -23,7 +23,6 @@ def reasons(read: Read, text: str) -> list[str]:
 @pytest.mark.parametrize(
     ("reason", "text"),
     [
-        (Unkept.CUT, "The choir has such a special meaning for the village."),
         (Unkept.CUT, "I want to quietly change our street."),
         (Unkept.CUT, "I'm planning to turn my barn into a cinema."),
         (Unkept.CUT, 'I love reading "Moorhen Tales" to the class.'),
@@ -53,7 +52,6 @@ def reasons(read: Read, text: str) -> list[str]:
         (Unkept.SUBJECT, "Our fiftieth is on 12 October."),
         (Unkept.FIGURE, "I'm dead, I've been up since four."),
         (Unkept.NOT_ASSERTED, "Love you. Love Barnaby."),
-        (Unkept.MOMENTARY, "I'm going to make tea."),
         (Unkept.MOMENTARY, "I want to see the regatta tonight."),
         (Unkept.MOMENTARY, "I have three cortados a day."),
         (Unkept.MOMENTARY, "I bought some flowers for the neighbour."),
