@@ -67,9 +67,9 @@ def test_what_breaks_is_a_sentence_and_nobody_s_words_are_on_a_page(world: Any) 
     shown, found = made(world)
     assert (found.passed, found.severity) == (False, dg.AssetCheckSeverity.ERROR)
     assert found.description == (
-        "claims: expect_column_values_to_be_unique on claim_id: 2 rows break it; "
-        "claims: expect_column_values_to_be_in_set on relation: 2 rows break it; "
-        "claims: expect_column_values_to_be_between on confidence: 2 rows break it"
+        "claims: expect_column_values_to_be_unique on claim_id: 4 rows break it; "
+        "claims: expect_column_values_to_be_in_set on relation: 4 rows break it; "
+        "claims: expect_column_values_to_be_between on confidence: 4 rows break it"
     )
     assert (shown["tables_broken"], found.metadata["broken"].value) == (1, 3)
     written = text_of(world.home.data_docs) + str(shown) + str(found)

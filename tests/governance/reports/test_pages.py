@@ -47,7 +47,7 @@ def test_health_tells_of_graph_pipeline_workers_models_and_quality(home: Pipelin
     page = write_health(home, NOW).read_text(encoding="utf-8")
     for heading in ("What stands", "Graph", "Pipeline", "Workers", "Models", "Quality", "Trends"):
         assert f"<h2>{heading}</h2>" in page
-    assert "<dt>facts that hold</dt><dd>98</dd>" in page
+    assert "<dt>facts that hold</dt><dd>102</dd>" in page
     assert "No alert stands." in page
     assert "Nobody has judged a fact yet" in page
     assert row(page, "2026-11-01")[0] == "22"

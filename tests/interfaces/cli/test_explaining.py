@@ -72,7 +72,7 @@ def test_why_takes_an_entity(em, home) -> None:
     document = orjson.loads(em("why", edge_of(em, home, "Graz"), "--home", home, "--json").stdout)
     shown = em("why", document["entities"][0]["entity_id"], "--home", home)
     assert shown.returncode == 0
-    assert "2 facts" in shown.stdout
+    assert "4 facts" in shown.stdout
 
 
 def test_why_of_an_id_that_is_not_known_ends_with_a_sentence(em, home) -> None:
