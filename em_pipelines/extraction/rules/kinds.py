@@ -30,6 +30,9 @@ _ALSO_THINGS = frozenset({"china", "panama", "cologne", "bordeaux", "champagne",
 _SCHOOLS = words("nouns", "schools")
 _WORKPLACES = words("nouns", "workplaces") | words("nouns", "businesses")
 _FIRM_NOUNS = _WORKPLACES | words("nouns", "services")
+_HOUSES = (
+    _WORKPLACES | words("nouns", "houses") | frozenset(load_lexicon("nouns")["types"]["organization"].split())
+) - (_SCHOOLS | words("nouns", "clubs"))
 _ROOMS = words("nouns", "rooms")
 _NUMBERED_PLACES = words("nouns", "numbered_places")
 _SOFTWARE = words("nouns", "software")
@@ -157,6 +160,12 @@ def _is_workplace(reading: Reading, phrase: NounPhrase) -> bool:
     return phrase.det in {"a", "an", "the"} and reading.tokens[phrase.head].low in _WORKPLACES
 
 
+def _is_house(reading: Reading, phrase: NounPhrase) -> bool:
+    """A firm whose name says what it is: `Moorhen House`, `Thornbury Bakery`; no school, no club."""
+    is_long = phrase.end - phrase.first > 1 and reading.tokens[phrase.end - 1].is_capital
+    return is_long and reading.tokens[phrase.end - 1].low in _HOUSES and _is_firm(reading, phrase)
+
+
 def _is_software(reading: Reading, phrase: NounPhrase) -> bool:
     low = reading.tokens[phrase.first].low
     if phrase.det is not None or _has_owner(phrase) or low in NOT_NAMES:
@@ -204,6 +213,37 @@ def _is_particular(reading: Reading, phrase: NounPhrase) -> bool:
     """`my barge`, `the barge`: one thing, of which somebody says what became of it."""
     is_own = phrase.possessor in {"my", "our"} or (phrase.det == "the" and phrase.possessor_phrase is None)
     return is_own and _is_possession(reading, phrase) and reading.tokens[phrase.head].low not in KIN
+
+
+def _is_belonging(reading: Reading, phrase: NounPhrase) -> bool:
+    """`my barge`, `his phone`: a product or vehicle of somebody's own, no `my way`."""
+    low = reading.tokens[phrase.head].low
+    is_own = phrase.possessor in {"my", "our", "his", "her", "their"} and phrase.possessor_phrase is None
+    return is_own and (low in _PRODUCTS or listed_type(low) is EntityType.VEHICLE)
+
+
+def _is_servable(reading: Reading, phrase: NounPhrase) -> bool:
+    """What may be a service or a tool by its name alone: `Hetzner`, `fly.io`; no place, no person, no listed noun."""
+    return _is_bare_thing(reading, phrase) and (is_name(reading, phrase) or _is_in_use(reading, phrase))
+
+
+def _is_bare_thing(reading: Reading, phrase: NounPhrase) -> bool:
+    """The same in small letters, where what stands beside it tells: `from fly.io to hetzner`."""
+    low = reading.tokens[phrase.head].low
+    is_bare = phrase.det is None and phrase.possessor is None and phrase.possessor_phrase is None
+    if not is_bare or phrase.end != phrase.head + 1 or low in NOT_NAMES:
+        return False
+    if listed_type(low) is not None or type_of_name(_name(reading, phrase)) is not None:
+        return low in _SOFTWARE
+    return phrase.first == phrase.head or is_name(reading, phrase)
+
+
+def _is_in_use(reading: Reading, phrase: NounPhrase) -> bool:
+    """A service or tool for sure: by its address, as a listed one, or since somebody was said to use it."""
+    if not _is_bare_thing(reading, phrase):
+        return False
+    name = _name(reading, phrase).casefold()
+    return "." in name or name in _SOFTWARE or name in reading.used
 
 
 def _is_person(reading: Reading, phrase: NounPhrase) -> bool:
@@ -269,6 +309,7 @@ GRAMMATICAL: dict[str, Test] = {
     "any": lambda _reading, _phrase: True,
     "attribute": _is_attribute,
     "firm": _is_firm,
+    "house": _is_house,
     "given_name": is_given_name,
     "kin": lambda reading, phrase: kin_noun(reading.tokens, phrase) is not None,
     "model": _is_model,
@@ -288,6 +329,7 @@ GRAMMATICAL: dict[str, Test] = {
         reading.tokens[phrase.head].low in _COMPANIONS and kin_noun(reading.tokens, phrase) is None
     ),
     "duty": lambda reading, phrase: _is_post(reading, phrase) and reading.tokens[phrase.head].low not in _TOOLS,
+    "belonging": _is_belonging,
     "gotten": _is_gotten,
     "journey": lambda reading, phrase: (
         phrase.end > phrase.head + 1 and reading.tokens[phrase.head].low in _JOURNEYS - _RIDES
@@ -302,6 +344,7 @@ GRAMMATICAL: dict[str, Test] = {
     "profession": _is_profession,
     "role": lambda reading, phrase: _is_thing(reading, phrase) and phrase.possessor is None,
     "nationality": _is_nationality,
+    "servable": _is_servable,
     "school": _is_school,
     "sight": _is_sight,
     "software": _is_software,

@@ -289,7 +289,8 @@ class MessageReader:
         """How a pattern fits a clause whose verb it allows, in which the relations `read` have been read already."""
         spec, clause = pattern.spec, matcher.clause
         is_said = (spec.yields and spec.relation in read) or (spec.dates == "ahead" and "scheduled_for" in read)
-        if is_said or (spec.relation in _HEALTH and not self.keeps_health):
+        is_move = spec.relation == "lives_in" and "uses" in read  # who moves from one service to another stays at home
+        if is_said or is_move or (spec.relation in _HEALTH and not self.keeps_health):
             return None
         slots = matcher.slots(pattern)
         if slots is None or not self._complete(slots, pattern, clause):
