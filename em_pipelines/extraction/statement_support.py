@@ -16,8 +16,8 @@ from em_pipelines.extraction.spans import is_unspaced
 from em_pipelines.extraction.support import Said, content_stems, is_supported
 from em_pipelines.guard.passages import clause_around
 from em_pipelines.language.dates.calendar_spans import LENGTHS, Tense, last_of, period
-from em_pipelines.language.dates.resolver import resolve
-from em_pipelines.language.document import MAX_CHARACTERS, document, english
+from em_pipelines.language.dates.resolver import LONGEST_TEXT, resolve
+from em_pipelines.language.document import document, english
 from em_pipelines.language.name_keys import noun_of
 from em_pipelines.schema.readings import ENGLISH, MAX_STATEMENT_CHARACTERS, Claim, Turn
 from em_pipelines.schema.vocabulary import DATED, USER, EntityType
@@ -164,7 +164,7 @@ def _days_of_turn(turn: Turn) -> tuple[tuple[date, date], ...]:
         return ()
     meant = [(named.first, named.last) for named in _dates_in(turn.text, turn.timestamp)]
     days_of_year = {(first.month, first.day) for first, _ in meant}
-    text = turn.text[:MAX_CHARACTERS].replace("’", "'")
+    text = turn.text[:LONGEST_TEXT].replace("’", "'")
     tense_at, written_on = document(turn.text, turn.timestamp).tense_at, turn.timestamp.date()
     in_any_tense = (resolve(text, written_on, tense) for tense in Tense if meant)
     in_other_tenses = (

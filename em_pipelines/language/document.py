@@ -14,14 +14,12 @@ from typing import Any, Protocol
 
 from em_pipelines.language.dates.calendar_spans import Tense
 from em_pipelines.language.dates.partial_dates import PartialDate
-from em_pipelines.language.dates.resolver import DateSpan
+from em_pipelines.language.dates.resolver import LONGEST_TEXT, DateSpan
 from em_pipelines.language.dates.words import Word, words_of
 from em_pipelines.language.en.english import English
 from em_pipelines.language.sentences import Span, sentences
 from em_pipelines.schema.vocabulary import EntityType
 
-MAX_CHARACTERS = 20_000
-"""Of a text in which dates and tenses are looked for."""
 _NAME = re.compile(
     r"(?<![\w'’])[^\W\d_a-z][\w'’-]*(?: (?:[^\W\d_a-z][\w'’-]*|of|de|van|von))*(?<! of)(?<! de)(?<! van)(?<! von)"
 )
@@ -67,7 +65,7 @@ class Language(Protocol):
         """A file of word lists, as it is written. Raises PatternError where it cannot be read."""
 
     def tense_at(self, text: str) -> Callable[[int], Tense]:
-        """The tense in which is told what stands at a character of a text."""
+        """The tense of the clause around a character of a text."""
 
     def dates(self, text: str, written_at: datetime) -> Sequence[DateSpan]:
         """The dates of a text in order, in the local time of its writing."""
@@ -150,15 +148,15 @@ class Document:
 
     @cached_property
     def tense_at(self) -> Callable[[int], Tense]:
-        """The tense in which is told what stands at a character."""
+        """The tense of the clause around a character."""
         return self.language.tense_at(self._straight) if self.language is not None else lambda _: Tense.PRESENT
 
     @property
     def _straight(self) -> str:
-        return self.text[:MAX_CHARACTERS].replace("’", "'")
+        return self.text[:LONGEST_TEXT].replace("’", "'")
 
 
 @lru_cache(maxsize=512)
 def document(text: str, written_at: datetime, language: str | None = None) -> Document:
-    """A text as it is read; `language` (ISO 639-1) None is taken for English."""
+    """A text as it is read; `language` (ISO 639-1) None means English."""
     return Document(text, written_at, english if language in {None, english.code} else None)

@@ -12,9 +12,9 @@ from functools import lru_cache
 
 from em_pipelines.language.dates.calendar_spans import Days, Tense, last_of
 from em_pipelines.language.dates.partial_dates import PartialDate, partial
-from em_pipelines.language.dates.resolver import Moment, find
+from em_pipelines.language.dates.resolver import LONGEST_TEXT, Moment, find
 from em_pipelines.language.dates.words import DAY_WORDS, SIGNS, WEEKDAYS, Word, words_of
-from em_pipelines.language.document import MAX_CHARACTERS, english
+from em_pipelines.language.document import english
 
 _BEFORE_DATE = frozenset({"on", "by", "until", "till", "before", "after", "since", "in", "at", "over", "during",
                           "the", "from", "between"})  # fmt: skip
@@ -47,7 +47,7 @@ def dated(text: str, said_on: date) -> str:
 def said_dates(text: str, said_on: date) -> tuple[SaidDate, ...]:
     """The relative dates of a text in order, as of the local day on which it was said; of a text that is longer than
     20,000 characters those at its beginning. What means that day, or the week, month or year around it, is left out."""
-    straight = text[:MAX_CHARACTERS].replace("’", "'")
+    straight = text[:LONGEST_TEXT].replace("’", "'")
     words = words_of(straight)
     tense_at = english.tense_at(straight)
     found: list[SaidDate] = []

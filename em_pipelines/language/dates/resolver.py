@@ -47,6 +47,8 @@ from em_pipelines.language.dates.words import (
     words_of,
 )
 
+LONGEST_TEXT = 20_000
+"""Characters of a text in which dates are looked for."""
 _JOINTS = frozenset({"to", "-", "–", "—", "until", "till", "til", "through", "thru"})
 
 

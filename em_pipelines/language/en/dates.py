@@ -10,13 +10,19 @@ from datetime import date, datetime
 from em_pipelines.language.dates.calendar_spans import Tense, one_day
 from em_pipelines.language.dates.cursor import Cursor, order_of
 from em_pipelines.language.dates.partial_dates import PartialDate, partial
-from em_pipelines.language.dates.resolver import LONGEST_PHRASE, DateSpan, Moment, TenseAt, date_at, resolve
+from em_pipelines.language.dates.resolver import (
+    LONGEST_PHRASE,
+    LONGEST_TEXT,
+    DateSpan,
+    Moment,
+    TenseAt,
+    date_at,
+    resolve,
+)
 from em_pipelines.language.dates.words import NUMBERS, TENS, Word, words_of
 from em_pipelines.language.en.tense import tenses_of
 from em_pipelines.language.en.tokens import Token, tokenise
 
-LONGEST_TEXT = 20_000
-"""Characters of a text that are looked at."""
 Found = tuple[PartialDate, int]
 """A date and the token after it."""
 _LEADING = frozenset({"on", "in", "at", "since", "from", "by", "for", "around", "about", "the"})
