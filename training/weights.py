@@ -20,11 +20,15 @@ MIN_WEIGHT = 6
 """Smaller weights, of hundredths, are left out: most of the file, and no score that matters moves by them."""
 
 
-def fitted(vectors: Sequence[Vector], is_wanted: Sequence[bool]) -> dict[str, float]:
-    """The weight of each mark, and the bias under the empty one."""
+def fitted(
+    vectors: Sequence[Vector], is_wanted: Sequence[bool], *, strength: float = STRENGTH, is_balanced: bool = True
+) -> dict[str, float]:
+    """The weight of each mark, and the bias under the empty one. `is_balanced`: what is wanted weighs as much as what
+    is not, else scores are log-odds as they are in the examples."""
     counts = Counter(mark for vector in vectors for mark in vector)
     places = {mark: n for n, mark in enumerate(mark for mark, count in counts.items() if count >= MIN_EXAMPLES)}
-    model = LogisticRegression(C=STRENGTH, class_weight="balanced", solver="liblinear", max_iter=500, random_state=0)
+    balance = "balanced" if is_balanced else None
+    model = LogisticRegression(C=strength, class_weight=balance, solver="liblinear", max_iter=500, random_state=0)
     model.fit(_matrix(vectors, places), list(is_wanted))
     weights = dict(zip(places, map(float, model.coef_[0]), strict=True))
     return {**weights, "": float(model.intercept_[0])}
@@ -46,12 +50,21 @@ def score(vector: Vector, weights: Mapping[str, float]) -> float:
     return weights[""] + sum(weights.get(mark, 0.0) * much for mark, much in vector.items())
 
 
-def unseen(vectors: Sequence[Vector], is_wanted: Sequence[bool], groups: Sequence[str]) -> np.ndarray:
+def unseen(
+    vectors: Sequence[Vector],
+    is_wanted: Sequence[bool],
+    groups: Sequence[str],
+    *,
+    strength: float = STRENGTH,
+    is_balanced: bool = True,
+) -> np.ndarray:
     """The score of each example by weights that were fitted without its group."""
     scores = np.zeros(len(vectors))
     for group in sorted(set(groups)):
         kept = [n for n, its in enumerate(groups) if its != group]
-        weights = fitted([vectors[n] for n in kept], [is_wanted[n] for n in kept])
+        weights = fitted(
+            [vectors[n] for n in kept], [is_wanted[n] for n in kept], strength=strength, is_balanced=is_balanced
+        )
         for n in (n for n, its in enumerate(groups) if its == group):
             scores[n] = score(vectors[n], weights)
     return scores

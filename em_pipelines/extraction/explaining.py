@@ -10,7 +10,7 @@ from datetime import datetime
 
 from em_pipelines.errors import UsageError
 from em_pipelines.extraction.assemble import Checks, readings
-from em_pipelines.extraction.labelled import with_sentences
+from em_pipelines.extraction.keeping import with_sentences
 from em_pipelines.extraction.messages import language_of
 from em_pipelines.extraction.verification import verify
 from em_pipelines.guard.passages import Span, overlaps

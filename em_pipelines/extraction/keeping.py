@@ -8,8 +8,8 @@ extractor's business.
 """
 
 import re
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from dataclasses import astuple, replace
 from datetime import date
 
 from em_pipelines.extraction.settings import GateSettings
@@ -19,8 +19,10 @@ from em_pipelines.guard.standing_instructions import STANDING
 from em_pipelines.language.cleaning import CODE_MARK, UNSPACED, blank_code, looks_like_code
 from em_pipelines.language.document import document, english
 from em_pipelines.language.name_keys import name_tokens
+from em_pipelines.language.sentence_labels import Utterance, labelled
 from em_pipelines.language.sentences import sentences_of, without_marks
 from em_pipelines.schema.readings import (
+    ENGLISH,
     MAX_STATEMENT_CHARACTERS,
     Claim,
     Extraction,
@@ -154,6 +156,23 @@ def _says_nothing(text: str, settings: GateSettings) -> bool:
 
 def _has_number_or_name(text: str) -> bool:
     return any(c.isdigit() for c in text) or any(w[0].isupper() for w in _WORD.findall(text[:4000]))
+
+
+def with_sentences(turns: Sequence[Turn], first: int = 0) -> list[Turn]:
+    """The turns of a conversation; those of people have their sentences from place `first` on."""
+    said = [
+        Utterance(
+            turn.text,
+            turn.subject or turn.role,
+            turn.role == "assistant",
+            place >= first and turn.subject is not None and turn.language in {None, ENGLISH},
+        )
+        for place, turn in enumerate(turns)
+    ]
+    return [
+        replace(turn, sentences=tuple(Sentence(*astuple(one)) for one in found)) if found else turn
+        for turn, found in zip(turns, labelled(said), strict=True)
+    ]
 
 
 def with_observations(reading: Extraction, segment: Segment, settings: GateSettings = DEFAULT_SETTINGS) -> Extraction:

@@ -1,26 +1,24 @@
 """Reads rows of the labelled corpora with an extractor, and writes what was found in the form that is scored."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import astuple, replace
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, TypeVar
 
 from em_pipelines.extraction.assemble import DEFAULT_CHECKS, Checks, readings
+from em_pipelines.extraction.keeping import with_sentences
 from em_pipelines.extraction.messages import language_of
 from em_pipelines.language.cleaning import clean_text, looks_like_code
 from em_pipelines.language.document import english
 from em_pipelines.language.masking import mask_text
 from em_pipelines.language.name_keys import noun_of
-from em_pipelines.language.sentence_labels import Utterance, labelled
 from em_pipelines.schema.readings import (
-    ENGLISH,
     Claim,
     Extraction,
     Extractor,
     Issue,
     Mention,
     Segment,
-    Sentence,
     Turn,
 )
 from em_pipelines.schema.rows import CallRow
@@ -73,18 +71,6 @@ def _segment(row: Mapping[str, Any]) -> Segment:
         context=tuple(context),
         project=row.get("project"),
     )
-
-
-def with_sentences(turns: Sequence[Turn]) -> list[Turn]:
-    """The turns of a conversation, people's with their sentences."""
-    said = [
-        Utterance(turn.text, turn.subject or turn.role, turn.role == "assistant", turn.language in {None, ENGLISH})
-        for turn in turns
-    ]
-    return [
-        replace(turn, sentences=tuple(Sentence(*astuple(one)) for one in found)) if turn.subject else turn
-        for turn, found in zip(turns, labelled(said), strict=True)
-    ]
 
 
 def scored_form(row_id: str, turn_number: int, reading: Extraction) -> dict[str, Any]:

@@ -63,13 +63,12 @@ class RulesSettings(BaseModel):
             "implies it."
         ),
     )
-    min_right_among_people: float = Field(
-        default=0.70,
+    min_right: float = Field(
+        default=0.45,
         ge=0,
         le=1,
         description=(
-            "Claims from talk among people are kept if their pattern and context were right at least so often where "
-            "people judged (patterns/lexicon/sureness.yaml); why 0.70: docs/decisions/2026-11-23-talk-among-people.md."
+            "A claim of a pattern is kept if it is right with this probability at least; 0 keeps all, unjudged."
         ),
     )
     gate: GateSettings = GateSettings()

@@ -40,7 +40,7 @@ def test_messages_are_read_anew_and_claims_found_by_what_they_say(tmp_path: Path
     gone = {**JUDGED, "turn_number": 3, "object": "attic", "verdict": "wrong"}
     report = measure([written(tmp_path / "judged.jsonl", JUDGED, of_friend, gone)], RulesExtractor())
     assert (report.n_judged, report.n_made, report.verdicts) == (3, 2, {"correct": 2})
-    assert [one.n for one in report.bins] == [2]
+    assert sum(one.n for one in report.bins) == 2
 
 
 def test_a_confidence_that_is_given_is_taken_at_its_word(tmp_path: Path) -> None:
@@ -74,7 +74,7 @@ def test_the_example_is_read() -> None:
     report = measure([EXAMPLE], RulesExtractor())
     assert report.n_judged == len(EXAMPLE.read_text(encoding="utf-8").splitlines())
     assert 0 < report.n_made < report.n_judged
-    assert 0 < report.error < 0.2
+    assert 0 < report.error < 0.3
 
 
 TALK: dict[str, Any] = {

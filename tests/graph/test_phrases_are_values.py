@@ -39,7 +39,9 @@ def message(content: str, turn: int = 0, **changes: Any) -> dict[str, Any]:
 
 
 def test_a_wish_and_a_thing_of_like_words_stay_apart(home: Pipeline, tmp_path: Path) -> None:
-    take_in(home, tmp_path, message("I like horror films."), message("I want to watch a horror film.", 1))
+    take_in(
+        home, tmp_path, message("I like horror films."), message("I want to watch a horror film.", 1, session_id="s2")
+    )
     edges = {row["relation"]: row for row in home.store.lake.read(EDGES, DAY).to_pylist()}
     assert (edges["wants"]["value"], edges["wants"]["object_id"]) == ("watch a horror film", None)
     told = {

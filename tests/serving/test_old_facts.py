@@ -22,7 +22,7 @@ from tests.lifecycle.consolidation.landed import NOW
 
 SAID = (
     "My name is Maren.", "I live in Roros.", "My sister Solveig lives in Narvik.", "I work as a baker.",
-    "I love rye bread.", "I want to buy a kayak.", "Maybe I live in Oslo some day.",
+    "I love rye bread.", "I'm planning to buy a kayak.", "Maybe I live in Oslo some day.",
 )  # fmt: skip
 THEN, TODAY = "2024-01-15", date(2026, 11, 27)
 LASTING = {("user", "lives_in", "Roros"), ("Solveig", "lives_in", "Narvik"), ("user", "works_as", "baker")}

@@ -82,7 +82,7 @@ def _is_compared(claim: Claim) -> bool:
 @cache
 def _second_reader() -> RulesExtractor:
     """The rules with all that they can read: what is seldom right, or not kept, may contradict as well."""
-    return RulesExtractor(RulesSettings(min_right_among_people=0, keeps_health=True))
+    return RulesExtractor(RulesSettings(min_right=0, keeps_health=True))
 
 
 def _words_until(number: int, segment: Segment) -> frozenset[str]:

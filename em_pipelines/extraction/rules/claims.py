@@ -20,8 +20,6 @@ from em_pipelines.extraction.rules.people import (
     refer,
 )
 from em_pipelines.extraction.rules.slots import Fill, held_before
-from em_pipelines.extraction.rules.wholeness import flaw
-from em_pipelines.extraction.rules.worth import SELDOM_NAMED, Stated, Unkept, is_among_people, sureness, unkept
 from em_pipelines.language.dates.calendar_spans import Tense
 from em_pipelines.language.dates.partial_dates import PartialDate
 from em_pipelines.language.en.clauses import Clause
@@ -64,10 +62,6 @@ class Notes:
         self.subject = subject
         self.claims: list[Claim] = []
         self.mentions: list[Mention] = []
-        self.unkept: list[Unkept] = []
-        """Why what fitted a frame was not kept, a reason for each."""
-        self.doubtful: set[tuple[object, ...]] = set()
-        """What claims that are too seldom right were read by, and where: `_reading`."""
         self._seen: set[tuple[object, ...]] = set()
 
     def mention(self, name: str, kind: EntityType, start: int, end: int) -> None:
@@ -100,45 +94,19 @@ class Notes:
             self._seen.add(key)
             self.claims.append(claim)
 
-    def leave_out_doubtful(self) -> None:
-        """Takes out what is too seldom right, once all has been read: what it denies is denied all the same."""
-        kept = [claim for claim in self.claims if _reading_of(claim) not in self.doubtful]
-        if len(kept) < len(self.claims):
-            self.claims = kept
-            self.unkept.append(Unkept.SELDOM_RIGHT)
-
-
-def _reading_of(claim: Claim) -> tuple[object, ...]:
-    """The pattern and the words that a claim was read by, the same for those that others share."""
-    return claim.pattern_id, claim.relation, claim.start, claim.end
-
 
 class _Said(NamedTuple):
     relation: str
     polarity: int
 
 
-def build_claims(match: Match, notes: Notes, min_right: float) -> list[Claim]:
-    """One claim for each subject and filler of the object slot; none where the clause cannot carry the relation.
-
-    The notes are told why one is not kept, and which are doubtful: those said among people of which less than the share
-    `min_right` are right.
-    """
+def build_claims(match: Match, turn_number: int) -> list[Claim]:
+    """One claim for each subject and filler of the object slot; none where the clause cannot carry the relation."""
     said = _said(match)
     if said is None:
         return []
-    claims = []
-    for subject in match.subjects:
-        for fill in match.objects:
-            made = _claim(match, said, subject, fill, notes.turn_number)
-            if isinstance(made, Unkept):
-                notes.unkept.append(made)
-            elif made is not None:
-                claims.append(made)
-                about = Stated(match, made.relation, subject, fill)
-                if is_among_people(about) and sureness(about) < min_right:
-                    notes.doubtful.add(_reading_of(made))
-    return claims
+    made = (_claim(match, said, subject, fill, turn_number) for subject in match.subjects for fill in match.objects)
+    return [claim for claim in made if claim is not None]
 
 
 def _said(match: Match) -> _Said | None:
@@ -197,7 +165,7 @@ def _is_speaker(subject: Referent) -> bool:
     return subject.is_own and not subject.kin
 
 
-def _claim(match: Match, stated: _Said, subject: Referent, fill: Fill, turn_number: int) -> Claim | Unkept | None:
+def _claim(match: Match, stated: _Said, subject: Referent, fill: Fill, turn_number: int) -> Claim | None:
     spec, clause, relation = match.pattern.spec, match.clause, stated.relation
     fill, polarity = _turned(match, stated, fill)
     is_over = clause.verb.is_past and relation != "scheduled_for"
@@ -205,15 +173,8 @@ def _claim(match: Match, stated: _Said, subject: Referent, fill: Fill, turn_numb
         relation = couple_relation(match.reading, clause.companion, relation)
     name, kind = _object(match.reading, fill, relation, spec.object_type, is_over, subject.name)
     is_of_theirs = is_of_another(subject, fill.phrase, is_lost=relation == "owns" and polarity < 0)
-    if is_of_theirs:
-        return Unkept.UNRESOLVED
-    if _is_empty(match.reading, relation, subject, name) or _is_no_more(match, subject):
+    if is_of_theirs or _is_empty(match.reading, relation, subject, name) or _is_no_more(match, subject):
         return None
-    about = Stated(match, relation, subject, fill)
-    is_named = _is_named(match.reading, fill)
-    reason = unkept(about) or (None if is_named and relation not in SELDOM_NAMED else flaw(about, is_named=is_named))
-    if reason is not None:
-        return reason
     flags = _flags(match, relation, is_own=_is_speaker(subject))
     hedge = HedgeLevel.STRONG if clause.verb.modal in _LATE_HEDGE else match.mods.hedge
     since = _valid_from(match, relation, polarity)
@@ -228,7 +189,7 @@ def _claim(match: Match, stated: _Said, subject: Referent, fill: Fill, turn_numb
         object=name,
         object_type=kind,
         value=None,
-        confidence=_confidence(about, hedge, flags),
+        confidence=initial_confidence(Mechanism.EXPLICIT, hedge, flags, is_wish=relation in _WISHES),
         start=start,
         end=end,
         temporal_type=_temporal_type(match.pattern, relation, flags),
@@ -259,24 +220,6 @@ def _turned(match: Match, stated: _Said, fill: Fill) -> tuple[Fill, int]:
 def _is_no_more(match: Match, subject: Referent) -> bool:
     """Whether it is said of a pet without a name that it died: `our dog` is then one that there is none of."""
     return match.pattern.spec.value is not None and subject.entity_type is EntityType.ANIMAL and subject.is_unnamed
-
-
-def _confidence(stated: Stated, hedge: HedgeLevel, flags: tuple[Flag, ...]) -> float:
-    """What the table gives for the hedge, lowered where claims of the kind are right more seldom.
-
-    What is hedged or flagged has its own value in the table already, and keeps it.
-    """
-    table = initial_confidence(Mechanism.EXPLICIT, hedge, flags, is_wish=stated.relation in _WISHES)
-    if flags or hedge is not HedgeLevel.NONE:
-        return table
-    plain = initial_confidence(Mechanism.EXPLICIT, HedgeLevel.NONE)
-    return round(table * min(1.0, sureness(stated) / plain), 2)
-
-
-def _is_named(reading: Reading, fill: Fill) -> bool:
-    """Whether an object is all name, `Graz`, of which nothing can be missing."""
-    phrase = fill.phrase
-    return phrase is not None and all(token.is_capital for token in reading.tokens[phrase.start : phrase.end])
 
 
 def _is_empty(reading: Reading, relation: str, subject: Referent, name: str) -> bool:

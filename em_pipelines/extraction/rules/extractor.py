@@ -13,6 +13,7 @@ from functools import cached_property
 
 from em_pipelines.extraction.keeping import skip_reason
 from em_pipelines.extraction.rules.acceptance import in_own_words
+from em_pipelines.extraction.rules.confidence import with_confidence
 from em_pipelines.extraction.rules.patterns import PatternIndex, load_patterns
 from em_pipelines.extraction.rules.people import People
 from em_pipelines.extraction.rules.reader import MessageReader, ReaderOptions
@@ -29,6 +30,7 @@ from em_pipelines.schema.readings import (
     Extraction,
     Issue,
     LocalExtractor,
+    Mention,
     Segment,
     Turn,
     initial_confidence,
@@ -51,6 +53,8 @@ _HINTS = re.compile(r"(?i)\b(?:not|meant)\b")
 """One of these words stands in every correction."""
 _HINT_WORDS = _HINTS.pattern[len(r"(?i)\b(?:") : -len(r")\b")].split("|")
 PATTERN_ID = "correction.earlier"
+SELDOM_RIGHT = "seldom_right"
+"""Why claims of a turn are not kept: their like is seldom right."""
 
 
 def claims_in_dialogue(turn: Turn, earlier: Sequence[Turn], read: Callable[[Turn], list[Claim]]) -> list[Claim]:
@@ -184,6 +188,12 @@ def _names_a_thing(claim: Claim) -> bool:
     return claim.relation == TOPIC and claim.value != LAST_TOLD
 
 
+def _still_named(mentions: Sequence[Mention], read: Sequence[Claim], kept: Sequence[Claim]) -> list[Mention]:
+    """The mentions without the things that only claims name which are not kept; a name is a mention by itself."""
+    named, before = ({end for claim in claims for end in (claim.subject, claim.object)} for claims in (kept, read))
+    return [one for one in mentions if one.name[:1].isupper() or one.name not in before - named]
+
+
 class RulesExtractor(LocalExtractor):
     """Implements `em_pipelines.schema.readings.Extractor`.
 
@@ -236,9 +246,7 @@ class RulesExtractor(LocalExtractor):
 
     def _reader(self, turn: Turn, people: People, *, is_spoken: bool = False) -> MessageReader:
         settings = self.settings
-        options = ReaderOptions(
-            settings.max_characters, settings.keeps_health, settings.min_right_among_people, is_spoken
-        )
+        options = ReaderOptions(settings.max_characters, settings.keeps_health, is_spoken)
         return MessageReader(turn, self._patterns, people, options)
 
     def extract(self, segment: Segment) -> Extraction:
@@ -260,11 +268,14 @@ class RulesExtractor(LocalExtractor):
                 out.issues.append(Issue(turn.turn_number, "truncated", TOO_LONG, "warning", detail))
             reader = self._reader(turn, people, is_spoken=segment.channel == "voice")
             reader.read()
-            claims = retracted + with_new(reader.notes.claims, together)
+            read = reader.notes.claims
+            kept = with_confidence(read, turn, segment, self.settings.min_right)
+            claims = retracted + with_new(kept, together)
             out.claims += claims
-            out.mentions += reader.notes.mentions
-            out.issues += [Issue(turn.turn_number, "not_kept", why) for why in dict.fromkeys(reader.notes.unkept)]
-            if not claims and not reader.notes.mentions:
+            out.mentions += _still_named(reader.notes.mentions, read, kept)
+            if len(kept) < len(read):
+                out.issues.append(Issue(turn.turn_number, "not_kept", SELDOM_RIGHT))
+            if not claims and not read and not reader.notes.mentions:
                 out.issues.append(Issue(turn.turn_number, "nothing_found", "no_pattern"))
         return out
 

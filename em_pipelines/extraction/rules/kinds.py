@@ -97,7 +97,7 @@ def _is_place(reading: Reading, phrase: NounPhrase) -> bool:
         return False
     is_listed = phrase.det is None and _name(reading, phrase).casefold() in PLACES - _ALSO_THINGS
     return (
-        (is_listed or is_name(reading, phrase))
+        (is_listed or (is_name(reading, phrase) and not names_program(_name(reading, phrase))))
         and phrase.possessor is None
         and reading.tokens[phrase.head].low not in NOT_NAMES | KIN.keys()
     )

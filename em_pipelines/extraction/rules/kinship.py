@@ -10,11 +10,10 @@ from em_pipelines.extraction.rules.kin_wording import is_name_apposed, may_own, 
 from em_pipelines.extraction.rules.names import Reading, is_given_name, is_name
 from em_pipelines.extraction.rules.people import COUPLES, OWN, People, Referent, had_by, refer, speaker
 from em_pipelines.extraction.rules.slots import Fill
-from em_pipelines.extraction.rules.worth import Unkept, is_figure
 from em_pipelines.extraction.segmentation import owner_named
 from em_pipelines.language.en.clauses import Clause
 from em_pipelines.language.en.dates import number_of
-from em_pipelines.language.en.lexicon import gender_of_name, reliability, words
+from em_pipelines.language.en.lexicon import gender_of_name, words
 from em_pipelines.language.en.noun_phrases import HAD_RELATIONS, KIN, PETS, NounPhrase, kin_noun
 from em_pipelines.language.en.tokens import ADV, BE, MODAL, PUNCT, Token, is_quoted, low_at
 from em_pipelines.language.name_keys import noun_of, owned_name
@@ -106,8 +105,6 @@ def is_former(tokens: list[Token], phrase: NounPhrase) -> bool:
 
 def _is_unreal(tokens: list[Token], phrase: NounPhrase) -> bool:
     """`not my wife`, `he is like my brother`, `she could have been my daughter`, `I'm his son`: nobody is told of."""
-    if is_figure(tokens, phrase.first):
-        return True
     helpers = tokens[max(0, phrase.start - _HELPERS) : phrase.start]
     before = helpers[-1] if helpers else None
     if before is None or before.low == "not" or not phrase.possessor:
@@ -296,8 +293,7 @@ class KinNames:
 
     def _add_had(self, subject: Referent, meant: Referent, phrase: NounPhrase) -> None:
         """`I have two brothers`."""
-        is_figure_of_speech = is_figure(self.reading.tokens, phrase.first)
-        relation = stated_relation(self.reading, meant, phrase) if meant.kin and not is_figure_of_speech else None
+        relation = stated_relation(self.reading, meant, phrase) if meant.kin else None
         if relation is not None:
             had = had_by(self.reading, subject.name, meant, phrase)
             self.people.met = [had if other.name == meant.name else other for other in self.people.met]
@@ -333,11 +329,9 @@ class KinNames:
     def forget_bare(self) -> None:
         """Leaves out what everybody has, a mother, where nothing more is said of her."""
         claims = self.notes.claims
-        told = {end for c in claims if c.pattern_id != PATTERN_ID for end in (c.subject, c.object)}
-        kept = [c for c in claims if c.pattern_id != PATTERN_ID or not self._is_bare(c) or c.object in told]
-        if len(kept) < len(claims):
-            self.notes.claims = kept
-            self.notes.unkept.append(Unkept.SAYS_NOTHING)
+        said = {end for c in claims if c.pattern_id != PATTERN_ID for end in (c.subject, c.object)}
+        bare = [c for c in claims if c.pattern_id == PATTERN_ID and self._is_bare(c) and c.object not in said]
+        self.notes.claims = [claim for claim in claims if claim not in bare]
 
     def _is_bare(self, edge: Claim) -> bool:
         """What says too little; among people also a third person's brother, and their baby, who may be unborn."""
@@ -364,18 +358,13 @@ class KinNames:
             object=person.name,
             object_type=person.entity_type,
             value=None,
-            confidence=self._confidence(),
+            confidence=initial_confidence(Mechanism.EXPLICIT, HedgeLevel.NONE),
             start=min(token.start for token in spans),
             end=max(token.end for token in spans),
             temporal_type=TemporalType.STATE,
             polarity=polarity,
             pattern_id=PATTERN_ID,
         )
-
-    def _confidence(self) -> float:
-        """What the table gives, among people no more than the share of such edges that are right."""
-        table = initial_confidence(Mechanism.EXPLICIT, HedgeLevel.NONE)
-        return min(table, round(reliability(PATTERN_ID, is_talk=True), 2)) if self.people.is_among_people else table
 
 
 def _is_bare(edge: Claim) -> bool:

@@ -332,10 +332,9 @@ class _MessageParser:
         ]
 
     def _set_mood(self, modified: list[Modified]) -> None:
-        if self.is_venting or self.marks:
+        if self.is_venting:
             for _, mods in modified:
-                mods.is_venting = self.is_venting
-                mods.is_settled = self.is_spoken and bool(self.marks)
+                mods.is_venting = True
 
 
 def _is_alone(cue: Cue, clauses: list[Clause]) -> bool:

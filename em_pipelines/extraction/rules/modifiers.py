@@ -46,7 +46,7 @@ class Modifiers:
 
     __slots__ = (
         "has_ended", "hedge", "is_abandoned", "is_doubtful", "is_guess", "is_hypothetical", "is_question",
-        "is_reported", "is_sarcastic", "is_secondhand", "is_settled", "is_supposed", "is_timed", "is_venting",
+        "is_reported", "is_sarcastic", "is_secondhand", "is_supposed", "is_timed", "is_venting",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -63,8 +63,6 @@ class Modifiers:
         self.is_reported = False
         self.is_sarcastic = False
         self.is_secondhand = False
-        self.is_settled = False
-        """Said while thinking aloud, in speech that corrects itself."""
         self.is_supposed = False
         self.is_timed = False
         self.is_venting = False

@@ -151,7 +151,6 @@ class ReaderOptions:
 
     max_characters: int
     keeps_health: bool = False
-    min_right: float = 0.0
     is_spoken: bool = False
     """A transcript of speech, in which nothing marks where sentences end."""
 
@@ -164,7 +163,6 @@ class MessageReader:
         self.turn = turn
         self.patterns = patterns
         self.keeps_health = options.keeps_health
-        self.min_right = options.min_right
         self.people = people
         self.subject = turn.subject or USER
         mended, self.sentences = parse_message(tokenise(text), text, is_spoken=options.is_spoken)
@@ -193,7 +191,6 @@ class MessageReader:
             claims = self.notes.claims
             for claim in unframed_claims(self.reading, claims, self.turn.turn_number, self.subject, sentence):
                 self.notes.add(claim)
-        self.notes.leave_out_doubtful()
         self.kin.forget_bare()
 
     def _meet(self, nouns: list[NounPhrase], n: int, until: int, sentence_start: int) -> int:
@@ -319,7 +316,7 @@ class MessageReader:
         if match.pattern.spec.relation == KIN_RELATION:
             self._state_kin(match)
         else:
-            for claim in build_claims(match, self.notes, self.min_right):
+            for claim in build_claims(match, self.turn.turn_number):
                 self._add_with_mentions(claim, match.subjects, match.objects)
         return max(0, len(self.notes.claims) - n_before)
 

@@ -12,12 +12,12 @@ from functools import lru_cache
 from em_pipelines.extraction.rules.kinds import TESTS, is_kind
 from em_pipelines.extraction.rules.names import Reading, is_name
 from em_pipelines.language.dates.partial_dates import PartialDate
+from em_pipelines.language.en.clauses import complement_end, verb_phrase_end
 from em_pipelines.language.en.dates import number_of, read_date
 from em_pipelines.language.en.lexicon import words
 from em_pipelines.language.en.noun_phrases import NounPhrase, kin_noun, parse_noun_phrase
 from em_pipelines.language.en.tokens import ADV, CONJ, NUMBER, PREP, PUNCT, Token
 from em_pipelines.language.en.verb_groups import is_ing
-from em_pipelines.language.en.verb_phrases import complement_end, verb_phrase_end
 
 BARE = frozenset({"predicate"})
 """A verb alone is a predicate: `I don't smoke`."""

@@ -1,34 +1,40 @@
-"""Clauses: one finite verb each, with its subject: what stands before the verb, or what it shares with another.
+"""Clauses: one finite verb each, with its subject: what stands before the verb, or what it shares with another. And
+where verb phrases end: `learn how to make X`, `resign from Y`, `moving to Z`.
 
 What the subject denotes is `subjects`' business, what a clause is worth (hedged, asked, supposed, reported) that of
 `modifiers`.
 """
 
 from dataclasses import dataclass
-from itertools import chain, islice, takewhile
 
 from em_pipelines.language.en.lexicon import words
-from em_pipelines.language.en.noun_phrases import KIN, NounPhrase
-from em_pipelines.language.en.tokens import ADV, BASE, MODAL, PREP, PUNCT, SUBJECT, SUBORD, WH, Token
+from em_pipelines.language.en.noun_phrases import KIN, NounPhrase, parse_noun_phrase
+from em_pipelines.language.en.tokens import (
+    ADV,
+    AUX,
+    BASE,
+    MONTH,
+    NOT_IN_PHRASE,
+    OBJECT,
+    PREP,
+    SUBORD,
+    WEEKDAY,
+    WH,
+    Token,
+    low_at,
+)
 from em_pipelines.language.en.verb_groups import VerbGroup
 
 Chunk = tuple[str, int, NounPhrase | None]
 """(kind, first token, phrase): np, pron, vg, rel, conj, prep, inf, mark, other. Adverbs leave no chunk."""
 
 _DEICTIC = words("words", "deictic")
-_FIRST_PERSON = words("words", "first_person")
 _JOINTS = frozenset({"and", ",", "&", "or"})
 _OPENERS = frozenset({"start", "conj", "mark", "other"})
 _CLOSERS = frozenset({",", ")", "-", "–", "—"})
-_ENDS = frozenset({".", "!", "?", ";", "…"})
-_TOLD = frozenset({"tell", "say", "joke", "claim", "insist", "swear", "announce", "shout"})
-_NOT_TOLD = frozenset(
-    {"i", "we", "you", "he", "she", "it", "they", "that", "this", "to", "how", "why", "what", "no", "nobody"}
-)
-"""Behind the verb: another clause follows, or `said nobody ever`, which mocks."""
-_NO_TELLERS = frozenset({"i", "we", "me", "us", "which", "who", "that", "as", "if", "and", "but", "so", "to"})
-_TELLER = 5
-"""Tokens behind the comma of which one is the verb: `, my younger sister says`."""
+_TIME_HEADS = words("words", "time_heads")
+_LINKING = frozenset({"like", "until", "till", "since", "before", "after", "except", "because", "than"})
+_PARTICLES = words("words", "particles")
 _MAX_INSERTED = 12
 """Chunks between the commas of an insertion; what is longer is more likely a list."""
 
@@ -71,12 +77,6 @@ class Clause:
     def has_subject(self) -> bool:
         """Whether a subject is known: a pronoun or phrases."""
         return self.pronoun is not None or bool(self.subject)
-
-
-_TELLING = frozenset({"tell", "say", "joke", "pretend", "claim", "call", "insist", "swear", "reckon"})
-_CONJUNCTIONS = frozenset({"and", "or", "but", "then", "so", "&", "plus"})
-_FAR_BACK = 8
-"""Words before a clause in which the verb stands by which others tell it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,48 +266,59 @@ def _has_and(tokens: list[Token], phrases: list[NounPhrase]) -> bool:
     return any(tokens[k].low in {"and", "&", "or"} for k in range(phrases[-2].end, phrases[-1].start))
 
 
-def is_told_behind(clause: Clause, tokens: list[Token]) -> bool:
-    """`I'm a doctor, he told everybody.`: who says so stands behind the clause, and it is not the speaker."""
-    behind = takewhile(lambda token: token.low not in _ENDS, islice(tokens, clause.right, None))
-    near = list(islice(behind, _TELLER))
-    if len(near) < 3 or near[0].low != ",":
-        return False
-    telling = next((k for k, token in enumerate(near) if k and not _TOLD.isdisjoint(token.verbs or ())), None)
-    if telling is None:
-        return False
-    before, after = near[1:telling], chain(near[telling + 1 :], behind)
-    rest = list(takewhile(lambda token: not token.bits & PUNCT, after))
-    is_others = not any(token.low in _NO_TELLERS or token.bits & PUNCT for token in before)
-    return is_others and bool(before or rest) and not any(token.low in _NOT_TOLD for token in rest)
+def verb_phrase_end(tokens: list[Token], i: int, stop: int) -> int | None:
+    """The token after the phrase of the base verb at i and what it cannot do without; None where there is no verb."""
+    while i < stop and tokens[i].bits & ADV and not tokens[i].verbs:
+        i += 1
+    if i >= stop or tokens[i].bits & (NOT_IN_PHRASE & ~AUX) or tokens[i].is_capital:
+        return None
+    token = tokens[i]
+    if token.verbs is not None and not token.forms & BASE:
+        return None
+    return complement_end(tokens, i + 1, stop)
 
 
-def may_stand_inside(before: Token) -> bool:
-    """Whether no sentence or clause can begin behind a word."""
-    return before.low != "\n" and not before.bits & (PUNCT | ADV) and before.low not in _CONJUNCTIONS
+def complement_end(tokens: list[Token], i: int, stop: int) -> int:
+    """Past the object after a verb, or its particle and preposition phrase when it has no object."""
+    if i >= stop:
+        return i
+    token = tokens[i]
+    if token.bits & WH and low_at(tokens, i + 1, stop) == "to":
+        return verb_phrase_end(tokens, i + 2, stop) or i
+    if token.low == "to":
+        return verb_phrase_end(tokens, i + 1, stop) or _after_preposition(tokens, i, stop)
+    if token.low in _PARTICLES and token.bits & (ADV | PREP):
+        return _after_particle(tokens, i, stop)
+    return _object_end(tokens, i, stop)
 
 
-def shares_unreal(tokens: list[Token], at: int) -> bool:
-    """`I want to get fit and improve …`, `I could move and sell …`: what is joined is as unreal as the first."""
-    if tokens[at - 1].low not in _CONJUNCTIONS and tokens[at - 1].low != ",":
-        return False
-    for k in range(at - 2, 0, -1):
-        token = tokens[k]
-        if token.low in ".!?;\n" or token.bits & SUBJECT:
-            return False
-        if token.bits & MODAL or (token.low == "to" and tokens[k + 1].forms & BASE):
-            return True
-    return False
+def _after_particle(tokens: list[Token], i: int, stop: int) -> int:
+    """Past the particle at i and its object (`give up the harp`), or past the phrase it governs (`move to Graz`)."""
+    phrase = parse_noun_phrase(tokens, i + 1, stop)
+    if phrase is None or tokens[i].bits & ADV:
+        return _object_end(tokens, i + 1, stop)
+    if not _is_time(tokens, phrase):
+        return phrase.end
+    return i + 1 if tokens[i].low in {"up", "out", "back", "away"} else i
 
 
-def is_told_before(clause: Clause, tokens: list[Token]) -> bool:
-    """`he keeps telling the neighbours I'm a doctor`: somebody else says it of the speaker."""
-    lead = clause.lead
-    for k in range(lead - 1, max(-1, lead - _FAR_BACK), -1):
-        token = tokens[k]
-        if token.bits & PUNCT or token.low in _CONJUNCTIONS:
-            return False
-        if token.verbs and not _TELLING.isdisjoint(token.verbs):
-            if tokens[k - 1].low == "to":  # "I'd love to say I like it", not "I have to say"
-                return tokens[k - 2].low not in {"have", "got"}
-            return not any(t.low in _FIRST_PERSON for t in tokens[max(0, k - 4) : k])
-    return False
+def _object_end(tokens: list[Token], i: int, stop: int) -> int:
+    if i < stop and tokens[i].bits & OBJECT and not tokens[i].bits & NOT_IN_PHRASE & ~OBJECT:
+        return i + 1
+    phrase = parse_noun_phrase(tokens, i, stop)
+    if phrase is not None and not _is_time(tokens, phrase):
+        return phrase.end
+    return _after_preposition(tokens, i, stop)
+
+
+def _after_preposition(tokens: list[Token], i: int, stop: int) -> int:
+    if i < stop and tokens[i].bits & PREP and tokens[i].low not in _LINKING:
+        phrase = parse_noun_phrase(tokens, i + 1, stop)
+        if phrase is not None and not _is_time(tokens, phrase):
+            return phrase.end
+    return i
+
+
+def _is_time(tokens: list[Token], phrase: NounPhrase) -> bool:
+    head = tokens[phrase.head]
+    return bool(head.bits & (WEEKDAY | MONTH)) or head.low.removesuffix("s") in _TIME_HEADS or head.low.isdigit()

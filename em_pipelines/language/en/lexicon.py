@@ -18,7 +18,6 @@ from em_pipelines.language.values import read_yaml
 from em_pipelines.schema.vocabulary import EntityType
 
 _WORD = re.compile(r"[a-z]+")
-_NONE = [0, 0]
 LEXICON_DIR = Path(__file__).with_name("word_lists")
 
 
@@ -86,28 +85,6 @@ def topics_of(relation: str, object_type: str | None, text: str) -> list[str]:
     found = [*_TOPICS_OF_RELATION.get(relation, ()), *_TOPICS_OF_TYPE.get(object_type or "", ())]
     found += chain.from_iterable(_TOPICS_OF_WORD.get(word, ()) for word in _WORD.findall(text.lower()))
     return sorted(set(found))
-
-
-@lru_cache(maxsize=1024)
-def reliability(pattern_id: str, *, is_talk: bool, is_by_i: bool = False) -> float:
-    """The share of the claims of a pattern that people judged right, 0 to 1.
-
-    `is_talk`: in talk among people; `is_by_i`: of what the speaker says of themselves by `I`. Shares are smoothed, so
-    that few judged claims do not say much: that of a group of patterns by the share of all groups, that of a pattern by
-    its group's, that of what is said by `I`, or is not, by the pattern's.
-    """
-    counts = load_lexicon("sureness")["among_people" if is_talk else "with_an_assistant"]
-    prior, group = counts["prior"], pattern_id.split(".", maxsplit=1)[0]
-    share = _smoothed(counts["groups"].get(group, _NONE), prior["right"], prior["claims"])
-    judged = counts["patterns"].get(pattern_id, {})
-    by_i, others = judged.get("i", _NONE), judged.get("others", _NONE)
-    share = _smoothed([by_i[0] + others[0], by_i[1] + others[1]], share, prior["claims_above"])
-    return _smoothed(by_i if is_by_i else others, share, prior["claims_above"])
-
-
-def _smoothed(counts: list[int], prior: float, weight: float) -> float:
-    n_right, n = counts
-    return float((n_right + prior * weight) / (n + weight))
 
 
 _KIN = mapping("people", "relations")

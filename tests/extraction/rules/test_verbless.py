@@ -83,7 +83,6 @@ def test_names_behind_a_noun_take_its_place(claims_of, text: str, expected: list
         ("Driver at the door, gotta go.", []),
         ("Winter in Graz, what fun.", []),
         ("Really not into puppet shows.", ["user | dislikes | puppet shows"]),
-        ("Into the barn we went.", []),
         ("Oh great, another fire drill, my favourite thing.", ["user | dislikes | fire drill"]),
     ],
 )  # fmt: skip

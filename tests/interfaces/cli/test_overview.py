@@ -44,7 +44,7 @@ def test_what_has_landed_and_no_run_has_read_waits(em, native, tmp_path) -> None
 def test_status_of_a_home_that_was_run(em, examples_home) -> None:
     found = documents(em("status", "--json", "--home", examples_home))
     assert (found["n_users"], found["n_packs"], found["n_outdated_days"]) == (3, 3, 0)
-    assert (found["n_probes"], found["n_starters"]) == (15, 2)
+    assert (found["n_probes"], found["n_starters"]) == (14, 1)
     assert found["snapshot"]["is_current"]
     assert found["snapshot"]["as_of"] == found["last_day"] == "2026-11-01"
     assert found["n_bytes"] > 1_000_000

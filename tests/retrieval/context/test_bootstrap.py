@@ -28,7 +28,7 @@ def parts(text: str) -> dict[str, list[str]]:
 def test_what_is_planned_and_how_somebody_wants_to_be_treated(home: Pipeline) -> None:
     found = parts(bootstrap(home, "ada", NOW))
     assert found["Planned"] == [
-        "2026-03-25: probably dentist appointment scheduled for 2026-03-25", "2026-03-30: user has birthday 03-30",
+        "2026-03-25: dentist appointment scheduled for 2026-03-25", "2026-03-30: user has birthday 03-30",
     ]  # fmt: skip
     assert {line.rpartition(" (")[0] for line in found["Rules that apply"]} == {
         "user prefers short answers", "user dislikes emojis",
