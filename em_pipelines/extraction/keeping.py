@@ -3,8 +3,8 @@
 The gate judges whole messages (`skip_reason`), at no cost. Which sentences are worth keeping, and as what, stands with
 the message (`em_pipelines.language.sentence_labels`). Such a sentence makes an observation, whether or not a relation
 fits: a claim of who says it, with the kind as relation and the sentence as a literal; its attribute is what it is
-about, so that the newer of two values takes the place of the older one. What single clauses are worth is the
-extractor's business.
+about, so that the newer of two values takes the place of the older one. One that says little by itself, `He is seven`,
+is kept with the sentence before it. What single clauses are worth is the extractor's business.
 """
 
 import re
@@ -36,6 +36,8 @@ OBSERVED = "observation"
 """The pattern of every observation."""
 MAX_CHARACTERS = 300
 """Of an observation: a longer sentence is kept up to the last comma before."""
+_FEW_WORDS = 3
+"""A sentence of so many words, `Since January`, mostly goes on from the one before it."""
 _CLAUSE_END = re.compile(r"[,;:](?=\s)|\s[-–—](?=\s)")
 _UNREAD = frozenset({"not_a_person", "system_text", "code", "noise"})
 """Why a turn is passed over as a whole: what it says is nobody's own."""
@@ -50,6 +52,10 @@ _PRECISION = {
 }  # fmt: skip
 """How exact the first day of a named time is; of a decade it says nothing."""
 
+_POINTING = frozenset[str]().union(
+    *(english.words("words", key) for key in ("subject_pronouns", "possessives", "demonstratives"))
+) - (english.own_words | {"you", "u", "your"})
+"""What a sentence opens with that says who or what it is about only after another."""
 CHATTER = english.words("gate", "chatter")
 CHATTER_OF_LANGUAGES = english.words_of_languages("chatter")
 NOISE_VERBS = english.words("gate", "noise_verbs")
@@ -194,15 +200,18 @@ def with_observations(reading: Extraction, segment: Segment, settings: GateSetti
 def _observations(turn: Turn) -> Iterator[Claim]:
     if turn.subject is None:
         return
+    before: Sentence | None = None
     for sentence in turn.sentences:
-        if sentence.kind is not None and _may_be_kept(sentence, turn):
+        may_be_kept = _may_be_kept(sentence, turn)
+        if sentence.kind is not None and may_be_kept:
             start, end = without_marks(turn.text, (sentence.span_start, sentence.span_end))
             if end - start > MAX_CHARACTERS:
                 clauses = [one.start() for one in _CLAUSE_END.finditer(turn.text, start, start + MAX_CHARACTERS)]
                 end = max(clauses, default=start)
             text = " ".join(turn.text[start:end].split())
             if text and CODE_MARK not in text:
-                yield _observation(sentence, sentence.kind, text, turn)
+                yield _observation(sentence, sentence.kind, text, turn, before)
+        before = sentence if may_be_kept else None
 
 
 def _may_be_kept(sentence: Sentence, turn: Turn) -> bool:
@@ -214,8 +223,13 @@ def _may_be_kept(sentence: Sentence, turn: Turn) -> bool:
     return all(one.reason == STANDING for one in near)
 
 
-def _observation(sentence: Sentence, kind: str, text: str, turn: Turn) -> Claim:
+def _observation(sentence: Sentence, kind: str, text: str, turn: Turn, before: Sentence | None) -> Claim:
     when = _date_in(text, turn) if kind in _DATED else None
+    start = sentence.span_start
+    if before is not None and _goes_on(text):
+        said = " ".join(turn.text[before.span_start : before.span_end].split())
+        if CODE_MARK not in said and len(said) + len(text) < MAX_CHARACTERS:
+            text, start = f"{said} {text}", before.span_start
     return Claim(
         turn_number=turn.turn_number,
         subject=turn.subject or USER,
@@ -225,7 +239,7 @@ def _observation(sentence: Sentence, kind: str, text: str, turn: Turn) -> Claim:
         object_type=None,
         value=text,
         confidence=sentence.confidence,
-        start=sentence.span_start,
+        start=start,
         end=sentence.span_end,
         temporal_type=USUAL_TEMPORAL_TYPE.get(kind, TemporalType.STATE),
         attribute=about(text, kind),
@@ -234,6 +248,12 @@ def _observation(sentence: Sentence, kind: str, text: str, turn: Turn) -> Claim:
         pattern_id=OBSERVED,
         statement=text if len(text) <= MAX_STATEMENT_CHARACTERS else None,
     )
+
+
+def _goes_on(text: str) -> bool:
+    """Whether a sentence hardly says who or what it is about by itself."""
+    first = _first_word(text).replace("’", "'").partition("'")[0]
+    return first in _POINTING or (len(text.split()) <= _FEW_WORDS and first not in english.own_words)
 
 
 def about(text: str, kind: str) -> str:

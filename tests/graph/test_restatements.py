@@ -50,7 +50,7 @@ def shown(found: list[dict[str, Any]]) -> set[str]:
             for one in [
                 ("I go bouldering.", "I love bouldering.", "user did bouldering"),
                 ("I love bouldering in the hills.", "I go bouldering.", "user likes bouldering in the hills"),
-                ("I knit socks.", "I enjoy knitting socks.", "user did knit socks"),
+                ("I do karate.", "I enjoy doing karate.", "user did karate"),
                 ("I collect tin toys.", "I like collecting tin toys.", "user owns tin toys"),
                 ("I love heraldry.", "I'm interested in heraldry.", "user likes heraldry"),
                 ("I'd like to visit Tromsø.", "I want to travel to Tromsø.", "user wants visit Tromsø"),

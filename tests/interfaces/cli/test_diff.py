@@ -13,7 +13,7 @@ from em_pipelines.settings import load_settings
 TALK = (
     {"content": "I live in Oslo.", "timestamp": "2025-03-01T10:00:00Z", "session_id": "s1"},
     {"content": "I love kayaking.", "timestamp": "2025-03-01T10:01:00Z", "session_id": "s1"},
-    {"content": "I want to buy a piano.", "timestamp": "2025-03-01T10:02:00Z", "session_id": "s1"},
+    {"content": "I want to move to Iceland.", "timestamp": "2025-03-01T10:02:00Z", "session_id": "s4"},
     {"content": "I moved to Bergen.", "timestamp": "2025-03-20T10:00:00Z", "session_id": "s2"},
     {"content": "I love tea.", "timestamp": "2025-03-20T10:01:00Z", "session_id": "s2"},
 )
