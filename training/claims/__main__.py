@@ -1,4 +1,4 @@
-"""Fits what tells right claims of patterns from wrong ones to claims that readers judged: `make fit-claims`.
+"""Fits the model of which claims of patterns are right to claims that readers judged: `make fit-claims`.
 
 `judged.jsonl` holds claims from the conversations that the sentence model is fitted to and from short chats with an
 assistant (`talk/short-*`), each judged by one of fifteen readers; `examples.jsonl` those of the example journeys and
@@ -120,20 +120,28 @@ def _share(claims: Sequence[Judged], verdict: str) -> float:
     return sum(claim.verdicts.count(verdict) / len(claim.verdicts) for claim in claims) / max(len(claims), 1)
 
 
+def report_held_out(claims: Sequence[Judged], n_claims: int) -> None:
+    """Prints the figures of the first `n_claims`, each by weights that were fitted without its part of the files."""
+    files = sorted({claim.file for claim in claims})
+    parts = [str(files.index(claim.file) % N_PARTS) for claim in claims]
+    vectors, is_right = [claim.marks for claim in claims], [claim.is_right for claim in claims]
+    probability = _logistic(unseen(vectors, is_right, parts, strength=STRENGTH, is_balanced=False))
+    for source, its in groupby(range(n_claims), key=lambda n: claims[n].source):
+        own = [*its]
+        report(source, [claims[n] for n in own], probability[own])
+
+
 def main() -> None:
-    """Fit, say how claims of files are told that were left out, and write the weights."""
+    """Fit, print the figures of claims that were left out, and write the weights."""
     found = sorted(judged(), key=lambda one: one.source)
     unread = [claim for claim in found if claim.source == UNREAD]
     claims = [claim for claim in found if claim.source != UNREAD]
+    n_claims = len(claims)
     claims += [claim for claim in claims if claim.source == EXAMPLES] * (N_TIMES - 1)
-    vectors, is_right = [claim.marks for claim in claims], [claim.is_right for claim in claims]
-    files = sorted({claim.file for claim in claims})
-    parts = [str(files.index(claim.file) % N_PARTS) for claim in claims]
-    probability = _logistic(unseen(vectors, is_right, parts, strength=STRENGTH, is_balanced=False))
-    for source in sorted({claim.source for claim in claims}):
-        own = [n for n, claim in enumerate(claims) if claim.source == source]
-        report(source, [claims[n] for n in own], probability[own])
-    weights = fitted(vectors, is_right, strength=STRENGTH, is_balanced=False)
+    report_held_out(claims, n_claims)
+    weights = fitted(
+        [claim.marks for claim in claims], [claim.is_right for claim in claims], strength=STRENGTH, is_balanced=False
+    )
     report(UNREAD, unread, _logistic(np.array([score(claim.marks, weights) for claim in unread])))
     marked = sorted(weights)
     np.savez_compressed(WEIGHTS, marks=marked, weights=np.array([weights[mark] for mark in marked], np.float32))

@@ -27,7 +27,7 @@ BIAS = ""
 """The mark of every claim."""
 _ROLE_NOUNS = KIN.keys() | PETS
 _LEAST = 0.002
-"""The least probability of a sentence, and of its opposite, that is told from none."""
+"""Probabilities of sentences are kept this far from 0 and 1, where the log odds are infinite."""
 _MANY_WORDS, _MANY_CHARACTERS = 6, 240
 _AMONG_PEOPLE = "among people"
 """Whether several people talk: a mark."""
