@@ -74,7 +74,7 @@ def test_the_example_is_read() -> None:
     report = measure([EXAMPLE], RulesExtractor())
     assert report.n_judged == len(EXAMPLE.read_text(encoding="utf-8").splitlines())
     assert 0 < report.n_made < report.n_judged
-    assert 0 < report.error < 0.3
+    assert 0 < report.error < 0.2
 
 
 TALK: dict[str, Any] = {

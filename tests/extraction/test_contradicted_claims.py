@@ -30,7 +30,7 @@ pytestmark = pytest.mark.slow
     [
         ("short", 0.97, 0.32),
         ("friends", 0.91, 0.74),
-        ("work", 0.93, 0.72),
+        ("work", 0.93, 0.71),
         ("family", 0.94, 0.73),
         ("home", 0.94, 0.65),
     ],
